@@ -57,7 +57,7 @@ Registry &registry() {
 /// Runs that follow one another may overlap.
 constexpr size_t takenAtMost = 4;
 
-Error refusal(const std::string &why) {
+Error iteratorError(const std::string &why) {
   return Error("[Iterator] " + why);
 }
 
@@ -73,8 +73,8 @@ std::shared_ptr<Stream> streamOf(int64_t id) {
   std::shared_ptr<Stream> stream =
       it == registry().entries.end() ? nullptr : it->second.stream.lock();
   if (!stream)
-    throw refusal("a function takes elements from an iterator that is no "
-                  "more: keep it while the function runs");
+    throw iteratorError("a function takes elements from an iterator that is no "
+                        "more: keep it while the function runs");
   return stream;
 }
 
@@ -98,7 +98,7 @@ std::string typeOf(const Element &element) {
 Error otherType(const Element &element, std::string_view wanted) {
   const std::string_view first = wanted.substr(wanted.find(' ') + 1);
   const std::string own = element.typeText();
-  return refusal(
+  return iteratorError(
       first == own
           ? fmt::format("an element {} has other numbers of rows in its parts "
                         "than the first one that this call of the function "
@@ -181,9 +181,10 @@ void agree(Outcome own, const std::string &failure) {
   if (own != Outcome::Ready)
     throw Error(failure);
   const auto first = std::ranges::find_if_not(said, isReady) - said.begin();
-  throw refusal(fmt::format("process {} has no next element, which this one "
-                            "has: {}",
-                            first, texts[size_t(first)]));
+  throw iteratorError(
+      fmt::format("process {} has no next element, which this one "
+                  "has: {}",
+                  first, texts[size_t(first)]));
 }
 
 /// As giveNext, but keeps the element; the result is its ticket. All processes
@@ -241,10 +242,11 @@ HostArray partOf(const HostArray &value, int64_t part) {
           meshloom::detail::shardOf(value.tensor(), id - first);
       return {value.dtype(), std::move(bytes.shape), std::move(bytes.bytes)};
     }
-  throw refusal(fmt::format("a program asks this process for part {} of an "
-                            "element {} in layout {}, which another process "
-                            "has: relayout it after next()",
-                            part, value.typeText(), layout.spec_string()));
+  throw iteratorError(
+      fmt::format("a program asks this process for part {} of an "
+                  "element {} in layout {}, which another process "
+                  "has: relayout it after next()",
+                  part, value.typeText(), layout.spec_string()));
 }
 
 /// Inputs: the stream, a ticket, and for each result the number of its part, or
@@ -262,7 +264,8 @@ Status giveParts(const CustomCall &call) {
           element = taken.element;
     }
     if (!element)
-      throw refusal("a program asks for an element that it took long ago");
+      throw iteratorError(
+          "a program asks for an element that it took long ago");
     std::istringstream numbers{std::string(call.config)};
     std::string number;
     for (size_t i = 0; std::getline(numbers, number, ','); ++i) {
@@ -280,7 +283,7 @@ Shape partShape(const Element &element, const HostArray &value,
   for (size_t dim = 0; dim < shape.size(); ++dim) {
     const int64_t parts = layout.num_shards(unsigned(dim));
     if (shape[dim] % parts)
-      throw refusal(fmt::format(
+      throw iteratorError(fmt::format(
           "expected dims that their axes divide, of what functions take over "
           "several processes, got {} in layout {}, of an element {}: choose a "
           "batch size that does, with drop_remainder",
@@ -378,12 +381,13 @@ int64_t Stream::id() {
 }
 
 void failMoved() {
-  throw refusal("expected an iterator, got one that was moved from");
+  throw iteratorError("expected an iterator, got one that was moved from");
 }
 void failExhausted(const Stream &stream) {
-  throw refusal(fmt::format("the dataset is exhausted (at {}): repeat() it, or "
-                            "begin another iteration",
-                            stream.save()));
+  throw iteratorError(
+      fmt::format("the dataset is exhausted (at {}): repeat() it, or "
+                  "begin another iteration",
+                  stream.save()));
 }
 
 std::string nextType(Stream &stream) {

@@ -10,20 +10,6 @@
 namespace meshloom::interpreter {
 namespace {
 
-using Index = std::vector<int64_t>;
-
-template <typename F> void forEach(const Shape &shape, F visit) {
-  Index index(shape.size());
-  for (int64_t left = elementCount(shape); left > 0; --left) {
-    visit(index);
-    for (size_t d = shape.size(); d-- > 0;) {
-      if (++index[d] < shape[d])
-        break;
-      index[d] = 0;
-    }
-  }
-}
-
 int64_t positionOf(const Index &index, const Shape &shape) {
   int64_t position = 0;
   for (size_t d = 0; d < shape.size(); ++d)

@@ -53,6 +53,22 @@ void addReflectionOps(OpTable &table);
 /// Fails where the target is not registered, or says so.
 Result<Values> runCustomCall(const Call &call);
 
+/// Where an element is: a number for each dim.
+using Index = std::vector<int64_t>;
+
+/// Calls `visit(index)` for every index of `shape`, row-major.
+template <typename F> void forEach(const Shape &shape, F visit) {
+  Index index(shape.size());
+  for (int64_t left = elementCount(shape); left > 0; --left) {
+    visit(index);
+    for (size_t d = shape.size(); d-- > 0;) {
+      if (++index[d] < shape[d])
+        break;
+      index[d] = 0;
+    }
+  }
+}
+
 /// Row-major strides, in elements.
 std::vector<int64_t> stridesOf(const Shape &shape);
 

@@ -10,28 +10,6 @@
 namespace meshloom::interpreter {
 namespace {
 
-using Index = std::vector<int64_t>;
-
-/// Steps `index` through `shape`, row-major; false after the last one.
-bool next(Index &index, const Shape &shape) {
-  for (size_t d = shape.size(); d-- > 0;) {
-    if (++index[d] < shape[d])
-      return true;
-    index[d] = 0;
-  }
-  return false;
-}
-
-/// Calls `visit(index)` for every index of `shape`, row-major.
-template <typename F> void forEach(const Shape &shape, F visit) {
-  if (elementCount(shape) == 0)
-    return;
-  Index index(shape.size());
-  do
-    visit(index);
-  while (next(index, shape));
-}
-
 int64_t position(const Index &index, const Shape &shape) {
   int64_t at = 0;
   for (size_t d = 0; d < shape.size(); ++d)

@@ -38,11 +38,11 @@ struct Waiting {
 
 /// What the ranks share. Events are completed, and consumers called, with the
 /// lock given up: they may post.
-class Exchange {
+class SharedChannels {
 public:
-  Exchange(int size, std::string host)
+  SharedChannels(int size, std::string host)
       : size(size), host(std::move(host)), gone(size) {}
-  ~Exchange() {
+  ~SharedChannels() {
     {
       std::lock_guard lock(mutex);
       closing = true;
@@ -210,7 +210,7 @@ private:
 
 class InProcessTransport final : public Transport {
 public:
-  InProcessTransport(std::shared_ptr<Exchange> exchange, int self)
+  InProcessTransport(std::shared_ptr<SharedChannels> exchange, int self)
       : exchange(std::move(exchange)), self(self) {}
   ~InProcessTransport() override {
     exchange->leave(self, Error("its transport is closed"));
@@ -249,7 +249,7 @@ public:
   void abort(const Error &error) override { exchange->leave(self, error); }
 
 private:
-  std::shared_ptr<Exchange> exchange;
+  std::shared_ptr<SharedChannels> exchange;
   const int self;
   std::atomic<std::chrono::milliseconds> timeout{std::chrono::milliseconds(0)};
 };
@@ -257,7 +257,7 @@ private:
 
 std::vector<std::shared_ptr<Transport>>
 meshloom::makeInProcessTransports(int size, const std::string &host) {
-  auto exchange = std::make_shared<Exchange>(size, host);
+  auto exchange = std::make_shared<SharedChannels>(size, host);
   std::vector<std::shared_ptr<Transport>> transports;
   transports.reserve(size);
   for (int rank = 0; rank < size; ++rank)

@@ -63,7 +63,7 @@ template <size_t N> std::string bytesOf(const char (&literal)[N]) {
   return std::string(literal, N - 1);
 }
 
-std::string errorOf(const std::string &bytes) {
+std::string errorOfNpz(const std::string &bytes) {
   try {
     data::parse_npz(bytes, "w.npz");
   } catch (const Error &error) {
@@ -84,29 +84,29 @@ TEST(NpzBytesTest, WhatNumPyWroteIsRead) {
 }
 
 TEST(NpzBytesTest, OtherFilesSayWhy) {
-  EXPECT_THAT(errorOf(""), HasSubstr("'w.npz': it is no zip archive"));
-  EXPECT_THAT(errorOf(std::string(64, 'x')), HasSubstr("is no zip archive"));
-  EXPECT_THAT(errorOf(bytesOf(stored).substr(0, 200)),
+  EXPECT_THAT(errorOfNpz(""), HasSubstr("'w.npz': it is no zip archive"));
+  EXPECT_THAT(errorOfNpz(std::string(64, 'x')), HasSubstr("is no zip archive"));
+  EXPECT_THAT(errorOfNpz(bytesOf(stored).substr(0, 200)),
               HasSubstr("cut short: a zip archive ends with its directory"));
   std::string other = bytesOf(stored);
   for (size_t at; (at = other.find("n.npy")) != std::string::npos;)
     other.replace(at, 5, "n.txt");
-  EXPECT_THAT(errorOf(other), HasSubstr("holds 'n.txt', so it is no .npz"));
+  EXPECT_THAT(errorOfNpz(other), HasSubstr("holds 'n.txt', so it is no .npz"));
   std::string changed = bytesOf(stored);
   changed[changed.find("descr")] = 'D';
-  EXPECT_THAT(errorOf(changed), HasSubstr("is not what its checksum says"));
+  EXPECT_THAT(errorOfNpz(changed), HasSubstr("is not what its checksum says"));
 }
 
 // Whatever byte is another one: an error, or what was there (a date).
 TEST(NpzBytesTest, DamageIsRefused) {
   for (const std::string &bytes : {bytesOf(stored), bytesOf(packed)}) {
     for (size_t size = 0; size < bytes.size(); ++size)
-      EXPECT_NE(errorOf(bytes.substr(0, size)), "no error") << size;
+      EXPECT_NE(errorOfNpz(bytes.substr(0, size)), "no error") << size;
     for (size_t at = 0; at < bytes.size(); ++at)
       for (int change : {1, 0x80, 0xff}) {
         std::string damaged = bytes;
         damaged[at] = char(damaged[at] ^ change);
-        (void)errorOf(damaged);
+        (void)errorOfNpz(damaged);
       }
   }
 }

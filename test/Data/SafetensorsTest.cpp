@@ -29,7 +29,7 @@ std::string file(const std::string &header, size_t bytes) {
   return text;
 }
 
-std::string errorOf(const std::string &bytes) {
+std::string errorOfSafetensors(const std::string &bytes) {
   try {
     data::parse_safetensors(bytes, "w.safetensors");
   } catch (const Error &error) {
@@ -92,16 +92,18 @@ TEST_F(SafetensorsTest, ReadsF8AsF32) {
 
 // A damaged file is refused, and nothing is allocated by its numbers.
 TEST_F(SafetensorsTest, RefusesDamage) {
-  EXPECT_THAT(errorOf("abc"), HasSubstr("shorter than 8 bytes"));
-  EXPECT_THAT(errorOf(std::string(8, '\xff')),
+  EXPECT_THAT(errorOfSafetensors("abc"), HasSubstr("shorter than 8 bytes"));
+  EXPECT_THAT(errorOfSafetensors(std::string(8, '\xff')),
               AllOf(HasSubstr("'w.safetensors'"), HasSubstr("does not fit")));
-  EXPECT_THAT(errorOf(file("{", 0)), HasSubstr("no JSON object"));
-  EXPECT_THAT(errorOf(file(R"({"a": 1})", 0)), HasSubstr("tensor 'a' has no"));
+  EXPECT_THAT(errorOfSafetensors(file("{", 0)), HasSubstr("no JSON object"));
+  EXPECT_THAT(errorOfSafetensors(file(R"({"a": 1})", 0)),
+              HasSubstr("tensor 'a' has no"));
   auto one = [](const std::string &type, const std::string &shape,
                 const std::string &offsets) {
-    return errorOf(file(R"({"a": {"dtype": ")" + type + R"(", "shape": )" +
-                            shape + R"(, "data_offsets": )" + offsets + "}}",
-                        8));
+    return errorOfSafetensors(file(R"({"a": {"dtype": ")" + type +
+                                       R"(", "shape": )" + shape +
+                                       R"(, "data_offsets": )" + offsets + "}}",
+                                   8));
   };
   EXPECT_THAT(one("F8_E8M0", "[1]", "[0, 1]"), HasSubstr("not supported"));
   EXPECT_THAT(one("F8_E5M2", "[2]", "[0, 1]"), HasSubstr("has 1 bytes"));

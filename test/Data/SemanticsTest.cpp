@@ -234,7 +234,7 @@ TEST_F(SemanticsTest, BatchesThatCannotBe) {
 }
 
 TEST_F(SemanticsTest, BatchesThatAreMissing) {
-  auto samples = data::from_tensor_slices(zeros({6, 3}), range(6));
+  auto samples = data::from_tensor_slices(zeros({6, 3}), meshloom::range(6));
   EXPECT_THAT(refusal([&] { samples.rebatch(2).to_vector(); }),
               AllOf(HasSubstr("(f32 [3], i"), HasSubstr("batch the dataset")));
   EXPECT_THAT(refusal([&] { samples.unbatch().to_vector(); }),
@@ -254,7 +254,7 @@ TEST_F(SemanticsTest, BatchesThatAreMissing) {
 TEST_F(SemanticsTest, AsManyAsSuitTheMachine) {
   auto doubled = [](const Tensor &x) { return x * 2; };
   auto one = [](const Tensor &x) { return data::from_tensor_slices(x); };
-  const Tensor numbers = range(12);
+  const Tensor numbers = meshloom::range(12);
   auto values = [](const auto &dataset) {
     std::vector<int> found;
     for (const Tensor &x : dataset)

@@ -464,10 +464,10 @@ TEST(FitOnServersTest, WorkersMakeTheBatches) {
 }
 
 /// Rows of two inputs and two outputs, which are in no order by their names.
-using Parts = std::map<std::string, Tensor>;
-data::Dataset<std::pair<Parts, Parts>> namedRows() {
-  const Parts x{{"wide", tensor({{1.f, 1.5f}, {2.f, 2.5f}})},
-                {"slim", tensor({{3.f}, {4.f}})}},
+using NamedRows = std::map<std::string, Tensor>;
+data::Dataset<std::pair<NamedRows, NamedRows>> namedRows() {
+  const NamedRows x{{"wide", tensor({{1.f, 1.5f}, {2.f, 2.5f}})},
+                    {"slim", tensor({{3.f}, {4.f}})}},
       y{{"sum", tensor({{0.3f}, {0.5f}})}, {"half", tensor({{0.7f}, {0.9f}})}};
   return data::from_tensor_slices(x, y).repeat().batch(2);
 }
@@ -494,9 +494,9 @@ TEST(FitOnServersTest, PartsOfMapsGoByTheirNames) {
   EXPECT_EQ(trained([](const InputContext &) { return namedRows(); }),
             trained(namedRows()));
   const auto other = [](const InputContext &) {
-    return namedRows().map([](const std::pair<Parts, Parts> &rows) {
-      return std::pair(Parts{{"wide", rows.first.at("wide")},
-                             {"thin", rows.first.at("slim")}},
+    return namedRows().map([](const std::pair<NamedRows, NamedRows> &rows) {
+      return std::pair(NamedRows{{"wide", rows.first.at("wide")},
+                                 {"thin", rows.first.at("slim")}},
                        rows.second);
     });
   };

@@ -28,7 +28,7 @@ Model twoLayers(const LayerOptions &first = {}) {
                      layers::Dense(4)});
 }
 
-Tensor sample() {
+Tensor savedInput() {
   return reshape(cast(iota({18}, 0), DType::F32) / 7.f - 1, {3, 6});
 }
 
@@ -45,11 +45,11 @@ std::map<std::string, std::string> layoutsOf(const Model &model) {
 // Without layouts a model comes back on the host, with its weights.
 TEST_F(SavedModelTest, IsWhatItWas) {
   Model model = twoLayers();
-  const std::vector<float> before = model(sample()).to_vector<float>();
+  const std::vector<float> before = model(savedInput()).to_vector<float>();
   save(model, folder / "m.keras");
   Model again = load_model(folder / "m.keras");
   EXPECT_EQ(again.config(), model.config());
-  EXPECT_EQ(again(sample()).to_vector<float>(), before);
+  EXPECT_EQ(again(savedInput()).to_vector<float>(), before);
   EXPECT_EQ(layoutsOf(again), layoutsOf(model));
   // Saved over what was there.
   again.set_weights({zeros({6, 8}), zeros({8}), zeros({8, 4}), ones({4})});
@@ -64,7 +64,7 @@ TEST_F(SavedModelTest, IsWhatItWas) {
 TEST_F(SavedModelTest, GoesOnWithItsOptimizer) {
   auto step = [](const Model &model, const optimizers::Optimizer &optimizer) {
     GradientTape tape;
-    Tensor loss = reduce_mean(square(model(sample()) - 1));
+    Tensor loss = reduce_mean(square(model(savedInput()) - 1));
     optimizer.apply_gradients(tape.gradient(loss, model.trainable_variables()));
     return loss.item<float>();
   };
@@ -95,13 +95,13 @@ TEST_F(SavedModelTest, KeepsLayouts) {
                             ? Layout::inner_sharded(mesh, "model", 2)
                             : Layout::replicated(mesh, 1));
   const std::vector<float> before =
-      model(distribute(sample(), Layout::replicated(mesh, 2)))
+      model(distribute(savedInput(), Layout::replicated(mesh, 2)))
           .to_vector<float>();
   save(model, folder / "m");
   auto expectSame = [&](const Model &loaded) {
     const Mesh &on = loaded.variables().front().layout().mesh();
     const std::vector<float> values =
-        loaded(distribute(sample(), Layout::replicated(on, 2)))
+        loaded(distribute(savedInput(), Layout::replicated(on, 2)))
             .to_vector<float>();
     ASSERT_EQ(values.size(), before.size());
     for (size_t i = 0; i < values.size(); ++i)

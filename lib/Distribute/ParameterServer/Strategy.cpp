@@ -15,7 +15,7 @@ using namespace detail;
 
 namespace {
 
-constexpr char strategyName[] = "ParameterServerStrategy";
+constexpr char parameterServers[] = "ParameterServerStrategy";
 
 void expectCluster(const ClusterSpec &cluster) {
   constexpr std::string_view right =
@@ -23,13 +23,13 @@ void expectCluster(const ClusterSpec &cluster) {
       "\"ps\": [\"c:2222\"]}, \"task\": {\"type\": \"chief\", \"index\": 0}}";
   for (const std::string &job : cluster.jobs())
     if (job != "chief" && job != "worker" && job != "ps")
-      refuse(strategyName,
+      refuse(parameterServers,
              fmt::format("expected jobs chief, worker and ps, got '{}': a "
                          "right TF_CONFIG is {}",
                          job, right));
   for (const char *job : {"ps", "worker"})
     if (!cluster.has_job(job) || cluster.num_tasks(job) == 0)
-      refuse(strategyName,
+      refuse(parameterServers,
              fmt::format("expected a cluster with at least one '{}', got jobs "
                          "[{}]: a right TF_CONFIG is {}",
                          job, fmt::join(cluster.jobs(), ", "), right));
@@ -40,7 +40,7 @@ std::shared_ptr<const StrategyState> connected(const ClusterResolver &resolver,
   const ClusterSpec &cluster = resolver.cluster_spec();
   expectCluster(cluster);
   if (const auto &type = resolver.task_type(); type && *type != "chief")
-    refuse(strategyName,
+    refuse(parameterServers,
            fmt::format("expected this process to be the chief, got task type "
                        "'{}': that is a Server(cluster, \"{}\", {})",
                        *type, *type, resolver.task_id().value_or(0)));
@@ -48,14 +48,14 @@ std::shared_ptr<const StrategyState> connected(const ClusterResolver &resolver,
        {std::pair("connect_timeout_seconds", options.connect_timeout_seconds),
         std::pair("worker_timeout_seconds", options.worker_timeout_seconds)})
     if (!(seconds >= 0 && seconds <= 1e9))
-      refuse(strategyName,
+      refuse(parameterServers,
              fmt::format("expected {} to be 0 or more, got {}", name, seconds));
   auto store = std::make_shared<ps::Store>(
       cluster, std::move(options.variable_partitioner),
-      ps::accessOf(strategyName, options.token, options.tls));
+      ps::accessOf(parameterServers, options.token, options.tls));
   store->begin(options.connect_timeout_seconds);
   auto state = std::make_shared<StrategyState>();
-  state->name = strategyName;
+  state->name = parameterServers;
   state->kind = StrategyState::Kind::ParameterServer;
   state->createVariable = [store](const NextVariable &next,
                                   const Tensor &initial,
@@ -66,7 +66,8 @@ std::shared_ptr<const StrategyState> connected(const ClusterResolver &resolver,
       Coordination::make(store, options.worker_timeout_seconds);
   log(LogLevel::INFO,
       fmt::format("Using {} with {} worker(s) and {} parameter server(s)",
-                  strategyName, store->workers.size(), store->servers.size()));
+                  parameterServers, store->workers.size(),
+                  store->servers.size()));
   return state;
 }
 
@@ -75,7 +76,7 @@ std::shared_ptr<const StrategyState> connected(const ClusterResolver &resolver,
 int64_t detail::replicasOfWorkers(const std::vector<int64_t> &gpus) {
   const auto [least, most] = std::ranges::minmax(gpus);
   if (least != most)
-    refuse(strategyName,
+    refuse(parameterServers,
            fmt::format("expected as many GPUs in each worker, got [{}]",
                        fmt::join(gpus, ", ")));
   return std::max<int64_t>(1, most);

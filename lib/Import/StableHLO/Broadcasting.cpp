@@ -62,8 +62,8 @@ static void special(Handlers &handlers, StringRef name) {
   });
 }
 
-static FailureOr<Value> importCompare(Importer &im,
-                                      chlo::BroadcastCompareOp op) {
+static FailureOr<Value> importBroadcastCompare(Importer &im,
+                                               chlo::BroadcastCompareOp op) {
   using From = chlo::ComparisonDirection;
   using To = dtensor::ComparisonDirection;
   RankedTensorType type = Importer::typeOf(op.getResult());
@@ -93,7 +93,8 @@ static FailureOr<Value> importCompare(Importer &im,
   return im.b.compare(direction(), *lhs, *rhs);
 }
 
-static FailureOr<Value> importSelect(Importer &im, chlo::BroadcastSelectOp op) {
+static FailureOr<Value> importBroadcastSelect(Importer &im,
+                                              chlo::BroadcastSelectOp op) {
   RankedTensorType type = Importer::typeOf(op.getResult());
   auto onTrue =
       broadcastTo(im, im.get(op.getOnTrue()), type.getShape(), std::nullopt);
@@ -144,6 +145,6 @@ void importer::addBroadcasting(Handlers &handlers) {
         return m.finish(m.zeta(m.compute(operands[0]), m.compute(operands[1])),
                         type.getElementType());
       });
-  handlers.add<chlo::BroadcastCompareOp>(importCompare);
-  handlers.add<chlo::BroadcastSelectOp>(importSelect);
+  handlers.add<chlo::BroadcastCompareOp>(importBroadcastCompare);
+  handlers.add<chlo::BroadcastSelectOp>(importBroadcastSelect);
 }

@@ -12,7 +12,7 @@
 namespace meshloom::callbacks {
 namespace {
 
-double seconds() {
+double steadySeconds() {
   using namespace std::chrono;
   return duration<double>(steady_clock::now().time_since_epoch()).count();
 }
@@ -62,7 +62,7 @@ void TensorBoard::on_train_end(Logs &) {
 }
 
 void TensorBoard::on_epoch_begin(int64_t, Logs &) {
-  epochBegan = seconds();
+  epochBegan = steadySeconds();
   epochBatches = batches;
 }
 
@@ -96,7 +96,8 @@ void TensorBoard::on_train_batch_end(int64_t batch, Logs &logs) {
     train->scalar("batch_" + name, value, batches - 1);
   if (options.write_steps_per_second)
     train->scalar("batch_steps_per_second",
-                  double(batches - epochBatches) / (seconds() - epochBegan),
+                  double(batches - epochBatches) /
+                      (steadySeconds() - epochBegan),
                   batches - 1);
 }
 
@@ -122,9 +123,9 @@ void TensorBoard::on_epoch_end(int64_t epoch, Logs &logs) {
     else
       train->scalar("epoch_" + name, value, epoch);
   if (options.write_steps_per_second)
-    train->scalar("epoch_steps_per_second",
-                  double(batches - epochBatches) / (seconds() - epochBegan),
-                  epoch);
+    train->scalar(
+        "epoch_steps_per_second",
+        double(batches - epochBatches) / (steadySeconds() - epochBegan), epoch);
   train->flush();
   if (evaluated)
     evaluated->flush();

@@ -355,7 +355,7 @@ Unary unaryOf(Operation *op) {
 }
 
 /// One op being lowered.
-struct Lowering {
+struct ComplexLowering {
   OpBuilder &b;
   Location loc;
 
@@ -406,7 +406,7 @@ ComplexParts meshloom::multiplyComplex(ComplexParts x, ComplexParts y,
 }
 
 Value meshloom::lowerComplex(Operation *op, ValueRange operands, OpBuilder &b) {
-  Lowering lower{b, op->getLoc()};
+  ComplexLowering lower{b, op->getLoc()};
   auto x = [&](unsigned i) { return lower.pair(operands[i]); };
   if (isa<ComplexOp>(op))
     return joinParts({operands[0], operands[1]}, b, op->getLoc());

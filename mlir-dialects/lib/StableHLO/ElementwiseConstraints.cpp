@@ -163,7 +163,7 @@ LogicalResult BitcastConvertOp::verify() {
 // Without operands
 //===----------------------------------------------------------------------===//
 
-LogicalResult ConstantOp::verify() {
+LogicalResult stablehlo::ConstantOp::verify() {
   return success(Constraints(*this).require(
       getValue().getType() == getType() ||
           (elementsAgree(getValue().getType(), getType()) &&
