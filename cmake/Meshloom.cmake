@@ -199,15 +199,18 @@ function(meshloom_test_code target pch)
   target_compile_options(${target} PRIVATE ${MESHLOOM_TEST_OPTIONS})
 endfunction()
 
-# meshloom_test(name [MLIR] [API] [UNITY] [LABEL label] SOURCES a.cpp ...
-# [LONG b.cpp ...] LINK lib ...): a GoogleTest program, one ctest entry (one
-# process: starting MLIR costs more than the tests). MLIR, API: it includes MLIR's
-# headers, or a user's. UNITY: see meshloom_unity. LABEL: default unit. LONG: tests
-# that run the same code thousands of times, which takes minutes under sanitizers
-# and finds nothing that the others do not: a program of their own, name-long, with
-# the label long, which is not made with sanitizers.
+# meshloom_test(name [MLIR] [API] [UNITY] [LABEL label] [SHARDS n] [COST seconds]
+# SOURCES a.cpp ... [LONG b.cpp ...] LINK lib ...): a GoogleTest program, one ctest
+# entry (one process: starting MLIR costs more than the tests). MLIR, API: it
+# includes MLIR's headers, or a user's. UNITY: see meshloom_unity. LABEL: default
+# unit. SHARDS: so many ctest entries, name-1 to name-n, each of every n-th test, so
+# that all cores have their part of a program that takes minutes. COST: see
+# test/CMakeLists.txt. LONG: tests that run the same code thousands of times, which
+# takes minutes under sanitizers and finds nothing that the others do not: a program
+# of their own, name-long, with the label long, which is not made with sanitizers.
 function(meshloom_test name)
-  cmake_parse_arguments(arg "MLIR;API;UNITY" "LABEL" "SOURCES;LONG;LINK" ${ARGN})
+  cmake_parse_arguments(arg "MLIR;API;UNITY" "LABEL;SHARDS;COST"
+                        "SOURCES;LONG;LINK" ${ARGN})
   if(NOT arg_LABEL)
     set(arg_LABEL unit)
   endif()
@@ -233,12 +236,30 @@ function(meshloom_test name)
   endif()
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gtest GTest::gmock
                         GTest::gtest_main)
-  add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL})
   if(arg_LABEL STREQUAL unit)
     add_dependencies(unit-tests ${name})
   endif()
-  meshloom_sanitized_test(${name})
+  if(NOT arg_SHARDS)
+    meshloom_test_entry(${name} ${name} ${arg_LABEL} "${arg_COST}")
+    return()
+  endif()
+  foreach(number RANGE 1 ${arg_SHARDS})
+    set(entry ${name}-${number})
+    meshloom_test_entry(${entry} ${name} ${arg_LABEL} "${arg_COST}")
+    math(EXPR index "${number} - 1")
+    set_property(TEST ${entry} APPEND PROPERTY ENVIRONMENT
+                 GTEST_TOTAL_SHARDS=${arg_SHARDS} GTEST_SHARD_INDEX=${index})
+  endforeach()
+endfunction()
+
+# One entry of meshloom_test.
+function(meshloom_test_entry entry program label cost)
+  add_test(NAME ${entry} COMMAND ${program})
+  set_tests_properties(${entry} PROPERTIES LABELS ${label})
+  if(cost)
+    set_tests_properties(${entry} PROPERTIES COST ${cost})
+  endif()
+  meshloom_sanitized_test(${entry})
 endfunction()
 
 # What a test needs to run under sanitizers.
