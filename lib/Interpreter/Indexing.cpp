@@ -10,13 +10,6 @@
 namespace meshloom::interpreter {
 namespace {
 
-int64_t positionOf(const Index &index, const Shape &shape) {
-  int64_t position = 0;
-  for (size_t d = 0; d < shape.size(); ++d)
-    position = position * shape[d] + index[d];
-  return position;
-}
-
 /// An index as a number: unsigned ones above int64_t's range are its largest.
 int64_t indexAt(const HostValue &indices, int64_t position) {
   int64_t value = indices.ints[position];

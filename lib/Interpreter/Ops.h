@@ -69,6 +69,14 @@ template <typename F> void forEach(const Shape &shape, F visit) {
   }
 }
 
+/// The row-major number of an element.
+inline int64_t positionOf(const Index &index, const Shape &shape) {
+  int64_t position = 0;
+  for (size_t d = 0; d < shape.size(); ++d)
+    position = position * shape[d] + index[d];
+  return position;
+}
+
 /// Row-major strides, in elements.
 std::vector<int64_t> stridesOf(const Shape &shape);
 

@@ -10,13 +10,6 @@
 namespace meshloom::interpreter {
 namespace {
 
-int64_t position(const Index &index, const Shape &shape) {
-  int64_t at = 0;
-  for (size_t d = 0; d < shape.size(); ++d)
-    at = at * shape[d] + index[d];
-  return at;
-}
-
 /// The element that lies at `place` of a dim of `extent` elements `dilation`
 /// apart, or -1.
 int64_t elementAt(int64_t place, int64_t extent, int64_t dilation) {
@@ -68,7 +61,7 @@ Values convolution(const Call &call) {
         right[spec.kernelSpatial[i]] =
             spec.reversal[i] ? kernel[i] - 1 - k[i] : k[i];
       }
-      int64_t l = position(left, lhs.shape), r = position(right, rhs.shape);
+      int64_t l = positionOf(left, lhs.shape), r = positionOf(right, rhs.shape);
       for (int64_t c = 0; c < features; ++c, l += lhsStep, r += rhsStep)
         if (out.isComplex())
           setComplex(sum, 0,
@@ -86,7 +79,7 @@ Values convolution(const Call &call) {
         for (double &x : *part)
           x = call.partialSum(x);
     });
-    int64_t target = position(at, out.shape);
+    int64_t target = positionOf(at, out.shape);
     if (out.isFloating())
       Element(sum, out).copy(0, target);
     else
@@ -136,12 +129,12 @@ Values reduceWindow(const Call &call) {
   if (auto kind = op.getKind()) {
     HostValue &out = results[0];
     forEach(out.shape, [&](const Index &at) {
-      int64_t target = position(at, out.shape);
+      int64_t target = positionOf(at, out.shape);
       Element(call[1], out).copy(0, target);
       forEachInWindow(
           window, at, shape,
           [&](const Index &source) {
-            combineInto(*kind, out, target, call[0], position(source, shape));
+            combineInto(*kind, out, target, call[0], positionOf(source, shape));
           },
           [&] { combineInto(*kind, out, target, call[1], 0); });
     });
@@ -160,14 +153,14 @@ Values reduceWindow(const Call &call) {
         window, at, shape,
         [&](const Index &source) {
           combine([&](unsigned i) {
-            return scalarOf(call[i], position(source, shape));
+            return scalarOf(call[i], positionOf(source, shape));
           });
         },
         [&] {
           combine([&](unsigned i) { return scalarOf(call[count + i], 0); });
         });
     for (unsigned i = 0; i < count; ++i)
-      Element(current[i], results[i]).copy(0, position(at, results[i].shape));
+      Element(current[i], results[i]).copy(0, positionOf(at, results[i].shape));
   });
   return results;
 }
@@ -202,14 +195,14 @@ Values selectAndScatter(const Call &call) {
     forEachInWindow(
         window, at, operand.shape,
         [&](const Index &index) {
-          int64_t candidate = position(index, operand.shape);
+          int64_t candidate = positionOf(index, operand.shape);
           if (chosen < 0 || !keepsFirst(op, operand, chosen, candidate))
             chosen = candidate;
         },
         [] {});
     if (chosen < 0)
       return;
-    int64_t from = position(at, source.shape);
+    int64_t from = positionOf(at, source.shape);
     if (auto kind = op.getScatterKind()) {
       combineInto(*kind, out, chosen, source, from);
       return;
@@ -233,7 +226,7 @@ Values cumulative(const Call &call) {
   forEach(out.shape, [&](const Index &at) {
     if (at[dim] != 0)
       return;
-    int64_t first = position(at, out.shape);
+    int64_t first = positionOf(at, out.shape);
     for (int64_t i = 1; i < extent; ++i) {
       int64_t here = op.getReverse() ? extent - 1 - i : i;
       int64_t before = here + (op.getReverse() ? 1 : -1);
