@@ -326,9 +326,138 @@ TEST(PhasesTest, PhasesCanBeCutCoarser) {
   EXPECT_EQ(planned.phases[0].chunks, 2);
   for (const Item &item : planned.phases[0].items) {
     const Work &work = graph->works[item.work];
-    EXPECT_EQ(item.range(work, 2, 0).size() + item.range(work, 2, 1).size(),
-              work.extents[0]);
+    int64_t iterations = 0;
+    for (int64_t c = 0; c < 2; ++c)
+      if (!item.instances(work, 2, c).empty()) {
+        Shape begin{0}, extent = work.extents;
+        item.narrow(work, 2, c, begin, extent);
+        iterations += extent[0];
+      }
+    EXPECT_EQ(iterations, work.extents[0]);
   }
+}
+
+/// How often chunks of an item run each of the iterations of its work.
+std::vector<int> runsOf(const Item &item, const Work &work, int64_t chunks) {
+  std::vector<int> runs(size_t(elementCount(work.extents)));
+  for (int64_t c = 0; c < chunks; ++c) {
+    if (item.instances(work, chunks, c).empty())
+      continue;
+    Shape begin(work.extents.size()), extent = work.extents;
+    item.narrow(work, chunks, c, begin, extent);
+    for (int64_t i = 0; i < elementCount(extent); ++i) {
+      int64_t rest = i, index = 0, stride = 1;
+      for (size_t l = extent.size(); l-- > 0; rest /= extent[l]) {
+        index += (begin[l] + rest % extent[l]) * stride;
+        stride *= work.extents[l];
+      }
+      ++runs[size_t(index)];
+    }
+  }
+  return runs;
+}
+
+// 64 chunks of 1,024 rows would have 16 rows each and read all of the other
+// matrix: blocks of rows and columns are larger. What follows elementwise, and
+// lies in memory in another order, goes by the same blocks.
+TEST(PhasesTest, ProductsAreCutAlongTwoLoopsWhereOneLeavesFewRows) {
+  constexpr int64_t MANY = 64, MANY_WORKERS = 16;
+  Mesh mesh = makeMesh({{"x", 1}});
+  ProgramBuilder b(mesh);
+  Layout layout({UNSHARDED, UNSHARDED}, mesh);
+  const unsigned x = b.argument({1024, 64}, layout),
+                 w = b.argument({64, 768}, layout),
+                 y = b.buffer({1024, 768}, layout),
+                 z = b.buffer({768, 1024}, layout);
+  b.dot({{1024}, {768}, {64, true}}, {x, at({0, 2})}, {w, at({2, 1})},
+        {y, at({0, 1})});
+  b.kernel("twice", {{768}, {1024}}, {{y, at({1, 0})}}, {{z, at({0, 1})}});
+  b.result(z);
+  auto graph = buildStepGraph(b.program, MANY);
+  ASSERT_TRUE(graph) << graph.error().message();
+  ASSERT_FALSE(graph->works[0].grids.empty());
+  const Schedule planned = schedule(*graph, MANY, MANY_WORKERS);
+  ASSERT_EQ(planned.phases.size(), 1U);
+  ASSERT_EQ(planned.phases[0].items.size(), 2U);
+  const Item &product = planned.phases[0].items[0],
+             &kernel = planned.phases[0].items[1];
+  EXPECT_EQ(product.loop, 0U);
+  EXPECT_EQ(product.second, 1);
+  EXPECT_EQ(kernel.loop, 1U);
+  EXPECT_EQ(kernel.second, 0);
+  EXPECT_EQ(kernel.parts, product.parts);
+  EXPECT_TRUE(std::ranges::all_of(runsOf(kernel, graph->works[1], MANY),
+                                  [](int runs) { return runs == 1; }));
+  // Other numbers of chunks only where they are so many of each part.
+  Schedule other = planned;
+  EXPECT_FALSE(cutInto(*graph, other.phases[0], 15, MANY_WORKERS));
+  EXPECT_TRUE(cutInto(*graph, other.phases[0], 2 * MANY, MANY_WORKERS));
+
+  auto few = buildStepGraph(b.program, CHUNKS);
+  ASSERT_TRUE(few);
+  EXPECT_TRUE(few->works[0].grids.empty());
+}
+
+// Heads of a batch are cut as matrices, 8 x 12 of them, rather than each along
+// its rows; the phase has both products and what is between.
+TEST(PhasesTest, AttentionIsCutAlongBatchAndHeads) {
+  constexpr int64_t MANY = 64, MANY_WORKERS = 16;
+  Mesh mesh = makeMesh({{"x", 1}});
+  ProgramBuilder b(mesh);
+  const Layout layout = Layout::replicated(mesh, 4);
+  const unsigned q = b.argument({8, 12, 128, 64}, layout),
+                 s = b.buffer({8, 12, 128, 128}, layout),
+                 p = b.buffer({8, 12, 128, 128}, layout),
+                 y = b.buffer({8, 12, 128, 64}, layout);
+  b.dot({{8}, {12}, {128}, {128}, {64, true}}, {q, at({0, 1, 2, 4})},
+        {q, at({0, 1, 3, 4})}, {s, at({0, 1, 2, 3})});
+  b.kernel("twice", {{8}, {12}, {128}, {128}}, {{s, at({0, 1, 2, 3})}},
+           {{p, at({0, 1, 2, 3})}});
+  b.dot({{8}, {12}, {128}, {64}, {128, true}}, {p, at({0, 1, 2, 4})},
+        {q, at({0, 1, 4, 3})}, {y, at({0, 1, 2, 3})});
+  b.result(y);
+  auto graph = buildStepGraph(b.program, MANY);
+  ASSERT_TRUE(graph) << graph.error().message();
+  const Schedule planned = schedule(*graph, MANY, MANY_WORKERS);
+  ASSERT_EQ(planned.phases.size(), 1U);
+  EXPECT_TRUE(countsMatrices(*graph, b.program, planned.phases[0]));
+  for (const Item &item : planned.phases[0].items) {
+    EXPECT_EQ(item.loop, 0U);
+    EXPECT_EQ(item.second, 1);
+  }
+}
+
+// A product that is partial over devices is one sum in shared memory, cut along
+// rows and columns: 64 addends of it would be written and read again. One that
+// has little else to be cut along has as many addends as chunks, where they
+// are small.
+TEST(PhasesTest, LargeProductsHaveFewAddends) {
+  constexpr int64_t MANY = 64;
+  Mesh mesh = makeMesh({{"x", 4}});
+  auto workOf = [&](int64_t rows, int64_t columns, int64_t terms) {
+    ProgramBuilder b(mesh);
+    const Layout layout({UNSHARDED, UNSHARDED}, mesh);
+    const unsigned x = b.argument({rows, terms},
+                                  Layout({UNSHARDED, "x"}, mesh)),
+                   w = b.argument({terms, columns},
+                                  Layout({"x", UNSHARDED}, mesh)),
+                   part = b.buffer({rows, columns},
+                                   Layout({UNSHARDED, UNSHARDED}, mesh,
+                                          {{"x", ReduceKind::Sum}})),
+                   sum = b.buffer({rows, columns}, layout);
+    b.dot({{rows}, {columns}, {terms, true, {0}}}, {x, at({0, 2})},
+          {w, at({2, 1})}, {part, at({0, 1})});
+    b.collective(CollectiveKind::AllReduce, {0}, {{part, sum}});
+    b.result(sum);
+    auto graph = buildStepGraph(b.program, MANY);
+    EXPECT_TRUE(graph) << graph.error().message();
+    return graph->works.at(0);
+  };
+  const Work large = workOf(1024, 768, 768), small = workOf(16, 32, 1 << 16);
+  EXPECT_EQ(large.addendLoop, -1);
+  EXPECT_FALSE(large.grids.empty());
+  EXPECT_EQ(small.addendLoop, 2);
+  EXPECT_EQ(small.instances.size(), size_t(MANY));
 }
 
 // Scores of 4 heads are cut along rows into 8 chunks, and so is the kernel that

@@ -62,6 +62,31 @@ int64_t goodChunk(const Step &step, unsigned loop) {
   return 1;
 }
 
+/// How many chunks of a product two of its parallel loops make, with fewer of a
+/// sum's than there are chunks: then it is not cut along what it sums.
+bool isCutAlongTwo(const Step &step, const std::vector<Loop> &loops,
+                   int64_t addends, int64_t chunks) {
+  if (addends >= chunks || !std::holds_alternative<DotStep>(step))
+    return false;
+  int64_t widest = 1, next = 1;
+  for (unsigned l = 0; l < loops.size(); ++l)
+    if (!loops[l].reduction) {
+      next = std::max(next, loops[l].extent / goodChunk(step, l));
+      if (next > widest)
+        std::swap(next, widest);
+    }
+  return widest * next >= chunks;
+}
+
+/// The most addends, from `most` down, that take less than `bytes` together.
+int64_t addendsThatPay(int64_t most, int64_t least, int64_t addendBytes,
+                       int64_t bytes) {
+  // They are written and read once more.
+  while (most > least && 2 * most * addendBytes > bytes)
+    most /= 2;
+  return most;
+}
+
 std::vector<int64_t> devicesHere(const MeshProcesses &processes) {
   const Interval interval = processes.devicesOf(processes.own);
   std::vector<int64_t> devices(size_t(interval.size()));
@@ -142,11 +167,9 @@ AddendPlan::Parts partsOf(const Program &program, const AddendPlan &plan,
       *sum +=
           processes.hullOf(decl, processes.own).count() * byteWidth(decl.type);
     }
-  // The parts are written and read once more.
-  int64_t count = chunks;
-  while (count > 1 && 2 * count * partBytes > bytes)
-    count /= 2;
-  if (cut < 0 || count < 2 || iterations < SMALL_REDUCTION || widest >= count)
+  const int64_t count = addendsThatPay(chunks, 1, partBytes, bytes);
+  if (cut < 0 || count < 2 || iterations < SMALL_REDUCTION || widest >= count ||
+      (chunks > FEW_ADDENDS && isCutAlongTwo(step, loops, count, chunks)))
     return {};
   return {cut, count};
 }
@@ -273,8 +296,18 @@ AddendPlan cpu::planAddends(const Program &program, int64_t chunks,
         for (auto [loop, coefficient] : dim.terms)
           simple &= int(loop) != cut;
     }
-    if (simple) {
-      plan.copies[b] = chunks;
+    int64_t bytes = 0, addendBytes = 0;
+    for (const auto &[operands, sum] :
+         {std::pair(inputsOf(step), &bytes), {outputsOf(step), &addendBytes}})
+      for (const Operand *operand : operands) {
+        const BufferDecl &decl = program.buffers[operand->buffer];
+        *sum += processes.hullOf(decl, processes.own).count() *
+                byteWidth(decl.type);
+      }
+    const int64_t count = addendsThatPay(chunks, std::min(chunks, FEW_ADDENDS),
+                                         addendBytes, bytes);
+    if (simple && !isCutAlongTwo(step, loops, count, chunks)) {
+      plan.copies[b] = count;
       plan.chunkLoop[b] = cut;
     }
   }

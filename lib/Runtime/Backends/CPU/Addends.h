@@ -11,6 +11,10 @@ namespace meshloom::cpu {
 /// Rows of a chunk below this many elements are not worth cutting them.
 inline constexpr int64_t SHORT_ROW = 32;
 
+/// Up to this many addends of one value may be kept, whatever they take; more
+/// only where they take less than what they are made of.
+inline constexpr int64_t FEW_ADDENDS = 8;
+
 /// For every buffer of a program: addends that this process keeps, 1 for values
 /// that are not partial.
 struct AddendPlan {

@@ -45,21 +45,16 @@ bool meet(const Box &box, std::span<const int64_t> begin,
 /// The boxes of the iteration space that chunk `c` runs.
 std::vector<Box> chunkBoxes(const Work &work, const Item &item, int64_t chunks,
                             int64_t c) {
-  const Interval range = item.range(work, chunks, c);
-  if (range.empty())
-    return {};
   std::vector<Box> boxes;
-  if (work.instances.empty())
-    boxes.push_back({Shape(work.extents.size(), 0), work.extents});
-  const bool byLoop = item.cut == Item::Cut::Loop;
-  for (size_t i = 0; i < work.instances.size(); ++i)
-    if (byLoop || (int64_t(i) >= range.begin && int64_t(i) < range.end))
-      boxes.push_back({work.instances[i].begin, work.instances[i].extent});
-  if (byLoop)
-    for (Box &box : boxes) {
-      box.offset[item.loop] = range.begin;
-      box.extent[item.loop] = range.size();
-    }
+  const Interval instances = item.instances(work, chunks, c);
+  for (int64_t i = instances.begin; i < instances.end; ++i) {
+    Box &box = boxes.emplace_back(
+        work.instances.empty()
+            ? Box{Shape(work.extents.size(), 0), work.extents}
+            : Box{work.instances[size_t(i)].begin,
+                  work.instances[size_t(i)].extent});
+    item.narrow(work, chunks, c, box.offset, box.extent);
+  }
   return boxes;
 }
 } // namespace

@@ -5,26 +5,59 @@
 #include "Addends.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 using namespace meshloom;
 using namespace meshloom::cpu;
 
-Interval Item::range(const Work &work, int64_t chunks, int64_t c) const {
+namespace {
+Interval partOf(int64_t extent, int64_t parts, int64_t part) {
+  return {chunkBound(extent, parts, part), chunkBound(extent, parts, part + 1)};
+}
+
+/// What chunk c does of `item.loop`, and of `item.second` where there is one.
+Interval partOfLoop(const Item &item, const Work &work, int64_t chunks,
+                    int64_t c) {
+  const int64_t extent = work.extents[item.loop];
+  return item.second < 0 ? partOf(extent, chunks, c)
+                         : partOf(extent, item.parts, c * item.parts / chunks);
+}
+
+Interval partOfSecond(const Item &item, const Work &work, int64_t chunks,
+                      int64_t c) {
+  const int64_t each = chunks / item.parts;
+  return partOf(work.extents[size_t(item.second)], each, c % each);
+}
+} // namespace
+
+Interval Item::instances(const Work &work, int64_t chunks, int64_t c) const {
+  const int64_t count = std::max<int64_t>(1, int64_t(work.instances.size()));
   switch (cut) {
   case Cut::Loop:
-    return {chunkBound(work.extents[loop], chunks, c),
-            chunkBound(work.extents[loop], chunks, c + 1)};
-  case Cut::Instances: {
-    const int64_t count = int64_t(work.instances.size());
+    if (partOfLoop(*this, work, chunks, c).empty() ||
+        (second >= 0 && partOfSecond(*this, work, chunks, c).empty()))
+      return {};
+    return {0, count};
+  case Cut::Instances:
     return {count * c / chunks, count * (c + 1) / chunks};
-  }
-  case Cut::Whole: {
-    const int64_t count = std::max<int64_t>(1, int64_t(work.instances.size()));
-    return c == int64_t(chunk) ? Interval{0, count} : Interval{0, 0};
-  }
+  case Cut::Whole:
+    return c == int64_t(chunk) ? Interval{0, count} : Interval{};
   }
   return {};
+}
+
+void Item::narrow(const Work &work, int64_t chunks, int64_t c,
+                  std::span<int64_t> begin, std::span<int64_t> extent) const {
+  if (cut != Cut::Loop)
+    return;
+  auto take = [&](unsigned l, Interval part) {
+    begin[l] = part.begin;
+    extent[l] = part.size();
+  };
+  take(loop, partOfLoop(*this, work, chunks, c));
+  if (second >= 0)
+    take(unsigned(second), partOfSecond(*this, work, chunks, c));
 }
 
 namespace {
@@ -69,36 +102,28 @@ void cpu::touchedBox(const StepGraph &graph, const Item &item, int64_t chunks,
   const Work &work = graph.works[item.work];
   const Access &access = work.accesses[index];
   const Shape &shape = graph.buffers[access.buffer].shape;
-  const Interval range = item.range(work, chunks, c);
-  if (range.empty())
+  const Interval instances = item.instances(work, chunks, c);
+  if (instances.empty())
     return;
   const bool allAddends = work.kind == Work::Kind::Reduce && index == 0;
   const Interval whole{0, graph.buffers[access.buffer].copies};
-  if (work.instances.empty()) {
-    Shape begin(work.extents.size()), extent = work.extents;
-    if (item.cut == Item::Cut::Loop) {
-      begin[item.loop] = range.begin;
-      extent[item.loop] = range.end - range.begin;
-    }
-    return addTouched(access, shape, allAddends ? whole : Interval{0, 1}, begin,
-                      extent, box);
-  }
   auto copies = [&](const Instance &instance) {
     return allAddends
                ? whole
                : Interval{instance.copy[index], instance.copy[index] + 1};
   };
-  if (item.cut == Item::Cut::Loop) {
+  if (work.instances.empty() || item.cut == Item::Cut::Loop) {
     // All instances: their addends, and their whole iteration space.
-    Interval all = copies(work.instances[0]);
+    Interval all = work.instances.empty() ? Interval{0, 1}
+                                          : copies(work.instances.front());
     for (const Instance &instance : work.instances)
       all = all.hull(copies(instance));
     Shape begin(work.extents.size()), extent = work.extents;
-    begin[item.loop] = range.begin;
-    extent[item.loop] = range.end - range.begin;
-    return addTouched(access, shape, all, begin, extent, box);
+    item.narrow(work, chunks, c, begin, extent);
+    return addTouched(access, shape, allAddends ? whole : all, begin, extent,
+                      box);
   }
-  for (int64_t i = range.begin; i < range.end; ++i)
+  for (int64_t i = instances.begin; i < instances.end; ++i)
     addTouched(access, shape, copies(work.instances[i]),
                work.instances[i].begin, work.instances[i].extent, box);
 }
@@ -119,6 +144,9 @@ struct MemoryUse {
   bool read = false, written = false;
   /// Per chunk, a box (addends, dims): hull of all accesses so far.
   std::vector<Interval> reads, writes;
+  /// Where work that is cut along two loops touches it: which dims those count
+  /// along. Before it does, `parts` is 0.
+  Grid dims{0, 0, 0};
 };
 
 class Scheduler {
@@ -139,6 +167,7 @@ private:
   using Boxes = std::vector<std::vector<Interval>>;
 
   std::vector<Item> cuts(unsigned work) const;
+  std::vector<Item> cutsLikeNeighbours(unsigned work) const;
   void findBoxes(const Item &item, Boxes &boxes) const;
   bool fits(Item &item, Boxes &boxes);
   void enter(const Item &item, const Boxes &boxes);
@@ -158,12 +187,30 @@ private:
   std::vector<double> load;      ///< per chunk
 };
 
+Item alongGrid(unsigned work, const Grid &grid) {
+  return {.work = work,
+          .cut = Item::Cut::Loop,
+          .loop = grid.first,
+          .second = int(grid.second),
+          .parts = grid.parts};
+}
+
+/// The loop that alone counts along dim `dim` of an access; -1 where none does.
+int loopOf(const Access &access, size_t dim) {
+  const DimAccess &at = access.dims[dim];
+  return at.offset == 0 && at.terms.size() == 1 && at.terms[0].second == 1
+             ? int(at.terms[0].first)
+             : -1;
+}
+
 /// Ways to cut work, best first.
 std::vector<Item> Scheduler::cuts(unsigned index) const {
   const Work &work = graph.works[index];
   std::vector<Item> items;
   if (work.addendLoop >= 0)
     return {{index, Item::Cut::Instances}};
+  for (const Grid &grid : work.grids)
+    items.push_back(alongGrid(index, grid));
   const bool wide =
       std::any_of(work.candidates.begin(), work.candidates.end(),
                   [&](unsigned l) { return work.extents[l] >= workers; });
@@ -173,6 +220,36 @@ std::vector<Item> Scheduler::cuts(unsigned index) const {
   if (work.instances.size() > 1)
     items.push_back({index, Item::Cut::Instances});
   items.push_back({index, Item::Cut::Whole});
+  return items;
+}
+
+/// Cuts along two loops that give each chunk what it has of a memory already.
+std::vector<Item> Scheduler::cutsLikeNeighbours(unsigned index) const {
+  const Work &work = graph.works[index];
+  std::vector<Item> items;
+  if (work.addendLoop >= 0 || work.kind == Work::Kind::Dot)
+    return items;
+  auto canCut = [&](int loop) {
+    return loop >= 0 && std::ranges::find(work.candidates, unsigned(loop)) !=
+                            work.candidates.end();
+  };
+  for (const Access &access : work.accesses) {
+    const MemoryUse &use = uses[graph.buffers[access.buffer].memory];
+    if ((!use.read && !use.written) || use.dims.parts == 0 ||
+        std::max(use.dims.first, use.dims.second) >= access.dims.size())
+      continue;
+    const int first = loopOf(access, use.dims.first);
+    const int second = loopOf(access, use.dims.second);
+    if (!canCut(first) || !canCut(second) || first == second)
+      continue;
+    const Item item =
+        alongGrid(index, {unsigned(first), unsigned(second), use.dims.parts});
+    if (std::ranges::none_of(items, [&](const Item &other) {
+          return other.loop == item.loop && other.second == item.second &&
+                 other.parts == item.parts;
+        }))
+      items.push_back(item);
+  }
   return items;
 }
 
@@ -278,6 +355,19 @@ void Scheduler::enter(const Item &item, const Boxes &boxes) {
     const size_t size = boxSize(item.work, a);
     if (!use.read && !use.written)
       touched.push_back(memory);
+    if (item.second >= 0 && use.dims.parts == 0) {
+      Grid dims{0, 0, item.parts};
+      int found = 0;
+      for (unsigned d = 0; d < access.dims.size(); ++d)
+        for (auto [loop, dim] : {std::pair(int(item.loop), &dims.first),
+                                 {item.second, &dims.second}})
+          if (loopOf(access, d) == loop) {
+            *dim = d;
+            ++found;
+          }
+      if (found == 2)
+        use.dims = dims;
+    }
     auto add = [&](std::vector<Interval> &into, bool &flag) {
       if (!flag)
         into.assign(boxes[a].size(), Interval{});
@@ -305,8 +395,10 @@ void Scheduler::enter(const Item &item, const Boxes &boxes) {
 Phase Scheduler::buildPhase(const std::vector<unsigned> &ready,
                             const Item *first,
                             std::vector<unsigned> &deferred) {
-  for (unsigned memory : touched)
+  for (unsigned memory : touched) {
     uses[memory].read = uses[memory].written = false;
+    uses[memory].dims.parts = 0;
+  }
   touched.clear();
   std::fill(load.begin(), load.end(), 0);
   deferred.clear();
@@ -333,6 +425,10 @@ Phase Scheduler::buildPhase(const std::vector<unsigned> &ready,
     else if (const Work &next = graph.works[work];
              !phase.items.empty() && next.numBest > 0 && next.cost > DEAR)
       options.resize(std::min<size_t>(options.size(), next.numBest));
+    if (!phase.items.empty()) {
+      const std::vector<Item> alike = cutsLikeNeighbours(work);
+      options.insert(options.begin(), alike.begin(), alike.end());
+    }
     auto chosen = std::find_if(options.begin(), options.end(),
                                [&](Item &item) { return fits(item, boxes); });
     if (chosen == options.end()) {
@@ -465,6 +561,10 @@ Schedule cpu::scheduleInOrder(const StepGraph &graph, int64_t chunks,
 bool cpu::cutInto(const StepGraph &graph, Phase &phase, int64_t chunks,
                   int64_t workers) {
   std::vector<Item> items = phase.items;
+  if (std::ranges::any_of(items, [&](const Item &item) {
+        return item.second >= 0 && chunks % item.parts != 0;
+      }))
+    return false;
   if (!Scheduler(graph, chunks, workers).areChunks(items))
     return false;
   phase.items = std::move(items);
@@ -483,12 +583,20 @@ bool cpu::countsMatrices(const StepGraph &graph, const Program &program,
       continue;
     multiplies = true;
     const auto &dot = std::get<DotStep>(program.steps[work.step]);
-    for (const Operand *operand : {&dot.lhs, &dot.rhs, &dot.out})
-      if (std::ranges::none_of(operand->dims, [&](const DimAccess &dim) {
+    auto counts = [&](unsigned loop) {
+      return std::ranges::all_of(
+          std::array{&dot.lhs, &dot.rhs, &dot.out},
+          [&](const Operand *operand) {
             return std::ranges::any_of(
-                dim.terms, [&](auto term) { return term.first == item.loop; });
-          }))
-        return false;
+                operand->dims, [&](const DimAccess &dim) {
+                  return std::ranges::any_of(
+                      dim.terms, [&](auto term) { return term.first == loop; });
+                });
+          });
+    };
+    if (!counts(item.loop) ||
+        (item.second >= 0 && !counts(unsigned(item.second))))
+      return false;
   }
   return multiplies;
 }

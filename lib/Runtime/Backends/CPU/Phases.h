@@ -19,16 +19,23 @@ namespace meshloom::cpu {
 /// One piece of work in a phase, and which part of it chunk c does.
 struct Item {
   enum class Cut : uint8_t {
-    Loop,      ///< its part of loop `loop`
+    Loop,      ///< its part of loop `loop`, or of that and loop `second`
     Instances, ///< its share of the instances
     Whole      ///< all if c is `chunk`, else nothing
   };
   unsigned work;
   Cut cut = Cut::Whole;
   unsigned loop = 0, chunk = 0;
+  int second = -1;   ///< -1: cut along one loop
+  int64_t parts = 0; ///< of the first loop, where there is a second one
 
-  /// Iterations of the loop, or instances, of chunk c of `chunks`.
-  Interval range(const Work &work, int64_t chunks, int64_t c) const;
+  /// The instances that chunk c of `chunks` runs its part of; the one that
+  /// there is where work has none. Empty: it runs nothing.
+  Interval instances(const Work &work, int64_t chunks, int64_t c) const;
+  /// Leaves of a box of iterations what is chunk c's along the loops that are
+  /// cut.
+  void narrow(const Work &work, int64_t chunks, int64_t c,
+              std::span<int64_t> begin, std::span<int64_t> extent) const;
 };
 
 struct Phase {

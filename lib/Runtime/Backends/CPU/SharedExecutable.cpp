@@ -338,7 +338,7 @@ Status SharedExecutable::prepare(const Schedule &schedule) {
     for (int64_t c = 0; c < phase.chunks; ++c)
       if (std::any_of(
               phase.items.begin(), phase.items.end(), [&](const Item &item) {
-                return !item.range(graph.works[item.work], phase.chunks, c)
+                return !item.instances(graph.works[item.work], phase.chunks, c)
                             .empty();
               }))
         ready.chunks.push_back(c);
@@ -425,8 +425,8 @@ Status SharedExecutable::runInstance(const Call &call, const Pointers &frame,
 void SharedExecutable::runCall(const Call &call, int64_t chunk, char *scratch,
                                Pointers &frame, Run &run) const {
   const Work &work = *call.work;
-  const Interval range = call.item.range(work, call.cuts, chunk);
-  if (range.empty())
+  const Interval instances = call.item.instances(work, call.cuts, chunk);
+  if (instances.empty())
     return;
   // What a call keeps of its second operand goes by where this lies: in the
   // worker's scratch the parts of all chunks lie in one place.
@@ -437,21 +437,14 @@ void SharedExecutable::runCall(const Call &call, int64_t chunk, char *scratch,
   frame.begin.assign(loops, 0);
   frame.extent.assign(work.extents.begin(), work.extents.end());
   frame.pointers.resize(call.bindings.size());
-  const bool several = !work.instances.empty();
-  const bool byLoop = call.item.cut == Item::Cut::Loop;
-  const Interval which = !several ? Interval{0, 1}
-                         : byLoop ? Interval{0, int64_t(work.instances.size())}
-                                  : range;
-  for (int64_t i = which.begin; i < which.end; ++i) {
-    const Instance *instance = several ? &work.instances[size_t(i)] : nullptr;
+  for (int64_t i = instances.begin; i < instances.end; ++i) {
+    const Instance *instance =
+        work.instances.empty() ? nullptr : &work.instances[size_t(i)];
     if (instance) {
       frame.begin = instance->begin;
       frame.extent = instance->extent;
     }
-    if (byLoop) {
-      frame.begin[call.item.loop] = range.begin;
-      frame.extent[call.item.loop] = range.end - range.begin;
-    }
+    call.item.narrow(work, call.cuts, chunk, frame.begin, frame.extent);
     // An access that nothing of is left: an output is then empty, too, unless
     // it is a reduction loop that is empty.
     for (size_t a = 0; a < call.bindings.size(); ++a) {
@@ -496,7 +489,7 @@ void SharedExecutable::runCall(const Call &call, int64_t chunk, char *scratch,
 void SharedExecutable::runProfiled(const Call &call, int64_t chunk,
                                    char *scratch, Pointers &frame,
                                    Run &run) const {
-  if (call.item.range(*call.work, call.cuts, chunk).empty())
+  if (call.item.instances(*call.work, call.cuts, chunk).empty())
     return;
   const int64_t begin = profiled->profiler().now();
   runCall(call, chunk, scratch, frame, run);

@@ -2,6 +2,8 @@
 // cut, with what it costs.
 #include "StepGraph.h"
 
+#include "Grids.h"
+
 #include "meshloom/Runtime/Plan/Components.h"
 #include "meshloom/Runtime/Plan/Steps.h"
 
@@ -61,10 +63,14 @@ private:
 /// Fills in extents, candidates and instances.
 Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) const {
   std::vector<unsigned> decls;
+  int64_t parts = addends.parts[work.step].count;
+  work.addendLoop = addends.parts[work.step].loop;
   for (const Access &access : work.accesses) {
     decls.push_back(graph.buffers[access.buffer].decl);
-    if (access.writes && addends.chunkLoop[decls.back()] >= 0)
+    if (access.writes && addends.chunkLoop[decls.back()] >= 0) {
       work.addendLoop = addends.chunkLoop[decls.back()];
+      parts = addends.copies[decls.back()];
+    }
   }
   Result<StepSpace> space = spaceOf(loops, program, decls, addends, processes);
   if (!space)
@@ -78,11 +84,6 @@ Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) const {
       for (auto [loop, coefficient] : dim.terms)
         dim.offset += coefficient * work.begin[loop];
     }
-  int64_t parts = chunks;
-  if (addends.parts[work.step].loop >= 0) {
-    work.addendLoop = addends.parts[work.step].loop;
-    parts = addends.parts[work.step].count;
-  }
   if (work.addendLoop >= 0) {
     const int64_t extent = work.extents[work.addendLoop];
     for (int64_t c = 0; c < parts; ++c) {
@@ -268,7 +269,11 @@ Result<Work> Builder::dot(const DotStep &step, const Action &action) const {
                    {action.writes[0], step.out.dims, false, true}};
   if (Status ok = finishLoops(work, step.loops); !ok)
     return ok.error();
-  keepThinSide(step, work);
+  work.grids = findGrids(step, work, chunks);
+  if (work.grids.empty())
+    keepThinSide(step, work);
+  else
+    work.numGood = work.numBest = unsigned(work.grids.size());
   double iterations = 1;
   for (int64_t extent : work.extents)
     iterations *= double(extent);

@@ -23,6 +23,13 @@ struct Instance {
   std::vector<int64_t> copy;          ///< per access
 };
 
+/// A cut into chunks along two loops: the first one into `parts`, each of them
+/// along the second one.
+struct Grid {
+  unsigned first, second;
+  int64_t parts;
+};
+
 /// The runs of a step of all devices here, merged: where all are here, parallel
 /// loops cover the whole global range, whatever their axes. Loops count from
 /// where they begin here, and indices from where arrays do.
@@ -43,6 +50,9 @@ struct Work {
   unsigned numGood = 0;
   /// How many, from the front, make chunks as good as the first one does.
   unsigned numBest = 0;
+  /// Where a cut along one loop would leave small matrices: better ones along
+  /// two, best first.
+  std::vector<Grid> grids = {};
   /// How many chunks of it still read long rows of memory; 0: any number does.
   int64_t mostChunks = 0;
   /// Inputs first, then outputs with memory of their own; the operands of the
