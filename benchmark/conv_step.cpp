@@ -33,6 +33,7 @@ namespace {
 struct Case {
   std::string name = "cnn";
   int64_t batch = 64, devices = 1, steps = 50, size = 224;
+  int64_t workers = 0; ///< 0: one a core
   bool channelsFirst = false, dataset = false, profiles = false;
 };
 
@@ -293,7 +294,9 @@ int main(int argc, char **argv) try {
   line.read("--devices", options.devices);
   line.read("--steps", options.steps);
   line.read("--size", options.size);
+  line.read("--workers", options.workers);
   line.end();
+  set_client_options({.workers = options.workers});
   if (options.name != "cnn" && options.name != "convnet" &&
       options.name != "resnet50") {
     std::fprintf(stderr, "conv_step: --case is cnn, convnet or resnet50\n");

@@ -3,7 +3,7 @@
 // calls.
 //
 //   mlp_step --json --batch=128 --devices=8 --steps=200
-//   [--platform=pjrt:PLUGIN.so]
+//   [--platform=pjrt:PLUGIN.so] [--workers=16]
 //     prints one JSON line for scripts/compare; else Google Benchmark runs:
 //   mlp_step --benchmark_filter=Step
 #include "CommandLine.h"
@@ -158,6 +158,7 @@ BENCHMARK(BM_TraceAndCompile)->Unit(benchmark::kMillisecond)->Iterations(3);
 
 int main(int argc, char **argv) try {
   int64_t batch = 128, devices = 8, steps = 200;
+  int64_t workers = 0; // one a core
   bool json = false;
   std::string platform;
   peers::CommandLine line(argc, argv);
@@ -166,8 +167,10 @@ int main(int argc, char **argv) try {
   line.read("--devices", devices);
   line.read("--steps", steps);
   line.read("--platform", platform);
+  line.read("--workers", workers);
   if (json) {
     line.end();
+    set_client_options({.workers = workers});
     return runJson(batch, devices, steps, platform);
   }
   benchmark::Initialize(&argc, argv);

@@ -32,7 +32,8 @@ namespace {
 struct Arguments {
   std::string model = "gpt2", size = "tiny", mesh = "batch=1";
   int64_t batch = 0, length = 0, layers = 0;
-  int64_t steps = 10; ///< 2 at least
+  int64_t steps = 10;  ///< 2 at least
+  int64_t workers = 0; ///< 0: one a core
   bool explain = false, profiles = false;
 };
 
@@ -226,10 +227,12 @@ int main(int argc, char **argv) try {
   line.read("--length", arguments.length);
   line.read("--layers", arguments.layers);
   line.read("--steps", arguments.steps);
+  line.read("--workers", arguments.workers);
   line.read("--ir", arguments.explain);
   line.read("--profile", arguments.profiles);
   line.read("--json", json);
   line.end();
+  set_client_options({.workers = arguments.workers});
   return run(arguments);
 } catch (const std::exception &error) {
   std::fprintf(stderr, "model_step: %s\n", error.what());

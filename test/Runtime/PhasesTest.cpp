@@ -460,6 +460,31 @@ TEST(PhasesTest, LargeProductsHaveFewAddends) {
   EXPECT_EQ(small.instances.size(), size_t(MANY));
 }
 
+// One row a head, as in decoding: 8 x 12 small products are cut along batch and
+// heads, each of them whole, rather than along what each sums.
+TEST(PhasesTest, BatchesOfSmallProductsAreNotCutWhereTheySum) {
+  constexpr int64_t MANY = 64;
+  Mesh mesh = makeMesh({{"x", 1}});
+  ProgramBuilder b(mesh);
+  const Layout layout = Layout::replicated(mesh, 4);
+  const unsigned p = b.argument({8, 12, 1, 256}, layout),
+                 v = b.argument({8, 12, 256, 64}, layout),
+                 y = b.buffer({8, 12, 1, 64}, layout);
+  b.dot({{8}, {12}, {1}, {64}, {256, true}}, {p, at({0, 1, 2, 4})},
+        {v, at({0, 1, 4, 3})}, {y, at({0, 1, 2, 3})});
+  b.result(y);
+  for (int64_t chunks : {CHUNKS, MANY}) {
+    auto graph = buildStepGraph(b.program, chunks);
+    ASSERT_TRUE(graph) << graph.error().message();
+    EXPECT_EQ(graph->works[0].addendLoop, -1);
+    for (const Grid &grid : graph->works[0].grids) {
+      EXPECT_EQ(grid.first, 0U);
+      EXPECT_EQ(grid.second, 1U);
+    }
+    EXPECT_EQ(graph->works[0].grids.empty(), chunks == CHUNKS);
+  }
+}
+
 // Scores of 4 heads are cut along rows into 8 chunks, and so is the kernel that
 // finds each row's maximum beside its scores: that maxima lie side by side does
 // not count, and the scores never leave the chunk.

@@ -44,8 +44,15 @@ bool isCut(const std::vector<Loop> &loops, const std::vector<unsigned> &axes,
 }
 
 /// The least iterations of parallel loop `loop` that make a good chunk: rows of
-/// matrices should not get short, nor products narrow.
+/// matrices should not get short, nor products narrow. Of a batch of products
+/// one is enough.
 int64_t goodChunk(const Step &step, unsigned loop) {
+  auto isIn = [loop](const Operand &operand) {
+    return std::ranges::any_of(operand.dims, [loop](const DimAccess &dim) {
+      return std::ranges::any_of(
+          dim.terms, [loop](auto &term) { return term.first == loop; });
+    });
+  };
   auto alongRows = [loop](const Operand &operand) {
     if (operand.dims.size() < 2)
       return false;
@@ -54,7 +61,9 @@ int64_t goodChunk(const Step &step, unsigned loop) {
                        [loop](auto &term) { return term.first == loop; });
   };
   if (auto *dot = std::get_if<DotStep>(&step))
-    return alongRows(dot->out) ? SHORT_ROW : 8;
+    return alongRows(dot->out)                ? SHORT_ROW
+           : isIn(dot->lhs) && isIn(dot->rhs) ? 1
+                                              : 8;
   for (const auto &operands : {inputsOf(step), outputsOf(step)})
     for (const Operand *operand : operands)
       if (alongRows(*operand))
@@ -62,11 +71,11 @@ int64_t goodChunk(const Step &step, unsigned loop) {
   return 1;
 }
 
-/// How many chunks of a product two of its parallel loops make, with fewer of a
-/// sum's than there are chunks: then it is not cut along what it sums.
+/// Whether two of a product's parallel loops make as many good chunks as are
+/// wanted, where those are more than addends that cost nothing.
 bool isCutAlongTwo(const Step &step, const std::vector<Loop> &loops,
-                   int64_t addends, int64_t chunks) {
-  if (addends >= chunks || !std::holds_alternative<DotStep>(step))
+                   int64_t chunks) {
+  if (chunks <= FEW_ADDENDS || !std::holds_alternative<DotStep>(step))
     return false;
   int64_t widest = 1, next = 1;
   for (unsigned l = 0; l < loops.size(); ++l)
@@ -169,7 +178,7 @@ AddendPlan::Parts partsOf(const Program &program, const AddendPlan &plan,
     }
   const int64_t count = addendsThatPay(chunks, 1, partBytes, bytes);
   if (cut < 0 || count < 2 || iterations < SMALL_REDUCTION || widest >= count ||
-      (chunks > FEW_ADDENDS && isCutAlongTwo(step, loops, count, chunks)))
+      isCutAlongTwo(step, loops, chunks))
     return {};
   return {cut, count};
 }
@@ -306,7 +315,7 @@ AddendPlan cpu::planAddends(const Program &program, int64_t chunks,
       }
     const int64_t count = addendsThatPay(chunks, std::min(chunks, FEW_ADDENDS),
                                          addendBytes, bytes);
-    if (simple && !isCutAlongTwo(step, loops, count, chunks)) {
+    if (simple && !isCutAlongTwo(step, loops, chunks)) {
       plan.copies[b] = count;
       plan.chunkLoop[b] = cut;
     }

@@ -29,18 +29,27 @@ Side sideOf(const DotStep &step, unsigned loop) {
 struct Extents {
   double count[4] = {1, 1, 1, 1};
   double &operator[](Side side) { return count[size_t(side)]; }
+  double operator[](Side side) const { return count[size_t(side)]; }
 };
-
-int64_t roundUp(int64_t number, int64_t multiple) {
-  return (number + multiple - 1) / multiple * multiple;
-}
 
 class Costs {
 public:
+  Extents whole;
+
   Costs(const DotStep &step, const Work &work, int64_t chunks)
-      : step(step), work(work), chunks(chunks),
-        leftCopy(rowsAreOf(step.lhs, Side::Sum) ? IN_ORDER : TRANSPOSED),
-        rightCopy(rowsAreOf(step.rhs, Side::Sum) ? TRANSPOSED : IN_ORDER) {}
+      : step(step), work(work), chunks(chunks) {
+    for (unsigned l = 0; l < work.extents.size(); ++l)
+      whole[sideOf(step, l)] *= double(work.extents[l]);
+    // Products of few rows read the other matrix as it lies. Others copy both
+    // into the order in which they read them.
+    constexpr double fewRows = 32, read = 0.5, inOrder = 1.5, transposed = 3;
+    if (std::min(whole[Side::Left], whole[Side::Right]) <= fewRows) {
+      leftElement = rightElement = read;
+      return;
+    }
+    leftElement = liesAlong(step.lhs, Side::Sum) ? inOrder : transposed;
+    rightElement = liesAlong(step.rhs, Side::Sum) ? transposed : inOrder;
+  }
 
   /// Rough cycles until all chunks are done, four of them after each other.
   double of(std::span<const std::pair<unsigned, int64_t>> partsOfLoops) const {
@@ -55,16 +64,11 @@ public:
         }
       chunk[sideOf(step, l)] *= double(extent);
     }
-    // Vectors of columns, a few rows at a time. Both matrices are copied into
-    // the order in which they are read.
-    constexpr int64_t rowsAtOnce = 4, columnsAtOnce = 16;
-    constexpr double perCycle = 32, call = 500;
-    const double rows = double(roundUp(int64_t(chunk[Side::Left]), rowsAtOnce));
-    const double columns =
-        double(roundUp(int64_t(chunk[Side::Right]), columnsAtOnce));
+    const double rows = chunk[Side::Left], columns = chunk[Side::Right];
+    constexpr double perCycle = 32, call = 2000;
     const double product =
-        chunk[Side::Sum] * (rows * columns / perCycle + rows * leftCopy +
-                            columns * rightCopy) +
+        chunk[Side::Sum] * (rows * columns / perCycle + rows * leftElement +
+                            columns * rightElement) +
         call;
     const int64_t rounds = (pieces * 4 + chunks - 1) / chunks;
     // Few chunks do not even out what else the machine does.
@@ -73,11 +77,8 @@ public:
   }
 
 private:
-  /// Cycles for copying an element.
-  static constexpr double IN_ORDER = 1.5, TRANSPOSED = 3;
-
-  /// Whether the operand lies row by row along loops of that side.
-  bool rowsAreOf(const Operand &operand, Side side) const {
+  /// Whether an operand's rows are along loops of that side.
+  bool liesAlong(const Operand &operand, Side side) const {
     return !operand.dims.empty() &&
            std::ranges::any_of(operand.dims.back().terms, [&](auto term) {
              return sideOf(step, term.first) == side;
@@ -87,7 +88,7 @@ private:
   const DotStep &step;
   const Work &work;
   const int64_t chunks;
-  const double leftCopy, rightCopy;
+  double leftElement = 0, rightElement = 0; ///< cycles for each of a chunk's
 };
 } // namespace
 
@@ -95,15 +96,12 @@ std::vector<Grid> cpu::findGrids(const DotStep &step, const Work &work,
                                  int64_t chunks) {
   if (work.addendLoop >= 0 || work.candidates.size() < 2)
     return {};
-  Extents whole;
-  for (unsigned l = 0; l < work.extents.size(); ++l)
-    whole[sideOf(step, l)] *= double(work.extents[l]);
-  // One whose other operand is read once, whatever the cut.
-  constexpr double fewRows = 64;
-  if (whole[Side::Batch] == 1 &&
-      std::min(whole[Side::Left], whole[Side::Right]) <= fewRows)
-    return {};
   const Costs costs(step, work, chunks);
+  // Of a product of few rows the other matrix is read once, whatever the cut.
+  constexpr double fewRows = 64;
+  if (costs.whole[Side::Batch] == 1 &&
+      std::min(costs.whole[Side::Left], costs.whole[Side::Right]) <= fewRows)
+    return {};
   double alongOne = 0;
   for (unsigned loop : work.candidates) {
     const double cost = costs.of({{{loop, chunks}}});

@@ -142,6 +142,11 @@ Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) const {
   work.numGood =
       unsigned(std::count_if(work.candidates.begin(), work.candidates.end(),
                              [&](unsigned l) { return quality(l) == Good; }));
+  // Parts of features make slow convolutions: as few of them as there are
+  // workers, where those are more than this.
+  constexpr int64_t fewConvolutions = 8;
+  if (isConvolution && work.numGood == 0)
+    work.mostChunks = fewConvolutions;
   if (!work.candidates.empty())
     work.numBest = unsigned(std::count_if(
         work.candidates.begin(), work.candidates.end(), [&](unsigned l) {
