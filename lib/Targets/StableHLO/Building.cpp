@@ -86,6 +86,11 @@ NamedAttribute Exporter::list(StringRef name, ArrayRef<int64_t> value) {
 NamedAttribute Exporter::attr(StringRef name, int64_t value) {
   return b.getNamedAttr(name, b.getI64IntegerAttr(value));
 }
+NamedAttribute Exporter::fullPrecision() {
+  Attribute highest = stablehlo::PrecisionAttr::get(
+      b.getContext(), stablehlo::Precision::HIGHEST);
+  return attr("precision_config", b.getArrayAttr({highest, highest}));
+}
 
 Operation *Exporter::op(StringRef name, mlir::TypeRange types,
                         mlir::ValueRange operands, Attrs attrs,

@@ -29,8 +29,9 @@ static Emitted product(Exporter &e, MutableArrayRef<Operand> operands,
   Value right = e.mask(rhs.value, rhs.held, rhsInner, e.zero(rhs.held.element));
   auto dims = stablehlo::DotDimensionNumbersAttr::get(
       e.b.getContext(), lhsBatch, rhsBatch, lhsInner, rhsInner);
-  return Values{e.one("dot_general", result.type(), {left, right},
-                      e.attr("dot_dimension_numbers", Attribute(dims)))};
+  return Values{e.one(
+      "dot_general", result.type(), {left, right},
+      {e.attr("dot_dimension_numbers", Attribute(dims)), e.fullPrecision()})};
 }
 
 static Emitted emitDot(Exporter &e, Operation *op,

@@ -73,6 +73,9 @@ public:
   NamedAttribute attr(StringRef name, Attribute value);
   NamedAttribute list(StringRef name, ArrayRef<int64_t> value);
   NamedAttribute attr(StringRef name, int64_t value);
+  /// `precision_config` of a product: f32 is multiplied as f32. By default XLA
+  /// rounds it to TF32 on GPUs and to bf16 on TPUs.
+  NamedAttribute fullPrecision();
   /// The op `stablehlo.name` (or `chlo....`), with empty regions.
   Operation *op(StringRef name, mlir::TypeRange types,
                 mlir::ValueRange operands, Attrs attrs = {},
@@ -169,7 +172,7 @@ public:
   //===--------------------------------------------------------------------===//
   // Programs
   //===--------------------------------------------------------------------===//
-  LogicalResult exportFunction(mlir::func::FuncOp function);
+  FailureOr<mlir::func::FuncOp> exportFunction(mlir::func::FuncOp function);
   LogicalResult exportBlock(Block &block);
   Value get(Value value) const { return values.lookup(value); }
   void set(Value from, Value to) { values.map(from, to); }

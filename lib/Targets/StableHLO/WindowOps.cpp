@@ -127,7 +127,7 @@ static Emitted emitConvolution(Exporter &e, Operation *op,
               Attribute(e.b.getDenseBoolArrayAttr(spec.reversal))),
        e.attr("dimension_numbers", Attribute(dims)),
        e.attr("feature_group_count", spec.featureGroups),
-       e.attr("batch_group_count", spec.batchGroups)})};
+       e.attr("batch_group_count", spec.batchGroups), e.fullPrecision()})};
 }
 
 static Operation *reduceWindow(Exporter &e, mlir::TypeRange types,

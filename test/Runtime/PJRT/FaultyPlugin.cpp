@@ -489,7 +489,8 @@ Handle clientCompile(void *a) {
   // The options' only field begins with how many replicas there are, and ends
   // with their devices, all small numbers.
   const auto *options = as<const char>(a, Args::compile_options);
-  const auto size = read<size_t>(a, Args::compile_options_size);
+  // Of the build options, which come first.
+  const size_t size = 2 + size_t(options[1]);
   size_t replicas = size_t(options[3]);
   const bool assigned = size > 6;
   if (client->fault.name == "replicas")

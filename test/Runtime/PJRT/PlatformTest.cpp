@@ -55,6 +55,23 @@ protected:
 
 // ---- Platforms and clients
 
+TEST_F(PlatformTest, ClientsAreMadeWithOptionsOfTheEnvironment) {
+  const FaultyCopy copy;
+  ASSERT_TRUE(copy.load(""));
+  {
+    ScopedVariable options("MESHLOOM_PJRT_OPTIONS", "cpu_device_count=3");
+    auto three = meshloom::platform("pjrt:" + copy.path());
+    ASSERT_TRUE(three) << three.error().message();
+    EXPECT_EQ((*three)->devices().value_or_throw().size(), 3U);
+  }
+  ScopedVariable options("MESHLOOM_PJRT_OPTIONS", "nonsense");
+  const FaultyCopy other;
+  ASSERT_TRUE(other.load(""));
+  auto none = meshloom::platform("pjrt:" + other.path());
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message(), HasSubstr("'nonsense' in it"));
+}
+
 TEST_F(PlatformTest, IsFoundByPathAndByName) {
   auto byPath = meshloom::platform("pjrt:" + faultyPlugin().path());
   ASSERT_TRUE(byPath) << byPath.error().message();

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <thread>
@@ -203,6 +204,40 @@ TEST(NamedValuesTest, EveryKindComesBack) {
             attributes);
 }
 
+TEST(ClientOptionsTest, AreOfTheVariable) {
+  ScopedVariable variable(
+      "MESHLOOM_PJRT_OPTIONS",
+      "preallocate=false,memory_fraction=0.5,count=12,"
+      "visible_devices=[0,2],none=[],name=a=b,odd=[1;2],x=1.0");
+  const Result<Attributes> options = clientOptions();
+  ASSERT_TRUE(options) << options.error().message();
+  EXPECT_EQ(*options,
+            (Attributes{{"preallocate", false},
+                        {"memory_fraction", 0.5F},
+                        {"count", int64_t(12)},
+                        {"visible_devices", std::vector<int64_t>{0, 2}},
+                        {"none", std::vector<int64_t>{}},
+                        {"name", std::string("a=b")},
+                        {"odd", std::string("[1;2]")},
+                        {"x", 1.0F}}));
+}
+
+TEST(ClientOptionsTest, SayWhichEntryIsWrong) {
+  auto message = [](const char *text) {
+    ScopedVariable variable("MESHLOOM_PJRT_OPTIONS", text);
+    const Result<Attributes> options = clientOptions();
+    return options ? "" : options.error().message();
+  };
+  EXPECT_EQ(message(""), "");
+  for (const char *entry : {"preallocate", "=1", "a="})
+    EXPECT_EQ(message((std::string("b=1,") + entry).c_str()),
+              fmt::format("MESHLOOM_PJRT_OPTIONS must be a list as in "
+                          "'preallocate=false,memory_fraction=0.5'; '{}' in it "
+                          "is not name=value",
+                          entry));
+  EXPECT_EQ(message("a=1,a=2"), "MESHLOOM_PJRT_OPTIONS gives 'a' twice");
+}
+
 // The bytes that the measured plug-ins accepted.
 TEST(CompileOptionsTest, EncodingIsProtocolBuffers) {
   auto hex = [](const std::string &bytes) {
@@ -217,6 +252,8 @@ TEST(CompileOptionsTest, EncodingIsProtocolBuffers) {
   EXPECT_EQ(hex(CompileOptions{1, {}}.encode()), "1a0420012801");
   EXPECT_EQ(hex(CompileOptions{8, {0, 1, 2, 3, 4, 5, 6, 7}}.encode()),
             "1a16200828014a10080810011a0a0a080001020304050607");
+  EXPECT_EQ(hex(CompileOptions{1, {}, {"a"}}.encode()),
+            "1a04200128013a070a016112021000");
   // 300 takes two bytes, and so does the length of 300 ids.
   std::vector<int64_t> ids(300);
   const std::string many = CompileOptions{300, ids}.encode();

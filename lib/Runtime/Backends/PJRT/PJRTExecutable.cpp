@@ -216,6 +216,9 @@ loadExecutable(std::shared_ptr<PJRTClient> client, Compiled compiled,
   CompileOptions options{int64_t(devices->size()), {}};
   for (const PluginDevice *device : *devices)
     options.devices.push_back(device->id);
+  // It would leave nan out of maxima and minima.
+  if (client->session().plugin->platformName() == "cpu")
+    options.off.emplace_back("xla_cpu_enable_fast_min_max");
   const std::string name = compiled.signature().name;
   auto program =
       client->session().plugin->compile(compiled.stableHLO()->text, options);

@@ -189,7 +189,10 @@ Result<std::shared_ptr<Platform>> pjrtPlatform(const std::string &name,
   Result<const Plugin *> plugin = Plugin::load(*path);
   if (!plugin)
     return plugin.error();
-  return makePJRTPlatform(name, **plugin);
+  Result<Attributes> options = clientOptions();
+  if (!options)
+    return options.error();
+  return makePJRTPlatform(name, **plugin, std::move(*options));
 }
 
 } // namespace meshloom

@@ -37,6 +37,13 @@ Result<std::vector<KnownPlugin>> knownPlugins();
 /// only one there is. The error says what was looked for, and where.
 Result<std::string> findPlugin(std::string_view nameOrPath);
 
+/// What MESHLOOM_PJRT_OPTIONS says that clients of plug-ins are made with, as
+/// in "preallocate=false,memory_fraction=0.5,visible_devices=[0,1]". A value
+/// has the first kind that it can be read as: true or false, an integer, a list
+/// of integers, a number, text. Fails on an entry that is not `name=value`, and
+/// on a name that is there twice.
+Result<Attributes> clientOptions();
+
 /// A loaded plug-in. It is never unloaded: pointers to it stay valid. Safe to
 /// use from any thread.
 class Plugin {

@@ -72,6 +72,8 @@ struct CompileOptions {
   int64_t replicas = 1;
   /// The device id of each replica; empty: the plug-in's own choice.
   std::vector<int64_t> devices;
+  /// XLA's flags, without the dashes, that are false for this program.
+  std::vector<std::string> off = {};
   /// As a CompileOptionsProto.
   std::string encode() const;
 };
