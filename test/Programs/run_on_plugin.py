@@ -23,15 +23,10 @@ KNOWN = {
     "decompositions": "cannot be exported to StableHLO: dtensor.lu",
     # A factor of what has none is nan in all places, and not in the lower half alone.
     "linear_algebra": "verify result 4 ",
-    # Reducers that are not associative, in an order of XLA's.
-    "orders": "verify result 6 ",
-    "reduced_blocks": "verify result 1[01] ",
     # What goes along with equal keys of a sort that is not stable.
     "sorted_blocks": "verify result 5 ",
 }
-# On GPUs: reducers that are not commutative too; XLA has no complex convolution there.
 KNOWN_ON_GPU = {
-    "reduced_blocks": "verify result ([459]|1[01]) ",
     "conv_types": "Convolutions must have floating-point or integral operands",
 }
 

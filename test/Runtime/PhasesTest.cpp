@@ -271,8 +271,8 @@ TEST(PhasesTest, PhasesOfWholeMatricesCanBeCutFiner) {
 
 // A product of one row, and one of 20, are cut along the columns of a large
 // matrix: of one that lies row by row into pieces of a page, of one that lies
-// column by column into any number. So is one of more rows beside a matrix that
-// leaves the cache.
+// column by column into any number. So is one of 200 rows: 25 of them a chunk
+// would copy all of the other matrix.
 TEST(PhasesTest, ProductsOfFewRowsAreCutAlongTheOtherOperand) {
   Mesh mesh = makeMesh({{"x", 1}});
   auto workOf = [&](int64_t rows, int64_t columns, int64_t terms, bool byRows) {
@@ -300,9 +300,12 @@ TEST(PhasesTest, ProductsOfFewRowsAreCutAlongTheOtherOperand) {
   }
   const Work large = workOf(200, 4096, 512, false),
              small = workOf(200, 1024, 512, false);
-  EXPECT_EQ(large.candidates, std::vector<unsigned>{1});
-  EXPECT_EQ(large.mostChunks, 0);
-  EXPECT_EQ(small.candidates, (std::vector<unsigned>{0, 1}));
+  for (const Work &work : {large, small}) {
+    EXPECT_EQ(work.candidates.front(), 1U);
+    EXPECT_EQ(work.mostChunks, 0);
+  }
+  // Of many rows all chunks have enough.
+  EXPECT_EQ(workOf(2000, 1024, 512, false).candidates.front(), 0U);
 }
 
 // Work that goes to one chunk as a whole goes to one of those that there are.
@@ -396,6 +399,26 @@ TEST(PhasesTest, ProductsAreCutAlongTwoLoopsWhereOneLeavesFewRows) {
   auto few = buildStepGraph(b.program, CHUNKS);
   ASSERT_TRUE(few);
   EXPECT_TRUE(few->works[0].grids.empty());
+}
+
+// A batch of 4 x 256 rows is 8 chunks of 128 rows that follow each other, not
+// four times 32 in each.
+TEST(PhasesTest, RowsOfTwoLoopsStayTogether) {
+  Mesh mesh = makeMesh({{"x", 1}});
+  ProgramBuilder b(mesh);
+  const unsigned x = b.argument({4, 256, 768}, Layout::replicated(mesh, 3)),
+                 w = b.argument({768, 768}, Layout::replicated(mesh, 2)),
+                 y = b.buffer({4, 256, 768}, Layout::replicated(mesh, 3));
+  b.dot({{4}, {256}, {768}, {768, true}}, {x, at({0, 1, 3})}, {w, at({3, 2})},
+        {y, at({0, 1, 2})});
+  b.result(y);
+  auto graph = buildStepGraph(b.program, CHUNKS);
+  ASSERT_TRUE(graph) << graph.error().message();
+  const Work &work = graph->works[0];
+  EXPECT_TRUE(std::ranges::any_of(work.grids, [](const Grid &grid) {
+    return grid.first == 0 && grid.second == 1 && grid.parts == 4;
+  }));
+  EXPECT_NE(work.candidates.front(), 1U);
 }
 
 // Heads of a batch are cut as matrices, 8 x 12 of them, rather than each along

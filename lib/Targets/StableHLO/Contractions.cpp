@@ -2,6 +2,8 @@
 // by what changes nothing.
 #include "Exporter.h"
 
+#include "meshloom/Dialect/DTensor/ElementwiseRegion.h"
+
 namespace meshloom::exporting {
 
 static Emitted product(Exporter &e, MutableArrayRef<Operand> operands,
@@ -83,28 +85,152 @@ static Emitted emitReduce(Exporter &e, Operation *op,
   return values;
 }
 
+/// Applies a reducer of scalars to elements that are at the same place: `lhs`
+/// are its first arguments, `rhs` its others. Shapes are alike.
+static Emitted mapReducer(Exporter &e, mlir::Region &reducer,
+                          ArrayRef<Value> lhs, ArrayRef<Value> rhs) {
+  SmallVector<Value> operands(lhs);
+  llvm::append_range(operands, rhs);
+  Values results;
+  for (unsigned i = 0; i < lhs.size(); ++i) {
+    auto type = cast<RankedTensorType>(lhs[i].getType());
+    auto dims = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+    Operation *map = e.op("map", type, operands, e.list("dimensions", dims), 1);
+    if (failed(e.copyScalars(reducer, map->getRegion(0))))
+      return std::nullopt;
+    // One result each.
+    Operation *end = map->getRegion(0).front().getTerminator();
+    end->setOperands(end->getOperand(i));
+    results.push_back(map->getResult(0));
+  }
+  return results;
+}
+
+/// Reduces the last dim of `values`, of at least one element: neighbours first,
+/// so that each element stays behind those before it.
+static Emitted reduceNeighbours(Exporter &e, mlir::Region &reducer,
+                                Values values) {
+  auto type = cast<RankedTensorType>(values.front().getType());
+  const auto last = unsigned(type.getRank() - 1);
+  int64_t count = type.getDimSize(last);
+  auto part = [&](int64_t begin, int64_t end, int64_t stride) {
+    return llvm::map_to_vector(values, [&](Value value) {
+      return e.slice(value, last, begin, end, stride);
+    });
+  };
+  while (count > 1) {
+    const int64_t pairs = count / 2;
+    Emitted combined = mapReducer(e, reducer, part(0, 2 * pairs - 1, 2),
+                                  part(1, 2 * pairs, 2));
+    if (!combined)
+      return std::nullopt;
+    if (count % 2 == 1)
+      for (auto [value, rest] :
+           llvm::zip(*combined, part(count - 1, count, 1))) {
+        auto shape =
+            llvm::to_vector(cast<RankedTensorType>(value.getType()).getShape());
+        ++shape[last];
+        Type joined = RankedTensorType::get(
+            shape, cast<RankedTensorType>(value.getType()).getElementType());
+        value = e.one("concatenate", joined, {value, rest},
+                      e.attr("dimension", int64_t(last)));
+      }
+    values = std::move(*combined);
+    count = pairs + count % 2;
+  }
+  return values;
+}
+
+/// What `values` come to in a loop over their last dim, in order.
+static Emitted reduceInOrder(Exporter &e, mlir::Region &reducer,
+                             ArrayRef<Value> values, Values state) {
+  const auto reduced = unsigned(state.size());
+  auto type = cast<RankedTensorType>(values.front().getType());
+  const auto last = unsigned(type.getRank() - 1);
+  Type counter = e.b.getI32Type();
+  // The index, what was reduced, and what is reduced.
+  SmallVector<Value> carried{e.number(counter, 0)};
+  llvm::append_range(carried, state);
+  llvm::append_range(carried, values);
+  auto types =
+      llvm::map_to_vector(carried, [](Value value) { return value.getType(); });
+  SmallVector<Location> places(types.size(), e.loc);
+  Operation *loop = e.op("while", types, carried, {}, 2);
+  OpBuilder::InsertionGuard guard(e.b);
+  using stablehlo::ComparisonDirection;
+  Block *condition = e.b.createBlock(&loop->getRegion(0), {}, types, places);
+  e.op("return", {},
+       e.compare(ComparisonDirection::LT, condition->getArgument(0),
+                 e.number(counter, type.getDimSize(last))));
+  Block *body = e.b.createBlock(&loop->getRegion(1), {}, types, places);
+  Value index = body->getArgument(0);
+  SmallVector<Value> starts(last, e.number(counter, 0));
+  starts.push_back(index);
+  SmallVector<Value> next;
+  for (unsigned i = 0; i < reduced; ++i) {
+    Value from = body->getArgument(1 + reduced + i);
+    auto whole = cast<RankedTensorType>(from.getType());
+    auto sizes = llvm::to_vector(whole.getShape());
+    sizes[last] = 1;
+    SmallVector<Value> operands{from};
+    llvm::append_range(operands, starts);
+    Value element = e.one("dynamic_slice",
+                          RankedTensorType::get(sizes, whole.getElementType()),
+                          operands, e.list("slice_sizes", sizes));
+    next.push_back(e.reshape(element, ArrayRef(sizes).drop_back()));
+  }
+  auto before = llvm::map_to_vector(body->getArguments().slice(1, reduced),
+                                    [](Value value) { return value; });
+  Emitted after = mapReducer(e, reducer, before, next);
+  if (!after)
+    return std::nullopt;
+  SmallVector<Value> results{e.same("add", {index, e.number(counter, 1)})};
+  llvm::append_range(results, *after);
+  llvm::append_range(results, body->getArguments().drop_front(1 + reduced));
+  e.op("return", {}, results);
+  return Values(loop->getResults().slice(1, reduced));
+}
+
+/// Not by stablehlo.reduce, which may take elements in any order, and does on
+/// GPUs: from the init values on, in order.
 static Emitted emitGenericReduce(Exporter &e, Operation *op,
                                  MutableArrayRef<Operand> operands,
                                  ArrayRef<Held> results) {
   auto reduce = cast<dtensor::GenericReduceOp>(op);
-  unsigned count = results.size();
-  Values values;
-  SmallVector<Type> types;
+  const auto count = unsigned(results.size());
+  SmallVector<int64_t> order, kept;
+  for (int64_t dim = 0; dim < operands[0].held.rank(); ++dim)
+    if (!llvm::is_contained(reduce.getDimensions(), dim))
+      order.push_back(dim);
+  auto reduced = llvm::to_vector(reduce.getDimensions());
+  llvm::sort(reduced);
+  llvm::append_range(order, reduced);
+  Values values, state;
   for (unsigned i = 0; i < count; ++i) {
-    for (int64_t dim : reduce.getDimensions())
+    for (int64_t dim : reduced)
       if (!operands[i].held.isWhole(dim))
         return std::nullopt;
-    if (!fitKept(e, operands[i], reduce.getDimensions(), results[i]))
+    if (!fitKept(e, operands[i], reduced, results[i]))
       return std::nullopt;
-    types.push_back(results[i].type());
+    kept = results[i].buffer;
+    int64_t number = 1;
+    for (int64_t dim : reduced)
+      number *= operands[i].held.global[dim];
+    SmallVector<int64_t> shape = kept;
+    shape.push_back(number);
+    values.push_back(e.reshape(e.transpose(operands[i].value, order), shape));
+    state.push_back(e.broadcast(operands[count + i].value, kept));
   }
-  for (Operand &operand : operands)
-    values.push_back(operand.value);
-  Operation *made = e.op("reduce", types, values,
-                         e.list("dimensions", reduce.getDimensions()), 1);
-  if (failed(e.copyScalars(reduce.getComputation(), made->getRegion(0))))
+  if (cast<RankedTensorType>(values.front().getType()).getShape().back() == 0)
+    return state;
+  if (!op->hasAttr(dtensor::associativeAttrName))
+    return reduceInOrder(e, reduce.getComputation(), values, std::move(state));
+  Emitted sum = reduceNeighbours(e, reduce.getComputation(), std::move(values));
+  if (!sum)
     return std::nullopt;
-  return Values(made->getResults());
+  for (Value &value : *sum)
+    value = e.reshape(value, kept);
+  return mapReducer(e, reduce.getComputation(), state, *sum);
 }
 
 /// The extreme value, then the least index of an element that is it; nan is

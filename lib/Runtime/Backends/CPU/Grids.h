@@ -1,15 +1,15 @@
-// Grids: how a product of matrices is cut along two loops, where one loop would
-// leave each chunk a few rows (or columns) and all of the other operand.
+// Grids: how a product of matrices is cut, along one loop or two. A chunk of few
+// rows (or columns) copies as much of the other operand as one of many.
 #pragma once
 
 #include "Work.h"
 
 namespace meshloom::cpu {
 
-/// Grids of `chunks` chunks that make a product notably faster than the best
-/// cut along one loop, best first; none where that one is as good.
-/// `work` is the product's, with its loops and candidates.
-std::vector<Grid> findGrids(const DotStep &step, const Work &work,
-                            int64_t chunks);
+/// Where the loop that a product would be cut along leaves its chunks matrices
+/// that are notably slower than others: fills in grids of `chunks` chunks and
+/// puts better loops first. Leaves work alone where that loop is as good.
+/// Whether it did anything.
+bool findGrids(const DotStep &step, int64_t chunks, Work &work);
 
 } // namespace meshloom::cpu

@@ -274,11 +274,8 @@ Result<Work> Builder::dot(const DotStep &step, const Action &action) const {
                    {action.writes[0], step.out.dims, false, true}};
   if (Status ok = finishLoops(work, step.loops); !ok)
     return ok.error();
-  work.grids = findGrids(step, work, chunks);
-  if (work.grids.empty())
+  if (!findGrids(step, chunks, work))
     keepThinSide(step, work);
-  else
-    work.numGood = work.numBest = unsigned(work.grids.size());
   double iterations = 1;
   for (int64_t extent : work.extents)
     iterations *= double(extent);
