@@ -172,7 +172,7 @@ public:
   //===--------------------------------------------------------------------===//
   // Programs
   //===--------------------------------------------------------------------===//
-  FailureOr<mlir::func::FuncOp> exportFunction(mlir::func::FuncOp function);
+  LogicalResult exportFunction(mlir::func::FuncOp function);
   LogicalResult exportBlock(Block &block);
   Value get(Value value) const { return values.lookup(value); }
   void set(Value from, Value to) { values.map(from, to); }

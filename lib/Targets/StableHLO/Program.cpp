@@ -250,8 +250,7 @@ static DictionaryAttr partsAttr(OpBuilder &b, const Held &held, Type type,
   return b.getDictionaryAttr(attrs);
 }
 
-FailureOr<mlir::func::FuncOp>
-Exporter::exportFunction(mlir::func::FuncOp function) {
+LogicalResult Exporter::exportFunction(mlir::func::FuncOp function) {
   for (auto [what, types] : {std::pair{"argument", function.getArgumentTypes()},
                              std::pair{"result", function.getResultTypes()}})
     for (auto [i, type] : llvm::enumerate(types)) {
@@ -303,7 +302,7 @@ Exporter::exportFunction(mlir::func::FuncOp function) {
     return failure();
   }
   function.erase();
-  return made;
+  return success();
 }
 
 } // namespace exporting
@@ -329,22 +328,14 @@ bool isExported(mlir::RegisteredOperationName name) {
 LogicalResult exportStableHLO(ModuleOp module) {
   Mesh mesh = dtensor::meshOf(module).getMesh();
   Builder b(module.getContext());
-  mlir::func::FuncOp exported;
-  int64_t count = 0;
   for (auto function :
        llvm::make_early_inc_range(module.getOps<mlir::func::FuncOp>())) {
     if (function.isExternal())
       continue;
     exporting::Exporter exporter(module.getContext(), mesh);
-    FailureOr<mlir::func::FuncOp> made = exporter.exportFunction(function);
-    if (failed(made))
+    if (failed(exporter.exportFunction(function)))
       return failure();
-    exported = *made;
-    ++count;
   }
-  // What a plug-in runs.
-  if (count == 1)
-    exported.setName("main");
   SmallVector<StringAttr> dropped;
   for (NamedAttribute attribute : module->getAttrs())
     if (attribute.getName().strref().starts_with("dtensor."))

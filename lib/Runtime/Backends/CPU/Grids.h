@@ -1,5 +1,5 @@
-// Grids: how a product of matrices is cut, along one loop or two. A chunk of few
-// rows (or columns) copies as much of the other operand as one of many.
+// Grids: how a product of matrices is cut, along one loop or two. A chunk of
+// few rows (or columns) copies as much of the other operand as one of many.
 #pragma once
 
 #include "Work.h"
