@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 
 using namespace meshloom;
@@ -209,8 +210,9 @@ std::vector<Item> Scheduler::cuts(unsigned index) const {
   std::vector<Item> items;
   if (work.addendLoop >= 0)
     return {{index, Item::Cut::Instances}};
-  for (const Grid &grid : work.grids)
-    items.push_back(alongGrid(index, grid));
+  std::ranges::transform(
+      work.grids, std::back_inserter(items),
+      [&](const Grid &grid) { return alongGrid(index, grid); });
   const bool wide =
       std::any_of(work.candidates.begin(), work.candidates.end(),
                   [&](unsigned l) { return work.extents[l] >= workers; });
