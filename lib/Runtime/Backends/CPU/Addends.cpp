@@ -1,6 +1,8 @@
 // Which addends of partial values are kept apart, which are merged.
 #include "Addends.h"
 
+#include "Grids.h"
+
 #include "meshloom/Runtime/Plan/Components.h"
 #include "meshloom/Runtime/Plan/Steps.h"
 
@@ -47,12 +49,6 @@ bool isCut(const std::vector<Loop> &loops, const std::vector<unsigned> &axes,
 /// matrices should not get short, nor products narrow. Of a batch of products
 /// one is enough.
 int64_t goodChunk(const Step &step, unsigned loop) {
-  auto isIn = [loop](const Operand &operand) {
-    return std::ranges::any_of(operand.dims, [loop](const DimAccess &dim) {
-      return std::ranges::any_of(
-          dim.terms, [loop](auto &term) { return term.first == loop; });
-    });
-  };
   auto alongRows = [loop](const Operand &operand) {
     if (operand.dims.size() < 2)
       return false;
@@ -61,9 +57,9 @@ int64_t goodChunk(const Step &step, unsigned loop) {
                        [loop](auto &term) { return term.first == loop; });
   };
   if (auto *dot = std::get_if<DotStep>(&step))
-    return alongRows(dot->out)                ? SHORT_ROW
-           : isIn(dot->lhs) && isIn(dot->rhs) ? 1
-                                              : 8;
+    return alongRows(dot->out)                 ? SHORT_ROW
+           : sideOf(*dot, loop) == Side::Batch ? 1
+                                               : 8;
   for (const auto &operands : {inputsOf(step), outputsOf(step)})
     for (const Operand *operand : operands)
       if (alongRows(*operand))

@@ -7,21 +7,11 @@ using namespace meshloom;
 using namespace meshloom::cpu;
 
 namespace {
-/// Which operands of a product a loop counts along.
-enum class Side : uint8_t { Batch, Left, Right, Sum };
-
 bool isIn(const Operand &operand, unsigned loop) {
   return std::ranges::any_of(operand.dims, [&](const DimAccess &dim) {
     return std::ranges::any_of(dim.terms,
                                [&](auto term) { return term.first == loop; });
   });
-}
-
-Side sideOf(const DotStep &step, unsigned loop) {
-  if (step.loops[loop].reduction)
-    return Side::Sum;
-  const bool left = isIn(step.lhs, loop), right = isIn(step.rhs, loop);
-  return left == right ? Side::Batch : left ? Side::Left : Side::Right;
 }
 
 /// Numbers by side: how many products, of how many rows, columns and terms.
@@ -89,6 +79,13 @@ private:
   double perElement = 0; ///< cycles for each of a chunk's
 };
 } // namespace
+
+Side cpu::sideOf(const DotStep &step, unsigned loop) {
+  if (step.loops[loop].reduction)
+    return Side::Sum;
+  const bool left = isIn(step.lhs, loop), right = isIn(step.rhs, loop);
+  return left == right ? Side::Batch : left ? Side::Left : Side::Right;
+}
 
 bool cpu::findGrids(const DotStep &step, int64_t chunks, Work &work) {
   if (work.addendLoop >= 0 || work.candidates.size() < 2)

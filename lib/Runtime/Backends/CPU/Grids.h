@@ -6,6 +6,10 @@
 
 namespace meshloom::cpu {
 
+/// Which operands of a product a loop counts along.
+enum class Side : uint8_t { Batch, Left, Right, Sum };
+Side sideOf(const DotStep &step, unsigned loop);
+
 /// Where the loop that a product would be cut along leaves its chunks matrices
 /// that are notably slower than others: fills in grids of `chunks` chunks and
 /// puts better loops first. Leaves work alone where that loop is as good.

@@ -225,22 +225,15 @@ void Builder::keepThinSide(const DotStep &step, Work &work) const {
   constexpr int64_t fewForChunk = 128, cache = 4 << 20, page = 4096;
   std::array<int64_t, 2> total{1, 1};  ///< iterations of lhs's own loops, rhs's
   std::array<int64_t, 2> widest{1, 1}; ///< of those that may be cut
-  auto sideOf = [&](unsigned loop) {
-    auto isIn = [&](const Operand &operand) {
-      for (const DimAccess &dim : operand.dims)
-        for (auto [l, coefficient] : dim.terms)
-          if (l == loop)
-            return true;
-      return false;
-    };
-    const bool left = isIn(step.lhs), right = isIn(step.rhs);
-    return left == right ? -1 : left ? 0 : 1;
+  auto ownerOf = [&](unsigned loop) {
+    const Side side = sideOf(step, loop);
+    return side == Side::Left ? 0 : side == Side::Right ? 1 : -1;
   };
   for (unsigned l = 0; l < step.loops.size(); ++l)
-    if (int side = sideOf(l); side >= 0)
+    if (int side = ownerOf(l); side >= 0)
       total[size_t(side)] *= std::max<int64_t>(work.extents[l], 1);
   for (unsigned l : work.candidates)
-    if (int side = sideOf(l); side >= 0)
+    if (int side = ownerOf(l); side >= 0)
       widest[size_t(side)] = std::max(widest[size_t(side)], work.extents[l]);
   for (int side : {0, 1}) {
     const auto own = size_t(side), other = size_t(1 - side);
@@ -251,7 +244,7 @@ void Builder::keepThinSide(const DotStep &step, Work &work) const {
          large.bytesPerCopy() > cache);
     if (!isFew || widest[other] < chunks)
       continue;
-    auto isThin = [&](unsigned l) { return sideOf(l) == side; };
+    auto isThin = [&](unsigned l) { return ownerOf(l) == side; };
     work.numGood -=
         unsigned(std::count_if(work.candidates.begin(),
                                work.candidates.begin() + work.numGood, isThin));
