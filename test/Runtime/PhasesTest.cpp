@@ -301,11 +301,13 @@ TEST(PhasesTest, ProductsOfFewRowsAreCutAlongTheOtherOperand) {
   const Work large = workOf(200, 4096, 512, false),
              small = workOf(200, 1024, 512, false);
   for (const Work &work : {large, small}) {
-    EXPECT_EQ(work.candidates.front(), 1U);
+    EXPECT_EQ(work.candidates, (std::vector<unsigned>{1, 0}));
+    EXPECT_EQ(work.numBest, work.grids.size() + 1);
     EXPECT_EQ(work.mostChunks, 0);
   }
   // Of many rows all chunks have enough.
-  EXPECT_EQ(workOf(2000, 1024, 512, false).candidates.front(), 0U);
+  EXPECT_EQ(workOf(2000, 1024, 512, false).candidates,
+            (std::vector<unsigned>{0, 1}));
 }
 
 // Work that goes to one chunk as a whole goes to one of those that there are.

@@ -486,10 +486,9 @@ Handle clientCompile(void *a) {
   size_t donated = 0;
   for (text >> word; text >> donated;)
     program->donated.insert(donated);
-  // The options' only field begins with how many replicas there are, and ends
+  // The options' first field begins with how many replicas there are, and ends
   // with their devices, all small numbers.
   const auto *options = as<const char>(a, Args::compile_options);
-  // Of the build options, which come first.
   const size_t size = 2 + size_t(options[1]);
   size_t replicas = size_t(options[3]);
   const bool assigned = size > 6;

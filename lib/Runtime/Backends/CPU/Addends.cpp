@@ -83,6 +83,19 @@ bool isCutAlongTwo(const Step &step, const std::vector<Loop> &loops,
   return widest * next >= chunks;
 }
 
+/// The bytes that this process has of what operands name.
+int64_t bytesHere(const Program &program,
+                  const std::vector<const Operand *> &operands,
+                  const MeshProcesses &processes) {
+  int64_t bytes = 0;
+  for (const Operand *operand : operands) {
+    const BufferDecl &decl = program.buffers[operand->buffer];
+    bytes +=
+        processes.hullOf(decl, processes.own).count() * byteWidth(decl.type);
+  }
+  return bytes;
+}
+
 /// The most addends, from `most` down, that take less than `bytes` together.
 int64_t addendsThatPay(int64_t most, int64_t least, int64_t addendBytes,
                        int64_t bytes) {
@@ -150,7 +163,7 @@ AddendPlan::Parts partsOf(const Program &program, const AddendPlan &plan,
     return {};
   const std::vector<Loop> &loops = *here;
   int cut = -1;
-  int64_t iterations = 1, widest = 1, bytes = 0, partBytes = 0;
+  int64_t iterations = 1, widest = 1;
   for (unsigned l = 0; l < loops.size(); ++l) {
     if (loops[l].held)
       continue;
@@ -163,16 +176,13 @@ AddendPlan::Parts partsOf(const Program &program, const AddendPlan &plan,
   }
   if (kernel && !kernel->library.empty())
     iterations = kernel->flops;
-  for (const auto &[operands, sum] :
-       {std::pair(inputsOf(step), &bytes), {outputsOf(step), &partBytes}})
-    for (const Operand *operand : operands) {
-      const BufferDecl &decl = program.buffers[operand->buffer];
+  for (const auto &operands : {inputsOf(step), outputsOf(step)})
+    for (const Operand *operand : operands)
       if (plan.copies[operand->buffer] != 1 || plan.perDevice[operand->buffer])
         return {};
-      *sum +=
-          processes.hullOf(decl, processes.own).count() * byteWidth(decl.type);
-    }
-  const int64_t count = addendsThatPay(chunks, 1, partBytes, bytes);
+  const int64_t count =
+      addendsThatPay(chunks, 1, bytesHere(program, outputsOf(step), processes),
+                     bytesHere(program, inputsOf(step), processes));
   if (cut < 0 || count < 2 || iterations < SMALL_REDUCTION || widest >= count ||
       isCutAlongTwo(step, loops, chunks))
     return {};
@@ -301,18 +311,11 @@ AddendPlan cpu::planAddends(const Program &program, int64_t chunks,
         for (auto [loop, coefficient] : dim.terms)
           simple &= int(loop) != cut;
     }
-    int64_t bytes = 0, addendBytes = 0;
-    for (const auto &[operands, sum] :
-         {std::pair(inputsOf(step), &bytes), {outputsOf(step), &addendBytes}})
-      for (const Operand *operand : operands) {
-        const BufferDecl &decl = program.buffers[operand->buffer];
-        *sum += processes.hullOf(decl, processes.own).count() *
-                byteWidth(decl.type);
-      }
-    const int64_t count = addendsThatPay(chunks, std::min(chunks, FEW_ADDENDS),
-                                         addendBytes, bytes);
     if (simple && !isCutAlongTwo(step, loops, chunks)) {
-      plan.copies[b] = count;
+      plan.copies[b] =
+          addendsThatPay(chunks, std::min(chunks, FEW_ADDENDS),
+                         bytesHere(program, outputsOf(step), processes),
+                         bytesHere(program, inputsOf(step), processes));
       plan.chunkLoop[b] = cut;
     }
   }

@@ -1,6 +1,7 @@
 #include "Grids.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 using namespace meshloom;
@@ -26,9 +27,12 @@ struct Extents {
 class Costs {
 public:
   Costs(const DotStep &step, const Work &work, int64_t chunks)
-      : step(step), work(work), chunks(chunks) {
-    for (unsigned l = 0; l < work.extents.size(); ++l)
-      whole[sideOf(step, l)] *= double(work.extents[l]);
+      : work(work), chunks(chunks) {
+    sides.reserve(work.extents.size());
+    for (unsigned l = 0; l < work.extents.size(); ++l) {
+      sides.push_back(sideOf(step, l));
+      whole[sides.back()] *= double(work.extents[l]);
+    }
     // Products of few rows read the other matrix as it lies. Others copy both
     // into the order in which they read them.
     constexpr double fewRows = 32, read = 0.5, copied = 1.5;
@@ -46,7 +50,7 @@ public:
     double calls = 1;
     int64_t pieces = 1;
     for (unsigned l = unsigned(work.extents.size()); l-- > 0;) {
-      const Side side = sideOf(step, l);
+      const Side side = sides[l];
       int64_t extent = std::max<int64_t>(work.extents[l], 1);
       bool isCut = false;
       for (auto [loop, parts] : partsOfLoops)
@@ -73,10 +77,10 @@ public:
   Extents whole;
 
 private:
-  const DotStep &step;
   const Work &work;
   const int64_t chunks;
-  double perElement = 0; ///< cycles for each of a chunk's
+  std::vector<Side> sides; ///< of each loop
+  double perElement = 0;   ///< cycles for each of a chunk's
 };
 } // namespace
 
@@ -96,11 +100,11 @@ bool cpu::findGrids(const DotStep &step, int64_t chunks, Work &work) {
   if (costs.whole[Side::Batch] == 1 &&
       std::min(costs.whole[Side::Left], costs.whole[Side::Right]) <= fewRows)
     return false;
-  auto alongOne = [&](unsigned loop) { return costs.of({{{loop, chunks}}}); };
-  double least = alongOne(work.candidates.front());
-  const double first = least;
-  for (unsigned loop : work.candidates)
-    least = std::min(least, alongOne(loop));
+  std::vector<double> alongOne;
+  std::ranges::transform(
+      work.candidates, std::back_inserter(alongOne),
+      [&](unsigned loop) { return costs.of({{{loop, chunks}}}); });
+  double least = std::ranges::min(alongOne);
   std::vector<std::pair<double, Grid>> found;
   for (unsigned outer : work.candidates)
     for (unsigned inner : work.candidates) {
@@ -126,14 +130,15 @@ bool cpu::findGrids(const DotStep &step, int64_t chunks, Work &work) {
   if (!found.empty())
     least = std::min(least, found.front().first);
   constexpr double notably = 1.25;
-  if (first <= notably * least)
+  if (alongOne.front() <= notably * least)
     return false;
   for (const auto &[cost, grid] : found)
     if (cost <= notably * least)
       work.grids.push_back(grid);
   std::vector<unsigned> good, others;
-  for (unsigned loop : work.candidates)
-    (alongOne(loop) <= notably * least ? good : others).push_back(loop);
+  for (size_t i = 0; i < alongOne.size(); ++i)
+    (alongOne[i] <= notably * least ? good : others)
+        .push_back(work.candidates[i]);
   work.numGood = work.numBest = unsigned(work.grids.size() + good.size());
   good.insert(good.end(), others.begin(), others.end());
   work.candidates = std::move(good);

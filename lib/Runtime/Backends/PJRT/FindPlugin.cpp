@@ -40,6 +40,22 @@ std::string whereLooked(const std::vector<KnownPlugin> &known) {
   return fmt::format("{}; {}", parts[0], parts[1]);
 }
 
+/// Takes what is before `end` off a list, and the comma behind it.
+std::string_view take(std::string_view &list, size_t end) {
+  const std::string_view entry = list.substr(0, end);
+  list.remove_prefix(std::min(entry.size() + 1, list.size()));
+  return entry;
+}
+
+/// What is before and behind the first `mark`; nothing where one is empty.
+std::optional<std::pair<std::string_view, std::string_view>>
+sidesOf(std::string_view entry, char mark) {
+  const size_t at = entry.find(mark);
+  if (at == std::string_view::npos || at == 0 || at + 1 == entry.size())
+    return std::nullopt;
+  return std::pair(entry.substr(0, at), entry.substr(at + 1));
+}
+
 template <typename T> std::optional<T> numberOf(std::string_view text) {
   T number;
   const auto [end, error] =
@@ -56,12 +72,11 @@ std::optional<std::vector<int64_t>> integersOf(std::string_view text) {
   text = text.substr(1, text.size() - 2);
   std::vector<int64_t> integers;
   while (!text.empty()) {
-    const size_t end = std::min(text.find(','), text.size());
-    std::optional<int64_t> integer = numberOf<int64_t>(text.substr(0, end));
+    std::optional<int64_t> integer =
+        numberOf<int64_t>(take(text, text.find(',')));
     if (!integer)
       return std::nullopt;
     integers.push_back(*integer);
-    text.remove_prefix(std::min(end + 1, text.size()));
   }
   return integers;
 }
@@ -91,19 +106,16 @@ Result<std::vector<KnownPlugin>> pjrt::knownPlugins() {
   };
   std::string_view rest = environment(namesVariable);
   while (!rest.empty()) {
-    const size_t end = std::min(rest.find(','), rest.size());
-    const std::string_view entry = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    const size_t colon = entry.find(':');
-    if (colon == std::string_view::npos || colon == 0 ||
-        colon + 1 == entry.size())
+    const std::string_view entry = take(rest, rest.find(','));
+    const auto named = sidesOf(entry, ':');
+    if (!named)
       return Error(fmt::format("{} must be a list as in "
                                "'cpu:/path/cpu.so,gpu:/path/gpu.so'; '{}' in "
                                "it is not name:path",
                                namesVariable, entry));
-    if (!add(entry.substr(0, colon), entry.substr(colon + 1), namesVariable))
+    if (!add(named->first, named->second, namesVariable))
       return Error(fmt::format("{} names the plug-in '{}' twice", namesVariable,
-                               entry.substr(0, colon)));
+                               named->first));
   }
   // The first variable decides where both name one.
   if (std::string_view path = environment(tpuVariable); !path.empty())
@@ -141,18 +153,16 @@ Result<Attributes> pjrt::clientOptions() {
     for (int open = 0; end < rest.size() && (open > 0 || rest[end] != ',');
          ++end)
       open += int(rest[end] == '[') - int(rest[end] == ']');
-    const std::string_view entry = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    const size_t equals = entry.find('=');
-    if (equals == std::string_view::npos || equals == 0 ||
-        equals + 1 == entry.size())
+    const std::string_view entry = take(rest, end);
+    const auto option = sidesOf(entry, '=');
+    if (!option)
       return Error(fmt::format("{} must be a list as in "
                                "'preallocate=false,memory_fraction=0.5'; '{}' "
                                "in it is not name=value",
                                optionsVariable, entry));
-    const std::string_view name = entry.substr(0, equals);
-    if (!options.emplace(name, valueOf(entry.substr(equals + 1))).second)
-      return Error(fmt::format("{} gives '{}' twice", optionsVariable, name));
+    if (!options.emplace(option->first, valueOf(option->second)).second)
+      return Error(
+          fmt::format("{} gives '{}' twice", optionsVariable, option->first));
   }
   return options;
 }
