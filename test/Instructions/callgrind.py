@@ -84,20 +84,38 @@ def counts_of(command, function, env, timeout):
         return counts
 
 
-def inclusive(command, env=None, timeout=600):
-    """Runs `command` once. By function (demangled): the instructions of the whole
-    run in it and in all that it calls."""
+def inclusive(command, function, env=None, timeout=600):
+    """Runs `command` once. A list, for each call of `function` (its name as
+    callgrind has it, * stands for any text) in order: by function (demangled), the
+    instructions in it and in all that it calls, since the call before."""
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "callgrind.out")
         subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}",
-                        *command], check=True, capture_output=True, timeout=timeout,
+                        f"--dump-after={function}", *command], check=True,
+                       capture_output=True, timeout=timeout,
                        env={**os.environ, **(env or {})})
-        listing = subprocess.run(["callgrind_annotate", "--inclusive=yes",
-                                  "--threshold=100", out], check=True,
-                                 capture_output=True, text=True).stdout
-    lines = re.findall(r"^ *([\d,]+) \([ \d.]+%\) +\S*?:(.*)", listing, re.M)
-    found = {}
-    for number, name in lines:
-        count = int(number.replace(",", ""))
-        found[name] = max(found.get(name, 0), count)
-    return found
+        parts = sorted(glob.glob(out + ".*"), key=lambda name: int(name.rsplit(".", 1)[1]))
+        counts = [inclusive_of(part) for part in parts]
+    return [count for triggered, count in counts if triggered]
+
+
+def inclusive_of(path):
+    """Of a file in callgrind's format: whether the call of a function was the
+    reason to write it, and by function its instructions with those it calls."""
+    names, found = {}, {}
+    triggered = False
+    current = None
+    with open(path, errors="replace") as file:
+        for line in file:
+            if line[0].isdigit() or line[0] in "+-*":
+                # A line of the source, and what it or the call before took.
+                found[current] = found.get(current, 0) + int(line.split()[1])
+            elif line.startswith("fn="):
+                number, _, name = line[3:].rstrip("\n").partition(" ")
+                current = names.setdefault(number, name)
+            elif line.startswith("cfn="):
+                number, _, name = line[4:].rstrip("\n").partition(" ")
+                names.setdefault(number, name)
+            elif line.startswith("desc: Trigger: --dump-after="):
+                triggered = True
+    return triggered, found

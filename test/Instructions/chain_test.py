@@ -55,37 +55,44 @@ def used(n):
     return [f"%x: {GIVEN}"], body, f"%v{n - 1}"
 
 
-def counts(binary, program, pipeline, bounds):
-    """By pass of `bounds`, the instructions that it runs on `program`."""
-    arguments, body, result = program
+def counts(binary, programs, pipeline, bounds):
+    """For each program, by pass of `bounds`, the instructions that it takes."""
     with tempfile.NamedTemporaryFile("w", suffix=".mlir") as source:
-        source.write("\n".join([f"func.func @f({', '.join(arguments)}) -> {OPEN} {{",
-                                *body, f"  return {result} : {OPEN}", "}"]))
+        for arguments, body, result in programs:
+            source.write("\n".join([f"func.func @f({', '.join(arguments)}) -> {OPEN} {{",
+                                    *body, f"  return {result} : {OPEN}", "}",
+                                    "// -----", ""]))
         source.flush()
+        *_, last = bounds
         found = inclusive([binary, "--mlir-disable-threading", "--verify-each=0",
-                           f"--pass-pipeline={pipeline}", source.name,
-                           "-o", "/dev/null"])
-    return {name: max(count for function, count in found.items()
-                      if f"{name}Pass::runOnOperation()" in function)
-            for name in bounds}
+                           "--split-input-file", f"--pass-pipeline={pipeline}",
+                           source.name, "-o", "/dev/null"],
+                          f"*{last}Pass::runOnOperation()*")
+    if len(found) != len(programs):
+        sys.exit(f"{len(found)} programs were counted, not {len(programs)}")
+    return [{name: max(count for function, count in part.items()
+                       if f"{name}Pass::runOnOperation()" in function)
+             for name in bounds} for part in found]
 
 
-def per_op(binary, make):
-    """Of the ops beyond the first ones: what kinds cost once does not count."""
-    found = {}
+def per_op(binary):
+    """Of the chain and of what uses one value: by pass the instructions of an op
+    beyond the first ones (what kinds cost once does not count)."""
+    chained, shared = {}, {}
     for few, many, pipeline, bounds in ((FEW, MANY, PIPELINE, BOUNDS),
                                         (FEW_REFINED, MANY_REFINED, REFINED_PIPELINE,
                                          REFINED_BOUNDS)):
-        less = counts(binary, make(few), pipeline, bounds)
-        more = counts(binary, make(many), pipeline, bounds)
-        found |= {name: (more[name] - less[name]) / (many - few) for name in bounds}
-    return found
+        programs = [make(n) for make in (chain, used) for n in (few, many)]
+        counted = counts(binary, programs, pipeline, bounds)
+        for found, (less, more) in ((chained, counted[:2]), (shared, counted[2:])):
+            found |= {name: (more[name] - less[name]) / (many - few) for name in bounds}
+    return chained, shared
 
 
 def main():
     binary = sys.argv[1]
     skip_unless_possible(binary)
-    chained, shared = per_op(binary, chain), per_op(binary, used)
+    chained, shared = per_op(binary)
     failed = False
     for name, bound in (BOUNDS | REFINED_BOUNDS).items():
         bad = chained[name] > bound

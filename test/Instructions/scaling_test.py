@@ -2,10 +2,10 @@
 """What tracing, each pass and each later stage costs grows with the program and
 not faster: instructions, counted by callgrind, for n and for 4n layers.
 
-  scaling_test.py COMPILE_BENCHMARK CASE N [OPTION...]
+  scaling_test.py COMPILE_BENCHMARK CASE N [CASE N ...]
 
-CASE and OPTIONs are compile-benchmark's. Prints a table; fails where 4n layers
-take more than 4 times 1.3 of what n take.
+CASEs are compile-benchmark's. Prints a table; fails where 4n layers take more than
+4 times 1.3 of what n take.
 """
 import glob
 import os
@@ -20,11 +20,11 @@ from callgrind import inclusive, skip_unless_possible
 # What is counted: every pass, and stages that are no passes.
 PASS = re.compile(r"(\w+)Pass::runOnOperation\(\)")
 STAGES = {
-    "fingerprint": "meshloom::fingerprint(",
-    "gradient": "meshloom::detail::emitGradient(",
+    "fingerprint": "meshloom::fingerprint[",
+    "gradient": "meshloom::GradientTape::gradient(",
     "toProgram": "meshloom::toProgram(",
     "verify program": "meshloom::Program::verify(",
-    "serialize": "meshloom::Compiled::serialize(",
+    "serialize": "meshloom::Compiled::serialize[",
     "step graph": "meshloom::cpu::buildStepGraph(",
     "schedule": "meshloom::cpu::schedule(",
     "place": "meshloom::cpu::place(",
@@ -38,10 +38,10 @@ BOUNDS = {("blocks", "FormKernels"): 2}
 LEAST = 200_000
 
 
-def counts(command, environment):
-    """Instructions by name of pass or stage."""
+def stages(counts):
+    """Instructions by name of pass or stage, of those by function."""
     found = {}
-    for name, instructions in inclusive(command, environment).items():
+    for name, instructions in counts.items():
         known = PASS.search(name)
         key = known[1] if known else None
         for stage, function in STAGES.items():
@@ -53,9 +53,12 @@ def counts(command, environment):
 
 
 def main():
-    program, case, n, *options = sys.argv[1:]
+    program, *words = sys.argv[1:]
     skip_unless_possible(program)
-    few, many = int(n), 4 * int(n)
+    cases = [(name, int(n)) for name, n in zip(words[::2], words[1::2])]
+    command = [program]
+    for name, few in cases:
+        command += [name, str(few), name, str(4 * few)]
     # On one core nothing is compiled beside the refinement of layouts, which happens
     # where that takes long enough: passes would be counted twice in one of the runs.
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
@@ -66,26 +69,32 @@ def main():
         environment = {"MESHLOOM_CACHE": cache}
         if platform.machine() == "x86_64":
             environment["MESHLOOM_CPU"] = "x86-64-v2"
-        commands = [[program, case, str(n), *options] for n in (few, many)]
-        for command in commands:
-            subprocess.run(command, check=True, capture_output=True,
-                           env={**os.environ, **environment})
+        subprocess.run(command, check=True, capture_output=True,
+                       env={**os.environ, **environment})
         for compiled in glob.glob(os.path.join(cache, "program*")):
             os.remove(compiled)
-        small, large = (counts(command, environment) for command in commands)
+        # All in one process: valgrind takes most of its time for what it has not
+        # seen before.
+        counts = [stages(found) for found in
+                  inclusive(command, "compile_case", environment)]
+    if len(counts) != 2 * len(cases):
+        sys.exit(f"{len(counts)} programs were counted, not {2 * len(cases)}")
     failures = 0
-    print(f"{case}: instructions a layer, {few} and {many} layers")
-    for key in sorted(large, key=lambda k: -large[k]):
-        if key not in small or large[key] < LEAST:
-            continue
-        ratio = large[key] / small[key] / 4
-        bound = BOUNDS.get((case, key), BOUND)
-        bad = ratio > bound
-        failures += bad
-        print(f"{key:>24} {small[key] / few:>12,.0f} {large[key] / many:>12,.0f}"
-              f" {ratio:6.2f}{f'  more than {bound}' if bad else ''}")
-    if "PropagateLayouts" not in large:
-        sys.exit("no pass was found")
+    for (case, few), small, large in zip(cases, counts[::2], counts[1::2]):
+        print(f"{case}: instructions a layer, {few} and {4 * few} layers")
+        for key in sorted(large, key=lambda k: -large[k]):
+            if key not in small or large[key] < LEAST:
+                continue
+            ratio = large[key] / small[key] / 4
+            bound = BOUNDS.get((case, key), BOUND)
+            bad = ratio > bound
+            failures += bad
+            print(f"{key:>24} {small[key] / few:>12,.0f} {large[key] / few / 4:>12,.0f}"
+                  f" {ratio:6.2f}{f'  more than {bound}' if bad else ''}")
+        if "PropagateLayouts" not in large:
+            sys.exit("no pass was found")
+    if unseen := STAGES.keys() - set().union(*counts):
+        sys.exit(f"not found in any program: {', '.join(sorted(unseen))}")
     print(f"{failures} grow faster than the program")
     sys.exit(failures > 0)
 
