@@ -199,18 +199,23 @@ function(meshloom_test_code target pch)
   target_compile_options(${target} PRIVATE ${MESHLOOM_TEST_OPTIONS})
 endfunction()
 
-# meshloom_test(name [MLIR] [API] [UNITY] [LABEL label] [SHARDS n] [COST seconds]
-# SOURCES a.cpp ... [LONG b.cpp ...] LINK lib ...): a GoogleTest program, one ctest
-# entry (one process: starting MLIR costs more than the tests). MLIR, API: it
-# includes MLIR's headers, or a user's. UNITY: see meshloom_unity. LABEL: default
+# meshloom_test(name [MLIR] [API] [UNITY] [SANITIZED_QUICKLY] [LABEL label]
+# [SHARDS n] [COST seconds] SOURCES a.cpp ... [LONG b.cpp ...] LINK lib ...): a
+# GoogleTest program, one ctest entry (one process: starting MLIR costs more than the
+# tests). MLIR, API: it includes MLIR's headers, or a user's. UNITY: see
+# meshloom_unity. SANITIZED_QUICKLY: see meshloom_sanitized_test. LABEL: default
 # unit. SHARDS: so many ctest entries, name-1 to name-n, each of every n-th test, so
 # that all cores have their part of a program that takes minutes. COST: see
 # test/CMakeLists.txt. LONG: tests that run the same code thousands of times, which
 # takes minutes under sanitizers and finds nothing that the others do not: a program
 # of their own, name-long, with the label long, which is not made with sanitizers.
 function(meshloom_test name)
-  cmake_parse_arguments(arg "MLIR;API;UNITY" "LABEL;SHARDS;COST"
+  cmake_parse_arguments(arg "MLIR;API;UNITY;SANITIZED_QUICKLY" "LABEL;SHARDS;COST"
                         "SOURCES;LONG;LINK" ${ARGN})
+  set(sanitized "")
+  if(arg_SANITIZED_QUICKLY)
+    set(sanitized QUICKLY)
+  endif()
   if(NOT arg_LABEL)
     set(arg_LABEL unit)
   endif()
@@ -240,12 +245,12 @@ function(meshloom_test name)
     add_dependencies(unit-tests ${name})
   endif()
   if(NOT arg_SHARDS)
-    meshloom_test_entry(${name} ${name} ${arg_LABEL} "${arg_COST}")
+    meshloom_test_entry(${name} ${name} ${arg_LABEL} "${arg_COST}" ${sanitized})
     return()
   endif()
   foreach(number RANGE 1 ${arg_SHARDS})
     set(entry ${name}-${number})
-    meshloom_test_entry(${entry} ${name} ${arg_LABEL} "${arg_COST}")
+    meshloom_test_entry(${entry} ${name} ${arg_LABEL} "${arg_COST}" ${sanitized})
     math(EXPR index "${number} - 1")
     set_property(TEST ${entry} APPEND PROPERTY ENVIRONMENT
                  GTEST_TOTAL_SHARDS=${arg_SHARDS} GTEST_SHARD_INDEX=${index})
@@ -259,16 +264,23 @@ function(meshloom_test_entry entry program label cost)
   if(cost)
     set_tests_properties(${entry} PROPERTIES COST ${cost})
   endif()
-  meshloom_sanitized_test(${entry})
+  meshloom_sanitized_test(${entry} ${ARGN})
 endfunction()
 
-# What a test needs to run under sanitizers.
+# meshloom_sanitized_test(name [QUICKLY]): what a test needs to run under
+# sanitizers. QUICKLY: what a function had on its stack is not kept when it has
+# returned, which takes a quarter of the time; tests of the same libraries that
+# take less of it look for uses of that.
 function(meshloom_sanitized_test name)
+  set(more "")
+  if("QUICKLY" IN_LIST ARGN)
+    set(more ":detect_stack_use_after_return=0")
+  endif()
   if(MESHLOOM_SANITIZERS)
     # Containers and allocators pass between our code and libMLIR's, which is not
     # instrumented, moves their ends unseen, and uses memory that our side's
     # inline functions poisoned.
     set_tests_properties(${name} PROPERTIES ENVIRONMENT
-      "ASAN_OPTIONS=detect_container_overflow=0:allow_user_poisoning=0;UBSAN_OPTIONS=print_stacktrace=1;LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/test/leak.supp")
+      "ASAN_OPTIONS=detect_container_overflow=0:allow_user_poisoning=0${more};UBSAN_OPTIONS=print_stacktrace=1;LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/test/leak.supp")
   endif()
 endfunction()
