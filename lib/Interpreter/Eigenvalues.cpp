@@ -162,8 +162,8 @@ Values eig(const Call &call) {
   HostValue from = call[0], values = call.result(0), vectors = call.result(1);
   for (int64_t m = 0; m < matricesOf(from); ++m) {
     Dense a(MatrixView(from, m)), found(a.rows, a.rows);
-    std::vector<Number> eigenvalues(a.rows, Number(nan, nan));
-    found.fill(Number(nan, nan));
+    std::vector<Number> eigenvalues(a.rows, nan);
+    found.fill(nan);
     if (a.isFinite())
       if (Schur schur(a); schur.converged) {
         schur.arrange(orderOf(schur.eigenvalues()));
@@ -252,8 +252,8 @@ Values schur(const Call &call) {
   bool real = !from.isComplex();
   for (int64_t m = 0; m < matricesOf(from); ++m) {
     Dense a(MatrixView(from, m)), t(a.rows, a.rows), q(t);
-    t.fill(Number(nan, nan));
-    q.fill(Number(nan, nan));
+    t.fill(nan);
+    q.fill(nan);
     if (a.isFinite())
       if (Schur form(a); form.converged) {
         form.arrange(real ? pairedOrder(form.eigenvalues())

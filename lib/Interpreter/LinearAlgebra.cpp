@@ -30,7 +30,8 @@ Values cholesky(const Call &call) {
     bool definite = true;
     for (int64_t c = 0; c < a.rows; ++c)
       for (int64_t r = c; r < a.rows; ++r) {
-        Number rest = given(r, c);
+        Number rest = r == c ? given(r, c).real() : given(r, c);
+        definite &= std::isfinite(std::abs(rest));
         for (int64_t k = 0; k < c; ++k)
           rest -= made(r, k) * std::conj(made(c, k));
         if (r == c) {

@@ -41,11 +41,29 @@ void reflectRows(MatrixView &a, int64_t r, int64_t c, Number tau) {
   }
 }
 
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+void fillWithNans(const MatrixView &a) {
+  Dense nans(a.rows, a.columns);
+  nans.fill(nan);
+  nans.putInto(a);
+}
+
+/// Whether the m-th matrix is not finite: then it and its taus become nans.
+bool isSpoilt(const MatrixView &a, HostValue &taus, int64_t m) {
+  if (Dense(a).isFinite())
+    return false;
+  fillWithNans(a);
+  for (int64_t i = 0; i < taus.shape.back(); ++i)
+    set(taus, m * taus.shape.back() + i, nan);
+  return true;
+}
+
 Values geqrf(const Call &call) {
   HostValue out = call[0], taus = call.result(1);
   for (int64_t m = 0; m < matricesOf(out); ++m) {
     MatrixView a(out, m);
-    int64_t count = std::min(a.rows, a.columns);
+    int64_t count = isSpoilt(a, taus, m) ? 0 : std::min(a.rows, a.columns);
     for (int64_t i = 0; i < count; ++i) {
       Number tau = makeReflection(a, i, i);
       reflectRows(a, i, i, tau);
@@ -61,11 +79,15 @@ Values householderProduct(const Call &call) {
   int64_t count = taus.shape.back();
   for (int64_t m = 0; m < matricesOf(out); ++m) {
     MatrixView a(from, m), q(out, m);
+    bool finite = true;
     for (int64_t i = 0; i < q.columns; ++i)
       q.put(i, i, 1);
     for (int64_t i = count - 1; i >= 0; --i) {
       auto v = [&](int64_t r) { return r == i ? Number(1) : a(r, i); };
       Number tau = get(taus, m * count + i);
+      finite &= std::isfinite(std::abs(tau));
+      for (int64_t r = i; r < q.rows; ++r)
+        finite &= std::isfinite(std::abs(v(r)));
       for (int64_t c = 0; c < q.columns; ++c) {
         Number product = 0;
         for (int64_t r = i; r < q.rows; ++r)
@@ -74,6 +96,8 @@ Values householderProduct(const Call &call) {
           q.put(r, c, q(r, c) - tau * v(r) * product);
       }
     }
+    if (!finite)
+      fillWithNans(q);
   }
   return {std::move(out)};
 }
@@ -82,7 +106,7 @@ Values pivotedQr(const Call &call) {
   HostValue out = call[0], permutation = call.result(1), taus = call.result(2);
   for (int64_t m = 0; m < matricesOf(out); ++m) {
     MatrixView a(out, m);
-    int64_t count = std::min(a.rows, a.columns);
+    int64_t count = isSpoilt(a, taus, m) ? 0 : std::min(a.rows, a.columns);
     std::vector<int64_t> order(size_t(a.columns), 0);
     std::iota(order.begin(), order.end(), 0);
     for (int64_t i = 0; i < count; ++i) {
@@ -116,7 +140,7 @@ Values hessenberg(const Call &call) {
   HostValue out = call[0], taus = call.result(1);
   for (int64_t m = 0; m < matricesOf(out); ++m) {
     MatrixView a(out, m);
-    int64_t count = std::max<int64_t>(a.rows - 1, 0);
+    int64_t count = isSpoilt(a, taus, m) ? 0 : std::max<int64_t>(a.rows - 1, 0);
     for (int64_t i = 0; i < count; ++i) {
       Number tau = makeReflection(a, i + 1, i);
       reflectRows(a, i + 1, i, tau);

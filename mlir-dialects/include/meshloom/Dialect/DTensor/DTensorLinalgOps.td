@@ -23,8 +23,8 @@ def DTensor_CholeskyOp
   let description = [{
     `lower`: the lower triangular `L` with `a = L L^H`; else the upper triangular
     `U` with `a = U^H U`. Only that triangle of `a` is read; the other one of the
-    result is zero. A matrix that is not positive definite gives nan in the
-    triangle.
+    result is zero. A matrix that is not positive definite, or not finite,
+    gives nan in the triangle.
 
     Sharding rule: `... m! n! -> ... m! n!`; nothing partial passes.
 
@@ -145,7 +145,7 @@ def DTensor_GeqrfOp
     `R` in the upper triangle of the first result; below the diagonal of column
     `i` the Householder vector `v_i` (its first element, at the diagonal, is 1 and
     not stored), and `taus[i]` in the second: `Q = H_0 H_1 ...` with
-    `H_i = 1 - taus[i] v_i v_i^H`.
+    `H_i = 1 - taus[i] v_i v_i^H`. A matrix that is not finite gives nans.
 
     Sharding rule: `... m! n! -> ... m! n!, ... k!`; nothing partial passes.
 
@@ -178,7 +178,8 @@ def DTensor_HouseholderProductOp
   let summary = "The first columns of a product of Householder reflections";
   let description = [{
     The first `n` columns of `H_0 H_1 ...` with the vectors that are stored in `a`
-    as `geqrf` stores them: `Q` of a QR factorization.
+    as `geqrf` stores them: `Q` of a QR factorization. Vectors or taus that are not
+    finite give nans.
 
     Sharding rule: `... m! n!, ... k! -> ... m! n!`; nothing partial passes.
 
@@ -411,7 +412,8 @@ def DTensor_PivotedQrOp
     them in the first result, `permutation` (from 0 on) the second, `taus` the
     third. Of the columns that are left, each step takes the one of greatest norm
     below the rows that are done, the first one of several; so the absolute values
-    on the diagonal of `R` fall.
+    on the diagonal of `R` fall. A matrix that is not finite gives nans, and the
+    permutation 0, 1, ...
 
     Sharding rule: `... m! n! -> ... m! n!, ... n!, ... k!`; nothing partial
     passes.
@@ -451,6 +453,7 @@ def DTensor_HessenbergOp
     Householder vector `v_i` (its first element, at row `i + 1`, is 1 and not
     stored), and `taus[i]` in the second: `Q = H_0 H_1 ...` with
     `H_i = 1 - taus[i] v_i v_i^H`. Of a Hermitian matrix `H` is tridiagonal.
+    A matrix that is not finite gives nans.
 
     Sharding rule: `... m! n! -> ... m! n!, ... k!`; nothing partial passes.
 
