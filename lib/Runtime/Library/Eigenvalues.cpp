@@ -1,14 +1,9 @@
-// eig and schur by Eigen, matrix by matrix. Eigenvalues come out of it in any
+// eig and schur by LAPACK, matrix by matrix. Eigenvalues come out of it in any
 // order and vectors with any phase: the ones taken are those that the ops
 // define.
 #include "LibraryTable.h"
 #include "Matrices.h"
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/LU>
-#include <Eigen/QR>
-
-#include <cmath>
 #include <numeric>
 
 using namespace meshloom;
@@ -47,37 +42,64 @@ orderOf(const std::vector<std::complex<Real>> &eigenvalues) {
 // eig
 //===----------------------------------------------------------------------===//
 
+/// The eigenvalues that geev and gees give: real ones in two vectors, one after
+/// the other.
 template <typename T>
-using EigenSolver = std::conditional_t<Eigen::NumTraits<T>::IsComplex,
-                                       Eigen::ComplexEigenSolver<Matrix<T>>,
-                                       Eigen::EigenSolver<Matrix<T>>>;
+std::vector<std::complex<RealOf<T>>> joined(const std::vector<T> &parts) {
+  const size_t n = parts.size() / 2;
+  std::vector<std::complex<RealOf<T>>> values(n);
+  for (size_t i = 0; i < n; ++i)
+    if constexpr (isComplexType<T>)
+      values[i] = parts[i];
+    else
+      values[i] = {parts[i], parts[n + i]};
+  return values;
+}
 
 template <typename T> struct EigOf {
+  using Complex = std::complex<RealOf<T>>;
+
+  /// Column c of the vectors; real ones are those of a pair's real and
+  /// imaginary parts.
+  static void copyVector(const Matrix<T> &vectors, const Complex &value, int c,
+                         std::span<Complex> to) {
+    const int first = value.imag() < 0 ? c - 1 : c;
+    const RealOf<T> sign = value.imag() < 0 ? -1 : 1;
+    for (int r = 0; r < vectors.rows; ++r)
+      if (isComplexType<T> || value.imag() == 0)
+        to[size_t(r)] = vectors(r, c);
+      else if constexpr (!isComplexType<T>)
+        to[size_t(r)] = {vectors(r, first), sign * vectors(r, first + 1)};
+  }
+
   static void run(const LibraryArguments &arguments) {
-    using Complex = std::complex<RealOf<T>>;
     const LibraryOperand *all[] = {&arguments.inputs[0], &arguments.outputs[1],
                                    &arguments.outputs[0]};
     const size_t dims[] = {2, 2, 1};
     forEachMatrix(all, dims, [&](const std::vector<int64_t> &at) {
-      const Matrix<T> a = readMatrix<T>(*all[0], at[0]);
-      const int64_t n = a.rows();
+      Matrix<T> a = readMatrix<T>(*all[0], at[0]);
+      const int n = a.rows;
       if (n == 0)
         return;
-      Matrix<Complex> vectors = nans<Complex>(n, n);
-      Matrix<Complex> values = nans<Complex>(n, 1);
-      if (a.allFinite()) {
-        const EigenSolver<T> solver(a);
-        if (solver.info() == Eigen::Success) {
-          const Matrix<Complex> &found = solver.eigenvectors();
-          const Matrix<Complex> &eigenvalues = solver.eigenvalues();
-          const std::vector<int64_t> order =
-              orderOf<RealOf<T>>({eigenvalues.data(), eigenvalues.data() + n});
-          for (int64_t c = 0; c < n; ++c) {
-            const int64_t from = order[size_t(c)];
-            values(c) = eigenvalues(from);
-            vectors.col(c) = found.col(from).normalized();
-            vectors.col(c) *= phaseOf<Complex>(vectors.col(c));
-          }
+      Matrix<Complex> vectors(n, n, notANumber<Complex>),
+          values(n, 1, notANumber<Complex>);
+      Matrix<T> found(n, n);
+      std::vector<T> parts(2 * size_t(n));
+      std::vector<RealOf<T>> reals(2 * size_t(n));
+      auto call = [&](T *work, int size) {
+        return lapack<"geev", T>('N', 'V', n, a.data(), n, parts.data(),
+                                 onlyReal(parts.data() + n),
+                                 static_cast<T *>(nullptr), 1, found.data(), n,
+                                 work, size, onlyComplex(reals.data()));
+      };
+      if (a.isFinite() && withWorkspace<T>(call) == 0) {
+        const std::vector<Complex> eigenvalues = joined(parts);
+        const std::vector<int64_t> order = orderOf(eigenvalues);
+        for (int c = 0; c < n; ++c) {
+          const int64_t from = order[size_t(c)];
+          values(c, 0) = eigenvalues[size_t(from)];
+          copyVector(found, values(c, 0), int(from), vectors.column(c));
+          scale(vectors.column(c), phaseOf(vectors.column(c)));
         }
       }
       writeMatrix<Complex>(*all[1], at[1], vectors);
@@ -90,118 +112,62 @@ template <typename T> struct EigOf {
 // schur
 //===----------------------------------------------------------------------===//
 
-template <typename T>
-using SchurSolver = std::conditional_t<Eigen::NumTraits<T>::IsComplex,
-                                       Eigen::ComplexSchur<Matrix<T>>,
-                                       Eigen::RealSchur<Matrix<T>>>;
-
 /// A Schur form whose blocks are put in order. Invariant: t = q^H a q.
 template <typename T> struct SchurForm {
   Matrix<T> t, q;
 
-  /// Rows and columns from `first` on change by the unitary `by`.
-  void rotate(int64_t first, const Matrix<T> &by) {
-    t.middleRows(first, by.rows()) =
-        (by.adjoint() * t.middleRows(first, by.rows())).eval();
-    t.middleCols(first, by.rows()) =
-        (t.middleCols(first, by.rows()) * by).eval();
-    q.middleCols(first, by.rows()) =
-        (q.middleCols(first, by.rows()) * by).eval();
+  /// Of the block that begins at `first`.
+  int rowsAt(int first) const {
+    return !isComplexType<T> && first + 1 < t.rows &&
+                   t(first + 1, first) != T(0)
+               ? 2
+               : 1;
   }
 
-  /// The block of p rows at `first` and the next one, of r rows, change places.
-  /// With t11 x - x t22 = t12, the columns of [-x; 1] span what belongs to t22
-  /// (Bai and Demmel, "On swapping diagonal blocks in real Schur form", 1993).
-  void swap(int64_t first, int64_t p, int64_t r) {
-    const Matrix<T> t11 = t.block(first, first, p, p),
-                    t22 = t.block(first + p, first + p, r, r),
-                    t12 = t.block(first, first + p, p, r);
-    // Column by column of x.
-    Matrix<T> equations = Matrix<T>::Zero(p * r, p * r);
-    for (int64_t j = 0; j < r; ++j) {
-      equations.block(j * p, j * p, p, p) += t11;
-      for (int64_t k = 0; k < r; ++k)
-        equations.block(j * p, k * p, p, p).diagonal().array() -= t22(k, j);
+  /// Of the eigenvalues on the diagonal. Blocks that LAPACK finds too close to
+  /// change places remain.
+  void putInOrder(const std::vector<std::complex<RealOf<T>>> &values) {
+    std::vector<int> rows;
+    std::vector<std::complex<RealOf<T>>> ofBlocks;
+    for (int at = 0; at < t.rows; at += rows.back()) {
+      rows.push_back(rowsAt(at));
+      ofBlocks.push_back(values[size_t(at)]);
     }
-    const Vector<T> right = t12.reshaped();
-    const Vector<T> x = equations.fullPivLu().solve(right);
-    Matrix<T> spanning(p + r, r);
-    spanning.topRows(p) = -x.reshaped(p, r);
-    spanning.bottomRows(r).setIdentity();
-    Matrix<T> by = Eigen::HouseholderQR<Matrix<T>>(spanning).householderQ();
-    rotate(first, by);
-    t.block(first + r, first, p, r).setZero();
+    // Those that have no place yet, as they follow each other.
+    std::vector<int64_t> left(rows.size());
+    std::iota(left.begin(), left.end(), 0);
+    std::vector<T> work(t.elements.size());
+    int at = 0;
+    for (int64_t block : orderOf(ofBlocks)) {
+      int from = at;
+      auto next = left.begin();
+      for (; *next != block; ++next)
+        from += rows[size_t(*next)];
+      left.erase(next);
+      if (lapack<"trexc", T>('V', t.rows, t.data(), t.rows, q.data(), t.rows,
+                             from + 1, at + 1, onlyReal(work.data())) != 0)
+        return;
+      at += rows[size_t(block)];
+    }
   }
 
-  /// Gives the block of two rows at `first`, of real numbers, equal elements on
-  /// its diagonal.
-  void balance(int64_t first) {
-    if constexpr (!Eigen::NumTraits<T>::IsComplex) {
-      const T a = t(first, first), b = t(first, first + 1),
-              c = t(first + 1, first), d = t(first + 1, first + 1);
-      const T angle = std::atan2(d - a, b + c) / 2;
-      Matrix<T> by(2, 2);
-      by << std::cos(angle), -std::sin(angle), std::sin(angle), std::cos(angle);
-      rotate(first, by);
-      if (std::abs(t(first, first + 1)) < std::abs(t(first + 1, first))) {
-        by << 0, -1, 1, 0;
-        rotate(first, by);
+  /// Makes the form unique: of two rows' block the element to the right is the
+  /// larger one, and vectors have the phases that the op defines.
+  void normalise() {
+    for (int at = 0; at < t.rows; at += rowsAt(at))
+      if (rowsAt(at) == 2 &&
+          std::abs(t(at, at + 1)) < std::abs(t(at + 1, at))) {
+        std::ranges::swap_ranges(t.column(at), t.column(at + 1));
+        std::ranges::swap_ranges(q.column(at), q.column(at + 1));
+        for (int c = 0; c < t.rows; ++c)
+          std::swap(t(at, c), t(at + 1, c));
       }
-      t(first, first) = t(first + 1, first + 1) = (a + d) / 2;
-    }
-  }
-
-  /// The eigenvalue of the block at `first`, that of two with no negative
-  /// imaginary part.
-  std::complex<RealOf<T>> eigenvalue(int64_t first, int64_t rows) const {
-    if (rows == 1)
-      return t(first, first);
-    const RealOf<T> a = std::real(t(first, first)),
-                    d = std::real(t(first + 1, first + 1)), half = (a - d) / 2;
-    const RealOf<T> root =
-        half * half + std::real(t(first, first + 1) * t(first + 1, first));
-    return {(a + d) / 2, std::sqrt(std::max(-root, RealOf<T>(0)))};
-  }
-
-  void putInOrder() {
-    struct Part {
-      int64_t rows;
-      int64_t place;
-    };
-    std::vector<Part> parts;
-    std::vector<std::complex<RealOf<T>>> values;
-    for (int64_t at = 0; at < t.rows();) {
-      const bool two = !Eigen::NumTraits<T>::IsComplex && at + 1 < t.rows() &&
-                       t(at + 1, at) != T(0);
-      values.push_back(eigenvalue(at, two ? 2 : 1));
-      parts.push_back({two ? 2 : 1, 0});
-      at += two ? 2 : 1;
-    }
-    const std::vector<int64_t> order = orderOf(values);
-    for (size_t i = 0; i < order.size(); ++i)
-      parts[size_t(order[i])].place = int64_t(i);
-    // Each pass takes the greatest place so far to the end.
-    for (size_t end = parts.size(); end > 1; --end) {
-      int64_t at = 0;
-      for (size_t i = 0; i + 1 < end; ++i) {
-        if (parts[i].place > parts[i + 1].place) {
-          swap(at, parts[i].rows, parts[i + 1].rows);
-          std::swap(parts[i], parts[i + 1]);
-        }
-        at += parts[i].rows;
-      }
-    }
-    int64_t at = 0;
-    for (const Part &part : parts) {
-      if (part.rows == 2)
-        balance(at);
-      at += part.rows;
-    }
-    for (int64_t c = 0; c < t.rows(); ++c) {
-      const T phase = phaseOf<T>(q.col(c));
-      q.col(c) *= phase;
-      t.col(c) *= phase;
-      t.row(c) *= Eigen::numext::conj(phase);
+    for (int i = 0; i < t.rows; ++i) {
+      const T phase = phaseOf(q.column(i));
+      scale(q.column(i), phase);
+      scale(t.column(i), phase);
+      for (int c = 0; c < t.rows; ++c)
+        t(i, c) *= conjugate(phase);
     }
   }
 };
@@ -212,23 +178,25 @@ template <typename T> struct SchurOf {
                                    &arguments.outputs[1]};
     const size_t dims[] = {2, 2, 2};
     forEachMatrix(all, dims, [&](const std::vector<int64_t> &at) {
-      const Matrix<T> a = readMatrix<T>(*all[0], at[0]);
-      const int64_t n = a.rows();
+      Matrix<T> a = readMatrix<T>(*all[0], at[0]);
+      const int n = a.rows;
       if (n == 0)
         return;
-      SchurForm<T> form{nans<T>(n, n), nans<T>(n, n)};
-      if (a.allFinite()) {
-        const SchurSolver<T> solver(a);
-        if (solver.info() == Eigen::Success) {
-          form.t = solver.matrixT();
-          form.q = solver.matrixU();
-          // What is below is left over from the iteration.
-          const int64_t diagonals = Eigen::NumTraits<T>::IsComplex ? 0 : 1;
-          for (int64_t c = 0; c < n; ++c)
-            for (int64_t r = c + diagonals + 1; r < n; ++r)
-              form.t(r, c) = T(0);
-          form.putInOrder();
-        }
+      SchurForm<T> form{a, Matrix<T>(n, n)};
+      std::vector<T> parts(2 * size_t(n));
+      std::vector<RealOf<T>> reals(static_cast<size_t>(n));
+      int sorted = 0;
+      auto call = [&](T *work, int size) {
+        return lapack<"gees", T>(
+            'V', 'N', static_cast<void *>(nullptr), n, form.t.data(), n,
+            &sorted, parts.data(), onlyReal(parts.data() + n), form.q.data(), n,
+            work, size, onlyComplex(reals.data()), static_cast<int *>(nullptr));
+      };
+      if (a.isFinite() && withWorkspace<T>(call) == 0) {
+        form.putInOrder(joined(parts));
+        form.normalise();
+      } else {
+        form.t = form.q = Matrix<T>(n, n, notANumber<T>);
       }
       writeMatrix<T>(*all[1], at[1], form.t);
       writeMatrix<T>(*all[2], at[2], form.q);
@@ -253,7 +221,7 @@ static MadeRoutine makeEig(const LibraryStep &step) {
       (part != DType::F32 && part != DType::F64) ||
       tensors[1]->type != expected || tensors[2]->type != expected)
     return Error("its operands do not fit");
-  return madeRoutine<EigOf, Precision::Double>();
+  return madeRoutine<EigOf, Precision::Double>(step);
 }
 
 static MadeRoutine makeSchur(const LibraryStep &step) {
@@ -267,7 +235,7 @@ static MadeRoutine makeSchur(const LibraryStep &step) {
       !isSquare(tensors[0]->shape) || tensors[1]->shape != tensors[0]->shape ||
       tensors[2]->shape != tensors[0]->shape)
     return Error("its operands do not fit");
-  return madeRoutine<SchurOf, Precision::Double>();
+  return madeRoutine<SchurOf, Precision::Double>(step);
 }
 
 namespace meshloom::library {

@@ -1,10 +1,7 @@
-// cholesky, triangular_solve, geqrf and householder_product by Eigen, matrix by
-// matrix.
+// cholesky, triangular_solve, geqrf and householder_product by LAPACK, matrix
+// by matrix.
 #include "LibraryTable.h"
 #include "Matrices.h"
-
-#include <Eigen/Cholesky>
-#include <Eigen/QR>
 
 using namespace meshloom;
 using namespace meshloom::library;
@@ -21,20 +18,21 @@ template <typename T> struct CholeskyOf {
     const size_t dims[] = {2, 2};
     forEachMatrix(both, dims, [&](const std::vector<int64_t> &at) {
       Matrix<T> a = readMatrix<T>(*both[0], at[0]);
-      // Eigen reads the lower triangle of what is then its own copy.
-      if (!lower)
-        a.adjointInPlace();
-      Eigen::LLT<Eigen::Ref<Matrix<T>>, Eigen::Lower> factor(a);
-      // A nan in the matrix ends up on the diagonal.
-      const bool ok = a.size() == 0 || (factor.info() == Eigen::Success &&
-                                        !a.diagonal().hasNaN());
-      using Real = typename Eigen::NumTraits<T>::Real;
-      const T nan = T(std::numeric_limits<Real>::quiet_NaN());
-      for (int64_t r = 0; r < a.rows(); ++r)
-        for (int64_t c = 0; c < a.cols(); ++c)
-          a(r, c) = c > r ? T(0) : ok ? a(r, c) : nan;
-      if (!lower)
-        a.adjointInPlace();
+      const int n = a.rows;
+      // What is not read may be anything.
+      for (int c = 0; c < n; ++c) {
+        const auto column = a.column(c);
+        std::ranges::fill(lower ? column.first(size_t(c))
+                                : column.subspan(size_t(c) + 1),
+                          T(0));
+        a(c, c) = T(std::real(a(c, c)));
+      }
+      if (!a.isFinite() ||
+          lapack<"potrf", T>(lower ? 'L' : 'U', n, a.data(), a.stride()) != 0)
+        for (int c = 0; c < n; ++c)
+          std::ranges::fill(lower ? a.column(c).subspan(size_t(c))
+                                  : a.column(c).first(size_t(c) + 1),
+                            notANumber<T>);
       writeMatrix<T>(*both[1], at[1], a);
     });
   }
@@ -44,7 +42,8 @@ template <typename T> struct CholeskyOf {
 // triangular_solve
 //===----------------------------------------------------------------------===//
 
-enum class Transpose : uint8_t { None, Transpose, Adjoint };
+/// LAPACK's letter for it.
+enum class Transpose : char { None = 'N', Transpose = 'T', Adjoint = 'C' };
 std::optional<Transpose> parseTranspose(std::string_view name) {
   return name == "NO_TRANSPOSE" ? std::optional(Transpose::None)
          : name == "TRANSPOSE"  ? std::optional(Transpose::Transpose)
@@ -66,29 +65,10 @@ template <typename T> struct SolveOf {
     forEachMatrix(all, dims, [&](const std::vector<int64_t> &at) {
       Matrix<T> a = readMatrix<T>(*all[0], at[0]);
       Matrix<T> b = readMatrix<T>(*all[1], at[1]);
-      bool lower = options.lower;
-      if (options.transpose != Transpose::None) {
-        a.transposeInPlace();
-        lower = !lower;
-      }
-      if (options.transpose == Transpose::Adjoint)
-        a = a.conjugate().eval();
-      // x a = b is a^T x^T = b^T.
-      if (!options.left) {
-        a.transposeInPlace();
-        b.transposeInPlace();
-        lower = !lower;
-      }
-      if (lower && options.unit)
-        a.template triangularView<Eigen::UnitLower>().solveInPlace(b);
-      else if (lower)
-        a.template triangularView<Eigen::Lower>().solveInPlace(b);
-      else if (options.unit)
-        a.template triangularView<Eigen::UnitUpper>().solveInPlace(b);
-      else
-        a.template triangularView<Eigen::Upper>().solveInPlace(b);
-      if (!options.left)
-        b.transposeInPlace();
+      fortran<"trsm", T>(options.left ? 'L' : 'R', options.lower ? 'L' : 'U',
+                         char(options.transpose), options.unit ? 'U' : 'N',
+                         b.rows, b.columns, T(1), a.data(), a.stride(),
+                         b.data(), b.stride());
       writeMatrix<T>(*all[2], at[2], b);
     });
   }
@@ -105,15 +85,11 @@ template <typename T> struct GeqrfOf {
     const size_t dims[] = {2, 2, 1};
     forEachMatrix(all, dims, [&](const std::vector<int64_t> &at) {
       Matrix<T> a = readMatrix<T>(*all[0], at[0]);
-      Matrix<T> taus(std::min(a.rows(), a.cols()), 1);
-      if (a.size() != 0) {
-        Eigen::HouseholderQR<Matrix<T>> qr(a);
-        a = qr.matrixQR();
-        // Eigen's reflections are LAPACK's, conjugated.
-        taus = qr.hCoeffs().conjugate();
-      } else {
-        taus.setZero();
-      }
+      Matrix<T> taus(std::min(a.rows, a.columns), 1, notANumber<T>);
+      if (a.isFinite())
+        taus = factorQr(a);
+      else
+        a = Matrix<T>(a.rows, a.columns, notANumber<T>);
       writeMatrix<T>(*all[1], at[1], a);
       writeMatrix<T>(*all[2], at[2], taus, 1);
     });
@@ -126,18 +102,16 @@ template <typename T> struct HouseholderProductOf {
                                    &arguments.outputs[0]};
     const size_t dims[] = {2, 1, 2};
     forEachMatrix(all, dims, [&](const std::vector<int64_t> &at) {
-      const Matrix<T> a = readMatrix<T>(*all[0], at[0]);
-      const Matrix<T> taus = readMatrix<T>(*all[1], at[1], 1);
-      Matrix<T> q = Matrix<T>::Identity(a.rows(), a.cols());
-      for (int64_t i = taus.rows(); i-- > 0;) {
-        const int64_t below = a.rows() - i;
-        Vector<T> v = a.col(i).tail(below);
-        v(0) = T(1);
-        // Rows above i and columns left of i are still those of the identity.
-        auto block = q.bottomRightCorner(below, a.cols() - i);
-        const Eigen::Matrix<T, 1, Eigen::Dynamic> product = v.adjoint() * block;
-        block.noalias() -= (taus(i, 0) * v) * product;
-      }
+      Matrix<T> q = readMatrix<T>(*all[0], at[0]);
+      Matrix<T> taus = readMatrix<T>(*all[1], at[1], 1);
+      // Neither R nor the columns without a tau are read.
+      for (int c = 0; c < q.columns; ++c)
+        std::ranges::fill(
+            q.column(c).first(size_t(c < taus.rows ? c + 1 : q.rows)), T(0));
+      if (q.isFinite() && taus.isFinite())
+        multiplyReflections(q, taus);
+      else
+        q = Matrix<T>(q.rows, q.columns, notANumber<T>);
       writeMatrix<T>(*all[2], at[2], q);
     });
   }
@@ -155,7 +129,7 @@ static MadeRoutine makeCholesky(const LibraryStep &step) {
   if (!haveBatch(tensors, dims) || !haveOneType(tensors) ||
       !isSquare(tensors[0]->shape) || tensors[1]->shape != tensors[0]->shape)
     return Error("its operands do not fit");
-  return madeRoutine<CholeskyOf>(lower);
+  return madeRoutine<CholeskyOf>(step, lower);
 }
 
 static MadeRoutine makeTriangularSolve(const LibraryStep &step) {
@@ -176,7 +150,7 @@ static MadeRoutine makeTriangularSolve(const LibraryStep &step) {
   const Shape &b = tensors[1]->shape;
   if (b[b.size() - (options.left ? 2 : 1)] != tensors[0]->shape.back())
     return Error("its operands do not fit");
-  return madeRoutine<SolveOf>(options);
+  return madeRoutine<SolveOf>(step, options);
 }
 
 static MadeRoutine makeGeqrf(const LibraryStep &step) {
@@ -192,7 +166,9 @@ static MadeRoutine makeGeqrf(const LibraryStep &step) {
       tensors[2]->shape.back() !=
           std::min(shape.back(), shape[shape.size() - 2]))
     return Error("its operands do not fit");
-  return madeRoutine<GeqrfOf>();
+  if (Status fits = checkWorkspace(64. * shape.back()); !fits)
+    return fits.error();
+  return madeRoutine<GeqrfOf>(step);
 }
 
 static MadeRoutine makeHouseholderProduct(const LibraryStep &step) {
@@ -207,7 +183,7 @@ static MadeRoutine makeHouseholderProduct(const LibraryStep &step) {
       tensors[2]->shape != shape || shape.back() > shape[shape.size() - 2] ||
       tensors[1]->shape.back() > shape.back())
     return Error("its operands do not fit");
-  return madeRoutine<HouseholderProductOf>();
+  return madeRoutine<HouseholderProductOf>(step);
 }
 
 namespace meshloom::library {

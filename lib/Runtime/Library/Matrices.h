@@ -3,21 +3,64 @@
 // where elements are narrower than what a function computes with.
 #pragma once
 
+#include "Lapack.h"
 #include "LibraryArrays.h"
 
-#include <Eigen/Core>
-
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <tuple>
 
 namespace meshloom::library {
 
+template <typename T> T conjugate(const T &value) {
+  if constexpr (isComplexType<T>)
+    return std::conj(value);
+  else
+    return value;
+}
+
 template <typename T>
-using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
-template <typename T> using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
+constexpr T notANumber = T(std::numeric_limits<RealOf<T>>::quiet_NaN());
+
+/// Column by column, as LAPACK has them. Vectors have one column.
+template <typename T> struct Matrix {
+  int rows, columns;
+  std::vector<T> elements;
+
+  Matrix(int64_t rows, int64_t columns, T value = T(0))
+      : rows(int(rows)), columns(int(columns)),
+        elements(size_t(rows * columns), value) {}
+
+  T &operator()(int r, int c) {
+    return elements[size_t(int64_t(c) * rows + r)];
+  }
+  const T &operator()(int r, int c) const {
+    return elements[size_t(int64_t(c) * rows + r)];
+  }
+  std::span<T> column(int c) {
+    return std::span(elements).subspan(size_t(int64_t(c) * rows), size_t(rows));
+  }
+  T *data() { return elements.data(); }
+  /// From one column to the next; LAPACK wants it to be positive.
+  int stride() const { return std::max(rows, 1); }
+
+  [[gnu::noinline]] bool isFinite() const {
+    return std::ranges::all_of(elements, [](const T &value) {
+      return std::isfinite(std::real(value)) && std::isfinite(std::imag(value));
+    });
+  }
+  [[gnu::noinline]] Matrix adjoint() const {
+    Matrix result(columns, rows);
+    for (int c = 0; c < columns; ++c)
+      for (int r = 0; r < rows; ++r)
+        result(c, r) = conjugate((*this)(r, c));
+    return result;
+  }
+};
 
 /// The next narrower type that elements computed as T are stored in.
 template <typename T> struct NarrowerType {};
@@ -63,7 +106,8 @@ template <typename T> void writeElement(DType type, char *data, T value) {
 /// The matrix (or, with one dim, the vector) that begins at element `at`, in
 /// the last `dims` dims.
 template <typename T>
-Matrix<T> readMatrix(const LibraryOperand &from, int64_t at, size_t dims = 2) {
+[[gnu::noinline]] Matrix<T> readMatrix(const LibraryOperand &from, int64_t at,
+                                       size_t dims = 2) {
   const size_t rank = from.extent.size();
   const int64_t rows = from.extent[rank - dims];
   const int64_t columns = dims == 2 ? from.extent[rank - 1] : 1;
@@ -71,8 +115,8 @@ Matrix<T> readMatrix(const LibraryOperand &from, int64_t at, size_t dims = 2) {
   const int64_t columnStride = dims == 2 ? from.strides[rank - 1] : 0;
   const unsigned width = byteWidth(from.type);
   Matrix<T> matrix(rows, columns);
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t c = 0; c < columns; ++c)
+  for (int r = 0; r < rows; ++r)
+    for (int c = 0; c < columns; ++c)
       matrix(r, c) = readElement<T>(
           from.type,
           from.data + (at + r * rowStride + c * columnStride) * width);
@@ -80,59 +124,32 @@ Matrix<T> readMatrix(const LibraryOperand &from, int64_t at, size_t dims = 2) {
 }
 
 template <typename T>
-void writeMatrix(const LibraryOperand &to, int64_t at, const Matrix<T> &matrix,
-                 size_t dims = 2) {
+[[gnu::noinline]] void writeMatrix(const LibraryOperand &to, int64_t at,
+                                   const Matrix<T> &matrix, size_t dims = 2) {
   const size_t rank = to.extent.size();
   const int64_t rowStride = to.strides[rank - dims];
   const int64_t columnStride = dims == 2 ? to.strides[rank - 1] : 0;
   const unsigned width = byteWidth(to.type);
-  for (int64_t r = 0; r < matrix.rows(); ++r)
-    for (int64_t c = 0; c < matrix.cols(); ++c)
+  for (int r = 0; r < matrix.rows; ++r)
+    for (int c = 0; c < matrix.columns; ++c)
       writeElement<T>(to.type,
                       to.data + (at + r * rowStride + c * columnStride) * width,
                       matrix(r, c));
 }
 
 /// The vector of i32 that begins at element `at`.
-inline void writeIntegers(const LibraryOperand &to, int64_t at,
-                          std::span<const int32_t> values) {
-  for (size_t i = 0; i < values.size(); ++i)
-    std::memcpy(to.data + (at + int64_t(i) * to.strides.back()) * 4, &values[i],
-                4);
-}
+void writeIntegers(const LibraryOperand &to, int64_t at,
+                   std::span<const int32_t> values);
 
 /// Calls body(offsets) for every matrix: an offset an operand, of which the
 /// last `dims[k]` dims are the matrix.
-template <typename Body>
-void forEachMatrix(std::span<const LibraryOperand *const> operands,
-                   std::span<const size_t> dims, const Body &body) {
-  const size_t batch = operands[0]->extent.size() - dims[0];
-  const Shape extent(operands[0]->extent.begin(),
-                     operands[0]->extent.begin() + int64_t(batch));
-  for (int64_t e : extent)
-    if (e <= 0)
-      return;
-  Shape index(batch, 0);
-  std::vector<int64_t> at(operands.size(), 0);
-  while (true) {
-    body(at);
-    size_t d = batch;
-    while (d-- > 0) {
-      const bool more = ++index[d] < extent[d];
-      for (size_t k = 0; k < at.size(); ++k)
-        at[k] += (more ? 1 : 1 - extent[d]) * operands[k]->strides[d];
-      if (more)
-        break;
-      index[d] = 0;
-    }
-    if (d == size_t(-1))
-      return;
-  }
-}
+void forEachMatrix(
+    std::span<const LibraryOperand *const> operands,
+    std::span<const size_t> dims,
+    const std::function<void(const std::vector<int64_t> &)> &body);
 
 /// What a function computes with. Those that iterate until they converge do so
-/// in 64 bits whatever the elements have: they gain digits, and are compiled
-/// for two types only.
+/// in 64 bits whatever the elements have: they gain digits.
 enum class Precision : uint8_t { Elements, Double };
 
 /// Calls `run` of `Computation`, a class template, for the element type.
@@ -180,66 +197,71 @@ public:
 private:
   const std::tuple<Options...> options;
 };
-/// One of them.
+/// Whether LAPACK can do the step: it counts rows and columns in 32 bits.
+Status checkLapack(const LibraryStep &step);
+
+/// One of them, for a step that LAPACK can do.
 template <template <typename> typename Computation,
           Precision precision = Precision::Elements, typename... Options>
-MadeRoutine madeRoutine(Options... options) {
+MadeRoutine madeRoutine(const LibraryStep &step, Options... options) {
+  if (Status possible = checkLapack(step); !possible)
+    return possible.error();
   return made(
       std::make_unique<MatrixRoutine<Computation, precision, Options...>>(
           options...));
 }
 
+/// An error where a routine takes more elements of workspace than LAPACK, which
+/// counts in 32 bits, can be told of.
+Status checkWorkspace(double elements);
+
 /// Batch dims, then matrices of the given numbers of dims: shapes agree in the
 /// batch.
-inline bool haveBatch(std::span<const BufferDecl *const> tensors,
-                      std::span<const size_t> dims) {
-  const Shape &first = tensors[0]->shape;
-  for (size_t k = 0; k < tensors.size(); ++k) {
-    const Shape &shape = tensors[k]->shape;
-    if (shape.size() < dims[k] || first.size() < dims[0] ||
-        shape.size() - dims[k] != first.size() - dims[0] ||
-        !std::equal(first.begin(), first.end() - int64_t(dims[0]),
-                    shape.begin()))
-      return false;
-  }
-  return true;
-}
+bool haveBatch(std::span<const BufferDecl *const> tensors,
+               std::span<const size_t> dims);
 
 /// Whether all have one element type.
-inline bool haveOneType(std::span<const BufferDecl *const> tensors) {
-  return std::ranges::all_of(tensors, [&](const BufferDecl *tensor) {
-    return tensor->type == tensors[0]->type;
-  });
-}
+bool haveOneType(std::span<const BufferDecl *const> tensors);
 
-inline bool isSquare(const Shape &shape) {
-  return shape.size() >= 2 &&
-         shape[shape.size() - 1] == shape[shape.size() - 2];
-}
+bool isSquare(const Shape &shape);
 
-/// The element type of the parts of complex numbers, else the type itself.
-template <typename T> using RealOf = typename Eigen::NumTraits<T>::Real;
-
-/// A matrix of nans.
-template <typename T> Matrix<T> nans(int64_t rows, int64_t columns) {
-  return Matrix<T>::Constant(rows, columns,
-                             T(std::numeric_limits<RealOf<T>>::quiet_NaN()));
+template <typename T> void scale(std::span<T> vector, const T &factor) {
+  for (T &value : vector)
+    value *= factor;
 }
 
 /// What `vector` is multiplied by, so that its element of greatest absolute
 /// value is real and positive: the first one of those that come within a
 /// thousandth of it.
-template <typename T, typename VectorLike> T phaseOf(const VectorLike &vector) {
+template <typename T> T phaseOf(std::span<T> vector) {
   RealOf<T> greatest = 0;
-  for (int64_t i = 0; i < vector.size(); ++i)
-    greatest = std::max(greatest, std::abs(T(vector(i))));
-  for (int64_t i = 0; i < vector.size(); ++i) {
-    const T value = vector(i);
-    const RealOf<T> size = std::abs(value);
-    if (size > 0 && size >= greatest * RealOf<T>(0.999))
-      return Eigen::numext::conj(value) / size;
-  }
+  for (const T &value : vector)
+    greatest = std::max(greatest, std::abs(value));
+  for (const T &value : vector)
+    if (const RealOf<T> size = std::abs(value);
+        size > 0 && size >= greatest * RealOf<T>(0.999))
+      return conjugate(value) / size;
   return T(1);
+}
+
+/// Puts the QR factorization, as geqrf stores it, in place of `a`: its taus.
+template <typename T> Matrix<T> factorQr(Matrix<T> &a) {
+  Matrix<T> taus(std::min(a.rows, a.columns), 1);
+  withWorkspace<T>([&](T *work, int size) {
+    return lapack<"geqrf", T>(a.rows, a.columns, a.data(), a.stride(),
+                              taus.data(), work, size);
+  });
+  return taus;
+}
+
+/// Puts the first columns of the product of reflections, which geqrf stores, in
+/// their place.
+template <typename T> void multiplyReflections(Matrix<T> &a, Matrix<T> &taus) {
+  withWorkspace<T>([&](T *work, int size) {
+    return lapack<isComplexType<T> ? "ungqr" : "orgqr", T>(
+        a.rows, a.columns, taus.rows, a.data(), a.stride(), taus.data(), work,
+        size);
+  });
 }
 
 } // namespace meshloom::library

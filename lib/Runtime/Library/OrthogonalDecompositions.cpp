@@ -1,11 +1,7 @@
-// eigh and svd by Eigen, matrix by matrix. Vectors are unique only up to
+// eigh and svd by LAPACK, matrix by matrix. Vectors are unique only up to
 // phases: the ones taken are those that the ops define.
 #include "LibraryTable.h"
 #include "Matrices.h"
-
-#include <Eigen/Eigenvalues>
-#include <Eigen/QR>
-#include <Eigen/SVD>
 
 using namespace meshloom;
 using namespace meshloom::library;
@@ -16,6 +12,19 @@ namespace {
 // eigh
 //===----------------------------------------------------------------------===//
 
+/// Puts the eigenvectors in place of `a`, of which the lower triangle counts.
+template <typename T> bool decompose(Matrix<T> &a, Matrix<RealOf<T>> &values) {
+  const int n = a.rows;
+  std::vector<RealOf<T>> reals(2 * a.elements.size() + 5 * size_t(n) + 1);
+  std::vector<int32_t> integers(5 * size_t(n) + 3);
+  return withWorkspace<T>([&](T *work, int size) {
+           return lapack<isComplexType<T> ? "heevd" : "syevd", T>(
+               'V', 'L', n, a.data(), n, values.data(), work, size,
+               onlyComplex(reals.data()), onlyComplex(int(reals.size())),
+               integers.data(), int(integers.size()));
+         }) == 0;
+}
+
 template <typename T> struct EighOf {
   static void run(const LibraryArguments &arguments, bool lower) {
     const LibraryOperand *all[] = {&arguments.inputs[0], &arguments.outputs[0],
@@ -23,26 +32,25 @@ template <typename T> struct EighOf {
     const size_t dims[] = {2, 2, 1};
     forEachMatrix(all, dims, [&](const std::vector<int64_t> &at) {
       Matrix<T> a = readMatrix<T>(*all[0], at[0]);
-      const int64_t n = a.rows();
+      const int n = a.rows;
       if (n == 0)
         return;
       if (!lower)
-        a.adjointInPlace();
+        a = a.adjoint();
       // What is not read may be anything.
-      a.template triangularView<Eigen::StrictlyUpper>().setZero();
-      a.diagonal() = a.diagonal().real().template cast<T>().eval();
-      Matrix<T> vectors = nans<T>(n, n);
-      Matrix<RealOf<T>> values = nans<RealOf<T>>(n, 1);
-      if (a.allFinite()) {
-        const Eigen::SelfAdjointEigenSolver<Matrix<T>> solver(a);
-        if (solver.info() == Eigen::Success) {
-          vectors = solver.eigenvectors();
-          values = solver.eigenvalues();
-          for (int64_t c = 0; c < n; ++c)
-            vectors.col(c) *= phaseOf<T>(vectors.col(c));
-        }
+      for (int c = 0; c < n; ++c) {
+        std::ranges::fill(a.column(c).first(size_t(c)), T(0));
+        a(c, c) = T(std::real(a(c, c)));
       }
-      writeMatrix<T>(*all[1], at[1], vectors);
+      Matrix<RealOf<T>> values(n, 1);
+      if (a.isFinite() && decompose(a, values)) {
+        for (int c = 0; c < n; ++c)
+          scale(a.column(c), phaseOf(a.column(c)));
+      } else {
+        a = Matrix<T>(n, n, notANumber<T>);
+        values = Matrix<RealOf<T>>(n, 1, notANumber<RealOf<T>>);
+      }
+      writeMatrix<T>(*all[1], at[1], a);
       writeMatrix<RealOf<T>>(*all[2], at[2], values, 1);
     });
   }
@@ -54,13 +62,27 @@ template <typename T> struct EighOf {
 
 /// The orthonormal columns `thin`, and as many more as there are rows for.
 template <typename T> Matrix<T> completed(const Matrix<T> &thin) {
-  Matrix<T> all(thin.rows(), thin.rows());
-  if (thin.cols() == 0)
-    return Matrix<T>::Identity(thin.rows(), thin.rows());
-  const Eigen::HouseholderQR<Matrix<T>> qr(thin);
-  all = qr.householderQ();
-  all.leftCols(thin.cols()) = thin;
+  Matrix<T> factors = thin, all(thin.rows, thin.rows);
+  Matrix<T> taus = factorQr(factors);
+  std::ranges::copy(factors.elements, all.elements.begin());
+  multiplyReflections(all, taus);
+  std::ranges::copy(thin.elements, all.elements.begin());
   return all;
+}
+
+/// a = u diag(values) vh, with as many vectors as values. Overwrites `a`.
+template <typename T>
+bool decompose(Matrix<T> &a, Matrix<T> &u, Matrix<RealOf<T>> &values,
+               Matrix<T> &vh) {
+  const size_t k = values.elements.size();
+  std::vector<RealOf<T>> reals(5 * (a.elements.size() + k));
+  std::vector<int32_t> integers(8 * k);
+  return withWorkspace<T>([&](T *work, int size) {
+           return lapack<"gesdd", T>(
+               'S', a.rows, a.columns, a.data(), a.stride(), values.data(),
+               u.data(), u.stride(), vh.data(), vh.stride(), work, size,
+               onlyComplex(reals.data()), integers.data());
+         }) == 0;
 }
 
 template <typename T> struct SvdOf {
@@ -70,37 +92,29 @@ template <typename T> struct SvdOf {
                                    &arguments.outputs[2]};
     const size_t dims[] = {2, 2, 1, 2};
     forEachMatrix(all, dims, [&](const std::vector<int64_t> &at) {
-      const Matrix<T> a = readMatrix<T>(*all[0], at[0]);
-      const int64_t k = std::min(a.rows(), a.cols());
-      Matrix<T> u = Matrix<T>::Zero(a.rows(), k),
-                v = Matrix<T>::Zero(a.cols(), k);
+      Matrix<T> a = readMatrix<T>(*all[0], at[0]);
+      const int k = std::min(a.rows, a.columns);
+      Matrix<T> u(a.rows, k), vh(k, a.columns);
       Matrix<RealOf<T>> values(k, 1);
-      const bool finite = a.allFinite();
-      if (k > 0 && finite) {
-        const Eigen::BDCSVD<Matrix<T>> svd(a, Eigen::ComputeThinU |
-                                                  Eigen::ComputeThinV);
-        u = svd.matrixU();
-        v = svd.matrixV();
-        values = svd.singularValues();
-        for (int64_t c = 0; c < k; ++c) {
-          const T phase = phaseOf<T>(u.col(c));
-          u.col(c) *= phase;
-          v.col(c) *= phase;
-        }
+      const bool found = a.isFinite() && decompose(a, u, values, vh);
+      Matrix<T> v = vh.adjoint();
+      for (int c = 0; c < k; ++c) {
+        const T phase = phaseOf(u.column(c));
+        scale(u.column(c), phase);
+        scale(v.column(c), phase);
       }
       if (full) {
         u = completed(u);
         v = completed(v);
       }
-      if (!finite) {
-        u = nans<T>(u.rows(), u.cols());
-        v = nans<T>(v.rows(), v.cols());
-        values = nans<RealOf<T>>(k, 1);
+      if (!found) {
+        u = Matrix<T>(u.rows, u.columns, notANumber<T>);
+        v = Matrix<T>(v.rows, v.columns, notANumber<T>);
+        values = Matrix<RealOf<T>>(k, 1, notANumber<RealOf<T>>);
       }
-      v.adjointInPlace();
       writeMatrix<T>(*all[1], at[1], u);
       writeMatrix<RealOf<T>>(*all[2], at[2], values, 1);
-      writeMatrix<T>(*all[3], at[3], v);
+      writeMatrix<T>(*all[3], at[3], v.adjoint());
     });
   }
 };
@@ -121,7 +135,10 @@ static MadeRoutine makeEigh(const LibraryStep &step) {
       tensors[2]->type != partOf(tensors[0]->type) ||
       tensors[2]->shape.back() != shape.back())
     return Error("its operands do not fit");
-  return madeRoutine<EighOf, Precision::Double>(lower);
+  const double n = shape.back();
+  if (Status fits = checkWorkspace((2 * n + 64) * n); !fits)
+    return fits.error();
+  return madeRoutine<EighOf, Precision::Double>(step, lower);
 }
 
 static MadeRoutine makeSvd(const LibraryStep &step) {
@@ -146,7 +163,10 @@ static MadeRoutine makeSvd(const LibraryStep &step) {
       tensors[3]->type != tensors[0]->type ||
       tensors[2]->type != partOf(tensors[0]->type))
     return Error("its operands do not fit");
-  return madeRoutine<SvdOf, Precision::Double>(full);
+  if (Status fits = checkWorkspace((5. * k + 64) * std::max(rows, columns));
+      !fits)
+    return fits.error();
+  return madeRoutine<SvdOf, Precision::Double>(step, full);
 }
 
 namespace meshloom::library {

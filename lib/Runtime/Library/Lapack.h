@@ -1,0 +1,104 @@
+// Lapack.h: LAPACK's routines of OpenBLAS, called by name. The library is
+// loaded with the first program that has a function of matrices: loading it
+// takes milliseconds, which no other process need wait for.
+#pragma once
+
+#include "Elements.h"
+#include "Library.h"
+
+#include <cmath>
+#include <complex>
+#include <tuple>
+#include <type_traits>
+
+namespace meshloom::library {
+
+/// Loads OpenBLAS, once a process. Fails if it is absent, or not one that
+/// several threads may call at once.
+Status loadLapack();
+
+/// The address of the routine `name` for an element type, by its letter.
+/// loadLapack() has succeeded.
+void *lapackRoutine(char type, const char *name);
+
+/// The element type of the parts of complex numbers, else the type itself.
+template <typename T> using RealOf = decltype(std::abs(T()));
+
+/// A routine's name without its first letter, which says the element type.
+template <size_t size> struct RoutineName {
+  char text[size];
+  consteval RoutineName(const char (&name)[size]) {
+    std::copy_n(name, size, text);
+  }
+};
+template <typename T>
+constexpr char typeLetter = std::is_same_v<T, float>                 ? 's'
+                            : std::is_same_v<T, double>              ? 'd'
+                            : std::is_same_v<T, std::complex<float>> ? 'c'
+                                                                     : 'z';
+
+/// An argument that only the routines for complex or for real numbers take.
+template <bool forComplex, typename Argument> struct Only {
+  Argument argument;
+};
+template <typename Argument> Only<true, Argument> onlyComplex(Argument value) {
+  return {value};
+}
+template <typename Argument> Only<false, Argument> onlyReal(Argument value) {
+  return {value};
+}
+
+/// What the routines for elements T take of an argument.
+template <typename T, typename Argument> auto taken(Argument argument) {
+  return std::tuple(argument);
+}
+template <typename T, bool forComplex, typename Argument>
+auto taken(Only<forComplex, Argument> only) {
+  if constexpr (forComplex == isComplexType<T>)
+    return std::tuple(only.argument);
+  else
+    return std::tuple();
+}
+
+/// Fortran takes addresses.
+template <typename Argument> auto addressOf(Argument &argument) {
+  static_assert(!std::is_same_v<Argument, int64_t>, "LAPACK takes 32 bits");
+  if constexpr (std::is_pointer_v<Argument>)
+    return argument;
+  else
+    return &argument;
+}
+
+/// Calls dtrsm for "trsm" and double. After the arguments it passes the lengths
+/// of those that are letters: four, as there are at most so many.
+template <RoutineName name, typename T, typename... Arguments>
+void fortran(Arguments... arguments) {
+  static void *const routine = lapackRoutine(typeLetter<T>, name.text);
+  std::apply(
+      [](auto... all) {
+        reinterpret_cast<void (*)(decltype(addressOf(all))..., size_t, size_t,
+                                  size_t, size_t)>(routine)(addressOf(all)...,
+                                                            1, 1, 1, 1);
+      },
+      std::tuple_cat(taken<T>(arguments)...));
+}
+
+/// Calls a routine whose last argument, which is not given here, says what went
+/// wrong: 0 is nothing.
+template <RoutineName name, typename T, typename... Arguments>
+int lapack(Arguments... arguments) {
+  int info = 0;
+  fortran<name, T>(arguments..., &info);
+  return info;
+}
+
+/// The result of `call(work, size)`, which calls a routine that takes a
+/// workspace: first with the size -1, which asks how large it should be.
+template <typename T, typename Call> int withWorkspace(const Call &call) {
+  T size(0);
+  call(&size, -1);
+  std::vector<T> work(size_t(std::real(size)));
+  return call(work.data(), int(work.size()));
+}
+
+} // namespace meshloom::library

@@ -1,0 +1,85 @@
+// What library functions of matrices share: batches, and the checks of
+// operands.
+#include "Matrices.h"
+
+using namespace meshloom;
+
+void library::writeIntegers(const LibraryOperand &to, int64_t at,
+                            std::span<const int32_t> values) {
+  for (size_t i = 0; i < values.size(); ++i)
+    std::memcpy(to.data + (at + int64_t(i) * to.strides.back()) * 4, &values[i],
+                4);
+}
+
+void library::forEachMatrix(
+    std::span<const LibraryOperand *const> operands,
+    std::span<const size_t> dims,
+    const std::function<void(const std::vector<int64_t> &)> &body) {
+  const size_t batch = operands[0]->extent.size() - dims[0];
+  const Shape extent(operands[0]->extent.begin(),
+                     operands[0]->extent.begin() + int64_t(batch));
+  for (int64_t e : extent)
+    if (e <= 0)
+      return;
+  Shape index(batch, 0);
+  std::vector<int64_t> at(operands.size(), 0);
+  while (true) {
+    body(at);
+    size_t d = batch;
+    while (d-- > 0) {
+      const bool more = ++index[d] < extent[d];
+      for (size_t k = 0; k < at.size(); ++k)
+        at[k] += (more ? 1 : 1 - extent[d]) * operands[k]->strides[d];
+      if (more)
+        break;
+      index[d] = 0;
+    }
+    if (d == size_t(-1))
+      return;
+  }
+}
+
+Status library::checkLapack(const LibraryStep &step) {
+  size_t rank = 0;
+  for (const BufferDecl *tensor : step.inputs)
+    rank = std::max(rank, tensor->shape.size());
+  // Vectors have one dim less, and no more elements than a matrix has rows.
+  for (const BufferDecl *tensor : step.inputs)
+    if (const Shape &shape = tensor->shape;
+        shape.size() == rank && std::max(shape[rank - 1], shape[rank - 2]) >
+                                    std::numeric_limits<int>::max())
+      return Error("its matrices may have at most 2147483647 rows and columns");
+  return loadLapack();
+}
+
+Status library::checkWorkspace(double elements) {
+  if (elements > std::numeric_limits<int>::max())
+    return Error("its matrices are too large: LAPACK counts the elements of "
+                 "its workspace in 32 bits");
+  return Success();
+}
+
+bool library::haveBatch(std::span<const BufferDecl *const> tensors,
+                        std::span<const size_t> dims) {
+  const Shape &first = tensors[0]->shape;
+  for (size_t k = 0; k < tensors.size(); ++k) {
+    const Shape &shape = tensors[k]->shape;
+    if (shape.size() < dims[k] || first.size() < dims[0] ||
+        shape.size() - dims[k] != first.size() - dims[0] ||
+        !std::equal(first.begin(), first.end() - int64_t(dims[0]),
+                    shape.begin()))
+      return false;
+  }
+  return true;
+}
+
+bool library::haveOneType(std::span<const BufferDecl *const> tensors) {
+  return std::ranges::all_of(tensors, [&](const BufferDecl *tensor) {
+    return tensor->type == tensors[0]->type;
+  });
+}
+
+bool library::isSquare(const Shape &shape) {
+  return shape.size() >= 2 &&
+         shape[shape.size() - 1] == shape[shape.size() - 2];
+}
