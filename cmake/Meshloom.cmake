@@ -63,22 +63,17 @@ function(meshloom_unity target)
     UNITY_BUILD ${MESHLOOM_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 16)
 endfunction()
 
-# meshloom_library(Name [MLIR] [API] [UNITY] [OBJECT] [COLD] [HEAVY] SOURCES a.cpp
-# ... LINK lib ... [DEPENDS target ...]) makes the library MeshloomName, a static one
-# but where BUILD_SHARED_LIBS is set. MLIR: it includes MLIR's headers. API: it
-# includes what a user sees, and is COLD. UNITY: see meshloom_unity. OBJECT: its
-# files are compiled apart, and are a part of another library. COLD: it is compiled
-# quickly (MESHLOOM_COLD_OPTIONS). COLD, HEAVY: with sanitizers, optimising it takes
-# longer than it runs in the tests. LINK states the layer table of
-# docs/Architecture.md: only what a layer may include.
+# meshloom_library(Name [MLIR] [API] [UNITY] [COLD] SOURCES a.cpp ... LINK lib ...
+# [DEPENDS target ...]) makes the library MeshloomName, a static one but where
+# BUILD_SHARED_LIBS is set. MLIR: it includes MLIR's headers. API: it includes what a
+# user sees, and is COLD. UNITY: see meshloom_unity. COLD: it is compiled quickly
+# (MESHLOOM_COLD_OPTIONS); with sanitizers, optimising it takes longer than it runs in
+# the tests. LINK states the layer table of docs/Architecture.md: only what a layer
+# may include.
 function(meshloom_library name)
-  cmake_parse_arguments(arg "MLIR;API;UNITY;OBJECT;COLD;HEAVY" ""
+  cmake_parse_arguments(arg "MLIR;API;UNITY;COLD" ""
                         "SOURCES;LINK;DEPENDS" ${ARGN})
-  set(kind "")
-  if(arg_OBJECT)
-    set(kind OBJECT)
-  endif()
-  add_library(Meshloom${name} ${kind} ${arg_SOURCES})
+  add_library(Meshloom${name} ${arg_SOURCES})
   if(arg_UNITY)
     meshloom_unity(Meshloom${name})
   endif()
@@ -87,7 +82,7 @@ function(meshloom_library name)
     target_link_libraries(Meshloom${name} PUBLIC ${MESHLOOM_LLVM_LIBRARIES})
   elseif(arg_API)
     target_precompile_headers(Meshloom${name} REUSE_FROM MeshloomApiPch)
-  elseif(NOT MESHLOOM_SANITIZERS OR NOT (arg_COLD OR arg_HEAVY)) # the header is for optimised code
+  elseif(NOT MESHLOOM_SANITIZERS OR NOT arg_COLD) # the header is for optimised code
     target_precompile_headers(Meshloom${name} REUSE_FROM MeshloomPlainPch)
     target_compile_options(Meshloom${name} PRIVATE ${MESHLOOM_PLAIN_OPTIONS})
   endif()
