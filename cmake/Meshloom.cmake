@@ -63,15 +63,15 @@ function(meshloom_unity target)
     UNITY_BUILD ${MESHLOOM_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 16)
 endfunction()
 
-# meshloom_library(Name [MLIR] [API] [UNITY] [COLD] SOURCES a.cpp ... LINK lib ...
-# [DEPENDS target ...]) makes the library MeshloomName, a static one but where
+# meshloom_library(Name [MLIR] [API] [UNITY] [COLD] [HOT] SOURCES a.cpp ... LINK lib
+# ... [DEPENDS target ...]) makes the library MeshloomName, a static one but where
 # BUILD_SHARED_LIBS is set. MLIR: it includes MLIR's headers. API: it includes what a
 # user sees, and is COLD. UNITY: see meshloom_unity. COLD: it is compiled quickly
-# (MESHLOOM_COLD_OPTIONS); with sanitizers, optimising it takes longer than it runs in
-# the tests. LINK states the layer table of docs/Architecture.md: only what a layer
-# may include.
+# (MESHLOOM_COLD_OPTIONS). HOT: with sanitizers it is optimised all the same
+# (MESHLOOM_HOT_OPTIONS). LINK states the layer table of docs/Architecture.md: only
+# what a layer may include.
 function(meshloom_library name)
-  cmake_parse_arguments(arg "MLIR;API;UNITY;COLD" ""
+  cmake_parse_arguments(arg "MLIR;API;UNITY;COLD;HOT" ""
                         "SOURCES;LINK;DEPENDS" ${ARGN})
   add_library(Meshloom${name} ${arg_SOURCES})
   if(arg_UNITY)
@@ -82,9 +82,13 @@ function(meshloom_library name)
     target_link_libraries(Meshloom${name} PUBLIC ${MESHLOOM_LLVM_LIBRARIES})
   elseif(arg_API)
     target_precompile_headers(Meshloom${name} REUSE_FROM MeshloomApiPch)
-  elseif(NOT MESHLOOM_SANITIZERS OR NOT arg_COLD) # the header is for optimised code
-    target_precompile_headers(Meshloom${name} REUSE_FROM MeshloomPlainPch)
+  else()
     target_compile_options(Meshloom${name} PRIVATE ${MESHLOOM_PLAIN_OPTIONS})
+    if(arg_HOT AND MESHLOOM_SANITIZERS) # the header is for what is not optimised
+      target_compile_options(Meshloom${name} PRIVATE ${MESHLOOM_HOT_OPTIONS})
+    else()
+      target_precompile_headers(Meshloom${name} REUSE_FROM MeshloomPlainPch)
+    endif()
   endif()
   if(arg_COLD AND NOT MESHLOOM_SANITIZERS)
     target_compile_options(Meshloom${name} PRIVATE ${MESHLOOM_COLD_OPTIONS})
