@@ -2,6 +2,7 @@
 #include "meshloom/Core/SharedWindows.h"
 
 #include <algorithm>
+#include <compare>
 
 namespace meshloom {
 
@@ -14,8 +15,8 @@ bool SharedWindows::InAnyOrder::operator()(const Windows &a,
           return std::pair(p.begin, p.end) <=> std::pair(q.begin, q.end);
         });
   };
-  return std::lexicographical_compare_three_way(a.begin(), a.end(), b.begin(),
-                                                b.end(), compareDims) < 0;
+  return std::is_lt(std::lexicographical_compare_three_way(
+      a.begin(), a.end(), b.begin(), b.end(), compareDims));
 }
 
 size_t SharedWindows::add(const Windows &needed) {
