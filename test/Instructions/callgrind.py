@@ -62,60 +62,57 @@ def instructions(command, functions, env=None, timeout=600):
             for name in matching(command[0], functions)}
 
 
-def counts_of(command, function, env, timeout):
+def dumps(command, options, env, timeout):
+    """Runs `command`. In order, while they exist: the paths of the dumps, in
+    callgrind's format, that the end of a function was the reason for."""
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "callgrind.out")
-        run = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}",
-               f"--zero-before={function}", f"--dump-after={function}"]
-        done = subprocess.run(run + command, capture_output=True, text=True,
-                              timeout=timeout,
+        done = subprocess.run(["valgrind", "--tool=callgrind",
+                               f"--callgrind-out-file={out}", *options, *command],
+                              capture_output=True, text=True, timeout=timeout,
                               env={**os.environ, **(env or {})})
         if done.returncode != 0:
             raise RuntimeError(f"{' '.join(command)} ended with "
                                f"{done.returncode}:\n{done.stderr[-4000:]}")
-        counts = []
-        dumps = glob.glob(out + ".*")
-        for dump in sorted(dumps, key=lambda name: int(name.rsplit(".", 1)[1])):
-            with open(dump, errors="replace") as file:
-                text = file.read()
-            total = re.search(r"^summary: (\d+)", text, re.M)
-            if total and "desc: Trigger: --dump-after=" in text:
+        for path in sorted(glob.glob(out + ".*"),
+                           key=lambda name: int(name.rsplit(".", 1)[1])):
+            with open(path, errors="replace") as file:
+                if any(line.startswith("desc: Trigger: --dump-after=") for line in file):
+                    yield path
+
+
+def counts_of(command, function, env, timeout):
+    counts = []
+    for path in dumps(command, [f"--zero-before={function}", f"--dump-after={function}"],
+                      env, timeout):
+        with open(path, errors="replace") as file:
+            if total := re.search(r"^summary: (\d+)", file.read(), re.M):
                 counts.append(int(total.group(1)))
-        return counts
+    return counts
 
 
 def inclusive(command, function, env=None, timeout=600):
     """Runs `command` once. A list, for each call of `function` (its name as
     callgrind has it, * stands for any text) in order: by function (demangled), the
     instructions in it and in all that it calls, since the call before."""
-    with tempfile.TemporaryDirectory() as folder:
-        out = os.path.join(folder, "callgrind.out")
-        subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}",
-                        f"--dump-after={function}", *command], check=True,
-                       capture_output=True, timeout=timeout,
-                       env={**os.environ, **(env or {})})
-        parts = sorted(glob.glob(out + ".*"), key=lambda name: int(name.rsplit(".", 1)[1]))
-        counts = [inclusive_of(part) for part in parts]
-    return [count for triggered, count in counts if triggered]
+    return [inclusive_of(path)
+            for path in dumps(command, [f"--dump-after={function}"], env, timeout)]
 
 
 def inclusive_of(path):
-    """Of a file in callgrind's format: whether the call of a function was the
-    reason to write it, and by function its instructions with those it calls."""
+    """Of a file in callgrind's format: by function its instructions with those
+    that it calls."""
     names, found = {}, {}
-    triggered = False
     current = None
     with open(path, errors="replace") as file:
         for line in file:
             if line[0].isdigit() or line[0] in "+-*":
                 # A line of the source, and what it or the call before took.
                 found[current] = found.get(current, 0) + int(line.split()[1])
-            elif line.startswith("fn="):
-                number, _, name = line[3:].rstrip("\n").partition(" ")
-                current = names.setdefault(number, name)
-            elif line.startswith("cfn="):
-                number, _, name = line[4:].rstrip("\n").partition(" ")
+            elif line.startswith(("fn=", "cfn=")):
+                kind, _, text = line.rstrip("\n").partition("=")
+                number, _, name = text.partition(" ")
                 names.setdefault(number, name)
-            elif line.startswith("desc: Trigger: --dump-after="):
-                triggered = True
-    return triggered, found
+                if kind == "fn":
+                    current = names[number]
+    return found

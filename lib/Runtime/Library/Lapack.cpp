@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <sched.h>
 
+#include <algorithm>
+
 using namespace meshloom;
 
 namespace {
