@@ -19,7 +19,7 @@ namespace {
 using List = std::vector<int64_t>;
 
 /// No window, stride or padding is larger: their products fit an int64_t.
-constexpr int64_t mostElements = std::numeric_limits<int32_t>::max();
+constexpr int64_t largestExtent = std::numeric_limits<int32_t>::max();
 
 /// `list`, or `count` times `missing` where it is empty.
 List listOf(const List &list, size_t count, int64_t missing,
@@ -33,10 +33,10 @@ List listOf(const List &list, size_t count, int64_t missing,
                      what, list.size()),
          &where);
   for (int64_t value : list)
-    if (value < 1 || value > mostElements)
+    if (value < 1 || value > largestExtent)
       fail(op,
            fmt::format("expected {} of at least 1 and at most {}, got {}", what,
-                       mostElements, value),
+                       largestExtent, value),
            &where);
   return list;
 }
@@ -57,12 +57,12 @@ List paddingOf(const Padding &padding, const List &extents, const List &window,
            &where);
     for (size_t d = 0; d < count; ++d) {
       const auto &[low, high] = padding.counts[d];
-      if (std::min(low, high) < -mostElements ||
-          std::max(low, high) > mostElements)
+      if (std::min(low, high) < -largestExtent ||
+          std::max(low, high) > largestExtent)
         fail(op,
              fmt::format("expected padding of at most {} elements, got {} and "
                          "{}",
-                         mostElements, low, high),
+                         largestExtent, low, high),
              &where);
       result[2 * d] = low;
       result[2 * d + 1] = high;

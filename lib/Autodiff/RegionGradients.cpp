@@ -22,7 +22,7 @@ using dtensor::GenericReduceOp, dtensor::ReduceWindowOp,
     dtensor::SelectAndScatterOp;
 
 /// More elements of a window than this are left to a loop.
-constexpr int64_t mostElements = 64;
+constexpr int64_t mostWindowElements = 64;
 
 /// Like the elementwise op of `kind`.
 static Value combine(GradientBuilder &math, ReduceKind kind, Value a, Value b) {
@@ -67,7 +67,7 @@ void gradientInTurn(ReduceWindowOp op, OpGradient &g) {
     }
     WindowElements elements(math, op.getWindow(), math.typeOf(whole[0]),
                             places);
-    return repeatSteps(math, elements.size(), mostElements, carried,
+    return repeatSteps(math, elements.size(), mostWindowElements, carried,
                        [&](GradientBuilder &at, Turn k, ValueRange so) {
                          SmallVector<Value> arguments(so);
                          for (Value value : whole)
@@ -119,7 +119,7 @@ void gradientInTurn(SelectAndScatterOp op, OpGradient &g) {
                                   places.getShape(), from.getElementType())),
                               integers(math, places.getShape(), -1, integer)};
     chosen = repeatSteps(
-        math, elements.size(), mostElements, chosen,
+        math, elements.size(), mostWindowElements, chosen,
         [&](GradientBuilder &at, Turn k, ValueRange so) {
           Value value = elements.get(at, values, k),
                 here = elements.get(at, indices, k);

@@ -7,12 +7,12 @@ namespace meshloom::data::detail {
 
 namespace {
 
-using Elements = std::shared_ptr<const std::vector<Element>>;
+using StoredElements = std::shared_ptr<const std::vector<Element>>;
 
 /// What the iterations over one cache share.
 struct Kept {
   std::mutex mutex;
-  Elements elements; ///< null: no iteration has taken all
+  StoredElements elements; ///< null: no iteration has taken all
 };
 
 /// Keeps what it gives, and leaves it for others when it is exhausted.
@@ -51,7 +51,7 @@ public:
     return std::make_shared<Cache>(std::move(inputs.front())); // other elements
   }
   std::unique_ptr<Cursor> open(const Opening &opening) const override {
-    Elements elements;
+    StoredElements elements;
     {
       std::lock_guard lock(kept->mutex);
       elements = kept->elements;

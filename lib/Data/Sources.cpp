@@ -9,9 +9,9 @@ namespace meshloom::data::detail {
 
 namespace {
 
-class Elements : public Source {
+class ElementSource : public Source {
 public:
-  explicit Elements(std::vector<Element> elements)
+  explicit ElementSource(std::vector<Element> elements)
       : elements(
             std::make_shared<const std::vector<Element>>(std::move(elements))) {
   }
@@ -106,7 +106,7 @@ private:
 } // namespace
 
 SourcePtr fromElements(std::vector<Element> elements) {
-  return std::make_shared<Elements>(std::move(elements));
+  return std::make_shared<ElementSource>(std::move(elements));
 }
 
 SourcePtr fromSlices(const Element &element) {

@@ -12,7 +12,7 @@
 
 namespace meshloom {
 using namespace detail;
-using Kind = StrategyState::Kind;
+using StrategyKind = StrategyState::Kind;
 
 namespace {
 
@@ -70,7 +70,8 @@ std::vector<DeviceSpec> chosen(const std::vector<DeviceName> &names,
 }
 
 std::shared_ptr<const StrategyState>
-make(std::string name, Kind kind, const std::vector<DeviceSpec> &devices,
+make(std::string name, StrategyKind kind,
+     const std::vector<DeviceSpec> &devices,
      std::shared_ptr<const CrossDeviceOps> crossDeviceOps = nullptr,
      std::optional<TPUClusterResolver> resolver = std::nullopt) {
   auto state = std::make_shared<StrategyState>();
@@ -120,33 +121,33 @@ std::vector<DeviceSpec> withFirst(std::vector<DeviceSpec> devices,
 MirroredStrategy::MirroredStrategy(
     const std::vector<DeviceName> &devices,
     std::shared_ptr<const CrossDeviceOps> cross_device_ops)
-    : Strategy(make("MirroredStrategy", Kind::Mirrored,
+    : Strategy(make("MirroredStrategy", StrategyKind::Mirrored,
                     chosen(devices, "MirroredStrategy"),
                     std::move(cross_device_ops))) {}
 
 CentralStorageStrategy::CentralStorageStrategy(
     const std::vector<DeviceName> &compute_devices,
     const std::string &parameter_device)
-    : Strategy(make("CentralStorageStrategy", Kind::Central,
+    : Strategy(make("CentralStorageStrategy", StrategyKind::Central,
                     withFirst(chosen(compute_devices, "CentralStorageStrategy"),
                               parameter_device))) {}
 
 OneDeviceStrategy::OneDeviceStrategy(const DeviceName &device)
-    : Strategy(make("OneDeviceStrategy", Kind::OneDevice,
+    : Strategy(make("OneDeviceStrategy", StrategyKind::OneDevice,
                     chosen({device}, "OneDeviceStrategy"))) {}
 
 TPUStrategy::TPUStrategy()
-    : Strategy(make("TPUStrategy", Kind::TPU, connectedTPUs())) {}
+    : Strategy(make("TPUStrategy", StrategyKind::TPU, connectedTPUs())) {}
 
 TPUStrategy::TPUStrategy(const TPUClusterResolver &resolver)
     : Strategy([&] {
         connect_to_cluster(resolver);
-        return make("TPUStrategy", Kind::TPU, connectedTPUs(), nullptr,
+        return make("TPUStrategy", StrategyKind::TPU, connectedTPUs(), nullptr,
                     resolver);
       }()) {}
 
 TPUStrategy::TPUStrategy(const std::vector<DeviceName> &devices)
-    : Strategy(make("TPUStrategy", Kind::TPU,
+    : Strategy(make("TPUStrategy", StrategyKind::TPU,
                     devices.empty() ? connectedTPUs()
                                     : chosen(devices, "TPUStrategy"))) {}
 

@@ -40,7 +40,7 @@ LogicalResult importer::checkCounts(Importer &im, Call op, size_t operands,
 // Order
 //===----------------------------------------------------------------------===//
 
-static Imported importTopK(Importer &im, Call op) {
+static Imported importTopKCall(Importer &im, Call op) {
   LaneBuilder &b = im.b;
   if (failed(checkCounts(im, op, 1, 2)))
     return failure();
@@ -427,8 +427,8 @@ static CustomCallHandler handlerOf(StringRef target) {
       {unpackTarget, importNarrow<emitUnpack>},
       {packTarget, importNarrow<emitPack>},
       {"ragged_all_to_all", importRaggedAllToAll},
-      {"mhlo.topk", importTopK},
-      {"TopK", importTopK},
+      {"mhlo.topk", importTopKCall},
+      {"TopK", importTopKCall},
       {"ApproxTopK", importApproximateTopK},
       {"PartialReduce", importApproximateTopK},
       // With a sharding it is none by now (FrontendShardings.cpp).

@@ -1,6 +1,7 @@
 // gather, scatter, dynamic_slice and dynamic_update_slice. Lanes become
 // batching dims.
 #include "Importer.h"
+#include "Prepare.h"
 
 #include "ScalarMath.h"
 
@@ -23,14 +24,6 @@ static Value importGather(Importer &im, stablehlo::GatherOp op) {
        b.list("start_index_map", dims.getStartIndexMap()),
        b.number("index_vector_dim", dims.getIndexVectorDim()),
        b.list("slice_sizes", op.getSliceSizes())})[0];
-}
-
-/// Whether a computation returns the second of its two arguments.
-static bool replaces(Region &region) {
-  Block &block = region.front();
-  return block.getNumArguments() == 2 && block.getOperations().size() == 1 &&
-         block.front().getNumOperands() == 1 &&
-         block.front().getOperand(0) == block.getArgument(1);
 }
 
 static Imported importScatter(Importer &im, stablehlo::ScatterOp op) {

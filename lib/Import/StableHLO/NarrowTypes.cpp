@@ -32,8 +32,7 @@ bool importer::holdsNarrowTypes(ModuleOp module) {
   return result.wasInterrupted();
 }
 
-/// Whether `region` gives its second argument: new elements for old ones.
-static bool replaces(Region &region) {
+bool importer::replaces(Region &region) {
   Block &block = region.front();
   Operation *end = block.getTerminator();
   return block.getNumArguments() == 2 && end->getNumOperands() == 1 &&

@@ -31,6 +31,10 @@ LogicalResult writePerturbedSolvesAsLoops(ModuleOp module);
 bool holdsNarrowTypes(ModuleOp module);
 LogicalResult unpackNarrowTypes(ModuleOp module);
 
+/// Whether an update computation gives its second argument: new elements for
+/// old ones.
+bool replaces(Region &region);
+
 /// The custom calls that unpackNarrowTypes() makes, from bytes to numbers and
 /// back, and their attribute that says what is in the bytes.
 constexpr StringRef unpackTarget = "meshloom.unpack";

@@ -5,6 +5,7 @@
 // form it likes best, and activations, too, where it has no good channels-last
 // code and many features. Primitives are kept for every shape.
 #include "Convolution.h"
+#include "OneDnn.h"
 #include "PairwiseSums.h"
 #include "ThreadScratch.h"
 #include "meshloom/Runtime/Library/HostCall.h"
@@ -14,7 +15,6 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <oneapi/dnnl/dnnl.hpp>
 #include <tuple>
 
 using namespace meshloom;
@@ -30,11 +30,6 @@ struct Strided {
   float *data;
   memory::dims dims, strides;
 };
-
-const dnnl::engine &engine() {
-  static const auto &cpu = *new dnnl::engine(dnnl::engine::kind::cpu, 0);
-  return cpu;
-}
 
 memory::desc plainDesc(const Strided &array) {
   return {array.dims, memory::data_type::f32, array.strides};

@@ -5,6 +5,7 @@
 #include "NarrowDot.h"
 
 #include "Clones.h"
+#include "OneDnn.h"
 #include "PairwiseSums.h"
 #include "ThreadScratch.h"
 
@@ -14,7 +15,6 @@
 #include <fmt/format.h>
 #include <map>
 #include <mutex>
-#include <oneapi/dnnl/dnnl.hpp>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -133,11 +133,6 @@ struct Product {
   memory::desc left, right, result, scratchpad;
   bool good = false; ///< not oneDNN's slow reference
 };
-
-const dnnl::engine &engine() {
-  static const auto &cpu = *new dnnl::engine(dnnl::engine::kind::cpu, 0);
-  return cpu;
-}
 
 Product makeProduct(const ProductShape &shape) {
   const auto bf16 = memory::data_type::bf16;

@@ -15,7 +15,7 @@ using namespace meshloom::library;
 namespace {
 /// Rows or columns of a strip, and terms of a block: enough for oneDNN to be
 /// fast, and few enough to leave out most of what a diagonal mask hides.
-constexpr int64_t BLOCK = 128;
+constexpr int64_t STRIP = 128;
 /// Rows or columns of the other operand for which it pays to look for zeros.
 constexpr int64_t LEAST_LINES = 16;
 
@@ -84,14 +84,14 @@ struct Strip {
 template <typename T>
 std::vector<Strip> stripsOf(DType type, const OperandLines<T> &mine,
                             const OperandLines<T> &other, int64_t terms) {
-  if (terms < 2 * BLOCK || other.count < LEAST_LINES || !mine.isAdjacent() ||
+  if (terms < 2 * STRIP || other.count < LEAST_LINES || !mine.isAdjacent() ||
       !other.isAdjacent())
     return {};
   enum State : uint8_t { Unknown, Finite, NonFinite };
   thread_local std::vector<State> others; // per block of terms
-  others.assign(size_t(terms + BLOCK - 1) / BLOCK, Unknown);
+  others.assign(size_t(terms + STRIP - 1) / STRIP, Unknown);
   auto isFiniteAt = [&](Interval block) {
-    State &state = others[size_t(block.begin / BLOCK)];
+    State &state = others[size_t(block.begin / STRIP)];
     if (state == Unknown)
       state = other.all({0, other.count}, block,
                         [&](const T *run, int64_t count) {
@@ -102,8 +102,8 @@ std::vector<Strip> stripsOf(DType type, const OperandLines<T> &mine,
     return state == Finite;
   };
   std::vector<Strip> strips;
-  for (int64_t line = 0; line < mine.count; line += BLOCK) {
-    const Interval lines{line, std::min(line + BLOCK, mine.count)};
+  for (int64_t line = 0; line < mine.count; line += STRIP) {
+    const Interval lines{line, std::min(line + STRIP, mine.count)};
     auto addsNothing = [&](Interval block) {
       return mine.all(lines, block, [](const T *run, int64_t count) {
         return isZero(run, count);
@@ -111,13 +111,13 @@ std::vector<Strip> stripsOf(DType type, const OperandLines<T> &mine,
     };
     Interval left{0, terms};
     while (!left.empty()) {
-      const int64_t last = (left.end - 1) / BLOCK * BLOCK;
+      const int64_t last = (left.end - 1) / STRIP * STRIP;
       if (!addsNothing({last, left.end}))
         break;
       left.end = last;
     }
     while (!left.empty()) {
-      const int64_t next = std::min(left.begin + BLOCK, left.end);
+      const int64_t next = std::min(left.begin + STRIP, left.end);
       if (!addsNothing({left.begin, next}))
         break;
       left.begin = next;
@@ -171,8 +171,8 @@ std::vector<ProductPart> partsRead(const HalfPlane &read,
   const Interval terms{0, c.sum.count}, none{};
   std::vector<ProductPart> parts;
   bool all = true;
-  for (int64_t row = 0; row < c.row.count; row += BLOCK) {
-    const Interval rows{row, std::min(row + BLOCK, c.row.count)};
+  for (int64_t row = 0; row < c.row.count; row += STRIP) {
+    const Interval rows{row, std::min(row + STRIP, c.row.count)};
     const Interval columns = columnsRead(read, rows, c.column.count);
     const Interval before{0, columns.begin}, after{columns.end, c.column.count};
     all &= before.empty() && after.empty();
