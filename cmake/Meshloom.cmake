@@ -1,15 +1,39 @@
 # The few commands that Meshloom's CMakeLists are written in.
 
-# meshloom_add_pch(Name HEADERS <a> ... [OPTIONS option ...] [LINK lib ...]) makes
-# MeshloomNamePch, whose precompiled header others reuse. Headers that take longer
-# to read than most files that use them take to compile belong into one.
+# meshloom_add_pch(Name HEADERS <a> ... [OPTIONS option ...] [LINK lib ...] [DEPENDS
+# target ...]) makes MeshloomNamePch, whose precompiled header others reuse. Headers
+# that take longer to read than most files that use them take to compile belong into
+# one.
 function(meshloom_add_pch name)
-  cmake_parse_arguments(arg "" "" "HEADERS;OPTIONS;LINK" ${ARGN})
+  cmake_parse_arguments(arg "" "" "HEADERS;OPTIONS;LINK;DEPENDS" ${ARGN})
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/pch/${name}.cpp CONTENT "")
   add_library(Meshloom${name}Pch OBJECT ${CMAKE_BINARY_DIR}/pch/${name}.cpp)
   target_precompile_headers(Meshloom${name}Pch PRIVATE ${arg_HEADERS})
   target_compile_options(Meshloom${name}Pch PRIVATE ${arg_OPTIONS})
   target_link_libraries(Meshloom${name}Pch PRIVATE ${arg_LINK})
+  if(arg_DEPENDS)
+    add_dependencies(Meshloom${name}Pch ${arg_DEPENDS})
+  endif()
+endfunction()
+
+# meshloom_add_pch_pair(Name TestName HEADERS <a> ... [DEPENDS target ...]) makes the
+# header Name, for libraries and programs, and where there are tests the same with
+# GoogleTest as TestName, for them. With sanitizers, where libraries are compiled as
+# tests are, they are one header.
+function(meshloom_add_pch_pair name test_name)
+  cmake_parse_arguments(arg "" "" "HEADERS;DEPENDS" ${ARGN})
+  if(MESHLOOM_BUILD_TESTS)
+    meshloom_add_pch(${test_name} HEADERS ${arg_HEADERS} <gtest/gtest.h> <gmock/gmock.h>
+                     OPTIONS ${MESHLOOM_TEST_OPTIONS}
+                     LINK fmt::fmt GTest::gtest GTest::gmock
+                     DEPENDS ${arg_DEPENDS})
+    if(MESHLOOM_SANITIZERS)
+      add_library(Meshloom${name}Pch ALIAS Meshloom${test_name}Pch)
+      return()
+    endif()
+  endif()
+  meshloom_add_pch(${name} HEADERS ${arg_HEADERS} LINK fmt::fmt
+                   DEPENDS ${arg_DEPENDS})
 endfunction()
 
 # The precompiled headers: of what has nothing of MLIR (Plain), of what includes
@@ -29,47 +53,29 @@ function(meshloom_add_all_pch)
       <meshloom/Dialect/DTensor/DTensor.h> <meshloom/Dialect/SPMD/SPMD.h>
       <meshloom/Dialect/StableHLO/StableHLO.h>
       <map> <memory> <optional> <string> <string_view> <variant> <vector>)
-  set(api <meshloom/Meshloom.h>)
-  set(test <gtest/gtest.h> <gmock/gmock.h>)
-  set(for_tests OPTIONS ${MESHLOOM_TEST_OPTIONS}
-                LINK fmt::fmt GTest::gtest GTest::gmock)
-  meshloom_add_pch(Plain HEADERS ${plain} OPTIONS ${MESHLOOM_PLAIN_OPTIONS}
-                   LINK fmt::fmt)
-  if(MESHLOOM_BUILD_TESTS)
-    meshloom_add_pch(Test HEADERS ${plain} ${test} ${for_tests})
+  meshloom_add_pch_pair(Plain Test HEADERS ${plain})
+  if(MESHLOOM_ENABLE_COMPILER)
+    meshloom_add_pch_pair(Mlir MlirTest HEADERS ${mlir} DEPENDS MeshloomDTensorIncGen
+                          MeshloomSPMDIncGen MeshloomStableHLOIncGen)
+    meshloom_add_pch_pair(Api ApiTest HEADERS ${plain} <meshloom/Meshloom.h>)
   endif()
-  if(NOT MESHLOOM_ENABLE_COMPILER)
-    return()
-  endif()
-  meshloom_add_pch(Mlir HEADERS ${mlir})
-  meshloom_add_pch(Api HEADERS ${api})
-  set(with_dialects MeshloomMlirPch)
-  if(MESHLOOM_BUILD_TESTS)
-    meshloom_add_pch(MlirTest HEADERS ${mlir} ${test} ${for_tests})
-    meshloom_add_pch(ApiTest HEADERS ${plain} ${api} ${test} ${for_tests})
-    list(APPEND with_dialects MeshloomMlirTestPch)
-  endif()
-  foreach(header ${with_dialects})
-    add_dependencies(${header} MeshloomDTensorIncGen MeshloomSPMDIncGen
-                     MeshloomStableHLOIncGen)
-  endforeach()
 endfunction()
 
-# Compiles the files of a target sixteen at a time, if MESHLOOM_UNITY_BUILD says so:
+# Compiles the files of a target 32 at a time, if MESHLOOM_UNITY_BUILD says so:
 # for targets of many small files that include much alike. With eight, libraries
 # took a tenth to a fifth more processor time; the largest unit takes 2.9 GB.
 function(meshloom_unity target)
   set_target_properties(${target} PROPERTIES
-    UNITY_BUILD ${MESHLOOM_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 16)
+    UNITY_BUILD ${MESHLOOM_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 32)
 endfunction()
 
 # meshloom_library(Name [MLIR] [API] [UNITY] [COLD] [HOT] SOURCES a.cpp ... LINK lib
 # ... [DEPENDS target ...]) makes the library MeshloomName, a static one but where
 # BUILD_SHARED_LIBS is set. MLIR: it includes MLIR's headers. API: it includes what a
 # user sees, and is COLD. UNITY: see meshloom_unity. COLD: it is compiled quickly
-# (MESHLOOM_COLD_OPTIONS). HOT: with sanitizers it is optimised all the same
-# (MESHLOOM_HOT_OPTIONS). LINK states the layer table of docs/Architecture.md: only
-# what a layer may include.
+# (MESHLOOM_COLD_OPTIONS). HOT: with sanitizers, where libraries cost more to
+# optimise than to run, it is as a COLD one, as tests spend their time in it. LINK
+# states the layer table of docs/Architecture.md: only what a layer may include.
 function(meshloom_library name)
   cmake_parse_arguments(arg "MLIR;API;UNITY;COLD;HOT" ""
                         "SOURCES;LINK;DEPENDS" ${ARGN})
@@ -85,7 +91,7 @@ function(meshloom_library name)
   else()
     target_compile_options(Meshloom${name} PRIVATE ${MESHLOOM_PLAIN_OPTIONS})
     if(arg_HOT AND MESHLOOM_SANITIZERS) # the header is for what is not optimised
-      target_compile_options(Meshloom${name} PRIVATE ${MESHLOOM_HOT_OPTIONS})
+      target_compile_options(Meshloom${name} PRIVATE ${MESHLOOM_COLD_OPTIONS})
     else()
       target_precompile_headers(Meshloom${name} REUSE_FROM MeshloomPlainPch)
     endif()
@@ -205,9 +211,10 @@ endfunction()
 # meshloom_unity. SANITIZED_QUICKLY: see meshloom_sanitized_test. LABEL: default
 # unit. SHARDS: so many ctest entries, name-1 to name-n, each of every n-th test, so
 # that all cores have their part of a program that takes minutes. COST: see
-# test/CMakeLists.txt. LONG: tests that run the same code thousands of times, which
-# takes minutes under sanitizers and finds nothing that the others do not: a program
-# of their own, name-long, with the label long, which is not made with sanitizers.
+# test/CMakeLists.txt. LONG: tests that run the same code thousands of times, or
+# compare the numbers that long lists of functions give: minutes under sanitizers,
+# which find there what they find in the others. A program of their own, name-long,
+# with the label long, which is not made with sanitizers.
 function(meshloom_test name)
   cmake_parse_arguments(arg "MLIR;API;UNITY;SANITIZED_QUICKLY" "LABEL;SHARDS;COST"
                         "SOURCES;LONG;LINK" ${ARGN})
