@@ -69,15 +69,16 @@ function(meshloom_unity target)
     UNITY_BUILD ${MESHLOOM_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 32)
 endfunction()
 
-# meshloom_library(Name [MLIR] [API] [UNITY] [COLD] [HOT] SOURCES a.cpp ... LINK lib
-# ... [DEPENDS target ...]) makes the library MeshloomName, a static one but where
+# meshloom_library(Name [MLIR] [API] [UNITY] [COLD] [HOT] [INLINED] SOURCES a.cpp ...
+# LINK lib ... [DEPENDS target ...]) makes the library MeshloomName, a static one but where
 # BUILD_SHARED_LIBS is set. MLIR: it includes MLIR's headers. API: it includes what a
 # user sees, and is COLD. UNITY: see meshloom_unity. COLD: it is compiled quickly
 # (MESHLOOM_COLD_OPTIONS). HOT: with sanitizers, where libraries cost more to
-# optimise than to run, it is as a COLD one, as tests spend their time in it. LINK
-# states the layer table of docs/Architecture.md: only what a layer may include.
+# optimise than to run, it is as a COLD one, as tests spend their time in it. INLINED:
+# not with MESHLOOM_MLIR_OPTIONS, as each op that is called at once goes through it.
+# LINK states the layer table of docs/Architecture.md: only what a layer may include.
 function(meshloom_library name)
-  cmake_parse_arguments(arg "MLIR;API;UNITY;COLD;HOT" ""
+  cmake_parse_arguments(arg "MLIR;API;UNITY;COLD;HOT;INLINED" ""
                         "SOURCES;LINK;DEPENDS" ${ARGN})
   add_library(Meshloom${name} ${arg_SOURCES})
   if(arg_UNITY)
@@ -96,8 +97,12 @@ function(meshloom_library name)
       target_precompile_headers(Meshloom${name} REUSE_FROM MeshloomPlainPch)
     endif()
   endif()
-  if(arg_COLD AND NOT MESHLOOM_SANITIZERS)
-    target_compile_options(Meshloom${name} PRIVATE ${MESHLOOM_COLD_OPTIONS})
+  if(NOT MESHLOOM_SANITIZERS)
+    if(arg_COLD)
+      target_compile_options(Meshloom${name} PRIVATE ${MESHLOOM_COLD_OPTIONS})
+    elseif(arg_MLIR AND NOT arg_INLINED)
+      target_compile_options(Meshloom${name} PRIVATE ${MESHLOOM_MLIR_OPTIONS})
+    endif()
   endif()
   target_link_libraries(Meshloom${name} PUBLIC ${arg_LINK})
   if(arg_DEPENDS)
