@@ -70,13 +70,14 @@ function(meshloom_unity target)
 endfunction()
 
 # meshloom_library(Name [MLIR] [API] [UNITY] [COLD] [HOT] [INLINED] SOURCES a.cpp ...
-# LINK lib ... [DEPENDS target ...]) makes the library MeshloomName, a static one but where
-# BUILD_SHARED_LIBS is set. MLIR: it includes MLIR's headers. API: it includes what a
-# user sees, and is COLD. UNITY: see meshloom_unity. COLD: it is compiled quickly
+# LINK lib ... [DEPENDS target ...]) makes the library MeshloomName, a static one but
+# where BUILD_SHARED_LIBS is set. MLIR: it includes MLIR's headers. API: it includes
+# what a user sees, and is COLD. UNITY: see meshloom_unity. COLD: it is compiled quickly
 # (MESHLOOM_COLD_OPTIONS). HOT: with sanitizers, where libraries cost more to
-# optimise than to run, it is as a COLD one, as tests spend their time in it. INLINED:
-# not with MESHLOOM_MLIR_OPTIONS, as each op that is called at once goes through it.
-# LINK states the layer table of docs/Architecture.md: only what a layer may include.
+# optimise than to run, it is optimised all the same, as tests spend their time in it.
+# INLINED: without MESHLOOM_MLIR_OPTIONS, as each op that is called at once goes
+# through it. LINK states the layer table of docs/Architecture.md: only what a layer
+# may include.
 function(meshloom_library name)
   cmake_parse_arguments(arg "MLIR;API;UNITY;COLD;HOT;INLINED" ""
                         "SOURCES;LINK;DEPENDS" ${ARGN})
@@ -92,7 +93,7 @@ function(meshloom_library name)
   else()
     target_compile_options(Meshloom${name} PRIVATE ${MESHLOOM_PLAIN_OPTIONS})
     if(arg_HOT AND MESHLOOM_SANITIZERS) # the header is for what is not optimised
-      target_compile_options(Meshloom${name} PRIVATE ${MESHLOOM_COLD_OPTIONS})
+      target_compile_options(Meshloom${name} PRIVATE -O1)
     else()
       target_precompile_headers(Meshloom${name} REUSE_FROM MeshloomPlainPch)
     endif()
