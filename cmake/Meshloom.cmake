@@ -16,12 +16,12 @@ function(meshloom_add_pch name)
   endif()
 endfunction()
 
-# meshloom_add_pch_pair(Name TestName HEADERS <a> ... [DEPENDS target ...]) makes the
-# header Name, for libraries and programs, and where there are tests the same with
-# GoogleTest as TestName, for them. With sanitizers, where libraries are compiled as
-# tests are, they are one header.
+# meshloom_add_pch_pair(Name TestName HEADERS <a> ... [OPTIONS option ...] [DEPENDS
+# target ...]) makes the header Name, for libraries and programs that have these
+# options, and where there are tests the same with GoogleTest as TestName, for them.
+# With sanitizers, where libraries are compiled as tests are, they are one header.
 function(meshloom_add_pch_pair name test_name)
-  cmake_parse_arguments(arg "" "" "HEADERS;DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "HEADERS;OPTIONS;DEPENDS" ${ARGN})
   if(MESHLOOM_BUILD_TESTS)
     meshloom_add_pch(${test_name} HEADERS ${arg_HEADERS} <gtest/gtest.h> <gmock/gmock.h>
                      OPTIONS ${MESHLOOM_TEST_OPTIONS}
@@ -32,8 +32,8 @@ function(meshloom_add_pch_pair name test_name)
       return()
     endif()
   endif()
-  meshloom_add_pch(${name} HEADERS ${arg_HEADERS} LINK fmt::fmt
-                   DEPENDS ${arg_DEPENDS})
+  meshloom_add_pch(${name} HEADERS ${arg_HEADERS} OPTIONS ${arg_OPTIONS}
+                   LINK fmt::fmt DEPENDS ${arg_DEPENDS})
 endfunction()
 
 # The precompiled headers: of what has nothing of MLIR (Plain), of what includes
@@ -53,7 +53,7 @@ function(meshloom_add_all_pch)
       <meshloom/Dialect/DTensor/DTensor.h> <meshloom/Dialect/SPMD/SPMD.h>
       <meshloom/Dialect/StableHLO/StableHLO.h>
       <map> <memory> <optional> <string> <string_view> <variant> <vector>)
-  meshloom_add_pch_pair(Plain Test HEADERS ${plain})
+  meshloom_add_pch_pair(Plain Test HEADERS ${plain} OPTIONS ${MESHLOOM_PLAIN_OPTIONS})
   if(MESHLOOM_ENABLE_COMPILER)
     meshloom_add_pch_pair(Mlir MlirTest HEADERS ${mlir} DEPENDS MeshloomDTensorIncGen
                           MeshloomSPMDIncGen MeshloomStableHLOIncGen)
