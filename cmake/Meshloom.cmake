@@ -149,12 +149,19 @@ function(meshloom_protobuf name)
   endif()
 endfunction()
 
-# Says that a file only reads the command line and calls: CLI11 is all templates,
-# and optimising them takes longer than compiling a layer. (Not optimised at all,
-# they would be what the linker takes for the same templates elsewhere.)
-function(meshloom_command_line file)
-  set_source_files_properties(${file} PROPERTIES
-                              COMPILE_OPTIONS "${MESHLOOM_COLD_OPTIONS}")
+# meshloom_tool(name [MLIR] SOURCES a.cpp ... LINK lib ...): a program of tools/,
+# compiled as one unit. MLIR: it includes MLIR's headers.
+function(meshloom_tool name)
+  cmake_parse_arguments(arg "MLIR" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  meshloom_unity(${name})
+  if(arg_MLIR)
+    meshloom_executable_uses_pch(${name} MeshloomMlirPch)
+  else()
+    meshloom_executable_uses_pch(${name} MeshloomPlainPch)
+    target_compile_options(${name} PRIVATE ${MESHLOOM_PLAIN_OPTIONS})
+  endif()
+  target_link_libraries(${name} PRIVATE ${arg_LINK})
 endfunction()
 
 # Builds every program of tests that have the label unit, and nothing else. They

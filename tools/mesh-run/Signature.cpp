@@ -13,8 +13,7 @@ namespace meshloom::run {
 namespace {
 
 /// The signature of `bytes`, as text.
-Result<std::string> signatureOf(std::string_view bytes,
-                                const std::string &keyFile) {
+Result<std::string> hmacOf(std::string_view bytes, const std::string &keyFile) {
   constexpr size_t shortest = 16;
   Result<std::string> key = readFile(keyFile);
   if (!key)
@@ -39,7 +38,7 @@ Result<std::string> signatureOf(std::string_view bytes,
 
 Status signProgram(const std::string &program, std::string_view bytes,
                    const std::string &keyFile) {
-  Result<std::string> signature = signatureOf(bytes, keyFile);
+  Result<std::string> signature = hmacOf(bytes, keyFile);
   if (!signature)
     return signature.error();
   return writeFile(program + ".sig", *signature + "\n");
@@ -47,7 +46,7 @@ Status signProgram(const std::string &program, std::string_view bytes,
 
 Status verifyProgram(const std::string &program, std::string_view bytes,
                      const std::string &keyFile) {
-  Result<std::string> expected = signatureOf(bytes, keyFile);
+  Result<std::string> expected = hmacOf(bytes, keyFile);
   if (!expected)
     return expected.error();
   Result<std::string> given = readFile(program + ".sig");
