@@ -150,7 +150,7 @@ function(meshloom_protobuf name)
 endfunction()
 
 # meshloom_tool(name [MLIR] SOURCES a.cpp ... LINK lib ...): a program of tools/,
-# compiled as one unit. MLIR: it includes MLIR's headers.
+# compiled as one unit (see meshloom_unity). MLIR: it includes MLIR's headers.
 function(meshloom_tool name)
   cmake_parse_arguments(arg "MLIR" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
