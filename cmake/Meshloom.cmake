@@ -218,19 +218,19 @@ function(meshloom_test_code target pch)
 endfunction()
 
 # meshloom_test(name [MLIR] [API] [UNITY] [SANITIZED_QUICKLY] [LABEL label]
-# [SHARDS n] [COST seconds] SOURCES a.cpp ... [LONG b.cpp ...] LINK lib ...): a
-# GoogleTest program, one ctest entry (one process: starting MLIR costs more than the
-# tests). MLIR, API: it includes MLIR's headers, or a user's. UNITY: see
-# meshloom_unity. SANITIZED_QUICKLY: see meshloom_sanitized_test. LABEL: default
+# [SHARDS n] [COST seconds] SOURCES a.cpp ... [LONG b.cpp ... [LONG_COST seconds]]
+# LINK lib ...): a GoogleTest program, one ctest entry (one process: starting MLIR
+# costs more than the tests). MLIR, API: it includes MLIR's headers, or a user's.
+# UNITY: see meshloom_unity. SANITIZED_QUICKLY: see meshloom_sanitized_test. LABEL: default
 # unit. SHARDS: so many ctest entries, name-1 to name-n, each of every n-th test, so
 # that all cores have their part of a program that takes minutes. COST: see
 # test/CMakeLists.txt. LONG: tests that run the same code thousands of times, or
 # compare the numbers that long lists of functions give: minutes under sanitizers,
 # which find there what they find in the others. A program of their own, name-long,
-# with the label long, which is not made with sanitizers.
+# with the label long and LONG_COST, which is not made with sanitizers.
 function(meshloom_test name)
-  cmake_parse_arguments(arg "MLIR;API;UNITY;SANITIZED_QUICKLY" "LABEL;SHARDS;COST"
-                        "SOURCES;LONG;LINK" ${ARGN})
+  cmake_parse_arguments(arg "MLIR;API;UNITY;SANITIZED_QUICKLY"
+                        "LABEL;SHARDS;COST;LONG_COST" "SOURCES;LONG;LINK" ${ARGN})
   set(sanitized "")
   if(arg_SANITIZED_QUICKLY)
     set(sanitized QUICKLY)
@@ -239,7 +239,8 @@ function(meshloom_test name)
     set(arg_LABEL unit)
   endif()
   if(arg_LONG AND NOT MESHLOOM_SANITIZERS)
-    set(options LABEL long SOURCES ${arg_LONG} LINK ${arg_LINK})
+    set(options LABEL long COST "${arg_LONG_COST}"
+                SOURCES ${arg_LONG} LINK ${arg_LINK})
     foreach(option MLIR API UNITY)
       if(arg_${option})
         list(PREPEND options ${option})
