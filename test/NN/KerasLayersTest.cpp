@@ -1,5 +1,7 @@
 // Layers give what those of Keras 3.15 give for the same weights and inputs,
 // under every layout; their configs make them again.
+#include "../API/Testing.h"
+
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/Function.h"

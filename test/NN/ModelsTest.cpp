@@ -1,4 +1,6 @@
 // Layers and models: building, calling, names and paths, graphs, configs.
+#include "../API/Testing.h"
+
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/Function.h"
