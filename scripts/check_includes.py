@@ -29,7 +29,10 @@ TABLE = {
     # layer: (headers, sources)
     # Users include Core's headers by way of API's: they need nothing but C++.
     "Core": (set(), {"fmt", "system"}),
-    "Support": ({"Core"}, {"Core", "fmt", "json", "zlib", "system"}),
+    "Support": (
+        {"Core", "json"},
+        {"Core", "fmt", "json", "openssl", "zlib", "system"},
+    ),
     "LLVM.h": ({"mlir", "llvm"}, set()),
     "Dialect": (DIALECTS, DIALECTS | {"fmt"}),
     "Math": (DIALECTS, DIALECTS),

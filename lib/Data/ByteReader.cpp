@@ -2,13 +2,11 @@
 #include "ByteReader.h"
 
 #include "Steps.h"
+#include "meshloom/Support/FileKind.h"
 
 #include <zlib.h>
 
-#include <cerrno>
 #include <cstring>
-#include <fcntl.h>
-#include <unistd.h>
 
 namespace meshloom::data::detail {
 
@@ -40,20 +38,12 @@ struct ByteReader::Unpacking {
 
 ByteReader::ByteReader(const std::string &path, Compression compression,
                        bool (*isPacked)(std::string_view first))
-    : path(path), buffer(size_t(1) << 18) {
-  auto refuse = [&](std::string_view why) {
-    return Error(fmt::format("cannot read '{}': {}", path, why));
-  };
-  if (std::filesystem::is_directory(path))
-    throw refuse("it is a directory");
-  descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0)
-    throw refuse(std::strerror(errno));
+    : path(path), file(RegularFile::open(path).value_or_throw()),
+      buffer(size_t(1) << 18) {
   bool isNamedSo = false;
   if (compression == Compression::Auto) {
     char first[12];
-    ssize_t n = pread(descriptor, first, sizeof first, 0);
-    const std::string_view begin(first, n > 0 ? size_t(n) : 0);
+    const std::string_view begin(first, file.readAt(0, first).value_or_throw());
     isNamedSo = std::filesystem::path(path).extension() == ".gz";
     if (isNamedSo || (!begin.empty() && isPacked(begin)))
       compression = Compression::Gzip;
@@ -63,24 +53,24 @@ ByteReader::ByteReader(const std::string &path, Compression compression,
     return;
   packed = std::make_unique<Unpacking>();
   packed->isOnlyNamedSo = isNamedSo;
-  if (!packed->isReady) {
-    close(descriptor);
-    throw refuse("there is no memory for it");
-  }
+  if (!packed->isReady)
+    throw Error(
+        fmt::format("cannot read '{}': there is no memory for it", path));
 }
-ByteReader::~ByteReader() {
-  close(descriptor);
+ByteReader::~ByteReader() = default;
+
+std::string ByteReader::hint() const {
+  if (packed) // what it looks like is what it is
+    return "";
+  char first[512];
+  const Result<size_t> count = file.readAt(0, first);
+  return count ? kindHint({first, *count}) : "";
 }
 
 size_t ByteReader::readFile(char *to, size_t n) {
-  ssize_t got;
-  do
-    got = ::read(descriptor, to, n);
-  while (got < 0 && errno == EINTR);
-  if (got < 0)
-    throw Error(
-        fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
-  return size_t(got);
+  const size_t count = file.readAt(taken, {to, n}).value_or_throw();
+  taken += count;
+  return count;
 }
 
 size_t ByteReader::unpack() {

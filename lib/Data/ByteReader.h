@@ -2,6 +2,7 @@
 #pragma once
 
 #include "meshloom/Data/Files.h"
+#include "meshloom/Support/File.h"
 
 namespace meshloom::data::detail {
 
@@ -22,6 +23,9 @@ public:
   bool readLine(std::string &line);
   /// Unpacked bytes that were read.
   uint64_t offset() const { return position; }
+  /// What the file's first bytes show that it is (FileKind.h), for messages
+  /// that say what it is not.
+  std::string hint() const;
 
 private:
   struct Unpacking;
@@ -32,7 +36,8 @@ private:
   /// before damage is given before it is thrown.
   size_t unpack();
   const std::string path;
-  int descriptor = -1;
+  RegularFile file;
+  uint64_t taken = 0;                ///< bytes of the file
   std::unique_ptr<Unpacking> packed; ///< null: they are not
   std::vector<char> buffer;
   size_t at = 0, end = 0;

@@ -145,10 +145,10 @@ public:
     if (selected.empty() ? fields.size() != columns.size()
                          : fields.size() <= size_t(selected.back()))
       throw refusal(fmt::format(
-          "expected {} columns, got {}",
+          "expected {} columns, got {}{}",
           selected.empty() ? std::to_string(columns.size())
                            : fmt::format("at least {}", selected.back() + 1),
-          fields.size()));
+          fields.size(), reader.hint()));
     if (!skeleton)
       skeleton =
           detail::elementOf(std::vector<Tensor>(columns.size(), scalarZero()))
@@ -223,8 +223,8 @@ private:
                           : column.dtype == DType::UI64 ? read(uint64_t())
                                                         : read(int64_t());
       if (!isRead)
-        throw refusal(fmt::format("column {}: '{}' is no {}", index, text,
-                                  name(column.dtype)));
+        throw refusal(fmt::format("column {}: '{}' is no {}{}", index, text,
+                                  name(column.dtype), reader.hint()));
     }
     return detail::HostArray(column.dtype, {},
                              std::vector<char>(bytes.begin(), bytes.end()));

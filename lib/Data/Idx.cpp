@@ -2,8 +2,10 @@
 // damaged file must not ask for terabytes.
 #include "meshloom/Data/Idx.h"
 
+#include "meshloom/API/Shards.h"
 #include "meshloom/Core/Result.h"
 #include "meshloom/Support/File.h"
+#include "meshloom/Support/FileKind.h"
 
 #include <algorithm>
 #include <bit>
@@ -44,7 +46,8 @@ Header parseHeader(std::string_view bytes, std::string_view name) {
   auto byte = [&](size_t i) { return uint8_t(bytes[i]); };
   if (bytes.size() < 4 || byte(0) || byte(1))
     throw idxError(name, "is not an IDX file: it does not begin with two zero "
-                         "bytes, a type and a number of dims");
+                         "bytes, a type and a number of dims" +
+                             kindHint(bytes));
   auto code = std::find_if(std::begin(typeCodes), std::end(typeCodes),
                            [&](TypeCode c) { return c.code == byte(2); });
   if (code == std::end(typeCodes))
@@ -185,6 +188,11 @@ IdxArray read_idx(const std::filesystem::path &path) {
   if (!bytes)
     throw Error("[read_idx] " + bytes.error().message());
   return parse_idx(*bytes, path.string());
+}
+
+Tensor load_idx(const std::filesystem::path &path) {
+  const IdxArray array = read_idx(path);
+  return meshloom::detail::hostTensorOf(array.type, array.shape, array.bytes);
 }
 
 void write_idx(const std::filesystem::path &path, const IdxArray &array) {

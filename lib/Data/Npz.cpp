@@ -4,11 +4,13 @@
 
 #include "meshloom/API/Create.h"
 #include "meshloom/Support/File.h"
+#include "meshloom/Support/FileKind.h"
 #include "meshloom/Support/Npy.h"
 
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 
@@ -30,6 +32,7 @@ public:
   ZipReader(std::string_view bytes, std::string_view file)
       : bytes(bytes), file(file) {}
 
+  /// The members, of which no two have the same name or share bytes.
   std::vector<ZipMember> members() const;
   std::string contentOf(const ZipMember &member) const;
 
@@ -57,6 +60,12 @@ private:
     return part(at, mark.size()) == mark;
   }
   uint64_t endOfDirectory() const;
+  /// What lies behind the member's own header. Refuses a header that is not
+  /// the directory's.
+  std::string_view packedBytes(const ZipMember &member) const;
+  /// Refuses members that share names or bytes: a small file could name the
+  /// same bytes thousands of times.
+  void expectApart(const std::vector<ZipMember> &members) const;
   /// What does not fit into 32 bits is in an extra field (ZIP64).
   void readLarge(ZipMember &member, std::string_view extra) const;
   std::string unpacked(const ZipMember &member, std::string_view packed) const;
@@ -67,7 +76,7 @@ private:
 uint64_t ZipReader::endOfDirectory() const {
   constexpr uint64_t size = 22, comment = 65535;
   if (bytes.size() < size || !bytes.starts_with("PK"))
-    refuse("is no zip archive");
+    refuse("is no zip archive" + kindHint(bytes));
   const uint64_t last = bytes.size() - size;
   for (uint64_t at = last;; --at) {
     if (has(at, "PK\5\6") && at + size + number(at + 20, 2) == bytes.size())
@@ -130,7 +139,44 @@ std::vector<ZipMember> ZipReader::members() const {
     all.push_back(std::move(member));
     at += 46 + name + extra + comment;
   }
+  expectApart(all);
   return all;
+}
+
+std::string_view ZipReader::packedBytes(const ZipMember &member) const {
+  if (!has(member.header, "PK\3\4"))
+    refuse(fmt::format("is damaged: member '{}' is not where it says",
+                       member.name));
+  const uint64_t name = number(member.header + 26, 2),
+                 extra = number(member.header + 28, 2);
+  if (part(member.header + 30, name) != member.name)
+    refuse(fmt::format("is damaged: member '{}' has another name where it lies",
+                       member.name));
+  return part(member.header + 30 + name + extra, member.packed);
+}
+
+void ZipReader::expectApart(const std::vector<ZipMember> &members) const {
+  struct Place {
+    uint64_t begin, end;
+    const ZipMember *member;
+  };
+  std::vector<Place> places;
+  std::vector<std::string_view> names;
+  for (const ZipMember &member : members) {
+    const std::string_view packed = packedBytes(member);
+    places.push_back({member.header,
+                      uint64_t(packed.data() - bytes.data()) + packed.size(),
+                      &member});
+    names.push_back(member.name);
+  }
+  std::ranges::sort(places, {}, &Place::begin);
+  for (size_t i = 1; i < places.size(); ++i)
+    if (places[i].begin < places[i - 1].end)
+      refuse(fmt::format("is damaged: members '{}' and '{}' share bytes",
+                         places[i - 1].member->name, places[i].member->name));
+  std::ranges::sort(names);
+  if (auto twice = std::ranges::adjacent_find(names); twice != names.end())
+    refuse(fmt::format("is damaged: it has member '{}' twice", *twice));
 }
 
 std::string ZipReader::unpacked(const ZipMember &member,
@@ -173,12 +219,7 @@ std::string ZipReader::contentOf(const ZipMember &member) const {
     refuse(fmt::format("has member '{}' packed by method {}, which is not "
                        "deflate: write it with numpy.savez",
                        member.name, member.method));
-  if (!has(member.header, "PK\3\4"))
-    refuse(fmt::format("is damaged: member '{}' is not where it says",
-                       member.name));
-  const uint64_t begin = member.header + 30 + number(member.header + 26, 2) +
-                         number(member.header + 28, 2);
-  const std::string_view packed = part(begin, member.packed);
+  const std::string_view packed = packedBytes(member);
   std::string content = member.method == deflated ? unpacked(member, packed)
                                                   : std::string(packed);
   uLong sum = crc32_z(0, reinterpret_cast<const Bytef *>(content.data()),
@@ -200,8 +241,8 @@ NamedTensors parse_npz(std::string_view bytes, std::string_view name) {
     constexpr std::string_view ending = ".npy";
     if (!member.name.ends_with(ending))
       zip.refuse(fmt::format("holds '{}', so it is no .npz file, which holds "
-                             ".npy files only",
-                             member.name));
+                             ".npy files only{}",
+                             member.name, kindHint(bytes)));
     const NpyArray array =
         parseNpy(zip.contentOf(member),
                  fmt::format("{}' member '{}", name, member.name))

@@ -9,12 +9,14 @@
 #include "meshloom/API/Ops.h"
 #include "meshloom/Core/TensorSize.h"
 #include "meshloom/Support/File.h"
+#include "meshloom/Support/FileKind.h"
+#include "meshloom/Support/Json.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 #include <span>
 
 namespace meshloom::data {
@@ -36,9 +38,55 @@ std::optional<uint64_t> count(const json &value) {
   return value.get<uint64_t>();
 }
 
-/// One tensor of the header, whose values lie in `data`.
+/// Where the values of a tensor lie: bytes behind the header.
+struct Range {
+  uint64_t begin, end;
+  std::string_view tensor;
+};
+
+/// Refuses a file whose bytes behind the header are not those of one tensor
+/// after the other, as the format wants it: what belongs to none or to two
+/// could be anything.
+void expectOneAfterTheOther(std::vector<Range> ranges, uint64_t bytes,
+                            std::string_view file) {
+  std::ranges::sort(ranges, {}, [](const Range &range) {
+    return std::pair(range.begin, range.end);
+  });
+  uint64_t end = 0;
+  std::string_view before;
+  for (const Range &range : ranges) {
+    if (range.begin < end)
+      throw readError(file, fmt::format("is damaged: tensors '{}' and '{}' "
+                                        "share bytes {} to {}",
+                                        before, range.tensor, range.begin,
+                                        std::min(end, range.end)));
+    if (range.begin > end)
+      throw readError(file,
+                      fmt::format("is damaged: bytes {} to {} in front of "
+                                  "tensor '{}' belong to no tensor",
+                                  end, range.begin, range.tensor));
+    end = range.end;
+    before = range.tensor;
+  }
+  if (end != bytes)
+    throw readError(file, fmt::format("is damaged: {} bytes behind its last "
+                                      "tensor belong to no tensor",
+                                      bytes - end));
+}
+
+/// Refuses metadata that is not text by text.
+void expectMetadata(const json &metadata, std::string_view file) {
+  if (!metadata.is_object() ||
+      std::ranges::any_of(metadata,
+                          [](const json &value) { return !value.is_string(); }))
+    throw readError(file, "is damaged: its __metadata__ is no map of strings");
+}
+
+/// One tensor of the header, whose values lie in `data`. Adds where they lie to
+/// `ranges`.
 Tensor readTensor(const std::string &tensor, const json &entry,
-                  std::string_view data, std::string_view file) {
+                  std::string_view data, std::string_view file,
+                  std::vector<Range> &ranges) {
   auto damaged = [&](const std::string &why) {
     return readError(file,
                      fmt::format("is damaged: tensor '{}' {}", tensor, why));
@@ -72,6 +120,7 @@ Tensor readTensor(const std::string &tensor, const json &entry,
   if (!needed || uint64_t(*needed) != bytes)
     throw damaged(fmt::format("of type {} and shape {} has {} bytes", type,
                               entry["shape"].dump(), bytes));
+  ranges.push_back({*begin, *end, tensor});
   if (f8) {
     std::vector<float> numbers;
     numbers.reserve(bytes);
@@ -91,25 +140,36 @@ Tensor readTensor(const std::string &tensor, const json &entry,
 
 NamedTensors parse_safetensors(std::string_view bytes, std::string_view name) {
   static_assert(std::endian::native == std::endian::little);
+  const std::string hint = kindHint(bytes);
   uint64_t length = 0;
   if (bytes.size() < sizeof(length))
-    throw readError(name, "is no safetensors file: it is shorter than 8 bytes");
+    throw readError(name, "is no safetensors file: it is shorter than 8 bytes" +
+                              hint);
   std::memcpy(&length, bytes.data(), sizeof(length));
   bytes.remove_prefix(sizeof(length));
   if (length > bytes.size())
     throw readError(name, fmt::format("is no safetensors file, or truncated: "
                                       "its header of {} bytes does not fit "
-                                      "into the {} that follow",
-                                      length, bytes.size()));
-  json header = json::parse(bytes.substr(0, length), nullptr, false);
-  if (!header.is_object())
-    throw readError(name, "is no safetensors file: its header is no JSON "
-                          "object");
+                                      "into the {} that follow{}",
+                                      length, bytes.size(), hint));
+  const std::string_view text = bytes.substr(0, length),
+                         data = bytes.substr(length);
+  if (!text.starts_with('{'))
+    throw readError(name, "is no safetensors file: its header does not begin "
+                          "with '{'" +
+                              hint);
+  const Result<json> header = parseJson(text);
+  if (!header)
+    throw readError(name, "is no safetensors file, or its header is damaged: " +
+                              header.error().message());
   NamedTensors tensors;
-  for (const auto &[tensor, entry] : header.items())
-    if (tensor != "__metadata__")
-      tensors.emplace(tensor,
-                      readTensor(tensor, entry, bytes.substr(length), name));
+  std::vector<Range> ranges;
+  for (const auto &[tensor, entry] : header->items())
+    if (tensor == "__metadata__")
+      expectMetadata(entry, name);
+    else
+      tensors.emplace(tensor, readTensor(tensor, entry, data, name, ranges));
+  expectOneAfterTheOther(std::move(ranges), data.size(), name);
   return tensors;
 }
 

@@ -75,7 +75,7 @@ public:
       : path(path), reader(path, compression, isPackedRecords) {}
   std::optional<detail::Element> next() override {
     const uint64_t begin = reader.offset();
-    auto damaged = [&](std::string_view why) {
+    auto damaged = [&](const std::string &why) {
       return Error(
           fmt::format("'{}': the record at byte {} {}", path, begin, why));
     };
@@ -84,10 +84,12 @@ public:
     if (got == 0)
       return std::nullopt;
     if (got < headerBytes)
-      throw damaged("is cut off in its header");
+      throw damaged("is cut off in its header" +
+                    (begin == 0 ? reader.hint() : ""));
     if (!isHeader(header))
       throw damaged("is corrupt, or the file is no TFRecord file: the checksum "
-                    "of its length is wrong");
+                    "of its length is wrong" +
+                    (begin == 0 ? reader.hint() : ""));
     const auto length = numberIn<uint64_t>(header);
     std::string record;
     // In pieces: a length that is wrong all the same asks for no more memory

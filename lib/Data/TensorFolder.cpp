@@ -7,6 +7,8 @@
 #include "meshloom/API/Shards.h"
 #include "meshloom/Core/TensorSize.h"
 #include "meshloom/Support/File.h"
+#include "meshloom/Support/FileKind.h"
+#include "meshloom/Support/Json.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,10 +22,13 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 json indexOf(const std::string &text, const std::string &path) {
-  auto damaged = [&](const char *why) {
+  auto damaged = [&](const std::string &why) {
     return Error(fmt::format("[TensorFolder] '{}' is damaged: {}", path, why));
   };
-  json index = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  Result<json> parsed = parseJson(text);
+  if (!parsed)
+    throw damaged(parsed.error().message() + kindHint(text));
+  json &index = *parsed;
   if (!index.is_object() || index.value("format", json()) != folderFormat)
     throw damaged("it is no index of a folder of tensors");
   if (index.value("version", json()) != folderVersion)
@@ -35,7 +40,7 @@ json indexOf(const std::string &text, const std::string &path) {
   index.erase("checksum");
   if (sum != checksum(index.dump(1)))
     throw damaged("its contents do not have its checksum");
-  return index;
+  return std::move(index);
 }
 
 namespace {
@@ -78,6 +83,22 @@ void copyCommon(const Box &from, const char *source, const Box &to,
   }
 }
 
+/// Whether two boxes have an element in common. Takes n log n steps where boxes
+/// follow each other along the first dim.
+bool haveCommon(std::vector<const Box *> boxes) {
+  std::erase_if(boxes, [](const Box *box) { return box->empty(); });
+  if (boxes.size() < 2 || boxes.front()->offset.empty())
+    return boxes.size() > 1;
+  std::ranges::sort(boxes, {}, [](const Box *box) { return box->offset; });
+  for (size_t i = 0; i < boxes.size(); ++i) {
+    const int64_t end = boxes[i]->offset[0] + boxes[i]->extent[0];
+    for (size_t j = i + 1; j < boxes.size() && boxes[j]->offset[0] < end; ++j)
+      if (!boxes[i]->intersect(*boxes[j]).empty())
+        return true;
+  }
+  return false;
+}
+
 /// Throws where numbers do not fit; json::exception where they are none.
 Entry entryOf(const json &entry) {
   Entry parsed;
@@ -99,20 +120,28 @@ Entry entryOf(const json &entry) {
         shard.at("at").get<uint64_t>(),
         shard.at("crc32").get<std::string>()};
     const Box &box = part.box;
-    bool fits = box.offset.size() == shape.size() &&
-                box.extent.size() == shape.size() &&
-                fs::path(part.file).filename() == part.file;
+    bool fits =
+        box.offset.size() == shape.size() && box.extent.size() == shape.size();
     for (size_t dim = 0; fits && dim < shape.size(); ++dim)
       fits = box.offset[dim] >= 0 && box.extent[dim] >= 0 &&
              box.offset[dim] <= shape[dim] &&
              box.extent[dim] <= shape[dim] - box.offset[dim];
     if (!fits)
       throw Error("a shard lies outside of it");
+    if (fs::path(part.file).filename() != part.file)
+      throw Error(fmt::format("a shard is in '{}', which is not the name of a "
+                              "file in the folder",
+                              part.file));
     covered += whole.intersect(box).count();
     parsed.shards.push_back(std::move(part));
   }
   if (covered != elementCount(shape))
     throw Error("its shards do not cover it");
+  std::vector<const Box *> boxes;
+  for (const StoredShard &shard : parsed.shards)
+    boxes.push_back(&shard.box);
+  if (haveCommon(std::move(boxes)))
+    throw Error("two of its shards have elements in common");
   return parsed;
 }
 

@@ -1,7 +1,7 @@
 // Config, see Config.h: read and written by nlohmann's JSON.
 #include "meshloom/NN/Config.h"
 
-#include <nlohmann/json.hpp>
+#include "meshloom/Support/Json.h"
 
 namespace meshloom {
 namespace {
@@ -124,16 +124,11 @@ std::string Config::to_json(int indent) const {
   return toJson(*this).dump(indent);
 }
 Config Config::parse(std::string_view json) {
-  try {
-    return fromJson(Json::parse(json));
-  } catch (const Json::exception &error) { // numbers too large are no syntax
-    // Without the parser's own tag.
-    const std::string_view text = error.what();
-    const size_t tag = text.find("] ");
-    throw Error(
-        "[Config] expected JSON: " +
-        std::string(text.substr(tag == std::string_view::npos ? 0 : tag + 2)));
-  }
+  const Result<Json> parsed = parseJson<Json>(json);
+  if (!parsed)
+    throw Error("[Config] cannot read a configuration: " +
+                parsed.error().message());
+  return fromJson(*parsed);
 }
 
 } // namespace meshloom

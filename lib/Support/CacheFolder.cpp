@@ -123,7 +123,9 @@ bool CacheFolder::has(std::string_view key) const {
 
 std::optional<std::string> CacheFolder::read(std::string_view key) {
   const std::string name(key);
-  File file(openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  // Without waiting, should it be a pipe.
+  File file(openat(folder, name.c_str(),
+                   O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   struct stat info;
   if (file.descriptor < 0 || fstat(file.descriptor, &info) != 0 ||
       !S_ISREG(info.st_mode))
@@ -133,7 +135,7 @@ std::optional<std::string> CacheFolder::read(std::string_view key) {
     ++rejectedEntries;
     return std::nullopt;
   };
-  if (!isOwnAlone(info))
+  if (!isOwnAlone(info) || info.st_size > mostBytes)
     return reject();
   std::string bytes(size_t(info.st_size), '\0');
   if (!readAll(file.descriptor, bytes))

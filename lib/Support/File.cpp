@@ -7,34 +7,101 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
 namespace meshloom {
 
-Result<std::string> readFile(const std::string &path) {
+/// Fails as `path` cannot be read, for a reason that is a clause.
+static Error readFailure(const std::string &path, std::string_view why) {
+  return Error(fmt::format("cannot read '{}': {}", path, why));
+}
+
+RegularFile::RegularFile(std::string path, int file, uint64_t bytes)
+    : path(std::move(path)), file(file), bytes(bytes) {}
+RegularFile::RegularFile(RegularFile &&other) noexcept
+    : path(std::move(other.path)), file(std::exchange(other.file, -1)),
+      bytes(other.bytes) {}
+RegularFile::~RegularFile() {
+  if (file >= 0)
+    close(file);
+}
+
+/// What a path that is no regular file leads to.
+static std::string_view otherThanRegular(mode_t mode) {
+  if (S_ISDIR(mode))
+    return "a directory";
+  if (S_ISFIFO(mode))
+    return "a pipe";
+  return S_ISSOCK(mode) ? "a socket" : "a device";
+}
+
+Result<RegularFile> RegularFile::open(const std::string &path) {
+  // Opening a pipe would wait for a writer, and a device may act on it.
   struct stat info;
+  auto refuseOthers = [&]() -> Status {
+    if (S_ISREG(info.st_mode))
+      return Success();
+    return readFailure(path, fmt::format("it is {}, and not a regular file",
+                                         otherThanRegular(info.st_mode)));
+  };
   if (stat(path.c_str(), &info) != 0)
-    return Error(
-        fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
-  if (S_ISDIR(info.st_mode))
-    return Error(fmt::format("cannot read '{}': it is a directory", path));
-  std::ifstream file(path, std::ios::binary);
+    return readFailure(path, std::strerror(errno));
+  if (Status regular = refuseOthers(); !regular)
+    return regular.error();
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0)
+    return readFailure(path, std::strerror(errno));
+  RegularFile opened(path, file, 0);
+  if (fstat(file, &info) != 0)
+    return readFailure(path, std::strerror(errno));
+  if (Status regular = refuseOthers(); !regular) // it was replaced meanwhile
+    return regular.error();
+  opened.bytes = uint64_t(info.st_size);
+  return opened;
+}
+
+Result<size_t> RegularFile::readAt(uint64_t offset, std::span<char> to) const {
+  size_t done = 0;
+  while (done < to.size()) {
+    const ssize_t count = pread(file, to.data() + done, to.size() - done,
+                                static_cast<off_t>(offset + done));
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count < 0)
+      return readFailure(path, std::strerror(errno));
+    if (count == 0)
+      break;
+    done += size_t(count);
+  }
+  return done;
+}
+
+Result<std::string> readFile(const std::string &path) {
+  Result<RegularFile> file = RegularFile::open(path);
   if (!file)
-    return Error(
-        fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
-  // Some have another size than they say: those of /proc, pipes.
-  std::string bytes(size_t(info.st_size) + 1, '\0');
+    return file.error();
+  const uint64_t memory =
+      uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE));
+  if (file->size() > memory)
+    return readFailure(path, fmt::format("it has {} bytes, this machine's "
+                                         "memory {}",
+                                         file->size(), memory));
+  // Files of /proc have more than they say.
+  std::string bytes(size_t(file->size()) + 1, '\0');
   size_t end = 0;
-  while (file.read(bytes.data() + end, std::streamsize(bytes.size() - end))) {
-    end = bytes.size();
+  for (;;) {
+    Result<size_t> count =
+        file->readAt(end, std::span(bytes).subspan(end, bytes.size() - end));
+    if (!count)
+      return count.error();
+    end += *count;
+    if (end < bytes.size())
+      break;
     bytes.resize(2 * end);
   }
-  bytes.resize(end + size_t(file.gcount()));
-  if (file.bad())
-    return Error(fmt::format("cannot read all of '{}'", path));
+  bytes.resize(end);
   return bytes;
 }
 
@@ -58,29 +125,17 @@ Status writeFile(const std::string &path, std::string_view bytes) {
 
 Status readFileAt(const std::string &path, uint64_t offset,
                   std::span<char> bytes) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0)
-    return Error(
-        fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
-  std::string why;
-  while (why.empty() && !bytes.empty()) {
-    const ssize_t count =
-        pread(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (count < 0 && errno == EINTR)
-      continue;
-    if (count < 0) {
-      why = std::strerror(errno);
-    } else if (count == 0) {
-      why = fmt::format("it ends at byte {}, where {} more were expected",
-                        offset, bytes.size());
-    } else {
-      bytes = bytes.subspan(static_cast<size_t>(count));
-      offset += static_cast<uint64_t>(count);
-    }
-  }
-  close(file);
-  if (!why.empty())
-    return Error(fmt::format("cannot read '{}': {}", path, why));
+  Result<RegularFile> file = RegularFile::open(path);
+  if (!file)
+    return file.error();
+  Result<size_t> count = file->readAt(offset, bytes);
+  if (!count)
+    return count.error();
+  if (*count < bytes.size())
+    return readFailure(path,
+                       fmt::format("it ends at byte {}, where {} more "
+                                   "were expected",
+                                   offset + *count, bytes.size() - *count));
   return Success();
 }
 

@@ -2,13 +2,13 @@
 #include "meshloom/Support/MachineModelFile.h"
 
 #include "meshloom/Support/File.h"
+#include "meshloom/Support/Json.h"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <functional>
-#include <nlohmann/json.hpp>
 
 namespace meshloom {
 
@@ -176,13 +176,10 @@ Result<MachineModel> parseMachineModel(std::string_view text,
   auto wrong = [&](const std::string &why) {
     return Error(fmt::format("machine model '{}': {}", path, why));
   };
-  json object;
-  // nlohmann reports where a text stops being JSON only by exception.
-  try {
-    object = json::parse(text);
-  } catch (const json::exception &exception) {
-    return wrong(fmt::format("not JSON: {}", exception.what()));
-  }
+  const Result<json> parsed = parseJson(text);
+  if (!parsed)
+    return wrong(parsed.error().message());
+  const json &object = *parsed;
   std::string error, preset = "shared-memory";
   MachineModel model;
   {

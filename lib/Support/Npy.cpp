@@ -3,6 +3,7 @@
 #include "meshloom/Support/Npy.h"
 
 #include "meshloom/Support/File.h"
+#include "meshloom/Support/FileKind.h"
 
 #include <cassert>
 #include <cstring>
@@ -206,7 +207,7 @@ Result<NpyArray> parseNpy(std::string_view file, std::string_view path) {
     return wrong("it is a zip archive, as .npz files are: data::load_npz "
                  "reads those");
   if (!file.starts_with(npyMagic))
-    return wrong("it is not a .npy file");
+    return wrong("it is not a .npy file" + kindHint(file));
   std::string_view rest = file.substr(npyMagic.size());
   if (rest.size() < 2)
     return wrong("it is cut off in its header");

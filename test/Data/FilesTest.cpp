@@ -5,8 +5,11 @@
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Ops.h"
 #include "meshloom/Data/Idx.h"
+#include "meshloom/Data/Npz.h"
 
 #include <gmock/gmock.h>
+
+#include <sys/stat.h>
 
 using namespace meshloom;
 using namespace meshloom::data;
@@ -100,6 +103,41 @@ TEST_F(FilesTest, TFRecordRefusals) {
   write("records", bytes.substr(0, bytes.size() / 2));
   EXPECT_THAT(refusal([&] { TFRecordDataset(path).to_vector(); }),
               HasSubstr("cut off"));
+}
+
+// What is no file of records or columns is named, and a pipe is not waited for.
+TEST_F(FilesTest, OtherFilesAreNamed) {
+  write("lfs", "version https://git-lfs.github.com/spec/v1\noid sha256:0\n");
+  write("page", "<!DOCTYPE html>\n<html><body>Not found</body></html>\n");
+  const std::vector<CsvColumn> columns(2);
+  for (const auto &[file, kind] :
+       {std::pair("lfs", "Git LFS pointer"), std::pair("page", "web page")}) {
+    EXPECT_THAT(refusal([&] { TFRecordDataset(folder / file).to_vector(); }),
+                AllOf(HasSubstr("no TFRecord file"), HasSubstr(kind)));
+    EXPECT_THAT(
+        refusal([&] { CsvDataset(folder / file, columns).to_vector(); }),
+        AllOf(HasSubstr("expected 2 columns"), HasSubstr(kind)));
+    EXPECT_THAT(refusal([&] { load_idx(folder / file); }),
+                AllOf(HasSubstr("is not an IDX file"), HasSubstr(kind)));
+    EXPECT_THAT(refusal([&] { load_npz(folder / file); }),
+                AllOf(HasSubstr("is no zip archive"), HasSubstr(kind)));
+    EXPECT_THAT(refusal([&] { load_npy(folder / file); }), HasSubstr(kind));
+  }
+  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+  EXPECT_THAT(refusal([&] { TextLineDataset(folder / "pipe").to_vector(); }),
+              HasSubstr("it is a pipe"));
+  EXPECT_THAT(refusal([&] { load_safetensors(folder / "pipe"); }),
+              HasSubstr("it is a pipe"));
+  EXPECT_THAT(refusal([&] { load_npz("/dev/zero"); }),
+              HasSubstr("it is a device"));
+}
+
+// MNIST's files become tensors in one call.
+TEST_F(FilesTest, IdxAsTensor) {
+  write_idx(folder / "a", {DType::I32, {2, 1}, {1, 0, 0, 0, 2, 0, 0, 0}});
+  const Tensor loaded = load_idx(folder / "a");
+  EXPECT_EQ(loaded.shape(), (Shape{2, 1}));
+  EXPECT_EQ(loaded.to_vector<int32_t>(), (std::vector<int32_t>{1, 2}));
 }
 
 TEST_F(FilesTest, Examples) {

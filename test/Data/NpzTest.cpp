@@ -4,9 +4,11 @@
 
 #include "../TemporaryFolder.h"
 #include "meshloom/Meshloom.h"
+#include "meshloom/Support/Npy.h"
 
 #include <fstream>
 #include <gmock/gmock.h>
+#include <zlib.h>
 
 using namespace meshloom;
 using namespace meshloom::test;
@@ -95,6 +97,73 @@ TEST(NpzBytesTest, OtherFilesSayWhy) {
   std::string changed = bytesOf(stored);
   changed[changed.find("descr")] = 'D';
   EXPECT_THAT(errorOfNpz(changed), HasSubstr("is not what its checksum says"));
+}
+
+/// Zip archives, member by member, whose directory may say anything.
+class ZipWriter {
+public:
+  /// Adds a member and returns where it begins.
+  size_t add(const std::string &name, const std::string &content) {
+    const size_t begin = bytes.size();
+    bytes += "PK\3\4" + fields(name, content) + number(0, 2) + name + content;
+    point(name, content, begin);
+    return begin;
+  }
+  /// Adds an entry of the directory alone.
+  void point(const std::string &name, const std::string &content,
+             size_t begin) {
+    directory += "PK\1\2" + number(20, 2) + fields(name, content) +
+                 number(0, 2) + number(0, 2) + number(0, 2) + number(0, 2) +
+                 number(0, 4) + number(begin, 4) + name;
+    ++count;
+  }
+  std::string finish() const {
+    return bytes + directory + "PK\5\6" + number(0, 4) + number(count, 2) +
+           number(count, 2) + number(directory.size(), 4) +
+           number(bytes.size(), 4) + number(0, 2);
+  }
+
+private:
+  static std::string number(uint64_t value, int width) {
+    std::string text;
+    for (int i = 0; i < width; ++i)
+      text += char(value >> (8 * i));
+    return text;
+  }
+  static std::string fields(const std::string &name,
+                            const std::string &content) {
+    const uLong sum = crc32_z(
+        0, reinterpret_cast<const Bytef *>(content.data()), content.size());
+    return number(20, 2) + number(0, 2) + number(0, 2) + number(0, 4) +
+           number(sum, 4) + number(content.size(), 4) +
+           number(content.size(), 4) + number(name.size(), 2);
+  }
+  std::string bytes, directory;
+  uint64_t count = 0;
+};
+
+// The same bytes as thousands of members would fill the memory from a small
+// file.
+TEST(NpzBytesTest, MembersThatShareNamesOrBytesAreRefused) {
+  const int64_t one = 1;
+  const std::string array = formatNpy(
+      DType::I64, {}, {reinterpret_cast<const char *>(&one), sizeof one});
+  ZipWriter apart;
+  apart.add("a.npy", array);
+  apart.add("b.npy", array);
+  EXPECT_EQ(data::parse_npz(apart.finish(), "w.npz").size(), 2u);
+  ZipWriter twice;
+  twice.add("a.npy", array);
+  twice.add("a.npy", array);
+  EXPECT_THAT(errorOfNpz(twice.finish()), HasSubstr("'a.npy' twice"));
+  ZipWriter shared;
+  const size_t begin = shared.add("a.npy", array);
+  shared.point("a.npy", array, begin);
+  EXPECT_THAT(errorOfNpz(shared.finish()), HasSubstr("share bytes"));
+  ZipWriter renamed;
+  renamed.point("b.npy", array, renamed.add("a.npy", array));
+  EXPECT_THAT(errorOfNpz(renamed.finish()),
+              HasSubstr("'b.npy' has another name where it lies"));
 }
 
 // Whatever byte is another one: an error, or what was there (a date).

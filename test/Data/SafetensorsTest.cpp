@@ -95,7 +95,8 @@ TEST_F(SafetensorsTest, RefusesDamage) {
   EXPECT_THAT(errorOfSafetensors("abc"), HasSubstr("shorter than 8 bytes"));
   EXPECT_THAT(errorOfSafetensors(std::string(8, '\xff')),
               AllOf(HasSubstr("'w.safetensors'"), HasSubstr("does not fit")));
-  EXPECT_THAT(errorOfSafetensors(file("{", 0)), HasSubstr("no JSON object"));
+  EXPECT_THAT(errorOfSafetensors(file("{", 0)),
+              HasSubstr("its header is damaged: it is not JSON"));
   EXPECT_THAT(errorOfSafetensors(file(R"({"a": 1})", 0)),
               HasSubstr("tensor 'a' has no"));
   auto one = [](const std::string &type, const std::string &shape,
@@ -118,6 +119,61 @@ TEST_F(SafetensorsTest, RefusesDamage) {
               HasSubstr("has 0 bytes"));
   EXPECT_THAT(one("F32", "[-2]", "[0, 8]"), HasSubstr("has shape"));
   EXPECT_THROW(data::load_safetensors(folder / "none"), Error);
+}
+
+// What the format's own reader refuses: bytes that belong to no tensor or to
+// two, and names that are there twice, could hide anything.
+TEST_F(SafetensorsTest, RefusesWhatTheFormatForbids) {
+  auto tensor = [](const std::string &name, int begin, int end) {
+    return "\"" + name + R"(": {"dtype": "U8", "shape": [)" +
+           std::to_string(end - begin) + R"(], "data_offsets": [)" +
+           std::to_string(begin) + ", " + std::to_string(end) + "]}";
+  };
+  auto errorOfHeader = [](const std::string &entries, size_t bytes) {
+    return errorOfSafetensors(file("{" + entries + "}", bytes));
+  };
+  const std::string a = tensor("a", 0, 4), b = tensor("b", 4, 8);
+  EXPECT_EQ(errorOfHeader(b + "," + a, 8), "no error") << "any order";
+  EXPECT_EQ(errorOfHeader(a + "," + tensor("e", 4, 4), 4), "no error")
+      << "an empty one";
+  EXPECT_THAT(errorOfHeader(a + "," + tensor("a", 4, 8), 8),
+              HasSubstr("has the key 'a' twice"));
+  EXPECT_THAT(errorOfHeader(a + "," + tensor("b", 6, 8), 8),
+              HasSubstr("bytes 4 to 6 in front of tensor 'b' belong to no"));
+  EXPECT_THAT(errorOfHeader(tensor("a", 2, 4), 4),
+              HasSubstr("bytes 0 to 2 in front of tensor 'a'"));
+  EXPECT_THAT(errorOfHeader(a + "," + tensor("b", 2, 8), 8),
+              HasSubstr("tensors 'a' and 'b' share bytes 2 to 4"));
+  EXPECT_THAT(errorOfHeader(a + "," + tensor("b", 0, 4), 4),
+              HasSubstr("share bytes 0 to 4"));
+  EXPECT_THAT(errorOfHeader(a, 9), HasSubstr("5 bytes behind its last tensor"));
+  EXPECT_THAT(errorOfHeader("", 1), HasSubstr("1 bytes behind"));
+  EXPECT_THAT(errorOfHeader(R"("__metadata__": {"n": 1})", 0),
+              HasSubstr("__metadata__ is no map of strings"));
+  EXPECT_EQ(errorOfHeader(R"("__metadata__": {"n": "1"})", 0), "no error");
+  EXPECT_THAT(errorOfSafetensors(file(" {" + a + "}", 4)),
+              HasSubstr("does not begin with '{'"));
+  EXPECT_EQ(errorOfSafetensors(file("{" + a + "}   ", 4)), "no error");
+  const std::string deep(300, '[');
+  EXPECT_THAT(errorOfHeader(R"("a": {"dtype": "U8", "shape": )" + deep +
+                                std::string(300, ']') +
+                                R"(, "data_offsets": [0, 4]})",
+                            4),
+              HasSubstr("nested deeper than 256"));
+}
+
+// Files of other kinds are named.
+TEST_F(SafetensorsTest, NamesOtherFiles) {
+  EXPECT_THAT(
+      errorOfSafetensors("version https://git-lfs.github.com/spec/v1\noid "
+                         "sha256:00\nsize 12\n"),
+      AllOf(HasSubstr("is no safetensors file"), HasSubstr("Git LFS pointer")));
+  EXPECT_THAT(errorOfSafetensors("<!DOCTYPE html><html><body>Not found</body>"),
+              HasSubstr("web page"));
+  EXPECT_THAT(errorOfSafetensors(std::string("PK\3\4") + std::string(26, '\0') +
+                                 "model/data.pkl"),
+              HasSubstr("PyTorch"));
+  EXPECT_THAT(errorOfSafetensors(""), HasSubstr("it is empty"));
 }
 
 // Variables are found by name, in another shape, type and layout; where one is

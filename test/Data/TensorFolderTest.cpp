@@ -9,11 +9,14 @@
 
 #include <cstdlib>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <spawn.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <zlib.h>
 
 using namespace meshloom;
 using namespace meshloom::test;
@@ -272,6 +275,42 @@ TEST_F(TensorFolderTest, DamageIsNamed) {
   fresh();
   EXPECT_THAT(refusal([&] { data::TensorFolder(folder / "w").read("b"); }),
               HasSubstr("no tensor 'b'"));
+}
+
+// An index with a right checksum may say anything: shards that overlap leave
+// elements that none has.
+TEST_F(TensorFolderTest, IndexesThatContradictThemselvesAreRefused) {
+  data::write_tensor_folder(folder / "w", {{{"a", ones({4})}}, {}});
+  const nlohmann::json whole = nlohmann::json::parse(read("w/index.json"));
+  auto errorOf = [&](auto change) {
+    nlohmann::json index = whole;
+    change(index["tensors"]["a"]["shards"]);
+    index.erase("checksum");
+    const std::string text = index.dump(1);
+    index["checksum"] = fmt::format(
+        "{:08x}",
+        crc32_z(0, reinterpret_cast<const Bytef *>(text.data()), text.size()));
+    write("w/index.json", index.dump(1));
+    return refusal([&] { data::TensorFolder(folder / "w"); });
+  };
+  EXPECT_THAT(errorOf([](nlohmann::json &shards) {
+                shards.push_back(shards[0]);
+                for (nlohmann::json &shard : shards)
+                  shard["extent"] = {2};
+              }),
+              HasSubstr("tensor 'a': two of its shards have elements"));
+  EXPECT_THAT(
+      errorOf([](nlohmann::json &shards) { shards[0]["extent"] = {3}; }),
+      HasSubstr("do not cover it"));
+  EXPECT_THAT(
+      errorOf([](nlohmann::json &shards) { shards[0]["offset"] = {1}; }),
+      HasSubstr("a shard lies outside"));
+  EXPECT_THAT(
+      errorOf([](nlohmann::json &shards) { shards[0]["file"] = "../x"; }),
+      HasSubstr("'../x', which is not the name of a file in the folder"));
+  write("w/index.json", "version https://git-lfs.github.com/spec/v1\n");
+  EXPECT_THAT(refusal([&] { data::TensorFolder(folder / "w"); }),
+              HasSubstr("Git LFS pointer"));
 }
 
 // What cannot be written is refused, and what was there stays.

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 
 using namespace meshloom;
@@ -81,6 +82,12 @@ int main() {
         {{"serving_default", predict.get_concrete_function(ones({1, 8}))}});
     ExportedFunctions exported = load_functions("exported", mesh);
     Tensor y = exported("serving_default", {ones({1, 8})})[0];
+
+    std::ofstream("key") << std::string(32, 'k');
+    const std::map<std::string, ConcreteFunction> functions = {
+        {"serving_default", predict.get_concrete_function(ones({1, 8}))}};
+    export_functions("exported", functions, "key");
+    ExportedFunctions trusted = load_functions("exported", mesh, "key");
   }
   std::filesystem::current_path("/");
   std::filesystem::remove_all(folder);

@@ -251,8 +251,11 @@ TEST(PartsTest, NumbersOutOfRange) {
 }
 
 TEST(PartsTest, TextThatIsNoConfig) {
-  EXPECT_ERROR(Config::parse("1e999"), HAS("[Config] expected JSON: number"));
-  EXPECT_ERROR(Config::parse("{"), HAS("[Config] expected JSON: parse error"));
+  EXPECT_ERROR(Config::parse("1e999"), HAS("it is not JSON (number"));
+  EXPECT_ERROR(
+      Config::parse("{"),
+      HAS("[Config] cannot read a configuration: it is not JSON (parse "
+          "error"));
 }
 
 // Messages name what was asked for.

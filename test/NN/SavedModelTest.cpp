@@ -241,4 +241,48 @@ TEST_F(ExportedFunctionsTest, RunWithoutSource) {
   EXPECT_THROW(export_functions(folder / "f", {}), Error);
   EXPECT_THROW(load_functions(folder / "none"), Error);
 }
+
+// What was signed runs; what was changed since, or signed with another key, is
+// refused before any of it is used.
+TEST_F(ExportedFunctionsTest, SignaturesTellWhatWasChanged) {
+  Mesh mesh = create_mesh({{"x", 2}}, virtual_cpus(2));
+  const Layout rows({"x", UNSHARDED}, mesh);
+  DVariable w(distribute(ones({4, 2}), rows), {.name = "w"});
+  auto predict = function([&](const Tensor &x) { return matmul(x, w); });
+  const std::map<std::string, ConcreteFunction> functions = {
+      {"predict", predict.get_concrete_function(ones({3, 4}))}};
+  write("key", std::string(32, 'k'));
+  write("other", std::string(32, 'o'));
+  write("short", "k");
+  auto load = [&](const std::string &key) {
+    return load_functions(folder / "f", mesh, folder / key);
+  };
+
+  export_functions(folder / "f", functions, folder / "key");
+  ExportedFunctions loaded = load("key");
+  EXPECT_EQ(loaded.variables().at(0).layout(), rows);
+  EXPECT_EQ(loaded("predict", {ones({3, 4})})[0].to_vector<float>(),
+            std::vector<float>(6, 4));
+  EXPECT_THAT(refusal([&] { load("other"); }),
+              HasSubstr("[load_functions] '" +
+                        (folder / "f/contents").string() +
+                        "' is not what was signed"));
+  EXPECT_THAT(refusal([&] { load("short"); }), HasSubstr("at least 16"));
+  EXPECT_THAT(refusal([&] { load("none"); }), HasSubstr("No such file"));
+
+  // Another program, or other values, whose checksums are right.
+  const std::string signature = read("f/contents.sig");
+  w.assign(distribute(zeros({4, 2}), rows));
+  export_functions(folder / "f", functions);
+  write("f/contents.sig", signature);
+  EXPECT_THAT(refusal([&] { load("key"); }), HasSubstr("it was changed"));
+  auto other = function([&](const Tensor &x) { return -matmul(x, w); });
+  w.assign(distribute(ones({4, 2}), rows));
+  export_functions(folder / "f",
+                   {{"predict", other.get_concrete_function(ones({3, 4}))}});
+  write("f/contents.sig", signature);
+  EXPECT_THAT(refusal([&] { load("key"); }), HasSubstr("it was changed"));
+  std::filesystem::remove(folder / "f" / "contents.sig");
+  EXPECT_THAT(refusal([&] { load("key"); }), HasSubstr("is not signed"));
+}
 } // namespace

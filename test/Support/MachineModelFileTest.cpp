@@ -37,7 +37,8 @@ TEST(MachineModelFileTest, EveryFieldIsRead) {
 }
 
 TEST(MachineModelFileTest, WrongFilesSayWhere) {
-  EXPECT_THAT(problem("{"), HasSubstr("machine model 'm.json': not JSON"));
+  EXPECT_THAT(problem("{"),
+              HasSubstr("machine model 'm.json': it is not JSON"));
   EXPECT_THAT(problem("[1]"), HasSubstr("expected an object"));
   EXPECT_THAT(problem(R"({"worker": 2})"),
               HasSubstr("unknown field 'worker': expected one of preset"));

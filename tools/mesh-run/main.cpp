@@ -1,7 +1,6 @@
 // mesh-run: compiles a dtensor program (or loads a saved one), runs it on
 // virtual CPUs or another platform, and reports results, statistics and errors.
 #include "Options.h"
-#include "Signature.h"
 #include "Values.h"
 
 #ifdef MESHLOOM_HAS_COMPILER
@@ -15,6 +14,7 @@
 #include "meshloom/Runtime/Platform.h"
 #include "meshloom/Runtime/Profiler.h"
 #include "meshloom/Support/ContentCache.h"
+#include "meshloom/Support/ContentSignature.h"
 #include "meshloom/Support/File.h"
 #include "meshloom/Support/ProfileTrace.h"
 
@@ -133,7 +133,7 @@ Status loadSaved(Loaded &loaded, const Options &options) {
     return bytes.error();
   if (!options.verifyKey.empty())
     if (Status trusted =
-            verifyProgram(options.program, *bytes, options.verifyKey);
+            verifyContent(options.program, *bytes, options.verifyKey);
         !trusted)
       return trusted;
   Result<Compiled> compiled = Compiled::deserialize(*bytes);
@@ -178,7 +178,7 @@ Status loadSource(Loaded &loaded, const Options &options) {
       return written;
     if (!options.signKey.empty())
       if (Status written =
-              signProgram(options.emitProgram, bytes, options.signKey);
+              signContent(options.emitProgram, bytes, options.signKey);
           !written)
         return written;
   }

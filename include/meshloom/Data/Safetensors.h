@@ -17,8 +17,10 @@ using NamedTensors = std::map<std::string, Tensor>;
 /// The tensors of a .safetensors file. Throws meshloom::Error, naming the file
 /// and the tensor, if
 /// - it is missing or cannot be read,
-/// - its header is cut short, is no JSON object, or says what does not fit into
-///   the file,
+/// - its header is cut short, is no JSON object, has a name twice, or says what
+///   does not fit into the file,
+/// - two tensors share bytes, or bytes belong to no tensor,
+/// - it is something else: a Git LFS pointer, a web page, a PyTorch file, ...,
 /// - an element type is none of F64, F32, F16, BF16, I64, I32, I16, I8, U64,
 ///   U32, U16, U8, BOOL, F8_E4M3, F8_E5M2. The last two become F32, which has
 ///   all of their numbers.

@@ -11,8 +11,32 @@
 
 namespace meshloom {
 
-/// All bytes of a file. Fails where it does not exist, is a directory or cannot
-/// be read.
+/// A regular file that is open for reading.
+class RegularFile {
+public:
+  /// Fails where there is no such file, or where it is none that has bytes of
+  /// its own: directories, pipes, sockets and devices, none of which it waits
+  /// for.
+  static Result<RegularFile> open(const std::string &path);
+  RegularFile(RegularFile &&other) noexcept;
+  RegularFile &operator=(RegularFile &&) = delete;
+  ~RegularFile();
+
+  /// Bytes, as the file system has it. Files of /proc say 0.
+  uint64_t size() const { return bytes; }
+  /// Reads up to `to.size()` bytes from `offset` on, fewer at the end alone,
+  /// and returns how many.
+  Result<size_t> readAt(uint64_t offset, std::span<char> to) const;
+
+private:
+  RegularFile(std::string path, int file, uint64_t bytes);
+  std::string path;
+  int file;
+  uint64_t bytes;
+};
+
+/// All bytes of a regular file. Fails where RegularFile::open does, where it
+/// cannot be read, or where it is larger than this machine's memory.
 Result<std::string> readFile(const std::string &path);
 
 /// Writes a file under a temporary name beside it and renames it, so that no

@@ -4,13 +4,17 @@
 
 #include "FolderErrors.h"
 
+#include "meshloom/API/Distribute.h"
 #include "meshloom/API/MovedFrom.h"
+#include "meshloom/API/Processes.h"
 #include "meshloom/API/Shards.h"
 #include "meshloom/NN/Config.h"
+#include "meshloom/Support/ContentSignature.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cstring>
 #include <mutex>
 #include <set>
 
@@ -22,11 +26,54 @@ constexpr char programPrefix[] = "programs/";
 /// "variables/kernel", and "constants/0" of tensors.
 constexpr char variablePrefix[] = "variables/";
 constexpr char constantPrefix[] = "constants/";
+/// The signature of a folder is that of a file of this name in it.
+constexpr char signedName[] = "contents";
+
+/// The bytes of a tensor's values.
+std::string bytesOf(const Tensor &tensor) {
+  std::string bytes(size_t(tensor.size()) * byteWidth(tensor.dtype()), '\0');
+  // Elements need not lie where their type may be written.
+  std::vector<uint64_t> aligned(bytes.size() / 8 + 1);
+  detail::readValue(tensor, tensor.dtype(), aligned.data(), tensor.size(),
+                    "export_functions");
+  std::memcpy(bytes.data(), aligned.data(), bytes.size());
+  return bytes;
+}
+
+/// The tensors of a folder as its files have them, whatever their layouts.
+std::map<std::string, Tensor> wholeTensors(const data::TensorFolder &folder) {
+  std::map<std::string, Tensor> tensors;
+  for (const auto &[name, stored] : folder.tensors())
+    tensors.emplace(name, folder.read(name));
+  return tensors;
+}
+
+/// All that decides what loading a folder gives, as text.
+std::string contentsOf(const data::TensorFolder &folder,
+                       const std::map<std::string, Tensor> &tensors) {
+  // With lengths, so that no name can look like what follows it.
+  auto counted = [](const std::string &text) {
+    return fmt::format("{}:{}", text.size(), text);
+  };
+  std::string text;
+  for (const auto &[name, note] : folder.notes())
+    text += fmt::format("note {} {}\n", counted(name), counted(note));
+  for (const auto &[name, tensor] : tensors)
+    text += fmt::format(
+        "tensor {} {} [{}] {} {}\n", counted(name),
+        meshloom::name(tensor.dtype()), fmt::join(tensor.shape(), ", "),
+        counted(folder.tensors().at(name).layout), sha256(bytesOf(tensor)));
+  return text;
+}
+
+Error keyError(std::string_view function, const Status &failed) {
+  return Error(fmt::format("[{}] {}", function, failed.error().message()));
+}
 } // namespace
 
-void export_functions(
-    const std::filesystem::path &path,
-    const std::map<std::string, ConcreteFunction> &functions) {
+void export_functions(const std::filesystem::path &path,
+                      const std::map<std::string, ConcreteFunction> &functions,
+                      const std::filesystem::path &sign_key) {
   if (functions.empty())
     throw Error("[export_functions] expected functions by the names of their "
                 "signatures, got none");
@@ -68,6 +115,15 @@ void export_functions(
   }
   contents.notes[signaturesNote] = signatures.to_json();
   data::write_tensor_folder(path, contents);
+  // Of several processes that write one folder, the first signs it.
+  if (sign_key.empty() || client_id() != 0)
+    return;
+  const data::TensorFolder folder(path);
+  if (Status done = signContent((path / signedName).string(),
+                                contentsOf(folder, wholeTensors(folder)),
+                                sign_key.string());
+      !done)
+    throw keyError("export_functions", done);
 }
 
 struct ExportedFunctions::State {
@@ -97,8 +153,29 @@ struct ExportedFunctions::State {
 };
 
 ExportedFunctions load_functions(const std::filesystem::path &path,
-                                 const std::optional<Mesh> &mesh) {
+                                 const std::optional<Mesh> &mesh,
+                                 const std::filesystem::path &verify_key) {
   const data::TensorFolder folder = detail::openFolder("load_functions", path);
+  // What is checked is what is used: a file that is replaced meanwhile is not
+  // read again.
+  std::map<std::string, Tensor> checked;
+  if (!verify_key.empty()) {
+    checked = wholeTensors(folder);
+    if (Status done =
+            verifyContent((path / signedName).string(),
+                          contentsOf(folder, checked), verify_key.string());
+        !done)
+      throw keyError("load_functions", done);
+  }
+  auto read = [&](const std::string &name,
+                  const std::optional<Layout> &layout = std::nullopt) {
+    if (checked.empty())
+      return folder.read(name, layout);
+    auto found = checked.find(name);
+    if (found == checked.end())
+      return folder.read(name, layout); // which says that there is none
+    return layout ? distribute(found->second, *layout) : found->second;
+  };
   auto note = folder.notes().find(signaturesNote);
   if (note == folder.notes().end())
     throw Error(
@@ -110,7 +187,7 @@ ExportedFunctions load_functions(const std::filesystem::path &path,
   const Config signatures = Config::parse(note->second);
   for (const auto &[name, captured] : signatures.as_map()) {
     const std::vector<uint8_t> program =
-        folder.read(programPrefix + name).to_vector<uint8_t>();
+        read(programPrefix + name).to_vector<uint8_t>();
     ExportedFunctions::State::Signature signature{
         parse_function(
             {reinterpret_cast<const char *>(program.data()), program.size()},
@@ -133,8 +210,8 @@ ExportedFunctions load_functions(const std::filesystem::path &path,
       // What was on the host is, where there is one device.
       const bool isOnHost = folder.tensors().at(tensor).layout.empty() &&
                             argument.layout.mesh().is_single_device();
-      Tensor value = folder.read(
-          tensor, isOnHost ? std::nullopt : std::optional(argument.layout));
+      Tensor value = read(tensor, isOnHost ? std::nullopt
+                                           : std::optional(argument.layout));
       if (!tensor.starts_with(variablePrefix)) {
         signature.captured.emplace_back(std::move(value));
         continue;

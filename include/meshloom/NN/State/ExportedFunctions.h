@@ -14,13 +14,20 @@ namespace meshloom {
 /// Writes compiled functions, by the names of their signatures, and the values
 /// of what they capture, with their layouts, into a folder. Replaces what
 /// export_functions wrote there; after a crash it is the old folder or the new
-/// one. Throws meshloom::Error if there is no function, if something else has
-/// that name, or if it cannot be written.
+/// one.
+///
+/// `sign_key` names a file of at least 16 secret bytes, as of 'head -c 32
+/// /dev/urandom': the folder's contents are signed with it (HMAC-SHA256, in
+/// contents.sig), which load_functions checks.
 ///
 ///   export_functions("digits", {{"serving_default",
 ///                                predict.get_concrete_function(images)}});
+///
+/// Throws meshloom::Error if there is no function, if something else has that
+/// name, if it cannot be written, or if the key cannot be used.
 void export_functions(const std::filesystem::path &path,
-                      const std::map<std::string, ConcreteFunction> &functions);
+                      const std::map<std::string, ConcreteFunction> &functions,
+                      const std::filesystem::path &sign_key = {});
 
 /// What export_functions wrote. A handle: a copy has the same variables. May be
 /// used from any thread; calls run one at a time.
@@ -57,11 +64,15 @@ private:
 /// so that another number of devices needs the source.
 ///
 /// Exported functions are native code that runs when it is called: load only
-/// what you trust as you would a library. Throws meshloom::Error if there is no
-/// such folder, if it is damaged, if it was compiled for what this machine
-/// lacks, or if the mesh has other axes.
-ExportedFunctions
-load_functions(const std::filesystem::path &path,
-               const std::optional<Mesh> &mesh = std::nullopt);
+/// what you trust as you would a library, or what was signed with a key that
+/// only those you trust have: `verify_key` names its file. Code and values are
+/// then checked before any of them is used.
+///
+/// Throws meshloom::Error if there is no such folder, if it is damaged, if it
+/// was compiled for what this machine lacks, if the mesh has other axes, or if
+/// the folder is not signed with the key.
+ExportedFunctions load_functions(const std::filesystem::path &path,
+                                 const std::optional<Mesh> &mesh = std::nullopt,
+                                 const std::filesystem::path &verify_key = {});
 
 } // namespace meshloom

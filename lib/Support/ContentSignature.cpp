@@ -1,5 +1,5 @@
 // HMAC-SHA256 by OpenSSL.
-#include "Signature.h"
+#include "meshloom/Support/ContentSignature.h"
 
 #include "meshloom/Support/File.h"
 
@@ -8,9 +8,17 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <span>
 
-namespace meshloom::run {
+namespace meshloom {
 namespace {
+
+std::string hexadecimal(std::span<const unsigned char> bytes) {
+  std::string text;
+  for (unsigned char byte : bytes)
+    text += fmt::format("{:02x}", byte);
+  return text;
+}
 
 /// The signature of `bytes`, as text.
 Result<std::string> hmacOf(std::string_view bytes, const std::string &keyFile) {
@@ -28,39 +36,45 @@ Result<std::string> hmacOf(std::string_view bytes, const std::string &keyFile) {
             reinterpret_cast<const unsigned char *>(bytes.data()), bytes.size(),
             digest.data(), &size))
     return Error("OpenSSL cannot compute HMAC-SHA256");
-  std::string text;
-  for (unsigned i = 0; i < size; ++i)
-    text += fmt::format("{:02x}", digest[i]);
-  return text;
+  return hexadecimal(std::span(digest).first(size));
 }
 
 } // namespace
 
-Status signProgram(const std::string &program, std::string_view bytes,
+std::string sha256(std::string_view bytes) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest;
+  unsigned size = 0;
+  if (!EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size,
+                  EVP_sha256(), nullptr))
+    return ""; // OpenSSL was built without it: no signature is right then
+  return hexadecimal(std::span(digest).first(size));
+}
+
+Status signContent(const std::string &path, std::string_view bytes,
                    const std::string &keyFile) {
   Result<std::string> signature = hmacOf(bytes, keyFile);
   if (!signature)
     return signature.error();
-  return writeFile(program + ".sig", *signature + "\n");
+  return writeFile(path + ".sig", *signature + "\n");
 }
 
-Status verifyProgram(const std::string &program, std::string_view bytes,
+Status verifyContent(const std::string &path, std::string_view bytes,
                      const std::string &keyFile) {
   Result<std::string> expected = hmacOf(bytes, keyFile);
   if (!expected)
     return expected.error();
-  Result<std::string> given = readFile(program + ".sig");
+  Result<std::string> given = readFile(path + ".sig");
   if (!given)
-    return Error(fmt::format("'{}' is not signed: {}", program,
-                             given.error().message()));
+    return Error(
+        fmt::format("'{}' is not signed: {}", path, given.error().message()));
   while (!given->empty() && given->back() == '\n')
     given->pop_back();
   if (given->size() != expected->size() ||
       CRYPTO_memcmp(given->data(), expected->data(), expected->size()) != 0)
     return Error(fmt::format("'{}' is not what was signed with the key in "
                              "'{}': it was changed, or signed with another key",
-                             program, keyFile));
+                             path, keyFile));
   return Success();
 }
 
-} // namespace meshloom::run
+} // namespace meshloom
