@@ -3,7 +3,6 @@
 // mesh on request.
 #include "Model.h"
 #include "Options.h"
-#include "Plot.h"
 #include "Progress.h"
 #include "Report.h"
 
@@ -203,11 +202,15 @@ void train(const Options &options) {
   auto output = [&](const char *file) {
     return (std::filesystem::path(options.output) / file).string();
   };
-  plot(output("loss.svg"), "MLP training loss", "Epoch", "Loss",
-       {{"Training loss", trainLoss}, {"Testing loss", testLoss}});
-  plot(output("accuracy.svg"), "MLP training accuracy", "Epoch", "Accuracy",
-       {{"Training accuracy", trainAccuracy},
-        {"Testing accuracy", testAccuracy}});
+  plot({{"Training loss", trainLoss}, {"Testing loss", testLoss}},
+       output("loss.svg"),
+       {.title = "MLP training loss", .x_label = "Epoch", .y_label = "Loss"});
+  plot({{"Training accuracy", trainAccuracy},
+        {"Testing accuracy", testAccuracy}},
+       output("accuracy.svg"),
+       {.title = "MLP training accuracy",
+        .x_label = "Epoch",
+        .y_label = "Accuracy"});
   std::cout << "Plots: " << output("loss.svg") << ", " << output("accuracy.svg")
             << '\n';
 }

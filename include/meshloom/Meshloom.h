@@ -65,6 +65,7 @@
 #include "meshloom/NN/Initializers.h"
 #include "meshloom/NN/Layers.h"
 #include "meshloom/NN/Layers/Attention.h"
+#include "meshloom/NN/Layers/Augmentation.h"
 #include "meshloom/NN/Layers/ConvLSTM.h"
 #include "meshloom/NN/Layers/Convolutional.h"
 #include "meshloom/NN/Layers/Core.h"
@@ -91,6 +92,7 @@
 #include "meshloom/NN/ThresholdMetrics.h"
 #include "meshloom/NN/Training/Checkpoints.h"
 #include "meshloom/NN/Training/Estimator.h"
+#include "meshloom/NN/Training/Plot.h"
 #include "meshloom/NN/Training/Preemption.h"
 #include "meshloom/NN/Training/TensorBoard.h"
 

@@ -92,6 +92,9 @@ private:
   static Config of(const T &value) {
     return Config(value);
   }
+  static Config of(const std::vector<double> &numbers) {
+    return Config(Config::List(numbers.begin(), numbers.end()));
+  }
   template <typename T> static Config of(const std::optional<T> &value) {
     return value ? of(*value) : Config();
   }
@@ -127,6 +130,11 @@ private:
   }
   static void read(const Config &entry, Shape &value) {
     value = entry.as_ints();
+  }
+  static void read(const Config &entry, std::vector<double> &numbers) {
+    numbers.clear();
+    for (const Config &number : entry.as_list())
+      numbers.push_back(number.as_double());
   }
   template <typename T>
   static void read(const Config &entry, std::optional<T> &value) {

@@ -5,6 +5,8 @@
 #include "meshloom/API/Einsum.h"
 #include "meshloom/API/IndexOps.h"
 #include "meshloom/API/PatternOps.h"
+#include "meshloom/API/Random.h"
+#include "meshloom/NN/Layers/Augmentation.h"
 #include "meshloom/NN/Layers/Preprocessing.h"
 
 #include <fmt/format.h>
@@ -154,11 +156,48 @@ public:
   }
 };
 
+class RandomCropImpl : public ImageLayer<RandomCropImpl, AugmentationOptions> {
+public:
+  RandomCropImpl(Size size, AugmentationOptions options)
+      : ImageLayer("RandomCrop", size, std::move(options)) {
+    seedFrom(own.seed);
+  }
+  explicit RandomCropImpl(const Config &config)
+      : ImageLayer("RandomCrop", config) {
+    seedFrom(own.seed);
+  }
+  template <typename F> static void fields(F &field, AugmentationOptions &o) {
+    seedField(field, o.seed);
+    field("data_format", o.data_format);
+  }
+  void build(const Shape &) override { add_seed(); }
+  Tensor call(const Tensor &x, const CallOptions &options) override {
+    const Tensor wide = isFloat(x.dtype()) ? x : cast(x, DType::F32);
+    const Size all = sizeOf(x);
+    if (all[0] < size[0] || all[1] < size[1])
+      return resized(middle(wide, inRatio(wide)), triangle, false);
+    if (!*options.training)
+      return middle(wide, size);
+    std::vector<TensorLike> starts(4, 0);
+    Shape sizes = x.shape();
+    for (size_t d = 0; d < 2; ++d) {
+      starts[rows + d] = random::stateless_uniform(
+          {}, next_seed(), 0, double(all[d] - size[d] + 1), DType::I32);
+      sizes[rows + d] = size[d];
+    }
+    return dynamic_slice(wide, starts, sizes);
+  }
+};
+
 } // namespace
 
 Resizing::Resizing(int64_t height, int64_t width, ResizingOptions options)
     : Layer(std::make_shared<ResizingImpl>(Size{height, width},
                                            std::move(options))) {}
+RandomCrop::RandomCrop(int64_t height, int64_t width,
+                       AugmentationOptions options)
+    : Layer(std::make_shared<RandomCropImpl>(Size{height, width},
+                                             std::move(options))) {}
 CenterCrop::CenterCrop(int64_t height, int64_t width, DataFormatOptions options)
     : Layer(std::make_shared<CenterCropImpl>(Size{height, width},
                                              std::move(options))) {}
@@ -167,5 +206,6 @@ CenterCrop::CenterCrop(int64_t height, int64_t width, DataFormatOptions options)
 
 meshloom::detail::LayerList meshloom::detail::imageLayers() {
   return {{"Resizing", madeOf<layers::ResizingImpl>},
-          {"CenterCrop", madeOf<layers::CenterCropImpl>}};
+          {"CenterCrop", madeOf<layers::CenterCropImpl>},
+          {"RandomCrop", madeOf<layers::RandomCropImpl>}};
 }

@@ -78,5 +78,7 @@ inline Tensor interpolation(int64_t size, int64_t many, Falloff falloff,
 
 /// Layers of images, which preprocessingLayers lists among its own.
 LayerList imageLayers();
+/// Random layers of images, which preprocessingLayers lists among its own.
+LayerList augmentationLayers();
 
 } // namespace meshloom::detail

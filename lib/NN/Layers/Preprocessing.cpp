@@ -361,7 +361,8 @@ meshloom::detail::LayerList meshloom::detail::preprocessingLayers() {
   LayerList all{{"Normalization", madeOf<NormalizationImpl>},
                 {"CategoryEncoding", madeOf<CategoryEncodingImpl>},
                 {"Discretization", madeOf<DiscretizationImpl>}};
-  for (auto &layer : imageLayers())
-    all.push_back(std::move(layer));
+  for (LayerList list : {imageLayers(), augmentationLayers()})
+    for (auto &layer : list)
+      all.push_back(std::move(layer));
   return all;
 }
