@@ -6,6 +6,7 @@
 #include "Node.h"
 
 #include "meshloom/API/Distribute.h"
+#include "meshloom/Core/MeshUnification.h"
 #include "meshloom/Support/File.h"
 
 #include <fmt/format.h>
@@ -16,16 +17,32 @@ namespace meshloom {
 using namespace detail;
 
 struct SavedFunction::State {
-  explicit State(std::shared_ptr<Executable> executable)
-      : executable(std::move(executable)) {}
+  explicit State(std::shared_ptr<Executable> executable, Mesh mesh)
+      : executable(std::move(executable)), mesh(std::move(mesh)) {}
   std::shared_ptr<Executable> executable;
+  const Mesh mesh;
 };
+
+/// The mesh that the program was written on, if that has axes of one device,
+/// which the program runs without; else the mesh that it runs on.
+static Mesh writtenMesh(const Signature &signature) {
+  auto isWritten = [&](const ArrayType &type) {
+    return withoutAxesOfOne(type.layout.mesh()) == signature.mesh;
+  };
+  for (const Signature::Argument &argument : signature.arguments)
+    if (isWritten(argument.type))
+      return argument.type.layout.mesh();
+  for (const Signature::Result &result : signature.results)
+    if (isWritten(result.type))
+      return result.type.layout.mesh();
+  return signature.mesh;
+}
 
 const std::string &SavedFunction::name() const {
   return state->executable->signature().name;
 }
 const Mesh &SavedFunction::mesh() const {
-  return state->executable->signature().mesh;
+  return state->mesh;
 }
 
 std::vector<ValueInfo> SavedFunction::arguments() const {
@@ -95,7 +112,7 @@ SavedFunction::operator()(const std::vector<Tensor> &given) const {
   std::vector<Tensor> results;
   results.reserve(made.size());
   for (Array &array : made)
-    results.push_back(wrap(std::move(array), own.mesh == hostMesh()));
+    results.push_back(wrap(std::move(array), state->mesh == hostMesh()));
   return results;
 }
 
@@ -112,7 +129,7 @@ SavedFunction parse_function(std::string_view bytes, std::string_view name,
   if (!read)
     fail(op, fmt::format("cannot use '{}': {}", name, read.error().message()));
   Compiled compiled = std::move(*read);
-  const Mesh wanted = compiled.signature().mesh;
+  const Mesh wanted = writtenMesh(compiled.signature());
   std::vector<MeshAxis> axes(wanted.axes().begin(), wanted.axes().end());
   if (mesh && !std::ranges::equal(mesh->axes(), wanted.axes()))
     fail(op, fmt::format("expected a mesh with the axes of '{}', {}, got {}",
@@ -120,8 +137,10 @@ SavedFunction parse_function(std::string_view bytes, std::string_view name,
   Mesh on = mesh ? *mesh : create_mesh(axes, virtual_cpus(wanted.size()));
   LoadOptions options;
   options.checkNonFinite = settings().checkNumerics;
-  return SavedFunction(std::make_shared<SavedFunction::State>(check(
-      clientFor(on)->load(std::move(compiled), on.assignment(), options), op)));
+  auto executable = check(
+      clientFor(on)->load(std::move(compiled), on.assignment(), options), op);
+  return SavedFunction(std::make_shared<SavedFunction::State>(
+      std::move(executable), std::move(on)));
 }
 
 } // namespace meshloom

@@ -270,6 +270,19 @@ std::vector<unsigned> MeshUnification::axes(const AxisUse &use) const {
   return result;
 }
 
+Mesh withoutAxesOfOne(const Mesh &mesh) {
+  std::vector<MeshAxis> axes;
+  for (const MeshAxis &axis : mesh.axes())
+    if (axis.size > 1)
+      axes.push_back(axis);
+  if (axes.empty())
+    axes.push_back(mesh.axes().front());
+  if (axes.size() == mesh.rank())
+    return mesh;
+  // The names of the others were valid together already.
+  return Mesh::get(std::move(axes))->placed_on(mesh.assignment());
+}
+
 namespace {
 /// What a sequence of axes numbers of a device's index: floor(index / stride)
 /// mod size. Neighbours that are one number are one digit.

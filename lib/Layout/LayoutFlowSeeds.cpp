@@ -3,6 +3,7 @@
 #include "meshloom/Layout/LayoutFlow.h"
 
 #include "meshloom/ControlFlow/SourceLocation.h"
+#include "meshloom/Core/MeshUnification.h"
 #include "meshloom/Dialect/DTensor/WrittenLayouts.h"
 
 namespace meshloom {
@@ -122,7 +123,7 @@ FailureOr<Mesh> onlyMesh(mlir::func::FuncOp function) {
   if (auto module = function->getParentOfType<ModuleOp>())
     if (auto mesh = module->getAttrOfType<dtensor::MeshAttr>(
             dtensor::DTensorDialect::meshAttrName))
-      return mesh.getMesh();
+      return withoutAxesOfOne(mesh.getMesh());
   return *Mesh::get({{"d", 1}});
 }
 

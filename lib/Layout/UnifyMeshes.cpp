@@ -1,5 +1,6 @@
 // UnifyMeshes: finds the meshes of a function and rewrites its layouts to axes
-// of their common refinement; arguments and results keep what was written.
+// of their common refinement, which has none of one device; arguments and
+// results keep what was written.
 
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/Core/MeshUnification.h"
@@ -20,6 +21,14 @@ struct FoundMesh {
   std::string where;
   /// Whether anything is cut over it, or partial.
   bool cuts = false;
+  /// Whether a layout uses an axis of one device.
+  bool usesAxisOfOne = false;
+
+  void add(const Layout &layout) {
+    for (unsigned axis = 0; axis < mesh.rank(); ++axis)
+      if (layout.uses_axis(axis))
+        (mesh.axis_size(axis) > 1 ? cuts : usesAxisOfOne) = true;
+  }
 };
 
 /// The meshes of a function, in the order of its text.
@@ -41,7 +50,11 @@ public:
       if (auto constraint = dyn_cast<dtensor::ConstraintOp>(op))
         if (auto wish = dtensor::wishOf(constraint)) {
           FoundMesh &found = at(wish->layout.mesh(), op->getLoc(), where);
-          found.cuts |= isCut(wish->layout) || !wish->replicated.empty();
+          found.add(wish->layout);
+          for (unsigned axis : wish->replicated)
+            (wish->layout.mesh().axis_size(axis) > 1 ? found.cuts
+                                                     : found.usesAxisOfOne) =
+                true;
         }
       if (op == function.getOperation())
         return;
@@ -50,19 +63,18 @@ public:
           for (BlockArgument argument : block.getArguments())
             add(argument.getType(), argument.getLoc(), where);
     });
+    auto module = function->getParentOfType<ModuleOp>();
+    if (auto mesh = module ? module->getAttrOfType<dtensor::MeshAttr>(
+                                 dtensor::DTensorDialect::meshAttrName)
+                           : dtensor::MeshAttr();
+        mesh && meshes.empty())
+      at(mesh.getMesh(), module.getLoc(), [] { return "the module"; });
   }
 
   bool hasShards() const { return shards; }
   ArrayRef<FoundMesh> list() const { return meshes; }
 
 private:
-  static bool isCut(const Layout &layout) {
-    for (unsigned axis = 0; axis < layout.mesh().rank(); ++axis)
-      if (layout.uses_axis(axis) && layout.mesh().axis_size(axis) > 1)
-        return true;
-    return false;
-  }
-
   FoundMesh &at(const Mesh &mesh, Location location,
                 function_ref<std::string()> where) {
     for (FoundMesh &found : meshes)
@@ -77,7 +89,7 @@ private:
       return;
     shards |= dtensor::isShard(type);
     Layout layout = attribute.getLayout();
-    at(layout.mesh(), location, where).cuts |= isCut(layout);
+    at(layout.mesh(), location, where).add(layout);
   }
 
   mlir::func::FuncOp function;
@@ -102,7 +114,7 @@ LogicalResult complain(const FoundMesh &found, const FoundMesh &other,
   return error;
 }
 
-/// The mesh that all layouts can be written on.
+/// The mesh that all layouts can be written on, but for axes of one device.
 FailureOr<Mesh> refinementOf(ArrayRef<FoundMesh> meshes) {
   const FoundMesh *base = nullptr;
   for (const FoundMesh &found : meshes) {
@@ -118,7 +130,7 @@ FailureOr<Mesh> refinementOf(ArrayRef<FoundMesh> meshes) {
       base = &found;
   }
   if (!base)
-    return meshes.front().mesh;
+    return withoutAxesOfOne(meshes.front().mesh);
   auto sourceOf = [](const FoundMesh &found) {
     auto axes = found.mesh.axes();
     return SourceMesh{"", {axes.begin(), axes.end()}, {}};
@@ -139,7 +151,7 @@ FailureOr<Mesh> refinementOf(ArrayRef<FoundMesh> meshes) {
     if (unified->mesh().size() > 1)
       refined = unified->mesh();
   }
-  return refined;
+  return withoutAxesOfOne(refined);
 }
 
 /// Rewrites layouts.
@@ -235,9 +247,11 @@ private:
   /// else a note.
   Attribute writtenOf(Type type, const std::string &which) {
     dtensor::LayoutAttr attribute = dtensor::layoutAttrOf(type);
-    if (!attribute || attribute.getMesh() == mesh)
+    if (!attribute)
       return {};
     Layout layout = attribute.getLayout(), now = on(layout);
+    if (layout == now)
+      return {};
     SmallVector<int64_t> dims = dtensor::globalShape(type);
     if (haveSameShards(layout, now, Shape(dims.begin(), dims.end())))
       return attribute;
@@ -262,16 +276,21 @@ class UnifyMeshesPass : public impl::UnifyMeshesBase<UnifyMeshesPass> {
     if (function.isExternal())
       return;
     FoundMeshes found(function);
-    if (found.list().size() < 2 || found.hasShards())
+    if (found.list().empty() || found.hasShards())
       return;
     FailureOr<Mesh> mesh = refinementOf(found.list());
     if (failed(mesh))
       return signalPassFailure();
+    auto isAsWritten = [&](const FoundMesh &one) {
+      return one.mesh == *mesh && !one.usesAxisOfOne;
+    };
+    if (llvm::all_of(found.list(), isAsWritten))
+      return;
     Rewriter(function, *mesh).run();
     SmallVector<Attribute> meshes;
-    for (const FoundMesh &each : found.list())
-      if (each.mesh.size() == mesh->size())
-        meshes.push_back(dtensor::MeshAttr::get(&getContext(), each.mesh));
+    for (const FoundMesh &one : found.list())
+      if (one.mesh.size() == mesh->size())
+        meshes.push_back(dtensor::MeshAttr::get(&getContext(), one.mesh));
     function->setAttr(dtensor::meshesAttr,
                       mlir::ArrayAttr::get(&getContext(), meshes));
   }

@@ -164,6 +164,26 @@ TEST(MeshUnificationTest, ShardsOfUnevenDimsDiffer) {
       whole, Layout({"y"}, whole.mesh(), {{"x", ReduceKind::Sum}}), {12}));
 }
 
+// Axes of one device leave a mesh, whose devices and names stay; of one device
+// an axis stays.
+TEST(MeshUnificationTest, AxesOfOneAreLeftOut) {
+  Mesh mesh = Mesh::get({{"a", 1}, {"x", 2}, {"b", 1}, {"y", 3}, {"c", 1}},
+                        {.name = "m"})
+                  .value_or_throw();
+  Mesh left = withoutAxesOfOne(mesh);
+  EXPECT_EQ(left.spec_string(), "<x=2, y=3>");
+  EXPECT_EQ(left.name(), "m");
+  EXPECT_EQ(withoutAxesOfOne(left), left);
+  Mesh one = Mesh::get({{"a", 1}, {"b", 1}}).value_or_throw();
+  EXPECT_EQ(withoutAxesOfOne(one).spec_string(), "<a=1>");
+
+  // And layouts over both are the same blocks.
+  Layout written({Axes{"x", "a"}, "b"}, mesh, {{"c", ReduceKind::Sum}});
+  Layout now({"x", UNSHARDED}, left);
+  EXPECT_EQ(layoutOn(written, left), now);
+  EXPECT_TRUE(haveSameShards(written, now, {5, 3}));
+}
+
 TEST(MeshUnificationTest, WhatCannotCoexistIsNamed) {
   EXPECT_THAT(
       refusal({{"@m", {{"x", 6}}}}, {{0, {"x", 1, 2}}, {0, {"x", 1, 3}}}),

@@ -95,3 +95,55 @@ func.func @uneven(%x: tensor<10xf32, #dtensor.layout<#a, [y]>>, %y: tensor<8xf32
 func.func @one(%x: tensor<10xf32, #dtensor.layout<#dtensor.mesh<x = 2, y = 4>, [y]>>) {
   return
 }
+
+// -----
+
+// Axes of one device leave all layouts, and come back in the signature.
+#m = #dtensor.mesh<a = 1, x = 2, b = 1>
+// CHECK-DAG: #[[ON:.+]] = #dtensor.mesh<x = 2>
+// CHECK-DAG: #[[M:.+]] = #dtensor.mesh<a = 1, x = 2, b = 1>
+// CHECK-DAG: #[[ROWS:.+]] = #dtensor.layout<#[[ON]], [x, *]>
+// CHECK-DAG: #[[WHOLE:.+]] = #dtensor.layout<#[[ON]], [*, *]>
+// CHECK-DAG: #[[WRITTEN:.+]] = #dtensor.layout<#[[M]], [{x, a}, b]>
+// CHECK-LABEL: func.func @axes_of_one
+// CHECK-SAME: (%{{.+}}: tensor<8x4xf32, #[[ROWS]]> {dtensor.written = #[[WRITTEN]]},
+// CHECK-SAME: %{{.+}}: tensor<8x4xf32, #[[WHOLE]]> {dtensor.written = #dtensor.layout<#[[M]], [*, *] partial<b: max>>},
+// CHECK-SAME: %{{.+}}: !dtensor.variable<tensor<8x4xf32, #[[ROWS]]>> {dtensor.written = #[[WRITTEN]]})
+// CHECK-SAME: -> (tensor<8x4xf32, #[[ROWS]]> {dtensor.written = #[[WRITTEN]]})
+// CHECK-SAME: attributes {dtensor.meshes = [#[[M]]]}
+func.func @axes_of_one(%x: tensor<8x4xf32, #dtensor.layout<#m, [{x, a}, b]>>,
+                       %p: tensor<8x4xf32, #dtensor.layout<#m, [*, *] partial<b: max>>>,
+                       %v: !dtensor.variable<tensor<8x4xf32, #dtensor.layout<#m, [{x, a}, b]>>>)
+    -> tensor<8x4xf32, #dtensor.layout<#m, [{x, a}, b]>> {
+  // A wish for an axis of one is none.
+  // CHECK: dtensor.wish = {layout = #[[WHOLE]], open = array<i1: false, true>, replicated = ["x"]}
+  %0 = dtensor.constraint %x {dtensor.wish = {layout = #dtensor.layout<#m, [a, *]>, open = array<i1: false, true>, replicated = ["x", "b"]}}
+      : (tensor<8x4xf32, #dtensor.layout<#m, [{x, a}, b]>>) -> tensor<8x4xf32>
+  // CHECK: dtensor.relayout {{.+}} -> tensor<8x4xf32, #[[ROWS]]>
+  %1 = dtensor.relayout %0 : (tensor<8x4xf32>) -> tensor<8x4xf32, #dtensor.layout<#m, [{x, a}, b]>>
+  return %1 : tensor<8x4xf32, #dtensor.layout<#m, [{x, a}, b]>>
+}
+
+// -----
+
+// Of a mesh of one device nothing is cut.
+#m = #dtensor.mesh<x = 1>
+// CHECK-DAG: #[[WHOLE:.+]] = #dtensor.layout<#{{.+}}, [*]>
+// CHECK-LABEL: func.func @one_device
+// CHECK-SAME: tensor<8xf32, #[[WHOLE]]> {dtensor.written = #dtensor.layout<#{{.+}}, [x]>}
+func.func @one_device(%x: tensor<8xf32, #dtensor.layout<#m, [x]>>) {
+  return
+}
+
+// -----
+
+// A result that nobody laid out is told on the module's mesh, which runs without its axis of one.
+#m = #dtensor.mesh<x = 2, b = 1>
+module attributes {dtensor.mesh = #m} {
+  // CHECK: #[[M:.+]] = #dtensor.mesh<x = 2, b = 1>
+  // CHECK-LABEL: func.func @no_layouts
+  // CHECK-SAME: attributes {dtensor.meshes = [#[[M]]]}
+  func.func @no_layouts(%x: tensor<8xf32>) -> tensor<8xf32> {
+    return %x : tensor<8xf32>
+  }
+}

@@ -82,6 +82,10 @@ private:
   std::optional<Mesh> unified;
 };
 
+/// `mesh` without its axes of one device, which cut nothing. Of a mesh of one
+/// device the first axis stays: every mesh has one.
+Mesh withoutAxesOfOne(const Mesh &mesh);
+
 /// `layout` in axes of `mesh`, which numbers its devices alike: every device
 /// has the same place along every dim, and among the addends. Nothing where no
 /// axes of `mesh` cut so. Blocks may differ where extents do not divide: see

@@ -18,8 +18,8 @@ def UnifyMeshes : Pass<"dtensor-unify-meshes", "::mlir::func::FuncOp"> {
     pass rewrites all layouts, in types and wishes, to axes of the meshes' common
     refinement, whose axes are those of the first mesh that something is cut
     over, or parts of them. Meshes that nothing is cut over take no part in it;
-    what is on a mesh of one device is then on every device. Later passes see one
-    mesh.
+    what is on a mesh of one device is then on every device. Axes of one device
+    cut nothing and are left out, of one mesh too. Later passes see one mesh.
 
     Arguments and results remember what was written as `dtensor.written`, which
     is what the program's signature says: its parts on each device are the same.
@@ -44,6 +44,14 @@ def UnifyMeshes : Pass<"dtensor-unify-meshes", "::mlir::func::FuncOp"> {
         %y: tensor<8x4xf32, #dtensor.layout<#both, [{x, y:(1)2}, *]>>
             {dtensor.written = #dtensor.layout<#b, [p, *]>}) -> tensor<8x4xf32>
         attributes {dtensor.meshes = [#a, #b]}
+
+    #c = #dtensor.mesh<x = 2, y = 1>
+    func.func @g(%x: tensor<8x4xf32, #dtensor.layout<#c, [x, y]>>)
+    // becomes
+    #d = #dtensor.mesh<x = 2>
+    func.func @g(%x: tensor<8x4xf32, #dtensor.layout<#d, [x, *]>>
+                     {dtensor.written = #dtensor.layout<#c, [x, y]>})
+        attributes {dtensor.meshes = [#c]}
     ```
   }];
   let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];
