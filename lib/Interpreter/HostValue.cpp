@@ -269,6 +269,11 @@ double roundToType(DType type, double value) {
   }
 }
 
+/// The sign of a nan means nothing.
+static double withoutSignOfNan(double value) {
+  return std::isnan(value) ? std::fabs(value) : value;
+}
+
 Comparison compare(const HostValue &got, const HostValue &expected) {
   Comparison result;
   if (got.type != expected.type || got.shape != expected.shape) {
@@ -295,9 +300,10 @@ Comparison compare(const HostValue &got, const HostValue &expected) {
                 : std::isinf(e) ? a == e
                                 : std::isfinite(a);
     if (!same) {
-      result.mismatch = fmt::format(
-          "element {}{}: expected {}, got {}", i,
-          got.isComplex() ? real ? " (real)" : " (imaginary)" : "", e, a);
+      result.mismatch =
+          fmt::format("element {}{}: expected {}, got {}", i,
+                      got.isComplex() ? real ? " (real)" : " (imaginary)" : "",
+                      withoutSignOfNan(e), withoutSignOfNan(a));
       return result;
     }
     if (!std::isfinite(e))

@@ -31,6 +31,34 @@ using Values = std::vector<HostValue>;
 using OpFunction = Values (*)(const Call &);
 using OpTable = llvm::StringMap<OpFunction>;
 
+/// Whether terms overflow their type when they are added or multiplied in some
+/// order, whatever their sum or product is: devices, threads and vector lanes
+/// combine theirs first. Of 0 * 2^100 * 2^100 an order is infinite on its way,
+/// then nan.
+class AnyOrder {
+public:
+  AnyOrder(ReduceKind kind, DType type) : kind(kind), type(type) {}
+  /// Where floats are rounded by each op; else nothing is looked at.
+  static bool isLookedAt(const Call &call, ReduceKind kind, DType type) {
+    return call.rounding == Rounding::ByEachOp &&
+           (kind == ReduceKind::Sum || kind == ReduceKind::Prod) &&
+           (isFloat(type) || meshloom::isComplex(type));
+  }
+  /// The term `value[i]`.
+  void add(const HostValue &value, int64_t i);
+  bool overflows() const;
+
+private:
+  ReduceKind kind;
+  DType type;
+  /// Of a sum: of what is positive and of what is not. Of a product: of what is
+  /// larger than 1, and of what is smaller but for zeros.
+  double large = 0, small = 0;
+  bool begun = false, finite = true, hasZero = false;
+};
+/// Makes an element nan.
+void setNan(HostValue &value, int64_t i);
+
 /// What a scalar region yields for `arguments`; it captures nothing.
 Values runRegion(Region &region, Values arguments);
 

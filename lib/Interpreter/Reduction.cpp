@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace meshloom::interpreter {
 namespace {
@@ -91,6 +92,23 @@ std::vector<int64_t> joined(std::vector<int64_t> first,
   return first;
 }
 
+/// What terms may reach, as pack() packs them.
+std::vector<double> sizes(const HostValue &value,
+                          const std::vector<int64_t> &dims) {
+  std::vector<double> packed = pack<double>(value, dims);
+  for (double &x : packed)
+    x = std::abs(x);
+  return packed;
+}
+
+/// Makes nan of the sums whose terms overflow in some order.
+void markOverflows(HostValue &out, const std::vector<double> &reach) {
+  for (size_t i = 0; i < reach.size(); ++i)
+    if (std::isinf(roundToType(out.type, reach[i])) &&
+        std::isfinite(roundToType(out.type, out.floats[i])))
+      setNan(out, int64_t(i));
+}
+
 HostValue dot(const Call &call, const std::vector<int64_t> &lhsBatch,
               const std::vector<int64_t> &rhsBatch,
               const std::vector<int64_t> &lhsContracting,
@@ -121,6 +139,13 @@ HostValue dot(const Call &call, const std::vector<int64_t> &lhsBatch,
   }
   if (out.isFloating()) {
     out.floats = run(double());
+    if (AnyOrder::isLookedAt(call, ReduceKind::Sum, out.type))
+      markOverflows(
+          out, multiply(sizes(lhs, joined(lhsBatch, lhsFree, lhsContracting)),
+                        sizes(rhs, joined(rhsBatch, rhsContracting, rhsFree)),
+                        extent(lhs, lhsBatch), extent(lhs, lhsFree),
+                        extent(lhs, lhsContracting), extent(rhs, rhsFree),
+                        [](double sum) { return sum; }));
     return out;
   }
   std::vector<uint64_t> sums = run(uint64_t());
@@ -249,15 +274,23 @@ Values reduce(const Call &call) {
     const HostValue &in = call[i];
     HostValue out = call.result(i);
     fillIdentity(kind, out);
+    std::vector<AnyOrder> orders;
+    if (AnyOrder::isLookedAt(call, kind, in.type))
+      orders.assign(size_t(out.count()), AnyOrder(kind, in.type));
     forEachReduced(
         in.shape, dims, [&](int64_t source, int64_t target, int64_t index) {
           combineInto(kind, out, target, in, source);
+          if (!orders.empty())
+            orders[target].add(in, source);
           if (kind != ReduceKind::Sum || index % SUM_BLOCK != SUM_BLOCK - 1)
             return;
           for (std::vector<double> *part : {&out.floats, &out.imaginaries})
             if (!part->empty())
               (*part)[target] = call.partialSum((*part)[target]);
         });
+    for (size_t target = 0; target < orders.size(); ++target)
+      if (orders[target].overflows())
+        setNan(out, int64_t(target));
     results.push_back(std::move(out));
   }
   return results;
@@ -288,6 +321,42 @@ template <bool largest> Values argExtreme(const Call &call) {
 }
 
 } // namespace
+
+void AnyOrder::add(const HostValue &value, int64_t i) {
+  const double real = value.floats[i],
+               imaginary = value.isComplex() ? value.imaginaries[i] : 0;
+  finite &= std::isfinite(real) && std::isfinite(imaginary);
+  if (!std::exchange(begun, true))
+    large = small = kind == ReduceKind::Prod ? 1 : 0;
+  if (kind == ReduceKind::Prod) {
+    const double size = std::hypot(real, imaginary);
+    large *= std::max(size, 1.0);
+    small *= size == 0 ? 1 : std::min(size, 1.0);
+    hasZero |= size == 0;
+  } else {
+    large += std::max({real, imaginary, 0.0});
+    small += std::min({real, imaginary, 0.0});
+  }
+}
+
+bool AnyOrder::overflows() const {
+  // What is infinite is so in all orders.
+  if (!finite)
+    return false;
+  auto rounded = [&](double x) { return roundToType(type, x); };
+  if (kind == ReduceKind::Sum)
+    return (std::isinf(rounded(large)) || std::isinf(rounded(small))) &&
+           std::isfinite(rounded(large + small));
+  const double product = hasZero ? 0 : large * small;
+  return (std::isinf(rounded(large)) && std::isfinite(rounded(product))) ||
+         (begun && rounded(small) == 0 && rounded(product) != 0);
+}
+
+void setNan(HostValue &value, int64_t i) {
+  value.floats[i] = NAN;
+  if (value.isComplex())
+    value.imaginaries[i] = NAN;
+}
 
 void combineInto(ReduceKind kind, HostValue &into, int64_t target,
                  const HostValue &from, int64_t source) {

@@ -131,12 +131,23 @@ Values reduceWindow(const Call &call) {
     forEach(out.shape, [&](const Index &at) {
       int64_t target = positionOf(at, out.shape);
       Element(call[1], out).copy(0, target);
+      const bool isLookedAt = AnyOrder::isLookedAt(call, *kind, out.type);
+      AnyOrder order(*kind, out.type);
+      auto combine = [&](const HostValue &value, int64_t source) {
+        combineInto(*kind, out, target, value, source);
+        if (isLookedAt)
+          order.add(value, source);
+      };
+      if (isLookedAt)
+        order.add(call[1], 0);
       forEachInWindow(
           window, at, shape,
           [&](const Index &source) {
-            combineInto(*kind, out, target, call[0], positionOf(source, shape));
+            combine(call[0], positionOf(source, shape));
           },
-          [&] { combineInto(*kind, out, target, call[1], 0); });
+          [&] { combine(call[1], 0); });
+      if (isLookedAt && order.overflows())
+        setNan(out, target);
     });
     return results;
   }
@@ -227,6 +238,8 @@ Values cumulative(const Call &call) {
     if (at[dim] != 0)
       return;
     int64_t first = positionOf(at, out.shape);
+    const bool isLookedAt = AnyOrder::isLookedAt(call, op.getKind(), out.type);
+    AnyOrder order(op.getKind(), out.type);
     for (int64_t i = 1; i < extent; ++i) {
       int64_t here = op.getReverse() ? extent - 1 - i : i;
       int64_t before = here + (op.getReverse() ? 1 : -1);
@@ -234,6 +247,11 @@ Values cumulative(const Call &call) {
       combineInto(op.getKind(), out, first + here * step, out,
                   first + before * step);
     }
+    // All terms: those of later blocks are combined before what precedes them.
+    for (int64_t i = 0; i < extent && isLookedAt; ++i)
+      order.add(call[0], first + i * step);
+    for (int64_t i = 0; i < extent && order.overflows(); ++i)
+      setNan(out, first + i * step);
   });
   return {std::move(out)};
 }

@@ -10,6 +10,7 @@
 #include <complex>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 using namespace meshloom;
 
@@ -32,6 +33,18 @@ template <ReduceKind kind, typename T> inline T apply(T a, T b) {
 }
 
 constexpr int64_t BLOCK = 2048;
+
+/// As kernels do: in f64, so that a factor of 0 is not multiplied by what the
+/// others alone overflow to.
+void multiplyF32(float *into, std::span<const void *const> sources,
+                 int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    double product = 1;
+    for (const void *source : sources)
+      product *= static_cast<const float *>(source)[i];
+    into[i] = float(product);
+  }
+}
 
 template <ReduceKind kind, typename T>
 void combineTyped(T *into, std::span<const void *const> sources,
@@ -67,17 +80,18 @@ void combineTyped(T *into, std::span<const void *const> sources,
 template <ReduceKind kind, typename Half>
 void combineHalf(uint16_t *into, std::span<const void *const> sources,
                  int64_t count) {
-  float block[BLOCK];
+  using Wide = std::conditional_t<kind == ReduceKind::Prod, double, float>;
+  Wide block[BLOCK];
   for (int64_t begin = 0; begin < count; begin += BLOCK) {
     const int64_t n = std::min(BLOCK, count - begin);
     for (size_t s = 0; s < sources.size(); ++s) {
       const uint16_t *from = static_cast<const uint16_t *>(sources[s]) + begin;
       for (int64_t i = 0; i < n; ++i)
         block[i] = s == 0 ? Half::widen(from[i])
-                          : apply<kind>(block[i], Half::widen(from[i]));
+                          : apply<kind>(block[i], Wide(Half::widen(from[i])));
     }
     for (int64_t i = 0; i < n; ++i)
-      into[begin + i] = Half::narrow(block[i]);
+      into[begin + i] = Half::narrow(float(block[i]));
   }
 }
 
@@ -90,15 +104,15 @@ void combineComplex(T *into, std::span<const void *const> sources,
   } else if constexpr (kind == ReduceKind::Prod) {
     for (int64_t i = 0; i < 2 * count; i += 2) {
       const T *first = static_cast<const T *>(sources[0]) + i;
-      T real = first[0], imaginary = first[1];
+      double real = first[0], imaginary = first[1];
       for (const void *source : sources.subspan(1)) {
         const T *next = static_cast<const T *>(source) + i;
-        T product = real * next[0] - imaginary * next[1];
+        double product = real * next[0] - imaginary * next[1];
         imaginary = real * next[1] + imaginary * next[0];
         real = product;
       }
-      into[i] = real;
-      into[i + 1] = imaginary;
+      into[i] = T(real);
+      into[i + 1] = T(imaginary);
     }
   }
 }
@@ -120,7 +134,10 @@ void combineKind(DType type, void *into, std::span<const void *const> sources,
                  int64_t count) {
   switch (type) {
   case DType::F32:
-    return combineTyped<kind>(static_cast<float *>(into), sources, count);
+    if constexpr (kind == ReduceKind::Prod)
+      return multiplyF32(static_cast<float *>(into), sources, count);
+    else
+      return combineTyped<kind>(static_cast<float *>(into), sources, count);
   case DType::F64:
     return combineTyped<kind>(static_cast<double *>(into), sources, count);
   case DType::BF16:

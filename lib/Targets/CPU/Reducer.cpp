@@ -18,6 +18,27 @@ Value constant(OpBuilder &b, Location loc, Type type, llvm::APInt value) {
   return b.create<arith::ConstantOp>(loc, b.getIntegerAttr(type, value));
 }
 
+/// Products of f32 are multiplied in f64: in f32 those of some of the factors
+/// may be infinite where that of all is not, and times 0 they are nan.
+Type stateOf(Reducer kind, Type yielded) {
+  return kind == Reducer::Prod && yielded.isF32()
+             ? FloatType::getF64(yielded.getContext())
+             : yielded;
+}
+
+/// A float as one of `type`, by way of f32 where one of f64 becomes narrower.
+Value toType(OpBuilder &b, Location loc, Value value, Type type) {
+  if (value.getType().isF64() && type.getIntOrFloatBitWidth() < 32)
+    value = b.create<arith::TruncFOp>(loc, b.getF32Type(), value);
+  const unsigned from = value.getType().getIntOrFloatBitWidth(),
+                 to = type.getIntOrFloatBitWidth();
+  if (from < to)
+    return b.create<arith::ExtFOp>(loc, type, value);
+  if (from > to)
+    return b.create<arith::TruncFOp>(loc, type, value);
+  return value;
+}
+
 /// sum, prod, min, max, and, or: one scalar.
 class Combiner : public ScalarReducer {
 public:
@@ -58,13 +79,13 @@ public:
 
   SmallVector<Value> combine(OpBuilder &b, Location loc, ValueRange states,
                              Value value, Value) const override {
+    if (isa<FloatType>(state))
+      value = toType(b, loc, value, state);
     return {combine(b, loc, states[0], value)};
   }
 
   Value result(OpBuilder &b, Location loc, ValueRange states) const override {
-    if (state == stored)
-      return states[0];
-    return b.create<arith::TruncFOp>(loc, stored, states[0]);
+    return state == stored ? states[0] : toType(b, loc, states[0], stored);
   }
 
 private:
@@ -107,8 +128,9 @@ private:
 /// sum and prod of complex numbers: the parts.
 class ComplexCombiner : public ScalarReducer {
 public:
-  ComplexCombiner(Reducer kind, Type part, arith::FastMathFlags order)
-      : kind(kind), part(part), order(order) {}
+  ComplexCombiner(Reducer kind, Type part, Type stored,
+                  arith::FastMathFlags order)
+      : kind(kind), part(part), stored(stored), order(order) {}
 
   SmallVector<Type> stateTypes() const override { return {part, part}; }
   bool isFloatSum() const override { return kind == Reducer::Sum; }
@@ -121,8 +143,10 @@ public:
 
   SmallVector<Value> combine(OpBuilder &b, Location loc, ValueRange state,
                              Value value, Value) const override {
-    Value real = b.createOrFold<mlir::complex::ReOp>(loc, value);
-    Value imaginary = b.createOrFold<mlir::complex::ImOp>(loc, value);
+    Value real =
+        toType(b, loc, b.createOrFold<mlir::complex::ReOp>(loc, value), part);
+    Value imaginary =
+        toType(b, loc, b.createOrFold<mlir::complex::ImOp>(loc, value), part);
     auto add = [&](Value x, Value y) -> Value {
       return b.create<arith::AddFOp>(loc, x, y, order);
     };
@@ -137,13 +161,14 @@ public:
   }
 
   Value result(OpBuilder &b, Location loc, ValueRange state) const override {
-    return b.create<mlir::complex::CreateOp>(loc, mlir::ComplexType::get(part),
-                                             state[0], state[1]);
+    return b.create<mlir::complex::CreateOp>(
+        loc, mlir::ComplexType::get(stored), toType(b, loc, state[0], stored),
+        toType(b, loc, state[1], stored));
   }
 
 private:
   Reducer kind;
-  Type part;
+  Type part, stored; ///< as states and in the result
   arith::FastMathFlags order;
 };
 
@@ -230,8 +255,9 @@ meshloom::makeReducer(spmd::KernelOp kernel, unsigned output, bool anyOrder) {
     return std::make_unique<ArgCombiner>(kind, yielded, stored, loop);
   }
   if (auto complex = dyn_cast<mlir::ComplexType>(stored))
-    return std::make_unique<ComplexCombiner>(kind, complex.getElementType(),
-                                             order);
-  return std::make_unique<Combiner>(kind, yielded, stored,
+    return std::make_unique<ComplexCombiner>(
+        kind, stateOf(kind, complex.getElementType()), complex.getElementType(),
+        order);
+  return std::make_unique<Combiner>(kind, stateOf(kind, yielded), stored,
                                     element.isUnsignedInteger(), order);
 }

@@ -261,11 +261,12 @@ private:
     return symbol;
   }
 
-  /// How parts of the reduction loops combine. Not where sums are kept wider
-  /// than the result, which each part would round.
+  /// How parts of the reduction loops combine. Not where sums and products are
+  /// kept wider than the result, which each part would round.
   static std::optional<ReduceKind> combineOf(spmd::Reducer reducer, Type type) {
-    Type element = elementTypeOf(type);
-    if (element.isBF16() || element.isF16())
+    Type element = partTypeOf(type);
+    if (element.isBF16() || element.isF16() ||
+        (element.isF32() && reducer == spmd::Reducer::Prod))
       return std::nullopt;
     switch (reducer) {
     case spmd::Reducer::Sum:
