@@ -21,7 +21,7 @@ TOOLS = {
     "mnist_mlp": "The tutorial: trains an MLP on digits ([GettingStarted.md](GettingStarted.md)).",
 }
 # Options of ours among the hundreds that every tool like mlir-opt has.
-OPT_OPTIONS = ("--explain", "--machine=", "--target=", "--function=", "-o ")
+OPT_OPTIONS = ("--explain", "--machine=", "--target=", "--function=", "--version", "-o ")
 
 
 def run(tool, *arguments):

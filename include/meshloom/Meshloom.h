@@ -45,6 +45,7 @@
 #include "meshloom/API/VariableCreation.h"
 #include "meshloom/API/WindowOps.h"
 #include "meshloom/Core/CustomCall.h"
+#include "meshloom/Core/Version.h"
 #include "meshloom/Data/DTensorDataset.h"
 #include "meshloom/Data/Dataset.h"
 #include "meshloom/Data/Digits.h"

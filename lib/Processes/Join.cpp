@@ -2,6 +2,7 @@
 #include "meshloom/Processes/Join.h"
 
 #include "meshloom/Cluster/Coordination/RunOptions.h"
+#include "meshloom/Core/Version.h"
 #include "meshloom/Runtime/Plan/Components.h"
 #include "meshloom/Runtime/Plan/LaunchedRuns.h"
 
@@ -70,7 +71,7 @@ Result<JoinedProcesses> joinProcesses(ProcessGroup group,
   Result<CoordinationClientOptions> client = clientOptions(own);
   if (!client)
     return client.error();
-  client->version = MESHLOOM_VERSION;
+  client->version = version();
   if (options.startTimeout)
     client->startTimeout = *options.startTimeout;
   if (own.rank == 0 && !own.coordinatorRuns) {

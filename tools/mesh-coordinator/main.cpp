@@ -1,6 +1,7 @@
 // mesh-coordinator: the coordination service on its own, for processes that
 // something else than mesh-launch starts.
 #include "../FiniteRange.h"
+#include "../VersionFlag.h"
 
 #include "meshloom/Cluster/Coordination/RunOptions.h"
 #include "meshloom/Support/File.h"
@@ -81,6 +82,7 @@ int main(int argc, char **argv) {
                "DTENSOR_NUM_CLIENTS and the two variables that it prints. "
                "MESHLOOM_TOKEN is a secret that all must have.",
                "mesh-coordinator");
+  addVersionFlag(app);
   app.add_option("-n,--processes", options.processes,
                  "How many processes the program has (default: 1)")
       ->check(CLI::Range(1, 100000));

@@ -1,6 +1,7 @@
 // mesh-fuzz: random programs x layouts x meshes, each run under both machine
 // models, in shared and in private memories or on another platform, against the
 // reference interpreter.
+#include "../VersionFlag.h"
 #include "Check.h"
 #include "Generator.h"
 #include "ShardMap.h"
@@ -273,6 +274,7 @@ int main(int argc, char **argv) {
   setenv("MESHLOOM_CACHE", "off", /*overwrite=*/0);
   CLI::App app("Random programs against the reference interpreter.",
                "mesh-fuzz");
+  meshloom::addVersionFlag(app);
   Options options;
   auto *seed = app.add_option("--seed", options.seed,
                               "First seed (default: a new one each time)");

@@ -1,5 +1,6 @@
 // mesh-launch: starts a program several times, as the ranks of one run.
 #include "../FiniteRange.h"
+#include "../VersionFlag.h"
 #include "Agent.h"
 #include "Launch.h"
 
@@ -16,6 +17,7 @@ int main(int argc, char **argv) {
       "fails the others are ended, and it says which failed first and "
       "why. Signals are passed on.",
       "mesh-launch");
+  meshloom::addVersionFlag(app);
   app.footer("After the options: PROGRAM [ARGUMENTS...]");
   app.prefix_command();
   app.add_option("-n,--processes", options.processes,

@@ -9,6 +9,7 @@
 #include "meshloom/Compiler/Partition.h"
 #include "meshloom/ControlFlow/Passes.h"
 #include "meshloom/Core/Timing.h"
+#include "meshloom/Core/Version.h"
 #include "meshloom/Dialect/StableHLO/SourceText.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Import/StableHLO/ImportStableHLO.h"
@@ -24,6 +25,7 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -113,6 +115,10 @@ static int run(int argc, char **argv) {
   meshloom::registerStableHLOToDTensor();
   meshloom::registerSPMDToStableHLO();
   meshloom::registerPartitionPipeline();
+  llvm::cl::SetVersionPrinter([](llvm::raw_ostream &os) {
+    os << "mesh-opt (Meshloom) " << meshloom::version() << " with LLVM "
+       << LLVM_VERSION_STRING << "\n";
+  });
   auto [inputName, outputName] = mlir::registerAndParseCLIOptions(
       argc, argv, "Meshloom's optimizer driver\n", registry);
   if (timingFlag)

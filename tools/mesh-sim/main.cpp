@@ -2,6 +2,7 @@
 // networks: many schedules, each from a seed. All must give the same bits,
 // those of one process within rounding.
 #include "../FiniteRange.h"
+#include "../VersionFlag.h"
 #include "../mesh-run/Values.h"
 #include "Reordering.h"
 
@@ -315,6 +316,7 @@ int main(int argc, char **argv) {
   CLI::App app("Runs a saved program as several processes, on simulated "
                "networks.",
                "mesh-sim");
+  addVersionFlag(app);
   app.add_option("PROGRAM", options.run.program,
                  "A saved program (mesh-run --emit-program). It holds native "
                  "code: load none that you do not trust")

@@ -15,5 +15,10 @@ int main() {
   });
   float sum = product(x, w).item<float>();
   std::cout << matmul(x, w) << "\nsum " << sum << '\n';
+  if (version() != FOUND_VERSION) {
+    std::cerr << "version() is " << version() << ", CMake found "
+              << FOUND_VERSION << '\n';
+    return 1;
+  }
   return sum == 96.f ? 0 : 1;
 }

@@ -1,0 +1,6 @@
+// The version that CMake's project() has.
+#include "meshloom/Core/Version.h"
+
+std::string meshloom::version() {
+  return MESHLOOM_VERSION;
+}
