@@ -162,6 +162,14 @@ def arguments_of(weights, batch, given):
         yield name, shape, "f32", given.get(weight, whole[len(shape)])
 
 
+def range_of(name):
+    """In which random inputs of an argument lie, where [-1, 1) would give nan: a second
+    moment is the mean of squares, and steps are counted."""
+    if name.startswith("v_"):
+        return ", dtensor.range = array<f64: 0.0, 1.0>"
+    return ", dtensor.range = array<f64: 0.0, 100.0>" if name == "step" else ""
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--batch", type=int, default=128)
@@ -206,7 +214,7 @@ def main():
     lines = []
     for i, (name, shape, element, layout) in enumerate(arguments):
         alias = f", dtensor.alias = {i - 1} : i64" if i >= 2 else ""
-        lines.append(f"%{name}: {tensor(shape, element, aliases[layout])} {{dtensor.name = \"{name}\"{alias}}}")
+        lines.append(f"%{name}: {tensor(shape, element, aliases[layout])} {{dtensor.name = \"{name}\"{alias}{range_of(name)}}}")
     print("\nfunc.func @main(\n    " + ",\n    ".join(lines) + ")\n    -> (" + ",\n        ".join(
         f"{kind} {{dtensor.name = \"{name}\"}}" for name, kind, _ in results) + ") {")
     print("\n".join(line[2:] for line in s.lines))

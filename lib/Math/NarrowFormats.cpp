@@ -128,12 +128,10 @@ Value meshloom::emitUnpack(ElementwiseBuilder &b, Value bytes, Type element) {
 }
 
 Value meshloom::emitPack(ElementwiseBuilder &b, Value value, Type element) {
+  // Stored as they are computed with, once they have wrapped around.
+  if (isa<IntegerType>(element))
+    return emitUnpack(b, value, element);
   Type byte = b.getIntegerType(8, /*isSigned=*/false);
-  if (auto integer = dyn_cast<IntegerType>(element)) {
-    Value bits = b.bitcast(value, byte);
-    return b.apply<dtensor::AndOp>(
-        {bits, b.like(bits, double((1u << integer.getWidth()) - 1))});
-  }
   FloatMath m(b);
   Format format = *formatOf(element);
   Words w{b};
@@ -172,6 +170,49 @@ Value meshloom::emitPack(ElementwiseBuilder &b, Value value, Type element) {
   if (format.unsignedZero) // neither nan nor 0 has one
     signs = m.select(m.both(m.gt(code, 0), m.lt(code, 0x80)), signs, 0.0);
   return b.convert(m.either(code, signs), byte);
+}
+
+namespace {
+/// Where the bytes of a kind of f8 are in the order of its numbers: b >= 0 at
+/// b + positive, b < 0 (from 0x80 on) at negative - b, a nan at the end.
+struct Order {
+  double positive, negative, nan;
+};
+
+Order orderOf(const Format &format, bool nanIsLargest) {
+  // Without -0 all bytes but that of the nan are numbers.
+  const bool makeRoom = format.unsignedZero;
+  return {makeRoom && nanIsLargest ? 127.0 : 128.0,
+          makeRoom && !nanIsLargest ? 256.0 : 255.0,
+          nanIsLargest ? 255.0 : 0.0};
+}
+} // namespace
+
+Value meshloom::emitOrder(ElementwiseBuilder &b, Value bytes, Type element,
+                          bool nanIsLargest) {
+  FloatMath m(b);
+  const Format format = *formatOf(element);
+  const Order order = orderOf(format, nanIsLargest);
+  Value key = m.select(m.lt(bytes, 128.0), m.add(bytes, order.positive),
+                       m.sub(m.number(bytes, order.negative), bytes));
+  Value isNan =
+      format.unsignedZero
+          ? m.eq(bytes, 128.0)
+          : m.gt(m.both(bytes, m.number(bytes, 127)),
+                 double(format.largest) + (format.infinities ? 1 : 0));
+  return m.select(isNan, order.nan, key);
+}
+
+Value meshloom::emitUnorder(ElementwiseBuilder &b, Value key, Type element,
+                            bool nanIsLargest) {
+  FloatMath m(b);
+  const Format format = *formatOf(element);
+  const Order order = orderOf(format, nanIsLargest);
+  Value byte = m.select(m.lt(key, order.positive),
+                        m.sub(m.number(key, order.negative), key),
+                        m.sub(key, m.number(key, order.positive)));
+  return m.select(m.eq(key, order.nan), format.unsignedZero ? 128.0 : 127.0,
+                  byte);
 }
 
 uint8_t meshloom::packedByte(const llvm::APFloat &number) {

@@ -250,6 +250,7 @@ Result<NpyArray> parseNpy(std::string_view file, std::string_view path) {
                     int64_t(expected), data.size()));
 
   NpyArray array{*type, header->shape, {}};
+  array.isUnnamed = *type == DType::UI8 && !header->descr.ends_with("u1");
   if (header->fortranOrder && array.shape.size() > 1)
     array.bytes = toRowMajor(data, array.shape, byteWidth(*type));
   else

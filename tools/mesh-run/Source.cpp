@@ -1,6 +1,5 @@
 // Parsing, compiling and verifying .mlir programs.
 #include "Source.h"
-#include "Values.h"
 
 #include "meshloom/Compiler/Compiler.h"
 #include "meshloom/Core/ProcessMachine.h"
@@ -19,6 +18,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 
 namespace meshloom::run {
@@ -85,19 +86,88 @@ Result<Compiled> Source::compile(std::string_view target,
   return compiled;
 }
 
-std::vector<int64_t> Source::signedBits() const {
+Result<std::vector<ArgumentNotes>> Source::argumentNotes() const {
   auto signature = signatureOf(*impl->module, impl->options.function);
   if (!signature)
-    return {};
+    return signature.error();
   auto function =
       impl->module->lookupSymbol<mlir::func::FuncOp>(signature->name);
-  std::vector<int64_t> bits;
-  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-    auto of = function.getArgAttrOfType<mlir::IntegerAttr>(i, signedBitsAttr);
-    bits.push_back(of ? of.getInt() : 0);
+  std::vector<ArgumentNotes> notes(function.getNumArguments());
+  for (auto [i, note] : llvm::enumerate(notes)) {
+    if (auto bits = function.getArgAttrOfType<mlir::IntegerAttr>(i, bitsAttr))
+      note.bits = bits.getInt();
+    mlir::Attribute given = function.getArgAttr(unsigned(i), inputRangeAttr);
+    if (!given)
+      continue;
+    auto ends = dyn_cast<mlir::DenseF64ArrayAttr>(given);
+    const DType type = signature->arguments[i].type;
+    if (!ends || ends.size() != 2 || !(ends[0] < ends[1]) ||
+        !std::isfinite(ends[0]) || !std::isfinite(ends[1]) ||
+        (isInteger(type) &&
+         (ends[0] != std::floor(ends[0]) || ends[1] != std::floor(ends[1]) ||
+          std::abs(ends[0]) > 0x1p31 || std::abs(ends[1]) > 0x1p31))) {
+      std::string text;
+      llvm::raw_string_ostream(text) << given;
+      return Error(fmt::format(
+          "{} has {} = {}, expected the first number and the end of a range, "
+          "as in array<f64: 0.0, 1.0>{}",
+          signature->arguments[i].name, std::string_view(inputRangeAttr), text,
+          isInteger(type) ? ", whole ones of integers" : ""));
+    }
+    note.range = {ends[0], ends[1]};
   }
-  return bits;
+  return notes;
 }
+
+namespace {
+/// Whether a result has numbers, and each is nan.
+bool isNanThroughout(const HostValue &value) {
+  auto areNan = [](const std::vector<double> &numbers) {
+    return std::ranges::all_of(numbers, [](double x) { return std::isnan(x); });
+  };
+  return !value.floats.empty() && areNan(value.floats) &&
+         areNan(value.imaginaries);
+}
+
+int64_t nansInBoth(const HostValue &got, const HostValue &expected) {
+  int64_t count = 0;
+  for (auto part : {&HostValue::floats, &HostValue::imaginaries})
+    for (size_t i = 0; i < (got.*part).size(); ++i)
+      count += std::isnan((got.*part)[i]) && std::isnan((expected.*part)[i]);
+  return count;
+}
+
+/// "3 of 8 elements are".
+std::string countOf(int64_t count, const HostValue &value) {
+  const int64_t all = value.count() * (value.isComplex() ? 2 : 1);
+  return fmt::format("{} of {} {} {}", count, all,
+                     value.isComplex() ? "parts" : "elements",
+                     count == 1 ? "is" : "are");
+}
+
+/// Where rounding by each op has left no number of what is one in `expected`, a
+/// sum or a product overflows on its way, in some order of its terms. What is
+/// no number in `got` then (or is 0, as what was divided by it) counts as
+/// expected. Returns how many such elements there are.
+int64_t leaveOutOverflows(const HostValue &got, HostValue &expected,
+                          HostValue &rounded) {
+  int64_t count = 0;
+  for (auto part : {&HostValue::floats, &HostValue::imaginaries})
+    for (size_t i = 0; i < (got.*part).size(); ++i) {
+      const double number = (got.*part)[i];
+      double &wanted = (expected.*part)[i], &sample = (rounded.*part)[i];
+      if (std::isfinite(sample) ||
+          !std::isfinite(roundToType(got.type, wanted)))
+        continue;
+      if (!std::isfinite(number) || number == 0) {
+        wanted = number;
+        count += !std::isfinite(number);
+      }
+      sample = wanted;
+    }
+  return count;
+}
+} // namespace
 
 Status Source::verify(const std::vector<HostBytes> &inputs,
                       const std::vector<HostBytes> &results,
@@ -128,7 +198,7 @@ Status Source::verify(const std::vector<HostBytes> &inputs,
   (*impl->module)->walk([&](dtensor::WhileOp) { loops = true; });
   const double rounds = loops ? 4 : 1;
   std::optional<std::vector<HostValue>> rounded; // made when it is asked for
-  size_t wrong = 0;
+  size_t wrong = 0, unchecked = 0;
   for (size_t i = 0; i < results.size(); ++i) {
     const auto &[name, type, alias] = compiled.results[i];
     auto got = HostValue::fromBytes(type.dtype, type.shape, results[i]);
@@ -136,8 +206,10 @@ Status Source::verify(const std::vector<HostBytes> &inputs,
       return got.error();
     const double tolerance = rounds * verifyTolerance(type.dtype, contraction);
     double allowed = tolerance;
-    Comparison comparison = compare(*got, (*expected)[i]);
+    HostValue wanted = (*expected)[i];
+    Comparison comparison = compare(*got, wanted);
     bool right = comparison.within(allowed);
+    int64_t overflows = 0;
     if (!right) {
       if (!rounded) {
         auto again = interpret(*impl->module, impl->options.function, values,
@@ -146,25 +218,45 @@ Status Source::verify(const std::vector<HostBytes> &inputs,
           return again.error();
         rounded = std::move(*again);
       }
+      HostValue sample = (*rounded)[i];
+      overflows = leaveOutOverflows(*got, wanted, sample);
+      const Comparison others = compare(*got, wanted);
       // What one sample of rounding moves, and 16 times that for others.
-      Comparison noise = compare((*rounded)[i], (*expected)[i]);
+      Comparison noise = compare(sample, wanted);
       if (got->isFloating() && noise.mismatch.empty())
         allowed += 16 * noise.error;
-      right = comparison.within(allowed) ||
+      right = others.within(allowed) ||
               compare(*got, (*rounded)[i]).within(tolerance);
     }
+    const bool isNan = right && isNanThroughout(*got);
     wrong += !right;
-    fmt::print("verify {} {}: {}, allowed {:.2g}: {}\n",
+    unchecked += isNan;
+    std::string notes;
+    if (overflows)
+      notes += fmt::format(", {} not finite, as something overflows on the way",
+                           countOf(overflows, *got));
+    if (const int64_t nans = nansInBoth(*got, (*expected)[i]))
+      notes += fmt::format(", {} nan in both", countOf(nans, *got));
+    fmt::print("verify {} {}: {}, allowed {:.2g}{}: {}\n",
                describe("result", i, name), describe(type.dtype, type.shape),
                comparison.mismatch.empty()
                    ? fmt::format("error {:.2g}", comparison.error)
                    : comparison.mismatch,
-               allowed, right ? "ok" : "WRONG");
+               allowed, notes,
+               !right  ? "WRONG"
+               : isNan ? "NAN THROUGHOUT"
+                       : "ok");
   }
   if (wrong)
     return Error(
         fmt::format("{} of {} results differ from the reference interpreter's",
                     wrong, results.size()));
+  if (unchecked && unchecked == results.size())
+    return Error(fmt::format(
+        "all results are nan throughout, which says nothing about how they are "
+        "computed: give inputs of which they are numbers, by --input or as {} "
+        "of the arguments",
+        std::string_view(inputRangeAttr)));
   return Success();
 }
 

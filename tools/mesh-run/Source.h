@@ -3,6 +3,7 @@
 #pragma once
 
 #include "Options.h"
+#include "Values.h"
 
 #include "meshloom/Core/Compiled.h"
 #include "meshloom/Runtime/Array.h"
@@ -22,9 +23,8 @@ public:
   Result<Compiled> compile(std::string_view target,
                            std::span<const int> processes) const;
 
-  /// Per argument: of bytes that are signed integers how many bits those have
-  /// (4 or 2); of others 0.
-  std::vector<int64_t> signedBits() const;
+  /// What the program says of each argument. Fails on what is malformed.
+  Result<std::vector<ArgumentNotes>> argumentNotes() const;
 
   /// Runs the program in the reference interpreter and prints each result's
   /// error. Fails where one is larger than its type allows.

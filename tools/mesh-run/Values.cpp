@@ -88,14 +88,29 @@ std::string elementText(DType type, const HostBytes &bytes, size_t index) {
   return "?";
 }
 
+/// In which random numbers lie, the end excluded.
+std::pair<double, double> rangeOf(DType type, const ArgumentNotes &notes) {
+  if (notes.range)
+    return *notes.range;
+  if (!isInteger(type))
+    return {-1, 1};
+  const double count = notes.bits == 0 ? 8 : std::ldexp(1.0, int(notes.bits));
+  return notes.bits && isSigned(type) ? std::pair(-count / 2, count / 2)
+                                      : std::pair(0.0, count);
+}
+
 } // namespace
 
-HostBytes randomValue(DType type, const Shape &shape, uint32_t seed) {
+HostBytes randomValue(DType type, const Shape &shape, uint32_t seed,
+                      const ArgumentNotes &notes) {
   HostBytes bytes(size_t(elementCount(shape)) * byteWidth(type));
-  auto real = [&](uint32_t i) {
-    return float(hash(i, seed) >> 8) * 0x1p-23f - 1;
+  const auto [low, high] = rangeOf(type, notes);
+  auto real = [&, low = low, width = high - low](uint32_t i) {
+    return low + width * (double(hash(i, seed) >> 8) * 0x1p-24);
   };
-  auto whole = [&](uint32_t i) { return hash(i, seed) % 8; };
+  const auto first = int64_t(std::clamp(low, -0x1p31, 0x1p31));
+  const auto count = int64_t(std::clamp(high - low, 1.0, 0x1p32));
+  auto whole = [&](uint32_t i) { return first + hash(i, seed) % count; };
   switch (type) {
   case DType::F32:
     fill<float>(bytes, real);
@@ -113,7 +128,7 @@ HostBytes randomValue(DType type, const Shape &shape, uint32_t seed) {
     fill<double>(bytes, real);
     break;
   case DType::BF16:
-    fill<uint16_t>(bytes, [&](uint32_t i) { return toBf16(real(i)); });
+    fill<uint16_t>(bytes, [&](uint32_t i) { return toBf16(float(real(i))); });
     break;
   case DType::I1:
     fill<uint8_t>(bytes, [&](uint32_t i) { return hash(i, seed) % 2; });
@@ -162,21 +177,31 @@ std::string preview(DType type, const HostBytes &bytes) {
 }
 
 namespace {
-/// Of an argument's signed integers in bytes how many bits they have; else 0.
-int64_t bitsOf(const std::vector<int64_t> &signedBits, size_t argument) {
-  return argument < signedBits.size() ? signedBits[argument] : 0;
+ArgumentNotes notesOf(const std::vector<ArgumentNotes> &notes,
+                      size_t argument) {
+  return argument < notes.size() ? notes[argument] : ArgumentNotes{};
 }
-/// Whether a file's elements are an argument's.
-bool isType(DType file, DType wanted, int64_t signedBits) {
-  return file == wanted || (signedBits > 0 && file == DType::I8);
+/// Whether a file's elements can be an argument's: NumPy has no name for int4,
+/// which it writes as bytes.
+bool isType(const NpyArray &file, DType wanted, int64_t bits) {
+  return file.type == wanted || (wanted == DType::I8 && file.isUnnamed) ||
+         (wanted == DType::I8 && bits && file.type == DType::UI8);
 }
-/// Fails on a number that is none of so many bits.
-Status expectBits(const HostBytes &bytes, int64_t bits) {
-  const int64_t end = int64_t(1) << (bits - 1);
-  for (char byte : bytes)
-    if (const int64_t number = int8_t(byte); number < -end || number >= end)
-      return Error(fmt::format("expected numbers from {} to {}, got {}", -end,
-                               end - 1, number));
+/// The numbers of a file as those of `type` with so many bits. In what are
+/// bytes the others may be anything; numbers must not be too large.
+Status toBits(NpyArray &file, DType type, int64_t bits) {
+  const int unused = 8 - int(bits);
+  const bool hasSign = isSigned(type);
+  for (char &byte : file.bytes) {
+    const int number = hasSign ? int8_t(byte) : uint8_t(byte);
+    const int kept = hasSign ? int8_t(uint8_t(byte) << unused) >> unused
+                             : uint8_t(uint8_t(byte) << unused) >> unused;
+    if (kept != number && file.type == type && !file.isUnnamed)
+      return Error(fmt::format("expected numbers from {} to {}, got {}",
+                               hasSign ? -(1 << (bits - 1)) : 0,
+                               (1 << (hasSign ? bits - 1 : bits)) - 1, number));
+    byte = char(kept);
+  }
   return Success();
 }
 /// Which file is which argument's, where there are more files than arguments:
@@ -185,7 +210,7 @@ Status expectBits(const HostBytes &bytes, int64_t bits) {
 /// that does not tell.
 std::optional<std::vector<size_t>>
 matchFiles(const Signature &signature, const std::vector<NpyArray> &files,
-           const std::vector<int64_t> &signedBits) {
+           const std::vector<ArgumentNotes> &notes) {
   size_t wanted = signature.arguments.size();
   // ways[i][j]: in how many ways (two is many) the arguments from i on can be
   // found in the files from j on.
@@ -193,7 +218,7 @@ matchFiles(const Signature &signature, const std::vector<NpyArray> &files,
                                      std::vector<int>(files.size() + 1, 0));
   auto fits = [&](size_t argument, size_t file) {
     const ArrayType &type = signature.arguments[argument].type;
-    return isType(files[file].type, type.dtype, bitsOf(signedBits, argument)) &&
+    return isType(files[file], type.dtype, notesOf(notes, argument).bits) &&
            files[file].shape == type.shape;
   };
   for (size_t j = 0; j <= files.size(); ++j)
@@ -214,7 +239,7 @@ matchFiles(const Signature &signature, const std::vector<NpyArray> &files,
 
 Result<std::vector<HostBytes>>
 makeInputs(const Signature &signature, const Options &options,
-           const std::vector<int64_t> &signedBits) {
+           const std::vector<ArgumentNotes> &notes) {
   size_t wanted = signature.arguments.size(), given = options.inputs.size();
   auto wrongCount = [&] {
     return Error(fmt::format(
@@ -243,7 +268,7 @@ makeInputs(const Signature &signature, const Options &options,
   std::vector<size_t> chosen(files.size());
   std::iota(chosen.begin(), chosen.end(), 0);
   if (given > wanted) {
-    auto matched = matchFiles(signature, files, signedBits);
+    auto matched = matchFiles(signature, files, notes);
     if (!matched)
       return wrongCount();
     chosen = std::move(*matched);
@@ -251,25 +276,23 @@ makeInputs(const Signature &signature, const Options &options,
   std::vector<HostBytes> inputs;
   for (size_t i = 0; i < wanted; ++i) {
     const ArrayType &type = signature.arguments[i].type;
+    const ArgumentNotes note = notesOf(notes, i);
     if (files.empty()) {
-      inputs.push_back(
-          randomValue(type.dtype, type.shape, options.seed + uint32_t(i)));
+      inputs.push_back(randomValue(type.dtype, type.shape,
+                                   options.seed + uint32_t(i), note));
       continue;
     }
     NpyArray &array = files[chosen[i]];
     const std::string argument =
         describe("argument", i, signature.arguments[i].name);
-    const int64_t bits = bitsOf(signedBits, i);
-    if (!isType(array.type, type.dtype, bits) || array.shape != type.shape)
+    if (!isType(array, type.dtype, note.bits) || array.shape != type.shape)
       return Error(fmt::format(
           "{}: expected {}{}, got {} in '{}'", argument,
           describe(type.dtype, type.shape),
-          bits ? fmt::format(" or {}, of integers of {} bits",
-                             describe(DType::I8, type.shape), bits)
-               : "",
+          note.bits ? fmt::format(", integers of {} bits", note.bits) : "",
           describe(array.type, array.shape), options.inputs[chosen[i]]));
-    if (array.type != type.dtype)
-      if (Status fits = expectBits(array.bytes, bits); !fits)
+    if (note.bits)
+      if (Status fits = toBits(array, type.dtype, note.bits); !fits)
         return Error(fmt::format("{}: {} in '{}'", argument,
                                  fits.error().message(),
                                  options.inputs[chosen[i]]));

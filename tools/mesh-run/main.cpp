@@ -1,5 +1,6 @@
 // mesh-run: compiles a dtensor program (or loads a saved one), runs it on
 // virtual CPUs or another platform, and reports results, statistics and errors.
+#include "../VersionFlag.h"
 #include "Options.h"
 #include "Values.h"
 
@@ -246,16 +247,9 @@ Status carryOver(const Loaded &loaded, std::vector<Array> results, size_t first,
   return Success();
 }
 
-/// Runs `options.repeat` times, each time from `inputs`, or with --carry as a
-/// training loop does, which does not keep what a step replaces.
-Result<Measured> execute(const Loaded &loaded,
-                         const std::vector<HostBytes> &inputs,
-                         const Options &options) {
+Result<std::vector<Array>> placeInputs(const Loaded &loaded,
+                                       const std::vector<HostBytes> &inputs) {
   const Signature &signature = loaded.executable->signature();
-  const bool carries = options.carry >= 0;
-  if (carries)
-    if (Status ok = checkCarried(signature, options.carry); !ok)
-      return ok.error();
   std::vector<Array> arguments;
   for (size_t i = 0; i < inputs.size(); ++i) {
     auto array =
@@ -264,6 +258,30 @@ Result<Measured> execute(const Loaded &loaded,
       return array.error();
     arguments.push_back(*array);
   }
+  return arguments;
+}
+
+/// Runs once. Returns when the results are there.
+Result<std::vector<Array>> runOnce(const Loaded &loaded,
+                                   std::vector<Array> arguments) {
+  auto results = loaded.executable->execute(std::move(arguments));
+  if (!results)
+    return results;
+  for (const Array &result : *results)
+    if (Status done = result.wait(); !done)
+      return done.error();
+  return results;
+}
+
+/// Runs `options.repeat` times, each time from `arguments`, or with --carry as
+/// a training loop does, which does not keep what a step replaces.
+Result<Measured> execute(const Loaded &loaded, std::vector<Array> arguments,
+                         const Options &options) {
+  const Signature &signature = loaded.executable->signature();
+  const bool carries = options.carry >= 0;
+  if (carries)
+    if (Status ok = checkCarried(signature, options.carry); !ok)
+      return ok.error();
   TimedScope timed("run");
   Measured measured;
   // Tags of runs do not have the first bit.
@@ -281,13 +299,10 @@ Result<Measured> execute(const Loaded &loaded,
       std::fill_n(arguments.begin(),
                   signature.results.size() - size_t(options.carry), Array());
     Clock::time_point start = Clock::now();
-    auto outcome = loaded.executable->execute(std::move(taken));
+    auto outcome = runOnce(loaded, std::move(taken));
     if (!outcome)
       return outcome.error();
     results = std::move(*outcome);
-    for (const Array &result : results)
-      if (Status done = result.wait(); !done)
-        return done.error();
     measured.milliseconds.push_back(millisecondsSince(start));
   }
   for (const Array &result : results) {
@@ -365,24 +380,34 @@ Status runIn(Loaded &loaded, const Options &options) {
                                      : writeStats(options, loaded, {});
 
   const Signature &signature = loaded.executable->signature();
-  std::vector<int64_t> signedBits;
+  std::vector<ArgumentNotes> notes;
 #ifdef MESHLOOM_HAS_COMPILER
-  if (loaded.source)
-    signedBits = loaded.source->signedBits();
+  if (loaded.source) {
+    auto found = loaded.source->argumentNotes();
+    if (!found)
+      return found.error();
+    notes = std::move(*found);
+  }
 #endif
-  auto inputs = makeInputs(signature, options, signedBits);
+  auto inputs = makeInputs(signature, options, notes);
   if (!inputs)
     return inputs.error();
   std::shared_ptr<Profiler> profiler;
   if (Status done = beginOutputs(options); !done)
     return done;
+  auto arguments = placeInputs(loaded, *inputs);
+  if (!arguments)
+    return arguments.error();
   if (!options.profile.empty()) {
+    // The first run's memory is new to the process.
+    if (auto first = runOnce(loaded, *arguments); !first)
+      return first.error();
     auto started = Profiler::start();
     if (!started)
       return started.error();
     profiler = std::move(*started);
   }
-  auto measured = execute(loaded, *inputs, options);
+  auto measured = execute(loaded, std::move(*arguments), options);
   if (!measured)
     return measured.error();
   for (size_t i = 0; i < measured->results.size(); ++i) {
@@ -393,6 +418,7 @@ Status runIn(Loaded &loaded, const Options &options) {
   }
   if (profiler) {
     const Profile profile = profiler->stop();
+    fmt::print("profiled after a first run, which is left out\n");
     if (options.profile == "-")
       fmt::print("{}", costTable(profile));
     else if (Status done = writeFile(options.profile, profileTrace(profile));
@@ -451,6 +477,7 @@ void printCallbacks() {
 }
 
 void addOptions(CLI::App &app, Options &options) {
+  addVersionFlag(app);
   app.add_option("PROGRAM", options.program,
                  "A program as text (.mlir), or a saved one (.mlprog). A saved "
                  "program holds native code, which runs when it is loaded: "
@@ -471,7 +498,8 @@ void addOptions(CLI::App &app, Options &options) {
       "workers");
   app.add_option("--input", options.inputs,
                  "A global value (.npy) for each argument, in order; without, "
-                 "random ones")
+                 "random ones: floats in [-1, 1), integers in [0, 8), or in "
+                 "what an argument's dtensor.range says")
       ->allow_extra_args(false);
   app.add_option("--seed", options.seed, "Of random inputs (default: 0)");
   app.add_option("--output-dir", options.outputDir,
@@ -484,8 +512,9 @@ void addOptions(CLI::App &app, Options &options) {
                "Print to the standard error where the time went: reading, each "
                "pass, code generation, loading, running");
   app.add_flag("--profile{-}", options.profile,
-               "Print the ten costliest steps; --profile=FILE: write what each "
-               "worker did when as a trace for ui.perfetto.dev instead");
+               "Run once, then profile the runs that follow and print their "
+               "ten costliest steps; --profile=FILE: write what each worker "
+               "did when as a trace for ui.perfetto.dev instead");
   app.add_option("--emit-program", options.emitProgram,
                  "Save the compiled program (.mlprog)");
   app.add_option("--sign-key", options.signKey,
@@ -498,7 +527,7 @@ void addOptions(CLI::App &app, Options &options) {
                "PROGRAM is a saved program, whatever its name");
   app.add_flag("--verify", options.verify,
                "Compare with the f64 reference interpreter; exit 1 on a "
-               "difference");
+               "difference, or where all results are nan throughout");
   app.add_flag("--explain", options.explain,
                "Say why each collective is there and what was rejected");
   app.add_flag("--private-memories", options.privateMemories,

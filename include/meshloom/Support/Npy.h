@@ -16,6 +16,9 @@ struct NpyArray {
   DType type = DType::F32;
   Shape shape;
   std::vector<char> bytes;
+  /// The file has no name for its type, which is of one byte or less (f8 and
+  /// int4 of ml_dtypes): `type` is UI8.
+  bool isUnnamed = false;
   bool operator==(const NpyArray &) const = default;
 };
 

@@ -404,7 +404,7 @@ template <typename OpTy> static Imported importUnary(Importer &im, Call op) {
 }
 
 /// What unpackNarrowTypes() left to the import.
-template <Value (*convert)(ElementwiseBuilder &, Value, Type)>
+template <auto convert, bool... flags>
 static Imported importNarrow(Importer &im, Call op) {
   auto format = op->getAttrOfType<mlir::TypeAttr>(narrowFormatName);
   if (failed(checkCounts(im, op, 1, 1)) || !format ||
@@ -412,7 +412,7 @@ static Imported importNarrow(Importer &im, Call op) {
     return im.error("custom call '")
            << op.getCallTargetName() << "' is for the import's own use";
   return SmallVector<Value>{
-      convert(im.b, im.get(op.getInputs()[0]), format.getValue())};
+      convert(im.b, im.get(op.getInputs()[0]), format.getValue(), flags...)};
 }
 
 static CustomCallHandler handlerOf(StringRef target) {
@@ -426,6 +426,10 @@ static CustomCallHandler handlerOf(StringRef target) {
       {"MoveToHost", importNothing},
       {unpackTarget, importNarrow<emitUnpack>},
       {packTarget, importNarrow<emitPack>},
+      {orderForMax, importNarrow<emitOrder, true>},
+      {unorderForMax, importNarrow<emitUnorder, true>},
+      {orderForMin, importNarrow<emitOrder, false>},
+      {unorderForMin, importNarrow<emitUnorder, false>},
       {"ragged_all_to_all", importRaggedAllToAll},
       {"mhlo.topk", importTopKCall},
       {"TopK", importTopKCall},

@@ -246,12 +246,13 @@ FuncOp Importer::importFunction(FuncOp func) {
     // Donated: the result may take the argument's memory, if it is laid out so.
     auto alias = func.getArgAttrOfType<IntegerAttr>(inputs[i].number,
                                                     "tf.aliasing_output");
-    if (Attribute bits = func.getArgAttr(inputs[i].number, signedBitsAttr);
-        bits && !tuples) {
-      mlir::NamedAttrList all(attributes);
-      all.set(signedBitsAttr, bits);
-      attributes = all.getDictionary(b.getContext());
-    }
+    for (StringRef name : {bitsAttr, inputRangeAttr})
+      if (Attribute kept = func.getArgAttr(inputs[i].number, name);
+          kept && !tuples) {
+        mlir::NamedAttrList all(attributes);
+        all.set(name, kept);
+        attributes = all.getDictionary(b.getContext());
+      }
     if (alias && !tuples && alias.getValue().ult(resultTypes.size()) &&
         resultTypes[alias.getInt()] == argumentTypes[i]) {
       mlir::NamedAttrList all(attributes);

@@ -1,6 +1,7 @@
-// f8 and integers of 2 and 4 bits are bytes (ui8). What only moves numbers
-// moves bytes; other ops compute with unpacked ones, and their results are
-// packed. The calls that do so are named in Prepare.h.
+// f8 are bytes (ui8), and integers of 2 and 4 bits numbers of 8 bits. What only
+// moves numbers moves bytes; other ops compute with unpacked ones, and their
+// results are packed. The calls that do so are named in Prepare.h.
+#include "Importer.h"
 #include "Prepare.h"
 
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
@@ -39,6 +40,18 @@ bool importer::replaces(Region &region) {
          end->getOperand(0) == block.getArgument(1);
 }
 
+/// Max or Min, if an op finds just that of numbers of f8: it is that of bytes
+/// in the order of the numbers, which is what devices send each other.
+static std::optional<ReduceKind> extremeOf(Operation *op, Type element) {
+  if (!isa_and_nonnull<FloatType>(element) ||
+      !isa<stablehlo::ReduceOp, stablehlo::ReduceWindowOp,
+           stablehlo::AllReduceOp, stablehlo::ReduceScatterOp>(op))
+    return std::nullopt;
+  auto kind = Importer::kindOf(op->getRegion(0));
+  return kind == ReduceKind::Max || kind == ReduceKind::Min ? kind
+                                                            : std::nullopt;
+}
+
 /// Whether an op moves elements only, whatever they are.
 static bool movesElements(Operation *op) {
   if (auto scatter = dyn_cast<stablehlo::ScatterOp>(op))
@@ -74,9 +87,9 @@ public:
             types, [&](Type type) { return storedType(type); }));
       };
       for (auto [i, type] : llvm::enumerate(func.getArgumentTypes()))
-        if (Type narrow = narrowOf(type); narrow && narrow.isSignlessInteger())
-          func.setArgAttr(unsigned(i), signedBitsAttr,
-                          b.getI64IntegerAttr(narrow.getIntOrFloatBitWidth()));
+        if (auto narrow = dyn_cast_or_null<IntegerType>(narrowOf(type)))
+          func.setArgAttr(unsigned(i), bitsAttr,
+                          b.getI64IntegerAttr(narrow.getWidth()));
       func.setFunctionType(b.getFunctionType(stored(func.getArgumentTypes()),
                                              stored(func.getResultTypes())));
       return success();
@@ -90,9 +103,12 @@ public:
         store(result);
       return visitBody(op);
     }
-    if (touchesNarrow(op))
-      return compute(op);
-    return visitBody(op);
+    if (!touchesNarrow(op))
+      return visitBody(op);
+    if (op->getNumOperands() > 0)
+      if (auto kind = extremeOf(op, narrow.lookup(op->getOperand(0))))
+        return findExtreme(op, *kind == ReduceKind::Max);
+    return compute(op);
   }
 
 private:
@@ -108,9 +124,12 @@ private:
     return success();
   }
 
+  /// What a value of a narrow type is stored as.
   RankedTensorType bytes(Type type) {
-    return cast<RankedTensorType>(type).clone(
-        b.getIntegerType(8, /*isSigned=*/false));
+    return isa<IntegerType>(narrowOf(type))
+               ? wide(type)
+               : cast<RankedTensorType>(type).clone(
+                     b.getIntegerType(8, /*isSigned=*/false));
   }
   RankedTensorType wide(Type type) {
     return cast<RankedTensorType>(type).clone(wideTypeOf(narrowOf(type)));
@@ -157,7 +176,8 @@ private:
     SmallVector<llvm::APInt> numbers;
     if (isa<IntegerType>(element))
       for (const llvm::APInt &number : dense.getValues<llvm::APInt>())
-        numbers.push_back(number.zextOrTrunc(8));
+        numbers.push_back(element.isUnsignedInteger() ? number.zext(8)
+                                                      : number.sext(8));
     else
       for (const llvm::APFloat &number : dense.getValues<llvm::APFloat>())
         numbers.emplace_back(8, packedByte(number));
@@ -170,7 +190,8 @@ private:
     return success();
   }
 
-  /// Between types of one width the bytes stay; an f8 is a byte of anything.
+  /// Between types of 8 bits the bytes stay; those of fewer bits have the sign
+  /// of their type.
   LogicalResult visitBitcast(stablehlo::BitcastConvertOp op) {
     Value operand = op.getOperand(), result = op.getResult();
     Type from = narrow.lookup(operand), to = narrowOf(result.getType());
@@ -185,6 +206,14 @@ private:
              << fromWidth << " and " << toWidth
              << " bits is not supported: numbers of less than 8 bits have a "
                 "byte of their own";
+    if (from && to && isa<IntegerType>(to) && from != to) {
+      b.setInsertionPoint(op);
+      Value same = call(unpackTarget, wide(result.getType()), operand, to);
+      narrow[same] = to;
+      result.replaceAllUsesWith(same);
+      op.erase();
+      return success();
+    }
     store(result);
     if (operand.getType() == result.getType()) {
       if (to)
@@ -199,6 +228,32 @@ private:
       }
       result.replaceAllUsesWith(same);
       op.erase();
+    }
+    return success();
+  }
+
+  /// The largest or the smallest of bytes that are put in order before.
+  LogicalResult findExtreme(Operation *op, bool isMax) {
+    b.setInsertionPoint(op);
+    for (mlir::OpOperand &operand : op->getOpOperands())
+      if (Type element = narrow.lookup(operand.get()))
+        operand.set(call(isMax ? orderForMax : orderForMin,
+                         operand.get().getType(), operand.get(), element));
+    op->getRegion(0).walk([&](Block *block) {
+      for (Value argument : block->getArguments())
+        argument.setType(storedType(argument.getType()));
+      for (Operation &inner : *block)
+        for (Value result : inner.getResults())
+          result.setType(storedType(result.getType()));
+    });
+    b.setInsertionPointAfter(op);
+    for (Value result : op->getResults()) {
+      Type element = narrowOf(result.getType());
+      result.setType(bytes(result.getType()));
+      Value number = call(isMax ? unorderForMax : unorderForMin,
+                          result.getType(), result, element);
+      narrow[number] = element;
+      result.replaceAllUsesExcept(number, number.getDefiningOp());
     }
     return success();
   }

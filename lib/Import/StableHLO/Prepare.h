@@ -39,6 +39,12 @@ bool replaces(Region &region);
 /// back, and their attribute that says what is in the bytes.
 constexpr StringRef unpackTarget = "meshloom.unpack";
 constexpr StringRef packTarget = "meshloom.pack";
+/// From bytes of f8 to bytes in the order of the numbers, and back: for the
+/// largest, or the smallest, of them.
+constexpr StringRef orderForMax = "meshloom.order_for_max";
+constexpr StringRef unorderForMax = "meshloom.unorder_for_max";
+constexpr StringRef orderForMin = "meshloom.order_for_min";
+constexpr StringRef unorderForMin = "meshloom.unorder_for_min";
 constexpr StringRef narrowFormatName = "meshloom.format";
 
 } // namespace meshloom::importer

@@ -14,7 +14,8 @@ static SmallVector<Value> plainReduce(Importer &im, ReduceKind kind,
   LaneBuilder &b = im.b;
   SmallVector<Value> results;
   for (auto [input, init] : llvm::zip_equal(inputs, inits)) {
-    Value result = b.reduce(kind, input, dimensions);
+    Value result =
+        b.convert(b.reduce(kind, input, dimensions), b.elementOf(init));
     if (!im.isIdentity(kind, init))
       result = b.combine(kind, b.broadcast(init, b.shapeOf(result)), result);
     results.push_back(result);
@@ -127,7 +128,11 @@ static Imported importReduce(Importer &im, stablehlo::ReduceOp op) {
                      inits = im.get(op.getInitValues());
   if (inputs.empty())
     return im.error("reduce needs at least one operand");
-  inputs = im.promoted(op.getBody(), inputs);
+  const std::optional<ReduceKind> kind =
+      inputs.size() == 1 ? Importer::kindOf(op.getBody()) : std::nullopt;
+  // The largest of numbers is one of them: no wider type is to be sent.
+  if (kind != ReduceKind::Max && kind != ReduceKind::Min)
+    inputs = im.promoted(op.getBody(), inputs);
   inits = im.promoted(op.getBody(), inits);
   for (int64_t dim : op.getDimensions())
     if (dim < 0 || dim >= b.rankOf(inputs[0]))
@@ -136,9 +141,8 @@ static Imported importReduce(Importer &im, stablehlo::ReduceOp op) {
   for (Value init : inits)
     if (b.rankOf(init) != 0)
       return im.error("init values of reduce must be scalars");
-  if (inputs.size() == 1)
-    if (auto kind = Importer::kindOf(op.getBody()))
-      return plainReduce(im, *kind, inputs, inits, op.getDimensions());
+  if (kind)
+    return plainReduce(im, *kind, inputs, inits, op.getDimensions());
   if (auto results = argReduce(im, op, inputs, inits))
     return *results;
 

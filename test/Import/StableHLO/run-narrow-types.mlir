@@ -1,7 +1,8 @@
-// f8 and integers of 4 and 2 bits: a byte each, arithmetic in f32 and i8, results rounded to nearest even (values of ml_dtypes) or wrapped.
+// f8 and integers of 4 and 2 bits: 8 bits each, arithmetic in f32 and i8, results rounded to nearest even (values of ml_dtypes) or wrapped.
 // RUN: mesh-run %s --function=rounded | FileCheck %s --check-prefix=ROUNDED
 // RUN: mesh-run %s --function=kinds | FileCheck %s --check-prefix=KINDS
 // RUN: mesh-run %s --function=integers | FileCheck %s --check-prefix=INTEGERS
+// RUN: mesh-run %s --function=ordered --verify | FileCheck %s --check-prefix=ORDERED
 // RUN: mesh-run %s --function=product --verify && mesh-run %s --function=product --verify --private-memories
 // RUN: mesh-run %s --function=flow --verify
 // RUN: mesh-opt %s --stablehlo-to-dtensor | FileCheck %s --check-prefix=IR
@@ -67,6 +68,36 @@ module {
     %8 = stablehlo.convert %d : (tensor<4xui2>) -> tensor<4xi32>
     %9 = stablehlo.dot_general %a, %a, contracting_dims = [0] x [0] : (tensor<4xi4>, tensor<4xi4>) -> tensor<i32>
     return %1, %3, %5, %7, %8, %9 : tensor<4xi32>, tensor<4xi32>, tensor<i32>, tensor<4xi32>, tensor<4xi32>, tensor<i32>
+  }
+  // The sign counts where numbers are compared, and is there in what is returned.
+  // ORDERED: result 0 i8[4] {{.*}} [-8, -1, 3, 7]
+  // ORDERED: result 1 i8[] {{.*}} [7]
+  // ORDERED: result 2 i8[] {{.*}} [-8]
+  // ORDERED: result 3 i8[4] {{.*}} [-7, -8, -3, 1]
+  // ORDERED: result 4 i8[4] {{.*}} [-1, -1, 1, -1]
+  // ORDERED: result 5 i8[4] {{.*}} [-2, -1, 0, 1]
+  // ORDERED: result 6 i1[4] {{.*}} [false, true, false, true]
+  // ORDERED: result 7 ui8[4] {{.*}} [7, 8, 3, 15]
+  func.func public @ordered() -> (tensor<4xi4>, tensor<i4>, tensor<i4>, tensor<4xi4>, tensor<4xi4>, tensor<4xi2>, tensor<4xi1>, tensor<4xui4>) {
+    %a = stablehlo.constant dense<[7, -8, 3, -1]> : tensor<4xi4>
+    %zero = stablehlo.constant dense<0> : tensor<4xi4>
+    %low = stablehlo.constant dense<-8> : tensor<i4>
+    %high = stablehlo.constant dense<7> : tensor<i4>
+    %0 = "stablehlo.sort"(%a) <{dimension = 0 : i64}> ({
+    ^bb0(%x: tensor<i4>, %y: tensor<i4>):
+      %lt = stablehlo.compare LT, %x, %y, SIGNED : (tensor<i4>, tensor<i4>) -> tensor<i1>
+      stablehlo.return %lt : tensor<i1>
+    }) : (tensor<4xi4>) -> tensor<4xi4>
+    %1 = stablehlo.reduce(%a init: %low) applies stablehlo.maximum across dimensions = [0] : (tensor<4xi4>, tensor<i4>) -> tensor<i4>
+    %2 = stablehlo.reduce(%a init: %high) applies stablehlo.minimum across dimensions = [0] : (tensor<4xi4>, tensor<i4>) -> tensor<i4>
+    %3 = stablehlo.negate %a : tensor<4xi4>
+    %f = stablehlo.constant dense<[-1.0, -1.5, 1.25, -1.0]> : tensor<4xf32>
+    %4 = stablehlo.convert %f : (tensor<4xf32>) -> tensor<4xi4>
+    %n = stablehlo.constant dense<[-2, 3, 4, 5]> : tensor<4xi32>
+    %5 = stablehlo.convert %n : (tensor<4xi32>) -> tensor<4xi2>
+    %6 = stablehlo.compare LT, %a, %zero, SIGNED : (tensor<4xi4>, tensor<4xi4>) -> tensor<4xi1>
+    %7 = stablehlo.bitcast_convert %a : (tensor<4xi4>) -> tensor<4xui4>
+    return %0, %1, %2, %3, %4, %5, %6, %7 : tensor<4xi4>, tensor<i4>, tensor<i4>, tensor<4xi4>, tensor<4xi4>, tensor<4xi2>, tensor<4xi1>, tensor<4xui4>
   }
   // As JAX 0.10.2 writes it.
   func.func public @product(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %arg1: tensor<16x4xf8E4M3FN> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x4xf32>, tensor<8x4xf8E5M2>) {

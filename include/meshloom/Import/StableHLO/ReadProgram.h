@@ -8,9 +8,12 @@
 
 namespace meshloom {
 
-/// Of an argument: its bytes (ui8) are signed integers of so many bits, 4 or 2.
-/// What NumPy saves of them are bytes, or numbers of i8.
-inline constexpr llvm::StringLiteral signedBitsAttr = "dtensor.signed_bits";
+/// Of an argument of i8 or ui8: its numbers are integers of so many bits, 4 or
+/// 2. NumPy saves them as int8 or uint8, or as bytes.
+inline constexpr llvm::StringLiteral bitsAttr = "dtensor.bits";
+/// Of an argument: random inputs of it lie in [low, high), as in
+/// {dtensor.range = array<f64: 0.0, 1.0>}.
+inline constexpr llvm::StringLiteral inputRangeAttr = "dtensor.range";
 
 /// Parses the text of a module; StableHLO is imported. `context` knows the
 /// dialects (registerDialects, registerStableHLODialects); `path` is for
