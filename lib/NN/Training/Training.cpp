@@ -6,6 +6,7 @@
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/HostTensor.h"
 #include "meshloom/API/IndexOps.h"
+#include "meshloom/API/Shards.h"
 #include "meshloom/Distribute/ReplicaContext.h"
 #include "meshloom/NN/Models/Inspect.h"
 #include "meshloom/NN/Models/Model.h"
@@ -624,6 +625,44 @@ void Training::reset() {
     workers->join();
   forEachMetric([](const metrics::Metric &metric, const std::string &) {
     metric.reset_state();
+  });
+}
+
+callbacks::CallbackState Training::epochNumbers() {
+  Scope scope(*this);
+  if (workers)
+    workers->join();
+  callbacks::CallbackState numbers;
+  forEachMetric([&](const metrics::Metric &metric, const std::string &name) {
+    int64_t place = 0;
+    for (const DVariable &sum : metric.variables())
+      numbers.tensors.emplace(fmt::format("{}/{}", name, place++),
+                              sum.read_value());
+  });
+  return numbers;
+}
+
+void Training::resumeEpoch(const Element &like,
+                           const callbacks::CallbackState &numbers) {
+  build(like, "fit");
+  const StepBatch batch = place(like, "fit");
+  Scope scope(*this);
+  // Its trace makes the metrics, and is that of the next steps.
+  if (workers)
+    (void)captured(strategy, [&] { (*onTrain)(batch); });
+  else
+    (void)onTrain->get_concrete_function(batch);
+  forEachMetric([&](const metrics::Metric &metric, const std::string &name) {
+    int64_t place = 0;
+    for (const DVariable &sum : metric.variables()) {
+      const auto found =
+          numbers.tensors.find(fmt::format("{}/{}", name, place++));
+      if (found == numbers.tensors.end() ||
+          found->second.shape() != sum.shape())
+        continue; // the model is compiled with others now
+      const Tensor value = cast(found->second, sum.dtype());
+      sum.assign(isHostVariable(sum) ? value : distribute(value, sum.layout()));
+    }
   });
 }
 
