@@ -3,6 +3,7 @@
 
 #include "meshloom/API/Logging.h"
 #include "meshloom/API/Processes.h"
+#include "meshloom/Distribute/ParameterServer/ClusterCoordinator.h"
 #include "meshloom/Distribute/ParameterServer/Server.h"
 #include "meshloom/Distribute/Strategies.h"
 #include "meshloom/NN/Config.h"
@@ -115,13 +116,27 @@ std::map<std::string, double> evaluateContinuously(const Estimator &estimator,
 Role Estimator::State::role() const {
   if (task && task->type == evaluatorJob)
     return Role::Evaluates;
-  if (has_strategy())
-    return cluster.empty() ? Role::Alone : Role::Together;
   if (cluster.empty())
     return num_clients() > 1 ? Role::Together : Role::Alone;
   if (cluster.has_job("ps"))
     return task->type == "chief" ? Role::Leads : Role::Serves;
   return worker_count(cluster, *task) > 1 ? Role::Together : Role::Alone;
+}
+
+/// Throws where the program is in the scope of a strategy of this process alone
+/// and others would train beside it.
+static void expectForAll(Role role) {
+  const Strategy given = get_strategy();
+  const bool hasServers = bool(meshloom::detail::coordinationIfAny(given));
+  const bool fits = role == Role::Leads      ? hasServers
+                    : role == Role::Together ? num_clients() > 1
+                                             : true;
+  if (!fits)
+    throw Error(fmt::format(
+        "[Estimator] TF_CONFIG names processes that train together, and the "
+        "program is in the scope of a {} of this one alone: call the estimator "
+        "outside of it",
+        given.name()));
 }
 
 bool Estimator::State::isWriter() const {
@@ -130,6 +145,8 @@ bool Estimator::State::isWriter() const {
 
 std::unique_ptr<StrategyScope> Estimator::State::scope() {
   const Role own = role();
+  if (has_strategy())
+    expectForAll(own);
   if (has_strategy() || (own != Role::Together && own != Role::Leads))
     return nullptr;
   if (!strategy) {
