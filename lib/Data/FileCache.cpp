@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstring>
 #include <fcntl.h>
+#include <mutex>
 #include <unistd.h>
 
 namespace meshloom::data::detail {
@@ -138,7 +139,7 @@ public:
       : input(std::move(input)), path(path),
         temporary(fmt::format("{}.{}.{}.part", path, getpid(), ++count)),
         writer(std::in_place, temporary, Compression::None) {
-    writer->write(title);
+    droppingIfItFails([&] { writer->write(title); });
   }
   ~RecordingToFile() override {
     if (writer)
@@ -156,18 +157,27 @@ public:
     }
     if (!writer)
       return element;
-    if (element) {
-      writer->write(recordOf(*element));
-    } else {
+    droppingIfItFails([&] {
+      if (element)
+        return writer->write(recordOf(*element));
       writer->write({&endMark, 1});
       writer->close();
       writer.reset();
       finish();
-    }
+    });
     return element;
   }
 
 private:
+  /// A part that cannot be written to its end is of no use.
+  template <typename F> void droppingIfItFails(F &&work) {
+    try {
+      work();
+    } catch (...) {
+      drop();
+      throw;
+    }
+  }
   void drop() {
     writer.reset();
     std::error_code ignored;
@@ -175,10 +185,13 @@ private:
   }
   void finish() {
     const int file = open(temporary.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0 || fsync(file) != 0)
+    const bool isWritten = file >= 0 && fsync(file) == 0;
+    const int why = errno;
+    if (file >= 0)
+      close(file);
+    if (!isWritten)
       throw Error(fmt::format("[cache] cannot write '{}': {}", temporary,
-                              std::strerror(errno)));
-    close(file);
+                              std::strerror(why)));
     if (Status renamed = renameDurably(temporary, path); !renamed)
       throw Error("[cache] " + renamed.error().message());
   }
@@ -197,6 +210,8 @@ public:
   std::string_view name() const override { return "cache"; }
   bool keepsBatches() const override { return true; }
   std::unique_ptr<Cursor> open(const Opening &opening) const override {
+    // Of processes that ended before their files were whole.
+    std::call_once(*tidied, removeAbandonedParts, path);
     if (std::filesystem::exists(path))
       return std::make_unique<CachedElements>(path, read);
     return std::make_unique<RecordingToFile>(input->open(opening), path);
@@ -205,6 +220,7 @@ public:
 private:
   std::string path;
   ReadSkeleton read;
+  std::shared_ptr<std::once_flag> tidied = std::make_shared<std::once_flag>();
 };
 
 } // namespace

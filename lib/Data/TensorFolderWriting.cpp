@@ -248,6 +248,19 @@ bool isOurs(const std::string &name) {
          (name.starts_with(indexName) && name.ends_with(".part"));
 }
 
+/// Whether nobody would miss what is under that name: a folder of tensors, or
+/// what is left of one, which has no index.
+bool mayBeReplaced(const fs::path &target) {
+  if (is_tensor_folder(target))
+    return true;
+  if (!fs::is_directory(target))
+    return false;
+  return std::ranges::all_of(fs::directory_iterator(target),
+                             [](const fs::directory_entry &entry) {
+                               return isOurs(entry.path().filename().string());
+                             });
+}
+
 /// Where a folder is before it stands, and after it fell.
 fs::path hiddenName(const fs::path &target) {
   return target.parent_path() /
@@ -348,15 +361,23 @@ void finish(const fs::path &folder, const fs::path &target, json index,
   FileWriter file = FileWriter::create(part.string()).value_or_throw();
   std::move(file.write(textWithSum(index))).value_or_throw();
   std::move(file.finish()).value_or_throw();
+  // The disk knows the names of data files before that of the index.
+  std::move(syncFolder(folder.string())).value_or_throw();
   std::move(renameDurably(part.string(), (folder / indexName).string()))
       .value_or_throw();
   if (folder != target && fs::absolute(target) != folder)
     std::move(renameDurably(folder.string(), target.string())).value_or_throw();
-  for (const fs::directory_entry &entry : fs::directory_iterator(target)) {
+  // It stands: what cannot be tidied now is tidied by a later write.
+  std::error_code ignored;
+  std::vector<fs::path> old;
+  for (const fs::directory_entry &entry :
+       fs::directory_iterator(target, ignored)) {
     const std::string name = entry.path().filename().string();
     if (isOurs(name) && !files.contains(name))
-      fs::remove(entry.path());
+      old.push_back(entry.path());
   }
+  for (const fs::path &file : old)
+    fs::remove(file, ignored);
   removeLeftovers(target.parent_path());
 }
 
@@ -371,7 +392,7 @@ void write_tensor_folder(const fs::path &path, const FolderContents &contents) {
     throw refuse("expected to be outside of a function, whose variables have "
                  "no values while it is traced");
   const fs::path target = path.has_filename() ? path : path.parent_path();
-  if (fs::exists(target) && !is_tensor_folder(target) && !fs::is_empty(target))
+  if (fs::exists(target) && !mayBeReplaced(target))
     throw refuse("there is something else under that name: choose another one, "
                  "or remove it");
   json index = {{"format", folderFormat},
@@ -396,8 +417,12 @@ void write_tensor_folder(const fs::path &path, const FolderContents &contents) {
   fs::path folder = isThere ? target : hiddenName(target);
   try {
     const Attempt made = attempted([&] {
-      if (isFirst)
-        fs::create_directories(folder);
+      if (isFirst) {
+        std::move(
+            createFolderDurably(fs::absolute(folder).parent_path().string()))
+            .value_or_throw();
+        fs::create_directory(folder);
+      }
       return json{{"target", fs::absolute(target)},
                   {"folder", fs::absolute(folder)}};
     });

@@ -8,6 +8,9 @@
 #include "Parts.h"
 #include "Placement.h"
 
+#include "meshloom/API/RemoteVariables.h"
+#include "meshloom/API/Shards.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,38 +27,58 @@ struct Metric::State {
   PartConfig config;
   MetricRule rule;
   std::vector<DVariable> sums;
+  bool isEarly = false; ///< no batch said yet where sums are to be
   std::mutex mutex;
 
+  /// Made once, whoever asks first, also while a function is being traced; none
+  /// as long as shapes are not known. `parts`: what the first batch adds, if
+  /// there is one.
   const std::vector<DVariable> &variables(const std::vector<Tensor> &parts);
-  bool isOfUnknownSizes() const {
-    return !std::ranges::all_of(
-        rule.sums, [](const auto &sum) { return isKnown(sum.shape); });
-  }
+  /// Brings sums that were made before the first batch to the mesh of that.
+  void place(const Tensor &like);
+  /// Makes sums of these shapes, where there are none.
+  void make(const std::vector<Shape> &shapes, const Tensor &like);
 };
 
-/// Made once, whoever asks first, also while a function is being traced; none
-/// as long as the shapes are not known. `parts`: what the first batch adds, if
-/// there is one.
 const std::vector<DVariable> &
 Metric::State::variables(const std::vector<Tensor> &parts) {
   std::lock_guard lock(mutex);
-  if (!sums.empty() || (parts.empty() && isOfUnknownSizes()))
-    return sums;
-  const Tensor like = parts.empty() ? Tensor() : parts.front();
-  std::vector<DVariable> made;
-  made.reserve(rule.sums.size());
+  std::vector<Shape> shapes;
   for (const MetricRule::Sum &sum : rule.sums)
-    made.push_back(nn::makeVariableNear(
-        like,
-        [&] {
-          return zeros(isKnown(sum.shape) ? sum.shape
-                                          : parts[made.size()].shape());
-        },
-        {.name = name + "/" + sum.name,
-         .trainable = false,
-         .aggregation = VariableAggregation::SUM}));
-  sums = std::move(made);
+    shapes.push_back(isKnown(sum.shape) || parts.empty()
+                         ? sum.shape
+                         : parts[shapes.size()].shape());
+  if (std::ranges::all_of(shapes, isKnown))
+    make(shapes, parts.empty() ? Tensor() : parts.front());
+  if (!parts.empty() && std::exchange(isEarly, false))
+    place(parts.front());
   return sums;
+}
+
+void Metric::State::place(const Tensor &like) {
+  const std::optional<Mesh> mesh = nn::meshNear(like);
+  if (!mesh)
+    return;
+  init_scope([&] {
+    for (const DVariable &sum : sums)
+      if (detail::isHostVariable(sum) && !detail::remoteOf(sum))
+        sum.set_layout(Layout::replicated(*mesh, unsigned(sum.rank())));
+  });
+}
+
+void Metric::State::make(const std::vector<Shape> &shapes, const Tensor &like) {
+  if (!sums.empty())
+    return;
+  std::vector<DVariable> made;
+  made.reserve(shapes.size());
+  for (const Shape &shape : shapes)
+    made.push_back(
+        nn::makeVariableNear(like, [&] { return zeros(shape, DType::F64); },
+                             {.name = name + "/" + rule.sums[made.size()].name,
+                              .trainable = false,
+                              .aggregation = VariableAggregation::SUM}));
+  sums = std::move(made);
+  isEarly = !like.defined();
 }
 
 Metric::Metric(std::string name, MetricRule rule)
@@ -117,13 +140,12 @@ void Metric::addBatch(const MetricBatch &batch, const Where &where) const {
           function,
           fmt::format("metric '{}' began with batches that add {} to '{}', "
                       "this one adds {}",
-                      name(), nn::text(sums[i].read_value()),
+                      name(),
+                      nn::text(cast(sums[i].read_value(), parts[i].dtype())),
                       state->rule.sums[i].name, nn::text(parts[i])),
           where);
   for (size_t i = 0; i < sums.size(); ++i)
-    sums[i].assign_add(parts[i].dtype() == sums[i].dtype()
-                           ? parts[i]
-                           : cast(parts[i], sums[i].dtype()));
+    sums[i].assign_add(cast(parts[i], sums[i].dtype()));
 }
 
 void Metric::update_state(const Tensor &y_true, const Tensor &y_pred,
@@ -139,7 +161,7 @@ Tensor Metric::result(Where where) const {
   detail::CallSite site(where);
   std::vector<Tensor> sums;
   for (const DVariable &sum : state->variables({}))
-    sums.push_back(sum.read_value());
+    sums.push_back(cast(sum.read_value(), DType::F32));
   if (sums.empty()) // whose shapes the first batch will say
     sums.assign(state->rule.sums.size(), zeros({}));
   return state->rule.result(sums);
@@ -168,6 +190,36 @@ std::vector<DVariable> Metric::variables() const {
   expectMetric(bool(*this), "variables", Where::current());
   std::lock_guard lock(state->mutex);
   return state->sums;
+}
+
+std::vector<Metric::SumShape> Metric::sum_shapes() const {
+  expectMetric(bool(*this), "sum_shapes", Where::current());
+  std::vector<SumShape> shapes;
+  for (const MetricRule::Sum &sum : state->rule.sums)
+    shapes.emplace_back(sum.name, sum.shape);
+  return shapes;
+}
+
+void Metric::build(const std::vector<SumShape> &given, Where where) const {
+  constexpr char function[] = "build";
+  expectMetric(bool(*this), function, where);
+  std::vector<Shape> shapes;
+  for (const MetricRule::Sum &sum : state->rule.sums) {
+    const auto found = std::ranges::find(given, sum.name, &SumShape::first);
+    const bool isGiven = found != given.end();
+    const Shape shape =
+        isKnown(sum.shape) || !isGiven ? sum.shape : found->second;
+    if (!isKnown(shape))
+      nn::fail(function,
+               fmt::format("expected the shape of the sum '{}' of metric '{}', "
+                           "which only a batch says otherwise",
+                           sum.name, name()),
+               where);
+    shapes.push_back(shape);
+  }
+  detail::CallSite site(where);
+  std::lock_guard lock(state->mutex);
+  state->make(shapes, Tensor());
 }
 
 Mean::Mean(const MetricOptions &options)

@@ -12,6 +12,7 @@
 #include "meshloom/API/Function.h"
 #include "meshloom/API/Ops.h"
 #include "meshloom/API/RemoteVariables.h"
+#include "meshloom/API/Shards.h"
 #include "meshloom/API/StatisticsOps.h"
 #include "meshloom/Distribute/ReplicaContext.h"
 
@@ -27,65 +28,11 @@ namespace {
 
 constexpr char applying[] = "apply_gradients";
 
-[[noreturn]] void refuse(const char *function, const std::string &message,
-                         const Where &where) {
-  throw Error(fmt::format("[{}] {} (at {}:{})", function, message,
-                          where.file_name(), where.line()));
-}
-
-/// What can have a gradient.
-void expectDifferentiable(const DVariable &variable, const char *function,
-                          const Where &where) {
-  if (!isFloat(variable.dtype()) && !isComplex(variable.dtype()))
-    refuse(function,
-           fmt::format("expected variables of floats or complex numbers, got "
-                       "'{}' of {}",
-                       variable.name(), name(variable.dtype())),
-           where);
-}
-
-void expectGradients(const Gradients &gradients, const Where &where) {
-  if (gradients.empty())
-    refuse(applying,
-           "expected gradients, got none: a model names its variables with "
-           "track",
-           where);
-  for (auto &[gradient, variable] : gradients) {
-    if (!variable.defined())
-      refuse(applying,
-             "expected a variable for each gradient, got an empty DVariable",
-             where);
-    if (!gradient.defined())
-      refuse(applying,
-             fmt::format("expected a gradient of variable '{}', got an empty "
-                         "Tensor",
-                         variable.name()),
-             where);
-    if (gradient.dtype() != variable.dtype() ||
-        gradient.shape() != variable.shape())
-      refuse(applying,
-             fmt::format("expected a gradient {} [{}] of variable '{}', got {} "
-                         "[{}]",
-                         name(variable.dtype()),
-                         fmt::join(variable.shape(), ", "), variable.name(),
-                         name(gradient.dtype()),
-                         fmt::join(gradient.shape(), ", ")),
-             where);
-    expectDifferentiable(variable, applying, where);
-  }
-}
-
-void expectFiniteRate(double rate, const char *function, const Where &where) {
-  if (!std::isfinite(rate))
-    refuse(function,
-           fmt::format("expected a learning rate that is finite, got {}", rate),
-           where);
-}
-
-/// A number on the mesh of `like`.
+/// A number on the mesh of `like`, or on the server that has it.
 DVariable makeScalar(const std::string &name, double number, DType type,
                      const DVariable &like) {
   return init_scope([&] {
+    const detail::ColocationScope beside(like);
     Tensor scalar = full({}, number, type);
     Tensor value = like.read_value();
     if (is_dtensor(value))
@@ -154,6 +101,8 @@ struct Optimizer::State {
   const Entry &entry(const DVariable &variable);
   /// Makes what `apply` and checkpoints need of the variable.
   void build(const DVariable &variable);
+  /// The number of steps, beside the variable where it is the first one.
+  void buildStep(const DVariable &variable);
   void apply(Gradients gradients,
              const std::optional<TensorLike> &learning_rate,
              const Where &where);
@@ -195,6 +144,8 @@ struct Optimizer::State {
   Hyperparameter learningRate;
   OptimizerOptions options;
   std::optional<DVariable> step, calls;
+  /// Somebody asked for `step` before it was known where it counts.
+  bool isStepEarly = false;
   std::optional<LossScaling> scaling;
   std::vector<Entry> table;
   /// Variables are their averages, and these what variables were.
@@ -234,9 +185,23 @@ Optimizer::State::entry(const DVariable &variable) {
   return table.emplace_back(std::move(entry));
 }
 
+void Optimizer::State::buildStep(const DVariable &variable) {
+  if (step && !std::exchange(isStepEarly, false))
+    return;
+  if (!step || detail::remoteOf(*step) || isElsewhere(variable)) {
+    // One that a server has counts there, whichever server it is.
+    if (!step || !detail::remoteOf(*step))
+      step = makeCounter("step", variable);
+    return;
+  }
+  init_scope([&] {
+    if (const Tensor value = variable.read_value(); is_dtensor(value))
+      step->set_layout(Layout::replicated(value.mesh(), 0));
+  });
+}
+
 void Optimizer::State::build(const DVariable &variable) {
-  if (usesStep() && !step)
-    step = makeCounter("step", variable);
+  buildStep(variable);
   if (accumulates() && !calls)
     calls = makeCounter("calls", variable);
   entry(variable);
@@ -311,11 +276,11 @@ void Optimizer::State::expectNoAccumulation(const Where &where) const {
 void Optimizer::State::change(const Gradients &gradients,
                               const std::optional<TensorLike> &learning_rate,
                               const Tensor &when) {
-  if (step && when.defined())
+  if (when.defined())
     step->assign_add(cast(when, DType::I64));
-  else if (step)
+  else
     step->assign_add(1);
-  const Tensor number = step ? step->read_value() : Tensor();
+  const Tensor number = usesStep() ? step->read_value() : Tensor();
   const Step now(number);
   const TensorLike given = rate(learning_rate);
   for (auto &[gradient, variable] : clipped(gradients)) {
@@ -599,15 +564,21 @@ DVariable Optimizer::iterations(Where where) const {
   expectUsable(function, where);
   std::lock_guard lock(state->mutex);
   if (!state->step) {
-    if (state->table.empty()) // nobody knows yet where it will count
-      return init_scope([] {
-        return DVariable(
-            tensor(int64_t(0)),
-            {.name = "step", .trainable = false, .layout = std::nullopt});
-      });
-    state->step = makeCounter("step", state->table.front().of);
+    state->isStepEarly = true;
+    state->step = init_scope([] {
+      return DVariable(
+          tensor(int64_t(0)),
+          {.name = "step", .trainable = false, .layout = std::nullopt});
+    });
   }
   return *state->step;
+}
+
+bool Optimizer::uses_iterations() const {
+  if (!state)
+    throw Error("[uses_iterations] expected an optimizer, got one that was "
+                "moved from");
+  return state->usesStep();
 }
 
 Config Optimizer::config() const {
@@ -634,6 +605,10 @@ Config Optimizer::config() const {
 
 bool Optimizer::keeps_averages() const {
   return state && state->averages();
+}
+
+bool Optimizer::is_swapped() const {
+  return state && state->isSwapped;
 }
 
 void Optimizer::expectUsable(const char *function, const Where &where) const {

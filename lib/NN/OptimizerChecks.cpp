@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
+
 namespace meshloom::optimizers {
 
 void expectOptions(const OptimizerOptions &options) {
@@ -56,6 +58,60 @@ void expectRate(const Hyperparameter &learningRate) {
                             "variable of one float, got {} [{}]",
                             name(variable->dtype()),
                             fmt::join(variable->shape(), ", ")));
+}
+
+void refuse(const char *function, const std::string &message,
+            const Where &where) {
+  throw Error(fmt::format("[{}] {} (at {}:{})", function, message,
+                          where.file_name(), where.line()));
+}
+
+void expectDifferentiable(const DVariable &variable, const char *function,
+                          const Where &where) {
+  if (!isFloat(variable.dtype()) && !isComplex(variable.dtype()))
+    refuse(function,
+           fmt::format("expected variables of floats or complex numbers, got "
+                       "'{}' of {}",
+                       variable.name(), name(variable.dtype())),
+           where);
+}
+
+void expectGradients(const Gradients &gradients, const Where &where) {
+  if (gradients.empty())
+    refuse("apply_gradients",
+           "expected gradients, got none: a model names its variables with "
+           "track",
+           where);
+  for (auto &[gradient, variable] : gradients) {
+    if (!variable.defined())
+      refuse("apply_gradients",
+             "expected a variable for each gradient, got an empty DVariable",
+             where);
+    if (!gradient.defined())
+      refuse("apply_gradients",
+             fmt::format("expected a gradient of variable '{}', got an empty "
+                         "Tensor",
+                         variable.name()),
+             where);
+    if (gradient.dtype() != variable.dtype() ||
+        gradient.shape() != variable.shape())
+      refuse("apply_gradients",
+             fmt::format("expected a gradient {} [{}] of variable '{}', got {} "
+                         "[{}]",
+                         name(variable.dtype()),
+                         fmt::join(variable.shape(), ", "), variable.name(),
+                         name(gradient.dtype()),
+                         fmt::join(gradient.shape(), ", ")),
+             where);
+    expectDifferentiable(variable, "apply_gradients", where);
+  }
+}
+
+void expectFiniteRate(double rate, const char *function, const Where &where) {
+  if (!std::isfinite(rate))
+    refuse(function,
+           fmt::format("expected a learning rate that is finite, got {}", rate),
+           where);
 }
 
 } // namespace meshloom::optimizers

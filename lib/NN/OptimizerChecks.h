@@ -1,14 +1,25 @@
-// What optimizers are made with, looked at when they are made.
+// What optimizers are made with, and what they are given in a step.
 #pragma once
 
 #include "meshloom/NN/Optimizer.h"
 
 namespace meshloom::optimizers {
 
+[[noreturn]] void refuse(const char *function, const std::string &message,
+                         const Where &where);
+
 /// Throws meshloom::Error if a number cannot be, or options exclude each other.
 void expectOptions(const OptimizerOptions &options);
 
 /// The same for what is known of the rate by then.
 void expectRate(const Hyperparameter &learningRate);
+void expectFiniteRate(double rate, const char *function, const Where &where);
+
+/// Throws where the variable can have no gradient.
+void expectDifferentiable(const DVariable &variable, const char *function,
+                          const Where &where);
+
+/// Throws where there is none, or one does not fit its variable.
+void expectGradients(const Gradients &gradients, const Where &where);
 
 } // namespace meshloom::optimizers

@@ -9,17 +9,21 @@
 
 namespace meshloom::nn {
 
+/// The mesh of `like` (which may be empty), else that of the function that is
+/// being traced.
+inline std::optional<Mesh> meshNear(const Tensor &like) {
+  return like.defined() && !like.is_traced() && is_dtensor(like)
+             ? std::optional(like.mesh())
+             : detail::meshOfTrace();
+}
+
 /// A variable of what `fill` gives, replicated: on the default mesh, else on
 /// that of `like` (which may be empty), else on that of the function that is
 /// being traced. Made outside of the trace.
 template <typename F>
 DVariable makeVariableNear(const Tensor &like, F &&fill,
                            VariableOptions options) {
-  std::optional<Mesh> mesh;
-  if (like.defined() && !like.is_traced() && is_dtensor(like))
-    mesh = like.mesh();
-  else
-    mesh = detail::meshOfTrace();
+  const std::optional<Mesh> mesh = meshNear(like);
   return init_scope([&] {
     Tensor value = fill();
     if (mesh && !is_dtensor(value))

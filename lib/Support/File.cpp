@@ -2,6 +2,8 @@
 #include "meshloom/Support/File.h"
 
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
@@ -10,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace meshloom {
 
@@ -183,15 +186,68 @@ Status renameDurably(const std::string &from, const std::string &to) {
   if (std::rename(from.c_str(), to.c_str()) != 0)
     return Error(fmt::format("cannot rename '{}' to '{}': {}", from, to,
                              std::strerror(errno)));
-  const std::string parent = std::filesystem::path(to).parent_path().string();
-  const int folder = open(parent.empty() ? "." : parent.c_str(),
-                          O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder >= 0) {
-    // Some file systems know no fsync of folders: there the rename is enough.
-    fsync(folder);
-    close(folder);
-  }
+  if (Status synced =
+          syncFolder(std::filesystem::path(to).parent_path().string());
+      !synced)
+    return Error(fmt::format("'{}' is there, but a power failure may undo it: "
+                             "{}",
+                             to, synced.error().message()));
   return Success();
+}
+
+Status syncFolder(const std::string &name) {
+  const int folder = open(name.empty() ? "." : name.c_str(),
+                          O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0)
+    return Error(fmt::format("cannot open the folder '{}': {}", name,
+                             std::strerror(errno)));
+  const bool isKnown =
+      fsync(folder) == 0 || errno == EINVAL || errno == ENOTSUP;
+  const int why = errno;
+  close(folder);
+  if (!isKnown)
+    return Error(fmt::format("cannot write the folder '{}' to the disk: {}",
+                             name, std::strerror(why)));
+  return Success();
+}
+
+Status createFolderDurably(const std::string &path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (path.empty() || fs::is_directory(path, error))
+    return Success();
+  const std::string parent = fs::path(path).parent_path().string();
+  if (Status above = createFolderDurably(parent); !above)
+    return above;
+  // Another process may have made it meanwhile.
+  if (fs::create_directory(path, error); error)
+    return Error(
+        fmt::format("cannot make the folder '{}': {}", path, error.message()));
+  return syncFolder(parent);
+}
+
+void removeAbandonedParts(const std::string &name) {
+  namespace fs = std::filesystem;
+  const fs::path path(name);
+  const std::string prefix = path.filename().string() + ".";
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  std::error_code ignored;
+  std::vector<fs::path> abandoned;
+  for (const fs::directory_entry &entry :
+       fs::directory_iterator(folder, ignored)) {
+    const std::string file = entry.path().filename().string();
+    if (!file.starts_with(prefix) || !file.ends_with(".part"))
+      continue;
+    const char *end = file.data() + file.size();
+    pid_t writer = 0;
+    const auto parsed =
+        std::from_chars(file.data() + prefix.size(), end, writer);
+    if (parsed.ec == std::errc() && parsed.ptr != end && *parsed.ptr == '.' &&
+        writer > 0 && kill(writer, 0) != 0 && errno == ESRCH)
+      abandoned.push_back(entry.path());
+  }
+  for (const fs::path &part : abandoned)
+    fs::remove(part, ignored);
 }
 
 } // namespace meshloom

@@ -1,5 +1,5 @@
 // Folders of tensors: any layout is read as any other, others can read the
-// files, damage is named, and a crash at any write leaves the old or the new.
+// files, and damage is named. FileFaultsTest.cpp has crashes and errors.
 #include "meshloom/Data/TensorFolder.h"
 
 #include "../TemporaryFolder.h"
@@ -7,15 +7,8 @@
 
 #include <gmock/gmock.h>
 
-#include <cstdlib>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <functional>
 #include <nlohmann/json.hpp>
-#include <spawn.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <zlib.h>
 
 using namespace meshloom;
@@ -25,111 +18,8 @@ using testing::HasSubstr;
 using TensorFolderTest = meshloom::test::TemporaryFolderTest;
 
 namespace {
-/// In a process that is to die: at the call of which number. 0: it lives.
-int64_t callToDieAt = 0;
-int64_t callsSoFar = 0;
-
-constexpr int died = 42;
-/// Whether the call that is about to be made is the last one.
-bool isLastCall() {
-  return callToDieAt > 0 && ++callsSoFar == callToDieAt;
-}
-} // namespace
-
-// What changes files, instead of the C library's: dies before the call it is
-// told, a write after half of its bytes.
-extern "C" {
-ssize_t write(int file, const void *bytes, size_t count) {
-  if (isLastCall()) {
-    syscall(SYS_write, file, bytes, count / 2);
-    _exit(died);
-  }
-  return syscall(SYS_write, file, bytes, count);
-}
-int fsync(int file) {
-  if (isLastCall())
-    _exit(died);
-  return int(syscall(SYS_fsync, file));
-}
-int rename(const char *from, const char *to) noexcept {
-  if (isLastCall())
-    _exit(died);
-  return int(syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
-}
-int unlink(const char *path) noexcept {
-  if (isLastCall())
-    _exit(died);
-  return int(syscall(SYS_unlinkat, AT_FDCWD, path, 0));
-}
-int unlinkat(int folder, const char *path, int flags) noexcept {
-  if (isLastCall())
-    _exit(died);
-  return int(syscall(SYS_unlinkat, folder, path, flags));
-}
-int mkdir(const char *path, mode_t mode) noexcept {
-  if (isLastCall())
-    _exit(died);
-  return int(syscall(SYS_mkdirat, AT_FDCWD, path, mode));
-}
-}
-
-namespace {
 Mesh mesh24() {
   return create_mesh({{"x", 2}, {"y", 4}}, virtual_cpus(8));
-}
-
-/// What the process that may die writes.
-data::FolderContents contentsOf(float value) {
-  Mesh mesh = create_mesh({{"x", 2}}, virtual_cpus(2));
-  return {
-      {{"a", distribute(full({4, 3}, value), Layout({"x", UNSHARDED}, mesh))},
-       {"b", full({3}, value)}},
-      {{"step", std::to_string(int(value))}}};
-}
-
-/// The value of all of a folder; fails where it is not whole.
-float valueOf(const std::filesystem::path &path) {
-  data::TensorFolder folder(path);
-  const float value = std::stof(folder.notes().at("step"));
-  EXPECT_EQ(folder.read("a").to_vector<float>(), std::vector<float>(12, value));
-  EXPECT_EQ(folder.read("b").to_vector<float>(), std::vector<float>(3, value));
-  return value;
-}
-
-constexpr char childVariable[] = "MESHLOOM_TEST_DIES_AT";
-constexpr char pathVariable[] = "MESHLOOM_TEST_WRITES";
-/// In a process that is told so writes contentsOf(2), or removes, and ends.
-class Child : public testing::Environment {
-  void SetUp() override {
-    const char *call = std::getenv(childVariable);
-    if (!call)
-      return;
-    const data::FolderContents contents = contentsOf(2);
-    callToDieAt = std::atoll(call);
-    data::write_tensor_folder(std::getenv(pathVariable), contents);
-    _exit(0);
-  }
-};
-[[maybe_unused]] const testing::Environment *const child =
-    testing::AddGlobalTestEnvironment(new Child);
-
-/// Runs a child; whether it died.
-bool childDies(int64_t atCall, const std::filesystem::path &path) {
-  setenv(childVariable, std::to_string(atCall).c_str(), 1);
-  setenv(pathVariable, path.c_str(), 1);
-  char name[] = "child", brief[] = "--gtest_brief=1",
-       filter[] = "--gtest_filter=SafetensorsTest.ReadsTheFormat";
-  char *arguments[] = {name, brief, filter, nullptr};
-  pid_t process = 0;
-  EXPECT_EQ(posix_spawn(&process, "/proc/self/exe", nullptr, nullptr, arguments,
-                        environ),
-            0);
-  unsetenv(childVariable);
-  int status = 0; // it ends before any test
-  EXPECT_EQ(waitpid(process, &status, 0), process);
-  EXPECT_TRUE(WIFEXITED(status));
-  EXPECT_THAT(WEXITSTATUS(status), testing::AnyOf(0, died));
-  return WEXITSTATUS(status) == died;
 }
 
 // Whatever it was written as, it is read as anything, and type by type.
@@ -338,43 +228,4 @@ TEST_F(TensorFolderTest, RefusesWhatItCannotWrite) {
   EXPECT_EQ(data::TensorFolder(folder / "w").read("a").size(), 2);
 }
 
-// Dies at each call that changes files, one after the other: what is there then
-// is the old folder or the new one, whole, and the next write tidies up.
-TEST_F(TensorFolderTest, ACrashLeavesTheOldOrTheNew) {
-  for (bool isReplaced : {true, false}) {
-    int64_t call = 1;
-    bool sawNew = false;
-    for (bool dies = true; dies; ++call) {
-      ASSERT_LT(call, 100);
-      std::filesystem::remove_all(folder / "w");
-      if (isReplaced)
-        data::write_tensor_folder(folder / "w", contentsOf(1));
-      dies = childDies(call, folder / "w");
-      SCOPED_TRACE(testing::Message() << "call " << call);
-      if (isReplaced || data::is_tensor_folder(folder / "w")) {
-        const float value = valueOf(folder / "w");
-        // Once the new one stands, a later crash does not bring the old back.
-        EXPECT_GE(value, sawNew ? 2 : 1);
-        sawNew = value == 2;
-      } else {
-        EXPECT_FALSE(std::filesystem::exists(folder / "w"));
-        EXPECT_FALSE(sawNew);
-      }
-    }
-    EXPECT_TRUE(sawNew);
-    EXPECT_GT(call, 10);
-    data::write_tensor_folder(folder / "w", contentsOf(1));
-    data::write_tensor_folder(folder / "other", contentsOf(1));
-    for (const char *name : {"", "w"}) {
-      size_t entries = 0;
-      for ([[maybe_unused]] const auto &entry :
-           std::filesystem::directory_iterator(folder / name))
-        ++entries;
-      // Two folders; an index and the files of two devices.
-      EXPECT_EQ(entries, *name ? 3u : 2u) << name;
-    }
-    data::remove_tensor_folder(folder / "other");
-    EXPECT_FALSE(std::filesystem::exists(folder / "other"));
-  }
-}
 } // namespace

@@ -12,7 +12,6 @@ using namespace meshloom::test;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using ModelFilesTest = meshloom::test::TemporaryFolderTest;
-using EstimatorTest = meshloom::test::TemporaryFolderTest;
 namespace fs = std::filesystem;
 
 namespace {
@@ -180,7 +179,8 @@ TEST_F(ModelFilesTest, GoesOnAfterACrash) {
                                        folder / "backup", {.save_freq = often}),
                                    crash(100)}});
     EXPECT_THAT(history.epoch, ElementsAre(1, 2));
-    EXPECT_EQ(calls, byBatches ? 4 : 6);
+    // The batch that crashed had not been seen by all callbacks.
+    EXPECT_EQ(calls, byBatches ? 5 : 6);
     EXPECT_FALSE(fs::exists(folder / "backup"));
     const std::vector<float> wanted = weightsOf(whole), got = weightsOf(model);
     ASSERT_EQ(got.size(), wanted.size());
@@ -205,70 +205,6 @@ TEST_F(ModelFilesTest, RestoresAModelThatIsNotBuilt) {
   const std::vector<float> first = fit(1);
   EXPECT_EQ(fit(1), first);
   EXPECT_NE(fit(2), first);
-}
-
-// The numbers of TensorFlow's guide: 3 steps, then 3 more from the folder.
-TEST_F(EstimatorTest, TrainsAndEvaluatesAndGoesOn) {
-  auto input = [](const Tensor &x, const Tensor &y) {
-    return [=]() -> data::AnyDataset {
-      return data::from_tensor_slices(x, y).batch(1);
-    };
-  };
-  const estimator::Estimator line(
-      [](const Tensor &features, const Tensor &labels,
-         estimator::ModeKeys mode) {
-        const layers::Dense layer(1);
-        const Tensor logits = layer(features);
-        const metrics::Metric far = metrics::MeanAbsoluteError();
-        far.update_state(labels, logits);
-        return estimator::EstimatorSpec{
-            .mode = mode,
-            .loss = losses::MeanSquaredError()(labels, logits),
-            .optimizer = optimizers::Adagrad({.learning_rate = 0.05}),
-            .eval_metric_ops = {{"far", far}}};
-      },
-      {.model_dir = folder / "model"});
-  const estimator::TrainSpec train{
-      input(tensor({{1.f, 1.5f}, {2.f, 2.5f}, {3.f, 3.5f}}),
-            tensor({{.3f}, {.5f}, {.7f}}))};
-  const estimator::EvalSpec evaluation{
-      input(tensor({{4.f, 4.5f}, {5.f, 5.5f}, {6.f, 6.5f}}),
-            tensor({{.8f}, {.9f}, {1.f}}))};
-  EXPECT_THAT(refusal([&] { line.evaluate(evaluation.input_fn); }),
-              HasSubstr("no checkpoint"));
-  auto numbers = estimator::train_and_evaluate(line, train, evaluation);
-  EXPECT_EQ(numbers["global_step"], 3);
-  EXPECT_EQ(numbers.size(), 3u);
-  // All errors are on one side: their mean is no more than the root of that of
-  // their squares, and more than half of it.
-  EXPECT_LE(numbers["far"], std::sqrt(numbers["loss"]));
-  EXPECT_GT(numbers["far"], std::sqrt(numbers["loss"]) / 2);
-  EXPECT_THAT(namesIn(folder / "model"),
-              ElementsAre("model.ckpt-0", "model.ckpt-3"));
-  EXPECT_EQ(line.evaluate(evaluation.input_fn), numbers);
-  EXPECT_EQ(line.train(train.input_fn, 5), 5);
-  EXPECT_EQ(line.train(train.input_fn, 5), 5);
-  EXPECT_EQ(line.evaluate(evaluation.input_fn)["global_step"], 5);
-
-  // An input whose last batch is another one: the same variables.
-  auto uneven = [&]() -> data::AnyDataset {
-    return data::from_tensor_slices(
-               tensor({{1.f, 1.5f}, {2.f, 2.5f}, {3.f, 3.5f}}),
-               tensor({{.3f}, {.5f}, {.7f}}))
-        .batch(2);
-  };
-  EXPECT_EQ(line.train(uneven), 7);
-  const estimator::Estimator wrong(
-      [](const Tensor &features, const Tensor &, estimator::ModeKeys mode) {
-        return estimator::EstimatorSpec{
-            .mode = mode,
-            .loss =
-                reduce_sum(layers::Dense(features.shape().front())(features)),
-            .optimizer = "sgd"};
-      },
-      {.model_dir = folder / "wrong"});
-  EXPECT_THAT(refusal([&] { wrong.train(uneven); }),
-              HasSubstr("the same variables in each call"));
 }
 
 } // namespace

@@ -318,7 +318,7 @@ TEST(OptimizersTest, SGDWithMomentumFollowsItsFormula) {
       expected += nesterov ? 0.9 * v - 0.1 * g : v;
       expectNear(w, {expected}, 1e-10);
     }
-    EXPECT_EQ(sgd.variables().size(), 1u);
+    EXPECT_EQ(sgd.variables().size(), 2u); // the count of steps, momentum
   }
 }
 

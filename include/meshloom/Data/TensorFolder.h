@@ -31,15 +31,19 @@ struct FolderContents {
 /// Pending reductions are done before.
 ///
 /// Throws meshloom::Error if a note is no JSON, if there is something else
-/// under that name, or if a file cannot be written; the old folder stands then.
+/// under that name, or if a file cannot be written; the old folder stands then,
+/// or the new one where the message says that it does: the disk did not say
+/// that it has it.
 void write_tensor_folder(const std::filesystem::path &path,
                          const FolderContents &contents);
 
 /// Whether there is a folder that write_tensor_folder has finished.
 bool is_tensor_folder(const std::filesystem::path &path);
 
-/// Removes such a folder; after a crash it is there as it was, or not at all.
-/// Throws meshloom::Error if it is no such folder or cannot be removed.
+/// Removes such a folder; after a crash, or where a file in it cannot be
+/// removed, it is there as it was, or not at all. A later write beside it
+/// tidies up. Throws meshloom::Error if it is no such folder or cannot be
+/// removed.
 void remove_tensor_folder(const std::filesystem::path &path);
 
 /// What a folder says of a tensor.

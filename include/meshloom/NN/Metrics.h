@@ -19,19 +19,20 @@ struct MetricBatch {
 
 /// How a metric is computed: sums over all batches of what each adds, and a
 /// function of the sums. Because they are sums, it does not matter how examples
-/// are cut into batches, replicas and devices.
+/// are cut into batches, replicas and devices. Sums are kept in f64: after 2^31
+/// batches they are right to 1e-6.
 struct MetricRule {
   /// One of the sums.
   struct Sum {
     std::string name; ///< its variable is called after it
-    /// Of f32. Sizes of -1 are those of what the first batch adds; before it
-    /// `result` gets scalars of 0.
+    /// Sizes of -1 are those of what the first batch adds; before it `result`
+    /// gets scalars of 0.
     Shape shape = {};
   };
   std::vector<Sum> sums; ///< all of them, 0 at first
   /// What a batch adds to each of them.
   std::function<std::vector<Tensor>(const MetricBatch &)> add;
-  /// What they say.
+  /// What they say; it gets them as f32.
   std::function<Tensor(const std::vector<Tensor> &sums)> result;
 };
 
@@ -100,8 +101,18 @@ public:
   const std::string &id() const;
   /// What it was made with, beside the id.
   const PartConfig &config() const;
-  /// Its sums; none before the first use.
+  /// Its sums, f64; none before the first use, or `build`.
   std::vector<DVariable> variables() const;
+  /// A sum by its name and its shape.
+  using SumShape = std::pair<std::string, Shape>;
+  /// Makes its sums now, where they are not there, as the first batch would: a
+  /// checkpoint is restored into them. `shapes`: of the sums whose shapes only
+  /// batches say, as `sum_shapes` names them. Throws meshloom::Error if one of
+  /// these is missing.
+  void build(const std::vector<SumShape> &shapes = {},
+             Where where = Where::current()) const;
+  /// Its sums; sizes of -1 are those of what the first batch adds.
+  std::vector<SumShape> sum_shapes() const;
   /// Whether it is not empty.
   explicit operator bool() const { return state != nullptr; }
   /// Whether both are the same metric.

@@ -147,7 +147,7 @@ public:
   virtual ~UpdateRule() = default;
   /// The state that it keeps of a variable; none by default.
   virtual std::vector<Slot> slots(const DVariable &variable) const;
-  /// Whether it asks for the number of the step.
+  /// Whether it asks for the number of the step. Steps are counted anyway.
   virtual bool usesStep() const { return false; }
   /// Assigns the variable and its slots.
   virtual void update(const Update &update) const = 0;
@@ -179,9 +179,8 @@ public:
   /// The loss times the scale of losses, of which gradients are then taken for
   /// apply_gradients; as it is where losses are not scaled.
   Tensor scale_loss(const Tensor &loss, Where where = Where::current()) const;
-  /// The counters (of the step where it is asked for, of calls where gradients
-  /// are accumulated), the scale of losses, then each variable's state, in the
-  /// order seen.
+  /// The counters (of steps, and of calls where gradients are accumulated), the
+  /// scale of losses, then each variable's state, in the order seen.
   std::vector<DVariable> variables() const;
   /// Makes the counters and the state of those variables now, as the first step
   /// would: a checkpoint is restored into them. Throws meshloom::Error if one
@@ -206,10 +205,16 @@ public:
   /// traced later are not traced again for other rates.
   void set_learning_rate(double rate, Where where = Where::current()) const;
   /// The number of steps so far, an i64 variable, which functions may read.
-  /// Counts from the first time that it is asked for, or from the first step
-  /// where the formula needs it. Before the first step, or `build`, it is a
-  /// variable of 0 that does not count: ask again after that.
+  /// Every optimizer counts from its first step on: calls that change variables
+  /// (with gradient_accumulation_steps one of so many, with scaled losses those
+  /// whose gradients are finite). Before the first step it lies on the default
+  /// mesh, and comes to the mesh of the variables by the first step. Where a
+  /// parameter server has the variables, ask in the scope of their strategy.
   DVariable iterations(Where where = Where::current()) const;
+  /// Whether its rule, its averages or the schedule of its rate use the number
+  /// of steps. In checkpoints of earlier versions others had no such number:
+  /// those are restored without one.
+  bool uses_iterations() const;
   /// What it is made again from: the rule's class and numbers, the learning
   /// rate (the present one of a variable; a schedule that has a name; nothing
   /// of a function), the options.
@@ -221,6 +226,9 @@ public:
   static Optimizer from_config(const Config &config);
   /// Whether it keeps running averages of variables; see ema_momentum.
   bool keeps_averages() const;
+  /// Whether variables are their running averages now, and the averages what
+  /// the variables were; see swap_with_averages.
+  bool is_swapped() const;
   /// Makes every variable that was updated its running average, as one does
   /// after training. Throws meshloom::Error where none is kept.
   void overwrite_with_averages(Where where = Where::current()) const;

@@ -71,7 +71,20 @@ private:
 
 /// Renames what lies in a folder to another name in the same one, in place of
 /// what has that name; waits until the disk knows. After a crash the name is
-/// that of the old or of the new one.
+/// that of the old or of the new one. Fails where it cannot be renamed, or
+/// where the disk does not say that it knows: the message tells which.
 Status renameDurably(const std::string &from, const std::string &to);
+
+/// Waits until the disk knows the names in a folder; "" is the working
+/// directory. A file system that cannot be asked (EINVAL, ENOTSUP) knows.
+Status syncFolder(const std::string &folder);
+
+/// Makes a folder and those above it, where they are not there, and waits until
+/// the disk knows them.
+Status createFolderDurably(const std::string &path);
+
+/// Removes the files "NAME.PID.*.part" beside the file of that name that
+/// processes of this machine wrote which are no more.
+void removeAbandonedParts(const std::string &name);
 
 } // namespace meshloom

@@ -4,7 +4,9 @@
 #include "FolderErrors.h"
 
 #include "meshloom/API/Function.h"
+#include "meshloom/API/Logging.h"
 #include "meshloom/API/MovedFrom.h"
+#include "meshloom/API/Ops.h"
 #include "meshloom/API/Shards.h"
 
 #include <fmt/format.h>
@@ -103,6 +105,20 @@ Trackable::Trackable(const Layer &layer)
     : variables([layer] { return layer.named_variables(); }) {}
 Trackable::Trackable(const optimizers::Optimizer &optimizer)
     : optimizer(optimizer) {}
+Trackable::Trackable(const metrics::Metric &metric)
+    : variables([metric] { return named(metric.variables()); }),
+      metric(metric) {}
+Trackable::Trackable(callbacks::Callback *callback)
+    : Trackable(Parts{
+          [callback]() -> std::optional<callbacks::CallbackState> {
+            callbacks::CallbackState state = callback->get_state();
+            return state.empty() ? std::nullopt
+                                 : std::optional(std::move(state));
+          },
+          [callback](const std::optional<callbacks::CallbackState> &state) {
+            if (state)
+              callback->set_state(*state);
+          }}) {}
 Trackable::Trackable(int64_t *number)
     : saveState([number] { return std::to_string(*number); }),
       restoreState(
@@ -142,10 +158,20 @@ struct Checkpoint::State {
 
   Paths paths() const;
   void buildOptimizers(const data::TensorFolder &folder) const;
+  void buildMetrics(const data::TensorFolder &folder) const;
+  bool isOfParts(const std::string &path) const;
+  bool isCountOfSteps(const std::string &path) const;
+  /// Whether sums of a metric that were stored in f32 are read as f64.
+  bool isNarrowSum(const std::string &path, const DVariable &variable,
+                   const data::StoredTensor &stored) const;
   void compare(const data::TensorFolder &folder,
                const std::map<std::string, DVariable> &variables,
                const RestoreOptions &options) const;
   void restoreStates(const data::TensorFolder &folder) const;
+  /// What objects with a state of values and tensors have there.
+  std::vector<
+      std::pair<const Trackable *, std::optional<callbacks::CallbackState>>>
+  partsIn(const data::TensorFolder &folder) const;
 
   Objects objects;
   int64_t saveCounter = 0;
@@ -201,14 +227,53 @@ void Checkpoint::State::buildOptimizers(
     if (of.empty() && has(name + "/"))
       of = all;
     object.optimizer->build(of);
-    // Some count steps, and have a rate that is a variable, once asked to.
-    if (folder.tensors().contains(name + "/step") && !of.empty())
-      (void)object.optimizer->iterations();
+    // The rate is a variable once somebody asked for one.
     if (folder.tensors().contains(name + "/learning_rate") &&
         std::holds_alternative<double>(object.optimizer->learning_rate().value))
       object.optimizer->set_learning_rate(
           object.optimizer->current_learning_rate());
   }
+}
+
+/// Makes the sums of metrics that have none and that the folder has sums of.
+void Checkpoint::State::buildMetrics(const data::TensorFolder &folder) const {
+  for (const auto &[name, object] : objects) {
+    if (!object.metric || !object.metric.variables().empty())
+      continue;
+    std::vector<metrics::Metric::SumShape> shapes;
+    for (const auto &[sum, shape] : object.metric.sum_shapes())
+      if (auto stored = folder.tensors().find(
+              fmt::format("{}/{}/{}", name, object.metric.name(), sum));
+          stored != folder.tensors().end())
+        shapes.emplace_back(sum, stored->second.shape);
+    if (shapes.size() == object.metric.sum_shapes().size())
+      object.metric.build(shapes);
+  }
+}
+
+/// Whether it is the path of a tensor of an object that has some of its own.
+bool Checkpoint::State::isOfParts(const std::string &path) const {
+  return std::ranges::any_of(objects, [&](const auto &object) {
+    return object.second.parts && path.starts_with(object.first + "/");
+  });
+}
+
+/// Whether it is the number of steps of an optimizer that needs none.
+bool Checkpoint::State::isCountOfSteps(const std::string &path) const {
+  return std::ranges::any_of(objects, [&](const auto &object) {
+    return object.second.optimizer && path == object.first + "/step" &&
+           !object.second.optimizer->uses_iterations();
+  });
+}
+
+bool Checkpoint::State::isNarrowSum(const std::string &path,
+                                    const DVariable &variable,
+                                    const data::StoredTensor &stored) const {
+  return stored.dtype == DType::F32 && variable.dtype() == DType::F64 &&
+         stored.shape == variable.shape() &&
+         std::ranges::any_of(objects, [&](const auto &object) {
+           return object.second.metric && path.starts_with(object.first + "/");
+         });
 }
 
 void Checkpoint::State::compare(
@@ -226,16 +291,24 @@ void Checkpoint::State::compare(
     auto found = folder.tensors().find(path);
     if (found == folder.tensors().end() && isRate(path))
       continue; // it was a number then
+    if (found == folder.tensors().end() && isCountOfSteps(path)) {
+      detail::log(LogLevel::WARNING,
+                  fmt::format("[restore] '{}' does not say how many steps the "
+                              "optimizer took, as an earlier version wrote it: "
+                              "its iterations stay what they are",
+                              folder.path().string()));
+      continue;
+    }
     if (found == folder.tensors().end())
       missing.push_back(fmt::format("{} {}", path, own));
     else if (std::string stored =
                  typeText(found->second.dtype, found->second.shape);
-             stored != own)
+             stored != own && !isNarrowSum(path, variable, found->second))
       different.push_back(
           fmt::format("{} {}, stored is {}", path, own, stored));
   }
   for (const auto &[path, stored] : folder.tensors())
-    if (!variables.contains(path))
+    if (!variables.contains(path) && !isOfParts(path))
       extra.push_back(
           fmt::format("{} {}", path, typeText(stored.dtype, stored.shape)));
   for (const auto &[name, object] : objects)
@@ -244,7 +317,7 @@ void Checkpoint::State::compare(
   for (const auto &[note, text] : folder.notes())
     if (note.starts_with(statePrefix) &&
         std::ranges::none_of(objects, [&](const auto &object) {
-          return object.second.restoreState &&
+          return (object.second.restoreState || object.second.parts) &&
                  statePrefix + object.first == note;
         }))
       extra.push_back(note.substr(sizeof(statePrefix) - 1));
@@ -292,6 +365,32 @@ void Checkpoint::State::restoreStates(const data::TensorFolder &folder) const {
   }
 }
 
+std::vector<
+    std::pair<const Trackable *, std::optional<callbacks::CallbackState>>>
+Checkpoint::State::partsIn(const data::TensorFolder &folder) const {
+  std::vector<
+      std::pair<const Trackable *, std::optional<callbacks::CallbackState>>>
+      all;
+  for (const auto &[name, object] : objects) {
+    if (!object.parts)
+      continue;
+    auto &part = all.emplace_back(&object, std::nullopt).second;
+    const auto values = folder.notes().find(statePrefix + name);
+    if (values == folder.notes().end())
+      continue;
+    part.emplace(callbacks::CallbackState{Config::parse(values->second), {}});
+    const std::string prefix = name + "/";
+    for (auto stored = folder.tensors().lower_bound(prefix);
+         stored != folder.tensors().end() && stored->first.starts_with(prefix);
+         ++stored)
+      part->tensors.emplace(stored->first.substr(prefix.size()),
+                            detail::namingFolders("restore", [&] {
+                              return folder.read(stored->first);
+                            }));
+  }
+  return all;
+}
+
 std::map<std::string, DVariable> Checkpoint::variables() const {
   detail::expectNotMovedFrom(state, "Checkpoint");
   return state->paths().all();
@@ -310,9 +409,17 @@ void Checkpoint::write(const std::filesystem::path &path,
     contents.tensors.emplace(variablePath, variable.read_value());
   contents.notes = extras.notes;
   contents.notes[counterNote] = std::to_string(state->saveCounter);
-  for (const auto &[name, object] : state->objects)
+  for (const auto &[name, object] : state->objects) {
     if (object.saveState)
       contents.notes[statePrefix + name] = object.saveState();
+    if (!object.parts)
+      continue;
+    if (const auto parts = object.parts->get()) {
+      contents.notes[statePrefix + name] = parts->values.to_json();
+      for (const auto &[tensor, value] : parts->tensors)
+        contents.tensors.emplace(fmt::format("{}/{}", name, tensor), value);
+    }
+  }
   auto job = [path, contents = std::move(contents), after = extras.after] {
     data::write_tensor_folder(path, contents);
     if (after)
@@ -357,6 +464,7 @@ void Checkpoint::restore(const std::filesystem::path &path,
   state->wait();
   const data::TensorFolder folder = detail::openFolder("restore", path);
   state->buildOptimizers(folder);
+  state->buildMetrics(folder);
   const std::map<std::string, DVariable> all = variables();
   state->compare(folder, all, options);
   // Everything is read before anything is assigned.
@@ -364,14 +472,21 @@ void Checkpoint::restore(const std::filesystem::path &path,
   for (const auto &[name, variable] : all)
     if (folder.tensors().contains(name))
       values.emplace_back(variable, detail::namingFolders("restore", [&] {
-                            return folder.read(
+                            const Tensor value = folder.read(
                                 name, detail::isHostVariable(variable)
                                           ? std::nullopt
                                           : std::optional(variable.layout()));
+                            return value.dtype() == variable.dtype()
+                                       ? value
+                                       : cast(value, variable.dtype());
                           }));
+  const auto parts = state->partsIn(folder);
   state->restoreStates(folder);
   for (const auto &[variable, value] : values)
     variable.assign(value);
+  // These may look at what was restored.
+  for (const auto &[object, part] : parts)
+    object->parts->set(part);
   if (auto counter = folder.notes().find(counterNote);
       counter != folder.notes().end())
     state->saveCounter = std::stoll(counter->second);

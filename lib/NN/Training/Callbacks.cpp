@@ -1,10 +1,9 @@
 // Callbacks that decide when to stop and how fast to learn, and that keep what
 // was seen, see Callbacks.h. The rules are Keras's.
 #include "../Numbers.h"
-#include "CallbackList.h"
+#include "CallbackState.h"
 
 #include "meshloom/API/Logging.h"
-#include "meshloom/API/Processes.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,51 +11,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <iostream>
 #include <limits>
 
 namespace meshloom::callbacks {
-
-Callback::~Callback() = default;
-void Callback::on_train_begin(Logs &) {}
-void Callback::on_train_end(Logs &) {}
-void Callback::on_epoch_begin(int64_t, Logs &) {}
-void Callback::on_epoch_end(int64_t, Logs &) {}
-void Callback::on_train_batch_begin(int64_t, Logs &) {}
-void Callback::on_train_batch_end(int64_t, Logs &) {}
-void Callback::on_test_begin(Logs &) {}
-void Callback::on_test_end(Logs &) {}
-void Callback::on_test_batch_begin(int64_t, Logs &) {}
-void Callback::on_test_batch_end(int64_t, Logs &) {}
-void Callback::on_predict_begin(Logs &) {}
-void Callback::on_predict_end(Logs &) {}
-void Callback::on_predict_batch_begin(int64_t, Logs &) {}
-void Callback::on_predict_batch_end(int64_t, Logs &) {}
-
-Model &Callback::model() const {
-  if (!trained)
-    throw Error("[Callback] there is no model yet: fit, evaluate and predict "
-                "give their callbacks the model when they begin");
-  return *trained;
-}
-
-CallbackList::CallbackList(const Model &given, std::vector<CallbackRef> list,
-                           TrainingParameters parameters)
-    : model(given), callbacks(std::move(list)) {
-  for (const CallbackRef &callback : callbacks)
-    if (!callback.get())
-      throw Error("[Callback] expected callbacks, got a null pointer");
-  for (const CallbackRef &callback : callbacks) {
-    callback->trained = &model;
-    callback->parameters = parameters;
-  }
-}
-
-CallbackList::~CallbackList() {
-  for (const CallbackRef &callback : callbacks)
-    callback->trained = nullptr;
-}
 
 //===-- Monitor -----------------------------------------------------------===//
 
@@ -190,6 +148,11 @@ void EarlyStopping::on_epoch_end(int64_t epoch, Logs &logs) {
     return;
   stopped = epoch;
   model().stop_training();
+}
+
+void EarlyStopping::on_train_end(Logs &) {
+  if (stopped && options.verbose > 0)
+    std::cout << "Epoch " << *stopped + 1 << ": early stopping\n";
   if (bestWeights.empty())
     return;
   if (options.verbose > 0)
@@ -198,9 +161,27 @@ void EarlyStopping::on_epoch_end(int64_t epoch, Logs &logs) {
   model().set_weights(bestWeights);
 }
 
-void EarlyStopping::on_train_end(Logs &) {
-  if (stopped && options.verbose > 0)
-    std::cout << "Epoch " << *stopped + 1 << ": early stopping\n";
+CallbackState EarlyStopping::get_state() const {
+  CallbackState state{.values = Config::Map{{"best", numberConfig(bestValue)},
+                                            {"best_epoch", bestEpoch},
+                                            {"wait", waited}}};
+  if (stopped)
+    state.values["stopped_epoch"] = *stopped;
+  for (size_t i = 0; i < bestWeights.size(); ++i)
+    state.tensors.emplace(fmt::format("best_weights/{}", i), bestWeights[i]);
+  return state;
+}
+
+void EarlyStopping::set_state(const CallbackState &state) {
+  bestValue = numberOf(state.values.at("best"));
+  bestEpoch = state.values.at("best_epoch").as_int();
+  waited = state.values.at("wait").as_int();
+  stopped.reset();
+  if (const Config *epoch = state.values.find("stopped_epoch"))
+    stopped = epoch->as_int();
+  bestWeights.clear();
+  for (size_t i = 0; i < state.tensors.size(); ++i)
+    bestWeights.push_back(state.tensors.at(fmt::format("best_weights/{}", i)));
 }
 
 //===-- Learning rates ----------------------------------------------------===//
@@ -251,6 +232,18 @@ void ReduceLROnPlateau::on_epoch_end(int64_t epoch, Logs &logs) {
     resting = options.cooldown;
     waited = 0;
   }
+}
+
+CallbackState ReduceLROnPlateau::get_state() const {
+  return {.values = Config::Map{{"best", numberConfig(best)},
+                                {"wait", waited},
+                                {"cooldown", resting}}};
+}
+
+void ReduceLROnPlateau::set_state(const CallbackState &state) {
+  best = numberOf(state.values.at("best"));
+  waited = state.values.at("wait").as_int();
+  resting = state.values.at("cooldown").as_int();
 }
 
 LearningRateScheduler::LearningRateScheduler(Schedule given, int verbose,
@@ -357,68 +350,6 @@ void LambdaCallback::on_train_batch_begin(int64_t batch, Logs &logs) {
 void LambdaCallback::on_train_batch_end(int64_t batch, Logs &logs) {
   if (functions.on_train_batch_end)
     functions.on_train_batch_end(batch, logs);
-}
-
-//===-- CSVLogger ---------------------------------------------------------===//
-
-CSVLogger::CSVLogger(std::filesystem::path file, CSVLoggerOptions options)
-    : file(std::move(file)), options(std::move(options)) {}
-
-bool isWriter(const Model &model) {
-  if (client_id() == 0)
-    return true;
-  return std::ranges::none_of(model.variables(), [](const DVariable &variable) {
-    return detail::spansProcesses(variable.layout().mesh());
-  });
-}
-
-void CSVLogger::write(const std::string &line) {
-  if (!isWriter(model()))
-    return;
-  std::ofstream out(file, std::ios::app);
-  out << line << '\n';
-  if (!out.flush())
-    throw Error(fmt::format("[CSVLogger] cannot write '{}'", file.string()));
-}
-
-void CSVLogger::on_train_begin(Logs &) {
-  names.clear();
-  std::error_code ignored;
-  hasHeader = options.append && std::filesystem::file_size(file, ignored) > 0 &&
-              !ignored;
-  if (!options.append && isWriter(model()) &&
-      !std::ofstream(file, std::ios::trunc))
-    throw Error(fmt::format("[CSVLogger] cannot write '{}'", file.string()));
-}
-
-void CSVLogger::on_epoch_end(int64_t epoch, Logs &logs) {
-  if (names.empty()) {
-    for (auto &[name, value] : logs.values())
-      names.push_back(name);
-    std::ranges::sort(names);
-    // Columns stay what they are, so those of an evaluation that comes later
-    // are there from the start.
-    const bool evaluates =
-        std::ranges::any_of(names, [](const std::string &name) {
-          return name.starts_with("val_");
-        });
-    if (params().validates && !evaluates) {
-      const size_t count = names.size();
-      for (size_t i = 0; i < count; ++i)
-        if (names[i] != rateName)
-          names.push_back("val_" + names[i]);
-    }
-    if (!hasHeader)
-      write(fmt::format("epoch{}{}", options.separator,
-                        fmt::join(names, options.separator)));
-    hasHeader = true;
-  }
-  std::string line = std::to_string(epoch);
-  for (const std::string &name : names) {
-    const std::optional<double> value = logs.find(name);
-    line += options.separator + (value ? fmt::format("{}", *value) : "NA");
-  }
-  write(line);
 }
 
 } // namespace meshloom::callbacks

@@ -1,16 +1,18 @@
-// Estimators on one process, see Estimator.h.
-#include "meshloom/NN/Training/Estimator.h"
+// Models of functions, their training and evaluation, see Estimator.h.
+#include "EstimatorState.h"
 
 #include "../Layers/LayerState.h"
 
+#include "meshloom/API/Logging.h"
 #include "meshloom/API/VariableCreation.h"
 #include "meshloom/NN/State/CheckpointManager.h"
+#include "meshloom/NN/Training/TensorBoard.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
-#include <iostream>
 
 namespace meshloom::estimator {
 
@@ -19,6 +21,14 @@ using data::detail::Element;
 namespace {
 
 constexpr char checkpointName[] = "model.ckpt";
+constexpr char globalStepName[] = "global_step";
+
+/// Of the model function that this thread is in.
+thread_local const DVariable *stepOfFunction = nullptr;
+
+void tell(const std::string &text) {
+  meshloom::detail::log(LogLevel::INFO, text);
+}
 
 /// A model of features and labels, whose only result is that it adds the loss.
 class FunctionModel : public ModelImpl {
@@ -31,11 +41,25 @@ public:
 
   /// What the first call gave. Its metrics are those that later ones update.
   std::optional<EstimatorSpec> spec;
+  /// The number of training steps so far, and the loss of the last one.
+  DVariable globalStep, lastLoss;
 
   std::vector<Tensor> call_many(const std::vector<Tensor> &inputs,
                                 const CallOptions &) override {
     size_t next = 0;
     const bool isFirst = !spec;
+    if (!globalStep.defined())
+      init_scope([&] {
+        globalStep =
+            DVariable(tensor(int64_t(0)),
+                      {.name = globalStepName,
+                       .trainable = false,
+                       .aggregation = VariableAggregation::ONLY_FIRST_REPLICA});
+        lastLoss =
+            DVariable(tensor(0.f), {.name = "loss",
+                                    .trainable = false,
+                                    .aggregation = VariableAggregation::MEAN});
+      });
     auto creator = variable_creator_scope([&](const NextVariable &make,
                                               const Tensor &initial,
                                               VariableOptions options) {
@@ -52,7 +76,15 @@ public:
             options.name));
       return made[next++];
     });
-    EstimatorSpec given = function(inputs[0], inputs[1], mode);
+    const DVariable *const around = std::exchange(stepOfFunction, &globalStep);
+    EstimatorSpec given;
+    try {
+      given = function(inputs[0], inputs[1], mode);
+    } catch (...) {
+      stepOfFunction = around;
+      throw;
+    }
+    stepOfFunction = around;
     if (!given.loss.defined() || given.loss.rank() != 0)
       throw Error("[Estimator] expected the model function to give a loss, a "
                   "scalar: reduce it");
@@ -61,6 +93,10 @@ public:
                   "optimizer for training, got none");
     add_loss(given.loss);
     const Tensor loss = given.loss;
+    if (mode == ModeKeys::TRAIN && !isFirst) { // the first call is no step
+      globalStep.assign_add(1);
+      lastLoss.assign(cast(loss, DType::F32));
+    }
     if (isFirst) {
       // Sums of metrics are no part of the model.
       auto isOfMetric = [&](const DVariable &variable) {
@@ -97,8 +133,10 @@ struct Compiled {
 };
 
 /// What the model function makes of the input's first batch.
-Compiled makeModel(const ModelFunction &function, ModeKeys mode,
+Compiled makeModel(const Estimator::State &estimator, ModeKeys mode,
                    const data::AnyDataset &input) {
+  if (estimator.config.tf_random_seed)
+    set_random_seed(*estimator.config.tf_random_seed);
   const std::optional<Element> batch = input.open()->next();
   if (!batch || batch->values.size() != 2 || batch->parts().size() != 2)
     throw Error(fmt::format("[Estimator] expected input_fn to give batches of "
@@ -114,7 +152,7 @@ Compiled makeModel(const ModelFunction &function, ModeKeys mode,
   const auto both =
       std::make_shared<data::detail::TypedSkeleton<std::vector<Tensor>>>(
           std::vector<Tensor>(2));
-  Compiled compiled{ModelOf<FunctionModel>(function, mode),
+  Compiled compiled{ModelOf<FunctionModel>(estimator.modelFunction, mode),
                     {},
                     data::AnyDataset(data::detail::map(
                         input.source(),
@@ -134,104 +172,194 @@ Compiled makeModel(const ModelFunction &function, ModeKeys mode,
   return compiled;
 }
 
-/// Counts steps, and writes checkpoints by the clock.
+using Clock = std::chrono::steady_clock;
+double secondsSince(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// Writes checkpoints, lines and summaries while fit takes steps.
 class Steps : public callbacks::Callback {
 public:
-  using Clock = std::chrono::steady_clock;
-  Steps(int64_t &step, double seconds, std::function<void()> write)
-      : step(step), between(seconds), write(std::move(write)) {}
+  /// `write` writes a checkpoint. `first`: the number of the first step.
+  Steps(const FunctionModel &model, const Estimator::State &estimator,
+        int64_t first, std::function<void()> write)
+      : model(model), config(estimator.config), isWriter(estimator.isWriter()),
+        first(first), step(first), writtenStep(first), write(std::move(write)) {
+    if (isWriter && config.save_summary_steps > 0)
+      summaries.emplace(config.model_dir);
+  }
 
-  void on_train_batch_end(int64_t, Logs &) override {
-    ++step;
-    if (Clock::now() - written < between)
+  void on_train_batch_end(int64_t, Logs &logs) override {
+    const int64_t done = step++ - first; // steps before this one
+    const bool tells = isTime(config.log_step_count_steps, done);
+    const bool sums = isTime(config.save_summary_steps, done);
+    const bool writes =
+        config.save_checkpoints_steps
+            ? step - writtenStep >= *config.save_checkpoints_steps
+            : secondsSince(written) >= config.save_checkpoints_secs;
+    if (!tells && !sums && !writes)
+      return;
+    (void)logs.values(); // waits for workers
+    if (tells || sums)
+      show(tells, sums);
+    if (!writes)
       return;
     write();
     written = Clock::now();
+    writtenStep = step;
   }
+  void on_train_end(Logs &) override {
+    if (step != first && isWriter)
+      tell(fmt::format("Loss for final step: {:.7g}.",
+                       model.lastLoss.item<float>()));
+    if (summaries)
+      summaries->flush();
+  }
+  /// Whether steps were taken that no checkpoint has.
+  bool isUnwritten() const { return step != writtenStep; }
 
 private:
-  int64_t &step;
-  std::chrono::duration<double> between;
+  static bool isTime(int64_t every, int64_t done) {
+    return every > 0 && done % every == 0;
+  }
+  /// The loss of the step, and how fast steps were since the last line.
+  void show(bool tells, bool sums) {
+    const float loss = model.lastLoss.item<float>(); // all processes read it
+    if (!isWriter)
+      return;
+    const int64_t number = step - 1;
+    const double seconds = secondsSince(shown);
+    if (tells && number > first)
+      tell(fmt::format("global_step/sec: {:.6g}",
+                       double(step - shownStep) / seconds));
+    if (tells)
+      tell(number > first
+               ? fmt::format("loss = {:.7g}, step = {} ({:.3f} sec)", loss,
+                             number, seconds)
+               : fmt::format("loss = {:.7g}, step = {}", loss, number));
+    if (sums) {
+      summaries->scalar("loss", loss, number);
+      if (number > first)
+        summaries->scalar("global_step/sec", double(step - shownStep) / seconds,
+                          number);
+    }
+    shown = Clock::now();
+    shownStep = step;
+  }
+
+  const FunctionModel &model;
+  const RunConfig &config;
+  bool isWriter;
+  int64_t first, step, writtenStep, shownStep = step;
+  Clock::time_point written = Clock::now(), shown = written;
   std::function<void()> write;
-  Clock::time_point written = Clock::now();
+  std::optional<SummaryWriter> summaries;
 };
 
 } // namespace
 
-Estimator::Estimator(ModelFunction model_fn, EstimatorOptions given)
-    : modelFunction(std::move(model_fn)), options(std::move(given)) {
-  if (options.model_dir.empty())
-    throw Error("[Estimator] expected a model_dir, got none");
-  if (options.save_checkpoints_secs < 0 || options.keep_checkpoint_max < 0)
-    throw Error("[Estimator] expected save_checkpoints_secs and "
-                "keep_checkpoint_max to be 0 or more");
+DVariable get_global_step() {
+  if (!stepOfFunction)
+    throw Error("[get_global_step] expected to be called by the model function "
+                "of an Estimator: there is no step elsewhere");
+  return *stepOfFunction;
 }
 
-int64_t Estimator::train(const InputFunction &input_fn,
-                         std::optional<int64_t> max_steps) const {
+std::optional<int64_t> newestStep(const std::filesystem::path &modelFolder) {
+  const auto newest = latest_checkpoint(modelFolder, checkpointName);
+  if (!newest)
+    return std::nullopt;
+  const std::string name = newest->filename().string();
+  return std::stoll(name.substr(name.rfind('-') + 1));
+}
+
+int64_t Estimator::State::train(const InputFunction &input_fn,
+                                std::optional<int64_t> max_steps,
+                                const AfterCheckpoint &afterCheckpoint) {
+  const std::unique_ptr<StrategyScope> around = scope();
   const data::AnyDataset input = input_fn();
-  const Compiled made = makeModel(modelFunction, ModeKeys::TRAIN, input);
+  const Compiled made = makeModel(*this, ModeKeys::TRAIN, input);
+  const DVariable &globalStep = made.model->globalStep;
   int64_t step = 0;
   CheckpointManager manager(Checkpoint({{"model", made.model},
                                         {"optimizer", *made.optimizer},
-                                        {"global_step", &step}}),
-                            options.model_dir,
-                            {.max_to_keep = options.keep_checkpoint_max,
+                                        {globalStepName, &step}}),
+                            config.model_dir,
+                            {.max_to_keep = config.keep_checkpoint_max,
                              .checkpoint_name = checkpointName});
   const auto restored = manager.restore_or_initialize();
-  if (restored)
-    std::cout << "Restoring parameters from " << restored->string() << '\n';
+  if (restored && isWriter())
+    tell(fmt::format("Restoring parameters from {}", restored->string()));
+  globalStep.assign(step);
   std::optional<int64_t> left;
   if (max_steps) {
     left = *max_steps - step;
-    if (*left <= 0)
+    if (*left <= 0) {
+      if (isWriter())
+        tell("Skipping training since max_steps has already saved.");
       return step;
+    }
   }
-  auto write = [&] { (void)manager.save(step); };
+  auto write = [&] {
+    step = globalStep.item<int64_t>();
+    if (isWriter())
+      tell(fmt::format("Saving checkpoints for {} into {}.", step,
+                       (config.model_dir / checkpointName).string()));
+    (void)manager.save(step);
+    if (afterCheckpoint)
+      afterCheckpoint(step);
+  };
   if (!restored)
     write();
-  const int64_t before = step;
-  Steps steps(step, options.save_checkpoints_secs, write);
+  Steps steps(*made.model.operator->(), *this, step, write);
   // The input may end before max_steps: that is the end of training.
   if (left && input.cardinality() >= 0)
     left = std::min(*left, input.cardinality());
   (void)made.model.fit(
       made.input,
       {.verbose = 0, .callbacks = {steps}, .steps_per_epoch = left});
-  if (step != before)
+  if (steps.isUnwritten())
     write();
   return step;
 }
 
 std::map<std::string, double>
-Estimator::evaluate(const InputFunction &input_fn,
-                    std::optional<int64_t> count) const {
-  const auto newest = latest_checkpoint(options.model_dir, checkpointName);
+Estimator::evaluate(const InputFunction &input_fn, std::optional<int64_t> count,
+                    const std::string &name) const {
+  const RunConfig &config = state->config;
+  const auto newest = latest_checkpoint(config.model_dir, checkpointName);
   if (!newest)
     throw Error(fmt::format("[Estimator] there is no checkpoint in '{}': train "
                             "first",
-                            options.model_dir.string()));
+                            config.model_dir.string()));
+  const std::unique_ptr<StrategyScope> around = state->scope();
   const data::AnyDataset input = input_fn();
-  const Compiled made = makeModel(modelFunction, ModeKeys::EVAL, input);
+  const Compiled made = makeModel(*state, ModeKeys::EVAL, input);
   int64_t step = 0;
-  Checkpoint({{"model", made.model}, {"global_step", &step}})
+  Checkpoint({{"model", made.model}, {globalStepName, &step}})
       .restore(*newest, {.allow_extra_objects = true});
+  made.model->globalStep.assign(step);
   std::map<std::string, double> numbers;
   const Logs logs =
       made.model.evaluate(made.input, {.verbose = 0, .steps = count});
-  for (const auto &[name, value] : logs.values())
-    numbers[name] = value;
-  for (const auto &[name, metric] : made.model->spec->eval_metric_ops)
-    numbers[name] = cast(metric.result(), DType::F64).item<double>();
-  numbers["global_step"] = double(step);
+  for (const auto &[metric, value] : logs.values())
+    numbers[metric] = value;
+  for (const auto &[metricName, metric] : made.model->spec->eval_metric_ops)
+    numbers[metricName] = cast(metric.result(), DType::F64).item<double>();
+  if (state->isWriter()) {
+    SummaryWriter summaries(config.model_dir /
+                            (name.empty() ? "eval" : "eval_" + name));
+    std::vector<std::string> texts{fmt::format("global_step = {}", step)};
+    for (const auto &[metric, value] : numbers) {
+      summaries.scalar(metric, value, step);
+      texts.push_back(fmt::format("{} = {:.7g}", metric, value));
+    }
+    summaries.flush();
+    tell(fmt::format("Saving dict for global step {}: {}", step,
+                     fmt::join(texts, ", ")));
+  }
+  numbers[globalStepName] = double(step);
   return numbers;
-}
-
-std::map<std::string, double> train_and_evaluate(const Estimator &estimator,
-                                                 const TrainSpec &train_spec,
-                                                 const EvalSpec &eval_spec) {
-  (void)estimator.train(train_spec.input_fn, train_spec.max_steps);
-  return estimator.evaluate(eval_spec.input_fn, eval_spec.steps);
 }
 
 } // namespace meshloom::estimator

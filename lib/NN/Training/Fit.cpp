@@ -140,17 +140,24 @@ public:
     isBegun = true;
     return held ? &*held : nullptr;
   }
-  /// Goes past so many epochs, and so many batches of the one after them.
-  void skip(int64_t whole, int64_t some) {
+  /// Goes past so many epochs, and so many batches of the one after them; gives
+  /// the last of these.
+  std::optional<Element> skip(int64_t whole, int64_t some) {
     for (int64_t epoch = 0; epoch < whole; ++epoch) {
       begin();
       while (!startsAnew && !next(1).empty())
         ;
     }
     begin();
-    while (taken < some && !next(1).empty())
-      ;
+    std::optional<Element> last;
+    while (taken < some) {
+      std::vector<Element> group = next(1);
+      if (group.empty())
+        break;
+      last = std::move(group.front());
+    }
     isBegun = true;
+    return last;
   }
   void begin() {
     if (std::exchange(isBegun, false))
@@ -219,6 +226,18 @@ int64_t forEachBatch(Epochs epoch, std::optional<int64_t> steps,
     refuseTraining(function, "expected batches, got an empty dataset");
   return done;
 }
+
+/// Tells the model's training who its callbacks are, while it lives.
+struct CallbacksOfTraining {
+  CallbacksOfTraining(Training &training, const CallbackList &callbacks)
+      : training(training) {
+    training.callbacks = &callbacks;
+  }
+  ~CallbacksOfTraining() { training.callbacks = nullptr; }
+  CallbacksOfTraining(const CallbacksOfTraining &) = delete;
+  CallbacksOfTraining &operator=(const CallbacksOfTraining &) = delete;
+  Training &training;
+};
 
 /// Whether one of the user's callbacks does.
 bool showsProgress(const std::vector<callbacks::CallbackRef> &callbacks) {
@@ -420,18 +439,29 @@ History Trainer::fit(const TrainingData &given, FitOptions options) const {
       training.expectTestable(*first);
   }
   training.resumed.reset();
-  callbacks.call(&Callback::on_train_begin, none);
-  const auto [firstEpoch, firstBatch] =
-      training.resumed.value_or(std::pair(options.initial_epoch, int64_t(0)));
-  if (training.resumed)
-    epochs.skip(firstEpoch - options.initial_epoch, firstBatch);
+  const CallbacksOfTraining known(training, callbacks);
+  callbacks.begin(none);
+  const Resumption first =
+      training.resumed.value_or(Resumption{options.initial_epoch});
+  const int64_t firstEpoch = first.epoch;
+  // A batch of an epoch that goes on, and whose numbers do.
+  std::optional<Element> seen;
+  if (training.resumed) {
+    callbacks.restore(first.callbacks);
+    seen = epochs.skip(firstEpoch - options.initial_epoch, first.batch);
+    if (!first.numbers)
+      seen.reset();
+  }
   for (int64_t epoch = firstEpoch;
        epoch < options.epochs && !training.stops && !epochs.endedEarly;
        ++epoch) {
     training.reset();
+    const bool goesOn = epoch == firstEpoch && seen;
+    if (goesOn)
+      training.resumeEpoch(*seen, *first.numbers);
     callbacks.call(&Callback::on_epoch_begin, epoch, none);
     epochs.begin();
-    const int64_t before = epoch == firstEpoch ? firstBatch : 0;
+    const int64_t before = epoch == firstEpoch ? first.batch : 0;
     int64_t done = before;
     while (!training.stops) {
       const std::vector<Element> group =
@@ -461,8 +491,8 @@ History Trainer::fit(const TrainingData &given, FitOptions options) const {
     }
     if (done == 0 && epoch == firstEpoch)
       refuseTraining("fit", "expected batches, got an empty dataset");
-    if (done == before && before > 0)
-      continue; // what was resumed had no batch left
+    if (done == before && before > 0 && !goesOn)
+      continue; // what was resumed had no batch left, and no numbers
     if (epochs.endedEarly)
       log(LogLevel::WARNING,
           fmt::format("[fit] the dataset ended after {} of {} batches of epoch "
@@ -483,7 +513,7 @@ History Trainer::fit(const TrainingData &given, FitOptions options) const {
     }
     callbacks.call(&Callback::on_epoch_end, epoch, last);
   }
-  if (firstEpoch < options.epochs)
+  if (firstEpoch < options.epochs || training.resumed)
     training.finish();
   callbacks.call(&Callback::on_train_end, last);
   return history.history();

@@ -1,8 +1,10 @@
 // Callbacks that write models, see Checkpoints.h. The rules are Keras's.
+#include "CallbackState.h"
 #include "Training.h"
 
 #include "meshloom/API/Logging.h"
 #include "meshloom/API/Processes.h"
+#include "meshloom/Data/TensorFolder.h"
 #include "meshloom/NN/Config.h"
 #include "meshloom/NN/State/SavedModel.h"
 #include "meshloom/NN/Training/Checkpoints.h"
@@ -137,14 +139,26 @@ void ModelCheckpoint::write(std::optional<int64_t> batch, const Logs &logs) {
     save(model(), path);
 }
 
+CallbackState ModelCheckpoint::get_state() const {
+  return {.values = Config::Map{{"best", numberConfig(bestValue)},
+                                {"batches_since_save", seen},
+                                {"last_batch", last}}};
+}
+
+void ModelCheckpoint::set_state(const CallbackState &state) {
+  bestValue = numberOf(state.values.at("best"));
+  seen = state.values.at("batches_since_save").as_int();
+  last = state.values.at("last_batch").as_int();
+}
+
 //===-- BackupAndRestore --------------------------------------------------===//
 
-namespace {
-
 /// Where training goes on, as a Checkpoint has it.
-struct Position {
+struct BackupAndRestore::Position {
+  Model model;
   optimizers::Optimizer optimizer;
   int64_t epoch = 0, batch = 0;
+  bool isStopped = false;
 
   bool hasPlainRate() const {
     using Rate = decltype(optimizer.learning_rate().value);
@@ -156,6 +170,8 @@ struct Position {
     Config config;
     config["epoch"] = epoch;
     config["batch"] = batch;
+    config["steps"] = model.steps_taken();
+    config["stopped"] = isStopped;
     if (hasPlainRate())
       config["learning_rate"] = optimizer.current_learning_rate();
     return config.to_json();
@@ -164,6 +180,11 @@ struct Position {
     const Config config = Config::parse(text);
     epoch = config.at("epoch").as_int();
     batch = config.at("batch").as_int();
+    // Backups of earlier versions say nothing of these.
+    if (const Config *steps = config.find("steps"))
+      model.training()->steps = steps->as_int();
+    if (const Config *stopped = config.find("stopped"))
+      isStopped = stopped->as_bool();
     // Set by callbacks before the crash.
     if (const Config *rate = config.find("learning_rate");
         rate && hasPlainRate() &&
@@ -172,13 +193,54 @@ struct Position {
   }
 };
 
-Checkpoint backupOf(const Model &model, Position &position) {
-  return Checkpoint({{"model", model},
-                     {"optimizer", model.optimizer()},
-                     {"position", &position}});
-}
+namespace {
+/// While it lives, weights are no averages.
+class SwappedBack {
+public:
+  explicit SwappedBack(optimizers::Optimizer given)
+      : optimizer(std::move(given)), wasSwapped(optimizer.is_swapped()) {
+    if (wasSwapped)
+      optimizer.swap_with_averages();
+  }
+  ~SwappedBack() {
+    if (wasSwapped)
+      optimizer.swap_with_averages();
+  }
+  SwappedBack(const SwappedBack &) = delete;
+  SwappedBack &operator=(const SwappedBack &) = delete;
 
+private:
+  optimizers::Optimizer optimizer;
+  bool wasSwapped;
+};
 } // namespace
+
+/// The backup's checkpoint: it is written from, or restored into, `found`.
+Checkpoint BackupAndRestore::backup(Position &position,
+                                    detail::Resumption &found) const {
+  using State = std::optional<CallbackState>;
+  Checkpoint::Objects objects{
+      {"model", position.model},
+      {"optimizer", position.optimizer},
+      {"position", &position},
+      {"numbers", Trackable(Trackable::Parts{[&found] { return found.numbers; },
+                                             [&found](const State &state) {
+                                               found.numbers = state;
+                                             }})}};
+  for (const auto &[name, callback] : model().training()->callbacks->byName())
+    objects.emplace_back("callback/" + name,
+                         Trackable(Trackable::Parts{
+                             [callback]() -> State {
+                               CallbackState state = callback->get_state();
+                               return state.empty() ? State()
+                                                    : State(std::move(state));
+                             },
+                             [&found, name](const State &state) {
+                               if (state)
+                                 found.callbacks.emplace(name, *state);
+                             }}));
+  return Checkpoint(std::move(objects));
+}
 
 BackupAndRestore::BackupAndRestore(fs::path backup_dir,
                                    BackupAndRestoreOptions given)
@@ -192,11 +254,18 @@ void BackupAndRestore::on_train_begin(Logs &) {
   last = -1;
   if (options.save_before_preemption)
     detail::watchForPreemption();
-  if (!fs::exists(folder))
+  // One that was not written, or not removed, to its end is none.
+  if (!data::is_tensor_folder(folder))
     return;
-  Position position{model().optimizer()};
-  backupOf(model(), position).restore(folder);
-  model().training()->resumed.emplace(position.epoch, position.batch);
+  Position position{model(), model().optimizer()};
+  detail::Resumption found;
+  // Callbacks that are no more had something there.
+  backup(position, found).restore(folder, {.allow_extra_objects = true});
+  found.epoch = position.epoch;
+  found.batch = position.batch;
+  model().training()->resumed = std::move(found);
+  if (position.isStopped)
+    model().stop_training();
   // Batches of an epoch that goes on are counted from where it was.
   last = position.batch - 1;
 }
@@ -210,10 +279,7 @@ void BackupAndRestore::on_train_batch_end(int64_t batch, Logs &) {
       options.save_before_preemption && detail::isAnyPreempted();
   if (!isTime(options.save_freq, batch, last, seen) && !isPreempted)
     return;
-  if (batch + 1 == params().steps)
-    write(currentEpoch + 1, 0);
-  else
-    write(currentEpoch, batch + 1);
+  write(currentEpoch, batch + 1);
   if (isPreempted)
     detail::exitPreempted();
 }
@@ -228,17 +294,35 @@ void BackupAndRestore::on_train_end(Logs &) {
     return;
   // One of several processes removes what they wrote together, before any of
   // them looks for it again.
+  std::exception_ptr failure;
   if (client_id() == 0) {
-    fs::remove_all(folder);
+    try {
+      if (data::is_tensor_folder(folder))
+        data::remove_tensor_folder(folder);
+    } catch (const std::exception &error) {
+      if (data::is_tensor_folder(folder))
+        failure = std::current_exception();
+      else // it fell, and what is left of it is in nobody's way
+        detail::log(LogLevel::WARNING, error.what());
+    }
     std::error_code isShared; // whatever else is there stays
     fs::remove(folder.parent_path(), isShared);
   }
   detail::waitForAll("BackupAndRestore");
+  if (failure)
+    std::rethrow_exception(failure);
 }
 
 void BackupAndRestore::write(int64_t epoch, int64_t batch) {
-  Position position{model().optimizer(), epoch, batch};
-  backupOf(model(), position).write(folder);
+  detail::Training &training = *model().training();
+  Position position{model(), model().optimizer(), epoch, batch};
+  detail::Resumption now;
+  if (batch > 0)
+    now.numbers = training.epochNumbers();
+  // In the middle of an epoch its end is still to come.
+  position.isStopped = batch == 0 && training.stops;
+  const SwappedBack asStepsNeedThem(position.optimizer);
+  backup(position, now).write(folder);
 }
 
 } // namespace meshloom::callbacks

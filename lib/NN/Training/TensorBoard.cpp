@@ -106,6 +106,7 @@ void TensorBoard::on_epoch_end(int64_t epoch, Logs &logs) {
   if (train && options.write_graph && !hasGraph)
     train->graph(model());
   hasGraph = true;
+  const int64_t seen = batches - std::exchange(epochBatches, batches);
   const std::vector<Logs::Value> &values = logs.values();
   if (options.histogram_freq > 0 && epoch % options.histogram_freq == 0)
     for (const NamedVariable &weight : model().named_variables())
@@ -123,12 +124,20 @@ void TensorBoard::on_epoch_end(int64_t epoch, Logs &logs) {
     else
       train->scalar("epoch_" + name, value, epoch);
   if (options.write_steps_per_second)
-    train->scalar(
-        "epoch_steps_per_second",
-        double(batches - epochBatches) / (steadySeconds() - epochBegan), epoch);
+    train->scalar("epoch_steps_per_second",
+                  double(seen) / (steadySeconds() - epochBegan), epoch);
   train->flush();
   if (evaluated)
     evaluated->flush();
+}
+
+CallbackState TensorBoard::get_state() const {
+  return {.values = Config::Map{{"batches", epochBatches}, {"shown", shown}}};
+}
+
+void TensorBoard::set_state(const CallbackState &state) {
+  batches = epochBatches = state.values.at("batches").as_int();
+  shown = state.values.at("shown").as_int();
 }
 
 void TensorBoard::on_test_end(Logs &logs) {

@@ -5,9 +5,14 @@
 #include "meshloom/API/CheckNumerics.h"
 #include "meshloom/API/GradientTape.h"
 #include "meshloom/Distribute/ParameterServer/ClusterCoordinator.h"
+#include "meshloom/NN/Training/Callback.h"
 #include "meshloom/NN/Training/Trainer.h"
 
 #include <mutex>
+
+namespace meshloom::callbacks {
+class CallbackList;
+}
 
 namespace meshloom::detail {
 
@@ -40,6 +45,16 @@ struct TrainedOutput {
   /// The mean of its loss, where there are several outputs.
   std::optional<metrics::Mean> mean;
   std::vector<metrics::Metric> metrics, weighted;
+};
+
+/// Where fit goes on, as a callback found when training began.
+struct Resumption {
+  int64_t epoch = 0;
+  int64_t batch = 0; ///< batches of the epoch that were taken
+  /// What callbacks had seen, as CallbackList names them.
+  std::map<std::string, callbacks::CallbackState> callbacks = {};
+  /// See Training::epochNumbers.
+  std::optional<callbacks::CallbackState> numbers = std::nullopt;
 };
 
 /// Not copied: compiled functions refer to it.
@@ -86,6 +101,11 @@ public:
   /// keeps some.
   void finish();
   void reset();
+  /// The sums of loss and metrics over the epoch so far.
+  callbacks::CallbackState epochNumbers();
+  /// Goes on from such sums; `like`: a batch that the next ones are like.
+  void resumeEpoch(const data::detail::Element &like,
+                   const callbacks::CallbackState &numbers);
   /// Reads loss and metrics: waits for the devices.
   std::vector<Logs::Value> read();
   std::vector<std::string> names() const;
@@ -111,9 +131,9 @@ public:
   const Layer model;
   bool isCompiled = false;
   bool stops = false;
-  /// Where fit is to begin instead, as a callback found when training began:
-  /// an epoch, and the batches of it that were taken.
-  std::optional<std::pair<int64_t, int64_t>> resumed;
+  std::optional<Resumption> resumed;
+  /// Those of the fit that runs.
+  const callbacks::CallbackList *callbacks = nullptr;
   int64_t steps = 0; ///< taken
   TrainingOptions options;
 

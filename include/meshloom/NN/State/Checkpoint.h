@@ -3,8 +3,10 @@
 #pragma once
 
 #include "meshloom/NN/Layers/Layer.h"
+#include "meshloom/NN/Metrics.h"
 #include "meshloom/NN/Module.h"
 #include "meshloom/NN/Optimizer.h"
+#include "meshloom/NN/Training/Callback.h"
 
 #include <filesystem>
 #include <string>
@@ -13,6 +15,9 @@ namespace meshloom {
 
 class Model;
 struct SaveModelOptions;
+namespace callbacks {
+class BackupAndRestore;
+}
 
 namespace detail {
 template <typename T>
@@ -33,8 +38,8 @@ concept HandleWithState = HasState<const T> && !HasVariables<T>;
 
 /// What a Checkpoint has under a name: a variable, a module, a layer or model,
 /// an optimizer, a metric, anything with `variables()`; a number of the program
-/// (a step, a seed); what has `save()` and `restore(text)` of a JSON text, such
-/// as an iterator over a dataset.
+/// (a step, a seed); a callback; what has `save()` and `restore(text)` of a
+/// JSON text, such as an iterator over a dataset.
 class Trackable {
 public:
   /// One variable: its path is the name itself.
@@ -46,10 +51,18 @@ public:
   /// Its counters, and its state by the paths of the variables of the model:
   /// "optimizer/model/dense/kernel/m".
   Trackable(const optimizers::Optimizer &optimizer);
+  /// Its sums: their paths are "name/" and the variables' names. One that has
+  /// seen no batch yet gets those that the checkpoint has.
+  Trackable(const metrics::Metric &metric);
+  /// What it has seen; the callback must outlive the checkpoint. One that has
+  /// seen nothing has nothing in the checkpoint, and keeps what it has where
+  /// the checkpoint has nothing.
+  Trackable(callbacks::Callback *callback);
   /// The variables that it has when the checkpoint is written or restored.
   template <detail::HasVariables T>
     requires(!std::derived_from<T, Module> && !std::derived_from<T, Layer> &&
-             !std::derived_from<T, optimizers::Optimizer>)
+             !std::derived_from<T, optimizers::Optimizer> &&
+             !std::derived_from<T, metrics::Metric>)
   Trackable(const T &object)
       : variables([object] { return named(object.variables()); }) {}
   /// A number, which must outlive the checkpoint.
@@ -69,6 +82,14 @@ public:
 
 private:
   friend class Checkpoint;
+  friend class callbacks::BackupAndRestore;
+  /// A state that is part values, part tensors; none: there is nothing to keep.
+  struct Parts {
+    std::function<std::optional<callbacks::CallbackState>()> get;
+    /// Gets nothing where the checkpoint has nothing.
+    std::function<void(const std::optional<callbacks::CallbackState> &)> set;
+  };
+  explicit Trackable(Parts parts) : parts(std::move(parts)) {}
   /// A variable without a name is called by its place.
   static std::vector<NamedVariable> named(const std::vector<DVariable> &all);
 
@@ -76,6 +97,8 @@ private:
   /// where it has none.
   std::function<std::vector<NamedVariable>()> variables;
   std::optional<optimizers::Optimizer> optimizer;
+  metrics::Metric metric; ///< empty: it is none
+  std::optional<Parts> parts;
   std::function<std::string()> saveState;
   std::function<void(const std::string &)> restoreState;
 };
@@ -115,7 +138,12 @@ struct RestoreOptions {
 /// A variable without a name has its place in its object as name; one that
 /// several objects have is the first one's. Optimizers make their state in the
 /// first step; `restore` makes it where the checkpoint has it and knows its
-/// variable, that is where the model is in the checkpoint too.
+/// variable, that is where the model is in the checkpoint too. Metrics make
+/// their sums with their first batch; `restore` makes them, too.
+///
+/// Checkpoints of earlier versions are read: sums of metrics in f32 become f64,
+/// and an optimizer that needs no number of steps and finds none keeps its own,
+/// with a warning.
 ///
 /// A handle: a copy is the same checkpoint. The last one waits for what is
 /// being written, and prints an error that nobody asked for.

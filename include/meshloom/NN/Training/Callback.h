@@ -2,9 +2,12 @@
 // batches. Callbacks.h has those that are known by name in Keras.
 #pragma once
 
+#include "meshloom/API/Tensor.h"
+#include "meshloom/NN/Config.h"
 #include "meshloom/NN/Training/Logs.h"
 
 #include <concepts>
+#include <map>
 #include <memory>
 
 namespace meshloom {
@@ -22,6 +25,15 @@ struct TrainingParameters {
 /// Callbacks of training.
 namespace callbacks {
 
+/// What a callback has seen, so that it can go on after a restart.
+struct CallbackState {
+  Config values = {};                         ///< numbers, texts, lists, maps
+  std::map<std::string, Tensor> tensors = {}; ///< by name, such as weights
+
+  /// Whether there is nothing to keep.
+  bool empty() const { return values.is_null() && tensors.empty(); }
+};
+
 /// Base of callbacks: each function does nothing. Derive from it, and give an
 /// object to fit:
 ///
@@ -33,6 +45,24 @@ namespace callbacks {
 ///   };
 ///   Halve halve;
 ///   model.fit(dataset, {.epochs = 5, .callbacks = {halve}});
+///
+/// A callback that remembers something from epoch to epoch says so by get_state
+/// and set_state: BackupAndRestore keeps it with the weights, and a training
+/// that goes on after a restart gives it back. A Checkpoint takes a pointer to
+/// the callback:
+///
+///   struct Worst : callbacks::Callback {
+///     double loss = 0;
+///     void on_epoch_end(int64_t, Logs &logs) override {
+///       loss = std::max(loss, logs.at("loss"));
+///     }
+///     callbacks::CallbackState get_state() const override {
+///       return {.values = Config::Map{{"loss", loss}}};
+///     }
+///     void set_state(const callbacks::CallbackState &state) override {
+///       loss = state.values.at("loss").as_double();
+///     }
+///   };
 ///
 /// Epochs and batches are counted from 0. With steps_per_execution = n, those
 /// of batches are called once in n of them: at the beginning with the number of
@@ -61,6 +91,13 @@ public:
   virtual void on_predict_batch_begin(int64_t batch,
                                       Logs &logs);              ///< of predict
   virtual void on_predict_batch_end(int64_t batch, Logs &logs); ///< of predict
+
+  /// What it has seen so far; by default nothing. Called after the functions
+  /// above, whenever the state of training is written.
+  virtual CallbackState get_state() const;
+  /// Takes what get_state gave. Called after on_train_begin where training goes
+  /// on from a backup, and before the first epoch of it.
+  virtual void set_state(const CallbackState &state);
 
   /// The model that is trained. Throws meshloom::Error where none is: before
   /// the first call.

@@ -61,8 +61,9 @@ struct EarlyStoppingOptions {
   Mode mode = Mode::Auto;           ///< which way is better
   std::optional<double> baseline =
       std::nullopt; ///< what is to be reached first
-  bool restore_best_weights =
-      false;                    ///< gives the model those of its best epoch
+  /// When training ends, whoever ended it, the model gets the weights of its
+  /// best epoch.
+  bool restore_best_weights = false;
   int64_t start_from_epoch = 0; ///< epochs before this one do not count
 };
 
@@ -79,6 +80,8 @@ public:
   void on_train_begin(Logs &logs) override;
   void on_epoch_end(int64_t epoch, Logs &logs) override;
   void on_train_end(Logs &logs) override;
+  CallbackState get_state() const override;
+  void set_state(const CallbackState &state) override;
   /// The epoch that it stopped after; none: it did not.
   std::optional<int64_t> stopped_epoch() const { return stopped; }
   /// The best number so far.
@@ -122,6 +125,8 @@ public:
             ReduceLROnPlateauOptions{.monitor = std::forward<S>(monitor)}) {}
   void on_train_begin(Logs &logs) override;
   void on_epoch_end(int64_t epoch, Logs &logs) override;
+  CallbackState get_state() const override;
+  void set_state(const CallbackState &state) override;
 
 private:
   ReduceLROnPlateauOptions options;
@@ -242,21 +247,28 @@ struct CSVLoggerOptions {
 
 /// Writes a line with the numbers of each epoch, sorted by name; NA where there
 /// is none. Of several processes that train a model together the first writes.
+/// A training that goes on from a backup goes on with the file, which loses the
+/// lines of epochs that are trained again.
 class CSVLogger : public Callback {
 public:
   /// CSVLogger("log.csv").
   explicit CSVLogger(std::filesystem::path file, CSVLoggerOptions options = {});
   /// Throws meshloom::Error if the file cannot be written.
   void on_train_begin(Logs &logs) override;
+  void on_epoch_begin(int64_t epoch, Logs &logs) override;
   void on_epoch_end(int64_t epoch, Logs &logs) override;
+  CallbackState get_state() const override;
+  void set_state(const CallbackState &state) override;
 
 private:
+  void clear();
   void write(const std::string &line);
 
   std::filesystem::path file;
   CSVLoggerOptions options;
   std::vector<std::string> names; ///< of the columns, "epoch" left out
   bool hasHeader = false;
+  bool isCleared = false; ///< what was there before is gone, or goes on
 };
 
 /// Shows the progress of training, evaluation and prediction, as `verbose` of

@@ -5,6 +5,13 @@
 
 #include <variant>
 
+namespace meshloom {
+class Checkpoint;
+namespace detail {
+struct Resumption;
+}
+} // namespace meshloom
+
 namespace meshloom::callbacks {
 
 /// When a model is written: at the end of each epoch, or whenever so many
@@ -50,6 +57,8 @@ public:
   void on_epoch_begin(int64_t epoch, Logs &logs) override;
   void on_train_batch_end(int64_t batch, Logs &logs) override;
   void on_epoch_end(int64_t epoch, Logs &logs) override;
+  CallbackState get_state() const override;
+  void set_state(const CallbackState &state) override;
   /// The best number so far.
   double best() const { return bestValue; }
 
@@ -74,16 +83,21 @@ struct BackupAndRestoreOptions {
   bool save_before_preemption = false;
 };
 
-/// Writes weights, the optimizer's state and where training is into
-/// BACKUP_DIR/chief; a fit that finds it there goes on after the last epoch or
-/// batch that it has:
+/// Writes weights, the optimizer's state, what the callbacks have seen, the
+/// numbers of the epoch so far and where training is into BACKUP_DIR/chief; a
+/// fit that finds it there goes on after the last epoch or batch that it has:
 ///
 ///   model.fit(train, {.epochs = 10,
 ///                     .callbacks = {callbacks::BackupAndRestore("backup")}});
 ///
 /// Batches that were seen in the epoch are taken from the dataset again, and
-/// left out; the numbers of that epoch are those of the rest. Any strategy and
-/// layout restores what any other wrote.
+/// left out. So a training with restarts ends as one without. Any strategy and
+/// layout restores what any other wrote. It comes after all other callbacks,
+/// wherever it stands among them, but in on_train_begin.
+///
+/// States go by the callbacks' classes, and the place among those of a class. A
+/// callback that the backup has no state for begins anew, with a warning. A
+/// backup that was not written to its end, or not removed to its end, is none.
 class BackupAndRestore : public Callback {
 public:
   /// See above.
@@ -96,6 +110,8 @@ public:
   void on_train_end(Logs &logs) override;
 
 private:
+  struct Position;
+  Checkpoint backup(Position &position, detail::Resumption &found) const;
   void write(int64_t epoch, int64_t batch);
 
   std::filesystem::path folder;

@@ -74,6 +74,8 @@ public:
   void on_train_batch_begin(int64_t batch, Logs &logs) override;
   void on_train_batch_end(int64_t batch, Logs &logs) override;
   void on_test_end(Logs &logs) override;
+  CallbackState get_state() const override;
+  void set_state(const CallbackState &state) override;
 
 private:
   void endProfile();

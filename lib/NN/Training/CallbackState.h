@@ -1,0 +1,13 @@
+// Numbers in the states of callbacks.
+#pragma once
+
+#include "CallbackList.h"
+
+namespace meshloom::callbacks {
+
+/// A number that may be infinite or nan, which JSON has no numbers for.
+Config numberConfig(double number);
+/// What numberConfig was given.
+double numberOf(const Config &config);
+
+} // namespace meshloom::callbacks
