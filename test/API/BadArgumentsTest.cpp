@@ -320,11 +320,29 @@ TEST(BadArgumentsTest, Indexing) {
   REFUSES(top_k(tensor(1.f), 1));
 }
 
+TEST(BadArgumentsTest, Selections) {
+  Tensor x = zeros({2, 3}), i = zeros({2}, DType::I32), none;
+  REFUSES(rearrange(none, "a -> a"));
+  REFUSES(diag(none));
+  REFUSES(quantile(none, 0.5));
+  REFUSES(isclose(none, 1));
+  REFUSES(segment_max(none, i, 2));
+  REFUSES(segment_max(x, none, 2));
+  REFUSES(segment_sum(x, i, -1));
+  REFUSES(nonzero(none));
+  REFUSES(boolean_mask(x, none));
+  REFUSES(unique(none));
+  REFUSES(unique(complex(x, x)));
+  REFUSES(searchsorted(x, x));
+  REFUSES(bincount(none));
+  REFUSES(histogram(none, 3));
+}
+
 TEST(BadArgumentsTest, ReductionsAndProducts) {
   Tensor x = zeros({2, 3}), i = zeros({2}, DType::I32);
   REFUSES(reduce_sum(x, 2));
   REFUSES(reduce_sum(x, {0, 0}));
-  REFUSES(reduce_sum(x > 0));
+  REFUSES(reduce_any(i));
   REFUSES(reduce_mean(i));
   REFUSES(reduce_all(x));
   REFUSES(reduce_max(complex(x, x)));
@@ -332,7 +350,7 @@ TEST(BadArgumentsTest, ReductionsAndProducts) {
   REFUSES(argmax(x, 2));
   REFUSES(argmax(x, 0, DType::F32));
   REFUSES(argmax(zeros({0})));
-  REFUSES(argmin(x > 0));
+  REFUSES(argmin(x, 7));
   REFUSES(matmul(x, x));
   REFUSES(matmul(tensor(1.f), x));
   REFUSES(matmul(x, i));
@@ -398,7 +416,7 @@ TEST(BadArgumentsTest, Windows) {
   REFUSES(reduce_window(x, 0, ReduceKind::And, {}));
   REFUSES(reduce_window(x, 0, ReduceKind::Sum, {.window = {3, 1, 1, 1}}));
   REFUSES(cumsum(x, 4));
-  REFUSES(cumprod(x > 0));
+  REFUSES(cummax(x > 0));
   REFUSES(cummax(complex(x, x)));
   REFUSES(cummin(x, least));
 }
