@@ -20,6 +20,7 @@
 #include "meshloom/API/DebugPrint.h"
 #include "meshloom/API/Devices.h"
 #include "meshloom/API/Distribute.h"
+#include "meshloom/API/Distributions.h"
 #include "meshloom/API/Einsum.h"
 #include "meshloom/API/EvalShape.h"
 #include "meshloom/API/Function.h"
