@@ -320,8 +320,11 @@ TEST(BadArgumentsTest, Indexing) {
   REFUSES(top_k(tensor(1.f), 1));
 }
 
-TEST(BadArgumentsTest, Selections) {
+TEST(BadArgumentsTest, StructuresAndSelections) {
   Tensor x = zeros({2, 3}), i = zeros({2}, DType::I32), none;
+  RaggedTensor ragged;
+  SparseTensor sparse;
+  CSRMatrix rows;
   REFUSES(rearrange(none, "a -> a"));
   REFUSES(diag(none));
   REFUSES(quantile(none, 0.5));
@@ -336,6 +339,29 @@ TEST(BadArgumentsTest, Selections) {
   REFUSES(searchsorted(x, x));
   REFUSES(bincount(none));
   REFUSES(histogram(none, 3));
+  REFUSES(random::stateless_gamma({-1}, {1, 2}, 1));
+  REFUSES(random::stateless_gamma({2}, {1, 2}, none));
+  REFUSES(random::stateless_bernoulli({2}, {1, 2}, none));
+  REFUSES(random::stateless_categorical(none, 1, {1, 2}));
+  REFUSES(random::stateless_shuffle(none, {1, 2}));
+  REFUSES(random::stateless_permutation(-1, {1, 2}));
+  REFUSES(ragged.row_lengths());
+  REFUSES(ragged.to_tensor());
+  REFUSES(ragged.nrows());
+  REFUSES(reduce_sum(ragged, 1));
+  REFUSES(ragged::concat({}));
+  REFUSES(RaggedTensor::from_row_splits(x, none));
+  REFUSES(RaggedTensor::from_tensor(i));
+  REFUSES(sparse::to_dense(sparse));
+  REFUSES(sparse::to_dense(rows));
+  REFUSES(sparse::to_csr(sparse));
+  REFUSES(sparse::reorder(sparse));
+  REFUSES(sparse::concat({}, 0));
+  REFUSES(sparse::to_dense(
+      SparseTensor{zeros({1, 2}, DType::I64), zeros({1}), {-1, 4}}));
+  REFUSES(sparse::sparse_dense_matmul(sparse, x));
+  REFUSES(nn::embedding_lookup_sparse(x, ragged));
+  REFUSES(nn::embedding_lookup_sparse(x, sparse));
 }
 
 TEST(BadArgumentsTest, ReductionsAndProducts) {
