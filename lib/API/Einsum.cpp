@@ -298,6 +298,37 @@ Tensor einsum(detail::EquationText equation,
   return Equation(equation.text, operands, loc).result();
 }
 
+Tensor tensordot(const Tensor &x, const Tensor &y, int64_t axes, Where loc) {
+  constexpr std::string_view name = "tensordot";
+  const int64_t left = int64_t(nodeOf(x, name, &loc).shape.size()),
+                right = int64_t(nodeOf(y, name, &loc).shape.size());
+  if (axes < 0 || axes > std::min(left, right))
+    fail(name,
+         fmt::format("expected a number of dims that both have, got {} of {} "
+                     "and {}",
+                     axes, typeText(x), typeText(y)),
+         &loc);
+  Axis last(std::vector<int64_t>{}), first(std::vector<int64_t>{});
+  for (int64_t d = 0; d < axes; ++d) {
+    last.dims.push_back(left - axes + d);
+    first.dims.push_back(d);
+  }
+  return tensordot(x, y, last, first, loc);
+}
+
+Tensor tensordot(const Tensor &x, const Tensor &y, const Axis &x_axes,
+                 const Axis &y_axes, Where loc) {
+  const CallName name("tensordot");
+  auto dimsOf = [&](const Axis &axes, const Tensor &of) {
+    nodeOf(of, "tensordot", &loc);
+    return axes.all ? axesOf({}, true, of.rank(), "tensordot", loc) : axes.dims;
+  };
+  DotDims dims;
+  dims.lhs_contracting = dimsOf(x_axes, x);
+  dims.rhs_contracting = dimsOf(y_axes, y);
+  return dot_general(x, y, dims, loc);
+}
+
 Tensor outer(const Tensor &x, const Tensor &y, Where loc) {
   operandPair({x, loc}, {y, loc}, "outer");
   return multiply({reshape(x, {x.size(), 1}, loc), loc},

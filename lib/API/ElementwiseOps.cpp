@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 namespace meshloom {
 using namespace detail;
 
@@ -133,8 +135,19 @@ Tensor reciprocal(const Tensor &x, Where loc) {
   return divide({1.0, loc}, {x, loc});
 }
 
+/// `asks` of both parts of a complex number, joined.
+static Tensor ofParts(const Tensor &x, Tensor (*asks)(const Tensor &, Where),
+                      Tensor (*join)(const TensorLike &, const TensorLike &),
+                      Where loc) {
+  return join({asks(real(x, loc), loc), loc}, {asks(imag(x, loc), loc), loc});
+}
+
 Tensor is_finite(const Tensor &x, Where loc) {
-  expectFloat(x, "is_finite", loc);
+  const DType type = nodeOf(x, "is_finite", &loc).dtype;
+  if (isComplex(type))
+    return ofParts(x, is_finite, logical_and, loc);
+  if (!isFloat(type))
+    return equal({x, loc}, {x, loc});
   OpCall call;
   call.name = "is_finite";
   call.operands = {x};
@@ -143,6 +156,43 @@ Tensor is_finite(const Tensor &x, Where loc) {
     return one(e.builder.create<dtensor::IsFiniteOp>(e.location, operands[0]));
   };
   return runOp(std::move(call));
+}
+
+Tensor is_inf(const Tensor &x, Where loc) {
+  const CallName name("is_inf");
+  const DType type = nodeOf(x, "is_inf", &loc).dtype;
+  if (isComplex(type))
+    return ofParts(x, is_inf, logical_or, loc);
+  if (!isFloat(type))
+    return not_equal({x, loc}, {x, loc});
+  return equal({abs(x, loc), loc},
+               {std::numeric_limits<double>::infinity(), loc});
+}
+
+Tensor is_nan(const Tensor &x, Where loc) {
+  const CallName name("is_nan");
+  if (isComplex(nodeOf(x, "is_nan", &loc).dtype))
+    return ofParts(x, is_nan, logical_or, loc);
+  return not_equal({x, loc}, {x, loc});
+}
+
+Tensor nan_to_num(const Tensor &x, double nan, std::optional<double> posinf,
+                  std::optional<double> neginf, Where loc) {
+  constexpr std::string_view op = "nan_to_num";
+  const CallName name(op);
+  const DType type = nodeOf(x, op, &loc).dtype;
+  if (isComplex(type))
+    fail(op, fmt::format("expected real numbers, got {}", typeText(x)), &loc);
+  if (!isFloat(type))
+    return x;
+  const double largest = largestFinite(type);
+  auto of = [&](double number) { return operandLike({number, loc}, type, op); };
+  Tensor isPositive = greater({x, loc}, {0, loc});
+  Tensor infinite =
+      where({isPositive, loc}, {of(posinf.value_or(largest)), loc},
+            {of(neginf.value_or(-largest)), loc});
+  Tensor other = where({is_nan(x, loc), loc}, {of(nan), loc}, {infinite, loc});
+  return where({is_finite(x, loc), loc}, {x, loc}, {other, loc});
 }
 
 Tensor add(const TensorLike &x, const TensorLike &y) {
@@ -157,6 +207,73 @@ Tensor multiply(const TensorLike &x, const TensorLike &y) {
 Tensor divide(const TensorLike &x, const TensorLike &y) {
   return binary<dtensor::DivideOp>("divide", Accepts::Numbers, x, y);
 }
+
+/// Whether the rest `r` of a division by `y`, which has the sign of what was
+/// divided, is not the one that has the sign of `y`.
+static Value isOnOtherSide(Emitter &e, Value r, Value y) {
+  using Direction = dtensor::ComparisonDirection;
+  Value zero = e.number(e.elementType(r), 0, e.shape(r));
+  Value differ = e.make<dtensor::XorOp>(e.compare(Direction::LT, r, zero),
+                                        e.compare(Direction::LT, y, zero));
+  return e.make<dtensor::AndOp>(e.compare(Direction::NE, r, zero), differ);
+}
+
+Tensor floor_divide(const TensorLike &x, const TensorLike &y) {
+  constexpr std::string_view op = "floor_divide";
+  Pair pair = operandPair(x, y, op);
+  expect(Accepts::Reals, pair.x, op, pair.where);
+  const DType type = pair.x.dtype();
+  const bool isReal = isFloat(type), hasSign = isReal || isSigned(type);
+  return broadcasting(op, std::move(pair), [=](Emitter &e, Value a, Value b) {
+    if (!hasSign)
+      return e.divide(a, b);
+    Value rest = e.make<dtensor::RemainderOp>(a, b);
+    // Of floats x - rest is a multiple of y, or next to one.
+    Value quotient =
+        isReal ? e.make<dtensor::RoundOp>(e.divide(e.subtract(a, rest), b))
+               : e.divide(a, b);
+    Value below = e.subtract(
+        quotient, e.number(e.elementType(quotient), 1, e.shape(quotient)));
+    Value floored = e.select(isOnOtherSide(e, rest, b), below, quotient);
+    if (!isReal)
+      return floored;
+    Value isZero =
+        e.compare(dtensor::ComparisonDirection::EQ, b, e.constant(b, 0));
+    return e.select(isZero, e.stopped(e.divide(a, b)), floored);
+  });
+}
+
+Tensor mod(const TensorLike &x, const TensorLike &y) {
+  constexpr std::string_view op = "mod";
+  Pair pair = operandPair(x, y, op);
+  expect(Accepts::Reals, pair.x, op, pair.where);
+  const DType type = pair.x.dtype();
+  const bool hasSign = isFloat(type) || isSigned(type);
+  return broadcasting(op, std::move(pair), [=](Emitter &e, Value a, Value b) {
+    Value rest = e.make<dtensor::RemainderOp>(a, b);
+    return hasSign ? e.select(isOnOtherSide(e, rest, b), e.add(rest, b), rest)
+                   : rest;
+  });
+}
+
+Tensor logaddexp(const TensorLike &x, const TensorLike &y) {
+  constexpr std::string_view op = "logaddexp";
+  Pair pair = operandPair(x, y, op);
+  expect(Accepts::Floats, pair.x, op, pair.where);
+  return broadcasting(op, std::move(pair), [](Emitter &e, Value a, Value b) {
+    // Chosen rather than made by maximum and minimum: of equal ones each then
+    // gets half of the gradient.
+    Value isFirst = e.compare(dtensor::ComparisonDirection::GE, a, b);
+    Value high = e.select(isFirst, a, b), low = e.select(isFirst, b, a);
+    // Of an infinity there is nothing to add, nor a distance to it.
+    Value isFinite = e.builder.create<dtensor::IsFiniteOp>(e.location, high);
+    Value distance = e.keepIf(isFinite, e.subtract(low, high));
+    Value sum =
+        e.add(high, e.make<dtensor::Log1pOp>(e.make<dtensor::ExpOp>(distance)));
+    return e.select(isFinite, sum, high);
+  });
+}
+
 Tensor remainder(const TensorLike &x, const TensorLike &y) {
   return binary<dtensor::RemainderOp>("remainder", Accepts::Reals, x, y);
 }
@@ -196,6 +313,38 @@ Tensor greater(const TensorLike &x, const TensorLike &y) {
 }
 Tensor greater_equal(const TensorLike &x, const TensorLike &y) {
   return compare("greater_equal", dtensor::ComparisonDirection::GE, x, y);
+}
+
+Tensor isclose(const TensorLike &x, const TensorLike &y,
+               const CloseOptions &options) {
+  constexpr std::string_view op = "isclose";
+  const CallName name(op);
+  Pair pair = operandPair(x, y, op);
+  const Where &loc = pair.where;
+  const DType type = pair.x.dtype();
+  const DType wide = type == DType::F16 || type == DType::BF16 ? DType::F32
+                     : isFloat(type) || isComplex(type)        ? type
+                                                               : DType::F64;
+  Tensor a = cast(pair.x, wide, loc), b = cast(pair.y, wide, loc);
+  Tensor bound = add({multiply({abs(b, loc), loc}, {options.rtol, loc}), loc},
+                     {options.atol, loc});
+  Tensor isNear =
+      less_equal({abs(subtract({a, loc}, {b, loc}), loc), loc}, {bound, loc});
+  // Everything is near an infinity by its own measure.
+  Tensor close =
+      logical_or({logical_and({isNear, loc}, {is_finite(b, loc), loc}), loc},
+                 {equal({a, loc}, {b, loc}), loc});
+  if (!options.equal_nan)
+    return close;
+  Tensor areNan = logical_and({is_nan(a, loc), loc}, {is_nan(b, loc), loc});
+  return logical_or({close, loc}, {areNan, loc});
+}
+
+Tensor allclose(const TensorLike &x, const TensorLike &y,
+                const CloseOptions &options) {
+  const CallName name("allclose");
+  return reduce_all(isclose(x, y, options), Axis(), false,
+                    x.kind == TensorLike::Kind::Tensor ? x.where : y.where);
 }
 
 /// The type of two numbers that no tensor is beside, by C++'s rules.

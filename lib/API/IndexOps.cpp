@@ -3,6 +3,7 @@
 #include "meshloom/API/IndexOps.h"
 
 #include "Elementwise.h"
+#include "IndexedElements.h"
 #include "meshloom/API/Create.h"
 
 #include <fmt/format.h>
@@ -109,7 +110,7 @@ void expectInRange(std::string_view op, const Tensor &indices,
 }
 
 Tensor gatherSlices(std::string_view op, const Tensor &x, const Tensor &indices,
-                    int64_t axis, int64_t batch, bool wrap,
+                    int64_t axis, int64_t batch, bool wrap, bool isChecked,
                     const std::source_location &where) {
   nodeOf(x, op, &where);
   expectIndices(indices, op, where);
@@ -132,7 +133,8 @@ Tensor gatherSlices(std::string_view op, const Tensor &x, const Tensor &indices,
          fmt::format("expected elements to pick from along axis {}, got {}",
                      axis, typeText(x)),
          &where);
-  expectInRange(op, indices, {extent}, wrap, x, where);
+  if (isChecked)
+    expectInRange(op, indices, {extent}, wrap, x, where);
   List sizes = x.shape(), offsets, batches = rangeOf(0, batch);
   sizes[size_t(axis)] = 1;
   for (int64_t d = 0; d < batch; ++d)
@@ -186,7 +188,8 @@ Tensor scatterInto(std::string_view op, const Tensor &x, const Tensor &indices,
          fmt::format("expected {}, got {}",
                      ordered ? "real numbers" : "numbers", typeText(x)),
          &where);
-  OpCall call = callOf(op, {x, indices, updates}, {}, where);
+  OpCall call =
+      callOf(op, {x, indices, updates}, {kind ? int64_t(*kind) : -1}, where);
   call.body = [=, windows = rangeOf(batch, updates.rank()),
                indexed = rangeOf(0, depth)](Emitter &e,
                                             ArrayRef<Value> operands) {
@@ -406,10 +409,20 @@ Tensor roll(const Tensor &x, int64_t shift, int64_t axis, Where loc) {
 
 Tensor gather(const Tensor &x, const Tensor &indices, int64_t axis,
               int64_t batch_dims, Where loc) {
-  return gatherSlices("gather", x, indices, axis, batch_dims, false, loc);
+  return gatherSlices("gather", x, indices, axis, batch_dims, false, true, loc);
 }
 Tensor take(const Tensor &x, const Tensor &indices, int64_t axis, Where loc) {
-  return gatherSlices("take", x, indices, axis, 0, true, loc);
+  return gatherSlices("take", x, indices, axis, 0, true, true, loc);
+}
+Tensor detail::gatherClamped(const Tensor &x, const Tensor &indices,
+                             int64_t axis, const std::source_location &where) {
+  return gatherSlices("gather", x, indices, axis, 0, false, false, where);
+}
+Tensor detail::scatterBy(std::string_view op, const Tensor &x,
+                         const Tensor &indices, const Tensor &updates,
+                         ReduceKind kind, const std::source_location &where) {
+  return scatterInto(op, x, expand_dims(indices, -1, where), updates, kind,
+                     where);
 }
 
 Tensor take_along_axis(const Tensor &x, const Tensor &indices, int64_t axis,

@@ -291,6 +291,13 @@ int64_t largestInteger(DType type) {
   return (int64_t(1) << (isSigned(type) ? bits - 1 : bits)) - 1;
 }
 
+double largestFinite(DType type) {
+  return type == DType::F64    ? std::numeric_limits<double>::max()
+         : type == DType::F16  ? 65504
+         : type == DType::BF16 ? 0x1.fep127
+                               : double(std::numeric_limits<float>::max());
+}
+
 void expectFloat(const Tensor &x, std::string_view op,
                  const std::source_location &where) {
   if (!isFloat(nodeOf(x, op, &where).dtype))

@@ -42,6 +42,9 @@ std::vector<int64_t> axesOf(std::span<const int64_t> axes, bool all,
 /// The largest number of an integer type; of i64 and ui64 that of i64.
 int64_t largestInteger(DType type);
 
+/// The largest finite number of a float type.
+double largestFinite(DType type);
+
 void expectFloat(const Tensor &x, std::string_view op,
                  const std::source_location &where);
 

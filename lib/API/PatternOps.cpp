@@ -129,6 +129,94 @@ Tensor linspace(double start, double stop, int64_t count, DType type,
   return cast(add({down, loc}, {up, loc}), type, loc);
 }
 
+Tensor diagonal(const Tensor &x, int64_t k, int64_t axis1, int64_t axis2,
+                Where loc) {
+  constexpr std::string_view op = "diagonal";
+  const int64_t rank = int64_t(nodeOf(x, op, &loc).shape.size());
+  k = inRange(k);
+  if (rank < 2)
+    fail(op,
+         fmt::format("expected a tensor of two dims or more, got {}",
+                     typeText(x)),
+         &loc);
+  axis1 = axisOf(axis1, rank, op, loc);
+  axis2 = axisOf(axis2, rank, op, loc);
+  if (axis1 == axis2)
+    fail(op, fmt::format("expected two dims, got dim {} twice", axis1), &loc);
+  const int64_t rows = x.shape()[size_t(axis1)],
+                columns = x.shape()[size_t(axis2)];
+  const int64_t row = k < 0 ? std::min(-k, rows) : 0,
+                column = k < 0 ? 0 : std::min(k, columns);
+  const int64_t count = std::min(rows - row, columns - column);
+  std::vector<int64_t> sizes = x.shape(), offsets;
+  sizes[size_t(axis1)] = sizes[size_t(axis2)] = 1;
+  for (int64_t d = 0; d < rank - 2; ++d)
+    offsets.push_back(d);
+  if (count == 0) { // nothing that an index could be of
+    Shape none;
+    for (int64_t d = 0; d < rank; ++d)
+      if (d != axis1 && d != axis2)
+        none.push_back(x.shape()[size_t(d)]);
+    none.push_back(0);
+    return zeros(none, x.dtype(), loc);
+  }
+  OpCall call = callOf(op, {x}, {k, axis1, axis2}, loc);
+  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
+    Type integer = e.builder.getI64Type();
+    auto from = [&](int64_t first) {
+      const int64_t shape[] = {count, 1};
+      return e.add(e.iota(shape, 0, integer), e.number(integer, first, shape));
+    };
+    Value places = e.concatenate({from(row), from(column)}, 1);
+    const std::vector<int64_t> dims{std::min(axis1, axis2),
+                                    std::max(axis1, axis2)};
+    return one(e.builder.create<dtensor::GatherOp>(
+        e.location, operands[0], places, offsets, dims, ArrayRef<int64_t>(),
+        ArrayRef<int64_t>(), ArrayRef<int64_t>{axis1, axis2}, 1, sizes));
+  };
+  return runOp(std::move(call));
+}
+
+Tensor diag(const Tensor &x, int64_t k, Where loc) {
+  constexpr std::string_view op = "diag";
+  const CallName name(op);
+  const Shape &shape = nodeOf(x, op, &loc).shape;
+  if (shape.size() == 2)
+    return diagonal(x, k, 0, 1, loc);
+  if (shape.size() != 1)
+    fail(op, fmt::format("expected a vector or a matrix, got {}", typeText(x)),
+         &loc);
+  k = inRange(k);
+  // Above the main one row i has element i, below it column j element j.
+  const int64_t n = shape[0] + std::abs(k);
+  Tensor elements = pad(x, {{0, std::abs(k)}}, 0, loc);
+  Tensor lines =
+      broadcast_to(expand_dims(elements, k >= 0 ? 1 : 0, loc), {n, n}, loc);
+  Tensor onDiagonal =
+      equal({add({iota({n, n}, 0, DType::I64, loc), loc}, {k, loc}), loc},
+            {iota({n, n}, 1, DType::I64, loc), loc});
+  return where({onDiagonal, loc}, {lines, loc},
+               {zeros({}, x.dtype(), loc), loc});
+}
+
+Tensor kron(const Tensor &x, const Tensor &y, Where loc) {
+  constexpr std::string_view op = "kron";
+  const CallName name(op);
+  Shape left = nodeOf(x, op, &loc).shape, right = nodeOf(y, op, &loc).shape;
+  const size_t rank = std::max(left.size(), right.size());
+  left.insert(left.begin(), rank - left.size(), 1);
+  right.insert(right.begin(), rank - right.size(), 1);
+  Shape outer, inner, joined;
+  for (size_t d = 0; d < rank; ++d) {
+    outer.insert(outer.end(), {left[d], 1});
+    inner.insert(inner.end(), {1, right[d]});
+    joined.push_back(left[d] * right[d]);
+  }
+  return reshape(
+      multiply({reshape(x, outer, loc), loc}, {reshape(y, inner, loc), loc}),
+      joined, loc);
+}
+
 std::vector<Tensor> meshgrid(const std::vector<Tensor> &vectors,
                              std::string_view indexing, Where loc) {
   constexpr std::string_view op = "meshgrid";

@@ -54,13 +54,6 @@ Value unitUniform(Emitter &e, Shape shape, Value seed, Type type) {
                     number(type, 0x1p-53));
 }
 
-/// The largest finite number of a float type.
-double largestOf(DType type) {
-  return type == DType::F64   ? std::numeric_limits<double>::max()
-         : type == DType::F16 ? 65504
-                              : std::numeric_limits<float>::max();
-}
-
 Tensor seedTensor(const SeedLike &seed, std::string_view op,
                   const std::source_location &where) {
   if (seed.isTensor) {
@@ -136,7 +129,7 @@ Tensor stateless_uniform(Shape shape, const SeedLike &seed, double minval,
                      "got {}, {} and {}",
                      name(type), minval, maxval),
          &where);
-  if (double largest = largestOf(type);
+  if (double largest = largestFinite(type);
       isReal &&
       (-minval > largest || maxval > largest || maxval - minval > largest))
     fail(op,

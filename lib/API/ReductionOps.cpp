@@ -56,18 +56,24 @@ Tensor reduceBy(ReduceKind kind, std::string_view name, const Tensor &x,
     fail(name,
          fmt::format("expected i1, got {}: compare it first", typeText(x)),
          &where);
-  if (!isLogical && type == DType::I1)
-    fail(name,
-         fmt::format("expected numbers, got {}: cast it first, or use "
-                     "reduce_any or reduce_all",
-                     typeText(x)),
-         &where);
+  const bool ofBools = !isLogical && type == DType::I1;
   if (kind == ReduceKind::Max || kind == ReduceKind::Min)
     expectOrder(x, name, where);
-  return reduction(name, x, axis, keepdims, where,
-                   [kind](Emitter &e, Value value, ArrayRef<int64_t> dims) {
-                     return dims.empty() ? value : e.reduce(value, dims, kind);
-                   });
+  return reduction(
+      name, x, axis, keepdims, where,
+      [kind, ofBools](Emitter &e, Value value, ArrayRef<int64_t> dims) {
+        ReduceKind reduces = kind;
+        // Bools are counted; whether all hold is their product and minimum.
+        if (ofBools && kind == ReduceKind::Sum)
+          value = e.convert(value, e.builder.getI64Type());
+        else if (ofBools)
+          reduces = kind == ReduceKind::Max ? ReduceKind::Or : ReduceKind::And;
+        if (!dims.empty())
+          value = e.reduce(value, dims, reduces);
+        return ofBools && kind == ReduceKind::Prod
+                   ? e.convert(value, e.builder.getI64Type())
+                   : value;
+      });
 }
 
 /// What `body` makes of `value`, whose sums and counts f16 and bf16 may not
@@ -94,10 +100,6 @@ template <typename Op>
 Tensor argReduction(std::string_view name, const Tensor &x, int64_t axis,
                     DType type, const std::source_location &where) {
   nodeOf(x, name, &where);
-  if (x.dtype() == DType::I1)
-    fail(name,
-         fmt::format("expected numbers, got {}: cast it first", typeText(x)),
-         &where);
   expectOrder(x, name, where);
   if (type != DType::I32 && type != DType::I64)
     fail(name,
@@ -115,9 +117,12 @@ Tensor argReduction(std::string_view name, const Tensor &x, int64_t axis,
   call.operands = {x};
   call.attributes = {axis, int64_t(type)};
   call.where = where;
-  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
+  call.body = [=, isBool = x.dtype() == DType::I1](Emitter &e,
+                                                   ArrayRef<Value> operands) {
+    Value numbers =
+        isBool ? e.convert(operands[0], e.builder.getI32Type()) : operands[0];
     return one(
-        e.builder.create<Op>(e.location, operands[0], axis,
+        e.builder.create<Op>(e.location, numbers, axis,
                              dtensor::typeOf(e.builder.getContext(), type)));
   };
   return runOp(std::move(call));
@@ -147,13 +152,20 @@ Tensor reduce_any(const Tensor &x, const Axis &axis, bool keepdims, Where loc) {
 
 Tensor reduce_mean(const Tensor &x, const Axis &axis, bool keepdims,
                    Where loc) {
-  if (!isComplex(nodeOf(x, "reduce_mean", &loc).dtype))
+  const DType type = nodeOf(x, "reduce_mean", &loc).dtype;
+  if (!isComplex(type) && type != DType::I1)
     expectFloat(x, "reduce_mean", loc);
   return reduction("reduce_mean", x, axis, keepdims, loc,
-                   [](Emitter &e, Value value, ArrayRef<int64_t> dims) {
+                   [type](Emitter &e, Value value, ArrayRef<int64_t> dims) {
                      double count = 1;
                      for (int64_t d : dims)
                        count *= double(e.shape(value)[size_t(d)]);
+                     if (type == DType::I1) {
+                       Value all = e.sum(
+                           e.convert(value, e.builder.getI64Type()), dims);
+                       Value sum = e.convert(all, e.builder.getF32Type());
+                       return e.divide(sum, e.constant(sum, count));
+                     }
                      return inWide(e, value, [&](Value wide) {
                        // Division keeps an empty mean nan.
                        Value sum = e.sum(wide, dims);

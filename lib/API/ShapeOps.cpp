@@ -104,6 +104,44 @@ Tensor transpose(const Tensor &x, std::vector<int64_t> perm, Where loc) {
   return runOp(std::move(call));
 }
 
+Tensor swapaxes(const Tensor &x, int64_t axis1, int64_t axis2, Where loc) {
+  constexpr std::string_view op = "swapaxes";
+  const CallName name(op);
+  const int64_t rank = int64_t(nodeOf(x, op, &loc).shape.size());
+  std::vector<int64_t> perm = axesOf({}, true, rank, op, loc);
+  std::swap(perm[size_t(axisOf(axis1, rank, op, loc))],
+            perm[size_t(axisOf(axis2, rank, op, loc))]);
+  return transpose(x, perm, loc);
+}
+
+Tensor moveaxis(const Tensor &x, const Axis &source, const Axis &destination,
+                Where loc) {
+  constexpr std::string_view op = "moveaxis";
+  const CallName name(op);
+  const int64_t rank = int64_t(nodeOf(x, op, &loc).shape.size());
+  if (source.all || destination.all ||
+      source.dims.size() != destination.dims.size())
+    fail(op,
+         fmt::format("expected as many dims to move as places for them, got {} "
+                     "and {}",
+                     source.dims.size(), destination.dims.size()),
+         &loc);
+  std::vector<int64_t> stay = axesOf({}, true, rank, op, loc), perm(stay);
+  // Throws on repeated ones.
+  std::vector<int64_t> from = axesOf(source.dims, false, rank, op, loc),
+                       to = axesOf(destination.dims, false, rank, op, loc);
+  llvm::erase_if(stay, [&](int64_t d) { return llvm::is_contained(from, d); });
+  std::vector<int64_t> order(size_t(rank), -1);
+  for (size_t i = 0; i < source.dims.size(); ++i)
+    order[size_t(axisOf(destination.dims[i], rank, op, loc))] =
+        axisOf(source.dims[i], rank, op, loc);
+  auto next = stay.begin();
+  for (int64_t &d : order)
+    if (d < 0)
+      d = *next++;
+  return order == perm ? x : transpose(x, order, loc);
+}
+
 Tensor broadcast_to(const Tensor &x, Shape shape, Where loc) {
   constexpr std::string_view op = "broadcast_to";
   checkShape(shape, op, loc);

@@ -1,7 +1,8 @@
-// Moments, norms, medians and segments, made of reductions, a sort and a
-// scatter; see StatisticsOps.h.
+// Moments, norms, medians and quantiles, made of reductions and a sort; see
+// StatisticsOps.h.
 #include "meshloom/API/StatisticsOps.h"
 
+#include "IndexedElements.h"
 #include "Operands.h"
 #include "meshloom/API/Create.h"
 #include "meshloom/API/IndexOps.h"
@@ -36,22 +37,6 @@ Tensor root(const Tensor &x, Where loc) {
 /// A float as it is, of narrow ones and their sums f32.
 DType wideType(DType type) {
   return type == DType::F64 || type == DType::C128 ? DType::F64 : DType::F32;
-}
-
-Tensor segments(std::string_view op, const Tensor &data, const Tensor &ids,
-                int64_t count, Where loc) {
-  nodeOf(data, op, &loc);
-  nodeOf(ids, op, &loc);
-  if (!isInteger(ids.dtype()) || ids.rank() != 1 || data.rank() < 1 ||
-      data.shape()[0] != ids.shape()[0] || count < 0)
-    fail(op,
-         fmt::format("expected data [n, ...], integers [n] and a number of "
-                     "segments of at least 0, got {}, {} and {}",
-                     typeText(data), typeText(ids), count),
-         &loc);
-  Shape shape = data.shape();
-  shape[0] = count;
-  return scatter_nd(expand_dims(ids, 1, loc), data, shape, loc);
 }
 
 } // namespace
@@ -191,23 +176,113 @@ std::pair<Gradients, Tensor> clip_by_global_norm(const Gradients &gradients,
   return {std::move(result), length};
 }
 
-Tensor segment_sum(const Tensor &data, const Tensor &segment_ids,
-                   int64_t num_segments, Where loc) {
-  return segments("segment_sum", data, segment_ids, num_segments, loc);
+Tensor count_nonzero(const Tensor &x, const Axis &axis, bool keepdims,
+                     Where loc) {
+  constexpr std::string_view op = "count_nonzero";
+  const CallName name(op);
+  const bool isBool = nodeOf(x, op, &loc).dtype == DType::I1;
+  return reduce_sum(isBool ? x : not_equal({x, loc}, {0, loc}), axis, keepdims,
+                    loc);
 }
 
-Tensor segment_mean(const Tensor &data, const Tensor &segment_ids,
-                    int64_t num_segments, Where loc) {
-  constexpr std::string_view op = "segment_mean";
-  expectFloatOrComplex(data, op, loc);
-  Tensor sum = segments(op, data, segment_ids, num_segments, loc);
-  Tensor ones =
-      full({data.shape().empty() ? 0 : data.shape()[0]}, 1, DType::F32, loc);
-  Tensor count = segments(op, ones, segment_ids, num_segments, loc);
-  Shape column(sum.shape().size(), 1);
-  column[0] = num_segments;
-  return divide({sum, loc},
-                {cast(reshape(count, column, loc), sum.dtype(), loc), loc});
+namespace {
+
+/// Which part of the elements lies below, f64.
+Tensor quantilePart(std::string_view op, const TensorLike &q, double unit,
+                    Where loc) {
+  if (q.kind != TensorLike::Kind::Tensor) {
+    const double part =
+        (q.kind == TensorLike::Kind::Float ? q.real : double(q.integer)) / unit;
+    if (!(part >= 0 && part <= 1))
+      fail(op,
+           fmt::format("expected a number from 0 to {}, got {}", unit,
+                       part * unit),
+           &loc);
+    return full({}, part, DType::F64, loc);
+  }
+  const DType type = nodeOf(q.tensor, op, &loc).dtype;
+  if (type != DType::F32 && type != DType::F64)
+    fail(op,
+         fmt::format("expected a number, or a tensor of type f32 or f64, got "
+                     "{}",
+                     typeText(q.tensor)),
+         &loc);
+  Tensor parts = divide({cast(q.tensor, DType::F64, loc), loc}, {unit, loc});
+  return stop_gradient(clip_by_value({parts, loc}, {0, loc}, {1, loc}), loc);
+}
+
+Tensor quantileOf(std::string_view op, const Tensor &x, const TensorLike &q,
+                  double unit, const Axis &axis, bool keepdims,
+                  Interpolation method, Where loc) {
+  const CallName name(op);
+  const DType type = nodeOf(x, op, &loc).dtype;
+  if (isComplex(type) || type == DType::I1)
+    fail(op, fmt::format("expected numbers with an order, got {}", typeText(x)),
+         &loc);
+  if (!axis.all && axis.dims.size() != 1)
+    fail(op, "expected one axis, or none for all elements", &loc);
+  Tensor part = quantilePart(op, q, unit, loc);
+  Tensor floats = isFloat(type) ? x : cast(x, DType::F32, loc);
+  const int64_t dim = axis.all ? 0 : axisOf(axis.dims[0], x.rank(), op, loc);
+  floats = axis.all ? reshape(floats, {x.size()}, loc)
+                    : moveaxis(floats, dim, 0, loc);
+  const int64_t count = floats.shape()[0];
+  if (count == 0)
+    fail(op, fmt::format("expected elements, got {}", typeText(x)), &loc);
+  Tensor sorted = sort(floats, 0, false, loc);
+  Tensor place = multiply({part, loc}, {double(count - 1), loc});
+  if (method == Interpolation::Nearest)
+    place = round(place, loc);
+  Tensor below = floor(place, loc), above = ceil(place, loc);
+  auto elements = [&](const Tensor &places) {
+    return gatherClamped(sorted, cast(places, DType::I64, loc), 0, loc);
+  };
+  Tensor result;
+  if (method == Interpolation::Lower || method == Interpolation::Nearest) {
+    result = elements(below);
+  } else if (method == Interpolation::Higher) {
+    result = elements(above);
+  } else {
+    Shape column = place.shape();
+    column.resize(column.size() + floats.shape().size() - 1, 1);
+    Tensor share = subtract({place, loc}, {below, loc});
+    Tensor isBetween = greater({share, loc}, {0, loc});
+    if (method == Interpolation::Midpoint)
+      share = where({isBetween, loc}, {0.5, loc}, {share, loc});
+    isBetween = reshape(isBetween, column, loc);
+    share = reshape(cast(share, floats.dtype(), loc), column, loc);
+    Tensor low = elements(below), high = elements(above);
+    Tensor mixed = add(
+        {multiply({low, loc}, {subtract({1, loc}, {share, loc}), loc}), loc},
+        {multiply({high, loc}, {share, loc}), loc});
+    // An infinity times 0 would be nan.
+    result = where({isBetween, loc}, {mixed, loc}, {low, loc});
+  }
+  // Not a number comes last in the order, and makes every quantile one.
+  const Shape others(sorted.shape().begin() + 1, sorted.shape().end());
+  Shape begin(sorted.shape().size(), 0), size = sorted.shape();
+  begin[0] = count - 1;
+  size[0] = 1;
+  Tensor last = reshape(slice(sorted, begin, size, loc), others, loc);
+  result = where({is_nan(last, loc), loc}, {last, loc}, {result, loc});
+  if (!keepdims)
+    return result;
+  Shape kept = part.shape();
+  for (int64_t d = 0; d < x.rank(); ++d)
+    kept.push_back(axis.all || d == dim ? 1 : x.shape()[size_t(d)]);
+  return reshape(result, kept, loc);
+}
+
+} // namespace
+
+Tensor quantile(const Tensor &x, const TensorLike &q, const Axis &axis,
+                bool keepdims, Interpolation method, Where loc) {
+  return quantileOf("quantile", x, q, 1, axis, keepdims, method, loc);
+}
+
+Tensor percentile(const Tensor &x, const TensorLike &q, const Axis &axis,
+                  bool keepdims, Interpolation method, Where loc) {
+  return quantileOf("percentile", x, q, 100, axis, keepdims, method, loc);
 }
 
 } // namespace meshloom

@@ -533,13 +533,21 @@ Tensor reduce_window(const Tensor &x, double init, ReduceKind kind,
   return runOp(std::move(call));
 }
 
+/// Bools are counted.
+static Tensor boolsAsNumbers(const Tensor &x, std::string_view op,
+                             const Where &loc) {
+  return nodeOf(x, op, &loc).dtype == DType::I1 ? cast(x, DType::I64, loc) : x;
+}
+
 Tensor cumsum(const Tensor &x, int64_t axis, CumulativeOptions options,
               Where loc) {
-  return cumulative("cumsum", ReduceKind::Sum, x, axis, options, loc);
+  return cumulative("cumsum", ReduceKind::Sum, boolsAsNumbers(x, "cumsum", loc),
+                    axis, options, loc);
 }
 Tensor cumprod(const Tensor &x, int64_t axis, CumulativeOptions options,
                Where loc) {
-  return cumulative("cumprod", ReduceKind::Prod, x, axis, options, loc);
+  return cumulative("cumprod", ReduceKind::Prod,
+                    boolsAsNumbers(x, "cumprod", loc), axis, options, loc);
 }
 Tensor cummax(const Tensor &x, int64_t axis, bool reverse, Where loc) {
   return cumulative("cummax", ReduceKind::Max, x, axis, {false, reverse}, loc);

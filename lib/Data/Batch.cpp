@@ -1,4 +1,5 @@
 // Steps that join elements to larger ones, and cut them.
+#include "BatchStep.h"
 #include "Numbers.h"
 #include "Steps.h"
 #include "meshloom/API/Create.h"
@@ -8,9 +9,6 @@
 
 namespace meshloom::data::detail {
 
-namespace {
-
-/// `elements` are what one batch is made of: their structures must agree.
 void checkAlike(std::string_view step, std::span<const Element> elements,
                 int64_t first) {
   const Element &model = elements.front();
@@ -27,33 +25,28 @@ void checkAlike(std::string_view step, std::span<const Element> elements,
   }
 }
 
-/// The elements stacked along a new first dim.
-Element stacked(std::span<const Element> elements, int64_t first) {
-  checkAlike("batch", elements, first);
-  Element joined;
-  joined.skeleton = elements.front().skeleton;
-  for (size_t v = 0; v < elements.front().values.size(); ++v) {
-    const HostArray &model = elements.front().values[v];
-    Shape shape = model.shape();
-    shape.insert(shape.begin(), int64_t(elements.size()));
-    const int64_t width = model.byteCount();
-    std::vector<char> bytes(size_t(width) * elements.size());
-    for (size_t i = 0; i < elements.size(); ++i) {
-      const HostArray &value = elements[i].values[v];
-      if (value.dtype() != model.dtype() || value.shape() != model.shape())
-        throw Error(fmt::format(
-            "[batch] expected tensors of one shape and type, got {} in element "
-            "{} and {} in element {} (tensor {}): use padded_batch, or map "
-            "them "
-            "to one shape",
-            model.typeText(), first, value.typeText(), first + int64_t(i), v));
-      value.copyTo(bytes.data() + size_t(width) * i);
-    }
-    joined.values.emplace_back(model.dtype(), std::move(shape),
-                               std::move(bytes));
+HostArray stackedValue(std::string_view step, std::span<const Element> elements,
+                       size_t v, int64_t first) {
+  const HostArray &model = elements.front().values[v];
+  Shape shape = model.shape();
+  shape.insert(shape.begin(), int64_t(elements.size()));
+  const int64_t width = model.byteCount();
+  std::vector<char> bytes(size_t(width) * elements.size());
+  for (size_t i = 0; i < elements.size(); ++i) {
+    const HostArray &value = elements[i].values[v];
+    if (value.dtype() != model.dtype() || value.shape() != model.shape())
+      throw Error(fmt::format(
+          "[{}] expected tensors of one shape and type, got {} in element {} "
+          "and {} in element {} (tensor {}): use padded_batch, or map them to "
+          "one shape",
+          step, model.typeText(), first, value.typeText(), first + int64_t(i),
+          v));
+    value.copyTo(bytes.data() + size_t(width) * i);
   }
-  return joined;
+  return HostArray(model.dtype(), std::move(shape), std::move(bytes));
 }
+
+namespace {
 
 /// What pads `value`, tensor `index` of an element: `number` as bytes of its
 /// type.
@@ -159,66 +152,15 @@ Element padded(std::span<const Element> elements, int64_t first,
   return joined;
 }
 
-using Joiner = std::function<Element(std::span<const Element>, int64_t first)>;
-
-class Batch : public Step<Batch> {
-public:
-  Batch(SourcePtr input, std::string_view step, int64_t size,
-        bool dropRemainder, Joiner join)
-      : Step(std::move(input)), step(step), size(size),
-        dropRemainder(dropRemainder), join(std::move(join)) {}
-  std::string_view name() const override { return step; }
-  std::optional<int64_t> batchSize() const override { return size; }
-  int64_t cardinality() const override {
-    return ofFinite(input->cardinality(), [&](int64_t n) {
-      return n / size + (!dropRemainder && n % size != 0);
-    });
-  }
-  std::unique_ptr<Cursor> open(const Opening &opening) const override {
-    class Batching : public Cursor {
-    public:
-      Batching(std::unique_ptr<Cursor> input, const Batch &step)
-          : input(std::move(input)), size(step.size),
-            dropRemainder(step.dropRemainder), join(step.join) {}
-      std::optional<Element> next() override {
-        std::vector<Element> elements;
-        elements.reserve(size_t(std::min<int64_t>(size, 1 << 16)));
-        const int64_t first = taken;
-        while (int64_t(elements.size()) < size) {
-          std::optional<Element> element = input->next();
-          if (!element)
-            break;
-          ++taken;
-          elements.push_back(*std::move(element));
-        }
-        if (elements.empty() ||
-            (dropRemainder && int64_t(elements.size()) < size))
-          return std::nullopt;
-        return join(elements, first);
-      }
-      void skip(int64_t n) override {
-        if (n > 0) {
-          const int64_t elements = capped(__int128(n) * size);
-          taken = capped(__int128(taken) + elements);
-          input->skip(elements);
-        }
-      }
-
-    private:
-      std::unique_ptr<Cursor> input;
-      int64_t size, taken = 0;
-      bool dropRemainder;
-      Joiner join;
-    };
-    return std::make_unique<Batching>(input->open(opening), *this);
-  }
-
-private:
-  std::string_view step;
-  int64_t size;
-  bool dropRemainder;
-  Joiner join;
-};
+/// The elements stacked along a new first dim.
+Element stacked(std::span<const Element> elements, int64_t first) {
+  checkAlike("batch", elements, first);
+  Element joined;
+  joined.skeleton = elements.front().skeleton;
+  for (size_t v = 0; v < elements.front().values.size(); ++v)
+    joined.values.push_back(stackedValue("batch", elements, v, first));
+  return joined;
+}
 
 /// Rows of an element; throws where it has none.
 int64_t rowsOf(const Element &element, std::string_view step) {
@@ -458,13 +400,13 @@ constexpr const char *batchWords = "a batch of at least one element";
 
 SourcePtr batch(SourcePtr input, int64_t size, bool dropRemainder) {
   expect(size >= 1, "batch", batchWords, size);
-  return std::make_shared<Batch>(std::move(input), "batch", size, dropRemainder,
-                                 stacked);
+  return std::make_shared<BatchStep>(std::move(input), "batch", size,
+                                     dropRemainder, stacked);
 }
 SourcePtr paddedBatch(SourcePtr input, int64_t size, bool dropRemainder,
                       std::vector<Shape> shapes, std::vector<double> values) {
   expect(size >= 1, "padded_batch", batchWords, size);
-  return std::make_shared<Batch>(
+  return std::make_shared<BatchStep>(
       std::move(input), "padded_batch", size, dropRemainder,
       [padding = Padding{std::move(shapes), std::move(values)}](
           std::span<const Element> elements, int64_t first) {

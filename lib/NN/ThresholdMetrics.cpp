@@ -7,7 +7,7 @@
 #include "MetricRules.h"
 
 #include "meshloom/API/Create.h"
-#include "meshloom/API/StatisticsOps.h"
+#include "meshloom/API/Segments.h"
 #include "meshloom/API/WindowOps.h"
 
 #include <fmt/format.h>

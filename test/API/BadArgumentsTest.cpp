@@ -320,11 +320,55 @@ TEST(BadArgumentsTest, Indexing) {
   REFUSES(top_k(tensor(1.f), 1));
 }
 
+TEST(BadArgumentsTest, StructuresAndSelections) {
+  Tensor x = zeros({2, 3}), i = zeros({2}, DType::I32), none;
+  RaggedTensor ragged;
+  SparseTensor sparse;
+  CSRMatrix rows;
+  REFUSES(rearrange(none, "a -> a"));
+  REFUSES(diag(none));
+  REFUSES(quantile(none, 0.5));
+  REFUSES(isclose(none, 1));
+  REFUSES(segment_max(none, i, 2));
+  REFUSES(segment_max(x, none, 2));
+  REFUSES(segment_sum(x, i, -1));
+  REFUSES(nonzero(none));
+  REFUSES(boolean_mask(x, none));
+  REFUSES(unique(none));
+  REFUSES(unique(complex(x, x)));
+  REFUSES(searchsorted(x, x));
+  REFUSES(bincount(none));
+  REFUSES(histogram(none, 3));
+  REFUSES(random::stateless_gamma({-1}, {1, 2}, 1));
+  REFUSES(random::stateless_gamma({2}, {1, 2}, none));
+  REFUSES(random::stateless_bernoulli({2}, {1, 2}, none));
+  REFUSES(random::stateless_categorical(none, 1, {1, 2}));
+  REFUSES(random::stateless_shuffle(none, {1, 2}));
+  REFUSES(random::stateless_permutation(-1, {1, 2}));
+  REFUSES(ragged.row_lengths());
+  REFUSES(ragged.to_tensor());
+  REFUSES(ragged.nrows());
+  REFUSES(reduce_sum(ragged, 1));
+  REFUSES(ragged::concat({}));
+  REFUSES(RaggedTensor::from_row_splits(x, none));
+  REFUSES(RaggedTensor::from_tensor(i));
+  REFUSES(sparse::to_dense(sparse));
+  REFUSES(sparse::to_dense(rows));
+  REFUSES(sparse::to_csr(sparse));
+  REFUSES(sparse::reorder(sparse));
+  REFUSES(sparse::concat({}, 0));
+  REFUSES(sparse::to_dense(
+      SparseTensor{zeros({1, 2}, DType::I64), zeros({1}), {-1, 4}}));
+  REFUSES(sparse::sparse_dense_matmul(sparse, x));
+  REFUSES(nn::embedding_lookup_sparse(x, ragged));
+  REFUSES(nn::embedding_lookup_sparse(x, sparse));
+}
+
 TEST(BadArgumentsTest, ReductionsAndProducts) {
   Tensor x = zeros({2, 3}), i = zeros({2}, DType::I32);
   REFUSES(reduce_sum(x, 2));
   REFUSES(reduce_sum(x, {0, 0}));
-  REFUSES(reduce_sum(x > 0));
+  REFUSES(reduce_any(i));
   REFUSES(reduce_mean(i));
   REFUSES(reduce_all(x));
   REFUSES(reduce_max(complex(x, x)));
@@ -332,7 +376,7 @@ TEST(BadArgumentsTest, ReductionsAndProducts) {
   REFUSES(argmax(x, 2));
   REFUSES(argmax(x, 0, DType::F32));
   REFUSES(argmax(zeros({0})));
-  REFUSES(argmin(x > 0));
+  REFUSES(argmin(x, 7));
   REFUSES(matmul(x, x));
   REFUSES(matmul(tensor(1.f), x));
   REFUSES(matmul(x, i));
@@ -398,7 +442,7 @@ TEST(BadArgumentsTest, Windows) {
   REFUSES(reduce_window(x, 0, ReduceKind::And, {}));
   REFUSES(reduce_window(x, 0, ReduceKind::Sum, {.window = {3, 1, 1, 1}}));
   REFUSES(cumsum(x, 4));
-  REFUSES(cumprod(x > 0));
+  REFUSES(cummax(x > 0));
   REFUSES(cummax(complex(x, x)));
   REFUSES(cummin(x, least));
 }

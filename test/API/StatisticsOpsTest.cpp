@@ -1,4 +1,4 @@
-// Moments, medians, norms and segments.
+// Moments, medians and norms.
 #include "Testing.h"
 
 namespace meshloom {
@@ -70,21 +70,6 @@ TEST(StatisticsOpsTest, ClipByGlobalNorm) {
   expectNear(was, {2 * double(norm(w.read_value()).item<float>())});
   EXPECT_TRUE(gradients[0].variable.is(w));
   EXPECT_ERROR(global_norm({}), HAS("at least one tensor"));
-}
-
-TEST(StatisticsOpsTest, Segments) {
-  Tensor data = tensor({{1.f, 2.f}, {3.f, 4.f}, {5.f, 6.f}, {9.f, 9.f}});
-  Tensor ids = tensor({2, 0, 2, 7});
-  expectNear(segment_sum(data, ids, 3), {3, 4, 0, 0, 6, 8});
-  expectNear(segment_mean(data(range(0, 3)), tensor({1, 0, 1}), 2),
-             {3, 4, 3, 4});
-  expectSharded(
-      [](const Tensor &x) {
-        return segment_sum(x, tensor({1, 3, 3, 0, 1, 1}), 4);
-      },
-      sample({6, 8}), {"xy", "yu", "ux"});
-  EXPECT_ERROR(segment_sum(data, tensor({1}), 3), HAS("[segment_sum]"),
-               HAS("f32 [4, 2]"));
 }
 
 } // namespace

@@ -25,6 +25,10 @@ int main() {
   Tensor column = x(ellipsis, -1), evens = x(range(0, {}, 2));
   Tensor changed = index_update(x, {0, range(2, 4)}, 7); // x[0, 2:4] = 7
   Tensor same = einsum("ij,kj->ik", x, x);
+  Tensor flat = rearrange(x, "row column -> (column row)");
+  Tensor safe = where(x == 0, 1, x); // elementwise, as % and < are
+  if (!allclose(same, gram))
+    std::cout << "they differ\n";
 
   auto normalise = function([](const Tensor &t) {
     Tensor centred = t - reduce_mean(t, 0, true);

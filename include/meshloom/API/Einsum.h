@@ -45,6 +45,15 @@ Tensor einsum(detail::EquationText equation, const Tensor &first,
                 equation.where);
 }
 
+/// Sums of products over the last `axes` dims of x and the first of y -> the
+/// other dims of x, then those of y; 0: all products. Throws meshloom::Error if
+/// extents differ, or types do.
+Tensor tensordot(const Tensor &x, const Tensor &y, int64_t axes = 2,
+                 Where loc = Where::current());
+/// Over these dims of x and those of y, in pairs.
+Tensor tensordot(const Tensor &x, const Tensor &y, const Axis &x_axes,
+                 const Axis &y_axes, Where loc = Where::current());
+
 /// x [m], y [n] -> [m, n]: all products; other shapes are flattened.
 Tensor outer(const Tensor &x, const Tensor &y, Where loc = Where::current());
 

@@ -97,8 +97,20 @@ Tensor square(const Tensor &x, Where loc = Where::current());
 Tensor reciprocal(const Tensor &x, Where loc = Where::current());
 /// Of bools, or the bits of integers.
 Tensor logical_not(const Tensor &x, Where loc = Where::current());
-/// -> i1.
+/// -> i1: whether x is neither infinite nor nan. Integers and bools always are;
+/// of complex numbers both parts have to be.
 Tensor is_finite(const Tensor &x, Where loc = Where::current());
+/// -> i1: whether x is inf or -inf; of complex numbers whether a part is.
+Tensor is_inf(const Tensor &x, Where loc = Where::current());
+/// -> i1: whether x is nan; of complex numbers whether a part is.
+Tensor is_nan(const Tensor &x, Where loc = Where::current());
+/// x with `nan` in place of nan, and `posinf` and `neginf` in place of
+/// infinities; default: the largest and the least number of the type. Integers
+/// and bools stay as they are. Throws meshloom::Error for complex numbers.
+Tensor nan_to_num(const Tensor &x, double nan = 0,
+                  std::optional<double> posinf = {},
+                  std::optional<double> neginf = {},
+                  Where loc = Where::current());
 
 // Elementwise, two operands.
 /// x + y.
@@ -109,7 +121,12 @@ Tensor subtract(const TensorLike &x, const TensorLike &y);
 Tensor multiply(const TensorLike &x, const TensorLike &y);
 /// Integers: rounds towards zero.
 Tensor divide(const TensorLike &x, const TensorLike &y);
-/// Takes the sign of x.
+/// x / y rounded down, as Python's //: divide rounds integers towards zero. Of
+/// floats it has no gradient.
+Tensor floor_divide(const TensorLike &x, const TensorLike &y);
+/// x - floor_divide(x, y) * y, as Python's %: takes the sign of y.
+Tensor mod(const TensorLike &x, const TensorLike &y);
+/// Takes the sign of x, as C++'s own %; `mod` takes that of y.
 Tensor remainder(const TensorLike &x, const TensorLike &y);
 /// x to the power y.
 Tensor pow(const TensorLike &x, const TensorLike &y);
@@ -117,6 +134,8 @@ Tensor pow(const TensorLike &x, const TensorLike &y);
 Tensor maximum(const TensorLike &x, const TensorLike &y);
 /// The smaller of x and y; nan where one is.
 Tensor minimum(const TensorLike &x, const TensorLike &y);
+/// log(exp(x) + exp(y)), of floats, without overflow.
+Tensor logaddexp(const TensorLike &x, const TensorLike &y);
 /// The angle of the point (x, y) from the first axis, in [-pi, pi].
 Tensor atan2(const TensorLike &y, const TensorLike &x);
 /// The neighbour of x, in its type, on the way to `towards`.
@@ -173,6 +192,20 @@ Tensor less_equal(const TensorLike &x, const TensorLike &y);
 Tensor greater(const TensorLike &x, const TensorLike &y);
 /// Whether x >= y -> i1.
 Tensor greater_equal(const TensorLike &x, const TensorLike &y);
+/// What isclose and allclose take beside the numbers.
+struct CloseOptions {
+  double rtol = 1e-5;     ///< how far off they may be, in parts of |y|
+  double atol = 1e-8;     ///< and how far beside that
+  bool equal_nan = false; ///< whether nan is close to nan
+};
+/// Whether |x - y| <= atol + rtol |y| -> i1; infinities are close to
+/// themselves. Integers and bools are compared as floats.
+Tensor isclose(const TensorLike &x, const TensorLike &y,
+               const CloseOptions &options = {});
+/// Whether that holds for all elements -> i1 []:
+/// `if (allclose(x, y)) ...`.
+Tensor allclose(const TensorLike &x, const TensorLike &y,
+                const CloseOptions &options = {});
 
 /// `x` where `condition` (i1) holds, else `y`; all three broadcast. Two numbers
 /// have their C++ type: where(c, 1.f, 0.f) is f32.
@@ -225,9 +258,18 @@ inline Tensor operator-(const Tensor &x) {
 inline Tensor operator!(const Tensor &x) {
   return logical_not(x);
 }
-/// As `remainder`, and as C++'s own %: takes the sign of x.
+/// See mod: as Python's %, and unlike C++'s own, it takes the sign of y.
 inline Tensor operator%(const TensorLike &x, const TensorLike &y) {
-  return remainder(x, y);
+  return mod(x, y);
+}
+/// See equal: elementwise, as NumPy's. reduce_all(x == y) is one bool, and
+/// `is` tells whether two variables are the same one.
+inline Tensor operator==(const TensorLike &x, const TensorLike &y) {
+  return equal(x, y);
+}
+/// See not_equal.
+inline Tensor operator!=(const TensorLike &x, const TensorLike &y) {
+  return not_equal(x, y);
 }
 /// Makes x the sum; tensors that were copied from it keep the old value.
 inline Tensor &operator+=(Tensor &x, const TensorLike &y) {
@@ -245,9 +287,10 @@ inline Tensor &operator*=(Tensor &x, const TensorLike &y) {
 inline Tensor &operator/=(Tensor &x, const TensorLike &y) {
   return x = divide({x, y.where}, y);
 }
-/// Makes x the remainder; tensors that were copied from it keep the old value.
+/// Makes x the rest, as `mod`; tensors that were copied from it keep the old
+/// value.
 inline Tensor &operator%=(Tensor &x, const TensorLike &y) {
-  return x = remainder({x, y.where}, y);
+  return x = mod({x, y.where}, y);
 }
 /// See logical_and.
 inline Tensor operator&(const TensorLike &x, const TensorLike &y) {
@@ -296,19 +339,22 @@ public:
 };
 
 // Reductions.
-/// The sum over dims, which go, or stay as 1 with keepdims.
+/// The sum over dims, which go, or stay as 1 with keepdims. Of bools their
+/// number, an i64.
 Tensor reduce_sum(const Tensor &x, const Axis &axis = Axis(),
                   bool keepdims = false, Where loc = Where::current());
-/// The mean; see reduce_sum.
+/// The mean; of bools the part of them that hold, an f32. See reduce_sum.
 Tensor reduce_mean(const Tensor &x, const Axis &axis = Axis(),
                    bool keepdims = false, Where loc = Where::current());
-/// The product; see reduce_sum.
+/// The product; of bools an i64. See reduce_sum.
 Tensor reduce_prod(const Tensor &x, const Axis &axis = Axis(),
                    bool keepdims = false, Where loc = Where::current());
-/// The largest element, nan where there is one; see reduce_sum.
+/// The largest element, nan where there is one; of bools reduce_any. See
+/// reduce_sum.
 Tensor reduce_max(const Tensor &x, const Axis &axis = Axis(),
                   bool keepdims = false, Where loc = Where::current());
-/// The smallest element, nan where there is one; see reduce_sum.
+/// The smallest element, nan where there is one; of bools reduce_all. See
+/// reduce_sum.
 Tensor reduce_min(const Tensor &x, const Axis &axis = Axis(),
                   bool keepdims = false, Where loc = Where::current());
 /// Whether all hold, of i1; see reduce_sum.
@@ -334,6 +380,13 @@ Tensor reshape(const Tensor &x, Shape shape, Where loc = Where::current());
 /// Dim i of the result is dim perm[i] of x; default: reversed.
 Tensor transpose(const Tensor &x, std::vector<int64_t> perm = {},
                  Where loc = Where::current());
+/// With two dims exchanged.
+Tensor swapaxes(const Tensor &x, int64_t axis1, int64_t axis2,
+                Where loc = Where::current());
+/// With dim source[i] at destination[i]; the others keep their order. Throws
+/// meshloom::Error if there are not as many, or one comes twice.
+Tensor moveaxis(const Tensor &x, const Axis &source, const Axis &destination,
+                Where loc = Where::current());
 /// x repeated to `shape`: dims of extent 1 and ones in front, like NumPy.
 Tensor broadcast_to(const Tensor &x, Shape shape, Where loc = Where::current());
 /// With a new dim of extent 1 before dim `axis`; -1: at the end.

@@ -25,6 +25,17 @@ Tensor tri(int64_t rows, std::optional<int64_t> columns = {}, int64_t k = 0,
 Tensor tril(const Tensor &x, int64_t k = 0, Where loc = Where::current());
 /// x [..., m, n] with zeros below the k-th diagonal.
 Tensor triu(const Tensor &x, int64_t k = 0, Where loc = Where::current());
+/// Of a vector [n] the matrix that has it on the k-th diagonal, zeros
+/// elsewhere; of a matrix its k-th diagonal. Throws meshloom::Error for other
+/// ranks.
+Tensor diag(const Tensor &x, int64_t k = 0, Where loc = Where::current());
+/// The k-th diagonal of the matrices that dims `axis1` and `axis2` are, in a
+/// last dim; k as in eye. Throws meshloom::Error if the dims are the same.
+Tensor diagonal(const Tensor &x, int64_t k = 0, int64_t axis1 = 0,
+                int64_t axis2 = 1, Where loc = Where::current());
+/// Kronecker's product: x [m, n], y [p, q] -> [m p, n q], blocks x[i, j] y; of
+/// any rank, with dims of extent 1 in front of the one that has fewer.
+Tensor kron(const Tensor &x, const Tensor &y, Where loc = Where::current());
 /// [n]: start, start + step, ... before `stop`. Throws meshloom::Error if
 /// `step` is 0.
 Tensor arange(double start, double stop, double step = 1,

@@ -1,7 +1,7 @@
-// Statistics, norms and sums over segments, with the names of NumPy and
-// TensorFlow. As in Ops.h, an op outside of a `function` runs at once, negative
-// axes count from the end, and all throw meshloom::Error where shapes or types
-// do not fit. Along sharded dims each device sums its part.
+// Statistics and norms, with the names of NumPy and TensorFlow. As in Ops.h, an
+// op outside of a `function` runs at once, negative axes count from the end,
+// and all throw meshloom::Error where shapes or types do not fit. Along sharded
+// dims each device sums its part.
 #pragma once
 
 #include "meshloom/API/GradientTape.h"
@@ -64,13 +64,32 @@ std::pair<Gradients, Tensor> clip_by_global_norm(const Gradients &gradients,
                                                  const TensorLike &clip_norm,
                                                  Where loc = Where::current());
 
-/// data [n, r...], segment_ids [n] of integers -> [num_segments, r...]: the sum
-/// of the rows of each segment, 0 where there are none. Ids need no order; rows
-/// with ids out of range are left out.
-Tensor segment_sum(const Tensor &data, const Tensor &segment_ids,
-                   int64_t num_segments, Where loc = Where::current());
-/// The means; nan where a segment has no row. See segment_sum.
-Tensor segment_mean(const Tensor &data, const Tensor &segment_ids,
-                    int64_t num_segments, Where loc = Where::current());
+/// How many elements along `axis` are not 0 -> i64. See reduce_sum.
+Tensor count_nonzero(const Tensor &x, const Axis &axis = Axis(),
+                     bool keepdims = false, Where loc = Where::current());
+
+/// What quantile does between two elements in order.
+enum class Interpolation : uint8_t {
+  Linear,   ///< goes from one to the other
+  Lower,    ///< takes the one before
+  Higher,   ///< takes the one behind
+  Midpoint, ///< takes their mean
+  Nearest   ///< takes the nearer one, of equally near ones that of even index
+};
+/// The value below which a part `q`, in [0, 1], of the elements along `axis`
+/// lies: 0 is the least one, 1 the largest, 0.5 the median. A number, or a
+/// tensor [i...] of f32 or f64, for which the result has [i...] as its first
+/// dims. nan where there is one; of integers f32. Throws meshloom::Error if
+/// there is no element, if a number is not in [0, 1], or if `axis` is neither
+/// one dim nor all; a tensor's elements outside count as the nearest within.
+Tensor quantile(const Tensor &x, const TensorLike &q, const Axis &axis = Axis(),
+                bool keepdims = false,
+                Interpolation method = Interpolation::Linear,
+                Where loc = Where::current());
+/// quantile(x, q / 100).
+Tensor percentile(const Tensor &x, const TensorLike &q,
+                  const Axis &axis = Axis(), bool keepdims = false,
+                  Interpolation method = Interpolation::Linear,
+                  Where loc = Where::current());
 
 } // namespace meshloom

@@ -133,16 +133,16 @@ struct CumulativeOptions {
   bool reverse = false;   ///< from the last element to the first
 };
 /// Element i is the sum of elements 0 to i along `axis`; shape and type stay.
-/// Throws meshloom::Error if there is no such axis, or for i1.
+/// Of bools an i64. Throws meshloom::Error if there is no such axis.
 Tensor cumsum(const Tensor &x, int64_t axis = 0, CumulativeOptions options = {},
               Where loc = Where::current());
 /// Products; see cumsum.
 Tensor cumprod(const Tensor &x, int64_t axis = 0,
                CumulativeOptions options = {}, Where loc = Where::current());
-/// The largest so far; NaN from a NaN on. See cumsum.
+/// The largest so far; NaN from a NaN on. Not of bools. See cumsum.
 Tensor cummax(const Tensor &x, int64_t axis = 0, bool reverse = false,
               Where loc = Where::current());
-/// The smallest so far; NaN from a NaN on. See cumsum.
+/// The smallest so far; NaN from a NaN on. Not of bools. See cumsum.
 Tensor cummin(const Tensor &x, int64_t axis = 0, bool reverse = false,
               Where loc = Where::current());
 
