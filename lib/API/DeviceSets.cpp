@@ -27,7 +27,10 @@ KnownSets &knownSets() {
 bool isOneDevice(int64_t set) {
   return meshOfDeviceSet(set).is_single_device();
 }
+/// Whether a value has no dims, or repeats one that has none.
 bool isScalar(Value value) {
+  if (auto repeated = value.getDefiningOp<dtensor::BroadcastInDimOp>())
+    value = repeated.getOperand();
   return dtensor::globalShape(value.getType()).empty();
 }
 } // namespace

@@ -172,6 +172,23 @@ TEST(DeviceSetsTest, SingleDevicesTakeEachOthersValues) {
   EXPECT_ERROR(function(add)(a, high), HAS("CPU:1"), HAS("high=4"));
 }
 
+// A number on one set of devices, such as a learning rate, is used on another.
+TEST(DeviceSetsTest, ScalarsGoAnywhere) {
+  const DVariable rate(on(lowerFour(), tensor(0.5f)));
+  const Tensor x = on(upperFour(), sample({4, 3}));
+  auto scaled = [&](const Tensor &y) { return y * rate + rate; };
+  for (const Tensor &got : {scaled(x), function(scaled)(x)}) {
+    EXPECT_EQ(got.device(), "CPU:4 ... CPU:7");
+    expectSame(got, 0.5 * x + 0.5);
+  }
+  auto slope = [&](const Tensor &y) {
+    GradientTape tape;
+    return tape.gradient(reduce_sum(scaled(y)), rate);
+  };
+  expectSame(slope(x), reduce_sum(x) + 12, 1e-4);
+  expectSame(function(slope)(x), reduce_sum(x) + 12, 1e-4);
+}
+
 // Variables of CPU:0 are assigned in functions on other devices too.
 TEST(DeviceSetsTest, VariablesOfTheHostAreAssigned) {
   DVariable a, b;
