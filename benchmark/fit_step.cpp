@@ -239,9 +239,7 @@ double median(std::vector<double> values) {
 }
 
 int run(const Case &options) {
-  std::vector<DeviceName> devices;
-  for (const DeviceSpec &device : virtual_cpus(options.devices))
-    devices.emplace_back(device);
+  const std::vector<DeviceSpec> devices = virtual_cpus(options.devices);
   const Mesh mesh =
       create_mesh({{"batch", options.devices}}, virtual_cpus(options.devices));
   std::vector<Way> ways;

@@ -47,7 +47,7 @@ std::map<std::string, bool> optionsOf(const std::string &usage) {
 } // namespace
 
 Strategy StrategyOptions::makeStrategy() const {
-  std::vector<DeviceName> devices;
+  std::vector<DeviceSpec> devices;
   for (const DeviceSpec &device : virtual_cpus(replicas))
     devices.push_back(device);
   if (strategy == "mirrored")

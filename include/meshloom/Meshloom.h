@@ -36,6 +36,7 @@
 #include "meshloom/API/NameScope.h"
 #include "meshloom/API/Ops.h"
 #include "meshloom/API/PatternOps.h"
+#include "meshloom/API/Pipeline.h"
 #include "meshloom/API/Processes.h"
 #include "meshloom/API/Profile.h"
 #include "meshloom/API/Ragged.h"

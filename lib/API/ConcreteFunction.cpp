@@ -44,10 +44,8 @@ detail::capturedValues(const ConcreteFunction &function) {
       continue;
     }
     std::lock_guard lock(variable.mutex);
-    if (!variable.array)
-      fail("save", fmt::format("variable '{}' has lost its value: {}",
-                               variable.name, variable.lost));
-    values.push_back({wrap(variable.array, variable.host), variable.id});
+    values.push_back(
+        {wrap(valueOf(variable, "save"), variable.host), variable.id});
   }
   return values;
 }
@@ -56,39 +54,68 @@ const std::string &ConcreteFunction::name() const {
   return get().name;
 }
 
-const Compiled &ConcreteFunction::compiled() const {
-  return get().loaded.executable->compiled();
+/// The only program of a function; throws where there are several.
+static const Executable &onlyProgram(const TracedFunction &function,
+                                     std::string_view op) {
+  if (!function.program->isWhole())
+    fail(op,
+         fmt::format("expected a function on one set of devices, got '{}', "
+                     "which is {} programs: call it, or make functions of its "
+                     "parts",
+                     function.name, function.program->parts().size()));
+  return *function.program->parts().front().executable;
 }
 
+const Compiled &ConcreteFunction::compiled() const {
+  return onlyProgram(get(), "compiled").compiled();
+}
+
+int64_t ConcreteFunction::num_programs() const {
+  return int64_t(get().program->parts().size());
+}
+
+namespace {
+/// A program of a function, as it is compiled again for what one asks about it.
+struct Asked {
+  ModuleOp module;
+  CompileOptions options;
+};
+std::vector<Asked> askedOf(const TracedFunction &function) {
+  std::vector<Asked> all;
+  for (const DeviceProgram::Part &part : function.program->parts()) {
+    ModuleOp module =
+        part.module ? ModuleOp(part.module.get()) : *function.source->module;
+    all.push_back({module, optionsFor(part.executable->signature().mesh,
+                                      function.compiledFor)});
+  }
+  return all;
+}
+} // namespace
+
 std::vector<ValueInfo> ConcreteFunction::arguments() const {
-  const Signature &own = get().loaded.executable->signature();
+  const std::vector<ArrayType> &types = get().program->argumentTypes();
   std::vector<ValueInfo> infos;
-  for (size_t i = 0; i < own.arguments.size(); ++i) {
+  for (size_t i = 0; i < types.size(); ++i) {
     const TraceArgument &argument = get().arguments[i];
     ValueInfo::Role role = ValueInfo::Role::Argument;
     if (argument.kind == TraceArgument::Kind::Captured)
       role = ValueInfo::Role::Captured;
     if (argument.kind == TraceArgument::Kind::Variable)
       role = ValueInfo::Role::Variable;
-    ArrayType type = own.arguments[i].type;
-    type.layout = onMeshOf(get().meshes, type.layout);
-    infos.push_back(infoOf(type, argument.name, role));
+    infos.push_back(infoOf(types[i], argument.name, role));
   }
   return infos;
 }
 
 std::vector<ValueInfo> ConcreteFunction::results() const {
-  const Signature &own = get().loaded.executable->signature();
+  const DeviceProgram &program = *get().program;
   std::vector<ValueInfo> infos;
-  for (size_t r = 0; r < own.results.size(); ++r) {
-    const Signature::Result &result = own.results[r];
+  for (size_t r = 0; r < program.resultTypes().size(); ++r) {
     bool isVariable = r >= get().resultCount;
-    ArrayType type = result.type;
-    type.layout = onMeshOf(get().meshes, type.layout);
     infos.push_back(infoOf(
-        type,
+        program.resultTypes()[r],
         isVariable
-            ? get().arguments[size_t(result.aliasedArgument)].variable->name
+            ? get().arguments[size_t(program.aliases()[r])].variable->name
             : fmt::format("result{}", r),
         isVariable ? ValueInfo::Role::Variable : ValueInfo::Role::Result));
   }
@@ -129,23 +156,41 @@ FunctionStatistics detail::statisticsOf(const Executable &executable) {
 }
 
 std::vector<CollectiveInfo> ConcreteFunction::collectives() const {
-  return collectivesOf(get().loaded.executable->compiled());
+  std::vector<CollectiveInfo> infos;
+  for (const DeviceProgram::Part &part : get().program->parts())
+    llvm::append_range(infos, collectivesOf(part.executable->compiled()));
+  return infos;
 }
 
 std::vector<CollectiveInfo>
 ConcreteFunction::collectives(std::string_view machine, bool refine) const {
   Running running;
-  CompileOptions options =
-      optionsFor(get().loaded.executable->signature().mesh, get().compiledFor);
-  options.machine = check(MachineModel::preset(machine), "collectives");
-  options.refine = refine;
-  options.optimizeKernels = false;
-  return collectivesOf(
-      check(compile(*get().source->module, options), "collectives"));
+  std::vector<CollectiveInfo> infos;
+  for (auto &[module, options] : askedOf(get())) {
+    options.machine = check(MachineModel::preset(machine), "collectives");
+    options.refine = refine;
+    options.optimizeKernels = false;
+    llvm::append_range(
+        infos, collectivesOf(check(compile(module, options), "collectives")));
+  }
+  return infos;
 }
 
 FunctionStatistics ConcreteFunction::statistics() const {
-  return statisticsOf(*get().loaded.executable);
+  if (get().program->isWhole())
+    return statisticsOf(*get().program->parts().front().executable);
+  FunctionStatistics sum;
+  sum.executions = get().program->executions();
+  for (const DeviceProgram::Part &part : get().program->parts()) {
+    const FunctionStatistics own = statisticsOf(*part.executable);
+    sum.last_seconds += own.last_seconds;
+    sum.peak_bytes += own.peak_bytes;
+    sum.peak_bytes_per_device =
+        std::max(sum.peak_bytes_per_device, own.peak_bytes_per_device);
+    sum.collectives += own.collectives;
+    sum.bytes_sent += own.bytes_sent;
+  }
+  return sum;
 }
 
 void ConcreteFunction::save(const std::filesystem::path &path) const {
@@ -155,7 +200,7 @@ void ConcreteFunction::save(const std::filesystem::path &path) const {
 std::string detail::serialize(const TracedFunction &function) {
   Running running;
   CompileOptions options = optionsFor(
-      function.loaded.executable->signature().mesh, function.compiledFor);
+      onlyProgram(function, "save").signature().mesh, function.compiledFor);
   options.codeAsBytes = true;
   Compiled saved = check(compile(*function.source->module, options), "save");
   return saved.serialize();
@@ -169,14 +214,15 @@ std::string ConcreteFunction::explain() const {
   Running running;
   std::string text;
   llvm::raw_string_ostream stream(text);
-  CompileOptions options =
-      optionsFor(get().loaded.executable->signature().mesh, get().compiledFor);
-  options.explain = &stream;
-  check(compile(*get().source->module, options), "explain");
-  // What is traced is called main, whatever its name.
-  if (constexpr std::string_view traceName = "@main ";
-      text.starts_with(traceName))
-    text.replace(0, traceName.size(), "@" + name() + " ");
+  for (auto &[module, options] : askedOf(get())) {
+    const size_t begin = text.size();
+    options.explain = &stream;
+    check(compile(module, options), "explain");
+    // What is traced is called main, whatever its name.
+    if (constexpr std::string_view traceName = "@main ";
+        std::string_view(text).substr(begin).starts_with(traceName))
+      text.replace(begin, traceName.size(), "@" + name() + " ");
+  }
   return text;
 }
 
@@ -187,12 +233,12 @@ std::vector<StageIR> ConcreteFunction::stages() const {
   ModuleOp module = *get().source->module;
   llvm::raw_string_ostream(traceText) << module;
   stages.push_back({"traced", std::move(traceText)});
-  CompileOptions options =
-      optionsFor(get().loaded.executable->signature().mesh, get().compiledFor);
-  options.afterPass = [&](std::string_view pass, const std::string &ir) {
-    stages.push_back({std::string(pass), ir});
-  };
-  check(compile(*get().source->module, options), "stages");
+  for (auto &[cut, options] : askedOf(get())) {
+    options.afterPass = [&](std::string_view pass, const std::string &ir) {
+      stages.push_back({std::string(pass), ir});
+    };
+    check(compile(cut, options), "stages");
+  }
   return stages;
 }
 
@@ -200,7 +246,7 @@ double ConcreteFunction::trace_time() const {
   return get().traceSeconds;
 }
 double ConcreteFunction::compile_time() const {
-  return get().loaded.compileSeconds;
+  return get().program->compileSeconds();
 }
 
 std::ostream &operator<<(std::ostream &out,

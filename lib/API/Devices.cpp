@@ -339,7 +339,7 @@ void set_logical_device_configuration(
     const DeviceSpec &device,
     const std::vector<LogicalDeviceConfiguration> &configurations) {
   constexpr std::string_view op = "set_logical_device_configuration";
-  if (device != DeviceSpec{})
+  if (device != DeviceSpec())
     fail(op, fmt::format("only CPU:0 can be several logical devices, got {}",
                          device.to_string()));
   for (const LogicalDeviceConfiguration &configuration : configurations)
@@ -355,14 +355,13 @@ void set_logical_device_configuration(
   virtual_cpus(count);
 }
 
-DefaultMeshScope device(std::string_view name) {
+DefaultMeshScope device(const DeviceSpec &device) {
   constexpr std::string_view op = "device";
-  const DeviceSpec found = DeviceSpec::from_string(name);
   // Where plain tensors are anyway.
-  if (found == DeviceSpec{})
+  if (device == DeviceSpec())
     return DefaultMeshScope(hostMesh());
-  platformOf(found.type, op);
-  return DefaultMeshScope(create_mesh({{"d", 1}}, {found}));
+  platformOf(device.type, op);
+  return DefaultMeshScope(create_mesh({{"d", 1}}, {device}));
 }
 
 //===----------------------------------------------------------------------===//

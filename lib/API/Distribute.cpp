@@ -1,10 +1,17 @@
 // Moving values between host and mesh, and between layouts.
 #include "meshloom/API/Distribute.h"
-#include "Engine.h"
+#include "DeviceSets.h"
+#include "Operands.h"
+#include "Running.h"
+#include "Tape.h"
 
+#include "meshloom/API/NameScope.h"
 #include "meshloom/Core/MeshUnification.h"
+#include "meshloom/Dialect/DTensor/DeviceSets.h"
 
 #include <fmt/format.h>
+
+#include <atomic>
 
 namespace meshloom {
 using namespace detail;
@@ -99,43 +106,87 @@ Tensor distribute(const Tensor &host, const Layout &layout) {
   if (node.host)
     return fromBytes(host, layout, op);
   if (node.array.layout().mesh() != layout.mesh())
-    fail(op, fmt::format("expected a host tensor, got one on {}: use "
-                         "copy_to_mesh",
+    fail(op, fmt::format("expected a host tensor, got one on {}: use relayout "
+                         "or copy_to_mesh",
                          meshText(node.array.layout().mesh())));
   return relayout(host, layout);
 }
+
+namespace {
+
+/// A relayout whose operand is in layout `source`, which counts where that is
+/// on other devices: its gradient goes back there.
+OpBody relayoutBody(const Layout &layout, const std::optional<Layout> &source) {
+  return [layout, source](Emitter &e, ArrayRef<Value> operands) {
+    MLIRContext *context = e.builder.getContext();
+    RankedTensorType bare = e.typeOf(operands[0]);
+    auto type =
+        RankedTensorType::get(bare.getShape(), bare.getElementType(),
+                              dtensor::LayoutAttr::get(context, layout));
+    auto op =
+        e.builder.create<dtensor::RelayoutOp>(e.location, type, operands[0]);
+    Trace &trace = *threadState().trace();
+    trace.note(op, dtensor::deviceSetAttr,
+               e.builder.getI64IntegerAttr(deviceSetOf(layout.mesh())));
+    if (!source)
+      return one(op);
+    static std::atomic<int64_t> count;
+    trace.note(op, dtensor::transferAttr, e.builder.getI64IntegerAttr(++count));
+    trace.note(
+        op, dtensor::sourceAttr,
+        dtensor::transferSource(deviceSetOf(source->mesh()),
+                                dtensor::LayoutAttr::get(context, *source)));
+    return one(op);
+  };
+}
+
+/// The layout of a value of a trace that a relayout brings to other devices, as
+/// far as one can tell; nothing: it is on those of `layout`, or on none.
+std::optional<Layout> transferSourceOf(Trace &trace, const TensorNode &node,
+                                       const Layout &layout) {
+  if (!trace.isSpread())
+    return std::nullopt;
+  const int64_t set =
+      trace.deviceSetOf(Value::getFromOpaquePointer(node.value));
+  if (set == ANYWHERE || set == deviceSetOf(layout.mesh()))
+    return std::nullopt;
+  return Layout::replicated(meshOfDeviceSet(set, trace.meshes()),
+                            unsigned(node.shape.size()));
+}
+
+} // namespace
 
 Tensor relayout(const Tensor &tensor, const Layout &layout,
                 std::source_location where) {
   constexpr std::string_view op = "relayout";
   expectRank(tensor, layout, op, &where);
   const TensorNode &node = nodeOf(tensor, op, &where);
-  if (!node.trace && !node.host) {
-    const Layout &own = node.array.layout();
-    if (!onSameDevices(own.mesh(), layout.mesh()))
-      fail(op,
-           fmt::format("expected a layout on the tensor's devices, {}, got {} "
-                       "on {}: use copy_to_mesh",
-                       devicesText(own.mesh()), layout.spec_string(),
-                       devicesText(layout.mesh())),
-           &where);
-    if (own == layout && !isTracing())
-      return tensor;
-  }
-  OpCall call;
-  call.name = op;
-  call.operands = {tensor};
+  OpCall call = callOf(op, {tensor}, {}, where);
   call.layout = layout;
-  call.where = where;
-  call.body = [layout](Emitter &e, ArrayRef<Value> operands) {
-    RankedTensorType bare = e.typeOf(operands[0]);
-    auto type = RankedTensorType::get(
-        bare.getShape(), bare.getElementType(),
-        dtensor::LayoutAttr::get(e.builder.getContext(), layout));
-    return SmallVector<Value>{
-        e.builder.create<dtensor::RelayoutOp>(e.location, type, operands[0])};
-  };
-  return runOp(std::move(call));
+  if (const std::shared_ptr<Trace> &trace = threadState().trace()) {
+    trace->useMesh(layout.mesh());
+    (void)trace->valueOf(tensor, op, &where); // so that its mesh is known
+    call.body =
+        relayoutBody(layout, node.trace ? transferSourceOf(*trace, node, layout)
+                                        : std::nullopt);
+    return runOp(std::move(call));
+  }
+  const Layout &own = node.array.layout();
+  if (own == layout)
+    return tensor;
+  const bool isElsewhere = !onSameDevices(own.mesh(), layout.mesh());
+  call.body = relayoutBody(
+      layout, isElsewhere && !node.host ? std::optional(own) : std::nullopt);
+  // Nothing is to be computed where all devices have their parts already.
+  const bool isThere = !isElsewhere && own.mesh() != layout.mesh() &&
+                       haveSameShards(own, layout, node.shape);
+  if (!isElsewhere && !node.host && !isThere)
+    return runOp(std::move(call));
+  Running running;
+  Tensor result = wrapResult(check(movedTo(node.array, layout), op));
+  call.extraKey = own.to_string();
+  recordOp(call, {result});
+  return result;
 }
 
 Tensor relayout_like(const Tensor &tensor, const Tensor &like,
@@ -150,17 +201,19 @@ Tensor relayout_like(const Tensor &tensor, const Tensor &like,
   return relayout(tensor, like.layout(), where);
 }
 
-Tensor copy_to_mesh(const Tensor &tensor, const Layout &layout) {
-  constexpr std::string_view op = "copy_to_mesh";
-  expectRank(tensor, layout, op);
-  if (isTracing())
-    fail(op, "expected to be outside of a function: there relayout brings a "
-             "tensor to another mesh over the same devices");
-  return fromBytes(tensor, layout, op);
+Tensor copy_to_mesh(const Tensor &tensor, const Layout &layout,
+                    std::source_location where) {
+  const CallName name("copy_to_mesh");
+  return relayout(tensor, layout, where);
 }
-Tensor copy_to_mesh(const Tensor &tensor, const Mesh &mesh) {
-  return copy_to_mesh(tensor,
-                      Layout::replicated(mesh, unsigned(tensor.rank())));
+Tensor copy_to_mesh(const Tensor &tensor, const Mesh &mesh,
+                    std::source_location where) {
+  const CallName name("copy_to_mesh");
+  return relayout(
+      tensor,
+      Layout::replicated(
+          mesh, unsigned(nodeOf(tensor, "copy_to_mesh", &where).shape.size())),
+      where);
 }
 
 Layout fetch_layout(const Tensor &tensor) {

@@ -1,14 +1,18 @@
 // Running one op, see Engine.h.
 #include "Engine.h"
 #include "Contexts.h"
+#include "DeviceSets.h"
 #include "Devices.h"
 #include "Operands.h"
 #include "Processes.h"
 #include "Running.h"
 #include "Tape.h"
 
+#include "meshloom/API/Distribute.h"
 #include "meshloom/Autodiff/Autodiff.h"
+#include "meshloom/Core/MeshUnification.h"
 #include "meshloom/Core/Timing.h"
+#include "meshloom/Dialect/DTensor/DeviceSets.h"
 #include "meshloom/Runtime/Profiler.h"
 
 #include "llvm/ADT/APSInt.h"
@@ -93,51 +97,141 @@ Value Emitter::iota(ArrayRef<int64_t> shape, int64_t dim, Type elementType) {
       builder.getI64IntegerAttr(dim));
 }
 
+Value constrained(Emitter &emitter, Value value, const Layout &layout) {
+  auto constraint = emitter.builder.create<dtensor::ConstraintOp>(
+      emitter.location, value,
+      dtensor::LayoutAttr::get(emitter.builder.getContext(), layout));
+  threadState().trace()->note(
+      constraint, dtensor::deviceSetAttr,
+      emitter.builder.getI64IntegerAttr(deviceSetOf(layout.mesh())));
+  return constraint;
+}
+
 namespace {
+
+/// Ops that the trace got after `before` are in the scope of a device.
+void runIn(int64_t scope, Trace &trace, Operation *before) {
+  const bool isUsed = llvm::any_of(trace.meshes(), [&](const Mesh &mesh) {
+    return deviceSetOf(mesh) == scope;
+  });
+  if (!isUsed && !isHostSet(scope))
+    trace.useMesh(meshOfDeviceSet(scope));
+  for (Operation *op = trace.lastOp(); op && op != before;
+       op = op->getPrevNode())
+    if (!op->hasAttr(dtensor::deviceSetAttr))
+      trace.note(op, dtensor::deviceSetAttr,
+                 trace.builder().getI64IntegerAttr(scope));
+}
 
 std::vector<Tensor> emitOp(Trace &trace, const OpCall &call) {
   if (call.layout)
-    trace.useMesh(call.layout->mesh(), call.name, &call.where);
+    trace.useMesh(call.layout->mesh());
   SmallVector<Value> operands;
   for (const Tensor &operand : call.operands)
     operands.push_back(trace.valueOf(operand, call.name, &call.where));
+  const int64_t scope = deviceSetOfScope();
+  Operation *before = trace.lastOp();
   Emitter emitter(trace.builder(), trace.location(call.where));
   std::vector<Tensor> results;
   for (Value value : call.body(emitter, operands))
     results.push_back(value ? trace.wrapValue(value) : Tensor());
+  if (scope != ANYWHERE)
+    runIn(scope, trace, before);
   return results;
 }
 
-/// The meshes of the operands, and of the layout: one, where `call` does not
-/// say otherwise, but that a layout may bring a value to another one.
+/// The meshes of the operands, and of the layout. Those of an op that does not
+/// mix devices are over the same ones.
 std::vector<Mesh> meshesOf(const OpCall &call) {
   std::vector<Mesh> meshes;
-  auto add = [&](const Mesh &mesh, bool mayMix) {
-    if (llvm::is_contained(meshes, mesh))
-      return;
-    if (!meshes.empty() && !onSameDevices(meshes.front(), mesh))
-      fail(call.name,
-           fmt::format("expected operands on the same devices, got {} and {}: "
-                       "copy one with copy_to_mesh",
-                       devicesText(meshes.front()), devicesText(mesh)),
-           &call.where);
-    if (!meshes.empty() && !mayMix)
+  auto add = [&](const Mesh &mesh) {
+    if (!llvm::is_contained(meshes, mesh))
+      meshes.push_back(mesh);
+  };
+  for (const Tensor &operand : call.operands)
+    if (const TensorNode &node = *operand.internal(); !node.host)
+      add(node.array.layout().mesh());
+  if (call.layout)
+    add(call.layout->mesh());
+  if (meshes.empty())
+    meshes.push_back(get_default_mesh().value_or(hostMesh()));
+  return meshes;
+}
+
+/// The meshes of operands, each once.
+std::vector<Mesh> operandMeshes(const OpCall &call) {
+  std::vector<Mesh> meshes;
+  for (const Tensor &operand : call.operands)
+    if (const TensorNode &node = *operand.internal(); !node.host)
+      if (const Mesh &mesh = node.array.layout().mesh();
+          !llvm::is_contained(meshes, mesh))
+        meshes.push_back(mesh);
+  return meshes;
+}
+
+/// The mesh over the devices `set` that an op runs on whose operands are on
+/// several: that of all operands that are cut, else the first. Throws where
+/// those are on several: what moves then moves where the user says so.
+const Mesh &meshOn(int64_t set, const OpCall &call,
+                   const std::vector<Mesh> &meshes) {
+  const Mesh *cut = nullptr;
+  for (const Tensor &operand : call.operands) {
+    const TensorNode &node = *operand.internal();
+    const Mesh &mesh = node.array.layout().mesh();
+    if (node.host || node.array.layout().is_fully_replicated() ||
+        mesh.is_single_device() || deviceSetOf(mesh) != set)
+      continue;
+    if (cut && *cut != mesh)
       fail(call.name,
            fmt::format("expected operands on one mesh, got {} and {}: bring "
                        "one to the other's mesh with relayout or copy_to_mesh, "
                        "or call the op in a function",
-                       meshText(meshes.front()), meshText(mesh)),
+                       meshText(*cut), meshText(mesh)),
            &call.where);
-    meshes.push_back(mesh);
-  };
+    cut = &mesh;
+  }
+  return cut ? *cut : meshOfDeviceSet(set, meshes);
+}
+
+/// Whether operands are on several meshes, or perhaps elsewhere than a scope
+/// says: mostly not, and nothing is made to find that out.
+bool mayBeApart(const OpCall &call, int64_t scope) {
+  const Mesh *first = nullptr;
+  for (const Tensor &operand : call.operands)
+    if (const TensorNode &node = *operand.internal(); !node.host) {
+      const Mesh &mesh = node.array.layout().mesh();
+      if (first && *first != mesh)
+        return true;
+      first = &mesh;
+    }
+  return first && scope != ANYWHERE;
+}
+
+/// Brings operands to the mesh that the op runs on, where there are several and
+/// one follows. Throws where none does.
+void gatherOperands(OpCall &call) {
+  const int64_t scope = call.layout ? ANYWHERE : deviceSetOfScope();
+  if (!mayBeApart(call, scope))
+    return;
+  const std::vector<Mesh> meshes = operandMeshes(call);
+  UsedSets used;
   for (const Tensor &operand : call.operands)
     if (const TensorNode &node = *operand.internal(); !node.host)
-      add(node.array.layout().mesh(), call.mixesMeshes);
-  if (call.layout)
-    add(call.layout->mesh(), true);
-  if (meshes.empty())
-    meshes.push_back(get_default_mesh().value_or(hostMesh()));
-  return meshes;
+      used.add(deviceSetOf(node.array.layout().mesh()), node.shape.empty());
+  const std::optional<int64_t> common = commonDeviceSet(used, scope);
+  if (!common)
+    fail(call.name,
+         fmt::format("expected operands on the same devices, got {} and {}: "
+                     "bring one to the other's devices with relayout or "
+                     "copy_to_mesh",
+                     deviceSetText(used.ofTensors[0], meshes),
+                     deviceSetText(used.ofTensors[1], meshes)),
+         &call.where);
+  const Mesh &mesh = meshOn(*common, call, meshes);
+  for (Tensor &operand : call.operands)
+    if (const TensorNode &node = *operand.internal();
+        !node.host && node.array.layout().mesh() != mesh)
+      operand = copy_to_mesh(operand, mesh, call.where);
 }
 
 CompiledOp compileOp(const OpCall &call, const std::vector<Array> &arrays,
@@ -147,10 +241,11 @@ CompiledOp compileOp(const OpCall &call, const std::vector<Array> &arrays,
       std::string(call.name), call.context ? call.context : opContext());
   TraceScope scope(trace);
   for (const Mesh &mesh : meshes)
-    trace->useMesh(mesh, call.name, &call.where);
+    trace->useMesh(mesh);
   OpCall traced = call;
   for (size_t i = 0; i < arrays.size(); ++i)
-    traced.operands[i] = trace->addArgument(wrap(arrays[i]));
+    traced.operands[i] = trace->addArgument(wrap(
+        arrays[i], call.mixesDevices && call.operands[i].internal()->host));
   CompiledOp compiled;
   std::vector<Tensor> results;
   for (Tensor &result : emitOp(*trace, traced)) {
@@ -159,16 +254,15 @@ CompiledOp compileOp(const OpCall &call, const std::vector<Array> &arrays,
       results.push_back(std::move(result));
   }
   trace->finish(results, {});
-  compiled.executable =
-      compileAndLoad(trace->moduleOp(), meshes.front(), settings, call.name)
-          .executable;
-  compiled.meshes = meshes;
+  compiled.program = DeviceProgram::compile(*trace, settings, call.name);
   return compiled;
 }
 
 std::vector<Tensor> runEagerly(const OpCall &call) {
   std::vector<Mesh> meshes = meshesOf(call);
   const Mesh &mesh = meshes.front();
+  const bool isSpread = llvm::any_of(
+      meshes, [&](const Mesh &other) { return !onSameDevices(mesh, other); });
   Settings now = settings();
   CacheKey key;
   key.text.assign(call.name);
@@ -184,22 +278,21 @@ std::vector<Tensor> runEagerly(const OpCall &call) {
   arrays.reserve(call.operands.size());
   for (const Tensor &operand : call.operands) {
     const TensorNode &node = *operand.internal();
-    arrays.push_back(node.host ? onMesh(node.array, mesh, call.name)
-                               : node.array);
+    arrays.push_back(node.host && !isSpread
+                         ? onMesh(node.array, mesh, call.name)
+                         : node.array);
     key.add(arrays.back().dtype(), arrays.back().shape());
     key.layouts.push_back(arrays.back().layout());
   }
 
   std::shared_ptr<const CompiledOp> compiled = opCache().find(
       std::move(key), [&] { return compileOp(call, arrays, meshes, now); });
-  bool host = mesh == hostMesh();
   std::vector<Array> made =
-      check(execute(compiled->executable, compiled->meshes, std::move(arrays)),
-            call.name);
+      check(compiled->program->execute(std::move(arrays)), call.name);
   std::vector<Tensor> results;
   size_t next = 0;
   for (bool present : compiled->present)
-    results.push_back(present ? wrap(std::move(made[next++]), host) : Tensor());
+    results.push_back(present ? wrapResult(std::move(made[next++])) : Tensor());
   return results;
 }
 
@@ -243,16 +336,18 @@ static Result<Array> asArgument(Array array,
   if (!array || array.type() == type)
     return array;
   const Layout &own = array.layout();
-  if (onSameDevices(own.mesh(), type.layout.mesh()) &&
-      own.placed_on(type.layout.mesh().assignment()) == type.layout)
-    return std::move(array).as(type);
-  return Error(fmt::format(
-      "expected '{}', {}, in a layout that the other meshes have too, got {} "
-      "on {}: they cut its axes, and a dim that the axes do not divide has "
-      "other blocks then; make it a multiple of the axes' sizes, or copy the "
-      "tensor with copy_to_mesh",
-      wanted.name, typeText(array.dtype(), array.shape()), own.spec_string(),
-      meshText(own.mesh())));
+  // Parts in other processes come when the user says so.
+  if (!isWhollyHere(array.type()) &&
+      !(onSameDevices(own.mesh(), type.layout.mesh()) &&
+        haveSameShards(own, type.layout, array.shape())))
+    return Error(fmt::format(
+        "expected '{}', {}, in a layout that the other meshes have too, got {} "
+        "on {}: they cut its axes, and a dim that the axes do not divide has "
+        "other blocks then; make it a multiple of the axes' sizes, or relayout "
+        "the tensor before the call",
+        wanted.name, typeText(array.dtype(), array.shape()), own.spec_string(),
+        meshText(own.mesh())));
+  return movedTo(std::move(array), type.layout);
 }
 
 Result<std::vector<Array>> execute(const std::shared_ptr<Executable> &program,
@@ -266,7 +361,7 @@ Result<std::vector<Array>> execute(const std::shared_ptr<Executable> &program,
       return isTogether.error();
     waits = *isTogether;
   }
-  if (meshes.size() < 2)
+  if (meshes.empty())
     return executeIn(*program, std::move(arguments), waits);
   for (size_t i = 0; i < arguments.size(); ++i) {
     auto array = asArgument(std::move(arguments[i]), signature.arguments[i]);
@@ -276,7 +371,7 @@ Result<std::vector<Array>> execute(const std::shared_ptr<Executable> &program,
   }
   Result<std::vector<Array>> results =
       executeIn(*program, std::move(arguments), waits);
-  if (!results)
+  if (!results || meshes.size() < 2)
     return results;
   for (Array &result : *results)
     if (Layout layout = onMeshOf(meshes, result.layout());
@@ -329,6 +424,8 @@ std::vector<Tensor> runOps(OpCall call) {
   if (const std::shared_ptr<Trace> &trace = threadState().trace())
     return emitOp(*trace, call);
   Running running;
+  if (!call.mixesDevices)
+    gatherOperands(call);
   std::vector<Tensor> results = runEagerly(call);
   recordOp(call, results);
   return results;

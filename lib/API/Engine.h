@@ -2,6 +2,7 @@
 // compiled one-op Program found by (op, attributes, types, layouts).
 #pragma once
 
+#include "DeviceProgram.h"
 #include "OpCache.h"
 #include "Trace.h"
 
@@ -59,12 +60,16 @@ struct OpCall {
   std::source_location where;
   std::optional<Layout> layout;
   std::string extraKey;
-  /// Operands may be on several meshes over the same devices, as in a function.
-  bool mixesMeshes = false;
+  /// Operands may be on several sets of devices, as in a function.
+  bool mixesDevices = false;
   /// What `body` must be called in: that of the function whose ops it copies.
   /// Null: any.
   std::shared_ptr<MLIRContext> context;
 };
+
+/// `value` with a layout that propagation has to give it, in the trace of this
+/// thread.
+Value constrained(Emitter &emitter, Value value, const Layout &layout);
 
 /// The results, null tensors for those that there are none of.
 std::vector<Tensor> runOps(OpCall call);
@@ -80,7 +85,8 @@ struct Loaded {
 /// `meshes`, where it has its axes; else as it is, on the meshes' refinement.
 Layout onMeshOf(std::span<const Mesh> meshes, const Layout &layout);
 /// Runs a program whose values are on `meshes` of the user's, over the same
-/// devices: takes arrays and gives arrays on them. Where other processes run it
+/// devices: takes arrays, which may be on other devices, and gives arrays on
+/// them. Where other processes run it
 /// too, they agree on it before its first run. An Error where memory does not
 /// suffice.
 Result<std::vector<Array>> execute(const std::shared_ptr<Executable> &program,

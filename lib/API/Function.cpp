@@ -2,6 +2,7 @@
 // traced before.
 #include "meshloom/API/Function.h"
 #include "Contexts.h"
+#include "DeviceSets.h"
 #include "Running.h"
 #include "Tape.h"
 #include "TracedFunction.h"
@@ -85,6 +86,7 @@ CacheKey keyOf(std::span<const Tensor> inputs, std::string statics,
   if (allHost)
     if (std::optional<Mesh> mesh = get_default_mesh())
       key.layouts.push_back(Layout::replicated(*mesh, 0));
+  key.add(deviceSetOfScope());
   key.add(settings().generation);
   key.add(layoutGeneration());
   return key;
@@ -146,7 +148,7 @@ traceBody(const std::string &name, std::span<const Tensor> inputs,
       out = body(arguments);
       std::vector<std::optional<Layout>> layouts;
       if (layout) {
-        trace->useMesh(layout->mesh(), name, nullptr);
+        trace->useMesh(layout->mesh());
         for (const Tensor &tensor : out.tensors) {
           if (nodeOf(tensor, name).shape.size() != layout->rank())
             fail(name,
@@ -277,9 +279,7 @@ std::vector<Tensor> callWithLayout(const TraceBody &body, const Layout &layout,
       call.operands = {tensor};
       call.layout = layout;
       call.body = [layout](Emitter &e, ArrayRef<Value> operands) {
-        return SmallVector<Value>{e.builder.create<dtensor::ConstraintOp>(
-            e.location, operands[0],
-            dtensor::LayoutAttr::get(e.builder.getContext(), layout))};
+        return SmallVector<Value>{constrained(e, operands[0], layout)};
       };
       tensor = runOp(std::move(call));
     }

@@ -112,10 +112,7 @@ SmallVector<Value> GradientProgram::build(Emitter &emitter,
     }
     rest = rest.drop_front(source.values.size());
     if (sum && source.layout)
-      sum = emitter.builder.create<dtensor::ConstraintOp>(
-          emitter.location, sum,
-          dtensor::LayoutAttr::get(emitter.builder.getContext(),
-                                   *source.layout));
+      sum = constrained(emitter, sum, *source.layout);
     gradients.push_back(sum);
   }
   for (Operation *op : llvm::reverse(forward))

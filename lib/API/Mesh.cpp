@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <ostream>
 #include <set>
 
 namespace meshloom {
@@ -115,6 +116,18 @@ std::string DeviceSpec::name() const {
   return fullName(type, std::max<int64_t>(process, 0), index);
 }
 
+std::ostream &operator<<(std::ostream &out, const DeviceSpec &device) {
+  return out << device.to_string();
+}
+
+std::ostream &operator<<(std::ostream &out,
+                         const std::vector<DeviceSpec> &devices) {
+  out << '[';
+  for (size_t i = 0; i < devices.size(); ++i)
+    out << (i ? ", " : "") << devices[i];
+  return out << ']';
+}
+
 std::vector<DeviceSpec> virtual_cpus(int64_t n) {
   if (n < 1 || n > mostDevices)
     fail("virtual_cpus",
@@ -139,11 +152,11 @@ std::vector<DeviceSpec> list_devices(std::string_view type) {
   return list_logical_devices(type);
 }
 
-Mesh create_mesh(std::vector<MeshAxis> axes, std::vector<DeviceSpec> devices,
+Mesh create_mesh(std::vector<MeshAxis> axes, DeviceList given,
                  std::string name) {
   constexpr std::string_view op = "create_mesh";
-  if (devices.empty())
-    devices = list_devices();
+  const std::vector<DeviceSpec> devices =
+      given.empty() ? list_devices() : given.devices();
   int64_t count = int64_t(devices.size());
   if (axes.empty())
     axes.push_back({"x", count});

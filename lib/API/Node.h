@@ -45,7 +45,10 @@ public:
   std::shared_ptr<const VariablePolicy> policy;
   /// Guards what follows. Several variables are locked in order of id.
   std::mutex mutex;
+  /// The value, in `type`'s layout or in `home`.
   Array array;
+  /// Where it is while nothing uses it; see keepBetweenUses.
+  std::optional<Layout> home;
   /// Why there is no value: an update in place failed half way.
   std::string lost;
 };
@@ -89,6 +92,8 @@ std::shared_ptr<Platform> platformFor(const Mesh &mesh);
 std::shared_ptr<Client> clientFor(const Mesh &mesh);
 
 Tensor wrap(Array array, bool host = false);
+/// A plain host tensor where the array is on hostMesh().
+Tensor wrapResult(Array array);
 /// Throws if `tensor` is empty or belongs to a trace that is not this thread's.
 TensorNode &nodeOf(const Tensor &tensor, std::string_view op,
                    const std::source_location *where = nullptr);
@@ -96,6 +101,11 @@ TensorNode &nodeOf(const Tensor &tensor, std::string_view op,
 const std::shared_ptr<VariableState> &
 stateOf(const DVariable &variable, std::string_view op,
         const std::source_location *where = nullptr);
+/// The value of a variable, which is locked, in its layout. Throws if an update
+/// lost it.
+Array valueOf(const VariableState &variable, std::string_view op);
+/// `value`, which is in the layout of a variable, as the variable keeps it.
+Array stored(const VariableState &variable, Array value, std::string_view op);
 /// The value on devices; throws if it is a value of a trace.
 const Array &arrayOf(const Tensor &tensor, std::string_view op);
 /// The same value, replicated on `mesh`.

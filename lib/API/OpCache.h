@@ -32,13 +32,13 @@ struct CacheKeyHash {
   size_t operator()(const CacheKey &key) const { return key.hash(); }
 };
 
-/// The program of one op, on its client.
+class DeviceProgram;
+
+/// The program of one op.
 struct CompiledOp {
-  std::shared_ptr<Executable> executable;
-  /// The user's, of the values that it takes and gives.
-  std::vector<Mesh> meshes;
-  /// Per result of the op: whether it has one. The executable's results are
-  /// those that it has.
+  std::shared_ptr<const DeviceProgram> program;
+  /// Per result of the op: whether it has one. The program's results are those
+  /// that it has.
   std::vector<bool> present;
 };
 

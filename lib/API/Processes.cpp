@@ -498,10 +498,10 @@ int64_t num_global_devices(std::string_view type) {
   return int64_t(devices.size()) * (isShared ? 1 : num_clients());
 }
 
-Mesh create_distributed_mesh(std::vector<MeshAxis> axes,
-                             std::vector<DeviceSpec> local_devices,
+Mesh create_distributed_mesh(std::vector<MeshAxis> axes, DeviceList devices,
                              std::string name) {
   constexpr std::string_view op = "create_distributed_mesh";
+  const std::vector<DeviceSpec> &local_devices = devices.devices();
   const Processes &all = processes(op);
   for (const DeviceSpec &device : local_devices)
     if (device.process >= 0 && device.process != all.group.rank)
@@ -509,8 +509,7 @@ Mesh create_distributed_mesh(std::vector<MeshAxis> axes,
                            "{}, got {}",
                            all.group.rank, device.to_string()));
   if (all.isAlone() && !local_devices.empty())
-    return create_mesh(std::move(axes), std::move(local_devices),
-                       std::move(name));
+    return create_mesh(std::move(axes), std::move(devices), std::move(name));
   int64_t count = int64_t(local_devices.size()) * all.group.size;
   if (count == 0) {
     count = 1;

@@ -130,7 +130,8 @@ std::vector<ReplicaValue> replicaMap(const ReplicaAxis &axis,
                                      const std::source_location &where) {
   Trace &trace = traceOf(op, where);
   if (axis.mesh)
-    trace.useMesh(*axis.mesh, op, &where);
+    trace.useMesh(*axis.mesh);
+  trace.expectOneDeviceSet(op, &where);
   PlaceMap map{.op = std::string(op), .axes = {{axis.name, axis.replicas}}};
   for (size_t i = 0; i < arguments.size(); ++i) {
     checkArgument(arguments[i], i, axis.replicas, where);

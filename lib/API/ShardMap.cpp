@@ -286,7 +286,8 @@ std::vector<Tensor> traceShardMap(const ShardMapPlan &plan,
                                   const PlaceBody &body,
                                   const std::source_location &where) {
   Trace &trace = traceOf(shardMapOp, where);
-  trace.useMesh(plan.mesh, shardMapOp, &where);
+  trace.useMesh(plan.mesh);
+  trace.expectOneDeviceSet(shardMapOp, &where);
   SmallVector<unsigned> mapped = mappedAxesOf(plan, where);
   PlaceMap map{.op = std::string(shardMapOp), .axes = {}, .mesh = plan.mesh};
   for (unsigned axis : mapped) {

@@ -162,6 +162,11 @@ Tensor wrap(Array array, bool host) {
   return Tensor::internalFrom(std::move(node));
 }
 
+Tensor wrapResult(Array array) {
+  const bool host = array.layout().mesh() == hostMesh();
+  return wrap(std::move(array), host);
+}
+
 TensorNode &nodeOf(const Tensor &tensor, std::string_view op,
                    const std::source_location *where) {
   const std::shared_ptr<TensorNode> &node = tensor.internal();

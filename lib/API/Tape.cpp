@@ -84,7 +84,7 @@ TapeState::gradients(const Tensor &target,
   GradientProgram program(slice, targetNumber, std::move(inSlice));
   OpCall call;
   call.name = "gradient";
-  call.mixesMeshes = true;
+  call.mixesDevices = true;
   call.extraKey = program.key();
   call.where = where;
   call.operands = slice.values();
@@ -167,7 +167,7 @@ std::vector<Tensor> gradientsInTrace(Trace &trace, const TapeState &tape,
   SmallVector<Value> wrt;
   for (const Source &source : sources)
     wrt.push_back(source.variable.defined()
-                      ? trace.argumentOf(source.variable.internal(), "gradient")
+                      ? trace.argumentOf(source.variable.internal())
                       : trace.valueOf(source.tensor, "gradient", &where));
   OpBuilder &builder = trace.builder();
   if (tape.trace.get() == &trace && tape.block != builder.getInsertionBlock())

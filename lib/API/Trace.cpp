@@ -1,8 +1,11 @@
 // Building the traced function, see Trace.h.
 #include "Trace.h"
 
+#include "DeviceSets.h"
+
 #include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
+#include "meshloom/Dialect/DTensor/DeviceSets.h"
 
 #include <fmt/format.h>
 
@@ -56,24 +59,73 @@ void Trace::discard(Operation *op) {
   discarded.emplace_back(op);
 }
 
-void Trace::useMesh(const Mesh &mesh, std::string_view op,
-                    const std::source_location *where) {
+void Trace::useMesh(const Mesh &mesh) {
   if (llvm::is_contained(meshesUsed, mesh))
     return;
-  if (!meshesUsed.empty() && !onSameDevices(meshesUsed.front(), mesh))
-    fail(op,
-         fmt::format("expected all tensors of '{}' on the same devices in the "
-                     "same order, got {} and {}: copy one with copy_to_mesh, "
-                     "outside of the function",
-                     title, devicesText(meshesUsed.front()), devicesText(mesh)),
-         where);
   meshesUsed.push_back(mesh);
+  if (!mapped.empty())
+    expectOneDeviceSet(title, nullptr);
+}
+
+void Trace::expectOneDeviceSet(std::string_view op,
+                               const std::source_location *where) const {
+  if (!isSpread())
+    return;
+  const Mesh &first = meshesUsed.front();
+  const Mesh &other = *llvm::find_if(meshesUsed, [&](const Mesh &mesh) {
+    return !onSameDevices(mesh, first);
+  });
+  fail(op,
+       fmt::format("expected all tensors of '{}' on the same devices, got {} "
+                   "and {}: a function that maps over devices is on those "
+                   "alone; bring tensors there with relayout or copy_to_mesh "
+                   "before it is called",
+                   title, devicesText(first), devicesText(other)),
+       where);
+}
+
+bool Trace::isSpread() const {
+  return llvm::any_of(meshesUsed, [&](const Mesh &mesh) {
+    return !onSameDevices(mesh, meshesUsed.front());
+  });
+}
+
+std::vector<int64_t> Trace::argumentSets() const {
+  std::vector<int64_t> sets;
+  for (const TraceArgument &argument : args) {
+    const bool isVariable = argument.kind == TraceArgument::Kind::Variable;
+    const bool isOnHost =
+        isVariable ? argument.variable->host : argument.tensor.internal()->host;
+    if (isOnHost)
+      sets.push_back(argument.assigned ? detail::deviceSetOf(hostMesh())
+                                       : ANYWHERE);
+    else
+      sets.push_back(detail::deviceSetOf(
+          isVariable ? argument.variable->type.layout.mesh()
+                     : argument.tensor.internal()->array.layout().mesh()));
+  }
+  return sets;
+}
+
+int64_t Trace::deviceSetOf(Value value) const {
+  DevicePlaces places(*block, argumentSets(), meshesUsed);
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return places.of(value);
+  Operation *inBody = block->findAncestorOpInBlock(*op);
+  places.visit(inBody);
+  return places.of(inBody);
+}
+
+void Trace::note(Operation *op, StringRef attribute, Attribute value) {
+  op->setAttr(attribute, value);
+  hasNotes = true;
 }
 
 Tensor Trace::addArgument(const Tensor &tensor, std::string name) {
   const TensorNode &node = *tensor.internal();
   if (!node.host)
-    useMesh(node.array.layout().mesh(), title, nullptr);
+    useMesh(node.array.layout().mesh());
   Type type = RankedTensorType::get(node.shape,
                                     dtensor::typeOf(context.get(), node.dtype));
   if (name.empty())
@@ -102,7 +154,7 @@ Value Trace::valueOf(const Tensor &tensor, std::string_view op,
   if (!isNew)
     return block->getArgument(at->second);
   if (!node.host)
-    useMesh(node.array.layout().mesh(), op, where);
+    useMesh(node.array.layout().mesh());
   Type type = RankedTensorType::get(node.shape,
                                     dtensor::typeOf(context.get(), node.dtype));
   args.push_back({TraceArgument::Kind::Captured, tensor, nullptr, false,
@@ -110,13 +162,12 @@ Value Trace::valueOf(const Tensor &tensor, std::string_view op,
   return block->addArgument(type, build.getUnknownLoc());
 }
 
-Value Trace::argumentOf(const std::shared_ptr<VariableState> &variable,
-                        std::string_view op) {
+Value Trace::argumentOf(const std::shared_ptr<VariableState> &variable) {
   auto [at, isNew] = known.try_emplace(variable.get(), unsigned(args.size()));
   if (!isNew)
     return block->getArgument(at->second);
   if (!variable->host)
-    useMesh(variable->type.layout.mesh(), op, nullptr);
+    useMesh(variable->type.layout.mesh());
   auto tensor = RankedTensorType::get(
       variable->type.shape,
       dtensor::typeOf(context.get(), variable->type.dtype));
@@ -128,7 +179,7 @@ Value Trace::argumentOf(const std::shared_ptr<VariableState> &variable,
 
 Tensor Trace::read(const std::shared_ptr<VariableState> &variable,
                    const std::source_location &where) {
-  Value argument = argumentOf(variable, "read_value");
+  Value argument = argumentOf(variable);
   Type type = dtensor::undecided(argument.getType());
   return wrapValue(
       build.create<dtensor::ReadVariableOp>(location(where), type, argument));
@@ -136,7 +187,7 @@ Tensor Trace::read(const std::shared_ptr<VariableState> &variable,
 
 void Trace::assign(const std::shared_ptr<VariableState> &variable,
                    const Tensor &value, const std::source_location &where) {
-  Value argument = argumentOf(variable, "assign");
+  Value argument = argumentOf(variable);
   args[cast<BlockArgument>(argument).getArgNumber()].assigned = true;
   build.create<dtensor::AssignVariableOp>(location(where), argument,
                                           valueOf(value, "assign", &where));
@@ -150,6 +201,12 @@ void Trace::finish(ArrayRef<Tensor> results,
   build.create<mlir::func::ReturnOp>(build.getUnknownLoc(), values);
   if (meshesUsed.empty())
     meshesUsed.push_back(get_default_mesh().value_or(hostMesh()));
+  // An assigned variable of the host stays there, whatever the function is on.
+  if (llvm::any_of(args, [](const TraceArgument &argument) {
+        return argument.assigned && argument.variable->host;
+      }))
+    useMesh(hostMesh());
+  const bool spread = isSpread();
   const Mesh &mesh = meshesUsed.front();
 
   auto withLayout = [&](Type type, const Layout &layout) -> Type {
@@ -163,20 +220,18 @@ void Trace::finish(ArrayRef<Tensor> results,
     bool isVariable = argument.kind == TraceArgument::Kind::Variable;
     bool host =
         isVariable ? argument.variable->host : argument.tensor.internal()->host;
-    if (host && argument.assigned && mesh != hostMesh())
-      fail(
-          "assign",
-          fmt::format("expected variable '{}' on the mesh of '{}', {}, got a "
-                      "variable on the host: make it with a layout, or give it "
-                      "one by set_layout (a model: set_layouts)",
-                      argument.variable->name, title, meshText(mesh)));
     BlockArgument value = block->getArgument(unsigned(i));
     unsigned rank =
         unsigned(isVariable ? argument.variable->type.shape.size()
                             : argument.tensor.internal()->shape.size());
-    Layout layout = host         ? Layout::replicated(mesh, rank)
-                    : isVariable ? argument.variable->type.layout
-                                 : argument.tensor.internal()->array.layout();
+    if (host && spread && !argument.assigned) {
+      inputs.push_back(value.getType());
+      continue; // without a layout: it comes to where it is used
+    }
+    Layout layout =
+        host ? Layout::replicated(argument.assigned ? hostMesh() : mesh, rank)
+        : isVariable ? argument.variable->type.layout
+                     : argument.tensor.internal()->array.layout();
     Type type = withLayout(value.getType(), layout);
     if (isVariable)
       type = dtensor::VariableType::get(context.get(),
@@ -192,6 +247,9 @@ void Trace::finish(ArrayRef<Tensor> results,
       OpBuilder::InsertionGuard guard(build);
       build.setInsertionPoint(block->getTerminator());
       Value pinned = build.create<dtensor::ConstraintOp>(loc, type, value);
+      note(pinned.getDefiningOp(), dtensor::deviceSetAttr,
+           build.getI64IntegerAttr(
+               detail::deviceSetOf(resultLayouts[i]->mesh())));
       block->getTerminator()->setOperand(unsigned(i), pinned);
     } else if (value.getType() != type) {
       type = value.getType(); // an argument, or a value with a pinned layout
@@ -208,6 +266,8 @@ void Trace::finish(ArrayRef<Tensor> results,
   function.setAllArgAttrs(names);
   (*module)->setAttr("dtensor.mesh",
                      dtensor::MeshAttr::get(context.get(), mesh));
+  if (hasNotes && !spread)
+    dtensor::eraseDeviceSets(function);
   ended = true;
 }
 

@@ -87,8 +87,7 @@ public:
   Value valueOf(const Tensor &tensor, std::string_view op,
                 const std::source_location *where);
   /// The argument of a variable.
-  Value argumentOf(const std::shared_ptr<VariableState> &variable,
-                   std::string_view op);
+  Value argumentOf(const std::shared_ptr<VariableState> &variable);
   Tensor read(const std::shared_ptr<VariableState> &variable,
               const std::source_location &where);
   void assign(const std::shared_ptr<VariableState> &variable,
@@ -97,10 +96,19 @@ public:
   /// Takes a loop or branch whose body threw out of the function. It is kept,
   /// so that using a tensor of its body stays an error that says so.
   void discard(Operation *op);
-  /// A layout or a value is on `mesh`, which must be over the same devices as
-  /// the trace's other meshes.
-  void useMesh(const Mesh &mesh, std::string_view op,
-               const std::source_location *where);
+  /// A layout or a value is on `mesh`. Throws in a mapped function where that
+  /// is over other devices than the others.
+  void useMesh(const Mesh &mesh);
+  /// Throws where the trace is on several sets of devices: what is mapped is on
+  /// one.
+  void expectOneDeviceSet(std::string_view op,
+                          const std::source_location *where) const;
+  /// The set of devices (DeviceSets.h) that a value of the function's body is
+  /// on, or ANYWHERE.
+  int64_t deviceSetOf(Value value) const;
+  /// Says of `op` what is taken out again where the trace is on one set of
+  /// devices; see meshloom/Dialect/DTensor/DeviceSets.h.
+  void note(Operation *op, StringRef attribute, Attribute value);
 
   /// Ends the trace: values are returned, arguments get their types. Throws if
   /// a host variable is assigned on a mesh.
@@ -110,6 +118,11 @@ public:
   void abandon();
 
   const std::vector<TraceArgument> &arguments() const { return args; }
+  /// The set of devices that each is on, ANYWHERE for those of the host, which
+  /// come to where they are used.
+  std::vector<int64_t> argumentSets() const;
+  /// Whether its meshes are on several sets of devices.
+  bool isSpread() const;
   /// Those of arguments and layouts, in the order in which they came; at least
   /// one when the trace has ended.
   const std::vector<Mesh> &meshes() const { return meshesUsed; }
@@ -118,6 +131,7 @@ public:
     kept.push_back(std::move(object));
   }
   ModuleOp moduleOp() { return *module; }
+  const std::shared_ptr<MLIRContext> &sharedContext() const { return context; }
   /// Hands the module of an ended trace over.
   std::shared_ptr<const TracedModule> takeModule();
 
@@ -131,6 +145,7 @@ private:
   Block *block = nullptr;
   OpBuilder build;
   std::atomic<bool> ended = false;
+  bool hasNotes = false;
   std::vector<Mesh> meshesUsed;
   std::vector<TraceArgument> args;
   llvm::DenseMap<const void *, unsigned>

@@ -18,24 +18,22 @@ static int64_t nextId() {
   return ++last;
 }
 
-/// The program of a module like this one: equal modules have one.
-static Loaded loadedOnce(ModuleOp module, const Mesh &mesh,
-                         const Settings &settings, std::string_view name) {
+/// The program of a trace like this one: equal traces have one.
+static std::shared_ptr<const DeviceProgram>
+compiledOnce(Trace &trace, const Settings &settings, std::string_view name) {
   CacheKey key;
   key.text.assign(name);
   key.add(settings.generation);
-  llvm::raw_string_ostream(key.text) << module;
-  key.layouts.push_back(Layout::replicated(mesh, 0));
-  Loaded loaded;
-  loaded.executable =
-      opCache()
-          .find(std::move(key),
-                [&] {
-                  loaded = compileAndLoad(module, mesh, settings, name);
-                  return CompiledOp{loaded.executable, {mesh}, {}};
-                })
-          ->executable;
-  return loaded;
+  llvm::raw_string_ostream(key.text) << trace.moduleOp();
+  for (const Mesh &mesh : trace.meshes())
+    key.layouts.push_back(Layout::replicated(mesh, 0));
+  return opCache()
+      .find(std::move(key),
+            [&] {
+              return CompiledOp{DeviceProgram::compile(trace, settings, name),
+                                {}};
+            })
+      ->program;
 }
 
 TracedFunction::TracedFunction(std::shared_ptr<Trace> trace, size_t resultCount,
@@ -46,23 +44,21 @@ TracedFunction::TracedFunction(std::shared_ptr<Trace> trace, size_t resultCount,
       resultCount(resultCount), skeleton(std::move(skeleton)),
       traceSeconds(traceSeconds), compiledFor(settings()),
       meshes(trace->meshes()), updates(std::move(itsUpdates)) {
-  const Mesh &first = meshes.front();
-  loaded = trace->reusable
-               ? loadedOnce(trace->moduleOp(), first, compiledFor, name)
-               : compileAndLoad(trace->moduleOp(), first, compiledFor, name);
+  isSpread = trace->isSpread();
+  program = trace->reusable ? compiledOnce(*trace, compiledFor, name)
+                            : DeviceProgram::compile(*trace, compiledFor, name);
   source = trace->takeModule();
-  const Signature &signature = loaded.executable->signature();
-  assert(signature.arguments.size() == arguments.size() &&
+  const std::vector<int64_t> &aliases = program->aliases();
+  assert(program->argumentTypes().size() == arguments.size() &&
          "a program keeps its function's arguments");
   size_t returned = resultCount;
   for (TracedUpdate &update : updates) {
     returned += update.operandCount;
     update.operands.clear(); // values of the trace, which has ended
   }
-  for (size_t r = returned; r < signature.results.size(); ++r) {
-    assert(signature.results[r].aliasedArgument >= 0 &&
-           "results beyond the explicit ones are variables");
-    assigned.push_back(size_t(signature.results[r].aliasedArgument));
+  for (size_t r = returned; r < aliases.size(); ++r) {
+    assert(aliases[r] >= 0 && "results beyond the explicit ones are variables");
+    assigned.push_back(size_t(aliases[r]));
   }
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i].kind == TraceArgument::Kind::Explicit)
@@ -84,7 +80,8 @@ TracedFunction::TracedFunction(std::shared_ptr<Trace> trace, size_t resultCount,
 std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
   std::vector<Array> arrays(arguments.size());
   auto taken = [&](const Array &array, bool host) {
-    return host ? onMesh(array, meshes.front(), name) : array;
+    // Where there are several sets of devices, it comes to where it is used.
+    return host && !isSpread ? onMesh(array, meshes.front(), name) : array;
   };
   for (size_t i = 0; i < arguments.size(); ++i) {
     const TraceArgument &argument = arguments[i];
@@ -113,30 +110,29 @@ std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
   locks.reserve(variables.size());
   for (auto [variable, argument] : variables) {
     locks.emplace_back(variable->mutex);
-    if (!variable->array)
-      fail(name, fmt::format("variable '{}' has lost its value: {}",
-                             variable->name, variable->lost));
+    const Array value = valueOf(*variable, name); // throws where it is lost
     if (recording)
-      variableValues[argument] = wrap(variable->array, variable->host);
+      variableValues[argument] = wrap(value, variable->host);
   }
   // Checking mode keeps the old values: no update is in place, and a failure
   // changes nothing.
   bool keeping = compiledFor.checkNumerics;
   auto isMovedIn = [&](size_t argument) {
-    return arguments[argument].assigned && !keeping;
+    return arguments[argument].assigned && !keeping &&
+           !arguments[argument].variable->home;
   };
   for (auto [variable, argument] : variables)
     if (!isMovedIn(argument)) // may throw: before any value is moved
-      arrays[argument] = taken(variable->array, variable->host);
+      arrays[argument] = taken(valueOf(*variable, name), variable->host);
   for (auto [variable, argument] : variables)
     if (isMovedIn(argument))
       arrays[argument] = std::move(variable->array);
   const CollectiveTimeout limit(collectiveTimeoutOf(*source->module));
-  Result<std::vector<Array>> out =
-      execute(loaded.executable, meshes, std::move(arrays));
+  Result<std::vector<Array>> out = program->execute(std::move(arrays));
   if (!out) {
     for (size_t argument : assigned)
-      if (VariableState &variable = *arguments[argument].variable; !keeping) {
+      if (VariableState &variable = *arguments[argument].variable;
+          isMovedIn(argument)) {
         variable.array = Array();
         variable.lost = fmt::format("updating it in '{}' failed with: {}", name,
                                     out.error().message());
@@ -148,23 +144,22 @@ std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
     VariableState &variable = *arguments[assigned[r]].variable;
     // Two meshes of the user's may differ in name alone.
     Array &value = (*out)[returned + r];
-    variable.array = value.type() == variable.type
-                         ? std::move(value)
-                         : std::move(value).as(variable.type);
+    if (value.type() != variable.type)
+      value = std::move(value).as(variable.type);
+    variable.array = stored(variable, std::move(value), name);
   }
   locks.clear();
 
-  bool host = meshes.front() == hostMesh();
   std::vector<Tensor> results;
   results.reserve(resultCount);
   for (size_t r = 0; r < resultCount; ++r)
-    results.push_back(wrap(std::move((*out)[r]), host));
+    results.push_back(wrapResult(std::move((*out)[r])));
   size_t next = resultCount;
   for (const TracedUpdate &update : updates) {
     std::vector<Tensor> operands;
     operands.reserve(update.operandCount);
     for (size_t i = 0; i < update.operandCount; ++i)
-      operands.push_back(wrap(std::move((*out)[next++]), host));
+      operands.push_back(wrapResult(std::move((*out)[next++])));
     update.store->update(update.program, operands);
   }
   if (recording)
@@ -177,7 +172,7 @@ void TracedFunction::record(std::span<const Tensor> inputs,
                             const std::vector<Tensor> &results) const {
   OpCall call;
   call.name = "function";
-  call.mixesMeshes = true;
+  call.mixesDevices = true;
   call.extraKey = std::to_string(id);
   for (size_t i = 0; i < arguments.size(); ++i)
     switch (arguments[i].kind) {

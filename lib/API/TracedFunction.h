@@ -31,7 +31,7 @@ public:
   Settings compiledFor;
   /// Of arguments and layouts; what is on the host comes to the first.
   std::vector<Mesh> meshes;
-  Loaded loaded;
+  std::shared_ptr<const DeviceProgram> program;
 
   /// The module as traced.
   std::shared_ptr<const TracedModule> source;
@@ -40,6 +40,8 @@ public:
   std::vector<TracedUpdate> updates;
 
 private:
+  /// Whether the trace is on several sets of devices.
+  bool isSpread = false;
   void record(std::span<const Tensor> inputs,
               const std::vector<Tensor> &variableValues,
               const std::vector<Tensor> &results) const;

@@ -1,5 +1,6 @@
 // DVariable: reading and assigning, in traces and at once.
 #include "meshloom/API/Variable.h"
+#include "DeviceSets.h"
 #include "Operands.h"
 #include "Tape.h"
 #include "meshloom/API/Autocast.h"
@@ -119,15 +120,22 @@ VariableCreatorScope::~VariableCreatorScope() {
   });
 }
 
-namespace {
-
-/// The value now; throws if an update lost it. The variable is locked.
-const Array &valueOf(const VariableState &variable, std::string_view op) {
+Array detail::valueOf(const VariableState &variable, std::string_view op) {
   if (!variable.array)
     fail(op, fmt::format("variable '{}' has lost its value: {}", variable.name,
                          variable.lost));
-  return variable.array;
+  return variable.home
+             ? check(movedTo(variable.array, variable.type.layout), op)
+             : variable.array;
 }
+
+Array detail::stored(const VariableState &variable, Array value,
+                     std::string_view op) {
+  return variable.home ? check(movedTo(std::move(value), *variable.home), op)
+                       : value;
+}
+
+namespace {
 
 /// A value of the variable's type, layout included, when outside of a trace.
 Tensor converted(const VariableState &variable, const TensorLike &like,
@@ -153,13 +161,18 @@ Array laidOut(const VariableState &variable, Tensor value, std::string_view op,
               const std::source_location &where) {
   const Layout &layout = variable.type.layout;
   if (const TensorNode &node = *value.internal(); !node.host) {
-    if (node.array.layout().mesh() != layout.mesh())
+    const Mesh &mesh = node.array.layout().mesh();
+    const int64_t own = deviceSetOf(layout.mesh());
+    const bool isFree =
+        deviceSetOf(mesh) != own
+            ? comesAlong(deviceSetOf(mesh), node.shape.empty(), own)
+            : node.shape.empty();
+    if (mesh != layout.mesh() && !isFree)
       fail(op,
            fmt::format("expected a value on the mesh of variable '{}', {}, got "
                        "one on {}: bring it there with relayout or "
                        "copy_to_mesh",
-                       variable.name, meshText(layout.mesh()),
-                       meshText(node.array.layout().mesh())),
+                       variable.name, meshText(layout.mesh()), meshText(mesh)),
            &where);
     value = relayout(value, layout, where);
   } else if (!variable.host) {
@@ -184,8 +197,11 @@ void update(const DVariable &variable, const TensorLike &by,
   }
   std::lock_guard lock(state->mutex);
   Tensor now = wrap(valueOf(*state, op), state->host);
-  state->array = laidOut(*state, combine({now, by.where}, {delta, by.where}),
-                         op, by.where);
+  state->array =
+      stored(*state,
+             laidOut(*state, combine({now, by.where}, {delta, by.where}), op,
+                     by.where),
+             op);
 }
 
 } // namespace
@@ -224,6 +240,13 @@ void setPolicy(const DVariable &variable,
                std::shared_ptr<const VariablePolicy> policy) {
   stateOf(variable, "DVariable")->policy = std::move(policy);
 }
+void keepBetweenUses(const DVariable &variable, const Mesh &mesh) {
+  constexpr std::string_view op = "DVariable";
+  const std::shared_ptr<VariableState> &state = stateOf(variable, op);
+  std::lock_guard lock(state->mutex);
+  state->home = Layout::replicated(mesh, unsigned(state->type.shape.size()));
+  state->array = stored(*state, state->array, op);
+}
 const VariablePolicy *policyOf(const DVariable &variable) {
   return stateOf(variable, "DVariable")->policy.get();
 }
@@ -258,7 +281,7 @@ void assignStored(const DVariable &variable, VariableUpdate kind,
     return trace->assign(state, taken, value.where);
   Array array = laidOut(*state, taken, "assign", value.where);
   std::lock_guard lock(state->mutex);
-  state->array = std::move(array);
+  state->array = stored(*state, std::move(array), "assign");
   state->lost.clear();
 }
 
@@ -426,17 +449,15 @@ const DVariable &DVariable::set_layout(const Layout &layout,
   std::lock_guard lock(state->mutex);
   if (!state->host && state->type.layout == layout)
     return *this;
-  const Array &now = valueOf(*state, op);
+  const Array now = valueOf(*state, op);
   Tensor value = wrap(now, state->host);
   if (state->host)
     value = distribute(value, layout);
-  else if (onSameDevices(now.layout().mesh(), layout.mesh()))
-    value = relayout(value, layout, where);
   else
-    value = copy_to_mesh(value, layout);
-  state->array = value.internal()->array;
-  state->type = state->array.type();
-  state->host = false;
+    value = relayout(value, layout, where);
+  state->type = value.internal()->array.type();
+  state->array = stored(*state, value.internal()->array, op);
+  state->host = value.internal()->host;
   ++layoutChanges;
   return *this;
 }

@@ -1,6 +1,8 @@
 // Gradient rules of the ops that move, repeat or combine elements.
 #include "GradientRules.h"
 
+#include "meshloom/Dialect/DTensor/DeviceSets.h"
+
 namespace meshloom {
 
 using dtensor::ComparisonDirection;
@@ -279,7 +281,9 @@ static void gradientOf(dtensor::ReduceOp op, OpGradient &g) {
 //===----------------------------------------------------------------------===//
 
 static void gradientOf(dtensor::RelayoutOp op, OpGradient &g) {
-  g.give(0, g.of());
+  g.give(0, op->hasAttr(dtensor::sourceAttr)
+                ? dtensor::transferBack(g.builder, op, g.of())
+                : g.of());
 }
 
 /// As in JAX, what is asked of a value is asked of its gradient; a pending

@@ -86,8 +86,8 @@ CrossDeviceOps::batch_reduce(ReduceOp op,
 // To one device
 //===----------------------------------------------------------------------===//
 
-ReductionToOneDevice::ReductionToOneDevice(std::string reduce_to_device,
-                                           Accumulation accumulation)
+ReductionToOneDevice::ReductionToOneDevice(
+    std::optional<DeviceSpec> reduce_to_device, Accumulation accumulation)
     : device(std::move(reduce_to_device)), accumulate(std::move(accumulation)) {
 }
 
@@ -95,8 +95,7 @@ Tensor
 ReductionToOneDevice::reduce(ReduceOp op, const PerReplica<Tensor> &value,
                              const ReduceDestinations &destinations) const {
   expectSeveral(value);
-  const DeviceSpec to = device.empty() ? destinations.devices.front()
-                                       : DeviceSpec::from_string(device);
+  const DeviceSpec to = device.value_or(destinations.devices.front());
   const auto all = deviceNames(destinations.mesh);
   const auto found = std::ranges::find(all, to.name());
   if (found == all.end())

@@ -2,6 +2,7 @@
 #include "meshloom/Distribute/PerReplica.h"
 #include "StrategyState.h"
 
+#include "meshloom/API/Create.h"
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/Ops.h"
 #include "meshloom/API/Processes.h"
@@ -56,13 +57,33 @@ std::pair<int64_t, int64_t> localOf(const Mesh &mesh, int64_t replicas) {
 }
 } // namespace
 
+namespace {
+/// What the `local`-th device of this process has, on that device: `value`, if
+/// it is known by now.
+Tensor onDeviceOf(const Tensor &stacked, size_t local, const Tensor &value) {
+  if (value.is_traced())
+    return value;
+  const DeviceSpec device(stacked.mesh().local_devices()[local]);
+  const Mesh mesh = device == DeviceSpec()
+                        ? tensor(0.f).mesh() // of plain host tensors
+                        : create_mesh({{"d", 1}}, {device});
+  return copy_to_mesh(value, mesh);
+}
+} // namespace
+
 std::vector<std::vector<Tensor>>
 ofLocalReplicas(std::span<const Tensor> stacked,
                 std::span<const ReplicaRows> rows, int64_t replicas) {
   std::vector<std::vector<Tensor>> local;
   if (!isElsewhere(stacked)) {
-    for (int64_t replica = 0; replica < replicas; ++replica)
-      local.push_back(ofReplica(stacked, rows, replicas, replica));
+    for (int64_t replica = 0; replica < replicas; ++replica) {
+      std::vector<Tensor> &own =
+          local.emplace_back(ofReplica(stacked, rows, replicas, replica));
+      for (size_t leaf = 0; leaf < own.size(); ++leaf)
+        if (is_dtensor(stacked[leaf]) &&
+            stacked[leaf].mesh().size() == replicas)
+          own[leaf] = onDeviceOf(stacked[leaf], size_t(replica), own[leaf]);
+    }
     return local;
   }
   for (size_t leaf = 0; leaf < stacked.size(); ++leaf) {
@@ -78,7 +99,8 @@ ofLocalReplicas(std::span<const Tensor> stacked,
           localShape(stacked[leaf], rows, leaf, first + int64_t(i));
       Shape begin(shape.size() + 1, 0), size = shape;
       size.insert(size.begin(), 1);
-      local[i].push_back(reshape(slice(components[i], begin, size), shape));
+      local[i].push_back(onDeviceOf(
+          cut, i, reshape(slice(components[i], begin, size), shape)));
     }
   }
   return local;

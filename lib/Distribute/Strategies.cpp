@@ -35,15 +35,13 @@ bool isVisible(const DeviceSpec &device) {
 }
 
 /// Those asked for that are there; all GPUs or CPUs where none is asked for.
-std::vector<DeviceSpec> chosen(const std::vector<DeviceName> &names,
-                               std::string_view op) {
+std::vector<DeviceSpec> chosen(const DeviceList &given, std::string_view op) {
   std::vector<DeviceSpec> devices, missing;
-  if (names.empty()) {
+  if (given.empty()) {
     devices = list_logical_devices("GPU");
     return devices.empty() ? list_logical_devices("CPU") : devices;
   }
-  for (const DeviceName &name : names) {
-    const DeviceSpec device = DeviceSpec::from_string(name.text);
+  for (const DeviceSpec &device : given.devices()) {
     if (device.process >= 0 && device.process != client_id())
       refuse(op, fmt::format("expected devices of this process, got {}: "
                              "MultiWorkerMirroredStrategy is for those of "
@@ -69,7 +67,7 @@ std::vector<DeviceSpec> chosen(const std::vector<DeviceName> &names,
   return devices;
 }
 
-std::shared_ptr<const StrategyState>
+std::shared_ptr<StrategyState>
 make(std::string name, StrategyKind kind,
      const std::vector<DeviceSpec> &devices,
      std::shared_ptr<const CrossDeviceOps> crossDeviceOps = nullptr,
@@ -97,56 +95,58 @@ std::vector<DeviceSpec> connectedTPUs() {
            "there is no TPU: connect them with "
            "connect_to_cluster(TPUClusterResolver(\"local\")), or name virtual "
            "CPUs to try the program without: "
-           "TPUStrategy(std::vector<DeviceName>{\"CPU:0\", \"CPU:1\"})");
+           "TPUStrategy({\"CPU:0\", \"CPU:1\"})");
   return devices;
 }
 
-std::vector<DeviceSpec> withFirst(std::vector<DeviceSpec> devices,
-                                  const std::string &first) {
-  if (first.empty())
-    return devices;
-  const DeviceSpec device = DeviceSpec::from_string(first);
-  auto found = std::ranges::find(devices, device);
-  if (found == devices.end())
-    refuse("CentralStorageStrategy",
-           fmt::format("expected a parameter device among the compute devices "
-                       "{}, got {}",
-                       listText(devices), device.to_string()));
-  std::rotate(devices.begin(), found, found + 1);
-  return devices;
+/// Variables on one of the devices that compute, which is then the first, or on
+/// another one of this process.
+std::shared_ptr<const StrategyState>
+makeCentral(const DeviceList &computing,
+            const std::optional<DeviceSpec> &parameters) {
+  constexpr std::string_view op = "CentralStorageStrategy";
+  std::vector<DeviceSpec> devices = chosen(computing, op);
+  if (!parameters)
+    return make(std::string(op), StrategyKind::Central, devices);
+  if (const auto found = std::ranges::find(devices, *parameters);
+      found != devices.end()) {
+    std::rotate(devices.begin(), found, found + 1);
+    return make(std::string(op), StrategyKind::Central, devices);
+  }
+  const std::vector<DeviceSpec> apart = chosen({*parameters}, op);
+  auto state = make(std::string(op), StrategyKind::Central, devices);
+  state->parameterMesh = create_mesh({{"d", 1}}, apart);
+  return state;
 }
 
 } // namespace
 
 MirroredStrategy::MirroredStrategy(
-    const std::vector<DeviceName> &devices,
+    const DeviceList &devices,
     std::shared_ptr<const CrossDeviceOps> cross_device_ops)
     : Strategy(make("MirroredStrategy", StrategyKind::Mirrored,
                     chosen(devices, "MirroredStrategy"),
                     std::move(cross_device_ops))) {}
 
 CentralStorageStrategy::CentralStorageStrategy(
-    const std::vector<DeviceName> &compute_devices,
-    const std::string &parameter_device)
-    : Strategy(make("CentralStorageStrategy", StrategyKind::Central,
-                    withFirst(chosen(compute_devices, "CentralStorageStrategy"),
-                              parameter_device))) {}
+    const DeviceList &compute_devices,
+    const std::optional<DeviceSpec> &parameter_device)
+    : Strategy(makeCentral(compute_devices, parameter_device)) {}
 
-OneDeviceStrategy::OneDeviceStrategy(const DeviceName &device)
+OneDeviceStrategy::OneDeviceStrategy(const DeviceSpec &device)
     : Strategy(make("OneDeviceStrategy", StrategyKind::OneDevice,
                     chosen({device}, "OneDeviceStrategy"))) {}
 
 TPUStrategy::TPUStrategy()
     : Strategy(make("TPUStrategy", StrategyKind::TPU, connectedTPUs())) {}
 
-TPUStrategy::TPUStrategy(const TPUClusterResolver &resolver)
-    : Strategy([&] {
-        connect_to_cluster(resolver);
-        return make("TPUStrategy", StrategyKind::TPU, connectedTPUs(), nullptr,
-                    resolver);
-      }()) {}
+TPUStrategy TPUStrategy::ofResolver(const TPUClusterResolver &resolver) {
+  connect_to_cluster(resolver);
+  return TPUStrategy(make("TPUStrategy", StrategyKind::TPU, connectedTPUs(),
+                          nullptr, resolver));
+}
 
-TPUStrategy::TPUStrategy(const std::vector<DeviceName> &devices)
+TPUStrategy::TPUStrategy(const DeviceList &devices)
     : Strategy(make("TPUStrategy", StrategyKind::TPU,
                     devices.empty() ? connectedTPUs()
                                     : chosen(devices, "TPUStrategy"))) {}

@@ -14,7 +14,7 @@ struct StrategyState {
     OneDevice,      ///< on the only device
     Mirrored,       ///< on all of them
     Workers,        ///< on all of them, in all workers
-    Central,        ///< on the first one
+    Central,        ///< on the first one, or on `parameterMesh`
     TPU,            ///< on all of them
     ParameterServer ///< on other processes
   };
@@ -24,6 +24,9 @@ struct StrategyState {
   /// Null: as the compiler finds best.
   std::shared_ptr<const CrossDeviceOps> crossDeviceOps = nullptr;
   std::optional<TPUClusterResolver> resolver = std::nullopt;
+  /// Of Kind::Central: the device that variables are on, where it is none of
+  /// the mesh.
+  std::optional<Mesh> parameterMesh = std::nullopt;
   /// Of a strategy of several workers.
   CommunicationOptions communication = {};
   /// Of variables on other processes: makes one.

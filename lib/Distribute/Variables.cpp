@@ -66,14 +66,15 @@ public:
       out << (replica ? "," : "") << "\n  "
           << strategy->firstLocalReplica() + int64_t(replica) << ": variable '"
           << variable.name() << "' on "
-          << DeviceSpec::from_string(strategy->mesh->local_devices()[replica])
-                 .to_string()
-          << " " << values[replica];
+          << DeviceSpec(meshOfCopies().local_devices()[replica]) << " "
+          << values[replica];
     out << "\n}";
   }
 
 protected:
   virtual const char *kind() const = 0;
+  /// Each of `copies` is on one of its devices.
+  virtual const Mesh &meshOfCopies() const { return *strategy->mesh; }
   /// The value of each replica, outside of them.
   virtual std::vector<Tensor> copies(const DVariable &variable) const = 0;
 
@@ -207,6 +208,20 @@ protected:
                          const Tensor &indices, const Tensor &updates,
                          std::source_location where) const {
     scatterStored(variable, update, indices, updates, where);
+  }
+};
+
+/// One value, on a device that computes nothing: replicas find it on all of
+/// theirs while they use it.
+class FarCentralVariable : public MirroredVariable {
+public:
+  using MirroredVariable::MirroredVariable;
+
+protected:
+  const char *kind() const override { return "CentralVariable"; }
+  const Mesh &meshOfCopies() const override { return *strategy->parameterMesh; }
+  std::vector<Tensor> copies(const DVariable &variable) const override {
+    return {MirroredVariable::copies(variable).front()};
   }
 };
 
@@ -376,8 +391,15 @@ DVariable makeVariable(const std::shared_ptr<const StrategyState> &strategy,
            "expected VariableSynchronization AUTO, ON_WRITE or ON_READ, got "
            "NONE: in the scope of a strategy replicas agree on a variable");
   const Tensor value = placed(*strategy, initial, options);
-  if (strategy->replicas() == 1 || !value.defined() || value.is_traced())
+  if (!value.defined() || value.is_traced())
     return next(value, std::move(options));
+  if (strategy->replicas() == 1 && !strategy->parameterMesh) {
+    const DVariable made = next(value, options);
+    if (strategy->kind == StrategyState::Kind::Mirrored &&
+        options.synchronization != VariableSynchronization::ON_READ)
+      setPolicy(made, std::make_shared<MirroredVariable>(strategy));
+    return made;
+  }
   const bool isOwn =
       options.synchronization == VariableSynchronization::ON_READ;
   const Shape shape = value.shape();
@@ -393,6 +415,13 @@ DVariable makeVariable(const std::shared_ptr<const StrategyState> &strategy,
     return made;
   }
   const bool isWhole = !options.layout || options.layout->is_fully_replicated();
+  if (strategy->parameterMesh && isWhole &&
+      value.layout().is_fully_replicated()) {
+    const DVariable made = next(value, std::move(options));
+    setPolicy(made, std::make_shared<FarCentralVariable>(strategy));
+    keepBetweenUses(made, *strategy->parameterMesh);
+    return made;
+  }
   if (strategy->kind == StrategyState::Kind::Central && isWhole &&
       value.layout().is_fully_replicated()) {
     options.layout.reset();

@@ -264,6 +264,16 @@ Array Array::as(ArrayType type) && {
   return made;
 }
 
+Result<Array> Array::movedTo(const std::shared_ptr<Client> &client,
+                             const ArrayType &type) && {
+  if (std::optional<Array> adopted = client->adopt(type, *this))
+    return std::move(*adopted);
+  Result<HostBytes> value = toHost();
+  if (!value)
+    return value.error();
+  return fromHost(client, type, *value);
+}
+
 const ArrayType &Array::type() const {
   return state->type;
 }

@@ -116,6 +116,26 @@ TEST_F(DeviceTest, PluginsOfTheEnvironmentAreLoadedWhenAskedFor) {
   });
 }
 
+// Meshes are made of names, of devices as they are listed, and of both.
+TEST_F(DeviceTest, MeshesOfNames) {
+  const std::vector<std::string> names{"CPU:0", "CPU:1"};
+  const Mesh wanted = create_mesh({{"x", 2}}, virtual_cpus(2));
+  EXPECT_EQ(create_mesh({{"x", 2}}, {"CPU:0", "CPU:1"}), wanted);
+  EXPECT_EQ(create_mesh({{"x", 2}}, names), wanted);
+  EXPECT_EQ(create_mesh({{"x", 2}}, {names.begin(), names.end()}), wanted);
+  EXPECT_EQ(create_mesh({{"x", 2}}, {"CPU:0", virtual_cpus(2)[1]}), wanted);
+  EXPECT_EQ(create_distributed_mesh({{"x", 2}}, names), wanted);
+  EXPECT_THAT(errorOf([] { create_mesh({{"x", 2}}, {"CPU:0", "nothing?"}); }),
+              HasSubstr("expected a device such as \"CPU:0\""));
+}
+
+// Devices print as messages name them.
+TEST_F(DeviceTest, DevicesArePrinted) {
+  std::ostringstream out;
+  out << DeviceSpec("cpu:3") << " " << virtual_cpus(2);
+  EXPECT_EQ(out.str(), "CPU:3 [CPU:0, CPU:1]");
+}
+
 TEST_F(DeviceTest, DeviceNames) {
   IN_FRESH_PROCESS({
     for (const char *name : {"CPU:1", "/CPU:1", "/device:cpu:1",

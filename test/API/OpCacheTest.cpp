@@ -18,7 +18,7 @@ CacheKey keyOf(int64_t number) {
 
 /// A program of no executable; how many results it has tells which one it is.
 CompiledOp opOf(size_t results) {
-  return {nullptr, {}, std::vector<bool>(results, true)};
+  return {nullptr, std::vector<bool>(results, true)};
 }
 
 /// Fails the test where a program should have been found.

@@ -256,5 +256,18 @@ TEST(ReplicaTest, WhatIsOfTheOtherContextIsRefused) {
               HasSubstr("end that one before the scope of MirroredStrategy"));
 }
 
+// A replica's value says its own device, as TensorFlow's does.
+TEST(ReplicaTest, LocalResultsAreOnTheirDevices) {
+  const MirroredStrategy strategy({"CPU:0", "CPU:2"});
+  const PerReplica<Tensor> ids = strategy.run(
+      [] { return get_replica_context()->replica_id_in_sync_group() * 2; });
+  const std::vector<Tensor> local = strategy.experimental_local_results(ids);
+  ASSERT_THAT(local, SizeIs(2));
+  EXPECT_EQ(local[0].device(), "CPU:0");
+  EXPECT_EQ(local[1].device(), "CPU:2");
+  EXPECT_EQ(local[1].item<int32_t>(), 2);
+  EXPECT_EQ((local[0] + local[1]).item<int32_t>(), 2);
+}
+
 } // namespace
 } // namespace meshloom

@@ -147,13 +147,30 @@ TEST(StrategyTest, TPUStrategyIsTriedOnCPUs) {
   }
 }
 
-TEST(StrategyTest, TheParameterDeviceIsAComputeDevice) {
+TEST(StrategyTest, AParameterDeviceThatComputesIsTheFirst) {
   const Strategy strategy = CentralStorageStrategy(cpus(3), "CPU:2");
   EXPECT_EQ(DeviceSpec::from_string(strategy.mesh()->local_devices()[0]),
             (DeviceSpec{"CPU", 2}));
-  EXPECT_THAT(errorOf([] { CentralStorageStrategy(cpus(2), "CPU:4"); }),
-              HasSubstr("expected a parameter device among the compute "
-                        "devices CPU:0, CPU:1, got CPU:4"));
+  EXPECT_THAT(errorOf([] { CentralStorageStrategy(cpus(2), "GPU:4"); }),
+              HasSubstr("GPU:4"));
+}
+
+// Names, devices as they are listed and lists of both are the same everywhere.
+TEST(StrategyTest, DevicesAreGivenByNameOrAsListed) {
+  const std::vector<std::string> names{"CPU:1", "/device:CPU:2"};
+  const std::vector<DeviceSpec> listed{{"CPU", 1}, {"CPU", 2}};
+  for (const Strategy &strategy : std::vector<Strategy>{
+           MirroredStrategy(names), MirroredStrategy(listed),
+           MirroredStrategy({"CPU:1", listed[1]}), TPUStrategy(names),
+           TPUStrategy(listed), TPUStrategy({"CPU:1", "CPU:2"}),
+           CentralStorageStrategy(names), CentralStorageStrategy(listed)}) {
+    EXPECT_EQ(strategy.mesh()->local_devices()[0], listed[0].name());
+    EXPECT_EQ(strategy.mesh()->local_devices()[1], listed[1].name());
+  }
+  for (const Strategy &strategy : std::vector<Strategy>{
+           OneDeviceStrategy("CPU:2"), OneDeviceStrategy(names[1]),
+           OneDeviceStrategy(listed[1])})
+    EXPECT_EQ(strategy.mesh()->local_devices()[0], listed[1].name());
 }
 
 TEST(StrategyTest, CPUsAreConfiguredAsLogicalDevices) {

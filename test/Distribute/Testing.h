@@ -11,8 +11,8 @@
 
 namespace meshloom {
 
-inline std::vector<DeviceName> cpus(int64_t count) {
-  std::vector<DeviceName> names;
+inline std::vector<DeviceSpec> cpus(int64_t count) {
+  std::vector<DeviceSpec> names;
   for (const DeviceSpec &device : virtual_cpus(count))
     names.push_back(device);
   return names;

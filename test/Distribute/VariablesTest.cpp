@@ -165,6 +165,36 @@ TEST(StrategyVariableTest, SyncOnReadIsEachReplicasOwnUntilItIsRead) {
               HasSubstr("assign the whole value"));
 }
 
+// A device that computes nothing has the variables between steps.
+TEST(StrategyVariableTest, CentralStorageOnADeviceThatDoesNotCompute) {
+  const CentralStorageStrategy strategy({"CPU:1", "CPU:2"}, "CPU:5");
+  EXPECT_EQ(strategy.num_replicas_in_sync(), 2);
+  const DVariable v = made(strategy, tensor({1.f, 2.f}), Aggregation::SUM);
+  EXPECT_THAT(printed(v), HasSubstr("CentralVariable:{\n  0: variable 'v' on "
+                                    "CPU:5 [1. 2.]"));
+  auto step = function([&] {
+    return strategy.run([&] {
+      v.assign_add(ownNumber() * ones({2}));
+      return v * 2.0;
+    });
+  });
+  for (const Tensor &own : strategy.experimental_local_results(step()))
+    EXPECT_THAT(own.to_vector<float>(), ElementsAre(8, 10));
+  EXPECT_THAT(v.to_vector<float>(), ElementsAre(4, 5));
+  v.assign(tensor({1.f, 1.f}));
+  EXPECT_THAT(printed(v), HasSubstr("on CPU:5 [1. 1.]"));
+}
+
+// One replica's variable prints as one of several would.
+TEST(StrategyVariableTest, AMirroredVariableOfOneReplica) {
+  const MirroredStrategy strategy({"CPU:1"});
+  const DVariable v = made(strategy, tensor(3.f), Aggregation::NONE);
+  EXPECT_THAT(printed(v),
+              HasSubstr("MirroredVariable:{\n  0: variable 'v' on CPU:1 3"));
+  strategy.run([&] { v.assign_add(1.0); });
+  EXPECT_EQ(v.item<float>(), 4);
+}
+
 TEST(StrategyVariableTest, CentralStorageKeepsThemOnOneDevice) {
   CentralStorageStrategy strategy(cpus(2));
   const DVariable w = made(strategy, tensor({1.f, 2.f}), Aggregation::SUM);

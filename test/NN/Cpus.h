@@ -5,11 +5,8 @@
 
 namespace meshloom {
 
-inline std::vector<DeviceName> cpus(int64_t count) {
-  std::vector<DeviceName> names;
-  for (const DeviceSpec &device : virtual_cpus(count))
-    names.emplace_back(device);
-  return names;
+inline std::vector<DeviceSpec> cpus(int64_t count) {
+  return virtual_cpus(count);
 }
 
 } // namespace meshloom

@@ -70,9 +70,7 @@ void expectSameBits(Model (*make)(), const Shape &shape) {
     }
   };
   for (int64_t replicas : {2, 8}) {
-    std::vector<DeviceName> devices;
-    for (const DeviceSpec &device : virtual_cpus(replicas))
-      devices.emplace_back(device);
+    const std::vector<DeviceSpec> devices = virtual_cpus(replicas);
     const MirroredStrategy strategy(devices);
     auto scope = strategy.scope();
     compare("mirrored " + std::to_string(replicas));

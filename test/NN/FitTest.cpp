@@ -54,9 +54,7 @@ TEST(FitTest, ALineHasTheGuidesLosses) {
 // A step is on the whole batch, whatever the strategy.
 TEST(FitTest, ALineHasThemUnderEveryStrategy) {
   for (int64_t replicas : {2, 3}) {
-    std::vector<DeviceName> devices;
-    for (const DeviceSpec &device : virtual_cpus(replicas))
-      devices.emplace_back(device);
+    const std::vector<DeviceSpec> devices = virtual_cpus(replicas);
     for (const Strategy &strategy :
          {Strategy(MirroredStrategy(devices)),
           Strategy(CentralStorageStrategy(devices)),
@@ -545,9 +543,7 @@ TEST(FitTest, TheOnlyOutputHasItsName) {
 // Nothing has changed then, under any strategy; validation data are looked at
 // before the first step.
 TEST_F(BadInputTest, IsRefusedUnderEveryStrategy) {
-  std::vector<DeviceName> devices;
-  for (const DeviceSpec &device : virtual_cpus(3))
-    devices.emplace_back(device);
+  const std::vector<DeviceSpec> devices = virtual_cpus(3);
   const std::filesystem::path another = folder / "another";
   save_weights(Sequential({Input({2}), layers::Dense(2, {.name = "other"})}),
                another);

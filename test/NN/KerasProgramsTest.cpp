@@ -49,9 +49,7 @@ void onAllReplicas(const std::function<void()> &program) {
   program();
   for (int64_t replicas : {3, 8}) {
     SCOPED_TRACE(replicas);
-    std::vector<DeviceName> devices;
-    for (const DeviceSpec &device : virtual_cpus(replicas))
-      devices.emplace_back(device);
+    const std::vector<DeviceSpec> devices = virtual_cpus(replicas);
     const MirroredStrategy strategy(devices);
     auto scope = strategy.scope();
     program();

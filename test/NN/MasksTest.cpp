@@ -84,9 +84,7 @@ TEST(MasksTest, StatesStayFromBatchToBatch) {
 
 // Each replica goes on from the states of its own examples.
 TEST(MasksTest, StatesStayInReplicas) {
-  std::vector<DeviceName> devices;
-  for (const DeviceSpec &device : virtual_cpus(2))
-    devices.emplace_back(device);
+  const std::vector<DeviceSpec> devices = virtual_cpus(2);
   const MirroredStrategy strategy(devices);
   auto scope = strategy.scope();
   const layers::GRU gru(2, {.stateful = true}), whole(2);

@@ -58,9 +58,7 @@ public:
 
 private:
   static Strategy strategyOf(const Place &place) {
-    std::vector<DeviceName> devices;
-    for (const DeviceSpec &device : virtual_cpus(place.replicas))
-      devices.emplace_back(device);
+    const std::vector<DeviceSpec> devices = virtual_cpus(place.replicas);
     if (place.strategy == "mirrored")
       return MirroredStrategy(devices);
     if (place.strategy == "central")

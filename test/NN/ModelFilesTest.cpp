@@ -166,9 +166,7 @@ TEST_F(ModelFilesTest, GoesOnAfterACrash) {
         Crash);
     EXPECT_THAT(namesIn(folder / "backup"), ElementsAre("chief"));
     calls = 0;
-    std::vector<DeviceName> devices;
-    for (const DeviceSpec &device : virtual_cpus(2))
-      devices.emplace_back(device);
+    const std::vector<DeviceSpec> devices = virtual_cpus(2);
     const Strategy strategy = MirroredStrategy(devices);
     auto scope = strategy.scope();
     Model model = lineThroughTwo();

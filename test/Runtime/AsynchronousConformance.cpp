@@ -48,6 +48,36 @@ std::vector<float> filled(float value) {
   return std::vector<float>(15, value);
 }
 
+// What one client made is an argument of another one's program, also while it
+// is still computed; the value that it came from stays as it was.
+TEST_P(Conformance, AValueMovesToAnotherClient) {
+  const Subtraction here(client(2)), there(client(2));
+  const Array kept = here.full(7);
+  Event event = Event::pending();
+  Array later = here.later(2, event);
+  std::thread computing([&] { event.complete(); });
+  auto w = Array(kept).movedTo(there.client, kept.type());
+  auto g = std::move(later).movedTo(there.client, kept.type());
+  computing.join();
+  ASSERT_TRUE(w) << w.error().message();
+  ASSERT_TRUE(g) << g.error().message();
+  EXPECT_EQ(w->client(), there.client);
+  auto results = there.run(std::move(*w), std::move(*g));
+  ASSERT_TRUE(results) << results.error().message();
+  EXPECT_EQ(floats((*results)[0].toHost()), filled(5));
+  EXPECT_EQ(floats(kept.toHost()), filled(7));
+}
+
+// An error goes along.
+TEST_P(Conformance, AFailedValueMovesAsAnError) {
+  const Subtraction here(client(2)), there(client(2));
+  auto moved = here.later(2, Event::failed(Error("it broke")))
+                   .movedTo(there.client, here.full(2).type());
+  const Status outcome = moved ? moved->wait() : Status(moved.error());
+  ASSERT_FALSE(outcome);
+  EXPECT_NE(outcome.error().message().find("it broke"), std::string::npos);
+}
+
 // The launch waits for an argument; the caller has its results at once.
 TEST_P(Conformance, CallDoesNotWaitForItsArguments) {
   Subtraction subtraction(client(2));

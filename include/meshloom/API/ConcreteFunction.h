@@ -102,13 +102,20 @@ public:
   /// The module as traced, then after each pass of the pipeline. Compiles again
   /// for it; milliseconds to seconds.
   std::vector<StageIR> stages() const;
-  /// What the runtime was given, with its content hash.
+  /// What the runtime was given, with its content hash. Throws meshloom::Error
+  /// if the function is on several sets of devices: it is then a program for
+  /// each part.
   const Compiled &compiled() const;
+  /// Over how many programs the function is spread: 1, or, where its values are
+  /// on several sets of devices, one for each part that runs without a break on
+  /// one of them.
+  int64_t num_programs() const;
   /// Of its executions so far.
   FunctionStatistics statistics() const;
   /// Writes the program with its code, as `load_function` and mesh-run read it
   /// (.mlprog); values of variables are not part of it. Compiles again for it.
-  /// Throws meshloom::Error if the file cannot be written.
+  /// Throws meshloom::Error if the file cannot be written, or if the function
+  /// is on several sets of devices.
   void save(const std::filesystem::path &path) const;
   /// The bytes that `save` writes.
   std::string serialize() const;

@@ -65,9 +65,15 @@ void set_client_options(const ClientOptions &options);
 
 /// While it lives, tensors of this thread that have no layout are made on that
 /// one device: device("TPU:0"), device("/device:TPU:1"). Without an index: 0.
+/// An op whose operands are each on one device runs there, in functions too;
+/// operands on other devices are copied.
+///
+///   auto scope = device("CPU:1");
+///   Tensor y = matmul(x, w); // on CPU:1, wherever x and w are
+///
 /// Throws meshloom::Error if it is not a device's name, or there is no such
 /// device.
-DefaultMeshScope device(std::string_view name);
+DefaultMeshScope device(const DeviceSpec &device);
 
 /// Where TPUs are: in this machine, and perhaps in others of the same name.
 /// Finds libtpu, and does not touch devices.

@@ -21,16 +21,21 @@ std::vector<Tensor> unpack(const Tensor &tensor);
 
 /// `host` cut as `layout` says: the tutorial's repack_local_tensor. Throws
 /// meshloom::Error if ranks differ, or if the tensor is already on another mesh
-/// (see copy_to_mesh).
+/// (see relayout).
 Tensor distribute(const Tensor &host, const Layout &layout);
 
-/// The same value, laid out as `layout`, which may be on another mesh over the
-/// same devices in the same order. Inside a `function`, and under a
-/// GradientTape, it is an op like others (its gradient has the layout of
-/// `tensor`). Where `layout` is partial and the tensor is not, a reduction
-/// begins: the shards add up to the value (nothing is sent). Throws
-/// meshloom::Error if ranks or devices differ, or if the meshes have no common
-/// refinement.
+/// The same value, laid out as `layout`, which may be on another mesh, over the
+/// same devices or over others. Inside a `function`, and under a GradientTape,
+/// it is an op like others (its gradient is brought back to the devices and to
+/// the layout of `tensor`). Where `layout` is partial and the tensor is not, a
+/// reduction begins: the shards add up to the value (nothing is sent).
+///
+///   Tensor hidden = relu(matmul(x, w1));               // on mesh a
+///   Tensor y = matmul(relayout(hidden, on_mesh_b), w2); // on mesh b
+///
+/// Throws meshloom::Error if ranks differ, if two meshes over the same devices
+/// have no common refinement, and if devices differ in the body of a loop or
+/// branch, in a mapped function, or where a layout is partial.
 Tensor relayout(const Tensor &tensor, const Layout &layout,
                 std::source_location where = std::source_location::current());
 /// The same value, laid out like `like`.
@@ -38,10 +43,14 @@ Tensor
 relayout_like(const Tensor &tensor, const Tensor &like,
               std::source_location where = std::source_location::current());
 
-/// A copy of `tensor` on the mesh of `layout`. Not inside a `function`.
-Tensor copy_to_mesh(const Tensor &tensor, const Layout &layout);
-/// The same, replicated.
-Tensor copy_to_mesh(const Tensor &tensor, const Mesh &mesh);
+/// The same as relayout: TensorFlow's name for it where devices differ.
+Tensor
+copy_to_mesh(const Tensor &tensor, const Layout &layout,
+             std::source_location where = std::source_location::current());
+/// The same, replicated on `mesh`.
+Tensor
+copy_to_mesh(const Tensor &tensor, const Mesh &mesh,
+             std::source_location where = std::source_location::current());
 
 /// The layout of a value on devices.
 Layout fetch_layout(const Tensor &tensor);

@@ -3,10 +3,27 @@
 
 #include "meshloom/Core/Layout.h"
 
+#include <concepts>
+#include <iosfwd>
+#include <iterator>
+#include <ranges>
+
 namespace meshloom {
 
-/// A device, such as "CPU:3" or "TPU:0".
+/// A device, such as "CPU:3" or "TPU:0". A function that takes one takes its
+/// name as well: OneDeviceStrategy("CPU:1").
 struct DeviceSpec {
+  /// CPU:0.
+  DeviceSpec() = default;
+  /// By its parts; see below.
+  DeviceSpec(std::string type, int64_t index, int64_t process = -1)
+      : type(std::move(type)), index(index), process(process) {}
+  /// By its name; see from_string.
+  template <typename Name>
+    requires std::convertible_to<const Name &, std::string_view>
+  DeviceSpec(const Name &name)
+      : DeviceSpec(from_string(std::string_view(name))) {}
+
   std::string type = "CPU"; ///< of its platform
   /// Among those of its type: of its process, or, where that is not said, of
   /// all that run this program together (see Processes.h).
@@ -25,6 +42,45 @@ struct DeviceSpec {
   static DeviceSpec from_string(std::string_view name);
   /// Whether both are the same device.
   bool operator==(const DeviceSpec &) const = default;
+};
+
+/// Prints "CPU:3".
+std::ostream &operator<<(std::ostream &, const DeviceSpec &);
+/// Prints "[CPU:0, CPU:1]".
+std::ostream &operator<<(std::ostream &, const std::vector<DeviceSpec> &);
+
+/// Several devices, as functions take them: names, devices as they are listed,
+/// or both.
+///
+///   create_mesh({{"x", 2}}, {"CPU:0", "CPU:1"});
+///   MirroredStrategy strategy(list_logical_devices("GPU"));
+class DeviceList {
+public:
+  /// No devices: what the function says then.
+  DeviceList() = default;
+  /// These.
+  DeviceList(std::initializer_list<DeviceSpec> devices) : list(devices) {}
+  /// Those of a vector, an array, a view of names or of devices.
+  template <std::ranges::input_range Range>
+    requires std::convertible_to<std::ranges::range_reference_t<Range>,
+                                 DeviceSpec> &&
+             (!std::same_as<std::remove_cvref_t<Range>, DeviceList>)
+  DeviceList(Range &&devices) {
+    for (auto &&device : devices)
+      list.push_back(device);
+  }
+  /// Those from `first` to before `last`.
+  template <std::input_iterator Iterator>
+    requires std::convertible_to<std::iter_reference_t<Iterator>, DeviceSpec>
+  DeviceList(Iterator first, Iterator last) : list(first, last) {}
+
+  /// As given.
+  const std::vector<DeviceSpec> &devices() const { return list; }
+  /// Whether there are none.
+  bool empty() const { return list.empty(); }
+
+private:
+  std::vector<DeviceSpec> list;
 };
 
 /// `n` virtual CPUs, CPU:0 to CPU:n-1: devices that share this process's memory
@@ -52,8 +108,8 @@ std::vector<DeviceSpec> list_devices(std::string_view type = "");
 /// devices, if an axis is repeated or has no valid name, if two sizes are -1,
 /// if a device is repeated, does not exist or is of another type than the
 /// others, if the processes do not divide the devices.
-Mesh create_mesh(std::vector<MeshAxis> axes = {},
-                 std::vector<DeviceSpec> devices = {}, std::string name = "");
+Mesh create_mesh(std::vector<MeshAxis> axes = {}, DeviceList devices = {},
+                 std::string name = "");
 
 /// While it lives, `mesh` is where this thread's tensors without a layout go
 /// (replicated). Nests. Throws meshloom::Error if the mesh is empty.

@@ -94,7 +94,7 @@ int64_t num_global_devices(std::string_view type = "");
 /// Throws meshloom::Error if the sizes do not divide over the processes, and as
 /// create_mesh does.
 Mesh create_distributed_mesh(std::vector<MeshAxis> axes,
-                             std::vector<DeviceSpec> local_devices = {},
+                             DeviceList local_devices = {},
                              std::string name = "");
 
 /// Waits until every process of the mesh has called it with this name. Throws

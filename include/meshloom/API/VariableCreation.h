@@ -78,6 +78,9 @@ void setPolicy(const DVariable &variable,
                std::shared_ptr<const VariablePolicy> policy);
 /// That of the variable, or null.
 const VariablePolicy *policyOf(const DVariable &variable);
+/// From now on the value is on `mesh`, a single device, while nothing uses it;
+/// what uses it finds it in the variable's layout, and brings it back.
+void keepBetweenUses(const DVariable &variable, const Mesh &mesh);
 /// Past the policy.
 Tensor readStored(const DVariable &variable, std::source_location where);
 void assignStored(const DVariable &variable, VariableUpdate update,

@@ -73,17 +73,18 @@ class ReductionToOneDevice : public CrossDeviceOps {
 public:
   /// Adds tensors of one shape.
   using Accumulation = std::function<Tensor(const std::vector<Tensor> &)>;
-  /// `reduce_to_device`: one of the strategy's; empty: the first of the
+  /// `reduce_to_device`: one of the strategy's; none: the first of the
   /// destinations. `accumulation`: how values are added; empty: they are
   /// summed.
-  explicit ReductionToOneDevice(std::string reduce_to_device = "",
-                                Accumulation accumulation = {});
+  explicit ReductionToOneDevice(
+      std::optional<DeviceSpec> reduce_to_device = std::nullopt,
+      Accumulation accumulation = {});
   std::string name() const override { return "ReductionToOneDevice"; }
   Tensor reduce(ReduceOp op, const PerReplica<Tensor> &value,
                 const ReduceDestinations &destinations) const override;
 
 private:
-  std::string device;
+  std::optional<DeviceSpec> device;
   Accumulation accumulate;
 };
 

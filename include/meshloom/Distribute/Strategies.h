@@ -6,19 +6,6 @@
 
 namespace meshloom {
 
-/// A device as strategies take it: by name ("CPU:1", "/device:GPU:0") or as
-/// listed.
-class DeviceName {
-public:
-  /// By name; see DeviceSpec::from_string.
-  DeviceName(const char *name) : text(name) {}
-  /// See above.
-  DeviceName(std::string name) : text(std::move(name)) {}
-  /// As list_logical_devices gives it.
-  DeviceName(const DeviceSpec &device) : text(device.to_string()) {}
-  std::string text; ///< its name
-};
-
 /// Synchronous training on devices of this process: each replica has a copy of
 /// the variables, and they stay the same.
 ///
@@ -31,7 +18,7 @@ public:
   /// compiler finds best. Throws meshloom::Error if a device is given twice, is
   /// one of another process, or if none is there.
   explicit MirroredStrategy(
-      const std::vector<DeviceName> &devices = {},
+      const DeviceList &devices = {},
       std::shared_ptr<const CrossDeviceOps> cross_device_ops = nullptr);
 };
 
@@ -70,18 +57,19 @@ private:
 class CentralStorageStrategy : public Strategy {
 public:
   /// `compute_devices`: as MirroredStrategy's devices. `parameter_device`: one
-  /// of them; empty: the first. Throws meshloom::Error as MirroredStrategy, or
-  /// if `parameter_device` is none of them.
+  /// of them, or a device of this process that computes nothing; none: the
+  /// first of them. Throws meshloom::Error as MirroredStrategy, or if there is
+  /// no such `parameter_device`.
   explicit CentralStorageStrategy(
-      const std::vector<DeviceName> &compute_devices = {},
-      const std::string &parameter_device = "");
+      const DeviceList &compute_devices = {},
+      const std::optional<DeviceSpec> &parameter_device = std::nullopt);
 };
 
 /// Everything on one device.
 class OneDeviceStrategy : public Strategy {
 public:
   /// Throws meshloom::Error if there is no such device.
-  explicit OneDeviceStrategy(const DeviceName &device);
+  explicit OneDeviceStrategy(const DeviceSpec &device);
 };
 
 /// Synchronous training on the cores of TPUs.
@@ -90,11 +78,18 @@ public:
   /// All TPUs that are connected (see initialize_tpu_system). Throws
   /// meshloom::Error if there is none.
   TPUStrategy();
-  /// Those of a resolver, which is connected if it is not.
-  explicit TPUStrategy(const TPUClusterResolver &resolver);
+  /// Those of a resolver, which is connected if it is not. A template, so that
+  /// {"CPU:0", "CPU:1"} are devices and no resolver.
+  template <std::same_as<TPUClusterResolver> Resolver>
+  explicit TPUStrategy(const Resolver &resolver)
+      : TPUStrategy(ofResolver(resolver)) {}
   /// These, one replica each: some of the TPUs, or virtual CPUs for trying a
   /// program without one.
-  explicit TPUStrategy(const std::vector<DeviceName> &devices);
+  explicit TPUStrategy(const DeviceList &devices);
+
+private:
+  static TPUStrategy ofResolver(const TPUClusterResolver &resolver);
+  using Strategy::Strategy;
 };
 
 } // namespace meshloom

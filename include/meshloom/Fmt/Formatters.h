@@ -10,6 +10,8 @@
 #include <fmt/ranges.h>
 
 template <> struct fmt::formatter<meshloom::DType> : fmt::ostream_formatter {};
+template <>
+struct fmt::formatter<meshloom::DeviceSpec> : fmt::ostream_formatter {};
 template <> struct fmt::formatter<meshloom::Mesh> : fmt::ostream_formatter {};
 template <> struct fmt::formatter<meshloom::Layout> : fmt::ostream_formatter {};
 template <> struct fmt::formatter<meshloom::Tensor> : fmt::ostream_formatter {};

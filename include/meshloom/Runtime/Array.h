@@ -43,6 +43,13 @@ public:
   /// same part. Takes the reference over.
   Array as(ArrayType type) &&;
 
+  /// The same value as an array of `type`, which may be on other devices, of
+  /// `client`, and in another layout. Without a copy and without waiting where
+  /// the devices of both share memory (see Client::adopt), else by way of the
+  /// host. Fails as toHost and fromHost do.
+  Result<Array> movedTo(const std::shared_ptr<Client> &client,
+                        const ArrayType &type) &&;
+
   /// Distributes a global value. Where `type.layout` is partial, the first
   /// device along the axis gets the value and the others the identity of the
   /// reduction. Fails if `data` has not exactly the type's bytes, or the mesh

@@ -6,6 +6,8 @@
 #include "meshloom/Core/Compiled.h"
 #include "meshloom/Runtime/Array.h"
 
+#include <optional>
+
 namespace meshloom {
 
 /// One device of a client.
@@ -129,6 +131,14 @@ public:
                                    const Buffer &buffer) = 0;
   virtual Result<OwnedComponent>
   component(const ArrayType &type, const Buffer &buffer, int64_t device) = 0;
+
+  /// The same value in `type`'s layout as an array of this client, without a
+  /// copy and without waiting for it, where these devices can read the memory
+  /// that it is in; else nothing, and `array` stays as it was. Another client
+  /// of the process may have made it.
+  virtual std::optional<Array> adopt(const ArrayType &, Array &) {
+    return std::nullopt;
+  }
 
 protected:
   /// Loads on devices of this client, as many as the program's mesh has; the

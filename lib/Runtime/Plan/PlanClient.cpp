@@ -184,3 +184,29 @@ Result<OwnedComponent> PlanClient::component(const ArrayType &type,
   return takeFromPadded(
       type, read(size_t(slot), blocks[size_t(slot)], bytes).get(), device);
 }
+
+std::optional<Array> PlanClient::adopt(const ArrayType &type, Array &array) {
+  const auto *owner = dynamic_cast<const PlanClient *>(array.client().get());
+  const bool isShared = owner && owner->platform() == platform() &&
+                        owner->sharesMemory() && sharesMemory() &&
+                        owner->processes() == 1 && processes() == 1;
+  if (!isShared || array.layout().is_partial() || type.layout.is_partial())
+    return std::nullopt;
+  const int64_t bytes = array.buffer()->bytes();
+  if (array.event().isReady() && array.wait())
+    return Array(type, std::make_shared<BlockBuffer>(
+                           shared_from_this(), BlockBuffer::of(array), bytes));
+  // There is no block yet. Whoever waits for `done` finds the array's own
+  // reference gone, so that an update may take place in the block.
+  auto buffer = std::make_shared<BlockBuffer>(shared_from_this(),
+                                              std::vector<Block>(), bytes);
+  const Event done = Event::pending(), before = array.event();
+  before.then([buffer, done, from = std::make_shared<Array>(std::move(array))](
+                  const Status &outcome) {
+    if (outcome)
+      buffer->set(BlockBuffer::of(*from));
+    *from = Array();
+    done.finish(outcome);
+  });
+  return Array(type, std::move(buffer), done);
+}

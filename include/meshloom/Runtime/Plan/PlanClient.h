@@ -109,6 +109,8 @@ public:
                            const Buffer &buffer) override;
   Result<OwnedComponent> component(const ArrayType &type, const Buffer &buffer,
                                    int64_t device) override;
+  /// Where one block has the whole value: in memory that all devices share.
+  std::optional<Array> adopt(const ArrayType &type, Array &array) override;
 
   LaunchQueue launches;
   const double launchFrom;

@@ -1,0 +1,303 @@
+// Cutting a function by devices, see DeviceCut.h.
+#include "DeviceCut.h"
+
+#include "meshloom/ControlFlow/ArgumentAttributes.h"
+#include "meshloom/ControlFlow/ControlFlow.h"
+#include "meshloom/ControlFlow/SourceLocation.h"
+#include "meshloom/Dialect/DTensor/DeviceSets.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include <fmt/format.h>
+
+namespace meshloom::detail {
+
+static std::optional<int64_t> numberIn(Operation *op, StringRef name) {
+  auto number = op->getAttrOfType<IntegerAttr>(name);
+  return number ? std::optional(number.getInt()) : std::nullopt;
+}
+
+DeviceCut::DeviceCut(ModuleOp module, ArrayRef<int64_t> ofArguments,
+                     ArrayRef<int64_t> resultSets, ArrayRef<Mesh> meshes)
+    : function(*module.getOps<mlir::func::FuncOp>().begin()),
+      block(function.getBody().front()), meshes(meshes),
+      places(block, ofArguments, meshes) {
+  for (auto [argument, set] :
+       llvm::zip_equal(block.getArguments(), ofArguments)) {
+    numbers[argument] = values.size();
+    auto layout = dtensor::layoutAttrOf(argument.getType());
+    values.push_back({argument, set,
+                      set != ANYWHERE && layout
+                          ? std::optional(layout.getLayout())
+                          : std::nullopt});
+    if (auto result = function.getArgAttrOfType<IntegerAttr>(
+            argument.getArgNumber(), "dtensor.alias"))
+      resultOfArgument[argument.getArgNumber()] = unsigned(result.getInt());
+  }
+  // The layout of a variable is asked for where it is stored.
+  Operation *terminator = block.getTerminator();
+  for (auto [i, set] : llvm::enumerate(resultSets)) {
+    Value result = terminator->getOperand(unsigned(i));
+    auto pin = result.getDefiningOp<dtensor::ConstraintOp>();
+    if (set != ANYWHERE && pin && !pin->hasAttr(dtensor::deviceSetAttr))
+      terminator->setOperand(unsigned(i), pin.getOperand());
+  }
+  eraseUnused();
+  places.visit(terminator->getPrevNode());
+  for (Operation &op : block.without_terminator())
+    place(&op);
+  placeResults(resultSets);
+}
+
+void DeviceCut::eraseUnused() {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (mlir::isOpTriviallyDead(&op))
+      op.erase();
+}
+
+bool DeviceCut::isTransfer(Operation *op) const {
+  if (!isa<dtensor::RelayoutOp>(op))
+    return false;
+  const int64_t from = places.of(op->getOperand(0));
+  return from != ANYWHERE && from != places.of(op);
+}
+
+int64_t DeviceCut::positionOf(Value value) const {
+  Operation *op = value.getDefiningOp();
+  if (!op || places.of(op) == ANYWHERE)
+    return -1; // it depends on arguments alone
+  if (isTransfer(op))
+    return positionOf(op->getOperand(0));
+  return partOf.lookup(op);
+}
+
+DevicePart &DeviceCut::partFor(Operation *op, int64_t set) {
+  const int64_t label = numberIn(op, dtensor::partAttr).value_or(-1);
+  auto last = lastPart.find(set);
+  if (last != lastPart.end() && parts[size_t(last->second)].label == label &&
+      llvm::all_of(usedValues(op), [&](Value value) {
+        const int64_t position = positionOf(value);
+        return position < last->second ||
+               (position == last->second && places.of(value) == set);
+      }))
+    return parts[size_t(last->second)];
+  lastPart[set] = int64_t(parts.size());
+  return parts.emplace_back(DevicePart{set, label, {}, {}, {}, {}});
+}
+
+void DeviceCut::addTo(DevicePart &part, Operation *op) {
+  partOf[op] = &part - parts.data();
+  part.ops.push_back(op);
+}
+
+void DeviceCut::place(Operation *op) {
+  int64_t set = places.of(op);
+  if (set == ANYWHERE)
+    return;
+  if (!isTransfer(op))
+    return addTo(partFor(op, set), op);
+  auto layout = dtensor::layoutAttrOf(op->getResult(0).getType());
+  if (layout.getLayout().is_partial()) {
+    std::string where;
+    if (auto position = sourcePosition(op->getLoc()))
+      where = fmt::format(" (at {})", *position);
+    fail("relayout",
+         fmt::format("expected a layout that is not partial for {}, got {}: "
+                     "bring the value there first, then begin the reduction{}",
+                     deviceSetText(set, meshes),
+                     layout.getLayout().spec_string(), where));
+  }
+  Value operand = op->getOperand(0);
+  if (auto number = numberIn(op, dtensor::transferAttr))
+    transferred[*number] = operand;
+  DeviceMove move{numberOf(operand), {}, layout.getLayout()};
+  if (auto number = numberIn(op, dtensor::transferBackAttr))
+    move.layoutLike = transferred.lookup(*number);
+  numbers[op->getResult(0)] = values.size();
+  values.push_back({op->getResult(0), set, std::nullopt, std::move(move)});
+}
+
+void DeviceCut::placeResults(ArrayRef<int64_t> resultSets) {
+  for (auto [i, value] :
+       llvm::enumerate(block.getTerminator()->getOperands())) {
+    const int64_t wanted = resultSets[i];
+    int64_t set = places.of(value);
+    if (wanted != ANYWHERE && set != ANYWHERE &&
+        !comesAlong(set, dtensor::globalShape(value.getType()).empty(),
+                    wanted)) {
+      auto argument = llvm::find_if(
+          resultOfArgument, [i = i](auto &pair) { return pair.second == i; });
+      auto name = function.getArgAttrOfType<StringAttr>(argument->first,
+                                                        "dtensor.name");
+      fail("assign",
+           fmt::format("expected a value on the devices of variable '{}', {}, "
+                       "got one on {}: bring it there with relayout, make the "
+                       "variable with a layout there, or give it one by "
+                       "set_layout (a model: set_layouts)",
+                       name ? name.str() : "", deviceSetText(wanted, meshes),
+                       deviceSetText(set, meshes)));
+    }
+    Operation *op = value.getDefiningOp();
+    if (set == ANYWHERE && op) {
+      set = wanted == ANYWHERE ? detail::deviceSetOf(meshes.front()) : wanted;
+      if (!partOf.contains(op))
+        addTo(partFor(op, set), op);
+      set = parts[size_t(partOf.lookup(op))].deviceSet;
+    }
+    resultNumbers.push_back(numberOf(value));
+    if (wanted != ANYWHERE && set != wanted)
+      resultNumbers.back() = numberOn(value, wanted);
+  }
+}
+
+size_t DeviceCut::numberOf(Value value) {
+  auto [found, isNew] = numbers.try_emplace(value, values.size());
+  if (isNew) {
+    Operation *op = value.getDefiningOp();
+    DevicePart &part = parts[size_t(partOf.lookup(op))];
+    values.push_back({value, part.deviceSet});
+    part.results.push_back(found->second);
+  }
+  return found->second;
+}
+
+size_t DeviceCut::numberOn(Value value, int64_t set) {
+  const size_t number = numberOf(value);
+  if (values[number].deviceSet == set)
+    return number;
+  auto [found, isNew] = movedNumbers.try_emplace({number, set}, values.size());
+  if (isNew) {
+    const auto rank =
+        unsigned(cast<RankedTensorType>(value.getType()).getRank());
+    Layout layout = Layout::replicated(meshOfDeviceSet(set, meshes), rank);
+    values.push_back(
+        {value, set, std::nullopt, DeviceMove{number, {}, std::move(layout)}});
+  }
+  return found->second;
+}
+
+const DeviceMove *DeviceCut::moveOf(size_t number) const {
+  const std::optional<DeviceMove> &move = values[number].move;
+  return move ? &*move : nullptr;
+}
+
+RankedTensorType DeviceCut::typeOf(size_t number) const {
+  return dtensor::undecided(values[number].value.getType());
+}
+
+Layout DeviceCut::layoutOf(size_t number) const {
+  const Numbered &numbered = values[number];
+  if (numbered.layout)
+    return *numbered.layout;
+  assert(numbered.move && "a program's results have layouts once it is there");
+  if (Value like = numbered.move->layoutLike)
+    if (auto found = numbers.find(like); found != numbers.end())
+      if (const Numbered &source = values[found->second];
+          source.layout && !source.layout->is_partial())
+        return *source.layout;
+  return numbered.move->layout;
+}
+
+/// Builds the module of one part.
+class DeviceCut::Builder {
+public:
+  Builder(DeviceCut &cut, DevicePart &part) : cut(cut), part(part) {}
+
+  OwningOpRef<ModuleOp> build(const Mesh &mesh) {
+    MLIRContext *context = cut.function.getContext();
+    auto original = cut.function->getParentOfType<ModuleOp>();
+    OwningOpRef<ModuleOp> module = ModuleOp::create(original.getLoc());
+    (*module)->setDiscardableAttrs(original->getDiscardableAttrDictionary());
+    (*module)->setAttr("dtensor.mesh", dtensor::MeshAttr::get(context, mesh));
+    OpBuilder b(context);
+    b.setInsertionPointToStart(module->getBody());
+    function = b.create<mlir::func::FuncOp>(cut.function.getLoc(), "main",
+                                            b.getFunctionType({}, {}));
+    function->setDiscardableAttrs(cut.function->getDiscardableAttrDictionary());
+    body = function.addEntryBlock();
+    b.setInsertionPointToStart(body);
+    for (Operation *op : part.ops)
+      clone(b, op);
+    SmallVector<Value> results;
+    for (size_t number : part.results)
+      results.push_back(mapping.lookup(cut.values[number].value));
+    b.create<mlir::func::ReturnOp>(cut.function.getLoc(), results);
+    SmallVector<Type> resultTypes(ValueRange(results).getTypes());
+    function.setFunctionType(
+        b.getFunctionType(body->getArgumentTypes(), resultTypes));
+    nameArguments();
+    return module;
+  }
+
+private:
+  void clone(OpBuilder &b, Operation *op) {
+    for (Value value : usedValues(op))
+      import(b, value);
+    dtensor::eraseDeviceSets(b.clone(*op, mapping));
+  }
+
+  void import(OpBuilder &b, Value value) {
+    if (mapping.contains(value))
+      return;
+    Operation *op = value.getDefiningOp();
+    if (op && cut.places.of(op) == ANYWHERE)
+      return clone(b, op);
+    const size_t number = cut.numberOn(value, part.deviceSet);
+    RankedTensorType bare = cut.typeOf(number);
+    Type type = RankedTensorType::get(
+        bare.getShape(), bare.getElementType(),
+        dtensor::LayoutAttr::get(b.getContext(), cut.layoutOf(number)));
+    part.operands.push_back(number);
+    mapping.map(value, body->addArgument(type, value.getLoc()));
+  }
+
+  /// As the function's, and which of the results may be in their memory.
+  void nameArguments() {
+    ArgumentAttributes attributes(function);
+    ::mlir::Builder b(function.getContext());
+    for (auto [i, number] : llvm::enumerate(part.operands)) {
+      Value value = cut.values[number].value;
+      // By its place, so that equal parts are equal modules.
+      std::string name = fmt::format("value{}", i);
+      if (auto argument = dyn_cast<BlockArgument>(value)) {
+        if (auto given = cut.function.getArgAttrOfType<StringAttr>(
+                argument.getArgNumber(), "dtensor.name"))
+          name = given.str();
+        auto assigned = cut.resultOfArgument.find(argument.getArgNumber());
+        if (assigned != cut.resultOfArgument.end()) {
+          const size_t result = cut.resultNumbers[assigned->second];
+          if (auto found = llvm::find(part.results, result);
+              found != part.results.end())
+            attributes.set(unsigned(i), "dtensor.alias",
+                           b.getI64IntegerAttr(found - part.results.begin()));
+        }
+      }
+      attributes.set(unsigned(i), "dtensor.name", b.getStringAttr(name));
+    }
+    attributes.apply();
+  }
+
+  DeviceCut &cut;
+  DevicePart &part;
+  mlir::func::FuncOp function;
+  Block *body = nullptr;
+  mlir::IRMapping mapping;
+};
+
+ModuleOp DeviceCut::build(size_t number, const Mesh &mesh) {
+  // What later parts and moves take is found before any part is built.
+  if (number == 0)
+    for (size_t p = 0; p < parts.size(); ++p)
+      for (Operation *op : parts[p].ops)
+        for (Value value : usedValues(op))
+          if (Operation *source = value.getDefiningOp();
+              source && partOf.contains(source) &&
+              partOf.lookup(source) != int64_t(p))
+            (void)numberOf(value);
+  DevicePart &part = parts[number];
+  part.module = Builder(*this, part).build(mesh);
+  return *part.module;
+}
+
+} // namespace meshloom::detail
