@@ -315,7 +315,7 @@ Loaded compileAndLoad(ModuleOp module, const Mesh &mesh,
   loaded.compileSeconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
           .count();
-  waitAtExit();
+  endBeforeStatics();
   return loaded;
 }
 
@@ -328,10 +328,12 @@ std::vector<Tensor> runOps(OpCall call) {
     nodeOf(operand, call.name, &call.where);
   if (const std::shared_ptr<Trace> &trace = threadState().trace())
     return emitOp(*trace, call);
-  Running running;
-  std::vector<Tensor> results = runEagerly(call);
-  recordOp(call, results);
-  return results;
+  return runWhole([&] {
+    const Running running;
+    std::vector<Tensor> results = runEagerly(call);
+    recordOp(call, results);
+    return results;
+  });
 }
 
 Tensor runOp(OpCall call) {

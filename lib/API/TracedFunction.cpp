@@ -1,6 +1,7 @@
 // Running a compiled function, see TracedFunction.h.
 #include "TracedFunction.h"
 #include "CollectiveLimits.h"
+#include "Running.h"
 #include "Tape.h"
 
 #include "meshloom/Runtime/Communicator.h"
@@ -79,6 +80,13 @@ TracedFunction::TracedFunction(std::shared_ptr<Trace> trace, size_t resultCount,
   }
   llvm::sort(variables,
              [](auto &a, auto &b) { return a.first->id < b.first->id; });
+}
+
+TracedFunction::~TracedFunction() {
+  inWholeThread([&] {
+    const Running running;
+    source.reset();
+  });
 }
 
 std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
