@@ -255,6 +255,26 @@ static Result<Array> asArgument(Array array,
       meshText(own.mesh())));
 }
 
+Status mayExecute(const std::shared_ptr<Executable> &program,
+                  std::span<const Mesh> meshes,
+                  std::span<const Array> arguments) {
+  const Signature &signature = program->signature();
+  if (spansProcesses(signature.mesh))
+    if (Result<bool> isTogether = agreeOn(program); !isTogether)
+      return isTogether.error();
+  if (meshes.size() < 2)
+    return program->mayExecute(arguments);
+  std::vector<Array> taken;
+  taken.reserve(arguments.size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    auto array = asArgument(arguments[i], signature.arguments[i]);
+    if (!array)
+      return array.error();
+    taken.push_back(std::move(*array));
+  }
+  return program->mayExecute(taken);
+}
+
 Result<std::vector<Array>> execute(const std::shared_ptr<Executable> &program,
                                    std::span<const Mesh> meshes,
                                    std::vector<Array> arguments) {

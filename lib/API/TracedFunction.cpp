@@ -4,6 +4,7 @@
 #include "Running.h"
 #include "Tape.h"
 
+#include "meshloom/Core/UserCalls.h"
 #include "meshloom/Runtime/Communicator.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -127,18 +128,25 @@ std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
     if (recording)
       variableValues[argument] = wrap(variable->array, variable->host);
   }
-  // Checking mode keeps the old values: no update is in place, and a failure
-  // changes nothing.
-  bool keeping = compiledFor.checkNumerics;
+  // Checking mode keeps the old values, and so does a program that calls the
+  // user's functions: no update is in place, and a failure changes nothing.
+  const Compiled &compiled = loaded.executable->compiled();
+  const bool keeping =
+      compiledFor.checkNumerics ||
+      (compiled.coded() && callsUserFunctions(compiled.program()));
   auto isMovedIn = [&](size_t argument) {
     return arguments[argument].assigned && !keeping;
   };
   for (auto [variable, argument] : variables)
-    if (!isMovedIn(argument)) // may throw: before any value is moved
-      arrays[argument] = taken(variable->array, variable->host);
+    arrays[argument] = isMovedIn(argument)
+                           ? variable->array
+                           : taken(variable->array, variable->host);
+  // What is refused is refused before any value is moved.
+  if (Status ok = mayExecute(loaded.executable, meshes, arrays); !ok)
+    fail(name, ok.error().message());
   for (auto [variable, argument] : variables)
     if (isMovedIn(argument))
-      arrays[argument] = std::move(variable->array);
+      variable->array = Array();
   const CollectiveTimeout limit(collectiveTimeoutOf(*source->module));
   Result<std::vector<Array>> out =
       execute(loaded.executable, meshes, std::move(arrays));

@@ -2,6 +2,7 @@
 #include "meshloom/Runtime/Plan/PlanExecutable.h"
 
 #include "meshloom/Core/Hash.h"
+#include "meshloom/Core/UserCalls.h"
 #include "meshloom/Runtime/Communicator.h"
 #include "meshloom/Runtime/Plan/LaunchedRuns.h"
 #include "meshloom/Runtime/Plan/StepProfile.h"
@@ -176,9 +177,18 @@ RunExchanges PlanExecutable::nextExchanges() {
           CollectiveTimeout::current()};
 }
 
+Status PlanExecutable::mayExecute(std::span<const Array> arguments) const {
+  if (Status ok = Executable::mayExecute(arguments); !ok)
+    return ok;
+  if (exchanges())
+    if (std::optional<Error> failure = device->communicator()->failure())
+      return *failure;
+  return Success();
+}
+
 Result<std::vector<Array>>
 PlanExecutable::execute(std::vector<Array> arguments) {
-  if (Status ok = checkArguments(arguments); !ok)
+  if (Status ok = mayExecute(arguments); !ok)
     return ok.error();
   RunExchanges exchanges = nextExchanges();
   bool ready = true;
@@ -206,6 +216,12 @@ std::vector<Array> PlanExecutable::launch(std::vector<Array> arguments,
     Pending profile;
     RunExchanges exchanges;
     LaunchedRun counted;
+    /// Arguments that results overwrite, where a run may fail midway: another
+    /// reference, so that the update takes place in other memory.
+    std::vector<Array> old;
+    /// It failed, and what it would have updated is as it was.
+    std::shared_ptr<std::atomic<bool>> isUnchanged =
+        std::make_shared<std::atomic<bool>>(false);
     Work(RunExchanges exchanges, bool counts)
         : exchanges(exchanges), counted(counts) {}
   };
@@ -223,14 +239,27 @@ std::vector<Array> PlanExecutable::launch(std::vector<Array> arguments,
         device->blockBytes(result.type) * int64_t(device->slots(mesh()))));
   const std::vector<std::shared_ptr<BlockBuffer>> buffers = work->results;
   launch.cores = cores();
+  if (callsUserFunctions(loaded))
+    work->old = work->arguments;
+  const std::shared_ptr<std::atomic<bool>> isUnchanged = work->isUnchanged;
   launch.run = [work = std::move(work)]() -> Event {
+    auto failed = [&](const Error &error, const std::vector<Array> &old) {
+      const auto &results = work->self->signature().results;
+      for (size_t r = 0; r < results.size() && !old.empty(); ++r)
+        if (results[r].aliasedArgument >= 0)
+          if (const Array &array = old[size_t(results[r].aliasedArgument)];
+              array.wait())
+            work->results[r]->set(BlockBuffer::of(array));
+      *work->isUnchanged = !old.empty();
+      return Event::failed(error);
+    };
     for (const Array &array : work->arguments)
       if (Status ok = array.wait(); !ok)
-        return Event::failed(ok.error());
+        return failed(ok.error(), work->arguments);
     Result<std::vector<Array>> made = work->self->runNow(
         std::move(work->arguments), std::move(work->profile), work->exchanges);
     if (!made)
-      return Event::failed(made.error());
+      return failed(made.error(), work->old);
     std::vector<Event> events;
     for (size_t r = 0; r < made->size(); ++r) {
       events.push_back((*made)[r].event());
@@ -249,8 +278,21 @@ std::vector<Array> PlanExecutable::launch(std::vector<Array> arguments,
   }
   std::vector<Array> results;
   results.reserve(buffers.size());
-  for (size_t r = 0; r < buffers.size(); ++r)
-    results.emplace_back(signature().results[r].type, buffers[r], done);
+  for (size_t r = 0; r < buffers.size(); ++r) {
+    Event event = done;
+    if (signature().results[r].aliasedArgument >= 0 && !done.isReady()) {
+      // What would have been updated keeps its value.
+      event = Event::pending();
+      done.then(
+          [event, isUnchanged, buffer = buffers[r]](const Status &status) {
+            if (*isUnchanged && !buffer->blocks().empty())
+              event.complete();
+            else
+              event.finish(status);
+          });
+    }
+    results.emplace_back(signature().results[r].type, buffers[r], event);
+  }
   return results;
 }
 
