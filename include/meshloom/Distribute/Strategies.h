@@ -11,7 +11,10 @@ namespace meshloom {
 class DeviceName {
 public:
   /// By name; see DeviceSpec::from_string.
-  DeviceName(const char *name) : text(name) {}
+  DeviceName(const char *name)
+      : text(textOrThrow(name, "a device's name, as \"CPU:0\"")) {}
+  /// A device has a name.
+  DeviceName(std::nullptr_t) = delete;
   /// See above.
   DeviceName(std::string name) : text(std::move(name)) {}
   /// As list_logical_devices gives it.
