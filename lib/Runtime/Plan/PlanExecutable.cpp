@@ -2,7 +2,6 @@
 #include "meshloom/Runtime/Plan/PlanExecutable.h"
 
 #include "meshloom/Core/Hash.h"
-#include "meshloom/Core/UserCalls.h"
 #include "meshloom/Runtime/Communicator.h"
 #include "meshloom/Runtime/Plan/LaunchedRuns.h"
 #include "meshloom/Runtime/Plan/StepProfile.h"
@@ -216,12 +215,6 @@ std::vector<Array> PlanExecutable::launch(std::vector<Array> arguments,
     Pending profile;
     RunExchanges exchanges;
     LaunchedRun counted;
-    /// Arguments that results overwrite, where a run may fail midway: another
-    /// reference, so that the update takes place in other memory.
-    std::vector<Array> old;
-    /// It failed, and what it would have updated is as it was.
-    std::shared_ptr<std::atomic<bool>> isUnchanged =
-        std::make_shared<std::atomic<bool>>(false);
     Work(RunExchanges exchanges, bool counts)
         : exchanges(exchanges), counted(counts) {}
   };
@@ -239,27 +232,14 @@ std::vector<Array> PlanExecutable::launch(std::vector<Array> arguments,
         device->blockBytes(result.type) * int64_t(device->slots(mesh()))));
   const std::vector<std::shared_ptr<BlockBuffer>> buffers = work->results;
   launch.cores = cores();
-  if (callsUserFunctions(loaded))
-    work->old = work->arguments;
-  const std::shared_ptr<std::atomic<bool>> isUnchanged = work->isUnchanged;
   launch.run = [work = std::move(work)]() -> Event {
-    auto failed = [&](const Error &error, const std::vector<Array> &old) {
-      const auto &results = work->self->signature().results;
-      for (size_t r = 0; r < results.size() && !old.empty(); ++r)
-        if (results[r].aliasedArgument >= 0)
-          if (const Array &array = old[size_t(results[r].aliasedArgument)];
-              array.wait())
-            work->results[r]->set(BlockBuffer::of(array));
-      *work->isUnchanged = !old.empty();
-      return Event::failed(error);
-    };
     for (const Array &array : work->arguments)
       if (Status ok = array.wait(); !ok)
-        return failed(ok.error(), work->arguments);
+        return Event::failed(ok.error());
     Result<std::vector<Array>> made = work->self->runNow(
         std::move(work->arguments), std::move(work->profile), work->exchanges);
     if (!made)
-      return failed(made.error(), work->old);
+      return Event::failed(made.error());
     std::vector<Event> events;
     for (size_t r = 0; r < made->size(); ++r) {
       events.push_back((*made)[r].event());
@@ -278,21 +258,8 @@ std::vector<Array> PlanExecutable::launch(std::vector<Array> arguments,
   }
   std::vector<Array> results;
   results.reserve(buffers.size());
-  for (size_t r = 0; r < buffers.size(); ++r) {
-    Event event = done;
-    if (signature().results[r].aliasedArgument >= 0 && !done.isReady()) {
-      // What would have been updated keeps its value.
-      event = Event::pending();
-      done.then(
-          [event, isUnchanged, buffer = buffers[r]](const Status &status) {
-            if (*isUnchanged && !buffer->blocks().empty())
-              event.complete();
-            else
-              event.finish(status);
-          });
-    }
-    results.emplace_back(signature().results[r].type, buffers[r], event);
-  }
+  for (size_t r = 0; r < buffers.size(); ++r)
+    results.emplace_back(signature().results[r].type, buffers[r], done);
   return results;
 }
 
