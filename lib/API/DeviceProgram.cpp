@@ -6,6 +6,7 @@
 
 #include "meshloom/ControlFlow/Passes.h"
 #include "meshloom/Core/MeshUnification.h"
+#include "meshloom/Core/UserCalls.h"
 
 #include "mlir/Pass/PassManager.h"
 
@@ -189,6 +190,32 @@ private:
   std::vector<Array> values;
   std::vector<size_t> left; ///< uses that are to come
 };
+
+Status DeviceProgram::mayExecute(const std::vector<Array> &arguments) const {
+  for (const Part &part : pieces) {
+    if (isWhole())
+      return detail::mayExecute(part.executable, part.meshes, arguments);
+    if (!llvm::all_of(part.operands, [&](size_t number) {
+          return number < arguments.size() && !moves.contains(number);
+        }))
+      continue;
+    std::vector<Array> operands;
+    operands.reserve(part.operands.size());
+    for (size_t number : part.operands)
+      operands.push_back(arguments[number]);
+    if (Status ok = detail::mayExecute(part.executable, part.meshes, operands);
+        !ok)
+      return ok;
+  }
+  return Success();
+}
+
+bool DeviceProgram::callsUser() const {
+  return llvm::any_of(pieces, [](const Part &part) {
+    const Compiled &compiled = part.executable->compiled();
+    return compiled.coded() && callsUserFunctions(compiled.program());
+  });
+}
 
 Result<std::vector<Array>>
 DeviceProgram::execute(std::vector<Array> arguments) const {

@@ -34,6 +34,11 @@ public:
   static std::shared_ptr<const DeviceProgram>
   compile(Trace &trace, const Settings &settings, std::string_view name);
 
+  /// Whether `execute` would refuse these arguments, of which nothing is taken.
+  /// What only the values between its parts decide is not known before.
+  Status mayExecute(const std::vector<Array> &arguments) const;
+  /// Whether a part of it calls the user's functions, which may fail.
+  bool callsUser() const;
   /// Runs it: takes and gives arrays on the user's meshes. Those that are moved
   /// in may be updated in place. An Error where memory does not suffice.
   Result<std::vector<Array>> execute(std::vector<Array> arguments) const;

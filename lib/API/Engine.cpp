@@ -350,6 +350,26 @@ static Result<Array> asArgument(Array array,
   return movedTo(std::move(array), type.layout);
 }
 
+Status mayExecute(const std::shared_ptr<Executable> &program,
+                  std::span<const Mesh> meshes,
+                  std::span<const Array> arguments) {
+  const Signature &signature = program->signature();
+  if (spansProcesses(signature.mesh))
+    if (Result<bool> isTogether = agreeOn(program); !isTogether)
+      return isTogether.error();
+  if (meshes.size() < 2)
+    return program->mayExecute(arguments);
+  std::vector<Array> taken;
+  taken.reserve(arguments.size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    auto array = asArgument(arguments[i], signature.arguments[i]);
+    if (!array)
+      return array.error();
+    taken.push_back(std::move(*array));
+  }
+  return program->mayExecute(taken);
+}
+
 Result<std::vector<Array>> execute(const std::shared_ptr<Executable> &program,
                                    std::span<const Mesh> meshes,
                                    std::vector<Array> arguments) {
@@ -410,7 +430,7 @@ Loaded compileAndLoad(ModuleOp module, const Mesh &mesh,
   loaded.compileSeconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
           .count();
-  waitAtExit();
+  endBeforeStatics();
   return loaded;
 }
 
@@ -423,12 +443,14 @@ std::vector<Tensor> runOps(OpCall call) {
     nodeOf(operand, call.name, &call.where);
   if (const std::shared_ptr<Trace> &trace = threadState().trace())
     return emitOp(*trace, call);
-  Running running;
-  if (!call.mixesDevices)
-    gatherOperands(call);
-  std::vector<Tensor> results = runEagerly(call);
-  recordOp(call, results);
-  return results;
+  return runWhole([&] {
+    const Running running;
+    if (!call.mixesDevices)
+      gatherOperands(call);
+    std::vector<Tensor> results = runEagerly(call);
+    recordOp(call, results);
+    return results;
+  });
 }
 
 Tensor runOp(OpCall call) {

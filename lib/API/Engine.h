@@ -92,6 +92,11 @@ Layout onMeshOf(std::span<const Mesh> meshes, const Layout &layout);
 Result<std::vector<Array>> execute(const std::shared_ptr<Executable> &program,
                                    std::span<const Mesh> meshes,
                                    std::vector<Array> arguments);
+/// Fails where `execute` would refuse the arguments, so that nothing is moved
+/// into a call that does not take place.
+Status mayExecute(const std::shared_ptr<Executable> &program,
+                  std::span<const Mesh> meshes,
+                  std::span<const Array> arguments);
 /// For the devices of `mesh`.
 CompileOptions optionsFor(const Mesh &mesh, const Settings &settings);
 /// Compiles `module` for the devices of `mesh` and loads it. `explain`: see

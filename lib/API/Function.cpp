@@ -224,13 +224,15 @@ std::shared_ptr<TracedFunction> traceFunction(const std::string &name,
 
 CallOutput callFunction(FunctionState &state, CallInput input,
                         const TraceBody &body) {
-  Running running;
-  std::lock_guard lock(state.mutex);
-  std::shared_ptr<TracedFunction> traced = find(state, input, body);
-  if (std::optional<std::vector<Tensor>> empty =
-          captureCall(traced, input.tensors))
-    return {std::move(*empty), traced->skeleton};
-  return {traced->run(input.tensors), traced->skeleton};
+  return runWhole([&]() -> CallOutput {
+    const Running running;
+    std::lock_guard lock(state.mutex);
+    std::shared_ptr<TracedFunction> traced = find(state, input, body);
+    if (std::optional<std::vector<Tensor>> empty =
+            captureCall(traced, input.tensors))
+      return {std::move(*empty), traced->skeleton};
+    return {traced->run(input.tensors), traced->skeleton};
+  });
 }
 
 ConcreteFunction concreteFunction(FunctionState &state, CallInput input,
@@ -286,11 +288,13 @@ std::vector<Tensor> callWithLayout(const TraceBody &body, const Layout &layout,
     skeleton = out.skeleton;
     return out.tensors;
   }
-  Running running;
-  std::shared_ptr<TracedFunction> traced =
-      traceBody(std::string(name), {}, body, {}, layout);
-  skeleton = traced->skeleton;
-  return traced->run({});
+  return runWhole([&] {
+    const Running running;
+    std::shared_ptr<TracedFunction> traced =
+        traceBody(std::string(name), {}, body, {}, layout);
+    skeleton = traced->skeleton;
+    return traced->run({});
+  });
 }
 
 } // namespace meshloom::detail

@@ -9,6 +9,7 @@
 #include "meshloom/API/HostTensor.h"
 #include "meshloom/API/IndexOps.h"
 #include "meshloom/API/Ops.h"
+#include "meshloom/Core/ThreadLocal.h"
 
 #include <fmt/format.h>
 
@@ -310,15 +311,17 @@ void PartitionedVariable::print(std::ostream &out,
 // ColocationScope
 //===----------------------------------------------------------------------===//
 
-static thread_local std::optional<DVariable> liesWith;
+static std::optional<DVariable> &liesWith() {
+  return threadLocal<std::optional<DVariable>>();
+}
 
 ColocationScope::ColocationScope(const DVariable &variable)
-    : around(std::exchange(liesWith, variable)) {}
+    : around(std::exchange(liesWith(), variable)) {}
 ColocationScope::~ColocationScope() {
-  liesWith = std::move(around);
+  liesWith() = std::move(around);
 }
 const std::optional<DVariable> &colocated() {
-  return liesWith;
+  return liesWith();
 }
 
 //===----------------------------------------------------------------------===//

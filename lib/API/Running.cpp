@@ -1,13 +1,14 @@
-// Counting what runs, and waiting for it at exit, see Running.h.
+// Counting what runs, and waiting for it at the end, see Running.h.
 #include "Running.h"
 
+#include "meshloom/Core/ProcessEnd.h"
 #include "meshloom/Runtime/LaunchQueue.h"
 
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <cstdlib>
+#include <exception>
 #include <mutex>
+#include <pthread.h>
 #include <thread>
 
 namespace meshloom::detail {
@@ -29,17 +30,29 @@ Gate &gate() {
 
 thread_local int depth = 0;
 
-/// Long enough for any program; a thread that waits for this one (exit was
-/// called in what it runs) cannot hold the process for longer.
-constexpr std::chrono::seconds longestWait(20);
+/// What other threads begin waits until so long after the end of all work. By
+/// then there is no process any more, unless it waits for one of them, as the
+/// destructor of a static std::jthread does: then all go on.
+constexpr std::chrono::seconds LONGEST_PAUSE(2);
 
 void close() {
   Gate &own = gate();
   std::unique_lock lock(own.mutex);
   own.closed = true;
   own.closer = std::this_thread::get_id();
-  own.changed.wait_for(lock, longestWait,
+  // What this thread is in the middle of does not go on; others may wait for
+  // that in turn.
+  own.changed.wait_for(lock, depth ? LONGEST_PAUSE : ProcessEnd::LONGEST_WAIT,
                        [&] { return own.running == (depth ? 1 : 0); });
+}
+
+void keepWholeInForks() {
+  pthread_atfork([] { gate().mutex.lock(); }, [] { gate().mutex.unlock(); },
+                 [] {
+                   gate().running = depth ? 1 : 0;
+                   gate().closed = false;
+                   gate().mutex.unlock();
+                 });
 }
 
 } // namespace
@@ -49,9 +62,17 @@ Running::Running() {
     return;
   Gate &own = gate();
   std::unique_lock lock(own.mutex);
-  own.changed.wait(lock, [&] {
-    return !own.closed || own.closer == std::this_thread::get_id();
-  });
+  // What has been launched runs to its end, with what it runs in turn.
+  while (own.closed && own.closer != std::this_thread::get_id() &&
+         !LaunchQueue::Working::here()) {
+    const bool wasOver = ProcessEnd::isOver();
+    if (own.changed.wait_for(lock, LONGEST_PAUSE,
+                             [&] { return !own.closed; }) ||
+        !wasOver)
+      continue;
+    own.closed = false;
+    own.changed.notify_all();
+  }
   ++own.running;
 }
 
@@ -60,16 +81,42 @@ Running::~Running() {
     return;
   Gate &own = gate();
   std::lock_guard lock(own.mutex);
-  if (--own.running == 0 || own.closed)
+  --own.running;
+  if (own.closed)
     own.changed.notify_all();
 }
 
-void waitAtExit() {
-  // Programs that run come to their end before the threads that they run in.
-  LaunchQueue::endAtExit();
-  // Handlers run in reverse order, between the destructors of what was made
-  // after and before each was registered.
-  std::atexit(close);
+void inWholeThread(const std::function<void()> &body) {
+  // Not destroyed itself, having no destructor.
+  thread_local bool isEnded = false;
+  struct End {
+    ~End() { isEnded = true; }
+  };
+  thread_local const End end;
+  (void)end;
+  if (!isEnded)
+    return body();
+  std::exception_ptr failure;
+  std::thread([&, passes = depth > 0 ||
+                           gate().closer == std::this_thread::get_id()] {
+    // The gate is open to it as it is to this thread.
+    depth += passes;
+    try {
+      body();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }).join();
+  if (failure)
+    std::rethrow_exception(failure);
+}
+
+void endBeforeStatics() {
+  [[maybe_unused]] static const bool isAdded = [] {
+    keepWholeInForks();
+    return ProcessEnd::add(ProcessEnd::Stage::Calls, &gate(), close);
+  }();
+  ProcessEnd::comeFirst();
 }
 
 } // namespace meshloom::detail

@@ -1,13 +1,16 @@
 // Running: what uses the compiler or devices ends before the process does.
 #pragma once
 
+#include <functional>
+#include <optional>
+
 namespace meshloom::detail {
 
 /// While it lives, its thread compiles or runs a program. When the process ends
-/// (main returns, exit is called), programs that run in other threads come to
-/// their end first, because they use what is then destroyed (LLVM's and
-/// oneTBB's state); programs that would begin after that never do: their
-/// threads wait for the end. Nests.
+/// (see ProcessEnd.h), programs that run in other threads come to their end
+/// first, because they use what is then destroyed (LLVM's and oneTBB's state).
+/// Programs that would begin after that wait for the end of the process, which
+/// follows at once, unless it waits for them. Nests.
 class [[nodiscard]] Running {
 public:
   Running();
@@ -15,8 +18,20 @@ public:
   Running(const Running &) = delete;
 };
 
-/// Called when something has been compiled: what was made for that on the way
-/// is destroyed after the wait, not before it.
-void waitAtExit();
+/// Runs `body`, in a thread of its own where this thread's thread_local objects
+/// have been destroyed, as they are before handlers of atexit run and static
+/// objects are destroyed: MLIR keeps caches in such objects.
+void inWholeThread(const std::function<void()> &body);
+
+/// What `body` gives; see above.
+template <typename Body> auto runWhole(const Body &body) {
+  std::optional<decltype(body())> result;
+  inWholeThread([&] { result.emplace(body()); });
+  return std::move(*result);
+}
+
+/// Called when something has been compiled: static objects that were
+/// constructed on the way are destroyed after the end, not before it.
+void endBeforeStatics();
 
 } // namespace meshloom::detail

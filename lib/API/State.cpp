@@ -8,6 +8,7 @@
 #include "meshloom/API/ConcreteFunction.h"
 #include "meshloom/API/Errors.h"
 #include "meshloom/API/NameScope.h"
+#include "meshloom/Core/ThreadLocal.h"
 #include "meshloom/Runtime/Platform.h"
 
 #include <fmt/format.h>
@@ -23,8 +24,7 @@ const std::shared_ptr<Trace> &ThreadState::trace() const {
 }
 
 ThreadState &threadState() {
-  thread_local ThreadState state;
-  return state;
+  return threadLocal<ThreadState>();
 }
 
 CallSite::CallSite(const std::source_location &where)

@@ -1,6 +1,7 @@
 // Running a compiled function, see TracedFunction.h.
 #include "TracedFunction.h"
 #include "CollectiveLimits.h"
+#include "Running.h"
 #include "Tape.h"
 
 #include "meshloom/Runtime/Communicator.h"
@@ -77,6 +78,13 @@ TracedFunction::TracedFunction(std::shared_ptr<Trace> trace, size_t resultCount,
              [](auto &a, auto &b) { return a.first->id < b.first->id; });
 }
 
+TracedFunction::~TracedFunction() {
+  inWholeThread([&] {
+    const Running running;
+    source.reset();
+  });
+}
+
 std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
   std::vector<Array> arrays(arguments.size());
   auto taken = [&](const Array &array, bool host) {
@@ -114,19 +122,23 @@ std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
     if (recording)
       variableValues[argument] = wrap(value, variable->host);
   }
-  // Checking mode keeps the old values: no update is in place, and a failure
-  // changes nothing.
-  bool keeping = compiledFor.checkNumerics;
+  // Checking mode keeps the old values, and so does a program that calls the
+  // user's functions: no update is in place, and a failure changes nothing.
+  const bool keeping = compiledFor.checkNumerics || program->callsUser();
   auto isMovedIn = [&](size_t argument) {
     return arguments[argument].assigned && !keeping &&
            !arguments[argument].variable->home;
   };
   for (auto [variable, argument] : variables)
-    if (!isMovedIn(argument)) // may throw: before any value is moved
-      arrays[argument] = taken(valueOf(*variable, name), variable->host);
+    arrays[argument] = isMovedIn(argument)
+                           ? variable->array
+                           : taken(valueOf(*variable, name), variable->host);
+  // What is refused is refused before any value is moved.
+  if (Status ok = program->mayExecute(arrays); !ok)
+    fail(name, ok.error().message());
   for (auto [variable, argument] : variables)
     if (isMovedIn(argument))
-      arrays[argument] = std::move(variable->array);
+      variable->array = Array();
   const CollectiveTimeout limit(collectiveTimeoutOf(*source->module));
   Result<std::vector<Array>> out = program->execute(std::move(arrays));
   if (!out) {

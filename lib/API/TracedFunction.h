@@ -17,6 +17,8 @@ public:
   TracedFunction(std::shared_ptr<Trace> trace, size_t resultCount,
                  std::shared_ptr<const void> skeleton, double traceSeconds,
                  std::vector<TracedUpdate> updates = {});
+  /// Destroys IR, which no thread does any more while the process ends.
+  ~TracedFunction();
 
   /// Runs it: explicit arguments in, explicit results out; variables are read
   /// and updated. `captured` are this trace's own by default.

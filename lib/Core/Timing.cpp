@@ -1,5 +1,6 @@
 // One table for the process: a path of names to seconds and how often.
 #include "meshloom/Core/Timing.h"
+#include "meshloom/Core/ThreadLocal.h"
 
 #include <algorithm>
 #include <atomic>
@@ -65,8 +66,7 @@ std::atomic<bool> &flag() {
 }
 
 std::string &currentPath() {
-  thread_local std::string path;
-  return path;
+  return threadLocal<std::string>();
 }
 } // namespace
 

@@ -1,6 +1,7 @@
 // Steps that call functions of the user's: map, in this thread or on several,
 // and interleave.
 #include "Steps.h"
+#include "meshloom/Core/ProcessEnd.h"
 #include "meshloom/Data/Dataset.h"
 
 #include <algorithm>
@@ -44,32 +45,30 @@ public:
               ParallelCalls calls)
       : input(std::move(input)), function(std::move(function)), calls(calls),
         limit(2 * size_t(calls.count)) {}
-  ~ParallelMap() override {
-    {
-      std::lock_guard lock(mutex);
-      isStopped = true;
-    }
-    changed.notify_all();
-    for (std::thread &worker : workers)
-      worker.join();
-  }
-
   std::optional<Element> next() override {
-    if (workers.empty()) {
-      workers.reserve(size_t(calls.count));
+    if (!workers.haveStarted())
       for (int64_t i = 0; i < calls.count; ++i)
-        workers.emplace_back([this] { work(); });
-    }
+        if (!workers.start([this] { work(); }))
+          stop(); // the process ends
     std::unique_lock lock(mutex);
     auto found = slots.end();
     changed.wait(lock, [&] {
       found = calls.deterministic ? slots.begin()
                                   : std::ranges::find_if(slots, &Slot::isDone);
       return (found != slots.end() && (*found)->done) ||
-             (isExhausted && slots.empty());
+             ((isExhausted || (isStopped && !isPulling)) && slots.empty());
     });
-    if (slots.empty())
+    if (slots.empty() && isExhausted)
       return std::nullopt;
+    if (slots.empty()) {
+      const int64_t index = taken++;
+      lock.unlock();
+      meshloom::detail::HostScope host;
+      std::optional<Element> element = input->next();
+      if (element)
+        element = naming("map", index, [&] { return function(*element); });
+      return element;
+    }
     std::shared_ptr<Slot> slot = *found;
     slots.erase(found);
     lock.unlock();
@@ -79,7 +78,7 @@ public:
     return std::move(slot->value);
   }
   void skip(int64_t n) override {
-    if (!workers.empty())
+    if (workers.haveStarted())
       return Cursor::skip(n);
     taken += n;
     input->skip(n);
@@ -113,15 +112,14 @@ private:
       }
       lock.lock();
       isPulling = false;
+      changed.notify_all();
       if (!element && !slot->failure) {
         isExhausted = true;
-        changed.notify_all();
         return;
       }
       slots.push_back(slot);
       const int64_t index = taken++;
       lock.unlock();
-      changed.notify_all();
       if (element)
         try {
           slot->value =
@@ -135,11 +133,16 @@ private:
     }
   }
 
+  void stop() {
+    std::lock_guard lock(mutex);
+    isStopped = true;
+    changed.notify_all();
+  }
+
   std::unique_ptr<Cursor> input;
   const ElementFunction function;
   const ParallelCalls calls;
   const size_t limit;
-  std::vector<std::thread> workers;
 
   std::mutex mutex; ///< guards what follows
   std::condition_variable changed;
@@ -147,6 +150,8 @@ private:
   std::deque<std::shared_ptr<Slot>> slots;
   int64_t taken = 0;
   bool isPulling = false, isExhausted = false, isStopped = false;
+
+  BackgroundThreads workers{[this] { stop(); }};
 };
 
 class Map : public Step<Map> {

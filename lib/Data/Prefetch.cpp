@@ -2,12 +2,12 @@
 // devices.
 #include "Steps.h"
 #include "meshloom/API/Distribute.h"
+#include "meshloom/Core/ProcessEnd.h"
 #include "meshloom/Data/Dataset.h"
 
 #include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <thread>
 
 namespace meshloom::data::detail {
 
@@ -19,32 +19,27 @@ public:
               ElementFunction place)
       : input(std::move(input)), limit(size_t(limit)), place(std::move(place)) {
   }
-  ~Prefetching() override {
-    {
-      std::lock_guard lock(mutex);
-      isStopped = true;
-    }
-    changed.notify_all();
-    if (worker.joinable())
-      worker.join();
-  }
   std::optional<Element> next() override {
-    if (!worker.joinable())
-      worker = std::thread([this] { work(); });
+    if (!worker.haveStarted() && !worker.start([this] { work(); }))
+      return produced().value();
     std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return !ready.empty() || isExhausted; });
-    if (ready.empty())
+    changed.wait(lock, [&] {
+      return !ready.empty() || isExhausted || (isStopped && !isProducing);
+    });
+    if (ready.empty() && isExhausted)
       return std::nullopt;
-    Ready made = std::move(ready.front());
+    if (ready.empty()) { // the process ends
+      lock.unlock();
+      return produced().value();
+    }
+    Ready first = std::move(ready.front());
     ready.pop_front();
     lock.unlock();
     changed.notify_all();
-    if (made.failure)
-      std::rethrow_exception(made.failure);
-    return std::move(made.element);
+    return std::move(first).value();
   }
   void skip(int64_t n) override {
-    if (worker.joinable())
+    if (worker.haveStarted())
       Cursor::skip(n);
     else
       input->skip(n);
@@ -54,43 +49,60 @@ private:
   struct Ready {
     std::optional<Element> element;
     std::exception_ptr failure;
+    std::optional<Element> value() && {
+      if (failure)
+        std::rethrow_exception(failure);
+      return std::move(element);
+    }
   };
-  void work() {
+  Ready produced() {
     meshloom::detail::HostScope host;
+    Ready next;
+    try {
+      next.element = input->next();
+      if (next.element && place)
+        next.element = place(*next.element);
+    } catch (...) {
+      next.failure = std::current_exception();
+    }
+    return next;
+  }
+  void work() {
     std::unique_lock lock(mutex);
     while (true) {
       changed.wait(lock, [&] { return isStopped || ready.size() < limit; });
       if (isStopped)
         return;
+      isProducing = true;
       lock.unlock();
-      Ready made;
-      try {
-        made.element = input->next();
-        if (made.element && place)
-          made.element = place(*made.element);
-      } catch (...) {
-        made.failure = std::current_exception();
-      }
+      Ready next = produced();
       lock.lock();
-      if (!made.element && !made.failure) {
+      isProducing = false;
+      if (!next.element && !next.failure) {
         isExhausted = true;
         changed.notify_all();
         return;
       }
-      ready.push_back(std::move(made));
+      ready.push_back(std::move(next));
       changed.notify_all();
     }
+  }
+  void stop() {
+    std::lock_guard lock(mutex);
+    isStopped = true;
+    changed.notify_all();
   }
 
   std::unique_ptr<Cursor> input;
   const size_t limit;
   const ElementFunction place;
-  std::thread worker;
 
   std::mutex mutex; ///< guards what follows
   std::condition_variable changed;
   std::deque<Ready> ready;
-  bool isExhausted = false, isStopped = false;
+  bool isExhausted = false, isStopped = false, isProducing = false;
+
+  BackgroundThreads worker{[this] { stop(); }};
 };
 
 class Prefetch : public Step<Prefetch> {

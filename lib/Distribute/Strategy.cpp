@@ -1,6 +1,7 @@
 // Scopes of strategies, and what is asked of any strategy.
 #include "meshloom/Distribute/Strategy.h"
 #include "StrategyState.h"
+#include "meshloom/Core/ThreadLocal.h"
 
 #include "meshloom/API/NameScope.h"
 
@@ -13,8 +14,7 @@ using namespace detail;
 
 namespace {
 std::vector<StrategyFrame> &frames() {
-  thread_local std::vector<StrategyFrame> frames;
-  return frames;
+  return threadLocal<std::vector<StrategyFrame>>();
 }
 
 const StrategyState &get(const std::shared_ptr<const StrategyState> &state,

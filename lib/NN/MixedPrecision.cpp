@@ -1,5 +1,6 @@
 // Types that layers compute in, see MixedPrecision.h.
 #include "meshloom/NN/MixedPrecision.h"
+#include "meshloom/Core/ThreadLocal.h"
 
 #include "Names.h"
 
@@ -22,10 +23,12 @@ const detail::Names<Types> &policies() {
   return known;
 }
 
-thread_local std::optional<Policy> ofThread;
+std::optional<Policy> &policyOfThread() {
+  return threadLocal<std::optional<Policy>>();
+}
 
 std::mutex &globalMutex() {
-  static std::mutex mutex;
+  static std::mutex &mutex = *new std::mutex;
   return mutex;
 }
 Policy &globalPolicy() {
@@ -43,8 +46,8 @@ Policy::Policy(const std::string &name) {
 }
 
 Policy policy() {
-  if (ofThread)
-    return *ofThread;
+  if (policyOfThread())
+    return *policyOfThread();
   std::lock_guard lock(globalMutex());
   return globalPolicy();
 }
@@ -55,9 +58,9 @@ void set_global_policy(const Policy &policy) {
 }
 
 PolicyScope::PolicyScope(const Policy &policy)
-    : around(std::exchange(ofThread, policy)) {}
+    : around(std::exchange(policyOfThread(), policy)) {}
 PolicyScope::~PolicyScope() {
-  ofThread = around;
+  policyOfThread() = around;
 }
 
 } // namespace meshloom::mixed_precision

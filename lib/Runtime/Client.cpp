@@ -39,7 +39,7 @@ Executable::Executable(std::shared_ptr<Client> client, Compiled compiled,
     : owner(std::move(client)), own(std::move(compiled)),
       bound(placedOn(own.signature(), assignment)) {}
 
-Status Executable::checkArguments(std::span<const Array> arguments) const {
+Status Executable::mayExecute(std::span<const Array> arguments) const {
   if (arguments.size() != bound.arguments.size())
     return Error(fmt::format("program '{}' takes {} arguments, got {}",
                              bound.name, bound.arguments.size(),

@@ -1,6 +1,8 @@
 // Event: a flag, an error, those who wait for them and what is to be done then.
 #include "meshloom/Runtime/Event.h"
 
+#include "meshloom/Core/ProcessEnd.h"
+
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -9,6 +11,7 @@
 using namespace meshloom;
 
 struct Event::State {
+  const int forks = ProcessEnd::forks();
   std::atomic<bool> done{false};
   std::mutex mutex;
   std::condition_variable changed;
@@ -71,6 +74,10 @@ bool Event::isReady() const {
 Status Event::wait() const {
   if (!state)
     return Success();
+  if (!state->done && state->forks != ProcessEnd::forks())
+    return Error("the process that computed it forked this one off before it "
+                 "was done: read values before fork(), or compute in one "
+                 "process");
   std::unique_lock lock(state->mutex);
   state->changed.wait(lock, [&] { return state->done.load(); });
   return state->outcome();

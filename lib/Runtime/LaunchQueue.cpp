@@ -2,13 +2,15 @@
 // made when they are first needed, at most one for each core.
 #include "meshloom/Runtime/LaunchQueue.h"
 
+#include "meshloom/Core/ProcessEnd.h"
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <cstdlib>
 #include <deque>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace meshloom;
@@ -33,8 +35,12 @@ struct LaunchQueue::State : std::enable_shared_from_this<State> {
   /// Ends the threads. Launches that have not begun fail, unless they are to be
   /// waited for.
   void close(bool finishAll);
+  /// Waits until nothing runs and nothing may begin: of the launches that there
+  /// are, how many then wait for events. False: not within the time.
+  bool settle(std::chrono::steady_clock::time_point deadline, size_t &waiting);
 
   const int64_t cores;
+  const int forks = ProcessEnd::forks();
   std::atomic<size_t> open{0}; ///< launches that are not done
 
 private:
@@ -47,8 +53,8 @@ private:
   void runFront(std::unique_lock<std::mutex> &lock);
 
   std::mutex mutex;
-  /// The front may begin; there may be room for another launch; all is done.
-  std::condition_variable mayBegin, room, idle;
+  /// The front may begin; there may be room for another launch; one is done.
+  std::condition_variable mayBegin, room, finished;
   std::deque<std::shared_ptr<Entry>> queue;
   int64_t free;        ///< cores
   size_t running = 0;  ///< launches that have begun
@@ -58,30 +64,29 @@ private:
 };
 
 namespace {
-/// The threads of all queues. When the process exits, they end before anything
-/// that their work may use is destroyed.
-class Threads {
+/// The queues that have threads. When the process ends, what was launched on
+/// them is done first.
+class Queues {
 public:
-  static Threads &all() {
+  static Queues &all() {
     // Never destroyed: threads may end after everything else is.
-    static Threads *threads = [] {
-      std::atexit([] { all().end(); });
-      return new Threads;
-    }();
-    return *threads;
+    static Queues &queues = *new Queues;
+    return queues;
   }
 
   /// False: the process is ending already.
-  bool add(std::function<void()> close, const void *owner) {
+  bool add(std::weak_ptr<LaunchQueue::State> queue) {
     std::lock_guard lock(mutex);
-    if (ending)
+    if (forks != ProcessEnd::forks() || !isAdded) {
+      forks = ProcessEnd::forks();
+      isAdded =
+          ProcessEnd::add(ProcessEnd::Stage::Launches, this, [this] { end(); });
+    }
+    if (!isAdded || ProcessEnd::hasBegun())
       return false;
-    closers.emplace_back(owner, std::move(close));
+    std::erase_if(queues, [](auto &known) { return known.expired(); });
+    queues.push_back(std::move(queue));
     return true;
-  }
-  void remove(const void *owner) {
-    std::lock_guard lock(mutex);
-    std::erase_if(closers, [&](auto &each) { return each.first == owner; });
   }
   /// A thread that nobody else will join: it is about to end.
   void adopt(std::thread thread) {
@@ -96,19 +101,7 @@ public:
   }
 
 private:
-  void end() {
-    std::vector<std::pair<const void *, std::function<void()>>> last;
-    std::vector<std::thread> threads;
-    {
-      std::lock_guard lock(mutex);
-      ending = true;
-      last = std::move(closers);
-      threads = std::move(orphans);
-    }
-    for (auto &[owner, close] : last)
-      close();
-    join(threads);
-  }
+  void end();
   static void join(std::vector<std::thread> &threads) {
     for (std::thread &thread : threads)
       if (thread.get_id() == std::this_thread::get_id())
@@ -118,8 +111,9 @@ private:
   }
 
   std::mutex mutex;
-  bool ending = false;
-  std::vector<std::pair<const void *, std::function<void()>>> closers;
+  bool isAdded = false;
+  int forks = 0;
+  std::vector<std::weak_ptr<LaunchQueue::State>> queues;
   std::vector<std::thread> orphans;
 };
 
@@ -171,12 +165,10 @@ Event LaunchQueue::State::add(Launch launch) {
       return queue.size() < MOST_QUEUED || !queue.front()->ready || closed;
     });
     if (threads.empty() && !closed)
-      closed = !Threads::all().add(
-          [weak = weak_from_this()] {
-            if (auto state = weak.lock())
-              state->close(/*finishAll=*/false);
-          },
-          this);
+      closed = !Queues::all().add(weak_from_this());
+    // What the work uses for the first time is destroyed after its end.
+    if (!closed && open == 0)
+      ProcessEnd::comeFirst();
     if (closed) {
       lock.unlock();
       return runHere(launch);
@@ -218,8 +210,8 @@ void LaunchQueue::State::runFront(std::unique_lock<std::mutex> &lock) {
   lock.lock();
   free += taken;
   --running;
-  if (--open == 0)
-    idle.notify_all();
+  --open;
+  finished.notify_all();
   wake();
   lock.unlock();
   outcome.then([done](const Status &status) { done.finish(status); });
@@ -246,7 +238,7 @@ void LaunchQueue::State::close(bool finishAll) {
   {
     std::unique_lock lock(mutex);
     if (finishAll)
-      idle.wait(lock, [&] { return open == 0; });
+      finished.wait(lock, [&] { return open == 0; });
     closed = true;
     dropped = std::move(queue);
     queue.clear();
@@ -258,35 +250,84 @@ void LaunchQueue::State::close(bool finishAll) {
   }
   for (const std::shared_ptr<Entry> &entry : dropped) {
     entry->launch = {};
-    entry->done.fail(Error("it has not begun before the process ended"));
+    entry->done.fail(
+        Error("it waits for what did not happen before the process "
+              "or its devices' client ended"));
   }
   for (std::thread &thread : ending)
     if (thread.get_id() == std::this_thread::get_id())
-      Threads::all().adopt(std::move(thread));
+      Queues::all().adopt(std::move(thread));
     else
       thread.join();
+}
+
+bool LaunchQueue::State::settle(std::chrono::steady_clock::time_point deadline,
+                                size_t &waiting) {
+  std::unique_lock lock(mutex);
+  const bool settled = finished.wait_until(lock, deadline, [&] {
+    return running == 0 && (queue.empty() || !queue.front()->ready);
+  });
+  waiting += queue.size();
+  return settled;
+}
+
+void Queues::end() {
+  // What a launch itself ends the process from, it cannot wait for.
+  if (LaunchQueue::Working::here())
+    return;
+  std::vector<std::shared_ptr<LaunchQueue::State>> open;
+  std::vector<std::thread> threads;
+  {
+    std::lock_guard lock(mutex);
+    for (const std::weak_ptr<LaunchQueue::State> &queue : queues)
+      if (auto state = queue.lock())
+        open.push_back(std::move(state));
+    threads = std::move(orphans);
+    orphans.clear();
+  }
+  using Clock = std::chrono::steady_clock;
+  const auto deadline = Clock::now() + ProcessEnd::LONGEST_WAIT;
+  // Events that nothing completes for this long are those of nobody.
+  constexpr std::chrono::seconds patience(2);
+  constexpr std::chrono::milliseconds pause(1);
+  auto since = Clock::now();
+  for (size_t before = 0;;) {
+    size_t waiting = 0;
+    for (const auto &queue : open)
+      if (!queue->settle(deadline, waiting))
+        return; // and goes on, as no thread can be stopped
+    const auto now = Clock::now();
+    if (waiting != std::exchange(before, waiting))
+      since = now;
+    if (waiting == 0 || now - since > patience)
+      break;
+    std::this_thread::sleep_for(pause);
+  }
+  for (const auto &queue : open)
+    queue->close(/*finishAll=*/false);
+  join(threads);
 }
 
 LaunchQueue::LaunchQueue(int64_t cores)
     : state(std::make_shared<State>(std::max<int64_t>(cores, 1))) {}
 
 LaunchQueue::~LaunchQueue() {
-  Threads::all().remove(state.get());
+  if (state->forks != ProcessEnd::forks()) {
+    // Its threads are those of the process that this one was forked from.
+    new std::shared_ptr<State>(state);
+    return;
+  }
   // In one of its own threads, what holds the queue's owner is all done but for
   // the launch that destroys it.
   state->close(/*finishAll=*/!Working::here());
 }
 
 Event LaunchQueue::launch(Launch launch) {
-  if (Working::here())
+  if (Working::here() || state->forks != ProcessEnd::forks())
     return runHere(launch);
   return state->add(std::move(launch));
 }
 
-void LaunchQueue::endAtExit() {
-  (void)Threads::all();
-}
-
 bool LaunchQueue::isIdle() const {
-  return state->open.load() == 0;
+  return state->open.load() == 0 || state->forks != ProcessEnd::forks();
 }

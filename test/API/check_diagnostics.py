@@ -24,6 +24,13 @@ BESIDE_STD = (
 SNIPPETS = [
     ("C++17 gives one error", "c++17", HEADER, "Meshloom needs C++20", 1),
     (
+        "a layout says None where a dim is on no axis",
+        "c++20",
+        USING + 'Layout f(Mesh mesh) { return Layout({"x", nullptr}, mesh); }',
+        "write UNSHARDED",
+        1,
+    ),
+    (
         "&& of tensors",
         "c++20",
         USING + "bool f(Tensor x) { return bool(x > 0 && x < 3); }",

@@ -50,12 +50,16 @@ struct VmapOptions {
 class AxisNames {
 public:
   /// One.
-  AxisNames(const char *name) : names{name} {}
+  AxisNames(const char *name) : names{textOrThrow(name, "an axis' name")} {}
+  /// An axis has a name.
+  AxisNames(std::nullptr_t) = delete;
   /// One.
   AxisNames(std::string name) : names{std::move(name)} {}
   /// Several.
-  AxisNames(std::initializer_list<const char *> list)
-      : names(list.begin(), list.end()) {}
+  AxisNames(std::initializer_list<const char *> list) {
+    for (const char *name : list)
+      names.push_back(textOrThrow(name, "an axis' name"));
+  }
   /// Several.
   AxisNames(std::vector<std::string> list) : names(std::move(list)) {}
 

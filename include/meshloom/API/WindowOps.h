@@ -21,7 +21,10 @@ namespace meshloom {
 class Padding {
 public:
   /// "VALID" or "SAME".
-  Padding(const char *name) : name(name) {}
+  Padding(const char *name)
+      : name(textOrThrow(name, "\"VALID\", \"SAME\" or counts of elements")) {}
+  /// Write "VALID" where nothing is added.
+  Padding(std::nullptr_t) = delete;
   /// "VALID" or "SAME".
   Padding(std::string name) : name(std::move(name)) {}
   /// {before, after} each spatial dim.

@@ -32,7 +32,11 @@ struct Axes {
 struct DimSpec {
   std::vector<std::string> axes;
   DimSpec(Unsharded) {}
-  DimSpec(const char *axis) : axes{axis} {}
+  DimSpec(std::nullptr_t) = delete; // write UNSHARDED for a dim on no axis
+  /// Throws meshloom::Error if it is a null pointer.
+  DimSpec(const char *axis)
+      : axes{textOrThrow(axis,
+                         "an axis' name, or UNSHARDED for a dim on no axis")} {}
   DimSpec(std::string axis) : axes{std::move(axis)} {}
   DimSpec(Axes several) : axes(std::move(several.names)) {}
   bool is_unsharded() const { return axes.empty(); }

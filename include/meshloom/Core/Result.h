@@ -22,6 +22,14 @@ private:
   std::string text;
 };
 
+/// The text at `text`. Throws meshloom::Error, which names what was `expected`,
+/// if it is a null pointer.
+inline std::string textOrThrow(const char *text, const char *expected) {
+  if (!text)
+    throw Error(std::string("expected ") + expected + ", got a null pointer");
+  return text;
+}
+
 /// A `T` or an `Error`. Test it like a pointer, then dereference it: one that
 /// was not tested throws the Error that it holds.
 template <typename T> class [[nodiscard]] Result {

@@ -12,7 +12,9 @@ namespace meshloom::data {
 class FileNames {
 public:
   /// One of them.
-  FileNames(const char *path) : paths{path} {}
+  FileNames(const char *path) : paths{textOrThrow(path, "a file's name")} {}
+  /// A file has a name.
+  FileNames(std::nullptr_t) = delete;
   /// One of them.
   FileNames(const std::string &path) : paths{path} {}
   /// One of them.

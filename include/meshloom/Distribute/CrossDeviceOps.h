@@ -20,7 +20,12 @@ public:
   /// By name. Throws meshloom::Error if it is none of them.
   ReduceOp(std::string_view name);
   /// See above.
-  ReduceOp(const char *name) : ReduceOp(std::string_view(name)) {}
+  ReduceOp(const std::string &name) : ReduceOp(std::string_view(name)) {}
+  /// See above.
+  ReduceOp(const char *name)
+      : ReduceOp(textOrThrow(name, "\"SUM\" or \"MEAN\"")) {}
+  /// Write "SUM" or "MEAN".
+  ReduceOp(std::nullptr_t) = delete;
   /// Whether both are the same.
   bool operator==(const ReduceOp &) const = default;
   /// "SUM" or "MEAN".

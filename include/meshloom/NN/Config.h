@@ -39,7 +39,10 @@ public:
   /// A text.
   Config(std::string text) : value(std::move(text)) {}
   /// A text.
-  Config(const char *text) : value(std::string(text)) {}
+  Config(const char *text)
+      : value(textOrThrow(text, "a text, or Config() for none")) {}
+  /// Write Config() for nothing.
+  Config(std::nullptr_t) = delete;
   /// A list.
   Config(List list) : value(std::move(list)) {}
   /// A map.

@@ -22,7 +22,10 @@ public:
   Reduction(Kind kind = SUM_OVER_BATCH_SIZE) : kind(kind) {}
   /// "none", "sum", "sum_over_batch_size", also called "mean", or
   /// "mean_with_sample_weight". Throws meshloom::Error that lists them.
-  Reduction(const char *name) : Reduction(std::string(name)) {}
+  Reduction(const char *name)
+      : Reduction(textOrThrow(name, "the name of a reduction, as \"none\"")) {}
+  /// Write "none" for losses that stay as they are.
+  Reduction(std::nullptr_t) = delete;
   /// By name; see above.
   Reduction(const std::string &name);
   /// Its name.
@@ -51,7 +54,8 @@ public:
   /// An empty one.
   Loss() = default;
   /// By name; see NamedPart.
-  Loss(const char *id, const PartConfig &config = {}) : Loss(get(id, config)) {}
+  Loss(const char *id, const PartConfig &config = {})
+      : Loss(get(textOrThrow(id, "the name of a loss"), config)) {}
   /// By name; see NamedPart.
   Loss(const std::string &id, const PartConfig &config = {})
       : Loss(get(id, config)) {}

@@ -64,7 +64,7 @@ public:
   /// `name` gives. Throws meshloom::Error that lists the closest names, or if
   /// there is no such option.
   Metric(const char *id, const PartConfig &config = {})
-      : Metric(get(id, config)) {}
+      : Metric(get(textOrThrow(id, "the name of a metric"), config)) {}
   /// By name; see above.
   Metric(const std::string &id, const PartConfig &config = {})
       : Metric(get(id, config)) {}

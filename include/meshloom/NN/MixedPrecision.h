@@ -19,7 +19,10 @@ namespace meshloom::mixed_precision {
 class Policy {
 public:
   /// By name. Throws meshloom::Error that lists the closest ones.
-  Policy(const char *name) : Policy(std::string(name)) {}
+  Policy(const char *name)
+      : Policy(textOrThrow(name, "the name of a policy")) {}
+  /// A policy has a name.
+  Policy(std::nullptr_t) = delete;
   /// By name; see above.
   Policy(const std::string &name);
 

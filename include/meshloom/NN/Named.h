@@ -58,7 +58,7 @@ public:
   /// defaults. Throws meshloom::Error that lists the closest names, or if it
   /// has no such option.
   NamedPart(const char *id, const PartConfig &config = {})
-      : NamedPart(get(id, config)) {}
+      : NamedPart(get(textOrThrow(id, "the name of a part"), config)) {}
   /// By name; see above.
   NamedPart(const std::string &id, const PartConfig &config = {})
       : NamedPart(get(id, config)) {}

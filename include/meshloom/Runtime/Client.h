@@ -78,16 +78,17 @@ public:
   /// then carry the error that it ends with, and so do results computed from
   /// them.
   virtual Result<std::vector<Array>> execute(std::vector<Array> arguments) = 0;
+  /// Fails where `execute` would refuse these arguments: on one that is not
+  /// what the signature says, naming it, on one that is known to have failed,
+  /// and where no run is possible any more. Waits for nothing, and changes
+  /// nothing: whoever moves arrays into `execute` asks first.
+  virtual Status mayExecute(std::span<const Array> arguments) const;
   virtual Statistics statistics() const = 0;
 
 protected:
   /// `assignment` has as many devices as the program's mesh.
   Executable(std::shared_ptr<Client> client, Compiled compiled,
              const DeviceAssignment &assignment);
-  /// Fails, naming it, on an argument that is not what the signature says, and
-  /// on one that is known to have failed. Waits for nothing.
-  Status checkArguments(std::span<const Array> arguments) const;
-
 private:
   const std::shared_ptr<Client> owner;
   const Compiled own;

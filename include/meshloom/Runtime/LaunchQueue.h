@@ -10,6 +10,11 @@
 // order, and nothing is overtaken for ever. Since whoever launches can only
 // wait for what was launched before, nothing waits in a circle.
 //
+// When the process ends (ProcessEnd.h), what was launched is done first, but
+// for work that waits for an event which nobody completes: that fails.
+// Afterwards, and in a process that was forked off, work runs in the caller's
+// thread.
+//
 // Work is also free to run in the caller's thread, which costs no change of
 // threads: `isIdle` tells when that keeps the order.
 #pragma once
@@ -44,11 +49,6 @@ public:
   /// it is run at once: the outer one may be waiting for it.
   Event launch(Launch launch);
 
-  /// At exit the threads of all queues end, and what has not begun fails: after
-  /// what is registered with std::atexit from now on. Without it, from the
-  /// first launch on.
-  static void endAtExit();
-
   /// Whether nothing that was launched is still to be done.
   bool isIdle() const;
 
@@ -66,8 +66,9 @@ public:
     static int &depth();
   };
 
-private:
   struct State;
+
+private:
   const std::shared_ptr<State> state;
 };
 

@@ -292,6 +292,9 @@ Layer detail::makeSequential(const Config &config) {
   std::vector<SequentialPart> parts;
   if (const Config *input = config.find("input")) {
     Shape shape = input->at("shape").as_ints();
+    if (shape.empty())
+      throw Error("[Sequential] expected the shape of an input, [batch, ...], "
+                  "got []: the batch is its first dim");
     parts.emplace_back(Input(
         Shape(shape.begin() + 1, shape.end()),
         {.batch_size = shape.at(0), .dtype = dtypeOf(input->at("dtype"))}));

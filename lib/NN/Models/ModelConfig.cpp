@@ -78,6 +78,9 @@ Layer makeFunctional(const Config &config) {
   std::vector<SymbolicTensor> inputs, outputs;
   for (const Config &input : config.at("inputs").as_list()) {
     Shape shape = input.at("shape").as_ints();
+    if (shape.empty())
+      throw Error("[Model] expected the shape of an input, [batch, ...], got "
+                  "[]: the batch is its first dim");
     inputs.push_back(Input(Shape(shape.begin() + 1, shape.end()),
                            {.batch_size = shape.at(0),
                             .dtype = dtypeOf(input.at("dtype")),

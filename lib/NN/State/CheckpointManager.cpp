@@ -166,7 +166,12 @@ CheckpointManager::save(std::optional<int64_t> checkpoint_number) const {
   fs::path path =
       state->directory /
       fmt::format("{}-{}", options.checkpoint_name, *checkpoint_number);
-  fs::create_directories(state->directory);
+  std::error_code failure;
+  fs::create_directories(state->directory, failure);
+  if (failure)
+    throw Error(fmt::format("[CheckpointManager] expected a folder that can be "
+                            "written, but '{}' cannot be made: {}",
+                            state->directory.string(), failure.message()));
   state->checkpoint.write(path, options.write,
                           {.after = [state = std::weak_ptr(state)] {
                             if (auto alive = state.lock())

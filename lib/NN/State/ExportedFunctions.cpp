@@ -207,8 +207,14 @@ ExportedFunctions load_functions(const std::filesystem::path &path,
         signature.captured.emplace_back(known->second);
         continue;
       }
+      const auto stored = folder.tensors().find(tensor);
+      if (stored == folder.tensors().end())
+        throw Error(fmt::format("[load_functions] '{}' is damaged: signature "
+                                "'{}' captures '{}', which the folder does not "
+                                "have",
+                                path.string(), name, tensor));
       // What was on the host is, where there is one device.
-      const bool isOnHost = folder.tensors().at(tensor).layout.empty() &&
+      const bool isOnHost = stored->second.layout.empty() &&
                             argument.layout.mesh().is_single_device();
       Tensor value = read(tensor, isOnHost ? std::nullopt
                                            : std::optional(argument.layout));

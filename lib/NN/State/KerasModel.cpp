@@ -411,6 +411,11 @@ private:
       const Config &own = layer.at("config");
       const Config *given = own.find("batch_shape");
       Shape shape = shapeOf(given ? *given : own.at("batch_input_shape"));
+      if (shape.empty())
+        throw Error(fmt::format("[model_from_json] expected the shape of input "
+                                "'{}', [batch, ...], got []: the batch is its "
+                                "first dim",
+                                name));
       return made
           .try_emplace({name, 0, 0},
                        made.contains({name, 0, 0})
@@ -538,6 +543,11 @@ Model modelOf(const Config &keras) {
   Sequential model(std::vector<SequentialPart>{}, name);
   bool hasInput = false;
   auto input = [&](const Shape &shape, DType type, const std::string &called) {
+    if (shape.empty())
+      throw Error(fmt::format("[model_from_json] expected the shape of the "
+                              "input of '{}', [batch, ...], got []: the batch "
+                              "is its first dim",
+                              name));
     model.add(
         Input(Shape(shape.begin() + 1, shape.end()),
               {.batch_size = shape.at(0), .dtype = type, .name = called}));

@@ -213,17 +213,20 @@ Status library::convolve(const Convolution &convolution, DType type,
   lhs = static_cast<const char *>(lhs) + offset * int64_t(byteWidth(type));
   switch (type) {
   case DType::F32:
-    if (c.by == Convolution::By::Products) {
-      convolveByProducts(c, static_cast<const float *>(lhs),
-                         static_cast<const float *>(rhs),
-                         static_cast<float *>(out));
-      return Success();
-    }
     if (c.by == Convolution::By::Any &&
         convolveByOneDNN(c, static_cast<const float *>(lhs),
                          static_cast<const float *>(rhs),
                          static_cast<float *>(out)))
       return Success();
+    // Where a group has few results, products would compute zeros for the most
+    // part.
+    if (c.by == Convolution::By::Products ||
+        (c.by == Convolution::By::Any && c.output >= 4)) {
+      convolveByProducts(c, static_cast<const float *>(lhs),
+                         static_cast<const float *>(rhs),
+                         static_cast<float *>(out));
+      return Success();
+    }
     return run<float>(c, lhs, rhs, out);
   case DType::BF16:
     return convolveWide<BFloat16>(c, static_cast<const uint16_t *>(lhs),

@@ -8,6 +8,7 @@
 #include "OneDnn.h"
 #include "PairwiseSums.h"
 #include "ThreadScratch.h"
+#include "meshloom/Core/ThreadLocal.h"
 #include "meshloom/Runtime/Library/HostCall.h"
 
 #include <algorithm>
@@ -116,17 +117,18 @@ Plan makePlan(const ConvolutionShape &shape, bool blocked) {
   auto finish = [](const auto &desc, dnnl::primitive primitive,
                    memory::desc source, memory::desc weights,
                    memory::desc destination) {
-    const std::string name = desc.impl_info_str();
     return Plan{std::move(primitive),
                 source,
                 weights,
                 destination,
                 desc.scratchpad_desc(),
-                name.rfind("ref", 0) != 0,
-                name.rfind("brg", 0) == 0};
+                true,
+                std::string_view(desc.impl_info_str()).starts_with("brg")};
   };
   switch (shape.way) {
   case Way::Forward:
+    if (!takeGood(forward))
+      return {};
     return finish(forward, dnnl::convolution_forward(forward),
                   forward.src_desc(), forward.weights_desc(),
                   forward.dst_desc());
@@ -135,6 +137,8 @@ Plan makePlan(const ConvolutionShape &shape, bool blocked) {
         {algorithm, source, weights, destination, shape.strides,
          shape.dilations, shape.low, shape.high},
         attributes, engine(), forward);
+    if (!takeGood(desc))
+      return {};
     return finish(desc, dnnl::convolution_backward_data(desc),
                   desc.diff_src_desc(), desc.weights_desc(),
                   desc.diff_dst_desc());
@@ -144,6 +148,8 @@ Plan makePlan(const ConvolutionShape &shape, bool blocked) {
         {algorithm, source, weights, destination, shape.strides,
          shape.dilations, shape.low, shape.high},
         attributes, engine(), forward);
+    if (!takeGood(desc))
+      return {};
     return finish(desc, dnnl::convolution_backward_weights(desc),
                   desc.src_desc(), desc.diff_weights_desc(),
                   desc.diff_dst_desc());
@@ -205,7 +211,7 @@ bool isKept(KeptSlot slot, const void *call, const void *data, const void *plan,
             std::vector<int64_t> sizes = {}) {
   using Key = std::tuple<uint64_t, const void *, const void *, const void *,
                          std::vector<int64_t>>;
-  thread_local std::array<Key, 2> keys{};
+  auto &keys = threadLocal<std::array<Key, 2>>();
   Key now{CallScope::current(), call, data, plan, std::move(sizes)};
   Key &kept = keys[slot - FlippedKernel];
   const bool isSame = std::get<0>(now) != 0 && call && kept == now;
@@ -219,7 +225,7 @@ bool isKept(KeptSlot slot, const void *call, const void *data, const void *plan,
 /// written back. `inOwnForm`: where the result goes in the plan's form instead.
 void execute(const Plan &plan, Way way, Strided source, Strided weights,
              Strided destination, const void *call, float *inOwnForm) {
-  thread_local dnnl::stream stream(engine());
+  dnnl::stream &stream = streamOfThread();
   Strided *arrays[3] = {&source, &weights, &destination};
   const memory::desc *descs[3] = {&plan.source, &plan.weights,
                                   &plan.destination};
@@ -496,7 +502,7 @@ bool run(const Convolution &c, Way way, const float *lhs, const float *rhs,
 bool sumWeightGradients(const Convolution &c, const float *lhs,
                         const float *rhs, float *out, int64_t pieces) {
   constexpr Way way = Way::WeightGradient;
-  thread_local PairwiseSums<float> sums;
+  auto &sums = threadLocal<PairwiseSums<float>>();
   auto piece = [&](int64_t p) {
     Convolution part = c;
     const int64_t begin = c.input * p / pieces;
@@ -521,7 +527,7 @@ bool sumWeightGradients(const Convolution &c, const float *lhs,
   }
   std::fill_n(sum, count, 0.f);
   sums.addTo(sum);
-  dnnl::stream stream(engine());
+  dnnl::stream &stream = streamOfThread();
   memory from(form, engine(), sum), to(plainDesc(first.weights), engine(), out);
   reorder(from, to, stream);
   stream.wait();
@@ -605,8 +611,8 @@ bool runInSums(const Convolution &c, Way way, const float *lhs,
     piece.dims[d].outStep = step;
     step *= c.dims[d].out;
   }
-  thread_local std::vector<float> sum;
-  thread_local PairwiseSums<float> sums;
+  auto &sum = threadLocal<std::vector<float>>();
+  auto &sums = threadLocal<PairwiseSums<float>>();
   sum.resize(size_t(results));
   sums.start(results);
   for (int64_t p = 0; p < pieces; ++p) {

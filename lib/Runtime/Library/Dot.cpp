@@ -1,55 +1,25 @@
-// A dot's loops become as few gemm calls as their strides allow: loops that are
-// contiguous in every operand are joined, others run around the call. Long
-// contractions are cut into blocks whose products are summed in pairs.
+// A dot's loops become as few products of matrices as their strides allow:
+// loops that are contiguous in every operand are joined, others run around the
+// product. Long contractions are cut into blocks whose products are summed in
+// pairs.
 #include "Dot.h"
 
 #include "Clones.h"
 #include "FixedProduct.h"
 #include "NarrowDot.h"
 #include "PairwiseSums.h"
+#include "PanelProduct.h"
 #include "ThinProduct.h"
+#include "meshloom/Core/ThreadLocal.h"
 #include "meshloom/Runtime/Library/HostCall.h"
 
 #include <algorithm>
 #include <dlfcn.h>
-#include <fmt/format.h>
-#include <oneapi/dnnl/dnnl.h>
 
 using namespace meshloom;
 using namespace meshloom::library;
 
 namespace {
-/// Terms of one call where the result has fewer rows or columns than THIN.
-constexpr int64_t THIN_BLOCK = 512, THIN = 16;
-
-/// A matrix as gemm takes it: row-major, perhaps transposed.
-struct GemmOperand {
-  char transposed;
-  int64_t leading;
-};
-
-/// How to read a matrix without a copy, if one of its dims is contiguous.
-std::optional<GemmOperand> asGemmOperand(MatrixStrides matrix, int64_t rows,
-                                         int64_t columns) {
-  if ((matrix.columnStride == 1 || columns == 1) &&
-      (matrix.rowStride >= columns || rows == 1))
-    return GemmOperand{'N', rows == 1 ? std::max<int64_t>(columns, 1)
-                                      : matrix.rowStride};
-  if ((matrix.rowStride == 1 || rows == 1) &&
-      (matrix.columnStride >= rows || columns == 1))
-    return GemmOperand{'T', columns == 1 ? std::max<int64_t>(rows, 1)
-                                         : matrix.columnStride};
-  return std::nullopt;
-}
-
-/// A row-major copy in this thread's memory. `which` of several.
-float *scratch(unsigned which, size_t count) {
-  thread_local std::array<std::vector<float>, 3> memory;
-  if (memory[which].size() < count)
-    memory[which].resize(count);
-  return memory[which].data();
-}
-
 void gather(float *to, const float *from, MatrixStrides matrix, int64_t rows,
             int64_t columns) {
   for (int64_t r = 0; r < rows; ++r)
@@ -81,7 +51,7 @@ float sumOfProducts(const float *lhs, const float *rhs, int64_t count) {
   float total = 0;
   if (count <= block)
     return sumOfBlock(lhs, rhs, count);
-  thread_local PairwiseSums<float> sums;
+  auto &sums = threadLocal<PairwiseSums<float>>();
   sums.start(1);
   for (int64_t i = 0; i < count; i += block) {
     float sum = sumOfBlock(lhs + i, rhs + i, std::min(block, count - i));
@@ -97,9 +67,9 @@ bool isMatrixByVector(int64_t m, int64_t n, MatrixStrides left,
   return (m == 1 || n == 1) && left.columnStride == 1 && right.rowStride == 1;
 }
 
-Status gemm(int64_t m, int64_t n, int64_t k, const float *lhs,
-            MatrixStrides left, const float *rhs, MatrixStrides right,
-            bool accumulate, float *out, MatrixStrides result) {
+void gemm(int64_t m, int64_t n, int64_t k, const float *lhs, MatrixStrides left,
+          const float *rhs, MatrixStrides right, bool accumulate, float *out,
+          MatrixStrides result) {
   if (isMatrixByVector(m, n, left, right)) {
     for (int64_t r = 0; r < m; ++r)
       for (int64_t c = 0; c < n; ++c) {
@@ -108,7 +78,7 @@ Status gemm(int64_t m, int64_t n, int64_t k, const float *lhs,
                                         rhs + c * right.columnStride, k);
         to = accumulate ? to + sum : sum;
       }
-    return Success();
+    return;
   }
   // Few columns are few rows of the transposed product.
   if (n < m && n <= THIN_ROWS && left.columnStride == 1 &&
@@ -116,17 +86,16 @@ Status gemm(int64_t m, int64_t n, int64_t k, const float *lhs,
       isThinProduct(n, m, k, 1, left.rowStride)) {
     thinProduct(n, m, k, rhs, right.columnStride, lhs, left.rowStride,
                 accumulate, out, result.columnStride);
-    return Success();
+    return;
   }
   if (left.columnStride == 1 && result.columnStride == 1 &&
       isThinProduct(m, n, k, right.rowStride, right.columnStride)) {
     thinProduct(m, n, k, lhs, left.rowStride, rhs, right.columnStride,
                 accumulate, out, result.rowStride);
-    return Success();
+    return;
   }
   // A column-major result is the row-major result of the transposed product.
-  if (!(result.columnStride == 1 || n == 1) &&
-      (result.rowStride == 1 || m == 1)) {
+  if (result.rowStride == 1 && m > 1 && (result.columnStride != 1 || n == 1)) {
     std::swap(m, n);
     std::swap(lhs, rhs);
     std::swap(left, right);
@@ -134,42 +103,18 @@ Status gemm(int64_t m, int64_t n, int64_t k, const float *lhs,
     std::swap(right.rowStride, right.columnStride);
     std::swap(result.rowStride, result.columnStride);
   }
-  std::optional<GemmOperand> a = asGemmOperand(left, m, k);
-  if (!a) {
-    float *copy = scratch(0, size_t(m * k));
-    gather(copy, lhs, left, m, k);
-    lhs = copy;
-    a = {'N', k};
-  }
-  std::optional<GemmOperand> b = asGemmOperand(right, k, n);
-  if (!b) {
-    float *copy = scratch(1, size_t(k * n));
-    gather(copy, rhs, right, k, n);
-    rhs = copy;
-    b = {'N', n};
-  }
-  const bool direct =
-      (result.columnStride == 1 || n == 1) && (result.rowStride >= n || m == 1);
-  float *target = out;
-  int64_t leading = m == 1 ? n : result.rowStride;
-  if (!direct) {
-    target = scratch(2, size_t(m * n));
-    leading = n;
-    if (accumulate)
-      gather(target, out, result, m, n);
-  }
-  const dnnl_status_t status =
-      dnnl_sgemm(a->transposed, b->transposed, m, n, k, 1.f, lhs, a->leading,
-                 rhs, b->leading, accumulate ? 1.f : 0.f, target, leading);
-  if (status != dnnl_success)
-    return Error(fmt::format("oneDNN's matrix product of [{}, {}] x [{}, {}] "
-                             "failed with status {}",
-                             m, k, k, n, int(status)));
-  if (!direct)
-    for (int64_t r = 0; r < m; ++r)
-      for (int64_t c = 0; c < n; ++c)
-        out[r * result.rowStride + c * result.columnStride] = target[r * n + c];
-  return Success();
+  if (result.columnStride == 1 || n == 1)
+    return panelProduct(m, n, k, lhs, left, rhs, right, accumulate, out,
+                        result.rowStride);
+  auto &rows = threadLocal<std::vector<float>>();
+  rows.resize(size_t(m * n));
+  panelProduct(m, n, k, lhs, left, rhs, right, /*accumulate=*/false,
+               rows.data(), n);
+  for (int64_t r = 0; r < m; ++r)
+    for (int64_t c = 0; c < n; ++c) {
+      float &to = out[r * result.rowStride + c * result.columnStride];
+      to = accumulate ? to + rows[size_t(r * n + c)] : rows[size_t(r * n + c)];
+    }
 }
 
 /// Loops of one role, neighbours joined where all operands allow it.
@@ -221,16 +166,14 @@ Status runTile(const float *lhs, const float *rhs, float *out,
   const int64_t elements = row.count * column.count;
   const bool dense = result.columnStride == 1 &&
                      (result.rowStride == column.count || row.count == 1);
-  thread_local PairwiseSums<float> sums;
-  thread_local std::vector<float> packed;
+  auto &sums = threadLocal<PairwiseSums<float>>();
+  auto &packed = threadLocal<std::vector<float>>();
   sums.start(elements);
   const MatrixStrides left{row.strides[0], sum.strides[0]},
       right{sum.strides[1], column.strides[1]};
   const bool isThin = left.columnStride == 1 && right.rowStride == 1 &&
                       std::min(row.count, column.count) <= THIN_ROWS;
-  const int64_t most = isThin                                     ? THIN_TERMS
-                       : std::min(row.count, column.count) < THIN ? THIN_BLOCK
-                                                                  : DOT_BLOCK;
+  const int64_t most = isThin ? THIN_TERMS : DOT_BLOCK;
   const int64_t pieces = isMatrixByVector(row.count, column.count, left, right)
                              ? 1
                              : (sum.count + most - 1) / most;
@@ -239,12 +182,9 @@ Status runTile(const float *lhs, const float *rhs, float *out,
     for (int64_t p = 0; p < pieces; ++p) {
       const int64_t begin = sum.count * p / pieces,
                     count = sum.count * (p + 1) / pieces - begin;
-      if (Status ok = gemm(row.count, column.count, count,
-                           lhs + at[0] + begin * sum.strides[0], left,
-                           rhs + at[1] + begin * sum.strides[1], right,
-                           terms > 0, out, result);
-          !ok)
-        return ok;
+      gemm(row.count, column.count, count, lhs + at[0] + begin * sum.strides[0],
+           left, rhs + at[1] + begin * sum.strides[1], right, terms > 0, out,
+           result);
       terms += count;
       done += count;
       if (terms < most || done == c.terms)

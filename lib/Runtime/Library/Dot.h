@@ -1,5 +1,5 @@
-// Matrix products by oneDNN, for any strides and any number of loops: of f32,
-// and of bf16 and f16 summed in f32.
+// Matrix products for any strides and any number of loops: of f32, and of bf16
+// and f16 summed in f32.
 #pragma once
 
 #include "ProductParts.h"

@@ -9,8 +9,8 @@
 
 namespace meshloom::library {
 
-/// Terms that oneDNN adds up in one call: it cuts the contraction into blocks
-/// of some hundred itself, unless the result has few rows or columns.
+/// Terms that one call adds up: PanelProduct.h and oneDNN cut the contraction
+/// into blocks of some hundred themselves.
 inline constexpr int64_t DOT_BLOCK = 1 << 14;
 /// Elements of a result whose blocks are summed in pairs at once: they should
 /// stay in cache.

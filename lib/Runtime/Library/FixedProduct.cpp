@@ -8,6 +8,7 @@
 #include "FloatBits.h"
 #include "PairwiseSums.h"
 #include "ThreadScratch.h"
+#include "meshloom/Core/ThreadLocal.h"
 
 #include <algorithm>
 #include <cstring>
@@ -131,7 +132,7 @@ void product(const void *lhs, const void *rhs, void *result,
   if (std::is_same_v<T, float> && rowCount <= FEW_ROWS &&
       stepOf(columns.first) == 1)
     step = stepOf(terms.second);
-  thread_local PairwiseSums<float> blocks;
+  auto &blocks = threadLocal<PairwiseSums<float>>();
   for (int64_t c = 0; c < columnCount; c += STRIP_COLUMNS) {
     const int64_t width = std::min(STRIP_COLUMNS, columnCount - c);
     const int64_t across = panels(width, TILE_COLUMNS);

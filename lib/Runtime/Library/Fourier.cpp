@@ -2,6 +2,7 @@
 // other along each dim. Alone in its file, as the header is heavy.
 #include "LibraryArrays.h"
 #include "LibraryTable.h"
+#include "meshloom/Core/ThreadLocal.h"
 
 #include <unsupported/Eigen/FFT>
 
@@ -28,7 +29,7 @@ void transformDim(std::vector<std::complex<Real>> &values, const Shape &shape,
   const int64_t length = shape[dim];
   if (length < 2)
     return;
-  thread_local Eigen::FFT<Real> fft;
+  auto &fft = threadLocal<Eigen::FFT<Real>>();
   std::vector<std::complex<Real>> line(static_cast<size_t>(length)),
       result(static_cast<size_t>(length));
   int64_t inner = 1;

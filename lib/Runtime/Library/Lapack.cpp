@@ -55,7 +55,8 @@ Result<void *> load() {
 }
 
 const Result<void *> &loadedOnce() {
-  static const Result<void *> loaded = load();
+  // Never destroyed: threads may compute while the process ends.
+  static const auto &loaded = *new const Result<void *>(load());
   return loaded;
 }
 } // namespace

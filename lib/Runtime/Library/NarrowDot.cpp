@@ -9,6 +9,7 @@
 #include "PairwiseSums.h"
 #include "ThreadScratch.h"
 
+#include "meshloom/Core/ThreadLocal.h"
 #include "meshloom/Runtime/HalfFloats.h"
 
 #include <algorithm>
@@ -131,7 +132,7 @@ struct ProductShape {
 struct Product {
   dnnl::matmul primitive;
   memory::desc left, right, result, scratchpad;
-  bool good = false; ///< not oneDNN's slow reference
+  bool good = false; ///< see takeGood
 };
 
 Product makeProduct(const ProductShape &shape) {
@@ -152,11 +153,13 @@ Product makeProduct(const ProductShape &shape) {
     after.append_sum();
     attributes.set_post_ops(after);
   }
-  const dnnl::matmul::primitive_desc desc(
+  dnnl::matmul::primitive_desc desc(
       {product.left, product.right, product.result}, attributes, engine());
-  product.primitive = dnnl::matmul(desc);
-  product.scratchpad = desc.scratchpad_desc();
-  product.good = !std::string_view(desc.impl_info_str()).starts_with("ref");
+  product.good = takeGood(desc);
+  if (product.good) {
+    product.primitive = dnnl::matmul(desc);
+    product.scratchpad = desc.scratchpad_desc();
+  }
   return product;
 }
 
@@ -189,7 +192,7 @@ void multiply(const Product &product, const uint16_t *lhs, const uint16_t *rhs,
   auto given = [&](const memory::desc &desc, const void *data) {
     return memory(desc, engine(), const_cast<void *>(data));
   };
-  thread_local dnnl::stream stream(engine());
+  dnnl::stream &stream = streamOfThread();
   const memory scratchpad(product.scratchpad, engine(),
                           threadScratch(3, product.scratchpad.get_size() + 64));
   product.primitive.execute(stream,
@@ -199,8 +202,9 @@ void multiply(const Product &product, const uint16_t *lhs, const uint16_t *rhs,
                              {DNNL_ARG_SCRATCHPAD, scratchpad}});
 }
 
-/// Some rows of a result whose contraction is too long for one call.
-void multiplyInBlocks(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
+/// Some rows of a result whose contraction is too long for one call. False
+/// where oneDNN has nothing good for a block.
+bool multiplyInBlocks(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
                       const Contraction &c, ProductShape shape) {
   const int64_t elements = shape.m * shape.n;
   auto *tile =
@@ -208,9 +212,16 @@ void multiplyInBlocks(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
   const MatrixStrides result = shape.result;
   shape.result = {shape.n, 1};
   shape.wide = true;
-  thread_local PairwiseSums<float> sums;
+  auto &sums = threadLocal<PairwiseSums<float>>();
   sums.start(elements);
   const int64_t pieces = (shape.k + DOT_BLOCK - 1) / DOT_BLOCK;
+  for (int64_t p = 0; p < pieces; ++p)
+    for (bool adds : {false, true}) {
+      shape.k = c.sum.count * (p + 1) / pieces - c.sum.count * p / pieces;
+      shape.adds = adds;
+      if (!productOf(shape).good)
+        return false;
+    }
   int64_t terms = 0;
   (void)forEach(c.outer, {}, true, [&](std::array<int64_t, 3> at, bool) {
     for (int64_t p = 0; p < pieces; ++p) {
@@ -234,6 +245,7 @@ void multiplyInBlocks(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
   for (int64_t r = 0; r < shape.m; ++r)
     narrowRow(BF16(), tile + r * shape.n, out + r * result.rowStride,
               result.columnStride, shape.n);
+  return true;
 }
 
 /// False where oneDNN has nothing good for it.
@@ -262,8 +274,9 @@ bool runByLibrary(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
   const int64_t rows = std::clamp<int64_t>(LARGEST_TILE / shape.n, 1, shape.m);
   for (int64_t r = 0; r < c.row.count; r += rows) {
     shape.m = std::min(rows, c.row.count - r);
-    multiplyInBlocks(lhs + r * c.row.strides[0], rhs,
-                     out + r * c.row.strides[2], c, shape);
+    if (!multiplyInBlocks(lhs + r * c.row.strides[0], rhs,
+                          out + r * c.row.strides[2], c, shape))
+      return false;
   }
   return true;
 }

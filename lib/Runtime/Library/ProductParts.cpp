@@ -5,6 +5,7 @@
 #include "ProductParts.h"
 
 #include "Clones.h"
+#include "meshloom/Core/ThreadLocal.h"
 
 #include <algorithm>
 #include <bit>
@@ -88,7 +89,7 @@ std::vector<Strip> stripsOf(DType type, const OperandLines<T> &mine,
       !other.isAdjacent())
     return {};
   enum State : uint8_t { Unknown, Finite, NonFinite };
-  thread_local std::vector<State> others; // per block of terms
+  auto &others = threadLocal<std::vector<State>>(); // per block of terms
   others.assign(size_t(terms + STRIP - 1) / STRIP, Unknown);
   auto isFiniteAt = [&](Interval block) {
     State &state = others[size_t(block.begin / STRIP)];

@@ -8,6 +8,7 @@
 #include "LibraryTable.h"
 #include "PairwiseSums.h"
 
+#include "meshloom/Core/ThreadLocal.h"
 #include "meshloom/Runtime/BoxCopy.h"
 #include "meshloom/Runtime/Combine.h"
 
@@ -344,8 +345,8 @@ void Scatter::addWindows(const LibraryArguments &arguments, size_t i,
   T *to = reinterpret_cast<T *>(result.data) + part.result;
   using Sum = SumOf<T>;
   const Shape dense = rowMajorStrides(part.extent);
-  thread_local std::vector<Sum> running;
-  thread_local PairwiseSums<Sum> sums;
+  auto &running = threadLocal<std::vector<Sum>>();
+  auto &sums = threadLocal<PairwiseSums<Sum>>();
   const int64_t elements = elementCount(part.extent);
   running.assign(size_t(elements), Sum());
   sums.start(elements);

@@ -50,6 +50,9 @@ library::loadSharedObject(std::span<const char> bytes) {
     }
     done += size_t(n);
   }
+  // Where a library that was loaded locally uses Meshloom, the process does not
+  // show what that library needs.
+  (void)dlopen("libm.so.6", RTLD_LAZY | RTLD_GLOBAL);
   void *handle = dlopen(fmt::format("/proc/self/fd/{}", file).c_str(),
                         RTLD_NOW | RTLD_LOCAL);
   if (!handle) {

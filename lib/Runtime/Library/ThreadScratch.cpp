@@ -1,6 +1,7 @@
 // Each thread's slots, which grow to the largest size asked for.
 #include "ThreadScratch.h"
 
+#include "meshloom/Core/ThreadLocal.h"
 #include <array>
 #include <cstdlib>
 #include <memory>
@@ -16,8 +17,7 @@ void *library::threadScratch(unsigned slot, size_t bytes) {
     std::unique_ptr<void, Free> memory;
     size_t bytes = 0;
   };
-  thread_local std::array<Slot, 10> slots;
-  Slot &entry = slots[slot];
+  Slot &entry = threadLocal<std::array<Slot, 12>>()[slot];
   if (entry.bytes < bytes) {
     const size_t rounded = (bytes + 4095) / 4096 * 4096;
     entry.memory.reset();

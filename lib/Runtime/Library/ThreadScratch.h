@@ -5,8 +5,8 @@
 
 namespace meshloom::library {
 
-/// Memory of this thread, 64-byte aligned, kept between calls. `slot` of ten:
-/// what one call of a function uses at once has slots of its own.
+/// Memory of this thread, 64-byte aligned, kept between calls. `slot` of
+/// twelve: what one call of a function uses at once has slots of its own.
 void *threadScratch(unsigned slot, size_t bytes);
 
 } // namespace meshloom::library

@@ -176,9 +176,18 @@ RunExchanges PlanExecutable::nextExchanges() {
           CollectiveTimeout::current()};
 }
 
+Status PlanExecutable::mayExecute(std::span<const Array> arguments) const {
+  if (Status ok = Executable::mayExecute(arguments); !ok)
+    return ok;
+  if (exchanges())
+    if (std::optional<Error> failure = device->communicator()->failure())
+      return *failure;
+  return Success();
+}
+
 Result<std::vector<Array>>
 PlanExecutable::execute(std::vector<Array> arguments) {
-  if (Status ok = checkArguments(arguments); !ok)
+  if (Status ok = mayExecute(arguments); !ok)
     return ok.error();
   RunExchanges exchanges = nextExchanges();
   bool ready = true;

@@ -10,6 +10,7 @@
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 
+#include <dlfcn.h>
 #include <map>
 #include <mutex>
 
@@ -58,6 +59,9 @@ Result<std::shared_ptr<Unit>> load(ArrayRef<KernelObject> objects) {
   auto jit = llvm::orc::LLJITBuilder().create();
   if (!jit)
     return asError(jit.takeError());
+  // Where a library that was loaded locally uses Meshloom, the process does not
+  // show what that library needs.
+  (void)dlopen("libm.so.6", RTLD_LAZY | RTLD_GLOBAL);
   auto libm = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
       (*jit)->getDataLayout().getGlobalPrefix());
   if (!libm)

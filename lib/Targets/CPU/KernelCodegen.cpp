@@ -269,7 +269,7 @@ static Result<KernelModule> translate(const KernelToCompile &item,
   const LoopOrder order = loopOrder(kernel);
   KernelModule made{!order.deterministic, order.tiled >= 0,
                     std::make_unique<llvm::LLVMContext>(), nullptr};
-  static BackEndGate gate;
+  static BackEndGate &gate = *new BackEndGate; // threads may compile at exit
   made.context->setOptPassGate(gate);
   made.module = mlir::translateModuleToLLVMIR(*code, *made.context, "kernels");
   if (!made.module)

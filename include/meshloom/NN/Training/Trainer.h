@@ -39,7 +39,9 @@ public:
   OptimizerOrName(const optimizers::Optimizer &optimizer)
       : optimizer(optimizer) {}
   /// By name. Throws meshloom::Error that lists the closest names.
-  OptimizerOrName(const char *name) : optimizer(optimizers::get(name)) {}
+  OptimizerOrName(const char *name)
+      : optimizer(
+            optimizers::get(textOrThrow(name, "the name of an optimizer"))) {}
   /// By name. Throws meshloom::Error that lists the closest names.
   OptimizerOrName(const std::string &name) : optimizer(optimizers::get(name)) {}
 

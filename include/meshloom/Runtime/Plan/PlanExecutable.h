@@ -27,6 +27,7 @@ public:
   PlanExecutable(std::shared_ptr<PlanClient> client, BoundProgram bound,
                  LoadOptions options);
   Result<std::vector<Array>> execute(std::vector<Array> arguments) override;
+  Status mayExecute(std::span<const Array> arguments) const override;
   Statistics statistics() const override;
 
   // For programs that are a part of another one.

@@ -164,7 +164,7 @@ public:
   }
 
   Result<std::vector<Array>> execute(std::vector<Array> arguments) override {
-    if (Status ok = checkArguments(arguments); !ok)
+    if (Status ok = mayExecute(arguments); !ok)
       return ok.error();
     std::vector<std::vector<Array>> given(parts.size());
     for (size_t a = 0; a < arguments.size(); ++a) {

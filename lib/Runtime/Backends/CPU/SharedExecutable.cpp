@@ -10,6 +10,7 @@
 #include "Placement.h"
 
 #include "meshloom/Core/CustomCall.h"
+#include "meshloom/Core/ThreadLocal.h"
 #include "meshloom/Runtime/BoxCopy.h"
 #include "meshloom/Runtime/Combine.h"
 #include "meshloom/Runtime/Library/HostCall.h"
@@ -522,7 +523,7 @@ void SharedExecutable::describeParts() {
 void SharedExecutable::runChunk(const ReadyPhase &phase, int64_t chunk,
                                 Run &run) const {
   // Not used where it is kept: a custom call may run another program here.
-  thread_local Pointers kept;
+  auto &kept = threadLocal<Pointers>();
   Pointers frame = std::exchange(kept, {});
   char *scratch = workMemory() + cpus.workers.index() * workerStride;
   for (const Call &call : phase.calls) {

@@ -151,7 +151,7 @@ Event PJRTExecutable::completionOf(std::vector<PluginEvent> done,
 Result<std::vector<Array>>
 PJRTExecutable::execute(std::vector<Array> arguments) {
   const Clock::time_point begin = Clock::now();
-  if (Status ok = checkArguments(arguments); !ok)
+  if (Status ok = mayExecute(arguments); !ok)
     return ok.error();
   std::vector<capi::Handle> handles;
   handles.reserve(meshIndex.size() * arguments.size());

@@ -1,0 +1,14 @@
+// Which programs call functions of the user's, which may fail in the middle of
+// a run.
+#pragma once
+
+#include "meshloom/Core/Program.h"
+
+namespace meshloom {
+
+/// Whether a step of the program, at any depth, is a custom call or a callback.
+/// What such a program updates is copied first, so that a run that fails leaves
+/// the old values.
+bool callsUserFunctions(const Program &program);
+
+} // namespace meshloom

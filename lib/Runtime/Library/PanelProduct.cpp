@@ -1,0 +1,349 @@
+// Operands are cut into blocks of TERMS terms. Of a block, rows of the left
+// operand become slivers [terms, rows of a tile], and columns of the right one
+// panels [terms, columns of a tile]: a sliver stays in the first-level cache
+// while it meets the panels of COLUMNS columns, which stay in the second. The
+// sums of a tile stay in registers for all terms of a block. Rows are cut into
+// slivers of nearly equal size, so that none is nearly empty.
+//
+// Written for vectors of any width and compiled for AVX-512, for AVX2 and for
+// any processor: these differ in how many sums fit into registers.
+#include "PanelProduct.h"
+
+#include "ThreadScratch.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+using namespace meshloom;
+using namespace meshloom::library;
+
+namespace {
+#define MESHLOOM_PANEL_INLINE [[gnu::always_inline]] inline
+// Sums stay in registers where the loops over them are written out.
+#ifdef __clang__
+#define MESHLOOM_PANEL_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define MESHLOOM_PANEL_UNROLL _Pragma("GCC unroll 32")
+#endif
+
+/// What is copied at once: terms, and columns and rows.
+constexpr int64_t TERMS = 256, COLUMNS = 256, ROWS = 1008;
+/// Rows for which panels that lie row by row are read where they are: to copy
+/// them would take longer than to read them as often.
+constexpr int64_t FEW_ROWS = 168;
+/// Terms by which reading a panel from the second-level cache is ahead.
+constexpr int64_t AHEAD = 16;
+
+template <int Lanes>
+using Floats = float __attribute__((vector_size(Lanes * 4)));
+
+using TileFunction = void (*)(int64_t terms, const float *sliver,
+                              const float *panel, int64_t step, bool accumulate,
+                              float *out, int64_t outStride, int64_t columns);
+using PackFunction = void (*)(const float *from, int64_t lines,
+                              int64_t lineStride, int64_t terms,
+                              int64_t termStride, int64_t width, float *to);
+
+/// The code for a kind of processor.
+struct PanelCode {
+  int64_t lanes;
+  int64_t mostRows;
+  /// By vectors of columns, one or two, and rows, each less one.
+  std::array<std::array<TileFunction, 14>, 2> tiles;
+  PackFunction pack;
+};
+
+/// Stores Size sums, or those of `count` columns, of which there are at least
+/// Size and at most twice as many.
+template <int Size>
+MESHLOOM_PANEL_INLINE void storeSums(const void *sums, int64_t count,
+                                     bool accumulate, float *out) {
+  const auto *from = static_cast<const float *>(sums);
+  Floats<Size> first, last, before;
+  std::memcpy(&first, from, sizeof first);
+  std::memcpy(&last, from + count - Size, sizeof last);
+  if (accumulate) {
+    std::memcpy(&before, out, sizeof before);
+    first += before;
+    std::memcpy(&before, out + count - Size, sizeof before);
+    last += before;
+  }
+  std::memcpy(out, &first, sizeof first);
+  if (count != Size)
+    std::memcpy(out + count - Size, &last, sizeof last);
+}
+
+/// out [Rows, columns] is the product of a sliver and a panel, whose rows are
+/// `step` elements apart.
+template <int Lanes, int Rows, int Vectors>
+MESHLOOM_PANEL_INLINE void multiplyTile(int64_t terms, const float *sliver,
+                                        const float *panel, int64_t step,
+                                        bool accumulate, float *out,
+                                        int64_t outStride, int64_t columns) {
+  using Vector = Floats<Lanes>;
+  Vector sums[Rows * Vectors] = {};
+  MESHLOOM_PANEL_UNROLL
+  for (int r = 0; r < Rows; ++r) {
+    __builtin_prefetch(out + r * outStride, 1);
+    __builtin_prefetch(out + r * outStride + columns - 1, 1);
+  }
+  const int64_t ahead = AHEAD * step;
+  for (int64_t k = 0; k < terms; ++k, sliver += Rows, panel += step) {
+    Vector row[Vectors];
+    std::memcpy(row, panel, sizeof row);
+    __builtin_prefetch(panel + ahead);
+    if (Vectors * Lanes > 16)
+      __builtin_prefetch(panel + ahead + 16);
+    MESHLOOM_PANEL_UNROLL
+    for (int r = 0; r < Rows; ++r)
+      MESHLOOM_PANEL_UNROLL
+    for (int v = 0; v < Vectors; ++v)
+      sums[r * Vectors + v] += sliver[r] * row[v];
+  }
+  if (columns == Vectors * Lanes) {
+    MESHLOOM_PANEL_UNROLL
+    for (int r = 0; r < Rows; ++r, out += outStride)
+      storeSums<Vectors * Lanes>(&sums[r * Vectors], columns, accumulate, out);
+    return;
+  }
+  // A vector ends with the last column, and may meet the one before it.
+  float tile[Rows * Vectors * Lanes];
+  std::memcpy(tile, sums, sizeof tile);
+  for (int r = 0; r < Rows; ++r, out += outStride) {
+    const float *row = tile + r * Vectors * Lanes;
+    if (columns >= Lanes)
+      storeSums<Lanes>(row, columns, accumulate, out);
+    else if (columns >= Lanes / 2)
+      storeSums<Lanes / 2>(row, columns, accumulate, out);
+    else
+      for (int64_t c = 0; c < columns; ++c)
+        out[c] = accumulate ? out[c] + row[c] : row[c];
+  }
+}
+
+/// The first or second halves of two vectors, their lanes in turn.
+template <int Lanes, bool First, int... Lane>
+MESHLOOM_PANEL_INLINE void interleave(Floats<Lanes> &to, const Floats<Lanes> &a,
+                                      const Floats<Lanes> &b,
+                                      std::integer_sequence<int, Lane...>) {
+  to = __builtin_shufflevector(
+      a, b,
+      (Lane / 2 + (First ? 0 : Lanes / 2) + (Lane % 2 == 0 ? 0 : Lanes))...);
+}
+
+/// Rows become columns, by as many steps as a lane's index has bits.
+template <int Lanes, int Step = 1>
+MESHLOOM_PANEL_INLINE void transpose(Floats<Lanes> *rows) {
+  if constexpr (Step < Lanes) {
+    constexpr auto lanes = std::make_integer_sequence<int, Lanes>();
+    Floats<Lanes> next[Lanes];
+    MESHLOOM_PANEL_UNROLL
+    for (int i = 0; i < Lanes / 2; ++i) {
+      interleave<Lanes, true>(next[2 * i], rows[i], rows[i + Lanes / 2], lanes);
+      interleave<Lanes, false>(next[2 * i + 1], rows[i], rows[i + Lanes / 2],
+                               lanes);
+    }
+    transpose<Lanes, Step * 2>(next);
+    MESHLOOM_PANEL_UNROLL
+    for (int i = 0; i < Lanes; ++i)
+      rows[i] = next[i];
+  }
+}
+
+/// Copies Count elements side by side, of which there are at least Size, in
+/// pieces of Size that may overlap: none reads beyond the end.
+template <int Size>
+MESHLOOM_PANEL_INLINE void copyElements(const float *from, int64_t count,
+                                        float *to) {
+  Floats<Size> piece;
+  for (int64_t i = 0; i < count - Size; i += Size) {
+    std::memcpy(&piece, from + i, sizeof piece);
+    std::memcpy(to + i, &piece, sizeof piece);
+  }
+  std::memcpy(&piece, from + count - Size, sizeof piece);
+  std::memcpy(to + count - Size, &piece, sizeof piece);
+}
+
+/// Lines [lines, terms] become panels [terms, width] one after the other. Their
+/// number is a multiple of the width, or less than it: zeros stand for those
+/// that are missing. Writes up to Lanes elements behind the end.
+template <int Lanes>
+MESHLOOM_PANEL_INLINE void
+packLines(const float *from, int64_t lines, int64_t lineStride, int64_t terms,
+          int64_t termStride, int64_t width, float *to) {
+  const int64_t side = std::min(lines, width);
+  // Reads along the lines, or across them, as they lie in memory.
+  auto across = [&](auto copy) __attribute__((always_inline)) {
+    for (int64_t k = 0; k < terms; ++k)
+      for (int64_t l = 0; l < lines; l += width) {
+        float *target = to + l * terms + k * width;
+        copy(from + k * termStride + l * lineStride, target);
+        std::fill(target + side, target + width, 0.f);
+      }
+  };
+  if (lineStride == 1 && side >= Lanes)
+    return across([&](const float *line, float *target)
+                      __attribute__((always_inline)) {
+                        copyElements<Lanes>(line, side, target);
+                      });
+  if (lineStride == 1 && side >= Lanes / 2)
+    return across([&](const float *line, float *target)
+                      __attribute__((always_inline)) {
+                        copyElements<Lanes / 2>(line, side, target);
+                      });
+  if (lineStride == 1 || termStride != 1)
+    return across([&](const float *line, float *target)
+                      __attribute__((always_inline)) {
+                        for (int64_t l = 0; l < side; ++l)
+                          target[l] = line[l * lineStride];
+                      });
+  for (int64_t l = 0; l < lines; l += width)
+    for (int64_t first = 0; first < width; first += Lanes) {
+      const int64_t count = std::clamp<int64_t>(side - first, 0, Lanes),
+                    most = std::min<int64_t>(Lanes, width - first);
+      const float *block = from + (l + first) * lineStride;
+      float *target = to + l * terms + first;
+      int64_t k = 0;
+      for (; k + Lanes <= terms; k += Lanes) {
+        Floats<Lanes> rows[Lanes] = {};
+        MESHLOOM_PANEL_UNROLL
+        for (int i = 0; i < Lanes; ++i)
+          if (i < count)
+            std::memcpy(&rows[i], block + i * lineStride + k, sizeof rows[i]);
+        transpose<Lanes>(rows);
+        MESHLOOM_PANEL_UNROLL
+        for (int i = 0; i < Lanes; ++i, target += width)
+          std::memcpy(target, &rows[i], sizeof rows[i]);
+      }
+      for (; k < terms; ++k, target += width) {
+        for (int64_t i = 0; i < count; ++i)
+          target[i] = block[i * lineStride + k];
+        std::fill(target + count, target + most, 0.f);
+      }
+    }
+}
+
+// A function's code is for one kind of processor, with all it inlines.
+#define MESHLOOM_PANEL_CODE(NAME, LANES, ROWS, TARGET) /* ROWS <= LANES */     \
+  template <int Rows, int Vectors>                                             \
+  TARGET void NAME##Tile(int64_t terms, const float *sliver,                   \
+                         const float *panel, int64_t step, bool accumulate,    \
+                         float *out, int64_t outStride, int64_t columns) {     \
+    multiplyTile<LANES, Rows, Vectors>(terms, sliver, panel, step, accumulate, \
+                                       out, outStride, columns);               \
+  }                                                                            \
+  TARGET void NAME##Pack(const float *from, int64_t lines, int64_t lineStride, \
+                         int64_t terms, int64_t termStride, int64_t width,     \
+                         float *to) {                                          \
+    packLines<LANES>(from, lines, lineStride, terms, termStride, width, to);   \
+  }                                                                            \
+  template <int... Less>                                                       \
+  constexpr PanelCode NAME##Code(std::integer_sequence<int, Less...>) {        \
+    return {                                                                   \
+        LANES,                                                                 \
+        ROWS,                                                                  \
+        {{{{NAME##Tile<Less + 1, 1>...}}, {{NAME##Tile<Less + 1, 2>...}}}},    \
+        NAME##Pack};                                                           \
+  }                                                                            \
+  constexpr PanelCode NAME =                                                   \
+      NAME##Code(std::make_integer_sequence<int, ROWS>());
+
+#if defined(__x86_64__)
+MESHLOOM_PANEL_CODE(panels512, 16, 14,
+                    __attribute__((target("avx512f,avx2,fma"))))
+MESHLOOM_PANEL_CODE(panels256, 8, 6, __attribute__((target("avx2,fma"))))
+#endif
+MESHLOOM_PANEL_CODE(panels128, 4, 4, )
+
+/// Those that this processor runs, the fastest first.
+const std::vector<const PanelCode *> &codes() {
+  static const auto &all = *new const std::vector<const PanelCode *>([] {
+    std::vector<const PanelCode *> all;
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    const bool hasAvx2 =
+        __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    if (hasAvx2 && __builtin_cpu_supports("avx512f"))
+      all.push_back(&panels512);
+    if (hasAvx2)
+      all.push_back(&panels256);
+#endif
+    all.push_back(&panels128);
+    return all;
+  }());
+  return all;
+}
+
+int64_t piecesOf(int64_t count, int64_t most) {
+  return (count + most - 1) / most;
+}
+
+} // namespace
+
+size_t library::panelKinds() {
+  return codes().size();
+}
+
+void library::panelProduct(int64_t m, int64_t n, int64_t k, const float *lhs,
+                           MatrixStrides left, const float *rhs,
+                           MatrixStrides right, bool accumulate, float *out,
+                           int64_t outStride, size_t kind) {
+  const PanelCode &code = *codes()[kind];
+  const int64_t width = 2 * code.lanes;
+  const int64_t blocks = std::max<int64_t>(1, piecesOf(k, TERMS));
+  const int64_t depth = piecesOf(k, blocks);
+  const bool inPlace = right.columnStride == 1 && m <= FEW_ROWS;
+  auto scratch = [&](unsigned slot, int64_t lines) {
+    return static_cast<float *>(threadScratch(
+        slot, size_t(lines * depth + code.lanes) * sizeof(float)));
+  };
+  float *slivers = scratch(10, std::min(m, ROWS)),
+        *panels = scratch(11, piecesOf(std::min(n, COLUMNS), width) * width);
+  // Whole pieces of the width that `pack` gets, then what is left.
+  auto pack = [&](const float *from, int64_t lines, MatrixStrides strides,
+                  int64_t terms, int64_t most, int64_t last, float *to) {
+    const int64_t whole = lines / most * most;
+    code.pack(from, whole, strides.rowStride, terms, strides.columnStride, most,
+              to);
+    if (whole < lines)
+      code.pack(from + whole * strides.rowStride, lines - whole,
+                strides.rowStride, terms, strides.columnStride, last,
+                to + whole * terms);
+  };
+  for (int64_t r = 0; r < m; r += ROWS) {
+    const int64_t height = std::min(ROWS, m - r),
+                  most = piecesOf(height, piecesOf(height, code.mostRows));
+    for (int64_t block = 0; block < blocks; ++block) {
+      const int64_t first = k * block / blocks,
+                    terms = k * (block + 1) / blocks - first;
+      const bool adds = accumulate || block > 0;
+      pack(lhs + r * left.rowStride + first * left.columnStride, height, left,
+           terms, most, height % most, slivers);
+      for (int64_t c = 0; c < n; c += COLUMNS) {
+        const int64_t columns = std::min(COLUMNS, n - c);
+        const float *from =
+            rhs + first * right.rowStride + c * right.columnStride;
+        // Those before it are read where they are.
+        const int64_t packed = inPlace ? columns / width * width : 0;
+        pack(from + packed * right.columnStride, columns - packed,
+             {right.columnStride, right.rowStride}, terms, width, width,
+             panels);
+        for (int64_t i = 0; i < height; i += most) {
+          const int64_t rows = std::min(most, height - i);
+          for (int64_t j = 0; j < columns; j += width) {
+            const int64_t count = std::min(width, columns - j);
+            const bool isPacked = j >= packed;
+            code.tiles[count > code.lanes][size_t(rows - 1)](
+                terms, slivers + i * terms,
+                isPacked ? panels + (j - packed) * terms : from + j,
+                isPacked ? width : right.rowStride, adds,
+                out + (r + i) * outStride + c + j, outStride, count);
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,84 @@
+// Products by panels, by the code of every kind of processor that this one
+// runs, against sums in f64.
+#include "../../lib/Runtime/Library/PanelProduct.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <vector>
+
+using namespace meshloom;
+using namespace meshloom::library;
+
+namespace {
+/// Numbers that are no multiples of each other.
+std::vector<float> numbers(int64_t count, double step) {
+  std::vector<float> all;
+  for (int64_t i = 0; i < count; ++i)
+    all.push_back(float(std::sin(double(i) * step)));
+  return all;
+}
+
+/// How a [rows, columns] matrix lies in memory.
+enum class Order : uint8_t { Rows, Columns, Apart };
+MatrixStrides stridesOf(Order order, int64_t rows, int64_t columns) {
+  switch (order) {
+  case Order::Rows:
+    return {columns, 1};
+  case Order::Columns:
+    return {1, rows};
+  case Order::Apart:
+    return {3 * columns, 3};
+  }
+  return {};
+}
+
+void expectProduct(int64_t m, int64_t n, int64_t k, Order lhs, Order rhs,
+                   bool accumulate, size_t kind) {
+  const MatrixStrides left = stridesOf(lhs, m, k), right = stridesOf(rhs, k, n);
+  const auto a = numbers(3 * m * k, 0.7), b = numbers(3 * k * n, 0.3);
+  const int64_t outStride = n + 5;
+  const auto before = numbers(m * outStride, 1.1);
+  std::vector<float> out = before;
+  panelProduct(m, n, k, a.data(), left, b.data(), right, accumulate, out.data(),
+               outStride, kind);
+  for (int64_t r = 0; r < m; ++r)
+    for (int64_t c = 0; c < outStride; ++c) {
+      const auto at = size_t(r * outStride + c);
+      double sum = accumulate || c >= n ? double(before[at]) : 0;
+      for (int64_t i = 0; c < n && i < k; ++i)
+        sum += double(a[size_t(r * left.rowStride + i * left.columnStride)]) *
+               double(b[size_t(i * right.rowStride + c * right.columnStride)]);
+      ASSERT_NEAR(out[at], sum, 1e-6 * double(k + 1))
+          << m << " x " << n << " x " << k << ", kind " << kind << ", at " << r
+          << ", " << c;
+    }
+}
+
+// Extents around tiles, panels and blocks, in all orders; nothing is written
+// beside the result.
+TEST(PanelProductTest, EveryKindOfCodeInEveryOrder) {
+  for (size_t kind = 0; kind < panelKinds(); ++kind)
+    for (auto [m, n, k] : {std::array<int64_t, 3>{1, 1, 1},
+                           {1, 70, 3},
+                           {13, 31, 17},
+                           {15, 33, 64},
+                           {29, 5, 257},
+                           {6, 100, 600},
+                           {190, 40, 33}})
+      for (Order lhs : {Order::Rows, Order::Columns, Order::Apart})
+        for (Order rhs : {Order::Rows, Order::Columns, Order::Apart})
+          expectProduct(m, n, k, lhs, rhs, m % 2 == 0, kind);
+}
+
+// More rows and columns than are copied at once.
+TEST(PanelProductTest, BlocksOfRowsAndColumns) {
+  for (size_t kind = 0; kind < panelKinds(); ++kind)
+    expectProduct(1010, 300, 20, Order::Rows, Order::Rows, true, kind);
+}
+
+// No terms: zeros, or what was there.
+TEST(PanelProductTest, NoTerms) {
+  expectProduct(3, 4, 0, Order::Rows, Order::Rows, false, 0);
+  expectProduct(3, 4, 0, Order::Rows, Order::Rows, true, 0);
+}
+} // namespace

@@ -1,0 +1,82 @@
+// SignalStorm: signals in every thread of the process, thousands of times a
+// second, as a sampling profiler sends them. Handlers run on the stack of the
+// thread that they interrupt, and the storm counts those that find the stack
+// pointer elsewhere: their frames overwrite memory of somebody else.
+#pragma once
+
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <dirent.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <thread>
+#include <unistd.h>
+
+/// Where the main thread's stack begins, as the C library has it.
+extern "C" void *__libc_stack_end;
+
+class SignalStorm {
+public:
+  SignalStorm() {
+    struct sigaction action{};
+    action.sa_sigaction = handle;
+    action.sa_flags = SA_RESTART | SA_SIGINFO;
+    sigaction(SIGPROF, &action, &before);
+    sender = std::jthread([](std::stop_token stopped) { send(stopped); });
+  }
+  ~SignalStorm() {
+    sender.request_stop();
+    sender.join();
+    // One may still be on its way.
+    std::signal(SIGPROF, SIG_IGN);
+    sigaction(SIGPROF, &before, nullptr);
+  }
+  SignalStorm(const SignalStorm &) = delete;
+  SignalStorm &operator=(const SignalStorm &) = delete;
+
+  /// Signals that were handled, and those of them on a stack that is not the
+  /// thread's.
+  static int64_t handled() { return signals; }
+  static int64_t elsewhere() { return strays; }
+
+private:
+  static void handle(int, siginfo_t *, void *) {
+    const int reason = errno;
+    // A thread's own data lie at the beginning of its stack, which grows down.
+    const bool isMain = getpid() == pid_t(syscall(SYS_gettid));
+    const auto top = isMain ? reinterpret_cast<uintptr_t>(__libc_stack_end)
+                            : uintptr_t(pthread_self());
+    const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+    constexpr uintptr_t largest = 16 << 20;
+    ++signals;
+    if (here > top || top - here > largest)
+      ++strays;
+    errno = reason;
+  }
+
+  static void send(const std::stop_token &stopped) {
+    const auto self = pid_t(syscall(SYS_gettid));
+    while (!stopped.stop_requested()) {
+      if (DIR *tasks = opendir("/proc/self/task")) {
+        while (const dirent *entry = readdir(tasks)) {
+          pid_t thread = 0;
+          const char *name = entry->d_name;
+          std::from_chars(name, name + std::strlen(name), thread);
+          if (thread > 0 && thread != self)
+            syscall(SYS_tgkill, getpid(), thread, SIGPROF);
+        }
+        closedir(tasks);
+      }
+      std::this_thread::sleep_for(std::chrono::microseconds(300));
+    }
+  }
+
+  static inline std::atomic<int64_t> signals = 0, strays = 0;
+  struct sigaction before{};
+  std::jthread sender;
+};
