@@ -3,6 +3,8 @@
 #include "CollectiveLimits.h"
 #include "Tape.h"
 
+#include "meshloom/Core/DebugPrint.h"
+#include "meshloom/Dialect/DTensor/Callback.h"
 #include "meshloom/Runtime/Communicator.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -38,6 +40,17 @@ static Loaded loadedOnce(ModuleOp module, const Mesh &mesh,
   return loaded;
 }
 
+/// Whether a check of the user's may end the module's run.
+static bool hasAssertions(ModuleOp module) {
+  return module
+      ->walk([](dtensor::CallbackOp callback) {
+        return callback.getCallTargetName() == StringRef(assertTarget)
+                   ? mlir::WalkResult::interrupt()
+                   : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 TracedFunction::TracedFunction(std::shared_ptr<Trace> trace, size_t resultCount,
                                std::shared_ptr<const void> skeleton,
                                double traceSeconds,
@@ -47,6 +60,7 @@ TracedFunction::TracedFunction(std::shared_ptr<Trace> trace, size_t resultCount,
       traceSeconds(traceSeconds), compiledFor(settings()),
       meshes(trace->meshes()), updates(std::move(itsUpdates)) {
   const Mesh &first = meshes.front();
+  checksValues = compiledFor.checkNumerics || hasAssertions(trace->moduleOp());
   loaded = trace->reusable
                ? loadedOnce(trace->moduleOp(), first, compiledFor, name)
                : compileAndLoad(trace->moduleOp(), first, compiledFor, name);
@@ -119,9 +133,9 @@ std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
     if (recording)
       variableValues[argument] = wrap(variable->array, variable->host);
   }
-  // Checking mode keeps the old values: no update is in place, and a failure
+  // What checks values keeps the old ones: no update is in place, and a failure
   // changes nothing.
-  bool keeping = compiledFor.checkNumerics;
+  const bool keeping = checksValues;
   auto isMovedIn = [&](size_t argument) {
     return arguments[argument].assigned && !keeping;
   };

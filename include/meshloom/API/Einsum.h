@@ -34,18 +34,19 @@ struct EquationText {
 /// operands stays so, one that is summed over makes a sum over its axes. Throws
 /// meshloom::Error, naming the letter, if extents or letters do not fit, or if
 /// types differ.
-Tensor einsum(detail::EquationText equation,
-              const std::vector<Tensor> &operands,
-              Where loc = Where::current());
+[[nodiscard]] Tensor einsum(detail::EquationText equation,
+                            const std::vector<Tensor> &operands,
+                            Where loc = Where::current());
 /// einsum("ij,jk->ik", a, b).
 template <std::convertible_to<Tensor>... T>
-Tensor einsum(detail::EquationText equation, const Tensor &first,
-              const T &...more) {
+[[nodiscard]] Tensor einsum(detail::EquationText equation, const Tensor &first,
+                            const T &...more) {
   return einsum(equation.text, std::vector<Tensor>{first, Tensor(more)...},
                 equation.where);
 }
 
 /// x [m], y [n] -> [m, n]: all products; other shapes are flattened.
-Tensor outer(const Tensor &x, const Tensor &y, Where loc = Where::current());
+[[nodiscard]] Tensor outer(const Tensor &x, const Tensor &y,
+                           Where loc = Where::current());
 
 } // namespace meshloom

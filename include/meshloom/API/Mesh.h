@@ -3,6 +3,8 @@
 
 #include "meshloom/Core/Layout.h"
 
+#include <source_location>
+
 namespace meshloom {
 
 /// A device, such as "CPU:3" or "TPU:0".
@@ -53,7 +55,8 @@ std::vector<DeviceSpec> list_devices(std::string_view type = "");
 /// if a device is repeated, does not exist or is of another type than the
 /// others, if the processes do not divide the devices.
 Mesh create_mesh(std::vector<MeshAxis> axes = {},
-                 std::vector<DeviceSpec> devices = {}, std::string name = "");
+                 std::vector<DeviceSpec> devices = {}, std::string name = "",
+                 std::source_location where = std::source_location::current());
 
 /// While it lives, `mesh` is where this thread's tensors without a layout go
 /// (replicated). Nests. Throws meshloom::Error if the mesh is empty.

@@ -14,63 +14,66 @@ namespace meshloom {
 
 /// The mean of |x - mean(x)|^2 along `axis`, of floats or complex numbers: a
 /// float. `ddof` is taken from the number of elements that is divided by.
-Tensor reduce_variance(const Tensor &x, const Axis &axis = Axis(),
-                       bool keepdims = false, int64_t ddof = 0,
-                       Where loc = Where::current());
+[[nodiscard]] Tensor reduce_variance(const Tensor &x, const Axis &axis = Axis(),
+                                     bool keepdims = false, int64_t ddof = 0,
+                                     Where loc = Where::current());
 /// The root of reduce_variance; its gradient where that is 0 is 0.
-Tensor reduce_std(const Tensor &x, const Axis &axis = Axis(),
-                  bool keepdims = false, int64_t ddof = 0,
-                  Where loc = Where::current());
+[[nodiscard]] Tensor reduce_std(const Tensor &x, const Axis &axis = Axis(),
+                                bool keepdims = false, int64_t ddof = 0,
+                                Where loc = Where::current());
 /// NumPy's name of reduce_variance.
-inline Tensor var(const Tensor &x, const Axis &axis = Axis(),
-                  bool keepdims = false, int64_t ddof = 0,
-                  Where loc = Where::current()) {
+[[nodiscard]] inline Tensor var(const Tensor &x, const Axis &axis = Axis(),
+                                bool keepdims = false, int64_t ddof = 0,
+                                Where loc = Where::current()) {
   const detail::CallName name("var");
   return reduce_variance(x, axis, keepdims, ddof, loc);
 }
 /// NumPy's name of reduce_std. Beside namespace std it has to be written in
 /// full: meshloom::std(x).
-inline Tensor std(const Tensor &x, const Axis &axis = Axis(),
-                  bool keepdims = false, int64_t ddof = 0,
-                  Where loc = Where::current()) {
+[[nodiscard]] inline Tensor std(const Tensor &x, const Axis &axis = Axis(),
+                                bool keepdims = false, int64_t ddof = 0,
+                                Where loc = Where::current()) {
   const detail::CallName name("std");
   return reduce_std(x, axis, keepdims, ddof, loc);
 }
 /// The middle element in order along `axis`, or the mean of the two middle
 /// ones; nan where there is one. Of integers f32. Throws meshloom::Error if
 /// there is no element, or if `axis` is neither one dim nor all.
-Tensor median(const Tensor &x, const Axis &axis = Axis(), bool keepdims = false,
-              Where loc = Where::current());
+[[nodiscard]] Tensor median(const Tensor &x, const Axis &axis = Axis(),
+                            bool keepdims = false,
+                            Where loc = Where::current());
 
 /// sqrt(sum(|x|^2)) along `axis`: the length of vectors, the Frobenius norm of
 /// matrices. Its gradient at 0 is 0.
-Tensor norm(const Tensor &x, const Axis &axis = Axis(), bool keepdims = false,
-            Where loc = Where::current());
+[[nodiscard]] Tensor norm(const Tensor &x, const Axis &axis = Axis(),
+                          bool keepdims = false, Where loc = Where::current());
 /// The norm of all elements of all tensors together, f32 or, where one is f64
 /// or c128, f64. Throws meshloom::Error if there is no tensor.
-Tensor global_norm(const std::vector<Tensor> &tensors,
-                   Where loc = Where::current());
+[[nodiscard]] Tensor global_norm(const std::vector<Tensor> &tensors,
+                                 Where loc = Where::current());
 /// The tensors times clip_norm / max(global_norm, clip_norm), and their norm
 /// before that: what is longer than `clip_norm` (a number or a scalar) becomes
 /// so long. All are nan where the norm is no finite number. See global_norm.
-std::pair<std::vector<Tensor>, Tensor>
+[[nodiscard]] std::pair<std::vector<Tensor>, Tensor>
 clip_by_global_norm(const std::vector<Tensor> &tensors,
                     const TensorLike &clip_norm, Where loc = Where::current());
 /// Of gradients, as a tape gives them and optimizers take them:
 ///
 ///   auto [clipped, length] = clip_by_global_norm(tape.gradient(loss, w), 1.0);
 ///   adam.apply_gradients(clipped);
-std::pair<Gradients, Tensor> clip_by_global_norm(const Gradients &gradients,
-                                                 const TensorLike &clip_norm,
-                                                 Where loc = Where::current());
+[[nodiscard]] std::pair<Gradients, Tensor>
+clip_by_global_norm(const Gradients &gradients, const TensorLike &clip_norm,
+                    Where loc = Where::current());
 
 /// data [n, r...], segment_ids [n] of integers -> [num_segments, r...]: the sum
 /// of the rows of each segment, 0 where there are none. Ids need no order; rows
 /// with ids out of range are left out.
-Tensor segment_sum(const Tensor &data, const Tensor &segment_ids,
-                   int64_t num_segments, Where loc = Where::current());
+[[nodiscard]] Tensor segment_sum(const Tensor &data, const Tensor &segment_ids,
+                                 int64_t num_segments,
+                                 Where loc = Where::current());
 /// The means; nan where a segment has no row. See segment_sum.
-Tensor segment_mean(const Tensor &data, const Tensor &segment_ids,
-                    int64_t num_segments, Where loc = Where::current());
+[[nodiscard]] Tensor segment_mean(const Tensor &data, const Tensor &segment_ids,
+                                  int64_t num_segments,
+                                  Where loc = Where::current());
 
 } // namespace meshloom

@@ -62,6 +62,7 @@ private:
 /// lacks, or if the mesh has other axes.
 ExportedFunctions
 load_functions(const std::filesystem::path &path,
-               const std::optional<Mesh> &mesh = std::nullopt);
+               const std::optional<Mesh> &mesh = std::nullopt,
+               std::source_location where = std::source_location::current());
 
 } // namespace meshloom
