@@ -1,6 +1,10 @@
 // Errors of functions that are no ops name the user's line, as ops' do.
 #include "Testing.h"
 
+#include "meshloom/Data/Mnist.h"
+#include "meshloom/Data/Npz.h"
+#include "meshloom/Data/Safetensors.h"
+
 namespace meshloom {
 namespace {
 
