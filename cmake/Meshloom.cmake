@@ -214,7 +214,9 @@ endfunction()
 # Compiles a target as a part of tests: quickly.
 function(meshloom_test_code target pch)
   meshloom_executable_uses_pch(${target} ${pch})
-  target_compile_options(${target} PRIVATE ${MESHLOOM_TEST_OPTIONS})
+  # Ops are called to see them refuse.
+  target_compile_options(${target} PRIVATE -Wno-unused-result
+                                           ${MESHLOOM_TEST_OPTIONS})
 endfunction()
 
 # meshloom_test(name [MLIR] [API] [UNITY] [SANITIZED_QUICKLY] [LABEL label]

@@ -8,7 +8,11 @@
 // meshloom::function;` in your namespace or function, or write it out.
 #pragma once
 
-#if __cplusplus < 202002L
+#if defined(__clang__) && __clang_major__ < 15
+#error "Meshloom needs clang 15 or newer, or GCC 12 or newer"
+#elif !defined(__clang__) && (!defined(__GNUC__) || __GNUC__ < 12)
+#error "Meshloom needs GCC 12 or newer, or clang 15 or newer"
+#elif __cplusplus < 202002L
 #error "Meshloom needs C++20: compile with -std=c++20"
 #else
 
@@ -18,6 +22,7 @@
 #include "meshloom/API/Create.h"
 #include "meshloom/API/CustomOps.h"
 #include "meshloom/API/DebugPrint.h"
+#include "meshloom/API/Debugging.h"
 #include "meshloom/API/Devices.h"
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/Distributions.h"
@@ -50,6 +55,7 @@
 #include "meshloom/API/Sparse.h"
 #include "meshloom/API/StatisticsOps.h"
 #include "meshloom/API/Tensor.h"
+#include "meshloom/API/Transforms.h"
 #include "meshloom/API/Variable.h"
 #include "meshloom/API/VariableCreation.h"
 #include "meshloom/API/WindowOps.h"

@@ -210,6 +210,26 @@ Tensor traceCounter(std::string_view op, int64_t value,
   return operandLike({value, where}, DType::I32, op);
 }
 
+std::pair<Tensor, Tensor> loopBounds(std::string_view op,
+                                     const TensorLike &lower,
+                                     const TensorLike &upper,
+                                     const std::source_location &where) {
+  DType type = DType::I32;
+  for (const TensorLike *bound : {&upper, &lower})
+    if (bound->kind == TensorLike::Kind::Tensor)
+      type = nodeOf(bound->tensor, op, &where).dtype;
+  std::pair<Tensor, Tensor> bounds{operandLike(lower, type, op),
+                                   operandLike(upper, type, op)};
+  expectScalar(bounds.first, false, "the lower bound", op, where);
+  expectScalar(bounds.second, false, "the upper bound", op, where);
+  if (bounds.first.dtype() != bounds.second.dtype())
+    fail(op,
+         fmt::format("expected bounds of one type, got {} and {}: cast one",
+                     typeText(bounds.first), typeText(bounds.second)),
+         &where);
+  return bounds;
+}
+
 //===----------------------------------------------------------------------===//
 // scan
 //===----------------------------------------------------------------------===//

@@ -4,6 +4,7 @@
 
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/HostTensor.h"
+#include "meshloom/API/NameScope.h"
 #include "meshloom/Runtime/LaunchQueue.h"
 #include "meshloom/Support/Npy.h"
 
@@ -182,27 +183,35 @@ Tensor iota(Shape shape, int64_t dim, DType type, std::source_location where) {
   return runOp(std::move(call));
 }
 
-Tensor load_npy(const std::filesystem::path &path) {
-  NpyArray array = check(readNpy(path.string()), "load_npy");
-  return place(array.type, array.shape, array.bytes, "load_npy");
+Tensor load_npy(const std::filesystem::path &path, std::source_location where) {
+  return atLine(where, [&]() -> Tensor {
+    NpyArray array = check(readNpy(path.string()), "load_npy");
+    return place(array.type, array.shape, array.bytes, "load_npy");
+  });
 }
-Tensor load_npy(const std::filesystem::path &path, const Layout &layout) {
-  NpyArray array = check(readNpy(path.string()), "load_npy");
-  if (array.shape.size() != layout.rank())
-    fail("load_npy",
-         fmt::format(
-             "expected an array of rank {} in '{}' for layout {}, got {}",
-             layout.rank(), path.string(), layout.spec_string(),
-             typeText(array.type, array.shape)));
-  return wrap(
-      check(Array::fromHost(clientFor(layout.mesh()),
-                            {array.type, array.shape, layout}, array.bytes),
-            "load_npy"));
+Tensor load_npy(const std::filesystem::path &path, const Layout &layout,
+                std::source_location where) {
+  return atLine(where, [&]() -> Tensor {
+    NpyArray array = check(readNpy(path.string()), "load_npy");
+    if (array.shape.size() != layout.rank())
+      fail("load_npy",
+           fmt::format(
+               "expected an array of rank {} in '{}' for layout {}, got {}",
+               layout.rank(), path.string(), layout.spec_string(),
+               typeText(array.type, array.shape)));
+    return wrap(
+        check(Array::fromHost(clientFor(layout.mesh()),
+                              {array.type, array.shape, layout}, array.bytes),
+              "load_npy"));
+  });
 }
-void save_npy(const std::filesystem::path &path, const Tensor &tensor) {
-  HostBytes bytes = bytesOf(tensor, "save_npy");
-  check(writeNpy(path.string(), tensor.dtype(), tensor.shape(), bytes),
-        "save_npy");
+void save_npy(const std::filesystem::path &path, const Tensor &tensor,
+              std::source_location where) {
+  return atLine(where, [&]() -> void {
+    HostBytes bytes = bytesOf(tensor, "save_npy");
+    check(writeNpy(path.string(), tensor.dtype(), tensor.shape(), bytes),
+          "save_npy");
+  });
 }
 
 } // namespace meshloom

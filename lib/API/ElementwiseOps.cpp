@@ -47,10 +47,38 @@ void detail::expect(Accepts accepts, const Tensor &x, std::string_view op,
 
 namespace {
 
+/// The type that holds all numbers of both integer types; nothing of ui64 and a
+/// signed one.
+std::optional<DType> integerHolding(DType x, DType y) {
+  constexpr DType signedTypes[] = {DType::I8, DType::I16, DType::I32,
+                                   DType::I64};
+  if (isSigned(x) == isSigned(y))
+    return byteWidth(x) < byteWidth(y) ? y : x;
+  const auto unsignedWidth = byteWidth(isSigned(x) ? y : x),
+             signedWidth = byteWidth(isSigned(x) ? x : y);
+  for (DType type : signedTypes)
+    if (byteWidth(type) > unsignedWidth && byteWidth(type) >= signedWidth)
+      return type;
+  return std::nullopt;
+}
+
+/// Integers of two types as one that holds the numbers of both.
+TensorLike comparable(const TensorLike &x, const TensorLike &y) {
+  if (x.kind != TensorLike::Kind::Tensor ||
+      y.kind != TensorLike::Kind::Tensor || !x.tensor.defined() ||
+      !y.tensor.defined() || !isInteger(x.tensor.dtype()) ||
+      !isInteger(y.tensor.dtype()))
+    return x;
+  const auto type = integerHolding(x.tensor.dtype(), y.tensor.dtype());
+  if (!type || *type == x.tensor.dtype())
+    return x;
+  return {cast(x.tensor, *type, x.where), x.where};
+}
+
 Tensor compare(std::string_view name, dtensor::ComparisonDirection direction,
                const TensorLike &x, const TensorLike &y) {
   using Direction = dtensor::ComparisonDirection;
-  Pair pair = operandPair(x, y, name);
+  Pair pair = operandPair(comparable(x, y), comparable(y, x), name);
   if (direction != Direction::EQ && direction != Direction::NE &&
       isComplex(pair.x.dtype()))
     fail(

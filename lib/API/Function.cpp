@@ -33,6 +33,9 @@ public:
   /// Traces by all that tells calls apart but their numbers.
   std::unordered_map<CacheKey, int64_t, CacheKeyHash> tracesByKind;
   bool hasWarned = false;
+  /// Arguments of traces. They live as long as the keys that have their
+  /// addresses, so that no other object gets one.
+  Identities objects;
 };
 
 std::shared_ptr<FunctionState> makeFunction(FunctionOptions options,
@@ -210,6 +213,8 @@ std::shared_ptr<TracedFunction> find(FunctionState &state, CallInput &input,
       /*isUpdate=*/false, state.options.deterministic);
   state.traced.emplace(std::move(key), traced);
   state.order.push_back(traced);
+  state.objects.insert(state.objects.end(), input.objects.begin(),
+                       input.objects.end());
   return traced;
 }
 

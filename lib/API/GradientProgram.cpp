@@ -5,9 +5,11 @@
 
 namespace meshloom::detail {
 
-GradientProgram::GradientProgram(const TapeSlice &slice, int64_t target,
+GradientProgram::GradientProgram(const TapeSlice &slice,
+                                 std::vector<int64_t> targets, bool hasSeeds,
                                  std::vector<Source> sources)
-    : leaves(slice.leafCount()), target(target), sources(std::move(sources)) {
+    : leaves(slice.leafCount()), targets(std::move(targets)),
+      hasSeeds(hasSeeds), sources(std::move(sources)) {
   for (const TapeRecord *record : slice.records())
     ops.push_back({record->key, slice.numbersOf(record->operands),
                    int64_t(record->results.size()), record->body});
@@ -26,7 +28,8 @@ std::string GradientProgram::key() const {
     key.add(op.results);
   }
   key.text += "->";
-  key.add(target);
+  addAll(targets);
+  key.add(hasSeeds);
   for (const Source &source : sources) {
     addAll(source.values);
     key.text += source.layout ? source.layout->to_string() : "any";
@@ -90,9 +93,14 @@ SmallVector<Value> GradientProgram::build(Emitter &emitter,
     for (int64_t number : source.values)
       wrt.push_back(values[size_t(number)]);
   OpsFromNow fromReverse(block);
+  SmallVector<Value> outputs;
+  for (int64_t number : targets)
+    outputs.push_back(values[size_t(number)]);
+  ArrayRef<Value> seeds;
+  if (hasSeeds)
+    seeds = given.take_back(targets.size());
   SmallVector<Value> found =
-      check(buildGradients(emitter.builder, values[size_t(target)], {}, wrt),
-            "gradient");
+      check(buildGradients(emitter.builder, outputs, seeds, wrt), "gradient");
   DenseMap<Value, Value> had;
   for (size_t v = leaves; v < values.size(); ++v)
     had.try_emplace(values[v], given[v]);

@@ -18,14 +18,15 @@ public:
     std::optional<Layout> layout;
   };
 
-  /// The gradients of the sum of value `target`, one a source.
-  GradientProgram(const TapeSlice &slice, int64_t target,
-                  std::vector<Source> sources);
+  /// The gradients of the sum of the values `targets`, each times its seed,
+  /// one a source. `hasSeeds`: else seeds are ones.
+  GradientProgram(const TapeSlice &slice, std::vector<int64_t> targets,
+                  bool hasSeeds, std::vector<Source> sources);
 
   /// All that the program depends on besides its arguments' types.
   std::string key() const;
-  /// Builds it on `given`, the slice's values. Per source the gradient, null
-  /// where no path leads to it.
+  /// Builds it on `given`: the slice's values, then the seeds. Per source the
+  /// gradient, null where no path leads to it.
   SmallVector<Value> build(Emitter &emitter, ArrayRef<Value> given) const;
 
 private:
@@ -37,7 +38,8 @@ private:
   };
   std::vector<Op> ops;
   size_t leaves;
-  int64_t target;
+  std::vector<int64_t> targets;
+  bool hasSeeds;
   std::vector<Source> sources;
 
   SmallVector<Value> replay(Emitter &emitter, ArrayRef<Value> leaves) const;

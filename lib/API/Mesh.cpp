@@ -3,6 +3,7 @@
 #include "Devices.h"
 #include "Node.h"
 #include "Processes.h"
+#include "meshloom/API/NameScope.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -152,88 +153,91 @@ std::vector<DeviceSpec> list_devices(std::string_view type) {
   return list_logical_devices(type);
 }
 
-Mesh create_mesh(std::vector<MeshAxis> axes, DeviceList given,
-                 std::string name) {
-  constexpr std::string_view op = "create_mesh";
-  const std::vector<DeviceSpec> devices =
-      given.empty() ? list_devices() : given.devices();
-  int64_t count = int64_t(devices.size());
-  if (axes.empty())
-    axes.push_back({"x", count});
+Mesh create_mesh(std::vector<MeshAxis> axes, DeviceList given, std::string name,
+                 std::source_location where) {
+  return atLine(where, [&]() -> Mesh {
+    constexpr std::string_view op = "create_mesh";
+    const std::vector<DeviceSpec> devices =
+        given.empty() ? list_devices() : given.devices();
+    int64_t count = int64_t(devices.size());
+    if (axes.empty())
+      axes.push_back({"x", count});
 
-  MeshAxis *open = nullptr;
-  int64_t product = 1;
-  for (MeshAxis &axis : axes) {
-    if (axis.size != -1) {
-      // Past the most devices that there can be, any number will do.
-      product = std::min<int64_t>(
-          product * std::clamp<int64_t>(axis.size, 1, mostDevices + 1),
-          mostDevices + 1);
-      continue;
+    MeshAxis *open = nullptr;
+    int64_t product = 1;
+    for (MeshAxis &axis : axes) {
+      if (axis.size != -1) {
+        // Past the most devices that there can be, any number will do.
+        product = std::min<int64_t>(
+            product * std::clamp<int64_t>(axis.size, 1, mostDevices + 1),
+            mostDevices + 1);
+        continue;
+      }
+      if (open)
+        fail(op, fmt::format("expected at most one size of -1, got it for axes "
+                             "'{}' and '{}'",
+                             open->name, axis.name));
+      open = &axis;
     }
-    if (open)
-      fail(op, fmt::format("expected at most one size of -1, got it for axes "
-                           "'{}' and '{}'",
-                           open->name, axis.name));
-    open = &axis;
-  }
-  if (open) {
-    if (count % product)
-      fail(op, fmt::format("expected a number of devices that the other sizes "
-                           "divide, got {} devices for sizes {}",
-                           count, sizesText(axes)));
-    open->size = count / product;
-  }
+    if (open) {
+      if (count % product)
+        fail(op,
+             fmt::format("expected a number of devices that the other sizes "
+                         "divide, got {} devices for sizes {}",
+                         count, sizesText(axes)));
+      open->size = count / product;
+    }
 
-  MeshOptions options;
-  options.name = std::move(name);
-  options.deviceType = devices.front().type;
-  std::set<std::pair<int64_t, int64_t>> seen;
-  for (const DeviceSpec &device : devices) {
-    if (device.type != options.deviceType)
-      fail(op, fmt::format("expected devices of one type, got {} beside {}",
-                           device.to_string(), devices.front().to_string()));
-    if (device.index < 0 || device.index >= mostDevices)
-      fail(op, fmt::format("expected devices numbered from 0 to {}, got {}",
-                           mostDevices - 1, device.to_string()));
-    if (!seen.emplace(device.process, device.index).second)
-      fail(op, fmt::format("expected different devices, got {} twice",
-                           device.to_string()));
-  }
-  const Placement placement = placementOf(devices, op);
-  for (int64_t i = 0; i < count; ++i) {
-    const auto &[process, index] = placement.devices[size_t(i)];
-    std::string device = fullName(options.deviceType, process, index);
-    if (process == processes(op).group.rank) {
-      options.localDeviceIds.push_back(i);
-      options.localDevices.push_back(device);
+    MeshOptions options;
+    options.name = std::move(name);
+    options.deviceType = devices.front().type;
+    std::set<std::pair<int64_t, int64_t>> seen;
+    for (const DeviceSpec &device : devices) {
+      if (device.type != options.deviceType)
+        fail(op, fmt::format("expected devices of one type, got {} beside {}",
+                             device.to_string(), devices.front().to_string()));
+      if (device.index < 0 || device.index >= mostDevices)
+        fail(op, fmt::format("expected devices numbered from 0 to {}, got {}",
+                             mostDevices - 1, device.to_string()));
+      if (!seen.emplace(device.process, device.index).second)
+        fail(op, fmt::format("expected different devices, got {} twice",
+                             device.to_string()));
     }
-    options.globalDeviceIds.push_back(i);
-    if (placement.isSpanning)
-      options.globalDevices.push_back(std::move(device));
-  }
-  Mesh mesh = check(
-      [&]() -> Result<Mesh> {
-        int64_t size = 1;
-        bool valid = true;
-        for (const MeshAxis &axis : axes) {
-          valid &= axis.size >= 1 && axis.size <= mostDevices / size;
-          size *= valid ? axis.size : 1;
-        }
-        if (valid && size != count)
-          return Error(
-              fmt::format("expected {} devices for sizes {}, got {}: pass "
-                          "virtual_cpus({}), or use -1 for one size",
-                          size, sizesText(axes), count, size));
-        return Mesh::get(axes, options);
-      }(),
-      op);
-  // Virtual CPUs are made as they are needed; others are there or not.
-  if (mesh.device_type() != "CPU")
-    check(platformOf(mesh.device_type(), op)
-              ->client(mesh.assignment().localDeviceNumbers()),
-          op);
-  return mesh;
+    const Placement placement = placementOf(devices, op);
+    for (int64_t i = 0; i < count; ++i) {
+      const auto &[process, index] = placement.devices[size_t(i)];
+      std::string device = fullName(options.deviceType, process, index);
+      if (process == processes(op).group.rank) {
+        options.localDeviceIds.push_back(i);
+        options.localDevices.push_back(device);
+      }
+      options.globalDeviceIds.push_back(i);
+      if (placement.isSpanning)
+        options.globalDevices.push_back(std::move(device));
+    }
+    Mesh mesh = check(
+        [&]() -> Result<Mesh> {
+          int64_t size = 1;
+          bool valid = true;
+          for (const MeshAxis &axis : axes) {
+            valid &= axis.size >= 1 && axis.size <= mostDevices / size;
+            size *= valid ? axis.size : 1;
+          }
+          if (valid && size != count)
+            return Error(
+                fmt::format("expected {} devices for sizes {}, got {}: pass "
+                            "virtual_cpus({}), or use -1 for one size",
+                            size, sizesText(axes), count, size));
+          return Mesh::get(axes, options);
+        }(),
+        op);
+    // Virtual CPUs are made as they are needed; others are there or not.
+    if (mesh.device_type() != "CPU")
+      check(platformOf(mesh.device_type(), op)
+                ->client(mesh.assignment().localDeviceNumbers()),
+            op);
+    return mesh;
+  });
 }
 
 DefaultMeshScope::DefaultMeshScope(Mesh given)

@@ -6,6 +6,7 @@
 #include "Node.h"
 
 #include "meshloom/API/Distribute.h"
+#include "meshloom/API/NameScope.h"
 #include "meshloom/Core/MeshUnification.h"
 #include "meshloom/Support/File.h"
 
@@ -117,9 +118,12 @@ SavedFunction::operator()(const std::vector<Tensor> &given) const {
 }
 
 SavedFunction load_function(const std::filesystem::path &path,
-                            const std::optional<Mesh> &mesh) {
-  return parse_function(check(readFile(path.string()), "load_function"),
-                        path.string(), mesh);
+                            const std::optional<Mesh> &mesh,
+                            std::source_location where) {
+  return atLine(where, [&]() -> SavedFunction {
+    return parse_function(check(readFile(path.string()), "load_function"),
+                          path.string(), mesh);
+  });
 }
 
 SavedFunction parse_function(std::string_view bytes, std::string_view name,

@@ -70,6 +70,27 @@ UserLine::~UserLine() {
   threadState().userLine = around;
 }
 
+void rethrowAt(const std::source_location &where) {
+  try {
+    throw;
+  } catch (const Error &error) {
+    const std::source_location line = callSiteOr(where);
+    if (error.message().find("(at ") != std::string::npos || isOwn(line))
+      throw;
+    const std::string text = fmt::format("{} (at {}:{})", error.message(),
+                                         line.file_name(), line.line());
+    if (typeid(error) == typeid(UnavailableError))
+      throw UnavailableError(text);
+    if (typeid(error) == typeid(DeadlineExceededError))
+      throw DeadlineExceededError(text);
+    if (typeid(error) == typeid(CancelledError))
+      throw CancelledError(text);
+    if (typeid(error) == typeid(Error))
+      throw Error(text);
+    throw; // of a class of the user's
+  }
+}
+
 std::source_location callSiteOr(const std::source_location &where) {
   const ThreadState &state = threadState();
   if (state.callSite)
@@ -82,8 +103,10 @@ void fail(std::string_view op, const std::string &message,
   std::optional<std::source_location> line;
   if (where)
     line = callSiteOr(*where);
-  else
+  else if (threadState().callSite)
     line = threadState().callSite;
+  else
+    line = threadState().userLine;
   std::string text = message.starts_with('[')
                          ? message
                          : fmt::format("[{}] {}", callNameOr(op), message);

@@ -6,8 +6,9 @@
 #include "meshloom/API/Create.h"
 #include "meshloom/API/GradientTape.h"
 #include "meshloom/API/Ops.h"
+#include "meshloom/API/PatternOps.h"
 #include "meshloom/API/RemoteVariables.h"
-#include "meshloom/Autodiff/Autodiff.h"
+#include "meshloom/API/ShardMap.h"
 
 #include <fmt/format.h>
 
@@ -59,43 +60,112 @@ void recordRead(const std::shared_ptr<VariableState> &variable,
       [&](TapeState &tape) { tape.reads.emplace_back(variable, value); });
 }
 
+/// What of a slice a gradient is built of.
+static GradientProgram programOf(const TapeSlice &slice,
+                                 const std::vector<Tensor> &targets,
+                                 bool hasSeeds,
+                                 std::vector<GradientProgram::Source> sources) {
+  return {slice, slice.numbersOf(targets), hasSeeds, std::move(sources)};
+}
+
+/// The sources that are in the slice, and which of all each one is.
+static std::pair<std::vector<GradientProgram::Source>, std::vector<size_t>>
+presentIn(const TapeSlice &slice,
+          const std::vector<std::vector<Tensor>> &sources) {
+  std::vector<GradientProgram::Source> present;
+  std::vector<size_t> numbers;
+  for (size_t s = 0; s < sources.size(); ++s)
+    if (std::vector<int64_t> values = slice.presentOf(sources[s]);
+        !values.empty()) {
+      present.push_back({std::move(values), std::nullopt});
+      numbers.push_back(s);
+    }
+  return {std::move(present), std::move(numbers)};
+}
+
+/// Calls `leave(i)` for each target that is not in the slice, and takes it out.
+template <typename Seeds, typename F>
+static void keepPresent(const TapeSlice &slice, std::vector<Tensor> &targets,
+                        Seeds &seeds, F leave) {
+  for (size_t i = targets.size(); i-- > 0;)
+    if (slice.numberOf(targets[i]) < 0) {
+      leave(i);
+      targets.erase(targets.begin() + ptrdiff_t(i));
+      if (!seeds.empty())
+        seeds.erase(seeds.begin() + ptrdiff_t(i));
+    }
+}
+
 std::vector<Tensor>
-TapeState::gradients(const Tensor &target,
+TapeState::gradients(const std::vector<Tensor> &givenTargets,
+                     const std::vector<Tensor> &givenSeeds,
                      const std::vector<std::vector<Tensor>> &sources,
                      const std::source_location &where) const {
-  TapeSlice slice(records, target, sources);
-  int64_t targetNumber = slice.numberOf(target);
-  std::vector<Tensor> found(sources.size());
-  std::vector<GradientProgram::Source> inSlice;
-  std::vector<size_t> asked; ///< which source each of `inSlice` is
-  for (size_t s = 0; s < sources.size(); ++s) {
-    std::vector<int64_t> numbers = slice.presentOf(sources[s]);
-    if (numbers.empty())
-      continue;
-    const TensorNode &node = *sources[s].front().internal();
-    inSlice.push_back(
-        {std::move(numbers),
-         node.host ? std::nullopt : std::optional(node.array.layout())});
-    asked.push_back(s);
-  }
-  if (inSlice.empty() || targetNumber < 0)
+  std::vector<Tensor> found(sources.size()), targets = givenTargets,
+                                             seeds = givenSeeds;
+  TapeSlice slice(records, targets, sources);
+  keepPresent(slice, targets, seeds, [](size_t) {});
+  auto [present, numbers] = presentIn(slice, sources);
+  if (present.empty() || targets.empty())
     return found;
+  for (size_t i = 0; i < present.size(); ++i)
+    if (const TensorNode &node = *sources[numbers[i]].front().internal();
+        !node.host)
+      present[i].layout = node.array.layout();
 
-  GradientProgram program(slice, targetNumber, std::move(inSlice));
+  GradientProgram program =
+      programOf(slice, targets, !seeds.empty(), std::move(present));
   OpCall call;
   call.name = "gradient";
   call.mixesDevices = true;
   call.extraKey = program.key();
   call.where = where;
   call.operands = slice.values();
+  call.operands.insert(call.operands.end(), seeds.begin(), seeds.end());
   call.context = slice.context();
   call.body = [program = std::move(program)](Emitter &emitter,
                                              ArrayRef<Value> given) {
     return program.build(emitter, given);
   };
   std::vector<Tensor> gradients = runOps(std::move(call));
-  for (auto [s, gradient] : llvm::zip_equal(asked, gradients))
+  for (auto [s, gradient] : llvm::zip_equal(numbers, gradients))
     found[s] = std::move(gradient);
+  return found;
+}
+
+SmallVector<Value>
+TapeState::gradientsInto(Trace &trace, const std::vector<Tensor> &givenTargets,
+                         ArrayRef<Value> givenSeeds,
+                         const std::vector<std::vector<Tensor>> &sources,
+                         const std::source_location &where) const {
+  SmallVector<Value> found(sources.size()), seeds(givenSeeds);
+  std::vector<Tensor> targets = givenTargets;
+  TapeSlice slice(records, targets, sources);
+  Emitter emitter(trace.builder(), trace.location(where));
+  auto add = [&](size_t s, Value gradient) {
+    found[s] = found[s] && gradient ? emitter.add(found[s], gradient)
+               : gradient           ? gradient
+                                    : found[s];
+  };
+  // A target that no op leads to may be a source itself.
+  keepPresent(slice, targets, seeds, [&](size_t i) {
+    for (size_t s = 0; s < sources.size(); ++s)
+      if (llvm::any_of(sources[s], [&](const Tensor &source) {
+            return source.internal() == targets[i].internal();
+          }))
+        add(s, seeds[i]);
+  });
+  auto [present, numbers] = presentIn(slice, sources);
+  if (present.empty() || targets.empty())
+    return found;
+  GradientProgram program = programOf(slice, targets, true, std::move(present));
+  SmallVector<Value> given;
+  for (const Tensor &value : slice.values())
+    given.push_back(trace.valueOf(value, "gradient", &where));
+  llvm::append_range(given, seeds);
+  for (auto [s, gradient] :
+       llvm::zip_equal(numbers, program.build(emitter, given)))
+    add(s, gradient);
   return found;
 }
 
@@ -109,9 +179,7 @@ GradientTape::GradientTape() : state(std::make_shared<TapeState>()) {
 }
 
 GradientTape::~GradientTape() {
-  std::erase_if(threadState().tapes, [&](const std::weak_ptr<TapeState> &tape) {
-    return tape.expired() || tape.lock() == state;
-  });
+  stop_recording();
 }
 
 namespace {
@@ -133,60 +201,6 @@ void checkTarget(const Tensor &target, const std::source_location &where) {
          &where);
 }
 
-/// Each source: a variable, or tensors.
-struct Source {
-  std::string name;
-  DVariable variable;
-  Tensor tensor;
-};
-
-/// Keeps gradients out of the ops up to `last` while it lives.
-class StopBefore {
-public:
-  explicit StopBefore(Operation *last) {
-    for (Operation *op = last; op; op = op->getPrevNode())
-      if (!op->hasAttr(stopGradientAttr)) {
-        op->setAttr(stopGradientAttr, mlir::UnitAttr::get(op->getContext()));
-        marked.push_back(op);
-      }
-  }
-  ~StopBefore() {
-    for (Operation *op : marked)
-      op->removeAttr(stopGradientAttr);
-  }
-  StopBefore(const StopBefore &) = delete;
-
-private:
-  SmallVector<Operation *> marked;
-};
-
-std::vector<Tensor> gradientsInTrace(Trace &trace, const TapeState &tape,
-                                     const Tensor &target,
-                                     const std::vector<Source> &sources,
-                                     const std::source_location &where) {
-  SmallVector<Value> wrt;
-  for (const Source &source : sources)
-    wrt.push_back(source.variable.defined()
-                      ? trace.argumentOf(source.variable.internal())
-                      : trace.valueOf(source.tensor, "gradient", &where));
-  OpBuilder &builder = trace.builder();
-  if (tape.trace.get() == &trace && tape.block != builder.getInsertionBlock())
-    fail("gradient",
-         "expected a tape that was made in the body of the loop or branch that "
-         "the gradient is taken in, got one from outside of it (or from inside "
-         "of one that has ended)",
-         &where);
-  StopBefore stop(tape.trace.get() == &trace ? tape.start : trace.lastOp());
-  SmallVector<Value> found =
-      check(buildGradients(builder, trace.valueOf(target, "gradient", &where),
-                           {}, wrt),
-            "gradient");
-  std::vector<Tensor> gradients;
-  for (Value gradient : found)
-    gradients.push_back(gradient ? trace.wrapValue(gradient) : Tensor());
-  return gradients;
-}
-
 Tensor asSeen(const Tensor &gradient, const DVariable &variable,
               const std::source_location &where) {
   return gradient.shape() == variable.shape()
@@ -194,12 +208,36 @@ Tensor asSeen(const Tensor &gradient, const DVariable &variable,
              : reshape(gradient, variable.shape(), where);
 }
 
-std::vector<Tensor> gradientsOf(const TapeState &tape, const Tensor &target,
-                                const std::vector<Source> &sources,
+/// Throws where a seed is not of its target's shape and type.
+void checkSeeds(const std::vector<Tensor> &targets,
+                const std::vector<Tensor> &seeds,
+                const std::source_location &where) {
+  if (seeds.size() != targets.size())
+    fail("gradient",
+         fmt::format("expected as many output_gradients as targets, got {} for "
+                     "{}",
+                     seeds.size(), targets.size()),
+         &where);
+  for (size_t i = 0; i < seeds.size(); ++i)
+    if (const TensorNode &seed = nodeOf(seeds[i], "gradient", &where);
+        seed.shape != targets[i].shape() || seed.dtype != targets[i].dtype())
+      fail("gradient",
+           fmt::format("expected an output gradient like its target, {}, got "
+                       "{}",
+                       typeText(targets[i]), typeText(seeds[i])),
+           &where);
+}
+
+/// `seeds`: none, or one for each target.
+std::vector<Tensor> gradientsOf(const TapeState &tape,
+                                const std::vector<Tensor> &targets,
+                                const std::vector<Tensor> &seeds,
+                                const std::vector<TapeSource> &sources,
                                 UnconnectedGradients unconnected,
                                 const std::source_location &where) {
-  checkTarget(target, where);
-  for (const Source &source : sources)
+  for (const Tensor &target : targets)
+    checkTarget(target, where);
+  for (const TapeSource &source : sources)
     if (DType type = source.variable.defined()
                          ? source.variable.dtype()
                          : nodeOf(source.tensor, "gradient", &where).dtype;
@@ -211,10 +249,10 @@ std::vector<Tensor> gradientsOf(const TapeState &tape, const Tensor &target,
            &where);
   std::vector<Tensor> gradients;
   if (const std::shared_ptr<Trace> &trace = threadState().trace()) {
-    gradients = gradientsInTrace(*trace, tape, target, sources, where);
+    gradients = gradientsInTrace(*trace, tape, targets, seeds, sources, where);
   } else {
     std::vector<std::vector<Tensor>> tensors;
-    for (const Source &source : sources) {
+    for (const TapeSource &source : sources) {
       std::vector<Tensor> &own = tensors.emplace_back();
       if (!source.variable.defined())
         own.push_back(source.tensor);
@@ -222,7 +260,7 @@ std::vector<Tensor> gradientsOf(const TapeState &tape, const Tensor &target,
         if (variable == source.variable.internal())
           own.push_back(value);
     }
-    gradients = tape.gradients(target, tensors, where);
+    gradients = tape.gradients(targets, seeds, tensors, where);
   }
   for (size_t i = 0; i < sources.size(); ++i) {
     if (gradients[i].defined()) {
@@ -247,8 +285,8 @@ std::vector<Tensor> gradientsOf(const TapeState &tape, const Tensor &target,
   return gradients;
 }
 
-Source sourceOf(const GradientSource &source, size_t number,
-                const std::source_location &where) {
+TapeSource sourceOf(const GradientSource &source, size_t number,
+                    const std::source_location &where) {
   if (source.tensor.defined() || !source.variable.defined())
     return {fmt::format("source {}", number), DVariable(), source.tensor};
   return {fmt::format("variable '{}'", source.variable.name()), source.variable,
@@ -257,15 +295,17 @@ Source sourceOf(const GradientSource &source, size_t number,
 
 } // namespace
 
-std::vector<Tensor>
-GradientTape::gradient(const Tensor &target,
-                       const std::vector<GradientSource> &sources,
-                       UnconnectedGradients unconnected, Where where) const {
-  std::vector<Source> list;
+static std::vector<Tensor>
+gradientsOfSources(const TapeState &tape, const std::vector<Tensor> &targets,
+                   const std::vector<Tensor> &seeds,
+                   const std::vector<GradientSource> &sources,
+                   UnconnectedGradients unconnected,
+                   const std::source_location &where) {
+  std::vector<TapeSource> list;
   std::vector<size_t> counts; ///< of each source: how many of the list it is
   for (const GradientSource &source : sources) {
     const size_t before = list.size();
-    Source own = sourceOf(source, counts.size(), where);
+    TapeSource own = sourceOf(source, counts.size(), where);
     if (own.variable.defined())
       for (const DVariable &part : partsOf(own.variable))
         list.push_back(
@@ -275,7 +315,7 @@ GradientTape::gradient(const Tensor &target,
     counts.push_back(list.size() - before);
   }
   const std::vector<Tensor> found =
-      gradientsOf(*state, target, list, unconnected, where);
+      gradientsOf(tape, targets, seeds, list, unconnected, where);
   if (found.size() == sources.size())
     return found;
   std::vector<Tensor> gradients;
@@ -286,6 +326,52 @@ GradientTape::gradient(const Tensor &target,
     part += ptrdiff_t(count);
   }
   return gradients;
+}
+
+std::vector<Tensor>
+GradientTape::gradient(const Tensor &target,
+                       const std::vector<GradientSource> &sources,
+                       UnconnectedGradients unconnected, Where where) const {
+  return gradientsOfSources(*state, {target}, {}, sources, unconnected, where);
+}
+
+std::vector<Tensor>
+GradientTape::gradient(const std::vector<Tensor> &targets,
+                       const std::vector<GradientSource> &sources,
+                       const std::vector<Tensor> &output_gradients,
+                       UnconnectedGradients unconnected, Where where) const {
+  checkSeeds(targets, output_gradients, where);
+  return gradientsOfSources(*state, targets, output_gradients, sources,
+                            unconnected, where);
+}
+
+Tensor GradientTape::jacobian(const Tensor &target,
+                              const GradientSource &source, Where where) const {
+  checkTarget(target, where);
+  const int64_t count = target.size();
+  Shape rows = target.shape(), shape = rows;
+  rows.insert(rows.begin(), count);
+  const Shape &columns = source.tensor.defined() || !source.variable.defined()
+                             ? nodeOf(source.tensor, "jacobian", &where).shape
+                             : source.variable.shape();
+  shape.insert(shape.end(), columns.begin(), columns.end());
+  if (count == 0)
+    return zeros(shape, target.dtype(), where);
+  const Tensor basis =
+      reshape(eye(count, {}, 0, target.dtype(), where), rows, where);
+  const Tensor slopes = vmap(
+      [&](const Tensor &seed) {
+        return gradient(target, source, seed, UnconnectedGradients::Zero,
+                        where);
+      },
+      0, 0, {}, where)(basis);
+  return reshape(slopes, shape, where);
+}
+
+void GradientTape::stop_recording() {
+  std::erase_if(threadState().tapes, [&](const std::weak_ptr<TapeState> &tape) {
+    return tape.expired() || tape.lock() == state;
+  });
 }
 
 std::vector<Tensor> GradientTape::gradient(const Tensor &target,

@@ -3,6 +3,9 @@
 #pragma once
 
 #include "TapeSlice.h"
+#include "Trace.h"
+
+#include "meshloom/API/Variable.h"
 
 namespace meshloom::detail {
 
@@ -23,12 +26,34 @@ public:
   /// Values that variables had when they were read.
   std::vector<std::pair<std::shared_ptr<VariableState>, Tensor>> reads;
 
-  /// Gradients of sum(target) to each source; a source that is several tensors
-  /// is their sum. Null where there is no path.
-  std::vector<Tensor> gradients(const Tensor &target,
+  /// Gradients of the sum of targets[i] times seeds[i] (none: 1) to each
+  /// source; a source that is several tensors is their sum. Null where there is
+  /// no path.
+  std::vector<Tensor> gradients(const std::vector<Tensor> &targets,
+                                const std::vector<Tensor> &seeds,
                                 const std::vector<std::vector<Tensor>> &sources,
                                 const std::source_location &where) const;
+  /// The same of a tape of no trace, as ops at the end of `trace`.
+  SmallVector<Value>
+  gradientsInto(Trace &trace, const std::vector<Tensor> &targets,
+                ArrayRef<Value> seeds,
+                const std::vector<std::vector<Tensor>> &sources,
+                const std::source_location &where) const;
 };
+
+/// A source of a gradient: a variable, or a tensor.
+struct TapeSource {
+  std::string name;
+  DVariable variable;
+  Tensor tensor;
+};
+/// Gradients in a trace, of targets times seeds (none: 1). The tape may have
+/// begun in this body, in one around it, or outside of the trace.
+std::vector<Tensor> gradientsInTrace(Trace &trace, const TapeState &tape,
+                                     const std::vector<Tensor> &targets,
+                                     const std::vector<Tensor> &seeds,
+                                     const std::vector<TapeSource> &sources,
+                                     const std::source_location &where);
 
 /// Tells the tapes of this thread what ran.
 void recordOp(const OpCall &call, const std::vector<Tensor> &results);

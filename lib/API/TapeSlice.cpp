@@ -40,10 +40,13 @@ dependentOn(std::span<const std::vector<Tensor>> sources,
   return dependent;
 }
 
-TapeSlice::TapeSlice(std::span<const TapeRecord> tape, const Tensor &target,
+TapeSlice::TapeSlice(std::span<const TapeRecord> tape,
+                     std::span<const Tensor> targets,
                      std::span<const std::vector<Tensor>> sources) {
   std::vector<bool> dependent = dependentOn(sources, tape);
-  Nodes needed{nodeOf(target)}, made;
+  Nodes needed, made;
+  for (const Tensor &target : targets)
+    needed.insert(nodeOf(target));
   for (size_t r = tape.size(); r-- > 0;) {
     if (!dependent[r] || !containsAny(needed, tape[r].results))
       continue;

@@ -17,7 +17,7 @@ struct TapeRecord {
   std::shared_ptr<MLIRContext> context; ///< see OpCall
 };
 
-/// The records that lie on a path from some source to the target, and their
+/// The records that lie on a path from some source to a target, and their
 /// values by number: first the leaves (operands that none of these records
 /// makes), then all results. Of x -> a = exp(x), b = a * w, c = log(w), with
 /// the target b and the source x: the records of a and b; leaves x, w; results
@@ -28,7 +28,7 @@ struct TapeRecord {
 class TapeSlice {
 public:
   /// `sources`: each a list of tensors that stand for one value.
-  TapeSlice(std::span<const TapeRecord> tape, const Tensor &target,
+  TapeSlice(std::span<const TapeRecord> tape, std::span<const Tensor> targets,
             std::span<const std::vector<Tensor>> sources);
 
   const std::vector<const TapeRecord *> &records() const { return chosen; }

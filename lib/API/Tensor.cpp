@@ -2,6 +2,8 @@
 #include "meshloom/API/Tensor.h"
 #include "Trace.h"
 
+#include "meshloom/API/NameScope.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -240,17 +242,21 @@ bool copyTo(DType to, DType from, const HostBytes &bytes, void *out,
 } // namespace
 
 void readValue(const Tensor &tensor, DType as, void *out, int64_t count,
-               const char *caller) {
+               const char *caller, const std::source_location &where) {
+  const UserLine line(where);
   const Array &array = arrayOf(tensor, caller);
   if (tensor.size() != count)
-    fail(caller, fmt::format("expected a tensor of one element, got {}: use "
-                             "to_vector",
-                             typeText(tensor)));
+    fail(caller,
+         fmt::format("expected a tensor of one element, got {}: use to_vector",
+                     typeText(tensor)),
+         &where);
   HostBytes bytes = check(array.toHost(), caller);
   if (!copyTo(as, array.dtype(), bytes, out, count))
-    fail(caller, fmt::format("{} does not hold every value of {}: ask for {}, "
-                             "or cast the tensor first",
-                             name(as), typeText(tensor), name(array.dtype())));
+    fail(caller,
+         fmt::format("{} does not hold every value of {}: ask for {}, or cast "
+                     "the tensor first",
+                     name(as), typeText(tensor), name(array.dtype())),
+         &where);
 }
 
 } // namespace detail

@@ -3,6 +3,7 @@
 
 #include "DeviceSets.h"
 
+#include "meshloom/API/NameScope.h"
 #include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/Dialect/DTensor/DeviceSets.h"
@@ -35,8 +36,7 @@ Operation *Trace::lastOp() const {
 }
 
 Location Trace::location(const std::source_location &at) const {
-  const std::optional<std::source_location> &site = threadState().callSite;
-  const std::source_location &where = site ? *site : at;
+  const std::source_location where = callSiteOr(at);
   Location place = mlir::FileLineColLoc::get(context.get(), where.file_name(),
                                              where.line(), where.column());
   const std::vector<std::string> &scopes = threadState().scopes;

@@ -4,6 +4,8 @@
 #include "Running.h"
 #include "Tape.h"
 
+#include "meshloom/Core/DebugPrint.h"
+#include "meshloom/Dialect/DTensor/Callback.h"
 #include "meshloom/Runtime/Communicator.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -37,6 +39,17 @@ compiledOnce(Trace &trace, const Settings &settings, std::string_view name) {
       ->program;
 }
 
+/// Whether a check of the user's may end the module's run.
+static bool hasAssertions(ModuleOp module) {
+  return module
+      ->walk([](dtensor::CallbackOp callback) {
+        return callback.getCallTargetName() == StringRef(assertTarget)
+                   ? mlir::WalkResult::interrupt()
+                   : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 TracedFunction::TracedFunction(std::shared_ptr<Trace> trace, size_t resultCount,
                                std::shared_ptr<const void> skeleton,
                                double traceSeconds,
@@ -46,6 +59,7 @@ TracedFunction::TracedFunction(std::shared_ptr<Trace> trace, size_t resultCount,
       traceSeconds(traceSeconds), compiledFor(settings()),
       meshes(trace->meshes()), updates(std::move(itsUpdates)) {
   isSpread = trace->isSpread();
+  checksValues = compiledFor.checkNumerics || hasAssertions(trace->moduleOp());
   program = trace->reusable ? compiledOnce(*trace, compiledFor, name)
                             : DeviceProgram::compile(*trace, compiledFor, name);
   source = trace->takeModule();
@@ -122,9 +136,9 @@ std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
     if (recording)
       variableValues[argument] = wrap(value, variable->host);
   }
-  // Checking mode keeps the old values, and so does a program that calls the
+  // What checks values keeps the old ones, and so does a program that calls the
   // user's functions: no update is in place, and a failure changes nothing.
-  const bool keeping = compiledFor.checkNumerics || program->callsUser();
+  const bool keeping = checksValues || program->callsUser();
   auto isMovedIn = [&](size_t argument) {
     return arguments[argument].assigned && !keeping &&
            !arguments[argument].variable->home;

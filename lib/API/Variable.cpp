@@ -48,7 +48,12 @@ std::shared_ptr<VariableState> makeVariable(const Tensor &initial,
                        node.shape.size(), typeText(initial),
                        options.layout->spec_string()),
            &where);
-    if (!node.host && node.array.layout() != *options.layout)
+    // All devices have all of a value that nobody cut, as of one that lies on
+    // the default mesh.
+    const bool isUncut =
+        node.host || (node.array.layout().is_fully_replicated() &&
+                      node.array.layout().mesh() == options.layout->mesh());
+    if (!isUncut && node.array.layout() != *options.layout)
       fail("DVariable",
            fmt::format("conflicting layouts are provided: the initial value's "
                        "is {} on {}, the one asked for {} on {}: relayout the "
@@ -58,8 +63,8 @@ std::shared_ptr<VariableState> makeVariable(const Tensor &initial,
                        options.layout->spec_string(),
                        meshText(options.layout->mesh())),
            &where);
-    if (node.host)
-      value = distribute(initial, *options.layout);
+    if (isUncut)
+      value = distribute(initial, *options.layout, where);
   }
   state->id = ++count;
   state->name = options.name.empty() ? fmt::format("variable{}", state->id)

@@ -63,10 +63,11 @@ DenseSet<Value> activeValues(ArrayRef<Operation *> order, ValueRange wrt) {
 
 Result<SmallVector<Value>> buildGradients(OpBuilder &builder,
                                           ValueRange outputs, ValueRange seeds,
-                                          ValueRange wrt) {
+                                          ValueRange wrt, Block *block) {
   assert((seeds.empty() || seeds.size() == outputs.size()) &&
          "one seed an output, or none");
-  Block *block = builder.getInsertionBlock();
+  if (!block)
+    block = builder.getInsertionBlock();
   readBeforeRegions(*block);
   SmallVector<Operation *> order = opsBehind(outputs, block);
   DenseSet<Value> active = activeValues(order, wrt);
@@ -87,6 +88,8 @@ Result<SmallVector<Value>> buildGradients(OpBuilder &builder,
   }
 
   for (Operation *op : llvm::reverse(order)) {
+    if (op->hasAttr(stopGradientAttr))
+      continue; // a result may be one of `wrt`
     SmallVector<Value> results;
     for (Value result : op->getResults())
       results.push_back(active.contains(result) ? gradients.lookup(result)

@@ -9,6 +9,14 @@
 // of the old one fills; the body is computed again from it. Only values that
 // the body's gradient really reads are kept. Both loops count by constants, so
 // they have gradients again, and trip counts that later passes can use.
+//
+// A while of unknown trip count: a copy of the loop counts its iterations, n.
+// Another one, which runs n times, puts what the body was given every s-th time
+// into stacks of `checkpoints` elements, s being the least for which these
+// suffice. The backward loop runs n times, too: in iteration j the body is run
+// from the nearest element before k, up to k, and then differentiated. For n up
+// to `checkpoints` s is 1, and nothing is computed again. No bound on n is
+// needed, and all loops have gradients again.
 #include "ControlGradients.h"
 #include "Queries.h"
 
@@ -173,10 +181,14 @@ Result<SmallVector<Value>> customGradients(OpBuilder &builder, CaseOp branch,
 // while
 //===----------------------------------------------------------------------===//
 
+/// How many iterations of a loop that is not counted are kept.
+constexpr int64_t checkpoints = 128;
+
 class WhileGradient {
 public:
-  WhileGradient(OpBuilder &builder, WhileOp loop, LoopCounter counter,
-                ArrayRef<Value> results, ArrayRef<Value> wanted)
+  WhileGradient(OpBuilder &builder, WhileOp loop,
+                std::optional<LoopCounter> counter, ArrayRef<Value> results,
+                ArrayRef<Value> wanted)
       : builder(builder), loop(loop), counter(counter), wanted(wanted),
         math(builder, loop.getLoc()), seeds(results) {}
 
@@ -204,12 +216,50 @@ private:
     llvm::append_range(shape, GradientBuilder::typeOf(value).getShape());
     return shape;
   }
+  Value add(OpBuilder &at, Value x, Value y) {
+    return at.create<dtensor::AddOp>(loop.getLoc(), x, y);
+  }
+  Value subtract(OpBuilder &at, Value x, Value y) {
+    return at.create<dtensor::SubtractOp>(loop.getLoc(), x, y);
+  }
+  Value multiply(OpBuilder &at, Value x, Value y) {
+    return at.create<dtensor::MultiplyOp>(loop.getLoc(), x, y);
+  }
+  Value divide(OpBuilder &at, Value x, Value y) {
+    return at.create<dtensor::DivideOp>(loop.getLoc(), x, y);
+  }
+  Value compare(OpBuilder &at, dtensor::ComparisonDirection direction, Value x,
+                Value y) {
+    return at.create<dtensor::CompareOp>(loop.getLoc(), direction, x, y);
+  }
+  /// Element `index` of the stack of carried value `i`.
+  Value elementOf(OpBuilder &at, Value stack, Value index, Value like) {
+    SmallVector<int64_t> one = stacked(like, 1);
+    Value slice = at.create<dtensor::DynamicSliceOp>(
+        loop.getLoc(), stack, start(at, index, int64_t(one.size())), one);
+    return at.create<dtensor::ReshapeOp>(loop.getLoc(), slice,
+                                         ArrayRef(one).drop_front());
+  }
+  /// The stack with `value` as element `index`.
+  Value withElement(OpBuilder &at, Value stack, Value index, Value value) {
+    SmallVector<int64_t> one = stacked(value, 1);
+    Value update = at.create<dtensor::ReshapeOp>(loop.getLoc(), value, one);
+    return at.create<dtensor::DynamicUpdateSliceOp>(
+        loop.getLoc(), stack, update, start(at, index, int64_t(one.size())));
+  }
+  using MoreYields =
+      llvm::function_ref<void(OpBuilder &, Block &, SmallVector<Value> &)>;
+  WhileOp copyLoop(OpBuilder &at, ArrayRef<Value> inits,
+                   std::optional<Value> limit, MoreYields addYields);
+  SmallVector<Value> givenIn(OpBuilder &at, Value k);
+  void countAndKeep();
   Status fillBody(OpBuilder &at, Block &body);
   void keep();
+  void eraseStandIns();
 
   OpBuilder &builder;
   WhileOp loop;
-  LoopCounter counter;
+  std::optional<LoopCounter> counter; ///< nothing: it is not counted
   ArrayRef<Value> wanted;
   GradientBuilder math;
   /// Per carried value: the gradient of its result, or null.
@@ -217,9 +267,127 @@ private:
   /// Carried values with gradients, and values from outside that get one.
   SmallVector<unsigned> carried;
   SmallVector<Value> outside;
-  /// Per carried value: a stand-in for its stack, and what is read from it.
+  /// Per carried value: its stack, a stand-in for it where the loop is counted,
+  /// and what is read from it.
   SmallVector<Value> stacks, kept;
+  /// Where the loop is not counted: n, s, and the loop in the backward loop's
+  /// body that runs on from a stack's element.
+  Value total, stride;
+  WhileOp again;
 };
+
+/// A copy of the loop that carries more: after its own values comes a count of
+/// iterations, an i32, then others, whose next values `addYields` adds to what
+/// the body yields. It goes on while the count is less than `limit`; nothing:
+/// as the loop itself.
+WhileOp WhileGradient::copyLoop(OpBuilder &at, ArrayRef<Value> inits,
+                                std::optional<Value> limit,
+                                MoreYields addYields) {
+  Location location = loop.getLoc();
+  auto copy = at.create<WhileOp>(location, inits);
+  const unsigned count = loop.getNumResults();
+  for (unsigned i = 0; i < count; ++i) {
+    copy.getResult(i).setType(loop.getResult(i).getType());
+    copy.getConditionArgument(i).setType(
+        loop.getConditionArgument(i).getType());
+    copy.getBodyArgument(i).setType(loop.getBodyArgument(i).getType());
+  }
+  for (int region = 0; region < 2; ++region) {
+    Block &from = loop->getRegion(region).front();
+    Block &to = copy->getRegion(region).front();
+    OpBuilder inner(builder.getContext());
+    inner.setInsertionPointToEnd(&to);
+    if (region == 0 && limit) {
+      inner.create<YieldOp>(location,
+                            compare(inner, dtensor::ComparisonDirection::LT,
+                                    to.getArgument(count), *limit));
+      continue;
+    }
+    mlir::IRMapping mapping;
+    for (unsigned i = 0; i < count; ++i)
+      mapping.map(from.getArgument(i), to.getArgument(i));
+    cloneBody(inner, from, mapping);
+    SmallVector<Value> yielded;
+    for (Value value : from.getTerminator()->getOperands())
+      yielded.push_back(mapping.lookupOrDefault(value));
+    if (region == 1) {
+      yielded.push_back(add(inner, to.getArgument(count), number(inner, 1)));
+      addYields(inner, to, yielded);
+    }
+    inner.create<YieldOp>(location, yielded);
+  }
+  return copy;
+}
+
+/// Puts in the loop's place one that counts, and after it one that fills the
+/// stacks. What is not to be kept goes to an element after the last one.
+void WhileGradient::countAndKeep() {
+  OpBuilder front(loop);
+  const unsigned count = loop.getNumResults();
+  SmallVector<Value> inits(loop.getInits());
+  inits.push_back(number(front, 0));
+  auto counting = copyLoop(front, inits, std::nullopt,
+                           [](OpBuilder &, Block &, SmallVector<Value> &) {});
+  loop->replaceAllUsesWith(counting.getResults().take_front(count));
+  total = counting.getResult(count);
+  // The least s with n <= s checkpoints; 1 where n is 0.
+  stride = add(front,
+               divide(front, subtract(front, total, number(front, 1)),
+                      number(front, checkpoints)),
+               number(front, 1));
+  GradientBuilder zero(front, loop.getLoc());
+  for (unsigned i = 0; i < count; ++i) {
+    BlockArgument argument = loop.getBodyArgument(i);
+    inits.push_back(zero.zeros(
+        RankedTensorType::get(stacked(argument, checkpoints + 1),
+                              dtensor::elementTypeOf(argument.getType()))));
+  }
+  auto filling = copyLoop(
+      front, inits, total,
+      [&](OpBuilder &at, Block &body, SmallVector<Value> &yielded) {
+        Value k = body.getArgument(count);
+        Value slot = divide(at, k, stride);
+        Value isKept = compare(at, dtensor::ComparisonDirection::EQ,
+                               multiply(at, slot, stride), k);
+        Value index = at.create<dtensor::SelectOp>(loop.getLoc(), isKept, slot,
+                                                   number(at, checkpoints));
+        for (unsigned i = 0; i < count; ++i)
+          yielded.push_back(withElement(at, body.getArgument(count + 1 + i),
+                                        index, body.getArgument(i)));
+      });
+  for (unsigned i = 0; i < count; ++i)
+    stacks[i] = filling.getResult(count + 1 + i);
+}
+
+/// What the body was given in iteration k.
+SmallVector<Value> WhileGradient::givenIn(OpBuilder &at, Value k) {
+  const unsigned count = loop.getNumResults();
+  SmallVector<Value> given;
+  if (!counter) {
+    Value slot = divide(at, k, stride);
+    SmallVector<Value> inits;
+    for (unsigned i = 0; i < count; ++i)
+      inits.push_back(elementOf(at, stacks[i], slot, loop.getBodyArgument(i)));
+    inits.push_back(number(at, 0));
+    again = copyLoop(at, inits, subtract(at, k, multiply(at, slot, stride)),
+                     [](OpBuilder &, Block &, SmallVector<Value> &) {});
+    llvm::append_range(given, again.getResults().take_front(count));
+    return given;
+  }
+  for (unsigned i = 0; i < count; ++i) {
+    BlockArgument argument = loop.getBodyArgument(i);
+    if (i != counter->carried) {
+      given.push_back(elementOf(at, stacks[i], k, argument));
+      continue;
+    }
+    Type element = dtensor::elementTypeOf(argument.getType());
+    Value step =
+        multiply(at, GradientBuilder(at, loop.getLoc()).convert(k, element),
+                 number(at, counter->step, element));
+    given.push_back(add(at, number(at, counter->first, element), step));
+  }
+  return given;
+}
 
 /// A gradient goes through the carried values that a result with a gradient
 /// depends on, if a wanted value reaches them; by what the body computes from
@@ -292,27 +460,12 @@ static Value addTo(GradientBuilder &math, Value sum, Value value) {
 Status WhileGradient::fillBody(OpBuilder &at, Block &body) {
   GradientBuilder inner(at, loop.getLoc());
   Value j = body.getArgument(0);
-  Value k = at.create<dtensor::SubtractOp>(loop.getLoc(),
-                                           number(at, counter.count - 1), j);
+  Value k = counter ? subtract(at, number(at, counter->count - 1), j)
+                    : subtract(at, subtract(at, total, number(at, 1)), j);
+  kept = givenIn(at, k);
   mlir::IRMapping mapping;
-  for (unsigned i = 0; i < loop.getNumResults(); ++i) {
-    BlockArgument argument = loop.getBodyArgument(i);
-    if (i == counter.carried) {
-      Type element = dtensor::elementTypeOf(argument.getType());
-      Value step = at.create<dtensor::MultiplyOp>(
-          loop.getLoc(), inner.convert(k, element),
-          number(at, counter.step, element));
-      kept[i] = at.create<dtensor::AddOp>(
-          loop.getLoc(), number(at, counter.first, element), step);
-    } else {
-      SmallVector<int64_t> one = stacked(argument, 1);
-      Value slice = at.create<dtensor::DynamicSliceOp>(
-          loop.getLoc(), stacks[i], start(at, k, int64_t(one.size())), one);
-      kept[i] = at.create<dtensor::ReshapeOp>(loop.getLoc(), slice,
-                                              ArrayRef(one).drop_front());
-    }
-    mapping.map(argument, kept[i]);
-  }
+  for (unsigned i = 0; i < loop.getNumResults(); ++i)
+    mapping.map(loop.getBodyArgument(i), kept[i]);
   cloneBody(at, loop.getBody().front(), mapping);
   SmallVector<Value> outputs, gradients, wrt;
   for (auto [position, i] : llvm::enumerate(carried)) {
@@ -322,11 +475,16 @@ Status WhileGradient::fillBody(OpBuilder &at, Block &body) {
     wrt.push_back(kept[i]);
   }
   wrt.append(outside.begin(), outside.end());
+  // The values that were computed again are sources here, no results. Of second
+  // derivatives they are results again.
+  if (again)
+    again->setAttr(stopGradientAttr, at.getUnitAttr());
   auto found = buildGradients(at, outputs, gradients, wrt);
+  if (again)
+    again->removeAttr(stopGradientAttr);
   if (!found)
     return found.error();
-  SmallVector<Value> next{
-      at.create<dtensor::AddOp>(loop.getLoc(), j, number(at, 1))};
+  SmallVector<Value> next{add(at, j, number(at, 1))};
   for (auto [i, value] : llvm::enumerate(*found)) {
     Value sum = body.getArgument(unsigned(i) + 1);
     if (i < carried.size())
@@ -339,60 +497,41 @@ Status WhileGradient::fillBody(OpBuilder &at, Block &body) {
   return Success();
 }
 
-/// Puts in the loop's place one that fills the stacks that are read.
+/// Of a counted loop: puts in its place one that fills the stacks that are
+/// read.
 void WhileGradient::keep() {
   SmallVector<unsigned> needed;
   for (unsigned i = 0; i < stacks.size(); ++i)
     if (stacks[i] && !stacks[i].use_empty())
       needed.push_back(i);
   if (!needed.empty()) {
-    Location location = loop.getLoc();
     OpBuilder front(loop);
+    const unsigned count = loop.getNumResults();
     SmallVector<Value> inits(loop.getInits());
     inits.push_back(number(front, 0));
     for (unsigned i : needed)
       inits.push_back(
           zerosLike(front, stacks[i])); // of its own, to be laid out so
-    auto made = front.create<WhileOp>(location, inits);
-    unsigned count = loop.getNumResults();
-    for (unsigned i = 0; i < count; ++i) {
-      made.getResult(i).setType(loop.getResult(i).getType());
-      made.getConditionArgument(i).setType(
-          loop.getConditionArgument(i).getType());
-      made.getBodyArgument(i).setType(loop.getBodyArgument(i).getType());
-    }
-    for (int region = 0; region < 2; ++region) {
-      Block &from = loop->getRegion(region).front();
-      Block &to = made->getRegion(region).front();
-      OpBuilder at(builder.getContext());
-      at.setInsertionPointToEnd(&to);
-      mlir::IRMapping mapping;
-      for (unsigned i = 0; i < count; ++i)
-        mapping.map(from.getArgument(i), to.getArgument(i));
-      cloneBody(at, from, mapping);
-      SmallVector<Value> yielded;
-      for (Value value : from.getTerminator()->getOperands())
-        yielded.push_back(mapping.lookupOrDefault(value));
-      if (region == 1) {
-        Value k = to.getArgument(count);
-        yielded.push_back(
-            at.create<dtensor::AddOp>(location, k, number(at, 1)));
-        for (auto [position, i] : llvm::enumerate(needed)) {
-          SmallVector<int64_t> one = stacked(to.getArgument(i), 1);
-          Value update =
-              at.create<dtensor::ReshapeOp>(location, to.getArgument(i), one);
-          yielded.push_back(at.create<dtensor::DynamicUpdateSliceOp>(
-              location, to.getArgument(count + 1 + unsigned(position)), update,
-              start(at, k, int64_t(one.size()))));
-        }
-      }
-      at.create<YieldOp>(location, yielded);
-    }
-    loop->replaceAllUsesWith(made.getResults().take_front(count));
+    auto filling =
+        copyLoop(front, inits, std::nullopt,
+                 [&](OpBuilder &at, Block &body, SmallVector<Value> &yielded) {
+                   for (auto [position, i] : llvm::enumerate(needed))
+                     yielded.push_back(withElement(
+                         at, body.getArgument(count + 1 + unsigned(position)),
+                         body.getArgument(count), body.getArgument(i)));
+                 });
+    loop->replaceAllUsesWith(filling.getResults().take_front(count));
     for (auto [position, i] : llvm::enumerate(needed))
       stacks[i].replaceAllUsesWith(
-          made.getResult(count + 1 + unsigned(position)));
+          filling.getResult(count + 1 + unsigned(position)));
   }
+  eraseStandIns();
+}
+
+/// Of a counted loop: what stood for stacks.
+void WhileGradient::eraseStandIns() {
+  if (!counter)
+    return;
   for (Value stack : stacks)
     if (stack)
       stack.getDefiningOp()->erase();
@@ -404,12 +543,14 @@ Result<SmallVector<Value>> WhileGradient::build() {
   OpBuilder front(loop);
   stacks.assign(loop.getNumResults(), Value());
   kept.assign(loop.getNumResults(), Value());
-  for (unsigned i = 0; i < loop.getNumResults(); ++i)
-    if (i != counter.carried) {
+  if (!counter)
+    countAndKeep();
+  for (unsigned i = 0; counter && i < loop.getNumResults(); ++i)
+    if (i != counter->carried) {
       BlockArgument argument = loop.getBodyArgument(i);
       stacks[i] = GradientBuilder(front, location)
                       .zeros(RankedTensorType::get(
-                          stacked(argument, counter.count),
+                          stacked(argument, counter->count),
                           dtensor::elementTypeOf(argument.getType())));
     }
 
@@ -422,20 +563,19 @@ Result<SmallVector<Value>> WhileGradient::build() {
   auto backward = builder.create<WhileOp>(location, inits);
   OpBuilder at(builder.getContext());
   at.setInsertionPointToEnd(&backward.getCondition().front());
-  Value goOn = at.create<dtensor::CompareOp>(
-      location, dtensor::ComparisonDirection::LT,
-      backward.getConditionArgument(0), number(at, counter.count));
-  at.create<YieldOp>(location, goOn);
+  at.create<YieldOp>(location,
+                     compare(at, dtensor::ComparisonDirection::LT,
+                             backward.getConditionArgument(0),
+                             counter ? number(at, counter->count) : total));
   Block &body = backward.getBody().front();
   at.setInsertionPointToEnd(&body);
   if (Status ok = fillBody(at, body); !ok) {
     backward->erase();
-    for (Value stack : stacks)
-      if (stack)
-        stack.getDefiningOp()->erase();
+    eraseStandIns();
     return ok.error();
   }
-  keep();
+  if (counter)
+    keep();
 
   SmallVector<Value> found;
   for (Value value : wanted) {
@@ -459,15 +599,9 @@ Result<SmallVector<Value>> whileGradients(OpBuilder &builder, WhileOp loop,
                                           ArrayRef<Value> results,
                                           ArrayRef<Value> wanted) {
   auto counter = loopCounter(loop);
-  if (!counter || counter->count > std::numeric_limits<int32_t>::max() - 1)
-    return Error(fmt::format(
-        "[gradient] '{}' at {} has no gradient: how often it runs cannot be "
-        "told; a loop has one if an integer that it carries starts at a "
-        "constant, is compared with a constant by its condition and changes by "
-        "a constant each time: count up to the most that is needed, and let "
-        "the body select the values it was given once it is done",
-        std::string_view(loop->getName().getStringRef()), locationOf(loop)));
-  if (counter->count == 0) {
+  if (counter && counter->count > std::numeric_limits<int32_t>::max() - 1)
+    counter.reset(); // more than the stacks' indices can count
+  if (counter && counter->count == 0) {
     // What only the body would read has a gradient: zero.
     SmallVector<Value> found;
     for (Value value : wanted) {
@@ -480,7 +614,7 @@ Result<SmallVector<Value>> whileGradients(OpBuilder &builder, WhileOp loop,
     }
     return found;
   }
-  return WhileGradient(builder, loop, *counter, results, wanted).build();
+  return WhileGradient(builder, loop, counter, results, wanted).build();
 }
 
 } // namespace

@@ -154,9 +154,15 @@ Result<Layout> Layout::get(Mesh mesh, DimAxes dims,
 }
 
 Layout::Layout(std::vector<DimSpec> specs, Mesh mesh,
-               std::vector<std::pair<std::string, ReduceKind>> partial)
-    : Layout(get(std::move(specs), std::move(mesh), std::move(partial))
-                 .value_or_throw()) {}
+               std::vector<std::pair<std::string, ReduceKind>> partial,
+               std::source_location where) {
+  Result<Layout> made =
+      get(std::move(specs), std::move(mesh), std::move(partial));
+  if (!made)
+    throw Error(fmt::format("{} (at {}:{})", made.error().message(),
+                            where.file_name(), where.line()));
+  *this = *std::move(made);
+}
 
 Layout Layout::replicated(const Mesh &mesh, unsigned rank) {
   return get(mesh, DimAxes(rank)).value_or_throw();

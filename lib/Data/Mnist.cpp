@@ -2,6 +2,7 @@
 #include "meshloom/Data/Mnist.h"
 
 #include "meshloom/API/Create.h"
+#include "meshloom/API/NameScope.h"
 #include "meshloom/Data/Idx.h"
 
 #include <fmt/format.h>
@@ -47,38 +48,40 @@ IdxArray readPart(const std::filesystem::path &path, size_t rank,
 } // namespace
 
 Dataset<LabelledImages> load_mnist(const std::filesystem::path &folder,
-                                   MnistPart part) {
-  std::string prefix = part == MnistPart::Train ? "train" : "t10k";
-  auto imagesPath = findFile(folder, prefix + "-images", "idx3-ubyte");
-  auto labelsPath = findFile(folder, prefix + "-labels", "idx1-ubyte");
-  IdxArray images = readPart(imagesPath, 3, "images");
-  IdxArray labels = readPart(labelsPath, 1, "labels");
-  if (images.shape[1] != 28 || images.shape[2] != 28)
-    throw Error(
-        fmt::format("[load_mnist] '{}' holds images of {} x {}; MNIST's "
-                    "are 28 x 28",
-                    imagesPath.string(), images.shape[1], images.shape[2]));
-  if (images.shape[0] != labels.shape[0])
-    throw Error(fmt::format(
-        "[load_mnist] '{}' holds {} images, but '{}' holds {} labels; they "
-        "belong to different data sets",
-        imagesPath.string(), images.shape[0], labelsPath.string(),
-        labels.shape[0]));
-  std::vector<float> pixels(images.bytes.size());
-  for (size_t i = 0; i < pixels.size(); ++i)
-    pixels[i] = float(uint8_t(images.bytes[i])) / 255.f;
-  std::vector<int32_t> classes(labels.bytes.size());
-  for (size_t i = 0; i < classes.size(); ++i) {
-    classes[i] = uint8_t(labels.bytes[i]);
-    if (classes[i] > 9)
-      throw Error(fmt::format("[load_mnist] '{}' is mislabelled: label {} is "
-                              "{}; MNIST's are 0 to 9",
-                              labelsPath.string(), i, classes[i]));
-  }
-  meshloom::detail::HostScope host;
-  const int64_t count = images.shape[0];
-  return from_tensor_slices(LabelledImages{tensor(pixels, {count, 28 * 28}),
-                                           tensor(classes, {count})});
+                                   MnistPart part, std::source_location where) {
+  return meshloom::detail::atLine(where, [&]() -> Dataset<LabelledImages> {
+    std::string prefix = part == MnistPart::Train ? "train" : "t10k";
+    auto imagesPath = findFile(folder, prefix + "-images", "idx3-ubyte");
+    auto labelsPath = findFile(folder, prefix + "-labels", "idx1-ubyte");
+    IdxArray images = readPart(imagesPath, 3, "images");
+    IdxArray labels = readPart(labelsPath, 1, "labels");
+    if (images.shape[1] != 28 || images.shape[2] != 28)
+      throw Error(
+          fmt::format("[load_mnist] '{}' holds images of {} x {}; MNIST's "
+                      "are 28 x 28",
+                      imagesPath.string(), images.shape[1], images.shape[2]));
+    if (images.shape[0] != labels.shape[0])
+      throw Error(fmt::format(
+          "[load_mnist] '{}' holds {} images, but '{}' holds {} labels; they "
+          "belong to different data sets",
+          imagesPath.string(), images.shape[0], labelsPath.string(),
+          labels.shape[0]));
+    std::vector<float> pixels(images.bytes.size());
+    for (size_t i = 0; i < pixels.size(); ++i)
+      pixels[i] = float(uint8_t(images.bytes[i])) / 255.f;
+    std::vector<int32_t> classes(labels.bytes.size());
+    for (size_t i = 0; i < classes.size(); ++i) {
+      classes[i] = uint8_t(labels.bytes[i]);
+      if (classes[i] > 9)
+        throw Error(fmt::format("[load_mnist] '{}' is mislabelled: label {} is "
+                                "{}; MNIST's are 0 to 9",
+                                labelsPath.string(), i, classes[i]));
+    }
+    meshloom::detail::HostScope host;
+    const int64_t count = images.shape[0];
+    return from_tensor_slices(LabelledImages{tensor(pixels, {count, 28 * 28}),
+                                             tensor(classes, {count})});
+  });
 }
 
 } // namespace meshloom::data

@@ -3,6 +3,7 @@
 #include "meshloom/Data/Npz.h"
 
 #include "meshloom/API/Create.h"
+#include "meshloom/API/NameScope.h"
 #include "meshloom/Support/File.h"
 #include "meshloom/Support/FileKind.h"
 #include "meshloom/Support/Npy.h"
@@ -256,11 +257,14 @@ NamedTensors parse_npz(std::string_view bytes, std::string_view name) {
   return arrays;
 }
 
-NamedTensors load_npz(const std::filesystem::path &path) {
-  Result<std::string> bytes = readFile(path.string());
-  if (!bytes)
-    throw Error("[load_npz] " + bytes.error().message());
-  return parse_npz(*bytes, path.string());
+NamedTensors load_npz(const std::filesystem::path &path,
+                      std::source_location where) {
+  return meshloom::detail::atLine(where, [&]() -> NamedTensors {
+    Result<std::string> bytes = readFile(path.string());
+    if (!bytes)
+      throw Error("[load_npz] " + bytes.error().message());
+    return parse_npz(*bytes, path.string());
+  });
 }
 
 } // namespace meshloom::data

@@ -6,6 +6,7 @@
 
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Distribute.h"
+#include "meshloom/API/NameScope.h"
 #include "meshloom/API/Ops.h"
 #include "meshloom/Core/TensorSize.h"
 #include "meshloom/Support/File.h"
@@ -173,64 +174,74 @@ NamedTensors parse_safetensors(std::string_view bytes, std::string_view name) {
   return tensors;
 }
 
-NamedTensors load_safetensors(const std::filesystem::path &path) {
-  Result<std::string> bytes = readFile(path.string());
-  if (!bytes)
-    throw Error("[load_safetensors] " + bytes.error().message());
-  return parse_safetensors(*bytes, path.string());
+NamedTensors load_safetensors(const std::filesystem::path &path,
+                              std::source_location where) {
+  return meshloom::detail::atLine(where, [&]() -> NamedTensors {
+    Result<std::string> bytes = readFile(path.string());
+    if (!bytes)
+      throw Error("[load_safetensors] " + bytes.error().message());
+    return parse_safetensors(*bytes, path.string());
+  });
 }
 
 void save_safetensors(const std::filesystem::path &path,
-                      const NamedTensors &tensors) {
-  json header = json::object();
-  uint64_t offset = 0;
-  for (const auto &[name, tensor] : tensors) {
-    if (!tensor.defined())
-      throw writeError(
-          path,
-          fmt::format("tensor '{}' is empty: give it a value first", name));
-    const char *type = safetensorsType(tensor.dtype());
-    if (!type)
-      throw writeError(path,
-                       fmt::format("tensor '{}' is {}, which the format has "
-                                   "not: save its real and imaginary parts",
-                                   name, meshloom::name(tensor.dtype())));
-    const uint64_t end =
-        offset + uint64_t(tensor.size()) * byteWidth(tensor.dtype());
-    header[name] = {{"dtype", type},
-                    {"shape", tensor.shape()},
-                    {"data_offsets", {offset, end}}};
-    offset = end;
-  }
-  std::string file = safetensorsHead(header);
-  const size_t begin = file.size();
-  file.resize(begin + offset);
-  char *out = file.data() + begin;
-  for (const auto &[name, tensor] : tensors) {
-    const uint64_t bytes = uint64_t(tensor.size()) * byteWidth(tensor.dtype());
-    // Elements need not lie where their type may be written.
-    std::vector<uint64_t> aligned(bytes / 8 + 1);
-    meshloom::detail::readValue(tensor, tensor.dtype(), aligned.data(),
-                                tensor.size(), "save_safetensors");
-    std::memcpy(out, aligned.data(), bytes);
-    out += bytes;
-  }
-  Status written = writeFile(path.string(), file);
-  if (!written)
-    throw Error("[save_safetensors] " + written.error().message());
+                      const NamedTensors &tensors, std::source_location where) {
+  return meshloom::detail::atLine(where, [&]() -> void {
+    json header = json::object();
+    uint64_t offset = 0;
+    for (const auto &[name, tensor] : tensors) {
+      if (!tensor.defined())
+        throw writeError(
+            path,
+            fmt::format("tensor '{}' is empty: give it a value first", name));
+      const char *type = safetensorsType(tensor.dtype());
+      if (!type)
+        throw writeError(path,
+                         fmt::format("tensor '{}' is {}, which the format has "
+                                     "not: save its real and imaginary parts",
+                                     name, meshloom::name(tensor.dtype())));
+      const uint64_t end =
+          offset + uint64_t(tensor.size()) * byteWidth(tensor.dtype());
+      header[name] = {{"dtype", type},
+                      {"shape", tensor.shape()},
+                      {"data_offsets", {offset, end}}};
+      offset = end;
+    }
+    std::string file = safetensorsHead(header);
+    const size_t begin = file.size();
+    file.resize(begin + offset);
+    char *out = file.data() + begin;
+    for (const auto &[name, tensor] : tensors) {
+      const uint64_t bytes =
+          uint64_t(tensor.size()) * byteWidth(tensor.dtype());
+      // Elements need not lie where their type may be written.
+      std::vector<uint64_t> aligned(bytes / 8 + 1);
+      meshloom::detail::readValue(tensor, tensor.dtype(), aligned.data(),
+                                  tensor.size(), "save_safetensors", where);
+      std::memcpy(out, aligned.data(), bytes);
+      out += bytes;
+    }
+    Status written = writeFile(path.string(), file);
+    if (!written)
+      throw Error("[save_safetensors] " + written.error().message());
+  });
 }
 
 void save_safetensors(const std::filesystem::path &path,
-                      const std::vector<DVariable> &variables) {
-  NamedTensors tensors;
-  for (const DVariable &variable : variables) {
-    if (variable.name().empty())
-      throw writeError(path, "expected variables with names, got one without");
-    if (!tensors.emplace(variable.name(), variable.read_value()).second)
-      throw writeError(
-          path, fmt::format("two variables are named '{}'", variable.name()));
-  }
-  save_safetensors(path, tensors);
+                      const std::vector<DVariable> &variables,
+                      std::source_location where) {
+  return meshloom::detail::atLine(where, [&]() -> void {
+    NamedTensors tensors;
+    for (const DVariable &variable : variables) {
+      if (variable.name().empty())
+        throw writeError(path,
+                         "expected variables with names, got one without");
+      if (!tensors.emplace(variable.name(), variable.read_value()).second)
+        throw writeError(
+            path, fmt::format("two variables are named '{}'", variable.name()));
+    }
+    save_safetensors(path, tensors, where);
+  });
 }
 
 void assign_by_name(const std::vector<DVariable> &variables,

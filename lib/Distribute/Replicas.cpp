@@ -429,8 +429,11 @@ Tensor Strategy::reduce(ReduceOp op, const Tensor &value,
               : value;
 }
 
-double Strategy::reduce(ReduceOp op, double value) const {
-  return value == 0 ? 0 : reduce(op, tensor(value)).item<double>();
+double Strategy::reduce(ReduceOp op, double value, std::optional<int64_t> axis,
+                        Where where) const {
+  if (value == 0 && !axis)
+    return 0;
+  return reduce(op, tensor(value), axis, where).item<double>();
 }
 
 Tensor ReplicaContext::replica_id_in_sync_group() const {

@@ -354,5 +354,71 @@ TEST(FunctionTest, CheckNumericsScopeIsOfAThread) {
   EXPECT_EQ(f.trace_count(), 2);
 }
 
+/// A module of one weight.
+struct Scale : Module {
+  DVariable w;
+  explicit Scale(float value) : w(tensor(value)) { track(this, w); }
+  Tensor operator()(const Tensor &x) const { return x * w; }
+};
+
+// A model, an optimizer and a metric are told by who they are, not by a copy.
+TEST(FunctionTest, ArgumentsMayBeModelsOptimizersAndMetrics) {
+  auto call =
+      function([](const Scale &scale, const Tensor &x) { return scale(x); });
+  Scale two(2), three(3), same = two;
+  const Tensor x = tensor({1.f, 2.f});
+  expectNear(call(two, x), {2, 4});
+  expectNear(call(three, x), {3, 6});
+  expectNear(call(same, x), {2, 4});
+  EXPECT_EQ(call.trace_count(), 2);
+  two.w.assign(5.f);
+  expectNear(call(two, x), {5, 10});
+  EXPECT_EQ(call.trace_count(), 2);
+
+  auto step = function([](const Scale &scale, const Tensor &x,
+                          const optimizers::Optimizer &optimizer,
+                          const metrics::Mean &mean) {
+    GradientTape tape;
+    Tensor loss = reduce_sum(square(scale(x)));
+    optimizer.apply_gradients(tape.gradient(loss, scale.trainable_variables()));
+    mean.update_state(loss);
+  });
+  metrics::Mean mean, unused;
+  optimizers::SGD sgd(0.01);
+  step(three, x, sgd, mean); // loss 45, gradient 30
+  EXPECT_NEAR(three.w.item<float>(), 2.7, 1e-5);
+  EXPECT_NEAR(mean.result().item<float>(), 45, 1e-4);
+  EXPECT_EQ(unused.result().item<float>(), 0);
+}
+
+// A function of a base class gets the object, not a copy of its base.
+TEST(FunctionTest, AnArgumentOfABaseClassIsNotSliced) {
+  struct Base : Module {
+    virtual Tensor call(const Tensor &x) const { return x; }
+  };
+  struct Negative : Base {
+    Negative() { track(); }
+    Tensor call(const Tensor &x) const override { return -x; }
+  };
+  auto f = function([](const Base &m, const Tensor &x) { return m.call(x); });
+  const Negative negative;
+  const Base &base = negative;
+  expectNear(f(base, tensor({1.f})), {-1});
+}
+
+// The same bytes of two types are two programs.
+TEST(FunctionTest, NulloptAndNumbersOfTwoTypes) {
+  auto masked =
+      function([](const Tensor &x, const std::optional<Tensor> &mask) {
+        return mask ? x * *mask : x;
+      });
+  expectNear(masked(ones({2}), std::nullopt), {1, 1});
+  auto power = function([](const Tensor &x, auto n) {
+    return std::is_floating_point_v<decltype(n)> ? x + 1 : x - 1;
+  });
+  expectNear(power(ones({1}), 0), {0});
+  expectNear(power(ones({1}), 0.f), {2});
+}
+
 } // namespace
 } // namespace meshloom

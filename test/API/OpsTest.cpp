@@ -16,7 +16,25 @@ TEST(OpsTest, NumbersAndTypesThatMeet) {
   EXPECT_EQ(where(c, 1.f, 0).dtype(), DType::F32);
   EXPECT_ERROR(x * tensor(2.0), HAS("second one with cast(..., DType::F32)"),
                HAS("a double makes a tensor of f64"));
-  EXPECT_ERROR(equal(argmax(x), tensor(2)), HAS("DType::I64"), HAS("argmax"));
+  EXPECT_ERROR(argmax(x) + tensor(int64_t(2)), HAS("cast(..., DType::I"),
+               HAS("argmax"));
+}
+
+// Labels are of any integer type.
+TEST(OpsTest, IndicesAreI32AndComparisonsTakeIntegersOfTwoTypes) {
+  const Tensor x = tensor({1.f, 3.f, 2.f});
+  EXPECT_EQ(argmax(x).dtype(), DType::I32);
+  EXPECT_EQ(argmin(x).dtype(), DType::I32);
+  EXPECT_EQ(argsort(x).dtype(), DType::I32);
+  EXPECT_EQ(top_k(x, 1).indices.dtype(), DType::I32);
+  EXPECT_EQ(range(3).dtype(), DType::I32);
+  EXPECT_TRUE(bool(equal(argmax(x), tensor(int64_t(1)))));
+  EXPECT_TRUE(bool(equal(argmax(x), tensor(uint8_t(1)))));
+  EXPECT_FALSE(bool(equal(tensor(uint8_t(255)), tensor(int8_t(-1)))));
+  EXPECT_TRUE(bool(less(tensor(-1), tensor(uint32_t(4000000000)))));
+  EXPECT_TRUE(bool(greater(tensor(int64_t(1) << 40), tensor(7))));
+  EXPECT_ERROR(equal(tensor(uint64_t(1)), tensor(int64_t(1))),
+               HAS("of one type"));
 }
 
 TEST(OpsTest, UnaryOpsMatchTheirFunctions) {

@@ -27,7 +27,7 @@ struct Recorded {
   }
   TapeSlice slice(const Tensor &target,
                   std::vector<std::vector<Tensor>> sources) const {
-    return TapeSlice(tape, target, sources);
+    return TapeSlice(tape, {&target, 1}, sources);
   }
 };
 

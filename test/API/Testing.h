@@ -92,6 +92,10 @@ template <typename F> std::string errorOf(F body) {
   return "";
 }
 
+/// `body` throws an Error whose message has `text`.
+template <typename F> void expectError(F body, const std::string &text) {
+  EXPECT_THAT(errorOf(body), ::testing::HasSubstr(text));
+}
 #define EXPECT_ERROR(body, ...)                                                \
   EXPECT_THAT(::meshloom::errorOf([&] { (void)(body); }),                      \
               ::testing::AllOf(__VA_ARGS__))

@@ -105,5 +105,14 @@ TEST(VariableTest, ReadAfterAssignSeesTheNewValueOnEveryDeviceCount) {
   }
 }
 
+// What lies on the default mesh was laid out by nobody.
+TEST(VariableTest, AValueOnTheDefaultMeshTakesTheLayoutAskedFor) {
+  const Mesh mesh = mesh2x4();
+  auto scope = default_mesh(mesh);
+  DVariable w(zeros({4, 4}), specs("ux", mesh));
+  EXPECT_EQ(w.layout(), specs("ux", mesh));
+  EXPECT_EQ(w.read_value().layout(), specs("ux", mesh));
+}
+
 } // namespace
 } // namespace meshloom

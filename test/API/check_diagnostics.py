@@ -20,7 +20,7 @@ BESIDE_STD = (
     "using namespace std;\n" + USING
 )
 
-# Name, standard, source, text of the error (None: it compiles), most errors.
+# Name, standard and other options, source, text of the error (None: it compiles), most errors.
 SNIPPETS = [
     ("C++17 gives one error", "c++17", HEADER, "Meshloom needs C++20", 1),
     (
@@ -73,6 +73,80 @@ SNIPPETS = [
         "what call_with_layout calls takes no arguments",
         1,
     ),
+    (
+        "scan's body returns no pair",
+        "c++20",
+        USING + "void f(Tensor x) { scan([](const Tensor &c, const Tensor &v) { return c + v; }, x[0], x); }",
+        "the body of scan returns a pair: the carry",
+        1,
+    ),
+    (
+        "the body of a loop returns another structure",
+        "c++20",
+        USING + "void f(Tensor x) { fori_loop(0, 3, [](const Tensor &, const Tensor &s) { return std::pair(s, s); }, x); }",
+        "the body of fori_loop returns what init is",
+        1,
+    ),
+    (
+        "the condition of a loop is no tensor",
+        "c++20",
+        USING + 'void f(Tensor x) { while_loop([](const Tensor &) { return "x"; }, [](const Tensor &s) { return s; }, x); }',
+        "the condition of while_loop returns a tensor",
+        1,
+    ),
+    (
+        "branches return other types",
+        "c++20",
+        USING + "void f(Tensor x) { cond(x, [&] { return x; }, [&] { return std::pair(x, x); }); }",
+        "both branches return the same type",
+        1,
+    ),
+    (
+        "nullopt is an optional without a value",
+        "c++20",
+        USING
+        + "void f(Tensor x) { function([](const Tensor &a, const std::optional<Tensor> &) { return a; })(x, std::nullopt); }",
+        None,
+        0,
+    ),
+    # What has an effect in Python and would have none here.
+    *(
+        (f"no effect: {statement}", "c++20", f"{USING}void f(Tensor x, Tensor y, DVariable w) {{ {statement}; }}", text, 1)
+        for statement, text in [
+            ("x[0] = y", "write x = index_update(x, {0}, y)"),
+            ("x[0] = 1.f", "write x = index_update(x, {0}, y)"),
+            ("x(range(1, 3)) = y", "write x = index_update(x, {0}, y)"),
+            ("w[0] = y", "write x = index_update(x, {0}, y)"),
+            ("x[0] += y", "write x = index_add(x, {0}, y)"),
+            ("w[0] *= 2", "write x = index_update(x, {0}, x[0] * y)"),
+            ("w = y", "write w.assign(y)"),
+            ("w = 2", "write w.assign(y)"),
+            ("w += y", "write w.assign_add(y)"),
+            ("w -= 1", "write w.assign_sub(y)"),
+            ("w *= 2", "write w.assign(w * y)"),
+        ]
+    ),
+    # What is computed and thrown away.
+    *(
+        (
+            f"unused: {statement}",
+            "c++20 -Werror",
+            f"{USING}void f(Tensor x, DVariable w, GradientTape &t) {{ (void)w, (void)t; {statement}; }}",
+            "ignoring",
+            1,
+        )
+        for statement in [
+            "x + w",
+            "exp(x)",
+            "x[0]",
+            "reshape(x, {4})",
+            "t.gradient(x, w)",
+            "index_update(x, {0}, 1)",
+            "data::from_tensor_slices(x).map([](const Tensor &a) { return a; })",
+            "data::from_tensor_slices(x).batch(4)",
+            "function([](const Tensor &a) { return a; })",
+        ]
+    ),
     # By C++'s rules a name that is a type in std and a function here has to be chosen.
     (
         "beside using namespace std",
@@ -103,9 +177,9 @@ def check(compiler, include, folder):
     header = precompile(folder, [*options, "-std=c++20"])
     failed = False
     for name, standard, source, text, most in SNIPPETS:
-        first = ["-include", header] if source.startswith(HEADER) and standard == "c++20" else []
+        first = ["-include", header] if source.startswith(HEADER) and standard.startswith("c++20") else []
         run = subprocess.run(
-            [*options, f"-std={standard}", *first, "-fsyntax-only", "-xc++", "-"],
+            [*options, *f"-std={standard}".split(), *first, "-fsyntax-only", "-xc++", "-"],
             input=source,
             capture_output=True,
             text=True,

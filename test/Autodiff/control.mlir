@@ -51,8 +51,17 @@ func.func @main(%x: tensor<f32>, %i: tensor<i32>) -> tensor<f32> {
 
 // -----
 
-// How often this one runs depends on its values.
-// expected-error @+1 {{has no gradient: how often it runs cannot be told}}
+// How often this one runs depends on its values: one loop counts, one keeps
+// what the body was given, and the backward loop runs the body again from there
+// to where it is differentiated.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[N:.*]]:2 = dtensor.while({{.*}}) : (tensor<f32>, tensor<i32>)
+// CHECK: %[[F:.*]]:3 = dtensor.while({{.*}}) : (tensor<f32>, tensor<i32>, tensor<129xf32>)
+// CHECK: dtensor.compare LT, {{.*}}, %[[N]]#1
+// CHECK: dtensor.while
+// CHECK: dtensor.compare LT, {{.*}}, %[[N]]#1
+// CHECK: dtensor.dynamic_slice %[[F]]#2
+// CHECK: dtensor.while
 func.func @main(%x: tensor<f32>) -> tensor<f32> {
   %0 = dtensor.while (%x) : (tensor<f32>) -> tensor<f32> cond {
   ^bb0(%u: tensor<f32>):

@@ -81,20 +81,3 @@ func.func @main(%x: tensor<8xf32>, %y: tensor<f32>) -> tensor<f32> {
   %0 = dtensor.custom_call "total"(%x) : (tensor<8xf32>) -> tensor<f32>
   return %0 : tensor<f32>
 }
-
-// -----
-
-// Nothing says how often this goes round.
-// expected-error-re @below {{[gradient] 'dtensor.while' at {{.*}} has no gradient: how often it runs cannot be told; {{.*}}: count up to the most that is needed, and let the body select the values it was given once it is done}}
-func.func @main(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> {
-  %0 = dtensor.while (%x) : (tensor<f32>) -> tensor<f32> cond {
-  ^bb0(%v: tensor<f32>):
-    %p = dtensor.compare LT, %v, %y : (tensor<f32>, tensor<f32>) -> tensor<i1>
-    dtensor.yield %p : tensor<i1>
-  } do {
-  ^bb0(%v: tensor<f32>):
-    %d = dtensor.add %v, %v : tensor<f32>
-    dtensor.yield %d : tensor<f32>
-  }
-  return %0 : tensor<f32>
-}

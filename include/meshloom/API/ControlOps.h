@@ -5,9 +5,14 @@
 // and assign variables.
 //
 // What a body makes is used outside of it by returning it. A GradientTape
-// around a loop differentiates through it if an integer that it carries counts
-// its iterations, from a constant to a constant, as in fori_loop; through
-// branches always. A tape inside of a body is for what that body computes.
+// around a loop differentiates through it, and through branches. Where an
+// integer that the loop carries counts its iterations from a constant to a
+// constant, as in fori_loop with numbers, the gradient keeps what each one
+// began with. Where only the running program knows how often the loop runs, it
+// keeps that of 128 iterations, evenly spread, and computes those between
+// again: up to 128 iterations cost as much as counted ones and one more run of
+// the loop, and n iterations n / 256 more runs. A tape inside of a body is for
+// what that body computes.
 #pragma once
 
 #include "meshloom/API/Function.h"
@@ -76,6 +81,23 @@ std::vector<Tensor> stackAll(const std::vector<std::vector<Tensor>> &elements,
 /// An i32 constant of the function that is being traced.
 Tensor traceCounter(std::string_view op, int64_t value,
                     const std::source_location &where);
+/// Where a counted loop begins and ends: two integer scalars of one type, that
+/// of a bound that is a tensor, else i32. Throws where they are none.
+std::pair<Tensor, Tensor> loopBounds(std::string_view op,
+                                     const TensorLike &lower,
+                                     const TensorLike &upper,
+                                     const std::source_location &where);
+/// What a branch gives that returns nothing.
+struct NoResult {};
+template <typename F> auto resultOf(F &body) {
+  if constexpr (std::is_void_v<std::invoke_result_t<F &>>) {
+    body();
+    return NoResult();
+  } else {
+    return body();
+  }
+}
+template <typename F> using ResultOf = decltype(resultOf(std::declval<F &>()));
 
 } // namespace detail
 
@@ -98,37 +120,65 @@ S while_loop(C &&condition, B &&body, const S &init,
                 "condition and body of while_loop take one argument: "
                 "the state, which is what init is");
   if constexpr (takeState) {
+    constexpr bool decides =
+        std::is_convertible_v<std::invoke_result_t<C &, const S &>, Tensor>;
+    constexpr bool givesState =
+        std::is_convertible_v<std::invoke_result_t<B &, const S &>, S>;
     static_assert(
-        std::is_convertible_v<std::invoke_result_t<C &, const S &>, Tensor>,
-        "the condition of while_loop returns a tensor: a bool scalar");
-    static_assert(
-        std::is_convertible_v<std::invoke_result_t<B &, const S &>, S>,
-        "the body of while_loop returns what init is");
-    std::vector<Tensor> results = detail::traceWhile(
-        "while_loop", detail::regionState(init),
-        [&](detail::RegionTensors state) -> Tensor {
-          return condition(detail::rebuild(init, state));
-        },
-        [&](detail::RegionTensors state) {
-          S next = body(detail::rebuild(init, state));
-          return detail::regionState(next);
+        decides, "the condition of while_loop returns a tensor: a bool scalar");
+    static_assert(givesState, "the body of while_loop returns what init is");
+    if constexpr (decides && givesState) {
+      std::vector<Tensor> results = detail::traceWhile(
+          "while_loop", detail::regionState(init),
+          [&](detail::RegionTensors state) -> Tensor {
+            return condition(detail::rebuild(init, state));
+          },
+          [&](detail::RegionTensors state) {
+            S next = body(detail::rebuild(init, state));
+            return detail::regionState(next);
+          },
+          where);
+      return detail::rebuild(init, std::span<const Tensor>(results));
+    }
+  }
+}
+
+/// Runs body() while condition(), a bool scalar, holds: a loop whose state is
+/// in variables, which the body assigns.
+///
+///   while_loop([&] { return less(count, 10); },
+///              [&] { count.assign_add(1); });
+template <typename C, typename B>
+  requires std::is_invocable_v<C &> && std::is_invocable_v<B &>
+void while_loop(C &&condition, B &&body, Where where = Where::current()) {
+  constexpr bool decides =
+      std::is_convertible_v<std::invoke_result_t<C &>, Tensor>;
+  static_assert(decides,
+                "the condition of while_loop returns a tensor: a bool scalar");
+  if constexpr (decides)
+    detail::traceWhile(
+        "while_loop", {},
+        [&](detail::RegionTensors) -> Tensor { return condition(); },
+        [&](detail::RegionTensors) {
+          static_cast<void>(body());
+          return detail::RegionState();
         },
         where);
-    return detail::rebuild(init, std::span<const Tensor>(results));
-  }
 }
 
 namespace detail {
 /// fori_loop for `op`, which messages name.
 template <typename B, typename S>
-S countedLoop(std::string_view op, int32_t lower, int32_t upper, B &&body,
-              const S &init, const std::source_location &where) {
+S countedLoop(std::string_view op, const TensorLike &lower,
+              const TensorLike &upper, B &&body, const S &init,
+              const std::source_location &where) {
   RegionState state = regionState(init);
-  state.tensors.push_back(traceCounter(op, lower, where));
+  const std::pair<Tensor, Tensor> bounds = loopBounds(op, lower, upper, where);
+  state.tensors.push_back(bounds.first);
   std::vector<Tensor> results = traceWhile(
       op, state,
       [&](RegionTensors now) {
-        return less({now.back(), where}, {upper, where});
+        return less({now.back(), where}, {bounds.second, where});
       },
       [&](RegionTensors now) {
         S next = body(now.back(), rebuild(init, now.first(now.size() - 1)));
@@ -141,27 +191,123 @@ S countedLoop(std::string_view op, int32_t lower, int32_t upper, B &&body,
 }
 } // namespace detail
 
-/// Runs `state = body(i, state)` for i (an i32 scalar) from `lower` to `upper`
-/// - 1, starting with `init`; the last state. See while_loop.
+/// Runs `state = body(i, state)` for i from `lower` to `upper` - 1, starting
+/// with `init`; the last state. See while_loop. Bounds are numbers or integer
+/// scalars; i is of a bound's type, or i32 where both are numbers.
 ///
 ///   Tensor y = fori_loop(0, 10, [&](const Tensor &i, const Tensor &x) {
 ///     return tanh(matmul(x, w)); }, x);
 template <typename B, typename S>
-S fori_loop(int32_t lower, int32_t upper, B &&body, const S &init,
-            Where where = Where::current()) {
+S fori_loop(const TensorLike &lower, const TensorLike &upper, B &&body,
+            const S &init, Where where = Where::current()) {
   constexpr bool takesBoth =
       std::is_invocable_v<B &, const Tensor &, const S &>;
   static_assert(takesBoth, "the body of fori_loop takes two arguments: the "
                            "counter, a tensor, and the state, which is what "
                            "init is");
   if constexpr (takesBoth) {
-    static_assert(std::is_convertible_v<
-                      std::invoke_result_t<B &, const Tensor &, const S &>, S>,
-                  "the body of fori_loop returns what init is");
-    return detail::countedLoop("fori_loop", lower, upper, std::forward<B>(body),
-                               init, where);
+    constexpr bool givesState = std::is_convertible_v<
+        std::invoke_result_t<B &, const Tensor &, const S &>, S>;
+    static_assert(givesState, "the body of fori_loop returns what init is");
+    if constexpr (givesState)
+      return detail::countedLoop("fori_loop", lower, upper,
+                                 std::forward<B>(body), init, where);
   }
 }
+
+/// Runs body(i) for i from `lower` to `upper` - 1: a loop whose state is in
+/// variables, which the body assigns.
+///
+///   fori_loop(0, steps, [&](const Tensor &) { v.assign_add(1); });
+template <typename B>
+  requires std::is_invocable_v<B &, const Tensor &>
+void fori_loop(const TensorLike &lower, const TensorLike &upper, B &&body,
+               Where where = Where::current()) {
+  detail::countedLoop(
+      "fori_loop", lower, upper,
+      [&](const Tensor &i, const detail::NoResult &none) {
+        static_cast<void>(body(i));
+        return none;
+      },
+      detail::NoResult(), where);
+}
+
+namespace detail {
+/// A pair of what a loop goes on with and of anything.
+template <typename P, typename S> inline constexpr bool isCarryAndKept = false;
+template <typename C, typename Y, typename S>
+inline constexpr bool isCarryAndKept<std::pair<C, Y>, S> =
+    std::is_convertible_v<C, S>;
+template <typename C, typename Y, typename S>
+inline constexpr bool isCarryAndKept<std::tuple<C, Y>, S> =
+    std::is_convertible_v<C, S>;
+template <typename P, typename S>
+concept CarryAndKept = isCarryAndKept<P, S>;
+
+/// `scan` of a body that fits.
+template <typename F, typename S, typename X>
+auto scanOver(F &&body, const S &init, const X &xs,
+              const std::source_location &where) {
+  using Y = std::tuple_element_t<
+      1, std::decay_t<std::invoke_result_t<F &, const S &, const X &>>>;
+  const std::vector<Tensor> all = tensorsOf(xs);
+  const int64_t n = scanLength(all, where);
+  auto elements = [&](const TensorLike &i) {
+    std::vector<Tensor> parts;
+    for (const Tensor &x : all)
+      parts.push_back(elementAt(x, i, where));
+    return rebuild(xs, std::span<const Tensor>(parts));
+  };
+  std::optional<Y> like;
+  if (!isTracing()) {
+    S carry = init;
+    std::vector<std::vector<Tensor>> kept;
+    const RegionState first = stepState(init);
+    for (int64_t i = 0; i < n; ++i) {
+      auto [next, y] = body(carry, elements({i, where}));
+      expectAlike(stepState(next), first, "the body's carry", "the initial one",
+                  "scan", where);
+      if (like)
+        expectAlike(stepState(y), stepState(*like),
+                    "what the body gives to keep", "what it gave before",
+                    "scan", where);
+      carry = next;
+      kept.push_back(tensorsOf(y));
+      like = y;
+    }
+    auto none = [&] {
+      like = std::get<1>(body(init, elements({0, where})));
+      return tensorsOf(*like);
+    };
+    std::vector<Tensor> stacks =
+        n > 0 ? stackAll(kept, where) : emptyStacks(none, where);
+    return std::pair<S, Y>(carry,
+                           rebuild(*like, std::span<const Tensor>(stacks)));
+  }
+  std::vector<Tensor> stacks = traceStacks(
+      "scan", n,
+      [&] {
+        auto [carry, y] = body(init, elements({0, where}));
+        like = y;
+        return regionState(y);
+      },
+      where);
+  auto [last, filled] = countedLoop(
+      "scan", 0, int32_t(n),
+      [&](const Tensor &i, const std::pair<S, std::vector<Tensor>> &state) {
+        auto [next, y] = body(state.first, elements({i, where}));
+        expectAlike(stepState(y), stepState(*like),
+                    "what the body gives to keep", "what it gave before",
+                    "scan", where);
+        std::vector<Tensor> now = tensorsOf(y);
+        for (size_t k = 0; k < now.size(); ++k)
+          now[k] = withElementAt(state.second[k], i, now[k], where);
+        return std::pair<S, std::vector<Tensor>>(next, std::move(now));
+      },
+      std::pair<S, std::vector<Tensor>>(init, stacks), where);
+  return std::pair<S, Y>(last, rebuild(*like, std::span<const Tensor>(filled)));
+}
+} // namespace detail
 
 /// Goes over the first dim of `xs`, a tensor or a structure of tensors of n
 /// elements each: `{carry, y} = body(carry, x)` for each element x, starting
@@ -178,72 +324,23 @@ S fori_loop(int32_t lower, int32_t upper, B &&body, const S &init,
 template <typename F, typename S, typename X>
 auto scan(F &&body, const S &init, const X &xs,
           Where where = Where::current()) {
-  using Pair = std::decay_t<std::invoke_result_t<F &, const S &, const X &>>;
-  static_assert(std::tuple_size_v<Pair> == 2,
-                "the body of scan returns a pair: the carry, and what is kept "
-                "of this step");
-  using Y = std::tuple_element_t<1, Pair>;
-  const std::vector<Tensor> all = detail::tensorsOf(xs);
-  const int64_t n = detail::scanLength(all, where);
-  auto elements = [&](const TensorLike &i) {
-    std::vector<Tensor> parts;
-    for (const Tensor &x : all)
-      parts.push_back(detail::elementAt(x, i, where));
-    return detail::rebuild(xs, std::span<const Tensor>(parts));
-  };
-  std::optional<Y> like;
-  if (!detail::isTracing()) {
-    S carry = init;
-    std::vector<std::vector<Tensor>> kept;
-    const detail::RegionState first = detail::stepState(init);
-    for (int64_t i = 0; i < n; ++i) {
-      auto [next, y] = body(carry, elements({i, where}));
-      detail::expectAlike(detail::stepState(next), first, "the body's carry",
-                          "the initial one", "scan", where);
-      if (like)
-        detail::expectAlike(detail::stepState(y), detail::stepState(*like),
-                            "what the body gives to keep",
-                            "what it gave before", "scan", where);
-      carry = next;
-      kept.push_back(detail::tensorsOf(y));
-      like = y;
-    }
-    auto none = [&] {
-      like = body(init, elements({0, where})).second;
-      return detail::tensorsOf(*like);
-    };
-    std::vector<Tensor> stacks = n > 0 ? detail::stackAll(kept, where)
-                                       : detail::emptyStacks(none, where);
-    return std::pair<S, Y>(
-        carry, detail::rebuild(*like, std::span<const Tensor>(stacks)));
+  constexpr bool takesBoth = std::is_invocable_v<F &, const S &, const X &>;
+  static_assert(takesBoth, "the body of scan takes two arguments: the carry, "
+                           "which is what init is, and an element of xs");
+  if constexpr (takesBoth) {
+    constexpr bool givesPair = detail::CarryAndKept<
+        std::decay_t<std::invoke_result_t<F &, const S &, const X &>>, S>;
+    static_assert(givesPair, "the body of scan returns a pair: the carry, "
+                             "which is what init is, and what is kept of this "
+                             "step");
+    if constexpr (givesPair)
+      return detail::scanOver(std::forward<F>(body), init, xs, where);
   }
-  std::vector<Tensor> stacks = detail::traceStacks(
-      "scan", n,
-      [&] {
-        auto [carry, y] = body(init, elements({0, where}));
-        like = y;
-        return detail::regionState(y);
-      },
-      where);
-  auto [last, filled] = detail::countedLoop(
-      "scan", 0, int32_t(n),
-      [&](const Tensor &i, const std::pair<S, std::vector<Tensor>> &state) {
-        auto [next, y] = body(state.first, elements({i, where}));
-        detail::expectAlike(detail::stepState(y), detail::stepState(*like),
-                            "what the body gives to keep",
-                            "what it gave before", "scan", where);
-        std::vector<Tensor> now = detail::tensorsOf(y);
-        for (size_t k = 0; k < now.size(); ++k)
-          now[k] = detail::withElementAt(state.second[k], i, now[k], where);
-        return std::pair<S, std::vector<Tensor>>(next, std::move(now));
-      },
-      std::pair<S, std::vector<Tensor>>(init, stacks), where);
-  return std::pair<S, Y>(
-      last, detail::rebuild(*like, std::span<const Tensor>(filled)));
 }
 
 /// branches[index](): `index` is an integer scalar; the last branch where it is
-/// out of range. All branches return structures alike.
+/// out of range. All branches return structures alike, or nothing, where they
+/// assign variables.
 ///
 /// Throws meshloom::Error if the index is no integer scalar, or, in a
 /// `function`, if types or shapes differ between branches.
@@ -254,14 +351,14 @@ auto switch_case(const TensorLike &index, F &&first, More &&...more) {
   static_assert(takeNothing, "the branches of switch_case take no arguments: "
                              "they capture what they use");
   if constexpr (takeNothing) {
-    using R = std::decay_t<std::invoke_result_t<F &>>;
-    static_assert(
-        (std::is_same_v<std::decay_t<std::invoke_result_t<More &>>, R> && ...),
-        "all branches return the same type");
+    using R = std::decay_t<detail::ResultOf<F>>;
+    constexpr bool areAlike =
+        (std::is_same_v<std::decay_t<detail::ResultOf<More>>, R> && ...);
+    static_assert(areAlike, "all branches return the same type");
     std::optional<R> structure;
     auto branch = [&structure](auto &body) {
       return [&structure, &body] {
-        R result = body();
+        R result = detail::resultOf(body);
         structure = result;
         return detail::regionState(result);
       };
@@ -270,7 +367,8 @@ auto switch_case(const TensorLike &index, F &&first, More &&...more) {
         branches{branch(first), branch(more)...};
     std::vector<Tensor> results =
         detail::traceCase("switch_case", index, false, branches, index.where);
-    return detail::rebuild(*structure, std::span<const Tensor>(results));
+    if constexpr (!std::is_same_v<R, detail::NoResult>)
+      return detail::rebuild(*structure, std::span<const Tensor>(results));
   }
 }
 
@@ -283,22 +381,26 @@ auto cond(const TensorLike &predicate, T &&then, E &&otherwise) {
   static_assert(takeNothing, "the branches of cond take no arguments: they "
                              "capture what they use");
   if constexpr (takeNothing) {
-    using R = std::decay_t<std::invoke_result_t<T &>>;
-    static_assert(std::is_same_v<std::decay_t<std::invoke_result_t<E &>>, R>,
-                  "both branches return the same type");
-    std::optional<R> structure;
-    std::array<std::function<detail::RegionState()>, 2> branches{
-        [&] {
-          structure = then();
-          return detail::regionState(*structure);
-        },
-        [&] {
-          structure = otherwise();
-          return detail::regionState(*structure);
-        }};
-    std::vector<Tensor> results =
-        detail::traceCase("cond", predicate, true, branches, predicate.where);
-    return detail::rebuild(*structure, std::span<const Tensor>(results));
+    using R = std::decay_t<detail::ResultOf<T>>;
+    constexpr bool areAlike =
+        std::is_same_v<std::decay_t<detail::ResultOf<E>>, R>;
+    static_assert(areAlike, "both branches return the same type");
+    if constexpr (areAlike) {
+      std::optional<R> structure;
+      std::array<std::function<detail::RegionState()>, 2> branches{
+          [&] {
+            structure = detail::resultOf(then);
+            return detail::regionState(*structure);
+          },
+          [&] {
+            structure = detail::resultOf(otherwise);
+            return detail::regionState(*structure);
+          }};
+      std::vector<Tensor> results =
+          detail::traceCase("cond", predicate, true, branches, predicate.where);
+      if constexpr (!std::is_same_v<R, detail::NoResult>)
+        return detail::rebuild(*structure, std::span<const Tensor>(results));
+    }
   }
 }
 

@@ -12,8 +12,8 @@
 namespace meshloom {
 
 namespace detail {
-Tensor fromHost(DType type, const void *data, int64_t count, Shape shape,
-                std::source_location where);
+[[nodiscard]] Tensor fromHost(DType type, const void *data, int64_t count,
+                              Shape shape, std::source_location where);
 /// Throws: the rows of a list have other lengths.
 [[noreturn]] void refuseRows(int64_t first, int64_t other,
                              const std::source_location &where);
@@ -24,15 +24,16 @@ Tensor fromHost(DType type, const void *data, int64_t count, Shape shape,
 /// it as replicated on the mesh of its other operands. Throws meshloom::Error
 /// if the number of values is not that of the shape.
 template <std::ranges::contiguous_range R>
-Tensor tensor(const R &values, Shape shape,
-              std::source_location where = std::source_location::current()) {
+[[nodiscard]] Tensor
+tensor(const R &values, Shape shape,
+       std::source_location where = std::source_location::current()) {
   using T = std::remove_cv_t<std::ranges::range_value_t<R>>;
   return detail::fromHost(detail::dtypeOf<T>(), std::ranges::data(values),
                           int64_t(std::ranges::size(values)), std::move(shape),
                           where);
 }
 /// i1, of a vector that is no array.
-inline Tensor
+[[nodiscard]] inline Tensor
 tensor(const std::vector<bool> &values, Shape shape,
        std::source_location where = std::source_location::current()) {
   std::vector<char> bytes(values.begin(), values.end());
@@ -41,22 +42,25 @@ tensor(const std::vector<bool> &values, Shape shape,
 }
 /// Of a list, row-major: tensor({1.f, 2.f, 3.f, 4.f}, {2, 2}).
 template <typename T>
-Tensor tensor(std::initializer_list<T> values, Shape shape,
-              std::source_location where = std::source_location::current()) {
+[[nodiscard]] Tensor
+tensor(std::initializer_list<T> values, Shape shape,
+       std::source_location where = std::source_location::current()) {
   return detail::fromHost(detail::dtypeOf<T>(), std::data(values),
                           int64_t(values.size()), std::move(shape), where);
 }
 /// [n]: tensor({1.f, 2.f}).
 template <typename T>
-Tensor tensor(std::initializer_list<T> values,
-              std::source_location where = std::source_location::current()) {
+[[nodiscard]] Tensor
+tensor(std::initializer_list<T> values,
+       std::source_location where = std::source_location::current()) {
   return tensor(values, Shape{int64_t(values.size())}, where);
 }
 /// [m, n]: tensor({{1.f, 2.f}, {3.f, 4.f}}). Throws meshloom::Error if rows
 /// have other lengths.
 template <typename T>
-Tensor tensor(std::initializer_list<std::initializer_list<T>> rows,
-              std::source_location where = std::source_location::current()) {
+[[nodiscard]] Tensor
+tensor(std::initializer_list<std::initializer_list<T>> rows,
+       std::source_location where = std::source_location::current()) {
   int64_t columns = rows.size() ? int64_t(rows.begin()->size()) : 0;
   for (auto &row : rows)
     if (int64_t(row.size()) != columns)
@@ -75,32 +79,39 @@ template <typename T>
            std::is_same_v<T, bfloat16> ||
            std::is_same_v<T, std::complex<float>> ||
            std::is_same_v<T, std::complex<double>>
-Tensor tensor(T value,
-              std::source_location where = std::source_location::current()) {
+[[nodiscard]] Tensor
+tensor(T value, std::source_location where = std::source_location::current()) {
   return detail::fromHost(detail::dtypeOf<T>(), &value, 1, {}, where);
 }
 
 /// Every element 0; placed like `tensor`.
-Tensor zeros(Shape shape, DType type = DType::F32,
-             std::source_location where = std::source_location::current());
+[[nodiscard]] Tensor
+zeros(Shape shape, DType type = DType::F32,
+      std::source_location where = std::source_location::current());
 /// Every element 1; placed like `tensor`.
-Tensor ones(Shape shape, DType type = DType::F32,
-            std::source_location where = std::source_location::current());
+[[nodiscard]] Tensor
+ones(Shape shape, DType type = DType::F32,
+     std::source_location where = std::source_location::current());
 /// Every element `value`; placed like `tensor`.
-Tensor full(Shape shape, double value, DType type = DType::F32,
-            std::source_location where = std::source_location::current());
+[[nodiscard]] Tensor
+full(Shape shape, double value, DType type = DType::F32,
+     std::source_location where = std::source_location::current());
 /// Zeros of the shape, type and layout of `like`.
-Tensor zeros_like(const Tensor &like,
-                  std::source_location where = std::source_location::current());
+[[nodiscard]] Tensor
+zeros_like(const Tensor &like,
+           std::source_location where = std::source_location::current());
 /// Ones of the shape, type and layout of `like`.
-Tensor ones_like(const Tensor &like,
-                 std::source_location where = std::source_location::current());
+[[nodiscard]] Tensor
+ones_like(const Tensor &like,
+          std::source_location where = std::source_location::current());
 /// `value` in each element, of the shape, type and layout of `like`.
-Tensor full_like(const Tensor &like, double value,
-                 std::source_location where = std::source_location::current());
+[[nodiscard]] Tensor
+full_like(const Tensor &like, double value,
+          std::source_location where = std::source_location::current());
 /// Each element is its index along `dim`.
-Tensor iota(Shape shape, int64_t dim, DType type = DType::I32,
-            std::source_location where = std::source_location::current());
+[[nodiscard]] Tensor
+iota(Shape shape, int64_t dim, DType type = DType::I32,
+     std::source_location where = std::source_location::current());
 namespace detail {
 /// A number, and the line that it is on.
 struct Counted {
@@ -113,14 +124,15 @@ struct Counted {
 } // namespace detail
 /// [n]: 0, 1, ..., n-1, i32 or of `type`. With two numbers a range of indices:
 /// see Index.h. No second parameter takes {}, which is the open end of one.
-inline Tensor range(detail::Counted n) {
+[[nodiscard]] inline Tensor range(detail::Counted n) {
   const detail::CallName name("range");
   return iota({n.n}, 0, DType::I32, n.where);
 }
 /// [n]: 0, 1, ..., n-1 of `type`.
 template <std::same_as<DType> T>
-Tensor range(int64_t n, T type,
-             std::source_location where = std::source_location::current()) {
+[[nodiscard]] Tensor
+range(int64_t n, T type,
+      std::source_location where = std::source_location::current()) {
   const detail::CallName name("range");
   return iota({n}, 0, type, where);
 }
@@ -128,10 +140,15 @@ Tensor range(int64_t n, T type,
 /// The array of a .npy file (C or Fortran order, any of our types). Throws
 /// meshloom::Error if the file is missing, is no .npy, is truncated, or has
 /// another element type.
-Tensor load_npy(const std::filesystem::path &path);
+[[nodiscard]] Tensor
+load_npy(const std::filesystem::path &path,
+         std::source_location where = std::source_location::current());
 /// Laid out so. Throws also if ranks differ.
-Tensor load_npy(const std::filesystem::path &path, const Layout &layout);
+[[nodiscard]] Tensor
+load_npy(const std::filesystem::path &path, const Layout &layout,
+         std::source_location where = std::source_location::current());
 /// Writes the global value; bf16 as 2-byte voids, as NumPy does.
-void save_npy(const std::filesystem::path &path, const Tensor &tensor);
+void save_npy(const std::filesystem::path &path, const Tensor &tensor,
+              std::source_location where = std::source_location::current());
 
 } // namespace meshloom

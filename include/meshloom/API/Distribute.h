@@ -13,16 +13,22 @@ namespace meshloom {
 /// types or ranks differ, if a component has another shape than its device's
 /// shard (the message names device, expected and given shape), or if components
 /// that should be replicas differ.
-Tensor pack(const std::vector<Tensor> &components, const Layout &layout);
+[[nodiscard]] Tensor
+pack(const std::vector<Tensor> &components, const Layout &layout,
+     std::source_location where = std::source_location::current());
 
 /// The shard of each local device, in device order, as host tensors. Inverse of
 /// `pack`.
-std::vector<Tensor> unpack(const Tensor &tensor);
+[[nodiscard]] std::vector<Tensor>
+unpack(const Tensor &tensor,
+       std::source_location where = std::source_location::current());
 
 /// `host` cut as `layout` says: the tutorial's repack_local_tensor. Throws
 /// meshloom::Error if ranks differ, or if the tensor is already on another mesh
 /// (see relayout).
-Tensor distribute(const Tensor &host, const Layout &layout);
+[[nodiscard]] Tensor
+distribute(const Tensor &host, const Layout &layout,
+           std::source_location where = std::source_location::current());
 
 /// The same value, laid out as `layout`, which may be on another mesh, over the
 /// same devices or over others. Inside a `function`, and under a GradientTape,
@@ -36,19 +42,20 @@ Tensor distribute(const Tensor &host, const Layout &layout);
 /// Throws meshloom::Error if ranks differ, if two meshes over the same devices
 /// have no common refinement, and if devices differ in the body of a loop or
 /// branch, in a mapped function, or where a layout is partial.
-Tensor relayout(const Tensor &tensor, const Layout &layout,
-                std::source_location where = std::source_location::current());
+[[nodiscard]] Tensor
+relayout(const Tensor &tensor, const Layout &layout,
+         std::source_location where = std::source_location::current());
 /// The same value, laid out like `like`.
-Tensor
+[[nodiscard]] Tensor
 relayout_like(const Tensor &tensor, const Tensor &like,
               std::source_location where = std::source_location::current());
 
 /// The same as relayout: TensorFlow's name for it where devices differ.
-Tensor
+[[nodiscard]] Tensor
 copy_to_mesh(const Tensor &tensor, const Layout &layout,
              std::source_location where = std::source_location::current());
 /// The same, replicated on `mesh`.
-Tensor
+[[nodiscard]] Tensor
 copy_to_mesh(const Tensor &tensor, const Mesh &mesh,
              std::source_location where = std::source_location::current());
 
@@ -60,8 +67,9 @@ void check_layout(const Tensor &tensor, const Layout &layout);
 bool is_dtensor(const Tensor &tensor);
 
 namespace detail {
-std::vector<Tensor> callWithLayout(const TraceBody &body, const Layout &layout,
-                                   std::shared_ptr<const void> &skeleton);
+[[nodiscard]] std::vector<Tensor>
+callWithLayout(const TraceBody &body, const Layout &layout,
+               std::shared_ptr<const void> &skeleton);
 } // namespace detail
 
 /// What `fn()` returns (a tensor, or a structure of tensors), laid out as

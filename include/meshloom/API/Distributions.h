@@ -20,51 +20,58 @@
 namespace meshloom::random {
 
 /// i1: true with probability `p`.
-Tensor stateless_bernoulli(Shape shape, const SeedLike &seed,
-                           const TensorLike &p = 0.5,
-                           Where where = Where::current());
+[[nodiscard]] Tensor stateless_bernoulli(Shape shape, const SeedLike &seed,
+                                         const TensorLike &p = 0.5,
+                                         Where where = Where::current());
 /// Normal, but only what is at most two standard deviations from the mean.
-Tensor stateless_truncated_normal(Shape shape, const SeedLike &seed,
-                                  double mean = 0, double stddev = 1,
-                                  DType type = DType::F32,
-                                  Where where = Where::current());
+[[nodiscard]] Tensor
+stateless_truncated_normal(Shape shape, const SeedLike &seed, double mean = 0,
+                           double stddev = 1, DType type = DType::F32,
+                           Where where = Where::current());
 /// Exponential with density rate exp(-rate x).
-Tensor stateless_exponential(Shape shape, const SeedLike &seed,
-                             const TensorLike &rate = 1.0,
-                             DType type = DType::F32,
-                             Where where = Where::current());
+[[nodiscard]] Tensor stateless_exponential(Shape shape, const SeedLike &seed,
+                                           const TensorLike &rate = 1.0,
+                                           DType type = DType::F32,
+                                           Where where = Where::current());
 /// Gamma with density proportional to x^(alpha - 1) exp(-beta x), by the method
 /// of Marsaglia and Tsang ("A simple method for generating gamma variables",
 /// 2000). Floats.
-Tensor stateless_gamma(Shape shape, const SeedLike &seed,
-                       const TensorLike &alpha, const TensorLike &beta = 1.0,
-                       DType type = DType::F32, Where where = Where::current());
+[[nodiscard]] Tensor stateless_gamma(Shape shape, const SeedLike &seed,
+                                     const TensorLike &alpha,
+                                     const TensorLike &beta = 1.0,
+                                     DType type = DType::F32,
+                                     Where where = Where::current());
 /// Beta with density proportional to x^(a - 1) (1 - x)^(b - 1), of two gammas.
 /// Floats.
-Tensor stateless_beta(Shape shape, const SeedLike &seed, const TensorLike &a,
-                      const TensorLike &b, DType type = DType::F32,
-                      Where where = Where::current());
+[[nodiscard]] Tensor stateless_beta(Shape shape, const SeedLike &seed,
+                                    const TensorLike &a, const TensorLike &b,
+                                    DType type = DType::F32,
+                                    Where where = Where::current());
 /// Poisson with mean `rate`: integers, as i32, i64 or whole floats. Knuth's
 /// product below a rate of 10, Hoermann's transformed rejection ("The
 /// transformed rejection method for generating Poisson random variables", 1993)
 /// from there on.
-Tensor stateless_poisson(Shape shape, const SeedLike &seed,
-                         const TensorLike &rate, DType type = DType::I32,
-                         Where where = Where::current());
+[[nodiscard]] Tensor stateless_poisson(Shape shape, const SeedLike &seed,
+                                       const TensorLike &rate,
+                                       DType type = DType::I32,
+                                       Where where = Where::current());
 /// logits [batch..., classes], log-probabilities up to a constant -> [batch...,
 /// num_samples] of i32 or i64: classes, drawn with replacement. A class whose
 /// logit is -inf is never drawn.
-Tensor stateless_categorical(const Tensor &logits, int64_t num_samples,
-                             const SeedLike &seed, DType type = DType::I64,
-                             Where where = Where::current());
+[[nodiscard]] Tensor stateless_categorical(const Tensor &logits,
+                                           int64_t num_samples,
+                                           const SeedLike &seed,
+                                           DType type = DType::I64,
+                                           Where where = Where::current());
 
 /// i64 [n]: 0 to n - 1 in a random order. Every order is equally likely, up to
 /// equal 64-bit keys.
-Tensor stateless_permutation(int64_t n, const SeedLike &seed,
-                             Where where = Where::current());
+[[nodiscard]] Tensor stateless_permutation(int64_t n, const SeedLike &seed,
+                                           Where where = Where::current());
 /// x with its slices along `axis` in a random order.
-Tensor stateless_shuffle(const Tensor &x, const SeedLike &seed,
-                         int64_t axis = 0, Where where = Where::current());
+[[nodiscard]] Tensor stateless_shuffle(const Tensor &x, const SeedLike &seed,
+                                       int64_t axis = 0,
+                                       Where where = Where::current());
 
 /// What choice takes beside what is chosen from.
 struct ChoiceOptions {
@@ -75,13 +82,15 @@ struct ChoiceOptions {
 /// `shape` slices of x [n, r...] along its first dim -> [shape..., r...].
 /// Throws meshloom::Error if without `replace` more are asked for than there
 /// are, or if `p` is not [n].
-Tensor stateless_choice(const Tensor &x, Shape shape, const SeedLike &seed,
-                        const ChoiceOptions &options = {},
-                        Where where = Where::current());
+[[nodiscard]] Tensor stateless_choice(const Tensor &x, Shape shape,
+                                      const SeedLike &seed,
+                                      const ChoiceOptions &options = {},
+                                      Where where = Where::current());
 /// Numbers from 0 to n - 1, i64.
-Tensor stateless_choice(int64_t n, Shape shape, const SeedLike &seed,
-                        const ChoiceOptions &options = {},
-                        Where where = Where::current());
+[[nodiscard]] Tensor stateless_choice(int64_t n, Shape shape,
+                                      const SeedLike &seed,
+                                      const ChoiceOptions &options = {},
+                                      Where where = Where::current());
 
 /// Draws other numbers at each call: it keeps a seed and a count in a variable,
 /// which it adds to. In a `function` too, which is not traced again for that. A

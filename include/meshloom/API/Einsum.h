@@ -34,13 +34,13 @@ struct EquationText {
 /// operands stays so, one that is summed over makes a sum over its axes. Throws
 /// meshloom::Error, naming the letter, if extents or letters do not fit, or if
 /// types differ.
-Tensor einsum(detail::EquationText equation,
-              const std::vector<Tensor> &operands,
-              Where loc = Where::current());
+[[nodiscard]] Tensor einsum(detail::EquationText equation,
+                            const std::vector<Tensor> &operands,
+                            Where loc = Where::current());
 /// einsum("ij,jk->ik", a, b).
 template <std::convertible_to<Tensor>... T>
-Tensor einsum(detail::EquationText equation, const Tensor &first,
-              const T &...more) {
+[[nodiscard]] Tensor einsum(detail::EquationText equation, const Tensor &first,
+                            const T &...more) {
   return einsum(equation.text, std::vector<Tensor>{first, Tensor(more)...},
                 equation.where);
 }
@@ -48,13 +48,15 @@ Tensor einsum(detail::EquationText equation, const Tensor &first,
 /// Sums of products over the last `axes` dims of x and the first of y -> the
 /// other dims of x, then those of y; 0: all products. Throws meshloom::Error if
 /// extents differ, or types do.
-Tensor tensordot(const Tensor &x, const Tensor &y, int64_t axes = 2,
-                 Where loc = Where::current());
+[[nodiscard]] Tensor tensordot(const Tensor &x, const Tensor &y,
+                               int64_t axes = 2, Where loc = Where::current());
 /// Over these dims of x and those of y, in pairs.
-Tensor tensordot(const Tensor &x, const Tensor &y, const Axis &x_axes,
-                 const Axis &y_axes, Where loc = Where::current());
+[[nodiscard]] Tensor tensordot(const Tensor &x, const Tensor &y,
+                               const Axis &x_axes, const Axis &y_axes,
+                               Where loc = Where::current());
 
 /// x [m], y [n] -> [m, n]: all products; other shapes are flattened.
-Tensor outer(const Tensor &x, const Tensor &y, Where loc = Where::current());
+[[nodiscard]] Tensor outer(const Tensor &x, const Tensor &y,
+                           Where loc = Where::current());
 
 } // namespace meshloom

@@ -27,30 +27,28 @@ namespace nn {
 /// `weights` [capacity]. Throws meshloom::Error if the ids are no integers, if
 /// there is not one weight for each, or, outside of a `function`, if an id is
 /// out of range.
-Tensor embedding_lookup_sparse(const Tensor &table, const RaggedTensor &ids,
-                               Combiner combiner = Combiner::Mean,
-                               const Tensor &weights = Tensor(),
-                               Where loc = Where::current());
+[[nodiscard]] Tensor embedding_lookup_sparse(const Tensor &table,
+                                             const RaggedTensor &ids,
+                                             Combiner combiner = Combiner::Mean,
+                                             const Tensor &weights = Tensor(),
+                                             Where loc = Where::current());
 /// The same of a sparse matrix [rows, m] of ids, whose columns do not matter.
-Tensor embedding_lookup_sparse(const Tensor &table, const SparseTensor &ids,
-                               Combiner combiner = Combiner::Mean,
-                               const Tensor &weights = Tensor(),
-                               Where loc = Where::current());
+[[nodiscard]] Tensor embedding_lookup_sparse(const Tensor &table,
+                                             const SparseTensor &ids,
+                                             Combiner combiner = Combiner::Mean,
+                                             const Tensor &weights = Tensor(),
+                                             Where loc = Where::current());
 /// The same, where ids below 0 and weights of 0 and below are left out, and
 /// rows without ids take that of `default_id`; without it zeros.
-Tensor safe_embedding_lookup_sparse(const Tensor &table,
-                                    const RaggedTensor &ids,
-                                    Combiner combiner = Combiner::Mean,
-                                    const Tensor &weights = Tensor(),
-                                    std::optional<int64_t> default_id = {},
-                                    Where loc = Where::current());
+[[nodiscard]] Tensor safe_embedding_lookup_sparse(
+    const Tensor &table, const RaggedTensor &ids,
+    Combiner combiner = Combiner::Mean, const Tensor &weights = Tensor(),
+    std::optional<int64_t> default_id = {}, Where loc = Where::current());
 /// The same of a sparse matrix of ids.
-Tensor safe_embedding_lookup_sparse(const Tensor &table,
-                                    const SparseTensor &ids,
-                                    Combiner combiner = Combiner::Mean,
-                                    const Tensor &weights = Tensor(),
-                                    std::optional<int64_t> default_id = {},
-                                    Where loc = Where::current());
+[[nodiscard]] Tensor safe_embedding_lookup_sparse(
+    const Tensor &table, const SparseTensor &ids,
+    Combiner combiner = Combiner::Mean, const Tensor &weights = Tensor(),
+    std::optional<int64_t> default_id = {}, Where loc = Where::current());
 
 } // namespace nn
 } // namespace meshloom

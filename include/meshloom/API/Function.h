@@ -46,12 +46,16 @@ struct CallOutput {
   std::vector<Tensor> tensors;
   std::shared_ptr<const void> skeleton;
 };
-/// The arguments of a call: tensors, and what is static in them, with and
-/// without its numbers.
+/// The arguments of a call: tensors, what is static in them, with and without
+/// its numbers, and the objects among them.
 struct CallInput {
   std::vector<Tensor> tensors;
   std::string statics, withoutNumbers;
+  Identities objects;
 };
+/// Its address tells types of arguments apart whose bytes are the same, such as
+/// 0 and 0.f.
+template <typename... Args> inline constexpr char argumentTypes = 0;
 CallOutput callFunction(FunctionState &state, CallInput input,
                         const TraceBody &body);
 ConcreteFunction concreteFunction(FunctionState &state, CallInput input,
@@ -63,7 +67,7 @@ std::vector<ConcreteFunction> concreteFunctions(const FunctionState &state);
 
 /// What `function` returns. Copies share what was traced. May be called from
 /// any thread; calls run one at a time, in the order in which they came.
-template <typename F> class Function {
+template <typename F> class [[nodiscard]] Function {
 public:
   /// For `function`, which makes them.
   Function(F body, FunctionOptions options, std::source_location where)
@@ -120,9 +124,11 @@ private:
   template <typename... Args>
   static detail::CallInput flatten(const Args &...args) {
     detail::CallInput flat;
+    detail::appendBytes(&detail::argumentTypes<Args...>, flat.statics);
     (detail::appendTensors(args, flat.tensors), ...);
     (detail::appendStatics(args, flat.statics), ...);
     (detail::appendStatics(args, flat.withoutNumbers, false), ...);
+    (detail::appendIdentities(args, flat.objects), ...);
     return flat;
   }
 
@@ -130,8 +136,8 @@ private:
   template <typename... Args> auto traceBody(const Args &...args) const {
     using R = std::invoke_result_t<const F &, const Args &...>;
     return [this, all = std::tie(args...)](std::span<const Tensor> traced) {
-      std::tuple<Args...> own =
-          detail::rebuild(std::tuple<Args...>(all), traced);
+      using Own = std::tuple<detail::HeldArgument<Args>...>;
+      Own own = detail::rebuild(Own(all), traced);
       if constexpr (std::is_void_v<R>) {
         std::apply(body, std::as_const(own));
         return detail::TraceOutput{};
@@ -158,6 +164,13 @@ private:
 ///
 ///   auto step = function([&](const Tensor &x) { return matmul(x, w) + b; });
 ///   Tensor y = step(x);
+///
+/// A model, layer, optimizer or metric among the arguments is one of the
+/// objects that the body uses: it is traced once for each.
+///
+///   auto train_step = function([](const Sequential &model, const Tensor &x,
+///                                 const optimizers::Optimizer &optimizer) {
+///     ... });
 ///
 /// A C++ number is part of the program: another one is another trace, and at
 /// the fourth a line on stderr says so. What changes from call to call, such as

@@ -44,7 +44,7 @@ public:
 /// Throws meshloom::Error if target does not depend on source through ops that
 /// have a gradient (with UnconnectedGradients::Zero that gives zeros), or if
 /// either is not a float.
-class GradientTape {
+class [[nodiscard]] GradientTape {
 public:
   /// The line of a call, for messages and reports.
   using Where = std::source_location;
@@ -56,44 +56,74 @@ public:
   GradientTape &operator=(const GradientTape &) = delete;
 
   /// With respect to a tensor.
-  Tensor gradient(const Tensor &target, const Tensor &source,
-                  UnconnectedGradients unconnected = {},
-                  Where where = Where::current()) const;
+  [[nodiscard]] Tensor gradient(const Tensor &target, const Tensor &source,
+                                UnconnectedGradients unconnected = {},
+                                Where where = Where::current()) const;
   /// With respect to tensors, in their order.
-  std::vector<Tensor> gradient(const Tensor &target,
-                               const std::vector<Tensor> &sources,
-                               UnconnectedGradients unconnected = {},
-                               Where where = Where::current()) const;
+  [[nodiscard]] std::vector<Tensor>
+  gradient(const Tensor &target, const std::vector<Tensor> &sources,
+           UnconnectedGradients unconnected = {},
+           Where where = Where::current()) const;
   /// With respect to a variable.
-  Tensor gradient(const Tensor &target, const DVariable &source,
-                  UnconnectedGradients unconnected = {},
-                  Where where = Where::current()) const;
+  [[nodiscard]] Tensor gradient(const Tensor &target, const DVariable &source,
+                                UnconnectedGradients unconnected = {},
+                                Where where = Where::current()) const;
   /// With respect to variables, as optimizers take it.
-  Gradients gradient(const Tensor &target,
-                     const std::vector<DVariable> &sources,
-                     UnconnectedGradients unconnected = {},
-                     Where where = Where::current()) const;
+  [[nodiscard]] Gradients gradient(const Tensor &target,
+                                   const std::vector<DVariable> &sources,
+                                   UnconnectedGradients unconnected = {},
+                                   Where where = Where::current()) const;
   /// With respect to tensors and variables in one call.
-  std::vector<Tensor> gradient(const Tensor &target,
-                               const std::vector<GradientSource> &sources,
-                               UnconnectedGradients unconnected = {},
-                               Where where = Where::current()) const;
+  [[nodiscard]] std::vector<Tensor>
+  gradient(const Tensor &target, const std::vector<GradientSource> &sources,
+           UnconnectedGradients unconnected = {},
+           Where where = Where::current()) const;
   /// The same of a list: gradient(y, {x, w}).
-  std::vector<Tensor> gradient(const Tensor &target,
-                               std::initializer_list<GradientSource> sources,
-                               UnconnectedGradients unconnected = {},
-                               Where where = Where::current()) const {
+  [[nodiscard]] std::vector<Tensor>
+  gradient(const Tensor &target, std::initializer_list<GradientSource> sources,
+           UnconnectedGradients unconnected = {},
+           Where where = Where::current()) const {
     return gradient(target, std::vector<GradientSource>(sources), unconnected,
                     where);
   }
   /// A list of tensors alone, or of variables alone.
   template <detail::TensorOrVariable T>
-  auto gradient(const Tensor &target, std::initializer_list<T> sources,
-                UnconnectedGradients unconnected = {},
-                Where where = Where::current()) const {
+  [[nodiscard]] auto gradient(const Tensor &target,
+                              std::initializer_list<T> sources,
+                              UnconnectedGradients unconnected = {},
+                              Where where = Where::current()) const {
     return gradient(target, std::vector<T>(sources), unconnected, where);
   }
 
+  /// The gradients of the sum of targets[i] times output_gradients[i], of its
+  /// shape and type: the product of those with the Jacobian. Zeros where a
+  /// source is not connected and `unconnected` says so.
+  [[nodiscard]] std::vector<Tensor>
+  gradient(const std::vector<Tensor> &targets,
+           const std::vector<GradientSource> &sources,
+           const std::vector<Tensor> &output_gradients,
+           UnconnectedGradients unconnected = {},
+           Where where = Where::current()) const;
+  /// The same of one target and one source.
+  [[nodiscard]] Tensor gradient(const Tensor &target,
+                                const GradientSource &source,
+                                const Tensor &output_gradient,
+                                UnconnectedGradients unconnected = {},
+                                Where where = Where::current()) const {
+    return gradient(std::vector{target}, std::vector{source},
+                    std::vector{output_gradient}, unconnected, where)
+        .front();
+  }
+  /// [target's shape..., source's shape...]: the derivative of each element of
+  /// the target by each of the source; zeros where they are not connected.
+  /// What led to the target is not computed again: one reverse pass that runs
+  /// for all elements of the target side by side.
+  [[nodiscard]] Tensor jacobian(const Tensor &target,
+                                const GradientSource &source,
+                                Where where = Where::current()) const;
+
+  /// Ends recording; gradients of what was recorded may still be asked for.
+  void stop_recording();
   /// For TensorFlow's spelling: all tensors are watched.
   void watch(const Tensor &) const {}
 
@@ -102,7 +132,7 @@ private:
 };
 
 /// `x`, through which no gradient flows.
-Tensor
+[[nodiscard]] Tensor
 stop_gradient(const Tensor &x,
               std::source_location where = std::source_location::current());
 

@@ -15,21 +15,24 @@ enum class Side : uint8_t {
 /// [i...] in [0, n]. As NumPy's, nan counts as larger than all. Costs log2(n)
 /// comparisons a value. Throws meshloom::Error if `sorted` is no vector, if the
 /// types differ, or if they have no order.
-Tensor searchsorted(const Tensor &sorted, const Tensor &values,
-                    Side side = Side::Left, Where loc = Where::current());
+[[nodiscard]] Tensor searchsorted(const Tensor &sorted, const Tensor &values,
+                                  Side side = Side::Left,
+                                  Where loc = Where::current());
 /// Which of the bins between rising `edges` [n] each element is in -> i64: i
 /// where edges[i - 1] <= x < edges[i], with `right` edges[i - 1] < x <=
 /// edges[i]; 0 below all, n above all. See searchsorted.
-Tensor digitize(const Tensor &x, const Tensor &edges, bool right = false,
-                Where loc = Where::current());
+[[nodiscard]] Tensor digitize(const Tensor &x, const Tensor &edges,
+                              bool right = false, Where loc = Where::current());
 
 /// integers x [i...] -> [length]: how often 0, 1, ... are there, i64; or the
 /// sums of `weights` [i...], of their type. Others are left out. Without a
 /// length it is the largest element and 1, which only works outside of a
 /// `function`. Throws meshloom::Error if x has no integers, if weights have
 /// another shape, or if the length is negative or missing in a `function`.
-Tensor bincount(const Tensor &x, std::optional<int64_t> length = {},
-                const Tensor &weights = Tensor(), Where loc = Where::current());
+[[nodiscard]] Tensor bincount(const Tensor &x,
+                              std::optional<int64_t> length = {},
+                              const Tensor &weights = Tensor(),
+                              Where loc = Where::current());
 
 /// The result of histogram.
 struct Histogram {

@@ -25,24 +25,25 @@ struct PadDim {
 ///
 /// Throws meshloom::Error if there is not one entry a dim, if an interior count
 /// is negative, or if more is taken away than is there.
-Tensor pad(const Tensor &x, const std::vector<PadDim> &padding,
-           const TensorLike &value = 0, Where loc = Where::current());
+[[nodiscard]] Tensor pad(const Tensor &x, const std::vector<PadDim> &padding,
+                         const TensorLike &value = 0,
+                         Where loc = Where::current());
 
 /// What NumPy adds: Edge copies of the last element, Reflect the elements next
 /// to the last one in mirrored order, Symmetric the same with the last one.
 enum class PadMode : uint8_t { Edge, Reflect, Symmetric };
 /// Counts must not be negative, nor between elements; Reflect adds at most all
 /// elements of the dim but one, Symmetric at most all.
-Tensor pad(const Tensor &x, const std::vector<PadDim> &padding, PadMode mode,
-           Where loc = Where::current());
+[[nodiscard]] Tensor pad(const Tensor &x, const std::vector<PadDim> &padding,
+                         PadMode mode, Where loc = Where::current());
 
 /// Element i along `axis` becomes element i + shift; those that leave at the
 /// end come back at the start.
-Tensor roll(const Tensor &x, int64_t shift, int64_t axis = 0,
-            Where loc = Where::current());
+[[nodiscard]] Tensor roll(const Tensor &x, int64_t shift, int64_t axis = 0,
+                          Where loc = Where::current());
 /// The order of elements reversed along `axis`; default: all.
-inline Tensor flip(const Tensor &x, const Axis &axis = Axis(),
-                   Where loc = Where::current()) {
+[[nodiscard]] inline Tensor flip(const Tensor &x, const Axis &axis = Axis(),
+                                 Where loc = Where::current()) {
   const detail::CallName name("flip");
   return reverse(x, axis, loc);
 }
@@ -59,70 +60,80 @@ inline Tensor flip(const Tensor &x, const Axis &axis = Axis(),
 /// indices have no values while it is traced, one out of range counts as the
 /// nearest in range. This holds for `take`, `take_along_axis` and `gather_nd`,
 /// too.
-Tensor gather(const Tensor &x, const Tensor &indices, int64_t axis = 0,
-              int64_t batch_dims = 0, Where loc = Where::current());
+[[nodiscard]] Tensor gather(const Tensor &x, const Tensor &indices,
+                            int64_t axis = 0, int64_t batch_dims = 0,
+                            Where loc = Where::current());
 /// NumPy's gather: negative indices count from the end.
-Tensor take(const Tensor &x, const Tensor &indices, int64_t axis = 0,
-            Where loc = Where::current());
+[[nodiscard]] Tensor take(const Tensor &x, const Tensor &indices,
+                          int64_t axis = 0, Where loc = Where::current());
 /// result[.., i, ..] = x[.., indices[.., i, ..], ..] with i along `axis`: as
 /// argsort and argmax give indices. Other dims are the same, or 1 in one of the
 /// two. Negative indices count from the end.
-Tensor take_along_axis(const Tensor &x, const Tensor &indices, int64_t axis,
-                       Where loc = Where::current());
+[[nodiscard]] Tensor take_along_axis(const Tensor &x, const Tensor &indices,
+                                     int64_t axis,
+                                     Where loc = Where::current());
 /// indices [i..., k] -> [i..., r...]: x[indices[i]], where the k numbers of an
 /// index stand for x's first k dims and r are the others. Out of range: see
 /// gather.
-Tensor gather_nd(const Tensor &x, const Tensor &indices,
-                 Where loc = Where::current());
+[[nodiscard]] Tensor gather_nd(const Tensor &x, const Tensor &indices,
+                               Where loc = Where::current());
 
 /// x [d1.. dk, r...] with x[indices[i]] = updates[i]: indices [i..., k] as in
 /// gather_nd, updates [i..., r...] of x's type. Of equal indices the last one
 /// counts; updates out of range are left out.
-Tensor tensor_scatter_nd_update(const Tensor &x, const Tensor &indices,
-                                const Tensor &updates,
-                                Where loc = Where::current());
+[[nodiscard]] Tensor tensor_scatter_nd_update(const Tensor &x,
+                                              const Tensor &indices,
+                                              const Tensor &updates,
+                                              Where loc = Where::current());
 /// Adds the updates; equal indices add up. See tensor_scatter_nd_update.
-Tensor tensor_scatter_nd_add(const Tensor &x, const Tensor &indices,
-                             const Tensor &updates,
-                             Where loc = Where::current());
+[[nodiscard]] Tensor tensor_scatter_nd_add(const Tensor &x,
+                                           const Tensor &indices,
+                                           const Tensor &updates,
+                                           Where loc = Where::current());
 /// Subtracts the updates. See tensor_scatter_nd_update.
-Tensor tensor_scatter_nd_sub(const Tensor &x, const Tensor &indices,
-                             const Tensor &updates,
-                             Where loc = Where::current());
+[[nodiscard]] Tensor tensor_scatter_nd_sub(const Tensor &x,
+                                           const Tensor &indices,
+                                           const Tensor &updates,
+                                           Where loc = Where::current());
 /// The larger one of element and updates; equal ones share its gradient. See
 /// tensor_scatter_nd_update.
-Tensor tensor_scatter_nd_max(const Tensor &x, const Tensor &indices,
-                             const Tensor &updates,
-                             Where loc = Where::current());
+[[nodiscard]] Tensor tensor_scatter_nd_max(const Tensor &x,
+                                           const Tensor &indices,
+                                           const Tensor &updates,
+                                           Where loc = Where::current());
 /// The smaller one of element and updates; equal ones share its gradient. See
 /// tensor_scatter_nd_update.
-Tensor tensor_scatter_nd_min(const Tensor &x, const Tensor &indices,
-                             const Tensor &updates,
-                             Where loc = Where::current());
+[[nodiscard]] Tensor tensor_scatter_nd_min(const Tensor &x,
+                                           const Tensor &indices,
+                                           const Tensor &updates,
+                                           Where loc = Where::current());
 /// The updates added to zeros of `shape`. See tensor_scatter_nd_update.
-Tensor scatter_nd(const Tensor &indices, const Tensor &updates, Shape shape,
-                  Where loc = Where::current());
+[[nodiscard]] Tensor scatter_nd(const Tensor &indices, const Tensor &updates,
+                                Shape shape, Where loc = Where::current());
 
 /// `sizes` elements of each dim from `starts` on: one number or integer scalar
 /// a dim, clamped so that the slice is in range.
 ///
 ///   Tensor row = dynamic_slice(x, {i, 0}, {1, 4});
-Tensor dynamic_slice(const Tensor &x, const std::vector<TensorLike> &starts,
-                     Shape sizes, Where loc = Where::current());
+[[nodiscard]] Tensor dynamic_slice(const Tensor &x,
+                                   const std::vector<TensorLike> &starts,
+                                   Shape sizes, Where loc = Where::current());
 /// x with `update`, of x's rank and type, in place of the elements from
 /// `starts` on. See dynamic_slice.
-Tensor dynamic_update_slice(const Tensor &x, const Tensor &update,
-                            const std::vector<TensorLike> &starts,
-                            Where loc = Where::current());
+[[nodiscard]] Tensor dynamic_update_slice(const Tensor &x, const Tensor &update,
+                                          const std::vector<TensorLike> &starts,
+                                          Where loc = Where::current());
 
 /// In rising order along `axis`, or falling; NaNs come last in both. Equal
 /// elements keep their order. Throws meshloom::Error for complex numbers and
 /// i1.
-Tensor sort(const Tensor &x, int64_t axis = -1, bool descending = false,
-            Where loc = Where::current());
+[[nodiscard]] Tensor sort(const Tensor &x, int64_t axis = -1,
+                          bool descending = false,
+                          Where loc = Where::current());
 /// The indices along `axis` that sort x. `type`: i32 or i64. See sort.
-Tensor argsort(const Tensor &x, int64_t axis = -1, bool descending = false,
-               DType type = DType::I64, Where loc = Where::current());
+[[nodiscard]] Tensor argsort(const Tensor &x, int64_t axis = -1,
+                             bool descending = false, DType type = DType::I32,
+                             Where loc = Where::current());
 
 /// The result of top_k.
 struct TopK {
@@ -131,6 +142,7 @@ struct TopK {
 };
 /// The k largest elements along the last dim, the largest first, and where they
 /// are; equal ones in order of index, NaN before all numbers.
-TopK top_k(const Tensor &x, int64_t k, Where loc = Where::current());
+[[nodiscard]] TopK top_k(const Tensor &x, int64_t k,
+                         Where loc = Where::current());
 
 } // namespace meshloom

@@ -21,14 +21,15 @@ using meshloom::triangular_solve;
 /// vector b [n] -> [n]. Inf or nan where `a` is singular. Has gradients.
 /// Throws meshloom::Error if `a` has no square matrices, if the batch dims or n
 /// differ, or the element types do.
-Tensor solve(const Tensor &a, const Tensor &b, Where loc = Where::current());
+[[nodiscard]] Tensor solve(const Tensor &a, const Tensor &b,
+                           Where loc = Where::current());
 
 /// The inverse of square matrices [..., n, n]. See solve.
-Tensor inv(const Tensor &a, Where loc = Where::current());
+[[nodiscard]] Tensor inv(const Tensor &a, Where loc = Where::current());
 
 /// [..., n, n] -> [...]. Has gradients where no determinant is zero. Throws
 /// meshloom::Error if `a` has no square matrices.
-Tensor det(const Tensor &a, Where loc = Where::current());
+[[nodiscard]] Tensor det(const Tensor &a, Where loc = Where::current());
 
 /// The result of slogdet.
 struct SlogDet {
@@ -51,8 +52,8 @@ struct Eigh {
 /// the eigenvalues to be distinct.
 Eigh eigh(const Tensor &a, bool lower = true, Where loc = Where::current());
 /// The values of eigh.
-Tensor eigvalsh(const Tensor &a, bool lower = true,
-                Where loc = Where::current());
+[[nodiscard]] Tensor eigvalsh(const Tensor &a, bool lower = true,
+                              Where loc = Where::current());
 
 /// The result of eig.
 struct Eig {
@@ -64,7 +65,7 @@ struct Eig {
 /// are distinct. Throws meshloom::Error also for f16 and bf16.
 Eig eig(const Tensor &a, Where loc = Where::current());
 /// The values of eig.
-Tensor eigvals(const Tensor &a, Where loc = Where::current());
+[[nodiscard]] Tensor eigvals(const Tensor &a, Where loc = Where::current());
 
 /// The result of svd.
 struct SVD {
@@ -79,40 +80,43 @@ struct SVD {
 SVD svd(const Tensor &a, bool full_matrices = false,
         Where loc = Where::current());
 /// The singular values.
-Tensor svdvals(const Tensor &a, Where loc = Where::current());
+[[nodiscard]] Tensor svdvals(const Tensor &a, Where loc = Where::current());
 
 /// The Moore-Penrose inverse: [..., m, n] -> [..., n, m]. Singular values up to
 /// `rcond` times the greatest one count as zero; default: 10 max(m, n) times
 /// the spacing of numbers at 1. Has gradients where those that count are
 /// distinct.
-Tensor pinv(const Tensor &a, std::optional<double> rcond = {},
-            Where loc = Where::current());
+[[nodiscard]] Tensor pinv(const Tensor &a, std::optional<double> rcond = {},
+                          Where loc = Where::current());
 
 /// The shortest x of those with the least |a x - b|: a [..., m, n], b [..., m,
 /// k]
 /// -> [..., n, k], or one vector b [m] -> [n]. `rcond` and gradients as pinv's;
 /// default: max(m, n) times the spacing of numbers at 1. Throws meshloom::Error
 /// if the batch dims, m or the element types differ.
-Tensor lstsq(const Tensor &a, const Tensor &b, std::optional<double> rcond = {},
-             Where loc = Where::current());
+[[nodiscard]] Tensor lstsq(const Tensor &a, const Tensor &b,
+                           std::optional<double> rcond = {},
+                           Where loc = Where::current());
 
 /// e^a of square matrices [..., n, n], by a Pade approximant of a / 2^s that is
 /// squared s times (Higham, "The scaling and squaring method for the matrix
 /// exponential revisited", 2005), s up to 16. Has gradients.
-Tensor expm(const Tensor &a, Where loc = Where::current());
+[[nodiscard]] Tensor expm(const Tensor &a, Where loc = Where::current());
 
 /// a to the power n, that of the inverse for n < 0, the identity for 0.
-Tensor matrix_power(const Tensor &a, int64_t n, Where loc = Where::current());
+[[nodiscard]] Tensor matrix_power(const Tensor &a, int64_t n,
+                                  Where loc = Where::current());
 
 /// The square root of the sum of squares of all elements, a scalar.
-Tensor norm(const Tensor &x, Where loc = Where::current());
+[[nodiscard]] Tensor norm(const Tensor &x, Where loc = Where::current());
 
 /// (sum |x|^order)^(1 / order) along a dim (default: of all elements), real;
 /// the greatest |x| for infinity, the least for -infinity, how many are not 0
 /// for 0. Has gradients, that of order 2 at zero is zero.
-Tensor vector_norm(const Tensor &x, double order = 2,
-                   std::optional<int64_t> axis = {}, bool keepdims = false,
-                   Where loc = Where::current());
+[[nodiscard]] Tensor vector_norm(const Tensor &x, double order = 2,
+                                 std::optional<int64_t> axis = {},
+                                 bool keepdims = false,
+                                 Where loc = Where::current());
 
 /// Which norm matrix_norm computes.
 enum class MatrixNorm : uint8_t {
@@ -126,23 +130,27 @@ enum class MatrixNorm : uint8_t {
   LeastRow        ///< the least of them (NumPy's -inf)
 };
 /// [..., m, n] -> [...], real. Has gradients.
-Tensor matrix_norm(const Tensor &a, MatrixNorm order = MatrixNorm::Frobenius,
-                   bool keepdims = false, Where loc = Where::current());
+[[nodiscard]] Tensor matrix_norm(const Tensor &a,
+                                 MatrixNorm order = MatrixNorm::Frobenius,
+                                 bool keepdims = false,
+                                 Where loc = Where::current());
 
 /// How many singular values are above `rtol` times the greatest one, as i32
 /// [...]; default: max(m, n) times the spacing of numbers at 1.
-Tensor matrix_rank(const Tensor &a, std::optional<double> rtol = {},
-                   Where loc = Where::current());
+[[nodiscard]] Tensor matrix_rank(const Tensor &a,
+                                 std::optional<double> rtol = {},
+                                 Where loc = Where::current());
 
 /// The greatest singular value over the least one: [..., m, n] -> [...];
 /// infinite where the least one is 0.
-Tensor cond(const Tensor &a, Where loc = Where::current());
+[[nodiscard]] Tensor cond(const Tensor &a, Where loc = Where::current());
 
 /// The x with A x = b for tridiagonal A [..., n, n], given by its diagonals
 /// [..., n]: A[i, i - 1] = lower[i], A[i, i + 1] = upper[i]; lower[0] and the
 /// last of upper are not read. b [..., n, m] -> [..., n, m]. Has gradients.
-Tensor tridiagonal_solve(const Tensor &lower, const Tensor &diagonal,
-                         const Tensor &upper, const Tensor &b,
-                         Where loc = Where::current());
+[[nodiscard]] Tensor tridiagonal_solve(const Tensor &lower,
+                                       const Tensor &diagonal,
+                                       const Tensor &upper, const Tensor &b,
+                                       Where loc = Where::current());
 
 } // namespace meshloom::linalg

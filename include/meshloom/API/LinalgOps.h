@@ -11,7 +11,7 @@ namespace meshloom {
 /// The lower triangular L with a = L L^H, of positive definite matrices
 /// [..., n, n] of floats or complex numbers, whose lower triangle is read. NaN
 /// where a matrix is not positive definite.
-Tensor cholesky(const Tensor &a, Where loc = Where::current());
+[[nodiscard]] Tensor cholesky(const Tensor &a, Where loc = Where::current());
 
 /// Which equations triangular_solve solves.
 struct TriangularSolveOptions {
@@ -22,9 +22,9 @@ struct TriangularSolveOptions {
   bool unit_diagonal = false; ///< ones in place of the diagonal
 };
 /// x of a x = b, with a [..., n, n] and b [..., n, m] (x a = b: [..., m, n]).
-Tensor triangular_solve(const Tensor &a, const Tensor &b,
-                        TriangularSolveOptions options = {},
-                        Where loc = Where::current());
+[[nodiscard]] Tensor triangular_solve(const Tensor &a, const Tensor &b,
+                                      TriangularSolveOptions options = {},
+                                      Where loc = Where::current());
 
 /// The result of qr.
 struct QR {
@@ -38,25 +38,25 @@ QR qr(const Tensor &a, bool full_matrices = false,
       Where loc = Where::current());
 
 /// Along the last dim of complex numbers; f32 and f64 are made complex.
-Tensor fft(const Tensor &x, Where loc = Where::current());
+[[nodiscard]] Tensor fft(const Tensor &x, Where loc = Where::current());
 /// The inverse of fft.
-Tensor ifft(const Tensor &x, Where loc = Where::current());
+[[nodiscard]] Tensor ifft(const Tensor &x, Where loc = Where::current());
 /// f32 or f64 [..., n] -> complex [..., n / 2 + 1]: the first half of fft, of
 /// which the rest is the mirror image.
-Tensor rfft(const Tensor &x, Where loc = Where::current());
+[[nodiscard]] Tensor rfft(const Tensor &x, Where loc = Where::current());
 /// Complex [..., n / 2 + 1] -> f32 or f64 [..., n]: the inverse of rfft.
 /// `length`: n; default: the even one. Throws meshloom::Error if they do not
 /// fit.
-Tensor irfft(const Tensor &x, std::optional<int64_t> length = {},
-             Where loc = Where::current());
+[[nodiscard]] Tensor irfft(const Tensor &x, std::optional<int64_t> length = {},
+                           Where loc = Where::current());
 /// Along the last two dims. See fft.
-Tensor fft2(const Tensor &x, Where loc = Where::current());
+[[nodiscard]] Tensor fft2(const Tensor &x, Where loc = Where::current());
 /// See ifft.
-Tensor ifft2(const Tensor &x, Where loc = Where::current());
+[[nodiscard]] Tensor ifft2(const Tensor &x, Where loc = Where::current());
 /// See rfft; the last dim is halved.
-Tensor rfft2(const Tensor &x, Where loc = Where::current());
+[[nodiscard]] Tensor rfft2(const Tensor &x, Where loc = Where::current());
 /// See irfft; `length` is that of the last dim.
-Tensor irfft2(const Tensor &x, std::optional<int64_t> length = {},
-              Where loc = Where::current());
+[[nodiscard]] Tensor irfft2(const Tensor &x, std::optional<int64_t> length = {},
+                            Where loc = Where::current());
 
 } // namespace meshloom

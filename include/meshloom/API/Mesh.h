@@ -7,6 +7,7 @@
 #include <iosfwd>
 #include <iterator>
 #include <ranges>
+#include <source_location>
 
 namespace meshloom {
 
@@ -109,7 +110,8 @@ std::vector<DeviceSpec> list_devices(std::string_view type = "");
 /// if a device is repeated, does not exist or is of another type than the
 /// others, if the processes do not divide the devices.
 Mesh create_mesh(std::vector<MeshAxis> axes = {}, DeviceList devices = {},
-                 std::string name = "");
+                 std::string name = "",
+                 std::source_location where = std::source_location::current());
 
 /// While it lives, `mesh` is where this thread's tensors without a layout go
 /// (replicated). Nests. Throws meshloom::Error if the mesh is empty.

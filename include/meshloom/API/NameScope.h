@@ -1,6 +1,8 @@
 // NameScope: says which part of a model an op belongs to.
 #pragma once
 
+#include "meshloom/Core/Result.h"
+
 #include <memory>
 #include <optional>
 #include <source_location>
@@ -51,6 +53,19 @@ public:
 private:
   std::optional<std::source_location> around;
 };
+/// Throws the meshloom::Error that is being handled again, with that line if it
+/// names none.
+[[noreturn]] void rethrowAt(const std::source_location &where);
+/// body(), whose errors name a line of the user's: their own, else that one.
+template <typename F>
+decltype(auto) atLine(const std::source_location &where, F &&body) {
+  const UserLine line(where);
+  try {
+    return body();
+  } catch (const Error &) {
+    rethrowAt(where);
+  }
+}
 /// The line that messages name: that of the CallSite (Tensor.h) that this
 /// thread is in, else `where`, or the UserLine of what is Meshloom's own.
 std::source_location callSiteOr(const std::source_location &where);

@@ -128,34 +128,36 @@ constant(std::initializer_list<std::initializer_list<T>> rows,
   return constant(std::vector<std::vector<T>>(rows.begin(), rows.end()), where);
 }
 /// `f` of the values: map_flat_values(r, tanh). It has to keep their number.
-RaggedTensor map_flat_values(const RaggedTensor &x,
-                             const std::function<Tensor(const Tensor &)> &f,
-                             Where loc = Where::current());
+[[nodiscard]] RaggedTensor
+map_flat_values(const RaggedTensor &x,
+                const std::function<Tensor(const Tensor &)> &f,
+                Where loc = Where::current());
 /// Rows of all of them, one after the other. Values of all are copied, padding
 /// goes to the end. Throws meshloom::Error if there is none, or if types or the
 /// shapes of values differ.
-RaggedTensor concat(const std::vector<RaggedTensor> &parts,
-                    Where loc = Where::current());
+[[nodiscard]] RaggedTensor concat(const std::vector<RaggedTensor> &parts,
+                                  Where loc = Where::current());
 /// exp(x) by the sum of exp of its row.
-RaggedTensor softmax(const RaggedTensor &x, Where loc = Where::current());
+[[nodiscard]] RaggedTensor softmax(const RaggedTensor &x,
+                                   Where loc = Where::current());
 } // namespace ragged
 
 // Along rows: `axis` is 1. Gradients flow to the values.
 /// [rows, r...]: the sums of rows; 0 of empty ones.
-Tensor reduce_sum(const RaggedTensor &x, int64_t axis,
-                  Where loc = Where::current());
+[[nodiscard]] Tensor reduce_sum(const RaggedTensor &x, int64_t axis,
+                                Where loc = Where::current());
 /// The means of rows; nan of empty ones.
-Tensor reduce_mean(const RaggedTensor &x, int64_t axis,
-                   Where loc = Where::current());
+[[nodiscard]] Tensor reduce_mean(const RaggedTensor &x, int64_t axis,
+                                 Where loc = Where::current());
 /// The largest of each row; of empty ones the least number there is.
-Tensor reduce_max(const RaggedTensor &x, int64_t axis,
-                  Where loc = Where::current());
+[[nodiscard]] Tensor reduce_max(const RaggedTensor &x, int64_t axis,
+                                Where loc = Where::current());
 /// The smallest of each row; of empty ones the largest number there is.
-Tensor reduce_min(const RaggedTensor &x, int64_t axis,
-                  Where loc = Where::current());
+[[nodiscard]] Tensor reduce_min(const RaggedTensor &x, int64_t axis,
+                                Where loc = Where::current());
 /// The products of rows; 1 of empty ones.
-Tensor reduce_prod(const RaggedTensor &x, int64_t axis,
-                   Where loc = Where::current());
+[[nodiscard]] Tensor reduce_prod(const RaggedTensor &x, int64_t axis,
+                                 Where loc = Where::current());
 /// The rows, as nested lists.
 std::ostream &operator<<(std::ostream &, const RaggedTensor &);
 

@@ -52,25 +52,27 @@ using Where = std::source_location;
 /// (Salmon et al., SC'11) of the seed and the element's global index. Throws
 /// meshloom::Error if the bounds do not fit the type, or if a seed is no tensor
 /// of two words.
-Tensor stateless_uniform(Shape shape, const SeedLike &seed, double minval = 0,
-                         double maxval = 1, DType type = DType::F32,
-                         Where where = Where::current());
+[[nodiscard]] Tensor stateless_uniform(Shape shape, const SeedLike &seed,
+                                       double minval = 0, double maxval = 1,
+                                       DType type = DType::F32,
+                                       Where where = Where::current());
 /// Normal, by the Box-Muller transform of two such numbers an element. Throws
 /// meshloom::Error if `stddev` is negative or a number is not finite.
-Tensor stateless_normal(Shape shape, const SeedLike &seed, double mean = 0,
-                        double stddev = 1, DType type = DType::F32,
-                        Where where = Where::current());
+[[nodiscard]] Tensor stateless_normal(Shape shape, const SeedLike &seed,
+                                      double mean = 0, double stddev = 1,
+                                      DType type = DType::F32,
+                                      Where where = Where::current());
 /// Uniformly distributed bits, ui32.
-Tensor stateless_bits(Shape shape, const SeedLike &seed,
-                      Where where = Where::current());
+[[nodiscard]] Tensor stateless_bits(Shape shape, const SeedLike &seed,
+                                    Where where = Where::current());
 
 /// ui32 [2]: a seed for the part of a computation that `data` names, a number
 /// or an integer scalar: a step, a layer, an index. Others give seeds that have
 /// nothing to do with it.
-Tensor fold_in(const SeedLike &seed, const TensorLike &data);
+[[nodiscard]] Tensor fold_in(const SeedLike &seed, const TensorLike &data);
 /// ui32 [count, 2]: so many new seeds, one a row.
-Tensor split(const SeedLike &seed, int64_t count = 2,
-             Where where = Where::current());
+[[nodiscard]] Tensor split(const SeedLike &seed, int64_t count = 2,
+                           Where where = Where::current());
 
 } // namespace random
 } // namespace meshloom

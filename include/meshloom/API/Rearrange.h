@@ -25,16 +25,19 @@ using DimSizes = std::map<std::string, int64_t>;
 /// x with its dims as the right side of the pattern has them: both sides have
 /// the same names. Throws meshloom::Error, naming the pattern and the name, if
 /// they do not, if extents do not fit, or if the extent of a name is unknown.
-Tensor rearrange(const Tensor &x, std::string_view pattern,
-                 const DimSizes &sizes = {}, Where loc = Where::current());
+[[nodiscard]] Tensor rearrange(const Tensor &x, std::string_view pattern,
+                               const DimSizes &sizes = {},
+                               Where loc = Where::current());
 /// The same, where dims that the right side leaves out are reduced: by "sum",
 /// "mean", "max", "min", "prod", "any" or "all". See rearrange.
-Tensor reduce(const Tensor &x, std::string_view pattern,
-              std::string_view reduction, const DimSizes &sizes = {},
-              Where loc = Where::current());
+[[nodiscard]] Tensor reduce(const Tensor &x, std::string_view pattern,
+                            std::string_view reduction,
+                            const DimSizes &sizes = {},
+                            Where loc = Where::current());
 /// The same, where x is copied along dims that only the right side has. See
 /// rearrange.
-Tensor repeat(const Tensor &x, std::string_view pattern,
-              const DimSizes &sizes = {}, Where loc = Where::current());
+[[nodiscard]] Tensor repeat(const Tensor &x, std::string_view pattern,
+                            const DimSizes &sizes = {},
+                            Where loc = Where::current());
 
 } // namespace meshloom

@@ -55,8 +55,10 @@ private:
 /// you trust as you would a library. Throws meshloom::Error if the file is
 /// missing or no such program, if it was compiled for what this machine lacks,
 /// or if the mesh has other axes.
-SavedFunction load_function(const std::filesystem::path &path,
-                            const std::optional<Mesh> &mesh = std::nullopt);
+SavedFunction
+load_function(const std::filesystem::path &path,
+              const std::optional<Mesh> &mesh = std::nullopt,
+              std::source_location where = std::source_location::current());
 
 /// The same from the bytes of a file; `name` is for messages.
 SavedFunction parse_function(std::string_view bytes, std::string_view name,

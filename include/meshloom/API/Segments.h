@@ -19,56 +19,66 @@ namespace meshloom {
 
 /// data [n, r...], segment_ids [n] -> [num_segments, r...]: the sum of the rows
 /// of each segment, 0 where there are none. Of bools their number, an i64.
-Tensor segment_sum(const Tensor &data, const Tensor &segment_ids,
-                   std::optional<int64_t> num_segments = {},
-                   Where loc = Where::current());
+[[nodiscard]] Tensor segment_sum(const Tensor &data, const Tensor &segment_ids,
+                                 std::optional<int64_t> num_segments = {},
+                                 Where loc = Where::current());
 /// The means; nan where a segment has no row.
-Tensor segment_mean(const Tensor &data, const Tensor &segment_ids,
-                    std::optional<int64_t> num_segments = {},
-                    Where loc = Where::current());
+[[nodiscard]] Tensor segment_mean(const Tensor &data, const Tensor &segment_ids,
+                                  std::optional<int64_t> num_segments = {},
+                                  Where loc = Where::current());
 /// The products; 1 where a segment has no row.
-Tensor segment_prod(const Tensor &data, const Tensor &segment_ids,
-                    std::optional<int64_t> num_segments = {},
-                    Where loc = Where::current());
+[[nodiscard]] Tensor segment_prod(const Tensor &data, const Tensor &segment_ids,
+                                  std::optional<int64_t> num_segments = {},
+                                  Where loc = Where::current());
 /// The largest elements; where a segment has no row the least number there is,
 /// -inf of floats. Equal ones share the gradient.
-Tensor segment_max(const Tensor &data, const Tensor &segment_ids,
-                   std::optional<int64_t> num_segments = {},
-                   Where loc = Where::current());
+[[nodiscard]] Tensor segment_max(const Tensor &data, const Tensor &segment_ids,
+                                 std::optional<int64_t> num_segments = {},
+                                 Where loc = Where::current());
 /// The smallest elements; where a segment has no row the largest number there
 /// is, inf of floats. See segment_max.
-Tensor segment_min(const Tensor &data, const Tensor &segment_ids,
-                   std::optional<int64_t> num_segments = {},
-                   Where loc = Where::current());
+[[nodiscard]] Tensor segment_min(const Tensor &data, const Tensor &segment_ids,
+                                 std::optional<int64_t> num_segments = {},
+                                 Where loc = Where::current());
 /// data [n, r...] -> [n, r...]: exp(x) by the sum of exp of its segment,
 /// without overflow; 0 in rows whose id is out of range.
-Tensor segment_softmax(const Tensor &data, const Tensor &segment_ids,
-                       std::optional<int64_t> num_segments = {},
-                       Where loc = Where::current());
+[[nodiscard]] Tensor segment_softmax(const Tensor &data,
+                                     const Tensor &segment_ids,
+                                     std::optional<int64_t> num_segments = {},
+                                     Where loc = Where::current());
 
 // TensorFlow's names for ids without order.
 /// See segment_sum.
-Tensor unsorted_segment_sum(const Tensor &data, const Tensor &segment_ids,
-                            int64_t num_segments, Where loc = Where::current());
+[[nodiscard]] Tensor unsorted_segment_sum(const Tensor &data,
+                                          const Tensor &segment_ids,
+                                          int64_t num_segments,
+                                          Where loc = Where::current());
 /// The means; 0 where a segment has no row, as in TensorFlow.
-Tensor unsorted_segment_mean(const Tensor &data, const Tensor &segment_ids,
-                             int64_t num_segments,
-                             Where loc = Where::current());
+[[nodiscard]] Tensor unsorted_segment_mean(const Tensor &data,
+                                           const Tensor &segment_ids,
+                                           int64_t num_segments,
+                                           Where loc = Where::current());
 /// See segment_prod.
-Tensor unsorted_segment_prod(const Tensor &data, const Tensor &segment_ids,
-                             int64_t num_segments,
-                             Where loc = Where::current());
+[[nodiscard]] Tensor unsorted_segment_prod(const Tensor &data,
+                                           const Tensor &segment_ids,
+                                           int64_t num_segments,
+                                           Where loc = Where::current());
 /// See segment_max; where a segment has no row the least finite number, as in
 /// TensorFlow.
-Tensor unsorted_segment_max(const Tensor &data, const Tensor &segment_ids,
-                            int64_t num_segments, Where loc = Where::current());
+[[nodiscard]] Tensor unsorted_segment_max(const Tensor &data,
+                                          const Tensor &segment_ids,
+                                          int64_t num_segments,
+                                          Where loc = Where::current());
 /// See segment_min; where a segment has no row the largest finite number, as in
 /// TensorFlow.
-Tensor unsorted_segment_min(const Tensor &data, const Tensor &segment_ids,
-                            int64_t num_segments, Where loc = Where::current());
+[[nodiscard]] Tensor unsorted_segment_min(const Tensor &data,
+                                          const Tensor &segment_ids,
+                                          int64_t num_segments,
+                                          Where loc = Where::current());
 /// Sums divided by the root of the number of rows; 0 where there is none.
-Tensor unsorted_segment_sqrt_n(const Tensor &data, const Tensor &segment_ids,
-                               int64_t num_segments,
-                               Where loc = Where::current());
+[[nodiscard]] Tensor unsorted_segment_sqrt_n(const Tensor &data,
+                                             const Tensor &segment_ids,
+                                             int64_t num_segments,
+                                             Where loc = Where::current());
 
 } // namespace meshloom

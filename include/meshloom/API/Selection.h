@@ -21,15 +21,17 @@ namespace meshloom {
 /// i64 [size, rank]: the indices of the elements that are not 0 (nan is not 0),
 /// in row-major order, as tf.where gives them. `fill_value` in the rows that
 /// are left: -1 is what scatters leave out.
-Tensor nonzero(const Tensor &x, std::optional<int64_t> size = {},
-               int64_t fill_value = -1, Where loc = Where::current());
+[[nodiscard]] Tensor nonzero(const Tensor &x, std::optional<int64_t> size = {},
+                             int64_t fill_value = -1,
+                             Where loc = Where::current());
 
 /// mask i1 [m...], the dims of x from `axis` on -> x with [size] in place of
 /// [m...]: the slices for which the mask holds, in order, then `fill_value`.
 /// Gradients go to the slices that are there.
-Tensor boolean_mask(const Tensor &x, const Tensor &mask,
-                    std::optional<int64_t> size = {}, int64_t axis = 0,
-                    double fill_value = 0, Where loc = Where::current());
+[[nodiscard]] Tensor boolean_mask(const Tensor &x, const Tensor &mask,
+                                  std::optional<int64_t> size = {},
+                                  int64_t axis = 0, double fill_value = 0,
+                                  Where loc = Where::current());
 
 /// The result of unique.
 struct Unique {

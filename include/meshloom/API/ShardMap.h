@@ -91,20 +91,19 @@ struct VmapPlan {
   MappedDims inAxes = 0, outAxes = 0;
   VmapOptions options;
 };
-std::vector<Tensor> traceVmap(const VmapPlan &plan,
-                              const PlaceArguments &arguments,
-                              const PlaceBody &body,
-                              const std::source_location &where);
+[[nodiscard]] std::vector<Tensor> traceVmap(const VmapPlan &plan,
+                                            const PlaceArguments &arguments,
+                                            const PlaceBody &body,
+                                            const std::source_location &where);
 
 struct ShardMapPlan {
   Mesh mesh;
   std::vector<Layout> inLayouts, outLayouts;
   std::vector<std::string> axes;
 };
-std::vector<Tensor> traceShardMap(const ShardMapPlan &plan,
-                                  const PlaceArguments &arguments,
-                                  const PlaceBody &body,
-                                  const std::source_location &where);
+[[nodiscard]] std::vector<Tensor>
+traceShardMap(const ShardMapPlan &plan, const PlaceArguments &arguments,
+              const PlaceBody &body, const std::source_location &where);
 
 //===----------------------------------------------------------------------===//
 // For strategies
@@ -147,23 +146,15 @@ std::vector<ReplicaValue> replicaMap(const ReplicaAxis &axis,
 /// first dim is the rows of a replica, filled up with zeros to the most rows.
 /// `rows` is set to how many each has, where that is so. Null: x has one shape
 /// in all replicas, also where its first dim is as long as one's rows.
-Tensor stackPlaces(const Tensor &x, const std::string &axis,
-                   std::vector<int64_t> *rows,
-                   const std::source_location &where);
+[[nodiscard]] Tensor stackPlaces(const Tensor &x, const std::string &axis,
+                                 std::vector<int64_t> *rows,
+                                 const std::source_location &where);
 /// This place's entry of [places, ...]; with `rows`, its first so many rows.
-Tensor ownPlace(const Tensor &stack, const std::string &axis,
-                const std::vector<int64_t> &rows,
-                const std::source_location &where);
+[[nodiscard]] Tensor ownPlace(const Tensor &stack, const std::string &axis,
+                              const std::vector<int64_t> &rows,
+                              const std::source_location &where);
 /// Whether a map around has that axis.
 bool isMappedAxis(const std::string &axis);
-
-/// `call(tensor)` for each tensor of a structure.
-template <typename S, typename F> S forEachTensor(const S &structure, F call) {
-  std::vector<Tensor> tensors = tensorsOf(structure);
-  for (Tensor &tensor : tensors)
-    tensor = call(tensor);
-  return rebuild(structure, std::span<const Tensor>(tensors));
-}
 
 /// Calls a function of one place with its tensors in place of all places'.
 template <typename F, typename Plan,
@@ -266,17 +257,17 @@ auto shard_map(F &&fn, const Mesh &mesh, std::vector<Layout> in_layouts,
 // those it has).
 
 /// The sum of x along the axes, the same for all.
-Tensor psum(const Tensor &x, const AxisNames &axes,
-            Where where = Where::current());
+[[nodiscard]] Tensor psum(const Tensor &x, const AxisNames &axes,
+                          Where where = Where::current());
 /// The mean.
-Tensor pmean(const Tensor &x, const AxisNames &axes,
-             Where where = Where::current());
+[[nodiscard]] Tensor pmean(const Tensor &x, const AxisNames &axes,
+                           Where where = Where::current());
 /// The largest, element by element.
-Tensor pmax(const Tensor &x, const AxisNames &axes,
-            Where where = Where::current());
+[[nodiscard]] Tensor pmax(const Tensor &x, const AxisNames &axes,
+                          Where where = Where::current());
 /// The smallest.
-Tensor pmin(const Tensor &x, const AxisNames &axes,
-            Where where = Where::current());
+[[nodiscard]] Tensor pmin(const Tensor &x, const AxisNames &axes,
+                          Where where = Where::current());
 
 /// Of each tensor of a structure.
 template <typename S>
@@ -297,28 +288,32 @@ S pmean(const S &structure, const AxisNames &axes,
 
 /// All places' x, one after the other: along a new dim `axis`, or `tiled`,
 /// joined along that dim.
-Tensor all_gather(const Tensor &x, const std::string &axis_name,
-                  int64_t axis = 0, bool tiled = false,
-                  Where where = Where::current());
+[[nodiscard]] Tensor all_gather(const Tensor &x, const std::string &axis_name,
+                                int64_t axis = 0, bool tiled = false,
+                                Where where = Where::current());
 /// The sum of x along the axis, of which each place has its part along
 /// `scatter_dimension`: that dim is as long as the axis and goes, or `tiled`,
 /// is cut into as many.
-Tensor psum_scatter(const Tensor &x, const std::string &axis_name,
-                    int64_t scatter_dimension = 0, bool tiled = false,
-                    Where where = Where::current());
+[[nodiscard]] Tensor psum_scatter(const Tensor &x, const std::string &axis_name,
+                                  int64_t scatter_dimension = 0,
+                                  bool tiled = false,
+                                  Where where = Where::current());
 /// Part i along `split_axis` goes to place i, and what comes from place j is
 /// the j-th along `concat_axis`: those dims are as long as the axis, and one
 /// goes while one comes, or `tiled`, one is cut and one joined.
-Tensor all_to_all(const Tensor &x, const std::string &axis_name,
-                  int64_t split_axis, int64_t concat_axis, bool tiled = false,
-                  Where where = Where::current());
+[[nodiscard]] Tensor all_to_all(const Tensor &x, const std::string &axis_name,
+                                int64_t split_axis, int64_t concat_axis,
+                                bool tiled = false,
+                                Where where = Where::current());
 /// For each pair (from, to), place `to` gets x of place `from`; others get
 /// zeros. Throws meshloom::Error if a place is the target of two.
-Tensor ppermute(const Tensor &x, const std::string &axis_name,
-                const std::vector<std::pair<int64_t, int64_t>> &pairs,
-                Where where = Where::current());
+[[nodiscard]] Tensor
+ppermute(const Tensor &x, const std::string &axis_name,
+         const std::vector<std::pair<int64_t, int64_t>> &pairs,
+         Where where = Where::current());
 /// Which place along the axis this is, an i32 scalar.
-Tensor axis_index(const std::string &axis_name, Where where = Where::current());
+[[nodiscard]] Tensor axis_index(const std::string &axis_name,
+                                Where where = Where::current());
 /// How many places there are.
 int64_t axis_size(const std::string &axis_name, Where where = Where::current());
 

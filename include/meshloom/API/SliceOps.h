@@ -30,11 +30,13 @@ namespace meshloom {
 /// one counts. Throws meshloom::Error if an index is out of range, if there are
 /// more than x has dims, or if the value has another type or does not
 /// broadcast.
-Tensor index_update(const Tensor &x, const std::vector<Index> &indices,
-                    const TensorLike &value);
+[[nodiscard]] Tensor index_update(const Tensor &x,
+                                  const std::vector<Index> &indices,
+                                  const TensorLike &value);
 /// x with `value` added there; equal indices in a tensor add up. See
 /// index_update.
-Tensor index_add(const Tensor &x, const std::vector<Index> &indices,
-                 const TensorLike &value);
+[[nodiscard]] Tensor index_add(const Tensor &x,
+                               const std::vector<Index> &indices,
+                               const TensorLike &value);
 
 } // namespace meshloom

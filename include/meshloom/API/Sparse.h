@@ -51,48 +51,55 @@ namespace sparse {
 /// are left are padding, and elements that do not fit are left out; default,
 /// outside of a `function` only, as many as it takes. The gradient of x is that
 /// of the values, 0 elsewhere.
-SparseTensor from_dense(const Tensor &x, std::optional<int64_t> size = {},
-                        Where loc = Where::current());
+[[nodiscard]] SparseTensor from_dense(const Tensor &x,
+                                      std::optional<int64_t> size = {},
+                                      Where loc = Where::current());
 /// The dense tensor: 0 where there is no entry.
-Tensor to_dense(const SparseTensor &x, Where loc = Where::current());
+[[nodiscard]] Tensor to_dense(const SparseTensor &x,
+                              Where loc = Where::current());
 /// The dense matrix.
-Tensor to_dense(const CSRMatrix &x, Where loc = Where::current());
+[[nodiscard]] Tensor to_dense(const CSRMatrix &x, Where loc = Where::current());
 /// By rows; entries of a row keep their order. Throws meshloom::Error unless x
 /// is a matrix.
-CSRMatrix to_csr(const SparseTensor &x, Where loc = Where::current());
+[[nodiscard]] CSRMatrix to_csr(const SparseTensor &x,
+                               Where loc = Where::current());
 /// With an index for each entry.
-SparseTensor to_coo(const CSRMatrix &x, Where loc = Where::current());
+[[nodiscard]] SparseTensor to_coo(const CSRMatrix &x,
+                                  Where loc = Where::current());
 
 /// Entries in row-major order of their indices, padding last; equal indices
 /// stay apart.
-SparseTensor reorder(const SparseTensor &x, Where loc = Where::current());
+[[nodiscard]] SparseTensor reorder(const SparseTensor &x,
+                                   Where loc = Where::current());
 /// Dim i of the result is dim perm[i] of x; default: reversed.
-SparseTensor transpose(const SparseTensor &x, std::vector<int64_t> perm = {},
-                       Where loc = Where::current());
+[[nodiscard]] SparseTensor transpose(const SparseTensor &x,
+                                     std::vector<int64_t> perm = {},
+                                     Where loc = Where::current());
 /// The same entries in row-major order of another shape. One extent may be -1.
-SparseTensor reshape(const SparseTensor &x, Shape shape,
-                     Where loc = Where::current());
+[[nodiscard]] SparseTensor reshape(const SparseTensor &x, Shape shape,
+                                   Where loc = Where::current());
 /// `f` of the values, such as a product by a number. It has to keep their
 /// number.
-SparseTensor map_values(const SparseTensor &x,
-                        const std::function<Tensor(const Tensor &)> &f,
-                        Where loc = Where::current());
-/// The entries for which `keep` i1 [entries] holds; others become padding.
-SparseTensor retain(const SparseTensor &x, const Tensor &keep,
-                    Where loc = Where::current());
-/// The entries of both: their sum. Throws meshloom::Error if shapes differ.
-SparseTensor add(const SparseTensor &x, const SparseTensor &y,
-                 Where loc = Where::current());
-/// A dense tensor with the entries added.
-Tensor add(const SparseTensor &x, const Tensor &y,
+[[nodiscard]] SparseTensor
+map_values(const SparseTensor &x,
+           const std::function<Tensor(const Tensor &)> &f,
            Where loc = Where::current());
+/// The entries for which `keep` i1 [entries] holds; others become padding.
+[[nodiscard]] SparseTensor retain(const SparseTensor &x, const Tensor &keep,
+                                  Where loc = Where::current());
+/// The entries of both: their sum. Throws meshloom::Error if shapes differ.
+[[nodiscard]] SparseTensor add(const SparseTensor &x, const SparseTensor &y,
+                               Where loc = Where::current());
+/// A dense tensor with the entries added.
+[[nodiscard]] Tensor add(const SparseTensor &x, const Tensor &y,
+                         Where loc = Where::current());
 /// Entries times the elements of `y`, of x's shape, at their places.
-SparseTensor multiply(const SparseTensor &x, const Tensor &y,
-                      Where loc = Where::current());
+[[nodiscard]] SparseTensor multiply(const SparseTensor &x, const Tensor &y,
+                                    Where loc = Where::current());
 /// Along `axis`, the others stay as they are. Throws meshloom::Error if there
 /// is none, or if other extents differ.
-SparseTensor concat(const std::vector<SparseTensor> &parts, int64_t axis,
-                    Where loc = Where::current());
+[[nodiscard]] SparseTensor concat(const std::vector<SparseTensor> &parts,
+                                  int64_t axis, Where loc = Where::current());
 
 /// What sparse_dense_matmul takes beside its operands.
 struct MatMulOptions {
@@ -101,23 +108,28 @@ struct MatMulOptions {
 };
 /// a [m, k], b [k, n] or [k] -> [m, n] or [m]: costs n times the entries.
 /// Gradients flow to a's values and to b.
-Tensor sparse_dense_matmul(const SparseTensor &a, const Tensor &b,
-                           MatMulOptions options = {},
-                           Where loc = Where::current());
+[[nodiscard]] Tensor sparse_dense_matmul(const SparseTensor &a, const Tensor &b,
+                                         MatMulOptions options = {},
+                                         Where loc = Where::current());
 /// The same of a matrix by rows.
-Tensor sparse_dense_matmul(const CSRMatrix &a, const Tensor &b,
-                           MatMulOptions options = {},
-                           Where loc = Where::current());
+[[nodiscard]] Tensor sparse_dense_matmul(const CSRMatrix &a, const Tensor &b,
+                                         MatMulOptions options = {},
+                                         Where loc = Where::current());
 
 /// Sums of the elements along dims, dense.
-Tensor reduce_sum(const SparseTensor &x, const Axis &axis = Axis(),
-                  bool keepdims = false, Where loc = Where::current());
+[[nodiscard]] Tensor reduce_sum(const SparseTensor &x,
+                                const Axis &axis = Axis(),
+                                bool keepdims = false,
+                                Where loc = Where::current());
 /// The largest entry along dims, dense; 0 where there is none, as in
 /// TensorFlow. Equal indices have to be apart.
-Tensor reduce_max(const SparseTensor &x, const Axis &axis = Axis(),
-                  bool keepdims = false, Where loc = Where::current());
+[[nodiscard]] Tensor reduce_max(const SparseTensor &x,
+                                const Axis &axis = Axis(),
+                                bool keepdims = false,
+                                Where loc = Where::current());
 /// exp(x) by the sum of exp of the entries along the last dim.
-SparseTensor softmax(const SparseTensor &x, Where loc = Where::current());
+[[nodiscard]] SparseTensor softmax(const SparseTensor &x,
+                                   Where loc = Where::current());
 
 } // namespace sparse
 

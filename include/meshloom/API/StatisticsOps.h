@@ -14,59 +14,61 @@ namespace meshloom {
 
 /// The mean of |x - mean(x)|^2 along `axis`, of floats or complex numbers: a
 /// float. `ddof` is taken from the number of elements that is divided by.
-Tensor reduce_variance(const Tensor &x, const Axis &axis = Axis(),
-                       bool keepdims = false, int64_t ddof = 0,
-                       Where loc = Where::current());
+[[nodiscard]] Tensor reduce_variance(const Tensor &x, const Axis &axis = Axis(),
+                                     bool keepdims = false, int64_t ddof = 0,
+                                     Where loc = Where::current());
 /// The root of reduce_variance; its gradient where that is 0 is 0.
-Tensor reduce_std(const Tensor &x, const Axis &axis = Axis(),
-                  bool keepdims = false, int64_t ddof = 0,
-                  Where loc = Where::current());
+[[nodiscard]] Tensor reduce_std(const Tensor &x, const Axis &axis = Axis(),
+                                bool keepdims = false, int64_t ddof = 0,
+                                Where loc = Where::current());
 /// NumPy's name of reduce_variance.
-inline Tensor var(const Tensor &x, const Axis &axis = Axis(),
-                  bool keepdims = false, int64_t ddof = 0,
-                  Where loc = Where::current()) {
+[[nodiscard]] inline Tensor var(const Tensor &x, const Axis &axis = Axis(),
+                                bool keepdims = false, int64_t ddof = 0,
+                                Where loc = Where::current()) {
   const detail::CallName name("var");
   return reduce_variance(x, axis, keepdims, ddof, loc);
 }
 /// NumPy's name of reduce_std. Beside namespace std it has to be written in
 /// full: meshloom::std(x).
-inline Tensor std(const Tensor &x, const Axis &axis = Axis(),
-                  bool keepdims = false, int64_t ddof = 0,
-                  Where loc = Where::current()) {
+[[nodiscard]] inline Tensor std(const Tensor &x, const Axis &axis = Axis(),
+                                bool keepdims = false, int64_t ddof = 0,
+                                Where loc = Where::current()) {
   const detail::CallName name("std");
   return reduce_std(x, axis, keepdims, ddof, loc);
 }
 /// The middle element in order along `axis`, or the mean of the two middle
 /// ones; nan where there is one. Of integers f32. Throws meshloom::Error if
 /// there is no element, or if `axis` is neither one dim nor all.
-Tensor median(const Tensor &x, const Axis &axis = Axis(), bool keepdims = false,
-              Where loc = Where::current());
+[[nodiscard]] Tensor median(const Tensor &x, const Axis &axis = Axis(),
+                            bool keepdims = false,
+                            Where loc = Where::current());
 
 /// sqrt(sum(|x|^2)) along `axis`: the length of vectors, the Frobenius norm of
 /// matrices. Its gradient at 0 is 0.
-Tensor norm(const Tensor &x, const Axis &axis = Axis(), bool keepdims = false,
-            Where loc = Where::current());
+[[nodiscard]] Tensor norm(const Tensor &x, const Axis &axis = Axis(),
+                          bool keepdims = false, Where loc = Where::current());
 /// The norm of all elements of all tensors together, f32 or, where one is f64
 /// or c128, f64. Throws meshloom::Error if there is no tensor.
-Tensor global_norm(const std::vector<Tensor> &tensors,
-                   Where loc = Where::current());
+[[nodiscard]] Tensor global_norm(const std::vector<Tensor> &tensors,
+                                 Where loc = Where::current());
 /// The tensors times clip_norm / max(global_norm, clip_norm), and their norm
 /// before that: what is longer than `clip_norm` (a number or a scalar) becomes
 /// so long. All are nan where the norm is no finite number. See global_norm.
-std::pair<std::vector<Tensor>, Tensor>
+[[nodiscard]] std::pair<std::vector<Tensor>, Tensor>
 clip_by_global_norm(const std::vector<Tensor> &tensors,
                     const TensorLike &clip_norm, Where loc = Where::current());
 /// Of gradients, as a tape gives them and optimizers take them:
 ///
 ///   auto [clipped, length] = clip_by_global_norm(tape.gradient(loss, w), 1.0);
 ///   adam.apply_gradients(clipped);
-std::pair<Gradients, Tensor> clip_by_global_norm(const Gradients &gradients,
-                                                 const TensorLike &clip_norm,
-                                                 Where loc = Where::current());
+[[nodiscard]] std::pair<Gradients, Tensor>
+clip_by_global_norm(const Gradients &gradients, const TensorLike &clip_norm,
+                    Where loc = Where::current());
 
 /// How many elements along `axis` are not 0 -> i64. See reduce_sum.
-Tensor count_nonzero(const Tensor &x, const Axis &axis = Axis(),
-                     bool keepdims = false, Where loc = Where::current());
+[[nodiscard]] Tensor count_nonzero(const Tensor &x, const Axis &axis = Axis(),
+                                   bool keepdims = false,
+                                   Where loc = Where::current());
 
 /// What quantile does between two elements in order.
 enum class Interpolation : uint8_t {
@@ -82,14 +84,15 @@ enum class Interpolation : uint8_t {
 /// dims. nan where there is one; of integers f32. Throws meshloom::Error if
 /// there is no element, if a number is not in [0, 1], or if `axis` is neither
 /// one dim nor all; a tensor's elements outside count as the nearest within.
-Tensor quantile(const Tensor &x, const TensorLike &q, const Axis &axis = Axis(),
-                bool keepdims = false,
-                Interpolation method = Interpolation::Linear,
-                Where loc = Where::current());
+[[nodiscard]] Tensor quantile(const Tensor &x, const TensorLike &q,
+                              const Axis &axis = Axis(), bool keepdims = false,
+                              Interpolation method = Interpolation::Linear,
+                              Where loc = Where::current());
 /// quantile(x, q / 100).
-Tensor percentile(const Tensor &x, const TensorLike &q,
-                  const Axis &axis = Axis(), bool keepdims = false,
-                  Interpolation method = Interpolation::Linear,
-                  Where loc = Where::current());
+[[nodiscard]] Tensor percentile(const Tensor &x, const TensorLike &q,
+                                const Axis &axis = Axis(),
+                                bool keepdims = false,
+                                Interpolation method = Interpolation::Linear,
+                                Where loc = Where::current());
 
 } // namespace meshloom

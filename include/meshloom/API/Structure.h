@@ -1,12 +1,15 @@
 // Structures of tensors: what a `function` takes and returns. A structure is a
 // Tensor, or a pair, tuple, vector, array, optional, map (by key) or plain
 // aggregate of structures. Numbers, enums, strings and variables inside one are
-// static: they are part of what a function is traced for.
+// static: they are part of what a function is traced for. So are modules,
+// layers, models, optimizers and metrics, by identity: another object is
+// another trace, a copy of a handle is the same object.
 #pragma once
 
 #include "meshloom/API/Variable.h"
 
 #include <map>
+#include <optional>
 #include <span>
 #include <tuple>
 
@@ -45,10 +48,22 @@ template <typename T>
 concept NamesItsParts =
     requires(T &value) { value.visit_structure([](auto &) {}); };
 
+/// An object that is told from others by what its handles share: a module, a
+/// layer, an optimizer, a metric.
 template <typename T>
-concept StaticLeaf =
-    std::is_arithmetic_v<T> || std::is_enum_v<T> ||
-    std::is_same_v<T, std::string> || std::is_same_v<T, DVariable>;
+concept SharedObject = requires(const T &object) {
+  { object.shared_identity() } -> std::same_as<std::shared_ptr<const void>>;
+};
+
+template <typename T>
+concept StaticLeaf = std::is_arithmetic_v<T> || std::is_enum_v<T> ||
+                     std::is_same_v<T, std::string> ||
+                     std::is_same_v<T, DVariable> || SharedObject<T>;
+
+/// How a function holds an argument while it is traced: an object as it is, for
+/// a copy might be one of its base class.
+template <typename T>
+using HeldArgument = std::conditional_t<SharedObject<T>, const T &, T>;
 
 /// Calls `f` with each field. Structured bindings need the count spelled out.
 template <typename T, typename F> void forEachField(T &value, F &&f) {
@@ -107,6 +122,9 @@ template <typename T, typename F> void forEachPart(T &value, F &&f) {
     f(length);
     for (auto &element : value)
       f(element);
+  } else if constexpr (std::is_same_v<V, std::nullopt_t>) {
+    const bool present = false; // as an optional without a value
+    f(present);
   } else if constexpr (isA<V, std::optional>) {
     const bool present = value.has_value();
     f(present);
@@ -122,9 +140,11 @@ template <typename T, typename F> void forEachPart(T &value, F &&f) {
   } else {
     static_assert(std::is_aggregate_v<V>,
                   "a function takes and returns tensors, numbers, strings, "
-                  "variables, and pairs, tuples, vectors, arrays, optionals, "
-                  "maps and plain structs of them");
-    forEachField(value, f);
+                  "variables, modules, layers, optimizers, metrics, and pairs, "
+                  "tuples, vectors, arrays, optionals, maps and plain structs "
+                  "of them");
+    if constexpr (std::is_aggregate_v<V>)
+      forEachField(value, f);
   }
 }
 
@@ -162,7 +182,31 @@ template <typename T> T rebuild(T structure, std::span<const Tensor> tensors) {
   return structure;
 }
 
+/// `call(tensor)` for each tensor of a structure.
+template <typename S, typename F> S forEachTensor(const S &structure, F call) {
+  std::vector<Tensor> tensors = tensorsOf(structure);
+  for (Tensor &tensor : tensors)
+    tensor = call(tensor);
+  return rebuild(structure, std::span<const Tensor>(tensors));
+}
+
+/// The identities of the objects in a structure.
+using Identities = std::vector<std::shared_ptr<const void>>;
+template <typename T>
+void appendIdentities(const T &structure, Identities &identities) {
+  auto leaf = [&](const auto &value) {
+    if constexpr (SharedObject<std::remove_cvref_t<decltype(value)>>)
+      identities.push_back(value.shared_identity());
+  };
+  visitLeaves(structure, leaf);
+}
+
 void appendVariableKey(const DVariable &variable, std::string &key);
+template <typename T> void appendBytes(const T &value, std::string &key) {
+  char bytes[sizeof(T)];
+  std::memcpy(bytes, &value, sizeof(T));
+  key.append(bytes, sizeof(T));
+}
 
 /// Appends what distinguishes `structure` besides its tensors' types; without
 /// its numbers unless `numbers`.
@@ -175,12 +219,12 @@ void appendStatics(const T &structure, std::string &key, bool numbers = true) {
         return;
     if constexpr (std::is_same_v<V, DVariable>) {
       appendVariableKey(value, key);
+    } else if constexpr (SharedObject<V>) {
+      appendBytes(value.shared_identity().get(), key);
     } else if constexpr (std::is_same_v<V, std::string>) {
       key += std::to_string(value.size()) + ":" + value;
     } else if constexpr (!std::is_same_v<V, Tensor>) {
-      char bytes[sizeof(V)];
-      std::memcpy(bytes, &value, sizeof(V));
-      key.append(bytes, sizeof(V));
+      appendBytes(value, key);
     }
   };
   visitLeaves(structure, leaf);

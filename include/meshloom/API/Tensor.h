@@ -69,7 +69,7 @@ template <typename T> consteval DType dtypeOf() {
 
 /// Copies the global value, row-major, into `out` (elements of type `as`).
 void readValue(const Tensor &tensor, DType as, void *out, int64_t count,
-               const char *caller);
+               const char *caller, const std::source_location &where);
 
 /// While it lives, messages and reports of what this thread calls name that
 /// line: for what is made of ops itself, such as an optimizer. The outermost
@@ -112,6 +112,20 @@ class Tensor {
 public:
   /// An empty one.
   Tensor() = default;
+  /// The same value.
+  Tensor(const Tensor &) = default;
+  /// The same value.
+  Tensor(Tensor &&) noexcept = default;
+  /// Makes this handle one of the other value; what was copied from it before
+  /// keeps the old one.
+  Tensor &operator=(const Tensor &) & = default;
+  /// As above.
+  Tensor &operator=(Tensor &&) & noexcept = default;
+  /// `x[0] = y` would change a part that was copied out of x: tensors do not
+  /// change. The compiler shows this line.
+  // clang-format off
+  template <typename T> void operator=(const T &) && = delete; // write x = index_update(x, {0}, y)
+  // clang-format on
 
   /// Global extents. Throws meshloom::Error if the tensor is empty.
   const Shape &shape() const;
@@ -139,37 +153,43 @@ public:
   explicit operator bool() const;
 
   /// Part of the value, as NumPy's x[i] and x[i, j, ...]; see SliceOps.h.
-  Tensor operator[](const Index &index) const { return (*this)(index); }
+  [[nodiscard]] Tensor operator[](const Index &index) const {
+    return (*this)(index);
+  }
   /// The same with several indices: x(0, all, range(1, 3)).
-  Tensor operator()(const Index &a, const Index &b = {}, const Index &c = {},
-                    const Index &d = {}, const Index &e = {},
-                    const Index &f = {}, const Index &g = {},
-                    const Index &h = {}) const;
+  [[nodiscard]] Tensor operator()(const Index &a, const Index &b = {},
+                                  const Index &c = {}, const Index &d = {},
+                                  const Index &e = {}, const Index &f = {},
+                                  const Index &g = {},
+                                  const Index &h = {}) const;
 
   /// The only element. T must hold every value of the dtype (float for f32, f16
   /// and bf16, double for those and f64, int64_t for all integers but ui64,
   /// std::complex of float or double for complex numbers). Waits for the
   /// value. Throws meshloom::Error if there is not exactly one element, if T
   /// does not fit, or if the tensor is a value of a trace.
-  template <typename T> T item() const {
+  template <typename T>
+  T item(std::source_location where = std::source_location::current()) const {
     T value;
-    detail::readValue(*this, detail::dtypeOf<T>(), &value, 1, "item");
+    detail::readValue(*this, detail::dtypeOf<T>(), &value, 1, "item", where);
     return value;
   }
 
   /// All elements of the global value, row-major, whatever the layout. T as for
   /// `item`.
-  template <typename T> std::vector<T> to_vector() const {
-    if constexpr (std::is_same_v<T, bool>) {
-      std::vector<char> bytes(static_cast<size_t>(size()));
-      detail::readValue(*this, DType::I1, bytes.data(), size(), "to_vector");
-      return std::vector<bool>(bytes.begin(), bytes.end());
-    } else {
-      std::vector<T> values(static_cast<size_t>(size()));
-      detail::readValue(*this, detail::dtypeOf<T>(), values.data(), size(),
-                        "to_vector");
+  template <typename T>
+  std::vector<T> to_vector(
+      std::source_location where = std::source_location::current()) const {
+    const detail::CallSite site(where);
+    const detail::CallName name("to_vector");
+    using Host = std::conditional_t<std::is_same_v<T, bool>, char, T>;
+    std::vector<Host> values(static_cast<size_t>(size()));
+    detail::readValue(*this, detail::dtypeOf<T>(), values.data(), size(),
+                      "to_vector", where);
+    if constexpr (std::is_same_v<T, bool>)
+      return std::vector<bool>(values.begin(), values.end());
+    else
       return values;
-    }
   }
 
   /// For Meshloom's own layers.

@@ -73,6 +73,21 @@ public:
             Where where = Where::current())
       : DVariable(initial, VariableOptions{"", true, layout}, where) {}
 
+  /// The same variable.
+  DVariable(const DVariable &) = default;
+  /// The same variable; `other` is empty then.
+  DVariable(DVariable &&other) noexcept = default;
+  /// Makes this handle one of the other variable; no value changes.
+  DVariable &operator=(const DVariable &) & = default;
+  /// As above.
+  DVariable &operator=(DVariable &&) & noexcept = default;
+  /// Values are assigned by name. The compiler shows these lines.
+  // clang-format off
+  template <typename T> requires std::is_arithmetic_v<T> || std::is_same_v<T, Tensor>
+  void operator=(const T &) & = delete; // write w.assign(y)
+  template <typename T> void operator=(const T &) && = delete; // write w.assign(y)
+  // clang-format on
+
   /// Whether it is not empty.
   bool defined() const { return state != nullptr; }
 
@@ -81,9 +96,9 @@ public:
   /// See Tensor.
   explicit operator bool() const { return bool(read_value()); }
   /// The value that it has now; later assigns do not change it.
-  Tensor read_value(Where where = Where::current()) const;
+  [[nodiscard]] Tensor read_value(Where where = Where::current()) const;
   /// Part of the value; see SliceOps.h.
-  Tensor operator[](const Index &index) const {
+  [[nodiscard]] Tensor operator[](const Index &index) const {
     return read_value(index.where)[index];
   }
 
@@ -141,10 +156,13 @@ public:
   const std::function<Tensor(const Tensor &value)> &constraint() const;
 
   /// The only element; see Tensor.
-  template <typename T> T item() const { return read_value().item<T>(); }
+  template <typename T> T item(Where where = Where::current()) const {
+    return read_value(where).item<T>(where);
+  }
   /// All elements; see Tensor.
-  template <typename T> std::vector<T> to_vector() const {
-    return read_value().to_vector<T>();
+  template <typename T>
+  std::vector<T> to_vector(Where where = Where::current()) const {
+    return read_value(where).to_vector<T>(where);
   }
 
   /// Whether both are the same variable.

@@ -56,19 +56,22 @@ struct ConvOptions {
 ///
 /// Throws meshloom::Error if the ranks are not 3, if types differ, if the
 /// features do not fit, or if the padding is unknown.
-Tensor conv1d(const Tensor &x, const Tensor &filters,
-              const ConvOptions &options = {}, Where loc = Where::current());
+[[nodiscard]] Tensor conv1d(const Tensor &x, const Tensor &filters,
+                            const ConvOptions &options = {},
+                            Where loc = Where::current());
 /// x [batch, height, width, in], filters [kh, kw, in / groups, out]
 /// -> [batch, height', width', out]. See conv1d.
 ///
 ///   Tensor y = conv2d(images, filters, {.strides = {2, 2}, .padding =
 ///   "SAME"});
-Tensor conv2d(const Tensor &x, const Tensor &filters,
-              const ConvOptions &options = {}, Where loc = Where::current());
+[[nodiscard]] Tensor conv2d(const Tensor &x, const Tensor &filters,
+                            const ConvOptions &options = {},
+                            Where loc = Where::current());
 /// x [batch, d, h, w, in], filters [kd, kh, kw, in / groups, out]
 /// -> [batch, d', h', w', out]. See conv1d.
-Tensor conv3d(const Tensor &x, const Tensor &filters,
-              const ConvOptions &options = {}, Where loc = Where::current());
+[[nodiscard]] Tensor conv3d(const Tensor &x, const Tensor &filters,
+                            const ConvOptions &options = {},
+                            Where loc = Where::current());
 
 /// What conv_general_dilated takes beside its operands; lists have one entry a
 /// spatial dim, in the order that rhs_dims names them in, or none.
@@ -93,9 +96,10 @@ struct ConvGeneralOptions {
 };
 /// Any convolution, as in JAX and StableHLO. Throws meshloom::Error if the
 /// letters name no dims, or if shapes or types do not fit.
-Tensor conv_general_dilated(const Tensor &lhs, const Tensor &rhs,
-                            const ConvGeneralOptions &options = {},
-                            Where loc = Where::current());
+[[nodiscard]] Tensor
+conv_general_dilated(const Tensor &lhs, const Tensor &rhs,
+                     const ConvGeneralOptions &options = {},
+                     Where loc = Where::current());
 
 /// What max_pool and avg_pool take beside the window.
 struct PoolOptions {
@@ -108,11 +112,13 @@ struct PoolOptions {
 /// window: one size for each spatial dim. Padding is never the largest.
 ///
 ///   Tensor y = max_pool(x, {2, 2});
-Tensor max_pool(const Tensor &x, std::vector<int64_t> window,
-                const PoolOptions &options = {}, Where loc = Where::current());
+[[nodiscard]] Tensor max_pool(const Tensor &x, std::vector<int64_t> window,
+                              const PoolOptions &options = {},
+                              Where loc = Where::current());
 /// The mean of every window; padding does not count.
-Tensor avg_pool(const Tensor &x, std::vector<int64_t> window,
-                const PoolOptions &options = {}, Where loc = Where::current());
+[[nodiscard]] Tensor avg_pool(const Tensor &x, std::vector<int64_t> window,
+                              const PoolOptions &options = {},
+                              Where loc = Where::current());
 
 /// The window of reduce_window; lists have one entry a dim of x, or none (1).
 struct WindowOptions {
@@ -126,9 +132,10 @@ struct WindowOptions {
 };
 /// Combines the elements of every window by `kind`, starting from `init`, which
 /// padding and the holes of base_dilations hold, too.
-Tensor reduce_window(const Tensor &x, double init, ReduceKind kind,
-                     const WindowOptions &options,
-                     Where loc = Where::current());
+[[nodiscard]] Tensor reduce_window(const Tensor &x, double init,
+                                   ReduceKind kind,
+                                   const WindowOptions &options,
+                                   Where loc = Where::current());
 
 /// What cumsum and cumprod take beside the axis.
 struct CumulativeOptions {
@@ -137,16 +144,18 @@ struct CumulativeOptions {
 };
 /// Element i is the sum of elements 0 to i along `axis`; shape and type stay.
 /// Of bools an i64. Throws meshloom::Error if there is no such axis.
-Tensor cumsum(const Tensor &x, int64_t axis = 0, CumulativeOptions options = {},
-              Where loc = Where::current());
+[[nodiscard]] Tensor cumsum(const Tensor &x, int64_t axis = 0,
+                            CumulativeOptions options = {},
+                            Where loc = Where::current());
 /// Products; see cumsum.
-Tensor cumprod(const Tensor &x, int64_t axis = 0,
-               CumulativeOptions options = {}, Where loc = Where::current());
+[[nodiscard]] Tensor cumprod(const Tensor &x, int64_t axis = 0,
+                             CumulativeOptions options = {},
+                             Where loc = Where::current());
 /// The largest so far; NaN from a NaN on. Not of bools. See cumsum.
-Tensor cummax(const Tensor &x, int64_t axis = 0, bool reverse = false,
-              Where loc = Where::current());
+[[nodiscard]] Tensor cummax(const Tensor &x, int64_t axis = 0,
+                            bool reverse = false, Where loc = Where::current());
 /// The smallest so far; NaN from a NaN on. Not of bools. See cumsum.
-Tensor cummin(const Tensor &x, int64_t axis = 0, bool reverse = false,
-              Where loc = Where::current());
+[[nodiscard]] Tensor cummin(const Tensor &x, int64_t axis = 0,
+                            bool reverse = false, Where loc = Where::current());
 
 } // namespace meshloom

@@ -28,10 +28,12 @@ inline constexpr llvm::StringLiteral stopGradientAttrName =
 /// carry gradients. Fails on an op on the way that has no gradient rule.
 ///
 /// Each op is visited once, after all of its users: the time is linear in the
-/// ops that lead to `outputs`.
+/// ops that lead to `outputs`. They are those of `block`, by default the
+/// builder's: of one around it, the ops of that one alone.
 Result<SmallVector<Value>> buildGradients(OpBuilder &builder,
                                           ValueRange outputs, ValueRange seeds,
-                                          ValueRange wrt);
+                                          ValueRange wrt,
+                                          Block *block = nullptr);
 
 /// No gradient flows into the operands of an op that has this unit attribute.
 inline constexpr llvm::StringLiteral stopGradientAttr = "dtensor.stop_gradient";

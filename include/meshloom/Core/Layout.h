@@ -5,6 +5,7 @@
 #include "meshloom/Core/Mesh.h"
 
 #include <initializer_list>
+#include <source_location>
 #include <utility>
 
 namespace meshloom {
@@ -91,7 +92,8 @@ public:
   /// Throws meshloom::Error if an axis is not in the mesh, if it is used twice,
   /// or if partial axes have different kinds.
   Layout(std::vector<DimSpec> specs, Mesh mesh,
-         std::vector<std::pair<std::string, ReduceKind>> partial = {});
+         std::vector<std::pair<std::string, ReduceKind>> partial = {},
+         std::source_location where = std::source_location::current());
   static Result<Layout>
   get(std::vector<DimSpec> specs, Mesh mesh,
       std::vector<std::pair<std::string, ReduceKind>> partial = {});

@@ -122,7 +122,7 @@ using Applied = std::decay_t<decltype(applyTo(std::declval<const F &>(),
 /// The order of elements depends on seeds, and on nothing else. Each loop over
 /// the dataset is an iteration; the first is number 0 in every process.
 /// Functions given to a pipeline may be called by other threads.
-template <typename T> class Dataset : public AnyDataset {
+template <typename T> class [[nodiscard]] Dataset : public AnyDataset {
 public:
   using Value = T; ///< an element
   /// Made of a source, for Meshloom's own layers.

@@ -24,7 +24,8 @@ enum class MnistPart : uint8_t { Train, Test };
 ///   auto train = data::load_mnist("mnist", data::MnistPart::Train)
 ///                    .shuffle(60000)
 ///                    .batch(128);
-Dataset<LabelledImages> load_mnist(const std::filesystem::path &folder,
-                                   MnistPart part);
+Dataset<LabelledImages>
+load_mnist(const std::filesystem::path &folder, MnistPart part,
+           std::source_location where = std::source_location::current());
 
 } // namespace meshloom::data

@@ -14,7 +14,9 @@ namespace meshloom::data {
 /// - a member is packed otherwise than by deflate, or encrypted,
 /// - an array is of a type that load_npy has not.
 /// Format: PKWARE's APPNOTE.TXT (ZIP64 included) and numpy.lib.format.
-NamedTensors load_npz(const std::filesystem::path &path);
+NamedTensors
+load_npz(const std::filesystem::path &path,
+         std::source_location where = std::source_location::current());
 /// The same from the bytes of a file; `name` is for messages.
 NamedTensors parse_npz(std::string_view bytes, std::string_view name);
 

@@ -26,19 +26,23 @@ using NamedTensors = std::map<std::string, Tensor>;
 ///   all of their numbers.
 /// Format: https://github.com/huggingface/safetensors (the header's length in 8
 /// bytes, little endian; the header, JSON; the tensors, row-major).
-NamedTensors load_safetensors(const std::filesystem::path &path);
+NamedTensors
+load_safetensors(const std::filesystem::path &path,
+                 std::source_location where = std::source_location::current());
 /// The same from the bytes of a file; `name` is for messages.
 NamedTensors parse_safetensors(std::string_view bytes, std::string_view name);
 
 /// Writes global values under their names. Throws meshloom::Error if a type is
 /// complex, or if the file cannot be written; nothing half-written is left
 /// under its name.
-void save_safetensors(const std::filesystem::path &path,
-                      const NamedTensors &tensors);
+void save_safetensors(
+    const std::filesystem::path &path, const NamedTensors &tensors,
+    std::source_location where = std::source_location::current());
 /// Variables under their names. Throws also if two have the same name or one
 /// has none.
-void save_safetensors(const std::filesystem::path &path,
-                      const std::vector<DVariable> &variables);
+void save_safetensors(
+    const std::filesystem::path &path, const std::vector<DVariable> &variables,
+    std::source_location where = std::source_location::current());
 
 /// Assigns to each variable the tensor of its name, cast to its type and, where
 /// the number of elements is the same, in its shape: what a file holds as [in,

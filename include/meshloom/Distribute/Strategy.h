@@ -237,8 +237,11 @@ public:
   Tensor reduce(ReduceOp op, const Tensor &value,
                 std::optional<int64_t> axis = std::nullopt,
                 Where where = Where::current()) const;
-  /// See above; 0 is the sum of zeros.
-  double reduce(ReduceOp op, double value) const;
+  /// See above; 0 is the sum of zeros. `axis`: a number has none, so that only
+  /// std::nullopt will do, which is the default.
+  double reduce(ReduceOp op, double value,
+                std::optional<int64_t> axis = std::nullopt,
+                Where where = Where::current()) const;
 
   /// All replicas' values, one after the other along `axis`. Throws
   /// meshloom::Error in a replica, if values have no dims, if they differ along

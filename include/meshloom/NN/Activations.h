@@ -25,37 +25,43 @@ public:
 // said, and known by name with their numbers as options.
 
 /// x where it is positive, else alpha (exp(x / alpha) - 1).
-Tensor celu(const Tensor &x, double alpha = 1, Where where = Where::current());
+[[nodiscard]] Tensor celu(const Tensor &x, double alpha = 1,
+                          Where where = Where::current());
 /// x where it is positive, else alpha (exp(x) - 1).
-Tensor elu(const Tensor &x, double alpha = 1, Where where = Where::current());
+[[nodiscard]] Tensor elu(const Tensor &x, double alpha = 1,
+                         Where where = Where::current());
 /// exp(x).
-Tensor exponential(const Tensor &x, Where where = Where::current());
+[[nodiscard]] Tensor exponential(const Tensor &x,
+                                 Where where = Where::current());
 /// x times the normal distribution at x; approximate: by tanh.
-Tensor gelu(const Tensor &x, bool approximate = false,
-            Where where = Where::current());
+[[nodiscard]] Tensor gelu(const Tensor &x, bool approximate = false,
+                          Where where = Where::current());
 /// The first half along `axis` times the sigmoid of the second.
-Tensor glu(const Tensor &x, int64_t axis = -1, Where where = Where::current());
+[[nodiscard]] Tensor glu(const Tensor &x, int64_t axis = -1,
+                         Where where = Where::current());
 /// 0 where |x| <= threshold, else x.
-Tensor hard_shrink(const Tensor &x, double threshold = 0.5,
-                   Where where = Where::current());
+[[nodiscard]] Tensor hard_shrink(const Tensor &x, double threshold = 0.5,
+                                 Where where = Where::current());
 /// x / 6 + 1 / 2, at least 0 and at most 1.
-Tensor hard_sigmoid(const Tensor &x, Where where = Where::current());
+[[nodiscard]] Tensor hard_sigmoid(const Tensor &x,
+                                  Where where = Where::current());
 /// x hard_sigmoid(x), also called hard_swish.
-Tensor hard_silu(const Tensor &x, Where where = Where::current());
+[[nodiscard]] Tensor hard_silu(const Tensor &x, Where where = Where::current());
 /// x, at least -1 and at most 1.
-Tensor hard_tanh(const Tensor &x, Where where = Where::current());
+[[nodiscard]] Tensor hard_tanh(const Tensor &x, Where where = Where::current());
 /// x, times the slope where it is negative.
-Tensor leaky_relu(const Tensor &x, double negative_slope = 0.2,
-                  Where where = Where::current());
+[[nodiscard]] Tensor leaky_relu(const Tensor &x, double negative_slope = 0.2,
+                                Where where = Where::current());
 /// x.
-Tensor linear(const Tensor &x, Where where = Where::current());
+[[nodiscard]] Tensor linear(const Tensor &x, Where where = Where::current());
 /// log(sigmoid(x)), without overflow.
-Tensor log_sigmoid(const Tensor &x, Where where = Where::current());
+[[nodiscard]] Tensor log_sigmoid(const Tensor &x,
+                                 Where where = Where::current());
 /// log(softmax(x)).
-Tensor log_softmax(const Tensor &x, int64_t axis = -1,
-                   Where where = Where::current());
+[[nodiscard]] Tensor log_softmax(const Tensor &x, int64_t axis = -1,
+                                 Where where = Where::current());
 /// x tanh(softplus(x)).
-Tensor mish(const Tensor &x, Where where = Where::current());
+[[nodiscard]] Tensor mish(const Tensor &x, Where where = Where::current());
 /// The numbers of relu.
 struct ReluOptions {
   double negative_slope = 0; ///< of what is below the threshold
@@ -65,43 +71,46 @@ struct ReluOptions {
 };
 /// x from the threshold on, at most max_value; below it negative_slope
 /// (x - threshold).
-Tensor relu(const Tensor &x, const ReluOptions &options = {},
-            Where where = Where::current());
+[[nodiscard]] Tensor relu(const Tensor &x, const ReluOptions &options = {},
+                          Where where = Where::current());
 /// x, at least 0 and at most 6.
-Tensor relu6(const Tensor &x, Where where = Where::current());
+[[nodiscard]] Tensor relu6(const Tensor &x, Where where = Where::current());
 /// 1.0507 elu(x, 1.67326) (Klambauer et al., 2017).
-Tensor selu(const Tensor &x, Where where = Where::current());
+[[nodiscard]] Tensor selu(const Tensor &x, Where where = Where::current());
 /// 1 / (1 + exp(-x)).
-Tensor sigmoid(const Tensor &x, Where where = Where::current());
+[[nodiscard]] Tensor sigmoid(const Tensor &x, Where where = Where::current());
 /// x sigmoid(x), also called swish.
-Tensor silu(const Tensor &x, Where where = Where::current());
+[[nodiscard]] Tensor silu(const Tensor &x, Where where = Where::current());
 /// exp(x) / sum(exp(x)) along `axis`. Throws meshloom::Error if x has fewer
 /// than two dims: the only one would be the batch.
-Tensor softmax(const Tensor &x, int64_t axis = -1,
-               Where where = Where::current());
+[[nodiscard]] Tensor softmax(const Tensor &x, int64_t axis = -1,
+                             Where where = Where::current());
 /// x brought nearer to 0 by threshold, 0 where |x| is less.
-Tensor soft_shrink(const Tensor &x, double threshold = 0.5,
-                   Where where = Where::current());
+[[nodiscard]] Tensor soft_shrink(const Tensor &x, double threshold = 0.5,
+                                 Where where = Where::current());
 /// log(1 + exp(x)).
-Tensor softplus(const Tensor &x, Where where = Where::current());
+[[nodiscard]] Tensor softplus(const Tensor &x, Where where = Where::current());
 /// x / (1 + |x|).
-Tensor softsign(const Tensor &x, Where where = Where::current());
+[[nodiscard]] Tensor softsign(const Tensor &x, Where where = Where::current());
 /// 0 up to -1, x from 1 on, (x + 1)^2 / 4 between.
-Tensor sparse_plus(const Tensor &x, Where where = Where::current());
+[[nodiscard]] Tensor sparse_plus(const Tensor &x,
+                                 Where where = Where::current());
 /// (x + 1) / 2, at least 0 and at most 1.
-Tensor sparse_sigmoid(const Tensor &x, Where where = Where::current());
+[[nodiscard]] Tensor sparse_sigmoid(const Tensor &x,
+                                    Where where = Where::current());
 /// The nearest point of the simplex along `axis` (Martins and Astudillo, 2016).
-Tensor sparsemax(const Tensor &x, int64_t axis = -1,
-                 Where where = Where::current());
+[[nodiscard]] Tensor sparsemax(const Tensor &x, int64_t axis = -1,
+                               Where where = Where::current());
 /// (x + sqrt(x^2 + b)) / 2.
-Tensor squareplus(const Tensor &x, double b = 4,
-                  Where where = Where::current());
+[[nodiscard]] Tensor squareplus(const Tensor &x, double b = 4,
+                                Where where = Where::current());
 /// The hyperbolic tangent.
-Tensor tanh(const Tensor &x, Where where = Where::current());
+[[nodiscard]] Tensor tanh(const Tensor &x, Where where = Where::current());
 /// x - tanh(x).
-Tensor tanh_shrink(const Tensor &x, Where where = Where::current());
+[[nodiscard]] Tensor tanh_shrink(const Tensor &x,
+                                 Where where = Where::current());
 /// x where it is greater than threshold_value, else `value`.
-Tensor threshold(const Tensor &x, double threshold_value, double value,
-                 Where where = Where::current());
+[[nodiscard]] Tensor threshold(const Tensor &x, double threshold_value,
+                               double value, Where where = Where::current());
 
 } // namespace meshloom::activations

@@ -29,8 +29,9 @@ struct AttentionOptions {
 /// Batch and heads that are sharded stay so without communication; sharded keys
 /// reduce over their axes. Throws meshloom::Error if shapes or types do not
 /// fit.
-Tensor attention(const Tensor &q, const Tensor &k, const Tensor &v,
-                 const AttentionOptions &options = {},
-                 Where loc = Where::current());
+[[nodiscard]] Tensor attention(const Tensor &q, const Tensor &k,
+                               const Tensor &v,
+                               const AttentionOptions &options = {},
+                               Where loc = Where::current());
 
 } // namespace meshloom::nn

@@ -28,8 +28,8 @@ struct ConvTransposeOptions {
 /// out], with 1, 2 or 3 spatial dims: a convolution of x with zeros between its
 /// elements. See conv1d for layouts. Throws meshloom::Error if shapes do not
 /// fit.
-Tensor conv_transpose(const Tensor &x, const Tensor &filters,
-                      const ConvTransposeOptions &options = {},
-                      Where loc = Where::current());
+[[nodiscard]] Tensor conv_transpose(const Tensor &x, const Tensor &filters,
+                                    const ConvTransposeOptions &options = {},
+                                    Where loc = Where::current());
 
 } // namespace meshloom::nn

@@ -232,58 +232,66 @@ Loss CTC(const LossOptions &options = {});
 // The losses of examples, by Keras's names of functions.
 
 /// See MeanSquaredError.
-Tensor mean_squared_error(const Tensor &y_true, const Tensor &y_pred);
+[[nodiscard]] Tensor mean_squared_error(const Tensor &y_true,
+                                        const Tensor &y_pred);
 /// See MeanAbsoluteError.
-Tensor mean_absolute_error(const Tensor &y_true, const Tensor &y_pred);
+[[nodiscard]] Tensor mean_absolute_error(const Tensor &y_true,
+                                         const Tensor &y_pred);
 /// See MeanAbsolutePercentageError.
-Tensor mean_absolute_percentage_error(const Tensor &y_true,
-                                      const Tensor &y_pred);
+[[nodiscard]] Tensor mean_absolute_percentage_error(const Tensor &y_true,
+                                                    const Tensor &y_pred);
 /// See MeanSquaredLogarithmicError.
-Tensor mean_squared_logarithmic_error(const Tensor &y_true,
-                                      const Tensor &y_pred);
+[[nodiscard]] Tensor mean_squared_logarithmic_error(const Tensor &y_true,
+                                                    const Tensor &y_pred);
 /// See BinaryCrossentropy.
-Tensor binary_crossentropy(const Tensor &y_true, const Tensor &y_pred,
-                           const CrossentropyOptions &options = {});
+[[nodiscard]] Tensor
+binary_crossentropy(const Tensor &y_true, const Tensor &y_pred,
+                    const CrossentropyOptions &options = {});
 /// See BinaryFocalCrossentropy.
-Tensor binary_focal_crossentropy(const Tensor &y_true, const Tensor &y_pred,
-                                 const FocalOptions &options = {});
+[[nodiscard]] Tensor
+binary_focal_crossentropy(const Tensor &y_true, const Tensor &y_pred,
+                          const FocalOptions &options = {});
 /// See CategoricalCrossentropy.
-Tensor categorical_crossentropy(const Tensor &y_true, const Tensor &y_pred,
-                                const CrossentropyOptions &options = {});
+[[nodiscard]] Tensor
+categorical_crossentropy(const Tensor &y_true, const Tensor &y_pred,
+                         const CrossentropyOptions &options = {});
 /// See SparseCategoricalCrossentropy.
-Tensor
+[[nodiscard]] Tensor
 sparse_categorical_crossentropy(const Tensor &y_true, const Tensor &y_pred,
                                 const SparseCrossentropyOptions &options = {});
 /// See Huber.
-Tensor huber(const Tensor &y_true, const Tensor &y_pred, double delta = 1);
+[[nodiscard]] Tensor huber(const Tensor &y_true, const Tensor &y_pred,
+                           double delta = 1);
 /// See LogCosh.
-Tensor log_cosh(const Tensor &y_true, const Tensor &y_pred);
+[[nodiscard]] Tensor log_cosh(const Tensor &y_true, const Tensor &y_pred);
 /// See Hinge.
-Tensor hinge(const Tensor &y_true, const Tensor &y_pred);
+[[nodiscard]] Tensor hinge(const Tensor &y_true, const Tensor &y_pred);
 /// See SquaredHinge.
-Tensor squared_hinge(const Tensor &y_true, const Tensor &y_pred);
+[[nodiscard]] Tensor squared_hinge(const Tensor &y_true, const Tensor &y_pred);
 /// See CategoricalHinge.
-Tensor categorical_hinge(const Tensor &y_true, const Tensor &y_pred);
+[[nodiscard]] Tensor categorical_hinge(const Tensor &y_true,
+                                       const Tensor &y_pred);
 /// See KLDivergence.
-Tensor kl_divergence(const Tensor &y_true, const Tensor &y_pred);
+[[nodiscard]] Tensor kl_divergence(const Tensor &y_true, const Tensor &y_pred);
 /// See Poisson.
-Tensor poisson(const Tensor &y_true, const Tensor &y_pred);
+[[nodiscard]] Tensor poisson(const Tensor &y_true, const Tensor &y_pred);
 /// See CosineSimilarity.
-Tensor cosine_similarity(const Tensor &y_true, const Tensor &y_pred);
+[[nodiscard]] Tensor cosine_similarity(const Tensor &y_true,
+                                       const Tensor &y_pred);
 /// See Dice.
-Tensor dice(const Tensor &y_true, const Tensor &y_pred);
+[[nodiscard]] Tensor dice(const Tensor &y_true, const Tensor &y_pred);
 /// See CategoricalFocalCrossentropy.
-Tensor
+[[nodiscard]] Tensor
 categorical_focal_crossentropy(const Tensor &y_true, const Tensor &y_pred,
                                const CategoricalFocalOptions &options = {});
 /// See Tversky.
-Tensor tversky(const Tensor &y_true, const Tensor &y_pred,
-               const TverskyOptions &options = {});
+[[nodiscard]] Tensor tversky(const Tensor &y_true, const Tensor &y_pred,
+                             const TverskyOptions &options = {});
 /// See Circle.
-Tensor circle(const Tensor &y_true, const Tensor &y_pred,
-              const CircleOptions &options = {});
+[[nodiscard]] Tensor circle(const Tensor &y_true, const Tensor &y_pred,
+                            const CircleOptions &options = {});
 /// See CTC.
-Tensor ctc(const Tensor &y_true, const Tensor &y_pred);
+[[nodiscard]] Tensor ctc(const Tensor &y_true, const Tensor &y_pred);
 
 } // namespace meshloom::losses
 
@@ -299,12 +307,14 @@ struct AverageLossOptions {
 /// The sum of the losses of a replica's examples over the size of the whole
 /// batch: added up over replicas it is the mean. Throws meshloom::Error if
 /// losses are a scalar, or if the size is no positive integer.
-Tensor compute_average_loss(const Tensor &per_example_loss,
-                            const AverageLossOptions &options = {},
-                            Where where = Where::current());
+[[nodiscard]] Tensor
+compute_average_loss(const Tensor &per_example_loss,
+                     const AverageLossOptions &options = {},
+                     Where where = Where::current());
 /// The sum of a regularization loss; in a replica over the number of replicas,
 /// so that it counts once.
-Tensor scale_regularization_loss(const Tensor &regularization_loss,
-                                 Where where = Where::current());
+[[nodiscard]] Tensor
+scale_regularization_loss(const Tensor &regularization_loss,
+                          Where where = Where::current());
 
 } // namespace meshloom::nn

@@ -117,6 +117,8 @@ public:
   explicit operator bool() const { return state != nullptr; }
   /// Whether both are the same metric.
   bool is(const Metric &other) const { return state == other.state; }
+  /// For `function`: what tells this metric from others.
+  std::shared_ptr<const void> shared_identity() const { return state; }
 
   /// The one that is known by this name. Throws meshloom::Error that lists the
   /// closest names.

@@ -41,6 +41,8 @@ public:
   std::vector<DVariable> variables() const;
   /// Those made with trainable = true.
   std::vector<DVariable> trainable_variables() const;
+  /// For `function`: what tells this module from others.
+  std::shared_ptr<const void> shared_identity() const { return state; }
 
 protected:
   Module();

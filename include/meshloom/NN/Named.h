@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <source_location>
 #include <string>
 #include <string_view>
@@ -66,11 +67,11 @@ public:
   template <typename F>
     requires std::is_invocable_r_v<Result, F &, Arguments...> &&
              (!std::derived_from<std::remove_cvref_t<F>, NamedPart>)
-  NamedPart(F function) : function(std::move(function)) {}
+  NamedPart(F function) : function(shared(std::move(function))) {}
   /// A function that can be saved: `name` was added, or will be.
   NamedPart(std::string name, PartConfig config, Function function)
       : partName(std::move(name)), partConfig(std::move(config)),
-        function(std::move(function)) {}
+        function(shared(std::move(function))) {}
 
   /// What it computes. Throws meshloom::Error if it is empty.
   Result operator()(
@@ -79,7 +80,7 @@ public:
     if (!function)
       refuseEmpty();
     const detail::UserLine line(where);
-    return function(arguments...);
+    return (*function)(arguments...);
   }
   /// Whether it is not empty.
   explicit operator bool() const { return bool(function); }
@@ -87,6 +88,8 @@ public:
   const std::string &name() const { return partName; }
   /// What it was made with.
   const PartConfig &config() const { return partConfig; }
+  /// For `meshloom::function`: what tells this one from others.
+  std::shared_ptr<const void> shared_identity() const { return function; }
 
   /// The one that is known by this name. Throws meshloom::Error that lists the
   /// closest names.
@@ -97,10 +100,14 @@ public:
 
 private:
   [[noreturn]] static void refuseEmpty();
+  static std::shared_ptr<const Function> shared(Function function) {
+    return function ? std::make_shared<const Function>(std::move(function))
+                    : nullptr;
+  }
 
   std::string partName;
   PartConfig partConfig;
-  Function function;
+  std::shared_ptr<const Function> function; ///< copies have the same one
 };
 
 } // namespace meshloom

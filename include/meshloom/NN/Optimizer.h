@@ -224,6 +224,8 @@ public:
   /// its class is not known (see register_rule), or if it had a function that
   /// computes the learning rate or says which variables decay.
   static Optimizer from_config(const Config &config);
+  /// For `function`: what tells this optimizer from others.
+  std::shared_ptr<const void> shared_identity() const { return state; }
   /// Whether it keeps running averages of variables; see ema_momentum.
   bool keeps_averages() const;
   /// Whether variables are their running averages now, and the averages what

@@ -1,4 +1,4 @@
-// debug_print's function.
+// The functions of debug_print and debugging::Assert.
 #pragma once
 
 #include "meshloom/Core/CustomCall.h"
@@ -8,5 +8,7 @@ namespace meshloom {
 
 /// What callbacks of debug_print call.
 std::shared_ptr<const CustomTarget> debugPrint();
+/// What callbacks of debugging::Assert call.
+std::shared_ptr<const CustomTarget> assertion();
 
 } // namespace meshloom

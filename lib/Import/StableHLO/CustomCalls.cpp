@@ -290,7 +290,8 @@ static FailureOr<std::string> registeredName(Importer &im, Call op) {
   std::string own = target + ":" + std::to_string(index.value_or(0));
   if (isCallback && find_custom_call(own))
     return own;
-  if (target == debugPrintTarget || find_custom_call(target))
+  if (target == debugPrintTarget || target == assertTarget ||
+      find_custom_call(target))
     return target;
   if (isCallback)
     return im.error("custom call '")

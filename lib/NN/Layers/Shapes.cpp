@@ -66,7 +66,25 @@ public:
                          fmt::join(numbers, ", ")));
   }
   Tensor call(const Tensor &x, const CallOptions &) override {
-    Shape shape{x.shape().at(0)};
+    if (x.rank() == 0)
+      refuse("expected a tensor [batch, ...], got a scalar");
+    const std::span<const int64_t> given(x.shape().begin() + 1,
+                                         x.shape().end());
+    auto product = [](std::span<const int64_t> sizes) {
+      int64_t count = 1;
+      for (int64_t size : sizes)
+        count *= size == -1 ? 1 : size;
+      return count;
+    };
+    const int64_t elements = product(given), asked = product(numbers);
+    const bool hasOpen = std::ranges::count(numbers, -1) > 0;
+    if (hasOpen ? asked == 0 || elements % asked != 0 : elements != asked)
+      refuse(fmt::format("expected {}{} elements, as the input [None{}{}] has, "
+                         "got [{}]",
+                         hasOpen ? "a divisor of " : "", elements,
+                         given.empty() ? "" : ", ", fmt::join(given, ", "),
+                         fmt::join(numbers, ", ")));
+    Shape shape{x.shape()[0]};
     shape.insert(shape.end(), numbers.begin(), numbers.end());
     return reshape(x, std::move(shape));
   }

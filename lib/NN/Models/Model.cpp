@@ -4,6 +4,8 @@
 #include "../Layers/LayerState.h"
 #include "ModelConfig.h"
 
+#include "meshloom/API/NameScope.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -339,16 +341,16 @@ std::vector<SymbolicTensor> Model::outputs() const {
 }
 
 Sequential::Sequential(const std::vector<SequentialPart> &parts,
-                       std::string name)
+                       std::string name, Where where)
     : Model(std::make_shared<SequentialImpl>(std::move(name))) {
   for (const SequentialPart &part : parts)
-    add(part);
+    add(part, where);
 }
 Sequential::Sequential(std::initializer_list<SequentialPart> parts,
-                       std::string name)
-    : Sequential(std::vector<SequentialPart>(parts), std::move(name)) {}
-void Sequential::add(const SequentialPart &part) const {
-  sequential(*this).add(part);
+                       std::string name, Where where)
+    : Sequential(std::vector<SequentialPart>(parts), std::move(name), where) {}
+void Sequential::add(const SequentialPart &part, Where where) const {
+  detail::atLine(where, [&] { sequential(*this).add(part); });
 }
 void Sequential::pop() const {
   sequential(*this).pop();

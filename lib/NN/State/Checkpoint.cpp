@@ -6,6 +6,7 @@
 #include "meshloom/API/Function.h"
 #include "meshloom/API/Logging.h"
 #include "meshloom/API/MovedFrom.h"
+#include "meshloom/API/NameScope.h"
 #include "meshloom/API/Ops.h"
 #include "meshloom/API/Shards.h"
 
@@ -432,18 +433,22 @@ void Checkpoint::write(const std::filesystem::path &path,
 }
 
 void Checkpoint::write(const std::filesystem::path &path,
-                       const CheckpointWriteOptions &options) const {
-  write(path, options, Extras());
+                       const CheckpointWriteOptions &options,
+                       std::source_location where) const {
+  return detail::atLine(where,
+                        [&]() -> void { write(path, options, Extras()); });
 }
 
-std::filesystem::path
-Checkpoint::save(const std::filesystem::path &prefix,
-                 const CheckpointWriteOptions &options) const {
-  detail::expectNotMovedFrom(state, "Checkpoint");
-  std::filesystem::path path = prefix;
-  path += fmt::format("-{}", ++state->saveCounter);
-  write(path, options);
-  return path;
+std::filesystem::path Checkpoint::save(const std::filesystem::path &prefix,
+                                       const CheckpointWriteOptions &options,
+                                       std::source_location where) const {
+  return detail::atLine(where, [&]() -> std::filesystem::path {
+    detail::expectNotMovedFrom(state, "Checkpoint");
+    std::filesystem::path path = prefix;
+    path += fmt::format("-{}", ++state->saveCounter);
+    write(path, options);
+    return path;
+  });
 }
 
 void Checkpoint::wait() const {
@@ -456,40 +461,43 @@ int64_t Checkpoint::save_counter() const {
 }
 
 void Checkpoint::restore(const std::filesystem::path &path,
-                         const RestoreOptions &options) const {
-  detail::expectNotMovedFrom(state, "Checkpoint");
-  if (detail::isTracing())
-    throw Error("[restore] expected to be outside of a function: variables "
-                "have no values while it is traced");
-  state->wait();
-  const data::TensorFolder folder = detail::openFolder("restore", path);
-  state->buildOptimizers(folder);
-  state->buildMetrics(folder);
-  const std::map<std::string, DVariable> all = variables();
-  state->compare(folder, all, options);
-  // Everything is read before anything is assigned.
-  std::vector<std::pair<DVariable, Tensor>> values;
-  for (const auto &[name, variable] : all)
-    if (folder.tensors().contains(name))
-      values.emplace_back(variable, detail::namingFolders("restore", [&] {
-                            const Tensor value = folder.read(
-                                name, detail::isHostVariable(variable)
-                                          ? std::nullopt
-                                          : std::optional(variable.layout()));
-                            return value.dtype() == variable.dtype()
-                                       ? value
-                                       : cast(value, variable.dtype());
-                          }));
-  const auto parts = state->partsIn(folder);
-  state->restoreStates(folder);
-  for (const auto &[variable, value] : values)
-    variable.assign(value);
-  // These may look at what was restored.
-  for (const auto &[object, part] : parts)
-    object->parts->set(part);
-  if (auto counter = folder.notes().find(counterNote);
-      counter != folder.notes().end())
-    state->saveCounter = std::stoll(counter->second);
+                         const RestoreOptions &options,
+                         std::source_location where) const {
+  return detail::atLine(where, [&]() -> void {
+    detail::expectNotMovedFrom(state, "Checkpoint");
+    if (detail::isTracing())
+      throw Error("[restore] expected to be outside of a function: variables "
+                  "have no values while it is traced");
+    state->wait();
+    const data::TensorFolder folder = detail::openFolder("restore", path);
+    state->buildOptimizers(folder);
+    state->buildMetrics(folder);
+    const std::map<std::string, DVariable> all = variables();
+    state->compare(folder, all, options);
+    // Everything is read before anything is assigned.
+    std::vector<std::pair<DVariable, Tensor>> values;
+    for (const auto &[name, variable] : all)
+      if (folder.tensors().contains(name))
+        values.emplace_back(variable, detail::namingFolders("restore", [&] {
+                              const Tensor value = folder.read(
+                                  name, detail::isHostVariable(variable)
+                                            ? std::nullopt
+                                            : std::optional(variable.layout()));
+                              return value.dtype() == variable.dtype()
+                                         ? value
+                                         : cast(value, variable.dtype());
+                            }));
+    const auto parts = state->partsIn(folder);
+    state->restoreStates(folder);
+    for (const auto &[variable, value] : values)
+      variable.assign(value);
+    // These may look at what was restored.
+    for (const auto &[object, part] : parts)
+      object->parts->set(part);
+    if (auto counter = folder.notes().find(counterNote);
+        counter != folder.notes().end())
+      state->saveCounter = std::stoll(counter->second);
+  });
 }
 
 } // namespace meshloom

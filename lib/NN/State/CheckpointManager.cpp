@@ -3,6 +3,7 @@
 #include "meshloom/NN/State/CheckpointManager.h"
 
 #include "meshloom/API/MovedFrom.h"
+#include "meshloom/API/NameScope.h"
 #include "meshloom/API/Processes.h"
 #include "meshloom/Data/TensorFolder.h"
 #include "meshloom/Support/File.h"
@@ -146,53 +147,60 @@ CheckpointManager::CheckpointManager(Checkpoint checkpoint, fs::path directory,
 }
 
 std::optional<fs::path>
-CheckpointManager::save(std::optional<int64_t> checkpoint_number) const {
-  detail::expectNotMovedFrom(state, "CheckpointManager");
-  const CheckpointManagerOptions &options = state->options;
-  std::optional<int64_t> step;
-  if (options.step_counter)
-    step = options.step_counter->item<int64_t>();
-  if (step && state->lastStep &&
-      *step - *state->lastStep < options.checkpoint_interval)
-    return std::nullopt;
-  // What is being written counts.
-  wait();
-  if (!checkpoint_number)
-    checkpoint_number = step;
-  if (!checkpoint_number) {
-    const auto all = numbered(state->directory, options.checkpoint_name);
-    checkpoint_number = all.empty() ? 1 : all.rbegin()->first + 1;
-  }
-  fs::path path =
-      state->directory /
-      fmt::format("{}-{}", options.checkpoint_name, *checkpoint_number);
-  std::error_code failure;
-  fs::create_directories(state->directory, failure);
-  if (failure)
-    throw Error(fmt::format("[CheckpointManager] expected a folder that can be "
-                            "written, but '{}' cannot be made: {}",
-                            state->directory.string(), failure.message()));
-  state->checkpoint.write(path, options.write,
-                          {.after = [state = std::weak_ptr(state)] {
-                            if (auto alive = state.lock())
-                              alive->prune();
-                          }});
-  state->lastStep = step;
-  return path;
+CheckpointManager::save(std::optional<int64_t> checkpoint_number,
+                        std::source_location where) const {
+  return detail::atLine(where, [&]() -> std::optional<fs::path> {
+    detail::expectNotMovedFrom(state, "CheckpointManager");
+    const CheckpointManagerOptions &options = state->options;
+    std::optional<int64_t> step;
+    if (options.step_counter)
+      step = options.step_counter->item<int64_t>();
+    if (step && state->lastStep &&
+        *step - *state->lastStep < options.checkpoint_interval)
+      return std::nullopt;
+    // What is being written counts.
+    wait();
+    if (!checkpoint_number)
+      checkpoint_number = step;
+    if (!checkpoint_number) {
+      const auto all = numbered(state->directory, options.checkpoint_name);
+      checkpoint_number = all.empty() ? 1 : all.rbegin()->first + 1;
+    }
+    fs::path path =
+        state->directory /
+        fmt::format("{}-{}", options.checkpoint_name, *checkpoint_number);
+    std::error_code failure;
+    fs::create_directories(state->directory, failure);
+    if (failure)
+      throw Error(
+          fmt::format("[CheckpointManager] expected a folder that can be "
+                      "written, but '{}' cannot be made: {}",
+                      state->directory.string(), failure.message()));
+    state->checkpoint.write(path, options.write,
+                            {.after = [state = std::weak_ptr(state)] {
+                              if (auto alive = state.lock())
+                                alive->prune();
+                            }});
+    state->lastStep = step;
+    return path;
+  });
 }
 
 std::optional<fs::path>
-CheckpointManager::restore_or_initialize(const RestoreOptions &options) const {
-  wait();
-  std::optional<fs::path> newest = latest_checkpoint();
-  if (newest) {
-    state->checkpoint.restore(*newest, options);
-    if (state->options.step_counter)
-      state->lastStep = state->options.step_counter->item<int64_t>();
-  } else if (state->options.init_fn) {
-    state->options.init_fn();
-  }
-  return newest;
+CheckpointManager::restore_or_initialize(const RestoreOptions &options,
+                                         std::source_location where) const {
+  return detail::atLine(where, [&]() -> std::optional<fs::path> {
+    wait();
+    std::optional<fs::path> newest = latest_checkpoint();
+    if (newest) {
+      state->checkpoint.restore(*newest, options);
+      if (state->options.step_counter)
+        state->lastStep = state->options.step_counter->item<int64_t>();
+    } else if (state->options.init_fn) {
+      state->options.init_fn();
+    }
+    return newest;
+  });
 }
 
 std::optional<fs::path> CheckpointManager::latest_checkpoint() const {

@@ -6,6 +6,7 @@
 
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/MovedFrom.h"
+#include "meshloom/API/NameScope.h"
 #include "meshloom/API/Processes.h"
 #include "meshloom/API/Shards.h"
 #include "meshloom/NN/Config.h"
@@ -154,83 +155,88 @@ struct ExportedFunctions::State {
 
 ExportedFunctions load_functions(const std::filesystem::path &path,
                                  const std::optional<Mesh> &mesh,
-                                 const std::filesystem::path &verify_key) {
-  const data::TensorFolder folder = detail::openFolder("load_functions", path);
-  // What is checked is what is used: a file that is replaced meanwhile is not
-  // read again.
-  std::map<std::string, Tensor> checked;
-  if (!verify_key.empty()) {
-    checked = wholeTensors(folder);
-    if (Status done =
-            verifyContent((path / signedName).string(),
-                          contentsOf(folder, checked), verify_key.string());
-        !done)
-      throw keyError("load_functions", done);
-  }
-  auto read = [&](const std::string &name,
-                  const std::optional<Layout> &layout = std::nullopt) {
-    if (checked.empty())
-      return folder.read(name, layout);
-    auto found = checked.find(name);
-    if (found == checked.end())
-      return folder.read(name, layout); // which says that there is none
-    return layout ? distribute(found->second, *layout) : found->second;
-  };
-  auto note = folder.notes().find(signaturesNote);
-  if (note == folder.notes().end())
-    throw Error(
-        fmt::format("[load_functions] '{}' has no functions: it was not "
-                    "written by export_functions",
-                    path.string()));
-  auto state = std::make_shared<ExportedFunctions::State>();
-  std::map<std::string, size_t> variables; // by the names of their tensors
-  const Config signatures = Config::parse(note->second);
-  for (const auto &[name, captured] : signatures.as_map()) {
-    const std::vector<uint8_t> program =
-        read(programPrefix + name).to_vector<uint8_t>();
-    ExportedFunctions::State::Signature signature{
-        parse_function(
-            {reinterpret_cast<const char *>(program.data()), program.size()},
-            fmt::format("{}' of '{}", name, path.string()), mesh),
-        {}};
-    const std::vector<ValueInfo> arguments = signature.function.arguments();
-    const size_t count = captured.as_list().size();
-    if (count > arguments.size())
-      throw Error(fmt::format("[load_functions] '{}' is damaged: signature "
-                              "'{}' captures more than it takes",
-                              path.string(), name));
-    for (size_t i = 0; i < count; ++i) {
-      const std::string &tensor = captured.as_list()[i].as_string();
-      const ValueInfo &argument = arguments[arguments.size() - count + i];
-      auto known = variables.find(tensor);
-      if (known != variables.end()) {
-        signature.captured.emplace_back(known->second);
-        continue;
-      }
-      const auto stored = folder.tensors().find(tensor);
-      if (stored == folder.tensors().end())
-        throw Error(fmt::format("[load_functions] '{}' is damaged: signature "
-                                "'{}' captures '{}', which the folder does not "
-                                "have",
-                                path.string(), name, tensor));
-      // What was on the host is, where there is one device.
-      const bool isOnHost = stored->second.layout.empty() &&
-                            argument.layout.mesh().is_single_device();
-      Tensor value = read(tensor, isOnHost ? std::nullopt
-                                           : std::optional(argument.layout));
-      if (!tensor.starts_with(variablePrefix)) {
-        signature.captured.emplace_back(std::move(value));
-        continue;
-      }
-      variables.emplace(tensor, state->variables.size());
-      signature.captured.emplace_back(state->variables.size());
-      state->variables.emplace_back(
-          value,
-          VariableOptions{.name = tensor.substr(sizeof(variablePrefix) - 1)});
+                                 const std::filesystem::path &verify_key,
+                                 std::source_location where) {
+  return detail::atLine(where, [&]() -> ExportedFunctions {
+    const data::TensorFolder folder =
+        detail::openFolder("load_functions", path);
+    // What is checked is what is used: a file that is replaced meanwhile is not
+    // read again.
+    std::map<std::string, Tensor> checked;
+    if (!verify_key.empty()) {
+      checked = wholeTensors(folder);
+      if (Status done =
+              verifyContent((path / signedName).string(),
+                            contentsOf(folder, checked), verify_key.string());
+          !done)
+        throw keyError("load_functions", done);
     }
-    state->signatures.emplace(name, std::move(signature));
-  }
-  return ExportedFunctions(std::move(state));
+    auto read = [&](const std::string &name,
+                    const std::optional<Layout> &layout = std::nullopt) {
+      if (checked.empty())
+        return folder.read(name, layout);
+      auto found = checked.find(name);
+      if (found == checked.end())
+        return folder.read(name, layout); // which says that there is none
+      return layout ? distribute(found->second, *layout) : found->second;
+    };
+    auto note = folder.notes().find(signaturesNote);
+    if (note == folder.notes().end())
+      throw Error(
+          fmt::format("[load_functions] '{}' has no functions: it was not "
+                      "written by export_functions",
+                      path.string()));
+    auto state = std::make_shared<ExportedFunctions::State>();
+    std::map<std::string, size_t> variables; // by the names of their tensors
+    const Config signatures = Config::parse(note->second);
+    for (const auto &[name, captured] : signatures.as_map()) {
+      const std::vector<uint8_t> program =
+          read(programPrefix + name).to_vector<uint8_t>();
+      ExportedFunctions::State::Signature signature{
+          parse_function(
+              {reinterpret_cast<const char *>(program.data()), program.size()},
+              fmt::format("{}' of '{}", name, path.string()), mesh),
+          {}};
+      const std::vector<ValueInfo> arguments = signature.function.arguments();
+      const size_t count = captured.as_list().size();
+      if (count > arguments.size())
+        throw Error(fmt::format("[load_functions] '{}' is damaged: signature "
+                                "'{}' captures more than it takes",
+                                path.string(), name));
+      for (size_t i = 0; i < count; ++i) {
+        const std::string &tensor = captured.as_list()[i].as_string();
+        const ValueInfo &argument = arguments[arguments.size() - count + i];
+        auto known = variables.find(tensor);
+        if (known != variables.end()) {
+          signature.captured.emplace_back(known->second);
+          continue;
+        }
+        const auto stored = folder.tensors().find(tensor);
+        if (stored == folder.tensors().end())
+          throw Error(
+              fmt::format("[load_functions] '{}' is damaged: signature "
+                          "'{}' captures '{}', which the folder does not "
+                          "have",
+                          path.string(), name, tensor));
+        // What was on the host is, where there is one device.
+        const bool isOnHost = stored->second.layout.empty() &&
+                              argument.layout.mesh().is_single_device();
+        Tensor value = read(tensor, isOnHost ? std::nullopt
+                                             : std::optional(argument.layout));
+        if (!tensor.starts_with(variablePrefix)) {
+          signature.captured.emplace_back(std::move(value));
+          continue;
+        }
+        variables.emplace(tensor, state->variables.size());
+        signature.captured.emplace_back(state->variables.size());
+        state->variables.emplace_back(
+            value,
+            VariableOptions{.name = tensor.substr(sizeof(variablePrefix) - 1)});
+      }
+      state->signatures.emplace(name, std::move(signature));
+    }
+    return ExportedFunctions(std::move(state));
+  });
 }
 
 std::vector<std::string> ExportedFunctions::signatures() const {

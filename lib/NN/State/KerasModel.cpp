@@ -3,6 +3,7 @@
 #include "meshloom/NN/State/KerasModel.h"
 #include "../Layers/LayerState.h"
 
+#include "meshloom/API/NameScope.h"
 #include "meshloom/NN/Layers/Core.h"
 
 #include <fmt/format.h>
@@ -574,8 +575,9 @@ Model modelOf(const Config &keras) {
 
 } // namespace
 
-Model model_from_json(std::string_view json) {
-  return modelOf(Config::parse(json));
+Model model_from_json(std::string_view json, std::source_location where) {
+  return detail::atLine(
+      where, [&]() -> Model { return modelOf(Config::parse(json)); });
 }
 
 } // namespace meshloom

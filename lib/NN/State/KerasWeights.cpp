@@ -2,6 +2,7 @@
 #include "../Layers/LayerState.h"
 #include "meshloom/NN/State/KerasModel.h"
 
+#include "meshloom/API/NameScope.h"
 #include "meshloom/Data/Npz.h"
 #include "meshloom/Support/File.h"
 
@@ -58,48 +59,51 @@ static data::NamedTensors tensorsIn(const std::filesystem::path &path) {
              : data::parse_safetensors(bytes, path.string());
 }
 
-void load_keras_weights(const Layer &model, const std::filesystem::path &path) {
-  // Weights of a Sequential begin with its name in Keras.
-  const std::string prefix = model.name() + "/";
-  std::set<std::string> paths;
-  for (const NamedVariable &named : model.named_variables())
-    paths.insert({named.path, prefix + named.path});
-  data::NamedTensors given;
-  for (auto &[name, value] : tensorsIn(path))
-    if (name.find("seed_generator") == std::string::npos)
-      given.emplace(paths.contains(name) ? name : ourPath(name), value);
-  std::vector<std::string> problems;
-  std::vector<std::pair<DVariable, Tensor>> values;
-  const std::vector<DVariable> weights = model.weights();
-  for (const NamedVariable &named : model.named_variables()) {
-    if (std::ranges::none_of(weights, [&](const DVariable &weight) {
-          return weight.is(named.variable);
-        }))
-      continue;
-    auto found = given.find(named.path);
-    if (found == given.end())
-      found = given.find(prefix + named.path);
-    if (found == given.end()) {
-      problems.push_back(fmt::format("'{}' is missing", named.path));
-      continue;
+void load_keras_weights(const Layer &model, const std::filesystem::path &path,
+                        std::source_location where) {
+  return detail::atLine(where, [&]() -> void {
+    // Weights of a Sequential begin with its name in Keras.
+    const std::string prefix = model.name() + "/";
+    std::set<std::string> paths;
+    for (const NamedVariable &named : model.named_variables())
+      paths.insert({named.path, prefix + named.path});
+    data::NamedTensors given;
+    for (auto &[name, value] : tensorsIn(path))
+      if (name.find("seed_generator") == std::string::npos)
+        given.emplace(paths.contains(name) ? name : ourPath(name), value);
+    std::vector<std::string> problems;
+    std::vector<std::pair<DVariable, Tensor>> values;
+    const std::vector<DVariable> weights = model.weights();
+    for (const NamedVariable &named : model.named_variables()) {
+      if (std::ranges::none_of(weights, [&](const DVariable &weight) {
+            return weight.is(named.variable);
+          }))
+        continue;
+      auto found = given.find(named.path);
+      if (found == given.end())
+        found = given.find(prefix + named.path);
+      if (found == given.end()) {
+        problems.push_back(fmt::format("'{}' is missing", named.path));
+        continue;
+      }
+      if (found->second.shape() != named.variable.shape())
+        problems.push_back(fmt::format("'{}' is {}, expected {}", named.path,
+                                       sizesText(found->second.shape()),
+                                       sizesText(named.variable.shape())));
+      else
+        values.emplace_back(named.variable, found->second);
+      given.erase(found);
     }
-    if (found->second.shape() != named.variable.shape())
-      problems.push_back(fmt::format("'{}' is {}, expected {}", named.path,
-                                     sizesText(found->second.shape()),
-                                     sizesText(named.variable.shape())));
-    else
-      values.emplace_back(named.variable, found->second);
-    given.erase(found);
-  }
-  for (auto &[name, value] : given)
-    problems.push_back(fmt::format("'{}' is of no weight", name));
-  if (!problems.empty())
-    throw Error(fmt::format("[load_keras_weights] '{}' is not of the model "
-                            "'{}': {}",
-                            path.string(), model.name(),
-                            fmt::join(problems, "; ")));
-  for (auto &[variable, value] : values)
-    variable.assign(cast(value, variable.dtype()));
+    for (auto &[name, value] : given)
+      problems.push_back(fmt::format("'{}' is of no weight", name));
+    if (!problems.empty())
+      throw Error(fmt::format("[load_keras_weights] '{}' is not of the model "
+                              "'{}': {}",
+                              path.string(), model.name(),
+                              fmt::join(problems, "; ")));
+    for (auto &[variable, value] : values)
+      variable.assign(cast(value, variable.dtype()));
+  });
 }
 
 } // namespace meshloom

@@ -6,6 +6,7 @@
 
 #include "meshloom/API/Logging.h"
 #include "meshloom/API/Mesh.h"
+#include "meshloom/API/NameScope.h"
 #include "meshloom/API/Shards.h"
 
 #include <fmt/format.h>
@@ -78,99 +79,116 @@ private:
 } // namespace
 
 void save(const Model &model, const fs::path &path,
-          const SaveModelOptions &options) {
-  const Config config = model.config();
-  std::map<std::string, std::string> notes{
-      {architectureNote, config.to_json()}};
-  Checkpoint::Objects objects{{modelName, model}};
-  std::optional<optimizers::Optimizer> optimizer = options.optimizer;
-  if (options.include_optimizer && model.compiled()) {
-    if (!optimizer)
-      optimizer = model.compile_options().optimizer.optimizer;
-    try {
-      notes[compileNote] = model.compile_config().to_json();
-    } catch (const Error &error) {
-      detail::log(LogLevel::WARNING,
-                  fmt::format("[save] '{}' is saved without what the model was "
-                              "compiled with: {}",
-                              path.string(), error.what()));
+          const SaveModelOptions &options, std::source_location where) {
+  return detail::atLine(where, [&]() -> void {
+    const Config config = model.config();
+    std::map<std::string, std::string> notes{
+        {architectureNote, config.to_json()}};
+    Checkpoint::Objects objects{{modelName, model}};
+    std::optional<optimizers::Optimizer> optimizer = options.optimizer;
+    if (options.include_optimizer && model.compiled()) {
+      if (!optimizer)
+        optimizer = model.compile_options().optimizer.optimizer;
+      try {
+        notes[compileNote] = model.compile_config().to_json();
+      } catch (const Error &error) {
+        detail::log(
+            LogLevel::WARNING,
+            fmt::format("[save] '{}' is saved without what the model was "
+                        "compiled with: {}",
+                        path.string(), error.what()));
+      }
     }
-  }
-  if (optimizer) {
-    objects.emplace_back(optimizerName, *optimizer);
-    notes[optimizerName] = optimizer->config().to_json();
-  }
-  if (!options.training.is_null())
-    notes[trainingNote] = options.training.to_json();
-  Checkpoint(std::move(objects)).write(path, {}, {.notes = std::move(notes)});
-}
-
-Model load_model(const fs::path &path, const LoadModelOptions &options) {
-  const data::TensorFolder folder = detail::openFolder("load_model", path);
-  auto architecture = folder.notes().find(architectureNote);
-  if (architecture == folder.notes().end())
-    throw Error(fmt::format(
-        "[load_model] '{}' has weights, but no model: it was written by "
-        "save_weights or a Checkpoint; make the model, then load_weights",
-        path.string()));
-  Model model(Layer::from_config(Config::parse(architecture->second)));
-  const Placement placement(folder, options.mesh);
-  for (const auto &[name, variable] : model.named_variables()) {
-    const std::string stored = fmt::format("{}/{}", modelName, name);
-    if (!folder.tensors().contains(stored))
-      continue; // what is missing is listed below
-    std::optional<Layout> layout = placement.of(stored);
-    if (layout &&
-        (detail::isHostVariable(variable) || variable.layout() != *layout))
-      variable.set_layout(*layout);
-  }
-  detail::namingFolders("load_model", [&] {
-    Checkpoint({{modelName, model}})
-        .restore(path, {.allow_extra_objects = true});
+    if (optimizer) {
+      objects.emplace_back(optimizerName, *optimizer);
+      notes[optimizerName] = optimizer->config().to_json();
+    }
+    if (!options.training.is_null())
+      notes[trainingNote] = options.training.to_json();
+    Checkpoint(std::move(objects)).write(path, {}, {.notes = std::move(notes)});
   });
-  auto compile = folder.notes().find(compileNote);
-  if (options.compile && compile != folder.notes().end()) {
-    OptimizerOrName optimizer;
-    if (folder.notes().contains(optimizerName))
-      optimizer = load_optimizer(path, model);
-    model.compile_from_config(Config::parse(compile->second),
-                              std::move(optimizer));
-  }
-  return model;
 }
 
-optimizers::Optimizer load_optimizer(const fs::path &path, const Model &model) {
-  const data::TensorFolder folder = detail::openFolder("load_optimizer", path);
-  auto config = folder.notes().find(optimizerName);
-  if (config == folder.notes().end())
-    throw Error(fmt::format("[load_optimizer] '{}' was saved without an "
-                            "optimizer: give it to save",
-                            path.string()));
-  optimizers::Optimizer optimizer =
-      optimizers::Optimizer::from_config(Config::parse(config->second));
-  detail::namingFolders("load_optimizer", [&] {
-    Checkpoint({{modelName, model}, {optimizerName, optimizer}}).restore(path);
+Model load_model(const fs::path &path, const LoadModelOptions &options,
+                 std::source_location where) {
+  return detail::atLine(where, [&]() -> Model {
+    const data::TensorFolder folder = detail::openFolder("load_model", path);
+    auto architecture = folder.notes().find(architectureNote);
+    if (architecture == folder.notes().end())
+      throw Error(fmt::format(
+          "[load_model] '{}' has weights, but no model: it was written by "
+          "save_weights or a Checkpoint; make the model, then load_weights",
+          path.string()));
+    Model model(Layer::from_config(Config::parse(architecture->second)));
+    const Placement placement(folder, options.mesh);
+    for (const auto &[name, variable] : model.named_variables()) {
+      const std::string stored = fmt::format("{}/{}", modelName, name);
+      if (!folder.tensors().contains(stored))
+        continue; // what is missing is listed below
+      std::optional<Layout> layout = placement.of(stored);
+      if (layout &&
+          (detail::isHostVariable(variable) || variable.layout() != *layout))
+        variable.set_layout(*layout);
+    }
+    detail::namingFolders("load_model", [&] {
+      Checkpoint({{modelName, model}})
+          .restore(path, {.allow_extra_objects = true});
+    });
+    auto compile = folder.notes().find(compileNote);
+    if (options.compile && compile != folder.notes().end()) {
+      OptimizerOrName optimizer;
+      if (folder.notes().contains(optimizerName))
+        optimizer = load_optimizer(path, model);
+      model.compile_from_config(Config::parse(compile->second),
+                                std::move(optimizer));
+    }
+    return model;
   });
-  return optimizer;
 }
 
-Config load_training_config(const fs::path &path) {
-  const data::TensorFolder folder =
-      detail::openFolder("load_training_config", path);
-  auto training = folder.notes().find(trainingNote);
-  return training == folder.notes().end() ? Config()
-                                          : Config::parse(training->second);
+optimizers::Optimizer load_optimizer(const fs::path &path, const Model &model,
+                                     std::source_location where) {
+  return detail::atLine(where, [&]() -> optimizers::Optimizer {
+    const data::TensorFolder folder =
+        detail::openFolder("load_optimizer", path);
+    auto config = folder.notes().find(optimizerName);
+    if (config == folder.notes().end())
+      throw Error(fmt::format("[load_optimizer] '{}' was saved without an "
+                              "optimizer: give it to save",
+                              path.string()));
+    optimizers::Optimizer optimizer =
+        optimizers::Optimizer::from_config(Config::parse(config->second));
+    detail::namingFolders("load_optimizer", [&] {
+      Checkpoint({{modelName, model}, {optimizerName, optimizer}})
+          .restore(path);
+    });
+    return optimizer;
+  });
 }
 
-void save_weights(const Layer &model, const fs::path &path) {
-  Checkpoint({{modelName, model}}).write(path);
+Config load_training_config(const fs::path &path, std::source_location where) {
+  return detail::atLine(where, [&]() -> Config {
+    const data::TensorFolder folder =
+        detail::openFolder("load_training_config", path);
+    auto training = folder.notes().find(trainingNote);
+    return training == folder.notes().end() ? Config()
+                                            : Config::parse(training->second);
+  });
+}
+
+void save_weights(const Layer &model, const fs::path &path,
+                  std::source_location where) {
+  return detail::atLine(
+      where, [&]() -> void { Checkpoint({{modelName, model}}).write(path); });
 }
 
 void load_weights(const Layer &model, const fs::path &path,
-                  const RestoreOptions &options) {
-  RestoreOptions own = options;
-  own.allow_extra_objects = true; // the optimizer of a whole model
-  Checkpoint({{modelName, model}}).restore(path, own);
+                  const RestoreOptions &options, std::source_location where) {
+  return detail::atLine(where, [&]() -> void {
+    RestoreOptions own = options;
+    own.allow_extra_objects = true; // the optimizer of a whole model
+    Checkpoint({{modelName, model}}).restore(path, own);
+  });
 }
 
 } // namespace meshloom

@@ -6,6 +6,7 @@
 
 #include "meshloom/API/HostTensor.h"
 #include "meshloom/API/Logging.h"
+#include "meshloom/API/NameScope.h"
 #include "meshloom/API/Processes.h"
 
 #include <fmt/format.h>
@@ -374,172 +375,180 @@ static std::optional<TrainingData> splitOff(TrainingData &data, double part) {
   return validation;
 }
 
-History Trainer::fit(const TrainingData &given, FitOptions options) const {
-  Training &training = trained("fit");
-  expectFitOptions(options);
-  TrainingData data = given;
-  std::optional<TrainingData> validation;
-  if (!options.validation_data.empty())
-    validation = options.validation_data;
-  else if (options.validation_split > 0)
-    validation = splitOff(data, options.validation_split);
-  const std::optional<WorkerBatches> made =
-      batchesOfWorkers(data, training, "fit", options.batch_size,
-                       options.steps_per_epoch, "steps_per_epoch");
-  const AnyDataset batches =
-      made ? made->likenesses()
-           : batchesOf(data, "fit", options.batch_size,
-                       options.shuffle ? std::optional(options.seed)
-                                       : std::nullopt);
-  if (data.isGenerator && !options.steps_per_epoch)
-    refuseTraining("fit", "a generator does not say how many batches it has: "
-                          "give steps_per_epoch");
-  expectFinite(batches, options.steps_per_epoch, "fit", "steps_per_epoch");
-  std::optional<AnyDataset> validationBatches;
-  std::optional<WorkerBatches> validationMade;
-  if (validation) {
-    validationMade = batchesOfWorkers(
-        *validation, training, "fit", options.validation_batch_size,
-        options.validation_steps, "validation_steps");
-    std::optional<int64_t> size = options.validation_batch_size;
-    if (!size && validation->arrays)
-      size = options.batch_size;
-    validationBatches = validationMade ? validationMade->likenesses()
-                                       : batchesOf(*validation, "fit", size);
-    expectFinite(*validationBatches, options.validation_steps, "fit",
-                 "validation_steps");
-  }
-  training.setClassWeights(options.class_weight);
-
-  callbacks::HistoryCallback history;
-  callbacks::ProgbarLogger progress;
-  std::vector<callbacks::CallbackRef> all = options.callbacks;
-  if (options.verbose > 0 && !showsProgress(all))
-    all.emplace_back(progress);
-  all.emplace_back(history);
-  CallbackList callbacks(static_cast<const Model &>(*this), std::move(all),
-                         {.epochs = options.epochs,
-                          .steps = countOf(batches, options.steps_per_epoch),
-                          .verbose = options.verbose,
-                          .validates = validation.has_value()});
-  using callbacks::Callback;
-
-  Logs none, last;
-  training.stops = false;
-  Epochs epochs(batches, options.steps_per_epoch, data.isGenerator);
-  if (!training.model.built())
-    if (const Element *first = epochs.first())
-      training.build(*first, "fit");
-  // Validation data that do not fit are found before anything is trained.
-  std::optional<Epochs> firstValidation;
-  if (validation && options.epochs >= options.validation_freq) {
-    firstValidation.emplace(*validationBatches, options.validation_steps, true);
-    if (const Element *first = firstValidation->first();
-        first && training.model.built())
-      training.expectTestable(*first);
-  }
-  training.resumed.reset();
-  const CallbacksOfTraining known(training, callbacks);
-  callbacks.begin(none);
-  const Resumption first =
-      training.resumed.value_or(Resumption{options.initial_epoch});
-  const int64_t firstEpoch = first.epoch;
-  // A batch of an epoch that goes on, and whose numbers do.
-  std::optional<Element> seen;
-  if (training.resumed) {
-    callbacks.restore(first.callbacks);
-    seen = epochs.skip(firstEpoch - options.initial_epoch, first.batch);
-    if (!first.numbers)
-      seen.reset();
-  }
-  for (int64_t epoch = firstEpoch;
-       epoch < options.epochs && !training.stops && !epochs.endedEarly;
-       ++epoch) {
-    training.reset();
-    const bool goesOn = epoch == firstEpoch && seen;
-    if (goesOn)
-      training.resumeEpoch(*seen, *first.numbers);
-    callbacks.call(&Callback::on_epoch_begin, epoch, none);
-    epochs.begin();
-    const int64_t before = epoch == firstEpoch ? first.batch : 0;
-    int64_t done = before;
-    while (!training.stops) {
-      const std::vector<Element> group =
-          epochs.next(training.options.steps_per_execution);
-      if (group.empty())
-        break;
-      callbacks.call(&Callback::on_train_batch_begin, done, none);
-      training.build(group.front(), "fit");
-      if (made) {
-        training.trainOnWorkers(*made, int64_t(group.size()));
-      } else if (training.hasWorkers()) {
-        std::vector<StepBatch> batches;
-        batches.reserve(group.size());
-        for (const Element &batch : group)
-          batches.push_back(training.place(batch, "fit"));
-        training.trainOnWorker(batches);
-      } else if (training.options.steps_per_execution == 1 || group.size() == 1)
-        training.train(training.place(group.front(), "fit"));
-      else
-        training.trainMany(
-            training.placeStack(group, training.options.steps_per_execution,
-                                "fit"),
-            int64_t(group.size()));
-      done += int64_t(group.size());
-      Logs logs([&training] { return training.read(); });
-      callbacks.call(&Callback::on_train_batch_end, done - 1, logs);
+History Trainer::fit(const TrainingData &given, FitOptions options,
+                     std::source_location where) const {
+  return detail::atLine(where, [&]() -> History {
+    Training &training = trained("fit");
+    expectFitOptions(options);
+    TrainingData data = given;
+    std::optional<TrainingData> validation;
+    if (!options.validation_data.empty())
+      validation = options.validation_data;
+    else if (options.validation_split > 0)
+      validation = splitOff(data, options.validation_split);
+    const std::optional<WorkerBatches> made =
+        batchesOfWorkers(data, training, "fit", options.batch_size,
+                         options.steps_per_epoch, "steps_per_epoch");
+    const AnyDataset batches =
+        made ? made->likenesses()
+             : batchesOf(data, "fit", options.batch_size,
+                         options.shuffle ? std::optional(options.seed)
+                                         : std::nullopt);
+    if (data.isGenerator && !options.steps_per_epoch)
+      refuseTraining("fit", "a generator does not say how many batches it has: "
+                            "give steps_per_epoch");
+    expectFinite(batches, options.steps_per_epoch, "fit", "steps_per_epoch");
+    std::optional<AnyDataset> validationBatches;
+    std::optional<WorkerBatches> validationMade;
+    if (validation) {
+      validationMade = batchesOfWorkers(
+          *validation, training, "fit", options.validation_batch_size,
+          options.validation_steps, "validation_steps");
+      std::optional<int64_t> size = options.validation_batch_size;
+      if (!size && validation->arrays)
+        size = options.batch_size;
+      validationBatches = validationMade ? validationMade->likenesses()
+                                         : batchesOf(*validation, "fit", size);
+      expectFinite(*validationBatches, options.validation_steps, "fit",
+                   "validation_steps");
     }
-    if (done == 0 && epoch == firstEpoch)
-      refuseTraining("fit", "expected batches, got an empty dataset");
-    if (done == before && before > 0 && !goesOn)
-      continue; // what was resumed had no batch left, and no numbers
-    if (epochs.endedEarly)
-      log(LogLevel::WARNING,
-          fmt::format("[fit] the dataset ended after {} of {} batches of epoch "
-                      "{}, which is the last one: fit takes steps_per_epoch * "
-                      "epochs batches, so call repeat() on the dataset",
-                      done, *options.steps_per_epoch, epoch + 1));
-    last = Logs(training.read());
-    if (validation && (epoch + 1) % options.validation_freq == 0) {
-      Epochs whole =
-          firstValidation
-              ? *std::exchange(firstValidation, std::nullopt)
-              : Epochs(*validationBatches, options.validation_steps, true);
-      const Logs seen =
-          evaluateWith(training, callbacks, std::move(whole), validationMade,
-                       options.validation_steps, "fit");
-      for (auto &[name, value] : seen.values())
-        last.set("val_" + name, value);
+    training.setClassWeights(options.class_weight);
+
+    callbacks::HistoryCallback history;
+    callbacks::ProgbarLogger progress;
+    std::vector<callbacks::CallbackRef> all = options.callbacks;
+    if (options.verbose > 0 && !showsProgress(all))
+      all.emplace_back(progress);
+    all.emplace_back(history);
+    CallbackList callbacks(static_cast<const Model &>(*this), std::move(all),
+                           {.epochs = options.epochs,
+                            .steps = countOf(batches, options.steps_per_epoch),
+                            .verbose = options.verbose,
+                            .validates = validation.has_value()});
+    using callbacks::Callback;
+
+    Logs none, last;
+    training.stops = false;
+    Epochs epochs(batches, options.steps_per_epoch, data.isGenerator);
+    if (!training.model.built())
+      if (const Element *first = epochs.first())
+        training.build(*first, "fit");
+    // Validation data that do not fit are found before anything is trained.
+    std::optional<Epochs> firstValidation;
+    if (validation && options.epochs >= options.validation_freq) {
+      firstValidation.emplace(*validationBatches, options.validation_steps,
+                              true);
+      if (const Element *first = firstValidation->first();
+          first && training.model.built())
+        training.expectTestable(*first);
     }
-    callbacks.call(&Callback::on_epoch_end, epoch, last);
-  }
-  if (firstEpoch < options.epochs || training.resumed)
-    training.finish();
-  callbacks.call(&Callback::on_train_end, last);
-  return history.history();
+    training.resumed.reset();
+    const CallbacksOfTraining known(training, callbacks);
+    callbacks.begin(none);
+    const Resumption first =
+        training.resumed.value_or(Resumption{options.initial_epoch});
+    const int64_t firstEpoch = first.epoch;
+    // A batch of an epoch that goes on, and whose numbers do.
+    std::optional<Element> seen;
+    if (training.resumed) {
+      callbacks.restore(first.callbacks);
+      seen = epochs.skip(firstEpoch - options.initial_epoch, first.batch);
+      if (!first.numbers)
+        seen.reset();
+    }
+    for (int64_t epoch = firstEpoch;
+         epoch < options.epochs && !training.stops && !epochs.endedEarly;
+         ++epoch) {
+      training.reset();
+      const bool goesOn = epoch == firstEpoch && seen;
+      if (goesOn)
+        training.resumeEpoch(*seen, *first.numbers);
+      callbacks.call(&Callback::on_epoch_begin, epoch, none);
+      epochs.begin();
+      const int64_t before = epoch == firstEpoch ? first.batch : 0;
+      int64_t done = before;
+      while (!training.stops) {
+        const std::vector<Element> group =
+            epochs.next(training.options.steps_per_execution);
+        if (group.empty())
+          break;
+        callbacks.call(&Callback::on_train_batch_begin, done, none);
+        training.build(group.front(), "fit");
+        if (made) {
+          training.trainOnWorkers(*made, int64_t(group.size()));
+        } else if (training.hasWorkers()) {
+          std::vector<StepBatch> batches;
+          batches.reserve(group.size());
+          for (const Element &batch : group)
+            batches.push_back(training.place(batch, "fit"));
+          training.trainOnWorker(batches);
+        } else if (training.options.steps_per_execution == 1 ||
+                   group.size() == 1)
+          training.train(training.place(group.front(), "fit"));
+        else
+          training.trainMany(
+              training.placeStack(group, training.options.steps_per_execution,
+                                  "fit"),
+              int64_t(group.size()));
+        done += int64_t(group.size());
+        Logs logs([&training] { return training.read(); });
+        callbacks.call(&Callback::on_train_batch_end, done - 1, logs);
+      }
+      if (done == 0 && epoch == firstEpoch)
+        refuseTraining("fit", "expected batches, got an empty dataset");
+      if (done == before && before > 0 && !goesOn)
+        continue; // what was resumed had no batch left, and no numbers
+      if (epochs.endedEarly)
+        log(LogLevel::WARNING,
+            fmt::format(
+                "[fit] the dataset ended after {} of {} batches of epoch "
+                "{}, which is the last one: fit takes steps_per_epoch * "
+                "epochs batches, so call repeat() on the dataset",
+                done, *options.steps_per_epoch, epoch + 1));
+      last = Logs(training.read());
+      if (validation && (epoch + 1) % options.validation_freq == 0) {
+        Epochs whole =
+            firstValidation
+                ? *std::exchange(firstValidation, std::nullopt)
+                : Epochs(*validationBatches, options.validation_steps, true);
+        const Logs seen =
+            evaluateWith(training, callbacks, std::move(whole), validationMade,
+                         options.validation_steps, "fit");
+        for (auto &[name, value] : seen.values())
+          last.set("val_" + name, value);
+      }
+      callbacks.call(&Callback::on_epoch_end, epoch, last);
+    }
+    if (firstEpoch < options.epochs || training.resumed)
+      training.finish();
+    callbacks.call(&Callback::on_train_end, last);
+    return history.history();
+  });
 }
 
 //===-- evaluate, predict, single batches ---------------------------------===//
 
-Logs Trainer::evaluate(const TrainingData &given,
-                       EvaluateOptions options) const {
-  Training &training = trained("evaluate");
-  TrainingData data = given;
-  const std::optional<WorkerBatches> made = batchesOfWorkers(
-      data, training, "evaluate", options.batch_size, options.steps, "steps");
-  const AnyDataset batches =
-      made ? made->likenesses()
-           : batchesOf(data, "evaluate", options.batch_size);
-  expectFinite(batches, options.steps, "evaluate", "steps");
+Logs Trainer::evaluate(const TrainingData &given, EvaluateOptions options,
+                       std::source_location where) const {
+  return detail::atLine(where, [&]() -> Logs {
+    Training &training = trained("evaluate");
+    TrainingData data = given;
+    const std::optional<WorkerBatches> made = batchesOfWorkers(
+        data, training, "evaluate", options.batch_size, options.steps, "steps");
+    const AnyDataset batches =
+        made ? made->likenesses()
+             : batchesOf(data, "evaluate", options.batch_size);
+    expectFinite(batches, options.steps, "evaluate", "steps");
 
-  callbacks::ProgbarLogger progress;
-  if (options.verbose > 0 && !showsProgress(options.callbacks))
-    options.callbacks.emplace_back(progress);
-  CallbackList callbacks(
-      static_cast<const Model &>(*this), std::move(options.callbacks),
-      {.steps = countOf(batches, options.steps), .verbose = options.verbose});
-  return evaluateWith(training, callbacks, {batches, options.steps, true}, made,
-                      options.steps, "evaluate");
+    callbacks::ProgbarLogger progress;
+    if (options.verbose > 0 && !showsProgress(options.callbacks))
+      options.callbacks.emplace_back(progress);
+    CallbackList callbacks(
+        static_cast<const Model &>(*this), std::move(options.callbacks),
+        {.steps = countOf(batches, options.steps), .verbose = options.verbose});
+    return evaluateWith(training, callbacks, {batches, options.steps, true},
+                        made, options.steps, "evaluate");
+  });
 }
 
 std::vector<Tensor> Trainer::predict_many(const TrainingData &data,
@@ -631,24 +640,28 @@ Tensor Trainer::predictOnBatch(const Element &batch, Where where) const {
 }
 
 Logs Trainer::onBatch(bool trains, const Element &given,
-                      const OnBatchOptions &options) const {
-  const char *const function = trains ? "train_on_batch" : "test_on_batch";
-  Training &training = trained(function);
-  training.build(given, function);
-  StepBatch batch = training.place(given, function);
-  if (options.sample_weight.defined())
-    batch.weights =
-        training.place(data::detail::elementOf(options.sample_weight), function)
-            .x;
-  if (options.reset_metrics)
-    training.reset();
-  if (trains) {
-    training.setClassWeights(options.class_weight);
-    training.train(batch);
-  } else {
-    training.test(batch);
-  }
-  return Logs(training.read());
+                      const OnBatchOptions &options,
+                      std::source_location where) const {
+  return detail::atLine(where, [&]() -> Logs {
+    const char *const function = trains ? "train_on_batch" : "test_on_batch";
+    Training &training = trained(function);
+    training.build(given, function);
+    StepBatch batch = training.place(given, function);
+    if (options.sample_weight.defined())
+      batch.weights =
+          training
+              .place(data::detail::elementOf(options.sample_weight), function)
+              .x;
+    if (options.reset_metrics)
+      training.reset();
+    if (trains) {
+      training.setClassWeights(options.class_weight);
+      training.train(batch);
+    } else {
+      training.test(batch);
+    }
+    return Logs(training.read());
+  });
 }
 
 } // namespace meshloom

@@ -34,6 +34,9 @@ std::vector<CustomOperand> operandsOf(const std::vector<LibraryOperand> &boxes,
 Status callTarget(const CustomTarget &target, const std::string &name,
                   const CustomCall &call) {
   auto failed = [&](std::string_view why) {
+    // The user's own words.
+    if (name == assertTarget)
+      return Error(std::string(why));
     return Error(fmt::format("custom call '{}' failed: {}", name, why));
   };
   try {
@@ -160,6 +163,8 @@ static Result<std::shared_ptr<const CustomTarget>>
 targetOf(const std::string &name) {
   if (name == debugPrintTarget)
     return debugPrint();
+  if (name == assertTarget)
+    return assertion();
   if (auto target = find_custom_call(name))
     return target;
   return Error(fmt::format("no function is registered as custom call target "

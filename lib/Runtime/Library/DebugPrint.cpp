@@ -1,4 +1,5 @@
-// Values as text on the standard output, one line a call.
+// Values as text: on the standard output, one line a call, and in the errors of
+// checks.
 #include "meshloom/Runtime/DebugPrint.h"
 
 #include "FloatBits.h"
@@ -88,9 +89,9 @@ void write(std::string &text, const CustomOperand &value, size_t dim,
   text += ']';
 }
 
-Status print(const CustomCall &call) {
+/// The call's config with inputs from number `next` on in place of each `{}`.
+std::string formatted(const CustomCall &call, size_t next) {
   std::string line;
-  size_t next = 0;
   const std::string_view format = call.config;
   for (size_t at = 0; at < format.size(); ++at) {
     const std::string_view two = format.substr(at, 2);
@@ -104,15 +105,33 @@ Status print(const CustomCall &call) {
       at += two == "{{" || two == "}}";
     }
   }
-  line += '\n';
+  return line;
+}
+
+Status print(const CustomCall &call) {
+  const std::string line = formatted(call, 0) + '\n';
   std::fwrite(line.data(), 1, line.size(), stdout);
   std::fflush(stdout);
   return Success();
+}
+
+Status expectHolds(const CustomCall &call) {
+  if (call.inputs.empty())
+    return Error("a check needs a condition");
+  if (read<int8_t>(call.inputs[0].data))
+    return Success();
+  return Error(formatted(call, 1));
 }
 } // namespace
 
 std::shared_ptr<const CustomTarget> meshloom::debugPrint() {
   static const auto &target = *new std::shared_ptr<const CustomTarget>(
       std::make_shared<const CustomTarget>(CustomTarget{"", print}));
+  return target;
+}
+
+std::shared_ptr<const CustomTarget> meshloom::assertion() {
+  static const auto &target = *new std::shared_ptr<const CustomTarget>(
+      std::make_shared<const CustomTarget>(CustomTarget{"", expectHolds}));
   return target;
 }

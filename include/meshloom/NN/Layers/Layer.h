@@ -218,6 +218,8 @@ public:
   LayerImpl &implementation() const;
   /// For Meshloom's own layers.
   const std::shared_ptr<LayerImpl> &internal() const { return impl; }
+  /// For `function`: what tells this layer from others.
+  std::shared_ptr<const void> shared_identity() const { return impl; }
 
 private:
   std::shared_ptr<LayerImpl> impl;

@@ -34,11 +34,11 @@ void set_layouts(
 
 /// Keras's table of a model: its layers with what they give, their numbers of
 /// parameters, where inputs come from, and the layouts of weights that are cut.
-std::string summary(const Layer &model);
+[[nodiscard]] std::string summary(const Layer &model);
 
 /// A drawing of a model's graph as SVG: a box for each layer with what it
 /// gives.
-std::string plot_model(const Model &model);
+[[nodiscard]] std::string plot_model(const Model &model);
 /// Into a file. Throws meshloom::Error if it cannot be written.
 void plot_model(const Model &model, const std::filesystem::path &path);
 

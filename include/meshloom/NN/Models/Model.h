@@ -119,13 +119,13 @@ public:
   Sequential() : Sequential(std::initializer_list<SequentialPart>()) {}
   /// Of these layers. Throws meshloom::Error if an Input is not the first, or
   /// if two layers have one name.
-  Sequential(std::initializer_list<SequentialPart> parts,
-             std::string name = "");
+  Sequential(std::initializer_list<SequentialPart> parts, std::string name = "",
+             Where where = Where::current());
   /// Of these layers.
   explicit Sequential(const std::vector<SequentialPart> &parts,
-                      std::string name = "");
+                      std::string name = "", Where where = Where::current());
   /// Appends a layer.
-  void add(const SequentialPart &part) const;
+  void add(const SequentialPart &part, Where where = Where::current()) const;
   /// Takes the last layer off. Throws meshloom::Error if there is none.
   void pop() const;
 };

@@ -157,20 +157,25 @@ public:
   /// Writes the folder `path`; what it was before is replaced. Throws
   /// meshloom::Error if it cannot be written, if a value is missing, in a
   /// function.
-  void write(const std::filesystem::path &path,
-             const CheckpointWriteOptions &options = {}) const;
+  void
+  write(const std::filesystem::path &path,
+        const CheckpointWriteOptions &options = {},
+        std::source_location where = std::source_location::current()) const;
   /// Writes "PREFIX-N", N counting the calls from 1 (restored ones too), and
   /// gives that path.
-  std::filesystem::path save(const std::filesystem::path &prefix,
-                             const CheckpointWriteOptions &options = {}) const;
+  std::filesystem::path
+  save(const std::filesystem::path &prefix,
+       const CheckpointWriteOptions &options = {},
+       std::source_location where = std::source_location::current()) const;
   /// Waits until what was started is written. Throws its meshloom::Error.
   void wait() const;
 
   /// Takes the values of the folder. Throws meshloom::Error, listing them, if
   /// variables are missing there, or here, or have another shape or type, and,
   /// naming file and tensor, if it is damaged; nothing is changed then.
-  void restore(const std::filesystem::path &path,
-               const RestoreOptions &options = {}) const;
+  void
+  restore(const std::filesystem::path &path, const RestoreOptions &options = {},
+          std::source_location where = std::source_location::current()) const;
   /// How often `save` was called.
   int64_t save_counter() const;
 
@@ -180,7 +185,7 @@ public:
 private:
   friend class CheckpointManager;
   friend void save(const Model &, const std::filesystem::path &,
-                   const SaveModelOptions &);
+                   const SaveModelOptions &, std::source_location);
   struct State;
   /// What else is done when a checkpoint is written.
   struct Extras {

@@ -49,15 +49,17 @@ public:
   /// not passed. `checkpoint_number`: default the step, else one more than the
   /// last one's. Throws meshloom::Error as Checkpoint::write.
   std::optional<std::filesystem::path>
-  save(std::optional<int64_t> checkpoint_number = std::nullopt) const;
+  save(std::optional<int64_t> checkpoint_number = std::nullopt,
+       std::source_location where = std::source_location::current()) const;
   /// Waits until what was started is written. Throws its meshloom::Error.
   void wait() const { checkpoint().wait(); }
 
   /// Restores the newest checkpoint and gives its path; where there is none it
   /// calls init_fn and gives none. Throws meshloom::Error as
   /// Checkpoint::restore.
-  std::optional<std::filesystem::path>
-  restore_or_initialize(const RestoreOptions &options = {}) const;
+  std::optional<std::filesystem::path> restore_or_initialize(
+      const RestoreOptions &options = {},
+      std::source_location where = std::source_location::current()) const;
 
   /// The newest finished one.
   std::optional<std::filesystem::path> latest_checkpoint() const;

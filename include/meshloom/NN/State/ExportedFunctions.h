@@ -71,8 +71,10 @@ private:
 /// Throws meshloom::Error if there is no such folder, if it is damaged, if it
 /// was compiled for what this machine lacks, if the mesh has other axes, or if
 /// the folder is not signed with the key.
-ExportedFunctions load_functions(const std::filesystem::path &path,
-                                 const std::optional<Mesh> &mesh = std::nullopt,
-                                 const std::filesystem::path &verify_key = {});
+ExportedFunctions
+load_functions(const std::filesystem::path &path,
+               const std::optional<Mesh> &mesh = std::nullopt,
+               const std::filesystem::path &verify_key = {},
+               std::source_location where = std::source_location::current());
 
 } // namespace meshloom

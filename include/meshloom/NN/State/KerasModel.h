@@ -20,7 +20,9 @@ namespace meshloom {
 ///
 ///   Model model = model_from_json(text);
 ///   load_keras_weights(model, "model.safetensors");
-Model model_from_json(std::string_view json);
+Model model_from_json(
+    std::string_view json,
+    std::source_location where = std::source_location::current());
 
 /// Gives a model that is built the weights of a .safetensors or .npz file by
 /// Keras's paths, which there was written by
@@ -32,6 +34,8 @@ Model model_from_json(std::string_view json);
 /// What Keras has beside weights, such as its states of random numbers, is left
 /// out. Throws meshloom::Error, listing them, if weights are missing,
 /// superfluous or of another shape: none is changed then.
-void load_keras_weights(const Layer &model, const std::filesystem::path &path);
+void load_keras_weights(
+    const Layer &model, const std::filesystem::path &path,
+    std::source_location where = std::source_location::current());
 
 } // namespace meshloom

@@ -38,7 +38,8 @@ struct LoadModelOptions {
 /// Throws meshloom::Error if the model is not built, if a part of it is a
 /// function without a name, or as Checkpoint::write.
 void save(const Model &model, const std::filesystem::path &path,
-          const SaveModelOptions &options = {});
+          const SaveModelOptions &options = {},
+          std::source_location where = std::source_location::current());
 
 /// The model of such a folder, compiled if it was: fit goes on where it was.
 /// Classes of the user's own are made by what
@@ -49,26 +50,32 @@ void save(const Model &model, const std::filesystem::path &path,
 ///   save(model, "mnist.keras");
 ///   Model again = load_model("mnist.keras");
 Model load_model(const std::filesystem::path &path,
-                 const LoadModelOptions &options = {});
+                 const LoadModelOptions &options = {},
+                 std::source_location where = std::source_location::current());
 
 /// The optimizer of such a folder, with the state that it had, for the model
 /// that load_model made of it. Throws meshloom::Error if none was saved, if it
 /// cannot be made again (see Optimizer::from_config), or as
 /// Checkpoint::restore.
-optimizers::Optimizer load_optimizer(const std::filesystem::path &path,
-                                     const Model &model);
+optimizers::Optimizer
+load_optimizer(const std::filesystem::path &path, const Model &model,
+               std::source_location where = std::source_location::current());
 /// SaveModelOptions::training of such a folder; null where none was given.
 /// Throws meshloom::Error if there is no such folder.
-Config load_training_config(const std::filesystem::path &path);
+Config load_training_config(
+    const std::filesystem::path &path,
+    std::source_location where = std::source_location::current());
 
 /// Writes the weights of a layer or model alone: a checkpoint of {"model"}.
 /// Throws as `save`.
-void save_weights(const Layer &model, const std::filesystem::path &path);
+void save_weights(const Layer &model, const std::filesystem::path &path,
+                  std::source_location where = std::source_location::current());
 /// Takes the weights of such a folder, or of one that `save` wrote, into a
 /// model that is built, whatever the layouts. Throws meshloom::Error, listing
 /// them, if weights are missing, superfluous or of another shape; none is
 /// changed then.
 void load_weights(const Layer &model, const std::filesystem::path &path,
-                  const RestoreOptions &options = {});
+                  const RestoreOptions &options = {},
+                  std::source_location where = std::source_location::current());
 
 } // namespace meshloom

@@ -210,19 +210,23 @@ public:
   /// Trains for some epochs. Where a dataset ends in the middle of an epoch, a
   /// warning says so, and that epoch is the last one. Where the optimizer keeps
   /// averages of the weights (ema_momentum), these are the weights at the end.
-  History fit(const TrainingData &data, FitOptions options = {}) const;
+  History fit(const TrainingData &data, FitOptions options = {},
+              Where where = Where::current()) const;
   /// Of arrays: fit({x, y}, options).
   template <detail::Arrays X, detail::Arrays Y>
-  History fit(const X &x, const Y &y, FitOptions options = {}) const {
-    return fit(TrainingData(x, y), std::move(options));
+  History fit(const X &x, const Y &y, FitOptions options = {},
+              Where where = Where::current()) const {
+    return fit(TrainingData(x, y), std::move(options), where);
   }
 
   /// Loss and metrics, by name.
-  Logs evaluate(const TrainingData &data, EvaluateOptions options = {}) const;
+  Logs evaluate(const TrainingData &data, EvaluateOptions options = {},
+                Where where = Where::current()) const;
   /// Of arrays.
   template <detail::Arrays X, detail::Arrays Y>
-  Logs evaluate(const X &x, const Y &y, EvaluateOptions options = {}) const {
-    return evaluate(TrainingData(x, y), std::move(options));
+  Logs evaluate(const X &x, const Y &y, EvaluateOptions options = {},
+                Where where = Where::current()) const {
+    return evaluate(TrainingData(x, y), std::move(options), where);
   }
 
   /// What the model gives for all examples, a host tensor; needs no compile.
@@ -237,17 +241,17 @@ public:
 
   /// One step on one batch; the numbers of it.
   template <detail::Arrays X, detail::Arrays Y>
-  Logs train_on_batch(const X &x, const Y &y,
-                      OnBatchOptions options = {}) const {
+  Logs train_on_batch(const X &x, const Y &y, OnBatchOptions options = {},
+                      Where where = Where::current()) const {
     return onBatch(true, data::detail::elementOf(std::pair<X, Y>(x, y)),
-                   options);
+                   options, where);
   }
   /// The numbers of one batch.
   template <detail::Arrays X, detail::Arrays Y>
-  Logs test_on_batch(const X &x, const Y &y,
-                     OnBatchOptions options = {}) const {
+  Logs test_on_batch(const X &x, const Y &y, OnBatchOptions options = {},
+                     Where where = Where::current()) const {
     return onBatch(false, data::detail::elementOf(std::pair<X, Y>(x, y)),
-                   options);
+                   options, where);
   }
   /// What the model gives for a batch.
   template <detail::Arrays X>
@@ -294,7 +298,7 @@ protected:
 private:
   detail::Training &trained(const char *function) const;
   Logs onBatch(bool trains, const data::detail::Element &batch,
-               const OnBatchOptions &options) const;
+               const OnBatchOptions &options, Where where) const;
   Tensor predictOnBatch(const data::detail::Element &batch, Where where) const;
 
   std::shared_ptr<detail::Training> state;
