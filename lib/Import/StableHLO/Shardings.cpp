@@ -224,15 +224,40 @@ LogicalResult Shardings::addGspmd(Location loc, StringRef text,
   return success();
 }
 
-/// Calls `visit` with every annotation of `module` and its place.
+/// The public functions of `module`, and those that they refer to.
+static llvm::SmallPtrSet<Operation *, 8> usedFunctions(ModuleOp module) {
+  llvm::SmallPtrSet<Operation *, 8> used;
+  SmallVector<mlir::func::FuncOp> waiting;
+  auto add = [&](mlir::func::FuncOp func) {
+    if (func && used.insert(func).second)
+      waiting.push_back(func);
+  };
+  mlir::SymbolTable symbols(module);
+  for (auto func : module.getOps<mlir::func::FuncOp>())
+    if (!func.isPrivate())
+      add(func);
+  while (!waiting.empty())
+    waiting.pop_back_val().walk([&](Operation *op) {
+      op->getAttrDictionary().walk([&](mlir::FlatSymbolRefAttr symbol) {
+        add(symbols.lookup<mlir::func::FuncOp>(symbol.getValue()));
+      });
+    });
+  return used;
+}
+
+/// Calls `visit` with every annotation of `module` and its place, but for those
+/// in private functions that nothing calls.
 static LogicalResult visitAnnotations(
     ModuleOp module,
     function_ref<LogicalResult(Location, Attribute, TypeRange)> visit) {
+  const auto used = usedFunctions(module);
   auto result = module.walk<mlir::WalkOrder::PreOrder>([&](Operation *op)
                                                            -> mlir::WalkResult {
     if (isa<sdy::MeshOp>(op))
       return mlir::WalkResult::advance();
     auto func = dyn_cast<mlir::func::FuncOp>(op);
+    if (func && !used.contains(func))
+      return mlir::WalkResult::skip();
     if (!func || func.isExternal())
       return mlir::WalkResult(
           visit(op->getLoc(), op->getAttrDictionary(), op->getResultTypes()));
