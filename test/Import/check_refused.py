@@ -70,6 +70,38 @@ def token_op(line: str) -> str:
 HANDLE = "channel_handle = #stablehlo.channel_handle<handle = 1, type = {}>"
 
 # By how a row begins.
+def doubling(depth: int) -> str:
+    """Each function calls the next one twice, every other time as a composite."""
+    text = returned("tensor<4xf32>").replace("return %x", f"%0 = call @f0(%x) : (tensor<4xf32>) -> tensor<4xf32>\n  return %0")
+    for i in range(depth):
+        call = (f"call @f{i + 1}(%OPERAND)" if i % 2 else
+                f'stablehlo.composite "a.f" %OPERAND {{decomposition = @f{i + 1}}}') + " : (tensor<4xf32>) -> tensor<4xf32>"
+        text += (f"func.func private @f{i}(%x: tensor<4xf32>) -> tensor<4xf32> {{\n  %0 = {call.replace('OPERAND', 'x')}\n"
+                 f"  %1 = {call.replace('OPERAND', '0')}\n  return %1 : tensor<4xf32>\n}}\n")
+    return text + f"func.func private @f{depth}(%x: tensor<4xf32>) -> tensor<4xf32> {{ return %x : tensor<4xf32> }}\n"
+
+
+def nested_loops(depth: int) -> str:
+    """Loops in one another in a manual computation, each of which begins with the same on all devices."""
+    body, value = "  %v = stablehlo.add %z, %b : tensor<2xf32>\n", "%v"
+    for i in range(depth):
+        body = (f"  %w{i}:2 = stablehlo.while(%c{i} = %z, %k{i} = %i) : tensor<2xf32>, tensor<i32> cond {{\n"
+                f"  %p{i} = stablehlo.compare LT, %k{i}, %i : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+                f"  stablehlo.return %p{i} : tensor<i1>\n  }} do {{\n{body}"
+                f"  stablehlo.return {value}, %k{i} : tensor<2xf32>, tensor<i32>\n  }}\n")
+        value = f"%w{i}#0"
+    return manual("  %z = stablehlo.constant dense<0.0> : tensor<2xf32>\n  %i = stablehlo.constant dense<0> : tensor<i32>\n"
+                  + body + f"  sdy.return {value} : tensor<2xf32>\n")
+
+
+def wide_tuple(depth: int) -> str:
+    """A tuple of 2^depth tensors."""
+    types = "!t0 = tuple<tensor<4xf32>, tensor<4xf32>>\n"
+    types += "".join(f"!t{i} = tuple<!t{i - 1}, !t{i - 1}>\n" for i in range(1, depth))
+    return function(f"  %0 = stablehlo.optimization_barrier %x : !t{depth - 1}\n  return %0 : !t{depth - 1}",
+                    f"%x: !t{depth - 1}", f"!t{depth - 1}", types)
+
+
 PROGRAMS = {
     "`quant.uniform`": [
         (returned("tensor<4x!quant.uniform<i8:f32, 0.5>>"), r"quant\.uniform"),
@@ -140,6 +172,12 @@ PROGRAMS = {
     "custom calls that nobody": [
         (function("  %0 = stablehlo.custom_call @my_own(%x) : (tensor<4xf32>) -> tensor<4xf32>\n  return %0 : tensor<4xf32>"),
          "my_own")],
+    "programs of more than 2^20 ops": [
+        (doubling(40), "function 'f2[0-9]' has more than 1048576 ops.*this call of 'f2[0-9]' is")],
+    "tuples of more than 2^16 tensors": [
+        (wide_tuple(20), "a tuple has more than 65536 tensors in it")],
+    "some 16 and more loops": [
+        (nested_loops(20), "is in loops in one another .* the most is 64 times the program")],
     "MLIR bytecode": [
         ("ML\xefR\x05StableHLO_v1.9.0", "this is MLIR bytecode"),
         (function('  %0 = "mhlo.add"(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>\n  return %0 : tensor<4xf32>'),

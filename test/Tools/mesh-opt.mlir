@@ -58,3 +58,10 @@ func.func @main(%x: tensor<4xf32, #rows>) -> tensor<4xf32, #full> {
   %1 = dtensor.constraint %0 : (tensor<4xf32>) -> tensor<4xf32, #full>
   return %1 : tensor<4xf32, #full>
 }
+
+// --explain without a pass says that it tells of the program as it stands in the file.
+// RUN: mesh-opt %s --explain 2>&1 >/dev/null | FileCheck %s --check-prefix=NO-PASS
+// RUN: mesh-opt %s --dtensor-partition --explain 2>&1 >/dev/null | FileCheck %s --check-prefix=PASS --implicit-check-not="no pass ran"
+// NO-PASS: mesh-opt: no pass ran before --explain
+// NO-PASS-SAME: --stablehlo-to-dtensor --dtensor-partition
+// PASS: on shared-memory

@@ -78,6 +78,11 @@ static mlir::MlirOptMainConfig configuration() {
   return config.setPassPipelineSetupFn([asked](mlir::PassManager &passes) {
     if (failed(asked.setupPassPipeline(passes)))
       return mlir::failure();
+    if (passes.empty())
+      llvm::errs() << "mesh-opt: no pass ran before --explain, which explains "
+                      "the program as it is in the file; for a program that "
+                      "is not partitioned yet, name passes, as in "
+                      "--stablehlo-to-dtensor --dtensor-partition\n";
     passes.addNestedPass<mlir::func::FuncOp>(
         meshloom::createExplainCollectives());
     return mlir::success();

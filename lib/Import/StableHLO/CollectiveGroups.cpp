@@ -68,6 +68,12 @@ Groups::of(Importer &im, Attribute attribute,
     auto axes = im.shardings.groupAxes(im.b.getLoc(), named);
     if (failed(axes))
       return failure();
+    if (im.shardings.ownOrder(named.getMesh()) != im.manualOrder)
+      return im.error("the groups are axes of a mesh that numbers its devices "
+                      "in another order than that of the manual computation");
+    for (unsigned axis : *axes)
+      if (!contains(result.all, axis))
+        return im.error("replica groups go beyond the manual axes");
     return spanning(*axes);
   }
   auto listed = dyn_cast<mlir::DenseIntElementsAttr>(attribute);
@@ -106,8 +112,7 @@ Groups::of(Importer &im, Attribute attribute,
              << device << ", which the mesh " << mesh.spec_string()
              << " does not have or they name twice";
     seen.set(unsigned(device));
-    groups.back().push_back(
-        im.shardings.any() ? im.shardings.meshes().positionOf(device) : device);
+    groups.back().push_back(im.positionOf(device));
   }
   if (!seen.all() && allowed != Members::Any)
     return im.error("replica groups do not name every device of the mesh ")

@@ -258,10 +258,8 @@ static FailureOr<Value> importPermute(Importer &im,
     if (from < 0 || to < 0 || from >= mesh.size() || to >= mesh.size())
       return im.error("the mesh ") << mesh.spec_string() << " has no devices "
                                    << from << " -> " << to;
-    if (im.shardings.any()) {
-      from = im.shardings.meshes().positionOf(from);
-      to = im.shardings.meshes().positionOf(to);
-    }
+    from = im.positionOf(from);
+    to = im.positionOf(to);
     if (source[size_t(to)] != -1)
       return im.error("device ") << to << " is the target of two pairs";
     source[size_t(to)] = from;
@@ -333,7 +331,7 @@ static FailureOr<Value> importPermute(Importer &im,
 
 static bool devicesInOrder(Importer &im) {
   for (int64_t i = 0; i < im.b.getMesh().getMesh().size(); ++i)
-    if (im.shardings.any() && im.shardings.meshes().deviceAt(i) != i)
+    if (im.deviceAt(i) != i)
       return false;
   return true;
 }
@@ -384,7 +382,7 @@ static Value importPartitionId(Importer &im, stablehlo::PartitionIdOp op) {
       first &= contains(axes, axis) || coords[axis] == 0;
     if (first)
       ids.emplace_back(type.getElementTypeBitWidth(),
-                       uint64_t(im.shardings.meshes().deviceAt(position)));
+                       uint64_t(im.deviceAt(position)));
   }
   auto table = RankedTensorType::get(shape, type.getElementType());
   return b.hide(b.constant(cast<mlir::ElementsAttr>(

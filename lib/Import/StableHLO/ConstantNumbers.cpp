@@ -72,25 +72,65 @@ static int64_t at(const Numbers &numbers, ArrayRef<int64_t> index) {
   return numbers.values[place];
 }
 
+/// Whether the numbers of an op's result follow from those of its operands.
+static bool isComputed(Operation *op) {
+  return op && op->getNumRegions() == 0 && op->getNumResults() == 1 &&
+         !isa<stablehlo::GetDimensionSizeOp, mlir::CallOpInterface>(op) &&
+         shapeOf(op->getResult(0));
+}
+
 std::optional<Numbers> ConstantNumbers::of(Value value) {
-  while (Value same = bound.lookup(value))
-    value = same;
-  if (auto it = known.find(value); it != known.end())
-    return it->second;
-  Value before = std::exchange(unknown, Value());
-  std::optional<Numbers> result = compute(value);
-  if (result) {
-    known[value] = *result;
-    unknown = before;
-  } else if (!unknown) {
-    unknown = value;
+  auto meant = [&](Value value) {
+    while (Value same = bound.lookup(value))
+      value = same;
+    return value;
+  };
+  auto isDone = [&](Value value) {
+    return known.count(value) || culprits.count(value);
+  };
+  value = meant(value);
+  // Operands come first: a chain may be longer than a stack is deep.
+  SmallVector<Value> waiting{value};
+  while (!waiting.empty()) {
+    Value next = waiting.back();
+    const size_t before = waiting.size();
+    if (Operation *op = next.getDefiningOp(); isComputed(op) && !isDone(next))
+      for (Value operand : op->getOperands())
+        if (!isDone(meant(operand)))
+          waiting.push_back(meant(operand));
+    if (waiting.size() > before)
+      continue;
+    waiting.pop_back();
+    if (isDone(next))
+      continue;
+    if (auto numbers = compute(next))
+      known[next] = *numbers;
+    else
+      culprits[next] = culpritOf(next);
   }
-  return result;
+  if (auto numbers = known.find(value); numbers != known.end())
+    return numbers->second;
+  unknown = culprits.lookup(value);
+  return std::nullopt;
+}
+
+/// What `value`, which could not be computed, depends on.
+Value ConstantNumbers::culpritOf(Value value) const {
+  if (Operation *op = value.getDefiningOp(); isComputed(op))
+    for (Value operand : op->getOperands()) {
+      while (Value same = bound.lookup(operand))
+        operand = same;
+      if (Value culprit = culprits.lookup(operand))
+        return culprit;
+    }
+  return value;
 }
 
 void ConstantNumbers::forget(mlir::Operation *op) {
-  for (Value result : op->getResults())
+  for (Value result : op->getResults()) {
     known.erase(result);
+    culprits.erase(result);
+  }
 }
 
 std::optional<Numbers> ConstantNumbers::compute(Value value) {

@@ -28,11 +28,13 @@ public:
   void bind(Value argument, Value value) { bound[argument] = value; }
 
 private:
+  Value culpritOf(Value value) const;
   std::optional<Numbers> compute(Value value);
   std::optional<Numbers> elementwise(Operation *op);
   std::optional<Numbers> moved(Operation *op);
 
   DenseMap<Value, Numbers> known;
+  DenseMap<Value, Value> culprits; ///< of values that are not constant
   DenseMap<Value, Value> bound;
   Value unknown;
 };

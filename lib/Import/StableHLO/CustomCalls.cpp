@@ -166,6 +166,10 @@ static Imported importFullToShard(Importer &im, Call op) {
   if (failed(checkCounts(im, op, 1, 1)))
     return failure();
   Value source = op.getInputs()[0];
+  if (im.shardings.haveOwnOrders())
+    return im.error("SPMDFullToShardShape is not supported where the program's "
+                    "meshes number the devices in orders that have no common "
+                    "refinement");
   Call marker = markerOf(source);
   if (!marker)
     return im.error("SPMDFullToShardShape takes the result of @Sharding, which "

@@ -88,7 +88,7 @@ static LogicalResult addLeaves(Location loc, Type type, unsigned number,
 }
 
 /// "f.mlir:3:4", or nothing.
-static std::string positionOf(Location loc) {
+static std::string sourcePosition(Location loc) {
   std::string text;
   loc->walk([&](Location inner) {
     auto at = dyn_cast<mlir::FileLineColLoc>(inner);
@@ -103,7 +103,7 @@ static std::string positionOf(Location loc) {
 }
 
 void Importer::noteOnlyDevice(const ValueSharding &sharding) {
-  std::string at = positionOf(b.getLoc());
+  std::string at = sourcePosition(b.getLoc());
   notes.push_back((at.empty() ? "a value" : "a value at " + at) +
                   " is to be on device " +
                   std::to_string(*sharding.onlyDevice) +
@@ -182,7 +182,6 @@ FuncOp Importer::importFunction(FuncOp func) {
     argument.setLoc(func.getArgument(leaf.number).getLoc());
   b.setInsertionPointToStart(entry);
   b.setLoc(func.getLoc());
-  calling.push_back(func);
   SmallVector<Value> arguments(entry->getArguments());
   for (auto [leaf, value] : llvm::zip_equal(inputs, arguments)) {
     if (!leaf.sharding || dtensor::layoutAttrOf(value.getType()))
@@ -195,7 +194,6 @@ FuncOp Importer::importFunction(FuncOp func) {
   }
   b.setLoc(func.getLoc());
   Imported values = importInline(func.getBody(), arguments);
-  calling.pop_back();
   if (failed(values))
     return {};
 
@@ -272,6 +270,8 @@ void Importer::rememberMeshes(FuncOp func) {
     dtensor::addNote(func, note);
   if (!shardings.any())
     return;
+  for (const std::string &note : shardings.notesOnOrders())
+    dtensor::addNote(func, note);
   SmallVector<Attribute> meshes;
   for (const Mesh &mesh : shardings.writtenMeshes())
     meshes.push_back(dtensor::MeshAttr::get(b.getContext(), mesh));
@@ -314,7 +314,7 @@ bool meshloom::holdsStableHLO(ModuleOp module) {
 }
 
 /// Imports what needs no preparing (any more).
-static LogicalResult importPrepared(ModuleOp module) {
+static LogicalResult importPrepared(ModuleOp module, int64_t size) {
   module.getContext()->loadDialect<dtensor::DTensorDialect>();
   auto replicas = module->getAttrOfType<IntegerAttr>("mhlo.num_replicas");
   if (replicas && replicas.getInt() > 1)
@@ -342,7 +342,7 @@ static LogicalResult importPrepared(ModuleOp module) {
   auto shardings = Shardings::collect(module);
   if (failed(shardings))
     return failure();
-  Importer importer(module, *shardings);
+  Importer importer(module, *shardings, size);
 
   SmallVector<FuncOp> old(module.getOps<FuncOp>()), made;
   auto erase = [](ArrayRef<FuncOp> functions) {
@@ -378,11 +378,14 @@ static LogicalResult importPrepared(ModuleOp module) {
 }
 
 LogicalResult meshloom::importStableHLO(ModuleOp module) {
+  auto size = inlinedSize(module);
+  if (failed(size))
+    return failure();
   if (!needsPreparing(module))
-    return importPrepared(module);
+    return importPrepared(module, *size);
   // Of a copy: after an error the module is as it was.
   mlir::OwningOpRef<ModuleOp> copy(module.clone());
-  if (failed(prepare(*copy)) || failed(importPrepared(*copy)))
+  if (failed(prepare(*copy)) || failed(importPrepared(*copy, *size)))
     return failure();
   module.getBodyRegion().takeBody(copy->getBodyRegion());
   module->setAttrs(copy.get()->getAttrDictionary());

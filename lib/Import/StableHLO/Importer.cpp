@@ -13,9 +13,14 @@ using namespace meshloom;
 using namespace meshloom::importer;
 using mlir::func::FuncOp;
 
-Importer::Importer(ModuleOp module, const Shardings &shardings)
+/// How often the ops of a program may be imported. Most are once; the body of a
+/// loop in a manual computation is again for each axis along which a value
+/// turns out to differ, which multiplies in loops inside of it.
+static constexpr int64_t readings = 64;
+
+Importer::Importer(ModuleOp module, const Shardings &shardings, int64_t size)
     : b(module.getContext(), shardings.getMesh()), module(module),
-      shardings(shardings) {
+      shardings(shardings), budget(readings * (size + 1024)) {
   b.setListener(&recorder);
   addElementwise(handlers, module.getContext());
   addMovement(handlers);
@@ -49,8 +54,6 @@ LogicalResult importer::checkType(Location loc, Type type) {
         return failure();
     return success();
   }
-  if (isa<stablehlo::TokenType>(type))
-    return success(); // nothing to hold
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
     return mlir::emitError(loc) << "a value of type " << type
@@ -85,8 +88,6 @@ void importer::flatten(Type type, SmallVectorImpl<RankedTensorType> &tensors) {
       flatten(element, tensors);
     return;
   }
-  if (isa<stablehlo::TokenType>(type))
-    return;
   auto tensor = cast<RankedTensorType>(type);
   tensors.push_back(
       RankedTensorType::get(tensor.getShape(), tensor.getElementType()));
@@ -126,6 +127,18 @@ void Importer::set(Value source, ArrayRef<Value> itsLeaves) {
   values[source] = SmallVector<Value, 1>(itsLeaves);
 }
 
+int64_t Importer::deviceAt(int64_t position) const {
+  if (!manualOrder.empty())
+    return manualOrder[size_t(position)];
+  return shardings.any() ? shardings.meshes().deviceAt(position) : position;
+}
+
+int64_t Importer::positionOf(int64_t device) const {
+  if (!manualOrder.empty())
+    return llvm::find(manualOrder, device) - manualOrder.begin();
+  return shardings.any() ? shardings.meshes().positionOf(device) : device;
+}
+
 //===----------------------------------------------------------------------===//
 // Ops
 //===----------------------------------------------------------------------===//
@@ -150,6 +163,15 @@ LogicalResult Importer::checkTypes(Operation &op) {
     if (failed(checkType(op.getLoc(), type)))
       return failure();
   return success();
+}
+
+/// Ops whose handlers take tuples apart; those of all others get tensors.
+static bool takesTuples(Operation *op) {
+  return isa<mlir::func::CallOp, sdy::NamedComputationOp, stablehlo::CaseOp,
+             stablehlo::CompositeOp, stablehlo::CustomCallOp,
+             stablehlo::GetTupleElementOp, stablehlo::IfOp,
+             stablehlo::OptimizationBarrierOp, stablehlo::TupleOp,
+             stablehlo::WhileOp>(op);
 }
 
 /// Ops that a handler made are wrong where the source op is: they say so.
@@ -234,9 +256,22 @@ LogicalResult Importer::importOp(Operation &op) {
   b.setLoc(op.getLoc());
   if (failed(checkTypes(op)))
     return failure();
+  if (--budget < 0)
+    return op.emitError(
+               "is in loops in one another that are read again for each "
+               "axis along which their values may differ, and this is "
+               "done too often; the most is ")
+           << readings << " times the program";
   const Handlers::Handler *handler = handlers.find(&op);
   if (!handler)
     return op.emitError() << "'" << op.getName() << "' is not supported";
+  if (!takesTuples(&op))
+    for (Type type :
+         llvm::concat<const Type>(SmallVector<Type>(op.getOperandTypes()),
+                                  SmallVector<Type>(op.getResultTypes())))
+      if (isa<mlir::TupleType>(type))
+        return op.emitError("'")
+               << op.getName() << "' takes and gives tensors, not a " << type;
   size_t before = recorder.made.size();
   Imported results = (*handler)(*this, &op);
   if (failed(verifyNewOps(before, results)))
@@ -385,12 +420,6 @@ Imported Importer::importCall(Location loc, StringRef symbol,
   if (!func || func.isExternal())
     return mlir::emitError(loc)
            << "there is no function '" << symbol << "' with a body";
-  if (llvm::is_contained(calling, func))
-    return mlir::emitError(loc) << "'" << symbol << "' calls itself";
-  constexpr size_t deepest = 200;
-  if (calling.size() >= deepest)
-    return mlir::emitError(loc)
-           << "calls are nested more than " << deepest << " deep";
   // Annotations of tuples' parts would need names for them.
   SmallVector<Value> pinned(arguments);
   if (pinned.size() == func.getNumArguments())
@@ -401,9 +430,7 @@ Imported Importer::importCall(Location loc, StringRef symbol,
           return failure();
         value = *result;
       }
-  calling.push_back(func);
   Imported results = importInline(func.getBody(), pinned);
-  calling.pop_back();
   if (failed(results))
     return failure();
   b.setLoc(loc);

@@ -72,8 +72,9 @@ void addCustomCalls(Handlers &handlers);
 
 class Importer {
 public:
-  /// `shardings` must live as long as this.
-  Importer(ModuleOp module, const Shardings &shardings);
+  /// `shardings` must live as long as this. The program is of `size` ops when
+  /// its calls are inlined.
+  Importer(ModuleOp module, const Shardings &shardings, int64_t size);
 
   LaneBuilder b;
   ModuleOp module;
@@ -142,6 +143,13 @@ public:
 
   /// The axes that enclosing manual computations are manual over.
   SmallVector<unsigned> manualAxes;
+  /// How the mesh of the manual computation around numbers its devices, where
+  /// the values are laid out in another order (Shardings::ownOrder); else
+  /// empty.
+  ArrayRef<int64_t> manualOrder;
+  /// The number of the device at a position of the mesh, and back.
+  int64_t deviceAt(int64_t position) const;
+  int64_t positionOf(int64_t device) const;
   /// A sharding group of the function, by its first member.
   struct Group {
     Location loc;
@@ -179,7 +187,7 @@ private:
   Recorder recorder;
   Handlers handlers;
   DenseMap<Value, SmallVector<Value, 1>> values;
-  SmallVector<mlir::func::FuncOp> calling; ///< what is being inlined
+  int64_t budget;                 ///< how many ops may still be imported
   Region *scalarRegion = nullptr; ///< the function of scalars being imported
   SmallVector<std::string> notes; ///< for the function being imported
 };
@@ -189,8 +197,7 @@ LogicalResult checkType(Location loc, Type type);
 
 /// The number that a constant of the program is, where it is one integer.
 std::optional<int64_t> constantNumber(Value value);
-/// The tensors in a type: itself, or those of a tuple, flattened; in a token
-/// none. What tokens order is in the order of the program anyway.
+/// The tensors in a type: itself, or those of a tuple, flattened.
 void flatten(Type type, SmallVectorImpl<RankedTensorType> &tensors);
 
 /// The product of two values, as dot_general's attributes say: its dims are the

@@ -138,11 +138,20 @@ static Imported importManualComputation(Importer &im,
       return failure();
     inputs.push_back(*entered);
   }
+  ArrayRef<int64_t> order;
+  for (sdy::TensorShardingAttr sharding : all)
+    if (order.empty())
+      order = im.shardings.ownOrder(sharding.getMeshOrRef());
+  if (!im.manualAxes.empty() && order != im.manualOrder)
+    return im.error("this manual computation in another one is over a mesh "
+                    "that numbers its devices in another order");
+  ArrayRef<int64_t> outerOrder = std::exchange(im.manualOrder, order);
   SmallVector<unsigned> outer = im.manualAxes;
   llvm::append_range(im.manualAxes, *manual);
   llvm::sort(im.manualAxes);
   Imported results = im.importInline(op.getBody(), inputs);
   im.manualAxes = outer;
+  im.manualOrder = outerOrder;
   if (failed(results))
     return failure();
   for (auto [value, sharding, result] :

@@ -329,9 +329,6 @@ void importer::addMovement(Handlers &handlers) {
       [](Importer &im, stablehlo::OptimizationBarrierOp op) {
         return im.leaves(op.getOperand());
       });
-  auto token = [](Importer &, auto) { return SmallVector<Value>(); };
-  handlers.add<stablehlo::CreateTokenOp>(token);
-  handlers.add<stablehlo::AfterAllOp>(token);
   handlers.add<mlir::func::CallOp>([](Importer &im, mlir::func::CallOp op) {
     return im.importCall(op.getLoc(), op.getCallee(),
                          im.leaves(op.getOperands()));

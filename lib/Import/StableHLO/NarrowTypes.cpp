@@ -173,20 +173,16 @@ private:
     if (!dense || dense.getElementType() != element)
       return op->emitError("the value of a constant must be written out "
                            "(dense<...>), in its type");
-    SmallVector<llvm::APInt> numbers;
-    if (isa<IntegerType>(element))
-      for (const llvm::APInt &number : dense.getValues<llvm::APInt>())
-        numbers.push_back(element.isUnsignedInteger() ? number.zext(8)
-                                                      : number.sext(8));
-    else
-      for (const llvm::APFloat &number : dense.getValues<llvm::APFloat>())
-        numbers.emplace_back(8, packedByte(number));
-    if (dense.isSplat())
-      numbers.truncate(1);
+    const bool isUnsigned = element.isUnsignedInteger();
     store(result);
-    op->setAttr("value",
-                DenseElementsAttr::get(cast<RankedTensorType>(result.getType()),
-                                       numbers));
+    op->setAttr("value", mapped(
+                             dense, bytes(result.getType()).getElementType(),
+                             [](const llvm::APInt &number) {
+                               return number.zextOrTrunc(8);
+                             },
+                             [](const llvm::APFloat &number) {
+                               return llvm::APInt(8, packedByte(number));
+                             }));
     return success();
   }
 
@@ -324,21 +320,28 @@ private:
     return mlir::WalkResult::advance();
   }
   static Attribute widened(DenseElementsAttr dense, RankedTensorType type) {
-    if (isa<IntegerType>(type.getElementType())) {
-      SmallVector<llvm::APInt> numbers;
-      bool isUnsigned = dense.getElementType().isUnsignedInteger();
-      for (const llvm::APInt &number : dense.getValues<llvm::APInt>())
-        numbers.push_back(isUnsigned ? number.zext(8) : number.sext(8));
-      return DenseElementsAttr::get(type, numbers);
-    }
-    SmallVector<llvm::APFloat> numbers;
-    for (llvm::APFloat number : dense.getValues<llvm::APFloat>()) {
-      bool loses;
-      number.convert(llvm::APFloat::IEEEsingle(),
-                     llvm::APFloat::rmNearestTiesToEven, &loses);
-      numbers.push_back(number);
-    }
-    return DenseElementsAttr::get(type, numbers);
+    bool isUnsigned = dense.getElementType().isUnsignedInteger();
+    return mapped(
+        dense, type.getElementType(),
+        [&](const llvm::APInt &number) {
+          return isUnsigned ? number.zext(8) : number.sext(8);
+        },
+        [](llvm::APFloat number) {
+          bool loses;
+          number.convert(llvm::APFloat::IEEEsingle(),
+                         llvm::APFloat::rmNearestTiesToEven, &loses);
+          return number.bitcastToAPInt();
+        });
+  }
+  /// `dense` with the bits of an `element` for each number. One number that
+  /// stands for all, or for none, stays one.
+  static DenseElementsAttr
+  mapped(DenseElementsAttr dense, Type element,
+         function_ref<llvm::APInt(const llvm::APInt &)> ofInteger,
+         function_ref<llvm::APInt(const llvm::APFloat &)> ofFloat) {
+    if (auto integers = dyn_cast<mlir::DenseIntElementsAttr>(dense))
+      return integers.mapValues(element, ofInteger);
+    return cast<mlir::DenseFPElementsAttr>(dense).mapValues(element, ofFloat);
   }
 
   OpBuilder b;

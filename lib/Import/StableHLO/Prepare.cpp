@@ -1,6 +1,5 @@
-// The order of the steps, and those that need no file: tokens in signatures,
-// which order nothing that is not ordered anyway, tuples of custom calls, and
-// constants whose numbers do not stand in them.
+// The order of the steps, and those that need no file: tuples of custom calls,
+// and constants whose numbers do not stand in them.
 #include "Prepare.h"
 
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
@@ -16,23 +15,16 @@ using mlir::DenseResourceElementsAttr;
 using mlir::SparseElementsAttr;
 using mlir::func::FuncOp;
 
-static bool isToken(Type type) {
-  return isa<stablehlo::TokenType>(type);
-}
-
 static bool isDynamic(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && !tensor.hasStaticShape();
 }
 
-/// Whether the results of `op`, a custom call, are one tuple.
+/// Whether `op` is a custom call with tuples among its results.
 static bool givesTuple(Operation *op) {
-  if (!isa<stablehlo::CustomCallOp>(op) || op->getNumResults() != 1)
-    return false;
-  auto tuple = dyn_cast<mlir::TupleType>(op->getResultTypes()[0]);
-  return tuple && llvm::none_of(tuple.getTypes(), [](Type type) {
-           return isa<mlir::TupleType>(type);
-         });
+  return isa<stablehlo::CustomCallOp>(op) &&
+         llvm::any_of(op->getResultTypes(),
+                      [](Type type) { return isa<mlir::TupleType>(type); });
 }
 
 /// The value of `op`, if it is a constant whose numbers stand elsewhere.
@@ -46,7 +38,7 @@ static mlir::ElementsAttr indirectValue(Operation *op) {
 }
 
 bool importer::needsPreparing(ModuleOp module) {
-  auto needs = [](Type type) { return isToken(type) || isDynamic(type); };
+  auto needs = [](Type type) { return holdsToken(type) || isDynamic(type); };
   auto result = module.walk([&](Operation *op) {
     auto func = dyn_cast<FuncOp>(op);
     auto call = dyn_cast<stablehlo::CustomCallOp>(op);
@@ -68,6 +60,32 @@ bool importer::needsPreparing(ModuleOp module) {
          holdsFrontendShardings(module);
 }
 
+/// Appends what `type` consists of, tuples taken apart.
+static void appendParts(Type type, SmallVectorImpl<Type> &parts) {
+  auto tuple = dyn_cast<mlir::TupleType>(type);
+  if (!tuple)
+    return parts.push_back(type);
+  for (Type element : tuple.getTypes())
+    appendParts(element, parts);
+}
+
+/// The value of `type` that consists of the first ones of `parts`, which are
+/// taken from it.
+static Value joined(OpBuilder &b, Location loc, Type type,
+                    ArrayRef<Value> &parts) {
+  auto tuple = dyn_cast<mlir::TupleType>(type);
+  if (!tuple) {
+    Value first = parts.front();
+    parts = parts.drop_front();
+    return first;
+  }
+  SmallVector<Value> elements;
+  for (Type element : tuple.getTypes())
+    elements.push_back(joined(b, loc, element, parts));
+  OperationState state(loc, "stablehlo.tuple", elements, type);
+  return b.create(state)->getResult(0);
+}
+
 /// Custom calls give several results instead of a tuple, as JAX wrote until
 /// early 2023.
 static void takeTuplesApart(ModuleOp module) {
@@ -77,7 +95,9 @@ static void takeTuplesApart(ModuleOp module) {
       calls.push_back(op);
   });
   for (Operation *call : calls) {
-    auto tuple = cast<mlir::TupleType>(call->getResultTypes()[0]);
+    SmallVector<Type> types;
+    for (Type type : call->getResultTypes())
+      appendParts(type, types);
     mlir::NamedAttrList attributes(call->getAttrs());
     // These are about the tuple, or there with those that are.
     attributes.erase("operand_layouts");
@@ -85,47 +105,29 @@ static void takeTuplesApart(ModuleOp module) {
     attributes.erase("output_operand_aliases");
     OpBuilder b(call);
     OperationState state(call->getLoc(), call->getName().getStringRef(),
-                         call->getOperands(), tuple.getTypes(),
-                         attributes.getAttrs());
-    Operation *made = b.create(state);
-    for (Operation *user : llvm::make_early_inc_range(call->getUsers()))
-      if (auto part = dyn_cast<stablehlo::GetTupleElementOp>(user)) {
-        part.replaceAllUsesWith(made->getResult(unsigned(part.getIndex())));
-        part.erase();
-      }
-    if (!call->use_empty()) {
-      OperationState joined(call->getLoc(), "stablehlo.tuple",
-                            made->getResults(), TypeRange(tuple));
-      call->replaceAllUsesWith(b.create(joined));
-    }
+                         call->getOperands(), types, attributes.getAttrs());
+    SmallVector<Value> results(b.create(state)->getResults());
+    ArrayRef<Value> parts = results;
+    for (mlir::OpResult result : call->getResults())
+      result.replaceAllUsesWith(
+          joined(b, call->getLoc(), result.getType(), parts));
     call->erase();
   }
-}
-
-/// Public functions neither take nor give tokens.
-static void dropTokens(ModuleOp module) {
-  for (auto func : module.getOps<FuncOp>()) {
-    if (func.isExternal() || func.isPrivate())
-      continue;
-    Block &entry = func.getBody().front();
-    llvm::BitVector arguments(func.getNumArguments()),
-        results(func.getNumResults());
-    OpBuilder b = OpBuilder::atBlockBegin(&entry);
-    for (BlockArgument argument : entry.getArguments()) {
-      if (!isToken(argument.getType()))
-        continue;
-      arguments.set(argument.getArgNumber());
-      argument.replaceAllUsesWith(b.create<stablehlo::CreateTokenOp>(
-          argument.getLoc(), argument.getType()));
-    }
-    for (auto [i, type] : llvm::enumerate(func.getResultTypes()))
-      if (isToken(type))
-        results.set(unsigned(i));
-    if (results.any())
-      entry.getTerminator()->eraseOperands(results);
-    func.eraseArguments(arguments);
-    func.eraseResults(results);
-  }
+  if (calls.empty())
+    return;
+  module.walk<mlir::WalkOrder::PreOrder>([](stablehlo::GetTupleElementOp op) {
+    auto tuple = op.getOperand().getDefiningOp<stablehlo::TupleOp>();
+    if (!tuple)
+      return;
+    op.replaceAllUsesWith(Value(tuple.getVal()[op.getIndex()]));
+    op.erase();
+  });
+  // Tuples that are not used as such use nothing.
+  SmallVector<stablehlo::TupleOp> tuples;
+  module.walk([&](stablehlo::TupleOp op) { tuples.push_back(op); });
+  for (stablehlo::TupleOp tuple : llvm::reverse(tuples))
+    if (tuple->use_empty())
+      tuple.erase();
 }
 
 /// What an element takes in a resource: whole bytes, also a bool. 0: not known
@@ -196,10 +198,23 @@ static LogicalResult writeConstantsDense(ModuleOp module) {
   return failure(result.wasInterrupted());
 }
 
+/// What is written down of Shardy's propagation is about operands by number,
+/// which the steps change, and asks for nothing.
+static void forgetPropagation(ModuleOp module) {
+  module.walk([](Operation *op) {
+    for (StringRef name :
+         {"sdy.propagation_edges", "sdy.block_arg_propagation_edges",
+          "sdy.result_propagation_edges"})
+      op->removeDiscardableAttr(name);
+  });
+}
+
 LogicalResult importer::prepare(ModuleOp module) {
+  forgetPropagation(module);
   if (failed(readFrontendShardings(module)))
     return failure();
-  dropTokens(module);
+  if (failed(dropTokens(module)))
+    return failure();
   takeTuplesApart(module);
   if (failed(writeConstantsDense(module)))
     return failure();

@@ -6,14 +6,21 @@
 
 namespace meshloom::importer {
 
+/// How many ops a program may have when all calls in it are inlined.
+constexpr int64_t mostOps = 1 << 20;
+/// How many ops the program has when all calls in it are inlined. Reports
+/// functions that call themselves, and what stands for more than can be
+/// imported in reasonable time.
+FailureOr<int64_t> inlinedSize(ModuleOp module);
+
 /// Whether prepare() would do anything.
 bool needsPreparing(ModuleOp module);
 
 /// Rewrites `module` in place: annotations are attributes, constants are dense,
-/// shapes that are dynamic only in form are static, functions take and give no
-/// tokens, custom calls no tuples, scans are loops, old calls of LAPACK are
-/// today's, and narrow numbers (f8, int4) are bytes that arithmetic unpacks.
-/// Fails with a diagnostic.
+/// shapes that are dynamic only in form are static, no value is a token, custom
+/// calls give no tuples, scans are loops, old calls of LAPACK are today's, and
+/// narrow numbers (f8, int4) are bytes that arithmetic unpacks. Fails with a
+/// diagnostic.
 LogicalResult prepare(ModuleOp module);
 
 /// Whether annotations of Shardy stand in `mhlo.frontend_attributes`.
@@ -21,6 +28,9 @@ bool holdsFrontendShardings(ModuleOp module);
 
 // The steps, one file each. None leaves a program that the next cannot read.
 LogicalResult readFrontendShardings(ModuleOp module);
+/// Whether `type` is a token or a tuple with one in it.
+bool holdsToken(Type type);
+LogicalResult dropTokens(ModuleOp module);
 LogicalResult makeShapesStatic(ModuleOp module);
 LogicalResult writeScansAsLoops(ModuleOp module);
 /// Of LAPACK, in the form of older releases of JAX.

@@ -2,6 +2,7 @@
 // XLA's Philox and ThreeFry use, from each element's global index, so that the
 // bits are the same under every layout. (Salmon et al., "Parallel random
 // numbers: as easy as 1, 2, 3", SC 2011.)
+#include "ConstantNumbers.h"
 #include "Importer.h"
 
 #include "meshloom/Lanes/CounterBits.h"
@@ -203,6 +204,12 @@ static FailureOr<Value> importRng(Importer &im, stablehlo::RngOp op) {
     return im.error("rng takes scalars as its bounds, not ")
            << b.typeOf(first) << " and " << b.typeOf(second);
   ArrayRef<int64_t> shape = type.getShape();
+  if (auto folded = ConstantNumbers().of(op.getShape());
+      folded && ArrayRef<int64_t>(folded->values) != shape)
+    return im.error(
+               "the shape in rng's last operand is not that of its result, "
+               "a ")
+           << type;
   auto spread = [&](Value scalar) { return b.broadcast(scalar, shape); };
   FloatMath m(b);
   bool isNormal = op.getRngDistribution() == stablehlo::RngDistribution::NORMAL;

@@ -40,7 +40,7 @@ Attribute importer::shardingIn(DictionaryAttr attributes) {
 /// The mesh of a program that declares none.
 static constexpr StringRef allDevices = "of all devices";
 
-static int64_t deviceCount(const SourceMesh &mesh) {
+int64_t importer::deviceCount(const SourceMesh &mesh) {
   int64_t count = 1;
   for (const MeshAxis &axis : mesh.axes)
     count *= axis.size;
@@ -67,6 +67,17 @@ size_t Shardings::addMesh(SourceMesh source, Location loc) {
   return sources.size() - 1;
 }
 
+/// A mesh that a collective writes out.
+static SourceMesh sourceOf(stablehlo::MeshAttr mesh) {
+  SourceMesh result{"of replica groups", {}, {}};
+  for (stablehlo::MeshAxisAttr axis : mesh.getAxes())
+    result.axes.push_back({axis.getName().str(), axis.getSize()});
+  if (mlir::DenseIntElementsAttr ids = mesh.getDeviceIds())
+    for (const llvm::APInt &id : ids.getValues<llvm::APInt>())
+      result.deviceIds.push_back(id.getSExtValue());
+  return result;
+}
+
 static SourceMesh sourceOf(sdy::MeshAttr mesh, std::string name) {
   SourceMesh result{std::move(name), {}, {}};
   for (sdy::MeshAxisAttr axis : mesh.getAxes())
@@ -90,6 +101,8 @@ FailureOr<size_t> Shardings::indexOf(Location loc, Attribute meshOrRef) {
     return *known;
   if (auto mesh = dyn_cast<sdy::MeshAttr>(meshOrRef))
     return inlined[mesh] = addMesh(sourceOf(mesh, "mesh"), loc);
+  if (auto mesh = dyn_cast<stablehlo::MeshAttr>(meshOrRef))
+    return inlined[mesh] = addMesh(sourceOf(mesh), loc);
   return mlir::emitError(loc) << "there is no mesh " << meshOrRef;
 }
 
@@ -164,11 +177,13 @@ LogicalResult Shardings::addUses(Location loc, Attribute attribute,
                              : mlir::WalkResult::interrupt();
   });
   attribute.walk([&](stablehlo::ReplicaGroupMeshAxesAttr groups) {
+    FailureOr<size_t> which = failure();
+    if (succeeded(result))
+      result = which = indexOf(loc, groups.getMesh());
     for (Attribute element : groups.getAxes())
       if (auto axis = dyn_cast<stablehlo::AxisRefAttr>(element))
         if (stablehlo::SubAxisInfoAttr part = axis.getSubAxisInfo())
-          if (auto which = knownMesh(groups.getMesh());
-              which && succeeded(result))
+          if (succeeded(result))
             result = addAxis(loc, *which, axis.getName(), part.getPreSize(),
                              part.getSize());
   });
@@ -209,15 +224,40 @@ LogicalResult Shardings::addGspmd(Location loc, StringRef text,
   return success();
 }
 
-/// Calls `visit` with every annotation of `module` and its place.
+/// The public functions of `module`, and those that they refer to.
+static llvm::SmallPtrSet<Operation *, 8> usedFunctions(ModuleOp module) {
+  llvm::SmallPtrSet<Operation *, 8> used;
+  SmallVector<mlir::func::FuncOp> waiting;
+  auto add = [&](mlir::func::FuncOp func) {
+    if (func && used.insert(func).second)
+      waiting.push_back(func);
+  };
+  mlir::SymbolTable symbols(module);
+  for (auto func : module.getOps<mlir::func::FuncOp>())
+    if (!func.isPrivate())
+      add(func);
+  while (!waiting.empty())
+    waiting.pop_back_val().walk([&](Operation *op) {
+      op->getAttrDictionary().walk([&](mlir::FlatSymbolRefAttr symbol) {
+        add(symbols.lookup<mlir::func::FuncOp>(symbol.getValue()));
+      });
+    });
+  return used;
+}
+
+/// Calls `visit` with every annotation of `module` and its place, but for those
+/// in private functions that nothing calls.
 static LogicalResult visitAnnotations(
     ModuleOp module,
     function_ref<LogicalResult(Location, Attribute, TypeRange)> visit) {
+  const auto used = usedFunctions(module);
   auto result = module.walk<mlir::WalkOrder::PreOrder>([&](Operation *op)
                                                            -> mlir::WalkResult {
     if (isa<sdy::MeshOp>(op))
       return mlir::WalkResult::advance();
     auto func = dyn_cast<mlir::func::FuncOp>(op);
+    if (func && !used.contains(func))
+      return mlir::WalkResult::skip();
     if (!func || func.isExternal())
       return mlir::WalkResult(
           visit(op->getLoc(), op->getAttrDictionary(), op->getResultTypes()));
@@ -301,6 +341,8 @@ LogicalResult Shardings::unify() {
     else
       sources.front().deviceIds = std::move(standard);
   }
+  if (!whole && takeFirstOrder())
+    whole = MeshUnification::of(sources, uses);
   if (whole) {
     unification = std::move(*whole);
     return success();
@@ -567,16 +609,6 @@ std::vector<Mesh> Shardings::writtenMeshes() const {
   return meshes;
 }
 
-std::vector<int64_t> Shardings::deviceOrder() const {
-  std::vector<int64_t> order;
-  bool permuted = false;
-  for (int64_t i = 0; any() && i < unification->mesh().size(); ++i) {
-    order.push_back(unification->deviceAt(i));
-    permuted |= order.back() != i;
-  }
-  return permuted ? order : std::vector<int64_t>();
-}
-
 FailureOr<SmallVector<unsigned>>
 Shardings::manualAxes(Location loc, sdy::ManualAxesAttr axes,
                       ArrayRef<sdy::TensorShardingAttr> shardings) const {
@@ -608,12 +640,15 @@ Shardings::manualAxes(Location loc, sdy::ManualAxesAttr axes,
 FailureOr<SmallVector<unsigned>>
 Shardings::groupAxes(Location loc,
                      stablehlo::ReplicaGroupMeshAxesAttr groups) const {
-  auto symbol = dyn_cast<mlir::FlatSymbolRefAttr>(groups.getMesh());
-  std::optional<size_t> which =
-      symbol ? knownMesh(symbol)
-             : std::optional<size_t>(sources.empty() ? SIZE_MAX : 0);
-  if (!which || *which == SIZE_MAX)
+  std::optional<size_t> which = knownMesh(groups.getMesh());
+  if (!which)
     return mlir::emitError(loc) << "there is no mesh " << groups.getMesh();
+  if (*which == SIZE_MAX && groups.getAxes().empty())
+    return SmallVector<unsigned>();
+  if (*which == SIZE_MAX)
+    return mlir::emitError(loc)
+           << "the mesh " << groups.getMesh() << " of this collective has no "
+           << "axes";
   SmallVector<unsigned> result;
   for (Attribute attribute : groups.getAxes()) {
     auto axis = dyn_cast<stablehlo::AxisRefAttr>(attribute);

@@ -32,6 +32,8 @@ struct ValueSharding {
   bool hasAxes() const;
 };
 
+int64_t deviceCount(const SourceMesh &mesh);
+
 /// The module's meshes, unified, and its annotations in terms of that mesh.
 class Shardings {
 public:
@@ -59,6 +61,13 @@ public:
   std::vector<Mesh> writtenMeshes() const;
   /// Which device each index of getMesh() is; empty: 0, 1, ...
   std::vector<int64_t> deviceOrder() const;
+  /// How a mesh numbers its devices, where that is an order for which there is
+  /// no layout on getMesh(); else empty. What is laid out over such a mesh is
+  /// laid out in the order of the program's first one.
+  ArrayRef<int64_t> ownOrder(Attribute meshOrRef) const;
+  bool haveOwnOrders() const { return !ownOrders.empty(); }
+  /// A sentence about each such mesh.
+  std::vector<std::string> notesOnOrders() const;
   /// Axes of a manual computation with shardings of `shardings`.
   FailureOr<SmallVector<unsigned>>
   manualAxes(Location loc, sdy::ManualAxesAttr axes,
@@ -85,6 +94,7 @@ private:
   LogicalResult addAxis(Location loc, size_t which, StringRef name,
                         int64_t before, int64_t size);
   LogicalResult unify();
+  bool takeFirstOrder();
   /// Cuts axes so that reshapes of dims that are on them can stay local.
   void cutForReshapes(ModuleOp module);
   /// Cuts axes of which collectives span a part.
@@ -92,9 +102,10 @@ private:
 
   std::vector<SourceMesh> sources;
   SmallVector<Location> sourceLocs;
-  std::map<std::string, size_t> named; ///< @mesh
-  DenseMap<Attribute, size_t> inlined; ///< meshes written out
-  std::map<std::string, size_t> gspmd; ///< by text
+  std::map<size_t, std::vector<int64_t>> ownOrders; ///< see ownOrder()
+  std::map<std::string, size_t> named;              ///< @mesh
+  DenseMap<Attribute, size_t> inlined;              ///< meshes written out
+  std::map<std::string, size_t> gspmd;              ///< by text
   std::map<std::string, GspmdSharding> gspmdParsed;
   std::vector<AxisUse> uses;
   SmallVector<Location> useLocs;

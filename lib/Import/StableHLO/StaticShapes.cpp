@@ -40,12 +40,7 @@ public:
   explicit StaticShapes(ModuleOp module) : module(module), symbols(module) {}
 
   LogicalResult run(FuncOp func) {
-    if (llvm::is_contained(calling, func))
-      return func.emitError("calls itself");
-    calling.push_back(func);
-    LogicalResult done = run(func.getBody());
-    calling.pop_back();
-    if (failed(done))
+    if (failed(run(func.getBody())))
       return failure();
     Operation *end = func.getBody().front().getTerminator();
     func.setFunctionType(mlir::FunctionType::get(
@@ -93,11 +88,17 @@ private:
     return giveShapes(op);
   }
 
+  std::optional<Shape> shapeIn(Value value) {
+    auto folded = numbers.of(value);
+    return folded ? std::optional(Shape(folded->values)) : std::nullopt;
+  }
+
   LogicalResult giveShapes(Operation *op) {
     for (auto [i, result] : llvm::enumerate(op->getResults())) {
       if (!isDynamic(result.getType()))
         continue;
-      auto shape = resultShape(op, unsigned(i));
+      auto shape = isa<stablehlo::RngOp>(op) ? shapeIn(op->getOperand(2))
+                                             : resultShape(op, unsigned(i));
       RankedTensorType type = tensorOf(result);
       if (!shape || !agrees(*shape, type))
         return op->emitError("the shape of '")
@@ -154,11 +155,8 @@ private:
     });
     bool open = found.wasInterrupted() ||
                 llvm::any_of(callee.getArgumentTypes(), isDynamic);
-    constexpr size_t deepest = 200;
     if (!open || callee.getNumArguments() != call->getNumOperands())
       return success();
-    if (llvm::is_contained(originals, callee) || originals.size() > deepest)
-      return call->emitError("'") << symbol.getValue() << "' calls itself";
     FuncOp copy = callee.clone();
     symbols.insert(copy);
     copy.setPrivate();
@@ -169,10 +167,7 @@ private:
         argument.setType(operand.getType());
       numbers.bind(argument, operand);
     }
-    originals.push_back(callee);
-    LogicalResult done = run(copy);
-    originals.pop_back();
-    if (failed(done))
+    if (failed(run(copy)))
       return failure();
     setCallee(copy.getName());
     for (auto [result, type] :
@@ -217,10 +212,11 @@ private:
     return DenseI64ArrayAttr::get(op->getContext(), *list);
   }
 
-  /// The result's shape: as written, or what operand `i` says.
+  /// The result's shape: what operand `i` says, or as written where that does
+  /// not fold.
   FailureOr<RankedTensorType> resultType(Operation *op, unsigned i) {
     RankedTensorType type = tensorOf(op->getResult(0));
-    if (!isDynamic(type))
+    if (!isDynamic(type) && !numbers.of(op->getOperand(i)))
       return type;
     auto shape = fold(op, i);
     if (failed(shape))
@@ -340,6 +336,10 @@ private:
           Shape begin(type.getRank(), 0), end(type.getShape()),
               step(type.getRank(), 1);
           end[dim] = size->front();
+          if (!agrees(end, tensorOf(op->getResult(0))))
+            return op->emitError("gives the shape [")
+                   << toString(end) << "], but its type says "
+                   << op->getResult(0).getType();
           auto list = [&](ArrayRef<int64_t> numbers) {
             return DenseI64ArrayAttr::get(op->getContext(), numbers);
           };
@@ -559,7 +559,6 @@ private:
   ModuleOp module;
   mlir::SymbolTable symbols;
   ConstantNumbers numbers;
-  SmallVector<FuncOp> calling, originals;
 };
 } // namespace
 

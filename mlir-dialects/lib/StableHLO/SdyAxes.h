@@ -79,6 +79,8 @@ mlir::LogicalResult verifyShardings(Operation *op,
                                     mlir::TypeRange types, StringRef what);
 /// Checks a rule of `op`.
 mlir::LogicalResult verifyRule(Operation *op, OpShardingRuleAttr rule);
+/// Checks what is written down of propagation through `op`.
+mlir::LogicalResult verifyEdges(Operation *op, PropagationEdgesAttr edges);
 /// Checks that pending reductions change from `from` to `to` (each may be null)
 /// as `op` can: sums begin where `begins`, and those of `ends` end.
 mlir::LogicalResult verifyPending(Operation *op, TensorShardingAttr from,

@@ -218,6 +218,24 @@ LogicalResult SdyDialect::verifyOperationAttribute(Operation *op,
              << attr.getValue();
     return verifyRule(op, rule);
   }
+  if (attr.getName() == "sdy.propagation_edges") {
+    auto edges = dyn_cast<PropagationEdgesAttr>(attr.getValue());
+    if (!edges)
+      return op->emitOpError("expected #sdy.propagation_edges as its "
+                             "sdy.propagation_edges, got ")
+             << attr.getValue();
+    return verifyEdges(op, edges);
+  }
+  if (attr.getName() == "sdy.result_propagation_edges" ||
+      attr.getName() == "sdy.block_arg_propagation_edges") {
+    auto each = dyn_cast<mlir::ArrayAttr>(attr.getValue());
+    if (!each || !llvm::all_of(each, [](Attribute edges) {
+          return isa<PropagationEdgesAttr>(edges);
+        }))
+      return op->emitOpError(
+                 "expected a list of #sdy.propagation_edges as its ")
+             << attr.getName() << ", got " << attr.getValue();
+  }
   return success();
 }
 

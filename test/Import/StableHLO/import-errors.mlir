@@ -26,15 +26,6 @@ func.func @sub_axes(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
 
 // -----
 
-sdy.mesh @a = <["x"=4]>
-// expected-error @+1 {{the order of the devices in mesh @b <p=4> device_ids=[0, 2, 3, 1] is}}
-sdy.mesh @b = <["p"=4], device_ids=[0, 2, 3, 1]>
-func.func @orders(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}]>}, %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@b, [{"p"}]>}) -> tensor<8xf32> {
-  return %a : tensor<8xf32>
-}
-
-// -----
-
 sdy.mesh @mesh = <["x"=2]>
 // expected-error @+1 {{the sharding has 1 dim, but the value has rank 2}}
 func.func @rank(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8x8xf32> {

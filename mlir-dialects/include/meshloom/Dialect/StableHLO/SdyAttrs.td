@@ -168,4 +168,45 @@ def Sdy_AllToAllParamListAttr
     ArrayRefParameter<"::meshloom::sdy::AllToAllParamAttr">:$value);
 }
 
+//===----------------------------------------------------------------------===//
+// How Shardy's propagation went, which it writes down where it is asked to
+//===----------------------------------------------------------------------===//
+
+def Sdy_EdgeValueRefAttr : Sdy_Attr<"EdgeValueRef", "edge_value_ref"> {
+  let summary = "An operand or a result of the op: `operand-0`";
+  let parameters = (ins "bool":$isResult, "int64_t":$index);
+}
+
+def Sdy_AxisToPropagationDetailsAttr
+    : Sdy_Attr<"AxisToPropagationDetails", "axis_to_propagation_details"> {
+  let summary = "Where an axis went: `{\"x\" = operand-0 -> [result-0]}`";
+  let parameters = (ins
+    "::meshloom::sdy::AxisRefAttr":$axis,
+    "::meshloom::sdy::EdgeValueRefAttr":$source,
+    ArrayRefParameter<"::meshloom::sdy::EdgeValueRefAttr">:$targets);
+}
+
+def Sdy_PropagationOneStepAttr
+    : Sdy_Attr<"PropagationOneStep", "propagation_one_step"> {
+  let summary = "One step of propagation: `{step-3 = [...]}`";
+  let parameters = (ins
+    "int64_t":$step,
+    ArrayRefParameter<"::meshloom::sdy::AxisToPropagationDetailsAttr">:$axes);
+}
+
+def Sdy_PropagationEdgesAttr
+    : Sdy_Attr<"PropagationEdges", "propagation_edges"> {
+  let summary = "Which axes came to an op's values, from where, in which step";
+  let description = [{
+    ```mlir
+    #sdy.propagation_edges<[{step-2 = [{"x" = operand-1 -> [result-0]} ]} ]>
+    ```
+    They tell how a sharding came to be and ask for nothing, so the import does
+    not look at them.
+  }];
+  let genVerifyDecl = 1;
+  let parameters = (ins
+    ArrayRefParameter<"::meshloom::sdy::PropagationOneStepAttr">:$steps);
+}
+
 #endif // MESHLOOM_DIALECT_SDY_ATTRS
