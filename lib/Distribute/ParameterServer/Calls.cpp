@@ -96,10 +96,8 @@ void Peer::cancel() const {
     context->TryCancel();
 }
 
-bool Peer::connect(double seconds) const {
-  return channel->WaitForConnected(
-      std::chrono::system_clock::now() +
-      std::chrono::milliseconds(int64_t(seconds * 1000)));
+bool Peer::isConnected() const {
+  return channel->GetState(/*try_to_connect=*/true) == GRPC_CHANNEL_READY;
 }
 
 Presence::Presence(const Peer &peer, uint64_t session)
