@@ -1,6 +1,7 @@
 // Moving values between host and mesh, and between layouts.
 #include "meshloom/API/Distribute.h"
 #include "Engine.h"
+#include "SharedValues.h"
 
 #include "meshloom/Core/MeshUnification.h"
 
@@ -47,8 +48,11 @@ Tensor pack(const std::vector<Tensor> &components, const Layout &layout) {
   parts.reserve(components.size());
   for (size_t device = 0; device < components.size(); ++device)
     parts.push_back({components[device].shape(), bytes[device]});
-  return wrap(
-      check(Array::fromComponents(clientFor(mesh), type, layout, parts), op));
+  Array array =
+      check(Array::fromComponents(clientFor(mesh), type, layout, parts), op);
+  if (!bytes.empty())
+    noteHostValue(array, bytes.front(), Placing::Asked, op, nullptr);
+  return wrap(std::move(array));
 }
 
 std::vector<Tensor> unpack(const Tensor &tensor) {
@@ -80,29 +84,28 @@ void expectRank(const Tensor &tensor, const Layout &layout, std::string_view op,
 }
 
 Tensor fromBytes(const Tensor &tensor, const Layout &layout,
-                 std::string_view op) {
-  HostBytes bytes = bytesOf(tensor, op);
-  return wrap(
-      check(Array::fromHost(clientFor(layout.mesh()),
-                            {tensor.dtype(), tensor.shape(), layout}, bytes),
-            op));
+                 std::string_view op, const std::source_location &where) {
+  return wrap(placedFromHost({tensor.dtype(), tensor.shape(), layout},
+                             bytesOf(tensor, op), Placing::Asked, op, &where));
 }
 
 } // namespace
 
-Tensor distribute(const Tensor &host, const Layout &layout) {
+Tensor distribute(const Tensor &host, const Layout &layout,
+                  std::source_location where) {
   constexpr std::string_view op = "distribute";
-  expectRank(host, layout, op);
-  const TensorNode &node = nodeOf(host, op);
+  expectRank(host, layout, op, &where);
+  const TensorNode &node = nodeOf(host, op, &where);
   if (node.trace)
-    return relayout(host, layout);
+    return relayout(host, layout, where);
   if (node.host)
-    return fromBytes(host, layout, op);
+    return fromBytes(host, layout, op, where);
   if (node.array.layout().mesh() != layout.mesh())
-    fail(op, fmt::format("expected a host tensor, got one on {}: use "
-                         "copy_to_mesh",
-                         meshText(node.array.layout().mesh())));
-  return relayout(host, layout);
+    fail(op,
+         fmt::format("expected a host tensor, got one on {}: use copy_to_mesh",
+                     meshText(node.array.layout().mesh())),
+         &where);
+  return relayout(host, layout, where);
 }
 
 Tensor relayout(const Tensor &tensor, const Layout &layout,
@@ -150,17 +153,21 @@ Tensor relayout_like(const Tensor &tensor, const Tensor &like,
   return relayout(tensor, like.layout(), where);
 }
 
-Tensor copy_to_mesh(const Tensor &tensor, const Layout &layout) {
+Tensor copy_to_mesh(const Tensor &tensor, const Layout &layout,
+                    std::source_location where) {
   constexpr std::string_view op = "copy_to_mesh";
-  expectRank(tensor, layout, op);
+  expectRank(tensor, layout, op, &where);
   if (isTracing())
-    fail(op, "expected to be outside of a function: there relayout brings a "
-             "tensor to another mesh over the same devices");
-  return fromBytes(tensor, layout, op);
+    fail(op,
+         "expected to be outside of a function: there relayout brings a tensor "
+         "to another mesh over the same devices",
+         &where);
+  return fromBytes(tensor, layout, op, where);
 }
-Tensor copy_to_mesh(const Tensor &tensor, const Mesh &mesh) {
-  return copy_to_mesh(tensor,
-                      Layout::replicated(mesh, unsigned(tensor.rank())));
+Tensor copy_to_mesh(const Tensor &tensor, const Mesh &mesh,
+                    std::source_location where) {
+  return copy_to_mesh(tensor, Layout::replicated(mesh, unsigned(tensor.rank())),
+                      where);
 }
 
 Layout fetch_layout(const Tensor &tensor) {

@@ -19,10 +19,13 @@ Tensor pack(const std::vector<Tensor> &components, const Layout &layout);
 /// `pack`.
 std::vector<Tensor> unpack(const Tensor &tensor);
 
-/// `host` cut as `layout` says: the tutorial's repack_local_tensor. Throws
+/// `host` cut as `layout` says: the tutorial's repack_local_tensor. Where the
+/// layout is replicated over several processes all must give the same value,
+/// which is compared by the next run in which they exchange messages. Throws
 /// meshloom::Error if ranks differ, or if the tensor is already on another mesh
 /// (see copy_to_mesh).
-Tensor distribute(const Tensor &host, const Layout &layout);
+Tensor distribute(const Tensor &host, const Layout &layout,
+                  std::source_location where = std::source_location::current());
 
 /// The same value, laid out as `layout`, which may be on another mesh over the
 /// same devices in the same order. Inside a `function`, and under a
@@ -39,9 +42,13 @@ relayout_like(const Tensor &tensor, const Tensor &like,
               std::source_location where = std::source_location::current());
 
 /// A copy of `tensor` on the mesh of `layout`. Not inside a `function`.
-Tensor copy_to_mesh(const Tensor &tensor, const Layout &layout);
+Tensor
+copy_to_mesh(const Tensor &tensor, const Layout &layout,
+             std::source_location where = std::source_location::current());
 /// The same, replicated.
-Tensor copy_to_mesh(const Tensor &tensor, const Mesh &mesh);
+Tensor
+copy_to_mesh(const Tensor &tensor, const Mesh &mesh,
+             std::source_location where = std::source_location::current());
 
 /// The layout of a value on devices.
 Layout fetch_layout(const Tensor &tensor);

@@ -5,6 +5,7 @@
 
 #include "meshloom/API/Function.h"
 #include "meshloom/API/MovedFrom.h"
+#include "meshloom/API/NameScope.h"
 #include "meshloom/API/Shards.h"
 
 #include <fmt/format.h>
@@ -325,13 +326,18 @@ void Checkpoint::write(const std::filesystem::path &path,
 }
 
 void Checkpoint::write(const std::filesystem::path &path,
-                       const CheckpointWriteOptions &options) const {
+                       const CheckpointWriteOptions &options,
+                       std::source_location where) const {
+  const detail::CallSite site(detail::callSiteOr(where));
+  const detail::CallName name("Checkpoint::write");
   write(path, options, Extras());
 }
 
-std::filesystem::path
-Checkpoint::save(const std::filesystem::path &prefix,
-                 const CheckpointWriteOptions &options) const {
+std::filesystem::path Checkpoint::save(const std::filesystem::path &prefix,
+                                       const CheckpointWriteOptions &options,
+                                       std::source_location where) const {
+  const detail::CallSite site(detail::callSiteOr(where));
+  const detail::CallName name("Checkpoint::save");
   detail::expectNotMovedFrom(state, "Checkpoint");
   std::filesystem::path path = prefix;
   path += fmt::format("-{}", ++state->saveCounter);

@@ -3,6 +3,7 @@
 #include "meshloom/NN/State/CheckpointManager.h"
 
 #include "meshloom/API/MovedFrom.h"
+#include "meshloom/API/NameScope.h"
 #include "meshloom/API/Processes.h"
 #include "meshloom/Data/TensorFolder.h"
 #include "meshloom/Support/File.h"
@@ -146,7 +147,10 @@ CheckpointManager::CheckpointManager(Checkpoint checkpoint, fs::path directory,
 }
 
 std::optional<fs::path>
-CheckpointManager::save(std::optional<int64_t> checkpoint_number) const {
+CheckpointManager::save(std::optional<int64_t> checkpoint_number,
+                        std::source_location where) const {
+  const detail::CallSite site(detail::callSiteOr(where));
+  const detail::CallName name("CheckpointManager::save");
   detail::expectNotMovedFrom(state, "CheckpointManager");
   const CheckpointManagerOptions &options = state->options;
   std::optional<int64_t> step;

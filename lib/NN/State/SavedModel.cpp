@@ -6,6 +6,7 @@
 
 #include "meshloom/API/Logging.h"
 #include "meshloom/API/Mesh.h"
+#include "meshloom/API/NameScope.h"
 #include "meshloom/API/Shards.h"
 
 #include <fmt/format.h>
@@ -78,7 +79,9 @@ private:
 } // namespace
 
 void save(const Model &model, const fs::path &path,
-          const SaveModelOptions &options) {
+          const SaveModelOptions &options, std::source_location where) {
+  const detail::CallSite site(detail::callSiteOr(where));
+  const detail::CallName name("save");
   const Config config = model.config();
   std::map<std::string, std::string> notes{
       {architectureNote, config.to_json()}};
@@ -162,7 +165,10 @@ Config load_training_config(const fs::path &path) {
                                           : Config::parse(training->second);
 }
 
-void save_weights(const Layer &model, const fs::path &path) {
+void save_weights(const Layer &model, const fs::path &path,
+                  std::source_location where) {
+  const detail::CallSite site(detail::callSiteOr(where));
+  const detail::CallName name("save_weights");
   Checkpoint({{modelName, model}}).write(path);
 }
 

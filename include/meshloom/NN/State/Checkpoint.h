@@ -7,6 +7,7 @@
 #include "meshloom/NN/Optimizer.h"
 
 #include <filesystem>
+#include <source_location>
 #include <string>
 
 namespace meshloom {
@@ -129,12 +130,16 @@ public:
   /// Writes the folder `path`; what it was before is replaced. Throws
   /// meshloom::Error if it cannot be written, if a value is missing, in a
   /// function.
-  void write(const std::filesystem::path &path,
-             const CheckpointWriteOptions &options = {}) const;
+  void
+  write(const std::filesystem::path &path,
+        const CheckpointWriteOptions &options = {},
+        std::source_location where = std::source_location::current()) const;
   /// Writes "PREFIX-N", N counting the calls from 1 (restored ones too), and
   /// gives that path.
-  std::filesystem::path save(const std::filesystem::path &prefix,
-                             const CheckpointWriteOptions &options = {}) const;
+  std::filesystem::path
+  save(const std::filesystem::path &prefix,
+       const CheckpointWriteOptions &options = {},
+       std::source_location where = std::source_location::current()) const;
   /// Waits until what was started is written. Throws its meshloom::Error.
   void wait() const;
 
@@ -152,7 +157,7 @@ public:
 private:
   friend class CheckpointManager;
   friend void save(const Model &, const std::filesystem::path &,
-                   const SaveModelOptions &);
+                   const SaveModelOptions &, std::source_location);
   struct State;
   /// What else is done when a checkpoint is written.
   struct Extras {

@@ -49,7 +49,8 @@ public:
   /// not passed. `checkpoint_number`: default the step, else one more than the
   /// last one's. Throws meshloom::Error as Checkpoint::write.
   std::optional<std::filesystem::path>
-  save(std::optional<int64_t> checkpoint_number = std::nullopt) const;
+  save(std::optional<int64_t> checkpoint_number = std::nullopt,
+       std::source_location where = std::source_location::current()) const;
   /// Waits until what was started is written. Throws its meshloom::Error.
   void wait() const { checkpoint().wait(); }
 

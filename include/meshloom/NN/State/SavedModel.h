@@ -37,8 +37,10 @@ struct LoadModelOptions {
 /// a warning says so, and the model is saved as one that was not compiled.
 /// Throws meshloom::Error if the model is not built, if a part of it is a
 /// function without a name, or as Checkpoint::write.
+/// Messages name the line `where`.
 void save(const Model &model, const std::filesystem::path &path,
-          const SaveModelOptions &options = {});
+          const SaveModelOptions &options = {},
+          std::source_location where = std::source_location::current());
 
 /// The model of such a folder, compiled if it was: fit goes on where it was.
 /// Classes of the user's own are made by what
@@ -63,7 +65,8 @@ Config load_training_config(const std::filesystem::path &path);
 
 /// Writes the weights of a layer or model alone: a checkpoint of {"model"}.
 /// Throws as `save`.
-void save_weights(const Layer &model, const std::filesystem::path &path);
+void save_weights(const Layer &model, const std::filesystem::path &path,
+                  std::source_location where = std::source_location::current());
 /// Takes the weights of such a folder, or of one that `save` wrote, into a
 /// model that is built, whatever the layouts. Throws meshloom::Error, listing
 /// them, if weights are missing, superfluous or of another shape; none is
