@@ -97,7 +97,9 @@ void Peer::cancel() const {
 }
 
 bool Peer::isConnected() const {
-  return channel->GetState(/*try_to_connect=*/true) == GRPC_CHANNEL_READY;
+  // Connections come and go only while somebody waits for one.
+  constexpr auto moment = std::chrono::milliseconds(20);
+  return channel->WaitForConnected(std::chrono::system_clock::now() + moment);
 }
 
 Presence::Presence(const Peer &peer, uint64_t session)

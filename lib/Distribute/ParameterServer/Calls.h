@@ -66,7 +66,7 @@ public:
   grpc::Status call(Method method, const grpc::ByteBuffer &frame,
                     grpc::ByteBuffer &answer,
                     grpc::ClientContext &context) const;
-  /// Whether there is a connection now; one is tried where there is none.
+  /// Whether there is a connection, or comes within a moment.
   bool isConnected() const;
   /// Ends calls that wait, and later ones at once.
   void cancel() const;

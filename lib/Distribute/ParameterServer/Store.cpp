@@ -11,7 +11,6 @@
 
 #include <chrono>
 #include <optional>
-#include <thread>
 
 namespace meshloom::detail::ps {
 
@@ -58,7 +57,6 @@ Store::Store(const ClusterSpec &cluster, Partitioner partitioner,
 /// start at once: it will not hold what it is given.
 void Store::waitForServers(double timeoutSeconds) const {
   using Clock = std::chrono::steady_clock;
-  constexpr auto glance = std::chrono::milliseconds(20);
   const Clock::time_point begin = Clock::now();
   std::vector<bool> wasThere(servers.size());
   while (true) {
@@ -81,7 +79,6 @@ void Store::waitForServers(double timeoutSeconds) const {
           "with Server(cluster, \"ps\", {}); all tasks use TLS, with "
           "certificates of one authority, or none does",
           servers[*missing]->text(), timeoutSeconds, *missing));
-    std::this_thread::sleep_for(glance);
   }
 }
 
