@@ -80,7 +80,7 @@ void appendElements(const ValueOrigin &origin, std::string &text) {
 }
 
 /// "[0, 5]", with a hash where not all of it is shown.
-std::string elementsText(const ValueOrigin &origin) {
+std::string shownElements(const ValueOrigin &origin) {
   std::string text;
   switch (*origin.dtype) {
   case DType::F32:
@@ -118,7 +118,7 @@ std::string textOf(const ValueOrigin &origin, const std::string &argument) {
     return fmt::format("'{}', which is computed by {}", argument, origin.place);
   return fmt::format("'{}', {} = {}, {}", argument,
                      typeText(*origin.dtype, origin.shape),
-                     elementsText(origin), origin.place);
+                     shownElements(origin), origin.place);
 }
 
 std::shared_ptr<ValueOrigin>
@@ -257,7 +257,7 @@ std::string ownUncompared() {
         lines.insert(fmt::format("{:016x} {} {}, {} = {}\n", origin->hash,
                                  *origin->time, origin->place,
                                  typeText(*origin->dtype, origin->shape),
-                                 elementsText(*origin)));
+                                 shownElements(*origin)));
   return fmt::format("{}", fmt::join(lines, ""));
 }
 
