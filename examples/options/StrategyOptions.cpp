@@ -12,7 +12,8 @@ namespace {
 
 const char *const Usage = R"(
     --strategy S    mirrored, central, one_device, default, tpu (on virtual
-                    CPUs) or dtensor, with layouts written out (mirrored)
+                    CPUs), multi_worker (on those of all processes) or dtensor,
+                    with layouts written out (mirrored)
     --replicas N    virtual CPUs, each with a replica (2)
     --deterministic the same bits for every number of replicas
 )";
@@ -58,10 +59,12 @@ Strategy StrategyOptions::makeStrategy() const {
     return OneDeviceStrategy("CPU:0");
   if (strategy == "tpu")
     return TPUStrategy(devices);
+  if (strategy == "multi_worker")
+    return MultiWorkerMirroredStrategy();
   if (strategy == "default" || strategy == "dtensor")
     return get_strategy();
   throw Error("--strategy: expected mirrored, central, one_device, default, "
-              "tpu or dtensor, got \"" +
+              "tpu, multi_worker or dtensor, got \"" +
               strategy + "\"");
 }
 

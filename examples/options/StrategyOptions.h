@@ -21,7 +21,7 @@ namespace example {
 ///   auto scope = options.scope(strategy);
 ///   const int64_t epochs = options.number("--epochs", 2);
 struct StrategyOptions {
-  /// mirrored, central, one_device, default, tpu or dtensor.
+  /// mirrored, central, one_device, default, tpu, multi_worker or dtensor.
   std::string strategy = "mirrored";
   /// Where several processes run the example, one in each at least.
   int64_t replicas = std::max<int64_t>(2, meshloom::num_clients());

@@ -1,4 +1,5 @@
-// What processes compare before they run a program together for the first time.
+// What processes compare before they run a program together for the first time:
+// one in which they exchange messages. A rank may run any other one alone.
 //
 // Every process sends every other 16 bytes: a hash of all that must be equal,
 // and its name. Where they differ, each says in text what it has, line by line,
@@ -7,6 +8,7 @@
 // the same ones in another order, is found at the first difference.
 #include "Node.h"
 #include "Processes.h"
+#include "SharedValues.h"
 
 #include "meshloom/Core/CustomCall.h"
 #include "meshloom/Core/Hash.h"
@@ -41,7 +43,8 @@ std::string placeText(const SourceNote &note) {
 /// One line for each thing of a program that processes may have otherwise.
 class Description {
 public:
-  explicit Description(const Compiled &compiled) {
+  Description(const Compiled &compiled,
+              const std::vector<std::string> &details) {
     const Signature &own = compiled.signature();
     lines.push_back(
         fmt::format("program '{}' on {}", own.name, own.mesh.spec_string()));
@@ -50,6 +53,7 @@ public:
       lines.push_back(fmt::format("argument '{}': {}", name, type.to_string()));
     if (const CodedProgram *coded = compiled.coded())
       addSteps(coded->program, coded->program.steps);
+    lines.insert(lines.end(), details.begin(), details.end());
     for (const auto &[name, type, alias] : own.results)
       lines.push_back(fmt::format("result '{}': {}", name, type.to_string()));
     if (const CodedProgram *coded = compiled.coded())
@@ -126,16 +130,22 @@ std::pair<std::string, std::string> difference(const std::string &one,
 /// it, which can say how.
 constexpr uint64_t FIRST_RUN = 0x6669727374;
 
-/// "'main' (at model.cpp:17) for the first time", for the first place that is
-/// known.
-std::string firstRunOf(const Compiled &compiled) {
+/// See describeProgram.
+struct ProgramText {
+  std::string name;
+  std::vector<std::string> details;
+};
+
+/// "'step' (at model.cpp:17)", for the first place that is known.
+std::string placeOf(const Compiled &compiled, const ProgramText &said) {
   std::string place;
   if (const CodedProgram *coded = compiled.coded())
     for (const Step &step : coded->program.steps)
       if (place.empty())
         place = std::visit([](const auto &own) { return placeText(own.note); },
                            step);
-  return fmt::format("'{}'{} for the first time", compiled.signature().name,
+  return fmt::format("'{}'{}",
+                     said.name.empty() ? compiled.signature().name : said.name,
                      place);
 }
 
@@ -148,11 +158,11 @@ struct Word {
 
 /// The words of all ranks, in order.
 Result<std::vector<Word>> exchanged(const Processes &all,
-                                    const Compiled &compiled, const Word &own) {
+                                    const std::string &place, const Word &own) {
   auto said = exchangedBytes(
       all, {reinterpret_cast<const char *>(&own), sizeof own},
       all.communicator->calls().next(std::make_shared<const SharedCall>(
-          SharedCall{FIRST_RUN, firstRunOf(compiled)})));
+          SharedCall{FIRST_RUN, place + " for the first time"})));
   if (!said)
     return said.error();
   std::vector<Word> words(said->size());
@@ -164,9 +174,10 @@ Result<std::vector<Word>> exchanged(const Processes &all,
 /// Says what each has, and how the first one that has not what rank 0 has
 /// differs.
 Error differenceOf(const Processes &all, const Compiled &compiled,
-                   const std::vector<Word> &words) {
-  const std::vector<std::string> texts = gatherTexts(
-      "agreement", Description(compiled).text(), /*timeoutSeconds=*/5);
+                   const ProgramText &said, const std::vector<Word> &words) {
+  const std::vector<std::string> texts =
+      gatherTexts("agreement", Description(compiled, said.details).text(),
+                  /*timeoutSeconds=*/5);
   std::string message = "the processes run different programs";
   for (size_t rank = 1; rank < texts.size(); ++rank) {
     if (words[rank] == words.front())
@@ -188,15 +199,26 @@ Error differenceOf(const Processes &all, const Compiled &compiled,
   return Error(message);
 }
 
-/// Programs that all have agreed on.
+/// What is known of a program.
+struct KnownProgram {
+  bool exchanges = false; ///< with other processes, or has the host do so
+  bool callsTogether = false;
+  bool isAgreed = false; ///< its first run has begun
+  /// Of the results of one without messages, until that was compared.
+  std::shared_ptr<ValueOrigin> origin;
+  ProgramText said; ///< until all have agreed
+};
+
+/// Programs that all have agreed on, and those without messages.
 struct Agreed {
   std::mutex mutex;
-  /// Handles, so that a run costs one look, with what `agreeOn` gives; and by
-  /// contents, as programs are made again when they were pushed out of the
-  /// cache.
-  std::map<std::weak_ptr<Executable>, bool, std::owner_less<>> programs;
+  /// Handles, so that a run costs one look; and by contents, as programs are
+  /// made again when they were pushed out of the cache.
+  std::map<std::weak_ptr<Executable>, KnownProgram, std::owner_less<>> programs;
   std::set<uint64_t> hashes;
+  std::map<uint64_t, std::shared_ptr<ValueOrigin>> local;
   uint64_t count = 0;
+  int64_t runs = 0; ///< with messages, in the order of calls
 };
 
 bool callsTogether(const std::vector<Step> &steps) {
@@ -210,39 +232,128 @@ bool callsTogether(const std::vector<Step> &steps) {
   });
 }
 
-} // namespace
-
-Result<bool> agreeOn(const std::shared_ptr<Executable> &program) {
-  static Agreed &agreed = *new Agreed;
-  std::lock_guard lock(agreed.mutex);
-  if (auto known = agreed.programs.find(program);
-      known != agreed.programs.end())
-    return known->second;
-  const Processes &all = processes("mesh");
-  if (!all.communicator)
-    return Error("expected the other processes of the mesh, which this one has "
-                 "left");
-  const Compiled &compiled = program->compiled();
+uint64_t contentOf(const Compiled &compiled) {
   StableHash content;
   content.add(compiled.contentHash());
   content.add(compiled.machine());
-  const uint64_t hash = content.value();
+  return content.value();
+}
+
+Agreed &agreedPrograms() {
+  static Agreed &agreed = *new Agreed;
+  return agreed;
+}
+
+KnownProgram &knownOf(Agreed &agreed,
+                      const std::shared_ptr<Executable> &program) {
+  if (const auto found = agreed.programs.find(program);
+      found != agreed.programs.end())
+    return found->second;
+  const CodedProgram *coded = program->compiled().coded();
+  KnownProgram known;
+  known.callsTogether = coded && callsTogether(coded->program.steps);
+  known.exchanges = known.callsTogether || needsAllProcesses(*program);
   std::erase_if(agreed.programs,
-                [](const auto &known) { return known.first.expired(); });
-  const CodedProgram *coded = compiled.coded();
-  const bool isTogether = coded && callsTogether(coded->program.steps);
-  agreed.programs.emplace(program, isTogether);
+                [](const auto &entry) { return entry.first.expired(); });
+  return agreed.programs.emplace(program, std::move(known)).first->second;
+}
+
+/// Of a program without messages: the origin of its results, which is one for
+/// all programs that are the same.
+void findOrigin(Agreed &agreed, KnownProgram &known, const Compiled &compiled) {
+  std::shared_ptr<ValueOrigin> &origin = agreed.local[contentOf(compiled)];
+  if (!origin) {
+    origin = std::make_shared<ValueOrigin>();
+    origin->hash = contentOf(compiled);
+    origin->place = placeOf(compiled, known.said);
+    // The first ones tell small programs apart.
+    known.said.details.resize(std::min<size_t>(known.said.details.size(), 2));
+    if (!known.said.details.empty())
+      origin->place +=
+          fmt::format(" with {}", fmt::join(known.said.details, ", "));
+  }
+  known.origin = origin;
+  known.said = {};
+}
+
+/// Of one whose processes exchange messages: before its first run.
+Status agreeOnFirst(Agreed &agreed, const Processes &all,
+                    const Compiled &compiled, const ProgramText &said) {
+  const uint64_t hash = contentOf(compiled);
   if (!agreed.hashes.insert(hash).second)
-    return isTogether;
+    return Success();
   const Word own{hash, agreed.count++};
-  Result<std::vector<Word>> words = exchanged(all, compiled, own);
+  Result<std::vector<Word>> words =
+      exchanged(all, placeOf(compiled, said), own);
   if (!words)
     return Error(fmt::format("the processes could not compare the program "
                              "before its first run: {}",
                              words.error().message()));
   if (std::ranges::count(*words, own) != std::ssize(*words))
-    return differenceOf(all, compiled, *words);
-  return isTogether;
+    return differenceOf(all, compiled, said, *words);
+  return Success();
+}
+
+} // namespace
+
+void describeProgram(const std::shared_ptr<Executable> &program,
+                     std::string name, std::vector<std::string> details) {
+  Agreed &agreed = agreedPrograms();
+  std::lock_guard lock(agreed.mutex);
+  KnownProgram &known = knownOf(agreed, program);
+  known.said = {std::move(name), std::move(details)};
+}
+
+/// Of a program whose processes exchange messages.
+static Status agreeOnText(Agreed &agreed, KnownProgram &known,
+                          const Compiled &compiled) {
+  const Processes &all = processes("mesh");
+  if (!all.communicator)
+    return Error("expected the other processes of the mesh, which this one has "
+                 "left");
+  if (!known.isAgreed)
+    if (Status ok = agreeOnFirst(agreed, all, compiled, known.said); !ok)
+      return ok;
+  known.isAgreed = true;
+  known.said = {};
+  return Success();
+}
+
+Status mayAgreeOn(const std::shared_ptr<Executable> &program) {
+  Agreed &agreed = agreedPrograms();
+  std::lock_guard lock(agreed.mutex);
+  KnownProgram &known = knownOf(agreed, program);
+  return known.exchanges ? agreeOnText(agreed, known, program->compiled())
+                         : Success();
+}
+
+Result<Agreement> agreeOn(const std::shared_ptr<Executable> &program,
+                          std::span<const Array> arguments) {
+  Agreed &agreed = agreedPrograms();
+  std::lock_guard lock(agreed.mutex);
+  KnownProgram &known = knownOf(agreed, program);
+  if (!known.exchanges) {
+    if (!known.isAgreed)
+      findOrigin(agreed, known, program->compiled());
+    known.isAgreed = true;
+    Agreement own{.origins = originsOf(arguments)};
+    if (known.origin && known.origin->isCompared)
+      known.origin = nullptr;
+    if (known.origin)
+      own.origins.push_back(known.origin);
+    return own;
+  }
+  const Processes &all = processes("mesh");
+  if (all.communicator)
+    compareOrigins(all, program->signature(), arguments);
+  if (Status ok = agreeOnText(agreed, known, program->compiled()); !ok)
+    return ok.error();
+  if (all.comparesEvery > 0 && CallOrder::isOrdered() &&
+      ++agreed.runs % all.comparesEvery == 0)
+    if (Status ok = compareReplicated(all, program->signature(), arguments);
+        !ok)
+      return ok.error();
+  return Agreement{.waits = known.callsTogether};
 }
 
 } // namespace meshloom::detail

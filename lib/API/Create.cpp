@@ -1,6 +1,7 @@
 // Making tensors, see Create.h.
 #include "meshloom/API/Create.h"
 #include "Operands.h"
+#include "SharedValues.h"
 
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/HostTensor.h"
@@ -25,9 +26,8 @@ Tensor place(DType type, const Shape &shape, std::span<const char> bytes,
   std::optional<Mesh> mesh = get_default_mesh();
   const Mesh &on = mesh ? *mesh : hostMesh();
   Layout layout = Layout::replicated(on, unsigned(shape.size()));
-  return wrap(
-      check(Array::fromHost(clientFor(on), {type, shape, layout}, bytes), op),
-      !mesh);
+  return wrap(placedFromHost({type, shape, layout}, bytes, Placing::Needed, op),
+              !mesh);
 }
 
 TensorLike numberFor(double value, DType type,
@@ -145,8 +145,8 @@ static Tensor filledLike(const Tensor &like, double value, std::string_view op,
                     node.array.layout(), where);
   HostBytes bytes = filledBytes(node.shape, numberFor(value, node.dtype, where),
                                 node.dtype, op);
-  return wrap(check(
-      Array::fromHost(node.array.client(), node.array.type(), bytes), op));
+  return wrap(
+      placedFromHost(node.array.type(), bytes, Placing::Needed, op, &where));
 }
 Tensor zeros_like(const Tensor &like, std::source_location where) {
   return filledLike(like, 0, "zeros_like", where);
@@ -199,10 +199,8 @@ Tensor load_npy(const std::filesystem::path &path, const Layout &layout,
                "expected an array of rank {} in '{}' for layout {}, got {}",
                layout.rank(), path.string(), layout.spec_string(),
                typeText(array.type, array.shape)));
-    return wrap(
-        check(Array::fromHost(clientFor(layout.mesh()),
-                              {array.type, array.shape, layout}, array.bytes),
-              "load_npy"));
+    return wrap(placedFromHost({array.type, array.shape, layout}, array.bytes,
+                               Placing::Asked, "load_npy"));
   });
 }
 void save_npy(const std::filesystem::path &path, const Tensor &tensor,

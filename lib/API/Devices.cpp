@@ -335,6 +335,11 @@ void set_client_options(const ClientOptions &options) {
   givenOptions().value = options;
 }
 
+std::atomic<int64_t> &detail::configuredDevices() {
+  static std::atomic<int64_t> count = 1;
+  return count;
+}
+
 void set_logical_device_configuration(
     const DeviceSpec &device,
     const std::vector<LogicalDeviceConfiguration> &configurations) {
@@ -347,12 +352,16 @@ void set_logical_device_configuration(
       fail(op, "virtual CPUs share the machine's memory: limit it for all of "
                "them with set_client_options");
   const auto count = int64_t(configurations.size());
-  if (const auto known = int64_t(list_devices().size()); count < known)
+  const int64_t processCount = processes(op).group.size;
+  const int64_t known = std::ssize(list_devices()) / processCount;
+  if (count < known)
     fail(op, fmt::format("expected at least {} configurations, as many as "
                          "there are virtual CPUs already, got {}: call it at "
                          "the start of the program",
                          known, count));
-  virtual_cpus(count);
+  virtual_cpus(count * processCount);
+  // Where this process joins others later, each has as many.
+  configuredDevices() = count;
 }
 
 DefaultMeshScope device(const DeviceSpec &device) {

@@ -5,6 +5,8 @@
 #include "meshloom/Core/MachineModel.h"
 #include "meshloom/Runtime/Platform.h"
 
+#include <atomic>
+
 namespace meshloom::detail {
 
 /// The platform of devices of that type; connects a plug-in that the
@@ -21,6 +23,10 @@ MachineModel machineFor(const Mesh &mesh, const MachineModel &machine);
 
 /// The first device that was used in this process, "CPU:0"; empty: none was.
 std::string firstUsedDevice();
+
+/// Virtual CPUs of this process, as set_logical_device_configuration said; 1
+/// before.
+std::atomic<int64_t> &configuredDevices();
 
 /// What set_client_options said last.
 ClientOptions clientOptions();

@@ -1,8 +1,10 @@
 // Moving values between host and mesh, and between layouts.
 #include "meshloom/API/Distribute.h"
 #include "DeviceSets.h"
+#include "Engine.h"
 #include "Operands.h"
 #include "Running.h"
+#include "SharedValues.h"
 #include "Tape.h"
 
 #include "meshloom/API/NameScope.h"
@@ -60,8 +62,11 @@ Tensor pack(const std::vector<Tensor> &components, const Layout &layout,
     parts.reserve(components.size());
     for (size_t device = 0; device < components.size(); ++device)
       parts.push_back({components[device].shape(), bytes[device]});
-    return wrap(
-        check(Array::fromComponents(clientFor(mesh), type, layout, parts), op));
+    Array array =
+        check(Array::fromComponents(clientFor(mesh), type, layout, parts), op);
+    if (!bytes.empty())
+      noteHostValue(array, bytes.front(), Placing::Asked, op, nullptr);
+    return wrap(std::move(array));
   });
 }
 
@@ -98,12 +103,9 @@ void expectRank(const Tensor &tensor, const Layout &layout, std::string_view op,
 }
 
 Tensor fromBytes(const Tensor &tensor, const Layout &layout,
-                 std::string_view op) {
-  HostBytes bytes = bytesOf(tensor, op);
-  return wrap(
-      check(Array::fromHost(clientFor(layout.mesh()),
-                            {tensor.dtype(), tensor.shape(), layout}, bytes),
-            op));
+                 std::string_view op, const std::source_location &where) {
+  return wrap(placedFromHost({tensor.dtype(), tensor.shape(), layout},
+                             bytesOf(tensor, op), Placing::Asked, op, &where));
 }
 
 } // namespace
@@ -117,7 +119,7 @@ Tensor distribute(const Tensor &host, const Layout &layout,
     if (node.trace)
       return relayout(host, layout);
     if (node.host)
-      return fromBytes(host, layout, op);
+      return fromBytes(host, layout, op, where);
     if (node.array.layout().mesh() != layout.mesh())
       fail(op, fmt::format("expected a host tensor, got one on {}: use "
                            "relayout or copy_to_mesh",

@@ -6,16 +6,20 @@
 #include "Operands.h"
 #include "Processes.h"
 #include "Running.h"
+#include "SharedValues.h"
 #include "Tape.h"
 
 #include "meshloom/API/Distribute.h"
 #include "meshloom/Autodiff/Autodiff.h"
+#include "meshloom/ControlFlow/SourceLocation.h"
+#include "meshloom/Core/Hash.h"
 #include "meshloom/Core/MeshUnification.h"
 #include "meshloom/Core/Timing.h"
 #include "meshloom/Dialect/DTensor/DeviceSets.h"
 #include "meshloom/Runtime/Profiler.h"
 
 #include "llvm/ADT/APSInt.h"
+#include "llvm/Support/Format.h"
 
 #include <fmt/format.h>
 
@@ -279,7 +283,7 @@ std::vector<Tensor> runEagerly(const OpCall &call) {
   for (const Tensor &operand : call.operands) {
     const TensorNode &node = *operand.internal();
     arrays.push_back(node.host && !isSpread
-                         ? onMesh(node.array, mesh, call.name)
+                         ? onMesh(node.array, mesh, call.name, &call.where)
                          : node.array);
     key.add(arrays.back().dtype(), arrays.back().shape());
     key.layouts.push_back(arrays.back().layout());
@@ -355,8 +359,8 @@ Status mayExecute(const std::shared_ptr<Executable> &program,
                   std::span<const Array> arguments) {
   const Signature &signature = program->signature();
   if (spansProcesses(signature.mesh))
-    if (Result<bool> isTogether = agreeOn(program); !isTogether)
-      return isTogether.error();
+    if (Status ok = mayAgreeOn(program); !ok)
+      return ok;
   if (meshes.size() < 2)
     return program->mayExecute(arguments);
   std::vector<Array> taken;
@@ -374,31 +378,32 @@ Result<std::vector<Array>> execute(const std::shared_ptr<Executable> &program,
                                    std::span<const Mesh> meshes,
                                    std::vector<Array> arguments) {
   const Signature &signature = program->signature();
-  bool waits = false;
+  Agreement agreement;
   if (spansProcesses(signature.mesh)) {
-    Result<bool> isTogether = agreeOn(program);
-    if (!isTogether)
-      return isTogether.error();
-    waits = *isTogether;
+    Result<Agreement> agreed = agreeOn(program, arguments);
+    if (!agreed)
+      return agreed.error();
+    agreement = std::move(*agreed);
   }
-  if (meshes.empty())
-    return executeIn(*program, std::move(arguments), waits);
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    auto array = asArgument(std::move(arguments[i]), signature.arguments[i]);
-    if (!array)
-      return array.error();
-    arguments[i] = std::move(*array);
-  }
-  Result<std::vector<Array>> results =
-      executeIn(*program, std::move(arguments), waits);
-  if (!results || meshes.size() < 2)
-    return results;
-  for (Array &result : *results)
-    if (Layout layout = onMeshOf(meshes, result.layout());
-        layout != result.layout()) {
-      ArrayType type{result.dtype(), result.shape(), std::move(layout)};
-      result = std::move(result).as(std::move(type));
+  if (!meshes.empty())
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      auto array = asArgument(std::move(arguments[i]), signature.arguments[i]);
+      if (!array)
+        return array.error();
+      arguments[i] = std::move(*array);
     }
+  Result<std::vector<Array>> results =
+      executeIn(*program, std::move(arguments), agreement.waits);
+  if (!results)
+    return results;
+  if (meshes.size() > 1)
+    for (Array &result : *results)
+      if (Layout layout = onMeshOf(meshes, result.layout());
+          layout != result.layout()) {
+        ArrayType type{result.dtype(), result.shape(), std::move(layout)};
+        result = std::move(result).as(std::move(type));
+      }
+  passOrigins(agreement.origins, *results);
   return results;
 }
 
@@ -411,6 +416,46 @@ CompileOptions optionsFor(const Mesh &mesh, const Settings &settings) {
   return options;
 }
 
+/// The constants and options of a module's ops, a line each: in what programs
+/// of the same steps may differ.
+static std::vector<std::string> detailsOf(ModuleOp module) {
+  std::vector<std::string> lines;
+  module.walk([&](Operation *op) {
+    auto constant = dyn_cast<dtensor::ConstantOp>(op);
+    if (!llvm::isa_and_nonnull<dtensor::DTensorDialect>(op->getDialect()) ||
+        (!constant && op->getAttrs().empty()))
+      return;
+    std::string line;
+    llvm::raw_string_ostream out(line);
+    if (constant) {
+      Operation *user = op;
+      do { // past what only spreads it
+        if (user->use_empty())
+          break;
+        user = *user->user_begin();
+      } while (isa<dtensor::BroadcastInDimOp, dtensor::ConvertOp,
+                   dtensor::ReshapeOp, dtensor::RelayoutOp>(user));
+      out << "op " << user->getName().stripDialect() << " of the constant ";
+      if (auto splat = dyn_cast<mlir::SplatElementsAttr>(constant.getValue()))
+        splat.getSplatValue<mlir::Attribute>().print(out, /*elideType=*/true);
+      else if (auto dense =
+                   dyn_cast<mlir::DenseElementsAttr>(constant.getValue())) {
+        StableHash hash;
+        hash.add({dense.getRawData().data(), dense.getRawData().size()});
+        out << "with hash " << llvm::format_hex_no_prefix(hash.value(), 16);
+      }
+      op = user;
+    } else {
+      out << "op " << op->getName().stripDialect() << " "
+          << op->getAttrDictionary();
+    }
+    if (std::optional<std::string> place = sourcePosition(op->getLoc()))
+      out << " (at " << *place << ")";
+    lines.push_back(std::move(line));
+  });
+  return lines;
+}
+
 Loaded compileAndLoad(ModuleOp module, const Mesh &mesh,
                       const Settings &settings, std::string_view op,
                       raw_ostream *explain) {
@@ -419,6 +464,9 @@ Loaded compileAndLoad(ModuleOp module, const Mesh &mesh,
   CompileOptions options = optionsFor(mesh, settings);
   options.explain = explain;
   std::shared_ptr<Client> client = clientFor(mesh);
+  std::vector<std::string> details;
+  if (spansProcesses(mesh))
+    details = detailsOf(module);
   Compiled compiled = check(compile(module, options), op);
   LoadOptions load;
   load.checkNonFinite = settings.checkNumerics;
@@ -427,6 +475,8 @@ Loaded compileAndLoad(ModuleOp module, const Mesh &mesh,
   TimedScope timed("load");
   loaded.executable =
       check(client->load(std::move(compiled), mesh.assignment(), load), op);
+  if (spansProcesses(mesh))
+    describeProgram(loaded.executable, std::string(op), std::move(details));
   loaded.compileSeconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
           .count();

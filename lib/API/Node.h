@@ -108,8 +108,9 @@ Array valueOf(const VariableState &variable, std::string_view op);
 Array stored(const VariableState &variable, Array value, std::string_view op);
 /// The value on devices; throws if it is a value of a trace.
 const Array &arrayOf(const Tensor &tensor, std::string_view op);
-/// The same value, replicated on `mesh`.
-Array onMesh(const Array &array, const Mesh &mesh, std::string_view op);
+/// The same value, replicated on `mesh`; `op` at `where` takes it.
+Array onMesh(const Array &array, const Mesh &mesh, std::string_view op,
+             const std::source_location *where = nullptr);
 /// Global value as bytes.
 HostBytes bytesOf(const Tensor &tensor, std::string_view op);
 

@@ -1,5 +1,6 @@
 // Checks and conversions of operands, see Operands.h.
 #include "Operands.h"
+#include "SharedValues.h"
 
 #include <fmt/format.h>
 
@@ -189,11 +190,9 @@ Tensor operandLike(const TensorLike &like, DType type, std::string_view op,
   const Mesh &mesh =
       host ? hostMesh() : beside->internal()->array.layout().mesh();
   HostBytes bytes = bytesOfNumber(like, type);
-  return wrap(
-      check(Array::fromHost(clientFor(mesh),
-                            {type, {}, Layout::replicated(mesh, 0)}, bytes),
-            op),
-      host);
+  return wrap(placedFromHost({type, {}, Layout::replicated(mesh, 0)}, bytes,
+                             Placing::Needed, op, &like.where),
+              host);
 }
 
 Pair operandPair(const TensorLike &x, const TensorLike &y,

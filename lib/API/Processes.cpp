@@ -3,9 +3,11 @@
 
 #include "Devices.h"
 #include "Node.h"
+#include "SharedValues.h"
 
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/Logging.h"
+#include "meshloom/API/NameScope.h"
 #include "meshloom/API/Shards.h"
 #include "meshloom/API/TransferTimeout.h"
 #include "meshloom/Cluster/ClusterResolver.h"
@@ -19,10 +21,13 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <numeric>
+#include <unistd.h>
 
 namespace meshloom {
 using namespace detail;
@@ -40,13 +45,13 @@ std::string variable(const char *name) {
   return processEnvironment(name).value_or("");
 }
 
-/// The number in a variable, or `standard` where neither is set.
-double numberOf(const char *name, double given, double standard) {
+/// The number in a variable; none where neither is set. `example`: a right one.
+std::optional<double> numberOf(const char *name, double given, double example) {
   if (given != 0)
     return given;
   const std::string text = variable(name);
   if (text.empty())
-    return standard;
+    return std::nullopt;
   double value = 0;
   auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), value);
@@ -54,8 +59,23 @@ double numberOf(const char *name, double given, double standard) {
     fail("initialize",
          fmt::format("expected {} to be a number above 0, got '{}': for "
                      "example {}={}",
-                     name, text, name, standard));
+                     name, text, name, example));
   return value;
+}
+
+/// The same of a whole number up to `most`; `standard` where neither is set.
+int64_t wholeNumber(const char *name, int64_t given, int64_t standard,
+                    int64_t most, int64_t example) {
+  const std::optional<double> value =
+      numberOf(name, double(given), double(example));
+  if (!value)
+    return standard;
+  if (*value < 1 || *value > double(most) || std::trunc(*value) != *value)
+    fail("initialize",
+         fmt::format("expected a whole number from 1 to {} as {}, got {}: for "
+                     "example {}={}",
+                     most, name, *value, name, example));
+  return int64_t(*value);
 }
 
 enum class Stage : uint8_t { Alone, Joined, Left };
@@ -92,9 +112,20 @@ Environment overlaid(const InitializeOptions &options) {
 void leaveAtExit(int status, void *) {
   Membership &membership = ::meshloom::membership();
   std::lock_guard lock(membership.mutex);
-  if (Processes *own = membership.current)
-    if (Status left = own->leave(status); !left)
-      logOnce(LogLevel::WARNING, left.error().message());
+  Processes *own = membership.current;
+  if (!own)
+    return;
+  const auto said = own->leave(status, ownUncompared());
+  if (!said)
+    return logOnce(LogLevel::WARNING, said.error().message());
+  const Status same = comparedAtEnd(*said, *own);
+  if (same)
+    return;
+  fmt::print(stderr, "[shutdown] {}\n", same.error().message());
+  // The only way left to say that the program went wrong.
+  (void)std::fflush(nullptr);
+  if (status == 0)
+    _exit(1);
 }
 
 LinkKind linkKindOf(const std::string &given) {
@@ -141,20 +172,20 @@ std::unique_ptr<Processes> join(ProcessGroup group,
     return seconds > 0 ? std::optional(inMilliseconds(seconds)) : std::nullopt;
   };
   auto joined = std::make_unique<Processes>();
-  const double devices = numberOf("MESHLOOM_DEVICES_PER_PROCESS",
-                                  double(options.devices_per_process), 1);
-  joined->devicesEach = int64_t(std::min(devices, 1e6));
-  if (double(joined->devicesEach) != devices)
-    fail(op, fmt::format("expected a whole number up to 1000000 as "
-                         "MESHLOOM_DEVICES_PER_PROCESS, got {}: for example "
-                         "MESHLOOM_DEVICES_PER_PROCESS=4",
-                         devices));
+  joined->devicesEach = std::max<int64_t>(
+      configuredDevices(),
+      wholeNumber("MESHLOOM_DEVICES_PER_PROCESS", options.devices_per_process,
+                  1, 1000000, 4));
+  joined->comparesEvery =
+      wholeNumber("MESHLOOM_COMPARE_VALUES", options.compare_values_every, 0,
+                  int64_t(1) << 53, 100);
   static_cast<JoinedProcesses &>(*joined) = check(
       joinProcesses(
           std::move(group),
           {.links = linkKindOf(options.transport),
            .timeout = inMilliseconds(
-               numberOf("MESHLOOM_TIMEOUT", options.timeout_seconds, 30)),
+               numberOf("MESHLOOM_TIMEOUT", options.timeout_seconds, 30)
+                   .value_or(30)),
            .startTimeout = optional(options.start_timeout_seconds),
            .heartbeatTimeout = optional(options.heartbeat_timeout_seconds)}),
       op);
@@ -266,6 +297,21 @@ int64_t processOf(const Mesh &mesh, int64_t device) {
 }
 
 namespace {
+/// Something that all call, which the user did by the function and at the line
+/// that messages of this thread name.
+std::shared_ptr<const SharedCall> sharedCall(std::string_view name) {
+  StableHash hash;
+  hash.add(name);
+  std::string text(callNameOr(name));
+  // The line of this file stands for none.
+  const std::source_location own = std::source_location::current();
+  if (const std::source_location line = callSiteOr(own);
+      line.file_name() != own.file_name())
+    text += fmt::format(" (at {}:{})", line.file_name(), line.line());
+  return std::make_shared<const SharedCall>(
+      SharedCall{hash.value(), std::move(text)});
+}
+
 /// A barrier that is one of the calls of all; where somebody did not come, it
 /// was none.
 void meetAt(const Processes &all, const std::string &name,
@@ -274,7 +320,7 @@ void meetAt(const Processes &all, const std::string &name,
   CallOrder &calls = all.communicator->calls();
   // Those of other threads than the main one are in no order.
   const uint64_t before = calls.calls();
-  calls.next(callName);
+  calls.next(sharedCall(callName));
   const bool isInOrder = calls.calls() > before;
   const Status met =
       all.client->barrier(name, inMilliseconds(timeoutSeconds),
@@ -325,7 +371,7 @@ std::vector<std::string> gatherTexts(std::string_view topic,
 namespace {
 /// The tag of what the API sends next: those of runs do not have bit 63.
 uint64_t nextTag(const Processes &all, std::string_view name) {
-  return uint64_t(1) << 63 | all.communicator->calls().next(name);
+  return uint64_t(1) << 63 | all.communicator->calls().next(sharedCall(name));
 }
 
 /// What process 0 has.
@@ -373,7 +419,7 @@ std::vector<std::vector<int64_t>> gatherNumbers(const std::vector<int64_t> &own,
   std::vector<std::vector<int64_t>> numbers;
   for (const HostBytes &said :
        check(exchangedBytes(all, {bytes, own.size() * sizeof(int64_t)},
-                            all.communicator->calls().next(op)),
+                            all.communicator->calls().next(sharedCall(op))),
              op)) {
     numbers.emplace_back(own.size());
     std::memcpy(numbers.back().data(), said.data(), said.size());
@@ -449,7 +495,10 @@ void shutdown() {
                                               : "has not joined others"));
   own.stage = Stage::Left;
   if (now->client)
-    check(now->endOrderly(inMilliseconds(60)), op);
+    check(comparedAtEnd(
+              check(now->endOrderly(inMilliseconds(60), ownUncompared()), op),
+              *now),
+          op);
 }
 
 int64_t client_id() {

@@ -14,6 +14,8 @@ struct Processes : JoinedProcesses {
   int64_t devicesEach = 1;
   /// As platforms see them; null where this process is alone.
   std::shared_ptr<PlatformProcesses> ofPlatforms = nullptr;
+  /// See InitializeOptions::compare_values_every.
+  int64_t comparesEvery = 0;
 
   /// "rank 2 (host b)".
   std::string rankText(int64_t rank) const;
@@ -35,10 +37,29 @@ exchangedBytes(const Processes &all, std::span<const char> own, uint64_t call);
 /// The client of this process's devices of a mesh that spans processes.
 std::shared_ptr<Client> makeSpanningClient(const Mesh &mesh);
 
-/// Fails where processes run different programs, saying what differs: called by
-/// all before a program's run. Gives whether the program calls the host for
-/// what processes do together, so that it must be over before they do anything
-/// else together.
-Result<bool> agreeOn(const std::shared_ptr<Executable> &program);
+struct ValueOrigin;
+
+/// What the processes of a program's mesh have to do about a run of it.
+struct Agreement {
+  /// The program calls the host for what processes do together, so that it must
+  /// be over before they do anything else together.
+  bool waits = false;
+  /// Of the results; see SharedValues.h.
+  std::vector<std::shared_ptr<ValueOrigin>> origins;
+};
+/// What messages say of a program: what the user calls it, and in what programs
+/// of the same steps may differ, line by line.
+void describeProgram(const std::shared_ptr<Executable> &program,
+                     std::string name, std::vector<std::string> details);
+
+/// Fails where processes that exchange messages in a run of the program cannot,
+/// or run different programs.
+Status mayAgreeOn(const std::shared_ptr<Executable> &program);
+/// Called before every run. Where processes exchange messages in it, fails
+/// where they run different programs, saying what differs, and begins to
+/// compare the arguments that they are assumed to share. A run without messages
+/// is this process's alone.
+Result<Agreement> agreeOn(const std::shared_ptr<Executable> &program,
+                          std::span<const Array> arguments);
 
 } // namespace meshloom::detail

@@ -2,6 +2,7 @@
 #include "Devices.h"
 #include "Node.h"
 #include "Processes.h"
+#include "SharedValues.h"
 #include "Trace.h"
 
 #include "meshloom/API/CheckNumerics.h"
@@ -231,13 +232,14 @@ const Array &arrayOf(const Tensor &tensor, std::string_view op) {
   return node.array;
 }
 
-Array onMesh(const Array &array, const Mesh &mesh, std::string_view op) {
+Array onMesh(const Array &array, const Mesh &mesh, std::string_view op,
+             const std::source_location *where) {
   if (array.layout().mesh() == mesh)
     return array;
   ArrayType type{array.dtype(), array.shape(),
                  Layout::replicated(mesh, unsigned(array.shape().size()))};
-  return check(
-      Array::fromHost(clientFor(mesh), type, check(array.toHost(), op)), op);
+  return placedFromHost(type, check(array.toHost(), op), Placing::Needed, op,
+                        where);
 }
 
 HostBytes bytesOf(const Tensor &tensor, std::string_view op) {

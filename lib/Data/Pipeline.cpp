@@ -197,7 +197,7 @@ SourcePtr shardFiles(const SourcePtr &source, int64_t n, int64_t i) {
     if (files < n)
       throw Error(fmt::format(
           "[shard] {} files cannot be divided among {} workers: write more "
-          "files, or divide by elements (AutoShardPolicy::Data)",
+          "files, or divide by elements (AutoShardPolicy::DATA)",
           files, n));
     return source->withFiles(n, i);
   }

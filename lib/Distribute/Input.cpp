@@ -134,7 +134,7 @@ private:
   Element distributed(const Element &batch) const {
     if (replicas == 1)
       return {batch.values, make(batch, 1, {})};
-    const ReplicaRows rows = rowsFor(rowsOf(batch));
+    const ReplicaRows rows = rowsOfBatch(sizes, replicas, rowsOf(batch));
     Element result;
     result.values.reserve(batch.values.size());
     for (const HostArray &value : batch.values)
@@ -142,22 +142,6 @@ private:
     result.skeleton =
         make(batch, replicas, unevenRows(rows, batch.values.size()));
     return result;
-  }
-
-  ReplicaRows rowsFor(int64_t given) const {
-    ReplicaRows rows = sizes;
-    // A batch of unknown size: the same for all, what is left for the last.
-    if (rows.empty())
-      rows.assign(static_cast<size_t>(replicas),
-                  (given + replicas - 1) / replicas);
-    // The last batch may be short.
-    int64_t left = given;
-    for (int64_t &own : rows) {
-      own = std::min(own, left);
-      left -= own;
-    }
-    rows.back() += left;
-    return rows;
   }
 
   int64_t replicas;
@@ -294,53 +278,70 @@ SourcePtr fetched(const StrategyState &strategy, SourcePtr source,
 
 namespace detail {
 
+ReplicaRows rowsOfBatch(const std::vector<int64_t> &sizes, int64_t replicas,
+                        int64_t rows) {
+  ReplicaRows cut = sizes;
+  // A batch of unknown size: the same for all, what is left for the last.
+  if (cut.empty())
+    cut.assign(static_cast<size_t>(replicas), (rows + replicas - 1) / replicas);
+  // The last batch may be short.
+  int64_t left = rows;
+  for (int64_t &own : cut) {
+    own = std::min(own, left);
+    left -= own;
+  }
+  cut.back() += left;
+  return cut;
+}
+
 std::vector<int64_t> rowsOfReplicas(int64_t globalBatch, int64_t workers,
-                                    int64_t replicasPerWorker, int64_t worker) {
+                                    int64_t replicasPerWorker, int64_t worker,
+                                    bool isShared) {
   const int64_t replicas = workers * replicasPerWorker;
   std::vector<int64_t> rows(static_cast<size_t>(replicas),
                             globalBatch / replicas);
   for (int64_t i = 0; i < globalBatch % replicas; ++i)
     ++rows[static_cast<size_t>(i)];
-  // Every worker reads whole batches, each beginning with its own replicas.
-  std::ranges::rotate(rows, rows.begin() + worker * replicasPerWorker);
+  if (!isShared)
+    std::ranges::rotate(rows, rows.begin() + worker * replicasPerWorker);
   return rows;
 }
 
-SourcePtr autoShard(const SourcePtr &source, int64_t workers, int64_t worker) {
+WorkerPart autoShard(const SourcePtr &source, int64_t workers, int64_t worker) {
   using data::AutoShardPolicy;
   const AutoShardPolicy policy = optionsOf(*source).auto_shard_policy;
-  if (workers == 1 || policy == AutoShardPolicy::Off)
-    return source;
-  if (policy == AutoShardPolicy::Hint) {
+  if (workers == 1 || policy == AutoShardPolicy::OFF)
+    return {source, /*isShared=*/false};
+  if (policy == AutoShardPolicy::HINT) {
     if (SourcePtr part = shardHints(source, workers, worker))
-      return part;
+      return {std::move(part), /*isShared=*/false};
     refuse("auto_shard_policy",
            "expected a dataset with shard(shard_hint, shard_hint), where each "
            "worker takes its part, got none: put it in, or choose "
-           "AutoShardPolicy::Data");
+           "AutoShardPolicy::DATA");
   }
-  if (policy == AutoShardPolicy::File || policy == AutoShardPolicy::Auto) {
+  if (policy == AutoShardPolicy::FILE || policy == AutoShardPolicy::AUTO) {
     const int64_t files = fileCountOf(*source);
     if (files >= workers) {
       if (SourcePtr part = shardFiles(source, workers, worker))
-        return part;
-    } else if (policy == AutoShardPolicy::File) {
+        return {std::move(part), /*isShared=*/false};
+    } else if (policy == AutoShardPolicy::FILE) {
       refuse("auto_shard_policy",
              fmt::format("expected a dataset of at least {} files, one for "
                          "each worker, got {}: choose "
-                         "AutoShardPolicy::Data, or Off if every worker is to "
+                         "AutoShardPolicy::DATA, or OFF if every worker is to "
                          "see all elements",
                          workers, files ? std::to_string(files) : "none"));
     }
     logOnce(LogLevel::WARNING,
             fmt::format("The dataset reads {} files, and there are {} "
-                        "workers, so it is sharded by its batches "
-                        "(AutoShardPolicy::Data): choose that yourself with "
-                        "with_options, or Off if every worker is to see all "
-                        "elements",
+                        "workers, so every worker reads all batches and takes "
+                        "its rows of each (AutoShardPolicy::DATA): choose that "
+                        "yourself with with_options, or OFF if every worker is "
+                        "to see all elements",
                         files ? std::to_string(files) : "no", workers));
   }
-  return shard(source, workers, worker);
+  return {source, /*isShared=*/true};
 }
 
 SourcePtr distributeBatches(const StrategyState &strategy, SourcePtr source,
@@ -358,13 +359,15 @@ SourcePtr distributeBatches(const StrategyState &strategy, SourcePtr source,
   std::vector<int64_t> sizes;
   const int64_t workers = readersOf(strategy);
   const int64_t worker = workers > 1 ? strategy.worker() : 0;
+  auto [part, isShared] = autoShard(source, workers, worker);
   if (const std::optional<int64_t> size = batchSizeOf(*source))
-    sizes =
-        rowsOfReplicas(*size, workers, strategy.replicas() / workers, worker);
-  SourcePtr part = autoShard(source, workers, worker);
+    sizes = rowsOfReplicas(*size, workers, strategy.replicas() / workers,
+                           worker, isShared);
   if (workers > 1)
     return distributeOverWorkers(strategy, std::move(part), std::move(sizes),
-                                 /*cuts=*/true, std::move(make));
+                                 isShared ? WorkerBatchKind::Shared
+                                          : WorkerBatchKind::Own,
+                                 std::move(make));
   return fetched(
       strategy,
       std::make_shared<CutBatches>(std::move(part), strategy.replicas(),
@@ -394,7 +397,7 @@ SourcePtr distributeTurns(const StrategyState &strategy,
                           const InputOptions &options, MakePerReplica make) {
   if (readersOf(strategy) > 1)
     return distributeOverWorkers(strategy, std::move(sources.front()), {},
-                                 /*cuts=*/false, std::move(make));
+                                 WorkerBatchKind::OfReplicas, std::move(make));
   return fetched(strategy,
                  std::make_shared<TakeTurns>(
                      std::move(sources), strategy.replicas(), std::move(make)),

@@ -55,13 +55,23 @@ inline std::span<const std::string> deviceNames(const Mesh &mesh) {
                                        : mesh.global_devices();
 }
 
-/// Batches of a worker's own part of a dataset, for its replicas; `cuts`:
-/// `source` gives global batches, of `sizes` for all replicas (empty: of
-/// unknown size), else those of replicas, which take them in turn.
+/// What a worker's source gives.
+enum class WorkerBatchKind : uint8_t {
+  OfReplicas, ///< batches of replicas, which take them in turn
+  Own,        ///< global batches of this worker alone
+  Shared      ///< global batches that all workers read
+};
+/// How the rows of a batch are cut over as many replicas as there are `sizes`;
+/// where those are none, over `replicas` alike.
+ReplicaRows rowsOfBatch(const std::vector<int64_t> &sizes, int64_t replicas,
+                        int64_t rows);
+/// Batches for the replicas of one of several workers. `sizes`: the rows that
+/// replicas have of a global batch; none: its size is not known.
 data::detail::SourcePtr distributeOverWorkers(const StrategyState &strategy,
                                               data::detail::SourcePtr source,
                                               std::vector<int64_t> sizes,
-                                              bool cuts, MakePerReplica make);
+                                              WorkerBatchKind kind,
+                                              MakePerReplica make);
 
 /// The innermost frame of this thread; its strategy is never null.
 StrategyFrame currentFrame();

@@ -1,6 +1,7 @@
-// Batches for the replicas of one of several workers. Each worker reads what is
-// its own of a dataset; before each step they tell each other how many rows
-// their replicas have, so that all know when there are none left.
+// Batches for the replicas of one of several workers. Each worker reads a
+// dataset, or the part of it that is its own, and takes the rows of its
+// replicas; before each step the workers tell each other how many these are, so
+// that all know when there are none left.
 #include "StrategyState.h"
 
 #include "meshloom/API/Processes.h"
@@ -34,9 +35,9 @@ int64_t rowsOf(const Element &batch) {
 class WorkerCursor : public Cursor {
 public:
   WorkerCursor(std::shared_ptr<const StrategyState> strategy,
-               std::vector<int64_t> sizes, bool cuts, MakePerReplica make,
-               std::unique_ptr<Cursor> batches)
-      : strategy(std::move(strategy)), sizes(std::move(sizes)), cuts(cuts),
+               std::vector<int64_t> sizes, WorkerBatchKind kind,
+               MakePerReplica make, std::unique_ptr<Cursor> batches)
+      : strategy(std::move(strategy)), sizes(std::move(sizes)), kind(kind),
         make(std::move(make)), batches(std::move(batches)) {}
 
   std::optional<Element> next() override {
@@ -191,9 +192,9 @@ private:
   void take(const Element &batch) {
     if (!like)
       like = batch;
-    if (!cuts)
+    if (kind == WorkerBatchKind::OfReplicas)
       return parts.push_back(batch);
-    const int64_t replicas = strategy->replicas(), rows = rowsOf(batch);
+    const int64_t rows = rowsOf(batch);
     std::vector<HostArray> values;
     for (const HostArray &value : batch.values) {
       if (value.shape().empty() || value.shape().front() != rows)
@@ -203,16 +204,21 @@ private:
                            batch.typeText()));
       values.push_back(value.inMemory());
     }
+    // Of a batch that all read the others take the other parts.
+    const bool isShared = kind == WorkerBatchKind::Shared;
+    const int64_t first = isShared ? strategy->firstLocalReplica() : 0;
+    const int64_t last =
+        isShared ? first + strategy->localReplicas() : strategy->replicas();
+    const ReplicaRows cut = rowsOfBatch(sizes, strategy->replicas(), rows);
     int64_t begin = 0;
-    for (int64_t replica = 0; replica < replicas; ++replica) {
-      // Of a batch of unknown size the same for all.
-      const int64_t size = sizes.empty() ? (rows + replicas - 1) / replicas
-                                         : sizes[size_t(replica)];
-      const int64_t end = std::min(rows, begin + size);
-      Element part{{}, batch.skeleton};
-      for (const HostArray &value : values)
-        part.values.push_back(value.rows(begin, end));
-      parts.push_back(std::move(part));
+    for (int64_t part = 0; part < last; ++part) {
+      const int64_t end = begin + cut[size_t(part)];
+      if (part >= first) {
+        Element own{{}, batch.skeleton};
+        for (const HostArray &value : values)
+          own.values.push_back(value.rows(begin, end));
+        parts.push_back(std::move(own));
+      }
       begin = end;
     }
   }
@@ -258,7 +264,7 @@ private:
 
   std::shared_ptr<const StrategyState> strategy;
   std::vector<int64_t> sizes;
-  bool cuts;
+  WorkerBatchKind kind;
   MakePerReplica make;
   std::unique_ptr<Cursor> batches;
   std::deque<Element> parts;
@@ -270,39 +276,42 @@ private:
 class WorkerBatches : public data::detail::Step<WorkerBatches> {
 public:
   WorkerBatches(SourcePtr input, std::shared_ptr<const StrategyState> strategy,
-                std::vector<int64_t> sizes, bool cuts, MakePerReplica make)
+                std::vector<int64_t> sizes, WorkerBatchKind kind,
+                MakePerReplica make)
       : Step(std::move(input)), strategy(std::move(strategy)),
-        sizes(std::move(sizes)), cuts(cuts), make(std::move(make)) {}
+        sizes(std::move(sizes)), kind(kind), make(std::move(make)) {}
   std::string_view name() const override { return "distribute"; }
   bool keepsBatches() const override { return true; }
-  /// Others may have more.
+  /// Others may have more of what is not shared.
   int64_t cardinality() const override {
-    return input->cardinality() == data::infinite_cardinality
-               ? data::infinite_cardinality
+    const int64_t count = input->cardinality();
+    return count == data::infinite_cardinality ||
+                   kind == WorkerBatchKind::Shared
+               ? count
                : data::unknown_cardinality;
   }
   std::unique_ptr<Cursor> open(const Opening &opening) const override {
-    return std::make_unique<WorkerCursor>(strategy, sizes, cuts, make,
+    return std::make_unique<WorkerCursor>(strategy, sizes, kind, make,
                                           input->open(opening));
   }
 
 private:
   std::shared_ptr<const StrategyState> strategy;
   std::vector<int64_t> sizes;
-  bool cuts;
+  WorkerBatchKind kind;
   MakePerReplica make;
 };
 
 } // namespace
 
 SourcePtr distributeOverWorkers(const StrategyState &strategy, SourcePtr source,
-                                std::vector<int64_t> sizes, bool cuts,
-                                MakePerReplica make) {
+                                std::vector<int64_t> sizes,
+                                WorkerBatchKind kind, MakePerReplica make) {
   // The next ones are read meanwhile; what all do together is done by the
   // thread that asks for them.
   return std::make_shared<WorkerBatches>(
       prefetch(std::move(source), 2, {}),
-      std::make_shared<const StrategyState>(strategy), std::move(sizes), cuts,
+      std::make_shared<const StrategyState>(strategy), std::move(sizes), kind,
       std::move(make));
 }
 

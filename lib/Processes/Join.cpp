@@ -5,6 +5,7 @@
 #include "meshloom/Core/Version.h"
 #include "meshloom/Runtime/Plan/Components.h"
 #include "meshloom/Runtime/Plan/LaunchedRuns.h"
+#include "meshloom/Runtime/Plan/PlanExecutable.h"
 
 #include <fmt/format.h>
 
@@ -34,8 +35,9 @@ int64_t JoinedProcesses::workers() const {
                                   onThisHost());
 }
 
-Status JoinedProcesses::leave(int status) {
-  Status left = Success();
+Result<std::vector<std::string>> JoinedProcesses::leave(int status,
+                                                        std::string_view said) {
+  Result<std::vector<std::string>> left = std::vector<std::string>();
   if (client && status != 0) {
     // The first culprit is named also where another one's end is heard first.
     const std::optional<Error> why = communicator->failure();
@@ -43,7 +45,7 @@ Status JoinedProcesses::leave(int status) {
         "the program ended with status {}{}", status,
         why ? fmt::format(", after: {}", why->message()) : std::string()));
   } else if (client) {
-    left = endOrderly(milliseconds(60000));
+    left = endOrderly(milliseconds(60000), said);
   }
   // A service ends after all know how the run ended.
   if (service)
@@ -53,12 +55,13 @@ Status JoinedProcesses::leave(int status) {
   return left;
 }
 
-Status JoinedProcesses::endOrderly(milliseconds timeout) const {
+Result<std::vector<std::string>>
+JoinedProcesses::endOrderly(milliseconds timeout, std::string_view said) const {
   // What was called is done. Who waits for more of this process learns it
   // before the end that all come to.
   (void)plan::waitForLaunchedRuns(milliseconds(10000));
   communicator->leave();
-  return client->shutdown(timeout);
+  return client->shutdown(timeout, said);
 }
 
 Result<JoinedProcesses> joinProcesses(ProcessGroup group,
@@ -103,6 +106,10 @@ Result<JoinedProcesses> joinProcesses(ProcessGroup group,
   link.kind = options.links;
   link.connectTimeout = startTimeout;
   link.timeout = options.timeout;
+  link.failure = [client = joined.client]() -> std::optional<Error> {
+    const std::optional<Failure> why = client->failure();
+    return why ? std::optional(Error(why->message())) : std::nullopt;
+  };
   auto transport = connectProcesses(*joined.client, link);
   if (!transport)
     return transport.error();
@@ -113,6 +120,15 @@ Result<JoinedProcesses> joinProcesses(ProcessGroup group,
       alive->abort(Error(failure.message()));
   });
   return joined;
+}
+
+bool needsAllProcesses(const Executable &program) {
+  if (const auto *planned =
+          dynamic_cast<const plan::PlanExecutable *>(&program))
+    return planned->exchanges();
+  // A platform of its own, of which nothing is known.
+  const Mesh &mesh = program.signature().mesh;
+  return mesh.num_local_devices() < mesh.size();
 }
 
 Result<HostBytes> gatherValue(const Array &array, Communicator &communicator,

@@ -129,10 +129,21 @@ struct Note {
 };
 
 /// A name in a note is one line.
-std::string oneLine(std::string name) {
-  constexpr size_t longest = 200;
+std::string oneLine(const SharedCall &call) {
+  constexpr size_t longest = 300;
+  std::string name = (call.isValue ? "=" : "") + call.name;
   std::ranges::replace(name, '\n', ' ');
   return name.size() > longest ? name.substr(0, longest) + "..." : name;
+}
+bool isValue(std::string_view name) {
+  return name.starts_with('=');
+}
+/// As a part of a sentence.
+std::string_view plain(std::string_view name) {
+  return name.substr(isValue(name) ? 1 : 0);
+}
+std::string predicate(std::string_view name) {
+  return fmt::format("{} {}", isValue(name) ? "has" : "calls", plain(name));
 }
 } // namespace
 
@@ -143,9 +154,13 @@ int &CallOrder::Inside::depth() {
   return depth;
 }
 
+bool CallOrder::isOrdered() {
+  return Inside::depth() == 0 && isMainThread();
+}
+
 uint64_t CallOrder::next(const std::shared_ptr<const SharedCall> &call) {
   std::lock_guard lock(mutex);
-  if (Inside::depth() > 0 || !isMainThread()) {
+  if (!isOrdered()) {
     Others &same = others[call->hash];
     same.last = ++otherCount;
     same.call = call;
@@ -165,7 +180,7 @@ uint64_t CallOrder::next(std::string_view name) {
 
 void CallOrder::takeBack() {
   std::lock_guard lock(mutex);
-  if (Inside::depth() > 0 || !isMainThread() || count == 0)
+  if (!isOrdered() || count == 0)
     return;
   --count;
   soFar = count ? entry(count - 1).hash : 0;
@@ -183,7 +198,7 @@ bool CallOrder::isEmpty() const {
 
 std::string CallOrder::last() const {
   std::lock_guard lock(mutex);
-  return count ? oneLine(entry(count - 1).call->name) : "";
+  return count ? std::string(plain(oneLine(*entry(count - 1).call))) : "";
 }
 
 std::vector<std::pair<uint64_t, const CallOrder::Others *>>
@@ -216,7 +231,7 @@ std::string CallOrder::note(size_t mostBytes) const {
     const Entry &at = entry(i - 1);
     std::string name;
     if (!places.contains(at.call.get()))
-      name = oneLine(at.call->name);
+      name = oneLine(*at.call);
     bytes += name.size() + 32;
     if (bytes > mostBytes)
       break;
@@ -245,7 +260,7 @@ Result<CallOrder::Comparison> CallOrder::compare(std::string_view text,
   Comparison result;
   result.calls = note->count;
   if (!note->calls.empty())
-    result.last = note->nameOf(note->count - 1);
+    result.last = plain(note->nameOf(note->count - 1));
   std::lock_guard lock(mutex);
   for (const auto &[hash, same] : othersByTime()) {
     const auto found = note->others.find(hash);
@@ -254,7 +269,7 @@ Result<CallOrder::Comparison> CallOrder::compare(std::string_view text,
     const uint64_t other = found == note->others.end() ? 0 : found->second;
     if (other >= same->count)
       continue;
-    result.fewer = {oneLine(same->call->name), other, same->count};
+    result.fewer = {oneLine(*same->call), other, same->count};
     break;
   }
   const uint64_t oldest = count - std::min<uint64_t>(count, KEPT);
@@ -262,18 +277,27 @@ Result<CallOrder::Comparison> CallOrder::compare(std::string_view text,
   for (uint64_t i = begin; i < std::min(count, note->count); ++i) {
     if (note->calls[i - note->first()].first == entry(i).hash)
       continue;
-    std::string first = fmt::format("{} calls {}", ownName,
-                                    oneLine(entry(i).call->name)),
-                second = fmt::format("{} calls {}", otherName, note->nameOf(i));
+    const std::string own = oneLine(*entry(i).call), other = note->nameOf(i);
+    std::string first = fmt::format("{} {}", ownName, predicate(own)),
+                second = fmt::format("{} {}", otherName, predicate(other));
     if (!ownFirst)
       std::swap(first, second);
+    if (isValue(own) && isValue(other)) {
+      result.difference = fmt::format(
+          "the processes do not have the same value where all must: {}, {}. "
+          "Give every process the same value, for example from the same seed, "
+          "or cut it over the processes by a layout that is not replicated",
+          first, second);
+      break;
+    }
     result.difference = fmt::format(
         "the processes do not make the same calls in one order: as number {}{} "
         "{}, {}",
         i + 1,
         i == begin && begin > 0 ? " (or at an earlier one)"
-        : i == 0                ? ""
-                 : fmt::format(", after {},", oneLine(entry(i - 1).call->name)),
+        : i == 0
+            ? ""
+            : fmt::format(", after {},", plain(oneLine(*entry(i - 1).call))),
         first, second);
     result.difference += ". Call the same functions and ops, as often and in "
                          "the same order, in every process";

@@ -27,12 +27,15 @@ for a in authority stranger; do
   printf 'subjectAltName=DNS:localhost,IP:127.0.0.1\n' > $a.ext
   openssl x509 -req -in $a-rank.csr -CA $a.pem -CAkey $a.key -CAcreateserial \
     -out $a-rank.pem -days 2 -extfile $a.ext
+  openssl x509 -req -in $a-rank.csr -CA $a.pem -CAkey $a.key -CAcreateserial \
+    -out $a-expired.pem -days -1 -extfile $a.ext
 done)";
     areMade = std::system(script.c_str()) == 0;
     EXPECT_TRUE(areMade) << "openssl is needed";
   }
 
-  /// Of "authority" or "stranger".
+  /// Of "authority" or "stranger"; that of each which "-expired.pem" names was
+  /// valid until yesterday.
   TlsFiles filesOf(const std::string &authority) const {
     return {folder / (authority + "-rank.pem"),
             folder / (authority + "-rank.key"), folder / (authority + ".pem")};

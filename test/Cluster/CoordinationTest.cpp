@@ -93,6 +93,42 @@ TEST(CoordinationTest, ValuesAreFoundOrNot) {
   EXPECT_THAT(after.error().message(), HasSubstr("out of paper"));
 }
 
+TEST(CoordinationTest, TheStoreHasAQuota) {
+  CoordinationServiceOptions options;
+  options.mostStoredBytes = 1000;
+  const TestService test(1, options);
+  const Clients clients = joinAll(*test.service, 1);
+  const std::string half(500, 'x');
+  ASSERT_TRUE(clients[0]->set("a/b", half));
+  EXPECT_THAT(clients[0]->set("c", half).error().message(),
+              HasSubstr("keeps at most 1000 bytes of keys and values, and has "
+                        "503: erase what nobody needs"));
+  // What is replaced or erased makes room.
+  ASSERT_TRUE(clients[0]->set("a/b", half + half.substr(100)));
+  ASSERT_TRUE(clients[0]->erase("a/"));
+  ASSERT_TRUE(clients[0]->set("c", half + half.substr(100)));
+  EXPECT_EQ(clients[0]->get("c", 0ms)->size(), 900u);
+}
+
+// gRPC ends the process where it is given others.
+TEST(CoordinationTest, TokensOfOtherBytesAreRefused) {
+  const TestService test(1);
+  for (const auto &[token, why] :
+       {std::pair("abc\r", "whose byte 4 of 4 is 0x0d, the end of a line"),
+        {"\xc3\xa4", "whose byte 1 of 2 is 0xc3"},
+        {"a\tb", "whose byte 2 of 3 is 0x09"},
+        {" a", "with a space there"}}) {
+    CoordinationServiceOptions service;
+    service.token = token;
+    EXPECT_THAT(CoordinationService::start(service).error().message(),
+                AllOf(HasSubstr("such as MESHLOOM_TOKEN="), HasSubstr(why)));
+    CoordinationClientOptions client = rankOf(*test.service, 0, 1);
+    client.token = token;
+    EXPECT_THAT(CoordinationClient::connect(client).error().message(),
+                HasSubstr(why));
+  }
+}
+
 TEST(CoordinationTest, BarriersNameWhoIsMissing) {
   const TestService test(3);
   const Clients clients = joinAll(*test.service, 3);

@@ -7,6 +7,7 @@
 
 using namespace meshloom;
 using namespace meshloom::test;
+using testing::AllOf;
 using testing::HasSubstr;
 
 namespace {
@@ -69,6 +70,26 @@ TEST_F(TlsTest, FilesThatCannotBeUsedAreNamed) {
   options.tls.key = filesOf("stranger").key;
   EXPECT_THAT(CoordinationService::start(options).error().message(),
               HasSubstr("the certificate and the key are no pair"));
+}
+
+// What every peer would refuse is said where it is given, and at once.
+TEST_F(TlsTest, CertificatesThatNoPeerAcceptsAreRefusedAtTheStart) {
+  CoordinationServiceOptions expired = tlsOptions();
+  expired.tls.certificate = certificates->folder / "authority-expired.pem";
+  EXPECT_THAT(CoordinationService::start(expired).error().message(),
+              AllOf(HasSubstr("authority-expired.pem"),
+                    HasSubstr("no peer accepts the certificate: certificate "
+                              "has expired")));
+  CoordinationServiceOptions other = tlsOptions();
+  other.tls.authority = filesOf("stranger").authority;
+  EXPECT_THAT(CoordinationService::start(other).error().message(),
+              HasSubstr("no peer accepts the certificate: unable to get local "
+                        "issuer certificate"));
+  const TestService test(1, tlsOptions());
+  CoordinationClientOptions rank = rankOf(*test.service, 0, 1);
+  rank.tls = expired.tls;
+  EXPECT_THAT(CoordinationClient::connect(rank).error().message(),
+              HasSubstr("certificate has expired"));
 }
 
 } // namespace

@@ -5,9 +5,11 @@ failure ends all and the first one is named, signals arrive, nothing is left.
 usage: launch_test.py BIN  (the folder with mesh-launch, mesh-coordinator and
 cluster-rank)
 """
+import json
 import os
 import pathlib
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -205,6 +207,100 @@ class Launch(unittest.TestCase):
         self.assertIn("restart 1 of 1 with 2 processes", done.stderr)
         done = launch("-n", "2", "--max-restarts", "1", "--min-processes", "2", RANK, "0@signal:9")
         self.assertIn("1 processes are left, fewer than --min-processes=2", done.stderr)
+
+    def test_a_rank_that_ends_because_its_peer_died_is_not_lost(self):
+        # An error that nothing catches ends a program by SIGABRT; both come
+        # within one moment.
+        for survivor in (signal.SIGABRT, signal.SIGSEGV):
+            script = (f'[ $MESHLOOM_RESTARTS = 1 ] && echo $DTENSOR_CLIENT_ID of $DTENSOR_NUM_CLIENTS && exit; '
+                      f'[ $DTENSOR_CLIENT_ID = 1 ] && kill -KILL $$; kill -{int(survivor)} $$')
+            done = launch("-n", "2", "--max-restarts", "2", "sh", "-c", script)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("rank 1", done.stderr)
+            self.assertRegex(done.stderr, r"rank 1 \(.*\) failed first: signal 9 \(Killed\)")
+            self.assertIn("restart 1 of 2 with 1 processes", done.stderr)
+            self.assertEqual(done.stdout, "[0] 0 of 1\n")
+
+    def test_a_rank_that_is_stopped_after_it_left_is_lost(self):
+        before = time.time()
+        done = launch("-n", "2", "--heartbeat-timeout", "1", "--grace", "0.1", RANK, "join", "shutdown",
+                      "1@signal:19")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"rank 1 \(.*\) failed first: it has been stopped for 1.5 s")
+        self.assertLess(time.time() - before, 15)
+        # One that goes on in time is not.
+        done = launch("-n", "2", "--heartbeat-timeout", "10", "sh", "-c",
+                      "[ $DTENSOR_CLIENT_ID = 0 ] && exit; (sleep 0.3; kill -CONT $$) & kill -STOP $$; echo on")
+        self.assertEqual((done.returncode, done.stdout), (0, "[1] on\n"), done.stderr)
+
+    def test_what_ranks_start_ends_with_the_run_in_sessions_of_its_own_too(self):
+        # tearDown looks for what is left.
+        start = "setsid sleep 60 & setsid setsid sleep 60 & (sleep 60 &) ; sleep 0.2; "
+        done = launch("-n", "2", "sh", "-c", start + "echo started")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            process = subprocess.Popen([LAUNCH, "-n", "2", "sh", "-c", start + "echo ready; sleep 60"],
+                                       stdout=subprocess.PIPE, text=True)
+            process.stdout.readline(), process.stdout.readline()
+            process.send_signal(number)
+            process.communicate(timeout=20)
+            end = time.time() + 10
+            while processes_with(self.mark) and time.time() < end:
+                time.sleep(0.02)
+            self.assertEqual(processes_with(self.mark), [], number)
+
+    def test_too_few_open_files_are_said_at_once(self):
+        for limit in (12, 16, 24, 32, 39):
+            done = launch("-n", "2", RANK, "join", "shutdown", preexec_fn=lambda: resource.setrlimit(
+                resource.RLIMIT_NOFILE, (limit, limit)))
+            self.assertEqual(done.returncode, 1, limit)
+            self.assertRegex(done.stderr, rf"processes need \d+ open files here, and the system allows "
+                                          rf"{limit}: raise the limit, as ulimit -n \d+ does")
+        done = launch("-n", "2", RANK, "join", "barrier:a", "shutdown",
+                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40)))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        # Ranks have the limit that the launcher was started with.
+        done = launch("sh", "-c", "ulimit -n", preexec_fn=lambda: resource.setrlimit(
+            resource.RLIMIT_NOFILE, (100, 200)))
+        self.assertEqual(done.stdout, "[0] 100\n")
+
+    def test_roles_are_told_by_tf_config(self):
+        done = launch("--workers=2", "--ps=1", "--chief", "--evaluator", "sh", "-c",
+                      'echo "$TF_CONFIG $DTENSOR_NUM_CLIENTS"; case "$TF_CONFIG" in '
+                      '*\'"type":"ps"\'*) sleep 60;; *\'"type":"worker"\'*) sleep 60;; esac', timeout=50)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told = {}
+        for line in done.stdout.splitlines():
+            name, _, text = line.partition("] ")
+            told[name[1:]] = json.loads(text)
+        self.assertEqual(sorted(told), ["chief 0", "evaluator 0", "ps 0", "worker 0", "worker 1"])
+        clusters = [config["cluster"] for config in told.values()]
+        self.assertTrue(all(cluster == clusters[0] for cluster in clusters))
+        self.assertEqual({job: len(tasks) for job, tasks in clusters[0].items()},
+                         {"chief": 1, "worker": 2, "ps": 1})
+        addresses = [address for tasks in clusters[0].values() for address in tasks]
+        self.assertEqual(len(set(addresses)), 4)
+        for name, config in told.items():
+            job, index = name.split()
+            self.assertEqual(config["task"], {"type": job, "index": int(index)})
+
+    def test_the_end_of_a_role_is_the_runs_or_not(self):
+        def run(*arguments):
+            script = 'case "$TF_CONFIG" in *\'"type":"%s"\'*) %s;; esac; sleep %s'
+            return launch("--grace=0.1", *arguments[:-3], "sh", "-c", script % arguments[-3:])
+        # A worker of parameter servers is done without.
+        done = run("--chief", "--workers=1", "--ps=1", "worker", "exit 3", "0.5; exit 0")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"worker 0 \(process \d+\) has ended: exit status 3; the others go on")
+        # A server is not, and neither is a worker where there is none.
+        done = run("--chief", "--workers=1", "--ps=1", "ps", "exit 4", "60")
+        self.assertEqual(done.returncode, 4)
+        self.assertRegex(done.stderr, r"ps 0 \(process \d+ on host localhost\) failed first: exit status 4")
+        done = run("--chief", "--workers=1", "worker", "exit 5", "60")
+        self.assertEqual(done.returncode, 5)
+        done = launch("--ps=1", "true")
+        self.assertRegex(done.stderr, "expected a chief or workers, which train")
+        self.assertEqual(launch("-n", "2", "--ps=1", "true").returncode, 2)
 
     def test_a_file_of_hosts_says_what_there_is(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -42,8 +42,9 @@ TEST(StrategyInputTest, UnevenBatchesGiveTheFirstReplicasOneMore) {
   EXPECT_THAT(sizes(9), ElementsAre(3, 2, 2, 2));
   EXPECT_THAT(sizes(2), ElementsAre(1, 1, 0, 0));
   using detail::rowsOfReplicas;
-  EXPECT_THAT(rowsOfReplicas(7, 2, 2, 0), ElementsAre(2, 2, 2, 1));
-  EXPECT_THAT(rowsOfReplicas(7, 2, 2, 1), ElementsAre(2, 1, 2, 2));
+  EXPECT_THAT(rowsOfReplicas(7, 2, 2, 0, false), ElementsAre(2, 2, 2, 1));
+  EXPECT_THAT(rowsOfReplicas(7, 2, 2, 1, false), ElementsAre(2, 1, 2, 2));
+  EXPECT_THAT(rowsOfReplicas(7, 2, 2, 1, true), ElementsAre(2, 2, 2, 1));
 }
 
 TEST(StrategyInputTest, BatchesOfUnknownSizeAreCutByTheirOwn) {
@@ -159,42 +160,45 @@ TEST(StrategyInputTest, ArraysAreADatasetOfTheHost) {
 
 TEST(StrategyInputTest, WorkersShardByPolicy) {
   using data::AutoShardPolicy;
+  using detail::WorkerPart;
   auto part = [](AutoShardPolicy policy, int64_t worker) {
-    data::Options options;
-    options.auto_shard_policy = policy;
-    return data::Dataset<Tensor>(detail::autoShard(
-        numbers(8).batch(2).with_options(options).source(), 2, worker));
+    return detail::autoShard(numbers(8)
+                                 .batch(2)
+                                 .with_options({.auto_shard_policy = policy})
+                                 .source(),
+                             2, worker);
   };
-  auto hinted = [](int64_t worker) {
-    data::Options options;
-    options.auto_shard_policy = AutoShardPolicy::Hint;
-    return data::Dataset<Tensor>(
-        detail::autoShard(numbers(8)
-                              .shard(data::shard_hint, data::shard_hint)
-                              .batch(2)
-                              .with_options(options)
-                              .source(),
-                          2, worker));
-  };
-  auto firsts = [](const data::Dataset<Tensor> &dataset) {
+  auto firsts = [](const WorkerPart &part) {
     Floats all;
-    for (const Tensor &batch : dataset)
+    for (const Tensor &batch : data::Dataset<Tensor>(part.source))
       all.push_back(batch.to_vector<float>().front());
     return all;
   };
-  EXPECT_THAT(firsts(part(AutoShardPolicy::Off, 1)), ElementsAre(0, 2, 4, 6));
-  EXPECT_THAT(firsts(part(AutoShardPolicy::Data, 1)), ElementsAre(2, 6));
+  const WorkerPart off = part(AutoShardPolicy::OFF, 1);
+  EXPECT_THAT(firsts(off), ElementsAre(0, 2, 4, 6));
+  EXPECT_FALSE(off.isShared);
+  const WorkerPart data = part(AutoShardPolicy::DATA, 1);
+  EXPECT_THAT(firsts(data), ElementsAre(0, 2, 4, 6));
+  EXPECT_TRUE(data.isShared);
   // Examples are shared out before they are batched: 1, 3 and 5, 7.
-  EXPECT_THAT(firsts(hinted(1)), ElementsAre(1, 5));
-  EXPECT_THAT(errorOf([&] { part(AutoShardPolicy::Hint, 0); }),
+  const WorkerPart hinted = detail::autoShard(
+      numbers(8)
+          .shard(data::shard_hint, data::shard_hint)
+          .batch(2)
+          .with_options({.auto_shard_policy = AutoShardPolicy::HINT})
+          .source(),
+      2, 1);
+  EXPECT_THAT(firsts(hinted), ElementsAre(1, 5));
+  EXPECT_FALSE(hinted.isShared);
+  EXPECT_THAT(errorOf([&] { part(AutoShardPolicy::HINT, 0); }),
               HasSubstr("expected a dataset with shard(shard_hint"));
   Logged logged;
-  EXPECT_THAT(firsts(part(AutoShardPolicy::Auto, 0)), ElementsAre(0, 4));
+  EXPECT_TRUE(part(AutoShardPolicy::AUTO, 0).isShared);
   EXPECT_THAT(logged.lines(),
               ElementsAre(AllOf(HasSubstr("WARNING"),
-                                HasSubstr("AutoShardPolicy::Data"),
-                                HasSubstr("or Off if"))));
-  EXPECT_THAT(errorOf([&] { part(AutoShardPolicy::File, 0); }),
+                                HasSubstr("AutoShardPolicy::DATA"),
+                                HasSubstr("or OFF if"))));
+  EXPECT_THAT(errorOf([&] { part(AutoShardPolicy::FILE, 0); }),
               HasSubstr("expected a dataset of at least 2 files"));
 }
 

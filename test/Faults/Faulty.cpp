@@ -2,8 +2,10 @@
 //
 //   faulty STAGE FAULT VICTIM FOLDER
 //
-// STAGE: start, joined, compile, all_reduce, all_gather, reduce_scatter,
-// all_to_all, permute, barrier, save. FAULT: none, kill, stop, exit, throw. The
+// STAGE: start, linking, joined, compile, all_reduce, all_gather,
+// reduce_scatter, all_to_all, permute, barrier, save. FAULT: none, kill, stop,
+// exit, throw. "linking" is when the victim listens for those that it has met,
+// by TCP, and has not told where. The
 // victim writes when it is hit to FOLDER/hit, in ms of the epoch. In a
 // collective the others are in it when that happens: it is called again and
 // again, and a thread of the victim waits for some of them.
@@ -12,6 +14,8 @@
 #include "meshloom/API/Processes.h"
 #include "meshloom/Meshloom.h"
 
+#include <dlfcn.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -53,6 +57,23 @@ bool isVictim() {
 void at(const std::string &name) {
   if (name == stage && isVictim())
     hit();
+}
+
+/// What the stage "linking" does: after the port of the service, which rank 0
+/// has, the next one is for the others.
+void atPort() {
+  static int ports = 0;
+  const char *rank = std::getenv("DTENSOR_CLIENT_ID");
+  if (stage != "linking" || !isVictim() ||
+      ++ports <= (std::stoll(rank) == 0 ? 1 : 0))
+    return;
+  if (fault != "throw")
+    return hit();
+  // An error cannot leave a function of C.
+  fault = "none";
+  hit();
+  std::cerr << "[faulty] the victim's own error" << std::endl;
+  std::exit(1);
 }
 
 /// Calls `step` often; the victim's fault comes while some call runs.
@@ -145,6 +166,15 @@ void check() {
 }
 
 } // namespace
+
+/// In place of the system's, which it calls.
+extern "C" int listen(int file, int backlog) noexcept {
+  static const auto real =
+      reinterpret_cast<int (*)(int, int)>(dlsym(RTLD_NEXT, "listen"));
+  const int result = real(file, backlog);
+  atPort();
+  return result;
+}
 
 int main(int argc, char **argv) {
   if (argc != 5)

@@ -36,9 +36,7 @@ void repeat(const std::function<void()> &action, int rounds = 20) {
 void train(const ClusterResolver &resolver, const std::string &stage) {
   if (stage == "start")
     repeat([] { std::this_thread::sleep_for(std::chrono::milliseconds(10)); });
-  ParameterServerStrategy strategy(resolver, ParameterServerOptions{
-                                                 .connect_timeout_seconds = 5,
-                                             });
+  ParameterServerStrategy strategy(resolver);
   ClusterCoordinator coordinator(strategy);
   auto scope = strategy.scope();
   // One on each server.

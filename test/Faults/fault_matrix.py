@@ -28,13 +28,13 @@ import parameter_servers
 from free_ports import free_ports
 from strangers import PREFACE, garbage_at
 
-STAGES = ["start", "joined", "compile", "all_reduce", "all_gather", "reduce_scatter",
+STAGES = ["start", "linking", "joined", "compile", "all_reduce", "all_gather", "reduce_scatter",
           "all_to_all", "permute", "barrier", "save"]
 FAULTS = {
     "killed": ("kill", 1), "stopped": ("stop", 1), "throws": ("throw", 1), "exits": ("exit", 1),
     "rank 0 killed": ("kill", 0), "rank 0 stopped": ("stop", 0),
 }
-FEW = {("killed", "joined"), ("killed", "all_reduce"), ("stopped", "all_to_all"), ("rank 0 killed", "all_gather"),
+FEW = {("rank 0 killed", "linking"), ("killed", "joined"), ("killed", "all_reduce"), ("stopped", "all_to_all"), ("rank 0 killed", "all_gather"),
        ("throws", "compile"), ("killed", "save")}
 SIZE = 3
 # What is waited for, shorter than by default so that the matrix takes minutes.
@@ -58,6 +58,8 @@ class Case:
         self.environment = {**os.environ, "FAULT_MATRIX": self.mark, "MESHLOOM_CACHE": "off",
                             "MESHLOOM_START_TIMEOUT": str(SHORT_START if stage == "start" and fault != "none" else START),
                             **{name: str(value) for name, value in SECONDS.items()}}
+        if stage == "linking":
+            self.environment["MESHLOOM_TRANSPORT"] = "tcp"
         self.processes, self.ended, self.errors = [], {}, {}
         self.threads = []
 
@@ -260,6 +262,16 @@ def wrong_token(case):
     return expect(case, "the token is wrong", [1])
 
 
+def token_of_other_bytes(case):
+    """A token that was read from a file with Windows' ends of lines, for one."""
+    tokens = ["abc\r", "\u00e4", "a\tb", "\n", " a"]
+    for number, token in enumerate(tokens):
+        case.start([str(case.bin / "faulty"), *case.words], number, DTENSOR_CLIENT_ID="0", DTENSOR_NUM_CLIENTS="2",
+                   DTENSOR_JOBS=f"localhost:{free_ports(1)[0]}", MESHLOOM_TOKEN=token)
+    case.start([str(case.bin / "mesh-launch"), "-n", "2", "true"], "launcher", MESHLOOM_TOKEN=tokens[0])
+    return expect(case, "such as MESHLOOM_TOKEN=8f3a1c5e7b9d2f40, got one", [*range(len(tokens)), "launcher"])
+
+
 def earlier_start(case):
     port = case.start_ranks(ranks=[0], MESHLOOM_GENERATION="2")
     case.start_ranks(ranks=[1], port=port, MESHLOOM_GENERATION="1")
@@ -395,6 +407,7 @@ OTHERS = {
     "TF_CONFIG that is no JSON, or has no such task": wrong_tf_config,
     "the service's port is taken": port_taken,
     "another token": wrong_token,
+    "a token of bytes that gRPC does not take": token_of_other_bytes,
     "a process of an earlier start": earlier_start,
     "a stranger sends garbage to the service": stranger,
     "a flood of connections to the service": lambda case: flood(case, b"", b"", PREFACE),
@@ -403,14 +416,14 @@ OTHERS = {
     "the disk is full while saving": disk_full,
     "a slow network that loses packets (TCP)": slow_network,
 }
-FEW_OTHERS = {"another executable file on one rank", "a process of an earlier start", "a stranger sends garbage to the service"}
+FEW_OTHERS = {"another executable file on one rank", "a token of bytes that gRPC does not take", "a process of an earlier start", "a stranger sends garbage to the service"}
 
 INTRODUCTION = f"""# Faults on purpose
 
 Written by `test/Faults/fault_matrix.py build --write`; do not edit. A program of {SIZE} processes, of which one is hit by a fault at a stage. Each cell is
 the time from then on until the last of the others has ended, with an error that names the one that was hit. What is waited for is shorter than by
 default: {", ".join(f"`{name}={value}`" for name, value in SECONDS.items())}, and at the stage *start*, where the victim never comes,
-`MESHLOOM_START_TIMEOUT={SHORT_START}`.
+`MESHLOOM_START_TIMEOUT={SHORT_START}`, else {START}. *linking*: the processes have met, and the victim, which listens for the others by TCP, has not said where.
 
 "In a collective" means that the others are in it when it happens. Rank 0 runs the coordination service here; under `mesh-launch` that is the
 launcher. *exits*: it ends with status 0 while the others go on, which they learn when it leaves. *save*: besides, what lies on the disk is a whole

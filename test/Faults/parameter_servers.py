@@ -15,7 +15,7 @@ FAULTS = ["worker killed", "worker stopped", "worker back", "ps killed", "ps sto
 FEW = {("worker back", "steps"), ("ps stopped", "steps"), ("chief killed", "steps")}
 # Silence after which a task is lost, and how long one stays without its chief, or waits for the first.
 SECONDS = {"MESHLOOM_HEARTBEAT_TIMEOUT": "2", "MESHLOOM_COORDINATOR_TIMEOUT": "5", "MESHLOOM_START_TIMEOUT": "10"}
-# A busy machine's slack included. A server that does not come is waited for 5 s.
+# A busy machine's slack included.
 LIMIT = 40
 
 INTRODUCTION = """A chief, two workers and two parameter servers, each a process (`test/Faults/FaultyServers.cpp`), with `MESHLOOM_HEARTBEAT_TIMEOUT=2`,
@@ -158,13 +158,32 @@ def stranger(case):
     return well and all(process.returncode == 0 for process, _ in cluster.tasks.values()), "ends well", ""
 
 
+def server_missing(case):
+    cluster = Cluster(case)
+    cluster.start_servers(without=[("ps", 1)])
+    chief = cluster.start("chief", stage="none")
+    return ends_with(case, cluster, [chief], "/job:ps/task:1 .*did not come up within 10 s")
+
+
+def server_lost_at_the_start(case):
+    """While the chief waits for the other one, for longer than a loss may take."""
+    cluster = Cluster(case)
+    cluster.start_servers(without=[("ps", 1)])
+    chief = cluster.start("chief", stage="none", MESHLOOM_START_TIMEOUT="300")
+    time.sleep(3)
+    cluster.process("ps", 0).send_signal(signal.SIGKILL)
+    return ends_with(case, cluster, [chief], "/job:ps/task:0 .*was lost at the start")
+
+
 OTHERS = {
+    "a server does not come": server_missing,
+    "a server is lost while the chief waits for another": server_lost_at_the_start,
     "a server's port is taken": port_taken,
     "TF_CONFIG without such a task, or without servers": wrong_tf_config,
     "another token on one server": other_token,
     "a stranger sends garbage to a worker and a server": stranger,
 }
-FEW_OTHERS = {"a stranger sends garbage to a worker and a server"}
+FEW_OTHERS = {"a stranger sends garbage to a worker and a server", "a server is lost while the chief waits for another"}
 
 
 def rows(arguments, make_case, note):

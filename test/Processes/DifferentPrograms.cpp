@@ -10,6 +10,7 @@
 #include "meshloom/API/Processes.h"
 #include "meshloom/Distribute/ReplicaContext.h"
 #include "meshloom/Distribute/Strategies.h"
+#include "meshloom/NN/State/Checkpoint.h"
 
 #include <chrono>
 #include <cstdio>
@@ -27,6 +28,50 @@ Tensor add(const Tensor &x) {
 }
 Tensor multiply(const Tensor &x) {
   return reduce_sum(x * 2.0); // that of the last one
+}
+
+/// Values that no process sends to another one, of which the last one has
+/// another: "value" that is put on the mesh, "scalar" that a function is called
+/// with, "constant" of a function, "local" that a program computes of its own.
+void runOnValues(const std::string &difference, bool isOther, const Mesh &mesh,
+                 const Tensor &x) {
+  const float number = isOther ? 2.5f : 1.5f;
+  auto of = [&](const char *name) { return difference == name ? number : 1.f; };
+  const DVariable w(distribute(tensor({of("value"), 5.f, 6.f, 7.f}),
+                               Layout::replicated(mesh, 1)),
+                    {.name = "w"});
+  if (difference == "later") {
+    // Compared each time, where that is asked for: what one rank changes alone.
+    auto sum =
+        function([&](const Tensor &rows) { return reduce_sum(w * rows); },
+                 {.name = "sum"});
+    for (int step = 0; step < 4; ++step) {
+      (void)sum(x).item<float>();
+      if (step == 2 && isOther)
+        w.assign(distribute(tensor({1.f, 5.f, 6.f, number}),
+                            Layout::replicated(mesh, 1)));
+    }
+    return;
+  }
+  const Tensor local = w.read_value() * of("local");
+  auto step = function(
+      [&](const Tensor &rows, const Tensor &scalar) {
+        return reduce_sum(w * rows * scalar * local * of("constant"));
+      },
+      {.name = "step"});
+  std::printf("%g\n", double(step(x, tensor(of("scalar"))).item<float>()));
+}
+
+/// The last one saves, which all have to, and the others go on.
+void runWithoutSaving(bool isOther, const Mesh &mesh, const Tensor &x) {
+  const DVariable w(distribute(ones({4}), Layout::replicated(mesh, 1)));
+  auto step = function([&](const Tensor &rows) { return reduce_sum(w * rows); },
+                       {.name = "step"});
+  (void)step(x).item<float>();
+  if (isOther)
+    Checkpoint({{"w", w}}).write("saved-by-one");
+  (void)step(x).item<float>();
+  barrier(mesh, "end", 60);
 }
 
 /// All have run both before; then they do so in an order of their own.
@@ -116,6 +161,11 @@ void run(const std::string &difference) {
        {"order", "often", "eager", "barrier", "barriers", "end"})
     if (difference == known)
       return runInOrder(difference, isOther, mesh, x);
+  for (const char *known : {"value", "scalar", "constant", "local", "later"})
+    if (difference == known)
+      return runOnValues(difference, isOther, mesh, x);
+  if (difference == "save")
+    return runWithoutSaving(isOther, mesh, x);
   if (difference == "thread")
     return runInThreads(isOther, mesh, x);
   if (difference == "machine" && isOther)
@@ -143,6 +193,8 @@ int main(int, char **argv) {
     const char *rank = std::getenv("DTENSOR_CLIENT_ID");
     if (argv[1] == std::string("devices"))
       setenv("MESHLOOM_DEVICES_PER_PROCESS", rank[0] == '2' ? "4" : "2", 1);
+    if (argv[1] == std::string("later"))
+      setenv("MESHLOOM_COMPARE_VALUES", "1", 1);
     if (argv[1] == std::string("thread"))
       setenv("MESHLOOM_TIMEOUT", "10", 1);
     detail::waitForAll("start");

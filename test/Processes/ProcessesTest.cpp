@@ -453,25 +453,103 @@ std::vector<std::vector<int64_t>> rowsOfSteps(int64_t examples, int64_t batch,
        detail::gatherNumbers({int64_t(sum)}, "test"))
     total += double(own.front());
   const double all = double(examples * (examples - 1)) / 2;
-  EXPECT_EQ(total, policy == data::AutoShardPolicy::Off
+  EXPECT_EQ(total, policy == data::AutoShardPolicy::OFF
                        ? all * double(num_clients())
                        : all);
   return steps;
 }
 
-TEST(ProcessesTest, BatchesAreCutOverWorkersAsTheyRotate) {
+TEST(ProcessesTest, StepsTakeOneGlobalBatchInAllWorkers) {
   const MultiWorkerMirroredStrategy strategy;
   if (num_clients() != 2 || strategy.num_replicas_in_sync() != 4)
     GTEST_SKIP() << "the numbers are those of two workers of two replicas";
-  // Global batches of 7: 2, 2, 2, 1 to worker 0, 2, 1, 2, 2 to worker 1.
-  const auto steps = rowsOfSteps(14, 7, data::AutoShardPolicy::Data);
-  const std::vector<std::vector<int64_t>> first = {{2, 2}, {2, 1}},
-                                          second = {{2, 1}, {2, 2}};
-  EXPECT_EQ(steps, client_id() == 0 ? first : second);
-  (void)rowsOfSteps(14, 7, data::AutoShardPolicy::Off);
-  // Three batches, the last one of 4 rows: in the last step worker 1 has none.
-  const auto uneven = rowsOfSteps(20, 8, data::AutoShardPolicy::Data);
-  EXPECT_EQ(uneven.size(), 3u);
+  using Steps = std::vector<std::vector<int64_t>>;
+  // Global batches of 7 that both workers read: 2 and 2 to worker 0, 2 and 1 to
+  // worker 1.
+  EXPECT_EQ(rowsOfSteps(14, 7, data::AutoShardPolicy::DATA),
+            client_id() == 0 ? Steps({{2, 2}, {2, 2}})
+                             : Steps({{2, 1}, {2, 1}}));
+  // The last one of 4 rows.
+  EXPECT_EQ(rowsOfSteps(20, 8, data::AutoShardPolicy::AUTO),
+            client_id() == 0 ? Steps({{2, 2}, {2, 2}, {2, 2}})
+                             : Steps({{2, 2}, {2, 2}, {0, 0}}));
+  // Batches that each worker has alone begin with its own replicas.
+  EXPECT_EQ(rowsOfSteps(14, 7, data::AutoShardPolicy::OFF),
+            client_id() == 0 ? Steps({{2, 2}, {2, 1}, {2, 2}, {2, 1}})
+                             : Steps({{2, 1}, {2, 2}, {2, 1}, {2, 2}}));
+}
+
+/// The rows of all replicas, step by step.
+std::vector<std::vector<float>>
+elementsOfSteps(const Strategy &strategy,
+                const data::Dataset<Tensor> &dataset) {
+  std::vector<std::vector<float>> steps;
+  for (const PerReplica<Tensor> &step :
+       strategy.experimental_distribute_dataset(dataset))
+    steps.push_back(
+        detail::madeWhollyHere(strategy.gather(step, 0)).to_vector<float>());
+  return steps;
+}
+
+// What trains on one process trains on the same batches on several: also on a
+// last one that the replicas do not divide, and on batches of unknown size.
+TEST(ProcessesTest, StepsHaveTheElementsThatOneProcessHas) {
+  const MultiWorkerMirroredStrategy strategy;
+  const int64_t batch = 2 * strategy.num_replicas_in_sync() + 1;
+  const auto examples =
+      data::from_tensor_slices(iota({3 * batch + 2}, 0, DType::F32));
+  const auto batches = examples.batch(batch);
+  std::vector<std::vector<float>> expected;
+  for (const Tensor &whole : batches)
+    expected.push_back(whole.to_vector<float>());
+  for (const data::AutoShardPolicy policy :
+       {data::AutoShardPolicy::DATA, data::AutoShardPolicy::AUTO}) {
+    const auto distributed =
+        batches.with_options({.auto_shard_policy = policy});
+    EXPECT_EQ(elementsOfSteps(strategy, distributed), expected);
+    EXPECT_EQ(
+        strategy.experimental_distribute_dataset(distributed).cardinality(), 4);
+    EXPECT_EQ(elementsOfSteps(strategy, distributed.filter([](const Tensor &) {
+                return true;
+              })),
+              expected);
+  }
+}
+
+// What needs nothing of the others is this process's alone: no rank waits.
+TEST(ProcessesTest, OneRankComputesWithWhatItHas) {
+  const Mesh mesh = meshOfAll();
+  const MultiWorkerMirroredStrategy strategy;
+  const DVariable mirrored = [&] {
+    auto scope = strategy.scope();
+    return DVariable(tensor({1.f, 2.f, 3.f}));
+  }();
+  const Tensor rows = distribute(iota({4 * num_clients(), 2}, 0, DType::F32),
+                                 Layout::batch_sharded(mesh, "batch", 2));
+  if (client_id() == num_clients() - 1) {
+    EXPECT_EQ(reduce_sum(mirrored * mirrored).item<float>(), 14.f);
+    auto norm = function([&] { return sqrt(reduce_sum(square(mirrored))); });
+    EXPECT_FLOAT_EQ(norm().item<float>(), std::sqrt(14.f));
+    const Tensor whole =
+        distribute(tensor({4.f, 5.f}), Layout::replicated(mesh, 1));
+    EXPECT_EQ(reduce_max(whole * 2.f).item<float>(), 10.f);
+    EXPECT_EQ(unpack(rows * 2.f).front().to_vector<float>().size(), 4u);
+  }
+  // The others have not missed it.
+  EXPECT_EQ(reduce_max(rows).item<float>(), float(4 * num_clients() - 1));
+}
+
+TEST(ProcessesTest, LogicalDevicesAreThoseOfAProcess) {
+  const DeviceSpec cpu = list_physical_devices("CPU").front();
+  const int64_t known = num_local_devices("CPU");
+  ASSERT_GE(known, 2);
+  std::vector<LogicalDeviceConfiguration> each(static_cast<size_t>(known));
+  set_logical_device_configuration(cpu, each);
+  EXPECT_EQ(num_local_devices("CPU"), known);
+  each.pop_back();
+  EXPECT_THAT(
+      errorOf([&] { set_logical_device_configuration(cpu, each); }),
+      HasSubstr(fmt::format("expected at least {} configurations", known)));
 }
 
 TEST(ProcessesTest, AFunctionIsCalledOnceInEachWorker) {

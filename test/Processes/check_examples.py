@@ -122,6 +122,9 @@ def main():
                     numbers(run_by_tf_config(program, workers, folder)))
         failed |= check_mesh_run(build, launcher, folder)
         failed |= check_bits(build, launcher, folder)
+        # Its losses are those of one process, else it fails.
+        run([*launcher, "3", build / "bin" / "custom_loop", "--strategy=multi_worker",
+             "--check"], folder)
         for processes, *command in (
                 ["4", "keras_line", "--replicas=4"],
                 ["2", "tpu_mnist", "--small", "--strategy=mirrored",

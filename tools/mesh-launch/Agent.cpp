@@ -74,17 +74,27 @@ int runAgent() {
     return 2;
   }
   bool interrupted = false;
-  Processes processes([&](int) { interrupted = true; });
-  for (const int64_t rank : start.ranks) {
+  Result<std::unique_ptr<Processes>> made = Processes::make(
+      int64_t(start.ranks.size()), [&](int) { interrupted = true; });
+  if (!made) {
+    std::cerr << made.error().message() << "\n";
+    return 1;
+  }
+  Processes &processes = **made;
+  for (size_t index = 0; index < start.ranks.size(); ++index) {
+    const int64_t rank = start.ranks[index];
     Command command;
     command.words = start.program;
-    command.environment = environmentOf(start, rank);
+    command.environment = environmentOf(start, index);
     command.onLine = [&processes, rank](std::string_view line, bool isError) {
       processes.print(fmt::format("{} {} {}", isError ? 'e' : 'o', rank, line),
                       false);
     };
     command.onExit = [&processes, rank](int status) {
       processes.print(fmt::format("x {} {}", rank, status), false);
+    };
+    command.onStop = [&processes, rank](bool stopped) {
+      processes.print(fmt::format("s {} {}", rank, int(stopped)), false);
     };
     Result<size_t> child = processes.start(std::move(command));
     if (!child) {
@@ -110,6 +120,7 @@ int runAgent() {
       processes.signalAll(SIGKILL);
     processes.handle(Processes::Clock::time_point::max());
   }
+  processes.endLeftovers();
   processes.flush(std::chrono::milliseconds(5000));
   // Not by way of main: the thread above uses what that would destroy.
   _exit(0);

@@ -7,6 +7,7 @@
 //   p 3 4711     rank 3 is process 4711
 //   o 3 text     it wrote a line to its standard output stream
 //   e 3 text     ... to its standard error stream
+//   s 3 1        it was stopped, or (0) goes on
 //   x 3 256      it ended with this status
 #pragma once
 

@@ -2,8 +2,9 @@
 // it, watched until all of it has ended, and started again where asked.
 #pragma once
 
+#include "Roles.h"
+
 #include "meshloom/Cluster/TlsFiles.h"
-#include "meshloom/Core/Result.h"
 
 #include <chrono>
 #include <cstdint>
@@ -18,6 +19,8 @@ struct LaunchOptions {
   std::vector<std::string> program; ///< with its arguments
   /// Processes; none: one, or one a slot of the hosts.
   std::optional<int64_t> processes;
+  /// Instead: the tasks of a cluster, on this machine.
+  Roles roles;
   int64_t devicesPerProcess = 0; ///< 0: the program's own default
   /// "a,b:2": names, with how many processes each takes.
   std::string hosts;
@@ -40,15 +43,5 @@ struct LaunchOptions {
 /// the one that failed first (128 + n for one that signal n has ended). Says
 /// what happens on the standard error stream.
 int launch(const LaunchOptions &options);
-
-/// A host and how many processes it takes; none: as many as there are for it.
-struct HostSlots {
-  std::string name;
-  std::optional<int64_t> slots;
-};
-/// "a,b:2". Fails where it is malformed.
-Result<std::vector<HostSlots>> readHosts(const std::string &text);
-/// Lines "name [slots]"; "#" begins a comment.
-Result<std::vector<HostSlots>> readHostsFile(const std::string &text);
 
 } // namespace meshloom::launch

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -17,6 +18,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <random>
 
 namespace meshloom::launch {
 
@@ -75,8 +77,10 @@ std::vector<char *> pointers(const std::vector<std::string> &texts) {
 /// What a child does before it becomes the program: nothing that may wait for a
 /// lock, which another thread may have held when it was forked.
 [[noreturn]] void become(const char *file, char **words, char **environment,
-                         int input, int output, int errors, pid_t parent) {
+                         int input, int output, int errors, pid_t parent,
+                         const rlimit &files) {
   setpgid(0, 0);
+  setrlimit(RLIMIT_NOFILE, &files);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent)
     _exit(127);
@@ -95,9 +99,61 @@ std::vector<char *> pointers(const std::vector<std::string> &texts) {
   _exit(127);
 }
 
+/// The numbers of all processes that there are.
+std::vector<pid_t> allProcesses() {
+  std::vector<pid_t> found;
+  DIR *folder = opendir("/proc");
+  if (!folder)
+    return found;
+  while (const dirent *entry = readdir(folder))
+    if (const long number = std::strtol(entry->d_name, nullptr, 10); number > 0)
+      found.push_back(pid_t(number));
+  closedir(folder);
+  return found;
+}
+
+/// A file of a process; empty where it is gone.
+std::string readOf(pid_t process, std::string_view file) {
+  std::string text;
+  const std::string path = fmt::format("/proc/{}/{}", process, file);
+  const int opened = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (opened < 0)
+    return text;
+  std::array<char, 4096> bytes;
+  for (ssize_t count; (count = ::read(opened, bytes.data(), bytes.size())) > 0;)
+    text.append(bytes.data(), size_t(count));
+  close(opened);
+  return text;
+}
+
+/// 0 where it is gone.
+pid_t parentOf(pid_t process) {
+  // "number (name) state parent ..."; a name may have brackets.
+  const std::string text = readOf(process, "stat");
+  const size_t name = text.rfind(") ");
+  return name == std::string::npos || name + 4 > text.size()
+             ? 0
+             : pid_t(std::strtol(text.c_str() + name + 4, nullptr, 10));
+}
+
+/// Kills all whose environment has the mark; whether there were any.
+bool killMarked(const std::string &mark) {
+  const std::string whole = std::string(1, '\0') + mark + std::string(1, '\0');
+  bool any = false;
+  for (const pid_t process : allProcesses())
+    if (process != getpid() &&
+        (std::string(1, '\0') + readOf(process, "environ")).find(whole) !=
+            std::string::npos) {
+      any = true;
+      kill(process, SIGKILL);
+    }
+  return any;
+}
+
 /// The process beside this one: reads which groups there are (negative: no
-/// longer), and kills those that are left when the pipe closes.
-[[noreturn]] void guardGroups(int pipe) {
+/// longer), and kills those that are left when the pipe closes, and what has
+/// the mark.
+[[noreturn]] void guardGroups(int pipe, const std::string &mark) {
   setpgid(0, 0);
   sigset_t all;
   sigfillset(&all);
@@ -124,6 +180,10 @@ std::vector<char *> pointers(const std::vector<std::string> &texts) {
   }
   for (const pid_t left : groups)
     kill(-left, SIGKILL);
+  // One that was just being started may have escaped the first look.
+  constexpr int mostLooks = 100;
+  for (int look = 0; look < mostLooks && killMarked(mark); ++look)
+    usleep(10000);
   _exit(0);
 }
 
@@ -136,25 +196,63 @@ std::string describeStatus(int status) {
   return fmt::format("exit status {}", WEXITSTATUS(status));
 }
 
+/// What is needed beside what children take, and by each: pipes, and a
+/// connection to the coordination service.
+static constexpr int64_t ownFiles = 32, filesOfChild = 4;
+
 Processes::Processes(std::function<void(int)> onSignal)
-    : onSignal(std::move(onSignal)) {
-  const sigset_t set = handledSignals();
-  sigprocmask(SIG_BLOCK, &set, nullptr);
-  ::signal(SIGPIPE, SIG_IGN);
-  signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-  waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  startGuard();
+    : onSignal(std::move(onSignal)),
+      mark(fmt::format("MESHLOOM_LAUNCH={}.{:08x}", getpid(),
+                       std::random_device()())) {
+  getrlimit(RLIMIT_NOFILE, &files);
+  rlimit most = files;
+  most.rlim_cur = most.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &most);
 }
 
-void Processes::startGuard() {
+Status Processes::expectFiles(int64_t children) const {
+  const int64_t needed = ownFiles + filesOfChild * children;
+  if (files.rlim_max == RLIM_INFINITY || int64_t(files.rlim_max) >= needed)
+    return Success();
+  return Error(fmt::format(
+      "{} processes need {} open files here, and the system allows {}: raise "
+      "the limit, as ulimit -n {} does",
+      children, needed, files.rlim_max, needed));
+}
+
+Result<std::unique_ptr<Processes>>
+Processes::make(int64_t children, std::function<void(int)> onSignal) {
+  std::unique_ptr<Processes> made(new Processes(std::move(onSignal)));
+  if (Status enough = made->expectFiles(children); !enough)
+    return enough.error();
+  const sigset_t set = handledSignals();
+  made->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+  made->waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (made->signals < 0 || made->waker < 0)
+    return Error(fmt::format("no file for signals can be opened: {}",
+                             std::strerror(errno)));
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  if (Status started = made->startGuard(); !started)
+    return started.error();
+  return made;
+}
+
+Status Processes::startGuard() {
   std::array<int, 2> ends;
   if (pipe2(ends.data(), O_CLOEXEC) != 0)
-    return;
+    return Error(fmt::format("no pipe to a process: {}", std::strerror(errno)));
   guard = fork();
   if (guard == 0)
-    guardGroups(ends[0]);
+    guardGroups(ends[0], mark);
+  const int error = errno;
   close(ends[0]);
   guardPipe = ends[1];
+  if (guard < 0)
+    return Error(
+        fmt::format("no process can be started: {}", std::strerror(error)));
+  return Success();
 }
 
 void Processes::tellGuard(pid_t group) const {
@@ -168,33 +266,48 @@ Processes::~Processes() {
     while (!child.ended && waitpid(child.process, nullptr, 0) < 0 &&
            errno == EINTR) {
     }
+    child.ended = true;
     for (const int file : {child.input, child.output[0], child.output[1]})
       if (file >= 0)
         close(file);
   }
-  close(signals);
-  close(waker);
-  close(guardPipe);
+  endLeftovers();
+  for (const int file : {signals, waker, guardPipe})
+    if (file >= 0)
+      close(file);
   if (guard > 0)
     waitpid(guard, nullptr, 0);
+}
+
+void Processes::endLeftovers() {
+  // What is killed here may leave children of its own, which then are ours.
+  for (bool any = true; any;) {
+    any = false;
+    for (const pid_t process : allProcesses())
+      if (process != guard && parentOf(process) == getpid()) {
+        any = true;
+        kill(process, SIGKILL);
+        while (waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
+        }
+      }
+  }
 }
 
 Result<size_t> Processes::start(Command command) {
   Result<std::string> file = findProgram(command.words.front());
   if (!file)
     return file.error();
-  std::array<int, 2> output, errors, input = {-1, -1};
-  const auto noPipe = [] {
-    return Error(fmt::format("no pipe to a process: {}", std::strerror(errno)));
-  };
-  if (pipe2(output.data(), O_CLOEXEC) != 0)
-    return noPipe();
-  if (pipe2(errors.data(), O_CLOEXEC) != 0)
-    return noPipe();
-  if (command.takesInput) {
-    if (pipe2(input.data(), O_CLOEXEC) != 0)
-      return noPipe();
-  } else {
+  std::array<int, 2> output = {-1, -1}, errors = {-1, -1}, input = {-1, -1};
+  if (pipe2(output.data(), O_CLOEXEC) != 0 ||
+      pipe2(errors.data(), O_CLOEXEC) != 0 ||
+      (command.takesInput && pipe2(input.data(), O_CLOEXEC) != 0)) {
+    const int error = errno;
+    for (const int file : {output[0], output[1], errors[0], errors[1]})
+      if (file >= 0)
+        close(file);
+    return Error(fmt::format("no pipe to a process: {}", std::strerror(error)));
+  }
+  if (!command.takesInput) {
     struct stat status;
     const bool isFile = fstat(0, &status) == 0 && S_ISREG(status.st_mode);
     input[0] =
@@ -202,6 +315,7 @@ Result<size_t> Processes::start(Command command) {
     if (input[0] < 0)
       input[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
   }
+  command.environment.push_back(mark);
   const std::vector<char *> words = pointers(command.words);
   const std::vector<char *> environment = pointers(command.environment);
   const pid_t parent = getpid();
@@ -209,13 +323,17 @@ Result<size_t> Processes::start(Command command) {
   if (process == 0)
     become(file->c_str(), const_cast<char **>(words.data()),
            const_cast<char **>(environment.data()), input[0], output[1],
-           errors[1], parent);
+           errors[1], parent, files);
   const int error = errno;
   for (const int other : {input[0], output[1], errors[1]})
     close(other);
-  if (process < 0)
+  if (process < 0) {
+    for (const int own : {input[1], output[0], errors[0]})
+      if (own >= 0)
+        close(own);
     return Error(
         fmt::format("no process can be started: {}", std::strerror(error)));
+  }
   // Both do: whichever comes first, the group is there before a signal.
   setpgid(process, process);
   tellGuard(process);
@@ -327,28 +445,38 @@ void Processes::read(Child &child, int stream, bool all) {
 }
 
 void Processes::reap() {
-  for (size_t i = 0; i < children.size(); ++i) {
-    int status = 0;
-    if (children[i].ended ||
-        waitpid(children[i].process, &status, WNOHANG) <= 0)
-      continue;
-    children[i].ended = true;
-    for (int stream = 0; stream < 2; ++stream) {
-      if (children[i].output[stream] < 0)
-        continue;
-      read(children[i], stream, true);
-      // What it has started may hold the pipe open; its words end here.
-      std::string &pending = children[i].pending[stream];
-      if (!pending.empty() && children[i].command.onLine)
-        children[i].command.onLine(pending, stream == 1);
-      pending.clear();
-    }
-    // Whatever it has left behind.
-    kill(-children[i].process, SIGKILL);
-    tellGuard(-children[i].process);
-    if (children[i].command.onExit)
-      children[i].command.onExit(status);
+  int status = 0;
+  pid_t process;
+  while ((process = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0)
+    // What children have left behind is nobody's.
+    for (size_t i = 0; i < children.size(); ++i)
+      if (children[i].process == process && !children[i].ended)
+        changed(i, status);
+}
+
+void Processes::changed(size_t child, int status) {
+  Command &command = children[child].command;
+  if (WIFSTOPPED(status) || WIFCONTINUED(status)) {
+    if (command.onStop)
+      command.onStop(WIFSTOPPED(status));
+    return;
   }
+  children[child].ended = true;
+  for (int stream = 0; stream < 2; ++stream) {
+    if (children[child].output[stream] < 0)
+      continue;
+    read(children[child], stream, true);
+    // What it has started may hold the pipe open; its words end here.
+    std::string &pending = children[child].pending[stream];
+    if (!pending.empty() && command.onLine)
+      command.onLine(pending, stream == 1);
+    pending.clear();
+  }
+  // Whatever it has left behind.
+  kill(-children[child].process, SIGKILL);
+  tellGuard(-children[child].process);
+  if (command.onExit)
+    command.onExit(status);
 }
 
 void Processes::handle(Clock::time_point deadline) {

@@ -2,9 +2,12 @@
 // in one loop of one thread.
 //
 // Children are in process groups of their own, so that what they start is ended
-// with them. Whatever happens to this program, none is left over: the system
+// with them. What leaves its group (setsid) becomes a child of this program
+// when its own parent ends (PR_SET_CHILD_SUBREAPER), and is ended by
+// endLeftovers. Whatever happens to this program, none is left over: the system
 // ends the children with it (PR_SET_PDEATHSIG), and a small process beside it,
-// which notices when a pipe closes, the rest of their groups.
+// which notices when a pipe closes, the rest of their groups and all whose
+// environment has this program's mark (MESHLOOM_LAUNCH).
 #pragma once
 
 #include "meshloom/Core/Result.h"
@@ -12,8 +15,10 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <sys/resource.h>
 #include <sys/types.h>
 #include <vector>
 
@@ -28,6 +33,8 @@ struct Command {
   std::function<void(std::string_view line, bool isError)> onLine;
   /// Gets the status as waitpid gives it, after its last line.
   std::function<void(int status)> onExit;
+  /// Is told that it was stopped by a signal, and that it goes on.
+  std::function<void(bool stopped)> onStop;
   /// A pipe that `write` writes to is its standard input; else that is this
   /// program's where it is a file, which each child reads from its beginning,
   /// and nothing where it is a terminal or a pipe.
@@ -40,8 +47,12 @@ public:
   using Clock = std::chrono::steady_clock;
 
   /// From now on signals go to `onSignal`. Comes before other threads: it
-  /// forks.
-  explicit Processes(std::function<void(int)> onSignal);
+  /// forks. Fails where the system lets this program open too few files for so
+  /// many children.
+  static Result<std::unique_ptr<Processes>>
+  make(int64_t children, std::function<void(int)> onSignal);
+  /// Fails where there are too few for so many.
+  Status expectFiles(int64_t children) const;
   /// Kills what still runs.
   ~Processes();
   Processes(const Processes &) = delete;
@@ -57,6 +68,9 @@ public:
   void write(size_t child, std::string_view text);
   pid_t pid(size_t child) const { return children[child].process; }
   size_t running() const;
+  /// Kills what children that have ended have left behind. Only where none
+  /// runs: what belongs to which is not known.
+  void endLeftovers();
 
   /// Writes a line to this program's standard output (or error) stream, after
   /// those before it. Never waits: what is not taken is kept.
@@ -71,6 +85,8 @@ public:
   bool outputClosed() const { return closed; }
 
 private:
+  explicit Processes(std::function<void(int)> onSignal);
+
   struct Child {
     Command command;
     pid_t process = -1;
@@ -85,12 +101,15 @@ private:
   };
 
   void read(Child &child, int stream, bool all);
-  void startGuard();
+  Status startGuard();
   void tellGuard(pid_t group) const;
   void reap();
+  void changed(size_t child, int status);
   void writeSome(Output &output);
 
   std::function<void(int)> onSignal;
+  std::string mark;  ///< a variable of all children's environment
+  rlimit files = {}; ///< as this program was started with it
   std::deque<Child> children;
   Output out{1, {}}, err{2, {}};
   int signals = -1, waker = -1, guardPipe = -1;

@@ -8,9 +8,9 @@
 
 namespace meshloom::launch {
 
-std::vector<std::string> environmentOf(const RankStart &start, int64_t rank) {
-  std::map<std::string, std::string> variables = start.variables;
-  variables["DTENSOR_CLIENT_ID"] = std::to_string(rank);
+std::vector<std::string> environmentOf(const RankStart &start, size_t index) {
+  std::map<std::string, std::string> variables = start.own[index];
+  variables.insert(start.variables.begin(), start.variables.end());
   std::vector<std::string> environment;
   for (char **each = environ; *each; ++each) {
     const std::string_view text = *each;
@@ -26,16 +26,19 @@ std::string toText(const RankStart &start) {
   return nlohmann::json{{"ranks", start.ranks},
                         {"program", start.program},
                         {"folder", start.folder},
-                        {"variables", start.variables}}
+                        {"variables", start.variables},
+                        {"own", start.own}}
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 RankStart fromText(const std::string &text) {
   const nlohmann::json json = nlohmann::json::parse(text);
-  return {json.at("ranks").get<std::vector<int64_t>>(),
-          json.at("program").get<std::vector<std::string>>(),
-          json.at("folder").get<std::string>(),
-          json.at("variables").get<std::map<std::string, std::string>>()};
+  return {
+      json.at("ranks").get<std::vector<int64_t>>(),
+      json.at("program").get<std::vector<std::string>>(),
+      json.at("folder").get<std::string>(),
+      json.at("variables").get<std::map<std::string, std::string>>(),
+      json.at("own").get<std::vector<std::map<std::string, std::string>>>()};
 }
 
 } // namespace meshloom::launch

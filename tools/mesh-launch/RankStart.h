@@ -2,25 +2,23 @@
 // mesh-launch starts them itself, and on hosts where an agent of its does.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <string>
-#include <vector>
+#include "Task.h"
 
 namespace meshloom::launch {
 
-/// Some ranks of a run, all on one host.
+/// Some processes of a start, all on one host.
 struct RankStart {
-  std::vector<int64_t> ranks;
+  std::vector<int64_t> ranks;       ///< their places among all
   std::vector<std::string> program; ///< with its arguments
   std::string folder;               ///< to run in; empty: this program's
-  /// Variables of all of them, in place of or beside the host's own.
+  /// Variables of all of them, in place of or beside the host's own,
   std::map<std::string, std::string> variables;
+  /// and those that each has for itself.
+  std::vector<std::map<std::string, std::string>> own;
 };
 
-/// The environment of a rank: this process' with `start`'s variables and those
-/// that differ from rank to rank.
-std::vector<std::string> environmentOf(const RankStart &start, int64_t rank);
+/// The environment of the index-th of them: this process' with both.
+std::vector<std::string> environmentOf(const RankStart &start, size_t index);
 
 /// As one line of text, and back. Throws nlohmann::json::exception on a text of
 /// another kind.

@@ -23,19 +23,42 @@ int main(int argc, char **argv) {
   app.add_option("-n,--processes", options.processes,
                  "How many processes (default: 1, or one a slot of the hosts)")
       ->check(CLI::Range(1, 100000));
+  app.add_option("--workers", options.roles.workers,
+                 "Instead: tasks of a cluster of TensorFlow's, told by "
+                 "TF_CONFIG; so many workers, at free ports of this machine")
+      ->check(CLI::Range(0, 10000))
+      ->excludes("--processes");
+  app.add_option("--ps", options.roles.servers,
+                 "So many parameter servers, which end with the chief, or with "
+                 "the workers where there is no chief")
+      ->check(CLI::Range(0, 10000))
+      ->excludes("--processes");
+  app.add_flag("--chief", options.roles.chief, "And a chief")
+      ->excludes("--processes");
+  app.add_flag("--evaluator", options.roles.evaluator,
+               "And an evaluator, which is waited for")
+      ->excludes("--processes");
   app.add_option(
          "--devices-per-process", options.devicesPerProcess,
          "Virtual CPUs of each process (default: what the program says)")
       ->check(CLI::Range(1, 100000));
   app.add_option("--hosts", options.hosts,
                  "Where: \"a,b:2\", names and how many processes each takes "
-                 "(default: this machine)");
+                 "(default: this machine)")
+      ->excludes("--workers")
+      ->excludes("--ps")
+      ->excludes("--chief")
+      ->excludes("--evaluator");
   app.add_option(
          "--hosts-file", options.hostsFile,
          "The same in a file of lines \"name slots\", read again at each "
          "restart")
       ->check(CLI::ExistingFile)
-      ->excludes("--hosts");
+      ->excludes("--hosts")
+      ->excludes("--workers")
+      ->excludes("--ps")
+      ->excludes("--chief")
+      ->excludes("--evaluator");
   app.add_option("--remote-shell", options.remoteShell,
                  "How a command is run on another host (default: \"" +
                      options.remoteShell +
@@ -84,7 +107,8 @@ int main(int argc, char **argv) {
     return app.exit(CLI::ParseError("give a program to start, such as "
                                     "mesh-launch -n 4 build/bin/mnist_mlp",
                                     2));
-  if (!options.processes && options.hosts.empty() && options.hostsFile.empty())
+  if (!options.processes && options.hosts.empty() &&
+      options.hostsFile.empty() && !options.roles.any())
     options.processes = 1;
   return launch(options);
 }

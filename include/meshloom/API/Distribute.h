@@ -23,7 +23,9 @@ pack(const std::vector<Tensor> &components, const Layout &layout,
 unpack(const Tensor &tensor,
        std::source_location where = std::source_location::current());
 
-/// `host` cut as `layout` says: the tutorial's repack_local_tensor. Throws
+/// `host` cut as `layout` says: the tutorial's repack_local_tensor. Where the
+/// layout is replicated over several processes all must give the same value,
+/// which is compared by the next run in which they exchange messages. Throws
 /// meshloom::Error if ranks differ, or if the tensor is already on another mesh
 /// (see relayout).
 [[nodiscard]] Tensor

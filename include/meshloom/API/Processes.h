@@ -51,6 +51,11 @@ struct InitializeOptions {
   /// How long a process waits for the others to start:
   /// MESHLOOM_START_TIMEOUT, else 60. In seconds.
   double start_timeout_seconds = 0;
+  /// Before every so many runs in which processes exchange messages, the
+  /// replicated arguments (variables among them) are compared between all
+  /// processes, which reads all their bytes: MESHLOOM_COMPARE_VALUES, else
+  /// never. What comes from the host is always compared, once.
+  int64_t compare_values_every = 0;
 };
 
 /// Joins the other processes of this program, and waits until all have. Does

@@ -16,17 +16,17 @@ inline constexpr int64_t infinite_cardinality = -1;
 /// and of one that does not know how many elements it has.
 inline constexpr int64_t unknown_cardinality = -2;
 
-/// In shard(shard_hint, shard_hint): a strategy whose policy is Hint puts the
+/// In shard(shard_hint, shard_hint): a strategy whose policy is HINT puts the
 /// number of workers and the worker there; else all elements pass.
 inline constexpr int64_t shard_hint = -1;
 
-/// How a dataset is divided among the workers of a strategy.
+/// How a dataset of global batches is divided among the workers of a strategy.
 enum class AutoShardPolicy : int8_t {
-  Off = -1, ///< every worker gets all
-  Auto = 0, ///< by files where there are enough, else by elements
-  File = 1, ///< by files
-  Data = 2, ///< by elements
-  Hint = 3  ///< where shard(shard_hint, shard_hint) stands
+  OFF = -1, ///< every worker takes all elements, in steps of its own
+  AUTO = 0, ///< FILE where there are enough files, else DATA
+  FILE = 1, ///< a worker takes the elements of its own files
+  DATA = 2, ///< a worker takes its replicas' rows of each global batch
+  HINT = 3  ///< where shard(shard_hint, shard_hint) stands
 };
 
 /// What holds for a whole dataset; see Dataset::with_options.
@@ -34,7 +34,7 @@ struct Options {
   /// Whether parallel maps give their elements in order; unset: as each says.
   std::optional<bool> deterministic = {};
   /// What strategies do with it.
-  AutoShardPolicy auto_shard_policy = AutoShardPolicy::Auto;
+  AutoShardPolicy auto_shard_policy = AutoShardPolicy::AUTO;
   /// Whether both say the same.
   bool operator==(const Options &) const = default;
 };

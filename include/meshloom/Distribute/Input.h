@@ -76,14 +76,24 @@ distributeTurns(const StrategyState &strategy,
 std::vector<InputContext> inputContexts(const StrategyState &strategy,
                                         const InputOptions &options);
 
-/// How many rows of a global batch each replica of one of several workers has.
+/// What one of several workers reads of a dataset of global batches.
+struct WorkerPart {
+  data::detail::SourcePtr source;
+  /// Whether all workers read the same batches, of which each takes the rows of
+  /// its replicas; else the batches are this worker's alone.
+  bool isShared;
+};
+/// The rows of a global batch, cut into as many parts as there are replicas. A
+/// batch that is this worker's alone begins with its own replicas, so that the
+/// replicas of all workers take one global batch a step.
 std::vector<int64_t> rowsOfReplicas(int64_t globalBatch, int64_t workers,
-                                    int64_t replicasPerWorker, int64_t worker);
+                                    int64_t replicasPerWorker, int64_t worker,
+                                    bool isShared);
 /// The part of one of several workers, by the source's options. Throws where
 /// they ask for files and there are not enough, or for hints and there are
 /// none.
-data::detail::SourcePtr autoShard(const data::detail::SourcePtr &source,
-                                  int64_t workers, int64_t worker);
+WorkerPart autoShard(const data::detail::SourcePtr &source, int64_t workers,
+                     int64_t worker);
 } // namespace detail
 
 } // namespace meshloom

@@ -6,6 +6,7 @@
 #include "meshloom/Cluster/Coordination/CoordinationService.h"
 #include "meshloom/Cluster/ProcessGroup.h"
 #include "meshloom/Runtime/Array.h"
+#include "meshloom/Runtime/Client.h"
 #include "meshloom/Runtime/Communicator.h"
 #include "meshloom/Runtime/Transport/ProcessTransport.h"
 
@@ -37,15 +38,21 @@ struct JoinedProcesses {
   /// cores.
   int64_t workers() const;
   /// Takes part in nothing any more, and waits until all others do the same.
-  Status endOrderly(std::chrono::milliseconds timeout) const;
-  /// Comes before the process ends: waits until all leave, or, where `status`
-  /// is not 0, tells the others that this one failed.
-  Status leave(int status);
+  /// `said`: to all; gives what they say, or nothing where none says anything.
+  Result<std::vector<std::string>> endOrderly(std::chrono::milliseconds timeout,
+                                              std::string_view said) const;
+  /// Comes before the process ends: the same, or, where `status` is not 0,
+  /// tells the others that this one failed.
+  Result<std::vector<std::string>> leave(int status, std::string_view said);
 };
 
 /// Waits until all have joined. A failure of the run aborts the communicator.
 Result<JoinedProcesses> joinProcesses(ProcessGroup group,
                                       const JoinOptions &options = {});
+
+/// Whether a run of the program may exchange messages with other processes, so
+/// that all of them have to make it; the same in all.
+bool needsAllProcesses(const Executable &program);
 
 /// The global value of an array of which processes have parts: all call it, and
 /// all get it. `tag`: see Communicator.

@@ -15,9 +15,11 @@
 namespace meshloom {
 
 /// Something that all processes call together: a run of a program, a barrier.
+/// Or a value that all processes have, which is compared like a call.
 struct SharedCall {
-  uint64_t hash;    ///< the same in all processes for the same call
-  std::string name; ///< for messages: "'step' (at model.cpp:17)"
+  uint64_t hash;        ///< the same in all processes for the same call
+  std::string name;     ///< for messages: "'step' (at model.cpp:17)"
+  bool isValue = false; ///< the name is then "'w', f32 [2] = [0, 5]"
 };
 
 /// The calls of a process's main thread are in one order, which is the same in
@@ -46,6 +48,8 @@ public:
   /// This thread's last call has failed in such a way that nobody who takes
   /// part can have made it.
   void takeBack();
+  /// Whether calls of this thread are in the order now.
+  static bool isOrdered();
 
   /// While one lives, this thread is within a call.
   class Inside {

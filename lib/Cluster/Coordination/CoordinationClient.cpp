@@ -298,6 +298,8 @@ CoordinationClient::connect(CoordinationClientOptions options) {
           options.address, "the coordination service's address");
       !address)
     return address.error();
+  if (Status token = detail::checkToken(options.token); !token)
+    return token.error();
   if (options.host.empty())
     options.host = detail::hostName();
   if (options.binaryHash.empty())
@@ -644,12 +646,21 @@ void CoordinationClient::onFailure(
 }
 
 Status CoordinationClient::shutdown(milliseconds timeout) {
+  Result<std::vector<std::string>> left = shutdown(timeout, "");
+  if (!left)
+    return left.error();
+  return Success();
+}
+
+Result<std::vector<std::string>>
+CoordinationClient::shutdown(milliseconds timeout, std::string_view said) {
   {
     const std::lock_guard lock(state->mutex);
     if (state->left)
-      return Success();
+      return std::vector<std::string>();
   }
-  Result<BarrierReply> reply = state->barrier(BarrierRequest::END, "", timeout);
+  Result<BarrierReply> reply =
+      state->barrier(BarrierRequest::END, "", timeout, said);
   if (!reply)
     return reply.error();
   {
@@ -657,7 +668,8 @@ Status CoordinationClient::shutdown(milliseconds timeout) {
     state->left = true;
   }
   state->stop();
-  return Success();
+  return std::vector<std::string>(reply->values().begin(),
+                                  reply->values().end());
 }
 
 } // namespace meshloom

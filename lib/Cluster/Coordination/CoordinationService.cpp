@@ -282,6 +282,8 @@ CoordinationService::start(CoordinationServiceOptions options) {
     return Error(fmt::format("expected a heartbeat timeout of at least 100 ms, "
                              "got {} ms",
                              options.heartbeatTimeout.count()));
+  if (Status token = detail::checkToken(options.token); !token)
+    return token.error();
   Result<detail::Address> address = detail::splitAddress(
       options.address, "the coordination service's address");
   if (!address)

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <thread>
 #include <vector>
@@ -93,8 +94,8 @@ Verdict judge(int file, bool tls) {
 } // namespace
 
 struct Gate::State {
-  State(int listener, int port, bool tls, int64_t clients)
-      : listener(listener), port(port), tls(tls),
+  State(int listener, int stop, int port, bool tls, int64_t clients)
+      : listener(listener), stop(stop), port(port), tls(tls),
         lookedAt(LOOKED_AT, LOOKED_AT / 10),
         letIn(LET_IN, 4 * double(clients) + LET_IN / 10) {}
   ~State() {
@@ -105,8 +106,7 @@ struct Gate::State {
     for (const Unknown &each : unknown)
       close(each.file);
     close(listener);
-    if (stop >= 0)
-      close(stop);
+    close(stop);
   }
 
   void run() {
@@ -190,12 +190,11 @@ struct Gate::State {
     int file;
     Clock::time_point deadline;
   };
-  const int listener, port;
+  const int listener, stop, port;
   const bool tls;
   Allowance lookedAt, letIn;
   std::deque<Unknown> unknown; // oldest first
   std::unique_ptr<Gate::Acceptor> acceptor;
-  int stop = -1;
   std::thread thread;
 };
 
@@ -211,6 +210,13 @@ Result<std::unique_ptr<Gate>> Gate::open(const Address &address, bool tls,
   Result<int> listener = listenOn(address);
   if (!listener)
     return listener.error();
+  const int stop = eventfd(0, EFD_CLOEXEC);
+  if (stop < 0) {
+    const int error = errno;
+    close(*listener);
+    return Error(fmt::format("no file to end it by can be opened: {}",
+                             std::strerror(error)));
+  }
   sockaddr_storage bound{};
   socklen_t length = sizeof bound;
   char service[NI_MAXSERV] = "0";
@@ -218,13 +224,12 @@ Result<std::unique_ptr<Gate>> Gate::open(const Address &address, bool tls,
       0)
     (void)getnameinfo(reinterpret_cast<sockaddr *>(&bound), length, nullptr, 0,
                       service, sizeof service, NI_NUMERICSERV);
-  return std::unique_ptr<Gate>(new Gate(
-      std::make_unique<State>(*listener, std::atoi(service), tls, clients)));
+  return std::unique_ptr<Gate>(new Gate(std::make_unique<State>(
+      *listener, stop, std::atoi(service), tls, clients)));
 }
 
 void Gate::letInto(std::unique_ptr<Acceptor> acceptor) {
   state->acceptor = std::move(acceptor);
-  state->stop = eventfd(0, EFD_CLOEXEC);
   state->thread = std::thread([own = state.get()] { own->run(); });
 }
 

@@ -13,6 +13,7 @@
 #include <netinet/in.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
+#include <openssl/x509_vfy.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <vector>
 
 namespace meshloom::detail {
 
@@ -110,27 +112,68 @@ Result<std::string> readPem(const std::string &path, std::string_view what,
   return text;
 }
 
+using CertificatePtr = std::unique_ptr<X509, decltype(&X509_free)>;
+using BytesPtr = std::unique_ptr<BIO, decltype(&BIO_free)>;
+
+BytesPtr bytesOf(const std::string &text) {
+  return {BIO_new_mem_buf(text.data(), int(text.size())), &BIO_free};
+}
+
+// A key with a password fails; nobody is asked for it.
+int noPassword(char *, int, int, void *) {
+  return -1;
+}
+
+/// All certificates of a file.
+std::vector<CertificatePtr> certificatesOf(const std::string &text) {
+  std::vector<CertificatePtr> all;
+  const BytesPtr bytes = bytesOf(text);
+  while (X509 *next =
+             PEM_read_bio_X509(bytes.get(), nullptr, noPassword, nullptr))
+    all.emplace_back(next, &X509_free);
+  return all;
+}
+
+/// Whether a peer that has the authority's certificate accepts the first of
+/// `own`, the others being those between the two.
+Status checkChain(const std::vector<CertificatePtr> &own,
+                  const std::vector<CertificatePtr> &authority) {
+  const std::unique_ptr<X509_STORE, decltype(&X509_STORE_free)> trusted(
+      X509_STORE_new(), &X509_STORE_free);
+  for (const CertificatePtr &certificate : authority)
+    X509_STORE_add_cert(trusted.get(), certificate.get());
+  const std::unique_ptr<X509_STORE_CTX, decltype(&X509_STORE_CTX_free)> check(
+      X509_STORE_CTX_new(), &X509_STORE_CTX_free);
+  STACK_OF(X509) *between = sk_X509_new_null();
+  for (size_t i = 1; i < own.size(); ++i)
+    sk_X509_push(between, own[i].get());
+  X509_STORE_CTX_init(check.get(), trusted.get(), own.front().get(), between);
+  const bool isAccepted = X509_verify_cert(check.get()) == 1;
+  const int reason = X509_STORE_CTX_get_error(check.get());
+  sk_X509_free(between);
+  if (isAccepted)
+    return Success();
+  return Error(fmt::format("no peer accepts the certificate: {}",
+                           X509_verify_cert_error_string(reason)));
+}
+
 /// Of a file with several certificates the first one counts.
-Status checkPair(const std::string &certificate, const std::string &key) {
-  const auto bytes = [](const std::string &text) {
-    return std::unique_ptr<BIO, decltype(&BIO_free)>(
-        BIO_new_mem_buf(text.data(), int(text.size())), &BIO_free);
-  };
-  // A key with a password fails; nobody is asked for it.
-  const auto noPassword = [](char *, int, int, void *) { return -1; };
-  const std::unique_ptr<X509, decltype(&X509_free)> first(
-      PEM_read_bio_X509(bytes(certificate).get(), nullptr, noPassword, nullptr),
-      &X509_free);
-  if (!first)
+Status checkPair(const std::string &certificate, const std::string &key,
+                 const std::string &authority) {
+  const std::vector<CertificatePtr> own = certificatesOf(certificate);
+  if (own.empty())
     return Error("the certificate cannot be read");
   const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> secret(
-      PEM_read_bio_PrivateKey(bytes(key).get(), nullptr, noPassword, nullptr),
+      PEM_read_bio_PrivateKey(bytesOf(key).get(), nullptr, noPassword, nullptr),
       &EVP_PKEY_free);
   if (!secret)
     return Error("the key cannot be read (one with a password is of no use)");
-  if (X509_check_private_key(first.get(), secret.get()) != 1)
+  if (X509_check_private_key(own.front().get(), secret.get()) != 1)
     return Error("the certificate and the key are no pair");
-  return Success();
+  const std::vector<CertificatePtr> trusted = certificatesOf(authority);
+  if (trusted.empty())
+    return Error("the authority's certificate cannot be read");
+  return checkChain(own, trusted);
 }
 
 struct Pem {
@@ -152,13 +195,36 @@ Result<Pem> readPems(const TlsFiles &files) {
   if (!text)
     return text.error();
   pem.authority = std::move(*text);
-  if (Status status = checkPair(pem.certificate, pem.key); !status)
-    return Error(fmt::format("'{}' and '{}': {}", files.certificate, files.key,
+  if (Status status = checkPair(pem.certificate, pem.key, pem.authority);
+      !status)
+    return Error(fmt::format("'{}', '{}' and '{}': {}", files.certificate,
+                             files.key, files.authority,
                              status.error().message()));
   return pem;
 }
 
 } // namespace
+
+Status checkToken(std::string_view token) {
+  const auto refuse = [](const std::string &why) {
+    return Error(fmt::format(
+        "expected a token of letters, digits and other printable characters of "
+        "ASCII without a space at its ends, such as "
+        "MESHLOOM_TOKEN=8f3a1c5e7b9d2f40, got one {}",
+        why));
+  };
+  for (size_t i = 0; i < token.size(); ++i)
+    if (token[i] < 0x20 || token[i] > 0x7e)
+      return refuse(fmt::format(
+          "whose byte {} of {} is {:#04x}{}", i + 1, token.size(),
+          unsigned(uint8_t(token[i])),
+          token[i] == '\r' || token[i] == '\n'
+              ? ", the end of a line: it may have been read from a file"
+              : ""));
+  if (token.starts_with(' ') || token.ends_with(' '))
+    return refuse("with a space there");
+  return Success();
+}
 
 Result<bool> isLoopback(const std::string &host) {
   Result<AddressList> found = lookUp({host, 0});

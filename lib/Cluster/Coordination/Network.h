@@ -32,8 +32,13 @@ Result<bool> isLoopback(const std::string &host);
 /// Fails with the system's reason.
 Result<int> listenOn(const Address &address);
 
-/// Fails where a file cannot be read, or one of the three is missing. Without
-/// files: what sends in the clear.
+/// Fails where gRPC would not take the token along with a call, which an error
+/// that shows a right one says.
+Status checkToken(std::string_view token);
+
+/// Fails where a file cannot be read, or one of the three is missing, and where
+/// a peer would refuse the certificate: it has expired, is not valid yet, or is
+/// not of the authority. Without files: what sends in the clear.
 Result<std::shared_ptr<grpc::ServerCredentials>>
 serverCredentials(const TlsFiles &files);
 /// The same for who calls.

@@ -194,6 +194,18 @@ grpc::Status Run::set(const coordination::SetRequest &request) {
     const std::lock_guard lock(mutex);
     if (grpc::Status status = checkLocked(request.caller()); !status.ok())
       return status;
+    const auto found = values.find(request.key());
+    const size_t replaced =
+        found == values.end() ? 0 : found->first.size() + found->second.size();
+    const size_t stored =
+        storedBytes - replaced + request.key().size() + request.value().size();
+    if (stored > options.mostStoredBytes)
+      return {grpc::StatusCode::RESOURCE_EXHAUSTED,
+              fmt::format("the coordination service keeps at most {} bytes of "
+                          "keys and values, and has {}: erase what nobody "
+                          "needs, and leave large values in files",
+                          options.mostStoredBytes, storedBytes)};
+    storedBytes = stored;
     values[request.key()] = request.value();
     const auto waits =
         std::partition(gets.begin(), gets.end(), [&](const GetWait &wait) {
@@ -215,8 +227,8 @@ grpc::Status Run::erase(const coordination::EraseRequest &request) {
     return status;
   const auto begin = values.lower_bound(request.prefix());
   auto end = begin;
-  while (end != values.end() && end->first.starts_with(request.prefix()))
-    ++end;
+  for (; end != values.end() && end->first.starts_with(request.prefix()); ++end)
+    storedBytes -= end->first.size() + end->second.size();
   values.erase(begin, end);
   return grpc::Status::OK;
 }

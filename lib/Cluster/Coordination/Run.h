@@ -128,6 +128,7 @@ private:
   std::condition_variable clockChanged, ended;
   std::vector<Rank> ranks;
   std::map<std::string, std::string> values;
+  size_t storedBytes = 0; ///< of keys and values
   std::vector<GetWait> gets;
   std::map<BarrierKey, std::vector<BarrierWait>> barriers;
   std::optional<Failure> first;

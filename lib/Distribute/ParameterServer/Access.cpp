@@ -32,6 +32,8 @@ Access accessOf(std::string_view who, const std::optional<std::string> &token,
                 .allowsPlainNetwork = said->allowPlainNetwork,
                 .silenceSeconds = double(said->heartbeatTimeout.count()) / 1000,
                 .credentials = nullptr};
+  if (Status right = checkToken(access.token); !right)
+    refuse(right.error());
   Result<std::shared_ptr<grpc::ChannelCredentials>> credentials =
       channelCredentials(access.tls);
   if (!credentials)

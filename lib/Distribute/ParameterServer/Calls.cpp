@@ -96,10 +96,10 @@ void Peer::cancel() const {
     context->TryCancel();
 }
 
-bool Peer::connect(double seconds) const {
-  return channel->WaitForConnected(
-      std::chrono::system_clock::now() +
-      std::chrono::milliseconds(int64_t(seconds * 1000)));
+bool Peer::isConnected() const {
+  // Connections come and go only while somebody waits for one.
+  constexpr auto moment = std::chrono::milliseconds(20);
+  return channel->WaitForConnected(std::chrono::system_clock::now() + moment);
 }
 
 Presence::Presence(const Peer &peer, uint64_t session)

@@ -66,10 +66,10 @@ public:
   grpc::Status call(Method method, const grpc::ByteBuffer &frame,
                     grpc::ByteBuffer &answer,
                     grpc::ClientContext &context) const;
+  /// Whether there is a connection, or comes within a moment.
+  bool isConnected() const;
   /// Ends calls that wait, and later ones at once.
   void cancel() const;
-  /// Waits until it can be reached, so long at most.
-  bool connect(double seconds) const;
 
   const std::string name, address;
   /// "parameter server /job:ps/task:0 at localhost:2222".

@@ -9,6 +9,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <chrono>
+#include <optional>
+
 namespace meshloom::detail::ps {
 
 using Kind = FunctionParts::Argument::Kind;
@@ -50,14 +53,38 @@ Store::Store(const ClusterSpec &cluster, Partitioner partitioner,
   workers = peersOf("worker");
 }
 
-void Store::begin(double timeoutSeconds) {
-  for (uint64_t server = 0; server < servers.size(); ++server) {
-    if (!servers[server]->connect(timeoutSeconds))
+/// Waits for all servers side by side. One that was there and is gone fails the
+/// start at once: it will not hold what it is given.
+void Store::waitForServers(double timeoutSeconds) const {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begin = Clock::now();
+  std::vector<bool> wasThere(servers.size());
+  while (true) {
+    std::optional<uint64_t> missing;
+    for (uint64_t server = 0; server < servers.size(); ++server) {
+      const bool isThere = servers[server]->isConnected();
+      if (wasThere[server] && !isThere)
+        failUnavailable(fmt::format("Unavailable: {} was lost at the start",
+                                    servers[server]->text()));
+      wasThere[server] = isThere;
+      if (!isThere && !missing)
+        missing = server;
+    }
+    if (!missing)
+      return;
+    const std::chrono::duration<double> waited = Clock::now() - begin;
+    if (waited.count() > timeoutSeconds)
       throw UnavailableError(fmt::format(
           "[ParameterServerStrategy] {} did not come up within {} s: start it "
           "with Server(cluster, \"ps\", {}); all tasks use TLS, with "
           "certificates of one authority, or none does",
-          servers[server]->text(), timeoutSeconds, server));
+          servers[*missing]->text(), timeoutSeconds, *missing));
+  }
+}
+
+void Store::begin(double timeoutSeconds) {
+  waitForServers(timeoutSeconds);
+  for (uint64_t server = 0; server < servers.size(); ++server) {
     MessageWriter out;
     out.put(session);
     grpc::ByteBuffer answer;

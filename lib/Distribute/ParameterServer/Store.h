@@ -87,6 +87,7 @@ public:
   std::vector<std::unique_ptr<Peer>> servers, workers;
 
 private:
+  void waitForServers(double timeoutSeconds) const;
   DVariable place(const NextVariable &next, const Tensor &initial,
                   VariableOptions options, uint64_t server);
   /// Asks a parameter server; throws UnavailableError where it is lost.

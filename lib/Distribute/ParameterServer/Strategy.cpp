@@ -44,8 +44,12 @@ std::shared_ptr<const StrategyState> connected(const ClusterResolver &resolver,
            fmt::format("expected this process to be the chief, got task type "
                        "'{}': that is a Server(cluster, \"{}\", {})",
                        *type, *type, resolver.task_id().value_or(0)));
+  const double connectTimeout =
+      options.connect_timeout_seconds
+          ? *options.connect_timeout_seconds
+          : ps::secondsOf(parameterServers, "MESHLOOM_START_TIMEOUT", 60);
   for (auto [name, seconds] :
-       {std::pair("connect_timeout_seconds", options.connect_timeout_seconds),
+       {std::pair("connect_timeout_seconds", connectTimeout),
         std::pair("worker_timeout_seconds", options.worker_timeout_seconds)})
     if (!(seconds >= 0 && seconds <= 1e9))
       refuse(parameterServers,
@@ -53,7 +57,7 @@ std::shared_ptr<const StrategyState> connected(const ClusterResolver &resolver,
   auto store = std::make_shared<ps::Store>(
       cluster, std::move(options.variable_partitioner),
       ps::accessOf(parameterServers, options.token, options.tls));
-  store->begin(options.connect_timeout_seconds);
+  store->begin(connectTimeout);
   auto state = std::make_shared<StrategyState>();
   state->name = parameterServers;
   state->kind = StrategyState::Kind::ParameterServer;

@@ -177,8 +177,9 @@ private:
     store(result);
     op->setAttr("value", mapped(
                              dense, bytes(result.getType()).getElementType(),
-                             [](const llvm::APInt &number) {
-                               return number.zextOrTrunc(8);
+                             [isUnsigned](const llvm::APInt &number) {
+                               return isUnsigned ? number.zext(8)
+                                                 : number.sext(8);
                              },
                              [](const llvm::APFloat &number) {
                                return llvm::APInt(8, packedByte(number));

@@ -435,14 +435,19 @@ void Checkpoint::write(const std::filesystem::path &path,
 void Checkpoint::write(const std::filesystem::path &path,
                        const CheckpointWriteOptions &options,
                        std::source_location where) const {
-  return detail::atLine(where,
-                        [&]() -> void { write(path, options, Extras()); });
+  return detail::atLine(where, [&]() -> void {
+    const detail::CallSite site(detail::callSiteOr(where));
+    const detail::CallName name("Checkpoint::write");
+    write(path, options, Extras());
+  });
 }
 
 std::filesystem::path Checkpoint::save(const std::filesystem::path &prefix,
                                        const CheckpointWriteOptions &options,
                                        std::source_location where) const {
   return detail::atLine(where, [&]() -> std::filesystem::path {
+    const detail::CallSite site(detail::callSiteOr(where));
+    const detail::CallName name("Checkpoint::save");
     detail::expectNotMovedFrom(state, "Checkpoint");
     std::filesystem::path path = prefix;
     path += fmt::format("-{}", ++state->saveCounter);

@@ -150,6 +150,8 @@ std::optional<fs::path>
 CheckpointManager::save(std::optional<int64_t> checkpoint_number,
                         std::source_location where) const {
   return detail::atLine(where, [&]() -> std::optional<fs::path> {
+    const detail::CallSite site(detail::callSiteOr(where));
+    const detail::CallName name("CheckpointManager::save");
     detail::expectNotMovedFrom(state, "CheckpointManager");
     const CheckpointManagerOptions &options = state->options;
     std::optional<int64_t> step;

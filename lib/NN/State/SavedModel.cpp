@@ -81,6 +81,8 @@ private:
 void save(const Model &model, const fs::path &path,
           const SaveModelOptions &options, std::source_location where) {
   return detail::atLine(where, [&]() -> void {
+    const detail::CallSite site(detail::callSiteOr(where));
+    const detail::CallName name("save");
     const Config config = model.config();
     std::map<std::string, std::string> notes{
         {architectureNote, config.to_json()}};
@@ -178,8 +180,11 @@ Config load_training_config(const fs::path &path, std::source_location where) {
 
 void save_weights(const Layer &model, const fs::path &path,
                   std::source_location where) {
-  return detail::atLine(
-      where, [&]() -> void { Checkpoint({{modelName, model}}).write(path); });
+  return detail::atLine(where, [&]() -> void {
+    const detail::CallSite site(detail::callSiteOr(where));
+    const detail::CallName name("save_weights");
+    Checkpoint({{modelName, model}}).write(path);
+  });
 }
 
 void load_weights(const Layer &model, const fs::path &path,

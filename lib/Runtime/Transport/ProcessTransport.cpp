@@ -6,6 +6,7 @@
 #include "GlooLink.h"
 #include "SharedMemory.h"
 
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -44,8 +45,12 @@ public:
     return true;
   }
 
-  void start(std::shared_ptr<Bell> bell) {
+  Status start(std::shared_ptr<Bell> bell) {
     stop = eventfd(0, EFD_CLOEXEC);
+    if (stop < 0)
+      return Error(fmt::format("[transport] no file to watch processes with "
+                               "can be opened: {}",
+                               strerror(errno)));
     thread = std::thread([this, bell = std::move(bell)] {
       std::vector<pollfd> files;
       files.reserve(all.size() + 1);
@@ -64,6 +69,7 @@ public:
         bell->ring();
       }
     });
+    return Success();
   }
 
 private:
@@ -288,8 +294,7 @@ private:
             "[transport] no address space for memory shared with {}",
             nameOf(peer)));
     }
-    shared->watch.start(bell);
-    return Success();
+    return shared->watch.start(bell);
   }
 
   /// Each rank joins the first group whose ranks all share memory with it.
@@ -325,6 +330,7 @@ private:
           "{}: leave it out, then TCP connects them",
           nameOf(others[0]), everybody[options.rank].host));
     SocketOptions sockets;
+    sockets.failure = options.failure;
     sockets.rank = options.rank;
     sockets.prefix = options.prefix;
     sockets.timeout = timeLeft();

@@ -35,6 +35,9 @@ constexpr std::chrono::seconds PATIENCE(5);
 constexpr int AT_ONCE = 64;
 /// When one that was turned away, or found no port, tries again.
 constexpr std::chrono::milliseconds PAUSE(50);
+/// How long it may take until somebody says why a peer is gone: more than the
+/// second in which the coordination service sees that a process has ended.
+constexpr std::chrono::milliseconds RUMOUR(3000);
 
 /// What each end says to the other.
 struct Greeting {
@@ -133,7 +136,9 @@ public:
     if (Status status = begin(); !status)
       return status.error();
     while (connected.size() < peers.size()) {
-      if (Clock::now() >= deadline || isLost)
+      if (std::optional<Error> over = failure())
+        return *over;
+      if (Clock::now() >= std::min(deadline, lostUntil))
         return missing();
       turn();
     }
@@ -158,6 +163,9 @@ private:
     Incoming greeting = {};
   };
 
+  std::optional<Error> failure() const {
+    return options.failure ? options.failure() : std::nullopt;
+  }
   std::chrono::milliseconds timeLeft() const {
     return std::max(1ms, std::chrono::duration_cast<std::chrono::milliseconds>(
                              deadline - Clock::now()));
@@ -165,7 +173,7 @@ private:
   std::string keyOf(int rank) const {
     return fmt::format("{}tcp/{}", options.prefix, rank);
   }
-  Error failure(int peer, const std::string &why) const {
+  Error failureOf(int peer, const std::string &why) const {
     return Error(fmt::format(
         "[transport] rank {} cannot be connected by TCP with rank {} ({} is "
         "this host's address): {}",
@@ -177,11 +185,11 @@ private:
     if (*last > options.rank) {
       Result<Socket> opened = listenAt(options.address);
       if (!opened)
-        return failure(*last, opened.error().message());
+        return failureOf(*last, opened.error().message());
       door = std::move(*opened);
       const Result<std::string> address = addressOf(door);
       if (!address)
-        return failure(*last, address.error().message());
+        return failureOf(*last, address.error().message());
       if (Status status = store.set(keyOf(options.rank), *address); !status)
         return status.error();
     }
@@ -189,18 +197,20 @@ private:
       if (peer > options.rank)
         continue;
       const Result<std::string> text = store.get(keyOf(peer), timeLeft());
+      if (!text && failure())
+        return *failure();
       if (!text)
         return Error(fmt::format("[transport] rank {} gives no TCP address: {}",
                                  peer, text.error().message()));
       const size_t space = text->find(' ');
       if (space == std::string::npos)
-        return failure(peer,
-                       fmt::format("'{}' is no address with a port", *text));
+        return failureOf(peer,
+                         fmt::format("'{}' is no address with a port", *text));
       Result<AddressList> address =
           lookUp(text->substr(0, space), text->c_str() + space + 1,
                  AI_NUMERICHOST | AI_NUMERICSERV);
       if (!address)
-        return failure(peer, address.error().message());
+        return failureOf(peer, address.error().message());
       listeners.push_back({peer, std::move(*address)});
     }
     return Success();
@@ -308,9 +318,11 @@ private:
   void putOff(Listener &listener, int error) {
     listener.socket = {};
     listener.error = error;
-    // It listened before it said where: it is no more.
-    isLost |=
-        error == ECONNREFUSED || error == EHOSTUNREACH || error == ENETUNREACH;
+    // It listened before it said where: it is no more. That may be another
+    // one's fault, of whom those who know say a moment later.
+    if (error == ECONNREFUSED || error == EHOSTUNREACH || error == ENETUNREACH)
+      lostUntil =
+          std::min(lostUntil, Clock::now() + (options.failure ? RUMOUR : 0ms));
     listener.next = Clock::now() + PAUSE;
   }
 
@@ -357,7 +369,7 @@ private:
                  : fmt::format("; the last try: {}", strerror(known->error));
     if (strangers > 0)
       why += fmt::format("; {} others have come, none of this run", strangers);
-    return failure(peer, why);
+    return failureOf(peer, why);
   }
 
   KeyValueStore &store;
@@ -369,7 +381,7 @@ private:
   std::deque<Unknown> unknown; // oldest first
   std::map<int, Socket> connected;
   int64_t strangers = 0;
-  bool isLost = false;
+  Clock::time_point lostUntil = Clock::time_point::max();
 };
 } // namespace
 

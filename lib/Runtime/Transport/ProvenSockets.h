@@ -43,6 +43,8 @@ struct SocketOptions {
   /// Each rank's number, known to the processes of this run only.
   std::vector<uint64_t> secrets;
   std::chrono::milliseconds timeout{0};
+  /// See ProcessTransportOptions::failure.
+  std::function<std::optional<Error>()> failure = {};
 };
 
 /// A connection with each of `peers`, which connect with this process: they do

@@ -95,6 +95,10 @@ public:
   /// Leaves, once all ranks do: fails after `timeout` (naming the ranks that
   /// did not come) or where the run has failed. Later calls do nothing.
   Status shutdown(std::chrono::milliseconds timeout);
+  /// The same, and says something to all; gives what they say, in the order of
+  /// ranks, or nothing where none says anything.
+  Result<std::vector<std::string>> shutdown(std::chrono::milliseconds timeout,
+                                            std::string_view said);
 
 private:
   struct State;

@@ -49,6 +49,8 @@ struct CoordinationServiceOptions {
   std::function<void(const std::string &)> log;
   /// Gets the first failure, once; from any thread, which must not wait in it.
   std::function<void(const Failure &)> onFailure;
+  /// Bytes of keys and values that it keeps; what sets more is refused.
+  size_t mostStoredBytes = size_t(256) << 20;
 };
 
 /// See the top of this file. Safe to use from any thread.

@@ -13,8 +13,9 @@ namespace meshloom {
 struct ParameterServerOptions {
   /// How many parts a variable is cut into; none: it is whole.
   Partitioner variable_partitioner = {};
-  /// How long servers may take to come up.
-  double connect_timeout_seconds = 60;
+  /// How long servers may take to come up, all together. Default: the
+  /// environment's MESHLOOM_START_TIMEOUT, else 60.
+  std::optional<double> connect_timeout_seconds = std::nullopt;
   /// How long a worker that was lost is waited for.
   double worker_timeout_seconds = 3600;
   /// What servers want each call to bring along. Default: the environment's

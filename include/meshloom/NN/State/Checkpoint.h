@@ -9,6 +9,7 @@
 #include "meshloom/NN/Training/Callback.h"
 
 #include <filesystem>
+#include <source_location>
 #include <string>
 
 namespace meshloom {

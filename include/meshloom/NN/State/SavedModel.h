@@ -37,6 +37,7 @@ struct LoadModelOptions {
 /// a warning says so, and the model is saved as one that was not compiled.
 /// Throws meshloom::Error if the model is not built, if a part of it is a
 /// function without a name, or as Checkpoint::write.
+/// Messages name the line `where`.
 void save(const Model &model, const std::filesystem::path &path,
           const SaveModelOptions &options = {},
           std::source_location where = std::source_location::current());

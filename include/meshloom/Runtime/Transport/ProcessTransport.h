@@ -30,6 +30,9 @@ struct ProcessTransportOptions {
   std::string address;
   /// The most that making all connections may take.
   std::chrono::milliseconds connectTimeout{30000};
+  /// Why connecting is in vain, once that is known: asked meanwhile. None:
+  /// nobody knows.
+  std::function<std::optional<Error>()> failure = {};
   /// See Transport::setTimeout.
   std::chrono::milliseconds timeout{0};
 };
