@@ -1,9 +1,9 @@
-// Operands are cut into blocks of TERMS terms. Of a block, rows of the left
-// operand become slivers [terms, rows of a tile], and columns of the right one
-// panels [terms, columns of a tile]: a sliver stays in the first-level cache
-// while it meets the panels of COLUMNS columns, which stay in the second. The
-// sums of a tile stay in registers for all terms of a block. Rows are cut into
-// slivers of nearly equal size, so that none is nearly empty.
+// Operands are cut into blocks of PANEL_TERMS terms. Of a block, rows of the
+// left operand become slivers [terms, rows of a tile], and columns of the right
+// one panels [terms, columns of a tile]: a sliver stays in the first-level
+// cache while it meets the panels of PANEL_COLUMNS columns, which stay in the
+// second. The sums of a tile stay in registers for all terms of a block. Rows
+// are cut into slivers of nearly equal size, so that none is nearly empty.
 //
 // Written for vectors of any width and compiled for AVX-512, for AVX2 and for
 // any processor: these differ in how many sums fit into registers.
@@ -30,12 +30,12 @@ namespace {
 #endif
 
 /// What is copied at once: terms, and columns and rows.
-constexpr int64_t TERMS = 256, COLUMNS = 256, ROWS = 1008;
+constexpr int64_t PANEL_TERMS = 256, PANEL_COLUMNS = 256, PANEL_ROWS = 1008;
 /// Rows for which panels that lie row by row are read where they are: to copy
 /// them would take longer than to read them as often.
-constexpr int64_t FEW_ROWS = 168;
+constexpr int64_t PANEL_FEW_ROWS = 168;
 /// Terms by which reading a panel from the second-level cache is ahead.
-constexpr int64_t AHEAD = 16;
+constexpr int64_t PANEL_AHEAD = 16;
 
 template <int Lanes>
 using Floats = float __attribute__((vector_size(Lanes * 4)));
@@ -59,8 +59,8 @@ struct PanelCode {
 /// Stores Size sums, or those of `count` columns, of which there are at least
 /// Size and at most twice as many.
 template <int Size>
-MESHLOOM_PANEL_INLINE void storeSums(const void *sums, int64_t count,
-                                     bool accumulate, float *out) {
+MESHLOOM_PANEL_INLINE void storePanelSums(const void *sums, int64_t count,
+                                          bool accumulate, float *out) {
   const auto *from = static_cast<const float *>(sums);
   Floats<Size> first, last, before;
   std::memcpy(&first, from, sizeof first);
@@ -79,10 +79,10 @@ MESHLOOM_PANEL_INLINE void storeSums(const void *sums, int64_t count,
 /// out [Rows, columns] is the product of a sliver and a panel, whose rows are
 /// `step` elements apart.
 template <int Lanes, int Rows, int Vectors>
-MESHLOOM_PANEL_INLINE void multiplyTile(int64_t terms, const float *sliver,
-                                        const float *panel, int64_t step,
-                                        bool accumulate, float *out,
-                                        int64_t outStride, int64_t columns) {
+MESHLOOM_PANEL_INLINE void
+multiplyPanelTile(int64_t terms, const float *sliver, const float *panel,
+                  int64_t step, bool accumulate, float *out, int64_t outStride,
+                  int64_t columns) {
   using Vector = Floats<Lanes>;
   Vector sums[Rows * Vectors] = {};
   MESHLOOM_PANEL_UNROLL
@@ -90,7 +90,7 @@ MESHLOOM_PANEL_INLINE void multiplyTile(int64_t terms, const float *sliver,
     __builtin_prefetch(out + r * outStride, 1);
     __builtin_prefetch(out + r * outStride + columns - 1, 1);
   }
-  const int64_t ahead = AHEAD * step;
+  const int64_t ahead = PANEL_AHEAD * step;
   for (int64_t k = 0; k < terms; ++k, sliver += Rows, panel += step) {
     Vector row[Vectors];
     std::memcpy(row, panel, sizeof row);
@@ -106,7 +106,8 @@ MESHLOOM_PANEL_INLINE void multiplyTile(int64_t terms, const float *sliver,
   if (columns == Vectors * Lanes) {
     MESHLOOM_PANEL_UNROLL
     for (int r = 0; r < Rows; ++r, out += outStride)
-      storeSums<Vectors * Lanes>(&sums[r * Vectors], columns, accumulate, out);
+      storePanelSums<Vectors * Lanes>(&sums[r * Vectors], columns, accumulate,
+                                      out);
     return;
   }
   // A vector ends with the last column, and may meet the one before it.
@@ -115,9 +116,9 @@ MESHLOOM_PANEL_INLINE void multiplyTile(int64_t terms, const float *sliver,
   for (int r = 0; r < Rows; ++r, out += outStride) {
     const float *row = tile + r * Vectors * Lanes;
     if (columns >= Lanes)
-      storeSums<Lanes>(row, columns, accumulate, out);
+      storePanelSums<Lanes>(row, columns, accumulate, out);
     else if (columns >= Lanes / 2)
-      storeSums<Lanes / 2>(row, columns, accumulate, out);
+      storePanelSums<Lanes / 2>(row, columns, accumulate, out);
     else
       for (int64_t c = 0; c < columns; ++c)
         out[c] = accumulate ? out[c] + row[c] : row[c];
@@ -126,9 +127,9 @@ MESHLOOM_PANEL_INLINE void multiplyTile(int64_t terms, const float *sliver,
 
 /// The first or second halves of two vectors, their lanes in turn.
 template <int Lanes, bool First, int... Lane>
-MESHLOOM_PANEL_INLINE void interleave(Floats<Lanes> &to, const Floats<Lanes> &a,
-                                      const Floats<Lanes> &b,
-                                      std::integer_sequence<int, Lane...>) {
+MESHLOOM_PANEL_INLINE void
+interleaveLanes(Floats<Lanes> &to, const Floats<Lanes> &a,
+                const Floats<Lanes> &b, std::integer_sequence<int, Lane...>) {
   to = __builtin_shufflevector(
       a, b,
       (Lane / 2 + (First ? 0 : Lanes / 2) + (Lane % 2 == 0 ? 0 : Lanes))...);
@@ -136,17 +137,18 @@ MESHLOOM_PANEL_INLINE void interleave(Floats<Lanes> &to, const Floats<Lanes> &a,
 
 /// Rows become columns, by as many steps as a lane's index has bits.
 template <int Lanes, int Step = 1>
-MESHLOOM_PANEL_INLINE void transpose(Floats<Lanes> *rows) {
+MESHLOOM_PANEL_INLINE void transposePanel(Floats<Lanes> *rows) {
   if constexpr (Step < Lanes) {
     constexpr auto lanes = std::make_integer_sequence<int, Lanes>();
     Floats<Lanes> next[Lanes];
     MESHLOOM_PANEL_UNROLL
     for (int i = 0; i < Lanes / 2; ++i) {
-      interleave<Lanes, true>(next[2 * i], rows[i], rows[i + Lanes / 2], lanes);
-      interleave<Lanes, false>(next[2 * i + 1], rows[i], rows[i + Lanes / 2],
-                               lanes);
+      interleaveLanes<Lanes, true>(next[2 * i], rows[i], rows[i + Lanes / 2],
+                                   lanes);
+      interleaveLanes<Lanes, false>(next[2 * i + 1], rows[i],
+                                    rows[i + Lanes / 2], lanes);
     }
-    transpose<Lanes, Step * 2>(next);
+    transposePanel<Lanes, Step * 2>(next);
     MESHLOOM_PANEL_UNROLL
     for (int i = 0; i < Lanes; ++i)
       rows[i] = next[i];
@@ -156,8 +158,8 @@ MESHLOOM_PANEL_INLINE void transpose(Floats<Lanes> *rows) {
 /// Copies Count elements side by side, of which there are at least Size, in
 /// pieces of Size that may overlap: none reads beyond the end.
 template <int Size>
-MESHLOOM_PANEL_INLINE void copyElements(const float *from, int64_t count,
-                                        float *to) {
+MESHLOOM_PANEL_INLINE void copyPanelElements(const float *from, int64_t count,
+                                             float *to) {
   Floats<Size> piece;
   for (int64_t i = 0; i < count - Size; i += Size) {
     std::memcpy(&piece, from + i, sizeof piece);
@@ -187,12 +189,12 @@ packLines(const float *from, int64_t lines, int64_t lineStride, int64_t terms,
   if (lineStride == 1 && side >= Lanes)
     return across([&](const float *line, float *target)
                       __attribute__((always_inline)) {
-                        copyElements<Lanes>(line, side, target);
+                        copyPanelElements<Lanes>(line, side, target);
                       });
   if (lineStride == 1 && side >= Lanes / 2)
     return across([&](const float *line, float *target)
                       __attribute__((always_inline)) {
-                        copyElements<Lanes / 2>(line, side, target);
+                        copyPanelElements<Lanes / 2>(line, side, target);
                       });
   if (lineStride == 1 || termStride != 1)
     return across([&](const float *line, float *target)
@@ -213,7 +215,7 @@ packLines(const float *from, int64_t lines, int64_t lineStride, int64_t terms,
         for (int i = 0; i < Lanes; ++i)
           if (i < count)
             std::memcpy(&rows[i], block + i * lineStride + k, sizeof rows[i]);
-        transpose<Lanes>(rows);
+        transposePanel<Lanes>(rows);
         MESHLOOM_PANEL_UNROLL
         for (int i = 0; i < Lanes; ++i, target += width)
           std::memcpy(target, &rows[i], sizeof rows[i]);
@@ -227,13 +229,14 @@ packLines(const float *from, int64_t lines, int64_t lineStride, int64_t terms,
 }
 
 // A function's code is for one kind of processor, with all it inlines.
-#define MESHLOOM_PANEL_CODE(NAME, LANES, ROWS, TARGET) /* ROWS <= LANES */     \
+#define MESHLOOM_PANEL_CODE(NAME, LANES, PANEL_ROWS,                           \
+                            TARGET) /* PANEL_ROWS <= LANES */                  \
   template <int Rows, int Vectors>                                             \
   TARGET void NAME##Tile(int64_t terms, const float *sliver,                   \
                          const float *panel, int64_t step, bool accumulate,    \
                          float *out, int64_t outStride, int64_t columns) {     \
-    multiplyTile<LANES, Rows, Vectors>(terms, sliver, panel, step, accumulate, \
-                                       out, outStride, columns);               \
+    multiplyPanelTile<LANES, Rows, Vectors>(                                   \
+        terms, sliver, panel, step, accumulate, out, outStride, columns);      \
   }                                                                            \
   TARGET void NAME##Pack(const float *from, int64_t lines, int64_t lineStride, \
                          int64_t terms, int64_t termStride, int64_t width,     \
@@ -244,12 +247,12 @@ packLines(const float *from, int64_t lines, int64_t lineStride, int64_t terms,
   constexpr PanelCode NAME##Code(std::integer_sequence<int, Less...>) {        \
     return {                                                                   \
         LANES,                                                                 \
-        ROWS,                                                                  \
+        PANEL_ROWS,                                                            \
         {{{{NAME##Tile<Less + 1, 1>...}}, {{NAME##Tile<Less + 1, 2>...}}}},    \
         NAME##Pack};                                                           \
   }                                                                            \
   constexpr PanelCode NAME =                                                   \
-      NAME##Code(std::make_integer_sequence<int, ROWS>());
+      NAME##Code(std::make_integer_sequence<int, PANEL_ROWS>());
 
 #if defined(__x86_64__)
 MESHLOOM_PANEL_CODE(panels512, 16, 14,
@@ -293,15 +296,16 @@ void library::panelProduct(int64_t m, int64_t n, int64_t k, const float *lhs,
                            int64_t outStride, size_t kind) {
   const PanelCode &code = *codes()[kind];
   const int64_t width = 2 * code.lanes;
-  const int64_t blocks = std::max<int64_t>(1, piecesOf(k, TERMS));
+  const int64_t blocks = std::max<int64_t>(1, piecesOf(k, PANEL_TERMS));
   const int64_t depth = piecesOf(k, blocks);
-  const bool inPlace = right.columnStride == 1 && m <= FEW_ROWS;
+  const bool inPlace = right.columnStride == 1 && m <= PANEL_FEW_ROWS;
   auto scratch = [&](unsigned slot, int64_t lines) {
     return static_cast<float *>(threadScratch(
         slot, size_t(lines * depth + code.lanes) * sizeof(float)));
   };
-  float *slivers = scratch(10, std::min(m, ROWS)),
-        *panels = scratch(11, piecesOf(std::min(n, COLUMNS), width) * width);
+  float *slivers = scratch(10, std::min(m, PANEL_ROWS)),
+        *panels =
+            scratch(11, piecesOf(std::min(n, PANEL_COLUMNS), width) * width);
   // Whole pieces of the width that `pack` gets, then what is left.
   auto pack = [&](const float *from, int64_t lines, MatrixStrides strides,
                   int64_t terms, int64_t most, int64_t last, float *to) {
@@ -313,8 +317,8 @@ void library::panelProduct(int64_t m, int64_t n, int64_t k, const float *lhs,
                 strides.rowStride, terms, strides.columnStride, last,
                 to + whole * terms);
   };
-  for (int64_t r = 0; r < m; r += ROWS) {
-    const int64_t height = std::min(ROWS, m - r),
+  for (int64_t r = 0; r < m; r += PANEL_ROWS) {
+    const int64_t height = std::min(PANEL_ROWS, m - r),
                   most = piecesOf(height, piecesOf(height, code.mostRows));
     for (int64_t block = 0; block < blocks; ++block) {
       const int64_t first = k * block / blocks,
@@ -322,8 +326,8 @@ void library::panelProduct(int64_t m, int64_t n, int64_t k, const float *lhs,
       const bool adds = accumulate || block > 0;
       pack(lhs + r * left.rowStride + first * left.columnStride, height, left,
            terms, most, height % most, slivers);
-      for (int64_t c = 0; c < n; c += COLUMNS) {
-        const int64_t columns = std::min(COLUMNS, n - c);
+      for (int64_t c = 0; c < n; c += PANEL_COLUMNS) {
+        const int64_t columns = std::min(PANEL_COLUMNS, n - c);
         const float *from =
             rhs + first * right.rowStride + c * right.columnStride;
         // Those before it are read where they are.

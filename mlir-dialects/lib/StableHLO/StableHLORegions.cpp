@@ -25,7 +25,7 @@ static ParseResult parseApplied(OpAsmParser &parser, Type type,
   if (!name.isRegistered())
     return parser.emitError(loc) << "unknown op " << name;
   Operation *op = ops.create(state);
-  ops.create<ReturnOp>(location, op->getResults());
+  ops.create<stablehlo::ReturnOp>(location, op->getResults());
   return success();
 }
 
@@ -112,7 +112,7 @@ static Operation *appliedOp(ReduceOp reduce) {
   bool scalars = block.getArgument(0).getType() == type &&
                  block.getArgument(1).getType() == type &&
                  TypeRange(op.getResultTypes()) == TypeRange(type);
-  return plain && scalars && isa<ReturnOp>(last) &&
+  return plain && scalars && isa<stablehlo::ReturnOp>(last) &&
                  ValueRange(last.getOperands()) == ValueRange(op.getResults())
              ? &op
              : nullptr;
