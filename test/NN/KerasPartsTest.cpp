@@ -49,6 +49,25 @@ TEST(KerasPartsTest, NormalizationAlongAnyDims) {
   EXPECT_ERROR(rows(ones({2, 5, 4})), HAS("expected an input [None, 3, None]"));
 }
 
+// Keras's score_mode "concat": a learnt weight times sum(tanh(scale (q + k))).
+TEST(KerasPartsTest, AttentionByConcatenation) {
+  const Tensor query = waves({2, 3, 4}, 0.1), value = waves({2, 5, 4}, 0.2);
+  const layers::Attention made(
+      {.use_scale = true, .score_mode = "concat", .dropout = 0});
+  const Layer layer =
+      Layer::from_config(Config::parse(made.config().to_json()));
+  (void)layer({query, value});
+  layer.set_weights({tensor(0.5f), tensor(2.f)});
+  const Tensor scores =
+      2.f *
+      reduce_sum(tanh(0.5f * (expand_dims(query, 2) + expand_dims(value, 1))),
+                 -1);
+  expectSame(layer({query, value}), matmul(nn::softmax(scores, -1), value));
+  EXPECT_ERROR(layers::Attention({.score_mode = "sum"}), HAS("'concat'"));
+  EXPECT_ERROR(layers::AdditiveAttention({.score_mode = "concat"}),
+               HAS("score_mode"));
+}
+
 TEST(KerasPartsTest, AttentionOfAnotherShape) {
   expectKeras(MultiHeadAttention(2, 3, {.output_shape = {5}}),
               {{2, 4, 6}, {2, 4, 6}},

@@ -70,6 +70,35 @@ TEST(TransposedTest, ConvolutionsAreThoseOfKeras) {
   }
 }
 
+// Keras's sizes: (x - 1) strides + window (same: + window % 2) +
+// output_padding.
+TEST(TransposedTest, OutputPaddingMakesResultsLonger) {
+  using namespace layers;
+  const Tensor x = waves({1, 4, 2}, 0.3);
+  auto result = [&](int64_t window, TransposedOptions options) {
+    options.use_bias = false;
+    Layer layer = Layer::from_config(
+        Config::parse(Conv1DTranspose(3, window, options).config().to_json()));
+    layer.build({1, 4, 2});
+    layer.set_weights({waves(layer.weights()[0].shape(), 1)});
+    return layer(x);
+  };
+  expectSame(result(3, {.strides = 2, .padding = "same", .output_padding = 1}),
+             result(3, {.strides = 2, .padding = "same"}));
+  expectSame(result(4, {.strides = 2, .padding = "same", .output_padding = 0}),
+             slice(result(4, {.strides = 2, .padding = "same"}), {0, 1, 0},
+                   {1, 6, 3}));
+  const Tensor valid = result(3, {.strides = 2});
+  expectSame(result(3, {.strides = 2, .output_padding = 0}), valid);
+  expectSame(result(3, {.strides = 2, .output_padding = 1}),
+             concat({valid, zeros({1, 1, 3})}, 1));
+  EXPECT_ERROR(Conv1DTranspose(3, 2, {.strides = 2, .output_padding = 2}),
+               HAS("one less than the strides [2], got [2]"));
+  EXPECT_ERROR(
+      Conv2DTranspose(3, 2, {.strides = 2, .output_padding = Sizes{1, 1, 1}}),
+      HAS("one number or 2 as its output_padding"));
+}
+
 TEST(TransposedTest, FeaturesMayComeFirst) {
   using namespace layers;
   Layer last = Conv2DTranspose(3, 2, {.strides = 2});

@@ -279,6 +279,10 @@ public:
                 std::move(options)),
         isAdditive(isAdditive) {
     expectRate("a rate of dropout", own.dropout);
+    if (own.score_mode != "dot" && (isAdditive || own.score_mode != "concat"))
+      refuse(fmt::format("expected score_mode to be {}, got '{}'",
+                         isAdditive ? "left out" : "'dot' or 'concat'",
+                         own.score_mode));
     seedFrom(own.seed);
     LayerImpl::State::of(*this).hasOwnMask = true;
   }
@@ -286,6 +290,7 @@ public:
       : AttentionImpl(isAdditive, read(config)) {}
   template <typename F> static void fields(F &field, AttentionLayerOptions &o) {
     field("use_scale", o.use_scale);
+    field("score_mode", o.score_mode);
     field("dropout", o.dropout);
     field("causal", o.causal);
     seedField(field, o.seed);
@@ -305,6 +310,9 @@ public:
       scale =
           add_weight("scale", isAdditive ? Shape{inputs[0].back()} : Shape{},
                      {.initializer = isAdditive ? "glorot_uniform" : "ones"});
+    if (own.score_mode == "concat")
+      concatWeight =
+          add_weight("concat_score_weight", {}, {.initializer = "ones"});
     if (own.dropout > 0)
       add_seed();
   }
@@ -316,6 +324,10 @@ public:
     if (isAdditive) {
       scores = tanh(expand_dims(query, 2) + expand_dims(key, 1));
       scores = reduce_sum(scale.defined() ? scores * scale : scores, -1);
+    } else if (concatWeight.defined()) {
+      const Tensor sums = expand_dims(query, 2) + expand_dims(key, 1);
+      scores = reduce_sum(tanh(scale.defined() ? sums * scale : sums), -1) *
+               concatWeight;
     } else {
       scores = matmul(query, key, {.transpose_b = true});
       if (scale.defined())
@@ -340,7 +352,7 @@ public:
 
 private:
   const bool isAdditive;
-  DVariable scale;
+  DVariable scale, concatWeight;
 };
 
 } // namespace

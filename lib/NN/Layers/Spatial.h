@@ -51,14 +51,20 @@ public:
   }
 
 protected:
-  Shape forEach(const layers::Sizes &sizes, const char *what) const {
+  /// One number for each spatial dim.
+  Shape countsFor(const layers::Sizes &sizes, const char *option) const {
     Shape all = sizes.values.size() == 1 ? Shape(size_t(rank), sizes.values[0])
                                          : sizes.values;
     if (int64_t(all.size()) != rank)
       this->refuse(fmt::format("expected one number or {} as its {}, got {}",
-                               rank, what, all.size()));
+                               rank, option, all.size()));
+    return all;
+  }
+  /// The same of numbers that are positive.
+  Shape forEach(const layers::Sizes &sizes, const char *option) const {
+    Shape all = countsFor(sizes, option);
     for (int64_t size : all)
-      this->expectPositive(what, size);
+      this->expectPositive(option, size);
     return all;
   }
   Padding paddingOf(const std::string &name) const {

@@ -22,6 +22,14 @@ public:
         strides(forEach(own.strides, "strides")) {
     expectPositive("filters", filters);
     paddingOf(own.padding); // throws if it is unknown
+    if (own.output_padding) {
+      more = countsFor(*own.output_padding, "output_padding");
+      for (size_t dim = 0; dim < more.size(); ++dim)
+        if (more[dim] < 0 || more[dim] >= strides[dim])
+          refuse(fmt::format("expected output_padding to be from 0 to one less "
+                             "than the strides [{}], got [{}]",
+                             fmt::join(strides, ", "), fmt::join(more, ", ")));
+    }
   }
   TransposedImpl(int64_t rank, const Config &config)
       : TransposedImpl(rank, config.at("filters").as_int(),
@@ -29,6 +37,11 @@ public:
   template <typename F> static void fields(F &field, TransposedOptions &o) {
     field("strides", o.strides.values);
     field("padding", o.padding);
+    std::optional<Shape> counts;
+    if (o.output_padding)
+      counts = o.output_padding->values;
+    field("output_padding", counts);
+    o.output_padding = counts ? std::optional<Sizes>(*counts) : std::nullopt;
     field("data_format", o.data_format);
     kernelAndBiasFields(field, o);
   }
@@ -62,7 +75,7 @@ public:
   Tensor call(const Tensor &x, const CallOptions &) override {
     Tensor y = nn::conv_transpose(channelsFirst ? featuresLast(x) : x, kernel,
                                   {.strides = strides,
-                                   .padding = paddingOf(own.padding),
+                                   .padding = paddingOfResult(),
                                    .transpose_filters = true});
     if (bias.defined())
       y = y + bias;
@@ -72,8 +85,27 @@ public:
   }
 
 private:
+  /// Of a result that output_padding makes longer: Keras's formula.
+  Padding paddingOfResult() const {
+    if (!own.output_padding)
+      return paddingOf(own.padding);
+    std::vector<std::pair<int64_t, int64_t>> counts;
+    for (size_t dim = 0; dim < more.size(); ++dim) {
+      const int64_t size = window[dim];
+      if (own.padding == "valid") {
+        counts.emplace_back(size - 1, size - 1 + more[dim]);
+        continue;
+      }
+      const int64_t all = size + size % 2 - 2 + more[dim];
+      const int64_t before = std::min(all / 2 + all % 2, size - 1);
+      counts.emplace_back(before, all - before);
+    }
+    return counts;
+  }
+
   const int64_t filters;
   const Shape window, strides;
+  Shape more; ///< output_padding of each spatial dim, if it is set
   DVariable kernel, bias;
 };
 

@@ -123,8 +123,6 @@ bool isUsual(std::string_view key, const Config &value) {
     return std::ranges::all_of(listOf(value).as_list(), [](const Config &one) {
       return one == Config(1);
     });
-  if (key == "score_mode")
-    return value == Config("dot");
   return false;
 }
 

@@ -55,8 +55,11 @@ public:
 /// What Attention and AdditiveAttention take.
 struct AttentionLayerOptions {
   bool use_scale = false; ///< products are times a learnt "scale", 1 at first
-  double dropout = 0;     ///< of attention weights, in training
-  bool causal = false;    ///< position i sees positions 0 to i only
+  /// Of Attention: "dot" scores by products, "concat" by a learnt
+  /// "concat_score_weight", 1 at first, times sum(tanh(scale (query + key))).
+  std::string score_mode = "dot";
+  double dropout = 0;  ///< of attention weights, in training
+  bool causal = false; ///< position i sees positions 0 to i only
   std::optional<uint32_t> seed = std::nullopt; ///< default: of the process
   std::string name = "";    ///< default: "attention", "additive_attention"
   LayerOptions common = {}; ///< of all layers
@@ -67,7 +70,8 @@ struct AttentionLayerOptions {
 /// queries get 0.
 class Attention : public Layer {
 public:
-  /// Attention({.use_scale = true}).
+  /// Attention({.use_scale = true}). Throws meshloom::Error if score_mode is
+  /// unknown.
   explicit Attention(AttentionLayerOptions options = {});
 };
 /// The same by sum(scale tanh(query + key)) (Bahdanau et al., 2015), with a

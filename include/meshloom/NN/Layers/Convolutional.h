@@ -37,8 +37,11 @@ using Conv3D = Conv<3>; ///< with three spatial dims
 
 /// What transposed convolutions take beside filters and window.
 struct TransposedOptions {
-  Sizes strides = 1;                         ///< how far elements of x are put
-  std::string padding = "valid";             ///< or "same": strides times x
+  Sizes strides = 1;             ///< how far elements of x are put
+  std::string padding = "valid"; ///< or "same": strides times x
+  /// Elements by which the result is longer than the shortest one that the
+  /// padding gives, less than the strides; none: as the padding says.
+  std::optional<Sizes> output_padding = std::nullopt;
   std::string data_format = "channels_last"; ///< or "channels_first"
   activations::Activation activation = {};   ///< of the result
   bool use_bias = true;                      ///< one of each filter
@@ -55,7 +58,9 @@ struct TransposedOptions {
 /// nn::conv_transpose.
 template <int Rank> class ConvTranspose : public Layer {
 public:
-  /// Weights are "kernel" [window..., filters, in] and "bias".
+  /// Weights are "kernel" [window..., filters, in] and "bias". Throws
+  /// meshloom::Error if sizes are not positive, an output_padding is not from 0
+  /// to its stride less one, or a name is unknown.
   ConvTranspose(int64_t filters, Sizes kernel_size,
                 TransposedOptions options = {});
 };
