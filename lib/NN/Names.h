@@ -41,6 +41,23 @@ inline std::string bareName(std::string_view name) {
   return bare;
 }
 
+/// A bare name in Keras's words: PyTorch's and papers' name some things after
+/// others, in letters that have nothing in common.
+inline std::string inOurWords(std::string bare) {
+  constexpr std::pair<std::string_view, std::string_view> words[] = {
+      {"xavier", "glorot"},
+      {"kaiming", "he"},
+      {"softcrossentropy", "categoricalcrossentropy"},
+      {"nllloss", "sparsecategoricalcrossentropy"},
+      {"l1loss", "meanabsoluteerror"},
+      {"mseloss", "meansquarederror"},
+      {"bceloss", "binarycrossentropy"}};
+  for (const auto &[theirs, ours] : words)
+    if (const size_t begin = bare.find(theirs); begin != std::string::npos)
+      return bare.replace(begin, theirs.size(), ours);
+  return bare;
+}
+
 template <typename T> class Names {
 public:
   /// `kind`: what the names are of, for errors: "an optimizer".
@@ -81,18 +98,21 @@ private:
     return "[" + kind.substr(kind.find(' ') + 1) + "] ";
   }
   std::string message(std::string_view name) const {
-    // Those that it is the beginning of come first.
+    // Those that it is the beginning of come first, then those that it is a
+    // part of.
     struct Near {
-      bool isOther;
+      bool beginsOtherwise, isElsewhere;
       size_t distance;
       std::string_view name;
       auto operator<=>(const Near &) const = default;
     };
-    const std::string given = bareName(name);
+    const std::string given = inOurWords(bareName(name));
+    const bool isShort = given.size() < 2;
     std::vector<Near> near;
     near.reserve(known.size());
     for (auto &[bare, entry] : known)
-      near.push_back({given.size() < 3 || !bare.starts_with(given),
+      near.push_back({isShort || !bare.starts_with(given),
+                      isShort || bare.find(given) == std::string::npos,
                       editDistance(given, bare), entry.first});
     std::ranges::sort(near);
     std::string text = tag() + "expected the name of " + kind + ", got '" +

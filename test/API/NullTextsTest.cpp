@@ -16,7 +16,7 @@ TEST(NullTextsTest, NamesOfAxesAndDevices) {
   const Mesh mesh = create_mesh({{"x", 2}}, virtual_cpus(2));
   EXPECT_ERROR(Layout({"x", none}, mesh), HAS("UNSHARDED"));
   EXPECT_ERROR(AxisNames({"x", none}), HAS("axis"));
-  EXPECT_ERROR(DeviceName{none}, HAS("CPU:0"));
+  EXPECT_ERROR(DeviceSpec{none}, HAS("CPU:0"));
 }
 
 TEST(NullTextsTest, NamesOfWays) {

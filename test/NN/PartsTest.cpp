@@ -250,6 +250,14 @@ TEST(PartsTest, NumbersOutOfRange) {
   EXPECT_ERROR(nn::Dropout(none), HAS("[Dropout]"));
 }
 
+// Words in common count more than letters, and PyTorch's words are known.
+TEST(PartsTest, SuggestionsAreOfTheSameWords) {
+  EXPECT_ERROR(initializers::Initializer("xavier_uniform"),
+               HAS("closest are 'glorot_uniform'"));
+  EXPECT_ERROR(initializers::Initializer("kaiming"), HAS("'he_normal'"));
+  EXPECT_ERROR(losses::Loss("cross"), HAS("crossentropy'"));
+}
+
 TEST(PartsTest, TextThatIsNoConfig) {
   EXPECT_ERROR(Config::parse("1e999"), HAS("it is not JSON (number"));
   EXPECT_ERROR(

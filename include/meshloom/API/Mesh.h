@@ -24,6 +24,12 @@ struct DeviceSpec {
     requires std::convertible_to<const Name &, std::string_view>
   DeviceSpec(const Name &name)
       : DeviceSpec(from_string(std::string_view(name))) {}
+  /// The same. Throws meshloom::Error for a null pointer, too.
+  DeviceSpec(const char *name)
+      : DeviceSpec(
+            from_string(textOrThrow(name, "a device's name, as \"CPU:0\""))) {}
+  /// A device has a name.
+  DeviceSpec(std::nullptr_t) = delete;
 
   std::string type = "CPU"; ///< of its platform
   /// Among those of its type: of its process, or, where that is not said, of
