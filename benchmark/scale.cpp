@@ -146,7 +146,7 @@ void measure(int rounds, double idle, nlohmann::json &line) {
   line["held"] = holdings();
   line["cpu"] = secondsOf(CLOCK_PROCESS_CPUTIME_ID);
   say(line);
-  if (const Status left = joined.leave(0); !left)
+  if (const auto left = joined.leave(0); !left)
     throw left.error();
 }
 } // namespace

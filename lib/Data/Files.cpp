@@ -4,6 +4,7 @@
 #include "ByteReader.h"
 #include "Numbers.h"
 #include "meshloom/API/Create.h"
+#include "meshloom/API/Shards.h"
 #include "meshloom/Data/Idx.h"
 
 #include <fmt/format.h>
@@ -359,6 +360,11 @@ Dataset<Tensor> from_idx(const std::filesystem::path &path) {
   return Dataset<Tensor>(detail::fromSlices(
       {{detail::HostArray(array.type, array.shape, std::move(array.bytes))},
        nullptr}));
+}
+
+Tensor load_idx(const std::filesystem::path &path) {
+  const IdxArray array = read_idx(path);
+  return meshloom::detail::hostTensorOf(array.type, array.shape, array.bytes);
 }
 
 } // namespace meshloom::data

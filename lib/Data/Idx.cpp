@@ -2,7 +2,6 @@
 // damaged file must not ask for terabytes.
 #include "meshloom/Data/Idx.h"
 
-#include "meshloom/API/Shards.h"
 #include "meshloom/Core/Result.h"
 #include "meshloom/Support/File.h"
 #include "meshloom/Support/FileKind.h"
@@ -188,11 +187,6 @@ IdxArray read_idx(const std::filesystem::path &path) {
   if (!bytes)
     throw Error("[read_idx] " + bytes.error().message());
   return parse_idx(*bytes, path.string());
-}
-
-Tensor load_idx(const std::filesystem::path &path) {
-  const IdxArray array = read_idx(path);
-  return meshloom::detail::hostTensorOf(array.type, array.shape, array.bytes);
 }
 
 void write_idx(const std::filesystem::path &path, const IdxArray &array) {

@@ -454,8 +454,8 @@ Status run(const Options &options) {
   Loaded loaded;
   loaded.processes = std::move(*joined);
   Status done = runIn(loaded, options);
-  if (Status left = loaded.processes.leave(done ? 0 : 1); done && !left)
-    return left;
+  if (auto left = loaded.processes.leave(done ? 0 : 1); done && !left)
+    return left.error();
   return done;
 }
 

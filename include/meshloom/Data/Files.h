@@ -110,6 +110,12 @@ Dataset<std::string> list_files(const std::string &pattern);
 Dataset<Tensor> from_npy(const std::filesystem::path &path);
 /// Rows of the array of an IDX file, plain or gzip.
 Dataset<Tensor> from_idx(const std::filesystem::path &path);
+/// The array of an IDX file as a host tensor of the file's type and shape.
+/// Throws meshloom::Error as read_idx does.
+///
+///   Tensor images = data::load_idx("train-images-idx3-ubyte.gz");
+///   // ui8 [60000, 28, 28]
+Tensor load_idx(const std::filesystem::path &path);
 
 /// A part of a split: "train[:5000]", "train[80%:]", "test[-10%:]", "train".
 struct SplitSlice {

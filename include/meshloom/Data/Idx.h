@@ -1,7 +1,7 @@
 // IDX files, the format of MNIST: reading (plain or gzip) and writing.
 #pragma once
 
-#include "meshloom/API/Tensor.h"
+#include "meshloom/Core/DType.h"
 
 #include <filesystem>
 #include <string_view>
@@ -29,12 +29,6 @@ struct IdxArray {
 /// Format: http://yann.lecun.com/exdb/mnist (two zero bytes, a type, the
 /// number of dims, the extents and elements big endian).
 IdxArray read_idx(const std::filesystem::path &path);
-
-/// The same as a host tensor of the file's type and shape.
-///
-///   Tensor images = data::load_idx("train-images-idx3-ubyte.gz");
-///   // ui8 [60000, 28, 28]
-Tensor load_idx(const std::filesystem::path &path);
 
 /// The same from the bytes of a file; `name` is for messages.
 IdxArray parse_idx(std::string_view bytes, std::string_view name);

@@ -43,7 +43,8 @@ struct JoinedProcesses {
                                               std::string_view said) const;
   /// Comes before the process ends: the same, or, where `status` is not 0,
   /// tells the others that this one failed.
-  Result<std::vector<std::string>> leave(int status, std::string_view said);
+  Result<std::vector<std::string>> leave(int status,
+                                         std::string_view said = {});
 };
 
 /// Waits until all have joined. A failure of the run aborts the communicator.
