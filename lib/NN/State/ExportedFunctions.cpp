@@ -36,7 +36,7 @@ std::string bytesOf(const Tensor &tensor) {
   // Elements need not lie where their type may be written.
   std::vector<uint64_t> aligned(bytes.size() / 8 + 1);
   detail::readValue(tensor, tensor.dtype(), aligned.data(), tensor.size(),
-                    "export_functions");
+                    "export_functions", std::source_location::current());
   std::memcpy(bytes.data(), aligned.data(), bytes.size());
   return bytes;
 }
