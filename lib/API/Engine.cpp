@@ -361,7 +361,12 @@ Status mayExecute(const std::shared_ptr<Executable> &program,
   if (spansProcesses(signature.mesh))
     if (Status ok = mayAgreeOn(program); !ok)
       return ok;
-  if (meshes.size() < 2)
+  size_t fitting = 0;
+  while (fitting < arguments.size() &&
+         (!arguments[fitting] ||
+          arguments[fitting].type() == signature.arguments[fitting].type))
+    ++fitting;
+  if (meshes.empty() || fitting == arguments.size())
     return program->mayExecute(arguments);
   std::vector<Array> taken;
   taken.reserve(arguments.size());

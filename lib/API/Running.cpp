@@ -86,7 +86,7 @@ Running::~Running() {
     own.changed.notify_all();
 }
 
-void inWholeThread(const std::function<void()> &body) {
+bool isWholeThread() {
   // Not destroyed itself, having no destructor.
   thread_local bool isEnded = false;
   struct End {
@@ -94,7 +94,11 @@ void inWholeThread(const std::function<void()> &body) {
   };
   thread_local const End end;
   (void)end;
-  if (!isEnded)
+  return !isEnded;
+}
+
+void inWholeThread(const std::function<void()> &body) {
+  if (isWholeThread())
     return body();
   std::exception_ptr failure;
   std::thread([&, passes = depth > 0 ||

@@ -18,13 +18,17 @@ public:
   Running(const Running &) = delete;
 };
 
-/// Runs `body`, in a thread of its own where this thread's thread_local objects
-/// have been destroyed, as they are before handlers of atexit run and static
-/// objects are destroyed: MLIR keeps caches in such objects.
+/// Whether this thread's thread_local objects are there. They are destroyed
+/// before handlers of atexit run and static objects are destroyed.
+bool isWholeThread();
+/// Runs `body`, in a thread of its own where this thread is not whole: MLIR
+/// keeps caches in thread_local objects.
 void inWholeThread(const std::function<void()> &body);
 
 /// What `body` gives; see above.
 template <typename Body> auto runWhole(const Body &body) {
+  if (isWholeThread())
+    return body();
   std::optional<decltype(body())> result;
   inWholeThread([&] { result.emplace(body()); });
   return std::move(*result);

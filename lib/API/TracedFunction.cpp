@@ -59,9 +59,10 @@ TracedFunction::TracedFunction(std::shared_ptr<Trace> trace, size_t resultCount,
       traceSeconds(traceSeconds), compiledFor(settings()),
       meshes(trace->meshes()), updates(std::move(itsUpdates)) {
   isSpread = trace->isSpread();
-  checksValues = compiledFor.checkNumerics || hasAssertions(trace->moduleOp());
   program = trace->reusable ? compiledOnce(*trace, compiledFor, name)
                             : DeviceProgram::compile(*trace, compiledFor, name);
+  keepsOldValues = compiledFor.checkNumerics ||
+                   hasAssertions(trace->moduleOp()) || program->callsUser();
   source = trace->takeModule();
   const std::vector<int64_t> &aliases = program->aliases();
   assert(program->argumentTypes().size() == arguments.size() &&
@@ -132,27 +133,28 @@ std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
   locks.reserve(variables.size());
   for (auto [variable, argument] : variables) {
     locks.emplace_back(variable->mutex);
-    const Array value = valueOf(*variable, name); // throws where it is lost
-    if (recording)
-      variableValues[argument] = wrap(value, variable->host);
   }
-  // What checks values keeps the old ones, and so does a program that calls the
-  // user's functions: no update is in place, and a failure changes nothing.
-  const bool keeping = checksValues || program->callsUser();
   auto isMovedIn = [&](size_t argument) {
-    return arguments[argument].assigned && !keeping &&
+    return arguments[argument].assigned && !keepsOldValues &&
            !arguments[argument].variable->home;
   };
-  for (auto [variable, argument] : variables)
-    arrays[argument] = isMovedIn(argument)
-                           ? variable->array
-                           : taken(valueOf(*variable, name), variable->host);
+  bool movesAny = false;
+  for (auto [variable, argument] : variables) {
+    Array value = valueOf(*variable, name); // throws where it is lost
+    if (recording)
+      variableValues[argument] = wrap(value, variable->host);
+    const bool moves = isMovedIn(argument);
+    movesAny |= moves;
+    arrays[argument] = moves ? std::move(value) : taken(value, variable->host);
+  }
   // What is refused is refused before any value is moved.
-  if (Status ok = program->mayExecute(arrays); !ok)
-    fail(name, ok.error().message());
-  for (auto [variable, argument] : variables)
-    if (isMovedIn(argument))
-      variable->array = Array();
+  if (movesAny) {
+    if (Status ok = program->mayExecute(arrays); !ok)
+      fail(name, ok.error().message());
+    for (auto [variable, argument] : variables)
+      if (isMovedIn(argument))
+        variable->array = Array();
+  }
   const CollectiveTimeout limit(collectiveTimeoutOf(*source->module));
   Result<std::vector<Array>> out = program->execute(std::move(arrays));
   if (!out) {

@@ -58,9 +58,9 @@ private:
   /// Per result of the program beyond the explicit ones: its variable's
   /// argument.
   std::vector<size_t> assigned;
-  /// It checks values while it runs: variables keep their old values until it
-  /// has ended well.
-  bool checksValues = false;
+  /// It checks values while it runs, or calls the user's functions: variables
+  /// keep their old values until it has ended well, and no update is in place.
+  bool keepsOldValues = false;
 };
 
 /// Traces and compiles a body; see traceUpdate for `isUpdate`.

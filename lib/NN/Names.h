@@ -49,9 +49,7 @@ inline std::string inOurWords(std::string bare) {
       {"kaiming", "he"},
       {"softcrossentropy", "categoricalcrossentropy"},
       {"nllloss", "sparsecategoricalcrossentropy"},
-      {"l1loss", "meanabsoluteerror"},
-      {"mseloss", "meansquarederror"},
-      {"bceloss", "binarycrossentropy"}};
+      {"l1loss", "meanabsoluteerror"}};
   for (const auto &[theirs, ours] : words)
     if (const size_t begin = bare.find(theirs); begin != std::string::npos)
       return bare.replace(begin, theirs.size(), ours);

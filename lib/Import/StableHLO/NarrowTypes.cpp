@@ -174,9 +174,10 @@ private:
       return op->emitError("the value of a constant must be written out "
                            "(dense<...>), in its type");
     const bool isUnsigned = element.isUnsignedInteger();
+    const Type stored = bytes(result.getType()).getElementType();
     store(result);
     op->setAttr("value", mapped(
-                             dense, bytes(result.getType()).getElementType(),
+                             dense, stored,
                              [isUnsigned](const llvm::APInt &number) {
                                return isUnsigned ? number.zext(8)
                                                  : number.sext(8);

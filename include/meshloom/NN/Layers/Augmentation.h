@@ -10,7 +10,8 @@ namespace meshloom::layers {
 
 /// The range of a random number: a factor f means -f to f.
 struct FactorRange {
-  double lower, upper;
+  double lower; ///< the least number
+  double upper; ///< the largest one
   /// From -factor to factor.
   template <typename Number>
     requires std::integral<Number> || std::floating_point<Number>
