@@ -29,7 +29,7 @@ STAGES = [
     ("spmd-combine-collectives", "`--spmd-combine-collectives`", None),
     ("spmd-form-kernels", "`--spmd-form-kernels`: local math becomes kernels",
      "Elementwise chains, broadcasts and reductions become kernels: loops with affine accesses and a scalar body. f32\n"
-     "products stay: they go to oneDNN."),
+     "products stay: the runtime has functions for them."),
 ]
 
 
