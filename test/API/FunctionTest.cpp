@@ -242,9 +242,14 @@ TEST(FunctionTest, HostVariablesBesideADTensorAreRead) {
   DVariable v(tensor({2.f}), {.name = "v"});
   auto read = function([&](const Tensor &x) { return x * v; });
   expectNear(read(x), std::vector<double>(8, 2));
-  auto write = function([&](const Tensor &x) { v.assign(reduce_sum(x) + v); });
-  EXPECT_ERROR(write(x), HAS("[assign]"), HAS("'v'"), HAS("with a layout"));
-  expectNear(v, {2});
+  // A scalar goes anywhere; a value with dims does when it is asked for.
+  auto add = function([&](const Tensor &x) { v.assign(reduce_sum(x) + v); });
+  add(x);
+  expectNear(v, {10});
+  DVariable w(zeros({8}), {.name = "w"});
+  auto write = function([&](const Tensor &x) { w.assign(x * 2); });
+  EXPECT_ERROR(write(x), HAS("[assign]"), HAS("'w'"), HAS("with a layout"));
+  expectNear(w, std::vector<double>(8, 0));
 }
 
 TEST(FunctionTest, UnusedArgumentsAndConstantsAreFine) {

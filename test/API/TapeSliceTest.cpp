@@ -114,7 +114,8 @@ struct Built {
 TEST(GradientProgramTest, ReadsTheValuesThatTheOpsHad) {
   Recorded r;
   TapeSlice slice = r.slice(r.b, {{r.x}});
-  Built built(slice, GradientProgram(slice, slice.numberOf(r.b), {{{0}, {}}}));
+  Built built(
+      slice, GradientProgram(slice, {slice.numberOf(r.b)}, false, {{{0}, {}}}));
   ASSERT_EQ(built.gradients.size(), 1u);
   // exp(x) w to x is a w: a is given, nothing is computed twice.
   EXPECT_EQ(built.count<dtensor::ExpOp>(), 0);
@@ -125,7 +126,7 @@ TEST(GradientProgramTest, ReadsTheValuesThatTheOpsHad) {
 TEST(GradientProgramTest, AGradientThatIsAValueIsTheOneThatItHad) {
   Recorded r;
   TapeSlice slice = r.slice(r.b, {{r.x}, {r.w}});
-  GradientProgram program(slice, slice.numberOf(r.b), {{{1}, {}}});
+  GradientProgram program(slice, {slice.numberOf(r.b)}, false, {{{1}, {}}});
   Built built(slice, program);
   // To w it is a times the seed of ones.
   Operation *last = built.gradients[0].getDefiningOp();
@@ -143,8 +144,10 @@ TEST(GradientProgramTest, NoPathGivesNone) {
     return SmallVector<Value>{e.multiply(back, values[1])};
   };
   std::vector<TapeRecord> tape{{"whole", {x, w}, {y}, body, nullptr}};
-  TapeSlice slice(tape, y, std::vector<std::vector<Tensor>>{{x}, {w}});
-  Built built(slice, GradientProgram(slice, 2, {{{0}, {}}, {{1}, {}}}));
+  TapeSlice slice(tape, std::vector<Tensor>{y},
+                  std::vector<std::vector<Tensor>>{{x}, {w}});
+  Built built(slice,
+              GradientProgram(slice, {2}, false, {{{0}, {}}, {{1}, {}}}));
   EXPECT_FALSE(built.gradients[0]);
   EXPECT_TRUE(built.gradients[1]);
 }
@@ -152,8 +155,8 @@ TEST(GradientProgramTest, NoPathGivesNone) {
 TEST(GradientProgramTest, ASourceOfSeveralValuesGetsTheirSum) {
   Recorded r;
   TapeSlice slice = r.slice(r.b, {{r.x, r.w}});
-  Built built(slice,
-              GradientProgram(slice, slice.numberOf(r.b), {{{0, 1}, {}}}));
+  Built built(slice, GradientProgram(slice, {slice.numberOf(r.b)}, false,
+                                     {{{0, 1}, {}}}));
   ASSERT_EQ(built.gradients.size(), 1u);
   EXPECT_TRUE(isa<dtensor::AddOp>(built.gradients[0].getDefiningOp()));
 }
@@ -162,8 +165,8 @@ TEST(GradientProgramTest, IsLaidOutAsItsSource) {
   Recorded r;
   TapeSlice slice = r.slice(r.b, {{r.x}});
   Layout rows({"batch"}, mesh8());
-  Built built(slice,
-              GradientProgram(slice, slice.numberOf(r.b), {{{0}, rows}}));
+  Built built(slice, GradientProgram(slice, {slice.numberOf(r.b)}, false,
+                                     {{{0}, rows}}));
   auto pinned = built.gradients[0].getDefiningOp<dtensor::ConstraintOp>();
   ASSERT_TRUE(pinned);
   auto type = cast<RankedTensorType>(pinned.getType());
@@ -175,7 +178,7 @@ TEST(GradientProgramTest, EqualTapesHaveEqualKeys) {
   auto keyOf = [](const Recorded &r, std::vector<Tensor> source,
                   std::optional<Layout> layout = {}) {
     TapeSlice slice = r.slice(r.b, {source});
-    return GradientProgram(slice, slice.numberOf(r.b),
+    return GradientProgram(slice, {slice.numberOf(r.b)}, false,
                            {{slice.presentOf(source), layout}})
         .key();
   };

@@ -10,6 +10,7 @@ using namespace meshloom;
 using namespace meshloom::test;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 namespace {
 /// The brute force: cuts a list of indices into consecutive pieces of equal
@@ -238,12 +239,12 @@ std::string refusal(const std::function<void()> &make) {
 
 TEST(LayoutTest, ErrorsNameAxesAndDims) {
   Mesh mesh = makeMesh({2, 4});
-  EXPECT_EQ(refusal([&] { Layout({"x", "z"}, mesh); }),
-            "[Layout] 'z' (dim 1) must be an axis of mesh <x=2, y=4> or "
-            "UNSHARDED; its axes are x, y");
-  EXPECT_EQ(refusal([&] { Layout({"x", "x"}, mesh); }),
-            "[Layout] mesh axis 'x' is used twice (dim 0 and dim 1); mesh axes "
-            "must be unique in a layout");
+  EXPECT_THAT(refusal([&] { Layout({"x", "z"}, mesh); }),
+              StartsWith("[Layout] 'z' (dim 1) must be an axis of mesh <x=2, "
+                         "y=4> or UNSHARDED; its axes are x, y (at "));
+  EXPECT_THAT(refusal([&] { Layout({"x", "x"}, mesh); }),
+              StartsWith("[Layout] mesh axis 'x' is used twice (dim 0 and dim "
+                         "1); mesh axes must be unique in a layout (at "));
   EXPECT_THAT(refusal([&] { Layout({Axes{"x", "x"}}, mesh); }),
               HasSubstr("used twice (dim 0 and dim 0)"));
   EXPECT_THAT(refusal([&] { Layout({"x"}, mesh, {{"x", ReduceKind::Sum}}); }),

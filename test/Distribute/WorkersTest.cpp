@@ -230,7 +230,7 @@ TEST(AccessTest, CertificatesAreAskedForEverywhere) {
   ServerOptions mixed = strange;
   mixed.tls->authority = right.tls->authority;
   EXPECT_THAT(errorBetween(right, right, chief(mixed)),
-              HasSubstr("certificates of one authority"));
+              HasSubstr("no peer accepts the certificate"));
 }
 
 TEST(AccessTest, SaysHowItIsReachedAndWhatCannotBeUsed) {

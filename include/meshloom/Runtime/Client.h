@@ -89,6 +89,7 @@ protected:
   /// `assignment` has as many devices as the program's mesh.
   Executable(std::shared_ptr<Client> client, Compiled compiled,
              const DeviceAssignment &assignment);
+
 private:
   const std::shared_ptr<Client> owner;
   const Compiled own;

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numbers>
 #include <numeric>
@@ -71,10 +72,12 @@ public:
     const std::span<const int64_t> given(x.shape().begin() + 1,
                                          x.shape().end());
     auto product = [](std::span<const int64_t> sizes) {
-      int64_t count = 1;
+      // Of more than there can be it is enough to know that.
+      __int128 count = 1;
       for (int64_t size : sizes)
-        count *= size == -1 ? 1 : size;
-      return count;
+        count = std::min<__int128>(count * (size == -1 ? 1 : size),
+                                   std::numeric_limits<int64_t>::max());
+      return int64_t(count);
     };
     const int64_t elements = product(given), asked = product(numbers);
     const bool hasOpen = std::ranges::count(numbers, -1) > 0;
