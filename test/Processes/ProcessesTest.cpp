@@ -295,9 +295,10 @@ TEST(ProcessesTest, FitGoesOnFromTheBackupOfAll) {
   EXPECT_FALSE(std::filesystem::exists(folder / "b"));
   EXPECT_THROW(train(4, 1), std::runtime_error);
   const std::vector<double> rest = train(4, -1);
-  ASSERT_EQ(rest.size(), 2u);
-  EXPECT_NEAR(rest[0], unbroken[2], 1e-5);
-  EXPECT_NEAR(rest[1], unbroken[3], 1e-5);
+  // The backup of an epoch is written when all callbacks have seen its end.
+  ASSERT_EQ(rest.size(), 3u);
+  for (size_t i = 0; i < rest.size(); ++i)
+    EXPECT_NEAR(rest[i], unbroken[i + 1], 1e-5);
   // What was written by all is a model of one process.
   EXPECT_EQ(load_model(folder / "4").variables().size(), 2u);
   detail::waitForAll("read");
