@@ -34,8 +34,8 @@ void expectValue(const DVariable &variable, float value) {
     EXPECT_EQ(element, value);
 }
 
-// Values on meshes that cut them in different ways (pytorch#180346): such a call
-// was refused once, and took the variable's value with it.
+// Values on meshes that cut them in different ways (pytorch#180346): such a
+// call was refused once, and took the variable's value with it.
 TEST(RefusedCallsTest, OtherMeshes) {
   const Mesh one = create_mesh({{"x", 4}}, virtual_cpus(4)),
              other = create_mesh({{"y", 2}, {"z", 2}}, virtual_cpus(4));
