@@ -83,6 +83,12 @@ void Store::waitForServers(double timeoutSeconds) const {
 }
 
 void Store::begin(double timeoutSeconds) {
+  // Servers know from the first moment on that they are not alone: they wait
+  // no longer than this process does for a coordinator.
+  presences.reserve(servers.size() + workers.size());
+  for (const auto *peers : {&servers, &workers})
+    for (const std::unique_ptr<Peer> &peer : *peers)
+      presences.push_back(std::make_unique<Presence>(*peer, session));
   waitForServers(timeoutSeconds);
   for (uint64_t server = 0; server < servers.size(); ++server) {
     MessageWriter out;
@@ -90,10 +96,6 @@ void Store::begin(double timeoutSeconds) {
     grpc::ByteBuffer answer;
     ask(server, Method::Begin, out.finish(), answer);
   }
-  presences.reserve(servers.size() + workers.size());
-  for (const auto *peers : {&servers, &workers})
-    for (const std::unique_ptr<Peer> &peer : *peers)
-      presences.push_back(std::make_unique<Presence>(*peer, session));
 }
 
 //===----------------------------------------------------------------------===//
