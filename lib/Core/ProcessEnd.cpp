@@ -184,7 +184,9 @@ BackgroundThreads::BackgroundThreads(std::function<void()> stop)
 
 BackgroundThreads::~BackgroundThreads() {
   if (state->forks != ProcessEnd::forks()) {
-    new std::shared_ptr<State>(state); // there are no threads to wait for
+    // There are no threads to wait for. Without memory the process may end.
+    new std::shared_ptr<State>( // NOLINT(bugprone-unhandled-exception-at-new)
+        state);
     return;
   }
   ProcessEnd::remove(this);

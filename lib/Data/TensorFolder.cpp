@@ -138,6 +138,7 @@ Entry entryOf(const json &entry) {
   if (covered != elementCount(shape))
     throw Error("its shards do not cover it");
   std::vector<const Box *> boxes;
+  boxes.reserve(parsed.shards.size());
   for (const StoredShard &shard : parsed.shards)
     boxes.push_back(&shard.box);
   if (haveCommon(std::move(boxes)))

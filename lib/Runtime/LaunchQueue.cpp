@@ -314,7 +314,9 @@ LaunchQueue::LaunchQueue(int64_t cores)
 LaunchQueue::~LaunchQueue() {
   if (state->forks != ProcessEnd::forks()) {
     // Its threads are those of the process that this one was forked from.
-    new std::shared_ptr<State>(state);
+    // Without memory this one may end.
+    new std::shared_ptr<State>( // NOLINT(bugprone-unhandled-exception-at-new)
+        state);
     return;
   }
   // In one of its own threads, what holds the queue's owner is all done but for

@@ -228,6 +228,7 @@ packLines(const float *from, int64_t lines, int64_t lineStride, int64_t terms,
     }
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): an attribute takes none.
 // A function's code is for one kind of processor, with all it inlines.
 #define MESHLOOM_PANEL_CODE(NAME, LANES, PANEL_ROWS,                           \
                             TARGET) /* PANEL_ROWS <= LANES */                  \
@@ -253,6 +254,7 @@ packLines(const float *from, int64_t lines, int64_t lineStride, int64_t terms,
   }                                                                            \
   constexpr PanelCode NAME =                                                   \
       NAME##Code(std::make_integer_sequence<int, PANEL_ROWS>());
+// NOLINTEND(bugprone-macro-parentheses)
 
 #if defined(__x86_64__)
 MESHLOOM_PANEL_CODE(panels512, 16, 14,
