@@ -306,9 +306,9 @@ SparseTensor add(const SparseTensor &x, const SparseTensor &y, Where loc) {
           meshloom::concat({x.values, y.values}, 0, loc), x.dense_shape};
 }
 
-Tensor add(const SparseTensor &x, const Tensor &y, Where loc) {
-  constexpr std::string_view op = "add";
-  const CallName name(op);
+/// Throws where `x` is no sparse tensor, or `y` is not of its shape.
+static void expectOneShape(const SparseTensor &x, const Tensor &y,
+                           std::string_view op, const Where &loc) {
   expectSparse(x, op, loc);
   nodeOf(y, op, &loc);
   if (y.shape() != x.dense_shape)
@@ -316,19 +316,19 @@ Tensor add(const SparseTensor &x, const Tensor &y, Where loc) {
          fmt::format("expected tensors of one shape, got {} and {}",
                      shapeText(x.dense_shape), typeText(y)),
          &loc);
+}
+
+Tensor add(const SparseTensor &x, const Tensor &y, Where loc) {
+  constexpr std::string_view op = "add";
+  const CallName name(op);
+  expectOneShape(x, y, op, loc);
   return tensor_scatter_nd_add(y, x.indices, x.values, loc);
 }
 
 SparseTensor multiply(const SparseTensor &x, const Tensor &y, Where loc) {
   constexpr std::string_view op = "multiply";
   const CallName name(op);
-  expectSparse(x, op, loc);
-  nodeOf(y, op, &loc);
-  if (y.shape() != x.dense_shape)
-    fail(op,
-         fmt::format("expected tensors of one shape, got {} and {}",
-                     shapeText(x.dense_shape), typeText(y)),
-         &loc);
+  expectOneShape(x, y, op, loc);
   if (y.size() == 0)
     return x;
   Tensor flat = meshloom::reshape(y, {-1}, loc);
