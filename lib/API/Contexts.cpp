@@ -2,16 +2,33 @@
 #include "Contexts.h"
 
 #include "meshloom/Compiler/Compiler.h"
+#include "meshloom/Core/StaticObjects.h"
 
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
 
+#include "llvm/PassRegistry.h"
 #include "llvm/Support/ThreadPool.h"
 
 #include <mutex>
 
 namespace meshloom::detail {
+namespace {
+
+/// Programs are compiled to the very end of the process, see Running.h.
+void keepCompiler() {
+  keepStaticObjects(reinterpret_cast<const void *>(&mlir::verify));
+  keepStaticObjects(
+      reinterpret_cast<const void *>(&llvm::PassRegistry::getPassRegistry));
+}
+
+} // namespace
 
 std::shared_ptr<MLIRContext> makeContext() {
+  [[maybe_unused]] static const bool isKept = [] {
+    keepCompiler();
+    return true;
+  }();
   // Passes run on the thread that compiles: there is one function in a module.
   // What the pool is there for is that a context with one has locks.
   static auto &pool =

@@ -14,6 +14,7 @@
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/Core/Hash.h"
 #include "meshloom/Core/MeshUnification.h"
+#include "meshloom/Core/ProcessEnd.h"
 #include "meshloom/Core/Timing.h"
 #include "meshloom/Dialect/DTensor/DeviceSets.h"
 #include "meshloom/Runtime/Profiler.h"
@@ -485,7 +486,9 @@ Loaded compileAndLoad(ModuleOp module, const Mesh &mesh,
   loaded.compileSeconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
           .count();
-  endBeforeStatics();
+  // Static objects that were constructed on the way are destroyed after the
+  // end.
+  ProcessEnd::comeFirst();
   return loaded;
 }
 

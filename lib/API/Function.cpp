@@ -175,8 +175,10 @@ traceBody(const std::string &name, std::span<const Tensor> inputs,
   double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
           .count();
-  auto traced = std::make_shared<TracedFunction>(
-      trace, out.tensors.size(), out.skeleton, seconds, std::move(updates));
+  std::shared_ptr<TracedFunction> traced(
+      new TracedFunction(trace, out.tensors.size(), out.skeleton, seconds,
+                         std::move(updates)),
+      TracedFunction::Deleter());
   trace->abandon(); // tensors that were kept name the trace still
   return traced;
 }

@@ -10,7 +10,7 @@ namespace meshloom::detail {
 /// (see ProcessEnd.h), programs that run in other threads come to their end
 /// first, because they use what is then destroyed (LLVM's and oneTBB's state).
 /// Programs that would begin after that wait for the end of the process, which
-/// follows at once, unless it waits for them. Nests.
+/// follows at once, unless it waits for them: then they go on. Nests.
 class [[nodiscard]] Running {
 public:
   Running();
@@ -33,9 +33,5 @@ template <typename Body> auto runWhole(const Body &body) {
   inWholeThread([&] { result.emplace(body()); });
   return std::move(*result);
 }
-
-/// Called when something has been compiled: static objects that were
-/// constructed on the way are destroyed after the end, not before it.
-void endBeforeStatics();
 
 } // namespace meshloom::detail

@@ -93,10 +93,10 @@ TracedFunction::TracedFunction(std::shared_ptr<Trace> trace, size_t resultCount,
              [](auto &a, auto &b) { return a.first->id < b.first->id; });
 }
 
-TracedFunction::~TracedFunction() {
+void TracedFunction::Deleter::operator()(const TracedFunction *function) const {
   inWholeThread([&] {
     const Running running;
-    source.reset();
+    delete function;
   });
 }
 

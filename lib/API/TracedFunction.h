@@ -11,14 +11,18 @@ namespace meshloom::detail {
 
 class TracedFunction {
 public:
+  /// Deletes one. Other threads do not do that any more while the process ends:
+  /// IR and library calls use what is then destroyed.
+  struct Deleter {
+    void operator()(const TracedFunction *function) const;
+  };
+
   /// Takes over a finished trace and compiles it; a `reusable` one only where
   /// no equal one has been compiled (see OpCache.h). What the trace returns
   /// are `resultCount` results, then the operands of the updates.
   TracedFunction(std::shared_ptr<Trace> trace, size_t resultCount,
                  std::shared_ptr<const void> skeleton, double traceSeconds,
                  std::vector<TracedUpdate> updates = {});
-  /// Destroys IR, which no thread does any more while the process ends.
-  ~TracedFunction();
 
   /// Runs it: explicit arguments in, explicit results out; variables are read
   /// and updated. `captured` are this trace's own by default.

@@ -27,8 +27,8 @@ struct EndState {
   std::condition_variable changed;
   std::vector<Ending> endings;
   const void *current = nullptr; ///< whose end runs
-  std::thread::id ender;
 
+  std::atomic<pid_t> ender = 0;
   std::atomic<bool> begun = false, over = false;
   std::atomic<int> forks = 0;
 };
@@ -50,6 +50,7 @@ void inFork() {
   state.endings.clear();
   state.current = nullptr;
   state.begun = state.over = false;
+  state.ender = 0;
   state.mutex.unlock();
 }
 
@@ -65,9 +66,10 @@ EndState &endState() {
 void endAll() {
   EndState &state = endState();
   std::unique_lock lock(state.mutex);
-  if (state.begun.exchange(true))
+  if (state.begun)
     return;
-  state.ender = std::this_thread::get_id();
+  state.ender = gettid();
+  state.begun = true;
   using Stage = ProcessEnd::Stage;
   for (Stage stage : {Stage::Producers, Stage::Calls, Stage::Launches})
     while (true) {
@@ -133,9 +135,8 @@ void ProcessEnd::remove(const void *owner) {
   std::unique_lock lock(state.mutex);
   std::erase_if(state.endings,
                 [&](const Ending &ending) { return ending.owner == owner; });
-  state.changed.wait(lock, [&] {
-    return state.current != owner || state.ender == std::this_thread::get_id();
-  });
+  state.changed.wait(
+      lock, [&] { return state.current != owner || state.ender == gettid(); });
 }
 
 void ProcessEnd::comeFirst() {
@@ -156,6 +157,10 @@ void ProcessEnd::comeFirst() {
 
 bool ProcessEnd::hasBegun() {
   return endState().begun;
+}
+
+int ProcessEnd::ender() {
+  return endState().ender;
 }
 
 bool ProcessEnd::isOver() {

@@ -47,6 +47,8 @@ public:
   /// are now. Takes about a microsecond.
   static void comeFirst();
   static bool hasBegun();
+  /// The thread in which the end runs, as gettid gives it; 0 before the end.
+  static int ender();
   /// Nothing is waited for any more: static objects are being destroyed.
   static bool isOver();
 
