@@ -97,7 +97,7 @@ TABLE = {
         | {"Runtime/Backends/PJRT", "Support", "system"}
         # The processes that run a program together.
         | {"Cluster", "Cluster/Coordination", "Processes"}
-        | {"Runtime/Backends/CPU", "Runtime/Transport"},
+        | {"Runtime/Transport"},
     ),
     "Data": (USER, USER | {"Support", "fmt", "json", "zlib", "protobuf", "system"}),
     "Distribute": (USER | {"Cluster", "Data"}, USER | {"Cluster", "Data", "fmt"}),

@@ -51,10 +51,6 @@ public:
     std::shared_ptr<Platform> made = check(platform(name), op);
     joinOthers(*made, op);
     std::string type = check(made->deviceType(), op);
-    // The type of virtual CPUs, which are not it.
-    if (type == virtualType && name != "cpu")
-      type = name.starts_with("pjrt") ? "XLA_CPU"
-                                      : upper(name.substr(0, name.find(':')));
     add(type, made, op);
     return type;
   }
@@ -159,23 +155,7 @@ TPUTopology topologyOf(const std::vector<PlatformDevice> &devices) {
 }
 } // namespace
 
-namespace {
-struct GivenOptions {
-  std::mutex mutex;
-  ClientOptions value;
-};
-GivenOptions &givenOptions() {
-  static GivenOptions &given = *new GivenOptions;
-  return given;
-}
-} // namespace
-
 namespace detail {
-
-ClientOptions clientOptions() {
-  std::lock_guard lock(givenOptions().mutex);
-  return givenOptions().value;
-}
 
 std::shared_ptr<Platform> platformOf(const std::string &deviceType,
                                      std::string_view op) {
@@ -331,8 +311,6 @@ void set_client_options(const ClientOptions &options) {
                     op);
   Connections::get().remove(std::string(virtualType));
   Connections::get().add(std::string(virtualType), made, op);
-  std::lock_guard lock(givenOptions().mutex);
-  givenOptions().value = options;
 }
 
 std::atomic<int64_t> &detail::configuredDevices() {

@@ -28,7 +28,4 @@ std::string firstUsedDevice();
 /// before.
 std::atomic<int64_t> &configuredDevices();
 
-/// What set_client_options said last.
-ClientOptions clientOptions();
-
 } // namespace meshloom::detail

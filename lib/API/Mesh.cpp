@@ -51,24 +51,22 @@ Placement placementOf(const std::vector<DeviceSpec> &devices,
   };
   const bool isNamed = std::ranges::any_of(
       devices, [](const DeviceSpec &device) { return device.process >= 0; });
-  // Programs over several processes run on virtual CPUs alone.
   const std::string &type = devices.front().type;
+  const bool maySpan = all.isAlone() || platformOf(type, op)->spansProcesses();
   const auto other = std::ranges::find_if_not(devices, isOwn);
-  if (!all.isAlone() && type != "CPU" &&
-      (other != devices.end() ||
-       (!isNamed && count > 1 && isOfSeveralProcesses(type, op))))
+  if (!maySpan && (other != devices.end() ||
+                   (!isNamed && count > 1 && isOfSeveralProcesses(type, op))))
     fail(op,
          fmt::format(
              "expected devices of this process, which is rank {}: "
-             "a mesh over several processes is one of virtual "
-             "CPUs; got {}, where {} devices are those of several: "
+             "a mesh over several processes cannot have {} devices; got {}, "
+             "where {} devices are those of several: "
              "take local_devices(\"{}\")",
-             rank,
+             rank, type,
              (other == devices.end() ? devices.front() : *other).to_string(),
              type, type));
   // Other types are those of each process; so is a single device.
-  if (all.isAlone() || type != "CPU" ||
-      (count == 1 && isOwn(devices.front())) ||
+  if (all.isAlone() || !maySpan || (count == 1 && isOwn(devices.front())) ||
       (isNamed && std::ranges::all_of(devices, isOwn))) {
     for (const DeviceSpec &device : devices)
       placement.devices.emplace_back(rank, device.index);

@@ -11,7 +11,6 @@
 #include "meshloom/API/Shards.h"
 #include "meshloom/API/TransferTimeout.h"
 #include "meshloom/Cluster/ClusterResolver.h"
-#include "meshloom/Runtime/Backends/CPU/CPUClient.h"
 
 #include "meshloom/Core/Hash.h"
 
@@ -190,10 +189,6 @@ std::unique_ptr<Processes> join(ProcessGroup group,
            .heartbeatTimeout = optional(options.heartbeat_timeout_seconds)}),
       op);
   expectAsManyDevices(*joined);
-  if (joined->client)
-    joined->ofPlatforms = std::make_shared<PlatformProcesses>(
-        joined->group.rank, joined->group.size, joined->client,
-        joined->client->runName() + "/");
   return joined;
 }
 
@@ -269,7 +264,9 @@ bool hasRunFailed() {
                  (own->client && own->client->failure()));
 }
 
-std::shared_ptr<Client> makeSpanningClient(const Mesh &mesh) {
+std::shared_ptr<PlatformProcesses> processesOf(const Mesh &mesh) {
+  if (!spansProcesses(mesh))
+    return nullptr;
   constexpr std::string_view op = "create_mesh";
   const Processes &all = processes(op);
   if (!all.communicator || mesh.is_remote())
@@ -277,17 +274,7 @@ std::shared_ptr<Client> makeSpanningClient(const Mesh &mesh) {
                          "{}: initialize comes before the mesh is made",
                          meshText(mesh),
                          all.isAlone() ? "has not joined" : "has left"));
-  const ClientOptions given = clientOptions();
-  CPUOptions options;
-  options.devices = mesh.num_local_devices();
-  options.numbers = mesh.assignment().localDeviceNumbers();
-  options.workers = given.workers;
-  options.memoryLimit = given.memory_limit;
-  options.privateMemories = given.private_memories;
-  options.communicator = all.communicator;
-  if (options.workers == 0)
-    options.workers = all.workers();
-  return check(createCPUClient(options), op);
+  return all.ofPlatforms;
 }
 
 int64_t processOf(const Mesh &mesh, int64_t device) {

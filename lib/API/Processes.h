@@ -4,7 +4,6 @@
 #include "meshloom/API/Processes.h"
 #include "meshloom/Processes/Join.h"
 #include "meshloom/Runtime/Client.h"
-#include "meshloom/Runtime/PlatformProcesses.h"
 
 namespace meshloom::detail {
 
@@ -12,8 +11,6 @@ namespace meshloom::detail {
 struct Processes : JoinedProcesses {
   /// Virtual CPUs of each process where a mesh does not say.
   int64_t devicesEach = 1;
-  /// As platforms see them; null where this process is alone.
-  std::shared_ptr<PlatformProcesses> ofPlatforms = nullptr;
   /// See InitializeOptions::compare_values_every.
   int64_t comparesEvery = 0;
 
@@ -34,8 +31,9 @@ bool hasRunFailed();
 Result<std::vector<HostBytes>>
 exchangedBytes(const Processes &all, std::span<const char> own, uint64_t call);
 
-/// The client of this process's devices of a mesh that spans processes.
-std::shared_ptr<Client> makeSpanningClient(const Mesh &mesh);
+/// The processes that a mesh spans, as its platform sees them; null where the
+/// mesh is in this process alone. Throws where it is not joined with them.
+std::shared_ptr<PlatformProcesses> processesOf(const Mesh &mesh);
 
 struct ValueOrigin;
 

@@ -158,13 +158,11 @@ Clients &clients() {
 std::shared_ptr<Client> clientFor(const Mesh &mesh) {
   std::shared_ptr<Platform> on = platformFor(mesh);
   std::vector<int64_t> numbers = mesh.assignment().localDeviceNumbers();
-  const bool isSpanning = spansProcesses(mesh);
   std::lock_guard lock(clients().mutex);
   std::shared_ptr<Client> &client =
-      clients().held[{on.get(), numbers, isSpanning}];
+      clients().held[{on.get(), numbers, spansProcesses(mesh)}];
   if (!client) {
-    client = isSpanning ? makeSpanningClient(mesh)
-                        : check(on->client(numbers), "create_mesh");
+    client = check(on->client(numbers, processesOf(mesh)), "create_mesh");
     if (clients().first.empty())
       clients().first = fmt::format("{}:{}", mesh.device_type(),
                                     numbers.empty() ? 0 : numbers.front());

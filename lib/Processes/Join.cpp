@@ -10,29 +10,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 
 namespace meshloom {
 
 using std::chrono::milliseconds;
 
-int64_t JoinedProcesses::onThisHost() const {
-  if (!client)
-    return 1;
-  const std::vector<RankInfo> &all = client->ranks();
-  return std::count_if(all.begin(), all.end(), [&](const RankInfo &rank) {
-    return rank.host == all[size_t(group.rank)].host;
-  });
-}
-
 std::vector<int> JoinedProcesses::memoryGroups() const {
   return communicator ? communicator->transport().memoryGroups()
                       : std::vector<int>(size_t(group.size));
-}
-
-int64_t JoinedProcesses::workers() const {
-  return std::max<int64_t>(1, int64_t(std::thread::hardware_concurrency()) /
-                                  onThisHost());
 }
 
 Result<std::vector<std::string>> JoinedProcesses::leave(int status,
@@ -114,6 +99,10 @@ Result<JoinedProcesses> joinProcesses(ProcessGroup group,
   if (!transport)
     return transport.error();
   joined.communicator = std::make_shared<Communicator>(std::move(*transport));
+  joined.ofPlatforms = std::make_shared<PlatformProcesses>(
+      own.rank, own.size, joined.client, joined.client->runName() + "/",
+      joined.communicator,
+      std::ranges::count(joined.client->ranks(), link.host, &RankInfo::host));
   joined.client->onFailure([communicator = std::weak_ptr(joined.communicator)](
                                const Failure &failure) {
     if (auto alive = communicator.lock())

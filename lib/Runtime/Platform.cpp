@@ -1,5 +1,6 @@
 #include "meshloom/Runtime/Platform.h"
 
+#include "meshloom/Runtime/PlatformProcesses.h"
 #include "meshloom/Runtime/PlatformRegistry.h"
 
 #include <fmt/format.h>
@@ -9,39 +10,54 @@
 
 namespace meshloom {
 
-Result<std::shared_ptr<Client>> Platform::client(int64_t count) {
+Result<std::shared_ptr<Client>>
+Platform::client(const std::vector<int64_t> &numbers,
+                 const std::shared_ptr<PlatformProcesses> &processes) {
+  if (processes && !spansProcesses())
+    return Error(
+        fmt::format("a program on devices of the platform {} runs in one "
+                    "process, not in {}",
+                    name(), processes->size()));
+  return clientOf(numbers, processes);
+}
+
+Result<std::shared_ptr<Client>>
+Platform::client(int64_t count,
+                 const std::shared_ptr<PlatformProcesses> &processes) {
   std::vector<int64_t> numbers(size_t(std::max<int64_t>(count, 0)));
   std::iota(numbers.begin(), numbers.end(), 0);
-  return client(numbers);
+  return client(numbers, processes);
 }
 
 namespace {
-using ClientFactory = std::function<Result<std::shared_ptr<Client>>(
-    const std::vector<int64_t> &)>;
-
 class VirtualPlatform : public Platform {
 public:
-  VirtualPlatform(std::string name, ClientFactory make)
-      : platformName(std::move(name)), make(std::move(make)) {}
+  VirtualPlatform(std::string name, VirtualDevices devices)
+      : platformName(std::move(name)), virtualDevices(std::move(devices)) {}
   const std::string &name() const override { return platformName; }
   std::string_view target() const override { return "cpu"; }
-  Result<std::string> deviceType() override { return std::string("CPU"); }
+  Result<std::string> deviceType() override { return virtualDevices.type; }
+  bool spansProcesses() const override { return virtualDevices.spansProcesses; }
 
+protected:
   Result<std::shared_ptr<Client>>
-  client(const std::vector<int64_t> &numbers) override {
+  clientOf(const std::vector<int64_t> &numbers,
+           const std::shared_ptr<PlatformProcesses> &processes) override {
+    if (processes)
+      return virtualDevices.makeClient(numbers, processes);
     std::lock_guard lock(mutex);
-    std::weak_ptr<Client> &known = clients[numbers];
-    if (auto found = known.lock())
-      return found;
-    auto made = make(numbers);
-    if (made)
-      known = *made;
-    return made;
+    std::weak_ptr<Client> &cached = clients[numbers];
+    if (auto client = cached.lock())
+      return client;
+    auto client = virtualDevices.makeClient(numbers, nullptr);
+    if (client)
+      cached = *client;
+    return client;
   }
 
 private:
   const std::string platformName;
-  const ClientFactory make;
+  const VirtualDevices virtualDevices;
   std::mutex mutex;
   std::map<std::vector<int64_t>, std::weak_ptr<Client>> clients;
 };
@@ -49,13 +65,13 @@ private:
 
 Result<std::shared_ptr<Platform>> virtualPlatform(const std::string &name,
                                                   const std::string &argument,
-                                                  ClientFactory make) {
+                                                  VirtualDevices devices) {
   if (!argument.empty())
     return Error(
         fmt::format("the platform {} takes nothing after its name, got '{}'",
                     name.substr(0, name.find(':')), argument));
   return std::shared_ptr<Platform>(
-      std::make_shared<VirtualPlatform>(name, std::move(make)));
+      std::make_shared<VirtualPlatform>(name, std::move(devices)));
 }
 
 } // namespace meshloom

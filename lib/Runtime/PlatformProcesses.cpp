@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <thread>
+
 using namespace meshloom;
 
 namespace {
@@ -48,9 +51,17 @@ private:
 
 PlatformProcesses::PlatformProcesses(int64_t rank, int64_t size,
                                      std::weak_ptr<KeyValueStore> store,
-                                     std::string prefix)
+                                     std::string prefix,
+                                     std::shared_ptr<Communicator> communicator,
+                                     int64_t onThisHost)
     : ownRank(rank), count(size), store(std::move(store)),
-      prefix(std::move(prefix)) {}
+      prefix(std::move(prefix)), connection(std::move(communicator)),
+      onThisHost(onThisHost) {}
+
+int64_t PlatformProcesses::workers() const {
+  return std::max<int64_t>(1, int64_t(std::thread::hardware_concurrency()) /
+                                  onThisHost);
+}
 
 std::shared_ptr<KeyValueStore>
 PlatformProcesses::part(const std::string &name) {

@@ -290,7 +290,7 @@ TEST_F(DeviceTest, OtherPluginsAreNoTPUs) {
         errorOf([&] { initialize_tpu_system(resolver); }),
         AllOf(HasSubstr("[initialize_tpu_system] expected a plug-in for "
                         "TPUs"),
-              HasSubstr("are of type CPU: use connect_platform")));
+              HasSubstr("are of type XLA_CPU: use connect_platform")));
     EXPECT_THAT(list_logical_devices("TPU"), IsEmpty());
     // It is a plug-in for CPUs, which are not the virtual ones.
     EXPECT_THAT(

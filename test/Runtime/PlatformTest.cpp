@@ -3,6 +3,7 @@
 #include "TestPrograms.h"
 
 #include "meshloom/Runtime/Platform.h"
+#include "meshloom/Runtime/PlatformProcesses.h"
 
 using namespace meshloom;
 using namespace meshloom::test;
@@ -31,6 +32,21 @@ TEST(PlatformTest, ClientIsFoundByItsDevices) {
   EXPECT_NE(*lower, *upper);
   EXPECT_EQ((*upper)->devices()[0].name, "CPU:2");
   EXPECT_EQ(*cpu->client(int64_t(2)), *lower);
+}
+
+TEST(PlatformTest, OnlySomePlatformsSpanProcesses) {
+  const auto processes = std::make_shared<PlatformProcesses>(
+      0, 2, std::weak_ptr<KeyValueStore>(), "run/");
+  for (const char *name : {"reference", "cpu:processes=2"}) {
+    auto one = *platform(name);
+    EXPECT_FALSE(one->spansProcesses());
+    auto client = one->client(2, processes);
+    ASSERT_FALSE(client);
+    EXPECT_EQ(client.error().message(),
+              std::string("a program on devices of the platform ") + name +
+                  " runs in one process, not in 2");
+  }
+  EXPECT_TRUE((*platform("cpu"))->spansProcesses());
 }
 
 TEST(PlatformTest, LoadingBindsDevices) {

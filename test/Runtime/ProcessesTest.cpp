@@ -5,6 +5,8 @@
 
 #include "meshloom/Runtime/Communicator.h"
 #include "meshloom/Runtime/Plan/MeshProcesses.h"
+#include "meshloom/Runtime/Platform.h"
+#include "meshloom/Runtime/PlatformProcesses.h"
 
 #include <numeric>
 #include <thread>
@@ -18,12 +20,15 @@ using testing::HasSubstr;
 namespace {
 /// A client for each of `count` processes, of as many devices.
 std::vector<std::shared_ptr<Client>> makeProcesses(int count, int64_t devices) {
+  const std::shared_ptr<Platform> cpu =
+      platform("cpu:workers=1").value_or_throw();
   std::vector<std::shared_ptr<Client>> clients;
-  for (auto &transport : makeInProcessTransports(count))
-    clients.push_back(makeClient(
-        {.devices = devices,
-         .workers = 1,
-         .communicator = std::make_shared<Communicator>(transport)}));
+  for (auto &transport : makeInProcessTransports(count)) {
+    auto processes = std::make_shared<PlatformProcesses>(
+        transport->rank(), count, std::weak_ptr<KeyValueStore>(), "run/",
+        std::make_shared<Communicator>(transport));
+    clients.push_back(cpu->client(devices, processes).value_or_throw());
+  }
   return clients;
 }
 

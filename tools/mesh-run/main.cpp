@@ -10,7 +10,6 @@
 #include "meshloom/Core/CustomCall.h"
 #include "meshloom/Core/Timing.h"
 #include "meshloom/Processes/Join.h"
-#include "meshloom/Runtime/Backends/CPU/CPUClient.h"
 #include "meshloom/Runtime/DebugPrint.h"
 #include "meshloom/Runtime/Platform.h"
 #include "meshloom/Runtime/Profiler.h"
@@ -23,6 +22,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -53,46 +53,50 @@ struct Measured {
   std::vector<double> milliseconds; ///< of each repetition
 };
 
+/// The platform that --platform names, with the options that have flags of
+/// their own.
+Result<std::shared_ptr<Platform>> platformOf(const Options &options) {
+  std::vector<std::string> flags;
+  if (options.workers)
+    flags.push_back(fmt::format("workers={}", options.workers));
+  if (options.privateMemories)
+    flags.emplace_back("private-memories");
+  if (flags.empty())
+    return platform(options.platform);
+  if (options.platform != Options().platform)
+    return Error(fmt::format("--private-memories and --workers are for the "
+                             "platform {}, not for '{}'",
+                             Options().platform, options.platform));
+  return platform(
+      fmt::format("{}:{}", options.platform, fmt::join(flags, ",")));
+}
+
 /// `processes`: those that run the program; each has a part of the devices.
 Result<std::shared_ptr<Client>> makeClient(int64_t devices,
                                            const JoinedProcesses &processes,
                                            const Options &options) {
-  if (options.platform == "cpu") {
-    if (devices % processes.group.size)
-      return Error(fmt::format("expected a mesh whose {} devices the {} "
-                               "processes divide",
-                               devices, processes.group.size));
-    CPUOptions cpu;
-    cpu.devices = devices / processes.group.size;
-    cpu.workers = options.workers || processes.isAlone() ? options.workers
-                                                         : processes.workers();
-    cpu.privateMemories = options.privateMemories;
-    cpu.communicator = processes.communicator;
-    return createCPUClient(cpu);
-  }
-  if (!processes.isAlone())
-    return Error("several processes run programs on the platform cpu, not on "
-                 "'" +
-                 options.platform + "'");
-  if (options.privateMemories || options.workers)
-    return Error("--private-memories and --workers are for the platform cpu, "
-                 "not for '" +
-                 options.platform + "'");
-  auto found = platform(options.platform);
-  if (!found)
-    return found.error();
-  return (*found)->client(devices);
+  auto platform = platformOf(options);
+  if (!platform)
+    return platform.error();
+  if (devices % processes.group.size)
+    return Error(fmt::format("expected a mesh whose {} devices the {} "
+                             "processes divide",
+                             devices, processes.group.size));
+  return (*platform)->client(devices / processes.group.size,
+                             processes.ofPlatforms);
 }
 
 /// Index i of the mesh in the process that has it.
-DeviceAssignment assignmentIn(const ProcessGroup &group, int64_t devices) {
+DeviceAssignment assignmentIn(const ProcessGroup &group, int64_t devices,
+                              const std::string &deviceType) {
   DeviceAssignment assignment = DeviceAssignment::standard(devices);
   const int64_t each = devices / group.size;
+  assignment.deviceType = deviceType;
   assignment.localIds.clear();
   for (int64_t i = 0; i < devices; ++i) {
     assignment.globalDevices.push_back(
-        fmt::format("/job:{}/replica:0/task:{}/device:CPU:{}", group.jobName,
-                    i / each, i % each));
+        fmt::format("/job:{}/replica:0/task:{}/device:{}:{}", group.jobName,
+                    i / each, deviceType, i % each));
     if (i / each != group.rank)
       continue;
     assignment.localIds.push_back(i);
@@ -111,11 +115,19 @@ Status load(Loaded &loaded, Compiled compiled, const Options &options) {
   loadOptions.checkNonFinite = options.checkFinite;
   const ProcessGroup &group = loaded.processes.group;
   const int64_t devices = compiled.signature().mesh.size();
-  auto executable =
-      loaded.processes.isAlone()
-          ? (*client)->load(std::move(compiled), loadOptions)
-          : (*client)->load(std::move(compiled), assignmentIn(group, devices),
-                            loadOptions);
+  auto loadInProcesses = [&]() -> Result<std::shared_ptr<Executable>> {
+    auto platform = platformOf(options);
+    if (!platform)
+      return platform.error();
+    auto type = (*platform)->deviceType();
+    if (!type)
+      return type.error();
+    return (*client)->load(std::move(compiled),
+                           assignmentIn(group, devices, *type), loadOptions);
+  };
+  auto executable = loaded.processes.isAlone()
+                        ? (*client)->load(std::move(compiled), loadOptions)
+                        : loadInProcesses();
   if (!executable)
     return executable.error();
   loaded.client = *client;
@@ -166,11 +178,11 @@ Status loadSource(Loaded &loaded, const Options &options) {
   auto source = Source::open(options);
   if (!source)
     return source.error();
-  auto found = platform(options.platform);
-  if (!found)
-    return found.error();
-  auto compiled =
-      (*source)->compile((*found)->target(), loaded.processes.memoryGroups());
+  auto platform = platformOf(options);
+  if (!platform)
+    return platform.error();
+  auto compiled = (*source)->compile((*platform)->target(),
+                                     loaded.processes.memoryGroups());
   if (!compiled)
     return compiled.error();
   if (!options.emitProgram.empty()) {

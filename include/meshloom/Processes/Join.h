@@ -8,6 +8,7 @@
 #include "meshloom/Runtime/Array.h"
 #include "meshloom/Runtime/Client.h"
 #include "meshloom/Runtime/Communicator.h"
+#include "meshloom/Runtime/PlatformProcesses.h"
 #include "meshloom/Runtime/Transport/ProcessTransport.h"
 
 namespace meshloom {
@@ -28,15 +29,12 @@ struct JoinedProcesses {
   std::shared_ptr<CoordinationService> service;
   std::shared_ptr<CoordinationClient> client;
   std::shared_ptr<Communicator> communicator;
+  /// The same, as platforms see it.
+  std::shared_ptr<PlatformProcesses> ofPlatforms;
 
   bool isAlone() const { return group.size == 1; }
-  /// How many of them are on this machine.
-  int64_t onThisHost() const;
   /// Which of them share memory, see Transport.
   std::vector<int> memoryGroups() const;
-  /// Threads that each of those on this machine works with: its share of the
-  /// cores.
-  int64_t workers() const;
   /// Takes part in nothing any more, and waits until all others do the same.
   /// `said`: to all; gives what they say, or nothing where none says anything.
   Result<std::vector<std::string>> endOrderly(std::chrono::milliseconds timeout,

@@ -30,7 +30,8 @@ public:
   virtual const std::string &name() const = 0;
   /// The target whose programs it loads: "cpu", "stablehlo".
   virtual std::string_view target() const = 0;
-  /// The type of its devices: "CPU", "TPU".
+  /// The type of its devices, which no other platform of this build has: "CPU"
+  /// (virtual ones), "TPU", "XLA_CPU".
   virtual Result<std::string> deviceType() = 0;
   /// Says which processes run this program together, before anything asks for
   /// devices; once is enough. Fails where this process alone has used some.
@@ -43,13 +44,29 @@ public:
   virtual Result<std::vector<PlatformDevice>> devices() {
     return std::vector<PlatformDevice>();
   }
+  /// Whether one program can run on devices of several processes, as many in
+  /// each.
+  virtual bool spansProcesses() const { return false; }
   /// The client that has the devices of these numbers; the same one as long as
   /// anybody holds it. Platforms whose devices are virtual make them; others
   /// fail on a number that is no device of theirs.
+  ///
+  /// With `processes` the client is a new one: it runs the programs of meshes
+  /// that have as many devices in each of them, and these devices in this one.
+  /// Fails where the platform does not span processes.
+  Result<std::shared_ptr<Client>>
+  client(const std::vector<int64_t> &numbers,
+         const std::shared_ptr<PlatformProcesses> &processes = nullptr);
+  /// A client of the first `count` devices of this process.
+  Result<std::shared_ptr<Client>>
+  client(int64_t count,
+         const std::shared_ptr<PlatformProcesses> &processes = nullptr);
+
+protected:
+  /// See client(). `processes` is null unless the platform spans processes.
   virtual Result<std::shared_ptr<Client>>
-  client(const std::vector<int64_t> &numbers) = 0;
-  /// A client of the first `count` devices.
-  Result<std::shared_ptr<Client>> client(int64_t count);
+  clientOf(const std::vector<int64_t> &numbers,
+           const std::shared_ptr<PlatformProcesses> &processes) = 0;
 };
 
 /// The platform of a name, with what the name says after a colon: "cpu",

@@ -11,12 +11,22 @@ namespace meshloom {
 using PlatformFactory = Result<std::shared_ptr<Platform>> (*)(
     const std::string &name, const std::string &argument);
 
-/// A platform of virtual CPUs, which runs programs of the target cpu: `make`
-/// makes a client of the devices of these numbers. Fails where there is an
-/// `argument`: it takes none.
-Result<std::shared_ptr<Platform>> virtualPlatform(
-    const std::string &name, const std::string &argument,
-    std::function<Result<std::shared_ptr<Client>>(const std::vector<int64_t> &)>
-        make);
+/// Devices that are made as clients ask for them, and run programs of the
+/// target cpu.
+struct VirtualDevices {
+  std::string type; ///< "CPU"
+  bool spansProcesses = false;
+  /// See Platform::client; its `processes` are null unless spansProcesses.
+  std::function<Result<std::shared_ptr<Client>>(
+      const std::vector<int64_t> &numbers,
+      const std::shared_ptr<PlatformProcesses> &processes)>
+      makeClient;
+};
+
+/// The platform of these devices. Fails where there is an `argument`: it takes
+/// none.
+Result<std::shared_ptr<Platform>> virtualPlatform(const std::string &name,
+                                                  const std::string &argument,
+                                                  VirtualDevices devices);
 
 } // namespace meshloom

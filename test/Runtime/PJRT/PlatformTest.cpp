@@ -87,7 +87,7 @@ TEST_F(PlatformTest, IsFoundByPathAndByName) {
 }
 
 TEST_F(PlatformTest, DevicesHaveTypesAndNumbers) {
-  EXPECT_EQ(platform()->deviceType().value_or_throw(), "CPU");
+  EXPECT_EQ(platform()->deviceType().value_or_throw(), "XLA_CPU");
   auto three = platform()->client({1, 5, 2}).value_or_throw();
   EXPECT_EQ(three->platform(), "pjrt");
   EXPECT_THAT(three->devices(),

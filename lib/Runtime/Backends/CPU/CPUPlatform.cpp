@@ -2,6 +2,7 @@
 // "cpu:workers=2,memory-limit=1000000,private-memories", or "cpu:processes=4"
 // for devices in as many processes, which are threads of this one.
 #include "meshloom/Runtime/Backends/CPU/ProcessThreads.h"
+#include "meshloom/Runtime/PlatformProcesses.h"
 #include "meshloom/Runtime/PlatformRegistry.h"
 
 #include <fmt/format.h>
@@ -13,7 +14,8 @@ namespace {
 
 struct PlatformOptions {
   CPUOptions each;
-  int64_t processes = 1;
+  /// Threads that run the devices as processes would.
+  int64_t threads = 1;
 };
 
 Result<PlatformOptions> parseOptions(std::string_view text) {
@@ -33,7 +35,7 @@ Result<PlatformOptions> parseOptions(std::string_view text) {
         option.substr(std::min(equals + 1, option.size()));
     int64_t *number = name == "workers"        ? &options.workers
                       : name == "memory-limit" ? &options.memoryLimit
-                      : name == "processes"    ? &parsed.processes
+                      : name == "processes"    ? &parsed.threads
                                                : nullptr;
     if (number) {
       auto [end, error] =
@@ -58,15 +60,24 @@ Result<std::shared_ptr<Platform>> cpuPlatform(const std::string &name,
   Result<PlatformOptions> parsed = parseOptions(argument);
   if (!parsed)
     return parsed.error();
-  return virtualPlatform(
-      name, "", [given = *parsed](const std::vector<int64_t> &numbers) {
-        CPUOptions options = given.each;
-        options.devices = int64_t(numbers.size());
-        options.numbers = numbers;
-        return given.processes == 1
-                   ? createCPUClient(options)
-                   : createProcessThreads(given.processes, options);
-      });
+  auto makeClient = [parsed = *parsed](
+                        const std::vector<int64_t> &numbers,
+                        const std::shared_ptr<PlatformProcesses> &processes) {
+    CPUOptions options = parsed.each;
+    options.devices = int64_t(numbers.size());
+    options.numbers = numbers;
+    if (processes) {
+      options.communicator = processes->communicator();
+      if (options.workers == 0)
+        options.workers = processes->workers();
+    }
+    return parsed.threads == 1 ? createCPUClient(options)
+                               : createProcessThreads(parsed.threads, options);
+  };
+  return virtualPlatform(name, "",
+                         {.type = "CPU",
+                          .spansProcesses = parsed->threads == 1,
+                          .makeClient = std::move(makeClient)});
 }
 
 } // namespace meshloom

@@ -44,7 +44,9 @@ public:
     auto current = session(0);
     if (!current)
       return current.error();
-    return typeOf(**current);
+    // The type CPU is that of the virtual ones.
+    const std::string type = typeOf(**current);
+    return type == "CPU" ? "XLA_CPU" : type;
   }
 
   Result<std::vector<PlatformDevice>> devices() override {
@@ -68,8 +70,10 @@ public:
     return all;
   }
 
+protected:
   Result<std::shared_ptr<Client>>
-  client(const std::vector<int64_t> &numbers) override {
+  clientOf(const std::vector<int64_t> &numbers,
+           const std::shared_ptr<PlatformProcesses> &) override {
     if (numbers.empty() || std::ranges::min(numbers) < 0)
       return Error(fmt::format("a client of {} needs devices whose numbers are "
                                "0 or more",

@@ -107,10 +107,12 @@ createReferenceClient(const std::vector<int64_t> &numbers, double launchFrom) {
 
 Result<std::shared_ptr<Platform>>
 referencePlatform(const std::string &name, const std::string &argument) {
-  return virtualPlatform(name, argument,
-                         [](const std::vector<int64_t> &numbers) {
-                           return createReferenceClient(numbers);
-                         });
+  auto makeClient = [](const std::vector<int64_t> &numbers, const auto &) {
+    return createReferenceClient(numbers);
+  };
+  return virtualPlatform(
+      name, argument,
+      {.type = "REFERENCE", .spansProcesses = false, .makeClient = makeClient});
 }
 
 } // namespace meshloom
