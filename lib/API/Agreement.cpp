@@ -286,9 +286,10 @@ Status agreeOnFirst(Agreed &agreed, const Processes &all,
   Result<std::vector<Word>> words =
       exchanged(all, placeOf(compiled, said), own);
   if (!words)
-    return Error(fmt::format("the processes could not compare the program "
-                             "before its first run: {}",
-                             words.error().message()));
+    return words.error().withMessage(
+        fmt::format("the processes could not compare the program "
+                    "before its first run: {}",
+                    words.error().message()));
   if (std::ranges::count(*words, own) != std::ssize(*words))
     return differenceOf(all, compiled, said, *words);
   return Success();

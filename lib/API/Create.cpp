@@ -82,8 +82,10 @@ Tensor filled(Shape shape, double value, DType type, std::string_view op,
     return place(type, shape, filledBytes(shape, number, type, op), op);
   } catch (const std::bad_alloc &) {
     fail(op,
-         fmt::format("out of memory: {} {} takes {} bytes", name(type),
-                     shapeText(shape), elementCount(shape) * byteWidth(type)),
+         Error(fmt::format("out of memory: {} {} takes {} bytes", name(type),
+                           shapeText(shape),
+                           elementCount(shape) * byteWidth(type)),
+               ErrorCode::RESOURCE_EXHAUSTED),
          &where);
   }
 }

@@ -408,8 +408,9 @@ TPUTopology initialize_tpu_system(const TPUClusterResolver &resolver) {
   joinOthers(*found, op);
   Result<std::string> type = found->deviceType();
   if (!type)
-    fail(op, fmt::format("no TPU was found in this machine by '{}': {}",
-                         resolver.library(), type.error().message()));
+    fail(op, type.error().withMessage(
+                 fmt::format("no TPU was found in this machine by '{}': {}",
+                             resolver.library(), type.error().message())));
   if (*type != tpuType) {
     if (Connections::get().find(std::string(tpuType)) == found)
       Connections::get().remove(std::string(tpuType));

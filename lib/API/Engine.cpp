@@ -318,10 +318,12 @@ executeIn(Executable &executable, std::vector<Array> arguments, bool waits) {
         return ok.error();
     return results;
   } catch (const std::bad_alloc &) {
-    return Error("out of memory: no room for what the program makes");
+    return Error("out of memory: no room for what the program makes",
+                 ErrorCode::RESOURCE_EXHAUSTED);
   } catch (const std::length_error &) {
     return Error("out of memory: the program makes an array larger than there "
-                 "can be");
+                 "can be",
+                 ErrorCode::RESOURCE_EXHAUSTED);
   }
 }
 

@@ -30,7 +30,7 @@ public:
   }
   void write(const std::filesystem::path &path) const {
     if (Status ok = writeFile(path.string(), profileTrace(*recorded)); !ok)
-      fail("profile", ok.error().message());
+      fail("profile", ok.error());
   }
 };
 
@@ -43,10 +43,10 @@ ProfileScope::ProfileScope(std::filesystem::path trace)
   // Before the work whose profile would be lost.
   if (!state->trace.empty())
     if (Status ok = writeFile(state->trace.string(), profileTrace({})); !ok)
-      fail("profile", ok.error().message());
+      fail("profile", ok.error());
   Result<std::shared_ptr<Profiler>> started = Profiler::start();
   if (!started)
-    fail("profile", started.error().message());
+    fail("profile", started.error());
   state->profiler = std::move(*started);
 }
 

@@ -131,7 +131,8 @@ SavedFunction parse_function(std::string_view bytes, std::string_view name,
   constexpr std::string_view op = "load_function";
   Result<Compiled> read = Compiled::deserialize(bytes);
   if (!read)
-    fail(op, fmt::format("cannot use '{}': {}", name, read.error().message()));
+    fail(op, read.error().withMessage(fmt::format("cannot use '{}': {}", name,
+                                                  read.error().message())));
   Compiled compiled = std::move(*read);
   const Mesh wanted = writtenMesh(compiled.signature());
   std::vector<MeshAxis> axes(wanted.axes().begin(), wanted.axes().end());

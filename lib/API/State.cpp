@@ -71,24 +71,20 @@ UserLine::~UserLine() {
   threadState().userLine = around;
 }
 
+/// "train.cpp:41".
+static std::string placeText(const std::source_location &line) {
+  return fmt::format("{}:{}", line.file_name(), line.line());
+}
+
 void rethrowAt(const std::source_location &where) {
   try {
     throw;
   } catch (const Error &error) {
     const std::source_location line = callSiteOr(where);
-    if (error.message().find("(at ") != std::string::npos || isOwn(line))
+    // The text of an exception class of the user's is the user's.
+    if (!error.place().empty() || isOwn(line) || !error.isOfCodeClass())
       throw;
-    const std::string text = fmt::format("{} (at {}:{})", error.message(),
-                                         line.file_name(), line.line());
-    if (typeid(error) == typeid(UnavailableError))
-      throw UnavailableError(text);
-    if (typeid(error) == typeid(DeadlineExceededError))
-      throw DeadlineExceededError(text);
-    if (typeid(error) == typeid(CancelledError))
-      throw CancelledError(text);
-    if (typeid(error) == typeid(Error))
-      throw Error(text);
-    throw; // of a class of the user's
+    error.atPlace(placeText(line)).raise();
   }
 }
 
@@ -101,6 +97,12 @@ std::source_location callSiteOr(const std::source_location &where) {
 
 void fail(std::string_view op, const std::string &message,
           const std::source_location *where) {
+  fail(op, Error(message), where);
+}
+
+void fail(std::string_view op, const Error &error,
+          const std::source_location *where) {
+  const std::string &message = error.message();
   std::optional<std::source_location> line;
   if (where)
     line = callSiteOr(*where);
@@ -113,16 +115,15 @@ void fail(std::string_view op, const std::string &message,
                          : fmt::format("[{}] {}", callNameOr(op), message);
   const std::vector<std::string> &scopes = threadState().scopes;
   std::string part = scopes.empty() ? "" : " in " + scopes.back();
-  if (line)
-    text += fmt::format(" (at {}:{}{})", line->file_name(), line->line(), part);
-  else if (!part.empty() && !message.starts_with('['))
+  if (!line && !part.empty() && !message.starts_with('['))
     text += fmt::format(" ({})", part.substr(1));
-  // Text is what processes tell each other of a failure.
-  if (text.find("DeadlineExceeded: ") != std::string::npos)
-    throw DeadlineExceededError(text);
-  if (hasRunFailed())
-    throw UnavailableError(text);
-  throw Error(text);
+  // After the run has failed, every error comes of that.
+  const ErrorCode code =
+      error.code() != ErrorCode::DEADLINE_EXCEEDED && hasRunFailed()
+          ? ErrorCode::UNAVAILABLE
+          : error.code();
+  const Error failure(std::move(text), code);
+  (line ? failure.atPlace(placeText(*line), part) : failure).raise();
 }
 
 const Mesh &hostMesh() {

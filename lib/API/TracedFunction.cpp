@@ -150,7 +150,7 @@ std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
   // What is refused is refused before any value is moved.
   if (movesAny) {
     if (Status ok = program->mayExecute(arrays); !ok)
-      fail(name, ok.error().message());
+      fail(name, ok.error());
     for (auto [variable, argument] : variables)
       if (isMovedIn(argument))
         variable->array = Array();
@@ -165,7 +165,7 @@ std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
         variable.lost = fmt::format("updating it in '{}' failed with: {}", name,
                                     out.error().message());
       }
-    fail(name, out.error().message());
+    fail(name, out.error());
   }
   const size_t returned = out->size() - assigned.size();
   for (size_t r = 0; r < assigned.size(); ++r) {

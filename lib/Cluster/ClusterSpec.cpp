@@ -121,7 +121,9 @@ Status knownRole(const std::string &job) {
 void expectValid(std::string_view op, const ClusterSpec &spec,
                  const TaskId &task) {
   if (Status status = validate(spec, task); !status)
-    throw Error(fmt::format("[{}] {}", op, status.error().message()));
+    status.error()
+        .withMessage(fmt::format("[{}] {}", op, status.error().message()))
+        .raise();
 }
 
 } // namespace

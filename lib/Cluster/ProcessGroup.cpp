@@ -213,7 +213,8 @@ Result<ProcessGroup> processGroup(const Environment &environment) {
                                 const char *source) -> Result<ProcessGroup> {
     Result<ProcessGroup> group = processGroup(resolver);
     if (!group)
-      return Error(fmt::format("{}: {}", source, group.error().message()));
+      return group.error().withMessage(
+          fmt::format("{}: {}", source, group.error().message()));
     group->source = source;
     if (Status status = readService(environment, *group); !status)
       return status.error();

@@ -105,24 +105,27 @@ public:
 
   /// What went wrong; `otherwise` where no pass said so.
   Error error(const std::string &otherwise) const {
-    return Error(text.empty() ? otherwise : text);
+    return Error(text.empty() ? otherwise : text, ErrorCode::INVALID_ARGUMENT,
+                 place);
   }
 
 private:
   void add(Location loc, const char *severity, const std::string &message) {
-    if (!text.empty())
+    if (text.empty())
+      place = sourcePosition(loc).value_or("");
+    else
       text += "\n";
     text += line(loc, severity, message);
   }
   static std::string line(Location loc, const char *severity,
                           const std::string &message) {
     std::optional<std::string> position = sourcePosition(loc);
-    return (position ? *position + ": " : "") + severity + ": " + message;
+    return position ? *position + ": " + severity + ": " + message : message;
   }
 
   const std::thread::id thread = std::this_thread::get_id();
   const std::function<void(const std::string &)> remark;
-  std::string text;
+  std::string text, place;
   mlir::ScopedDiagnosticHandler handler;
 };
 

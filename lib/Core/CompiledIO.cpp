@@ -642,17 +642,20 @@ std::string Compiled::serialize() const {
 }
 
 Result<Compiled> Compiled::deserialize(std::string_view bytes) {
-  auto wrong = [](const std::string &why) {
-    return Error(fmt::format("not a usable .mlprog file: {}", why));
+  auto wrong = [](const std::string &why,
+                  ErrorCode code = ErrorCode::DATA_LOSS) {
+    return Error(fmt::format("not a usable .mlprog file: {}", why), code);
   };
   if (!bytes.starts_with(magic))
-    return wrong("it does not begin with 'MESHLOOM'");
+    return wrong("it does not begin with 'MESHLOOM'",
+                 ErrorCode::INVALID_ARGUMENT);
   Reader header(bytes.substr(magic.size()));
   auto found = header.get<uint32_t>();
   if (header.error.empty() && found != version)
     return wrong(fmt::format("it is of version {}, this build reads version "
                              "{}; write it again with mesh-run --emit-program",
-                             found, version));
+                             found, version),
+                 ErrorCode::FAILED_PRECONDITION);
   auto expected = header.get<uint64_t>();
   std::string_view body = header.raw();
   if (!header.error.empty())

@@ -159,8 +159,9 @@ Layout::Layout(std::vector<DimSpec> specs, Mesh mesh,
   Result<Layout> made =
       get(std::move(specs), std::move(mesh), std::move(partial));
   if (!made)
-    throw Error(fmt::format("{} (at {}:{})", made.error().message(),
-                            where.file_name(), where.line()));
+    made.error()
+        .atPlace(fmt::format("{}:{}", where.file_name(), where.line()))
+        .raise();
   *this = *std::move(made);
 }
 

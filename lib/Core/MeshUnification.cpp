@@ -136,8 +136,8 @@ Result<MeshUnification> MeshUnification::of(std::vector<SourceMesh> meshes,
     if (mesh.axes.empty())
       continue;
     if (auto checked = Mesh::get(mesh.axes); !checked)
-      return Error(fmt::format("mesh {}: {}", describe(mesh),
-                               checked.error().message()));
+      return checked.error().withMessage(fmt::format(
+          "mesh {}: {}", describe(mesh), checked.error().message()));
   }
   MeshUnification result;
   result.sources = std::move(meshes);

@@ -193,7 +193,9 @@ private:
       throw Error(fmt::format("[cache] cannot write '{}': {}", temporary,
                               std::strerror(why)));
     if (Status renamed = renameDurably(temporary, path); !renamed)
-      throw Error("[cache] " + renamed.error().message());
+      renamed.error()
+          .withMessage("[cache] " + renamed.error().message())
+          .raise();
   }
 
   static std::atomic<int64_t> count;

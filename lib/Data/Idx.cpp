@@ -185,7 +185,7 @@ IdxArray parse_idx(std::string_view bytes, std::string_view name) {
 IdxArray read_idx(const std::filesystem::path &path) {
   Result<std::string> bytes = readFile(path.string());
   if (!bytes)
-    throw Error("[read_idx] " + bytes.error().message());
+    bytes.error().withMessage("[read_idx] " + bytes.error().message()).raise();
   return parse_idx(*bytes, path.string());
 }
 
@@ -218,7 +218,7 @@ void write_idx(const std::filesystem::path &path, const IdxArray &array) {
   swapToHost(data, width);
   file.append(data.begin(), data.end());
   if (auto ok = writeFile(path.string(), file); !ok)
-    throw Error("[write_idx] " + ok.error().message());
+    ok.error().withMessage("[write_idx] " + ok.error().message()).raise();
 }
 
 } // namespace meshloom::data

@@ -140,7 +140,7 @@ template <typename Body> Status statusOf(const Body &body) {
   try {
     body();
   } catch (const std::exception &error) {
-    return Error(error.what());
+    return Error::of(error);
   }
   return Success();
 }

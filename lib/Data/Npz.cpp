@@ -262,7 +262,9 @@ NamedTensors load_npz(const std::filesystem::path &path,
   return meshloom::detail::atLine(where, [&]() -> NamedTensors {
     Result<std::string> bytes = readFile(path.string());
     if (!bytes)
-      throw Error("[load_npz] " + bytes.error().message());
+      bytes.error()
+          .withMessage("[load_npz] " + bytes.error().message())
+          .raise();
     return parse_npz(*bytes, path.string());
   });
 }

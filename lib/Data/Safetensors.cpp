@@ -179,7 +179,9 @@ NamedTensors load_safetensors(const std::filesystem::path &path,
   return meshloom::detail::atLine(where, [&]() -> NamedTensors {
     Result<std::string> bytes = readFile(path.string());
     if (!bytes)
-      throw Error("[load_safetensors] " + bytes.error().message());
+      bytes.error()
+          .withMessage("[load_safetensors] " + bytes.error().message())
+          .raise();
     return parse_safetensors(*bytes, path.string());
   });
 }
@@ -223,7 +225,9 @@ void save_safetensors(const std::filesystem::path &path,
     }
     Status written = writeFile(path.string(), file);
     if (!written)
-      throw Error("[save_safetensors] " + written.error().message());
+      written.error()
+          .withMessage("[save_safetensors] " + written.error().message())
+          .raise();
   });
 }
 

@@ -59,9 +59,10 @@ void refuse(std::string_view op, const std::string &message,
             const std::source_location *where) {
   const std::source_location line = callSiteOr(where ? *where : Where());
   if (line.line() == 0)
-    throw Error(fmt::format("[{}] {}", op, message));
-  throw Error(fmt::format("[{}] {} (at {}:{})", op, message, line.file_name(),
-                          line.line()));
+    Error(fmt::format("[{}] {}", op, message)).raise();
+  Error(fmt::format("[{}] {}", op, message))
+      .atPlace(fmt::format("{}:{}", line.file_name(), line.line()))
+      .raise();
 }
 
 } // namespace detail

@@ -267,15 +267,18 @@ public:
     if (entry == opTable().end())
       return Error(fmt::format("the reference interpreter cannot run '{}' ({})",
                                std::string_view(op.getName().getStringRef()),
-                               locationOf(&op)));
+                               locationOf(&op)),
+                   ErrorCode::UNIMPLEMENTED);
     Values results;
     try {
       results = entry->second(callOf(op));
     } catch (const std::bad_alloc &) {
-      return Error(fmt::format(
-          "the reference interpreter, which keeps whole tensors in f64, has "
-          "not enough memory for the '{}' at {}",
-          std::string_view(op.getName().getStringRef()), locationOf(&op)));
+      return Error(fmt::format("the reference interpreter, which keeps whole "
+                               "tensors in f64, has "
+                               "not enough memory for the '{}' at {}",
+                               std::string_view(op.getName().getStringRef()),
+                               locationOf(&op)),
+                   ErrorCode::RESOURCE_EXHAUSTED);
     }
     for (auto [result, value] : llvm::zip_equal(op.getResults(), results))
       setResult(result, std::move(value));

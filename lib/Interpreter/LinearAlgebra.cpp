@@ -180,8 +180,8 @@ Result<Values> runCustomCall(const Call &call) {
         operand.data = data.data() + k * (int64_t(data.size()) / calls);
       }
     if (Status done = target->run({inputs, outputs, config}); !done)
-      return Error("custom call '" + name +
-                   "' failed: " + done.error().message());
+      return done.error().withMessage("custom call '" + name +
+                                      "' failed: " + done.error().message());
   }
   Values results;
   for (size_t i = 0; i < outputs.size(); ++i) {

@@ -62,8 +62,9 @@ void expectRate(const Hyperparameter &learningRate) {
 
 void refuse(const char *function, const std::string &message,
             const Where &where) {
-  throw Error(fmt::format("[{}] {} (at {}:{})", function, message,
-                          where.file_name(), where.line()));
+  Error(fmt::format("[{}] {}", function, message))
+      .atPlace(fmt::format("{}:{}", where.file_name(), where.line()))
+      .raise();
 }
 
 void expectDifferentiable(const DVariable &variable, const char *function,

@@ -26,9 +26,11 @@ Result<std::vector<std::string>> JoinedProcesses::leave(int status,
   if (client && status != 0) {
     // The first culprit is named also where another one's end is heard first.
     const std::optional<Error> why = communicator->failure();
-    client->reportFailure(fmt::format(
-        "the program ended with status {}{}", status,
-        why ? fmt::format(", after: {}", why->message()) : std::string()));
+    client->reportFailure(
+        fmt::format("the program ended with status {}{}", status,
+                    why ? fmt::format(", after: {}", why->message())
+                        : std::string()),
+        why ? why->code() : ErrorCode::UNAVAILABLE);
   } else if (client) {
     left = endOrderly(milliseconds(60000), said);
   }
@@ -93,7 +95,7 @@ Result<JoinedProcesses> joinProcesses(ProcessGroup group,
   link.timeout = options.timeout;
   link.failure = [client = joined.client]() -> std::optional<Error> {
     const std::optional<Failure> why = client->failure();
-    return why ? std::optional(Error(why->message())) : std::nullopt;
+    return why ? std::optional(why->error()) : std::nullopt;
   };
   auto transport = connectProcesses(*joined.client, link);
   if (!transport)
@@ -106,7 +108,7 @@ Result<JoinedProcesses> joinProcesses(ProcessGroup group,
   joined.client->onFailure([communicator = std::weak_ptr(joined.communicator)](
                                const Failure &failure) {
     if (auto alive = communicator.lock())
-      alive->abort(Error(failure.message()));
+      alive->abort(failure.error());
   });
   return joined;
 }

@@ -526,7 +526,7 @@ Communicator::~Communicator() {
   std::unique_lock lock(state->mutex);
   if (state->running > 0) {
     lock.unlock();
-    state->fail(Error("the communicator is closed"));
+    state->fail(Error("the communicator is closed", ErrorCode::UNAVAILABLE));
     lock.lock();
   }
   state->idle.wait(lock, [&] { return state->running == 0; });

@@ -77,7 +77,8 @@ Status Event::wait() const {
   if (!state->done && state->forks != ProcessEnd::forks())
     return Error("the process that computed it forked this one off before it "
                  "was done: read values before fork(), or compute in one "
-                 "process");
+                 "process",
+                 ErrorCode::FAILED_PRECONDITION);
   std::unique_lock lock(state->mutex);
   state->changed.wait(lock, [&] { return state->done.load(); });
   return state->outcome();

@@ -25,9 +25,9 @@ KeyValueStore::gather(const std::string &subject, int rank, int size,
     Result<std::string> value =
         get(keyOf(other), std::max(left, std::chrono::milliseconds(1)));
     if (!value)
-      return Error(fmt::format("rank {} of {} has not come within {} ms: {}",
-                               other, size, timeout.count(),
-                               value.error().message()));
+      return value.error().withMessage(
+          fmt::format("rank {} of {} has not come within {} ms: {}", other,
+                      size, timeout.count(), value.error().message()));
     all.push_back(std::move(*value));
   }
   return all;
@@ -45,7 +45,8 @@ Result<std::string> MemoryStore::get(const std::string &key,
   std::unique_lock lock(mutex);
   if (!changed.wait_for(lock, timeout, [&] { return values.contains(key); }))
     return Error(fmt::format("[store] nobody has set '{}' within {} ms", key,
-                             timeout.count()));
+                             timeout.count()),
+                 ErrorCode::DEADLINE_EXCEEDED);
   return values.at(key);
 }
 

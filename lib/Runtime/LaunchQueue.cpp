@@ -122,7 +122,7 @@ Event outcomeOf(const std::function<Event()> &run) {
   try {
     return run();
   } catch (const std::exception &error) {
-    return Event::failed(Error(error.what()));
+    return Event::failed(Error::of(error));
   }
 }
 
@@ -252,7 +252,8 @@ void LaunchQueue::State::close(bool finishAll) {
     entry->launch = {};
     entry->done.fail(
         Error("it waits for what did not happen before the process "
-              "or its devices' client ended"));
+              "or its devices' client ended",
+              ErrorCode::FAILED_PRECONDITION));
   }
   for (std::thread &thread : ending)
     if (thread.get_id() == std::this_thread::get_id())

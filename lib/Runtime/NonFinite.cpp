@@ -6,9 +6,9 @@
 
 using namespace meshloom;
 
-std::string meshloom::nonFiniteMessage(const std::string &buffer) {
-  return fmt::format("the result{} holds a nan or an infinity",
-                     buffer.empty() ? "" : " '" + buffer + "'");
+Error meshloom::nonFiniteError(const std::string &buffer) {
+  return Error(fmt::format("the result{} holds a nan or an infinity",
+                           buffer.empty() ? "" : " '" + buffer + "'"));
 }
 
 namespace {

@@ -17,7 +17,8 @@ Platform::client(const std::vector<int64_t> &numbers,
     return Error(
         fmt::format("a program on devices of the platform {} runs in one "
                     "process, not in {}",
-                    name(), processes->size()));
+                    name(), processes->size()),
+        ErrorCode::UNIMPLEMENTED);
   return clientOf(numbers, processes);
 }
 

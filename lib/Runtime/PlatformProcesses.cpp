@@ -41,7 +41,8 @@ private:
   Error gone(const std::string &key) const {
     return Error(fmt::format("[store] '{}{}' cannot be reached: this process "
                              "has left the others",
-                             prefix, key));
+                             prefix, key),
+                 ErrorCode::UNAVAILABLE);
   }
 
   const std::weak_ptr<KeyValueStore> store;

@@ -42,7 +42,8 @@ Profiler::~Profiler() = default;
 
 Result<std::shared_ptr<Profiler>> Profiler::start() {
   if (on)
-    return Error("a profile is being recorded already; end that one first");
+    return Error("a profile is being recorded already; end that one first",
+                 ErrorCode::FAILED_PRECONDITION);
   const MachinePeak &peak = machinePeak();
   Current &current = currentProfiler();
   std::lock_guard lock(current.mutex);

@@ -109,16 +109,19 @@ public:
 private:
   Error ofPeer(int rank) const {
     return Error(fmt::format("[transport] rank {} (host {}) has given up: {}",
-                             rank, host, gone[rank]->message()));
+                             rank, host, gone[rank]->message()),
+                 ErrorCode::UNAVAILABLE);
   }
 
   void move(const Channel &channel, Side send, Side receive) const {
     if (send.bytes != receive.bytes) {
       const auto &[from, to, tag] = channel;
-      Error error(fmt::format(
-          "[transport] rank {} (host {}) sends {} bytes by tag {:#x}, rank {} "
-          "(host {}) expects {}: they do not run the same program",
-          from, host, send.bytes, tag, to, host, receive.bytes));
+      Error error(
+          fmt::format("[transport] rank {} (host {}) sends {} bytes by tag "
+                      "{:#x}, rank {} "
+                      "(host {}) expects {}: they do not run the same program",
+                      from, host, send.bytes, tag, to, host, receive.bytes),
+          ErrorCode::FAILED_PRECONDITION);
       send.done.fail(error);
       receive.done.fail(error);
       return;
@@ -184,18 +187,22 @@ private:
         continue;
       lock.unlock();
       const Clock::time_point now = Clock::now();
-      failWhere([&](const Channel &,
-                    const Side &side) { return side.deadline <= now; },
-                [&](const Channel &channel, int self) {
-                  const int peer = std::get<0>(channel) == self
-                                       ? std::get<1>(channel)
-                                       : std::get<0>(channel);
-                  return Error(fmt::format(
-                      "[transport] rank {} (host {}) did not answer rank {} "
-                      "within the timeout",
-                      peer, host, self));
-                },
-                [] {});
+      failWhere(
+          [&](const Channel &, const Side &side) {
+            return side.deadline <= now;
+          },
+          [&](const Channel &channel, int self) {
+            const int peer = std::get<0>(channel) == self
+                                 ? std::get<1>(channel)
+                                 : std::get<0>(channel);
+            return Error(
+                fmt::format(
+                    "[transport] rank {} (host {}) did not answer rank {} "
+                    "within the timeout",
+                    peer, host, self),
+                ErrorCode::DEADLINE_EXCEEDED);
+          },
+          [] {});
       lock.lock();
     }
   }
@@ -213,7 +220,8 @@ public:
   InProcessTransport(std::shared_ptr<SharedChannels> exchange, int self)
       : exchange(std::move(exchange)), self(self) {}
   ~InProcessTransport() override {
-    exchange->leave(self, Error("its transport is closed"));
+    exchange->leave(self,
+                    Error("its transport is closed", ErrorCode::UNAVAILABLE));
   }
 
   int rank() const override { return self; }

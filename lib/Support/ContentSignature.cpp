@@ -65,7 +65,7 @@ Status verifyContent(const std::string &path, std::string_view bytes,
     return expected.error();
   Result<std::string> given = readFile(path + ".sig");
   if (!given)
-    return Error(
+    return given.error().withMessage(
         fmt::format("'{}' is not signed: {}", path, given.error().message()));
   while (!given->empty() && given->back() == '\n')
     given->pop_back();

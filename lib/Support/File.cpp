@@ -16,9 +16,42 @@
 
 namespace meshloom {
 
+/// The code of a failure that the system calls `number` (errno).
+static ErrorCode codeOf(int number) {
+  switch (number) {
+  case ENOENT:
+    return ErrorCode::NOT_FOUND;
+  case EACCES:
+  case EPERM:
+  case EROFS:
+    return ErrorCode::PERMISSION_DENIED;
+  case ENOSPC:
+  case EDQUOT:
+  case EMFILE:
+  case ENFILE:
+  case ENOMEM:
+    return ErrorCode::RESOURCE_EXHAUSTED;
+  case EIO:
+    return ErrorCode::DATA_LOSS;
+  default:
+    return ErrorCode::INVALID_ARGUMENT;
+  }
+}
+
+/// The failure of a system call that was to do `task`; the reason is in errno.
+static Error systemError(const std::string &task) {
+  const int number = errno;
+  return Error(fmt::format("{}: {}", task, std::strerror(number)),
+               codeOf(number));
+}
+
 /// Fails as `path` cannot be read, for a reason that is a clause.
 static Error readFailure(const std::string &path, std::string_view why) {
   return Error(fmt::format("cannot read '{}': {}", path, why));
+}
+/// Fails as `path` cannot be read; the reason is in errno.
+static Error readFailure(const std::string &path) {
+  return systemError(fmt::format("cannot read '{}'", path));
 }
 
 RegularFile::RegularFile(std::string path, int file, uint64_t bytes)
@@ -50,15 +83,15 @@ Result<RegularFile> RegularFile::open(const std::string &path) {
                                          otherThanRegular(info.st_mode)));
   };
   if (stat(path.c_str(), &info) != 0)
-    return readFailure(path, std::strerror(errno));
+    return readFailure(path);
   if (Status regular = refuseOthers(); !regular)
     return regular.error();
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0)
-    return readFailure(path, std::strerror(errno));
+    return readFailure(path);
   RegularFile opened(path, file, 0);
   if (fstat(file, &info) != 0)
-    return readFailure(path, std::strerror(errno));
+    return readFailure(path);
   if (Status regular = refuseOthers(); !regular) // it was replaced meanwhile
     return regular.error();
   opened.bytes = uint64_t(info.st_size);
@@ -73,7 +106,7 @@ Result<size_t> RegularFile::readAt(uint64_t offset, std::span<char> to) const {
     if (count < 0 && errno == EINTR)
       continue;
     if (count < 0)
-      return readFailure(path, std::strerror(errno));
+      return readFailure(path);
     if (count == 0)
       break;
     done += size_t(count);
@@ -114,14 +147,13 @@ Status writeFile(const std::string &path, std::string_view bytes) {
       fmt::format("{}.{}.{}.part", path, getpid(), gettid());
   std::FILE *file = std::fopen(temporary.c_str(), "wb");
   if (!file)
-    return Error(
-        fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
+    return systemError(fmt::format("cannot write '{}'", path));
   bool written =
       std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
   written &= std::fclose(file) == 0;
   if (written && std::rename(temporary.c_str(), path.c_str()) == 0)
     return Success();
-  Error error(fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
+  Error error = systemError(fmt::format("cannot write '{}'", path));
   std::remove(temporary.c_str());
   return error;
 }
@@ -155,8 +187,7 @@ Result<FileWriter> FileWriter::create(const std::string &path) {
   const int file =
       open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0)
-    return Error(
-        fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
+    return systemError(fmt::format("cannot write '{}'", path));
   return FileWriter(path, file);
 }
 
@@ -166,8 +197,7 @@ Status FileWriter::write(std::span<const char> bytes) {
     if (count < 0 && errno == EINTR)
       continue;
     if (count < 0)
-      return Error(
-          fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
+      return systemError(fmt::format("cannot write '{}'", path));
     bytes = bytes.subspan(static_cast<size_t>(count));
   }
   return Success();
@@ -177,21 +207,20 @@ Status FileWriter::finish() {
   bool isWritten = fsync(file) == 0;
   isWritten &= close(std::exchange(file, -1)) == 0;
   if (!isWritten)
-    return Error(
-        fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
+    return systemError(fmt::format("cannot write '{}'", path));
   return Success();
 }
 
 Status renameDurably(const std::string &from, const std::string &to) {
   if (std::rename(from.c_str(), to.c_str()) != 0)
-    return Error(fmt::format("cannot rename '{}' to '{}': {}", from, to,
-                             std::strerror(errno)));
+    return systemError(fmt::format("cannot rename '{}' to '{}'", from, to));
   if (Status synced =
           syncFolder(std::filesystem::path(to).parent_path().string());
       !synced)
-    return Error(fmt::format("'{}' is there, but a power failure may undo it: "
-                             "{}",
-                             to, synced.error().message()));
+    return synced.error().withMessage(
+        fmt::format("'{}' is there, but a power failure may undo it: "
+                    "{}",
+                    to, synced.error().message()));
   return Success();
 }
 
@@ -199,8 +228,7 @@ Status syncFolder(const std::string &name) {
   const int folder = open(name.empty() ? "." : name.c_str(),
                           O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0)
-    return Error(fmt::format("cannot open the folder '{}': {}", name,
-                             std::strerror(errno)));
+    return systemError(fmt::format("cannot open the folder '{}'", name));
   const bool isKnown =
       fsync(folder) == 0 || errno == EINVAL || errno == ENOTSUP;
   const int why = errno;

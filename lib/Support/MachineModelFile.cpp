@@ -218,7 +218,7 @@ Result<MachineModel> loadMachineModel(const std::string &presetOrFile) {
     return parseMachineModel(presetOrFile, "given as JSON");
   Result<std::string> text = readFile(presetOrFile);
   if (!text)
-    return Error(fmt::format(
+    return text.error().withMessage(fmt::format(
         "'{}' is no machine model: it is none of {}, no tpu:TOPOLOGY, and as a "
         "JSON file: {}",
         presetOrFile, fmt::join(presets, ", "), text.error().message()));

@@ -258,7 +258,7 @@ makeInputs(const Signature &signature, const Options &options,
       if (i >= wanted)
         return array.error();
       const ArrayType &type = signature.arguments[i].type;
-      return Error(fmt::format(
+      return array.error().withMessage(fmt::format(
           "{} (expected {}): {}",
           describe("argument", i, signature.arguments[i].name),
           describe(type.dtype, type.shape), array.error().message()));
@@ -293,9 +293,9 @@ makeInputs(const Signature &signature, const Options &options,
           describe(array.type, array.shape), options.inputs[chosen[i]]));
     if (note.bits)
       if (Status fits = toBits(array, type.dtype, note.bits); !fits)
-        return Error(fmt::format("{}: {} in '{}'", argument,
-                                 fits.error().message(),
-                                 options.inputs[chosen[i]]));
+        return fits.error().withMessage(fmt::format("{}: {} in '{}'", argument,
+                                                    fits.error().message(),
+                                                    options.inputs[chosen[i]]));
     inputs.push_back(std::move(array.bytes));
   }
   return inputs;

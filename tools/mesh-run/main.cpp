@@ -151,7 +151,8 @@ Status loadSaved(Loaded &loaded, const Options &options) {
       return trusted;
   Result<Compiled> compiled = Compiled::deserialize(*bytes);
   if (!compiled)
-    return Error(options.program + ": " + compiled.error().message());
+    return compiled.error().withMessage(options.program + ": " +
+                                        compiled.error().message());
   return load(loaded, std::move(*compiled), options);
 }
 
@@ -594,20 +595,16 @@ int main(int argc, char **argv) {
   Status done = [&]() -> Status {
     try {
       return run::run(options);
-    } catch (const std::bad_alloc &) {
-      return Error("out of memory");
     } catch (const std::exception &error) {
-      return Error(error.what());
+      return Error::of(error);
     }
   }();
   if (done)
     return 0;
   std::fflush(stdout);
-  const std::string &message = done.error().message();
-  // Diagnostics of the compiler say "error" themselves.
-  if (message.find("error: ") != std::string::npos)
-    fmt::print(stderr, "{}\n", message);
-  else
-    fmt::print(stderr, "mesh-run: error: {}\n", message);
+  // A diagnostic of the compiler, "FILE:LINE:COLUMN: error: ...", has a place.
+  fmt::print(stderr, "{}{}\n",
+             done.error().place().empty() ? "mesh-run: error: " : "",
+             done.error().message());
   return 1;
 }

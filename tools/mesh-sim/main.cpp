@@ -211,13 +211,13 @@ Status Simulator::judge(const SimulationOptions &network,
 /// Ranks that wait for each other, sizes that differ, or wrong results.
 Status Simulator::judgeReordering(const Outcome &outcome) {
   if (!outcome.results) {
-    const std::string &error = outcome.results.error().message();
-    if (error.find("wait for each other") != std::string::npos)
+    const Error &error = outcome.results.error();
+    if (error.code() == ErrorCode::DEADLINE_EXCEEDED)
       ++deadlocks;
-    else if (error.find("do not run the same program") != std::string::npos)
+    else if (error.code() == ErrorCode::FAILED_PRECONDITION)
       ++mismatches;
     else
-      return outcome.results.error();
+      return error;
     return Success();
   }
   if (difference(compiled->signature(), *outcome.results, expected,
@@ -233,7 +233,8 @@ Status Simulator::run() {
     return bytes.error();
   Result<Compiled> loaded = Compiled::deserialize(*bytes);
   if (!loaded)
-    return Error(options.run.program + ": " + loaded.error().message());
+    return loaded.error().withMessage(options.run.program + ": " +
+                                      loaded.error().message());
   compiled = std::move(*loaded);
   auto made = run::makeInputs(compiled->signature(), options.run, {});
   if (!made)
@@ -284,8 +285,8 @@ Status Simulator::run() {
     const Status judged = options.plantReordering ? judgeReordering(*outcome)
                                                   : judge(network, *outcome);
     if (!judged)
-      return Error(fmt::format("schedule {}: {}", network.seed,
-                               judged.error().message()));
+      return judged.error().withMessage(fmt::format(
+          "schedule {}: {}", network.seed, judged.error().message()));
   }
   report();
   return Success();

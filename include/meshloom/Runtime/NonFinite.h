@@ -2,6 +2,7 @@
 #pragma once
 
 #include "meshloom/Core/DType.h"
+#include "meshloom/Core/Result.h"
 
 #include <string>
 
@@ -13,7 +14,7 @@ namespace meshloom {
 bool hasNonFinite(DType type, const char *data, const int64_t *extents,
                   const int64_t *strides, unsigned loops);
 
-/// The message of a failed check.
-std::string nonFiniteMessage(const std::string &buffer);
+/// The error of a failed check.
+Error nonFiniteError(const std::string &buffer);
 
 } // namespace meshloom

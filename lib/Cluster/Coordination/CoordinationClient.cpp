@@ -137,12 +137,15 @@ Error CoordinationClient::State::errorOf(const std::string &doing,
   if (ofRun && waitForFailure(milliseconds(
                    code == grpc::StatusCode::CANCELLED ? 0 : 3000))) {
     const std::lock_guard lock(mutex);
-    return Error(fmt::format("{}: {}", doing, first->message()));
+    return first->error().withMessage(
+        fmt::format("{}: {}", doing, first->message()));
   }
-  return Error(fmt::format(
-      "{}: {}{}", doing,
-      code == grpc::StatusCode::DEADLINE_EXCEEDED ? "DeadlineExceeded: " : "",
-      status.error_message()));
+  return Error(fmt::format("{}: {}{}", doing,
+                           code == grpc::StatusCode::DEADLINE_EXCEEDED
+                               ? "DeadlineExceeded: "
+                               : "",
+                           status.error_message()),
+               errorCodeOf(code));
 }
 
 /// Whether the run has failed, at the latest in `time`.
@@ -263,14 +266,18 @@ Status CoordinationClient::State::join() {
     const grpc::StatusCode code = status.error_code();
     if (code != grpc::StatusCode::UNAVAILABLE &&
         code != grpc::StatusCode::DEADLINE_EXCEEDED)
-      return Error(fmt::format("{}: {}", doing, status.error_message()));
+      return Error(fmt::format("{}: {}", doing, status.error_message()),
+                   errorCodeOf(code));
     if (Clock::now() >= deadline)
-      return Error(fmt::format(
-          "{}: no coordination service was found there within {} s ({}). Is "
-          "rank 0 (or mesh-launch, mesh-coordinator) started, is the address "
-          "right, and do all use TLS or none?",
-          doing, double(options.startTimeout.count()) / 1000,
-          status.error_message()));
+      return Error(fmt::format("{}: no coordination service was found there "
+                               "within {} s ({}). Is "
+                               "rank 0 (or mesh-launch, mesh-coordinator) "
+                               "started, is the address "
+                               "right, and do all use TLS or none?",
+                               doing,
+                               double(options.startTimeout.count()) / 1000,
+                               status.error_message()),
+                   ErrorCode::UNAVAILABLE);
     std::this_thread::sleep_for(milliseconds(50));
   }
 }
@@ -338,7 +345,8 @@ void CoordinationClient::State::fail(const Failure &failure) {
 }
 
 void CoordinationClient::State::loseService(const std::string &text) {
-  Failure failure{Failure::Kind::SERVICE_LOST, serviceRank, "", 0, text};
+  Failure failure{Failure::Kind::SERVICE_LOST, serviceRank, "", 0, text,
+                  ErrorCode::UNAVAILABLE};
   {
     const std::lock_guard lock(mutex);
     if (serviceRank >= 0 && serviceRank < int64_t(ranks.size())) {
@@ -529,7 +537,8 @@ Result<std::string> CoordinationClient::get(const std::string &key,
       status.error_code() == grpc::StatusCode::NOT_FOUND)
     return Error(fmt::format("DeadlineExceeded: '{}' was not set by any rank "
                              "within {} ms",
-                             key, timeout.count()));
+                             key, timeout.count()),
+                 ErrorCode::DEADLINE_EXCEEDED);
   if (!status.ok())
     return state->errorOf(fmt::format("waiting for '{}'", key), status);
   return std::move(*reply.mutable_value());
@@ -613,10 +622,12 @@ CoordinationClient::gather(const std::string &subject, int rank, int size,
   return all;
 }
 
-void CoordinationClient::reportFailure(const std::string &text) {
+void CoordinationClient::reportFailure(const std::string &text,
+                                       ErrorCode code) {
   ReportRequest request;
   *request.mutable_caller() = state->caller;
   request.set_text(text);
+  request.set_code(int32_t(code));
   Nothing reply;
   const grpc::Status status = state->call(&State::Stub::Report, request, reply,
                                           state->heartbeatTimeout, true);
@@ -624,7 +635,8 @@ void CoordinationClient::reportFailure(const std::string &text) {
   if (!status.ok() || !state->waitForFailure(milliseconds(1000))) {
     const RankInfo self =
         size_t(rank()) < ranks().size() ? ranks()[size_t(rank())] : RankInfo();
-    state->fail({Failure::Kind::REPORTED, rank(), self.host, self.pid, text});
+    state->fail(
+        {Failure::Kind::REPORTED, rank(), self.host, self.pid, text, code});
   }
 }
 

@@ -290,8 +290,8 @@ CoordinationService::start(CoordinationServiceOptions options) {
     return address.error();
   Result<bool> loopback = detail::isLoopback(address->host);
   if (!loopback)
-    return Error(fmt::format("the coordination service's address: {}",
-                             loopback.error().message()));
+    return loopback.error().withMessage(fmt::format(
+        "the coordination service's address: {}", loopback.error().message()));
   if (!*loopback && !options.tls.given() && !options.allowPlainNetwork)
     return Error(fmt::format(
         "the coordination service would listen on {}, which other machines "
@@ -309,8 +309,8 @@ CoordinationService::start(CoordinationServiceOptions options) {
   auto state = std::make_unique<State>(std::move(options), generation);
   auto gate = detail::Gate::open(*address, tls, state->options.size);
   if (!gate)
-    return Error(fmt::format("the coordination service does not start: {}",
-                             gate.error().message()));
+    return gate.error().withMessage(fmt::format(
+        "the coordination service does not start: {}", gate.error().message()));
   state->gate = std::move(*gate);
   address->port = state->gate->port();
   grpc::ServerBuilder builder;

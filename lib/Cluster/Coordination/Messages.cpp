@@ -12,6 +12,7 @@ coordination::FailureMessage messageOf(const Failure &failure) {
   message.set_host(failure.host);
   message.set_pid(failure.pid);
   message.set_text(failure.text);
+  message.set_code(int32_t(failure.code));
   return message;
 }
 
@@ -23,6 +24,7 @@ Failure failureOf(const coordination::FailureMessage &message) {
   failure.host = message.host();
   failure.pid = message.pid();
   failure.text = message.text();
+  failure.code = errorCodeOf(message.code());
   return failure;
 }
 

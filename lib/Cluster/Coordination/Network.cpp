@@ -103,7 +103,8 @@ Result<std::string> readPem(const std::string &path, std::string_view what,
                              what));
   Result<std::string> text = readFile(path);
   if (!text)
-    return Error(fmt::format("{}: {}", what, text.error().message()));
+    return text.error().withMessage(
+        fmt::format("{}: {}", what, text.error().message()));
   if (text->find("-----BEGIN ") == std::string::npos ||
       text->find(kind) == std::string::npos)
     return Error(fmt::format("expected {} in PEM format (\"-----BEGIN ...{}\") "
@@ -197,9 +198,9 @@ Result<Pem> readPems(const TlsFiles &files) {
   pem.authority = std::move(*text);
   if (Status status = checkPair(pem.certificate, pem.key, pem.authority);
       !status)
-    return Error(fmt::format("'{}', '{}' and '{}': {}", files.certificate,
-                             files.key, files.authority,
-                             status.error().message()));
+    return status.error().withMessage(
+        fmt::format("'{}', '{}' and '{}': {}", files.certificate, files.key,
+                    files.authority, status.error().message()));
   return pem;
 }
 

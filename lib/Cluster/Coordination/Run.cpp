@@ -316,8 +316,12 @@ grpc::Status Run::report(const coordination::ReportRequest &request) {
       return status;
     if (!reported) {
       const Rank &who = ranks[size_t(request.caller().rank())];
-      reported = {Failure::Kind::REPORTED, request.caller().rank(), who.host,
-                  who.pid, request.text().substr(0, longestText)};
+      reported = {Failure::Kind::REPORTED,
+                  request.caller().rank(),
+                  who.host,
+                  who.pid,
+                  request.text().substr(0, longestText),
+                  errorCodeOf(request.code())};
       reportDeadline = Clock::now() + reportDelay;
     }
   }
@@ -546,9 +550,11 @@ Status Run::waitForEnd(milliseconds timeout) {
     if (first ? ranks[rank].stream == 0 || ranks[rank].knowsFailure
               : ranks[rank].left)
       here.push_back({0, int64_t(rank), {}, {}, nullptr});
-  return Error(fmt::format(
-      "the run has not ended within {}: {} {}", text(timeout), missing(here),
-      first ? "did not take notice of the failure" : "did not leave"));
+  return Error(fmt::format("the run has not ended within {}: {} {}",
+                           text(timeout), missing(here),
+                           first ? "did not take notice of the failure"
+                                 : "did not leave"),
+               ErrorCode::DEADLINE_EXCEEDED);
 }
 
 } // namespace meshloom::detail

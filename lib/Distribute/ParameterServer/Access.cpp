@@ -21,7 +21,7 @@ bool Access::accepts(std::string_view given) const {
 Access accessOf(std::string_view who, const std::optional<std::string> &token,
                 const std::optional<TlsFiles> &tls) {
   auto refuse = [&](const Error &error) {
-    throw Error(fmt::format("[{}] {}", who, error.message()));
+    error.withMessage(fmt::format("[{}] {}", who, error.message())).raise();
   };
   // The same variables mean the same to the coordination service.
   Result<CoordinationServiceOptions> said = serviceOptions(ProcessGroup());

@@ -106,8 +106,10 @@ static std::string expectAddress(const TaskId &id, const Address &address,
                                  const Access &access) {
   const Result<bool> loopback = detail::isLoopback(address.host);
   if (!loopback)
-    throw Error(
-        fmt::format("[Server] {}: {}", str(id), loopback.error().message()));
+    loopback.error()
+        .withMessage(
+            fmt::format("[Server] {}: {}", str(id), loopback.error().message()))
+        .raise();
   if (!*loopback && !access.tls.given() && !access.allowsPlainNetwork)
     throw Error(fmt::format(
         "[Server] {} would listen at {}, where others than this machine can "
@@ -123,18 +125,24 @@ Server::Server(const ClusterSpec &cluster, const std::string &job_name,
                int64_t task_index, const ServerOptions &options) {
   const TaskId id{job_name, task_index};
   if (Status status = validate(cluster, id); !status)
-    throw Error(fmt::format("[Server] {}", status.error().message()));
+    status.error()
+        .withMessage(fmt::format("[Server] {}", status.error().message()))
+        .raise();
   const std::string text = cluster.task_address(job_name, task_index);
   const Result<Address> address =
       splitAddress(text, fmt::format("the address of {}", str(id)));
   if (!address)
-    throw Error(fmt::format("[Server] {}", address.error().message()));
+    address.error()
+        .withMessage(fmt::format("[Server] {}", address.error().message()))
+        .raise();
   Access access = accessOf("Server", options.token, options.tls);
   access.allowsPlainNetwork |= options.allow_plain_network;
   const Result<std::shared_ptr<grpc::ServerCredentials>> credentials =
       serverCredentials(access.tls);
   if (!credentials)
-    throw Error(fmt::format("[Server] {}", credentials.error().message()));
+    credentials.error()
+        .withMessage(fmt::format("[Server] {}", credentials.error().message()))
+        .raise();
   const double coordinatorTimeout =
       options.coordinator_timeout_seconds
           ? *options.coordinator_timeout_seconds
@@ -166,8 +174,10 @@ Server::Server(const ClusterSpec &cluster, const std::string &job_name,
     tasks += cluster.num_tasks(job);
   Result<std::unique_ptr<Gate>> gate = Gate::open(*address, hasTls, tasks);
   if (!gate)
-    throw Error(fmt::format("[Server] {} cannot listen: {}", str(id),
-                            gate.error().message()));
+    gate.error()
+        .withMessage(fmt::format("[Server] {} cannot listen: {}", str(id),
+                                 gate.error().message()))
+        .raise();
   state->gate = std::move(*gate);
   auto acceptor = builder.experimental().AddExternalConnectionAcceptor(
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,

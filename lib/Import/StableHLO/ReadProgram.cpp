@@ -23,8 +23,7 @@ static StringRef remedyFor(StringRef text, StringRef messages) {
   if (messages.contains("`vhlo'"))
     return "vhlo is StableHLO's portable form: stablehlo-translate "
            "--deserialize makes StableHLO of it\n";
-  // The parser does not say which dialect it does not know.
-  if (messages.contains("unregistered dialect") && text.contains("mhlo."))
+  if (text.contains("mhlo."))
     return "mhlo is XLA's own dialect: mlir-hlo-opt "
            "--hlo-legalize-to-stablehlo "
            "makes StableHLO of it\n";
@@ -37,10 +36,12 @@ readProgram(StringRef text, const std::string &path, MLIRContext *context) {
     return Error(path + ": error: this is MLIR bytecode, and Meshloom reads "
                         "text: stablehlo-translate --deserialize prints it, as "
                         "in JAX do lowered.as_text() and "
-                        "exported.mlir_module()");
+                        "exported.mlir_module()",
+                 ErrorCode::INVALID_ARGUMENT, path);
   if (auto fault = sourceFault(text))
     return Error(path + ":" + std::to_string(fault->line) +
-                 ": error: " + fault->message);
+                     ": error: " + fault->message,
+                 ErrorCode::INVALID_ARGUMENT, path);
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(readableSource(text, path), {});
   std::string messages;
@@ -55,11 +56,13 @@ readProgram(StringRef text, const std::string &path, MLIRContext *context) {
       messages += "the program has elements of type " + type.str() +
                   ", which Meshloom does not support\n";
     messages += remedyFor(text, messages);
-    return Error(messages.empty() ? "cannot parse '" + path + "'" : messages);
+    if (messages.empty())
+      return Error("cannot parse '" + path + "'");
+    return Error(messages, ErrorCode::INVALID_ARGUMENT, path);
   }
   TimedScope timed("import");
   if (holdsStableHLO(*module) && failed(importStableHLO(*module)))
-    return Error(messages);
+    return Error(messages, ErrorCode::INVALID_ARGUMENT, path);
   return module;
 }
 

@@ -41,10 +41,11 @@ std::string snakeCase(const std::string &name) {
 [[noreturn]] void failAt(const LayerImpl &impl, const std::string &message,
                          const std::source_location &where) {
   const LayerImpl::State &state = LayerImpl::State::of(impl);
-  throw Error(fmt::format(
-      "[{}] layer '{}': {}{}", state.className, state.name, message,
-      where.line() ? fmt::format(" (at {}:{})", where.file_name(), where.line())
-                   : std::string()));
+  const Error error(
+      fmt::format("[{}] layer '{}': {}", state.className, state.name, message));
+  if (!where.line())
+    error.raise();
+  error.atPlace(fmt::format("{}:{}", where.file_name(), where.line())).raise();
 }
 
 std::string specText(const InputSpec &spec) {
@@ -352,10 +353,12 @@ Layer::call_many(const std::vector<SymbolicTensor> &xs,
     // The line of a layer's own code says nothing to who calls it.
     const std::string line =
         fmt::format("{}:{}", where.file_name(), where.line());
-    if (!where.line() || error.message().find(line) != std::string::npos)
+    if (!where.line() || error.place() == line)
       throw;
-    throw Error(fmt::format("{}; layer '{}' was called at {}", error.message(),
-                            state.name, line));
+    Error(fmt::format("{}; layer '{}' was called at {}", error.message(),
+                      state.name, line),
+          error.code(), line)
+        .raise();
   }
   clearLosses(*this);
   state.results = node->results;

@@ -68,7 +68,8 @@ std::string contentsOf(const data::TensorFolder &folder,
 }
 
 Error keyError(std::string_view function, const Status &failed) {
-  return Error(fmt::format("[{}] {}", function, failed.error().message()));
+  return failed.error().withMessage(
+      fmt::format("[{}] {}", function, failed.error().message()));
 }
 } // namespace
 

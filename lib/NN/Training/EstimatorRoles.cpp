@@ -191,7 +191,10 @@ Estimator::Estimator(ModelFunction model_fn, RunConfig config)
                   R"(process is: "task": {"type": "worker", "index": 0})");
     if (state->task->type != evaluatorJob)
       if (Status status = validate(state->cluster, state->task); !status)
-        throw Error(fmt::format("[Estimator] {}", status.error().message()));
+        status.error()
+            .withMessage(
+                fmt::format("[Estimator] {}", status.error().message()))
+            .raise();
     if (state->cluster.has_job("ps") && !state->cluster.has_job("chief"))
       throw Error(R"([Estimator] expected a "chief" in TF_CONFIG's cluster, )"
                   "which has the workers train: there is none beside its "

@@ -140,7 +140,7 @@ void plot(const std::vector<PlotCurve> &curves,
     drawCurve(out, curves[i], i, x, y);
   out << "</svg>\n";
   if (Status written = writeFile(path.string(), out.str()); !written)
-    throw Error("[plot] " + written.error().message());
+    written.error().withMessage("[plot] " + written.error().message()).raise();
 }
 
 void plot(const History &history, const std::filesystem::path &path,

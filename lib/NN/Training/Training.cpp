@@ -136,10 +136,12 @@ void Training::build(const Element &batch, std::string_view function,
       // A layer's own message says nothing of who called.
       const std::string at =
           fmt::format("{}:{}", line.file_name(), line.line());
-      if (!where || error.message().find(at) != std::string::npos)
+      if (!where || error.place() == at)
         throw;
-      throw Error(fmt::format("{}; it was built by {} at {}", error.message(),
-                              function, at));
+      Error(fmt::format("{}; it was built by {} at {}", error.message(),
+                        function, at),
+            error.code(), at)
+          .raise();
     }
   }
   if (!mesh && !workers && model.built())
@@ -458,17 +460,19 @@ void Training::inPart(std::string_view part, size_t output, F &&run) const {
   try {
     run();
   } catch (const Error &error) {
-    if (typeid(error) != typeid(Error))
+    if (!error.isOfCodeClass())
       throw;
     std::string layer;
     if (auto *graph = dynamic_cast<ModelImpl *>(&model.implementation());
         graph && output < graph->outputs().size())
       layer = fmt::format(" of layer '{}'", graph->outputs()[output].name());
-    throw Error(fmt::format("{}; in {} of {}{}", error.what(), part,
-                            outputs.size() > 1
-                                ? fmt::format("output {}", output)
-                                : std::string("the model's output"),
-                            layer));
+    error
+        .withMessage(fmt::format("{}; in {} of {}{}", error.what(), part,
+                                 outputs.size() > 1
+                                     ? fmt::format("output {}", output)
+                                     : std::string("the model's output"),
+                                 layer))
+        .raise();
   }
 }
 

@@ -55,7 +55,8 @@ Result<std::shared_ptr<Platform>> platform(const std::string &name) {
     return made;
   }
   return Error(fmt::format("there is no platform '{}'; the platforms are {}",
-                           name, fmt::join(platformNames(), ", ")));
+                           name, fmt::join(platformNames(), ", ")),
+               ErrorCode::NOT_FOUND);
 }
 
 } // namespace meshloom

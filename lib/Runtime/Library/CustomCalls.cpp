@@ -33,17 +33,18 @@ std::vector<CustomOperand> operandsOf(const std::vector<LibraryOperand> &boxes,
 
 Status callTarget(const CustomTarget &target, const std::string &name,
                   const CustomCall &call) {
-  auto failed = [&](std::string_view why) {
-    // The user's own words.
+  auto failed = [&](const Error &error) {
+    // The text of an assertion is the user's.
     if (name == assertTarget)
-      return Error(std::string(why));
-    return Error(fmt::format("custom call '{}' failed: {}", name, why));
+      return error;
+    return error.withMessage(
+        fmt::format("custom call '{}' failed: {}", name, error.message()));
   };
   try {
     Status done = target.run(call);
-    return done ? done : Status(failed(done.error().message()));
+    return done ? done : Status(failed(done.error()));
   } catch (const std::exception &error) {
-    return failed(error.what());
+    return failed(Error::of(error));
   }
 }
 

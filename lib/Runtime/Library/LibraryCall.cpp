@@ -40,7 +40,7 @@ LibraryCall::make(const Program &program, const KernelStep &step,
   }
   MadeRoutine routine = row->make(described);
   if (!routine)
-    return Error(
+    return routine.error().withMessage(
         fmt::format("'{}': {}", step.library, routine.error().message()));
   call->routine = std::move(*routine);
   return std::shared_ptr<const LibraryCall>(std::move(call));

@@ -13,7 +13,8 @@ namespace {
 struct Outcome {
   static constexpr unsigned WELL = ~0U;
   unsigned step = WELL;
-  char text[1020] = {};
+  int32_t code = 0; ///< an ErrorCode
+  char text[1016] = {};
 };
 } // namespace
 
@@ -22,8 +23,9 @@ Status plan::agreeOnOutcome(Communicator &communicator, RunExchanges &exchanges,
   Outcome outcome;
   if (own.any()) {
     outcome.step = own.step();
-    const std::string text = own.error(program).message();
-    text.copy(outcome.text, sizeof outcome.text - 1);
+    const Error error = own.error(program);
+    outcome.code = int32_t(error.code());
+    error.message().copy(outcome.text, sizeof outcome.text - 1);
   }
   std::vector<Outcome> all(size_t(communicator.size()));
   std::vector<int> group(all.size());
@@ -34,14 +36,16 @@ Status plan::agreeOnOutcome(Communicator &communicator, RunExchanges &exchanges,
       {reinterpret_cast<char *>(all.data()), all.size() * sizeof outcome},
       exchanges.timeout);
   if (Status ok = communicator.wait(came); !ok)
-    return Error(
+    return ok.error().withMessage(
         fmt::format("whether all values are finite: {}", ok.error().message()));
   const auto first = std::ranges::min_element(all, {}, &Outcome::step);
   if (first->step == Outcome::WELL)
     return Success();
   const int rank = int(first - all.begin());
-  return Error(fmt::format(
-      "{} (in process {}, {})",
-      std::string_view(first->text, strnlen(first->text, sizeof first->text)),
-      rank, communicator.hostOf(rank)));
+  return Error(
+      fmt::format("{} (in process {}, {})",
+                  std::string_view(first->text,
+                                   strnlen(first->text, sizeof first->text)),
+                  rank, communicator.hostOf(rank)),
+      errorCodeOf(first->code));
 }

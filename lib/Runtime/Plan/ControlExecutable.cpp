@@ -392,10 +392,10 @@ Result<bool> ControlExecutable::goesOn(const LoopPlan &loop,
       communicator.allReduce(all, exchanging->take(1), DType::I32,
                              ReduceKind::Max, &any, 1, exchanging->timeout);
   if (Status ok = communicator.wait(agreed); !ok)
-    return Error(fmt::format("{}{}in '{}': whether to go on: {}",
-                             loop.step->note.location,
-                             loop.step->note.location.empty() ? "" : ": ",
-                             loop.step->note.op, ok.error().message()));
+    return ok.error().withMessage(fmt::format(
+        "{}{}in '{}': whether to go on: {}", loop.step->note.location,
+        loop.step->note.location.empty() ? "" : ": ", loop.step->note.op,
+        ok.error().message()));
   return any != 0;
 }
 

@@ -24,6 +24,7 @@ plan::loadProgram(const std::shared_ptr<PlanClient> &client,
       return loaded.error();
     return std::shared_ptr<Executable>(std::move(*loaded));
   } catch (const std::bad_alloc &) {
-    return Error("out of memory while loading a program");
+    return Error("out of memory while loading a program",
+                 ErrorCode::RESOURCE_EXHAUSTED);
   }
 }

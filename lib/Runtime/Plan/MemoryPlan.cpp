@@ -347,5 +347,6 @@ Result<MemoryPlan> plan::planMemory(const Program &program,
     if (*ordered)
       return std::move(planner.plan);
   }
-  return Error("the program's steps depend on each other in a circle");
+  return Error("the program's steps depend on each other in a circle",
+               ErrorCode::INTERNAL);
 }

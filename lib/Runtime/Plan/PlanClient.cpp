@@ -78,7 +78,7 @@ PlanClient::allocate(const ArrayType &type) {
   for (size_t slot = 0; slot < blocks.size(); ++slot) {
     Result<Block> block = allocate(slot, each);
     if (!block)
-      return Error(
+      return block.error().withMessage(
           fmt::format("{}: {}", type.to_string(), block.error().message()));
     blocks[slot] = std::move(*block);
   }

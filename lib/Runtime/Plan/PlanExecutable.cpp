@@ -136,11 +136,14 @@ Status PlanExecutable::countMemory(int64_t bytes, const std::string &prefix,
   if (bytes <= device->memoryLimit())
     return Success();
   const bool apart = !device->sharesMemory() && devices > 1;
-  return Error(fmt::format(
-      "{}out of memory: program '{}' needs {}{}{}, and {} may be used", prefix,
-      loaded.name, formatBytes(apart ? stats.peakBytesPerDevice : bytes),
-      apart ? fmt::format(" on each of {} devices", devices) : "", detail,
-      formatBytes(device->memoryLimit())));
+  return Error(
+      fmt::format(
+          "{}out of memory: program '{}' needs {}{}{}, and {} may be used",
+          prefix, loaded.name,
+          formatBytes(apart ? stats.peakBytesPerDevice : bytes),
+          apart ? fmt::format(" on each of {} devices", devices) : "", detail,
+          formatBytes(device->memoryLimit())),
+      ErrorCode::RESOURCE_EXHAUSTED);
 }
 
 /// The first place in the user's program that is known of any step.
@@ -297,7 +300,8 @@ Result<std::vector<Array>> PlanExecutable::runNow(std::vector<Array> arguments,
       return run(std::move(arguments));
     } catch (const std::bad_alloc &) {
       return Error(
-          fmt::format("out of memory while running program '{}'", loaded.name));
+          fmt::format("out of memory while running program '{}'", loaded.name),
+          ErrorCode::RESOURCE_EXHAUSTED);
     }
   }();
   if (profiled)

@@ -45,7 +45,8 @@ Status SeparateExecutable::plan() {
                    happensOnce(loaded, loaded.steps[action.step]));
     if (action.kind == Action::Kind::Step) {
       if (Status ok = prepareStep(action.step); !ok)
-        return Error(describe(loaded, action.step) + ok.error().message());
+        return ok.error().withMessage(describe(loaded, action.step) +
+                                      ok.error().message());
     } else if (action.kind == Action::Kind::Move) {
       const auto &step = std::get<CollectiveStep>(loaded.steps[action.step]);
       move = std::make_unique<BoxMove>(loaded, step, step.moves[action.part]);
@@ -127,7 +128,7 @@ void SeparateExecutable::checkFinite(const Action &action,
         hasNonFinite(decl.type,
                      static_cast<const char *>(call.operands[operand]),
                      call.iterations.extent.data(), strides, unsigned(loops)))
-      failure.report(action.step, nonFiniteMessage(decl.name));
+      failure.report(action.step, nonFiniteError(decl.name));
   }
 }
 
@@ -142,7 +143,7 @@ void SeparateExecutable::onEachSlot(unsigned step, Failure &failure,
     try {
       body(slot);
     } catch (const std::exception &error) {
-      failure.report(step, error.what());
+      failure.report(step, Error::of(error));
     }
   });
 }
@@ -210,7 +211,7 @@ void SeparateExecutable::runOn(size_t slot, const Action &action,
   }
   const DeviceCall call = bind(action, slot, frame);
   if (Status ok = runStep(action.step, call); !ok)
-    failure.report(action.step, ok.error().message());
+    failure.report(action.step, ok.error());
   else if (options.checkNonFinite)
     checkFinite(action, call, failure);
 }

@@ -60,10 +60,11 @@ std::string Engine::nameOf(int peer) const {
 
 Error Engine::mismatch(int from, int to, uint64_t tag, int64_t sent,
                        int64_t expected) const {
-  return Error(fmt::format(
-      "[transport] {} sends {} bytes by tag {:#x}, {} expects {}: they do not "
-      "run the same program",
-      nameOf(from), sent, tag, nameOf(to), expected));
+  return Error(fmt::format("[transport] {} sends {} bytes by tag {:#x}, {} "
+                           "expects {}: they do not "
+                           "run the same program",
+                           nameOf(from), sent, tag, nameOf(to), expected),
+               ErrorCode::FAILED_PRECONDITION);
 }
 
 std::unique_ptr<Engine::Transfer>
@@ -280,7 +281,8 @@ bool Engine::receiveFrames(int peer, Channel &channel) {
     if (!end || link.hasNext())
       return false;
     failChannel(peer,
-                Error(fmt::format("[transport] {}: {}", nameOf(peer), *end)));
+                Error(fmt::format("[transport] {}: {}", nameOf(peer), *end),
+                      ErrorCode::UNAVAILABLE));
     return true;
   }
   bool isProgress = false;
@@ -289,8 +291,8 @@ bool Engine::receiveFrames(int peer, Channel &channel) {
     const Result<std::optional<Frame>> next = link.next();
     std::optional<Error> error;
     if (!next) {
-      error = Error(fmt::format("[transport] {}: {}", nameOf(peer),
-                                next.error().message()));
+      error = next.error().withMessage(fmt::format(
+          "[transport] {}: {}", nameOf(peer), next.error().message()));
     } else if (const std::optional<Frame> frame = *next) {
       const FrameKind kind = frame->header.kind;
       isProgress |= kind != FrameKind::Note && kind != FrameKind::Offer;
@@ -319,7 +321,8 @@ bool Engine::receiveFrames(int peer, Channel &channel) {
         break;
       default:
         error = Error(fmt::format("[transport] {} sends what is no message",
-                                  nameOf(peer)));
+                                  nameOf(peer)),
+                      ErrorCode::DATA_LOSS);
       }
     }
     if (error)
@@ -343,7 +346,8 @@ std::optional<Error> Engine::takeData(int peer, Channel &channel,
     if (!whole || header.total > EAGER_BYTES)
       return Error(fmt::format("[transport] {} sends a message of {} bytes "
                                "that nobody waits for",
-                               nameOf(peer), header.total));
+                               nameOf(peer), header.total),
+                   ErrorCode::DATA_LOSS);
     channel.early[header.tag].push_back(
         std::make_shared<std::string>(frame.payload, header.bytes));
     link.pop();
@@ -354,7 +358,8 @@ std::optional<Error> Engine::takeData(int peer, Channel &channel,
     return mismatch(peer, self, header.tag, header.total, transfer.bytes);
   if (header.offset != transfer.moved)
     return Error(fmt::format("[transport] {} left out a part of a message",
-                             nameOf(peer)));
+                             nameOf(peer)),
+                 ErrorCode::DATA_LOSS);
   bool held = false;
   takePart(transfer, header, frame.payload, [&] {
     held = true;

@@ -25,7 +25,8 @@ void Engine::leave() {
   while (!takeRole())
     std::this_thread::yield();
   pass();
-  closeAll("", Error("[transport] this rank has left the others"));
+  closeAll("", Error("[transport] this rank has left the others",
+                     ErrorCode::UNAVAILABLE));
   giveRole();
 }
 
@@ -75,12 +76,13 @@ std::optional<Error> Engine::takeNote(int peer, Channel &channel,
       std::string_view(frame.payload, size_t(frame.header.bytes)), nameOf(self),
       nameOf(peer), self < peer);
   if (!compared)
-    return Error(fmt::format("[transport] {}: {}", nameOf(peer),
-                             compared.error().message()));
+    return compared.error().withMessage(fmt::format(
+        "[transport] {}: {}", nameOf(peer), compared.error().message()));
   channel.position = {Clock::now(), compared->calls, std::move(compared->last),
                       std::move(compared->fewer)};
   if (!compared->difference.empty())
-    giveUp(Error(std::move(compared->difference)));
+    giveUp(
+        Error(std::move(compared->difference), ErrorCode::FAILED_PRECONDITION));
   else if (frame.header.tag != 0)
     tell(peer, channel, /*asks=*/false);
   return std::nullopt;
@@ -114,12 +116,16 @@ Engine::behindInOtherThreads(std::chrono::milliseconds limit) const {
     if (!position || !position->fewer)
       continue;
     const CallOrder::Comparison::Fewer &fewer = *position->fewer;
-    return Error(fmt::format(
-        "[transport] DeadlineExceeded: {} runs, but did not come within {} ms "
-        "to what this rank waits for: of the calls that other threads than the "
-        "main one make it has made {} {} times, this rank {} times. Every "
-        "process makes the same calls in such threads, in any order",
-        nameOf(peer), limit.count(), fewer.call, fewer.other, fewer.own));
+    return Error(
+        fmt::format(
+            "[transport] DeadlineExceeded: {} runs, but did not come within {} "
+            "ms "
+            "to what this rank waits for: of the calls that other threads than "
+            "the "
+            "main one make it has made {} {} times, this rank {} times. Every "
+            "process makes the same calls in such threads, in any order",
+            nameOf(peer), limit.count(), fewer.call, fewer.other, fewer.own),
+        ErrorCode::DEADLINE_EXCEEDED);
   }
   return std::nullopt;
 }
@@ -139,16 +145,19 @@ std::optional<Error> Engine::behind(std::chrono::milliseconds limit) const {
   if (last < 0)
     return behindInOtherThreads(limit);
   const Channel::Position &position = *channels[last].position;
-  return Error(fmt::format(
-      "[transport] DeadlineExceeded: {} runs, but did not come within {} ms to "
-      "what this rank waits for: of the calls that all processes make it has "
-      "made {}{}, this "
-      "rank {}, the last of them {}",
-      nameOf(last), limit.count(), position.calls,
-      position.last.empty()
-          ? ""
-          : fmt::format(", the last of them {}", position.last),
-      own, calls->last()));
+  return Error(
+      fmt::format("[transport] DeadlineExceeded: {} runs, but did not come "
+                  "within {} ms to "
+                  "what this rank waits for: of the calls that all processes "
+                  "make it has "
+                  "made {}{}, this "
+                  "rank {}, the last of them {}",
+                  nameOf(last), limit.count(), position.calls,
+                  position.last.empty()
+                      ? ""
+                      : fmt::format(", the last of them {}", position.last),
+                  own, calls->last()),
+      ErrorCode::DEADLINE_EXCEEDED);
 }
 
 /// A transfer is late when neither it nor anything else in its direction has
@@ -200,14 +209,17 @@ void Engine::checkTimeouts() {
       continue;
     failChannel(
         peer,
-        Error(fmt::format(
-            "[transport] DeadlineExceeded: {} {} within {} ms ({} of {} bytes "
-            "{}, tag {:#x})",
-            nameOf(peer),
-            runs ? "runs, but waits for something else: it did not come to "
-                   "what this rank waits for"
-                 : "hangs, or cannot be reached: it did not answer",
-            late->timeout.count(), late->moved, late->bytes,
-            late->sending ? "sent" : "received", late->tag)));
+        Error(
+            fmt::format(
+                "[transport] DeadlineExceeded: {} {} within {} ms ({} of {} "
+                "bytes "
+                "{}, tag {:#x})",
+                nameOf(peer),
+                runs ? "runs, but waits for something else: it did not come to "
+                       "what this rank waits for"
+                     : "hangs, or cannot be reached: it did not answer",
+                late->timeout.count(), late->moved, late->bytes,
+                late->sending ? "sent" : "received", late->tag),
+            ErrorCode::DEADLINE_EXCEEDED));
   }
 }

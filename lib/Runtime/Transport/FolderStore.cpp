@@ -37,7 +37,8 @@ Status FolderStore::set(const std::string &key, std::string_view value) {
   if (stream)
     std::filesystem::rename(draft, file, error);
   if (!stream || error)
-    return Error(fmt::format("[store] cannot write {}", file));
+    return Error(fmt::format("[store] cannot write {}", file),
+                 ErrorCode::UNAVAILABLE);
   return Success();
 }
 
@@ -49,7 +50,8 @@ Result<std::string> FolderStore::get(const std::string &key,
       return std::move(**found);
     if (std::chrono::steady_clock::now() > deadline)
       return Error(fmt::format("[store] nobody has set '{}' within {} ms", key,
-                               timeout.count()));
+                               timeout.count()),
+                   ErrorCode::DEADLINE_EXCEEDED);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
@@ -67,6 +69,7 @@ Status FolderStore::erase(const std::string &prefix) {
     if (entry.path().filename().string().starts_with("k" + fileName(prefix)))
       std::filesystem::remove(entry.path(), error);
   if (error)
-    return Error(fmt::format("[store] cannot erase in {}", folder));
+    return Error(fmt::format("[store] cannot erase in {}", folder),
+                 ErrorCode::UNAVAILABLE);
   return Success();
 }

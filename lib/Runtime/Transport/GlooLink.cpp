@@ -356,6 +356,7 @@ meshloom::connectByGloo(KeyValueStore &store, const std::vector<int> &peers,
       links.emplace(peer, std::make_unique<GlooLink>(context, peer, bell));
     return links;
   } catch (const std::exception &error) {
-    return Error(fmt::format("[transport] {}", error.what()));
+    return Error(fmt::format("[transport] {}", error.what()),
+                 ErrorCode::UNAVAILABLE);
   }
 }

@@ -195,7 +195,7 @@ private:
     auto said = store.gather(fmt::format("{}{}", options.prefix, subject),
                              options.rank, options.size, own, timeLeft());
     if (!said)
-      return Error("[transport] " + said.error().message());
+      return said.error().withMessage("[transport] " + said.error().message());
     return said;
   }
   std::string nameOf(int peer) const {

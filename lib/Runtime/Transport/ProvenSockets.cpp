@@ -108,7 +108,8 @@ Result<Socket> listenAt(const std::string &host) {
       return listener;
     error = errno;
   }
-  return Error(fmt::format("no port can be listened at: {}", strerror(error)));
+  return Error(fmt::format("no port can be listened at: {}", strerror(error)),
+               ErrorCode::RESOURCE_EXHAUSTED);
 }
 
 /// "ADDRESS PORT" in numbers.
@@ -200,8 +201,9 @@ private:
       if (!text && failure())
         return *failure();
       if (!text)
-        return Error(fmt::format("[transport] rank {} gives no TCP address: {}",
-                                 peer, text.error().message()));
+        return text.error().withMessage(
+            fmt::format("[transport] rank {} gives no TCP address: {}", peer,
+                        text.error().message()));
       const size_t space = text->find(' ');
       if (space == std::string::npos)
         return failureOf(peer,

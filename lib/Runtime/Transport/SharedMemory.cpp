@@ -239,7 +239,8 @@ public:
         return std::optional(frame);
       }
     }
-    return Error("the memory that it shares with this process is damaged");
+    return Error("the memory that it shares with this process is damaged",
+                 ErrorCode::DATA_LOSS);
   }
 
   void pop() override {

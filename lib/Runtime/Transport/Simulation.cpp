@@ -157,7 +157,9 @@ public:
   }
 
   void finish(int rank) {
-    leave(rank, Error("[simulation] this rank has ended"), "has ended");
+    leave(rank,
+          Error("[simulation] this rank has ended", ErrorCode::UNAVAILABLE),
+          "has ended");
     std::lock_guard lock(mutex);
     ranks[rank].finished = true;
   }
@@ -398,10 +400,12 @@ private:
       if (send.bytes != receive.bytes) {
         underWay.erase(transfer->key());
         const auto &[from, to, tag] = send.channel;
-        const Error error(fmt::format(
-            "[simulation] rank {} (host {}) sends {} bytes by tag {:#x}, rank "
-            "{} expects {}: they do not run the same program",
-            from, HOST, send.bytes, tag, to, receive.bytes));
+        const Error error(
+            fmt::format("[simulation] rank {} (host {}) sends {} bytes by tag "
+                        "{:#x}, rank "
+                        "{} expects {}: they do not run the same program",
+                        from, HOST, send.bytes, tag, to, receive.bytes),
+            ErrorCode::FAILED_PRECONDITION);
         for (const SidePtr &side : {transfer->send, transfer->receive})
           happen(0, [side, error] { side->fail(error); });
         return;
@@ -434,8 +438,10 @@ private:
     transfer->moved += bytes;
     std::unique_lock lock(mutex);
     if (arrivals == options.killAfter && options.killedRank >= 0)
-      leaveLocked(options.killedRank, Error("[simulation] this rank is killed"),
-                  "its process has ended");
+      leaveLocked(
+          options.killedRank,
+          Error("[simulation] this rank is killed", ErrorCode::UNAVAILABLE),
+          "its process has ended");
     if (transfer->moved < send.bytes) {
       happen(delay(transfer->draws), [this, transfer] { arrive(transfer); });
       return;
@@ -459,10 +465,12 @@ private:
                           sides->front()->sends ? "sends to" : "waits for",
                           sides->front()->peer(), sides->front()->bytes,
                           std::get<2>(channel)));
-    const Error error(fmt::format(
-        "[simulation] the ranks wait for each other, as they do when "
-        "collectives are not in one order on all of them: {}",
-        fmt::join(waits, "; ")));
+    const Error error(
+        fmt::format(
+            "[simulation] the ranks wait for each other, as they do when "
+            "collectives are not in one order on all of them: {}",
+            fmt::join(waits, "; ")),
+        ErrorCode::DEADLINE_EXCEEDED);
     for (int rank = 0; rank < options.size; ++rank)
       if (!ranks[rank].gone)
         ranks[rank].gone = error;

@@ -372,7 +372,8 @@ void KernelCompiler::Work::lower(ArrayRef<KernelToCompile> brought, bool last) {
       try {
         return translate(item, lowering);
       } catch (const std::bad_alloc &) {
-        return Error("there is not enough memory to compile a kernel");
+        return Error("there is not enough memory to compile a kernel",
+                     ErrorCode::RESOURCE_EXHAUSTED);
       }
     }();
     std::lock_guard lock(mutex);

@@ -84,7 +84,8 @@ public:
                  const std::string &call = {});
 
   /// Ends the run for all: every rank gets a failure with this text.
-  void reportFailure(const std::string &text);
+  void reportFailure(const std::string &text,
+                     ErrorCode code = ErrorCode::UNAVAILABLE);
   /// The run's failure; nothing while all is well.
   std::optional<Failure> failure() const;
   /// Calls `callback` when the run fails, from another thread; at once where it

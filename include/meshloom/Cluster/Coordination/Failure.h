@@ -1,6 +1,8 @@
 // Failure: why a run of several processes ends.
 #pragma once
 
+#include "meshloom/Core/Result.h"
+
 #include <cstdint>
 #include <string>
 
@@ -27,9 +29,12 @@ struct Failure {
   std::string host; ///< where the rank runs
   int64_t pid = 0;  ///< there
   std::string text; ///< what happened
+  ErrorCode code = ErrorCode::UNAVAILABLE;
 
   /// "rank 2 (host b, process 4711) ended: ...", a line without a newline.
   std::string message() const;
+  /// The error of everything that needs the run.
+  Error error() const { return Error(message(), code); }
 };
 
 } // namespace meshloom

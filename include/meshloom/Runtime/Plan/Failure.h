@@ -11,12 +11,12 @@ namespace meshloom::plan {
 /// The first failure of a step, in program order, found by any thread.
 class Failure {
 public:
-  void report(unsigned step, std::string message) {
+  void report(unsigned step, Error error) {
     std::lock_guard lock(mutex);
     if (failed && first <= step)
       return;
     first = step;
-    text = std::move(message);
+    reported = std::move(error);
     failed = true;
   }
   bool any() const { return failed.load(std::memory_order_relaxed); }
@@ -24,14 +24,14 @@ public:
   unsigned step() const { return first; }
   /// Names the step's source location and op.
   Error error(const Program &program) const {
-    return Error(describe(program, first) + text);
+    return reported.withMessage(describe(program, first) + reported.message());
   }
 
 private:
   std::atomic<bool> failed{false};
   std::mutex mutex;
   unsigned first = 0;
-  std::string text;
+  Error reported{""};
 };
 
 } // namespace meshloom::plan

@@ -82,7 +82,8 @@ Result<Block> MemoryPool::allocate(int64_t bytes) {
       return Error(fmt::format("out of memory: {} more are needed, {} of {} "
                                "are in use",
                                formatBytes(bytes), formatBytes(used),
-                               formatBytes(byteLimit)));
+                               formatBytes(byteLimit)),
+                   ErrorCode::RESOURCE_EXHAUSTED);
     // A kept block of up to an eighth more than asked for is good enough.
     auto found = free.lower_bound(size);
     if (found != free.end() && found->first <= size + size / 8) {
@@ -99,7 +100,8 @@ Result<Block> MemoryPool::allocate(int64_t bytes) {
     if (!data) {
       used -= size;
       return Error(fmt::format("out of memory: the system has no {} left",
-                               formatBytes(bytes)));
+                               formatBytes(bytes)),
+                   ErrorCode::RESOURCE_EXHAUSTED);
     }
   }
   setUsable(data, bytes, size);

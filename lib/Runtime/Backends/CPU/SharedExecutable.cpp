@@ -319,8 +319,8 @@ Result<Call> SharedExecutable::prepareCall(const Item &item,
     auto function =
         library::HostCall::make(loaded, loaded.steps[work.step], kernels.get());
     if (!function)
-      return Error(plan::describe(loaded, work.step) +
-                   function.error().message());
+      return function.error().withMessage(plan::describe(loaded, work.step) +
+                                          function.error().message());
     call.function = std::move(*function);
   }
   return call;
@@ -467,7 +467,7 @@ void SharedExecutable::runCall(const Call &call, int64_t chunk, char *scratch,
       frame.origin[l] += work.begin[l];
     Status status = runInstance(call, frame, instance, i);
     if (!status) {
-      run.failure.report(work.step, status.error().message());
+      run.failure.report(work.step, status.error());
       return;
     }
     for (unsigned a : call.nonFinite) {
@@ -482,7 +482,7 @@ void SharedExecutable::runCall(const Call &call, int64_t chunk, char *scratch,
       if (!empty &&
           hasNonFinite(buffer.type, static_cast<char *>(frame.pointers[a]),
                        frame.extent.data(), strides, unsigned(loops)))
-        nonFiniteOf(run).report(work.step, nonFiniteMessage(buffer.name));
+        nonFiniteOf(run).report(work.step, nonFiniteError(buffer.name));
     }
   }
 }
@@ -535,7 +535,7 @@ void SharedExecutable::runChunk(const ReadyPhase &phase, int64_t chunk,
       else
         runCall(call, chunk, scratch, frame, run);
     } catch (const std::exception &error) {
-      run.failure.report(call.work->step, error.what());
+      run.failure.report(call.work->step, Error::of(error));
     }
   }
   kept = std::move(frame);
@@ -566,16 +566,16 @@ void SharedExecutable::runExchange(const Work &work, Run &run) {
     if (Status ok = call.end(communicator, memory); !ok)
       run.failure.report(
           work.step,
-          fmt::format(
+          ok.error().withMessage(fmt::format(
               "{} between processes: {}",
               name(std::get<CollectiveStep>(loaded.steps[work.step]).kind),
-              ok.error().message()));
+              ok.error().message())));
     else if (checksTogether() &&
              isReduction(std::get<CollectiveStep>(loaded.steps[work.step])) &&
              !call.isFinite(memory))
       run.nonFinite.report(
           work.step,
-          nonFiniteMessage(
+          nonFiniteError(
               graph.buffers[graph.exchanges[work.exchange].to].name));
   }
   if (!profiled)
@@ -605,7 +605,7 @@ bool SharedExecutable::failedTogether(const Run &run) {
 /// Others wait for what this process does not send any more.
 void SharedExecutable::abandonExchanges(const Error &error) {
   Communicator &communicator = *cpus.communicator();
-  communicator.abort(Error(
+  communicator.abort(error.withMessage(
       fmt::format("process {} ({}): {}", communicator.rank(),
                   communicator.hostOf(communicator.rank()), error.message())));
   for (const ExchangeCall &call : exchangeCalls)

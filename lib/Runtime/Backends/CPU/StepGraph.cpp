@@ -74,7 +74,8 @@ Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) const {
   }
   Result<StepSpace> space = spaceOf(loops, program, decls, addends, processes);
   if (!space)
-    return Error(describe(program, work.step) + space.error().message());
+    return space.error().withMessage(describe(program, work.step) +
+                                     space.error().message());
   work.extents = space->hull.extent;
   work.begin = space->hull.offset;
   for (Access &access : work.accesses)

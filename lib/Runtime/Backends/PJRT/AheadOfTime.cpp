@@ -120,10 +120,11 @@ Result<Topology> Topology::create(const Plugin &plugin, const std::string &name,
   if (Status ok = plugin.call(Slot::TopologyDescription_Create, arguments,
                               fmt::format("compile for '{}'", name));
       !ok)
-    return Error(fmt::format("{}\nTopologies of TPUs are GENERATION:SHAPE, the "
-                             "chips along x, y and z: v5e:2x4, v5e:16x16, "
-                             "v6e:2x4, v4:2x2x2, v5p:2x2x2",
-                             ok.error().message()));
+    return ok.error().withMessage(
+        fmt::format("{}\nTopologies of TPUs are GENERATION:SHAPE, the "
+                    "chips along x, y and z: v5e:2x4, v5e:16x16, "
+                    "v6e:2x4, v4:2x2x2, v5p:2x2x2",
+                    ok.error().message()));
   Topology topology(plugin, arguments.get<Handle>(Args::topology), name);
   if (Status ok = topology.readDevices(); !ok)
     return ok.error();

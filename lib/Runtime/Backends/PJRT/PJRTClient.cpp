@@ -71,7 +71,7 @@ bool holdsIdentity(const Layout &layout, int64_t device) {
 }
 
 Error about(const ArrayType &type, const Error &error) {
-  return Error(type.to_string() + ": " + error.message());
+  return error.withMessage(type.to_string() + ": " + error.message());
 }
 } // namespace
 

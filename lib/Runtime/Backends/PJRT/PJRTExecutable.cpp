@@ -167,8 +167,8 @@ PJRTExecutable::execute(std::vector<Array> arguments) {
     return loaded.execute(handles, {kept});
   }();
   if (!run)
-    return Error(fmt::format("program '{}': {}", signature().name,
-                             run.error().message()));
+    return run.error().withMessage(fmt::format(
+        "program '{}': {}", signature().name, run.error().message()));
 
   const Event done =
       completionOf(std::move(run->done), begin, std::move(profiled));
@@ -223,7 +223,7 @@ loadExecutable(std::shared_ptr<PJRTClient> client, Compiled compiled,
   auto program =
       client->session().plugin->compile(compiled.stableHLO()->text, options);
   if (!program)
-    return Error(
+    return program.error().withMessage(
         fmt::format("program '{}': {}", name, program.error().message()));
   auto executable = std::make_shared<PJRTExecutable>(
       std::move(client), std::move(compiled), assignment, std::move(*program),

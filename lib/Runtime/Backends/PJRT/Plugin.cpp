@@ -95,9 +95,11 @@ std::string_view pjrt::errorCodeName(int32_t code) {
                                                       : "an unknown error";
 }
 
-Error Plugin::refuse(std::string_view action, std::string_view why) const {
+Error Plugin::refuse(std::string_view action, std::string_view why,
+                     ErrorCode code) const {
   return Error(fmt::format("cannot {} with the PJRT plug-in '{}': {}", action,
-                           file, why));
+                           file, why),
+               code);
 }
 
 bool Plugin::has(Slot slot) const {
@@ -147,7 +149,8 @@ Status Plugin::take(capi::Handle error, std::string_view action) const {
   function(Slot::Error_Destroy)(destroy.data());
   return refuse(action,
                 fmt::format("{}: {}", errorCodeName(number),
-                            message.empty() ? "no reason given" : message));
+                            message.empty() ? "no reason given" : message),
+                errorCodeOf(number));
 }
 
 /// Reads no more of the table than its version and size allow.

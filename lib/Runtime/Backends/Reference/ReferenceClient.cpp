@@ -38,7 +38,8 @@ public:
       return plan::Block(memory, memory->data());
     } catch (const std::exception &) { // bad_alloc or length_error
       return Error(fmt::format("out of memory: the system has no {} left",
-                               plan::formatBytes(bytes)));
+                               plan::formatBytes(bytes)),
+                   ErrorCode::RESOURCE_EXHAUSTED);
     }
   }
 

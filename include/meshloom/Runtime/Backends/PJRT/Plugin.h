@@ -92,7 +92,8 @@ private:
   explicit Plugin(std::string path) : file(std::move(path)) {}
   static Result<const Plugin *> open(const std::string &path);
   Status checkTable();
-  Error refuse(std::string_view action, std::string_view why) const;
+  Error refuse(std::string_view action, std::string_view why,
+               ErrorCode code = ErrorCode::FAILED_PRECONDITION) const;
   capi::Function function(capi::Slot slot) const;
 
   std::string file;
