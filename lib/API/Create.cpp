@@ -59,23 +59,25 @@ Tensor filled(Shape shape, double value, DType type, std::string_view op,
     call.name = op;
     call.operands = {scalar};
     call.where = where;
-    call.body = [shape](Emitter &e, ArrayRef<Value> operands) {
-      Attribute splat;
-      if (mlir::matchPattern(operands[0], mlir::m_Constant(&splat)) &&
-          operands[0].use_empty()) {
-        Operation *scalar = operands[0].getDefiningOp();
-        Type elementType = e.elementType(operands[0]);
-        auto wide = RankedTensorType::get(shape, elementType);
-        Value result = e.builder.create<dtensor::ConstantOp>(
-            e.location, wide,
-            DenseElementsAttr::get(
-                wide,
-                cast<DenseElementsAttr>(splat).getSplatValue<Attribute>()));
-        scalar->erase();
-        return one(result);
-      }
-      return one(e.broadcastTo(operands[0], shape));
-    };
+    call.setBody(
+        [](Emitter &e, ArrayRef<Value> operands, const auto &shape) {
+          Attribute splat;
+          if (mlir::matchPattern(operands[0], mlir::m_Constant(&splat)) &&
+              operands[0].use_empty()) {
+            Operation *scalar = operands[0].getDefiningOp();
+            Type elementType = e.elementType(operands[0]);
+            auto wide = RankedTensorType::get(shape, elementType);
+            Value result = e.builder.create<dtensor::ConstantOp>(
+                e.location, wide,
+                DenseElementsAttr::get(
+                    wide,
+                    cast<DenseElementsAttr>(splat).getSplatValue<Attribute>()));
+            scalar->erase();
+            return one(result);
+          }
+          return one(e.broadcastTo(operands[0], shape));
+        },
+        shape);
     return runOp(std::move(call));
   }
   try {
@@ -174,14 +176,14 @@ Tensor iota(Shape shape, int64_t dim, DType type, std::source_location where) {
          &where);
   OpCall call;
   call.name = "iota";
-  call.attributes = shape;
-  call.attributes.push_back(dim);
-  call.attributes.push_back(int64_t(type));
   call.where = where;
-  call.body = [=](Emitter &e, ArrayRef<Value>) {
-    return one(
-        e.iota(shape, dim, dtensor::typeOf(e.builder.getContext(), type)));
-  };
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value>, const auto &shape, const auto &dim,
+         const auto &type) {
+        return one(
+            e.iota(shape, dim, dtensor::typeOf(e.builder.getContext(), type)));
+      },
+      shape, dim, type);
   return runOp(std::move(call));
 }
 

@@ -33,16 +33,8 @@ static OpCall callOfTarget(std::string_view op, std::string_view target,
   call.name = op;
   call.operands = inputs;
   call.where = loc;
-  call.extraKey =
-      fmt::format("{}:{}{}:{}{}:{}", target.size(), target, known->rule.size(),
-                  known->rule, config.size(), config);
-  for (const TensorType &type : results) {
+  for (const TensorType &type : results)
     checkShape(type.shape, op, loc);
-    call.attributes.push_back(int64_t(type.dtype));
-    call.attributes.push_back(int64_t(type.shape.size()));
-    call.attributes.insert(call.attributes.end(), type.shape.begin(),
-                           type.shape.end());
-  }
   return call;
 }
 
@@ -65,26 +57,29 @@ std::vector<Tensor> custom_call(std::string_view target,
       callOfTarget(op, target, known.get(), inputs, results, config, loc);
   if (results.empty())
     fail(op, "expected at least one result", &loc);
-  call.body = [target = std::string(target), config = std::string(config),
-               rule = known->rule, kind = known->kind,
-               results](Emitter &e, ArrayRef<Value> operands) {
-    MLIRContext *context = e.builder.getContext();
-    mlir::OperationState state(e.location,
-                               dtensor::CustomCallOp::getOperationName());
-    dtensor::CustomCallOp::build(
-        e.builder, state, typesOf(context, results), operands,
-        e.builder.getStringAttr(target),
-        rule.empty() ? mlir::StringAttr() : e.builder.getStringAttr(rule),
-        e.builder.getStringAttr(config), e.builder.getI64IntegerAttr(0),
-        dtensor::ReduceKindAttr::get(context, kind));
-    std::string why;
-    mlir::ScopedDiagnosticHandler messages(
-        context, [&](mlir::Diagnostic &message) { why = message.str(); });
-    Operation *made = e.builder.create(state);
-    if (failed(mlir::verify(made)))
-      fail("custom_call", fmt::format("of '{}': {}", target, why));
-    return SmallVector<Value>(made->getResults());
-  };
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &target,
+         const auto &config, const auto &rule, ReduceKind kind,
+         const auto &results) {
+        MLIRContext *context = e.builder.getContext();
+        mlir::OperationState state(e.location,
+                                   dtensor::CustomCallOp::getOperationName());
+        dtensor::CustomCallOp::build(
+            e.builder, state, typesOf(context, results), operands,
+            e.builder.getStringAttr(target),
+            rule.empty() ? mlir::StringAttr() : e.builder.getStringAttr(rule),
+            e.builder.getStringAttr(config), e.builder.getI64IntegerAttr(0),
+            dtensor::ReduceKindAttr::get(context, kind));
+        std::string why;
+        mlir::ScopedDiagnosticHandler messages(
+            context, [&](mlir::Diagnostic &message) { why = message.str(); });
+        Operation *made = e.builder.create(state);
+        if (failed(mlir::verify(made)))
+          fail("custom_call", fmt::format("of '{}': {}", target, why));
+        return SmallVector<Value>(made->getResults());
+      },
+      std::string(target), std::string(config), known->rule, known->kind,
+      results);
   return runOps(std::move(call));
 }
 
@@ -95,18 +90,20 @@ std::vector<Tensor> host_call(std::string_view target,
   std::shared_ptr<const CustomTarget> known = find_custom_call(target);
   OpCall call = callOfTarget("host_call", target, known.get(), inputs, results,
                              config, loc);
-  call.body = [target = std::string(target), config = std::string(config),
-               results](Emitter &e, ArrayRef<Value> operands) {
-    auto made = dtensor::createCallback(
-        e.builder, e.location, typesOf(e.builder.getContext(), results),
-        operands, target, config);
-    SmallVector<Value> values;
-    for (Value value : made.getResults().drop_back())
-      values.push_back(e.stopped(value));
-    // Run at once, it has a result in any case.
-    values.push_back(made.getResults().back());
-    return values;
-  };
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &target,
+         const auto &config, const auto &results) {
+        auto made = dtensor::createCallback(
+            e.builder, e.location, typesOf(e.builder.getContext(), results),
+            operands, target, config);
+        SmallVector<Value> values;
+        for (Value value : made.getResults().drop_back())
+          values.push_back(e.stopped(value));
+        // Run at once, it has a result in any case.
+        values.push_back(made.getResults().back());
+        return values;
+      },
+      std::string(target), std::string(config), results);
   std::vector<Tensor> values = runOps(std::move(call));
   values.pop_back();
   return values;

@@ -47,13 +47,14 @@ void debug_print(std::string_view format, const std::vector<Tensor> &tensors,
   // Who prints text only does so somewhere, too.
   if (operands.empty())
     operands.push_back(tensor(int32_t(0)));
-  OpCall call = callOf("debug_print", std::move(operands), {}, loc);
-  call.extraKey = format;
-  call.body = [text = std::string(format)](Emitter &e, ArrayRef<Value> values) {
-    auto made = dtensor::createCallback(e.builder, e.location, {}, values,
-                                        debugPrintTarget, text);
-    return SmallVector<Value>{made.getResults().back()};
-  };
+  OpCall call = callOf("debug_print", std::move(operands), loc);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> values, const auto &text) {
+        auto made = dtensor::createCallback(e.builder, e.location, {}, values,
+                                            debugPrintTarget, text);
+        return SmallVector<Value>{made.getResults().back()};
+      },
+      std::string(format));
   Tensor done = runOp(std::move(call));
   if (!isTracing())
     (void)done.item<int32_t>(); // the line is there when the call returns

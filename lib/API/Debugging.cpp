@@ -46,18 +46,19 @@ void check(std::string_view op, const Tensor &condition,
     text += fmt::format(": {}", message);
   text += fmt::format(" (at {}:{})", line.file_name(), line.line());
   std::string format = escaped(text);
-  OpCall call = callOf(op, {reduce_all(condition, Axis(), false, at)}, {}, at);
+  OpCall call = callOf(op, {reduce_all(condition, Axis(), false, at)}, at);
   for (const auto &[name, tensor] : data) {
     nodeOf(tensor, op, &at);
     format += fmt::format("\n  {}: {{}}", name);
     call.operands.push_back(tensor);
   }
-  call.extraKey = format;
-  call.body = [format](Emitter &e, ArrayRef<Value> values) {
-    auto callback = dtensor::createCallback(e.builder, e.location, {}, values,
-                                            assertTarget, format);
-    return SmallVector<Value>{callback.getResults().back()};
-  };
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> values, const auto &format) {
+        auto callback = dtensor::createCallback(e.builder, e.location, {},
+                                                values, assertTarget, format);
+        return SmallVector<Value>{callback.getResults().back()};
+      },
+      format);
   const Tensor done = runOp(std::move(call));
   if (!isTracing())
     (void)done.item<int32_t>(at);

@@ -132,8 +132,10 @@ namespace {
 
 /// A relayout whose operand is in layout `source`, which counts where that is
 /// on other devices: its gradient goes back there.
-OpBody relayoutBody(const Layout &layout, const std::optional<Layout> &source) {
-  return [layout, source](Emitter &e, ArrayRef<Value> operands) {
+void setRelayout(OpCall &call, const Layout &layout,
+                 const std::optional<Layout> &source) {
+  auto builder = [](Emitter &e, ArrayRef<Value> operands, const Layout &layout,
+                    const std::optional<Layout> &source) {
     MLIRContext *context = e.builder.getContext();
     RankedTensorType bare = e.typeOf(operands[0]);
     auto type =
@@ -154,6 +156,7 @@ OpBody relayoutBody(const Layout &layout, const std::optional<Layout> &source) {
                                 dtensor::LayoutAttr::get(context, *source)));
     return one(op);
   };
+  call.setBody(builder, layout, source);
 }
 
 /// The layout of a value of a trace that a relayout brings to other devices, as
@@ -177,22 +180,22 @@ Tensor relayout(const Tensor &tensor, const Layout &layout,
   constexpr std::string_view op = "relayout";
   expectRank(tensor, layout, op, &where);
   const TensorNode &node = nodeOf(tensor, op, &where);
-  OpCall call = callOf(op, {tensor}, {}, where);
+  OpCall call = callOf(op, {tensor}, where);
   call.layout = layout;
   if (const std::shared_ptr<Trace> &trace = threadState().trace()) {
     trace->useMesh(layout.mesh());
     (void)trace->valueOf(tensor, op, &where); // so that its mesh is known
-    call.body =
-        relayoutBody(layout, node.trace ? transferSourceOf(*trace, node, layout)
-                                        : std::nullopt);
+    setRelayout(call, layout,
+                node.trace ? transferSourceOf(*trace, node, layout)
+                           : std::nullopt);
     return runOp(std::move(call));
   }
   const Layout &own = node.array.layout();
   if (own == layout)
     return tensor;
   const bool isElsewhere = !onSameDevices(own.mesh(), layout.mesh());
-  call.body = relayoutBody(
-      layout, isElsewhere && !node.host ? std::optional(own) : std::nullopt);
+  setRelayout(call, layout,
+              isElsewhere && !node.host ? std::optional(own) : std::nullopt);
   // Nothing is to be computed where all devices have their parts already.
   const bool isThere = !isElsewhere && own.mesh() != layout.mesh() &&
                        haveSameShards(own, layout, node.shape);
@@ -200,7 +203,6 @@ Tensor relayout(const Tensor &tensor, const Layout &layout,
     return runOp(std::move(call));
   Running running;
   Tensor result = wrapResult(check(movedTo(node.array, layout), op));
-  call.extraKey = own.to_string();
   recordOp(call, {result});
   return result;
 }

@@ -29,26 +29,27 @@ Tensor unary(std::string_view name, Accepts accepts, const Tensor &x,
   call.name = name;
   call.operands = {x};
   call.where = where;
-  call.body = [](Emitter &e, ArrayRef<Value> operands) {
+  call.setBody([](Emitter &e, ArrayRef<Value> operands) {
     return one(e.make<Op>(operands[0]));
-  };
+  });
   return runOp(std::move(call));
 }
 
-/// `body` gets both operands in the result's shape.
-template <typename Body>
-Tensor broadcasting(std::string_view name, Pair pair, Body body) {
-  Shape shape =
-      broadcastShape(pair.x.shape(), pair.y.shape(), name, pair.where);
+/// Body{}(emitter, a, b, options...) gets both operands in the result's shape.
+template <typename Body, typename... Options>
+Tensor broadcasting(std::string_view name, Pair pair, Body,
+                    const Options &...options) {
+  (void)broadcastShape(pair.x.shape(), pair.y.shape(), name, pair.where);
   OpCall call;
   call.name = name;
   call.operands = {std::move(pair.x), std::move(pair.y)};
   call.where = pair.where;
-  call.body = [shape = std::move(shape), body](Emitter &e,
-                                               ArrayRef<Value> operands) {
-    return one(body(e, e.broadcastTo(operands[0], shape),
-                    e.broadcastTo(operands[1], shape)));
-  };
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &...values) {
+        auto [a, b] = e.broadcastTogether(operands[0], operands[1]);
+        return one(Body{}(e, a, b, values...));
+      },
+      options...);
   return runOp(std::move(call));
 }
 

@@ -87,10 +87,12 @@ Tensor compare(std::string_view name, dtensor::ComparisonDirection direction,
                     "or imag of it",
                     typeText(pair.x)),
         &pair.where);
-  return broadcasting(name, std::move(pair),
-                      [direction](Emitter &e, Value a, Value b) {
-                        return e.compare(direction, a, b);
-                      });
+  return broadcasting(
+      name, std::move(pair),
+      [](Emitter &e, Value a, Value b, Direction direction) {
+        return e.compare(direction, a, b);
+      },
+      direction);
 }
 
 } // namespace
@@ -180,9 +182,9 @@ Tensor is_finite(const Tensor &x, Where loc) {
   call.name = "is_finite";
   call.operands = {x};
   call.where = loc;
-  call.body = [](Emitter &e, ArrayRef<Value> operands) {
+  call.setBody([](Emitter &e, ArrayRef<Value> operands) {
     return one(e.builder.create<dtensor::IsFiniteOp>(e.location, operands[0]));
-  };
+  });
   return runOp(std::move(call));
 }
 
@@ -252,7 +254,7 @@ Tensor floor_divide(const TensorLike &x, const TensorLike &y) {
   expect(Accepts::Reals, pair.x, op, pair.where);
   const DType type = pair.x.dtype();
   const bool isReal = isFloat(type), hasSign = isReal || isSigned(type);
-  return broadcasting(op, std::move(pair), [=](Emitter &e, Value a, Value b) {
+  auto builder = [](Emitter &e, Value a, Value b, bool isReal, bool hasSign) {
     if (!hasSign)
       return e.divide(a, b);
     Value rest = e.make<dtensor::RemainderOp>(a, b);
@@ -268,7 +270,8 @@ Tensor floor_divide(const TensorLike &x, const TensorLike &y) {
     Value isZero =
         e.compare(dtensor::ComparisonDirection::EQ, b, e.constant(b, 0));
     return e.select(isZero, e.stopped(e.divide(a, b)), floored);
-  });
+  };
+  return broadcasting(op, std::move(pair), builder, isReal, hasSign);
 }
 
 Tensor mod(const TensorLike &x, const TensorLike &y) {
@@ -277,11 +280,12 @@ Tensor mod(const TensorLike &x, const TensorLike &y) {
   expect(Accepts::Reals, pair.x, op, pair.where);
   const DType type = pair.x.dtype();
   const bool hasSign = isFloat(type) || isSigned(type);
-  return broadcasting(op, std::move(pair), [=](Emitter &e, Value a, Value b) {
+  auto builder = [](Emitter &e, Value a, Value b, bool hasSign) {
     Value rest = e.make<dtensor::RemainderOp>(a, b);
     return hasSign ? e.select(isOnOtherSide(e, rest, b), e.add(rest, b), rest)
                    : rest;
-  });
+  };
+  return broadcasting(op, std::move(pair), builder, hasSign);
 }
 
 Tensor logaddexp(const TensorLike &x, const TensorLike &y) {
@@ -408,11 +412,13 @@ Tensor where(const TensorLike &condition, const TensorLike &x,
   call.name = op;
   call.operands = {choice, pair.x, pair.y};
   call.where = condition.where;
-  call.body = [shape](Emitter &e, ArrayRef<Value> operands) {
-    return one(e.select(e.broadcastTo(operands[0], shape),
-                        e.broadcastTo(operands[1], shape),
-                        e.broadcastTo(operands[2], shape)));
-  };
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &shape) {
+        return one(e.select(e.broadcastTo(operands[0], shape),
+                            e.broadcastTo(operands[1], shape),
+                            e.broadcastTo(operands[2], shape)));
+      },
+      shape);
   return runOp(std::move(call));
 }
 
@@ -428,12 +434,13 @@ Tensor cast(const Tensor &x, DType type, Where loc) {
   OpCall call;
   call.name = "cast";
   call.operands = {x};
-  call.attributes = {int64_t(type)};
   call.where = loc;
-  call.body = [type](Emitter &e, ArrayRef<Value> operands) {
-    return one(
-        e.convert(operands[0], dtensor::typeOf(e.builder.getContext(), type)));
-  };
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &type) {
+        return one(e.convert(operands[0],
+                             dtensor::typeOf(e.builder.getContext(), type)));
+      },
+      type);
   return runOp(std::move(call));
 }
 

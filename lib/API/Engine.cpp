@@ -75,6 +75,16 @@ Value Emitter::broadcastTo(Value value, ArrayRef<int64_t> target) {
   return broadcast(value, target, dims);
 }
 
+std::pair<Value, Value> Emitter::broadcastTogether(Value a, Value b) {
+  const size_t rank = std::max(shape(a).size(), shape(b).size());
+  SmallVector<int64_t> target(rank, 1);
+  for (ArrayRef<int64_t> source : {shape(a), shape(b)})
+    for (auto [d, extent] : llvm::enumerate(source))
+      if (extent != 1)
+        target[rank - source.size() + d] = extent;
+  return {broadcastTo(a, target), broadcastTo(b, target)};
+}
+
 Value Emitter::stopped(Value value) {
   value.getDefiningOp()->setAttr(stopGradientAttr, builder.getUnitAttr());
   return value;
@@ -138,7 +148,7 @@ std::vector<Tensor> emitOp(Trace &trace, const OpCall &call) {
   Operation *before = trace.lastOp();
   Emitter emitter(trace.builder(), trace.location(call.where));
   std::vector<Tensor> results;
-  for (Value value : call.body(emitter, operands))
+  for (Value value : call.body()(emitter, operands))
     results.push_back(value ? trace.wrapValue(value) : Tensor());
   if (scope != ANYWHERE)
     runIn(scope, trace, before);
@@ -269,12 +279,10 @@ std::vector<Tensor> runEagerly(const OpCall &call) {
   const bool isSpread = llvm::any_of(
       meshes, [&](const Mesh &other) { return !onSameDevices(mesh, other); });
   Settings now = settings();
-  CacheKey key;
-  key.text.assign(call.name);
+  CacheKey key = call.key();
   key.add(now.generation);
-  for (int64_t attribute : call.attributes)
-    key.add(attribute);
-  key.text += call.extraKey;
+  key.add(int64_t(call.name.size()));
+  key.text += call.name;
   if (call.operands.empty())
     key.layouts.push_back(Layout::replicated(mesh, 0));
   if (call.layout)

@@ -1,15 +1,17 @@
 // One op of the API: in a trace it adds dtensor ops, else it runs at once, as a
-// compiled one-op Program found by (op, attributes, types, layouts).
+// compiled one-op Program found by (builder, options, types, layouts).
 #pragma once
 
 #include "DeviceProgram.h"
 #include "OpCache.h"
+#include "OpOptions.h"
 #include "Trace.h"
 
 #include "meshloom/Autodiff/GradientBuilder.h"
 #include "meshloom/Compiler/Compiler.h"
 
 #include <functional>
+#include <tuple>
 
 namespace meshloom::detail {
 
@@ -30,6 +32,8 @@ public:
   Value real(Type elementType, double value, ArrayRef<int64_t> shape = {});
   /// NumPy broadcasting: dims aligned at the end.
   Value broadcastTo(Value value, ArrayRef<int64_t> shape);
+  /// Both in the shape that they broadcast to.
+  std::pair<Value, Value> broadcastTogether(Value a, Value b);
   /// Marks the op that made `value` as one that no gradient flows through.
   Value stopped(Value value);
   /// The maximum along `dims`, for subtracting before exp: a constant to
@@ -46,25 +50,58 @@ public:
 };
 
 /// Builds an op's results from its operands. A null result: there is none, for
-/// these types and attributes.
+/// these types and options.
 using OpBody =
     std::function<SmallVector<Value>(Emitter &, ArrayRef<Value> operands)>;
 
-struct OpCall {
-  /// What messages call it. With `attributes`, `layout`, `extraKey` and the
-  /// operands' types it says all that `body` depends on.
+class OpCall {
+public:
+  /// What messages call the op.
   std::string_view name;
   std::vector<Tensor> operands;
-  std::vector<int64_t> attributes;
-  OpBody body;
   std::source_location where;
   std::optional<Layout> layout;
-  std::string extraKey;
   /// Operands may be on several sets of devices, as in a function.
   bool mixesDevices = false;
   /// What `body` must be called in: that of the function whose ops it copies.
   /// Null: any.
   std::shared_ptr<MLIRContext> context;
+
+  /// Says how the op is built: Builder{}(emitter, operands, options...). The
+  /// builder is a lambda without captures, so its results depend on nothing but
+  /// the operands and the options, and these are the key by which the compiled
+  /// op is found.
+  template <typename Builder, typename... Options>
+  void setBody(Builder, const Options &...options) {
+    static_assert(
+        std::is_empty_v<Builder>,
+        "a builder captures nothing: pass what it needs as an option, "
+        "which makes it a part of the key");
+    opKey = CacheKey();
+    opKey.add(intptr_t(&builderIdentity<Builder>));
+    (addOption(opKey, options), ...);
+    opBody = [values = std::tuple<StoredOption<Options>...>(options...)](
+                 Emitter &emitter, ArrayRef<Value> operands) {
+      return std::apply(
+          [&](const auto &...stored) -> SmallVector<Value> {
+            return Builder{}(emitter, operands, stored...);
+          },
+          values);
+    };
+  }
+  /// The same for a body that copies recorded ops, which `key` identifies.
+  void setRecorded(const std::string &key, OpBody body) {
+    opKey = CacheKey();
+    opKey.add(intptr_t(&builderIdentity<void>));
+    addOption(opKey, key);
+    opBody = std::move(body);
+  }
+  const CacheKey &key() const { return opKey; }
+  const OpBody &body() const { return opBody; }
+
+private:
+  CacheKey opKey;
+  OpBody opBody;
 };
 
 /// `value` with a layout that propagation has to give it, in the trace of this

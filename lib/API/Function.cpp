@@ -287,9 +287,11 @@ std::vector<Tensor> callWithLayout(const TraceBody &body, const Layout &layout,
       call.name = name;
       call.operands = {tensor};
       call.layout = layout;
-      call.body = [layout](Emitter &e, ArrayRef<Value> operands) {
-        return SmallVector<Value>{constrained(e, operands[0], layout)};
-      };
+      call.setBody(
+          [](Emitter &e, ArrayRef<Value> operands, const auto &layout) {
+            return SmallVector<Value>{constrained(e, operands[0], layout)};
+          },
+          layout);
       tensor = runOp(std::move(call));
     }
     skeleton = out.skeleton;

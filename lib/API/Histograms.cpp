@@ -26,42 +26,46 @@ Tensor detail::countBelow(std::string_view op, const Tensor &sorted,
   const int64_t n = sorted.shape().back(), batch = sorted.rank() - 1;
   if (n == 0)
     return zeros(shape, DType::I64, where);
-  OpCall call = callOf(op, {sorted, values}, {orEqual}, where);
-  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
-    const Type integer =
-        n < INT32_MAX / 2 ? e.builder.getI32Type() : e.builder.getI64Type();
-    auto number = [&](int64_t value) {
-      return e.number(integer, value, shape);
-    };
-    std::vector<int64_t> batches;
-    for (int64_t d = 0; d < batch; ++d)
-      batches.push_back(d);
-    // nan is larger than all numbers, and as large as itself.
-    auto isLess = [&](Value x, Value y) {
-      Value less = e.compare(ComparisonDirection::LT, x, y);
-      if (!isa<FloatType>(e.elementType(x)))
-        return less;
-      Value isNumber = e.compare(ComparisonDirection::EQ, x, x);
-      Value isNan = e.compare(ComparisonDirection::NE, y, y);
-      return e.make<dtensor::OrOp>(less,
-                                   e.make<dtensor::AndOp>(isNumber, isNan));
-    };
-    Value count = number(0);
-    for (auto step = int64_t(std::bit_floor(uint64_t(n))); step > 0;
-         step /= 2) {
-      Value next = e.add(count, number(step));
-      Value element = e.builder.create<dtensor::GatherOp>(
-          e.location, operands[0], e.subtract(next, number(1)),
-          ArrayRef<int64_t>(), ArrayRef<int64_t>{batch}, batches, batches,
-          ArrayRef<int64_t>{batch}, int64_t(shape.size()),
-          std::vector<int64_t>(size_t(batch) + 1, 1));
-      Value counts = orEqual ? e.logicalNot(isLess(operands[1], element))
-                             : isLess(element, operands[1]);
-      Value isInside = e.compare(ComparisonDirection::LE, next, number(n));
-      count = e.select(e.make<dtensor::AndOp>(isInside, counts), next, count);
-    }
-    return one(e.convert(count, e.builder.getI64Type()));
-  };
+  OpCall call = callOf(op, {sorted, values}, where);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &n, const auto &shape,
+         const auto &batch, const auto &orEqual) {
+        const Type integer =
+            n < INT32_MAX / 2 ? e.builder.getI32Type() : e.builder.getI64Type();
+        auto number = [&](int64_t value) {
+          return e.number(integer, value, shape);
+        };
+        std::vector<int64_t> batches;
+        for (int64_t d = 0; d < batch; ++d)
+          batches.push_back(d);
+        // nan is larger than all numbers, and as large as itself.
+        auto isLess = [&](Value x, Value y) {
+          Value less = e.compare(ComparisonDirection::LT, x, y);
+          if (!isa<FloatType>(e.elementType(x)))
+            return less;
+          Value isNumber = e.compare(ComparisonDirection::EQ, x, x);
+          Value isNan = e.compare(ComparisonDirection::NE, y, y);
+          return e.make<dtensor::OrOp>(less,
+                                       e.make<dtensor::AndOp>(isNumber, isNan));
+        };
+        Value count = number(0);
+        for (auto step = int64_t(std::bit_floor(uint64_t(n))); step > 0;
+             step /= 2) {
+          Value next = e.add(count, number(step));
+          Value element = e.builder.create<dtensor::GatherOp>(
+              e.location, operands[0], e.subtract(next, number(1)),
+              ArrayRef<int64_t>(), ArrayRef<int64_t>{batch}, batches, batches,
+              ArrayRef<int64_t>{batch}, int64_t(shape.size()),
+              std::vector<int64_t>(size_t(batch) + 1, 1));
+          Value counts = orEqual ? e.logicalNot(isLess(operands[1], element))
+                                 : isLess(element, operands[1]);
+          Value isInside = e.compare(ComparisonDirection::LE, next, number(n));
+          count =
+              e.select(e.make<dtensor::AndOp>(isInside, counts), next, count);
+        }
+        return one(e.convert(count, e.builder.getI64Type()));
+      },
+      n, shape, batch, orEqual);
   return runOp(std::move(call));
 }
 

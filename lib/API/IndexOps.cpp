@@ -144,13 +144,17 @@ Tensor gatherSlices(std::string_view op, const Tensor &x, const Tensor &indices,
     if (d != axis)
       offsets.push_back(d < axis ? d : d + added);
   const int64_t vectorDim = indices.rank();
-  OpCall call = callOf(op, {x, indices}, {axis, batch, wrap}, where);
-  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
-    Value at = wrap ? fromTheEnd(e, operands[1], extent) : operands[1];
-    return one(e.builder.create<dtensor::GatherOp>(
-        e.location, operands[0], at, offsets, List{axis}, batches, batches,
-        List{axis}, vectorDim, sizes));
-  };
+  OpCall call = callOf(op, {x, indices}, where);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &wrap,
+         const auto &extent, const auto &offsets, const auto &axis,
+         const auto &batches, const auto &vectorDim, const auto &sizes) {
+        Value at = wrap ? fromTheEnd(e, operands[1], extent) : operands[1];
+        return one(e.builder.create<dtensor::GatherOp>(
+            e.location, operands[0], at, offsets, List{axis}, batches, batches,
+            List{axis}, vectorDim, sizes));
+      },
+      wrap, extent, offsets, axis, batches, vectorDim, sizes);
   return runOp(std::move(call));
 }
 
@@ -188,18 +192,18 @@ Tensor scatterInto(std::string_view op, const Tensor &x, const Tensor &indices,
          fmt::format("expected {}, got {}",
                      ordered ? "real numbers" : "numbers", typeText(x)),
          &where);
-  OpCall call =
-      callOf(op, {x, indices, updates}, {kind ? int64_t(*kind) : -1}, where);
-  call.body = [=, windows = rangeOf(batch, updates.rank()),
-               indexed = rangeOf(0, depth)](Emitter &e,
-                                            ArrayRef<Value> operands) {
-    return one(e.builder
-                   .create<dtensor::ScatterOp>(
-                       e.location, ValueRange{operands[0]}, operands[1],
-                       ValueRange{operands[2]}, windows, indexed, List{},
-                       List{}, indexed, batch, kind)
-                   .getResult(0));
-  };
+  OpCall call = callOf(op, {x, indices, updates}, where);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &windows,
+         const auto &indexed, const auto &batch, const auto &kind) {
+        return one(e.builder
+                       .create<dtensor::ScatterOp>(
+                           e.location, ValueRange{operands[0]}, operands[1],
+                           ValueRange{operands[2]}, windows, indexed, List{},
+                           List{}, indexed, batch, kind)
+                       .getResult(0));
+      },
+      rangeOf(batch, updates.rank()), rangeOf(0, depth), batch, kind);
   return runOp(std::move(call));
 }
 
@@ -321,14 +325,14 @@ Tensor pad(const Tensor &x, const std::vector<PadDim> &padding,
                 std::max<int64_t>(extent - 1, 0) * dim.interior;
   }
   checkShape(padded, op, loc);
-  List attributes;
-  for (const List *list : {&low, &high, &interior})
-    attributes.insert(attributes.end(), list->begin(), list->end());
-  OpCall call = callOf(op, {x, filler}, attributes, loc);
-  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
-    return one(e.builder.create<dtensor::PadOp>(
-        e.location, operands[0], operands[1], low, high, interior));
-  };
+  OpCall call = callOf(op, {x, filler}, loc);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &low,
+         const auto &high, const auto &interior) {
+        return one(e.builder.create<dtensor::PadOp>(
+            e.location, operands[0], operands[1], low, high, interior));
+      },
+      low, high, interior);
   return runOp(std::move(call));
 }
 
@@ -336,8 +340,6 @@ Tensor pad(const Tensor &x, const std::vector<PadDim> &padding, PadMode mode,
            Where loc) {
   constexpr std::string_view op = "pad";
   expectPadding(x, padding, loc);
-  std::vector<List> indices;
-  List attributes{int64_t(mode)};
   for (auto [d, dim] : llvm::enumerate(padding)) {
     const int64_t extent = x.shape()[d];
     // Each element that is added is a number in the program.
@@ -359,19 +361,20 @@ Tensor pad(const Tensor &x, const std::vector<PadDim> &padding, PadMode mode,
                        "{}",
                        d, typeText(x), dim.low, dim.high, dim.interior),
            &loc);
-    attributes.push_back(dim.low);
-    attributes.push_back(dim.high);
-    indices.push_back(most ? padIndices(mode, dim, extent) : List());
   }
-  OpCall call = callOf("pad by elements", {x}, attributes, loc);
-  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
-    Value value = operands[0];
-    for (auto [d, at] : llvm::enumerate(indices))
-      if (!at.empty())
-        value = e.builder.create<dtensor::TakeOp>(e.location, value, int64_t(d),
-                                                  at);
-    return one(value);
-  };
+  OpCall call = callOf("pad by elements", {x}, loc);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &mode,
+         const auto &padding) {
+        Value value = operands[0];
+        for (auto [d, dim] : llvm::enumerate(padding))
+          if (std::max(dim.low, dim.high) > 0)
+            value = e.builder.create<dtensor::TakeOp>(
+                e.location, value, int64_t(d),
+                padIndices(mode, dim, e.shape(value)[d]));
+        return one(value);
+      },
+      mode, padding);
   return runOp(std::move(call));
 }
 
@@ -383,27 +386,30 @@ Tensor roll(const Tensor &x, int64_t shift, int64_t axis, Where loc) {
   shift = extent ? (shift % extent + extent) % extent : 0;
   if (shift == 0)
     return x;
-  OpCall call = callOf(op, {x}, {shift, axis}, loc);
+  OpCall call = callOf(op, {x}, loc);
   // Moved to both places where its elements go: so devices fetch what they need
   // straight from x, and not first for two pieces and then for what is joined.
-  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
-    Value value = operands[0];
-    const SmallVector<int64_t> shape(e.shape(value));
-    const List none(shape.size(), 0);
-    Value zero = e.number(e.elementType(value), 0);
-    auto moved = [&](int64_t by) -> Value {
-      List low = none, high = none;
-      low[size_t(axis)] = by;
-      high[size_t(axis)] = -by;
-      return e.builder.create<dtensor::PadOp>(e.location, value, zero, low,
-                                              high, none);
-    };
-    Type integer = e.builder.getI64Type();
-    Value isWrapped = e.compare(dtensor::ComparisonDirection::LT,
-                                e.iota(shape, axis, integer),
-                                e.number(integer, shift, shape));
-    return one(e.select(isWrapped, moved(shift - extent), moved(shift)));
-  };
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &axis,
+         const auto &shift, const auto &extent) {
+        Value value = operands[0];
+        const SmallVector<int64_t> shape(e.shape(value));
+        const List none(shape.size(), 0);
+        Value zero = e.number(e.elementType(value), 0);
+        auto moved = [&](int64_t by) -> Value {
+          List low = none, high = none;
+          low[size_t(axis)] = by;
+          high[size_t(axis)] = -by;
+          return e.builder.create<dtensor::PadOp>(e.location, value, zero, low,
+                                                  high, none);
+        };
+        Type integer = e.builder.getI64Type();
+        Value isWrapped = e.compare(dtensor::ComparisonDirection::LT,
+                                    e.iota(shape, axis, integer),
+                                    e.number(integer, shift, shape));
+        return one(e.select(isWrapped, moved(shift - extent), moved(shift)));
+      },
+      axis, shift, extent);
   return runOp(std::move(call));
 }
 
@@ -451,14 +457,18 @@ Tensor take_along_axis(const Tensor &x, const Tensor &indices, int64_t axis,
   expectInRange(op, indices, {extent}, true, x, loc);
   List others = rangeOf(0, x.rank());
   others.erase(others.begin() + axis);
-  OpCall call = callOf(op, {x, indices}, {axis}, loc);
-  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
-    return one(e.builder.create<dtensor::GatherOp>(
-        e.location, e.broadcastTo(operands[0], from),
-        e.broadcastTo(fromTheEnd(e, operands[1], extent), at), List{},
-        List{axis}, others, others, List{axis}, int64_t(at.size()),
-        List(at.size(), 1)));
-  };
+  OpCall call = callOf(op, {x, indices}, loc);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &from,
+         const auto &extent, const auto &at, const auto &axis,
+         const auto &others) {
+        return one(e.builder.create<dtensor::GatherOp>(
+            e.location, e.broadcastTo(operands[0], from),
+            e.broadcastTo(fromTheEnd(e, operands[1], extent), at), List{},
+            List{axis}, others, others, List{axis}, int64_t(at.size()),
+            List(at.size(), 1)));
+      },
+      from, extent, at, axis, others);
   return runOp(std::move(call));
 }
 
@@ -482,12 +492,15 @@ Tensor gather_nd(const Tensor &x, const Tensor &indices, Where loc) {
   const int64_t batch = indices.rank() - 1;
   List indexed = rangeOf(0, depth),
        offsets = rangeOf(batch, batch + x.rank() - depth);
-  OpCall call = callOf(op, {x, indices}, {}, loc);
-  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
-    return one(e.builder.create<dtensor::GatherOp>(
-        e.location, operands[0], operands[1], offsets, indexed, List{}, List{},
-        indexed, batch, sizes));
-  };
+  OpCall call = callOf(op, {x, indices}, loc);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &offsets,
+         const auto &indexed, const auto &batch, const auto &sizes) {
+        return one(e.builder.create<dtensor::GatherOp>(
+            e.location, operands[0], operands[1], offsets, indexed, List{},
+            List{}, indexed, batch, sizes));
+      },
+      offsets, indexed, batch, sizes);
   return runOp(std::move(call));
 }
 
@@ -549,11 +562,13 @@ Tensor dynamic_slice(const Tensor &x, const std::vector<TensorLike> &starts,
                      typeText(x), shapeText(sizes)),
          &loc);
   operands.insert(operands.begin(), x);
-  OpCall call = callOf(op, std::move(operands), sizes, loc);
-  call.body = [sizes](Emitter &e, ArrayRef<Value> operands) {
-    return one(e.builder.create<dtensor::DynamicSliceOp>(
-        e.location, operands[0], operands.drop_front(), sizes));
-  };
+  OpCall call = callOf(op, std::move(operands), loc);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &sizes) {
+        return one(e.builder.create<dtensor::DynamicSliceOp>(
+            e.location, operands[0], operands.drop_front(), sizes));
+      },
+      sizes);
   return runOp(std::move(call));
 }
 
@@ -572,21 +587,24 @@ Tensor dynamic_update_slice(const Tensor &x, const Tensor &update,
          &loc);
   std::vector<Tensor> operands = startsOf(op, x, starts, loc);
   operands.insert(operands.begin(), {x, update});
-  OpCall call = callOf(op, std::move(operands), {}, loc);
-  call.body = [](Emitter &e, ArrayRef<Value> operands) {
+  OpCall call = callOf(op, std::move(operands), loc);
+  call.setBody([](Emitter &e, ArrayRef<Value> operands) {
     return one(e.builder.create<dtensor::DynamicUpdateSliceOp>(
         e.location, operands[0], operands[1], operands.drop_front(2)));
-  };
+  });
   return runOp(std::move(call));
 }
 
 Tensor sort(const Tensor &x, int64_t axis, bool descending, Where loc) {
   expectOrdered(x, "sort", loc);
   axis = axisOf(axis, x.rank(), "sort", loc);
-  OpCall call = callOf("sort", {x}, {axis, descending}, loc);
-  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
-    return sorted(e, operands, axis, descending);
-  };
+  OpCall call = callOf("sort", {x}, loc);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &axis,
+         const auto &descending) {
+        return sorted(e, operands, axis, descending);
+      },
+      axis, descending);
   return runOp(std::move(call));
 }
 
@@ -599,12 +617,15 @@ Tensor argsort(const Tensor &x, int64_t axis, bool descending, DType type,
     fail(op,
          fmt::format("expected indices of type i32 or i64, got {}", name(type)),
          &loc);
-  OpCall call = callOf(op, {x}, {axis, descending, int64_t(type)}, loc);
-  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
-    Value places = e.iota(e.shape(operands[0]), axis,
-                          dtensor::typeOf(e.builder.getContext(), type));
-    return one(sorted(e, {operands[0], places}, axis, descending)[1]);
-  };
+  OpCall call = callOf(op, {x}, loc);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &axis,
+         const auto &type, const auto &descending) {
+        Value places = e.iota(e.shape(operands[0]), axis,
+                              dtensor::typeOf(e.builder.getContext(), type));
+        return one(sorted(e, {operands[0], places}, axis, descending)[1]);
+      },
+      axis, type, descending);
   return runOp(std::move(call));
 }
 
@@ -618,11 +639,14 @@ TopK top_k(const Tensor &x, int64_t k, Where loc) {
          fmt::format("expected at least {} elements along the last dim, got {}",
                      k, typeText(x)),
          &loc);
-  OpCall call = callOf(op, {x}, {k}, loc);
-  call.body = [k](Emitter &e, ArrayRef<Value> operands) {
-    auto top = e.builder.create<dtensor::TopKOp>(e.location, operands[0], k);
-    return SmallVector<Value>{top.getValues(), top.getIndices()};
-  };
+  OpCall call = callOf(op, {x}, loc);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &k) {
+        auto top =
+            e.builder.create<dtensor::TopKOp>(e.location, operands[0], k);
+        return SmallVector<Value>{top.getValues(), top.getIndices()};
+      },
+      k);
   std::vector<Tensor> results = runOps(std::move(call));
   return {results[0], results[1]};
 }

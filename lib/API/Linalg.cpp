@@ -70,17 +70,19 @@ Tensor solve(const Tensor &a, const Tensor &b, Where loc) {
   expectRightSide(a, b, "solve", loc);
   const bool isVector = b.rank() == 1;
   return matrixOp(
-      "solve", {a, b}, {}, "", loc,
-      [=](Emitter &e, MatrixBuilder &matrices, ArrayRef<Value> operands) {
+      "solve", {a, b}, loc,
+      [](Emitter &e, MatrixBuilder &matrices, ArrayRef<Value> operands,
+         bool isVector) {
         Value right = asColumn(e, operands[1], isVector);
         return fromColumn(e, matrices.solve(operands[0], right), isVector);
-      });
+      },
+      isVector);
 }
 
 Tensor inv(const Tensor &a, Where loc) {
   expectMatrices(a, /*square=*/true, "inv", loc);
   return matrixOp(
-      "inv", {a}, {}, "", loc,
+      "inv", {a}, loc,
       [](Emitter &, MatrixBuilder &matrices, ArrayRef<Value> operands) {
         return matrices.solve(operands[0], matrices.identityLike(operands[0]));
       });
@@ -112,7 +114,7 @@ DeterminantParts determinantParts(Emitter &e, Value a) {
 
 Tensor det(const Tensor &a, Where loc) {
   expectMatrices(a, /*square=*/true, "det", loc);
-  return matrixOp("det", {a}, {}, "", loc,
+  return matrixOp("det", {a}, loc,
                   [](Emitter &e, MatrixBuilder &, ArrayRef<Value> operands) {
                     auto [diagonal, parity] = determinantParts(e, operands[0]);
                     const int64_t last = int64_t(e.shape(diagonal).size()) - 1;
@@ -123,8 +125,8 @@ Tensor det(const Tensor &a, Where loc) {
 
 SlogDet slogdet(const Tensor &a, Where loc) {
   expectMatrices(a, /*square=*/true, "slogdet", loc);
-  OpCall call = callOf("slogdet", {a}, {}, loc);
-  call.body = [](Emitter &e, ArrayRef<Value> operands) {
+  OpCall call = callOf("slogdet", {a}, loc);
+  call.setBody([](Emitter &e, ArrayRef<Value> operands) {
     auto [diagonal, parity] = determinantParts(e, operands[0]);
     const int64_t last = int64_t(e.shape(diagonal).size()) - 1;
     Value size = e.builder.create<dtensor::AbsOp>(e.location, diagonal);
@@ -140,19 +142,21 @@ SlogDet slogdet(const Tensor &a, Where loc) {
     Value sign = e.multiply(e.reduce(signs, {last}, ReduceKind::Prod), parity);
     return SmallVector<Value>{sign,
                               e.sum(e.make<dtensor::LogOp>(size), {last})};
-  };
+  });
   std::vector<Tensor> results = runOps(std::move(call));
   return {results[0], results[1]};
 }
 
 Eigh eigh(const Tensor &a, bool lower, Where loc) {
   expectMatrices(a, /*square=*/true, "eigh", loc);
-  OpCall call = callOf("eigh", {a}, {lower}, loc);
-  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
-    auto made =
-        e.builder.create<dtensor::EighOp>(e.location, operands[0], lower);
-    return SmallVector<Value>{made.getValues(), made.getVectors()};
-  };
+  OpCall call = callOf("eigh", {a}, loc);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &lower) {
+        auto made =
+            e.builder.create<dtensor::EighOp>(e.location, operands[0], lower);
+        return SmallVector<Value>{made.getValues(), made.getVectors()};
+      },
+      lower);
   std::vector<Tensor> results = runOps(std::move(call));
   return {results[0], results[1]};
 }
@@ -169,11 +173,11 @@ Eig eig(const Tensor &a, Where loc) {
                      "first",
                      typeText(a)),
          &loc);
-  OpCall call = callOf("eig", {a}, {}, loc);
-  call.body = [](Emitter &e, ArrayRef<Value> operands) {
+  OpCall call = callOf("eig", {a}, loc);
+  call.setBody([](Emitter &e, ArrayRef<Value> operands) {
     auto made = e.builder.create<dtensor::EigOp>(e.location, operands[0]);
     return SmallVector<Value>{made.getValues(), made.getVectors()};
-  };
+  });
   std::vector<Tensor> results = runOps(std::move(call));
   return {results[0], results[1]};
 }
@@ -184,12 +188,14 @@ Tensor eigvals(const Tensor &a, Where loc) {
 
 SVD svd(const Tensor &a, bool full_matrices, Where loc) {
   expectMatrices(a, /*square=*/false, "svd", loc);
-  OpCall call = callOf("svd", {a}, {full_matrices}, loc);
-  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
-    auto made = e.builder.create<dtensor::SvdOp>(e.location, operands[0],
-                                                 full_matrices);
-    return SmallVector<Value>(made->getResults());
-  };
+  OpCall call = callOf("svd", {a}, loc);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &full_matrices) {
+        auto made = e.builder.create<dtensor::SvdOp>(e.location, operands[0],
+                                                     full_matrices);
+        return SmallVector<Value>(made->getResults());
+      },
+      full_matrices);
   std::vector<Tensor> results = runOps(std::move(call));
   return {results[0], results[1], results[2]};
 }
@@ -213,7 +219,7 @@ Tensor tridiagonal_solve(const Tensor &lower, const Tensor &diagonal,
            &loc);
   }
   return matrixOp(
-      op, {lower, diagonal, upper, b}, {}, "", loc,
+      op, {lower, diagonal, upper, b}, loc,
       [](Emitter &e, MatrixBuilder &, ArrayRef<Value> operands) -> Value {
         return e.builder.create<dtensor::TridiagonalSolveOp>(
             e.location, operands[0], operands[1], operands[2], operands[3]);

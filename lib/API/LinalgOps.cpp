@@ -49,11 +49,15 @@ Tensor transform(std::string_view op, std::string_view kind, const Tensor &x,
                        "got {}",
                        lengths.size(), typeText(x)),
            &where);
-  OpCall call = callOf(op, {x}, lengths, where);
-  call.body = [lengths, kind](Emitter &e, ArrayRef<Value> operands) {
-    return one(e.builder.create<dtensor::FftOp>(
-        e.location, operands[0], StringRef(kind.data(), kind.size()), lengths));
-  };
+  OpCall call = callOf(op, {x}, where);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &lengths,
+         const auto &kind) {
+        return one(e.builder.create<dtensor::FftOp>(
+            e.location, operands[0], StringRef(kind.data(), kind.size()),
+            lengths));
+      },
+      lengths, kind);
   return runOp(std::move(call));
 }
 
@@ -106,11 +110,11 @@ Tensor toReal(std::string_view op, const Tensor &x, int64_t count,
 
 Tensor cholesky(const Tensor &a, Where loc) {
   expectMatrices(a, /*square=*/true, "cholesky", loc);
-  OpCall call = callOf("cholesky", {a}, {}, loc);
-  call.body = [](Emitter &e, ArrayRef<Value> operands) {
+  OpCall call = callOf("cholesky", {a}, loc);
+  call.setBody([](Emitter &e, ArrayRef<Value> operands) {
     return one(e.builder.create<dtensor::CholeskyOp>(e.location, operands[0],
                                                      /*lower=*/true));
-  };
+  });
   return runOp(std::move(call));
 }
 
@@ -131,18 +135,17 @@ Tensor triangular_solve(const Tensor &a, const Tensor &b,
          &loc);
   if (options.adjoint && options.transpose)
     fail(op, "expected one of adjoint and transpose, got both", &loc);
-  OpCall call = callOf(op, {a, b},
-                       {options.lower, options.left_side, options.adjoint,
-                        options.transpose, options.unit_diagonal},
-                       loc);
-  call.body = [options](Emitter &e, ArrayRef<Value> operands) {
-    return one(e.builder.create<dtensor::TriangularSolveOp>(
-        e.location, operands[0], operands[1], options.left_side, options.lower,
-        options.unit_diagonal,
-        options.adjoint     ? "ADJOINT"
-        : options.transpose ? "TRANSPOSE"
-                            : "NO_TRANSPOSE"));
-  };
+  OpCall call = callOf(op, {a, b}, loc);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &options) {
+        return one(e.builder.create<dtensor::TriangularSolveOp>(
+            e.location, operands[0], operands[1], options.left_side,
+            options.lower, options.unit_diagonal,
+            options.adjoint     ? "ADJOINT"
+            : options.transpose ? "TRANSPOSE"
+                                : "NO_TRANSPOSE"));
+      },
+      options);
   return runOp(std::move(call));
 }
 
@@ -150,26 +153,29 @@ QR qr(const Tensor &a, bool full_matrices, Where loc) {
   expectMatrices(a, /*square=*/false, "qr", loc);
   const int64_t m = a.shape().end()[-2], n = a.shape().end()[-1];
   const int64_t k = full_matrices ? m : std::min(m, n);
-  OpCall call = callOf("qr", {a}, {full_matrices}, loc);
-  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
-    auto factors = e.builder.create<dtensor::GeqrfOp>(e.location, operands[0]);
-    Value packed = factors.getResult();
-    // Q has k columns; those that there is no reflection for begin as unit
-    // vectors, which householder_product takes them for.
-    Value vectors = packed;
-    SmallVector<int64_t> shape(e.shape(packed)), zero(shape.size(), 0);
-    if (k < n) {
-      shape.back() = k;
-      vectors = e.slice(packed, zero, shape);
-    } else if (k > n) {
-      SmallVector<int64_t> more(zero);
-      more.back() = k - n;
-      vectors = e.pad(packed, zero, more, zero);
-    }
-    Value q = e.builder.create<dtensor::HouseholderProductOp>(
-        e.location, vectors, factors.getTaus());
-    return SmallVector<Value>{q, upperTriangle(e, packed, k)};
-  };
+  OpCall call = callOf("qr", {a}, loc);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &k, const auto &n) {
+        auto factors =
+            e.builder.create<dtensor::GeqrfOp>(e.location, operands[0]);
+        Value packed = factors.getResult();
+        // Q has k columns; those that there is no reflection for begin as unit
+        // vectors, which householder_product takes them for.
+        Value vectors = packed;
+        SmallVector<int64_t> shape(e.shape(packed)), zero(shape.size(), 0);
+        if (k < n) {
+          shape.back() = k;
+          vectors = e.slice(packed, zero, shape);
+        } else if (k > n) {
+          SmallVector<int64_t> more(zero);
+          more.back() = k - n;
+          vectors = e.pad(packed, zero, more, zero);
+        }
+        Value q = e.builder.create<dtensor::HouseholderProductOp>(
+            e.location, vectors, factors.getTaus());
+        return SmallVector<Value>{q, upperTriangle(e, packed, k)};
+      },
+      k, n);
   std::vector<Tensor> results = runOps(std::move(call));
   return {results[0], results[1]};
 }

@@ -61,10 +61,12 @@ Tensor pinv(const Tensor &a, std::optional<double> rcond, Where loc) {
   expectElements(a, "pinv", loc);
   const double cutoff = cutoffOf(a, 10, rcond);
   return matrixOp(
-      "pinv", {a}, {}, fmt::format("{}", cutoff), loc,
-      [=](Emitter &e, MatrixBuilder &matrices, ArrayRef<Value> operands) {
+      "pinv", {a}, loc,
+      [](Emitter &e, MatrixBuilder &matrices, ArrayRef<Value> operands,
+         double cutoff) {
         return pseudoSolve(e, matrices, operands[0], cutoff, {});
-      });
+      },
+      cutoff);
 }
 
 Tensor lstsq(const Tensor &a, const Tensor &b, std::optional<double> rcond,
@@ -75,12 +77,14 @@ Tensor lstsq(const Tensor &a, const Tensor &b, std::optional<double> rcond,
   const double cutoff = cutoffOf(a, 1, rcond);
   const bool isVector = b.rank() == 1;
   return matrixOp(
-      "lstsq", {a, b}, {}, fmt::format("{}", cutoff), loc,
-      [=](Emitter &e, MatrixBuilder &matrices, ArrayRef<Value> operands) {
+      "lstsq", {a, b}, loc,
+      [](Emitter &e, MatrixBuilder &matrices, ArrayRef<Value> operands,
+         double cutoff, bool isVector) {
         Value right = asColumn(e, operands[1], isVector);
         return fromColumn(
             e, pseudoSolve(e, matrices, operands[0], cutoff, right), isVector);
-      });
+      },
+      cutoff, isVector);
 }
 
 Tensor matrix_rank(const Tensor &a, std::optional<double> rtol, Where loc) {
@@ -88,14 +92,15 @@ Tensor matrix_rank(const Tensor &a, std::optional<double> rtol, Where loc) {
   expectElements(a, "matrix_rank", loc);
   const double cutoff = cutoffOf(a, 1, rtol);
   return matrixOp(
-      "matrix_rank", {a}, {}, fmt::format("{}", cutoff), loc,
-      [=](Emitter &e, MatrixBuilder &, ArrayRef<Value> operands) {
+      "matrix_rank", {a}, loc,
+      [](Emitter &e, MatrixBuilder &, ArrayRef<Value> operands, double cutoff) {
         auto parts =
             e.builder.create<dtensor::SvdOp>(e.location, operands[0], false);
         Value counts = countingValues(e, parts.getS(), cutoff);
         const int64_t last = int64_t(e.shape(counts).size()) - 1;
         return e.sum(e.convert(counts, e.builder.getI32Type()), {last});
-      });
+      },
+      cutoff);
 }
 
 Tensor cond(const Tensor &a, Where loc) {
@@ -118,8 +123,9 @@ Tensor cond(const Tensor &a, Where loc) {
 Tensor matrix_power(const Tensor &a, int64_t n, Where loc) {
   expectMatrices(a, /*square=*/true, "matrix_power", loc);
   return matrixOp(
-      "matrix_power", {a}, {n}, "", loc,
-      [=](Emitter &, MatrixBuilder &matrices, ArrayRef<Value> operands) {
+      "matrix_power", {a}, loc,
+      [](Emitter &, MatrixBuilder &matrices, ArrayRef<Value> operands,
+         int64_t n) {
         Value base = operands[0], result;
         if (n < 0)
           base = matrices.solve(base, matrices.identityLike(base));
@@ -132,7 +138,8 @@ Tensor matrix_power(const Tensor &a, int64_t n, Where loc) {
             base = matrices.product(base, base);
         }
         return result ? result : matrices.identityLike(base);
-      });
+      },
+      n);
 }
 
 /// The Pade approximant [q/q] is (V - U) X = V + U, with V the even and U the
@@ -208,8 +215,9 @@ Tensor expm(const Tensor &a, Where loc) {
   const DType type = a.dtype();
   const bool isEmpty = elementCount(a.shape()) == 0;
   return matrixOp(
-      "expm", {a}, {}, "", loc,
-      [=](Emitter &e, MatrixBuilder &matrices, ArrayRef<Value> operands) {
+      "expm", {a}, loc,
+      [](Emitter &e, MatrixBuilder &matrices, ArrayRef<Value> operands,
+         DType type, bool isEmpty) {
         Value value = operands[0];
         if (isEmpty)
           return value;
@@ -219,7 +227,8 @@ Tensor expm(const Tensor &a, Where loc) {
           value = e.convert(value, e.builder.getF32Type());
         return e.convert(exponential(e, matrices, value, padeFor(type)),
                          element);
-      });
+      },
+      type, isEmpty);
 }
 
 //===----------------------------------------------------------------------===//
@@ -289,13 +298,14 @@ Tensor vector_norm(const Tensor &x, double order, std::optional<int64_t> axis,
          fmt::format("expected elements for the norm of order {}, got {}",
                      order, typeText(x)),
          &loc);
-  std::vector<int64_t> attributes = dims;
-  attributes.push_back(keepdims);
-  return matrixOp(op, {x}, std::move(attributes), fmt::format("{}", order), loc,
-                  [=](Emitter &e, MatrixBuilder &, ArrayRef<Value> operands) {
-                    Value norm = vectorNorm(e, operands[0], order, dims);
-                    return keepdims ? e.reshape(norm, kept) : norm;
-                  });
+  return matrixOp(
+      op, {x}, loc,
+      [](Emitter &e, MatrixBuilder &, ArrayRef<Value> operands, double order,
+         ArrayRef<int64_t> dims, bool keepdims, const Shape &kept) {
+        Value norm = vectorNorm(e, operands[0], order, dims);
+        return keepdims ? e.reshape(norm, kept) : norm;
+      },
+      order, dims, keepdims, kept);
 }
 
 Tensor norm(const Tensor &x, Where loc) {
@@ -311,8 +321,9 @@ Tensor matrix_norm(const Tensor &a, MatrixNorm order, bool keepdims,
   Shape kept = a.shape();
   kept.end()[-1] = kept.end()[-2] = 1;
   return matrixOp(
-      "matrix_norm", {a}, {int64_t(order), keepdims}, "", loc,
-      [=](Emitter &e, MatrixBuilder &, ArrayRef<Value> operands) {
+      "matrix_norm", {a}, loc,
+      [](Emitter &e, MatrixBuilder &, ArrayRef<Value> operands,
+         MatrixNorm order, bool keepdims, const Shape &kept) {
         Value x = operands[0];
         const int64_t rank = int64_t(e.shape(x).size());
         auto bySingularValues = [&](ReduceKind kind) {
@@ -352,7 +363,8 @@ Tensor matrix_norm(const Tensor &a, MatrixNorm order, bool keepdims,
           break;
         }
         return keepdims ? e.reshape(norm, kept) : norm;
-      });
+      },
+      order, keepdims, kept);
 }
 
 } // namespace meshloom::linalg

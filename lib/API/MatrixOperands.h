@@ -18,18 +18,19 @@ void expectMatrices(const Tensor &a, bool square, std::string_view op,
 void expectRightSide(const Tensor &a, const Tensor &b, std::string_view op,
                      const std::source_location &where);
 
-/// One result, made by `body(Emitter &, MatrixBuilder &, operands)`.
-/// `attributes` and `extraKey`: see OpCall.
-template <typename Body>
+/// One result: Body{}(Emitter &, MatrixBuilder &, operands, options...), see
+/// OpCall::setBody.
+template <typename Body, typename... Options>
 Tensor matrixOp(std::string_view op, std::vector<Tensor> operands,
-                std::vector<int64_t> attributes, std::string extraKey,
-                const std::source_location &where, Body body) {
-  OpCall call = callOf(op, std::move(operands), std::move(attributes), where);
-  call.extraKey = std::move(extraKey);
-  call.body = [body = std::move(body)](Emitter &e, ArrayRef<Value> operands) {
-    MatrixBuilder matrices(e);
-    return one(body(e, matrices, operands));
-  };
+                const std::source_location &where, Body,
+                const Options &...options) {
+  OpCall call = callOf(op, std::move(operands), where);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &...values) {
+        MatrixBuilder matrices(e);
+        return one(Body{}(e, matrices, operands, values...));
+      },
+      options...);
   return runOp(std::move(call));
 }
 

@@ -14,38 +14,42 @@ using namespace detail;
 namespace {
 
 /// An op whose result type the emitted op decides.
-template <typename Emit>
+template <typename Emit, typename... Options>
 Tensor emitted(std::string_view name, Accepts accepts, const Tensor &x,
-               const Where &where, Emit emit,
-               std::vector<int64_t> attributes = {}) {
+               const Where &where, Emit, const Options &...options) {
   expect(accepts, x, name, where);
   OpCall call;
   call.name = name;
   call.operands = {x};
-  call.attributes = std::move(attributes);
   call.where = where;
-  call.body = [emit](Emitter &e, ArrayRef<Value> operands) {
-    return one(emit(e, operands[0]));
-  };
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &...values) {
+        return one(Emit{}(e, operands[0], values...));
+      },
+      options...);
   return runOp(std::move(call));
 }
 
-Tensor special(const char *name, const char *formula, const Tensor &x,
+Tensor special(std::string_view name, std::string_view formula, const Tensor &x,
                const Where &where) {
   return emitted(
-      name, Accepts::Floats, x, where, [formula](Emitter &e, Value v) {
+      name, Accepts::Floats, x, where,
+      [](Emitter &e, Value v, const std::string &formula) {
         return emitSpecialFunction(e.builder, e.location, formula, v);
-      });
+      },
+      formula);
 }
 
-Tensor special(const char *name, const char *formula, const TensorLike &x,
-               const TensorLike &y) {
+Tensor special(std::string_view name, std::string_view formula,
+               const TensorLike &x, const TensorLike &y) {
   Pair pair = operandPair(x, y, name);
   expect(Accepts::Floats, pair.x, name, pair.where);
   return broadcasting(
-      name, std::move(pair), [formula](Emitter &e, Value a, Value b) {
+      name, std::move(pair),
+      [](Emitter &e, Value a, Value b, const std::string &formula) {
         return emitSpecialFunction(e.builder, e.location, formula, {a, b});
-      });
+      },
+      formula);
 }
 
 } // namespace
@@ -78,12 +82,14 @@ Tensor reduce_precision(const Tensor &x, int64_t exponent_bits,
                      "and {}",
                      exponent_bits, mantissa_bits),
          &loc);
-  return emitted("reduce_precision", Accepts::Floats, x, loc,
-                 [=](Emitter &e, Value v) -> Value {
-                   return e.builder.create<dtensor::ReducePrecisionOp>(
-                       e.location, v, exponent_bits, mantissa_bits);
-                 },
-                 {exponent_bits, mantissa_bits});
+  return emitted(
+      "reduce_precision", Accepts::Floats, x, loc,
+      [](Emitter &e, Value v, int64_t exponentBits,
+         int64_t mantissaBits) -> Value {
+        return e.builder.create<dtensor::ReducePrecisionOp>(
+            e.location, v, exponentBits, mantissaBits);
+      },
+      exponent_bits, mantissa_bits);
 }
 
 //===----------------------------------------------------------------------===//
@@ -134,13 +140,14 @@ Tensor bitcast(const Tensor &x, DType type, Where loc) {
   OpCall call;
   call.name = "bitcast";
   call.operands = {x};
-  call.attributes = {int64_t(type)};
   call.where = loc;
-  call.body = [type](Emitter &e, ArrayRef<Value> operands) {
-    return one(e.builder.create<dtensor::BitcastConvertOp>(
-        e.location, operands[0],
-        dtensor::typeOf(e.builder.getContext(), type)));
-  };
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &type) {
+        return one(e.builder.create<dtensor::BitcastConvertOp>(
+            e.location, operands[0],
+            dtensor::typeOf(e.builder.getContext(), type)));
+      },
+      type);
   return runOp(std::move(call));
 }
 

@@ -160,12 +160,10 @@ void checkShape(const Shape &shape, std::string_view op,
 }
 
 OpCall callOf(std::string_view name, std::vector<Tensor> operands,
-              std::vector<int64_t> attributes,
               const std::source_location &where) {
   OpCall call;
   call.name = name;
   call.operands = std::move(operands);
-  call.attributes = std::move(attributes);
   call.where = where;
   return call;
 }

@@ -12,7 +12,6 @@ void checkShape(const Shape &shape, std::string_view op,
 
 /// A call without body and layout.
 OpCall callOf(std::string_view name, std::vector<Tensor> operands,
-              std::vector<int64_t> attributes,
               const std::source_location &where);
 
 /// The tensor, or a scalar tensor of the number, which has to fit `type`.

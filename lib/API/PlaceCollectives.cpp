@@ -58,15 +58,19 @@ template <typename Op>
 OpCall axisCall(std::string_view name, const Tensor &x, const MappedAxis &axis,
                 int64_t dim, const std::vector<int64_t> &sizes, Shape shape,
                 const Where &where) {
-  OpCall call = callOf(name, {x}, {}, where);
-  call.body = [=, axisName = axis.name](Emitter &e, ArrayRef<Value> operands) {
-    OpBuilder &b = e.builder;
-    return SmallVector<Value>{b.create<Op>(
-        e.location, RankedTensorType::get(shape, e.elementType(operands[0])),
-        operands[0], b.getStringAttr(axisName), b.getI64IntegerAttr(dim),
-        sizes.empty() ? mlir::DenseI64ArrayAttr()
-                      : b.getDenseI64ArrayAttr(sizes))};
-  };
+  OpCall call = callOf(name, {x}, where);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &shape,
+         const auto &axisName, const auto &dim, const auto &sizes) {
+        OpBuilder &b = e.builder;
+        return SmallVector<Value>{b.create<Op>(
+            e.location,
+            RankedTensorType::get(shape, e.elementType(operands[0])),
+            operands[0], b.getStringAttr(axisName), b.getI64IntegerAttr(dim),
+            sizes.empty() ? mlir::DenseI64ArrayAttr()
+                          : b.getDenseI64ArrayAttr(sizes))};
+      },
+      shape, axis.name, dim, sizes);
   return call;
 }
 
@@ -127,14 +131,17 @@ Tensor reduced(std::string_view op, const Tensor &x, ReduceKind kind,
          fmt::format("expected real numbers, which have an order, got {}",
                      typeText(x)),
          &where);
-  OpCall call = callOf(op, {x}, {}, where);
-  call.body = [kind, names = axes.names](Emitter &e, ArrayRef<Value> operands) {
-    SmallVector<StringRef> list(names.begin(), names.end());
-    return SmallVector<Value>{e.builder.create<dtensor::AxisReduceOp>(
-        e.location, operands[0].getType(), operands[0],
-        e.builder.getStrArrayAttr(list),
-        dtensor::ReduceKindAttr::get(e.builder.getContext(), kind))};
-  };
+  OpCall call = callOf(op, {x}, where);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &kind,
+         const auto &names) {
+        SmallVector<StringRef> list(names.begin(), names.end());
+        return SmallVector<Value>{e.builder.create<dtensor::AxisReduceOp>(
+            e.location, operands[0].getType(), operands[0],
+            e.builder.getStrArrayAttr(list),
+            dtensor::ReduceKindAttr::get(e.builder.getContext(), kind))};
+      },
+      kind, axes.names);
   return runOp(std::move(call));
 }
 
@@ -252,21 +259,26 @@ Tensor ppermute(const Tensor &x, const std::string &axis_name,
     source[size_t(to)] = from;
   }
   Tensor all = joined(op, expand_dims(x, 0, where), along, 0, false, where);
-  OpCall call = callOf(op, {all}, {}, where);
-  call.body = [source](Emitter &e, ArrayRef<Value> operands) {
-    return SmallVector<Value>{
-        e.builder.create<dtensor::TakeOp>(e.location, operands[0], 0, source)};
-  };
+  OpCall call = callOf(op, {all}, where);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &source) {
+        return SmallVector<Value>{e.builder.create<dtensor::TakeOp>(
+            e.location, operands[0], 0, source)};
+      },
+      source);
   return squeeze(partOf(op, runOp(std::move(call)), along, 0, where), 0, where);
 }
 
 Tensor axis_index(const std::string &axis_name, Where where) {
   constexpr std::string_view op = "axis_index";
   const MappedAxis &along = axisNamed(axis_name, op, where);
-  OpCall call = callOf(op, {}, {}, where);
-  call.body = [size = along.size](Emitter &e, ArrayRef<Value>) {
-    return SmallVector<Value>{e.iota({size}, 0, e.builder.getIntegerType(32))};
-  };
+  OpCall call = callOf(op, {}, where);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value>, const auto &size) {
+        return SmallVector<Value>{
+            e.iota({size}, 0, e.builder.getIntegerType(32))};
+      },
+      along.size);
   Tensor all = runOp(std::move(call));
   return reshape(partOf(op, all, along, 0, where), {}, where);
 }

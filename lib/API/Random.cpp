@@ -67,7 +67,7 @@ Tensor seedTensor(const SeedLike &seed, std::string_view op,
            &where);
     return bitcast(seed.tensor, DType::UI32, where);
   }
-  uint32_t words[2] = {seed.numbers.first, seed.numbers.second};
+  const std::array<uint32_t, 2> words{seed.numbers.first, seed.numbers.second};
   const std::shared_ptr<Trace> &trace = threadState().trace();
   if (trace && trace->reusable) {
     ArrayType type{DType::UI32, {2}, Layout::replicated(hostMesh(), 1)};
@@ -83,16 +83,18 @@ Tensor seedTensor(const SeedLike &seed, std::string_view op,
     OpCall call;
     call.name = "seed";
     call.where = where;
-    call.body = [=](Emitter &e, ArrayRef<Value>) {
-      auto type = RankedTensorType::get(
-          {2}, dtensor::typeOf(e.builder.getContext(), DType::UI32));
-      return one(e.builder.create<dtensor::ConstantOp>(
-          e.location, type,
-          DenseElementsAttr::get(type, ArrayRef<uint32_t>(words))));
-    };
+    call.setBody(
+        [](Emitter &e, ArrayRef<Value>, const auto &words) {
+          auto type = RankedTensorType::get(
+              {2}, dtensor::typeOf(e.builder.getContext(), DType::UI32));
+          return one(e.builder.create<dtensor::ConstantOp>(
+              e.location, type,
+              DenseElementsAttr::get(type, ArrayRef<uint32_t>(words))));
+        },
+        words);
     return runOp(std::move(call));
   }
-  return detail::fromHost(DType::UI32, words, 2, {2}, where);
+  return detail::fromHost(DType::UI32, words.data(), 2, {2}, where);
 }
 
 OpCall randomCall(std::string_view name, const Shape &shape,
@@ -102,8 +104,6 @@ OpCall randomCall(std::string_view name, const Shape &shape,
   OpCall call;
   call.name = name;
   call.operands = {seedTensor(seed, name, where)};
-  call.attributes = shape;
-  call.attributes.push_back(int64_t(type));
   call.where = where;
   return call;
 }
@@ -112,9 +112,11 @@ OpCall randomCall(std::string_view name, const Shape &shape,
 
 Tensor stateless_bits(Shape shape, const SeedLike &seed, Where where) {
   OpCall call = randomCall("stateless_bits", shape, seed, DType::UI32, where);
-  call.body = [shape](Emitter &e, ArrayRef<Value> operands) {
-    return one(bitsOf(e, shape, operands[0]));
-  };
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &shape) {
+        return one(bitsOf(e, shape, operands[0]));
+      },
+      shape);
   return runOp(std::move(call));
 }
 
@@ -153,19 +155,22 @@ Tensor stateless_uniform(Shape shape, const SeedLike &seed, double minval,
       isReal
           ? bound(maxval - minval)
           : operandLike(TensorLike(maxval - minval, where), DType::UI32, op));
-  call.body = [shape, type](Emitter &e, ArrayRef<Value> operands) {
-    Type element = dtensor::typeOf(e.builder.getContext(), type);
-    Shape extents(shape);
-    Value low = e.broadcastTo(operands[1], extents);
-    Value width = e.broadcastTo(operands[2], extents);
-    if (!isa<FloatType>(element)) {
-      Value bits =
-          e.make<dtensor::RemainderOp>(bitsOf(e, extents, operands[0]), width);
-      return one(e.add(e.convert(bits, element), low));
-    }
-    Value unit = unitUniform(e, extents, operands[0], element);
-    return one(e.add(e.multiply(unit, width), low));
-  };
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &shape,
+         const auto &type) {
+        Type element = dtensor::typeOf(e.builder.getContext(), type);
+        Shape extents(shape);
+        Value low = e.broadcastTo(operands[1], extents);
+        Value width = e.broadcastTo(operands[2], extents);
+        if (!isa<FloatType>(element)) {
+          Value bits = e.make<dtensor::RemainderOp>(
+              bitsOf(e, extents, operands[0]), width);
+          return one(e.add(e.convert(bits, element), low));
+        }
+        Value unit = unitUniform(e, extents, operands[0], element);
+        return one(e.add(e.multiply(unit, width), low));
+      },
+      shape, type);
   return runOp(std::move(call));
 }
 
@@ -183,30 +188,34 @@ Tensor stateless_normal(Shape shape, const SeedLike &seed, double mean,
   OpCall call = randomCall(op, shape, seed, type, where);
   call.operands.push_back(operandLike(TensorLike(mean, where), type, op));
   call.operands.push_back(operandLike(TensorLike(stddev, where), type, op));
-  call.body = [shape, type](Emitter &e, ArrayRef<Value> operands) {
-    Type element = dtensor::typeOf(e.builder.getContext(), type);
-    Shape extents(shape), pairs(shape), starts(shape.size() + 1, 0),
-        limits(shape);
-    pairs.push_back(2);
-    limits.push_back(1);
-    // f16 and bf16 have too few steps near 0 for a logarithm: in f32.
-    Type wide = element.isBF16() || element.isF16()
-                    ? Type(e.builder.getF32Type())
-                    : element;
-    Value unit = unitUniform(e, pairs, operands[0], wide);
-    Value first = e.reshape(e.slice(unit, starts, limits), extents);
-    starts.back() = 1;
-    limits.back() = 2;
-    Value second = e.reshape(e.slice(unit, starts, limits), extents);
-    // log(1 - u): u may be 0, 1 - u may not.
-    Value radius = e.make<dtensor::SqrtOp>(
-        e.multiply(e.make<dtensor::Log1pOp>(e.negate(first)), -2.0));
-    Value angle = e.multiply(second, 6.283185307179586);
-    Value normal = e.multiply(radius, e.make<dtensor::CosineOp>(angle));
-    normal = e.convert(normal, element);
-    return one(e.add(e.multiply(normal, e.broadcastTo(operands[2], extents)),
-                     e.broadcastTo(operands[1], extents)));
-  };
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &shape,
+         const auto &type) {
+        Type element = dtensor::typeOf(e.builder.getContext(), type);
+        Shape extents(shape), pairs(shape), starts(shape.size() + 1, 0),
+            limits(shape);
+        pairs.push_back(2);
+        limits.push_back(1);
+        // f16 and bf16 have too few steps near 0 for a logarithm: in f32.
+        Type wide = element.isBF16() || element.isF16()
+                        ? Type(e.builder.getF32Type())
+                        : element;
+        Value unit = unitUniform(e, pairs, operands[0], wide);
+        Value first = e.reshape(e.slice(unit, starts, limits), extents);
+        starts.back() = 1;
+        limits.back() = 2;
+        Value second = e.reshape(e.slice(unit, starts, limits), extents);
+        // log(1 - u): u may be 0, 1 - u may not.
+        Value radius = e.make<dtensor::SqrtOp>(
+            e.multiply(e.make<dtensor::Log1pOp>(e.negate(first)), -2.0));
+        Value angle = e.multiply(second, 6.283185307179586);
+        Value normal = e.multiply(radius, e.make<dtensor::CosineOp>(angle));
+        normal = e.convert(normal, element);
+        return one(
+            e.add(e.multiply(normal, e.broadcastTo(operands[2], extents)),
+                  e.broadcastTo(operands[1], extents)));
+      },
+      shape, type);
   return runOp(std::move(call));
 }
 

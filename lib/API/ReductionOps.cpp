@@ -15,24 +15,27 @@ Shape withOnes(Shape shape, std::span<const int64_t> dims) {
   return shape;
 }
 
-/// `body` reduces along sorted dims.
-template <typename Body>
+/// Body{}(emitter, value, dims, options...) reduces along sorted dims.
+template <typename Body, typename... Options>
 Tensor reduction(std::string_view name, const Tensor &x, const Axis &axis,
-                 bool keepdims, const std::source_location &where, Body body) {
+                 bool keepdims, const std::source_location &where, Body,
+                 const Options &...options) {
   nodeOf(x, name, &where);
   std::vector<int64_t> dims =
       axesOf(axis.dims, axis.all, x.rank(), name, where);
   OpCall call;
   call.name = name;
   call.operands = {x};
-  call.attributes = dims;
-  call.attributes.push_back(keepdims);
   call.where = where;
-  call.body = [=, kept = withOnes(x.shape(), dims)](Emitter &e,
-                                                    ArrayRef<Value> operands) {
-    Value result = body(e, operands[0], dims);
-    return one(keepdims ? e.reshape(result, kept) : result);
-  };
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, ArrayRef<int64_t> dims,
+         bool keepdims, const auto &...values) {
+        Value result = Body{}(e, operands[0], dims, values...);
+        return one(keepdims
+                       ? e.reshape(result, withOnes(e.shape(operands[0]), dims))
+                       : result);
+      },
+      dims, keepdims, options...);
   return runOp(std::move(call));
 }
 
@@ -61,7 +64,8 @@ Tensor reduceBy(ReduceKind kind, std::string_view name, const Tensor &x,
     expectOrder(x, name, where);
   return reduction(
       name, x, axis, keepdims, where,
-      [kind, ofBools](Emitter &e, Value value, ArrayRef<int64_t> dims) {
+      [](Emitter &e, Value value, ArrayRef<int64_t> dims, ReduceKind kind,
+         bool ofBools) {
         ReduceKind reduces = kind;
         // Bools are counted; whether all hold is their product and minimum.
         if (ofBools && kind == ReduceKind::Sum)
@@ -73,7 +77,8 @@ Tensor reduceBy(ReduceKind kind, std::string_view name, const Tensor &x,
         return ofBools && kind == ReduceKind::Prod
                    ? e.convert(value, e.builder.getI64Type())
                    : value;
-      });
+      },
+      kind, ofBools);
 }
 
 /// What `body` makes of `value`, whose sums and counts f16 and bf16 may not
@@ -115,16 +120,17 @@ Tensor argReduction(std::string_view name, const Tensor &x, int64_t axis,
   OpCall call;
   call.name = name;
   call.operands = {x};
-  call.attributes = {axis, int64_t(type)};
   call.where = where;
-  call.body = [=, isBool = x.dtype() == DType::I1](Emitter &e,
-                                                   ArrayRef<Value> operands) {
-    Value numbers =
-        isBool ? e.convert(operands[0], e.builder.getI32Type()) : operands[0];
-    return one(
-        e.builder.create<Op>(e.location, numbers, axis,
-                             dtensor::typeOf(e.builder.getContext(), type)));
-  };
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &axis,
+         const auto &type, const auto &isBool) {
+        Value numbers = isBool ? e.convert(operands[0], e.builder.getI32Type())
+                               : operands[0];
+        return one(e.builder.create<Op>(
+            e.location, numbers, axis,
+            dtensor::typeOf(e.builder.getContext(), type)));
+      },
+      axis, type, x.dtype() == DType::I1);
   return runOp(std::move(call));
 }
 
@@ -156,11 +162,11 @@ Tensor reduce_mean(const Tensor &x, const Axis &axis, bool keepdims,
   if (!isComplex(type) && type != DType::I1)
     expectFloat(x, "reduce_mean", loc);
   return reduction("reduce_mean", x, axis, keepdims, loc,
-                   [type](Emitter &e, Value value, ArrayRef<int64_t> dims) {
+                   [](Emitter &e, Value value, ArrayRef<int64_t> dims) {
                      double count = 1;
                      for (int64_t d : dims)
                        count *= double(e.shape(value)[size_t(d)]);
-                     if (type == DType::I1) {
+                     if (e.elementType(value).isInteger(1)) {
                        Value all = e.sum(
                            e.convert(value, e.builder.getI64Type()), dims);
                        Value sum = e.convert(all, e.builder.getF32Type());
@@ -221,30 +227,35 @@ Tensor matmul(const Tensor &a, const Tensor &b, MatMulOptions options,
   OpCall call;
   call.name = op;
   call.operands = {a, b};
-  call.attributes = {options.transpose_a, options.transpose_b};
   call.where = loc;
-  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
-    // Sugar where it says it all; its leading dims are equal.
-    if (!options.transpose_a && !options.transpose_b && ra == 2 && rb == 2)
-      return one(e.builder.create<dtensor::MatMulOp>(e.location, operands[0],
-                                                     operands[1]));
-    if (rb == 2 && (!options.transpose_a || ra == 2)) // a's leading dims: rows
-      return one(e.builder.create<dtensor::DotGeneralOp>(
-          e.location, operands[0], operands[1], ArrayRef<int64_t>(),
-          ArrayRef<int64_t>(), ArrayRef<int64_t>{int64_t(ka)},
-          ArrayRef<int64_t>{int64_t(kb)}));
-    auto batched = [&](Value x) {
-      Shape shape(leading);
-      llvm::append_range(shape, e.shape(x).take_back(2));
-      return e.broadcastTo(x, shape);
-    };
-    int64_t batch = int64_t(leading.size());
-    SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(0, batch));
-    return one(e.builder.create<dtensor::DotGeneralOp>(
-        e.location, batched(operands[0]), batched(operands[1]), dims, dims,
-        ArrayRef<int64_t>{options.transpose_a ? batch : batch + 1},
-        ArrayRef<int64_t>{options.transpose_b ? batch + 1 : batch}));
-  };
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &options,
+         const auto &ra, const auto &rb, const auto &ka, const auto &kb,
+         const auto &leading) {
+        // Sugar where it says it all; its leading dims are equal.
+        if (!options.transpose_a && !options.transpose_b && ra == 2 && rb == 2)
+          return one(e.builder.create<dtensor::MatMulOp>(
+              e.location, operands[0], operands[1]));
+        if (rb == 2 &&
+            (!options.transpose_a || ra == 2)) // a's leading dims: rows
+          return one(e.builder.create<dtensor::DotGeneralOp>(
+              e.location, operands[0], operands[1], ArrayRef<int64_t>(),
+              ArrayRef<int64_t>(), ArrayRef<int64_t>{int64_t(ka)},
+              ArrayRef<int64_t>{int64_t(kb)}));
+        auto batched = [&](Value x) {
+          Shape shape(leading);
+          llvm::append_range(shape, e.shape(x).take_back(2));
+          return e.broadcastTo(x, shape);
+        };
+        int64_t batch = int64_t(leading.size());
+        SmallVector<int64_t> dims =
+            llvm::to_vector(llvm::seq<int64_t>(0, batch));
+        return one(e.builder.create<dtensor::DotGeneralOp>(
+            e.location, batched(operands[0]), batched(operands[1]), dims, dims,
+            ArrayRef<int64_t>{options.transpose_a ? batch : batch + 1},
+            ArrayRef<int64_t>{options.transpose_b ? batch + 1 : batch}));
+      },
+      options, ra, rb, ka, kb, leading);
   return runOp(std::move(call));
 }
 
@@ -290,16 +301,13 @@ Tensor dot_general(const Tensor &lhs, const Tensor &rhs, const DotDims &dims,
   call.name = op;
   call.operands = {lhs, rhs};
   call.where = loc;
-  for (auto *list : {&own.lhs_batch, &own.rhs_batch, &own.lhs_contracting,
-                     &own.rhs_contracting}) {
-    call.attributes.push_back(int64_t(list->size()));
-    call.attributes.insert(call.attributes.end(), list->begin(), list->end());
-  }
-  call.body = [own](Emitter &e, ArrayRef<Value> operands) {
-    return one(e.builder.create<dtensor::DotGeneralOp>(
-        e.location, operands[0], operands[1], own.lhs_batch, own.rhs_batch,
-        own.lhs_contracting, own.rhs_contracting));
-  };
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &own) {
+        return one(e.builder.create<dtensor::DotGeneralOp>(
+            e.location, operands[0], operands[1], own.lhs_batch, own.rhs_batch,
+            own.lhs_contracting, own.rhs_contracting));
+      },
+      own);
   return runOp(std::move(call));
 }
 

@@ -15,10 +15,12 @@ Tensor reshapeTo(std::string_view op, const Tensor &x, Shape shape,
                  const std::source_location &where) {
   if (x.shape() == shape)
     return x;
-  OpCall call = callOf(op, {x}, shape, where);
-  call.body = [shape](Emitter &e, ArrayRef<Value> operands) {
-    return one(e.reshape(operands[0], shape));
-  };
+  OpCall call = callOf(op, {x}, where);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &shape) {
+        return one(e.reshape(operands[0], shape));
+      },
+      shape);
   return runOp(std::move(call));
 }
 
@@ -97,10 +99,12 @@ Tensor transpose(const Tensor &x, std::vector<int64_t> perm, Where loc) {
                      typeText(x), perm.size()),
          &loc);
   axesOf(perm, false, rank, op, loc); // throws on repeated ones
-  OpCall call = callOf(op, {x}, perm, loc);
-  call.body = [perm](Emitter &e, ArrayRef<Value> operands) {
-    return one(e.transpose(operands[0], perm));
-  };
+  OpCall call = callOf(op, {x}, loc);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &perm) {
+        return one(e.transpose(operands[0], perm));
+      },
+      perm);
   return runOp(std::move(call));
 }
 
@@ -152,10 +156,12 @@ Tensor broadcast_to(const Tensor &x, Shape shape, Where loc) {
          &loc);
   if (x.shape() == shape)
     return x;
-  OpCall call = callOf(op, {x}, shape, loc);
-  call.body = [shape](Emitter &e, ArrayRef<Value> operands) {
-    return one(e.broadcastTo(operands[0], shape));
-  };
+  OpCall call = callOf(op, {x}, loc);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &shape) {
+        return one(e.broadcastTo(operands[0], shape));
+      },
+      shape);
   return runOp(std::move(call));
 }
 
@@ -177,10 +183,12 @@ Tensor concat(const std::vector<Tensor> &values, int64_t axis, Where loc) {
                        axis, typeText(values.front()), typeText(values[i]), i),
            &loc);
   }
-  OpCall call = callOf(op, values, {axis}, loc);
-  call.body = [axis](Emitter &e, ArrayRef<Value> operands) {
-    return one(e.concatenate(operands, axis));
-  };
+  OpCall call = callOf(op, values, loc);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &axis) {
+        return one(e.concatenate(operands, axis));
+      },
+      axis);
   return runOp(std::move(call));
 }
 
@@ -244,24 +252,25 @@ std::vector<Tensor> split(const Tensor &x, const std::vector<int64_t> &sizes,
                     "-1, got {}",
                     axis, typeText(x), shapeText(sizes)),
         &loc);
-  std::vector<int64_t> attributes(sizes);
-  for (int64_t &size : attributes)
+  std::vector<int64_t> parts(sizes);
+  for (int64_t &size : parts)
     size = size == -1 ? extent - sum : size;
-  std::vector<int64_t> parts = attributes;
-  attributes.push_back(axis);
-  OpCall call = callOf(op, {x}, attributes, loc);
-  call.body = [parts, axis](Emitter &e, ArrayRef<Value> operands) {
-    SmallVector<Value> results;
-    SmallVector<int64_t> starts(e.shape(operands[0]).size(), 0);
-    SmallVector<int64_t> limits(e.shape(operands[0]));
-    int64_t at = 0;
-    for (int64_t part : parts) {
-      starts[size_t(axis)] = at;
-      limits[size_t(axis)] = at += part;
-      results.push_back(e.slice(operands[0], starts, limits));
-    }
-    return results;
-  };
+  OpCall call = callOf(op, {x}, loc);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &parts,
+         const auto &axis) {
+        SmallVector<Value> results;
+        SmallVector<int64_t> starts(e.shape(operands[0]).size(), 0);
+        SmallVector<int64_t> limits(e.shape(operands[0]));
+        int64_t at = 0;
+        for (int64_t part : parts) {
+          starts[size_t(axis)] = at;
+          limits[size_t(axis)] = at += part;
+          results.push_back(e.slice(operands[0], starts, limits));
+        }
+        return results;
+      },
+      parts, axis);
   return runOps(std::move(call));
 }
 
@@ -315,14 +324,14 @@ Tensor strided_slice(const Tensor &x, Shape begin, Shape end, Shape strides,
            &loc);
     strides[d] = std::min(strides[d], std::max<int64_t>(shape[d], 1));
   }
-  std::vector<int64_t> attributes(begin);
-  attributes.insert(attributes.end(), end.begin(), end.end());
-  attributes.insert(attributes.end(), strides.begin(), strides.end());
-  OpCall call = callOf(op, {x}, attributes, loc);
-  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
-    return one(e.builder.create<dtensor::SliceOp>(e.location, operands[0],
-                                                  begin, end, strides));
-  };
+  OpCall call = callOf(op, {x}, loc);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &begin,
+         const auto &end, const auto &strides) {
+        return one(e.builder.create<dtensor::SliceOp>(e.location, operands[0],
+                                                      begin, end, strides));
+      },
+      begin, end, strides);
   return runOp(std::move(call));
 }
 
@@ -330,11 +339,13 @@ Tensor reverse(const Tensor &x, const Axis &axis, Where loc) {
   constexpr std::string_view op = "reverse";
   nodeOf(x, op, &loc);
   std::vector<int64_t> dims = axesOf(axis.dims, axis.all, x.rank(), op, loc);
-  OpCall call = callOf(op, {x}, dims, loc);
-  call.body = [dims](Emitter &e, ArrayRef<Value> operands) {
-    return one(
-        e.builder.create<dtensor::ReverseOp>(e.location, operands[0], dims));
-  };
+  OpCall call = callOf(op, {x}, loc);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &dims) {
+        return one(e.builder.create<dtensor::ReverseOp>(e.location, operands[0],
+                                                        dims));
+      },
+      dims);
   return runOp(std::move(call));
 }
 
@@ -349,23 +360,27 @@ Tensor one_hot(const Tensor &indices, int64_t depth, DType type, Where loc) {
          &loc);
   shape.push_back(depth);
   checkShape(shape, op, loc);
-  OpCall call = callOf(op, {indices}, {depth, int64_t(type)}, loc);
-  call.body = [shape, type](Emitter &e, ArrayRef<Value> operands) {
-    Value hot = e.isHot(operands[0], shape);
-    return one(e.convert(hot, dtensor::typeOf(e.builder.getContext(), type)));
-  };
+  OpCall call = callOf(op, {indices}, loc);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &shape,
+         const auto &type) {
+        Value hot = e.isHot(operands[0], shape);
+        return one(
+            e.convert(hot, dtensor::typeOf(e.builder.getContext(), type)));
+      },
+      shape, type);
   return runOp(std::move(call));
 }
 
 Tensor stop_gradient(const Tensor &x, std::source_location loc) {
   nodeOf(x, "stop_gradient", &loc);
-  OpCall call = callOf("stop_gradient", {x}, {}, loc);
-  call.body = [](Emitter &e, ArrayRef<Value> operands) {
+  OpCall call = callOf("stop_gradient", {x}, loc);
+  call.setBody([](Emitter &e, ArrayRef<Value> operands) {
     SmallVector<int64_t> shape(e.shape(operands[0]));
     SmallVector<int64_t> dims =
         llvm::to_vector(llvm::seq<int64_t>(0, shape.size()));
     return one(e.stopped(e.broadcast(operands[0], shape, dims)));
-  };
+  });
   return runOp(std::move(call));
 }
 

@@ -33,20 +33,18 @@ bool isRecording() {
 void recordOp(const OpCall &call, const std::vector<Tensor> &results) {
   if (threadState().tapes.empty())
     return;
-  CacheKey key;
-  key.text = fmt::format("{}/{}", call.name, call.extraKey);
-  for (int64_t attribute : call.attributes)
-    key.add(attribute);
-  if (call.layout)
-    key.text += call.layout->to_string();
-  TapeRecord record{key.text, call.operands, {}, call.body, call.context};
+  std::string key = call.key().text;
+  for (const Layout &layout : call.key().layouts)
+    key += layout.to_string();
+  TapeRecord record{
+      std::move(key), call.operands, {}, call.body(), call.context};
   for (const Tensor &result : results)
     if (result.defined())
       record.results.push_back(result);
   // A value for each result that there is, and no others.
   if (record.results.size() < results.size())
-    record.body = [body = call.body](Emitter &emitter,
-                                     ArrayRef<Value> operands) {
+    record.body = [body = call.body()](Emitter &emitter,
+                                       ArrayRef<Value> operands) {
       SmallVector<Value> values = body(emitter, operands);
       llvm::erase(values, Value());
       return values;
@@ -118,15 +116,15 @@ TapeState::gradients(const std::vector<Tensor> &givenTargets,
   OpCall call;
   call.name = "gradient";
   call.mixesDevices = true;
-  call.extraKey = program.key();
   call.where = where;
   call.operands = slice.values();
   call.operands.insert(call.operands.end(), seeds.begin(), seeds.end());
   call.context = slice.context();
-  call.body = [program = std::move(program)](Emitter &emitter,
-                                             ArrayRef<Value> given) {
-    return program.build(emitter, given);
-  };
+  const std::string key = program.key();
+  call.setRecorded(key, [program = std::move(program)](
+                            Emitter &emitter, ArrayRef<Value> operands) {
+    return program.build(emitter, operands);
+  });
   std::vector<Tensor> gradients = runOps(std::move(call));
   for (auto [s, gradient] : llvm::zip_equal(numbers, gradients))
     found[s] = std::move(gradient);

@@ -201,7 +201,6 @@ void TracedFunction::record(std::span<const Tensor> inputs,
   OpCall call;
   call.name = "function";
   call.mixesDevices = true;
-  call.extraKey = std::to_string(id);
   for (size_t i = 0; i < arguments.size(); ++i)
     switch (arguments[i].kind) {
     case TraceArgument::Kind::Explicit:
@@ -216,9 +215,11 @@ void TracedFunction::record(std::span<const Tensor> inputs,
       break;
     }
   call.context = source->context;
-  call.body = [source = source](Emitter &emitter, ArrayRef<Value> operands) {
-    return inlineFunction(emitter, *source, operands);
-  };
+  call.setRecorded(
+      std::to_string(id),
+      [source = source](Emitter &emitter, ArrayRef<Value> operands) {
+        return inlineFunction(emitter, *source, operands);
+      });
   recordOp(call, results);
 }
 

@@ -197,20 +197,12 @@ Tensor convolve(std::string_view op, const Tensor &x, const Tensor &filters,
   call.name = op;
   call.operands = {x, filters};
   call.where = where;
-  List &key = call.attributes;
-  for (auto *list :
-       {&spec.strides, &spec.padding, &spec.lhsDilation, &spec.rhsDilation,
-        &spec.inputSpatial, &spec.kernelSpatial, &spec.outputSpatial})
-    key.insert(key.end(), list->begin(), list->end());
-  for (int64_t number :
-       {spec.inputBatch, spec.inputFeature, spec.kernelInput, spec.kernelOutput,
-        spec.outputBatch, spec.outputFeature, spec.featureGroups,
-        spec.batchGroups})
-    key.push_back(number);
-  call.body = [spec](Emitter &e, ArrayRef<Value> operands) {
-    return one(e.builder.create<dtensor::ConvolutionOp>(e.location, operands[0],
-                                                        operands[1], spec));
-  };
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &spec) {
+        return one(e.builder.create<dtensor::ConvolutionOp>(
+            e.location, operands[0], operands[1], spec));
+      },
+      spec);
   return runOp(std::move(call));
 }
 
@@ -304,26 +296,6 @@ dtensor::WindowSpec poolWindow(std::string_view op, const Tensor &x,
   return spec;
 }
 
-List keyOf(const dtensor::WindowSpec &window) {
-  List key;
-  for (auto *list : {&window.dimensions, &window.strides, &window.baseDilations,
-                     &window.windowDilations, &window.padding})
-    key.insert(key.end(), list->begin(), list->end());
-  return key;
-}
-
-/// A call with one operand; its body is still to be given.
-OpCall poolCall(std::string_view op, const Tensor &x,
-                const dtensor::WindowSpec &spec,
-                const std::source_location &where) {
-  OpCall call;
-  call.name = op;
-  call.operands = {x};
-  call.attributes = keyOf(spec);
-  call.where = where;
-  return call;
-}
-
 //===----------------------------------------------------------------------===//
 // Running reductions
 //===----------------------------------------------------------------------===//
@@ -340,25 +312,28 @@ Tensor cumulative(std::string_view op, ReduceKind kind, const Tensor &x,
   OpCall call;
   call.name = op;
   call.operands = {x};
-  call.attributes = {axis, options.exclusive, options.reverse};
   call.where = where;
-  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
-    Value value = operands[0];
-    SmallVector<int64_t> shape(e.shape(value));
-    if (options.exclusive && shape[axis] > 0) {
-      // All moves on by one; the first gets what nothing adds up to.
-      SmallVector<int64_t> start(shape.size()), limit(shape), first(shape);
-      (options.reverse ? start[axis] : limit[axis]) += options.reverse ? 1 : -1;
-      first[axis] = 1;
-      Value rest = e.slice(value, start, limit);
-      Value edge = e.number(e.elementType(value),
-                            kind == ReduceKind::Prod ? 1 : 0, first);
-      value = options.reverse ? e.concatenate({rest, edge}, axis)
-                              : e.concatenate({edge, rest}, axis);
-    }
-    return one(e.builder.create<dtensor::CumulativeOp>(e.location, kind, value,
-                                                       axis, options.reverse));
-  };
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &kind,
+         const auto &axis, const auto &options) {
+        Value value = operands[0];
+        SmallVector<int64_t> shape(e.shape(value));
+        if (options.exclusive && shape[axis] > 0) {
+          // All moves on by one; the first gets what nothing adds up to.
+          SmallVector<int64_t> start(shape.size()), limit(shape), first(shape);
+          (options.reverse ? start[axis] : limit[axis]) +=
+              options.reverse ? 1 : -1;
+          first[axis] = 1;
+          Value rest = e.slice(value, start, limit);
+          Value edge = e.number(e.elementType(value),
+                                kind == ReduceKind::Prod ? 1 : 0, first);
+          value = options.reverse ? e.concatenate({rest, edge}, axis)
+                                  : e.concatenate({edge, rest}, axis);
+        }
+        return one(e.builder.create<dtensor::CumulativeOp>(
+            e.location, kind, value, axis, options.reverse));
+      },
+      kind, axis, options);
   return runOp(std::move(call));
 }
 
@@ -457,12 +432,14 @@ Tensor max_pool(const Tensor &x, std::vector<int64_t> window,
   constexpr std::string_view op = "max_pool";
   expectFloat(x, op, loc);
   dtensor::WindowSpec spec = poolWindow(op, x, window, options, loc);
-  OpCall call = poolCall(op, x, spec, loc);
-  call.body = [spec](Emitter &e, ArrayRef<Value> operands) {
-    return one(reduceWindow(e, operands[0],
-                            -std::numeric_limits<double>::infinity(),
-                            ReduceKind::Max, spec));
-  };
+  OpCall call = callOf(op, {x}, loc);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &spec) {
+        return one(reduceWindow(e, operands[0],
+                                -std::numeric_limits<double>::infinity(),
+                                ReduceKind::Max, spec));
+      },
+      spec);
   return runOp(std::move(call));
 }
 
@@ -471,20 +448,22 @@ Tensor avg_pool(const Tensor &x, std::vector<int64_t> window,
   constexpr std::string_view op = "avg_pool";
   expectFloat(x, op, loc);
   dtensor::WindowSpec spec = poolWindow(op, x, window, options, loc);
-  OpCall call = poolCall(op, x, spec, loc);
-  call.body = [spec](Emitter &e, ArrayRef<Value> operands) {
-    Value sum = reduceWindow(e, operands[0], 0, ReduceKind::Sum, spec);
-    // Every window has as many elements where nothing is padded.
-    double all = 1;
-    for (int64_t size : spec.dimensions)
-      all *= double(size);
-    bool isPadded =
-        llvm::any_of(spec.padding, [](int64_t count) { return count > 0; });
-    Value count = isPadded ? reduceWindow(e, e.constant(operands[0], 1), 0,
-                                          ReduceKind::Sum, spec)
-                           : e.constant(sum, all);
-    return one(e.divide(sum, count));
-  };
+  OpCall call = callOf(op, {x}, loc);
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &spec) {
+        Value sum = reduceWindow(e, operands[0], 0, ReduceKind::Sum, spec);
+        // Every window has as many elements where nothing is padded.
+        double all = 1;
+        for (int64_t size : spec.dimensions)
+          all *= double(size);
+        bool isPadded =
+            llvm::any_of(spec.padding, [](int64_t count) { return count > 0; });
+        Value count = isPadded ? reduceWindow(e, e.constant(operands[0], 1), 0,
+                                              ReduceKind::Sum, spec)
+                               : e.constant(sum, all);
+        return one(e.divide(sum, count));
+      },
+      spec);
   return runOp(std::move(call));
 }
 
@@ -523,13 +502,13 @@ Tensor reduce_window(const Tensor &x, double init, ReduceKind kind,
   OpCall call;
   call.name = op;
   call.operands = {x};
-  call.attributes = keyOf(spec);
-  call.attributes.push_back(int64_t(kind));
-  call.attributes.push_back(std::bit_cast<int64_t>(init));
   call.where = loc;
-  call.body = [=](Emitter &e, ArrayRef<Value> operands) {
-    return one(reduceWindow(e, operands[0], init, kind, spec));
-  };
+  call.setBody(
+      [](Emitter &e, ArrayRef<Value> operands, const auto &init,
+         const auto &kind, const auto &spec) {
+        return one(reduceWindow(e, operands[0], init, kind, spec));
+      },
+      init, kind, spec);
   return runOp(std::move(call));
 }
 
