@@ -191,10 +191,9 @@ private:
   std::vector<size_t> left; ///< uses that are to come
 };
 
-Status DeviceProgram::mayExecute(const std::vector<Array> &arguments) const {
+Status
+DeviceProgram::mayExecuteParts(const std::vector<Array> &arguments) const {
   for (const Part &part : pieces) {
-    if (isWhole())
-      return detail::mayExecute(part.executable, part.meshes, arguments);
     if (!llvm::all_of(part.operands, [&](size_t number) {
           return number < arguments.size() && !moves.contains(number);
         }))
@@ -218,10 +217,16 @@ bool DeviceProgram::callsUser() const {
 }
 
 Result<std::vector<Array>>
-DeviceProgram::execute(std::vector<Array> arguments) const {
+DeviceProgram::execute(std::vector<Array> arguments,
+                       const std::function<void()> &accepted) const {
   if (isWhole())
     return detail::execute(pieces[0].executable, pieces[0].meshes,
-                           std::move(arguments));
+                           std::move(arguments), accepted);
+  if (accepted) {
+    if (Status ok = mayExecuteParts(arguments); !ok)
+      return ok.error();
+    accepted();
+  }
   ++runs;
   for (size_t i = 0; i < arguments.size(); ++i)
     if (!uses[i])

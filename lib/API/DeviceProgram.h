@@ -11,6 +11,7 @@
 #include "meshloom/Support/LLVM.h"
 
 #include <atomic>
+#include <functional>
 #include <map>
 
 namespace meshloom::detail {
@@ -34,14 +35,15 @@ public:
   static std::shared_ptr<const DeviceProgram>
   compile(Trace &trace, const Settings &settings, std::string_view name);
 
-  /// Whether `execute` would refuse these arguments, of which nothing is taken.
-  /// What only the values between its parts decide is not known before.
-  Status mayExecute(const std::vector<Array> &arguments) const;
   /// Whether a part of it calls the user's functions, which may fail.
   bool callsUser() const;
   /// Runs it: takes and gives arrays on the user's meshes. Those that are moved
   /// in may be updated in place. An Error where memory does not suffice.
-  Result<std::vector<Array>> execute(std::vector<Array> arguments) const;
+  /// `accepted`: see Executable::execute. What only the values between its
+  /// parts decide is not known by then.
+  Result<std::vector<Array>>
+  execute(std::vector<Array> arguments,
+          const std::function<void()> &accepted = {}) const;
 
   const std::vector<Part> &parts() const { return pieces; }
   bool isWhole() const { return pieces.size() == 1 && !pieces[0].module; }
@@ -65,6 +67,8 @@ private:
     Layout layout;
   };
   class Run;
+  /// Whether the parts that take nothing but arguments would refuse them.
+  Status mayExecuteParts(const std::vector<Array> &arguments) const;
   void compileParts(Trace &trace, const Settings &settings,
                     std::string_view name);
 

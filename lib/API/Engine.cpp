@@ -314,10 +314,11 @@ std::vector<Tensor> runEagerly(const OpCall &call) {
 /// Runs it, and waits for its results where that is asked for; an Error where
 /// memory does not suffice.
 static Result<std::vector<Array>>
-executeIn(Executable &executable, std::vector<Array> arguments, bool waits) {
+executeIn(Executable &executable, std::vector<Array> arguments, bool waits,
+          const std::function<void()> &accepted) {
   try {
     Result<std::vector<Array>> results =
-        executable.execute(std::move(arguments));
+        executable.execute(std::move(arguments), accepted);
     if (!waits || !results)
       return results;
     (void)executable.statistics(); // once it has run
@@ -392,10 +393,15 @@ Status mayExecute(const std::shared_ptr<Executable> &program,
 
 Result<std::vector<Array>> execute(const std::shared_ptr<Executable> &program,
                                    std::span<const Mesh> meshes,
-                                   std::vector<Array> arguments) {
+                                   std::vector<Array> arguments,
+                                   const std::function<void()> &accepted) {
   const Signature &signature = program->signature();
   Agreement agreement;
   if (spansProcesses(signature.mesh)) {
+    // What this process refuses, it does not begin with the others.
+    if (accepted)
+      if (Status ok = mayExecute(program, meshes, arguments); !ok)
+        return ok.error();
     Result<Agreement> agreed = agreeOn(program, arguments);
     if (!agreed)
       return agreed.error();
@@ -409,7 +415,7 @@ Result<std::vector<Array>> execute(const std::shared_ptr<Executable> &program,
       arguments[i] = std::move(*array);
     }
   Result<std::vector<Array>> results =
-      executeIn(*program, std::move(arguments), agreement.waits);
+      executeIn(*program, std::move(arguments), agreement.waits, accepted);
   if (!results)
     return results;
   if (meshes.size() > 1)

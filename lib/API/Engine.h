@@ -125,12 +125,12 @@ Layout onMeshOf(std::span<const Mesh> meshes, const Layout &layout);
 /// devices: takes arrays, which may be on other devices, and gives arrays on
 /// them. Where other processes run it
 /// too, they agree on it before its first run. An Error where memory does not
-/// suffice.
+/// suffice. `accepted`: see Executable::execute.
 Result<std::vector<Array>> execute(const std::shared_ptr<Executable> &program,
                                    std::span<const Mesh> meshes,
-                                   std::vector<Array> arguments);
-/// Fails where `execute` would refuse the arguments, so that nothing is moved
-/// into a call that does not take place.
+                                   std::vector<Array> arguments,
+                                   const std::function<void()> &accepted = {});
+/// Fails where `execute` would refuse the arguments.
 Status mayExecute(const std::shared_ptr<Executable> &program,
                   std::span<const Mesh> meshes,
                   std::span<const Array> arguments);

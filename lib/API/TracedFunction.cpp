@@ -147,24 +147,24 @@ std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
     movesAny |= moves;
     arrays[argument] = moves ? std::move(value) : taken(value, variable->host);
   }
-  // What is refused is refused before any value is moved.
-  if (movesAny) {
-    if (Status ok = program->mayExecute(arrays); !ok)
-      fail(name, ok.error());
+  // A variable keeps its value where the call is refused.
+  bool isMoved = false;
+  auto giveUpMoved = [&] {
+    isMoved = true;
     for (auto [variable, argument] : variables)
       if (isMovedIn(argument))
         variable->array = Array();
-  }
+  };
   const CollectiveTimeout limit(collectiveTimeoutOf(*source->module));
-  Result<std::vector<Array>> out = program->execute(std::move(arrays));
+  Result<std::vector<Array>> out =
+      movesAny ? program->execute(std::move(arrays), std::ref(giveUpMoved))
+               : program->execute(std::move(arrays));
   if (!out) {
     for (size_t argument : assigned)
       if (VariableState &variable = *arguments[argument].variable;
-          isMovedIn(argument)) {
-        variable.array = Array();
+          isMoved && isMovedIn(argument))
         variable.lost = fmt::format("updating it in '{}' failed with: {}", name,
                                     out.error().message());
-      }
     fail(name, out.error());
   }
   const size_t returned = out->size() - assigned.size();

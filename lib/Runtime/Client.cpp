@@ -39,6 +39,16 @@ Executable::Executable(std::shared_ptr<Client> client, Compiled compiled,
     : owner(std::move(client)), own(std::move(compiled)),
       bound(placedOn(own.signature(), assignment)) {}
 
+Result<std::vector<Array>>
+Executable::execute(std::vector<Array> arguments,
+                    const std::function<void()> &accepted) {
+  if (Status ok = mayExecute(arguments); !ok)
+    return ok.error();
+  if (accepted)
+    accepted();
+  return start(std::move(arguments));
+}
+
 Status Executable::mayExecute(std::span<const Array> arguments) const {
   if (arguments.size() != bound.arguments.size())
     return Error(fmt::format("program '{}' takes {} arguments, got {}",

@@ -6,6 +6,7 @@
 #include "meshloom/Core/Compiled.h"
 #include "meshloom/Runtime/Array.h"
 
+#include <functional>
 #include <optional>
 
 namespace meshloom {
@@ -77,11 +78,18 @@ public:
   /// arguments that are still computed, not the caller. The results' events
   /// then carry the error that it ends with, and so do results computed from
   /// them.
-  virtual Result<std::vector<Array>> execute(std::vector<Array> arguments) = 0;
+  ///
+  /// `accepted` is called once, after the arguments are checked and before any
+  /// of them is used: a caller that holds other references to arrays that it
+  /// moved in drops them there. It is not called where the call is refused,
+  /// which changes nothing.
+  Result<std::vector<Array>>
+  execute(std::vector<Array> arguments,
+          const std::function<void()> &accepted = {});
   /// Fails where `execute` would refuse these arguments: on one that is not
   /// what the signature says, naming it, on one that is known to have failed,
   /// and where no run is possible any more. Waits for nothing, and changes
-  /// nothing: whoever moves arrays into `execute` asks first.
+  /// nothing.
   virtual Status mayExecute(std::span<const Array> arguments) const;
   virtual Statistics statistics() const = 0;
 
@@ -89,6 +97,8 @@ protected:
   /// `assignment` has as many devices as the program's mesh.
   Executable(std::shared_ptr<Client> client, Compiled compiled,
              const DeviceAssignment &assignment);
+  /// Executes with arguments that mayExecute has accepted.
+  virtual Result<std::vector<Array>> start(std::vector<Array> arguments) = 0;
 
 private:
   const std::shared_ptr<Client> owner;

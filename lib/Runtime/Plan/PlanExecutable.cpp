@@ -188,10 +188,7 @@ Status PlanExecutable::mayExecute(std::span<const Array> arguments) const {
   return Success();
 }
 
-Result<std::vector<Array>>
-PlanExecutable::execute(std::vector<Array> arguments) {
-  if (Status ok = mayExecute(arguments); !ok)
-    return ok.error();
+Result<std::vector<Array>> PlanExecutable::start(std::vector<Array> arguments) {
   RunExchanges exchanges = nextExchanges();
   bool ready = true;
   for (const Array &array : arguments)

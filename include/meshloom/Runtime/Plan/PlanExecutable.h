@@ -26,7 +26,6 @@ class PlanExecutable : public Executable,
 public:
   PlanExecutable(std::shared_ptr<PlanClient> client, BoundProgram bound,
                  LoadOptions options);
-  Result<std::vector<Array>> execute(std::vector<Array> arguments) override;
   Status mayExecute(std::span<const Array> arguments) const override;
   Statistics statistics() const override;
 
@@ -50,6 +49,7 @@ public:
   virtual int64_t cores() const { return 1; }
 
 protected:
+  Result<std::vector<Array>> start(std::vector<Array> arguments) override;
   /// The arguments have been checked, and are complete. Those that are moved in
   /// with their only reference may be overwritten.
   virtual Result<std::vector<Array>> run(std::vector<Array> arguments) = 0;

@@ -163,9 +163,7 @@ public:
     return parts[0]->statistics();
   }
 
-  Result<std::vector<Array>> execute(std::vector<Array> arguments) override {
-    if (Status ok = mayExecute(arguments); !ok)
-      return ok.error();
+  Result<std::vector<Array>> start(std::vector<Array> arguments) override {
     std::vector<std::vector<Array>> given(parts.size());
     for (size_t a = 0; a < arguments.size(); ++a) {
       std::vector<Array> own = arguments[a].isUnique()

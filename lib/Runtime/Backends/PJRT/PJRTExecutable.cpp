@@ -27,7 +27,7 @@ public:
   /// is not what the signature says.
   Status bind(std::span<const PluginDevice *const> devices);
 
-  Result<std::vector<Array>> execute(std::vector<Array> arguments) override;
+  Result<std::vector<Array>> start(std::vector<Array> arguments) override;
   Statistics statistics() const override;
 
 private:
@@ -148,11 +148,8 @@ Event PJRTExecutable::completionOf(std::vector<PluginEvent> done,
   return all;
 }
 
-Result<std::vector<Array>>
-PJRTExecutable::execute(std::vector<Array> arguments) {
+Result<std::vector<Array>> PJRTExecutable::start(std::vector<Array> arguments) {
   const Clock::time_point begin = Clock::now();
-  if (Status ok = mayExecute(arguments); !ok)
-    return ok.error();
   std::vector<capi::Handle> handles;
   handles.reserve(meshIndex.size() * arguments.size());
   for (size_t index : meshIndex)
