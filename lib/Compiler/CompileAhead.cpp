@@ -7,7 +7,6 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 
 #include <chrono>
 
@@ -18,25 +17,6 @@ using mlir::func::FuncOp;
 static constexpr size_t fewOps = 64, manyOps = 20'000;
 /// Refinement that ends before is not compiled beside.
 static constexpr std::chrono::milliseconds moment(5);
-
-namespace {
-class Observer : public mlir::PassInstrumentation {
-public:
-  Observer(std::function<void(FuncOp)> propagated,
-           std::function<void()> refined)
-      : propagated(std::move(propagated)), refined(std::move(refined)) {}
-  void runAfterPass(mlir::Pass *pass, Operation *op) override {
-    if (pass->getArgument() == "dtensor-propagate-layouts")
-      propagated(cast<FuncOp>(op));
-    else if (pass->getArgument() == "dtensor-refine-layouts")
-      refined();
-  }
-
-private:
-  std::function<void(FuncOp)> propagated;
-  std::function<void()> refined;
-};
-} // namespace
 
 CompileAhead::CompileAhead(FuncOp function, const Target &target,
                            const EmitOptions &emit,
@@ -58,14 +38,14 @@ CompileAhead::~CompileAhead() {
     thread.join();
 }
 
-std::unique_ptr<mlir::PassInstrumentation> CompileAhead::observer() {
-  return std::make_unique<Observer>(
-      [this](FuncOp function) { begin(function); }, [this] { stopWaiting(); });
+PartitionStages CompileAhead::stages() {
+  if (!made)
+    return {};
+  return {[this](FuncOp function) { begin(function); },
+          [this](FuncOp) { stopWaiting(); }};
 }
 
 void CompileAhead::begin(FuncOp function) {
-  if (!made || !partition.refine)
-    return;
   auto module = function->getParentOfType<ModuleOp>();
   copy = ModuleOp::create(module.getLoc());
   (*copy)->setDiscardableAttrs(module->getDiscardableAttrDictionary());
@@ -107,8 +87,6 @@ void CompileAhead::run() {
   mlir::PassManager passes(context);
   passes.enableVerifier(false);
   buildExpansionPipeline(passes.nest<FuncOp>(), partition);
-  passes.addNestedPass<FuncOp>(mlir::createCanonicalizerPass());
-  passes.addNestedPass<FuncOp>(mlir::createCSEPass());
   target.addPasses(passes.nest<FuncOp>());
   if (succeeded(passes.run(*copy)))
     made->begin(*copy->getOps<FuncOp>().begin());

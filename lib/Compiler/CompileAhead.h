@@ -5,8 +5,6 @@
 #include "meshloom/Compiler/Partition.h"
 #include "meshloom/Targets/Target.h"
 
-#include "mlir/Pass/PassInstrumentation.h"
-
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -33,8 +31,9 @@ public:
 
   /// What `emit` goes on with; null where nothing is made ahead.
   CodeAhead *code() const { return made.get(); }
-  /// Tells of the passes on the function.
-  std::unique_ptr<mlir::PassInstrumentation> observer();
+  /// The stages of the function's pipeline at which this begins and ends
+  /// waiting.
+  PartitionStages stages();
 
 private:
   void begin(mlir::func::FuncOp function);

@@ -9,16 +9,13 @@
 #include "meshloom/Autodiff/Autodiff.h"
 #include "meshloom/Compiler/Partition.h"
 #include "meshloom/ControlFlow/Determinism.h"
-#include "meshloom/ControlFlow/Passes.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/Core/TensorSize.h"
 #include "meshloom/Core/Timing.h"
-#include "meshloom/Lanes/Passes.h"
 #include "meshloom/Layout/Passes.h"
-#include "meshloom/SPMD/Explain.h"
+#include "meshloom/SPMD/Passes.h"
 #include "meshloom/Support/MachineModelFile.h"
 
-#include "mlir/Transforms/Passes.h"
 
 #include <thread>
 
@@ -179,20 +176,6 @@ private:
   std::vector<std::unique_ptr<TimedScope>> running;
 };
 
-/// Prints why each collective is there.
-struct ExplainPass
-    : mlir::PassWrapper<ExplainPass, mlir::OperationPass<FuncOp>> {
-  ExplainPass(const MachineModel &machine, raw_ostream &os)
-      : machine(machine), os(os) {}
-  ExplainPass(const ExplainPass &) = default;
-  void runOnOperation() override {
-    explainCollectives(getOperation(), machine, os);
-    markAllAnalysesPreserved();
-  }
-  MachineModel machine;
-  raw_ostream &os;
-};
-
 /// The function that `options` means.
 Result<FuncOp> findFunction(ModuleOp module, const std::string &name) {
   SmallVector<FuncOp> functions;
@@ -294,20 +277,9 @@ Result<Compiled> meshloom::compile(ModuleOp module,
   CompileAhead ahead(*function, **target, emitOptions, partition);
   mlir::PassManager passes(context);
   passes.enableVerifier(false);
-  // Reads of variables first become values: between two reads, CSE looks at all
-  // ops there are.
-  passes.addNestedPass<FuncOp>(createUnifyMeshes());
-  passes.addNestedPass<FuncOp>(createLiftVariables());
-  // What replicas with other numbers of rows compute still looks alike.
-  passes.addNestedPass<FuncOp>(createMergeSums());
-  passes.addNestedPass<FuncOp>(mlir::createCanonicalizerPass());
-  passes.addNestedPass<FuncOp>(mlir::createCSEPass());
-  buildPartitionPipeline(passes, partition);
+  buildPartitionPipeline(passes, partition, ahead.stages());
   if (options.explain)
-    passes.addNestedPass<FuncOp>(
-        std::make_unique<ExplainPass>(options.machine, *options.explain));
-  passes.addNestedPass<FuncOp>(mlir::createCanonicalizerPass());
-  passes.addNestedPass<FuncOp>(mlir::createCSEPass());
+    passes.addNestedPass<FuncOp>(createExplainCollectives(*options.explain));
   (*target)->addPasses(passes.nest<FuncOp>());
   if (options.afterPass)
     passes.addInstrumentation(
@@ -316,7 +288,6 @@ Result<Compiled> meshloom::compile(ModuleOp module,
       "meshloom: compiling '" + function->getName().str() + "'");
   if (timingEnabled() || progress)
     passes.addInstrumentation(std::make_unique<PassObserver>(progress.get()));
-  passes.addInstrumentation(ahead.observer());
   if (failed(passes.run(*work)))
     return diagnostics.error("the program could not be partitioned");
 

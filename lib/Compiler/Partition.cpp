@@ -3,6 +3,7 @@
 
 #include "meshloom/Compiler/Partition.h"
 #include "meshloom/ControlFlow/Passes.h"
+#include "meshloom/Lanes/Passes.h"
 #include "meshloom/Layout/Passes.h"
 #include "meshloom/SPMD/Passes.h"
 #include "meshloom/Targets/Kernels/Passes.h"
@@ -12,11 +13,44 @@
 
 namespace meshloom {
 
+namespace {
+/// Tells how far the pipeline is. A pass without an argument, so that nothing
+/// that reports passes by name sees it.
+struct StagePass
+    : mlir::PassWrapper<StagePass, mlir::OperationPass<mlir::func::FuncOp>> {
+  explicit StagePass(std::function<void(mlir::func::FuncOp)> reached)
+      : reached(std::move(reached)) {}
+  StagePass(const StagePass &) = default;
+  void runOnOperation() override {
+    reached(getOperation());
+    markAllAnalysesPreserved();
+  }
+  std::function<void(mlir::func::FuncOp)> reached;
+};
+
+void addStage(mlir::OpPassManager &functions,
+              const std::function<void(mlir::func::FuncOp)> &reached) {
+  if (reached)
+    functions.addPass(std::make_unique<StagePass>(reached));
+}
+} // namespace
+
 void buildPartitionPipeline(mlir::OpPassManager &pm,
-                            const PartitionOptions &options) {
+                            const PartitionOptions &options,
+                            const PartitionStages &stages) {
   mlir::OpPassManager &functions = pm.nest<mlir::func::FuncOp>();
+  // Reads of variables first become values: between two reads, CSE looks at all
+  // ops there are.
   functions.addPass(createUnifyMeshes());
   functions.addPass(createLiftVariables());
+  // The canonicalizer finds loops that are simple already, so that it does not
+  // change the types of what the function returns.
+  functions.addPass(createSimplifyControlFlow());
+  // Before CSE, what replicas with different numbers of rows compute still
+  // looks alike.
+  functions.addPass(createMergeSums());
+  functions.addPass(mlir::createCanonicalizerPass());
+  functions.addPass(mlir::createCSEPass());
   functions.addPass(createSumAfterLoops());
   functions.addPass(createSimplifyControlFlow());
   if (options.refine) {
@@ -26,9 +60,11 @@ void buildPartitionPipeline(mlir::OpPassManager &pm,
   }
   functions.addPass(createPropagateLayouts());
   if (options.refine) {
+    addStage(functions, stages.propagated);
     RefineLayoutsOptions refine;
     refine.machine = options.machine;
     functions.addPass(createRefineLayouts(refine));
+    addStage(functions, stages.refined);
   }
   buildExpansionPipeline(functions, options);
 }
@@ -47,6 +83,8 @@ void buildExpansionPipeline(mlir::OpPassManager &functions,
   combine.mostBytes = options.combineBytes;
   combine.mostValues = options.combineValues;
   functions.addPass(createCombineCollectives(combine));
+  functions.addPass(mlir::createCanonicalizerPass());
+  functions.addPass(mlir::createCSEPass());
 }
 
 void registerPartitionPipeline() {
@@ -54,7 +92,9 @@ void registerPartitionPipeline() {
       "dtensor-partition",
       "Lay out a dtensor function and turn it into one local program with "
       "collectives",
-      buildPartitionPipeline);
+      [](mlir::OpPassManager &pm, const PartitionOptions &options) {
+        buildPartitionPipeline(pm, options);
+      });
 }
 
 } // namespace meshloom

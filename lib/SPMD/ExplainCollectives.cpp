@@ -12,6 +12,10 @@ namespace meshloom {
 namespace {
 class ExplainCollectivesPass
     : public impl::ExplainCollectivesBase<ExplainCollectivesPass> {
+public:
+  explicit ExplainCollectivesPass(raw_ostream *os = nullptr) : os(os) {}
+
+private:
   void runOnOperation() override {
     mlir::func::FuncOp function = getOperation();
     if (function.isExternal())
@@ -28,11 +32,17 @@ class ExplainCollectivesPass
     }
     // One write: functions are explained at the same time.
     std::string text;
-    llvm::raw_string_ostream os(text);
-    explainCollectives(function, machine, os);
-    llvm::errs() << text;
+    llvm::raw_string_ostream stream(text);
+    explainCollectives(function, machine, stream);
+    (os ? *os : llvm::errs()) << text;
     markAllAnalysesPreserved();
   }
+
+  raw_ostream *const os; ///< null: the standard error
 };
 } // namespace
+
+std::unique_ptr<mlir::Pass> createExplainCollectives(raw_ostream &os) {
+  return std::make_unique<ExplainCollectivesPass>(&os);
+}
 } // namespace meshloom

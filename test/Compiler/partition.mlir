@@ -10,7 +10,7 @@
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: %[[W:.*]]: tensor<6x5xf32, {{.*}}> {dtensor.alias = 1 : i64, dtensor.name = "w"}
 // CHECK-SAME: %[[X:.*]]: tensor<2x6xf32, #spmd.shard<[8, 6], #layout_batch_u>>
-// CHECK: %[[Y:.*]] = dtensor.matmul %[[X]], %[[W]]
+// CHECK: %[[Y:.*]] = dtensor.dot_general %[[X]], %[[W]]
 // CHECK: %[[R:.*]]:2 = spmd.all_reduce sum over [batch] {{.*}} {bytes = 124 : i64
 // CHECK-SAME: reason = "[*, *] partial<batch: sum> -> [*, *] for operand #1 of subtract; 'batch' from argument 'x' [batch, *] | [] partial<batch: sum> -> [] for result #0; 'batch' from argument 'x' [batch, *]"
 // CHECK: %[[NEW:.*]] = dtensor.subtract %[[W]], %[[R]]#0
@@ -38,7 +38,7 @@ func.func @step(%w: !dtensor.variable<tensor<6x5xf32, #matrix>> {dtensor.name = 
 
 // A result is partial where the user wrote so, and only there.
 // CHECK-LABEL: func.func @partial_result
-// CHECK-NEXT: %[[P:.*]] = dtensor.matmul
+// CHECK-NEXT: %[[P:.*]] = dtensor.dot_general
 // CHECK-NEXT: %[[R:.*]] = spmd.all_reduce sum over [x] %[[P]]
 // CHECK-NEXT: return %[[P]], %[[R]]
 func.func @partial_result(%a: tensor<8x8xf32, #ux>, %b: tensor<8x8xf32, #xu>) -> (tensor<8x8xf32, #partial>, tensor<8x8xf32>) {

@@ -124,12 +124,13 @@ func.func @item90_users(%a: tensor<8x8xf32, #ux>, %b: tensor<8x8xf32, #xu>) -> (
   return %2, %1 : tensor<8x8xf32, #xu>, tensor<8x8xf32, #uu>
 }
 
-// Item 90: ... nor where the cut is over another axis than the sum.
+// Item 90: ... nor where the cut is over a different axis than the sum, which
+// is of the block that each device keeps.
 // CHECK-LABEL: func.func @item90_group(
 // CHECK-NOT: spmd.{{[a-z_]+}} over
-// CHECK: spmd.all_reduce sum over [x]
-// CHECK-NOT: spmd.{{[a-z_]+}} over
 // CHECK: spmd.slice over [y]
+// CHECK-NOT: spmd.{{[a-z_]+}} over
+// CHECK: spmd.all_reduce sum over [x]
 // CHECK-NOT: spmd.{{[a-z_]+}} over
 // CHECK: return
 func.func @item90_group(%a: tensor<8x8xf32, #ux>, %b: tensor<8x8xf32, #xu>) -> tensor<8x8xf32, #yu> {
@@ -139,13 +140,13 @@ func.func @item90_group(%a: tensor<8x8xf32, #ux>, %b: tensor<8x8xf32, #xu>) -> t
   return %2 : tensor<8x8xf32, #yu>
 }
 
-// Item 90: nor, as in DTensor, where two dims are cut after the whole sum was
-// asked for; asked for at once, the sum over x is scattered.
+// Item 90: where two dims are cut after the whole sum was asked for, nothing
+// else uses the whole sum, so it is scattered as if both were asked for at once.
 // CHECK-LABEL: func.func @item90_two_dims(
 // CHECK-NOT: spmd.{{[a-z_]+}} over
-// CHECK: spmd.all_reduce sum over [x]
+// CHECK: spmd.slice over [y]
 // CHECK-NOT: spmd.{{[a-z_]+}} over
-// CHECK: spmd.slice over [x, y]
+// CHECK: spmd.reduce_scatter sum over [x]
 // CHECK-NOT: spmd.{{[a-z_]+}} over
 // CHECK: return
 func.func @item90_two_dims(%a: tensor<8x8xf32, #ux>, %b: tensor<8x8xf32, #xu>) -> tensor<8x8xf32, #xy> {

@@ -23,7 +23,7 @@
 // LAYOUT-LABEL: func.func @item27
 // LAYOUT: dtensor.matmul {{.*}} -> tensor<8x8xf32, #layout_u_u>
 // CHECK-LABEL: func.func @item27
-// CHECK-NEXT: %{{[0-9]+}} = dtensor.matmul
+// CHECK-NEXT: %{{[0-9]+}} = dtensor.dot_general
 // CHECK-NEXT: return
 func.func @item27(%a: tensor<8x8xf32, #uu>, %b: tensor<8x8xf32, #uu>) -> tensor<8x8xf32> {
   %0 = dtensor.matmul %a, %b : (tensor<8x8xf32, #uu>, tensor<8x8xf32, #uu>) -> tensor<8x8xf32>
@@ -34,7 +34,7 @@ func.func @item27(%a: tensor<8x8xf32, #uu>, %b: tensor<8x8xf32, #uu>) -> tensor<
 // LAYOUT-LABEL: func.func @item28
 // LAYOUT: dtensor.matmul {{.*}} -> tensor<8x8xf32, #layout_u_u_sum_x>
 // CHECK-LABEL: func.func @item28
-// CHECK-NEXT: %{{[0-9]+}} = dtensor.matmul
+// CHECK-NEXT: %{{[0-9]+}} = dtensor.dot_general
 // CHECK-NEXT: spmd.all_reduce sum over [x] {{.*}}#layout_u_u>>
 // CHECK-NEXT: return
 func.func @item28(%a: tensor<8x8xf32, #ux>, %b: tensor<8x8xf32, #xu>) -> tensor<8x8xf32> {
@@ -46,7 +46,7 @@ func.func @item28(%a: tensor<8x8xf32, #ux>, %b: tensor<8x8xf32, #xu>) -> tensor<
 // LAYOUT-LABEL: func.func @item29
 // LAYOUT: dtensor.matmul {{.*}} -> tensor<8x8xf32, #layout_x_y>
 // CHECK-LABEL: func.func @item29
-// CHECK-NEXT: %{{[0-9]+}} = dtensor.matmul
+// CHECK-NEXT: %{{[0-9]+}} = dtensor.dot_general
 // CHECK-NEXT: return
 func.func @item29(%a: tensor<8x8xf32, #xu>, %b: tensor<8x8xf32, #uy>) -> tensor<8x8xf32> {
   %0 = dtensor.matmul %a, %b : (tensor<8x8xf32, #xu>, tensor<8x8xf32, #uy>) -> tensor<8x8xf32>
@@ -59,7 +59,7 @@ func.func @item29(%a: tensor<8x8xf32, #xu>, %b: tensor<8x8xf32, #uy>) -> tensor<
 // LAYOUT: dtensor.matmul {{.*}} -> tensor<8x8xf32, #layout_x_u>
 // CHECK-LABEL: func.func @item30
 // CHECK-NEXT: %[[B:.*]] = spmd.all_gather over [x] %arg1
-// CHECK-NEXT: %[[C:.*]] = dtensor.matmul %arg0, %[[B]]
+// CHECK-NEXT: %[[C:.*]] = dtensor.dot_general %arg0, %[[B]]
 // CHECK-NEXT: spmd.all_gather over [x] %[[C]] {{.*}}#layout_u_u>>
 // CHECK-NEXT: return
 func.func @item30(%a: tensor<8x8xf32, #xu>, %b: tensor<8x8xf32, #ux>) -> tensor<8x8xf32, #uu> {
@@ -75,7 +75,7 @@ func.func @item30(%a: tensor<8x8xf32, #xu>, %b: tensor<8x8xf32, #ux>) -> tensor<
 // LAYOUT: dtensor.matmul {{.*}} -> tensor<8x8xf32, #layout_u_u_sum_y>
 // CHECK-LABEL: func.func @item31
 // CHECK-NEXT: spmd.slice over [y] %arg1
-// CHECK-NEXT: %{{[0-9]+}} = dtensor.matmul
+// CHECK-NEXT: %{{[0-9]+}} = dtensor.dot_general
 // CHECK-NEXT: spmd.slice over [x]
 // CHECK-NEXT: spmd.reduce_scatter sum over [y]
 // CHECK-NEXT: spmd.all_gather over [x, y] {{.*}}#layout_u_u>>
@@ -91,7 +91,7 @@ func.func @item31(%a: tensor<8x8xf32, #uy>, %b: tensor<8x8xf32, #uu>) -> tensor<
 // LAYOUT: dtensor.matmul {{.*}} -> tensor<8x8xf32, #layout_u_y_sum_x>
 // CHECK-LABEL: func.func @item32
 // CHECK-NEXT: spmd.all_gather over [y] %arg0
-// CHECK-NEXT: %{{[0-9]+}} = dtensor.matmul
+// CHECK-NEXT: %{{[0-9]+}} = dtensor.dot_general
 // CHECK-NEXT: spmd.all_reduce sum over [x] {{.*}}#layout_u_y>>
 // CHECK-NEXT: return
 func.func @item32(%a: tensor<8x8xf32, #yx>, %b: tensor<8x8xf32, #xy>) -> tensor<8x8xf32, #uy> {
@@ -105,7 +105,7 @@ func.func @item32(%a: tensor<8x8xf32, #yx>, %b: tensor<8x8xf32, #xy>) -> tensor<
 // LAYOUT: dtensor.matmul {{.*}} -> tensor<8x8xf32, #layout_u_y_sum_x>
 // CHECK-LABEL: func.func @item33
 // CHECK-NEXT: spmd.slice over [y] %arg1
-// CHECK-NEXT: %{{[0-9]+}} = dtensor.matmul
+// CHECK-NEXT: %{{[0-9]+}} = dtensor.dot_general
 // CHECK-NEXT: spmd.all_reduce sum over [x] {{.*}}#layout_u_y>>
 // CHECK-NEXT: return
 func.func @item33(%a: tensor<8x8xf32, #ux>, %b: tensor<8x8xf32, #xu>) -> tensor<8x8xf32, #uy> {
@@ -119,7 +119,7 @@ func.func @item33(%a: tensor<8x8xf32, #ux>, %b: tensor<8x8xf32, #xu>) -> tensor<
 // LAYOUT: dtensor.matmul {{.*}} -> tensor<8x8xf32, #layout_x_y>
 // CHECK-LABEL: func.func @item34
 // CHECK-NEXT: spmd.all_gather over [y] %arg0
-// CHECK-NEXT: %{{[0-9]+}} = dtensor.matmul
+// CHECK-NEXT: %{{[0-9]+}} = dtensor.dot_general
 // CHECK-NEXT: return
 func.func @item34(%a: tensor<8x8xf32, #xy>, %b: tensor<8x8xf32, #uy>) -> tensor<8x8xf32> {
   %0 = dtensor.matmul %a, %b : (tensor<8x8xf32, #xy>, tensor<8x8xf32, #uy>) -> tensor<8x8xf32>
@@ -131,7 +131,7 @@ func.func @item34(%a: tensor<8x8xf32, #xy>, %b: tensor<8x8xf32, #uy>) -> tensor<
 // LAYOUT-LABEL: func.func @item35
 // LAYOUT: dtensor.matmul {{.*}} -> tensor<8x8xf32, #layout_u_u_sum_y>
 // CHECK-LABEL: func.func @item35
-// CHECK: %{{[0-9]+}} = dtensor.matmul
+// CHECK: %{{[0-9]+}} = dtensor.dot_general
 // CHECK-NEXT: spmd.slice over [x]
 // CHECK-NEXT: spmd.reduce_scatter sum over [y]
 // CHECK-NEXT: spmd.all_gather over [x, y] {{.*}}#layout_u_u>>
@@ -162,7 +162,7 @@ func.func @item36(%a: tensor<8x8xf32, #xu>, %b: tensor<8x8xf32, #uy>, %at: tenso
 // LAYOUT-LABEL: func.func @item37
 // LAYOUT: dtensor.matmul {{.*}} -> tensor<4x8x8xf32, #layout_x_u_u_sum_y>
 // CHECK-LABEL: func.func @item37
-// CHECK-NEXT: %{{[0-9]+}} = dtensor.matmul
+// CHECK-NEXT: %{{[0-9]+}} = dtensor.dot_general
 // CHECK-NEXT: spmd.all_reduce sum over [y] {{.*}}#layout_x_u_u>>
 // CHECK-NEXT: return
 func.func @item37(%a: tensor<4x8x8xf32, #xuy>, %b: tensor<4x8x8xf32, #xyu>) -> tensor<4x8x8xf32> {
@@ -250,7 +250,7 @@ func.func @item42(%a: tensor<4x4x8x4xf32, #dtensor.layout<#mesh, [x, *, *, *]>>,
 // LAYOUT: dtensor.matmul {{.*}} -> tensor<8x8xf32, #layout_x_u_sum_y>
 // CHECK-LABEL: func.func @item43
 // CHECK-NEXT: spmd.all_gather over [x] %arg1
-// CHECK-NEXT: %{{[0-9]+}} = dtensor.matmul
+// CHECK-NEXT: %{{[0-9]+}} = dtensor.dot_general
 // CHECK: return {{.*}}#layout_u_u>>
 func.func @item43(%a: tensor<8x8xf32, #xy>, %b: tensor<8x8xf32, #yx>) -> tensor<8x8xf32, #uu> {
   %0 = dtensor.matmul %a, %b : (tensor<8x8xf32, #xy>, tensor<8x8xf32, #yx>) -> tensor<8x8xf32>

@@ -187,7 +187,7 @@ func.func @item86_two(%a: tensor<8x8xf32, #xu>) -> tensor<8x8xf32, #xu> {
 // CHECK-NOT: spmd.{{[a-z_]+}} over
 // CHECK: dtensor.while
 // CHECK-NOT: spmd.{{[a-z_]+}} over
-// CHECK: dtensor.matmul
+// CHECK: dtensor.dot_general
 // CHECK-NOT: spmd.{{[a-z_]+}} over
 // CHECK: return
 func.func @item86_none(%a: tensor<8x8xf32, #xu>, %w: tensor<8x8xf32>) -> tensor<8x8xf32> {

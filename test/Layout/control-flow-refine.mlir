@@ -80,7 +80,7 @@ func.func @lookup(%xs: tensor<1000x8xf32, #rows>, %k: tensor<i32>) -> tensor<8xf
 // CHECK: spmd.all_gather over [x] %arg1
 // CHECK: dtensor.while
 // CHECK-NOT: spmd.{{[a-z_]+}} over
-// CHECK: dtensor.matmul
+// CHECK: dtensor.dot_general
 // CHECK-NOT: spmd.{{[a-z_]+}} over
 // CHECK: spmd.all_to_all over [x]
 // CHECK: return
@@ -114,7 +114,7 @@ func.func @carried(%a: tensor<64x64xf32, #rows>, %w: tensor<64x64xf32>) -> tenso
 // CHECK: spmd.all_to_all over [x] %arg0
 // CHECK: dtensor.while({{.*}}dtensor.pinned = array<i64: 0>
 // CHECK: %[[ROWS:.*]] = spmd.all_to_all over [x] %arg2
-// CHECK: %[[PRODUCT:.*]] = dtensor.matmul %[[ROWS]],
+// CHECK: %[[PRODUCT:.*]] = dtensor.dot_general %[[ROWS]],
 // CHECK: %[[NEXT:.*]] = spmd.all_to_all over [x] %[[PRODUCT]]
 // CHECK: dtensor.yield %[[NEXT]],
 // CHECK: return

@@ -5,8 +5,11 @@
 #include "meshloom/Options/MachineModelOption.h"
 #include "meshloom/Support/LLVM.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
+
+#include <functional>
 
 namespace meshloom {
 
@@ -34,12 +37,21 @@ struct PartitionOptions : mlir::PassPipelineOptions<PartitionOptions> {
       llvm::cl::init(0)};
 };
 
-/// unify meshes, lift variables, propagate, refine, insert relayouts, expand,
-/// clean up.
-void buildPartitionPipeline(mlir::OpPassManager &pm,
-                            const PartitionOptions &options);
+/// Functions that are called between passes of the pipeline, where layouts are
+/// refined; an empty one is not called.
+struct PartitionStages {
+  std::function<void(mlir::func::FuncOp)> propagated; ///< before refinement
+  std::function<void(mlir::func::FuncOp)> refined;    ///< after it
+};
 
-/// Of those, what comes after refinement.
+/// The passes by which compile() turns a function into one device's program:
+/// unify meshes, lift variables, clean up, propagate, refine, insert relayouts,
+/// expand, clean up.
+void buildPartitionPipeline(mlir::OpPassManager &pm,
+                            const PartitionOptions &options,
+                            const PartitionStages &stages = {});
+
+/// The part of these passes that comes after refinement.
 void buildExpansionPipeline(mlir::OpPassManager &functions,
                             const PartitionOptions &options);
 

@@ -13,6 +13,9 @@ namespace meshloom {
 #define GEN_PASS_DECL
 #include "meshloom/SPMD/Passes.h.inc"
 
+/// --spmd-explain-collectives that prints to `os`.
+std::unique_ptr<mlir::Pass> createExplainCollectives(raw_ostream &os);
+
 #define GEN_PASS_REGISTRATION
 #include "meshloom/SPMD/Passes.h.inc"
 
