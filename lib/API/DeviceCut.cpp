@@ -5,6 +5,7 @@
 #include "meshloom/ControlFlow/ControlFlow.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/Dialect/DTensor/DeviceSets.h"
+#include "meshloom/Dialect/DTensor/Notes.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -32,7 +33,7 @@ DeviceCut::DeviceCut(ModuleOp module, ArrayRef<int64_t> ofArguments,
                           ? std::optional(layout.getLayout())
                           : std::nullopt});
     if (auto result = function.getArgAttrOfType<IntegerAttr>(
-            argument.getArgNumber(), "dtensor.alias"))
+            argument.getArgNumber(), dtensor::aliasAttr))
       resultOfArgument[argument.getArgNumber()] = unsigned(result.getInt());
   }
   // The layout of a variable is asked for where it is stored.
@@ -129,7 +130,7 @@ void DeviceCut::placeResults(ArrayRef<int64_t> resultSets) {
       auto argument = llvm::find_if(
           resultOfArgument, [i = i](auto &pair) { return pair.second == i; });
       auto name = function.getArgAttrOfType<StringAttr>(argument->first,
-                                                        "dtensor.name");
+                                                        dtensor::nameAttr);
       fail("assign",
            fmt::format("expected a value on the devices of variable '{}', {}, "
                        "got one on {}: bring it there with relayout, make the "
@@ -262,18 +263,18 @@ private:
       std::string name = fmt::format("value{}", i);
       if (auto argument = dyn_cast<BlockArgument>(value)) {
         if (auto given = cut.function.getArgAttrOfType<StringAttr>(
-                argument.getArgNumber(), "dtensor.name"))
+                argument.getArgNumber(), dtensor::nameAttr))
           name = given.str();
         auto assigned = cut.resultOfArgument.find(argument.getArgNumber());
         if (assigned != cut.resultOfArgument.end()) {
           const size_t result = cut.resultNumbers[assigned->second];
           if (auto found = llvm::find(part.results, result);
               found != part.results.end())
-            attributes.set(unsigned(i), "dtensor.alias",
+            attributes.set(unsigned(i), dtensor::aliasAttr,
                            b.getI64IntegerAttr(found - part.results.begin()));
         }
       }
-      attributes.set(unsigned(i), "dtensor.name", b.getStringAttr(name));
+      attributes.set(unsigned(i), dtensor::nameAttr, b.getStringAttr(name));
     }
     attributes.apply();
   }

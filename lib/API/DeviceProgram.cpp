@@ -7,6 +7,7 @@
 #include "meshloom/ControlFlow/Passes.h"
 #include "meshloom/Core/MeshUnification.h"
 #include "meshloom/Core/UserCalls.h"
+#include "meshloom/Dialect/DTensor/Notes.h"
 
 #include "mlir/Pass/PassManager.h"
 
@@ -69,8 +70,8 @@ void DeviceProgram::compileParts(Trace &trace, const Settings &settings,
   std::vector<int64_t> resultSets(function.getNumResults(), ANYWHERE);
   aliased.assign(resultSets.size(), -1);
   for (size_t i = 0; i < sets.size(); ++i)
-    if (auto result = function.getArgAttrOfType<IntegerAttr>(unsigned(i),
-                                                             "dtensor.alias")) {
+    if (auto result = function.getArgAttrOfType<IntegerAttr>(
+            unsigned(i), dtensor::aliasAttr)) {
       aliased[size_t(result.getInt())] = int64_t(i);
       resultSets[size_t(result.getInt())] = sets[i];
     }

@@ -7,6 +7,7 @@
 #include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/Dialect/DTensor/DeviceSets.h"
+#include "meshloom/Dialect/DTensor/Notes.h"
 
 #include <fmt/format.h>
 
@@ -262,7 +263,7 @@ void Trace::finish(ArrayRef<Tensor> results,
   names.reserve(args.size());
   for (const TraceArgument &argument : args)
     names.push_back(build.getDictionaryAttr(build.getNamedAttr(
-        "dtensor.name", build.getStringAttr(argument.name))));
+        dtensor::nameAttr, build.getStringAttr(argument.name))));
   function.setAllArgAttrs(names);
   (*module)->setAttr("dtensor.mesh",
                      dtensor::MeshAttr::get(context.get(), mesh));

@@ -15,6 +15,7 @@ namespace meshloom {
 
 #define GEN_PASS_DEF_GRADIENT
 #include "meshloom/Autodiff/Passes.h.inc"
+#include "meshloom/Dialect/DTensor/Notes.h"
 
 namespace {
 
@@ -28,7 +29,7 @@ std::string print(Type type) {
 
 /// "argument 1 ('x', tensor<4xi32>)".
 std::string describe(FuncOp function, unsigned index) {
-  auto name = function.getArgAttrOfType<StringAttr>(index, "dtensor.name");
+  auto name = function.getArgAttrOfType<StringAttr>(index, dtensor::nameAttr);
   return fmt::format("argument {} ({}{})", index,
                      name ? "'" + name.str() + "', " : "",
                      print(function.getArgumentTypes()[index]));

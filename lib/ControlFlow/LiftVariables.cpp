@@ -6,6 +6,7 @@
 #include "meshloom/ControlFlow/ArgumentAttributes.h"
 #include "meshloom/ControlFlow/ControlFlow.h"
 #include "meshloom/ControlFlow/Passes.h"
+#include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/Dialect/DTensor/WrittenLayouts.h"
 
 namespace meshloom {
@@ -74,7 +75,7 @@ class LiftVariablesPass : public impl::LiftVariablesBase<LiftVariablesPass> {
     Builder builder(&getContext());
     ArgumentAttributes attributes(function);
     for (BlockArgument argument : assigned) {
-      attributes.set(argument.getArgNumber(), "dtensor.alias",
+      attributes.set(argument.getArgNumber(), dtensor::aliasAttr,
                      builder.getI64IntegerAttr(results.size()));
       operands.push_back(asVariable(current[argument], argument));
       results.push_back(operands.back().getType());
@@ -90,7 +91,7 @@ class LiftVariablesPass : public impl::LiftVariablesBase<LiftVariablesPass> {
     for (BlockArgument argument : assigned) {
       SmallVector<NamedAttribute> kept;
       for (StringRef name :
-           {StringRef("dtensor.name"), StringRef(dtensor::writtenAttr)})
+           {StringRef(dtensor::nameAttr), StringRef(dtensor::writtenAttr)})
         if (Attribute value =
                 function.getArgAttr(argument.getArgNumber(), name))
           kept.push_back(builder.getNamedAttr(name, value));

@@ -1,6 +1,7 @@
 // Runs a function op by op: looks each up in the table of op functions, and
 // frees a value after its last use.
 #include "meshloom/Interpreter/Interpreter.h"
+#include "meshloom/Dialect/DTensor/Notes.h"
 
 #include "Ops.h"
 #include "meshloom/Dialect/DTensor/Callback.h"
@@ -172,7 +173,7 @@ Result<FunctionSignature> signatureOf(ModuleOp module, StringRef name) {
       failure = value.error();
   };
   for (auto [i, type] : llvm::enumerate(function->getArgumentTypes())) {
-    auto name = function->getArgAttrOfType<StringAttr>(i, "dtensor.name");
+    auto name = function->getArgAttrOfType<StringAttr>(i, dtensor::nameAttr);
     add(result.arguments, type,
         name ? fmt::format("argument {} ('{}')", i, name.str())
              : fmt::format("argument {}", i));

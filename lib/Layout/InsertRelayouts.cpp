@@ -4,6 +4,7 @@
 #include "BeginReductions.h"
 #include "LaidOut.h"
 
+#include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/Layout/LayoutFlow.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"
@@ -248,15 +249,15 @@ private:
 
   static DictionaryAttr originsOf(Value value) {
     if (Operation *op = value.getDefiningOp())
-      return op->getAttrOfType<DictionaryAttr>("dtensor.origin");
+      return op->getAttrOfType<DictionaryAttr>(dtensor::originAttr);
     auto argument = cast<BlockArgument>(value);
     if (isControl(argument.getOwner()->getParentOp()))
       return argument.getOwner()->getParentOp()->getAttrOfType<DictionaryAttr>(
-          "dtensor.origin");
+          dtensor::originAttr);
     auto function =
         cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
     if (auto origin = function.getArgAttrOfType<DictionaryAttr>(
-            argument.getArgNumber(), "dtensor.origin"))
+            argument.getArgNumber(), dtensor::originAttr))
       return origin;
     // Given by the user: the argument itself is where it comes from.
     Layout layout = *givenLayout(value.getType());
@@ -404,7 +405,7 @@ private:
     std::string text = have.spec_string() + " -> " + need.target.spec_string() +
                        " for " + what;
     DictionaryAttr from = originsOf(source);
-    auto to = user->getAttrOfType<DictionaryAttr>("dtensor.origin");
+    auto to = user->getAttrOfType<DictionaryAttr>(dtensor::originAttr);
     SmallVector<NamedAttribute> origins;
     for (auto [axis, meshAxis] : llvm::enumerate(have.mesh().axes())) {
       if (sameUse(have, need.target, axis))
@@ -418,10 +419,11 @@ private:
           break;
         }
     }
-    relayout->setAttr("dtensor.reason", builder.getStringAttr(text));
+    relayout->setAttr(dtensor::reasonAttr, builder.getStringAttr(text));
     noteOp(relayout, value, user, have.is_partial());
     if (!origins.empty())
-      relayout->setAttr("dtensor.origin", builder.getDictionaryAttr(origins));
+      relayout->setAttr(dtensor::originAttr,
+                        builder.getDictionaryAttr(origins));
     return relayout->getResult(0);
   }
 
@@ -433,18 +435,18 @@ private:
         producer && (partial || isa<dtensor::ConstraintOp>(user));
     Operation *op = fromProducer ? producer : user;
     relayout->setAttr(
-        "dtensor.op",
+        dtensor::consumerAttr,
         StringAttr::get(op->getContext(), op->getName().getStringRef()));
     // Where an op was moved, that is why there is a collective.
     Operation *other = fromProducer ? user : producer;
-    if (other && other->hasAttr("dtensor.refined") &&
-        !op->hasAttr("dtensor.refined"))
+    if (other && other->hasAttr(dtensor::refinedAttr) &&
+        !op->hasAttr(dtensor::refinedAttr))
       std::swap(op, other);
     for (Operation *asked : {op, other})
       if (auto rejected =
-              asked ? asked->getAttrOfType<StringAttr>("dtensor.rejected")
+              asked ? asked->getAttrOfType<StringAttr>(dtensor::rejectedAttr)
                     : StringAttr()) {
-        relayout->setAttr("dtensor.rejected", rejected);
+        relayout->setAttr(dtensor::rejectedAttr, rejected);
         return;
       }
   }

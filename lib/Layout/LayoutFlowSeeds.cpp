@@ -1,5 +1,6 @@
 // Where the flow starts: the mesh that values are on, and what the user wrote
 // about layouts, in types, constraints and wishes, and how messages call it.
+#include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/Layout/LayoutFlow.h"
 
 #include "meshloom/ControlFlow/SourceLocation.h"
@@ -20,7 +21,7 @@ std::optional<Layout> givenLayout(Type type) {
 
 std::string LayoutFlow::argumentName(mlir::func::FuncOp function,
                                      unsigned arg) {
-  if (auto name = function.getArgAttrOfType<StringAttr>(arg, "dtensor.name"))
+  if (auto name = function.getArgAttrOfType<StringAttr>(arg, dtensor::nameAttr))
     return "'" + name.str() + "'";
   return "#" + std::to_string(arg);
 }
@@ -43,7 +44,8 @@ std::string LayoutFlow::resultName(mlir::func::FuncOp function, Value value) {
   if (!isa<mlir::func::ReturnOp>(use.getOwner()))
     return "";
   unsigned index = use.getOperandNumber();
-  auto name = function.getResultAttrOfType<StringAttr>(index, "dtensor.name");
+  auto name =
+      function.getResultAttrOfType<StringAttr>(index, dtensor::nameAttr);
   return "result " +
          (name ? "'" + name.str() + "'" : "#" + std::to_string(index));
 }

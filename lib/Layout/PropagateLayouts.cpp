@@ -3,6 +3,7 @@
 
 #include "LaidOut.h"
 
+#include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/Layout/LayoutFlow.h"
 
 #include "meshloom/ControlFlow/ArgumentAttributes.h"
@@ -267,7 +268,7 @@ class PropagateLayoutsPass
     if (!entries.empty()) {
       made.axes = builder.getDictionaryAttr(entries);
       made.attribute = builder.getDictionaryAttr(
-          builder.getNamedAttr(originName, made.axes));
+          builder.getNamedAttr(dtensor::originAttr, made.axes));
     }
     return origins.emplace_back(made);
   }
@@ -289,7 +290,7 @@ class PropagateLayoutsPass
     for (BlockArgument argument : function.getArguments()) {
       unsigned index = argument.getArgNumber();
       if (auto alias =
-              function.getArgAttrOfType<IntegerAttr>(index, "dtensor.alias"))
+              function.getArgAttrOfType<IntegerAttr>(index, dtensor::aliasAttr))
         shared.insert(alias.getInt());
       else if (!flow.state(argument).given &&
                llvm::none_of(argument.getUsers(), isWish))
@@ -318,7 +319,7 @@ class PropagateLayoutsPass
         continue;
       decide(flow, argument, value);
       if (DictionaryAttr origin = originOf(flow, value).axes)
-        attributes.set(argument.getArgNumber(), originName, origin);
+        attributes.set(argument.getArgNumber(), dtensor::originAttr, origin);
     }
     attributes.apply();
   }
@@ -438,11 +439,12 @@ class PropagateLayoutsPass
     DictionaryAttr origin = originOf(flow, value).axes;
     if (!origin)
       return;
-    mlir::NamedAttrList all(op.op->getAttrOfType<DictionaryAttr>(originName));
+    mlir::NamedAttrList all(
+        op.op->getAttrOfType<DictionaryAttr>(dtensor::originAttr));
     for (NamedAttribute entry : origin)
       if (!all.get(entry.getName()))
         all.append(entry);
-    op.op->setAttr(originName, all.getDictionary(&getContext()));
+    op.op->setAttr(dtensor::originAttr, all.getDictionary(&getContext()));
   }
 
   static void pin(Operation *op, unsigned result) {
@@ -469,8 +471,8 @@ class PropagateLayoutsPass
       return;
     if (op->getRawDictionaryAttrs().empty())
       op->setDiscardableAttrs(origin.attribute);
-    else if (!op->hasAttr(originName)) // of an earlier run
-      op->setAttr(originName, origin.axes);
+    else if (!op->hasAttr(dtensor::originAttr)) // of an earlier run
+      op->setAttr(dtensor::originAttr, origin.axes);
   }
 
   /// Results keep the layout they have; those without get that of the value,
@@ -484,7 +486,7 @@ class PropagateLayoutsPass
     if (mlir::ArrayAttr all = function.getArgAttrsAttr())
       for (auto [argument, attributes] : llvm::zip_equal(
                block.getArguments(), all.getAsRange<DictionaryAttr>()))
-        if (auto alias = attributes.getAs<IntegerAttr>("dtensor.alias"))
+        if (auto alias = attributes.getAs<IntegerAttr>(dtensor::aliasAttr))
           variables.try_emplace(alias.getInt(),
                                 flow.layouts[*flow.state(argument).actual]);
     for (OpOperand &operand : terminator->getOpOperands()) {
@@ -510,7 +512,6 @@ class PropagateLayoutsPass
                                 terminator->getOperandTypes()));
   }
 
-  static constexpr llvm::StringLiteral originName = "dtensor.origin";
   TupleNumbers originNumbers, choiceNumbers;
   std::deque<Origin> origins;
   std::deque<Choice> choices;

@@ -6,6 +6,7 @@
 #include "meshloom/ControlFlow/ArgumentAttributes.h"
 #include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
+#include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/Dialect/DTensor/OpenSignature.h"
 #include "meshloom/Layout/LayoutFlow.h"
 
@@ -53,7 +54,7 @@ private:
       for (unsigned value : graph.ops[i].results)
         if (!(found.layouts[value] == graph.values[value].layout())) {
           if (!changed)
-            op->setAttr("dtensor.refined",
+            op->setAttr(dtensor::refinedAttr,
                         builder.getStringAttr(
                             graph.values[value].layout().spec_string()));
           setLayout(nodes.values[value], found.layouts[value]);
@@ -78,13 +79,13 @@ private:
       if (decision.rejected.empty())
         continue;
       for (unsigned op : decision.ops)
-        nodes.ops[op]->setAttr("dtensor.rejected",
+        nodes.ops[op]->setAttr(dtensor::rejectedAttr,
                                builder.getStringAttr(decision.rejected));
       if (decision.moved)
         notes.push_back(builder.getStringAttr(describe(nodes, decision)));
     }
     layOutArguments(nodes, found, notes);
-    getOperation()->setAttr("dtensor.refined", builder.getArrayAttr(notes));
+    getOperation()->setAttr(dtensor::refinedAttr, builder.getArrayAttr(notes));
     layOutLeaves(nodes, found);
     layOutResults(graph);
   }
@@ -108,12 +109,12 @@ private:
                              layout.spec_string() + ", as its users take it"));
       setLayout(argument, layout);
       DictionaryAttr origins = originsOf(
-          function.getArgAttrOfType<DictionaryAttr>(value, "dtensor.origin"),
+          function.getArgAttrOfType<DictionaryAttr>(value, dtensor::originAttr),
           layout);
       if (origins.empty())
-        attributes.erase(value, "dtensor.origin");
+        attributes.erase(value, dtensor::originAttr);
       else
-        attributes.set(value, "dtensor.origin", origins);
+        attributes.set(value, dtensor::originAttr, origins);
     }
     attributes.apply();
   }
@@ -140,7 +141,7 @@ private:
     Value moved;
     unsigned count = 0;
     for (unsigned op : decision.ops)
-      if (nodes.ops[op]->hasAttr("dtensor.refined")) {
+      if (nodes.ops[op]->hasAttr(dtensor::refinedAttr)) {
         last = nodes.ops[op];
         moved = nodes.values[nodes.graph.ops[op].results[0]];
         ++count;
@@ -150,8 +151,8 @@ private:
     if (count > 1)
       text += " and " + std::to_string(count - 1) + " more";
     return text + ": " +
-           last->getAttrOfType<StringAttr>("dtensor.refined").str() + " -> " +
-           givenLayout(moved.getType())->spec_string() + ", not " +
+           last->getAttrOfType<StringAttr>(dtensor::refinedAttr).str() +
+           " -> " + givenLayout(moved.getType())->spec_string() + ", not " +
            decision.rejected;
   }
 
@@ -185,7 +186,7 @@ private:
   void setOrigin(Operation *op, const Layout &layout) {
     Builder builder(&getContext());
     mlir::NamedAttrList origins(
-        op->getAttrOfType<DictionaryAttr>("dtensor.origin"));
+        op->getAttrOfType<DictionaryAttr>(dtensor::originAttr));
     for (auto [axis, meshAxis] : llvm::enumerate(layout.mesh().axes())) {
       if (!layout.uses_axis(axis) || origins.get(meshAxis.name))
         continue;
@@ -193,14 +194,14 @@ private:
       for (Value operand : op->getOperands())
         if (Operation *producer = operand.getDefiningOp())
           if (auto known =
-                  producer->getAttrOfType<DictionaryAttr>("dtensor.origin"))
+                  producer->getAttrOfType<DictionaryAttr>(dtensor::originAttr))
             if (auto text = known.getAs<StringAttr>(meshAxis.name)) {
               origin = text;
               break;
             }
       origins.set(meshAxis.name, origin);
     }
-    op->setAttr("dtensor.origin", origins.getDictionary(&getContext()));
+    op->setAttr(dtensor::originAttr, origins.getDictionary(&getContext()));
   }
 
   /// Gives each user of a free leaf one in the layout that it needs.

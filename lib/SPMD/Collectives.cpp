@@ -2,6 +2,8 @@
 
 #include "Collectives.h"
 
+#include "meshloom/Dialect/DTensor/Notes.h"
+
 namespace meshloom {
 
 spmd::CollectiveOpInterface
@@ -45,8 +47,10 @@ createCollective(OpBuilder &builder, Location location, CollectiveKind kind,
 
 SmallVector<NamedAttribute> notesOf(Operation *op) {
   SmallVector<NamedAttribute> notes;
-  for (StringRef name : {"reason", "dtensor.origin", "dtensor.op",
-                         "dtensor.rejected", "dtensor.members"})
+  const StringRef names[] = {"reason", dtensor::originAttr,
+                             dtensor::consumerAttr, dtensor::rejectedAttr,
+                             dtensor::membersAttr};
+  for (StringRef name : names)
     if (Attribute attribute = op->getAttr(name))
       notes.emplace_back(StringAttr::get(op->getContext(), name), attribute);
   return notes;

@@ -11,6 +11,7 @@
 
 #include "meshloom/ControlFlow/ControlFlow.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
+#include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/SPMD/Passes.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -130,7 +131,7 @@ private:
       if (auto reason = op->getAttrOfType<StringAttr>("reason"))
         if (std::string text = reason.str(); !llvm::is_contained(reasons, text))
           reasons.push_back(std::move(text));
-      if (auto origin = op->getAttrOfType<DictionaryAttr>("dtensor.origin"))
+      if (auto origin = op->getAttrOfType<DictionaryAttr>(dtensor::originAttr))
         for (NamedAttribute entry : origin)
           origins.insert({entry.getName(), entry.getValue()});
     }
@@ -142,13 +143,14 @@ private:
       SmallVector<NamedAttribute> entries;
       for (auto &[axis, origin] : origins)
         entries.emplace_back(axis, origin);
-      notes.push_back(builder.getNamedAttr("dtensor.origin",
+      notes.push_back(builder.getNamedAttr(dtensor::originAttr,
                                            builder.getDictionaryAttr(entries)));
     }
-    if (llvm::any_of(group,
-                     [](Operation *op) { return op->hasAttr("dtensor.op"); }))
+    if (llvm::any_of(group, [](Operation *op) {
+          return op->hasAttr(dtensor::consumerAttr);
+        }))
       notes.push_back(
-          builder.getNamedAttr("dtensor.members", membersOf(group)));
+          builder.getNamedAttr(dtensor::membersAttr, membersOf(group)));
     CollectiveOp what = spmd::collectiveOf(group.front(), 0);
     Operation *combined =
         createCollective(builder, builder.getFusedLoc(locations), what.kind,
@@ -164,7 +166,8 @@ private:
     Builder builder(group.front()->getContext());
     SmallVector<Attribute> members;
     for (Operation *op : group) {
-      if (auto known = op->getAttrOfType<mlir::ArrayAttr>("dtensor.members")) {
+      if (auto known =
+              op->getAttrOfType<mlir::ArrayAttr>(dtensor::membersAttr)) {
         members.append(known.begin(), known.end());
         continue;
       }

@@ -7,6 +7,7 @@
 
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/Core/SharedWindows.h"
+#include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/SPMD/RunningOp.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -59,7 +60,7 @@ void HaloExchanges::collect(mlir::func::FuncOp function) {
         continue;
       std::string reason = "devices need " + windowText(rule, operand) +
                            " beyond their blocks of " + layout.spec_string();
-      auto origin = op->getAttrOfType<DictionaryAttr>("dtensor.origin");
+      auto origin = op->getAttrOfType<DictionaryAttr>(dtensor::originAttr);
       if (origin)
         for (NamedAttribute entry : origin)
           if (auto text = dyn_cast<StringAttr>(entry.getValue()))
@@ -192,10 +193,11 @@ SmallVector<NamedAttribute> HaloExchanges::notesFor(ArrayRef<Use> uses) {
   SmallVector<NamedAttribute> notes{
       builder.getNamedAttr("reason", builder.getStringAttr(reasons)),
       builder.getNamedAttr(
-          "dtensor.op", builder.getStringAttr(user->getName().getStringRef()))};
+          dtensor::consumerAttr,
+          builder.getStringAttr(user->getName().getStringRef()))};
   if (!origins.empty())
     notes.push_back(builder.getNamedAttr(
-        "dtensor.origin", origins.getDictionary(user->getContext())));
+        dtensor::originAttr, origins.getDictionary(user->getContext())));
   return notes;
 }
 
@@ -231,8 +233,8 @@ void HaloExchanges::exchange(ArrayRef<Need> needs) {
                   need.uses.front().operand->getOwner()->getLoc())));
       members.push_back(own.getDictionary(builder.getContext()));
     }
-    notes.push_back(
-        builder.getNamedAttr("dtensor.members", builder.getArrayAttr(members)));
+    notes.push_back(builder.getNamedAttr(dtensor::membersAttr,
+                                         builder.getArrayAttr(members)));
   }
   std::vector<unsigned> axes =
       haloAxes(spmd::layoutOf(values.front().getType()),

@@ -4,6 +4,7 @@
 
 #include "Collectives.h"
 #include "ExchangeHalos.h"
+#include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/Layout/LayoutFlow.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"
@@ -52,7 +53,7 @@ private:
     halos.insert();
     // What --explain prices by, in IR that is read by another process too.
     function->setAttr(
-        "dtensor.machine",
+        dtensor::machineAttr,
         StringAttr::get(&getContext(), machineModelText(machine)));
     SmallVector<Type> results;
     for (Type type : function.getResultTypes())
@@ -82,7 +83,7 @@ private:
     if (isNew) {
       mlir::NamedAttrList kept(all);
       for (StringRef note :
-           {"dtensor.origin", "dtensor.refined", "dtensor.rejected"})
+           {dtensor::originAttr, dtensor::refinedAttr, dtensor::rejectedAttr})
         kept.erase(note);
       entry->second = kept.getDictionary(&getContext());
     }
@@ -186,7 +187,7 @@ private:
              << from.spec_string() << " into " << to.spec_string() << ": "
              << plan.error().message();
     OpBuilder builder(relayout);
-    auto reason = relayout->getAttrOfType<StringAttr>("dtensor.reason");
+    auto reason = relayout->getAttrOfType<StringAttr>(dtensor::reasonAttr);
     if (!reason)
       reason = builder.getStringAttr(from.spec_string() + " -> " +
                                      to.spec_string() + " asked for");
@@ -195,7 +196,8 @@ private:
                                      "; the search for the cheapest chain of "
                                      "collectives stopped at its limit");
     SmallVector<NamedAttribute> notes{builder.getNamedAttr("reason", reason)};
-    for (StringRef name : {"dtensor.origin", "dtensor.op", "dtensor.rejected"})
+    for (StringRef name :
+         {dtensor::originAttr, dtensor::consumerAttr, dtensor::rejectedAttr})
       if (Attribute note = relayout->getAttr(name))
         notes.push_back(builder.getNamedAttr(name, note));
     for (const CollectiveOp &step : plan->steps)

@@ -1,6 +1,7 @@
 // --explain: reads what the passes noted on collectives, in the order of the
 // program, and prices them.
 #include "meshloom/SPMD/Explain.h"
+#include "meshloom/Dialect/DTensor/Notes.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
@@ -83,7 +84,7 @@ Member memberOf(spmd::CollectiveOpInterface collective, unsigned index) {
       spmd::transferBytes(what.kind, op->getOperand(index).getType(), type),
       globalBytes(shape, dtype)};
   DictionaryAttr notes = op->getAttrDictionary();
-  if (auto members = op->getAttrOfType<mlir::ArrayAttr>("dtensor.members");
+  if (auto members = op->getAttrOfType<mlir::ArrayAttr>(dtensor::membersAttr);
       members && index < members.size())
     if (auto own = dyn_cast<DictionaryAttr>(members[index]))
       notes = own;
@@ -92,9 +93,9 @@ Member memberOf(spmd::CollectiveOpInterface collective, unsigned index) {
       text = found.str();
   };
   note("location", member.location);
-  note("dtensor.op", member.op);
+  note(dtensor::consumerAttr, member.op);
   note("reason", member.reason);
-  note("dtensor.rejected", member.rejected);
+  note(dtensor::rejectedAttr, member.rejected);
   return member;
 }
 
@@ -187,7 +188,7 @@ void explainMeshes(mlir::func::FuncOp function, raw_ostream &os) {
 
 void explainCollectives(mlir::func::FuncOp function,
                         const MachineModel &machine, raw_ostream &os) {
-  auto refined = function->getAttrOfType<mlir::ArrayAttr>("dtensor.refined");
+  auto refined = function->getAttrOfType<mlir::ArrayAttr>(dtensor::refinedAttr);
 
   std::vector<Printed> all;
   int64_t sent = 0;

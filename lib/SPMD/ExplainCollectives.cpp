@@ -1,6 +1,7 @@
 // --spmd-explain-collectives: prints why each collective is there, priced by
 // the machine model that the function was expanded for.
 
+#include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/SPMD/Explain.h"
 #include "meshloom/SPMD/Passes.h"
 #include "meshloom/Support/MachineModelFile.h"
@@ -21,7 +22,7 @@ private:
     if (function.isExternal())
       return;
     MachineModel machine;
-    if (auto note = function->getAttrOfType<StringAttr>("dtensor.machine")) {
+    if (auto note = function->getAttrOfType<StringAttr>(dtensor::machineAttr)) {
       Result<MachineModel> model = loadMachineModel(note.str());
       if (!model) {
         function.emitError("has a 'dtensor.machine' that cannot be read: ")

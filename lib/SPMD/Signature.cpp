@@ -1,4 +1,5 @@
 #include "meshloom/SPMD/Signature.h"
+#include "meshloom/Dialect/DTensor/Notes.h"
 
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/Core/MeshUnification.h"
@@ -12,7 +13,7 @@ namespace {
 
 std::string nameOf(DictionaryAttr attributes, const Twine &otherwise) {
   if (attributes)
-    if (auto name = attributes.getAs<StringAttr>("dtensor.name"))
+    if (auto name = attributes.getAs<StringAttr>(dtensor::nameAttr))
       return name.str();
   return otherwise.str();
 }
@@ -95,7 +96,7 @@ FailureOr<Signature> signatureOf(mlir::func::FuncOp function) {
         {nameOf(attributes, "result " + Twine(i)), *array, -1});
   }
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-    auto alias = function.getArgAttrOfType<IntegerAttr>(i, "dtensor.alias");
+    auto alias = function.getArgAttrOfType<IntegerAttr>(i, dtensor::aliasAttr);
     if (!alias)
       continue;
     if (alias.getInt() < 0 ||

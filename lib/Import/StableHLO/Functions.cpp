@@ -1,5 +1,6 @@
 // Functions: arguments and results with their layouts and names, and
 // importStableHLO(), which replaces a module's functions.
+#include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/Import/StableHLO/ImportStableHLO.h"
 
 #include "Importer.h"
@@ -17,8 +18,9 @@ using mlir::func::FuncOp;
 
 /// The name of an argument: JAX gives it as an attribute or as its location.
 static StringAttr nameOf(BlockArgument argument, DictionaryAttr attributes) {
-  for (StringRef name :
-       {"dtensor.name", "jax.arg_info", "tf_saved_model.index_path"})
+  const StringRef names[] = {dtensor::nameAttr, "jax.arg_info",
+                             "tf_saved_model.index_path"};
+  for (StringRef name : names)
     if (attributes)
       if (auto given = dyn_cast_or_null<StringAttr>(attributes.get(name)))
         return given;
@@ -163,7 +165,7 @@ FuncOp Importer::importFunction(FuncOp func) {
     StringAttr name = nameOf(argument, func.getArgAttrDict(leaf.number));
     if (name) {
       name = b.getStringAttr(name.getValue() + leaf.path);
-      kept.push_back(b.getNamedAttr("dtensor.name", name));
+      kept.push_back(b.getNamedAttr(dtensor::nameAttr, name));
     }
     std::string which =
         "argument " +
@@ -231,7 +233,7 @@ FuncOp Importer::importFunction(FuncOp func) {
                                : StringAttr();
         name && !name.empty())
       kept.push_back(b.getNamedAttr(
-          "dtensor.name", b.getStringAttr(name.getValue() + leaf.path)));
+          dtensor::nameAttr, b.getStringAttr(name.getValue() + leaf.path)));
     resultAttributes.push_back(b.getDictionaryAttr(kept));
   }
   b.create<mlir::func::ReturnOp>(func.getLoc(), *values);
@@ -254,7 +256,7 @@ FuncOp Importer::importFunction(FuncOp func) {
     if (alias && !tuples && alias.getValue().ult(resultTypes.size()) &&
         resultTypes[alias.getInt()] == argumentTypes[i]) {
       mlir::NamedAttrList all(attributes);
-      all.set("dtensor.alias", b.getI64IntegerAttr(alias.getInt()));
+      all.set(dtensor::aliasAttr, b.getI64IntegerAttr(alias.getInt()));
       attributes = all.getDictionary(b.getContext());
     }
   }

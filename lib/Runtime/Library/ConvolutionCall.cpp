@@ -158,7 +158,7 @@ private:
 namespace meshloom::library {
 LibraryRows convolutionFunctions() {
   static constexpr LibraryRow rows[] = {
-      {"convolution", ConvolutionRoutine::make}};
+      {"convolution", ConvolutionRoutine::make, /*isProduct=*/true}};
   return rows;
 }
 } // namespace meshloom::library

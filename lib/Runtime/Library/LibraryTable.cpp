@@ -2,6 +2,8 @@
 // each ends with a table of its own.
 #include "LibraryTable.h"
 
+#include "meshloom/Runtime/Library/HostCall.h"
+
 namespace meshloom::library {
 
 LibraryRows convolutionFunctions();
@@ -35,6 +37,11 @@ const LibraryRow *findLibraryFunction(std::string_view name) {
       if (row.name == name)
         return &row;
   return nullptr;
+}
+
+bool isProductFunction(std::string_view name) {
+  const LibraryRow *row = findLibraryFunction(name);
+  return row && row->isProduct;
 }
 
 } // namespace meshloom::library

@@ -11,6 +11,9 @@ namespace meshloom::library {
 struct LibraryRow {
   std::string_view name;
   MadeRoutine (*make)(const LibraryStep &step);
+  /// Whether calls are products of matrices: they want whole rows, and chunks
+  /// that are not small.
+  bool isProduct = false;
 };
 
 using LibraryRows = std::span<const LibraryRow>;

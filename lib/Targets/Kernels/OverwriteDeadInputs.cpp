@@ -9,6 +9,7 @@
 #include "OverwriteDeadInputs.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"
+#include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/Dialect/SPMD/SPMD.h"
 
 #include "llvm/ADT/EquivalenceClasses.h"
@@ -97,7 +98,7 @@ private:
     }
     if (auto func = dyn_cast<mlir::func::FuncOp>(parent))
       if (auto alias =
-              func.getArgAttrOfType<IntegerAttr>(number, "dtensor.alias"))
+              func.getArgAttrOfType<IntegerAttr>(number, dtensor::aliasAttr))
         return alias.getInt();
     return std::nullopt;
   }

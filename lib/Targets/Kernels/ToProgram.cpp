@@ -12,6 +12,8 @@
 #include "meshloom/SPMD/Signature.h"
 #include "meshloom/Targets/Kernels/KernelSymbol.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
@@ -83,17 +85,20 @@ std::vector<char> bytesOf(mlir::ElementsAttr value, DType type, bool splat) {
 int64_t flopsOf(KernelOp kernel) {
   int64_t flops = 0;
   for (Operation &op : kernel.getBlock()->without_terminator()) {
-    StringRef name = op.getName().getStringRef();
-    if (name == "arith.constant" || name == "spmd.index" ||
-        name.starts_with("complex."))
+    namespace arith = mlir::arith;
+    namespace math = mlir::math;
+    const mlir::Dialect *dialect = op.getDialect();
+    if (isa<arith::ConstantOp, spmd::IndexOp>(op) ||
+        isa<mlir::complex::ComplexDialect>(dialect))
       continue;
-    bool simple =
-        isa<mlir::math::AbsFOp, mlir::math::FloorOp, mlir::math::CeilOp,
-            mlir::math::RoundEvenOp, mlir::math::TruncOp>(op);
-    if (op.getName().getDialectNamespace() == "math" && !simple)
-      flops += name == "math.sqrt" ? 5 : 20;
+    if (isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, math::SqrtOp>(op))
+      flops += 5;
+    else if (isa<math::MathDialect>(dialect) &&
+             !isa<math::AbsFOp, math::FloorOp, math::CeilOp, math::RoundEvenOp,
+                  math::TruncOp>(op))
+      flops += 20;
     else
-      flops += name.starts_with("arith.div") ? 5 : 1;
+      flops += 1;
   }
   return flops;
 }

@@ -3,6 +3,7 @@
 // values, and each device keeps its part).
 #include "Exporter.h"
 
+#include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/Targets/StableHLO/ExportStableHLO.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -237,7 +238,7 @@ static DictionaryAttr partsAttr(OpBuilder &b, const Held &held, Type type,
                      DenseElementsAttr::get(boxes, ArrayRef<int64_t>(bounds))),
       b.getNamedAttr("meshloom.shape", b.getI64ArrayAttr(held.global))};
   if (old)
-    if (Attribute name = old.get("dtensor.name"))
+    if (Attribute name = old.get(dtensor::nameAttr))
       attrs.push_back(b.getNamedAttr("meshloom.name", name));
   Layout layout = spmd::layoutOf(type);
   SmallVector<NamedAttribute> kinds;
@@ -282,7 +283,8 @@ LogicalResult Exporter::exportFunction(mlir::func::FuncOp function) {
   made.setVisibility(function.getVisibility());
   // A variable's new value may take the memory of the old one.
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    if (auto alias = function.getArgAttrOfType<IntegerAttr>(i, "dtensor.alias"))
+    if (auto alias =
+            function.getArgAttrOfType<IntegerAttr>(i, dtensor::aliasAttr))
       if (uint64_t(alias.getInt()) < function.getNumResults() &&
           function.getResultTypes()[alias.getInt()] ==
               function.getArgumentTypes()[i]) {

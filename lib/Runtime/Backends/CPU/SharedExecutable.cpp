@@ -163,7 +163,7 @@ bool SharedExecutable::isProduct(const Work &work) const {
   auto *step = std::get_if<KernelStep>(&loaded.steps[work.step]);
   return work.kind == Work::Kind::Dot ||
          (work.kind == Work::Kind::Kernel && step &&
-          step->library == "convolution");
+          library::isProductFunction(step->library));
 }
 
 std::vector<int64_t> SharedExecutable::prepareExchanges() {

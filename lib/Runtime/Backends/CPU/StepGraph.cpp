@@ -4,6 +4,7 @@
 
 #include "Grids.h"
 
+#include "meshloom/Runtime/Library/HostCall.h"
 #include "meshloom/Runtime/Plan/Components.h"
 #include "meshloom/Runtime/Plan/Steps.h"
 
@@ -110,10 +111,10 @@ Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) const {
     if (!loops[l].reduction && !loops[l].held && work.extents[l] > 1 && whole)
       work.candidates.push_back(l);
   }
-  // Fewer chunks are better than short rows. A convolution wants whole rows of
-  // features: parts of them are copied first.
+  // Fewer chunks are better than short rows. A product of a library wants whole
+  // rows: parts of them are copied first.
   auto *kernel = std::get_if<KernelStep>(&program.steps[work.step]);
-  const bool isConvolution = kernel && kernel->library == "convolution";
+  const bool isProduct = kernel && library::isProductFunction(kernel->library);
   // What is small beside the largest result (one maximum a row) says nothing.
   int64_t largest = 0;
   for (const Access &access : work.accesses)
@@ -127,11 +128,11 @@ Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) const {
   auto quality = [&](unsigned l) {
     bool innermost = false;
     for (const Access &access : work.accesses)
-      if (((access.writes && isLarge(access)) || isConvolution) &&
+      if (((access.writes && isLarge(access)) || isProduct) &&
           !access.dims.empty())
         for (auto [loop, coefficient] : access.dims.back().terms)
           innermost |= loop == l && access.dims.size() > 1;
-    if (innermost && (isConvolution || work.extents[l] < SHORT_ROW * chunks))
+    if (innermost && (isProduct || work.extents[l] < SHORT_ROW * chunks))
       return ShortRows;
     return work.extents[l] < chunks ? FewChunks : Good;
   };
@@ -146,7 +147,7 @@ Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) const {
   // Parts of features make slow convolutions: as few of them as there are
   // workers, where those are more than this.
   constexpr int64_t fewConvolutions = 8;
-  if (isConvolution && work.numGood == 0)
+  if (isProduct && work.numGood == 0)
     work.mostChunks = fewConvolutions;
   if (!work.candidates.empty())
     work.numBest = unsigned(std::count_if(
