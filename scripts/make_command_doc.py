@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/CommandLine.md: what the tools themselves say of their options.
+"""Writes docs/CommandLine.md: the help texts of the tools.
 
   make_command_doc.py BUILD            writes it
   make_command_doc.py BUILD --check    fails where it is not what would be written
@@ -15,13 +15,13 @@ PAGE = ROOT / "docs/CommandLine.md"
 TOOLS = {
     "mesh-run": "Runs a program: text in the dtensor dialect, StableHLO with Shardy annotations, or a saved program.",
     "mesh-launch": "Starts a program several times, as the ranks of one run.",
-    "mesh-coordinator": "The coordination service on its own, for programs that something else than mesh-launch starts several times.",
+    "mesh-coordinator": "Runs the coordination service alone, for programs that a different launcher starts several times.",
     "mesh-sim": "Runs a saved program as several processes would, on simulated networks.",
-    "mesh-fuzz": "Makes random programs and compares them with the reference interpreter ([Fuzzing.md](Fuzzing.md)).",
+    "mesh-fuzz": "Compares random programs with the reference interpreter ([Fuzzing.md](Fuzzing.md)).",
     "mnist_mlp": "The tutorial: trains an MLP on digits ([GettingStarted.md](GettingStarted.md)).",
 }
 # Options of ours among the hundreds that every tool like mlir-opt has.
-OPT_OPTIONS = ("--explain", "--machine=", "--target=", "--function=", "--version", "-o ")
+OPT_OPTIONS = ("--explain", "--function=", "--machine=", "--target=", "--timing", "--tpu-library=", "--version", "-o ")
 
 
 def run(tool, *arguments):
@@ -29,8 +29,12 @@ def run(tool, *arguments):
 
 
 def usage(text):
-    """From the line that says how a tool is called."""
-    lines = [line.rstrip() for line in text.splitlines()]
+    """The help of a tool. CLI11 lists what an option excludes in an order that
+    differs from build to build."""
+    def sort(match):
+        return match[1] + " ".join(sorted(match[2].split()))
+
+    lines = [re.sub(r"(Excludes: )(.*)", sort, line.rstrip()) for line in text.splitlines()]
     return "\n".join(lines).strip()
 
 
@@ -51,8 +55,8 @@ def page(build):
         path = build / "bin" / tool
         text += [f"## {tool}", "", words, "", "```", usage(run(path, "--help")), "```", ""]
     text += ["## mesh-opt", "",
-             "Reads a module, runs the passes that its options name, and prints what they leave: upstream's `mlir-opt` with our dialects",
-             "and passes ([Passes](Passes), with their options). `mesh-opt --help` lists everything; of ours are", "",
+             "Reads a module, runs the passes that its options name, and prints the result: upstream's `mlir-opt` with our dialects",
+             "and passes ([Passes](Passes) lists their options). `mesh-opt --help` lists everything. Our own options are:", "",
              "| option | meaning |", "|---|---|"]
     text += option_of_mesh_opt(run(build / "bin/mesh-opt", "--help"))
     return "\n".join(text) + "\n"

@@ -1,5 +1,22 @@
 // What one expects of an mlir-opt.
 
+// The help begins with Meshloom's pipelines, passes and options; LLVM's own
+// options are not in it.
+// RUN: mesh-opt --help | FileCheck %s --check-prefix=FIRST
+// FIRST: Meshloom's pipelines:
+// FIRST: --dtensor-partition
+// FIRST: Meshloom's passes:
+// FIRST: --dtensor-propagate-layouts
+// FIRST: --spmd-form-kernels
+// FIRST: --stablehlo-to-dtensor
+// FIRST: USAGE: mesh-opt
+// FIRST: Compiler options:
+// FIRST: --explain
+// FIRST: --target=<name>
+// FIRST: General options:
+// FIRST-NOT: --instcombine
+// FIRST-NOT: --x86-align-branch
+
 // Every pass and the pipeline are there, beside the upstream ones.
 // RUN: mesh-opt --help | FileCheck %s --check-prefix=HELP
 // HELP-DAG: --canonicalize

@@ -76,36 +76,38 @@ int serve(const Options &options) {
 
 int main(int argc, char **argv) {
   Options options;
-  CLI::App app("Runs the coordination service of one start of a program, until "
-               "all of its "
-               "processes have left. They are started with DTENSOR_CLIENT_ID, "
-               "DTENSOR_NUM_CLIENTS and the two variables that it prints. "
-               "MESHLOOM_TOKEN is a secret that all must have.",
-               "mesh-coordinator");
+  CLI::App app(
+      "Runs the coordination service of one start of a program, until all of "
+      "its processes have left. Start each process with DTENSOR_CLIENT_ID, "
+      "DTENSOR_NUM_CLIENTS and the two variables that the service prints. "
+      "MESHLOOM_TOKEN is a secret that all processes must have.",
+      "mesh-coordinator");
   addVersionFlag(app);
   app.add_option("-n,--processes", options.processes,
-                 "How many processes the program has (default: 1)")
+                 "The number of processes of the program (default: 1)")
       ->check(CLI::Range(1, 100000));
   app.add_option("--address", options.address,
-                 "Where it listens, \"host:port\"; port 0: one that is free "
-                 "(default: localhost:0)");
+                 "The address to listen at, \"host:port\"; port 0 takes a free "
+                 "port (default: localhost:0)");
   app.add_option(
       "--publish", options.publish,
-      "File to write the variables to (default: the standard output)");
+      "The file to write the variables to (default: the standard output)");
   app.add_option("--heartbeat-timeout", options.heartbeatTimeout,
-                 "Seconds after which a process of which nothing is heard is "
-                 "lost (default: MESHLOOM_HEARTBEAT_TIMEOUT, else 10)")
+                 "The seconds after which a silent process counts as lost "
+                 "(default: MESHLOOM_HEARTBEAT_TIMEOUT, else 10)")
       ->check(FiniteRange(0.1, 1e6));
-  app.add_option("--start-timeout", options.startTimeout,
-                 "Seconds in which all processes must come (default: no limit)")
+  app.add_option(
+         "--start-timeout", options.startTimeout,
+         "The seconds within which all processes must join (default: no limit)")
       ->check(FiniteRange(0.1, 1e6));
   app.add_option("--tls-certificate", options.tls.certificate,
-                 "Its certificate, in PEM format");
-  app.add_option("--tls-key", options.tls.key, "That certificate's key");
-  app.add_option("--tls-authority", options.tls.authority,
-                 "Certificate of the authority that has signed those of all");
+                 "The certificate of the service, in PEM format");
+  app.add_option("--tls-key", options.tls.key, "The key of that certificate");
+  app.add_option(
+      "--tls-authority", options.tls.authority,
+      "The certificate of the authority that has signed all certificates");
   app.add_flag("--plain-network", options.plainNetwork,
-               "Listen to a network without TLS");
+               "Listen on a network without TLS");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

@@ -272,40 +272,41 @@ int main(int argc, char **argv) {
   using namespace meshloom::fuzz;
   // Its programs are never seen again.
   setenv("MESHLOOM_CACHE", "off", /*overwrite=*/0);
-  CLI::App app("Random programs against the reference interpreter.",
+  CLI::App app("Compares random programs with the reference interpreter.",
                "mesh-fuzz");
   meshloom::addVersionFlag(app);
   Options options;
   auto *seed = app.add_option("--seed", options.seed,
-                              "First seed (default: a new one each time)");
-  app.add_option("--count", options.count, "Programs (default: 1000)");
-  app.add_option("--jobs", options.jobs, "Threads (default: one a core)");
+                              "The first seed (default: a new one each time)");
+  app.add_option("--count", options.count,
+                 "The number of programs (default: 1000)");
+  app.add_option("--jobs", options.jobs,
+                 "The number of threads (default: one a core)");
   app.add_flag("--print", options.print, "Print each program");
   app.add_flag("--keep-going", options.keepGoing,
                "Do not stop at the first failure");
   app.add_flag("--no-shrink", options.noShrink,
-               "Print failing programs as they are");
+               "Print failing programs without making them smaller");
   app.add_flag("--statistics", options.statistics,
                "Print how often each op, layout and mesh was used");
   app.add_flag("--shard-map", options.shardMaps,
-               "Bodies of shard_map with chains of collectives, as StableHLO, "
-               "against a simulation of every device");
+               "Compare bodies of shard_map with chains of collectives, as "
+               "StableHLO, with a simulation of every device");
   app.add_flag("--long", options.longPrograms,
-               "Programs of 15 to 50 elementwise ops, broadcasts, transposes "
-               "and reductions: what kernels are made of");
-  app.add_flag(
-      "--deterministic", options.deterministic,
-      "Compile them in the deterministic mode: every way must give the "
-      "bits that one device gives");
+               "Make programs of 15 to 50 ops of which kernels consist: "
+               "elementwise ops, broadcasts, transposes and reductions");
+  app.add_flag("--deterministic", options.deterministic,
+               "Compile the programs in the deterministic mode: every way must "
+               "give the bits that one device gives");
   app.add_flag("--one-way", options.oneWay,
                "Run each program in one way only, which its seed chooses: "
                "under one machine, in one kind of memory; more programs, each "
                "compiled once");
   app.add_option("--least", options.least,
-                 "Fail if an op, layout or mesh was used less often");
+                 "Fail if an op, layout or mesh was used less often than this");
   app.add_option("--platform", options.platform,
-                 "Run them there, as in pjrt:PLUGIN.so (default: on virtual "
-                 "CPUs, in shared and in private memories)");
+                 "The platform that runs the programs, as in pjrt:PLUGIN.so "
+                 "(default: virtual CPUs, in shared and in private memories)");
   CLI11_PARSE(app, argc, argv);
   if (seed->count() == 0)
     options.seed = uint64_t(std::random_device()()) * 1000;

@@ -12,47 +12,48 @@ int main(int argc, char **argv) {
   LaunchOptions options;
   bool agent = false;
   CLI::App app(
-      "Starts a program once a rank, with a coordination service beside "
-      "it. Lines that ranks write begin with their number. When one "
-      "fails the others are ended, and it says which failed first and "
-      "why. Signals are passed on.",
+      "Starts a program once for each rank, with a coordination service beside "
+      "it. Lines that ranks write begin with their number. When a rank fails, "
+      "mesh-launch ends the others and says which rank failed first and why. "
+      "It passes signals on to all ranks.",
       "mesh-launch");
   meshloom::addVersionFlag(app);
   app.footer("After the options: PROGRAM [ARGUMENTS...]");
   app.prefix_command();
   app.add_option("-n,--processes", options.processes,
-                 "How many processes (default: 1, or one a slot of the hosts)")
+                 "The number of processes (default: 1, or one for each slot of "
+                 "the hosts)")
       ->check(CLI::Range(1, 100000));
-  app.add_option("--workers", options.roles.workers,
-                 "Instead: tasks of a cluster of TensorFlow's, told by "
-                 "TF_CONFIG; so many workers, at free ports of this machine")
+  app.add_option(
+         "--workers", options.roles.workers,
+         "Start the tasks of a TensorFlow cluster instead, each with its "
+         "TF_CONFIG, at free ports of this machine: this many workers")
       ->check(CLI::Range(0, 10000))
       ->excludes("--processes");
   app.add_option("--ps", options.roles.servers,
-                 "So many parameter servers, which end with the chief, or with "
-                 "the workers where there is no chief")
+                 "The number of parameter servers, which end with the chief, "
+                 "or with the workers if there is no chief")
       ->check(CLI::Range(0, 10000))
       ->excludes("--processes");
-  app.add_flag("--chief", options.roles.chief, "And a chief")
+  app.add_flag("--chief", options.roles.chief, "Start a chief, too")
       ->excludes("--processes");
   app.add_flag("--evaluator", options.roles.evaluator,
-               "And an evaluator, which is waited for")
+               "Start an evaluator, too, and wait for its end")
       ->excludes("--processes");
   app.add_option(
          "--devices-per-process", options.devicesPerProcess,
-         "Virtual CPUs of each process (default: what the program says)")
+         "The virtual CPUs of each process (default: the program's choice)")
       ->check(CLI::Range(1, 100000));
   app.add_option("--hosts", options.hosts,
-                 "Where: \"a,b:2\", names and how many processes each takes "
-                 "(default: this machine)")
+                 "The hosts, as in \"a,b:2\": names, and the number of "
+                 "processes of each (default: this machine)")
       ->excludes("--workers")
       ->excludes("--ps")
       ->excludes("--chief")
       ->excludes("--evaluator");
-  app.add_option(
-         "--hosts-file", options.hostsFile,
-         "The same in a file of lines \"name slots\", read again at each "
-         "restart")
+  app.add_option("--hosts-file", options.hostsFile,
+                 "A file of hosts, a line \"name slots\" each; it is read "
+                 "again at each restart")
       ->check(CLI::ExistingFile)
       ->excludes("--hosts")
       ->excludes("--workers")
@@ -65,35 +66,34 @@ int main(int argc, char **argv) {
                      "\"); mesh-launch, the program and "
                      "this folder have the same paths there");
   app.add_option("--address", options.address,
-                 "What other hosts call this one (default: its name; localhost "
-                 "where all processes run here)");
-  app.add_option(
-         "--max-restarts", options.maxRestarts,
-         "After a failure start again, at most so often: on what is "
-         "left, where processes were killed or lost, or what the file of "
-         "hosts then says (default: 0)")
+                 "The name by which other hosts reach this one (default: its "
+                 "host name; localhost if all processes run here)");
+  app.add_option("--max-restarts", options.maxRestarts,
+                 "How often to start again after a failure, at most: without "
+                 "the processes that were killed or lost, or on the hosts that "
+                 "the file of hosts then names (default: 0)")
       ->check(CLI::Range(0, 1000000));
   app.add_option("--min-processes", options.minProcesses,
-                 "With fewer it does not restart (default: 1)")
+                 "Do not restart with fewer processes than this (default: 1)")
       ->check(CLI::Range(1, 100000));
   app.add_option("--grace", options.grace,
-                 "Seconds that the others have to end by themselves after a "
-                 "failure (default: 2)")
+                 "The seconds that the other processes have to end by "
+                 "themselves after a failure (default: 2)")
       ->check(meshloom::FiniteRange(0.0, 1e6));
   app.add_option("--heartbeat-timeout", options.heartbeatTimeout,
-                 "Seconds after which a process of which nothing is heard is "
-                 "lost (default: MESHLOOM_HEARTBEAT_TIMEOUT, else 10)")
+                 "The seconds after which a silent process counts as lost "
+                 "(default: MESHLOOM_HEARTBEAT_TIMEOUT, else 10)")
       ->check(meshloom::FiniteRange(0.1, 1e6));
   app.add_option("--tls-certificate", options.tls.certificate,
-                 "Certificate of each process, in PEM format: then all between "
-                 "hosts that is not tensors goes by TLS");
-  app.add_option("--tls-key", options.tls.key, "That certificate's key");
+                 "The certificate of each process, in PEM format; with it, all "
+                 "traffic between hosts uses TLS, except tensors");
+  app.add_option("--tls-key", options.tls.key, "The key of that certificate");
   app.add_option("--tls-authority", options.tls.authority,
-                 "Certificate of the authority that has signed it");
+                 "The certificate of the authority that has signed it");
   app.add_flag("--plain-network", options.plainNetwork,
-               "Other hosts may be talked to without TLS");
+               "Allow connections to other hosts without TLS");
   app.add_flag("--verbose", options.verbose,
-               "Say where the coordination service listens");
+               "Print the address of the coordination service");
   app.add_flag("--agent", agent)->group("");
   try {
     app.parse(argc, argv);

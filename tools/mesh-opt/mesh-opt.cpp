@@ -1,6 +1,6 @@
 // mesh-opt: runs Meshloom's passes, and the usual upstream ones, on a .mlir
-// file. Its options are those of every mlir-opt; `mesh-opt --help` lists them.
-// With --target it compiles the program instead: see CompileFor.h.
+// file. Its options are those of every mlir-opt; `mesh-opt --help` lists
+// Meshloom's first. With --target it compiles the program: see CompileFor.h.
 
 #include "CompileFor.h"
 
@@ -27,6 +27,7 @@
 
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
@@ -34,14 +35,18 @@
 #include <exception>
 #include <new>
 
+/// Our own options. Categories are listed by name, so that these come before
+/// MLIR's, which are "General options".
+static llvm::cl::OptionCategory options("Compiler options");
+
 static llvm::cl::opt<bool> explainFlag(
-    "explain",
+    "explain", llvm::cl::cat(options),
     llvm::cl::desc("After the passes, print to the standard error why each "
                    "collective is there, what it costs, and what was "
                    "rejected"));
 
 static llvm::cl::opt<std::string> targetFlag(
-    "target",
+    "target", llvm::cl::cat(options),
     llvm::cl::desc("Compile for this target instead of running passes: 'cpu' "
                    "prints the program after the target's passes, 'stablehlo' "
                    "one device's StableHLO; 'tpu:v5e:2x4' and other topologies "
@@ -49,25 +54,50 @@ static llvm::cl::opt<std::string> targetFlag(
                    "collectives, and save the executable where -o says"),
     llvm::cl::value_desc("name"));
 static llvm::cl::opt<std::string> machineFlag(
-    "machine",
+    "machine", llvm::cl::cat(options),
     llvm::cl::desc("With --target, the machine model: shared-memory, ring, "
                    "ring-latency, tpu:v5e:2x4, ..., or a JSON file. Default: "
                    "the target's"),
     llvm::cl::value_desc("name or file"));
 static llvm::cl::opt<std::string> functionFlag(
-    "function",
-    llvm::cl::desc("With --target, what to compile; default: main, "
+    "function", llvm::cl::cat(options),
+    llvm::cl::desc("With --target, the function to compile; default: main, "
                    "or the only function"),
     llvm::cl::value_desc("name"));
 static llvm::cl::opt<bool> timingFlag(
-    "timing",
+    "timing", llvm::cl::cat(options),
     llvm::cl::desc("With --target, print to the standard error where the time "
                    "went; for passes named one by one, see --mlir-timing"));
 static llvm::cl::opt<std::string> tpuLibraryFlag(
-    "tpu-library",
+    "tpu-library", llvm::cl::cat(options),
     llvm::cl::desc("With --target=tpu:..., the path of libtpu.so; default: "
                    "TPU_LIBRARY_PATH"),
     llvm::cl::value_desc("file"));
+
+/// The head of the help: the passes and pipelines of Meshloom, and what each
+/// does. Their names are those that the command line knows as literals.
+static std::string overview() {
+  std::vector<llvm::StringRef> names;
+  for (const auto &option : llvm::cl::getRegisteredOptions())
+    if (llvm::StringRef name = option.getKey(); name.starts_with("dtensor-") ||
+                                                name.starts_with("spmd-") ||
+                                                name.starts_with("stablehlo-"))
+      names.push_back(name);
+  llvm::sort(names);
+  std::string text = "Runs Meshloom's passes, and MLIR's, on a .mlir file, or "
+                     "compiles it for a target (--target).\n";
+  llvm::raw_string_ostream stream(text);
+  auto list = [&](llvm::StringRef title, auto lookup) {
+    stream << "\n" << title << ":\n\n";
+    for (llvm::StringRef name : names)
+      if (const mlir::PassRegistryEntry *entry = lookup(name))
+        stream << "  --" << llvm::formatv("{0,-32}", name)
+               << entry->getPassDescription() << "\n";
+  };
+  list("Meshloom's pipelines", mlir::PassPipelineInfo::lookup);
+  list("Meshloom's passes", mlir::PassInfo::lookup);
+  return text;
+}
 
 /// The pipeline of the command line, and the pass that --explain adds.
 static mlir::MlirOptMainConfig configuration() {
@@ -124,8 +154,11 @@ static int run(int argc, char **argv) {
     os << "mesh-opt (Meshloom) " << meshloom::version() << " with LLVM "
        << LLVM_VERSION_STRING << "\n";
   });
-  auto [inputName, outputName] = mlir::registerAndParseCLIOptions(
-      argc, argv, "Meshloom's optimizer driver\n", registry);
+  // LLVM's own options work, and are not in the help.
+  llvm::cl::HideUnrelatedOptions(options);
+  mlir::MlirOptMainConfig::registerCLOptions(registry);
+  auto [inputName, outputName] =
+      mlir::registerAndParseCLIOptions(argc, argv, overview(), registry);
   if (timingFlag)
     meshloom::enableTiming();
   if (targetFlag.getNumOccurrences()) {

@@ -492,33 +492,35 @@ void printCallbacks() {
 void addOptions(CLI::App &app, Options &options) {
   addVersionFlag(app);
   app.add_option("PROGRAM", options.program,
-                 "A program as text (.mlir), or a saved one (.mlprog). A saved "
-                 "program holds native code, which runs when it is loaded: "
-                 "load none that you do not trust")
+                 "A program as text (.mlir), or a saved program (.mlprog). A "
+                 "saved program holds native code, which runs when it is "
+                 "loaded: load only programs that you trust")
       ->required();
   app.add_option("--function", options.function,
-                 "What to run (default: main, or the only one)");
-  app.add_option("--platform", options.platform,
-                 "Where it runs: cpu (default), reference, or pjrt:PLUGIN.so");
+                 "The function to run (default: main, or the only function)");
+  app.add_option(
+      "--platform", options.platform,
+      "The platform that runs it: cpu (default), reference, or pjrt:PLUGIN.so");
   app.add_option("--machine", options.machine,
-                 "shared-memory (default), ring, ring-latency, TPUs as in "
-                 "tpu:v5e:2x4, or a JSON file");
+                 "The machine model: shared-memory (default), ring, "
+                 "ring-latency, TPUs as in tpu:v5e:2x4, or a JSON file");
   app.add_flag("!--no-refine", options.refine,
-               "Keep the layouts that propagation gives");
+               "Keep the layouts that propagation chooses");
   app.add_flag(
       "--deterministic", options.deterministic,
       "Give the same bits for every mesh, layout, memory and number of "
       "workers");
   app.add_option("--input", options.inputs,
-                 "A global value (.npy) for each argument, in order; without, "
-                 "random ones: floats in [-1, 1), integers in [0, 8), or in "
-                 "what an argument's dtensor.range says")
+                 "A global value (.npy) for each argument, in order. Without "
+                 "it, inputs are random: floats in [-1, 1), integers in [0, "
+                 "8), or numbers in the argument's dtensor.range")
       ->allow_extra_args(false);
-  app.add_option("--seed", options.seed, "Of random inputs (default: 0)");
+  app.add_option("--seed", options.seed,
+                 "The seed of random inputs (default: 0)");
   app.add_option("--output-dir", options.outputDir,
-                 "Write result_0.npy, ... there");
+                 "Write result_0.npy, ... into this folder");
   app.add_option("--stats", options.statsFile,
-                 "Write collectives, memory and times as JSON");
+                 "Write collectives, memory and times as JSON to this file");
   app.add_flag("--compile-only", options.compileOnly,
                "Compile and load the program, and do not run it");
   app.add_flag("--timing", options.timing,
@@ -526,8 +528,8 @@ void addOptions(CLI::App &app, Options &options) {
                "pass, code generation, loading, running");
   app.add_flag("--profile{-}", options.profile,
                "Run once, then profile the runs that follow and print their "
-               "ten costliest steps; --profile=FILE: write what each worker "
-               "did when as a trace for ui.perfetto.dev instead");
+               "ten costliest steps; --profile=FILE writes a trace of each "
+               "worker for ui.perfetto.dev instead");
   app.add_option("--emit-program", options.emitProgram,
                  "Save the compiled program (.mlprog)");
   app.add_option("--sign-key", options.signKey,
@@ -541,15 +543,16 @@ void addOptions(CLI::App &app, Options &options) {
   app.add_flag("--verify", options.verify,
                "Compare with the f64 reference interpreter; exit 1 on a "
                "difference, or where all results are nan throughout");
-  app.add_flag("--explain", options.explain,
-               "Say why each collective is there and what was rejected");
+  app.add_flag(
+      "--explain", options.explain,
+      "Print why each collective is there, and which alternative was rejected");
   app.add_flag("--private-memories", options.privateMemories,
-               "Give each device its own memory, and really copy");
+               "Give each device its own memory, so that collectives copy");
   app.add_flag("--print-callbacks", options.printCallbacks,
-               "Print what the program calls Python with (jax.debug.print); "
-               "calls that give something stay errors");
+               "Print the arguments of the program's calls of Python "
+               "(jax.debug.print); calls that return a value stay errors");
   app.add_flag("--check-finite", options.checkFinite,
-               "Fail at the first step that makes a nan or an infinity");
+               "Fail at the first step whose result is nan or infinite");
   // CLI11's PositiveNumber would quote the largest double at the user.
   auto atLeast = [](int64_t least) {
     return CLI::Validator(
@@ -562,9 +565,11 @@ void addOptions(CLI::App &app, Options &options) {
         },
         "");
   };
-  app.add_option("--workers", options.workers, "Threads (default: one a core)")
+  app.add_option("--workers", options.workers,
+                 "The number of threads (default: one a core)")
       ->check(atLeast(1));
-  app.add_option("--repeat", options.repeat, "Run so often (default: 1)")
+  app.add_option("--repeat", options.repeat,
+                 "How often to run the program (default: 1)")
       ->check(atLeast(1));
   app.add_option("--carry", options.carry,
                  "With --repeat: results from this number on (0, 1, ...) are "

@@ -320,31 +320,34 @@ int main(int argc, char **argv) {
   addVersionFlag(app);
   app.add_option("PROGRAM", options.run.program,
                  "A saved program (mesh-run --emit-program). It holds native "
-                 "code: load none that you do not trust")
+                 "code: load only programs that you trust")
       ->required();
   app.add_option("--processes", options.processes,
-                 "Ranks, each with an equal part of the devices (default: 2)")
+                 "The number of ranks, each with an equal part of the devices "
+                 "(default: 2)")
       ->check(CLI::Range(1, 4096));
   app.add_option("--schedules", options.schedules,
-                 "Networks to simulate (default: 200)");
+                 "The number of networks to simulate (default: 200)");
   app.add_option("--seed", options.firstSeed,
-                 "Of the first schedule; the next ones count on (default: 0)");
+                 "The seed of the first schedule; the next ones count on from "
+                 "it (default: 0)");
   app.add_option("--loss", options.loss,
-                 "How often a part of a message is sent again (default: 0.05)")
+                 "The probability that a part of a message is lost and sent "
+                 "again (default: 0.05)")
       ->check(FiniteRange(0.0, 0.9));
   app.add_option("--tolerance", options.tolerance,
-                 "How far floats may be from one process's, relative to the "
-                 "largest (default: 1e-5)");
+                 "How far floats may be from those of one process, relative to "
+                 "the largest (default: 1e-5)");
   app.add_flag("--kill", options.kill,
-               "A rank dies in each schedule, at another point: all must end "
-               "with an error that names it");
+               "Kill a rank in each schedule, at a different point: all ranks "
+               "must end with an error that names it");
   app.add_flag("--plant-reordering", options.plantReordering,
-               "A rank runs two collectives in another order in each "
-               "schedule, other ones each time: all must be found")
+               "Swap two collectives of a rank in each schedule, different "
+               "ones each time: every swap must be found")
       ->excludes("--kill");
   app.add_option("--input", options.run.inputs,
-                 "A global value (.npy) for each argument, in order; without, "
-                 "random ones")
+                 "A global value (.npy) for each argument, in order; without "
+                 "it, inputs are random")
       ->allow_extra_args(false);
   try {
     app.parse(argc, argv);
