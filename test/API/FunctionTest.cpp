@@ -8,7 +8,7 @@
 namespace meshloom {
 namespace {
 
-TEST(FunctionTest, TracesOncePerShapeTypeAndLayout) { // and item 95
+TEST(FunctionTest, TracesOncePerShapeTypeAndLayout) {
   int bodies = 0;
   auto f = function([&](const Tensor &x) {
     ++bodies;
@@ -28,7 +28,7 @@ TEST(FunctionTest, TracesOncePerShapeTypeAndLayout) { // and item 95
   EXPECT_EQ(f.trace_count(), 5);
 }
 
-TEST(FunctionTest, StaticArgumentsArePartOfTheSignature) { // item 95
+TEST(FunctionTest, StaticArgumentsArePartOfTheSignature) {
   int bodies = 0;
   auto f = function([&](const Tensor &x, int power, std::string) {
     ++bodies;

@@ -250,7 +250,7 @@ TEST(OpsTest, ScalarsTimesShardedTensorsStayPut) {
   EXPECT_EQ(y.to_vector<float>()[1], 4);
 }
 
-TEST(OpsTest, TwoMeshesInOneOpAreAnError) { // tf-dtensor.md item 97
+TEST(OpsTest, TwoMeshesInOneOpAreAnError) {
   Tensor a = distribute(ones({8}), Layout({"batch"}, mesh8()));
   Tensor b = distribute(ones({8}), Layout({"x"}, mesh2x4()));
   EXPECT_ERROR(a + b, HAS("[add]"), HAS("batch=8"), HAS("x=2, y=4"),

@@ -138,7 +138,7 @@ TEST(TapeTest, IntegersAreNoPathHoweverOftenItIsAsked) {
   }
 }
 
-TEST(TapeTest, AGradientHasItsSourcesLayout) { // item 26
+TEST(TapeTest, AGradientHasItsSourcesLayout) {
   Mesh mesh = mesh2x4();
   Layout rows({"x", UNSHARDED}, mesh), full = Layout::replicated(mesh, 2);
   Tensor x = distribute(sample({4, 6}), rows);
@@ -149,7 +149,7 @@ TEST(TapeTest, AGradientHasItsSourcesLayout) { // item 26
   expectSame(dx, 2 * sample({4, 6}));
 }
 
-TEST(TapeTest, ASecondDerivativeHasItsSourcesLayout) { // item 26
+TEST(TapeTest, ASecondDerivativeHasItsSourcesLayout) {
   Mesh mesh = mesh2x4();
   Layout rows({"x", UNSHARDED}, mesh), full = Layout::replicated(mesh, 2);
   Tensor x = distribute(sample({4, 6}), rows);

@@ -53,7 +53,7 @@ TEST(VariableTest, KeepsItsLayout) {
   expectSame(v, sample({4, 4}, 5), 0);
 }
 
-TEST(VariableTest, ErrorsOfItem94) {
+TEST(VariableTest, ErrorsOfAssignments) {
   Mesh mesh = mesh2x4();
   Layout rows({"x", UNSHARDED}, mesh), columns({UNSHARDED, "y"}, mesh);
   // "Conflicting layout are provided"

@@ -1,4 +1,4 @@
-// Items 59 to 70 of TensorFlow DTensor's acceptance checklist: ops that only move
+// Behaviour that TensorFlow DTensor's own tests check: ops that only move
 // elements.
 // RUN: mesh-opt %s --dtensor-propagate-layouts | FileCheck %s --check-prefix=LAYOUT
 // RUN: mesh-opt %s --dtensor-partition='machine=ring refine=false' | FileCheck %s
@@ -39,7 +39,7 @@
 #uxy = #dtensor.layout<#mesh, [*, x, y]>
 #xyu = #dtensor.layout<#mesh, [x, y, *]>
 
-// Item 59: reshapes keep the axis of the first dim of what is merged or
+// Reshapes keep the axis of the first dim of what is merged or
 // split.
 // LAYOUT-LABEL: func.func @item59(
 // LAYOUT: dtensor.reshape {{.*}} -> tensor<24xf32, #layout_x>
@@ -55,7 +55,7 @@ func.func @item59(%a: tensor<2x4x3xf32, #xuu>, %b: tensor<2x12xf32, #uy>) -> (te
   return %0, %1, %2 : tensor<24xf32>, tensor<8x3xf32>, tensor<2x4x3xf32>
 }
 
-// Item 59: [2, 4, 3] with axis 1 sharded -> [2, 12], asked for replicated.
+// [2, 4, 3] with axis 1 sharded -> [2, 12], asked for replicated.
 // LAYOUT-LABEL: func.func @item59_request(
 // LAYOUT: dtensor.reshape {{.*}} -> tensor<2x12xf32, #layout_u_y>
 // CHECK-LABEL: func.func @item59_request(
@@ -69,7 +69,7 @@ func.func @item59_request(%a: tensor<2x4x3xf32, #uyu>) -> tensor<2x12xf32, #uu> 
   return %1 : tensor<2x12xf32, #uu>
 }
 
-// Item 60: the six transposes of three dims permute the layout.
+// The six transposes of three dims permute the layout.
 // LAYOUT-LABEL: func.func @item60(
 // LAYOUT: dims [0, 1, 2] {{.*}} -> tensor<4x8x3xf32, #layout_x_y_u>
 // LAYOUT: dims [0, 2, 1] {{.*}} -> tensor<4x3x8xf32, #layout_x_u_y>
@@ -90,7 +90,7 @@ func.func @item60(%a: tensor<4x8x3xf32, #xyu>) -> (tensor<4x8x3xf32>, tensor<4x3
   return %0, %1, %2, %3, %4, %5 : tensor<4x8x3xf32>, tensor<4x3x8xf32>, tensor<8x4x3xf32>, tensor<8x3x4xf32>, tensor<3x4x8xf32>, tensor<3x8x4xf32>
 }
 
-// Item 61: of two dims that are 1 on a device only the one that is 1 as a whole
+// Of two dims that are 1 on a device only the one that is 1 as a whole
 // goes; a sharded dim of one element (the second device has none) is gathered.
 // LAYOUT-LABEL: func.func @item61(
 // LAYOUT: dtensor.reshape {{.*}} -> tensor<2x8xf32, #layout_x_u>
@@ -106,7 +106,7 @@ func.func @item61(%a: tensor<2x1x8xf32, #xuu>, %b: tensor<1x8xf32, #xu>) -> (ten
   return %0, %1 : tensor<2x8xf32>, tensor<8xf32>
 }
 
-// Item 62: concatenated along a whole axis -> [x, *].
+// Concatenated along a whole axis -> [x, *].
 // LAYOUT-LABEL: func.func @item62(
 // LAYOUT: dtensor.concatenate {{.*}} -> tensor<4x16xf32, #layout_x_u>
 // CHECK-LABEL: func.func @item62(
@@ -119,7 +119,7 @@ func.func @item62(%a: tensor<4x8xf32, #xu>, %b: tensor<4x8xf32, #uu>) -> tensor<
   return %0 : tensor<4x16xf32>
 }
 
-// Item 62: along a sharded axis. DTensor gathers; here each device gets what
+// Along a sharded axis. DTensor gathers; here each device gets what
 // its part of the result is made of.
 // LAYOUT-LABEL: func.func @item62_sharded(
 // LAYOUT: dtensor.concatenate {{.*}} -> tensor<4x16xf32, #layout_u_x>
@@ -133,7 +133,7 @@ func.func @item62_sharded(%a: tensor<4x8xf32, #ux>, %b: tensor<4x8xf32, #ux>) ->
   return %0 : tensor<4x16xf32>
 }
 
-// Item 62: [*, x, y] and [x, *, *] along axis 1. DTensor makes them [*, *, y];
+// [*, x, y] and [x, *, *] along axis 1. DTensor makes them [*, *, y];
 // here the result keeps both axes.
 // LAYOUT-LABEL: func.func @item62_three(
 // LAYOUT: dtensor.concatenate {{.*}} -> tensor<4x16x8xf32, #layout_u_x_y>
@@ -151,7 +151,7 @@ func.func @item62_three(%a: tensor<4x8x8xf32, #uxy>, %b: tensor<4x8x8xf32, #xuu>
   return %0 : tensor<4x16x8xf32>
 }
 
-// Item 63: a whole value and [x, *] stacked: the whole one is cut.
+// A whole value and [x, *] stacked: the whole one is cut.
 // LAYOUT-LABEL: func.func @item63(
 // LAYOUT: dtensor.concatenate {{.*}} -> tensor<2x4x8xf32, #layout_u_x_u>
 // CHECK-LABEL: func.func @item63(
@@ -166,7 +166,7 @@ func.func @item63(%a: tensor<4x8xf32, #uu>, %b: tensor<4x8xf32, #xu>) -> tensor<
   return %2 : tensor<2x4x8xf32>
 }
 
-// Item 64: unstacked along a sharded axis -> replicated.
+// Unstacked along a sharded axis -> replicated.
 // LAYOUT-LABEL: func.func @item64(
 // LAYOUT: return {{.*}} : tensor<8xf32, #layout_u>, tensor<8xf32, #layout_u>
 // CHECK-LABEL: func.func @item64(
@@ -186,7 +186,7 @@ func.func @item64(%a: tensor<2x8xf32, #xu>) -> (tensor<8xf32>, tensor<8xf32>) {
   return %2, %3 : tensor<8xf32>, tensor<8xf32>
 }
 
-// Item 65: split along a whole axis: the sharding of the other is kept.
+// Split along a whole axis: the sharding of the other is kept.
 // LAYOUT-LABEL: func.func @item65(
 // LAYOUT: dtensor.slice {{.*}} -> tensor<4x4xf32, #layout_x_u>
 // LAYOUT: dtensor.slice {{.*}} -> tensor<4x4xf32, #layout_x_u>
@@ -199,7 +199,7 @@ func.func @item65(%a: tensor<4x8xf32, #xu>) -> (tensor<4x4xf32>, tensor<4x4xf32>
   return %0, %1 : tensor<4x4xf32>, tensor<4x4xf32>
 }
 
-// Item 65: split along a sharded axis, an error in DTensor: here the parts are
+// Split along a sharded axis, an error in DTensor: here the parts are
 // sharded as the whole was.
 // LAYOUT-LABEL: func.func @item65_sharded(
 // LAYOUT: dtensor.slice {{.*}} -> tensor<4x4xf32, #layout_u_x>
@@ -215,7 +215,7 @@ func.func @item65_sharded(%a: tensor<4x8xf32, #ux>) -> (tensor<4x4xf32>, tensor<
   return %0, %1 : tensor<4x4xf32>, tensor<4x4xf32>
 }
 
-// Item 66: one_hot keeps the batch.
+// One_hot keeps the batch.
 // LAYOUT-LABEL: func.func @item66(
 // LAYOUT: return {{.*}} : tensor<8x5xf32, #layout_x_u>
 // CHECK-LABEL: func.func @item66(
@@ -229,7 +229,7 @@ func.func @item66(%a: tensor<8xi32, #x>) -> tensor<8x5xf32> {
   return %3 : tensor<8x5xf32>
 }
 
-// Item 67: tiled twice with a sharded result: each device makes its copy.
+// Tiled twice with a sharded result: each device makes its copy.
 // LAYOUT-LABEL: func.func @item67(
 // LAYOUT: dtensor.broadcast_in_dim {{.*}} -> tensor<2x4x3xf32, #layout_x_u_u>
 // CHECK-LABEL: func.func @item67(
@@ -242,7 +242,7 @@ func.func @item67(%a: tensor<4x3xf32, #uu>) -> tensor<8x3xf32, #xu> {
   return %2 : tensor<8x3xf32, #xu>
 }
 
-// Item 68: a slice that is all of the value keeps [x, y].
+// A slice that is all of the value keeps [x, y].
 // LAYOUT-LABEL: func.func @item68_full(
 // LAYOUT: dtensor.slice {{.*}} -> tensor<4x8xf32, #layout_x_y>
 // CHECK-LABEL: func.func @item68_full(
@@ -253,7 +253,7 @@ func.func @item68_full(%a: tensor<4x8xf32, #xy>) -> tensor<4x8xf32> {
   return %0 : tensor<4x8xf32>
 }
 
-// Item 68: a part of the axis on x. DTensor gathers; here nothing is sent: the
+// A part of the axis on x. DTensor gathers; here nothing is sent: the
 // last device has a row less.
 // LAYOUT-LABEL: func.func @item68_partial(
 // LAYOUT: dtensor.slice {{.*}} -> tensor<3x8xf32, #layout_x_u>
@@ -265,7 +265,7 @@ func.func @item68_partial(%a: tensor<4x8xf32, #xu>) -> tensor<3x8xf32> {
   return %0 : tensor<3x8xf32>
 }
 
-// Item 68: [1, 4] of [x, y]. DTensor gathers over x; here one row moves to the
+// [1, 4] of [x, y]. DTensor gathers over x; here one row moves to the
 // first device.
 // LAYOUT-LABEL: func.func @item68_row(
 // LAYOUT: dtensor.slice {{.*}} -> tensor<1x4xf32, #layout_x_y>
@@ -279,7 +279,7 @@ func.func @item68_row(%a: tensor<2x4xf32, #xy>) -> tensor<1x4xf32> {
   return %0 : tensor<1x4xf32>
 }
 
-// Item 69: a stride that divides the shards keeps the layout.
+// A stride that divides the shards keeps the layout.
 // LAYOUT-LABEL: func.func @item69_aligned(
 // LAYOUT: dtensor.slice {{.*}} -> tensor<4x8xf32, #layout_x_u>
 // CHECK-LABEL: func.func @item69_aligned(
@@ -290,7 +290,7 @@ func.func @item69_aligned(%a: tensor<8x8xf32, #xu>) -> tensor<4x8xf32> {
   return %0 : tensor<4x8xf32>
 }
 
-// Item 69: one that does not. DTensor gathers; here one row moves.
+// One that does not. DTensor gathers; here one row moves.
 // LAYOUT-LABEL: func.func @item69_misaligned(
 // LAYOUT: dtensor.slice {{.*}} -> tensor<3x8xf32, #layout_x_u>
 // CHECK-LABEL: func.func @item69_misaligned(
@@ -303,7 +303,7 @@ func.func @item69_misaligned(%a: tensor<8x8xf32, #xu>) -> tensor<3x8xf32> {
   return %0 : tensor<3x8xf32>
 }
 
-// Item 70: cumsum along a sharded axis -> replicated.
+// Cumsum along a sharded axis -> replicated.
 // LAYOUT-LABEL: func.func @item70_cumsum(
 // LAYOUT: dtensor.cumulative {{.*}} -> tensor<8x4xf32, #layout_u_u>
 // CHECK-LABEL: func.func @item70_cumsum(
@@ -316,7 +316,7 @@ func.func @item70_cumsum(%a: tensor<8x4xf32, #xu>) -> tensor<8x4xf32> {
   return %0 : tensor<8x4xf32>
 }
 
-// Item 70: diag_part. DTensor replicates; here each device picks from its part.
+// Diag_part. DTensor replicates; here each device picks from its part.
 // LAYOUT-LABEL: func.func @item70_diag_part(
 // LAYOUT: return {{.*}} : tensor<4xf32, #layout_x>
 // CHECK-LABEL: func.func @item70_diag_part(
@@ -334,7 +334,7 @@ func.func @item70_diag_part(%a: tensor<4x4xf32, #xy>) -> tensor<4xf32> {
   return %4 : tensor<4xf32>
 }
 
-// Item 70: invert_permutation of a sharded permutation -> replicated.
+// Invert_permutation of a sharded permutation -> replicated.
 // LAYOUT-LABEL: func.func @item70_invert(
 // LAYOUT: return {{.*}} : tensor<8xi32, #layout_u>
 // CHECK-LABEL: func.func @item70_invert(

@@ -1,4 +1,4 @@
-// Item 80 of TensorFlow DTensor's acceptance checklist: convolutions and max
+// Behaviour that TensorFlow DTensor's own tests check: convolutions and max
 // pooling with a sharded batch, their gradients, and sharded spatial dims.
 // RUN: mesh-opt %s --dtensor-propagate-layouts | FileCheck %s --check-prefix=LAYOUT
 // RUN: mesh-opt %s --dtensor-partition='machine=ring refine=false' | FileCheck %s

@@ -1,6 +1,6 @@
-// The acceptance checklist of TensorFlow DTensor (tf-dtensor.md, section 4):
-// what concerns mesh and layout algebra. The mesh is x=2, y=4 unless an item
-// says otherwise. Items on values are in test/API.
+// The algebra of meshes and layouts that TensorFlow DTensor's own tests check.
+// The mesh is x=2, y=4 unless a test says otherwise. Tests of values are in
+// test/API/DTensorBehaviourTest.cpp.
 #include "LayoutEnumeration.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ std::string refusal(const Result<Mesh> &mesh) {
   return mesh ? "" : mesh.error().message();
 }
 
-TEST(TfDTensorChecklist, Item001_MeshStringRoundTrip) {
+TEST(DTensorLayoutsTest, MeshStringRoundTrip) {
   std::string text = "mesh|x=2,y=2|0,1,2,3|0,1,2,3|" + device(0) + "," +
                      device(1) + "," + device(2) + "," + device(3);
   auto mesh = Mesh::from_string(text);
@@ -32,7 +32,7 @@ TEST(TfDTensorChecklist, Item001_MeshStringRoundTrip) {
 
 // For TPU meshes only, as in TensorFlow; the flag and the global devices
 // survive the round trip, alone and together.
-TEST(TfDTensorChecklist, Item002_UseXlaSpmdString) {
+TEST(DTensorLayoutsTest, UseXlaSpmdString) {
   std::string local =
       "m|x=2|0,1|0,1|" + device(0, "TPU") + "," + device(1, "TPU");
   for (std::string text :
@@ -48,7 +48,7 @@ TEST(TfDTensorChecklist, Item002_UseXlaSpmdString) {
   }
 }
 
-TEST(TfDTensorChecklist, Item003_StridesAreRowMajor) {
+TEST(DTensorLayoutsTest, StridesAreRowMajor) {
   auto strides = [](std::vector<int64_t> sizes) {
     std::vector<MeshAxis> axes;
     for (int64_t size : sizes)
@@ -59,13 +59,13 @@ TEST(TfDTensorChecklist, Item003_StridesAreRowMajor) {
   EXPECT_THAT(strides({8, 16, 2, 4}), ElementsAre(128, 8, 4, 1));
 }
 
-TEST(TfDTensorChecklist, Item004_CoordsWrapPastTheSize) {
+TEST(DTensorLayoutsTest, CoordsWrapPastTheSize) {
   Mesh mesh = makeMesh({2, 4});
   EXPECT_THAT(mesh.coords(6), ElementsAre(1, 2));
   EXPECT_EQ(mesh.coords(8 + 6), mesh.coords(6));
 }
 
-TEST(TfDTensorChecklist, Item005_MeshErrors) {
+TEST(DTensorLayoutsTest, MeshErrors) {
   EXPECT_THAT(refusal(Mesh::get(
                   {{"x", 2}}, {.localDevices = {device(0), device(1, "GPU")}})),
               HasSubstr("all devices of a mesh have one type"));
@@ -79,7 +79,7 @@ TEST(TfDTensorChecklist, Item005_MeshErrors) {
 }
 
 // One unsharded dim is not the same as no dim.
-TEST(TfDTensorChecklist, Item006_UnshardedIsNotEmpty) {
+TEST(DTensorLayoutsTest, UnshardedIsNotEmpty) {
   Mesh mesh = makeMesh({2, 4});
   Layout vector({UNSHARDED}, mesh), scalar({}, mesh);
   EXPECT_NE(vector, scalar);
@@ -90,7 +90,7 @@ TEST(TfDTensorChecklist, Item006_UnshardedIsNotEmpty) {
   EXPECT_EQ(*Layout::from_string(scalar.to_string()), scalar);
 }
 
-TEST(TfDTensorChecklist, Item007_RepeatedOrUnknownSpec) {
+TEST(DTensorLayoutsTest, RepeatedOrUnknownSpec) {
   Mesh mesh = makeMesh({2, 4});
   EXPECT_THROW(Layout({"x", "x"}, mesh), Error);
   EXPECT_THROW(Layout({"x", "rows"}, mesh), Error);
@@ -98,7 +98,7 @@ TEST(TfDTensorChecklist, Item007_RepeatedOrUnknownSpec) {
 }
 
 // What pickle is for: a mesh and a layout survive being written and read.
-TEST(TfDTensorChecklist, Item008_WrittenAndReadBack) {
+TEST(DTensorLayoutsTest, WrittenAndReadBack) {
   Mesh mesh = makeMesh({2, 4});
   Layout layout({Axes{"y", "x"}, UNSHARDED}, mesh);
   EXPECT_EQ(*Mesh::from_string(mesh.to_string()), mesh);
@@ -107,7 +107,7 @@ TEST(TfDTensorChecklist, Item008_WrittenAndReadBack) {
   EXPECT_EQ(Layout::from_string(layout.to_string())->hash(), layout.hash());
 }
 
-TEST(TfDTensorChecklist, Item009_SingleDevice) {
+TEST(DTensorLayoutsTest, SingleDevice) {
   Mesh mesh = makeMesh({1});
   EXPECT_TRUE(mesh.is_single_device());
   EXPECT_EQ(*Mesh::from_string(mesh.to_string()), mesh);
@@ -117,7 +117,7 @@ TEST(TfDTensorChecklist, Item009_SingleDevice) {
 }
 
 // The core of create_mesh: an ordered list, one size of -1, a wrong size.
-TEST(TfDTensorChecklist, Item010_MeshFromSizesAndDevices) {
+TEST(DTensorLayoutsTest, MeshFromSizesAndDevices) {
   MeshOptions six;
   for (int i = 0; i < 6; ++i)
     six.localDevices.push_back(device(i));
@@ -130,20 +130,20 @@ TEST(TfDTensorChecklist, Item010_MeshFromSizesAndDevices) {
 }
 
 // [1, 2] and [3, 4] on x=2 are the shards of a vector of 4.
-TEST(TfDTensorChecklist, Item012_ShardsOfABatchShardedVector) {
+TEST(DTensorLayoutsTest, ShardsOfABatchShardedVector) {
   Layout layout = Layout::batch_sharded(makeMesh({2}), "x", 1);
   EXPECT_EQ(layout.local_shape({4}), Shape({2}));
   EXPECT_EQ(layout.shard({4}, 0), (Box{{0}, {2}}));
   EXPECT_EQ(layout.shard({4}, 1), (Box{{2}, {2}}));
 }
 
-TEST(TfDTensorChecklist, Item013_ScalarNeedsALayoutOfRankZero) {
+TEST(DTensorLayoutsTest, ScalarNeedsALayoutOfRankZero) {
   Mesh mesh = makeMesh({2, 4});
   EXPECT_EQ(Layout({}, mesh).local_shape({}), Shape());
   EXPECT_THROW(Layout({UNSHARDED}, mesh).local_shape({}), Error);
 }
 
-TEST(TfDTensorChecklist, Item014_ShardsOfRankThree) {
+TEST(DTensorLayoutsTest, ShardsOfRankThree) {
   Layout layout = Layout::batch_sharded(makeMesh({2}), "x", 3);
   EXPECT_EQ(layout.local_shape({4, 2, 3}), Shape({2, 2, 3}));
   EXPECT_EQ(layout.shard({4, 2, 3}, 1), (Box{{2, 0, 0}, {2, 2, 3}}));
@@ -151,7 +151,7 @@ TEST(TfDTensorChecklist, Item014_ShardsOfRankThree) {
 
 // Which components must agree: devices with the same shard. (TensorFlow does
 // not look; test/API checks that pack refuses.)
-TEST(TfDTensorChecklist, Item015_ReplicasAreTheDevicesWithOneShard) {
+TEST(DTensorLayoutsTest, ReplicasAreTheDevicesWithOneShard) {
   auto shards = Layout({"x"}, makeMesh({2, 4})).offset_to_shard();
   for (int device = 0; device < 8; ++device)
     EXPECT_THAT(shards[device], ElementsAre(device / 4));

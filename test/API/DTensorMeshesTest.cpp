@@ -1,19 +1,18 @@
-// The acceptance list of TensorFlow DTensor's own tests, continued: data,
-// several meshes and training (items 96 to 100), sparse matrices (16 and a part
-// of 99) as the indices and values that they are made of, and what item 11 says
-// of one process (of two with two devices: ProcessesTest).
+// The behaviour that TensorFlow DTensor's own tests check, continued: data,
+// several meshes, training, sparse matrices as their indices and values, and
+// all devices in one process (in two processes: ProcessesTest).
 #include "Testing.h"
 
 namespace meshloom {
 namespace {
 
-class ChecklistMeshes : public testing::Test {
+class DTensorMeshesTest : public testing::Test {
 protected:
   Mesh mesh = mesh2x4();
   Layout on(std::string_view letters) const { return specs(letters, mesh); }
 };
 
-TEST_F(ChecklistMeshes, Item11OneProcessHasAllDevices) {
+TEST_F(DTensorMeshesTest, OneProcessHasAllDevices) {
   Mesh all = create_distributed_mesh({{"x", 2}, {"y", 2}}, virtual_cpus(4));
   EXPECT_EQ(all.size(), 4);
   EXPECT_EQ(all.num_local_devices(), 4);
@@ -23,7 +22,7 @@ TEST_F(ChecklistMeshes, Item11OneProcessHasAllDevices) {
 
 // A sparse matrix is a tensor of values and one of indices for each dim, whose
 // entries are cut over devices; entries of one place add up.
-TEST_F(ChecklistMeshes, Items16And99SparseMatrices) {
+TEST_F(DTensorMeshesTest, SparseMatrices) {
   for (DType type : {DType::I32, DType::I64, DType::F32, DType::F64}) {
     SCOPED_TRACE(name(type));
     Tensor entry = iota({16}, 0, DType::I32);
@@ -61,7 +60,7 @@ TEST_F(ChecklistMeshes, Items16And99SparseMatrices) {
 }
 
 // Images whole, in batches, in rows, in columns, and cut twice.
-TEST_F(ChecklistMeshes, Item96SixLayoutsOfImages) {
+TEST_F(DTensorMeshesTest, SixLayoutsOfImages) {
   Tensor images = sample({8, 6, 5, 3}), filters = sample({3, 3, 3, 4}, 2);
   Tensor expected = conv2d(images, filters, {.padding = "SAME"});
   for (std::string_view letters :
@@ -77,7 +76,7 @@ TEST_F(ChecklistMeshes, Item96SixLayoutsOfImages) {
 }
 
 // From one mesh to another of the same axes, over other devices, and back.
-TEST_F(ChecklistMeshes, Item97CopiesKeepTheirSharding) {
+TEST_F(DTensorMeshesTest, CopiesKeepTheirSharding) {
   Mesh other = create_mesh({{"x", 2}, {"y", 4}}, virtual_cpus(8), "other");
   for (std::string_view letters : {"xu", "uy", "xy", "uu"}) {
     SCOPED_TRACE(letters);
@@ -98,7 +97,7 @@ TEST_F(ChecklistMeshes, Item97CopiesKeepTheirSharding) {
 
 // The mesh of what has none is that of an argument, of who uses it, the default
 // one, or that of a function that is called.
-TEST_F(ChecklistMeshes, Item98WhereAMeshComesFrom) {
+TEST_F(DTensorMeshesTest, WhereAMeshComesFrom) {
   Tensor x = distribute(sample({8, 6}), on("xu"));
   auto fromArgument = function(
       [](const Tensor &v) { return std::pair{v + 1, ones({8, 6}) * 2}; });
@@ -128,7 +127,7 @@ TEST_F(ChecklistMeshes, Item98WhereAMeshComesFrom) {
 }
 
 // The dense half of the item: a product over a cut batch is whole afterwards.
-TEST_F(ChecklistMeshes, Item99ProductOverTheBatch) {
+TEST_F(DTensorMeshesTest, ProductOverTheBatch) {
   for (DType type : {DType::I32, DType::I64, DType::F32, DType::F64}) {
     Tensor same = distribute(cast(9 * sample({8, 4}), type), on("xu"));
     check_layout(function([](const Tensor &x) { return x; })(same), on("xu"));
@@ -142,7 +141,7 @@ TEST_F(ChecklistMeshes, Item99ProductOverTheBatch) {
 
 // A convolution, a product and a bias: five steps of gradient descent, batches
 // cut over x, the weights' columns over y, against one device.
-TEST_F(ChecklistMeshes, Item100TrainingIsThatOfOneDevice) {
+TEST_F(DTensorMeshesTest, TrainingIsThatOfOneDevice) {
   Tensor images = sample({8, 6, 6, 2}), labels = sample({8, 4}, 5);
   struct Model {
     DVariable filters, weights, bias;

@@ -1,4 +1,4 @@
-// Items 20 to 25 of TensorFlow DTensor's acceptance checklist: relayouts.
+// Behaviour that TensorFlow DTensor's own tests check: relayouts.
 // RUN: mesh-opt %s --dtensor-partition='machine=ring refine=false' | FileCheck %s
 // RUN: mesh-run %s --function=item20 --verify --machine=ring --no-refine --private-memories
 // RUN: mesh-run %s --function=item21 --verify --machine=ring --no-refine --private-memories

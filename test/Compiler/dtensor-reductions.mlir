@@ -1,4 +1,4 @@
-// Items 51 to 58 of TensorFlow DTensor's acceptance checklist: reductions of
+// Behaviour that TensorFlow DTensor's own tests check: reductions of
 // [x, u].
 // RUN: mesh-opt %s --dtensor-propagate-layouts | FileCheck %s --check-prefix=LAYOUT
 // RUN: mesh-opt %s --dtensor-partition='machine=ring refine=false' | FileCheck %s

@@ -1,4 +1,4 @@
-// Items 89 to 91 of TensorFlow DTensor's acceptance checklist, from programs
+// Behaviour that TensorFlow DTensor's own tests check, from programs
 // to values. (Each pass by itself: combine-collectives*.mlir and
 // simplify-collectives.mlir.)
 // RUN: mesh-opt %s --dtensor-partition='machine=ring refine=false' | FileCheck %s
@@ -24,7 +24,7 @@
 #uu = #dtensor.layout<#mesh, [*, *]>
 #xy = #dtensor.layout<#mesh, [x, y]>
 
-// Item 89: two independent reductions of 512 elements are one of 1024.
+// Two independent reductions of 512 elements are one of 1024.
 // CHECK-LABEL: func.func @item89(
 // CHECK-NOT: spmd.{{[a-z_]+}} over
 // CHECK: spmd.all_reduce sum over [x] %{{[0-9]+}}, %{{[0-9]+}} {bytes = 4096 : i64
@@ -38,7 +38,7 @@ func.func @item89(%a: tensor<8x512xf32, #xu>, %b: tensor<4x512xf32, #xu>) -> (te
   return %2, %3 : tensor<512xf32, #u>, tensor<512xf32, #u>
 }
 
-// Item 89: another reduction and other groups are not merged with them.
+// Another reduction and other groups are not merged with them.
 // CHECK-LABEL: func.func @item89_different(
 // CHECK-NOT: spmd.{{[a-z_]+}} over
 // CHECK: spmd.all_reduce sum over [x] %{{[0-9]+}} 
@@ -62,7 +62,7 @@ func.func @item89_different(%a: tensor<8x512xf32, #xu>, %b: tensor<8x512xf32, #y
   return %3, %4, %5 : tensor<512xf32, #u>, tensor<512xf32, #u>, tensor<512xf32, #u>
 }
 
-// Item 89: two layers of two: the second pair needs the first.
+// Two layers of two: the second pair needs the first.
 // CHECK-LABEL: func.func @item89_layers(
 // CHECK-NOT: spmd.{{[a-z_]+}} over
 // CHECK: spmd.reduce_scatter sum over [x] %{{[0-9]+}}, %{{[0-9]+}} 
@@ -84,7 +84,7 @@ func.func @item89_layers(%a: tensor<8x8xf32, #ux>, %b: tensor<8x8xf32, #ux>, %w:
   return %8, %9 : tensor<8x8xf32, #uu>, tensor<8x8xf32, #uu>
 }
 
-// Item 90: a reduction that is then cut along dim 0 or dim 1 is a
+// A reduction that is then cut along dim 0 or dim 1 is a
 // reduce_scatter.
 // CHECK-LABEL: func.func @item90(
 // CHECK-NOT: spmd.{{[a-z_]+}} over
@@ -109,7 +109,7 @@ func.func @item90_dim1(%a: tensor<8x8xf32, #ux>, %b: tensor<8x8xf32, #xu>) -> te
   return %2 : tensor<8x8xf32, #ux>
 }
 
-// Item 90: not where the whole sum is needed too, ...
+// Not where the whole sum is needed too, ...
 // CHECK-LABEL: func.func @item90_users(
 // CHECK-NOT: spmd.{{[a-z_]+}} over
 // CHECK: spmd.all_reduce sum over [x]
@@ -124,7 +124,7 @@ func.func @item90_users(%a: tensor<8x8xf32, #ux>, %b: tensor<8x8xf32, #xu>) -> (
   return %2, %1 : tensor<8x8xf32, #xu>, tensor<8x8xf32, #uu>
 }
 
-// Item 90: ... nor where the cut is over a different axis than the sum, which
+// ... nor where the cut is over a different axis than the sum, which
 // is of the block that each device keeps.
 // CHECK-LABEL: func.func @item90_group(
 // CHECK-NOT: spmd.{{[a-z_]+}} over
@@ -140,7 +140,7 @@ func.func @item90_group(%a: tensor<8x8xf32, #ux>, %b: tensor<8x8xf32, #xu>) -> t
   return %2 : tensor<8x8xf32, #yu>
 }
 
-// Item 90: where two dims are cut after the whole sum was asked for, nothing
+// Where two dims are cut after the whole sum was asked for, nothing
 // else uses the whole sum, so it is scattered as if both were asked for at once.
 // CHECK-LABEL: func.func @item90_two_dims(
 // CHECK-NOT: spmd.{{[a-z_]+}} over
@@ -168,7 +168,7 @@ func.func @item90_at_once(%a: tensor<8x8xf32, #ux>, %b: tensor<8x8xf32, #xu>) ->
   return %1 : tensor<8x8xf32, #xy>
 }
 
-// Item 91: DTensor sums bf16 as f32 in groups above a threshold. Here bf16 is
+// DTensor sums bf16 as f32 in groups above a threshold. Here bf16 is
 // what is sent and every sum is one of f32: 256 on one device and 1 on seven are
 // 264 (263 rounded), where sums of bf16 would stay at 256.
 // CHECK-LABEL: func.func @item91(

@@ -1,4 +1,4 @@
-// Items 71 to 76 of TensorFlow DTensor's acceptance checklist: gathers and
+// Behaviour that TensorFlow DTensor's own tests check: gathers and
 // scatters. DTensor gathers what is indexed; here each device looks up, or
 // updates, what it has of it.
 // RUN: mesh-opt %s --dtensor-lift-variables --dtensor-propagate-layouts | FileCheck %s --check-prefix=LAYOUT
@@ -31,7 +31,7 @@
 #xuuu = #dtensor.layout<#mesh, [x, *, *, *]>
 #uyu = #dtensor.layout<#mesh, [*, y, *]>
 
-// Item 71: whole params, indices [y, u] -> [y, u, u].
+// Whole params, indices [y, u] -> [y, u, u].
 // LAYOUT-LABEL: func.func @item71(
 // LAYOUT: dtensor.gather {{.*}} -> tensor<4x6x8xf32, #layout_y_u_u>
 // CHECK-LABEL: func.func @item71(
@@ -43,7 +43,7 @@ func.func @item71(%p: tensor<16x8xf32, #uu>, %i: tensor<4x6xi32, #yu>) -> tensor
   return %1 : tensor<4x6x8xf32>
 }
 
-// Item 72: params [x, u] along axis 0: pending sums, replicated in the end.
+// Params [x, u] along axis 0: pending sums, replicated in the end.
 // LAYOUT-LABEL: func.func @item72_axis0(
 // LAYOUT: dtensor.gather {{.*}} -> tensor<4x6x8xf32, #layout_u_u_u_sum_x>
 // CHECK-LABEL: func.func @item72_axis0(
@@ -56,7 +56,7 @@ func.func @item72_axis0(%p: tensor<16x8xf32, #xu>, %i: tensor<4x6x1xi32, #uuu>) 
   return %1 : tensor<4x6x8xf32>
 }
 
-// Item 72: params [x, u] along axis 1 -> [x, u, u].
+// Params [x, u] along axis 1 -> [x, u, u].
 // LAYOUT-LABEL: func.func @item72_axis1(
 // LAYOUT: dtensor.gather {{.*}} -> tensor<16x4x6xf32, #layout_x_u_u>
 // CHECK-LABEL: func.func @item72_axis1(
@@ -67,7 +67,7 @@ func.func @item72_axis1(%p: tensor<16x8xf32, #xu>, %i: tensor<4x6x1xi32, #uuu>) 
   return %1 : tensor<16x4x6xf32>
 }
 
-// Item 72: two batch dims, params [x, y, u] -> [x, y, u, u].
+// Two batch dims, params [x, y, u] -> [x, y, u, u].
 // LAYOUT-LABEL: func.func @item72_batch(
 // LAYOUT: dtensor.gather {{.*}} -> tensor<4x8x5x3xf32, #layout_x_y_u_u>
 // CHECK-LABEL: func.func @item72_batch(
@@ -78,7 +78,7 @@ func.func @item72_batch(%p: tensor<4x8x6x3xf32, #dtensor.layout<#mesh, [x, y, *,
   return %1 : tensor<4x8x5x3xf32>
 }
 
-// Item 72: params [x, u, u, u] along axis 1, indices [u, y] -> [x, u, y, u, u].
+// Params [x, u, u, u] along axis 1, indices [u, y] -> [x, u, y, u, u].
 // LAYOUT-LABEL: func.func @item72_indices(
 // LAYOUT: dtensor.gather {{.*}} -> tensor<4x5x8x6x3xf32, #layout_x_u_y_u_u>
 // CHECK-LABEL: func.func @item72_indices(
@@ -89,7 +89,7 @@ func.func @item72_indices(%p: tensor<4x8x6x3xf32, #xuuu>, %i: tensor<5x8x1xi32, 
   return %1 : tensor<4x5x8x6x3xf32>
 }
 
-// Item 73: a lookup in a variable sharded along the axis looked up, an error in
+// A lookup in a variable sharded along the axis looked up, an error in
 // DTensor: each device looks up its rows.
 // LAYOUT-LABEL: func.func @item73(
 // LAYOUT: dtensor.gather {{.*}} -> tensor<4x8xf32, #layout_u_u_sum_x>
@@ -104,7 +104,7 @@ func.func @item73(%v: !dtensor.variable<tensor<16x8xf32, #xu>>, %i: tensor<4x1xi
   return %1 : tensor<4x8xf32>
 }
 
-// Item 74: gather_nd, the last axis of the params and the indices both on x: the
+// Gather_nd, the last axis of the params and the indices both on x: the
 // params keep it.
 // LAYOUT-LABEL: func.func @item74(
 // LAYOUT: dtensor.gather {{.*}} -> tensor<4x6x8xf32, #layout_u_u_x>
@@ -118,7 +118,7 @@ func.func @item74(%p: tensor<16x8xf32, #ux>, %i: tensor<4x6x1xi32, #xuu>) -> ten
   return %1 : tensor<4x6x8xf32>
 }
 
-// Item 75: tensor_scatter_update and _add of [x, y] along axis 0. DTensor gathers
+// Tensor_scatter_update and _add of [x, y] along axis 0. DTensor gathers
 // the axis that is indexed; here both stay sharded.
 // LAYOUT-LABEL: func.func @item75_update(
 // LAYOUT: dtensor.scatter {{.*}} -> tensor<16x8xf32, #layout_x_y>
@@ -145,7 +145,7 @@ func.func @item75_add(%t: tensor<16x8xf32, #xy>, %i: tensor<5x1xi32, #uu>, %s: t
   return %0 : tensor<16x8xf32>
 }
 
-// Item 75: scatter_nd is laid out as its updates.
+// Scatter_nd is laid out as its updates.
 // LAYOUT-LABEL: func.func @item75_nd(
 // LAYOUT: dtensor.scatter {{.*}} -> tensor<16x8xf32, #layout_u_y>
 // CHECK-LABEL: func.func @item75_nd(
@@ -157,7 +157,7 @@ func.func @item75_nd(%i: tensor<5x1xi32, #uu>, %s: tensor<5x8xf32, #uy>) -> tens
   return %0 : tensor<16x8xf32>
 }
 
-// Item 76: unsorted_segment_sum of sharded ids and of sharded data: each
+// Unsorted_segment_sum of sharded ids and of sharded data: each
 // device sums its rows; replicated in the end.
 // LAYOUT-LABEL: func.func @item76_ids(
 // LAYOUT: dtensor.scatter {{.*}} -> tensor<5x3xf32, #layout_u_u_sum_x>

@@ -1,5 +1,5 @@
-// Items 77 to 79 of TensorFlow DTensor's acceptance checklist: losses and what
-// picks elements. (80, convolutions and pooling: tf-checklist-windows.mlir.)
+// Behaviour that TensorFlow DTensor's own tests check: losses and what
+// picks elements. (Convolutions and pooling: dtensor-windows.mlir.)
 // RUN: mesh-opt %s --dtensor-propagate-layouts | FileCheck %s --check-prefix=LAYOUT
 // RUN: mesh-opt %s --dtensor-partition='machine=ring refine=false' | FileCheck %s
 // RUN: mesh-run %s --function=item77_uu_uu --verify --machine=ring --no-refine --private-memories
@@ -34,7 +34,7 @@
 #yu = #dtensor.layout<#mesh, [y, *]>
 #xy = #dtensor.layout<#mesh, [x, y]>
 
-// Item 77: softmax cross entropy of logits and labels, each laid out in four
+// Softmax cross entropy of logits and labels, each laid out in four
 // ways: [x] where either has its batch on x. Logits [*, x] keep x for their
 // classes: those with labels [x, *] and [x, y] give [*].
 // LAYOUT-LABEL: func.func @item77_uu_uu(
@@ -278,7 +278,7 @@ func.func @item77_xy_xy(%z: tensor<8x12xf32, #xy>, %labels: tensor<8x12xf32, #xy
   return %8 : tensor<8xf32>
 }
 
-// Item 78: sparse softmax cross entropy, labels [y] -> [y].
+// Sparse softmax cross entropy, labels [y] -> [y].
 // LAYOUT-LABEL: func.func @item78(
 // LAYOUT: return {{.*}} : tensor<8xf32, #layout_y>
 // CHECK-LABEL: func.func @item78(
@@ -303,7 +303,7 @@ func.func @item78(%z: tensor<8x5xf32, #uu>, %labels: tensor<8xi32, #y>) -> tenso
   return %11 : tensor<8xf32>
 }
 
-// Item 79: argmax of [x, y] along axis 0 -> [y].
+// Argmax of [x, y] along axis 0 -> [y].
 // LAYOUT-LABEL: func.func @item79_argmax(
 // LAYOUT: dtensor.argmax {{.*}} -> tensor<8xi64, #layout_y>
 // CHECK-LABEL: func.func @item79_argmax(
@@ -316,7 +316,7 @@ func.func @item79_argmax(%a: tensor<8x8xf32, #xy>) -> tensor<8xi64> {
   return %0 : tensor<8xi64>
 }
 
-// Item 79: top_k along a sharded last axis -> [*, *]; the other axis stays.
+// Top_k along a sharded last axis -> [*, *]; the other axis stays.
 // LAYOUT-LABEL: func.func @item79_top_k(
 // LAYOUT: dtensor.top_k {{.*}} -> tensor<8x3xf32, #layout_u_u>, tensor<8x3xi32, #layout_u_u>
 // LAYOUT: dtensor.top_k {{.*}} -> tensor<8x3xf32, #layout_x_u>
@@ -333,7 +333,7 @@ func.func @item79_top_k(%a: tensor<8x12xf32, #ux>, %b: tensor<8x12xf32, #xy>) ->
   return %0, %1, %2 : tensor<8x3xf32>, tensor<8x3xi32>, tensor<8x3xf32>
 }
 
-// Item 79: in_top_k has its predictions' batch dim, else its targets'. (Fewer
+// In_top_k has its predictions' batch dim, else its targets'. (Fewer
 // than k predictions are larger than the target's.)
 // LAYOUT-LABEL: func.func @item79_in_top_k_predictions(
 // LAYOUT: return {{.*}} : tensor<8xi1, #layout_x>

@@ -1,5 +1,5 @@
-// Odd programs of layers and training, and objects that were moved from: each
-// gives what it must, or an Error that says what to do.
+// Edge cases of layers and training, and objects that were moved from: each
+// computes the right result, or throws an Error that says what to do.
 #include "../API/Testing.h"
 #include "../TemporaryFolder.h"
 
@@ -73,7 +73,7 @@ TEST_F(MovedFromTest, TrainingSaysIt) {
   EXPECT_ERROR(mean.reset_state(), empty);
 }
 
-TEST(OddProgramsTest, BatchesWithoutRows) {
+TEST(EdgeCasesTest, BatchesWithoutRows) {
   layers::Dense dense(3);
   EXPECT_EQ(dense(zeros({0, 2})).shape(), (Shape{0, 3}));
   layers::BatchNormalization norm;
@@ -86,7 +86,7 @@ TEST(OddProgramsTest, BatchesWithoutRows) {
   EXPECT_ERROR(model.fit(zeros({0, 2}), zeros({0, 1})), HAS("[fit]"));
 }
 
-TEST(OddProgramsTest, RanksThatLayersDoNotTake) {
+TEST(EdgeCasesTest, RanksThatLayersDoNotTake) {
   EXPECT_ERROR(layers::Dense(3)(tensor(1.f)), HAS("dense"));
   EXPECT_ERROR(layers::Conv2D(3, 3)(ones({2, 3})), HAS("conv2d"));
   EXPECT_ERROR(layers::LSTM(3)(ones({2, 3})), HAS("lstm"));
@@ -96,7 +96,7 @@ TEST(OddProgramsTest, RanksThatLayersDoNotTake) {
   EXPECT_ERROR(layers::Dropout(std::nan("")), HAS("nan"));
 }
 
-TEST(OddProgramsTest, SizesThatOverflow) {
+TEST(EdgeCasesTest, SizesThatOverflow) {
   constexpr int64_t most = std::numeric_limits<int64_t>::max();
   const auto tooLarge = HAS("a shape of at most 144115188075855871 elements");
   layers::Dense huge(most);
@@ -109,7 +109,7 @@ TEST(OddProgramsTest, SizesThatOverflow) {
   EXPECT_ERROR(layers::Embedding(most, most)(zeros({1}, DType::I32)), tooLarge);
 }
 
-TEST(OddProgramsTest, DeepModelsOnOneDeviceAndOnThree) {
+TEST(EdgeCasesTest, DeepModelsOnOneDeviceAndOnThree) {
   set_random_seed(7);
   auto train = [](const Strategy &strategy) {
     set_random_seed(7);
@@ -131,7 +131,7 @@ TEST(OddProgramsTest, DeepModelsOnOneDeviceAndOnThree) {
     expectSame(three[i], one[i]);
 }
 
-TEST(OddProgramsTest, NamesWithOddCharacters) {
+TEST(EdgeCasesTest, NamesWithOddCharacters) {
   layers::Dense dense(2, {.name = "größe \"1\"\n"});
   dense(ones({1, 3}));
   EXPECT_EQ(dense.name(), "größe \"1\"\n");

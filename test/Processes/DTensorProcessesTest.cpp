@@ -1,5 +1,5 @@
-// What TensorFlow's multi-client tests of DTensor check: mesh x over the
-// processes, y within each.
+// The behaviour that TensorFlow's multi-client tests of DTensor check: mesh x
+// over the processes, y within each.
 #include "../Distribute/Testing.h"
 #include "meshloom/Meshloom.h"
 
@@ -11,7 +11,7 @@
 namespace meshloom {
 namespace {
 
-class ProcessChecklist : public testing::Test {
+class DTensorProcessesTest : public testing::Test {
 protected:
   /// A letter a dim: x, y, or u for unsharded.
   Layout on(std::string_view letters) const {
@@ -36,11 +36,11 @@ protected:
   const Mesh mesh = create_distributed_mesh({{"x", num_clients()}, {"y", 2}});
 };
 
-TEST_F(ProcessChecklist, Item93SavedInOneLayoutAndRestoredInAnother) {
+TEST_F(DTensorProcessesTest, SavedInOneLayoutAndRestoredInAnother) {
   const std::filesystem::path folder =
       detail::gatherTexts("folder",
                           (std::filesystem::temp_directory_path() /
-                           fmt::format("meshloom-checklist-{}", ::getpid()))
+                           fmt::format("meshloom-processes-{}", ::getpid()))
                               .string())
           .front();
   const std::vector<std::string> layouts = {"xu", "ux", "xy", "uu"};
@@ -63,7 +63,7 @@ TEST_F(ProcessChecklist, Item93SavedInOneLayoutAndRestoredInAnother) {
     std::filesystem::remove_all(folder);
 }
 
-TEST_F(ProcessChecklist, Item97CopiesKeepTheirSharding) {
+TEST_F(DTensorProcessesTest, CopiesKeepTheirSharding) {
   const Mesh here = create_mesh(
       {{"x", num_clients()}, {"y", 2}},
       [&] {
@@ -86,7 +86,7 @@ TEST_F(ProcessChecklist, Item97CopiesKeepTheirSharding) {
 
 // A convolution, a product and a bias: five steps of gradient descent on a
 // batch of eight, the weights' columns cut over y.
-TEST_F(ProcessChecklist, Item100TrainingIsThatOfOneDevice) {
+TEST_F(DTensorProcessesTest, TrainingIsThatOfOneDevice) {
   const Tensor images = sample({8, 6, 6, 2}, 3), labels = sample({8, 4}, 4);
   const std::vector<Tensor> initial = {sample({3, 3, 2, 3}, 5) * 0.3,
                                        sample({48, 4}, 6) * 0.3, zeros({4})};

@@ -1,4 +1,4 @@
-// Items 44 to 50 of TensorFlow DTensor's acceptance checklist: elementwise ops.
+// Behaviour that TensorFlow DTensor's own tests check: elementwise ops.
 // RUN: mesh-opt %s --dtensor-propagate-layouts | FileCheck %s --check-prefix=LAYOUT
 // RUN: mesh-opt %s --dtensor-partition='machine=ring refine=false' | FileCheck %s
 

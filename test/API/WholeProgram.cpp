@@ -1,5 +1,5 @@
-// The program text of the specification, verbatim: it has to compile against
-// the public headers with clang-19 and g++-12 (see api-headers), and to run.
+// A whole program as a user writes it, with its own formatting: it compiles
+// against the public headers with clang-19 and g++-12 (api_headers_*), and runs.
 #include "meshloom/Meshloom.h"
 
 using namespace meshloom;
@@ -24,8 +24,8 @@ struct Dense : Module {
 
 } // namespace
 
-/// Runs it for two steps; returns whether the loss fell.
-bool runIssueText() {
+/// Trains for two steps; returns whether the loss fell.
+bool runWholeProgram() {
   Mesh mesh = create_mesh({{"batch", 8}}, virtual_cpus(8));
   Layout replicated({UNSHARDED, UNSHARDED}, mesh),
       rows({"batch", UNSHARDED}, mesh);

@@ -1,4 +1,4 @@
-// Items 27 to 43 of TensorFlow DTensor's acceptance checklist: products. Where
+// Behaviour that TensorFlow DTensor's own tests check: products. Where
 // the item names the result's layout and the operands alone would give another,
 // the function asks for it.
 // RUN: mesh-opt %s --dtensor-propagate-layouts | FileCheck %s --check-prefix=LAYOUT

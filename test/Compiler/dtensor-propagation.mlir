@@ -1,5 +1,5 @@
-// Items 81 to 88 of TensorFlow DTensor's acceptance checklist: how layouts
-// propagate. (85 to 88 pass by pass:
+// Behaviour that TensorFlow DTensor's own tests check: how layouts
+// propagate. (Pass by pass:
 // control-flow-layouts.mlir, hoist-collectives.mlir.)
 // RUN: mesh-opt %s --dtensor-propagate-layouts | FileCheck %s --check-prefix=LAYOUT
 // RUN: mesh-opt %s --dtensor-partition='machine=ring refine=false' | FileCheck %s
@@ -23,7 +23,7 @@
 #uu = #dtensor.layout<#mesh, [*, *]>
 #xy = #dtensor.layout<#mesh, [x, y]>
 
-// Item 81: a constant that nothing asks of is replicated.
+// A constant that nothing asks of is replicated.
 // LAYOUT-LABEL: func.func @item81(
 // LAYOUT: dtensor.constant {{.*}} -> tensor<8x8xf32, #layout_u_u>
 // LAYOUT: dtensor.constant {{.*}} -> tensor<2x2xf32, #layout_u_u>
@@ -36,7 +36,7 @@ func.func @item81(%a: tensor<8x8xf32, #uu>) -> (tensor<8x8xf32>, tensor<2x2xf32>
   return %0, %1 : tensor<8x8xf32>, tensor<2x2xf32>
 }
 
-// Item 82: the consumers of a value want [*, y] and [x, *]: it is replicated.
+// The consumers of a value want [*, y] and [x, *]: it is replicated.
 // LAYOUT-LABEL: func.func @item82(
 // LAYOUT: dtensor.exp {{.*}} : tensor<8x8xf32, #layout_u_u>
 // CHECK-LABEL: func.func @item82(
@@ -53,7 +53,7 @@ func.func @item82(%s: tensor<8x8xf32>) -> (tensor<8x8xf32, #uy>, tensor<8x8xf32,
   return %1, %2 : tensor<8x8xf32, #uy>, tensor<8x8xf32, #xu>
 }
 
-// Item 83: a constant of several uses has a layout for each.
+// A constant of several uses has a layout for each.
 // LAYOUT-LABEL: func.func @item83(
 // LAYOUT: dtensor.add {{.*}} : tensor<8x8xf32, #layout_x_u>
 // LAYOUT: dtensor.multiply {{.*}} : tensor<8x8xf32, #layout_u_y>
@@ -67,7 +67,7 @@ func.func @item83(%a: tensor<8x8xf32, #xu>, %b: tensor<8x8xf32, #uy>) -> (tensor
   return %0, %1 : tensor<8x8xf32>, tensor<8x8xf32>
 }
 
-// Item 84: a sum does not mind how its operand is laid out: the other consumer
+// A sum does not mind how its operand is laid out: the other consumer
 // decides.
 // LAYOUT-LABEL: func.func @item84_sum(
 // LAYOUT: dtensor.exp {{.*}} : tensor<8x8xf32, #layout_x_y>
@@ -112,7 +112,7 @@ func.func @item84_einsum(%s: tensor<8x8xf32>, %b: tensor<8x8xf32, #xy>, %w: tens
   return %1, %2 : tensor<8x8xf32>, tensor<8x4xf32>
 }
 
-// Item 84: two products, one with x along the second dim, one along the first.
+// Two products, one with x along the second dim, one along the first.
 // DTensor replicates the value; here the first product gets what it likes.
 // LAYOUT-LABEL: func.func @item84_conflict(
 // LAYOUT: dtensor.exp {{.*}} : tensor<8x8xf32, #layout_u_x>
@@ -130,7 +130,7 @@ func.func @item84_conflict(%s: tensor<8x8xf32>, %a: tensor<8x8xf32, #xu>, %b: te
   return %1, %2 : tensor<8x8xf32>, tensor<8x8xf32>
 }
 
-// Item 85: branches (*, y) and (x, *) -> (x, y). (The other pairs:
+// Branches (*, y) and (x, *) -> (x, y). (The other pairs:
 // control-flow-layouts.mlir.)
 // LAYOUT-LABEL: func.func @item85(
 // LAYOUT: dtensor.case {{.*}} -> tensor<8x8xf32, #layout_x_y>
@@ -150,7 +150,7 @@ func.func @item85(%i: tensor<i32>, %a: tensor<8x8xf32, #uy>, %b: tensor<8x8xf32,
   return %0 : tensor<8x8xf32>
 }
 
-// Item 86: a loop whose body needs another layout than what goes in and comes
+// A loop whose body needs another layout than what goes in and comes
 // out: two relayouts, none of them inside.
 // CHECK-LABEL: func.func @item86_two(
 // CHECK-NOT: spmd.{{[a-z_]+}} over
@@ -182,7 +182,7 @@ func.func @item86_two(%a: tensor<8x8xf32, #xu>) -> tensor<8x8xf32, #xu> {
   return %3 : tensor<8x8xf32, #xu>
 }
 
-// Item 86: none where the body is content.
+// None where the body is content.
 // CHECK-LABEL: func.func @item86_none(
 // CHECK-NOT: spmd.{{[a-z_]+}} over
 // CHECK: dtensor.while
@@ -207,7 +207,7 @@ func.func @item86_none(%a: tensor<8x8xf32, #xu>, %w: tensor<8x8xf32>) -> tensor<
   return %0#0 : tensor<8x8xf32>
 }
 
-// Item 87: two products in a loop whose weights are sharded each the other way:
+// Two products in a loop whose weights are sharded each the other way:
 // layouts settle on the carried value's, and what is gathered is so once.
 // LAYOUT-LABEL: func.func @item87(
 // LAYOUT: dtensor.matmul {{.*}} -> tensor<8x8xf32, #layout_x_u>
@@ -237,7 +237,7 @@ func.func @item87(%a: tensor<8x8xf32, #xu>, %w1: tensor<8x8xf32, #xu>, %w2: tens
   return %0#0 : tensor<8x8xf32>
 }
 
-// Item 88: gradients added up over micro-batches keep the layout that they
+// Gradients added up over micro-batches keep the layout that they
 // have: pending sums, reduced once behind the loop.
 // CHECK-LABEL: func.func @item88(
 // CHECK-NOT: spmd.{{[a-z_]+}} over

@@ -1,4 +1,4 @@
-// Item 92 of TensorFlow DTensor's acceptance checklist: random numbers are those
+// Behaviour that TensorFlow DTensor's own tests check: random numbers are those
 // of the element, whatever device makes it.
 // RUN: mesh-opt %s --dtensor-propagate-layouts | FileCheck %s --check-prefix=LAYOUT
 // RUN: mesh-opt %s --dtensor-partition='machine=ring refine=false' | FileCheck %s
@@ -24,7 +24,7 @@
 #all = #dtensor.layout<#mesh, [{x, y}, *]>
 #permuted = #dtensor.layout<#mesh, [{y, x}, *]>
 
-// Item 92: replicated. (The reference of --verify is not distributed.)
+// Replicated. (The reference of --verify is not distributed.)
 // LAYOUT-LABEL: func.func @replicated(
 // LAYOUT: dtensor.rng {{.*}} -> tensor<8x6xui32, #layout_u_u>
 // CHECK-LABEL: func.func @replicated(
@@ -36,7 +36,7 @@ func.func @replicated() -> tensor<8x6xui32> {
   return %0 : tensor<8x6xui32>
 }
 
-// Item 92: sharded along x, the same along y: the devices of a row make the same
+// Sharded along x, the same along y: the devices of a row make the same
 // part, and nothing is sent.
 // LAYOUT-LABEL: func.func @sharded(
 // LAYOUT: dtensor.rng {{.*}} -> tensor<8x6xui32, #layout_x_u>
@@ -49,7 +49,7 @@ func.func @sharded() -> tensor<8x6xui32, #xu> {
   return %0 : tensor<8x6xui32, #xu>
 }
 
-// Item 92: the devices in another order.
+// The devices in another order.
 // CHECK-LABEL: func.func @in_order(
 // CHECK-NOT: spmd.{{[a-z_]+}} over
 // CHECK: return
@@ -67,7 +67,7 @@ func.func @permuted() -> tensor<8x6xui32, #permuted> {
   return %0 : tensor<8x6xui32, #permuted>
 }
 
-// Item 92: along x they differ: no element of one half is that of the other.
+// Along x they differ: no element of one half is that of the other.
 func.func @differ() -> tensor<i1> {
   %seed = dtensor.constant dense<[7, 11]> : tensor<2xui32>
   %0 = dtensor.rng uniform_bits %seed : (tensor<2xui32>) -> tensor<8x6xui32, #xu>
@@ -77,23 +77,3 @@ func.func @differ() -> tensor<i1> {
   %4 = dtensor.reduce or %3 dims [0, 1] : (tensor<4x6xi1>) -> tensor<i1>
   return %4 : tensor<i1>
 }
-
-// Where each item from 20 to 92 is tested (tf-checklist-*.mlir: layouts,
-// collectives and values; API/ChecklistTest.cpp: values through the C++ API):
-//   20 to 25  tf-checklist-relayout.mlir
-//   26        API/TapeTest.cpp (first and second derivatives)
-//   27 to 43  tf-checklist-matmul.mlir (40 to 43: einsum), API/ChecklistTest.cpp
-//   44 to 50  tf-checklist-elementwise.mlir, API/ChecklistTest.cpp
-//   51 to 58  tf-checklist-reductions.mlir, API/ChecklistTest.cpp
-//   59 to 70  tf-checklist-shape.mlir
-//   71 to 76  tf-checklist-gather.mlir
-//   77 to 79  tf-checklist-nn.mlir
-//   80        tf-checklist-windows.mlir
-//   81 to 84  tf-checklist-propagation.mlir, propagate-layouts.mlir (83)
-//   85 to 87  tf-checklist-propagation.mlir, control-flow-layouts.mlir
-//   88        tf-checklist-propagation.mlir, hoist-collectives.mlir
-//   89        tf-checklist-collectives.mlir, combine-collectives.mlir,
-//             combine-collectives-limits.mlir
-//   90        tf-checklist-collectives.mlir, simplify-collectives.mlir
-//   91        tf-checklist-collectives.mlir, Programs/small_floats_reduced.mlir
-//   92        tf-checklist-rng.mlir, Programs/random_numbers.mlir

@@ -1,0 +1,8 @@
+// A whole program of a user trains, and its loss falls.
+#include <gtest/gtest.h>
+
+bool runWholeProgram();
+
+TEST(WholeProgramTest, LossFalls) {
+  EXPECT_TRUE(runWholeProgram());
+}
