@@ -105,9 +105,9 @@ def name_of(declaration):
     head = re.sub(r"<[^<>()]*>", "", text)
     while re.search(r"<[^<>]*>", head.split("(")[0]):
         head = re.sub(r"<[^<>]*>", "", head, count=1)
-    if match := re.match(r"[^=({]*?(\w+)\s*\(", head):
-        guide = re.match(r"\w+\s*\(", head)
-        return None if guide else match[1]
+    if match := re.match(r"([^=({]*?)(\w+)\s*\(", head):
+        is_guide_or_member = not match[1] or match[1].endswith("::")
+        return None if is_guide_or_member else match[2]
     match = re.match(r"[^={;]*?(\w+)\s*[={;]", head)
     return match[1] if match else None
 
@@ -120,14 +120,14 @@ def first_sentence(comment):
             break
         prose.append(line.strip())
     text = " ".join(prose)
-    if match := re.match(r'(.*?\.)(?=\s+[A-Z"`\[(0-9-]|\s*$)', text):
+    if match := re.match(r"(.*?(?<!\.\.)\.)(?=\s|$)", text):
         text = match[1]
     return re.sub(r":$", ".", text)
 
 
 def declarations(header):
     """Namespace, name and first sentence of what a header declares for users."""
-    namespace, comment, pending = [], [], ""
+    namespace, comment, pending, sentences = [], [], "", {}
     in_body = in_template = False
     for line in (INCLUDE / header).read_text().splitlines():
         if in_body:
@@ -163,7 +163,12 @@ def declarations(header):
         in_body = pending.rstrip().endswith("{")
         scope = "::".join(namespace).removeprefix("meshloom").removeprefix("::")
         if "detail" not in scope and scope != "std" and (name := name_of(pending)):
-            yield scope, name, first_sentence(comment)
+            sentence = sentences[name] = first_sentence(comment)
+            # using Conv1D = Convolution<1>: what a Convolution does, and how this one differs.
+            alias = re.match(r"\s*using \w+ = (\w+)<", pending)
+            if alias and sentences.get(alias[1]):
+                sentence = f"{sentences[alias[1]].rstrip('.')} ({sentence.rstrip('.')})."
+            yield scope, name, sentence
         pending, comment = "", []
 
 

@@ -1,6 +1,6 @@
 // The cache of compiled programs and kernels, as users see it.
 //
-// What was compiled is kept on disk, by content: the next process that needs
+// Compiled programs stay on disk, by content: the next process that needs
 // the same program compiles nothing. MESHLOOM_CACHE names the folder, or is
 // "off"; docs/Environment.md says more.
 #pragma once

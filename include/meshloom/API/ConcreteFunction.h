@@ -14,7 +14,7 @@ class ConcreteFunction;
 namespace detail {
 class TracedFunction;
 
-/// What a compiled function uses beside its explicit arguments.
+/// A value that a compiled function uses beside its explicit arguments.
 struct CapturedValue {
   Tensor value;         ///< the present one
   int64_t variable = 0; ///< a number of its variable's own; 0: it is a tensor
@@ -29,7 +29,7 @@ struct ValueInfo {
   DType dtype;      ///< type of the elements
   Shape shape;      ///< global
   Layout layout;    ///< as the compiler decided
-  /// What a value can be.
+  /// The roles of a value.
   enum class Role {
     Argument, ///< of the call
     Captured, ///< a tensor that the body uses from outside
@@ -53,13 +53,13 @@ struct CollectiveInfo {
   std::string location; ///< the line that it follows from
 };
 
-/// What a compiled function did so far, and the memory that it takes.
+/// The runs of a compiled function so far, and the memory that it takes.
 struct FunctionStatistics {
   int64_t executions = 0;  ///< so far
   double last_seconds = 0; ///< of the last execution
   /// Arguments, results, constants and scratch, over all devices.
   int64_t peak_bytes = 0;
-  /// Of one device; devices that share memory count an equal part each.
+  /// Bytes of one device; devices that share memory count an equal part each.
   int64_t peak_bytes_per_device = 0;
   /// Collectives of the last execution, one in a loop each time.
   int64_t collectives = 0;
@@ -81,19 +81,19 @@ public:
   explicit ConcreteFunction(std::shared_ptr<detail::TracedFunction> traced)
       : traced(std::move(traced)) {}
 
-  /// That of the `function`.
+  /// The name of the `function`.
   const std::string &name() const;
   /// Explicit arguments, then captured tensors and variables.
   std::vector<ValueInfo> arguments() const;
   /// Explicit results, then the variables that are assigned.
   std::vector<ValueInfo> results() const;
-  /// What devices send each other, in the order of the program.
+  /// The data that devices send each other, in the order of the program.
   std::vector<CollectiveInfo> collectives() const;
-  /// Those that it would have on another machine: "ring" is as many devices
-  /// with memories of their own. With refine = false layouts are as propagation
-  /// gives them: of data parallel training, gradients are summed by all_reduce,
-  /// where refinement may find what sends less. Compiles again for it. Throws
-  /// meshloom::Error if there is no such preset.
+  /// The collectives that it would have on another machine: "ring" is as many
+  /// devices with memories of their own. With refine = false layouts are as
+  /// propagation gives them: of data parallel training, gradients are summed by
+  /// all_reduce, where refinement may find what sends less. Compiles again for
+  /// it. Throws meshloom::Error if there is no such preset.
   std::vector<CollectiveInfo> collectives(std::string_view machine,
                                           bool refine = true) const;
   /// Collectives, predicted costs and rejected alternatives, as text. Compiles
@@ -102,15 +102,15 @@ public:
   /// The module as traced, then after each pass of the pipeline. Compiles again
   /// for it; milliseconds to seconds.
   std::vector<StageIR> stages() const;
-  /// What the runtime was given, with its content hash. Throws meshloom::Error
-  /// if the function is on several sets of devices: it is then a program for
-  /// each part.
+  /// The program that the runtime runs, with its content hash. Throws
+  /// meshloom::Error if the function is on several sets of devices: it is then
+  /// a program for each part.
   const Compiled &compiled() const;
   /// Over how many programs the function is spread: 1, or, where its values are
   /// on several sets of devices, one for each part that runs without a break on
   /// one of them.
   int64_t num_programs() const;
-  /// Of its executions so far.
+  /// The statistics of its executions so far.
   FunctionStatistics statistics() const;
   /// Writes the program with its code, as `load_function` and mesh-run read it
   /// (.mlprog); values of variables are not part of it. Compiles again for it.
@@ -142,7 +142,7 @@ void set_machine_model(MachineModel machine, bool refine = true);
 /// The preset of that name: "shared-memory", "ring", "ring-latency",
 /// "tpu:v5e:2x4". Throws meshloom::Error if there is none.
 void set_machine_model(std::string_view preset, bool refine = true);
-/// That for functions traced now; see set_machine_model.
+/// The machine model of functions that are traced now; see set_machine_model.
 MachineModel get_machine_model();
 
 /// Functions and ops compiled from now on fail where a result of a step is nan

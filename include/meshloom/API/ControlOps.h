@@ -4,7 +4,7 @@
 // tensors (see Structure.h); bodies may use tensors and variables from outside,
 // and assign variables.
 //
-// What a body makes is used outside of it by returning it. A GradientTape
+// A body returns the values that are used outside of it. A GradientTape
 // around a loop differentiates through it, and through branches. Where an
 // integer that the loop carries counts its iterations from a constant to a
 // constant, as in fori_loop with numbers, the gradient keeps what each one
@@ -24,7 +24,7 @@ namespace meshloom {
 
 namespace detail {
 
-/// What a body got or gave: its tensors and what else is in the structure.
+/// The tensors that a body took or returned, and the rest of the structure.
 struct RegionState {
   std::vector<Tensor> tensors;
   std::string statics;
@@ -67,7 +67,7 @@ Tensor withElementAt(const Tensor &stack, const Tensor &i,
 int64_t scanLength(const std::vector<Tensor> &xs,
                    const std::source_location &where);
 /// For each tensor that the body gives, zeros [n, ...] to put n of it into.
-/// What the body adds to the trace is taken out again.
+/// Removes from the trace the ops that the body adds.
 std::vector<Tensor> traceStacks(std::string_view op, int64_t n,
                                 const std::function<RegionState()> &body,
                                 const std::source_location &where);
@@ -87,7 +87,7 @@ std::pair<Tensor, Tensor> loopBounds(std::string_view op,
                                      const TensorLike &lower,
                                      const TensorLike &upper,
                                      const std::source_location &where);
-/// What a branch gives that returns nothing.
+/// The result of a branch that returns nothing.
 struct NoResult {};
 template <typename F> auto resultOf(F &body) {
   if constexpr (std::is_void_v<std::invoke_result_t<F &>>) {

@@ -40,7 +40,7 @@ tensor(const std::vector<bool> &values, Shape shape,
   return detail::fromHost(DType::I1, bytes.data(), int64_t(bytes.size()),
                           std::move(shape), where);
 }
-/// Of a list, row-major: tensor({1.f, 2.f, 3.f, 4.f}, {2, 2}).
+/// The tensor of a list, row-major: tensor({1.f, 2.f, 3.f, 4.f}, {2, 2}).
 template <typename T>
 [[nodiscard]] Tensor
 tensor(std::initializer_list<T> values, Shape shape,

@@ -29,17 +29,17 @@ struct TensorType {
   /// Whether type and shape are the same.
   bool operator==(const TensorType &) const = default;
 };
-/// Those of `x`.
+/// The type of `x`.
 inline TensorType like(const Tensor &x) {
   return {x.dtype(), x.shape()};
 }
 
-/// What the function registered as `target` (register_custom_call) makes of
-/// `inputs`: tensors of the types `results`. `config` is handed to it. The
-/// registered rule says what is cut and what is reduced. Throws meshloom::Error
-/// if nothing is registered so, or if the rule does not fit the shapes; what
-/// the function fails with ends the run. It has no gradient: see
-/// custom_gradient.
+/// The result of the function that is registered as `target`
+/// (register_custom_call) for `inputs`: tensors of the types `results`.
+/// `config` is handed to it. The registered rule says what is cut and what is
+/// reduced. Throws meshloom::Error if nothing is registered so, or if the rule
+/// does not fit the shapes; what the function fails with ends the run. It has
+/// no gradient: see custom_gradient.
 std::vector<Tensor> custom_call(std::string_view target,
                                 const std::vector<Tensor> &inputs,
                                 const std::vector<TensorType> &results,
@@ -82,14 +82,14 @@ std::vector<Tensor> applyBackward(const B &backward, const R &like,
 }
 } // namespace detail
 
-/// What `custom_gradient` returns. Copies share what was traced.
+/// The callable that `custom_gradient` returns. Copies share the trace.
 template <typename F, typename B> class CustomGradientFunction {
 public:
   /// For `custom_gradient`, which makes them.
   CustomGradientFunction(F forward, B backward, Where where)
       : call(Body{std::move(forward), std::move(backward), where}, {}, where) {}
 
-  /// What `forward` gives for the inputs.
+  /// The result of `forward` for the inputs.
   template <std::convertible_to<Tensor>... T>
   auto operator()(const T &...inputs) const {
     return call(Tensor(inputs)...);
@@ -107,7 +107,7 @@ private:
           std::is_invocable_v<const B &, const T &..., const R &, const R &>,
           "the gradient takes the inputs, the result and the result's "
           "gradient");
-      // Of the result its structure only: no tensor of the trace is kept.
+      // Only the structure of the result stays: no tensor of the trace.
       auto like = std::make_shared<std::optional<R>>();
       std::optional<R> result;
       std::vector<Tensor> tensors = detail::traceCustomGradient(
@@ -136,8 +136,8 @@ private:
 /// A callable on tensors that computes `forward` and whose gradient is
 /// `backward(inputs..., result, gradient of the result)`: the gradients of the
 /// inputs, a tensor, or a pair, tuple or vector of as many as there are inputs.
-/// What backward needs of what forward computed beside its result, forward
-/// returns too (a structure of tensors; see Structure.h).
+/// If backward needs more of forward's values than the result, forward returns
+/// them too (a structure of tensors; see Structure.h).
 ///
 ///   auto clipped = custom_gradient(
 ///       [](const Tensor &x) { return x; },

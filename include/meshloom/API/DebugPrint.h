@@ -15,7 +15,7 @@ namespace meshloom {
 /// branch that is taken; elsewhere at once. The whole global value is printed,
 /// once for all devices, which gathers it where it is cut. Several prints of a
 /// function come in the order of the program, also where nothing depends on
-/// them. Of more than 1,000 elements the ends are shown.
+/// them. A tensor of more than 1,000 elements is shown by its ends.
 ///
 ///   debug_print("step {} loss {}", {step, loss});
 ///

@@ -11,7 +11,7 @@
 
 #include <string_view>
 
-/// What must hold of values.
+/// Checks of values while a program runs.
 namespace meshloom::debugging {
 
 /// Throws meshloom::Error with `message` and the line of this call if an

@@ -86,7 +86,7 @@ public:
   /// libtpu: the error says what was looked for and where.
   explicit TPUClusterResolver(std::string tpu = "local",
                               std::string library = "");
-  /// As given.
+  /// The name, as it was given.
   const std::string &tpu() const { return name; }
   /// The path of the libtpu.so that was found.
   const std::string &library() const { return path; }
@@ -109,7 +109,7 @@ private:
 struct TPUTopology {
   /// Chips along x, y and z, then cores of a chip.
   std::vector<int64_t> mesh_shape;
-  /// Of each device: x, y, z and core.
+  /// The coordinates x, y, z and core of each device.
   std::vector<std::vector<int64_t>> device_coordinates;
   int64_t num_tasks = 1; ///< processes that drive them
 };

@@ -74,11 +74,11 @@ callWithLayout(const TraceBody &body, const Layout &layout,
                std::shared_ptr<const void> &skeleton);
 } // namespace detail
 
-/// What `fn()` returns (a tensor, or a structure of tensors), laid out as
-/// `layout`: its ops are compiled together, so that no device makes more than
-/// its shard; the same ops on the same shapes and layout, whatever the seeds,
-/// are compiled once. Without a layout a plain call. Throws meshloom::Error if
-/// a rank differs.
+/// Returns the result of `fn()` (a tensor, or a structure of tensors), laid out
+/// as `layout`: its ops are compiled together, so that no device makes more
+/// than its shard; the same ops on the same shapes and layout, whatever the
+/// seeds, are compiled once. Without a layout a plain call. Throws
+/// meshloom::Error if a rank differs.
 template <typename F>
 auto call_with_layout(F &&fn, const std::optional<Layout> &layout) {
   constexpr bool takesNothing = std::is_invocable_v<F &>;

@@ -73,7 +73,7 @@ stateless_truncated_normal(Shape shape, const SeedLike &seed, double mean = 0,
                                        int64_t axis = 0,
                                        Where where = Where::current());
 
-/// What choice takes beside what is chosen from.
+/// The options of choice.
 struct ChoiceOptions {
   bool replace = true; ///< whether one may come twice
   /// [n]: how likely each is, up to a factor; empty: equally.

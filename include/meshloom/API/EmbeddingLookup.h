@@ -14,7 +14,7 @@
 
 namespace meshloom {
 
-/// What becomes of the vectors of a row, each of which counts by its weight.
+/// How the vectors of a row are combined; each counts by its weight.
 enum class Combiner : uint8_t {
   Sum,  ///< the weighted sum
   Mean, ///< that divided by the sum of weights

@@ -41,9 +41,9 @@ using InternalError = ErrorOf<ErrorCode::INTERNAL>;
 /// strategy and model anew, and restore the newest checkpoint.
 using UnavailableError = ErrorOf<ErrorCode::UNAVAILABLE>;
 
-/// What was waited for did not come in time: a collective, a barrier, or a
-/// process at the start. After a collective the run has ended as with an
-/// UnavailableError; a barrier may be waited for again.
+/// A collective, a barrier or a process at the start did not come in time.
+/// After a collective the run has ended as with an UnavailableError; a barrier
+/// may be waited for again.
 using DeadlineExceededError = ErrorOf<ErrorCode::DEADLINE_EXCEEDED>;
 
 /// A function of a ClusterCoordinator was not run, because another one failed

@@ -17,9 +17,10 @@ struct TensorSpec {
   bool operator==(const TensorSpec &) const = default;
 };
 
-/// What `body` would give for tensors of such shapes and types: it is traced
-/// and not compiled, and what it assigns is not. Variables that it makes in
-/// init_scope are made. Throws meshloom::Error as the body does.
+/// The shapes and types of `body`'s results for tensors of such shapes and
+/// types. The body is traced and not compiled, and its assignments are not
+/// made. Variables that it makes in init_scope are made. Throws meshloom::Error
+/// as the body does.
 std::vector<TensorSpec> eval_shape(
     const std::function<std::vector<Tensor>(const std::vector<Tensor> &)> &body,
     const std::vector<TensorSpec> &inputs);

@@ -8,12 +8,12 @@
 
 namespace meshloom {
 
-/// What `function` takes beside the body.
+/// The options of `function`.
 struct FunctionOptions {
   /// For messages and reports. Default: "function" and a number.
   std::string name = "";
-  /// Of the tensors among the arguments, in order, for messages and reports.
-  /// Default: arg0, arg1, ...
+  /// Names of the tensors among the arguments, in order, for messages and
+  /// reports. Default: arg0, arg1, ...
   std::vector<std::string> arguments = {};
   /// Print to stderr, at each trace after the first, what differed.
   bool print_retraces = false;
@@ -25,7 +25,7 @@ struct FunctionOptions {
 
 namespace detail {
 
-/// What a traced body returns: the tensors of its result, and the result
+/// The result of a traced body: its tensors, and the result
 /// itself, in which each call replaces the tensors.
 struct TraceOutput {
   std::vector<Tensor> tensors;
@@ -65,8 +65,8 @@ std::vector<ConcreteFunction> concreteFunctions(const FunctionState &state);
 
 } // namespace detail
 
-/// What `function` returns. Copies share what was traced. May be called from
-/// any thread; calls run one at a time, in the order in which they came.
+/// The callable that `function` returns. Copies share the trace. May be called
+/// from any thread; calls run one at a time, in the order in which they came.
 template <typename F> class [[nodiscard]] Function {
 public:
   /// For `function`, which makes them.
@@ -173,8 +173,8 @@ private:
 ///     ... });
 ///
 /// A C++ number is part of the program: another one is another trace, and at
-/// the fourth a line on stderr says so. What changes from call to call, such as
-/// a learning rate or a step, is passed as a tensor, tensor(0.1f).
+/// the fourth a line on stderr says so. A value that changes from call to call,
+/// such as a learning rate or a step, is passed as a tensor, tensor(0.1f).
 ///
 /// C++ side effects of the body happen when it is traced only. Inside another
 /// function's body it is inlined.

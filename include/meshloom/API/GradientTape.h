@@ -14,14 +14,14 @@ struct VariableGradient {
   Tensor gradient;    ///< of the variable's type, shape and layout
   DVariable variable; ///< what it is the gradient of
 };
-/// What optimizers apply, in the order of the variables asked for.
+/// Gradients that optimizers apply, in the order of the variables asked for.
 using Gradients = std::vector<VariableGradient>;
 
-/// What the gradient to a source is that the target does not depend on: an
-/// error, or zeros.
+/// The gradient to a source that the target does not depend on: an error, or
+/// zeros.
 enum class UnconnectedGradients : uint8_t { Error, Zero };
 
-/// What a gradient is taken to: a tensor, or a variable.
+/// The source of a gradient: a tensor, or a variable.
 class GradientSource {
 public:
   /// A tensor.
@@ -116,7 +116,7 @@ public:
   }
   /// [target's shape..., source's shape...]: the derivative of each element of
   /// the target by each of the source; zeros where they are not connected.
-  /// What led to the target is not computed again: one reverse pass that runs
+  /// It computes no value again that led to the target: one reverse pass runs
   /// for all elements of the target side by side.
   [[nodiscard]] Tensor jacobian(const Tensor &target,
                                 const GradientSource &source,

@@ -45,7 +45,7 @@ struct NewAxis {};
 inline constexpr NewAxis newaxis{};
 /// The type of `ellipsis`.
 struct Ellipsis {};
-/// As many whole dims as are left: NumPy's `...`.
+/// All dims that the other indices leave: NumPy's `...`.
 inline constexpr Ellipsis ellipsis{};
 
 /// An integer (its dim goes), a range, `all`, `newaxis`, `ellipsis`, or a
@@ -81,7 +81,7 @@ public:
   /// A new dim of extent 1.
   Index(meshloom::NewAxis, Where where = Where::current())
       : kind(Kind::NewAxis), where(where) {}
-  /// As many whole dims as are left.
+  /// All dims that the other indices leave.
   Index(meshloom::Ellipsis, Where where = Where::current())
       : kind(Kind::Ellipsis), where(where) {}
   /// The elements that a tensor of integers names.

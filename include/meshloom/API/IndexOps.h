@@ -18,8 +18,8 @@ struct PadDim {
   int64_t high = 0;     ///< after the last one
   int64_t interior = 0; ///< between two
 };
-/// `padding`: one entry a dim. What is added is `value`, a number or a scalar
-/// of x's type.
+/// `padding` has one entry a dim. Added elements are `value`, a number or a
+/// scalar of x's type.
 ///
 ///   Tensor y = pad(x, {{1, 2}, {0, 0}}, -1);
 ///
@@ -29,7 +29,7 @@ struct PadDim {
                          const TensorLike &value = 0,
                          Where loc = Where::current());
 
-/// What NumPy adds: Edge copies of the last element, Reflect the elements next
+/// How NumPy pads: Edge copies the last element, Reflect the elements next
 /// to the last one in mirrored order, Symmetric the same with the last one.
 enum class PadMode : uint8_t { Edge, Reflect, Symmetric };
 /// Counts must not be negative, nor between elements; Reflect adds at most all
@@ -79,8 +79,8 @@ enum class PadMode : uint8_t { Edge, Reflect, Symmetric };
                                Where loc = Where::current());
 
 /// x [d1.. dk, r...] with x[indices[i]] = updates[i]: indices [i..., k] as in
-/// gather_nd, updates [i..., r...] of x's type. Of equal indices the last one
-/// counts; updates out of range are left out.
+/// gather_nd, updates [i..., r...] of x's type. If indices are equal, the last
+/// one counts; updates out of range are left out.
 [[nodiscard]] Tensor tensor_scatter_nd_update(const Tensor &x,
                                               const Tensor &indices,
                                               const Tensor &updates,

@@ -45,11 +45,11 @@ struct Eigh {
   Tensor values;  ///< real, in rising order
   Tensor vectors; ///< orthonormal columns
 };
-/// Of Hermitian matrices [..., n, n], of which the lower (else the upper)
-/// triangle is read: values [..., n], vectors [..., n, n]. Of each vector the
-/// element of greatest absolute value is real and positive. Has gradients;
-/// those of vectors are for what does not depend on complex phases, and need
-/// the eigenvalues to be distinct.
+/// Eigenvalues of Hermitian matrices [..., n, n], of which the lower (else the
+/// upper) triangle is read: values [..., n], vectors [..., n, n]. In each
+/// vector the element of greatest absolute value is real and positive. Has
+/// gradients; those of vectors are for what does not depend on complex phases,
+/// and need the eigenvalues to be distinct.
 Eigh eigh(const Tensor &a, bool lower = true, Where loc = Where::current());
 /// The values of eigh.
 [[nodiscard]] Tensor eigvalsh(const Tensor &a, bool lower = true,
@@ -60,9 +60,9 @@ struct Eig {
   Tensor values;  ///< complex, by rising real part
   Tensor vectors; ///< columns of length 1
 };
-/// Of any square matrices [..., n, n] of f32, f64 or complex numbers: complex
-/// values [..., n] and vectors [..., n, n]. Has gradients where the eigenvalues
-/// are distinct. Throws meshloom::Error also for f16 and bf16.
+/// Eigenvalues of square matrices [..., n, n] of f32, f64 or complex numbers:
+/// complex values [..., n] and vectors [..., n, n]. Has gradients where the
+/// eigenvalues are distinct. Throws meshloom::Error also for f16 and bf16.
 Eig eig(const Tensor &a, Where loc = Where::current());
 /// The values of eig.
 [[nodiscard]] Tensor eigvals(const Tensor &a, Where loc = Where::current());

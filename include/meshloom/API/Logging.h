@@ -1,4 +1,4 @@
-// What Meshloom tells its user beside errors: decisions that were made for them
+// Messages for users beside errors: decisions that Meshloom made for them
 // and what to do about those, each once.
 #pragma once
 

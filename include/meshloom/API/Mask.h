@@ -9,10 +9,10 @@ namespace meshloom {
 /// Which positions of x count: i1, of x's first dims, such as [batch, steps].
 /// Empty: all do, or nobody said.
 Tensor get_mask(const Tensor &x);
-/// From now on get_mask gives this of x and of its copies; empty: nothing. What
-/// ops make of x has no mask, nor has what a compiled function gives. Not while
-/// other threads use x. Throws meshloom::Error if the mask is not i1 of x's
-/// first dims.
+/// Makes get_mask return this for x and its copies; empty: no mask. The results
+/// of ops on x have no mask, and neither have those of a compiled function. Do
+/// not call it while other threads use x. Throws meshloom::Error if the mask is
+/// not i1 of x's first dims.
 void set_mask(const Tensor &x, const Tensor &mask);
 
 } // namespace meshloom

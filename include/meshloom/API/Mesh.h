@@ -43,9 +43,10 @@ struct DeviceSpec {
   /// several processes run this program and it is not said which one has the
   /// device, "/device:CPU:3".
   std::string name() const;
-  /// Of "CPU:3", "/CPU:3", "/device:CPU:3" or the form of `name`, in any case
-  /// of letters; without an index it is 0. Throws meshloom::Error if it is not
-  /// a device's name, or one of a process that there is not.
+  /// The device named "CPU:3", "/CPU:3", "/device:CPU:3" or as `name` writes
+  /// it, in any case of letters; without an index it is 0. Throws
+  /// meshloom::Error if it is not a device's name, or one of a process that
+  /// there is not.
   static DeviceSpec from_string(std::string_view name);
   /// Whether both are the same device.
   bool operator==(const DeviceSpec &) const = default;
@@ -67,7 +68,7 @@ public:
   DeviceList() = default;
   /// These.
   DeviceList(std::initializer_list<DeviceSpec> devices) : list(devices) {}
-  /// Those of a vector, an array, a view of names or of devices.
+  /// The devices of a vector, an array, or a view of names or of devices.
   template <std::ranges::input_range Range>
     requires std::convertible_to<std::ranges::range_reference_t<Range>,
                                  DeviceSpec> &&
@@ -76,12 +77,12 @@ public:
     for (auto &&device : devices)
       list.push_back(device);
   }
-  /// Those from `first` to before `last`.
+  /// The devices from `first` to before `last`.
   template <std::input_iterator Iterator>
     requires std::convertible_to<std::iter_reference_t<Iterator>, DeviceSpec>
   DeviceList(Iterator first, Iterator last) : list(first, last) {}
 
-  /// As given.
+  /// The devices, in the given order.
   const std::vector<DeviceSpec> &devices() const { return list; }
   /// Whether there are none.
   bool empty() const { return list.empty(); }

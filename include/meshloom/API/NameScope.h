@@ -33,7 +33,8 @@ public:
 private:
   std::shared_ptr<void> range; ///< of a profile
 };
-/// auto scope = name_scope("block_3");
+/// Names a part of a model while the result lives: auto scope =
+/// name_scope("block_3");
 inline NameScope name_scope(std::string_view name) {
   return NameScope(name);
 }

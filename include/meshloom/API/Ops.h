@@ -25,7 +25,7 @@ using Where = std::source_location;
 // rsqrt, tanh, sigmoid, sin, cos, tan, square and reciprocal take complex
 // numbers too; gradients with respect to a complex z = x + iy are
 // dL/dx + i dL/dy.
-/// Of complex numbers the distance from 0, a float.
+/// The absolute value; for a complex number its distance from 0, a float.
 [[nodiscard]] Tensor abs(const Tensor &x, Where loc = Where::current());
 /// -x.
 [[nodiscard]] Tensor negative(const Tensor &x, Where loc = Where::current());
@@ -102,7 +102,7 @@ using Where = std::source_location;
 [[nodiscard]] Tensor square(const Tensor &x, Where loc = Where::current());
 /// 1 / x.
 [[nodiscard]] Tensor reciprocal(const Tensor &x, Where loc = Where::current());
-/// Of bools, or the bits of integers.
+/// Not x, for bools, or for the bits of integers.
 [[nodiscard]] Tensor logical_not(const Tensor &x, Where loc = Where::current());
 /// -> i1: whether x is neither infinite nor nan. Integers and bools always are;
 /// of complex numbers both parts have to be.
@@ -128,7 +128,7 @@ using Where = std::source_location;
 [[nodiscard]] Tensor multiply(const TensorLike &x, const TensorLike &y);
 /// Integers: rounds towards zero.
 [[nodiscard]] Tensor divide(const TensorLike &x, const TensorLike &y);
-/// x / y rounded down, as Python's //: divide rounds integers towards zero. Of
+/// x / y rounded down, as Python's //: divide rounds integers towards zero. For
 /// floats it has no gradient.
 [[nodiscard]] Tensor floor_divide(const TensorLike &x, const TensorLike &y);
 /// x - floor_divide(x, y) * y, as Python's %: takes the sign of y.
@@ -182,7 +182,7 @@ using Where = std::source_location;
 /// In [-pi, pi] -> f32 or f64.
 [[nodiscard]] Tensor angle(const Tensor &x, Where loc = Where::current());
 
-/// Of bools, or the bits of integers.
+/// x and y, for bools, or for the bits of integers.
 [[nodiscard]] Tensor logical_and(const TensorLike &x, const TensorLike &y);
 /// Whether any holds; of integers the bits that any has.
 [[nodiscard]] Tensor logical_or(const TensorLike &x, const TensorLike &y);
@@ -202,7 +202,7 @@ using Where = std::source_location;
 [[nodiscard]] Tensor greater(const TensorLike &x, const TensorLike &y);
 /// Whether x >= y -> i1.
 [[nodiscard]] Tensor greater_equal(const TensorLike &x, const TensorLike &y);
-/// What isclose and allclose take beside the numbers.
+/// The options of isclose and allclose.
 struct CloseOptions {
   double rtol = 1e-5;     ///< how far off they may be, in parts of |y|
   double atol = 1e-8;     ///< and how far beside that
@@ -340,7 +340,7 @@ void operator/=(const DVariable &, const TensorLike &) = delete; // write w.assi
 void operator%=(const DVariable &, const TensorLike &) = delete; // write w.assign(w % y)
 // clang-format on
 
-/// What matmul takes beside its operands.
+/// The options of matmul.
 struct MatMulOptions {
   bool transpose_a = false; ///< a is [..., k, m]
   bool transpose_b = false; ///< b is [..., n, k]
@@ -380,8 +380,8 @@ public:
 };
 
 // Reductions.
-/// The sum over dims, which go, or stay as 1 with keepdims. Of bools their
-/// number, an i64.
+/// The sum over dims, which go, or stay as 1 with keepdims. The sum of bools is
+/// their number, an i64.
 [[nodiscard]] Tensor reduce_sum(const Tensor &x, const Axis &axis = Axis(),
                                 bool keepdims = false,
                                 Where loc = Where::current());

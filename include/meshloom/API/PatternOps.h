@@ -3,7 +3,7 @@
 // once, negative axes count from the end, and all throw meshloom::Error where
 // shapes or types do not fit.
 //
-// What is made here has no layout of its own: it takes the one that its use
+// Results have no layout of their own: they take the one that their use
 // asks for, and no device makes more than its shard.
 #pragma once
 
@@ -29,7 +29,7 @@ namespace meshloom {
 /// x [..., m, n] with zeros below the k-th diagonal.
 [[nodiscard]] Tensor triu(const Tensor &x, int64_t k = 0,
                           Where loc = Where::current());
-/// Of a vector [n] the matrix that has it on the k-th diagonal, zeros
+/// For a vector [n], the matrix that has it on the k-th diagonal, zeros
 /// elsewhere; of a matrix its k-th diagonal. Throws meshloom::Error for other
 /// ranks.
 [[nodiscard]] Tensor diag(const Tensor &x, int64_t k = 0,
@@ -55,7 +55,7 @@ namespace meshloom {
 [[nodiscard]] Tensor linspace(double start, double stop, int64_t count = 50,
                               DType type = DType::F32,
                               Where loc = Where::current());
-/// Of vectors of n0, n1, ... elements, for each one the tensor of all their
+/// For vectors of n0, n1, ... elements, for each one the tensor of all their
 /// combinations that has its elements: [n0, n1, ...] with "ij", and with "xy"
 /// [n1, n0, ...], as images have it. Throws meshloom::Error if one is no
 /// vector.

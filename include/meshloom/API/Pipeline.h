@@ -23,10 +23,10 @@ enum class PipelineSchedule : uint8_t {
 
 /// A part of a model.
 struct PipelineStage {
-  /// What it makes of the result of the stage before it (of the batch, if it is
-  /// the first): tensors whose dim 0 is that of examples.
+  /// Computes the stage from the result of the stage before it (from the batch,
+  /// if it is the first): tensors whose dim 0 is that of examples.
   std::function<Tensor(const Tensor &)> forward;
-  /// Those that gradients are asked for, on the devices of the stage.
+  /// The variables that are trained, on the devices of the stage.
   std::vector<DVariable> variables;
   /// How its input lies on its devices, such as batch-sharded. None: replicated
   /// on those of its first variable.
@@ -42,8 +42,8 @@ struct PipelineGradients {
 /// A model in stages; see `pipeline`. May be used from any thread.
 class Pipeline {
 public:
-  /// Of the last stage's result (on its devices) and the labels: a scalar, the
-  /// mean over examples.
+  /// The loss of the last stage's result (on its devices) and the labels: a
+  /// scalar, the mean over examples.
   using Loss =
       std::function<Tensor(const Tensor &predictions, const Tensor &labels)>;
 
@@ -87,7 +87,7 @@ Pipeline pipeline(
     PipelineSchedule schedule = PipelineSchedule::ONE_FORWARD_ONE_BACKWARD);
 
 namespace detail {
-/// What one stage does with one microbatch.
+/// The work of one stage on one microbatch.
 struct PipelineTask {
   int64_t stage, microbatch;
   bool isBackward;

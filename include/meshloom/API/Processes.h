@@ -7,9 +7,9 @@
 //   Mesh mesh = create_distributed_mesh({{"batch", 8}}); // two devices each
 //
 // Every process (rank) runs the same program: it traces and compiles the same
-// functions, and calls them and ops on such meshes in the same order. What is
-// the same for all is so without being sent: host tensors, random numbers. In
-// one process all of this does nothing, and a program may as well call it.
+// functions, and calls them and ops on such meshes in the same order. Values
+// that are the same in all are not sent: host tensors, random numbers. In one
+// process all of this does nothing, and a program may as well call it.
 //
 // A process that mesh-launch started joins by itself at its first use of
 // devices, so that programs need not call `initialize`. From then on "CPU:5" is
@@ -24,14 +24,14 @@ namespace meshloom {
 class ClusterResolver;
 class Tensor;
 
-/// How processes find each other. What is left empty is read from the
+/// How processes find each other. Empty fields are read from the
 /// environment; docs/MultiProcess.md lists its variables.
 struct InitializeOptions {
   /// Which process this is, from 0 on: DTENSOR_CLIENT_ID.
   std::optional<int64_t> client_id = std::nullopt;
   /// How many there are: DTENSOR_NUM_CLIENTS.
   std::optional<int64_t> num_clients = std::nullopt;
-  /// What names of devices call them: DTENSOR_JOB_NAME, else "worker".
+  /// The job's name in names of devices: DTENSOR_JOB_NAME, else "worker".
   std::string job_name = {};
   /// "host:port" of each process, or of the first one alone, which they meet
   /// at: DTENSOR_JOBS.
@@ -54,7 +54,7 @@ struct InitializeOptions {
   /// Before every so many runs in which processes exchange messages, the
   /// replicated arguments (variables among them) are compared between all
   /// processes, which reads all their bytes: MESHLOOM_COMPARE_VALUES, else
-  /// never. What comes from the host is always compared, once.
+  /// never. Values that come from the host are always compared, once.
   int64_t compare_values_every = 0;
 };
 
@@ -118,8 +118,8 @@ inline bool spansProcesses(const Mesh &mesh) {
 int64_t processOf(const Mesh &mesh, int64_t device);
 /// Whether this process has all of the tensor's elements.
 bool isWhollyHere(const Tensor &tensor);
-/// What each process says, in their order, under a name that is used once at a
-/// time. All call it. Throws where one does not in time, naming it.
+/// The texts of all processes, in their order, under a name that is used once
+/// at a time. All call it. Throws where one does not in time, naming it.
 std::vector<std::string> gatherTexts(std::string_view topic,
                                      const std::string &own,
                                      double timeoutSeconds = 60);

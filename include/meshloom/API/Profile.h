@@ -34,7 +34,7 @@ public:
   /// 0.1 s. Throws meshloom::Error if `trace` cannot be written, or another
   /// scope lives.
   explicit ProfileScope(std::filesystem::path trace = {});
-  /// As stop(); errors are printed.
+  /// Calls stop(); prints errors.
   ~ProfileScope();
   ProfileScope(const ProfileScope &) = delete;
   ProfileScope &operator=(const ProfileScope &) = delete;
@@ -43,7 +43,7 @@ public:
   /// trace. Later calls do nothing. Throws meshloom::Error if that cannot be
   /// written.
   void stop();
-  /// What each step cost, the costliest first. Stops.
+  /// The cost of each step, the costliest first. Stops.
   std::vector<StepCost> steps();
   /// The costliest steps as a table. Stops.
   std::string table(size_t count = 10);
@@ -55,7 +55,8 @@ private:
   const std::unique_ptr<detail::ProfileState> state;
 };
 
-/// auto recorded = profile("step.json");
+/// Records what runs while the result lives: auto recorded =
+/// profile("step.json");
 inline ProfileScope profile(std::filesystem::path trace = {}) {
   return ProfileScope(std::move(trace));
 }

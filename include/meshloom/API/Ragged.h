@@ -32,24 +32,24 @@ struct RaggedTensor {
   // where their values are there, they are checked: meshloom::Error is thrown
   // if splits fall, do not start at 0 or go beyond the values, if lengths are
   // negative, or if row ids fall or are out of range.
-  /// Of where rows end: row_splits [rows + 1].
+  /// Made from the ends of rows: row_splits [rows + 1].
   static RaggedTensor from_row_splits(const Tensor &values,
                                       const Tensor &row_splits,
                                       Where loc = Where::current());
-  /// Of the length of each row: row_lengths [rows].
+  /// Made from the length of each row: row_lengths [rows].
   static RaggedTensor from_row_lengths(const Tensor &values,
                                        const Tensor &row_lengths,
                                        Where loc = Where::current());
-  /// Of the row of each value, in rising order: value_rowids [capacity]. Ids of
-  /// padding are `nrows`. Without `nrows`, outside of a `function` only, the
-  /// last one's row is the last.
+  /// Made from the row of each value, in rising order: value_rowids [capacity].
+  /// Ids of padding are `nrows`. Without `nrows`, outside of a `function` only,
+  /// the last one's row is the last.
   static RaggedTensor from_value_rowids(const Tensor &values,
                                         const Tensor &value_rowids,
                                         std::optional<int64_t> nrows = {},
                                         Where loc = Where::current());
-  /// Of x [rows, length, r...]: the first lengths[i] values of row i; without
-  /// lengths all. `capacity`: how many values it has room for, default as many
-  /// as x; those beyond it are left out.
+  /// Made from x [rows, length, r...]: the first lengths[i] values of row i;
+  /// without lengths all. `capacity`: how many values it has room for, default
+  /// as many as x; those beyond it are left out.
   static RaggedTensor from_tensor(const Tensor &x,
                                   const Tensor &lengths = Tensor(),
                                   std::optional<int64_t> capacity = {},
@@ -106,7 +106,7 @@ struct RaggedTensor {
 
 /// Ragged tensors of lists: ragged::constant({{3, 1}, {}, {4}}).
 namespace ragged {
-/// Of rows of numbers.
+/// Made from rows of numbers.
 template <typename T>
 RaggedTensor
 constant(const std::vector<std::vector<T>> &rows,
@@ -120,7 +120,7 @@ constant(const std::vector<std::vector<T>> &rows,
   return {tensor(values, {int64_t(values.size())}, where),
           tensor(splits, {int64_t(splits.size())}, where)};
 }
-/// Of rows of numbers.
+/// Made from rows of numbers.
 template <typename T>
 RaggedTensor
 constant(std::initializer_list<std::initializer_list<T>> rows,

@@ -21,7 +21,7 @@ struct Seed {
   uint32_t second = 0; ///< the other half
 };
 
-/// What a random op takes: numbers, which are part of the program, or a tensor
+/// The seed of a random op: numbers, which are part of the program, or a tensor
 /// ui32 [2] or i32 [2], which may differ from run to run.
 class SeedLike {
 public:

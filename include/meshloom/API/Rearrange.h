@@ -9,7 +9,7 @@
 //
 // In a pattern names are divided by spaces, parentheses join dims to one, "..."
 // are dims without names, and 1 (or, in repeat and reduce, any number) is a dim
-// of that extent. What is sharded stays so where the cut allows.
+// of that extent. Dims that are sharded stay so where the cut allows.
 #pragma once
 
 #include "meshloom/API/Ops.h"

@@ -57,7 +57,7 @@ public:
 
   const std::shared_ptr<const VariableStore> store;
 };
-/// That of the variable, or null.
+/// The remote value of the variable, or null.
 const RemoteVariable *remoteOf(const DVariable &variable);
 /// Gives the value up that this process holds of a variable that another one
 /// holds, or that others hold parts of.
@@ -107,7 +107,7 @@ public:
 private:
   std::optional<DVariable> around;
 };
-/// That of the innermost scope of this thread.
+/// The colocated variable of the innermost scope of this thread.
 const std::optional<DVariable> &colocated();
 
 /// A call of a compiled function.
@@ -131,7 +131,7 @@ private:
 /// Whether this thread traces a function for a call that is kept.
 bool isCapturingCalls();
 
-/// What a compiled function is to whoever runs it.
+/// The parts of a compiled function that whoever runs it needs.
 struct FunctionParts {
   struct Argument {
     enum class Kind : uint8_t { Given, Captured, Variable } kind;
@@ -143,7 +143,8 @@ struct FunctionParts {
   int64_t id = 0;              ///< no other function has it
   bool checksNumerics = false; ///< it fails where a value is nan or infinite
   std::vector<Argument> arguments;
-  /// Of the call; after them come the operands of the updates, in order.
+  /// The number of the call's results; after them come the operands of the
+  /// updates, in order.
   size_t results = 0;
   /// Each takes as many operands as it has arguments that are given.
   std::vector<std::shared_ptr<const TracedFunction>> updates;

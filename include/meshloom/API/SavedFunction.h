@@ -16,7 +16,7 @@ namespace meshloom {
 ///   std::vector<Tensor> results = step({x, y, w});
 class SavedFunction {
 public:
-  /// That of the function that was saved.
+  /// The name of the function that was saved.
   const std::string &name() const;
   /// All are explicit: what the function captured and its variables come after
   /// its own arguments.
@@ -24,13 +24,13 @@ public:
   /// The function's results, then the new values of variables it assigned, with
   /// the variables' names.
   std::vector<ValueInfo> results() const;
-  /// Of each new value of a variable, which argument it replaces.
+  /// For each new value of a variable, the argument that it replaces.
   std::vector<int64_t> assigned_arguments() const;
-  /// What devices send each other, in the order of the program.
+  /// The data that devices send each other, in the order of the program.
   std::vector<CollectiveInfo> collectives() const;
-  /// Of its executions so far, of this loading.
+  /// The statistics of its executions so far, since this loading.
   FunctionStatistics statistics() const;
-  /// What it runs on.
+  /// The mesh that it runs on.
   const Mesh &mesh() const;
 
   /// Runs it. Arguments are laid out as the program wants them. Throws

@@ -18,7 +18,8 @@
 namespace meshloom {
 
 /// data [n, r...], segment_ids [n] -> [num_segments, r...]: the sum of the rows
-/// of each segment, 0 where there are none. Of bools their number, an i64.
+/// of each segment, 0 where there are none. The sum of bools is their number,
+/// an i64.
 [[nodiscard]] Tensor segment_sum(const Tensor &data, const Tensor &segment_ids,
                                  std::optional<int64_t> num_segments = {},
                                  Where loc = Where::current());

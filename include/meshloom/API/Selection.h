@@ -1,6 +1,6 @@
-// What a condition selects, and what is different among elements. How many that
-// are depends on values, but shapes do not: a `size` says how many places the
-// result has, as in JAX.
+// Ops that select elements by a condition, or find the different ones. The
+// number of elements depends on values, but shapes do not: a `size` says how
+// many places the result has, as in JAX.
 //
 //   auto where_set = nonzero(mask, 100);       // [100, rank], -1 behind the
 //   last Tensor rows = boolean_mask(x, keep, 64);   // the first 64 kept rows

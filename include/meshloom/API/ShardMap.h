@@ -38,9 +38,10 @@ public:
   bool isList = false;                      ///< one for each
 };
 
-/// What `vmap` takes beside the function and the dims.
+/// The options of `vmap`.
 struct VmapOptions {
-  /// What collectives call the axis; without a name there are none along it.
+  /// The name of the axis in collectives; without a name there are none along
+  /// it.
   std::string axis_name = "";
   /// How many elements there are; needed where no argument is mapped.
   std::optional<int64_t> axis_size = std::nullopt;
@@ -68,7 +69,7 @@ public:
 
 namespace detail {
 
-/// What one element, device or replica makes of its tensors.
+/// The body that one element, device or replica runs on its tensors.
 using PlaceBody = std::function<std::vector<Tensor>(RegionTensors)>;
 
 /// The arguments of a map: the tensors of all, and how many each one has.
@@ -109,14 +110,15 @@ traceShardMap(const ShardMapPlan &plan, const PlaceArguments &arguments,
 // For strategies
 //===----------------------------------------------------------------------===//
 
-/// What a strategy calls the axis of its replicas, in meshes and collectives.
+/// The axis of a strategy's replicas, in meshes and collectives.
 inline constexpr char replicaAxis[] = "replica";
 
 /// The replicas that a function is mapped over.
 struct ReplicaAxis {
   std::string name = replicaAxis; ///< what collectives call it
   int64_t replicas = 1;           ///< how many
-  /// What differs is laid out over this axis of this mesh, where one is given.
+  /// The mesh and axis over which values that differ are laid out, where one is
+  /// given.
   std::optional<Mesh> mesh = std::nullopt;
   std::string mesh_axis = ""; ///< of `mesh`
 };
@@ -132,11 +134,12 @@ struct ReplicaValue {
   std::vector<int64_t> rows = {};
 };
 
-/// What `body` makes of each replica's values, in a `function`. It is called
-/// once for each combination of numbers of rows, with tensors of those shapes;
-/// the i-th collective of each call is the same one, as is the i-th assignment
-/// to a variable. Throws meshloom::Error outside of a function (wrap the call),
-/// if shapes do not fit, or if a value that differs is assigned to a variable.
+/// The results of `body` for each replica's values, in a `function`. It is
+/// called once for each combination of numbers of rows, with tensors of those
+/// shapes; the i-th collective of each call is the same one, as is the i-th
+/// assignment to a variable. Throws meshloom::Error outside of a function (wrap
+/// the call), if shapes do not fit, or if a value that differs is assigned to a
+/// variable.
 std::vector<ReplicaValue> replicaMap(const ReplicaAxis &axis,
                                      const std::vector<ReplicaValue> &arguments,
                                      const PlaceBody &body,
@@ -269,7 +272,7 @@ auto shard_map(F &&fn, const Mesh &mesh, std::vector<Layout> in_layouts,
 [[nodiscard]] Tensor pmin(const Tensor &x, const AxisNames &axes,
                           Where where = Where::current());
 
-/// Of each tensor of a structure.
+/// The same for each tensor of a structure.
 template <typename S>
   requires(!std::is_convertible_v<S, Tensor>)
 S psum(const S &structure, const AxisNames &axes,
@@ -277,7 +280,7 @@ S psum(const S &structure, const AxisNames &axes,
   return detail::forEachTensor(
       structure, [&](const Tensor &x) { return psum(x, axes, where); });
 }
-/// Of each tensor of a structure.
+/// The same for each tensor of a structure.
 template <typename S>
   requires(!std::is_convertible_v<S, Tensor>)
 S pmean(const S &structure, const AxisNames &axes,

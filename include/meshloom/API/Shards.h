@@ -1,5 +1,6 @@
-// What single devices hold of a tensor, as bytes: for what writes tensors to
-// files and reads them, shard by shard, without a copy of the whole.
+// The parts of a tensor that single devices hold, as bytes: for code that
+// writes tensors to files and reads them, shard by shard, without a copy of the
+// whole.
 #pragma once
 
 #include "meshloom/API/Tensor.h"
@@ -13,7 +14,8 @@ struct ShardBytes {
   Shape shape;
   std::vector<char> bytes;
 };
-/// What device number `device` of the tensor's mesh holds. Waits for the value.
+/// The part that device number `device` of the tensor's mesh holds. Waits for
+/// the value.
 ShardBytes shardOf(const Tensor &tensor, int64_t device);
 
 /// The same, held by someone else.
@@ -28,7 +30,8 @@ Tensor tensorOfShards(DType type, const Shape &shape, const Layout &layout,
 /// A host tensor of those elements, whatever the default mesh is.
 Tensor hostTensorOf(DType type, const Shape &shape,
                     std::span<const char> bytes);
-/// Whether its values are host tensors. Of one that has lost its value, too.
+/// Whether its values are host tensors; also for a variable that has lost its
+/// value.
 bool isHostVariable(const DVariable &variable);
 
 } // namespace meshloom::detail

@@ -7,8 +7,8 @@
 //   x = index_update(x, {0, range(2, 4)}, 7);       // x[0, 2:4] = 7
 //
 // Tensor::operator() takes at most 8 indices. Fewer indices than dims: the rest
-// are whole. What is sharded stays sharded where the cut allows: a device then
-// gets from its neighbours what moves over a shard's border. All of it is
+// are whole. Dims that are sharded stay sharded where the cut allows: a device
+// then gets from its neighbours what moves over a shard's border. All of it is
 // differentiable.
 //
 // Numbers out of range throw meshloom::Error; a tensor's are not known before
@@ -26,9 +26,9 @@
 namespace meshloom {
 
 /// x with `value`, a number or a tensor that broadcasts to x(indices), in place
-/// of the elements that `indices` picks. Of equal indices in a tensor the last
-/// one counts. Throws meshloom::Error if an index is out of range, if there are
-/// more than x has dims, or if the value has another type or does not
+/// of the elements that `indices` picks. If indices in a tensor are equal, the
+/// last one counts. Throws meshloom::Error if an index is out of range, if
+/// there are more than x has dims, or if the value has another type or does not
 /// broadcast.
 [[nodiscard]] Tensor index_update(const Tensor &x,
                                   const std::vector<Index> &indices,

@@ -101,7 +101,7 @@ map_values(const SparseTensor &x,
 [[nodiscard]] SparseTensor concat(const std::vector<SparseTensor> &parts,
                                   int64_t axis, Where loc = Where::current());
 
-/// What sparse_dense_matmul takes beside its operands.
+/// The options of sparse_dense_matmul.
 struct MatMulOptions {
   bool adjoint_a = false; ///< a^H in place of a
   bool adjoint_b = false; ///< b^H in place of b

@@ -37,8 +37,9 @@ namespace meshloom {
   return reduce_std(x, axis, keepdims, ddof, loc);
 }
 /// The middle element in order along `axis`, or the mean of the two middle
-/// ones; nan where there is one. Of integers f32. Throws meshloom::Error if
-/// there is no element, or if `axis` is neither one dim nor all.
+/// ones; nan where there is one. The median of integers is f32. Throws
+/// meshloom::Error if there is no element, or if `axis` is neither one dim nor
+/// all.
 [[nodiscard]] Tensor median(const Tensor &x, const Axis &axis = Axis(),
                             bool keepdims = false,
                             Where loc = Where::current());
@@ -57,7 +58,7 @@ namespace meshloom {
 [[nodiscard]] std::pair<std::vector<Tensor>, Tensor>
 clip_by_global_norm(const std::vector<Tensor> &tensors,
                     const TensorLike &clip_norm, Where loc = Where::current());
-/// Of gradients, as a tape gives them and optimizers take them:
+/// Clips gradients, as a tape returns them and optimizers take them:
 ///
 ///   auto [clipped, length] = clip_by_global_norm(tape.gradient(loss, w), 1.0);
 ///   adam.apply_gradients(clipped);
@@ -70,7 +71,7 @@ clip_by_global_norm(const Gradients &gradients, const TensorLike &clip_norm,
                                    bool keepdims = false,
                                    Where loc = Where::current());
 
-/// What quantile does between two elements in order.
+/// How quantile interpolates between two elements in order.
 enum class Interpolation : uint8_t {
   Linear,   ///< goes from one to the other
   Lower,    ///< takes the one before

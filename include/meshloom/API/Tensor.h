@@ -119,7 +119,7 @@ public:
   /// Makes this handle one of the other value; what was copied from it before
   /// keeps the old one.
   Tensor &operator=(const Tensor &) & = default;
-  /// As above.
+  /// Moves, too.
   Tensor &operator=(Tensor &&) & noexcept = default;
   /// `x[0] = y` would change a part that was copied out of x: tensors do not
   /// change. The compiler shows this line.
@@ -138,7 +138,7 @@ public:
   /// How the value is cut over its mesh. Throws meshloom::Error if the tensor
   /// is a value of a trace: the compiler has yet to decide its layout.
   Layout layout() const;
-  /// That of its layout.
+  /// The mesh of its layout.
   Mesh mesh() const { return layout().mesh(); }
   /// Name of the device that holds it, or "CPU:0 ... CPU:7" for a mesh.
   std::string device() const;
@@ -146,8 +146,8 @@ public:
   bool is_traced() const;
   /// Whether it is not empty.
   bool defined() const { return node != nullptr; }
-  /// As a condition of C++ (`if (loss < best)`, `while (error > 1e-3)`):
-  /// whether the only element is not 0. Waits for the value. Throws
+  /// The value as a condition of C++ (`if (loss < best)`, `while (error >
+  /// 1e-3)`): whether the only element is not 0. Waits for the value. Throws
   /// meshloom::Error if there is not exactly one element, or if the tensor is a
   /// value of a trace: `where`, `cond` and `while_loop` decide by those.
   explicit operator bool() const;
@@ -201,9 +201,9 @@ private:
   std::shared_ptr<detail::TensorNode> node;
 };
 
-/// What a binary op takes: a tensor, a variable (its value), or a C++ number,
-/// which takes the other operand's type. Conversions are implicit and remember
-/// the line that they are on, for messages.
+/// The operand of a binary op: a tensor, a variable (its value), or a C++
+/// number, which takes the other operand's type. Conversions are implicit and
+/// remember the line that they are on, for messages.
 class TensorLike {
 public:
   /// The line of a call, for messages and reports.
@@ -241,7 +241,7 @@ public:
   double real = 0;          ///< a float or double
   int64_t integer = 0;      ///< an integer or bool
   bool isUnsigned = false;  ///< `integer` holds the bits of a uint64_t
-  /// Of a number: that of its C++ type, for where no tensor is beside it.
+  /// The type of a C++ number, for where no tensor is beside it.
   DType dtype = DType::F32;
   Where where; ///< the line it was written on
 };
@@ -266,7 +266,7 @@ void operator||(const X &, const Y &) = delete; // write x | y (logical_or)
 /// Like NumPy prints an array, then type, shape and layout; large ones are
 /// shortened. A value of a trace prints its type only.
 std::ostream &operator<<(std::ostream &, const Tensor &);
-/// What `<<` prints.
+/// The text that `<<` prints.
 std::string to_string(const Tensor &);
 
 /// Which device holds what, drawn in ASCII: one box a shard for rank 1 and 2,

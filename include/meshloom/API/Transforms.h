@@ -20,8 +20,8 @@ template <typename S> std::vector<GradientSource> sourcesOf(const S &s) {
   std::vector<Tensor> tensors = tensorsOf(s);
   return {tensors.begin(), tensors.end()};
 }
-/// What a function that is differentiated gives: the value itself, or the first
-/// of a pair, whose second is handed through.
+/// The value of a function that is differentiated: the result itself, or the
+/// first of a pair, whose second is handed through.
 template <typename R> const Tensor &lossOf(const R &result) {
   if constexpr (isA<R, std::pair>)
     return result.first;
@@ -114,9 +114,9 @@ template <typename F> auto hessian(F &&fn, Where where = Where::current()) {
   return jacobian(grad(std::forward<F>(fn), where), where);
 }
 
-/// What fn gives for the primals, a structure, and a function: of a structure
-/// like that value it gives the product with the Jacobian's transpose, for each
-/// primal a structure like it; of a single primal that one.
+/// The result of fn for the primals, a structure, and a function: for a
+/// structure like that value it gives the product with the Jacobian's
+/// transpose, for each primal a structure like it; of a single primal that one.
 ///
 ///   auto [y, pull_back] = vjp(fn, x);
 ///   Tensor slope = pull_back(ones_like(y));
@@ -146,8 +146,8 @@ auto vjp(F &&fn, const Args &...primals) {
   return std::pair(std::move(value), std::move(pullBack));
 }
 
-/// What fn gives for the primals, a tuple of its arguments, and the derivative
-/// of that along the tangents, a tuple like it.
+/// The result of fn for the primals, a tuple of its arguments, and the
+/// derivative of that along the tangents, a tuple like it.
 ///
 ///   auto [y, dy] = jvp(fn, std::tuple(x), std::tuple(dx));
 ///

@@ -26,7 +26,7 @@ enum class VariableAggregation : uint8_t {
   ONLY_FIRST_REPLICA ///< replica 0's
 };
 
-/// What DVariable takes beside the initial value.
+/// The options of DVariable.
 struct VariableOptions {
   /// For messages, reports and checkpoints.
   std::string name = "";
@@ -34,12 +34,13 @@ struct VariableOptions {
   bool trainable = true;
   /// Default: the initial value's.
   std::optional<Layout> layout = std::nullopt;
-  /// Of one made in the scope of a strategy (see Distribute/Strategy.h).
+  /// When replicas of a strategy agree on the value (see
+  /// Distribute/Strategy.h).
   VariableSynchronization synchronization = VariableSynchronization::AUTO;
-  /// Of what replicas of a strategy assign.
+  /// How values that replicas of a strategy assign are combined.
   VariableAggregation aggregation = VariableAggregation::NONE;
-  /// What optimizers bring a new value to, such as the nearest one that is not
-  /// negative; empty: it stays.
+  /// Maps a new value that an optimizer computes to an allowed one, such as the
+  /// nearest one that is not negative; empty: it stays.
   std::function<Tensor(const Tensor &value)> constraint = {};
 };
 
@@ -79,7 +80,7 @@ public:
   DVariable(DVariable &&other) noexcept = default;
   /// Makes this handle one of the other variable; no value changes.
   DVariable &operator=(const DVariable &) & = default;
-  /// As above.
+  /// Moves, too.
   DVariable &operator=(DVariable &&) & noexcept = default;
   /// Values are assigned by name. The compiler shows these lines.
   // clang-format off
@@ -144,15 +145,15 @@ public:
   DType dtype() const;
   /// How values are cut over the mesh.
   const Layout &layout() const;
-  /// As given, or one of its own.
+  /// The given name, or one of its own.
   const std::string &name() const;
-  /// As given: whether optimizers get it.
+  /// Whether optimizers train it.
   bool trainable() const;
-  /// As given, AUTO resolved.
+  /// The synchronization, with AUTO resolved.
   VariableSynchronization synchronization() const;
-  /// As given.
+  /// The aggregation.
   VariableAggregation aggregation() const;
-  /// As given; may be empty.
+  /// The constraint; may be empty.
   const std::function<Tensor(const Tensor &value)> &constraint() const;
 
   /// The only element; see Tensor.

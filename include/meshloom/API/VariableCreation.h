@@ -1,4 +1,4 @@
-// What stands between DVariable's constructor and the variable: creators, which
+// The steps between DVariable's constructor and the variable: creators, which
 // a thread installs for a while, and the policy by which a strategy's variable
 // is read and assigned.
 #pragma once
@@ -46,9 +46,9 @@ inline VariableCreatorScope variable_creator_scope(VariableCreator creator) {
 
 namespace detail {
 
-/// What an assign does to a variable.
+/// The ways in which an assign changes a variable.
 enum class VariableUpdate : uint8_t { Assign, Add, Subtract };
-/// What a scatter does to rows of a variable.
+/// The ways in which a scatter changes rows of a variable.
 enum class RowUpdate : uint8_t { Update, Add, Subtract, Max, Min };
 /// "assign", "assign_add", "assign_sub".
 std::string_view name(VariableUpdate update);
@@ -60,7 +60,7 @@ std::string_view name(RowUpdate update);
 class VariablePolicy {
 public:
   virtual ~VariablePolicy() = default;
-  /// As the user sees it; null: the stored value's.
+  /// The shape that the user sees; null: the stored value's.
   virtual const Shape *shape() const { return nullptr; }
   virtual const Layout *layout() const { return nullptr; }
   virtual Tensor read(const DVariable &variable,
@@ -76,7 +76,7 @@ public:
 /// The same variable, from now on read and assigned by `policy`.
 void setPolicy(const DVariable &variable,
                std::shared_ptr<const VariablePolicy> policy);
-/// That of the variable, or null.
+/// The policy of the variable, or null.
 const VariablePolicy *policyOf(const DVariable &variable);
 /// From now on the value is on `mesh`, a single device, while nothing uses it;
 /// what uses it finds it in the variable's layout, and brings it back.
@@ -88,7 +88,7 @@ void assignStored(const DVariable &variable, VariableUpdate update,
 void scatterStored(const DVariable &variable, RowUpdate update,
                    const Tensor &indices, const Tensor &updates,
                    std::source_location where);
-/// What the rows of `value` become.
+/// The rows of `value` after the update.
 Tensor scattered(const Tensor &value, RowUpdate update, const Tensor &indices,
                  const Tensor &updates, std::source_location where);
 

@@ -14,10 +14,10 @@
 
 namespace meshloom {
 
-/// What is added around the spatial dims: "VALID" (nothing), "SAME" (as much as
-/// makes the result ceil(size / stride) long, the odd element at the end), or
-/// counts of elements before and after each spatial dim; negative counts take
-/// away.
+/// The elements that are added around the spatial dims: "VALID" (nothing),
+/// "SAME" (as many as make the result ceil(size / stride) long, the odd element
+/// at the end), or counts of elements before and after each spatial dim;
+/// negative counts take away.
 class Padding {
 public:
   /// "VALID" or "SAME".
@@ -37,7 +37,7 @@ public:
   std::vector<std::pair<int64_t, int64_t>> counts; ///< before and after
 };
 
-/// What conv1d, conv2d and conv3d take beside their operands.
+/// The options of conv1d, conv2d and conv3d.
 struct ConvOptions {
   /// How far windows are apart, for each spatial dim; none: all 1.
   std::vector<int64_t> strides = {};
@@ -73,7 +73,7 @@ struct ConvOptions {
                             const ConvOptions &options = {},
                             Where loc = Where::current());
 
-/// What conv_general_dilated takes beside its operands; lists have one entry a
+/// The options of conv_general_dilated; lists have one entry a
 /// spatial dim, in the order that rhs_dims names them in, or none.
 struct ConvGeneralOptions {
   std::vector<int64_t> strides = {}; ///< how far windows are apart
@@ -85,9 +85,10 @@ struct ConvGeneralOptions {
   /// Which dim of lhs is which, by letters: N, C and the spatial dims. Default
   /// for two spatial dims: "NHWC".
   std::string lhs_dims = {};
-  /// Of the kernel: O, I and the spatial dims, by the same letters ("HWIO").
+  /// The dims of the kernel: O, I and the spatial dims, by the same letters
+  /// ("HWIO").
   std::string rhs_dims = {};
-  /// Of the result, as of lhs ("NHWC").
+  /// The dims of the result, as those of lhs ("NHWC").
   std::string out_dims = {};
   /// Features are convolved in so many groups.
   int64_t feature_group_count = 1;
@@ -101,7 +102,7 @@ conv_general_dilated(const Tensor &lhs, const Tensor &rhs,
                      const ConvGeneralOptions &options = {},
                      Where loc = Where::current());
 
-/// What max_pool and avg_pool take beside the window.
+/// The options of max_pool and avg_pool.
 struct PoolOptions {
   /// One number for each spatial dim; none: the window's sizes.
   std::vector<int64_t> strides = {};
@@ -137,13 +138,13 @@ struct WindowOptions {
                                    const WindowOptions &options,
                                    Where loc = Where::current());
 
-/// What cumsum and cumprod take beside the axis.
+/// The options of cumsum and cumprod.
 struct CumulativeOptions {
   bool exclusive = false; ///< element i is left out of result i (sum and prod)
   bool reverse = false;   ///< from the last element to the first
 };
 /// Element i is the sum of elements 0 to i along `axis`; shape and type stay.
-/// Of bools an i64. Throws meshloom::Error if there is no such axis.
+/// The sums of bools are i64. Throws meshloom::Error if there is no such axis.
 [[nodiscard]] Tensor cumsum(const Tensor &x, int64_t axis = 0,
                             CumulativeOptions options = {},
                             Where loc = Where::current());

@@ -16,10 +16,10 @@ namespace meshloom {
 
 /// Looks up a variable of the environment: nothing where it is not set.
 using Environment = std::function<std::optional<std::string>(const char *name)>;
-/// That of this process.
+/// The environment of this process.
 std::optional<std::string> processEnvironment(const char *name);
 
-/// What all resolvers answer. A copy of what was read once: safe to use from
+/// The answers of all resolvers. A copy of what was read once: safe to use from
 /// several threads.
 class ClusterResolver {
 public:
@@ -34,7 +34,7 @@ public:
   std::optional<TaskId> task() const;
   /// For resolvers that cannot tell it (Kubernetes).
   void set_task(TaskId task);
-  /// What addresses begin with in `master`: "grpc", or nothing.
+  /// The beginning of addresses in `master`: "grpc", or nothing.
   const std::string &rpc_layer() const { return rpcLayer; }
   /// "" or what was given ("google", ...).
   const std::string &environment() const { return kind; }
@@ -44,7 +44,8 @@ public:
   std::string
   master(const std::optional<TaskId> &task = std::nullopt,
          const std::optional<std::string> &rpc_layer = std::nullopt) const;
-  /// Of each task, by type of device ("CPU", "GPU", "TPU"), where known.
+  /// The number of devices of each task, by type ("CPU", "GPU", "TPU"), where
+  /// known.
   const std::map<std::string, int64_t> &num_accelerators() const {
     return accelerators;
   }
@@ -58,7 +59,7 @@ protected:
   std::map<std::string, int64_t> accelerators;
 };
 
-/// What a SimpleClusterResolver is made of.
+/// The options of a SimpleClusterResolver.
 struct SimpleClusterOptions {
   std::string master{};
   std::optional<std::string> task_type = std::nullopt;
@@ -67,14 +68,14 @@ struct SimpleClusterOptions {
   std::map<std::string, int64_t> num_accelerators{};
   std::string rpc_layer{};
 };
-/// What is given.
+/// A resolver with the answers that it is given.
 class SimpleClusterResolver : public ClusterResolver {
 public:
   explicit SimpleClusterResolver(ClusterSpec spec,
                                  SimpleClusterOptions options = {});
 };
 
-/// What a TFConfigClusterResolver is given in place of what TF_CONFIG says.
+/// The options of a TFConfigClusterResolver, in place of what TF_CONFIG says.
 struct TFConfigOptions {
   std::optional<std::string> task_type = std::nullopt;
   std::optional<int64_t> task_id = std::nullopt;
@@ -95,7 +96,7 @@ public:
       const Environment &environment = processEnvironment);
 };
 
-/// What a SlurmClusterResolver is made of.
+/// The options of a SlurmClusterResolver.
 struct SlurmOptions {
   /// Tasks of each job, given out in alphabetical order; none: all are workers.
   std::map<std::string, int64_t> jobs;
@@ -137,9 +138,9 @@ using KubernetesPodList =
 /// By `kubectl get pods --selector=... -o json`, with the user's configuration.
 std::vector<KubernetesPod> kubectlPods(const std::string &selector);
 
-/// What a KubernetesClusterResolver is made of.
+/// The options of a KubernetesClusterResolver.
 struct KubernetesOptions {
-  /// Of each job, label selectors of its pods.
+  /// The label selectors of the pods of each job.
   std::map<std::string, std::vector<std::string>> job_to_label_mapping = {
       {"worker", {"job-name=tensorflow"}}};
   int64_t tf_server_port = 8470;

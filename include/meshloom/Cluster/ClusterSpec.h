@@ -56,7 +56,7 @@ public:
   const std::string &task_address(std::string_view job, int64_t index) const;
   /// In order; of a job without gaps, element i is task i's.
   std::vector<std::string> job_tasks(std::string_view job) const;
-  /// Of tasks in all jobs.
+  /// The number of tasks in all jobs.
   int64_t total_tasks() const;
   const std::map<std::string, std::map<int64_t, std::string>> &as_dict() const {
     return tasks;

@@ -1,5 +1,5 @@
 // ProcessGroup: how many processes run this program, which one this is, and
-// where they meet. What `initialize` reads from the environment.
+// where they meet. `initialize` reads them from the environment.
 #pragma once
 
 #include "meshloom/Cluster/ClusterResolver.h"
@@ -22,8 +22,8 @@ struct ProcessGroup {
   /// The start that this process belongs to, where its launcher said: another
   /// one's service does not take it.
   std::optional<uint64_t> generation = std::nullopt;
-  /// What said so: "DTENSOR_NUM_CLIENTS", "TF_CONFIG", "SLURM", ... or "" where
-  /// nothing did.
+  /// The source: "DTENSOR_NUM_CLIENTS", "TF_CONFIG", "SLURM", ... or "" where
+  /// there was none.
   std::string source;
 };
 
@@ -41,9 +41,9 @@ struct ProcessGroup {
 Result<ProcessGroup>
 processGroup(const Environment &environment = processEnvironment);
 
-/// That of a cluster: chief first, then the workers; ps and evaluator are no
-/// part of it. Fails where the resolver does not say which task this is, or it
-/// is a task that is no part.
+/// The group of a cluster: chief first, then the workers; ps and evaluator are
+/// no part of it. Fails where the resolver does not say which task this is, or
+/// it is a task that is no part.
 Result<ProcessGroup> processGroup(const ClusterResolver &resolver);
 
 } // namespace meshloom

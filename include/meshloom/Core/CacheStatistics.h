@@ -5,7 +5,8 @@
 
 namespace meshloom {
 
-/// Of this process, since it began. An entry is a program or a kernel.
+/// The counts of this process, since it began. An entry is a program or a
+/// kernel.
 struct CacheStatistics {
   int64_t memory_hits = 0; ///< found in the memory of the process
   int64_t disk_hits = 0;   ///< read from the cache's folder

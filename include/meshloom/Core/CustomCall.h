@@ -16,7 +16,7 @@ namespace meshloom {
 
 struct KernelStep;
 
-/// What a custom function sees of one input or result: the box of the global
+/// One input or result as a custom function sees it: the box of the global
 /// tensor that this call is about.
 struct CustomOperand {
   DType type;
@@ -27,6 +27,7 @@ struct CustomOperand {
   Shape global_shape; ///< of the tensor
 };
 
+/// One call of a custom function, on the boxes of one device.
 struct CustomCall {
   std::span<const CustomOperand> inputs, results;
   std::string_view config; ///< the op's backend_config
@@ -54,10 +55,10 @@ struct CustomTarget {
   /// devices. An error ends the program's run.
   std::function<Status(const CustomCall &)> run;
   ReduceKind kind = ReduceKind::Sum;
-  /// Of what `host_call` calls in a program of several processes: that it sees
-  /// to it that it fails in all of them or in none, at the same step. A run
-  /// that fails so does not end the processes' connection, as others do, and
-  /// callers of such programs wait for them.
+  /// For functions that `host_call` calls in a program of several processes:
+  /// that it sees to it that it fails in all of them or in none, at the same
+  /// step. A run that fails so does not end the processes' connection, as
+  /// others do, and callers of such programs wait for them.
   bool fails_together = false;
 };
 
@@ -66,7 +67,7 @@ struct CustomTarget {
 /// Safe from any thread.
 Status register_custom_call(std::string name, CustomTarget target);
 
-/// What is registered under `name`, or null.
+/// The function that is registered under `name`, or null.
 std::shared_ptr<const CustomTarget> find_custom_call(std::string_view name);
 
 /// Whether the step calls a function of the host that `fails_together`. For

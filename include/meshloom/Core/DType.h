@@ -29,24 +29,27 @@ enum class DType : uint8_t {
   C64,
   C128
 };
+/// The last enumerator.
 constexpr DType lastDType = DType::C128;
 
-// What follows throws meshloom::Error for a number that is no type.
+// The following functions throw meshloom::Error for a number that is no type.
 
 /// Bytes one element takes in memory and in a collective.
 unsigned byteWidth(DType type);
 /// The name used in IR, messages and Tensor printing: "f32", "bf16", "ui8",
 /// "complex<f32>".
 std::string_view name(DType type);
+/// The type of that name, if there is one.
 std::optional<DType> parseDType(std::string_view name);
 /// Real floats: false for complex numbers.
 bool isFloat(DType type);
+/// C64 and C128.
 bool isComplex(DType type);
 /// Signed or unsigned integers; false for I1.
 bool isInteger(DType type);
 /// Floats, complex numbers and signed integers.
 bool isSigned(DType type);
-/// What a complex number consists of; other types as they are.
+/// The type of the parts of a complex number; other types as they are.
 DType partOf(DType type);
 
 /// Extents of a tensor, outermost dim first. A scalar has none.

@@ -13,13 +13,16 @@ namespace meshloom {
 /// How the addends of a partial value, or the elements of a reduced dim, are
 /// combined.
 enum class ReduceKind : uint8_t { Sum, Prod, Min, Max, And, Or };
+/// The name in IR and messages: "sum", "prod", ...
 std::string_view name(ReduceKind kind);
+/// The kind of that name, if there is one.
 std::optional<ReduceKind> parseReduceKind(std::string_view name);
 
 /// The spec of a dim that is on no axis.
 struct Unsharded {
   bool operator==(const Unsharded &) const = default;
 };
+/// A dim that is cut over no axis: Layout({"x", UNSHARDED}, mesh).
 inline constexpr Unsharded UNSHARDED{};
 
 /// Several mesh axes for one dim, major to minor: Axes{"x", "y"}.
@@ -29,7 +32,8 @@ struct Axes {
   explicit Axes(std::vector<std::string> names) : names(std::move(names)) {}
 };
 
-/// What one tensor dim is sharded over: UNSHARDED, "axis", or Axes{...}.
+/// The axes over which one tensor dim is sharded: UNSHARDED, "axis", or
+/// Axes{...}.
 struct DimSpec {
   std::vector<std::string> axes;
   DimSpec(Unsharded) {}

@@ -23,7 +23,7 @@ struct MeshAxis {
   bool operator==(const MeshAxis &) const = default;
 };
 
-/// What a Mesh is made from besides its axes. Everything left empty is derived:
+/// The options of a Mesh besides its axes. Everything left empty is derived:
 /// ids count up from 0, all devices are local and of the type that the device
 /// names give, else "CPU".
 struct MeshOptions {
@@ -31,7 +31,8 @@ struct MeshOptions {
   std::string deviceType = {};
   /// Row-major over the axes, strictly increasing by one.
   std::vector<int64_t> globalDeviceIds = {};
-  /// Those this process drives; all of them when empty (see `remote`).
+  /// The devices that this process drives; all of them when empty (see
+  /// `remote`).
   std::vector<int64_t> localDeviceIds = {};
   /// Names such as "/job:localhost/replica:0/task:0/device:CPU:3" or "CPU:3",
   /// one per local id.

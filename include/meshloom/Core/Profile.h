@@ -7,8 +7,8 @@
 
 namespace meshloom {
 
-/// What one worker (a core) of this machine reaches while all of them are busy,
-/// as measured by a short run.
+/// The rates that one worker (a core) of this machine reaches while all of them
+/// are busy, as measured by a short run.
 struct MachinePeak {
   int64_t workers = 0;  ///< that were busy
   double gflops = 0;    ///< 10^9 f32 operations a second, an FMA counts as two
@@ -47,7 +47,7 @@ struct ProfileEvent {
   /// event: the thread.
   int64_t worker = 0;
   int64_t begin = 0, end = 0; ///< nanoseconds since the profile began
-  /// What the part computes, and the bytes of what its operands take.
+  /// The operations of the part, and the bytes of its operands.
   int64_t flops = 0, bytes = 0;
   unsigned devices = NONE; ///< of Profile::deviceSets: whose part it is
   int64_t iterations = -1; ///< of a loop
@@ -62,8 +62,8 @@ struct Profile {
   int64_t nanoseconds = 0; ///< from begin to end
 };
 
-/// What a step took in all. Work on devices that the platform tells nothing of
-/// counts as one step, the whole call.
+/// The cost of a step in all. Work on devices that the platform tells nothing
+/// of counts as one step, the whole call.
 struct StepCost {
   std::string program; ///< its function
   unsigned step = 0;   ///< number in the program
@@ -82,7 +82,7 @@ struct StepCost {
   double of_peak = 0;
 };
 
-/// The steps of all programs, the costliest first. Those that took no time
+/// The steps of all programs, the costliest first. Steps that took no time
 /// (views of memory that devices share, branches not taken) come last.
 std::vector<StepCost> stepCosts(const Profile &profile);
 

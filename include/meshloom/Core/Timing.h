@@ -30,7 +30,7 @@ public:
   TimedScope(const TimedScope &) = delete;
   TimedScope &operator=(const TimedScope &) = delete;
 
-  /// What this thread is taking the time of, to be given to helpers.
+  /// The entry that this thread is timing, to be given to helpers.
   static std::string current();
 
 private:

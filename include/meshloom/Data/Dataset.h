@@ -8,8 +8,8 @@
 
 namespace meshloom::data {
 
-/// As many as suit this machine: of `num_parallel_calls` one a processor
-/// thread, of `prefetch` two elements. As tf.data.AUTOTUNE, but it stays the
+/// A number that suits this machine: for `num_parallel_calls` one a processor
+/// thread, for `prefetch` two elements. Like tf.data.AUTOTUNE, but it stays the
 /// same while a dataset is read.
 inline constexpr int64_t AUTOTUNE = -1;
 
@@ -38,7 +38,7 @@ struct PaddedBatchOptions {
 };
 /// See Dataset::shuffle.
 struct ShuffleOptions {
-  /// What the order depends on.
+  /// The seed on which the order depends.
   uint64_t seed = 0;
   /// Whether each iteration over the dataset, and each turn of a `repeat`
   /// behind it, has another order.
@@ -193,8 +193,9 @@ public:
     return Dataset(
         detail::rebatch(source(), std::move(sizes), options.drop_remainder));
   }
-  /// What function(element) gives; of a pair or tuple function(parts...) will
-  /// do. What it throws is thrown where the element is taken, which it names.
+  /// The results of function(element); for a pair or tuple function(parts...)
+  /// will do. An error that it throws is thrown where the element is taken, and
+  /// names it.
   template <typename F>
   auto map(F function, const MapOptions &options = {}) const {
     using U = detail::Applied<F, T>;
@@ -274,7 +275,7 @@ public:
   Dataset with_options(const Options &options) const {
     return Dataset(detail::withOptions(source(), options));
   }
-  /// Those that hold.
+  /// The options that hold.
   Options options() const { return detail::optionsOf(*source()); }
   /// The size of the batches that the elements are, where it is known.
   std::optional<int64_t> batch_size() const {
@@ -309,14 +310,14 @@ template <typename... T> auto from_tensors(const T &...parts) {
       detail::fromElements({detail::elementOf(value)}));
 }
 /// One element for each row of the first dim of each tensor: [n, ...] gives n
-/// elements [...]. Of several arguments pairs or tuples. Throws meshloom::Error
-/// if a tensor is a scalar, or if their numbers of rows differ.
+/// elements [...]. Several arguments become pairs or tuples. Throws
+/// meshloom::Error if a tensor is a scalar, or if their numbers of rows differ.
 template <typename... T> auto from_tensor_slices(const T &...parts) {
   auto value = detail::structured(parts...);
   return Dataset<decltype(value)>(detail::fromSlices(detail::elementOf(value)));
 }
-/// What generators give: `make` is called for each iteration, and what it
-/// returns for each element, until it gives none.
+/// The elements of generators: `make` is called for each iteration, and its
+/// result for each element, until that returns none.
 ///
 ///   auto counts = data::from_generator([] {
 ///     return [i = 0]() mutable -> std::optional<Tensor> {

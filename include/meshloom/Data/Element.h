@@ -34,15 +34,15 @@ public:
   void copyTo(char *to) const;
   /// The same value as bytes in memory of the host.
   HostArray inMemory() const;
-  /// Of one that is in memory: row i of its first dim.
+  /// Row i of the first dim, of an array in memory.
   HostArray row(int64_t i) const;
-  /// Of one that is in memory: rows [begin, end) of its first dim.
+  /// Rows [begin, end) of the first dim, of an array in memory.
   HostArray rows(int64_t begin, int64_t end) const;
-  /// As a tensor: the one it was made of, or a new one of the host.
+  /// A tensor: the one it was made of, or a new one of the host.
   Tensor tensor() const;
-  /// Of one that is in memory.
+  /// The bytes of an array in memory.
   const char *data() const { return bytes; }
-  /// Of one that is on devices: how it lies there.
+  /// The layout of an array on devices.
   std::optional<Layout> layout() const;
   /// "f32 [2, 3]".
   std::string typeText() const;
@@ -59,7 +59,8 @@ private:
 class Skeleton {
 public:
   virtual ~Skeleton() = default;
-  /// What tells two of one type apart: lengths, keys, numbers, strings.
+  /// The text that tells two of one type apart: lengths, keys, numbers,
+  /// strings.
   virtual std::string key() const = 0;
   /// How many tensors each part of a pair or tuple has; of others one part.
   virtual std::vector<size_t> parts() const = 0;

@@ -30,7 +30,7 @@ public:
 
 /// How the bytes of a file are packed.
 enum class Compression : uint8_t {
-  /// As the file's first bytes tell; what is named .gz has to be packed. Of a
+  /// The file's first bytes decide; a file named .gz has to be packed. For a
   /// writer: not.
   Auto,
   None, ///< not
@@ -71,7 +71,7 @@ public:
 /// A column of a CSV file.
 struct CsvColumn {
   DType dtype = DType::F32; ///< of its numbers
-  /// What an empty field is; without one it is an error.
+  /// The value of an empty field; without one an empty field is an error.
   std::optional<double> default_value = {};
 };
 /// See CsvDataset.

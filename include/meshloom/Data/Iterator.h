@@ -25,7 +25,7 @@ std::vector<Tensor> nextInTrace(const Tensor &handle, const Element &like);
 ///   while (auto element = iterator.next())
 ///     step(element->first, element->second);
 ///
-/// As an argument of a `function` it is taken from inside of the compiled
+/// An argument of a `function` is taken from inside of the compiled
 /// program, each time the program gets there, loops included:
 ///
 ///   auto steps = function([&](data::Iterator<T> it, const Tensor &count) {
@@ -49,9 +49,9 @@ public:
       : stream(std::move(stream)) {}
 
   /// The next element, or nothing where there is none. In a function there is
-  /// always one: the run fails where the dataset is exhausted. What a function
-  /// of the pipeline throws is thrown here, naming the element; the next call
-  /// goes on behind it.
+  /// always one: the run fails where the dataset is exhausted. An error that a
+  /// function of the pipeline throws is thrown here and names the element; the
+  /// next call goes on behind it.
   std::optional<T> next() const {
     if (meshloom::detail::isTracing())
       return inTrace();

@@ -1,4 +1,4 @@
-// What a Dataset stands on: sources and steps that do not know the type of the
+// The base of a Dataset: sources and steps that do not know the type of the
 // elements, and streams that elements are taken from. For Meshloom's own
 // layers: whatever takes datasets of every type (fit, strategies) takes an
 // AnyDataset.
@@ -11,7 +11,7 @@
 
 namespace meshloom::data {
 
-/// What `cardinality` says of a dataset that does not end,
+/// The `cardinality` of a dataset that does not end,
 inline constexpr int64_t infinite_cardinality = -1;
 /// and of one that does not know how many elements it has.
 inline constexpr int64_t unknown_cardinality = -2;
@@ -29,11 +29,11 @@ enum class AutoShardPolicy : int8_t {
   HINT = 3  ///< where shard(shard_hint, shard_hint) stands
 };
 
-/// What holds for a whole dataset; see Dataset::with_options.
+/// The options of a whole dataset; see Dataset::with_options.
 struct Options {
   /// Whether parallel maps give their elements in order; unset: as each says.
   std::optional<bool> deterministic = {};
-  /// What strategies do with it.
+  /// How strategies shard it.
   AutoShardPolicy auto_shard_policy = AutoShardPolicy::AUTO;
   /// Whether both say the same.
   bool operator==(const Options &) const = default;
@@ -54,14 +54,14 @@ public:
   }
 };
 
-/// What a cursor is opened with.
+/// The options with which a cursor is opened.
 struct Opening {
   /// Counts the times that elements are taken from the start: the order of a
   /// shuffle depends on it.
   uint64_t iteration = 0;
   Options options;
 
-  /// That of the k-th of several times within this one.
+  /// The opening of the k-th of several times within this one.
   Opening nested(uint64_t k) const;
 };
 
@@ -77,22 +77,22 @@ public:
   virtual int64_t cardinality() const = 0;
   /// "map".
   virtual std::string_view name() const = 0;
-  /// What a step takes its elements from.
+  /// The sources that a step takes its elements from.
   virtual std::vector<SourcePtr> inputs() const { return {}; }
   /// The same step over other inputs, as many as `inputs` has.
   virtual SourcePtr over(std::vector<SourcePtr> inputs) const;
-  /// Of what reads files: their number, and itself with each n-th of them from
-  /// the i-th on.
+  /// For a source that reads files: their number, and itself with each n-th of
+  /// them from the i-th on.
   virtual int64_t fileCount() const { return 0; }
   virtual SourcePtr withFiles(int64_t n, int64_t i) const;
-  /// Of a step that makes batches: their size.
+  /// The size of the batches of a step that makes some.
   virtual std::optional<int64_t> batchSize() const { return std::nullopt; }
   /// Whether an element stands for one of the only input, with the same first
   /// dim: batches remain batches.
   virtual bool keepsBatches() const { return false; }
   /// Whether it is a shard that a strategy fills in.
   virtual bool isShardHint() const { return false; }
-  /// Of a step that sets them.
+  /// The options of a step that sets them.
   virtual const Options *options() const { return nullptr; }
 };
 
@@ -122,14 +122,14 @@ public:
   Stream(const Stream &) = delete;
 
   std::optional<Element> next();
-  /// What `next` will give.
+  /// The element that `next` will return.
   std::optional<Element> peek();
   /// The position, as JSON.
   std::string save() const;
   /// Goes to a position; opens the source again.
   void restore(std::string_view state);
-  /// What a compiled function knows it by, as long as it is there. Of one that
-  /// a shared_ptr has.
+  /// The id by which a compiled function knows it, as long as it is there. For
+  /// one that a shared_ptr has.
   int64_t id();
   uint64_t iteration() const;
 
@@ -225,7 +225,7 @@ public:
   std::shared_ptr<detail::Stream> open() const;
   /// Elements from where `state`, that of a stream, was.
   std::shared_ptr<detail::Stream> open(std::string_view state) const;
-  /// What it is made of. Throws meshloom::Error if it was moved from.
+  /// The source it is made of. Throws meshloom::Error if it was moved from.
   const detail::SourcePtr &source() const;
 
 private:

@@ -95,7 +95,7 @@ template <typename Row, typename Whole, typename T> Join batchSkeleton() {
 
 /// One element for each row of a ragged tensor, a tensor [length, ...]; of a
 /// sparse one a sparse tensor of one dim less; of tensors as without this
-/// header. Of several arguments pairs or tuples. Throws meshloom::Error if
+/// header. Several arguments become pairs or tuples. Throws meshloom::Error if
 /// their numbers of rows differ.
 template <typename... T>
   requires(detail::RaggedOrSparse<T> || ...)

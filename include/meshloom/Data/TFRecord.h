@@ -27,7 +27,7 @@ public:
                           Compression compression = Compression::None);
   /// Closes it; errors are lost. Call `close` to see them.
   ~TFRecordWriter();
-  /// What was moved from is closed.
+  /// Moves; the old writer is closed.
   TFRecordWriter(TFRecordWriter &&) noexcept;
   /// Closes what was open here when `other` goes.
   TFRecordWriter &operator=(TFRecordWriter &&) noexcept;
@@ -66,9 +66,10 @@ std::string serialize_example(const Example &example);
 /// The example of a record. Throws meshloom::Error if it is none.
 Example parse_example(std::string_view record);
 
-/// What `parse_single_example` makes of a feature.
+/// How `parse_single_example` reads a feature.
 struct FeatureSpec {
-  /// Of the tensor; -1 for the first extent: as many as there are values.
+  /// The shape of the tensor; -1 for the first extent: as many as there are
+  /// values.
   Shape shape = {};
   /// f32 or f64 of floats; an integer type or i1 of integers; ui8 of one string
   /// of bytes, which are the elements; any other type of one string of bytes,

@@ -6,7 +6,7 @@
 
 namespace meshloom::data {
 
-/// What is written into a folder.
+/// The tensors and the state that are written into a folder.
 struct FolderContents {
   NamedTensors tensors; ///< with any layouts over any meshes, or host tensors
   /// Small things that are no tensors, by name: JSON texts, as numbers are.
@@ -46,12 +46,12 @@ bool is_tensor_folder(const std::filesystem::path &path);
 /// removed.
 void remove_tensor_folder(const std::filesystem::path &path);
 
-/// What a folder says of a tensor.
+/// The entry of a tensor in a folder.
 struct StoredTensor {
   DType dtype; ///< of the elements
   Shape shape; ///< global
-  /// That it was written with, as Layout::to_string has it; empty: none, of a
-  /// host tensor.
+  /// The layout that it was written with, as Layout::to_string has it; empty:
+  /// none, of a host tensor.
   std::string layout;
 };
 
@@ -63,7 +63,7 @@ public:
   /// index is damaged.
   explicit TensorFolder(const std::filesystem::path &path);
 
-  /// As given.
+  /// The folder's path.
   const std::filesystem::path &path() const;
   /// By name.
   const std::map<std::string, StoredTensor> &tensors() const;

@@ -67,7 +67,7 @@ public:
   /// dim: the same for all devices. May be called while a function is traced.
   virtual Tensor reduce(ReduceOp op, const PerReplica<Tensor> &value,
                         const ReduceDestinations &destinations) const = 0;
-  /// Of several values, in their order; one after the other.
+  /// Reduces several values, in their order, one after the other.
   virtual std::vector<Tensor>
   batch_reduce(ReduceOp op, const std::vector<PerReplica<Tensor>> &values,
                const ReduceDestinations &destinations) const;
@@ -102,7 +102,7 @@ public:
   std::vector<Tensor>
   batch_reduce(ReduceOp op, const std::vector<PerReplica<Tensor>> &values,
                const ReduceDestinations &destinations) const override;
-  /// As given.
+  /// The number of packs.
   int64_t num_packs() const { return packs; }
 
 protected:
@@ -160,15 +160,15 @@ public:
   Kind kind; ///< as given
 };
 
-/// What one asks of a collective; those of a call that are not the default
+/// The options of a collective; those of a call that are not the default
 /// count before those of the strategy.
 struct CommunicationOptions {
   /// Values are packed until there are more bytes than that; 0: in one pack.
   int64_t bytes_per_pack = 0;
   /// After so many seconds in which nothing of it moves, a collective between
   /// processes fails, for all of them; none: after as many as other transfers
-  /// (InitializeOptions::timeout_seconds). What is compiled into one program
-  /// has the longest time that is asked for any of its collectives.
+  /// (InitializeOptions::timeout_seconds). A program that is compiled as a
+  /// whole has the longest time that is asked for any of its collectives.
   std::optional<double> timeout_seconds = std::nullopt;
   /// See CommunicationImplementation.
   CommunicationImplementation implementation =

@@ -6,7 +6,7 @@
 
 namespace meshloom {
 
-/// What the function of Strategy::distribute_datasets_from_function is told.
+/// The argument of the function of Strategy::distribute_datasets_from_function.
 struct InputContext {
   int64_t num_input_pipelines = 1;  ///< how often the function is called
   int64_t input_pipeline_id = 0;    ///< which call it is, from 0 on
@@ -26,7 +26,7 @@ enum class InputReplicationMode : uint8_t {
 struct InputOptions {
   /// Whether batches are on the devices before they are asked for.
   bool experimental_fetch_to_device = true;
-  /// Of MirroredStrategy, in distribute_datasets_from_function.
+  /// For MirroredStrategy, in distribute_datasets_from_function.
   InputReplicationMode experimental_replication_mode =
       InputReplicationMode::PER_WORKER;
 };
@@ -34,14 +34,14 @@ struct InputOptions {
 namespace detail {
 struct StrategyState;
 
-/// What is made of elements that are T without knowing T.
+/// Builds PerReplica values of elements that are T without knowing T.
 struct MakePerReplica {
   /// Their structure PerReplica<T>, without tensors.
   std::function<std::shared_ptr<const data::detail::Skeleton>(
       const data::detail::Element &like, int64_t replicas,
       std::vector<ReplicaRows> rows)>
       make;
-  /// That of an element T, of its key: see Skeleton.
+  /// The reader of an element T, by its key: see Skeleton.
   data::detail::ReadSkeleton read;
 
   auto operator()(const data::detail::Element &like, int64_t replicas,
@@ -76,7 +76,7 @@ distributeTurns(const StrategyState &strategy,
 std::vector<InputContext> inputContexts(const StrategyState &strategy,
                                         const InputOptions &options);
 
-/// What one of several workers reads of a dataset of global batches.
+/// The part of global batches that one of several workers reads.
 struct WorkerPart {
   data::detail::SourcePtr source;
   /// Whether all workers read the same batches, of which each takes the rows of

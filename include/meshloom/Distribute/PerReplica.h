@@ -20,7 +20,8 @@ using ReplicaRows = std::vector<int64_t>;
 ///   Tensor loss = strategy.reduce(ReduceOp::SUM, losses);
 ///   std::vector<Tensor> each = strategy.experimental_local_results(losses);
 ///
-/// Of one replica it is the value itself, without that dim, and converts to it.
+/// With one replica it is the value itself, without that dim, and converts to
+/// it.
 ///
 /// Rejected: a vector of one tensor a replica. Programs would have as many
 /// arguments as there are replicas, and nothing to cut over the mesh.
@@ -31,7 +32,7 @@ template <typename T> struct PerReplica {
   T stacked;
   /// How many have a value of their own.
   int64_t replicas = 1;
-  /// Of each tensor of T; empty: all have all.
+  /// The rows of each tensor of T; empty: all replicas have all rows.
   std::vector<ReplicaRows> rows = {};
 
   /// The value of the only replica. Throws meshloom::Error if there are more.
@@ -42,7 +43,7 @@ namespace detail {
 template <typename T> inline constexpr bool isPerReplica = false;
 template <typename T> inline constexpr bool isPerReplica<PerReplica<T>> = true;
 
-/// What one replica sees of an argument.
+/// The type of an argument in one replica.
 template <typename T> struct LocalType {
   using type = T;
 };
@@ -74,7 +75,7 @@ template <typename T> PerReplica<T>::operator T() const {
   return stacked;
 }
 
-/// As TensorFlow prints it: a line for each replica.
+/// Prints as TensorFlow does: a line for each replica.
 template <typename T>
 std::ostream &operator<<(std::ostream &out, const PerReplica<T> &value) {
   detail::print(out, detail::tensorsOf(value.stacked), value.rows,

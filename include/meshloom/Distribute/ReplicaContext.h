@@ -47,7 +47,7 @@ T ownOf(const StrategyState &strategy, const PerReplica<T> &all) {
 }
 } // namespace detail
 
-/// What the code that Strategy::run runs sees of its replica. Outside of
+/// The view that code of Strategy::run has of its replica. Outside of
 /// scopes, where there is one replica, it works too.
 ///
 ///   Tensor id = get_replica_context()->replica_id_in_sync_group();
@@ -95,7 +95,7 @@ public:
     return detail::rebuild(value, std::span<const Tensor>(gathered));
   }
 
-  /// What merge_fn(strategy, args...) gives, which is called outside of the
+  /// The result of merge_fn(strategy, args...), which is called outside of the
   /// replicas: its arguments are PerReplica of those given, and of a PerReplica
   /// that it gives each replica gets its own.
   template <typename F, typename... Args>
@@ -140,7 +140,7 @@ private:
   std::optional<ReplicaContext> context;
 };
 
-/// That of the replica that this thread runs; none in a strategy's scope
+/// The context of the replica that this thread runs; none in a strategy's scope
 /// outside of its replicas (see in_cross_replica_context).
 MaybeReplicaContext get_replica_context();
 

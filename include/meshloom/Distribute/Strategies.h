@@ -13,7 +13,7 @@ namespace meshloom {
 class MirroredStrategy : public Strategy {
 public:
   /// `devices`: all GPUs, where there are none all CPUs (see
-  /// list_logical_devices). Those that are not there are left out, with a
+  /// list_logical_devices). Devices that are not there are left out, with a
   /// warning. `cross_device_ops`: how gradients are summed; empty: as the
   /// compiler finds best. Throws meshloom::Error if a device is given twice, is
   /// one of another process, or if none is there.
@@ -36,16 +36,18 @@ public:
 /// collective that takes longer than `timeout_seconds`, ends the program.
 class MultiWorkerMirroredStrategy : public Strategy {
 public:
-  /// Of the cluster that TF_CONFIG describes, or that mesh-launch started.
-  /// Throws meshloom::Error if TF_CONFIG is malformed, and as `initialize`.
+  /// The strategy for the cluster that TF_CONFIG describes, or that mesh-launch
+  /// started. Throws meshloom::Error if TF_CONFIG is malformed, and as
+  /// `initialize`.
   explicit MultiWorkerMirroredStrategy(
       const CommunicationOptions &communication_options = {});
-  /// Of a resolver's. Throws meshloom::Error as above, if it does not say which
-  /// task this process is, if this process runs as one of others already.
+  /// The strategy for a resolver's cluster. Throws meshloom::Error as above, if
+  /// it does not say which task this process is, if this process runs as one of
+  /// others already.
   explicit MultiWorkerMirroredStrategy(
       const ClusterResolver &resolver,
       const CommunicationOptions &communication_options = {});
-  /// As given; else TF_CONFIG's.
+  /// The given resolver; else TF_CONFIG's.
   const ClusterResolver &cluster_resolver() const { return *resolved; }
 
 private:
@@ -78,7 +80,8 @@ public:
   /// All TPUs that are connected (see initialize_tpu_system). Throws
   /// meshloom::Error if there is none.
   TPUStrategy();
-  /// Those of a resolver, which is connected if it is not. A template, so that
+  /// The devices of a resolver, which is connected if it is not. A template, so
+  /// that
   /// {"CPU:0", "CPU:1"} are devices and no resolver.
   template <std::same_as<TPUClusterResolver> Resolver>
   explicit TPUStrategy(const Resolver &resolver)

@@ -15,7 +15,8 @@ class Strategy;
 
 namespace detail {
 struct StrategyState;
-/// What a thread is inside of: the scope of a strategy, or one of its replicas.
+/// The place that a thread is inside of: the scope of a strategy, or one of its
+/// replicas.
 struct StrategyFrame {
   std::shared_ptr<const StrategyState> strategy;
   bool inReplica = false;
@@ -97,7 +98,8 @@ private:
   std::optional<VariableCreatorScope> creator;
 };
 
-/// What Strategy::experimental_distribute_values_from_function tells.
+/// The argument of the function of
+/// Strategy::experimental_distribute_values_from_function.
 struct ValueContext {
   int64_t replica_id_in_sync_group = 0; ///< from 0 on
   int64_t num_replicas_in_sync = 1;     ///< of the strategy
@@ -123,7 +125,8 @@ public:
   /// Its devices, one for each replica, along the axis "replica". None of the
   /// default strategy, which leaves values where they are.
   const std::optional<Mesh> &mesh() const;
-  /// What found its devices: of TPUStrategy as given, none of others.
+  /// The resolver that found its devices: for TPUStrategy the given one, else
+  /// none.
   const std::optional<TPUClusterResolver> &cluster_resolver() const;
   /// How a batch lies on the devices: dim 0 over the replicas. None where there
   /// is no mesh. Throws meshloom::Error if the rank is 0.
@@ -136,7 +139,7 @@ public:
   /// if the thread is in the scope of another strategy.
   StrategyScope scope() const { return StrategyScope(*this); }
 
-  /// What fn(args...) gives in each replica. A PerReplica<T> among the
+  /// The results of fn(args...) in each replica. A PerReplica<T> among the
   /// arguments is to fn the replica's own T; others are the same for all. fn is
   /// traced once (once for each number of rows that replicas have), in a
   /// `function` as part of it: call this inside one that is called often. In
@@ -153,18 +156,18 @@ public:
   template <typename F> auto run(F &&fn, Where where = Where::current()) const {
     return runAt(where, std::forward<F>(fn));
   }
-  /// Of a function of one argument.
+  /// Runs a function of one argument.
   template <typename F, typename A>
   auto run(F &&fn, const A &a, Where where = Where::current()) const {
     return runAt(where, std::forward<F>(fn), a);
   }
-  /// Of two.
+  /// Runs a function of two arguments.
   template <typename F, typename A, typename B>
   auto run(F &&fn, const A &a, const B &b,
            Where where = Where::current()) const {
     return runAt(where, std::forward<F>(fn), a, b);
   }
-  /// Of three.
+  /// Runs a function of three arguments.
   template <typename F, typename A, typename B, typename C>
   auto run(F &&fn, const A &a, const B &b, const C &c,
            Where where = Where::current()) const {
@@ -231,9 +234,9 @@ public:
           detail::reduceValue(*state, op, each, axis, value.replicas));
     return detail::rebuild(value.stacked, std::span<const Tensor>(reduced));
   }
-  /// Of a value that all replicas have: itself, as their mean; their sum would
-  /// depend on how many there are. Throws meshloom::Error for a sum of several
-  /// replicas.
+  /// Reduces a value that all replicas have: itself, as their mean; their sum
+  /// would depend on how many there are. Throws meshloom::Error for a sum of
+  /// several replicas.
   Tensor reduce(ReduceOp op, const Tensor &value,
                 std::optional<int64_t> axis = std::nullopt,
                 Where where = Where::current()) const;

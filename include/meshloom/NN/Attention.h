@@ -6,14 +6,14 @@
 
 namespace meshloom::nn {
 
-/// What attention takes beside its operands.
+/// The options of attention beside its operands.
 struct AttentionOptions {
   /// i1, broadcasts to [..., heads, t, s]: where a query sees a key. Empty:
   /// everywhere.
   Tensor mask = {};
   /// Query i sees keys 0 to i only.
   bool causal = false;
-  /// Of the products; default: 1 / sqrt(d).
+  /// The factor of the products; default: 1 / sqrt(d).
   std::optional<double> scale = std::nullopt;
   /// Weights are dropped with this probability; it needs a seed. See
   /// nn::dropout.

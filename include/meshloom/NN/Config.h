@@ -75,14 +75,15 @@ public:
   /// The entry of that key of a map; of nothing a new one.
   /// Throws meshloom::Error if this is neither.
   Config &operator[](std::string_view key);
-  /// Of a map. Throws meshloom::Error if there is no such entry.
+  /// The entry of a map. Throws meshloom::Error if there is no such entry.
   const Config &at(std::string_view key) const;
-  /// Of a map; null if there is none.
+  /// The entry of a map; null if there is none.
   const Config *find(std::string_view key) const;
 
-  /// As JSON, on one line, or on several with so many spaces a level.
+  /// The text as JSON, on one line, or on several with so many spaces a level.
   std::string to_json(int indent = -1) const;
-  /// Of JSON. Throws meshloom::Error if the text is none.
+  /// The value that a JSON text has. Throws meshloom::Error if the text is not
+  /// JSON.
   static Config parse(std::string_view json);
 
   /// Whether all values are equal.

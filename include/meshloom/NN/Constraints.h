@@ -4,7 +4,7 @@
 
 #include "meshloom/NN/Named.h"
 
-/// What weights are brought back to.
+/// Constraints of weights, which optimizers apply after each step.
 namespace meshloom::constraints {
 
 /// Gives of a weight after a step what it is to be.
@@ -19,7 +19,7 @@ using Axes = std::vector<int64_t>;
 
 /// Vectors at most `max_value` long.
 Constraint MaxNorm(double max_value = 2, const Axes &axis = {0});
-/// What is negative becomes 0.
+/// Negative elements become 0.
 Constraint NonNeg();
 /// Vectors of length 1.
 Constraint UnitNorm(const Axes &axis = {0});

@@ -12,7 +12,7 @@ using meshloom::conv2d;
 using meshloom::conv3d;
 using meshloom::max_pool;
 
-/// What conv_transpose takes beside its operands.
+/// The options of conv_transpose beside its operands.
 struct ConvTransposeOptions {
   /// How far apart elements of x are put; one number for each spatial dim;
   /// none: all 1. "SAME" gives x's size times that, "VALID" what the filters

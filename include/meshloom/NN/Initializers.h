@@ -80,7 +80,7 @@ Initializer TruncatedNormal(N mean, double stddev = 0.05,
 struct VarianceScalingOptions {
   double scale = 1; ///< the variance is this over n
   /// n: "fan_in" (how many inputs an output is of), "fan_out" (how many outputs
-  /// an input goes to), or "fan_avg", their mean. Of a shape [..., in, out]
+  /// an input goes to), or "fan_avg", their mean. For a shape [..., in, out]
   /// they are in and out times the extents in front of them.
   std::string mode = "fan_in";
   /// "truncated_normal", "untruncated_normal" or "uniform".

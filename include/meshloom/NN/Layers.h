@@ -29,8 +29,8 @@ namespace meshloom::nn {
 struct LayerOptions {
   /// Prefix of the variables' names: "dense" gives "dense/kernel".
   std::string name = "";
-  /// Of the kernel or table; vectors beside it take the layout of its last dim.
-  /// Of layers that have vectors only: of those, [n].
+  /// The layout of the kernel or table; vectors beside it take the layout of
+  /// its last dim. For layers that have vectors only, the layout of those, [n].
   std::optional<Layout> layout = std::nullopt;
   /// The initial values of kernels are uniform, by Glorot and Bengio (2010).
   Seed seed = {};
@@ -151,12 +151,12 @@ public:
   /// from them sums over the axis. Throws meshloom::Error if the heads do not
   /// divide the width.
   MultiHeadAttention(int64_t width, int64_t heads, LayerOptions options = {});
-  /// Of x [..., t, width] to itself.
+  /// Attends from x [..., t, width] to itself.
   Tensor operator()(const Tensor &x, const AttentionOptions &options = {},
                     Where loc = Where::current()) const {
     return (*this)(x, x, options, loc);
   }
-  /// Of x [..., t, width] to `memory` [..., s, width].
+  /// Attends from x [..., t, width] to `memory` [..., s, width].
   Tensor operator()(const Tensor &x, const Tensor &memory,
                     const AttentionOptions &options = {},
                     Where loc = Where::current()) const;

@@ -8,7 +8,7 @@
 /// How far predictions are from labels.
 namespace meshloom::losses {
 
-/// What becomes of the losses of a batch's examples.
+/// How the losses of a batch's examples are combined.
 class Reduction {
 public:
   /// The ways there are, under TensorFlow's names.
@@ -79,7 +79,7 @@ public:
   /// The losses of examples: neither weighted nor reduced.
   Tensor per_example(const Tensor &y_true, const Tensor &y_pred,
                      Where where = Where::current()) const;
-  /// What becomes of them.
+  /// How the losses of examples are combined.
   const Reduction &reduction() const { return how; }
   /// The same loss, reduced otherwise.
   Loss with_reduction(const Reduction &reduction) const;
@@ -88,11 +88,11 @@ private:
   Reduction how;
 };
 
-/// What every loss takes.
+/// The options of every loss.
 struct LossOptions {
   Reduction reduction = {}; ///< of a batch's losses
 };
-/// What crossentropies take.
+/// The options of crossentropies.
 struct CrossentropyOptions {
   /// Predictions are any numbers, from which softmax (or sigmoid) would make
   /// probabilities; else they are probabilities. Where they have values, and
@@ -102,19 +102,19 @@ struct CrossentropyOptions {
   double label_smoothing = 0;
   Reduction reduction = {}; ///< of a batch's losses
 };
-/// What SparseCategoricalCrossentropy takes.
+/// The options of SparseCategoricalCrossentropy.
 struct SparseCrossentropyOptions {
   bool from_logits = false; ///< see CrossentropyOptions
   /// Labels of this class cost nothing, and do not count in the mean.
   std::optional<int64_t> ignore_class = std::nullopt;
   Reduction reduction = {}; ///< of a batch's losses
 };
-/// What Huber takes.
+/// The options of Huber.
 struct HuberOptions {
   double delta = 1;         ///< up to where errors cost their square
   Reduction reduction = {}; ///< of a batch's losses
 };
-/// What BinaryFocalCrossentropy takes.
+/// The options of BinaryFocalCrossentropy.
 struct FocalOptions {
   bool apply_class_balancing = false; ///< whether alpha counts
   double alpha = 0.25;        ///< weight of class 1; of class 0 the rest
@@ -123,7 +123,7 @@ struct FocalOptions {
   double label_smoothing = 0; ///< see CrossentropyOptions
   Reduction reduction = {};   ///< of a batch's losses
 };
-/// What CategoricalFocalCrossentropy takes.
+/// The options of CategoricalFocalCrossentropy.
 struct CategoricalFocalOptions {
   double alpha = 0.25;        ///< what all is times
   double gamma = 2;           ///< how little easy examples cost
@@ -131,13 +131,13 @@ struct CategoricalFocalOptions {
   double label_smoothing = 0; ///< see CrossentropyOptions
   Reduction reduction = {};   ///< of a batch's losses
 };
-/// What Tversky takes.
+/// The options of Tversky.
 struct TverskyOptions {
   double alpha = 0.5;       ///< weight of labels that are not predicted
   double beta = 0.5;        ///< weight of predictions that are no labels
   Reduction reduction = {}; ///< of a batch's losses
 };
-/// What Circle takes.
+/// The options of Circle.
 struct CircleOptions {
   double gamma = 80;           ///< how steep it is
   double margin = 0.4;         ///< how far apart pairs are to be
@@ -297,11 +297,12 @@ categorical_focal_crossentropy(const Tensor &y_true, const Tensor &y_pred,
 
 namespace meshloom::nn {
 
-/// What compute_average_loss takes beside the losses.
+/// The options of compute_average_loss beside the losses.
 struct AverageLossOptions {
   Tensor sample_weight = {}; ///< of examples, the losses' first dims
-  /// Of all replicas together; a number or an integer scalar. Default: how many
-  /// examples there are, added up over replicas where this is one of them.
+  /// The batch of all replicas together; a number or an integer scalar.
+  /// Default: how many examples there are, added up over replicas where this is
+  /// one of them.
   std::optional<TensorLike> global_batch_size = std::nullopt;
 };
 /// The sum of the losses of a replica's examples over the size of the whole

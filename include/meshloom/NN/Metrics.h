@@ -7,10 +7,10 @@
 
 #include <concepts>
 
-/// What a model is judged by.
+/// Metrics, by which a model is judged.
 namespace meshloom::metrics {
 
-/// What a metric gets of a batch.
+/// The parts of a batch that a metric takes.
 struct MetricBatch {
   Tensor y_true;        ///< labels, or the values of Mean and Sum
   Tensor y_pred;        ///< predictions
@@ -30,9 +30,9 @@ struct MetricRule {
     Shape shape = {};
   };
   std::vector<Sum> sums; ///< all of them, 0 at first
-  /// What a batch adds to each of them.
+  /// The numbers that a batch adds to each sum.
   std::function<std::vector<Tensor>(const MetricBatch &)> add;
-  /// What they say; it gets them as f32.
+  /// The result for the sums, as f32.
   std::function<Tensor(const std::vector<Tensor> &sums)> result;
 };
 
@@ -89,17 +89,17 @@ public:
   void update_state(const Tensor &y_true, const Tensor &y_pred,
                     const Tensor &sample_weight = {},
                     Where where = Where::current()) const;
-  /// Of all batches since the last reset; mostly a scalar, f32. 0 where there
-  /// was none.
+  /// The result of all batches since the last reset; mostly a scalar, f32. 0
+  /// where there was none.
   Tensor result(Where where = Where::current()) const;
   /// Forgets all batches.
   void reset_state(Where where = Where::current()) const;
 
   /// For reports: as given, else the id.
   const std::string &name() const;
-  /// What it is known by; empty: the user's own.
+  /// The name by which it is known; empty: the user's own.
   const std::string &id() const;
-  /// What it was made with, beside the id.
+  /// The options that it was made with, beside the id.
   const PartConfig &config() const;
   /// Its sums, f64; none before the first use, or `build`.
   std::vector<DVariable> variables() const;
@@ -139,7 +139,7 @@ private:
   std::shared_ptr<State> state;
 };
 
-/// What every metric takes.
+/// The options of every metric.
 struct MetricOptions {
   std::string name = ""; ///< for reports; empty: what it is known by
 };
@@ -175,7 +175,7 @@ Metric Accuracy(const MetricOptions &options = {});
 template <std::convertible_to<std::string> S> Metric Accuracy(S &&name) {
   return Accuracy(MetricOptions{.name = std::forward<S>(name)});
 }
-/// What BinaryAccuracy takes.
+/// The options of BinaryAccuracy.
 struct BinaryAccuracyOptions {
   double threshold = 0.5; ///< greater predictions are class 1
   std::string name = "";  ///< for reports
@@ -203,7 +203,7 @@ Metric SparseCategoricalAccuracy(S &&name) {
   return SparseCategoricalAccuracy(
       MetricOptions{.name = std::forward<S>(name)});
 }
-/// What the TopK accuracies take.
+/// The options of the TopK accuracies.
 struct TopKOptions {
   int64_t k = 5;         ///< among how many
   std::string name = ""; ///< for reports
@@ -262,7 +262,7 @@ Metric CategoricalHinge(const MetricOptions &options = {});
 Metric KLDivergence(const MetricOptions &options = {});
 /// The mean of losses::poisson.
 Metric Poisson(const MetricOptions &options = {});
-/// What crossentropies take.
+/// The options of crossentropies.
 struct CrossentropyMetricOptions {
   bool from_logits = false;   ///< see losses::CrossentropyOptions
   double label_smoothing = 0; ///< of labels that are probabilities
@@ -276,7 +276,7 @@ Metric CategoricalCrossentropy(const CrossentropyMetricOptions &options = {});
 Metric
 SparseCategoricalCrossentropy(const CrossentropyMetricOptions &options = {});
 
-/// What metrics that count positives take.
+/// The options of metrics that count positives.
 struct ThresholdOptions {
   /// Greater predictions are positive. With several the result has one element
   /// for each.
@@ -291,12 +291,12 @@ Metric FalsePositives(const ThresholdOptions &options = {});
 Metric TrueNegatives(const ThresholdOptions &options = {});
 /// How many negative predictions have a positive label.
 Metric FalseNegatives(const ThresholdOptions &options = {});
-/// What Precision and Recall take.
+/// The options of Precision and Recall.
 struct RetrievalOptions {
   /// Greater predictions are positive. With several the result has one element
   /// for each. Default: 0.5, or with top_k none.
   std::vector<double> thresholds = {};
-  /// Of predictions [..., classes] only the k largest may be positive.
+  /// How many of the largest predictions [..., classes] may be positive.
   std::optional<int64_t> top_k = std::nullopt;
   /// Only that class counts.
   std::optional<int64_t> class_id = std::nullopt;

@@ -26,11 +26,11 @@ public:
   /// By name; see above.
   Policy(const std::string &name);
 
-  /// As given.
+  /// The name of the policy.
   const std::string &name() const { return known; }
-  /// Of inputs, and of weights where they are used.
+  /// The type of inputs, and of weights where they are used.
   DType compute_dtype() const { return compute; }
-  /// Of weights.
+  /// The type of weights.
   DType variable_dtype() const { return variable; }
   /// Whether both are the same.
   bool operator==(const Policy &) const = default;
@@ -49,7 +49,7 @@ void set_global_policy(const Policy &policy);
 /// While it lives, layers that this thread makes have its policy.
 class [[nodiscard]] PolicyScope {
 public:
-  /// Of that policy, or its name.
+  /// Sets that policy, or the policy of that name.
   explicit PolicyScope(const Policy &policy);
   ~PolicyScope();
   PolicyScope(const PolicyScope &) = delete;

@@ -27,11 +27,11 @@ class Module {
 public:
   /// The same variables; members are looked at where `other` has them.
   Module(const Module &other) = default;
-  /// What was moved from throws where it is used.
+  /// Moves; a use of the old module throws.
   Module(Module &&other) noexcept;
-  /// As the constructor that copies.
+  /// Copies, like the constructor.
   Module &operator=(const Module &other);
-  /// As the constructor that moves.
+  /// Moves, like the constructor.
   Module &operator=(Module &&other) noexcept;
   virtual ~Module();
 
@@ -39,7 +39,7 @@ public:
   /// meshloom::Error if this module, or one that is tracked in it, has not
   /// called `track`, or if one was moved from.
   std::vector<DVariable> variables() const;
-  /// Those made with trainable = true.
+  /// The variables that were made with trainable = true.
   std::vector<DVariable> trainable_variables() const;
   /// For `function`: what tells this module from others.
   std::shared_ptr<const void> shared_identity() const { return state; }
@@ -85,7 +85,7 @@ private:
   static constexpr bool isOnePart =
       requires(const T &part, Found &found) { find(part, found); };
 
-  /// What is in `part`, which may be a container.
+  /// Finds the variables and modules in `part`, which may be a container.
   template <typename T> static void findIn(const T &part, Found &found) {
     if constexpr (isOnePart<T>) {
       find(part, found);

@@ -17,7 +17,7 @@
 
 namespace meshloom {
 
-/// What a part was made with, by the names of its options.
+/// The options of a part, by their names.
 using PartConfig =
     std::map<std::string,
              std::variant<bool, int64_t, double, std::string,
@@ -48,7 +48,7 @@ template <typename Kind, typename Signature> class NamedPart;
 template <typename Kind, typename Result, typename... Arguments>
 class NamedPart<Kind, Result(Arguments...)> {
 public:
-  /// What it computes.
+  /// The function that a part computes.
   using Function = std::function<Result(Arguments...)>;
   /// Makes one of a config.
   using Maker = std::function<Kind(const PartConfig &)>;
@@ -73,7 +73,7 @@ public:
       : partName(std::move(name)), partConfig(std::move(config)),
         function(shared(std::move(function))) {}
 
-  /// What it computes. Throws meshloom::Error if it is empty.
+  /// Calls the function. Throws meshloom::Error if it is empty.
   Result operator()(
       Arguments... arguments,
       std::source_location where = std::source_location::current()) const {
@@ -84,9 +84,10 @@ public:
   }
   /// Whether it is not empty.
   explicit operator bool() const { return bool(function); }
-  /// What it is known by; empty: the user's own function, without a name.
+  /// The name by which it is known; empty: the user's own function, without a
+  /// name.
   const std::string &name() const { return partName; }
-  /// What it was made with.
+  /// The options that it was made with.
   const PartConfig &config() const { return partConfig; }
   /// For `meshloom::function`: what tells this one from others.
   std::shared_ptr<const void> shared_identity() const { return function; }

@@ -35,9 +35,9 @@ public:
   Hyperparameter(double number) : value(number) {}
   /// The value that the variable has at each step.
   Hyperparameter(const DVariable &variable) : value(variable) {}
-  /// What the schedule gives for the number of steps before this one.
+  /// The result of the schedule for the number of steps before this one.
   Hyperparameter(const schedules::Schedule &schedule);
-  /// What `schedule` gives for the number of the step.
+  /// The result of `schedule` for the number of the step.
   template <typename F>
     requires std::convertible_to<std::invoke_result_t<F &, const Tensor &>,
                                  Tensor>
@@ -60,11 +60,12 @@ struct LossScale {
   int64_t growth_steps = 0;
 };
 
-/// What every optimizer can do beside its own rule, as Keras has it. In each
-/// step gradients are averaged over the accumulated calls, then clipped; then
-/// variables decay, then the rule changes them, then their averages follow.
+/// The options of every optimizer beside its own rule, as Keras has them. In
+/// each step gradients are averaged over the accumulated calls, then clipped;
+/// then variables decay, then the rule changes them, then their averages
+/// follow.
 struct OptimizerOptions {
-  /// Of each step, variables lose learning_rate * weight_decay of themselves.
+  /// In each step, variables lose learning_rate * weight_decay of themselves.
   double weight_decay = 0;
   /// Whether a variable decays (biases often should not); empty: all do.
   std::function<bool(const DVariable &)> decays = {};
@@ -112,7 +113,7 @@ private:
   mutable std::map<std::pair<double, DType>, Tensor> corrections;
 };
 
-/// What an UpdateRule changes a variable by.
+/// The gradient and the state from which an UpdateRule changes a variable.
 struct Update {
   Tensor gradient;    ///< averaged and clipped
   DVariable variable; ///< already decayed
@@ -151,10 +152,11 @@ public:
   virtual bool usesStep() const { return false; }
   /// Assigns the variable and its slots.
   virtual void update(const Update &update) const = 0;
-  /// What it is saved by: the name that register_rule knows it by. By default
-  /// none: a model that is saved has the optimizer's state then, but not it.
+  /// The name that register_rule knows the rule by, for saving. By default
+  /// empty: a saved model then has the optimizer's state, but not the
+  /// optimizer.
   virtual std::string class_name() const { return ""; }
-  /// What it is made again from; by default nothing.
+  /// The numbers from which it is made again; by default none.
   virtual Config get_config() const;
 };
 
@@ -195,7 +197,7 @@ public:
   };
   /// All of them, in the order seen; `variables` has them after the counters.
   std::vector<SlotVariable> slot_variables() const;
-  /// As given, or the variable that set_learning_rate made of a number.
+  /// The given rate, or the variable that set_learning_rate made of a number.
   const Hyperparameter &learning_rate() const;
   /// Its number now; of a schedule that of the next step.
   double current_learning_rate() const;
@@ -215,10 +217,10 @@ public:
   /// of steps. In checkpoints of earlier versions others had no such number:
   /// those are restored without one.
   bool uses_iterations() const;
-  /// What it is made again from: the rule's class and numbers, the learning
-  /// rate (the present one of a variable; a schedule that has a name; nothing
-  /// of a function), the options.
-  /// Functions among the options, which are code, are not in it.
+  /// The data from which it is made again: the rule's class and numbers, the
+  /// learning rate (the present one of a variable; a schedule that has a name;
+  /// nothing of a function), the options. Functions among the options, which
+  /// are code, are not in it.
   Config config() const;
   /// The optimizer of such a config, without state. Throws meshloom::Error if
   /// its class is not known (see register_rule), or if it had a function that
@@ -240,7 +242,7 @@ public:
   void swap_with_averages(Where where = Where::current()) const;
 
 protected:
-  /// As `inner`, which is not used any more, with scaled losses.
+  /// The optimizer `inner`, which is not used any more, with scaled losses.
   Optimizer(const Optimizer &inner, const LossScale &scale);
 
 private:

@@ -7,7 +7,7 @@
 
 namespace meshloom::optimizers {
 
-/// What a learning rate is made of; braces are options instead.
+/// A type that can be a learning rate; braces are options instead.
 template <typename T>
 concept LearningRate = std::convertible_to<const T &, Hyperparameter>;
 
@@ -22,7 +22,9 @@ struct SGDOptions {
   OptimizerOptions common = {}; ///< what all optimizers have
 };
 
-/// w -= learning_rate g; with momentum:
+/// Gradient descent, with momentum if that is not 0:
+///   w -= learning_rate g
+/// With momentum:
 ///   v = momentum v - learning_rate g;  w += v
 ///   (nesterov: w += momentum v - learning_rate g)
 class SGD : public Optimizer {
@@ -276,7 +278,7 @@ struct LAMBOptions {
   OptimizerOptions common = {};        ///< what all optimizers have
 };
 
-/// LAMB (You et al., 2019): d is Adam's step of rate 1, and
+/// LAMB (You et al., 2019), where d is Adam's step of rate 1:
 ///   w -= learning_rate |w| / |d| d   (1 for |w| / |d| where either is 0)
 class LAMB : public Optimizer {
 public:
@@ -345,7 +347,8 @@ struct MuonOptions {
   bool exclude_embeddings = true; ///< names with "embedding" are Adam's
   /// Variables in whose names one of these is are Adam's, too.
   std::vector<std::string> exclude_layers = {};
-  /// What all optimizers have; its weight_decay is 0.004 where none is given.
+  /// The options of all optimizers; its weight_decay is 0.004 where none is
+  /// given.
   OptimizerOptions common = {};
 };
 
@@ -364,7 +367,7 @@ public:
       : Muon(MuonOptions{.learning_rate = learning_rate}) {}
 };
 
-/// What LossScaleOptimizer takes.
+/// The options of LossScaleOptimizer.
 struct LossScaleOptions {
   double initial_scale = 32768;        ///< at first
   bool dynamic = true;                 ///< whether it changes

@@ -10,7 +10,7 @@ namespace meshloom::metrics {
 // does not count, and weights that are no integers do. All throw
 // meshloom::Error if num_classes is not positive, or a target is no class.
 
-/// What IoU takes.
+/// The options of IoU.
 struct IoUOptions {
   int64_t num_classes = 0;     ///< of labels and predictions
   Shape target_class_ids = {}; ///< the mean is over these
@@ -31,7 +31,7 @@ Metric IoU(I num_classes, const Shape &target_class_ids) {
                         .target_class_ids = target_class_ids});
 }
 
-/// What BinaryIoU takes.
+/// The options of BinaryIoU.
 struct BinaryIoUOptions {
   Shape target_class_ids = {0, 1}; ///< the mean is over these
   double threshold = 0.5;          ///< from it on a prediction is class 1
@@ -40,7 +40,7 @@ struct BinaryIoUOptions {
 /// IoU of two classes, of predictions that are floats.
 Metric BinaryIoU(const BinaryIoUOptions &options = {});
 
-/// What MeanIoU takes.
+/// The options of MeanIoU.
 struct MeanIoUOptions {
   int64_t num_classes = 0; ///< of labels and predictions
   /// Where labels have it nothing counts.
@@ -57,7 +57,7 @@ template <std::integral I> Metric MeanIoU(I num_classes) {
   return MeanIoU(MeanIoUOptions{.num_classes = num_classes});
 }
 
-/// What OneHotIoU takes.
+/// The options of OneHotIoU.
 struct OneHotIoUOptions {
   int64_t num_classes = 0;     ///< of labels and predictions
   Shape target_class_ids = {}; ///< the mean is over these
@@ -76,7 +76,7 @@ Metric OneHotIoU(I num_classes, const Shape &target_class_ids) {
                                     .target_class_ids = target_class_ids});
 }
 
-/// What OneHotMeanIoU takes.
+/// The options of OneHotMeanIoU.
 struct OneHotMeanIoUOptions {
   int64_t num_classes = 0; ///< of labels and predictions
   /// Where labels have it nothing counts.

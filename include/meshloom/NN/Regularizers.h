@@ -4,7 +4,7 @@
 
 #include "meshloom/NN/Named.h"
 
-/// What large weights cost.
+/// Regularizers, the costs of large weights.
 namespace meshloom::regularizers {
 
 /// Gives of a weight a scalar that is added to the loss.

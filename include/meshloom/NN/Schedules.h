@@ -18,7 +18,7 @@ public:
   using NamedPart::NamedPart;
 };
 
-/// What ExponentialDecay and InverseTimeDecay take.
+/// The options of ExponentialDecay and InverseTimeDecay.
 struct DecayOptions {
   double initial_learning_rate = 0; ///< of the first step
   double decay_steps = 0;           ///< after how many it falls once more
@@ -51,7 +51,7 @@ inline Schedule InverseTimeDecay(double initial_learning_rate,
 Schedule PiecewiseConstantDecay(const std::vector<int64_t> &boundaries,
                                 const std::vector<double> &values);
 
-/// What PolynomialDecay takes.
+/// The options of PolynomialDecay.
 struct PolynomialDecayOptions {
   double initial_learning_rate = 0;  ///< of the first step
   double decay_steps = 0;            ///< when the end is reached
@@ -71,7 +71,7 @@ inline Schedule PolynomialDecay(double initial_learning_rate,
       initial_learning_rate, decay_steps, end_learning_rate, power, cycle});
 }
 
-/// What CosineDecay takes.
+/// The options of CosineDecay.
 struct CosineDecayOptions {
   double initial_learning_rate = 0; ///< of the first step
   double decay_steps = 0;           ///< how many it falls, after the warmup
@@ -91,7 +91,7 @@ inline Schedule CosineDecay(double initial_learning_rate, double decay_steps,
                          .alpha = alpha});
 }
 
-/// What CosineDecayRestarts takes.
+/// The options of CosineDecayRestarts.
 struct CosineDecayRestartsOptions {
   double initial_learning_rate = 0; ///< of the first step
   double first_decay_steps = 0;     ///< how many the first wave has

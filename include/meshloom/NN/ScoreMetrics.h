@@ -5,9 +5,9 @@
 
 namespace meshloom::metrics {
 
-/// What F1Score takes.
+/// The options of F1Score.
 struct F1ScoreOptions {
-  /// What is made of the classes: "none" (a score for each), "micro" (one of
+  /// How the classes are combined: "none" (a score for each), "micro" (one of
   /// their counts together), "macro" (the mean of scores), or "weighted" (by
   /// how many labels each has).
   std::string average = "none";
@@ -25,7 +25,7 @@ template <std::convertible_to<std::string> S> Metric F1Score(S &&average) {
   return F1Score(F1ScoreOptions{.average = std::forward<S>(average)});
 }
 
-/// What FBetaScore takes.
+/// The options of FBetaScore.
 struct FBetaScoreOptions {
   std::string average = "none"; ///< see F1ScoreOptions
   double beta = 1;              ///< so many times recall counts
@@ -39,12 +39,12 @@ template <std::convertible_to<std::string> S> Metric FBetaScore(S &&average) {
   return FBetaScore(FBetaScoreOptions{.average = std::forward<S>(average)});
 }
 
-/// What R2Score takes.
+/// The options of R2Score.
 struct R2ScoreOptions {
-  /// What is made of the outputs: "uniform_average", by the variance of their
+  /// How the outputs are combined: "uniform_average", by the variance of their
   /// labels ("variance_weighted_average"), or "none" (a score for each).
   std::string class_aggregation = "uniform_average";
-  /// Of a model with so many regressors the adjusted score; 0: as it is.
+  /// The number of regressors for the adjusted score; 0: the score as it is.
   int64_t num_regressors = 0;
   std::string name = ""; ///< for reports
 };
@@ -53,7 +53,7 @@ struct R2ScoreOptions {
 /// Throws meshloom::Error if an option is unknown or negative.
 Metric R2Score(const R2ScoreOptions &options = {});
 
-/// What correlations take.
+/// The options of correlations.
 struct CorrelationOptions {
   int64_t axis = -1;     ///< along which labels go with predictions
   std::string name = ""; ///< for reports

@@ -6,7 +6,7 @@
 
 namespace meshloom::metrics {
 
-/// What AUC takes.
+/// The options of AUC.
 struct AUCOptions {
   int64_t num_thresholds = 200; ///< of predictions, evenly in [0, 1]
   /// "ROC", "PR" (precision over recall), or "PRGAIN" (precision gain over
@@ -38,10 +38,10 @@ template <std::integral I> Metric AUC(I num_thresholds) {
   return AUC(AUCOptions{.num_thresholds = num_thresholds});
 }
 
-/// What metrics at a rate take beside the rate.
+/// The options of metrics at a rate beside the rate.
 struct AtRateOptions {
   int64_t num_thresholds = 200; ///< of predictions, evenly in [0, 1]
-  /// Of predictions [..., classes] only that class counts.
+  /// The only class that counts of predictions [..., classes].
   std::optional<int64_t> class_id = std::nullopt;
   std::string name = ""; ///< for reports
 };

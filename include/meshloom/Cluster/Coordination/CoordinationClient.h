@@ -20,12 +20,13 @@ struct CoordinationClientOptions {
   std::string address; ///< the service's, "host:port"
   int64_t rank = 0;
   int64_t size = 1;
-  /// What others call this machine; empty: its name.
+  /// The name by which others reach this machine; empty: its host name.
   std::string host;
   /// Digest of the program; all ranks' must be equal. Empty: of this process'
   /// executable file.
   std::string binaryHash;
-  /// Of Meshloom; all ranks' must be equal. Empty: this library's buildId().
+  /// The version of Meshloom; all ranks' must be equal. Empty: this library's
+  /// buildId().
   std::string version;
   std::string token; ///< see CoordinationServiceOptions
   TlsFiles tls;
@@ -35,7 +36,7 @@ struct CoordinationClientOptions {
   std::chrono::milliseconds startTimeout{60000};
 };
 
-/// What ranks know of each other once all are there.
+/// The data that ranks know of each other once all are there.
 struct RankInfo {
   int64_t rank = 0;
   std::string host;
@@ -52,7 +53,8 @@ public:
   /// them).
   static Result<std::shared_ptr<CoordinationClient>>
   connect(CoordinationClientOptions options);
-  /// As a process that ends without `shutdown`: the others take it for lost.
+  /// Ends like a process that ends without `shutdown`: the others take it for
+  /// lost.
   ~CoordinationClient() override;
 
   int64_t rank() const;
@@ -61,7 +63,7 @@ public:
   uint64_t generation() const;
   /// runName(generation()).
   std::string runName() const;
-  /// Of every rank, in order.
+  /// The data of every rank, in order.
   const std::vector<RankInfo> &ranks() const;
 
   Status set(const std::string &key, std::string_view value) override;
@@ -107,7 +109,7 @@ private:
   std::unique_ptr<State> state;
 };
 
-/// What names of things that belong to one run begin with: "meshloom-" and 16
+/// The beginning of names of things that belong to one run: "meshloom-" and 16
 /// digits of its generation.
 std::string runName(uint64_t generation);
 

@@ -31,7 +31,7 @@ struct CoordinationServiceOptions {
   int64_t size = 1;
   /// The rank in whose process it runs, for messages; -1: in none.
   int64_t rank = -1;
-  /// What every call must bring along; empty: nothing.
+  /// The secret that every call must carry; empty: none.
   std::string token;
   TlsFiles tls;
   /// Where the host of `address` is another than this machine's loopback: needs

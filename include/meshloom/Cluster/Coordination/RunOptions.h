@@ -1,5 +1,5 @@
-// What rank 0 and every rank give the coordination service and their clients,
-// as the environment says.
+// The options that rank 0 and every rank give the coordination service and
+// their clients, as the environment says.
 #pragma once
 
 #include "meshloom/Cluster/Coordination/CoordinationClient.h"
@@ -8,7 +8,7 @@
 
 namespace meshloom {
 
-/// What the service of a group is to be. From the environment: MESHLOOM_TOKEN;
+/// The options of a group's service. From the environment: MESHLOOM_TOKEN;
 /// MESHLOOM_TLS_CERTIFICATE, MESHLOOM_TLS_KEY and MESHLOOM_TLS_AUTHORITY,
 /// paths; MESHLOOM_HEARTBEAT_TIMEOUT and MESHLOOM_START_TIMEOUT, seconds;
 /// MESHLOOM_PLAIN_NETWORK=1, see allowPlainNetwork. Its size, address and

@@ -39,15 +39,15 @@ public:
 
   const int64_t worker;
 };
-/// What is scheduled: gives the calls that a worker is to make, one after the
-/// other; none: it is asked for nothing, and keeps its elements. Called by a
-/// thread of that worker's, once for each try.
+/// A scheduled function: gives the calls that a worker is to make, one after
+/// the other; none: it is asked for nothing, and keeps its elements. Called by
+/// a thread of that worker's, once for each try.
 using Closure = std::function<std::vector<FunctionCall>(WorkerCall &worker)>;
 
 /// Behind ClusterCoordinator; one of a strategy.
 class Coordination;
 std::shared_ptr<Coordination> coordinationOf(const Strategy &strategy);
-/// That of the strategy; null where it has no parameter servers.
+/// The coordination of the strategy; null where it has no parameter servers.
 std::shared_ptr<Coordination> coordinationIfAny(const Strategy &strategy);
 std::shared_ptr<RemoteResult> schedule(Coordination &coordination,
                                        Closure closure);
@@ -64,7 +64,7 @@ template <typename T> inline constexpr bool isRemoteValue = false;
 template <typename R>
 inline constexpr bool isRemoteValue<RemoteValue<R>> = true;
 
-/// What a function sees of an argument that workers have their own of.
+/// The value that a function sees of an argument with a value for each worker.
 template <typename T> struct OfWorker {
   using type = T;
   static constexpr bool differs = false;
@@ -72,7 +72,8 @@ template <typename T> struct OfWorker {
 };
 } // namespace detail
 
-/// What a scheduled function returns, or will. A handle; copying is cheap.
+/// The result of a scheduled function, now or later. A handle; copying is
+/// cheap.
 template <typename R> class RemoteValue {
 public:
   /// For ClusterCoordinator, which makes them.
@@ -90,7 +91,7 @@ private:
   std::shared_ptr<detail::RemoteResult> result;
   std::shared_ptr<const std::optional<R>> structure;
 };
-/// Of a function that returns nothing.
+/// The result of a function that returns nothing.
 template <> class RemoteValue<void> {
 public:
   /// For ClusterCoordinator, which makes them.
@@ -216,10 +217,10 @@ public:
       : own(strategy), coordination(detail::coordinationOf(strategy)) {}
 
   /// Has a worker run function(args...), and returns at once; blocks while
-  /// 262144 wait. Of a PerWorkerValues the function gets the worker's value, of
-  /// an iterator of a PerWorkerDataset its next element. Traces and compiles
-  /// where that has not been done. Throws what a function before it threw. Only
-  /// a `function` can be scheduled, and not with results of others.
+  /// 262144 wait. For a PerWorkerValues the function gets the worker's value,
+  /// for an iterator of a PerWorkerDataset its next element. Traces and
+  /// compiles where that has not been done. Throws what a function before it
+  /// threw. Only a `function` can be scheduled, and not with results of others.
   template <typename F, typename... Args>
     requires detail::Schedulable<Function<F>, Args...>
   auto schedule(const Function<F> &function, const Args &...args) const {
@@ -281,7 +282,7 @@ public:
   auto create_per_worker_dataset(const RegisteredDataset<T> &dataset) const {
     return PerWorkerDataset<T>(dataset.internal());
   }
-  /// Of each worker's number, what fn gives for it.
+  /// The results of fn for each worker's number.
   template <typename F> auto create_per_worker_values(F fn) const {
     std::vector<std::decay_t<std::invoke_result_t<F &, int64_t>>> values;
     for (int64_t i = 0; i < detail::workerCount(get()); ++i)

@@ -9,7 +9,7 @@
 
 namespace meshloom {
 
-/// What a ParameterServerStrategy is given beside the cluster.
+/// The options of a ParameterServerStrategy beside the cluster.
 struct ParameterServerOptions {
   /// How many parts a variable is cut into; none: it is whole.
   Partitioner variable_partitioner = {};
@@ -18,8 +18,8 @@ struct ParameterServerOptions {
   std::optional<double> connect_timeout_seconds = std::nullopt;
   /// How long a worker that was lost is waited for.
   double worker_timeout_seconds = 3600;
-  /// What servers want each call to bring along. Default: the environment's
-  /// MESHLOOM_TOKEN.
+  /// The secret that servers want each call to carry. Default: the
+  /// environment's MESHLOOM_TOKEN.
   std::optional<std::string> token = std::nullopt;
   /// By which they and this process know each other, see ServerOptions::tls.
   std::optional<TlsFiles> tls = std::nullopt;
@@ -34,12 +34,12 @@ struct ParameterServerOptions {
 ///   auto scope = strategy.scope();
 ///   DVariable w(zeros({4, 4})); // on /job:ps/task:0
 ///
-/// A function reads what variables have when it begins. What it assigns is
-/// sent to their servers, which change them at once, one update after the
-/// other: assign_add adds to whatever the variable has by then, and an
-/// optimizer's rule is run there, on the gradients that are sent. The function
-/// sees its own assign, assign_add and assign_sub; what an optimizer or a
-/// scatter made of a variable it sees in the next call.
+/// A function reads the values that variables have when it begins. Its
+/// assignments are sent to their servers, which change them at once, one update
+/// after the other: assign_add adds to whatever the variable has by then, and
+/// an optimizer's rule is run there, on the gradients that are sent. The
+/// function sees its own assign, assign_add and assign_sub; what an optimizer
+/// or a scatter made of a variable it sees in the next call.
 ///
 /// Reading a variable elsewhere fetches it, and functions that are called
 /// rather than scheduled run here.
@@ -63,8 +63,8 @@ public:
 };
 
 namespace detail {
-/// Of equal workers the replicas of each: its GPUs, or 1 without any. Throws
-/// meshloom::Error if the numbers differ.
+/// The number of replicas of each of several equal workers: its GPUs, or 1
+/// without any. Throws meshloom::Error if the numbers differ.
 int64_t replicasOfWorkers(const std::vector<int64_t> &gpus);
 } // namespace detail
 

@@ -15,7 +15,7 @@ namespace meshloom {
 using Partitioner =
     std::function<std::vector<int64_t>(const Shape &shape, DType dtype)>;
 
-/// As many parts as asked for, or as there are rows.
+/// Makes as many parts as asked for, or as there are rows.
 class FixedShardsPartitioner {
 public:
   /// Throws meshloom::Error if the number is less than 1.
@@ -26,9 +26,10 @@ private:
   int64_t count;
 };
 
-/// As many parts as there are with `min_shard_bytes` in each, `max_shards` at
-/// most: max(1, min(rows, max_shards, ceil(bytes / min_shard_bytes))). The
-/// ceiling is TensorFlow's: parts may be somewhat smaller.
+/// Makes as many parts as there are with `min_shard_bytes` in each,
+/// `max_shards` at most: max(1, min(rows, max_shards, ceil(bytes /
+/// min_shard_bytes))). The ceiling is TensorFlow's: parts may be somewhat
+/// smaller.
 class MinSizePartitioner {
 public:
   /// Throws meshloom::Error if a number is less than 1.
@@ -40,8 +41,8 @@ private:
   int64_t least, most;
 };
 
-/// As few parts as there are with `max_shard_bytes` at most in each (a row, if
-/// that is more), but not more than `max_shards`.
+/// Makes as few parts as there are with `max_shard_bytes` at most in each (a
+/// row, if that is more), but not more than `max_shards`.
 class MaxSizePartitioner {
 public:
   /// Throws meshloom::Error if a number is less than 1.

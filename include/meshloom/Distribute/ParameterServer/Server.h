@@ -10,10 +10,10 @@
 
 namespace meshloom {
 
-/// What a Server is given. Whoever can call a server can have it run a program:
-/// one without certificates listens on loopback addresses only.
+/// The options of a Server. Whoever can call a server can have it run a
+/// program: one without certificates listens on loopback addresses only.
 struct ServerOptions {
-  /// What every call must bring along. Default: the environment's
+  /// The secret that every call must carry. Default: the environment's
   /// MESHLOOM_TOKEN.
   std::optional<std::string> token = std::nullopt;
   /// By which servers and coordinator know each other. Default: the

@@ -38,7 +38,7 @@ struct WorkerIteration {
   std::shared_ptr<const WorkerDatasetName> dataset;
 };
 
-/// What `dataset_fn` gives: of the worker's number, if it takes one.
+/// The dataset of `dataset_fn`: for the worker's number, if it takes one.
 template <typename F> auto datasetOf(F &dataset_fn, int64_t worker) {
   if constexpr (std::is_invocable_v<F &, int64_t>)
     return dataset_fn(worker);

@@ -5,12 +5,12 @@
 
 namespace meshloom::layers {
 
-/// What MultiHeadAttention takes beside heads and their size.
+/// The options of MultiHeadAttention beside heads and their size.
 struct MultiHeadAttentionOptions {
   int64_t value_dim = 0; ///< of each head's values; 0: key_dim
   double dropout = 0;    ///< of attention weights, in training
-  /// Of keys and values, each for as many of the query's in a row (grouped
-  /// queries); 0: as many as the query has.
+  /// The heads of keys and values, each for as many of the query's in a row
+  /// (grouped queries); 0: as many as the query has.
   int64_t num_key_value_heads = 0;
   bool use_bias = true; ///< of the projections
   bool causal = false;  ///< position i sees positions 0 to i only
@@ -52,10 +52,10 @@ public:
                      MultiHeadAttentionOptions options = {});
 };
 
-/// What Attention and AdditiveAttention take.
+/// The options of Attention and AdditiveAttention.
 struct AttentionLayerOptions {
   bool use_scale = false; ///< products are times a learnt "scale", 1 at first
-  /// Of Attention: "dot" scores by products, "concat" by a learnt
+  /// How Attention scores: "dot" by products, "concat" by a learnt
   /// "concat_score_weight", 1 at first, times sum(tanh(scale (query + key))).
   std::string score_mode = "dot";
   double dropout = 0;  ///< of attention weights, in training

@@ -20,19 +20,20 @@ struct FactorRange {
   FactorRange(double lower, double upper) : lower(lower), upper(upper) {}
 };
 
-/// What random layers of images take.
+/// The options of random layers of images.
 struct AugmentationOptions {
   std::optional<uint32_t> seed = std::nullopt; ///< default: of the process
   std::string data_format = "channels_last";   ///< or "channels_first"
   std::string name = "";                       ///< default: after the class
   LayerOptions common = {};                    ///< of all layers
 };
-/// What layers that move pixels take.
+/// The options of layers that move pixels.
 struct RandomTransformOptions {
-  /// What lies outside of an image: "reflect" (d c b a | a b c d | d c b a),
-  /// "wrap" (a b c d | a b c d), "nearest" (a a a | a b c d) or "constant".
+  /// How places outside of an image are filled: "reflect" (d c b a | a b c d |
+  /// d c b a), "wrap" (a b c d | a b c d), "nearest" (a a a | a b c d) or
+  /// "constant".
   std::string fill_mode = "reflect";
-  /// What lies between pixels: "bilinear" or "nearest".
+  /// How values between pixels are computed: "bilinear" or "nearest".
   std::string interpolation = "bilinear";
   std::optional<uint32_t> seed = std::nullopt; ///< default: of the process
   double fill_value = 0;                       ///< see fill_mode "constant"
@@ -40,7 +41,7 @@ struct RandomTransformOptions {
   std::string name = "";                       ///< default: after the class
   LayerOptions common = {};                    ///< of all layers
 };
-/// What layers that change values take.
+/// The options of layers that change values.
 struct RandomValueOptions {
   /// The lowest and the highest value of an image: results stay within.
   std::vector<double> value_range = {0, 255};

@@ -6,8 +6,8 @@
 
 namespace meshloom::layers {
 
-/// What ConvLSTM takes beside filters and window; see ConvolutionOptions and
-/// RecurrentOptions.
+/// The options of ConvLSTM beside filters and window; see ConvolutionOptions
+/// and RecurrentOptions.
 struct ConvLSTMOptions {
   Sizes strides = 1;                         ///< of x's convolution
   std::string padding = "valid";             ///< of x's convolution, or "same"
@@ -40,7 +40,7 @@ struct ConvLSTMOptions {
 /// An LSTM of images (Shi et al., 2015): x [batch, steps, spatial..., n] ->
 /// [batch, spatial'..., filters], or [batch, steps, spatial'..., filters] with
 /// return_sequences. The products are convolutions, that of h of strides 1 and
-/// padding "same". What is said of LSTM holds for it.
+/// padding "same". See LSTM for the rest.
 template <int Rank> class ConvLSTM : public Recurrent {
 public:
   /// ConvLSTM2D(32, 3, {.padding = "same"}). Weights are "kernel" [window...,

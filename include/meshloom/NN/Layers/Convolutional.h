@@ -5,7 +5,7 @@
 
 namespace meshloom::layers {
 
-/// What Conv1D, Conv2D and Conv3D take beside filters and window.
+/// The options of Conv1D, Conv2D and Conv3D beside filters and window.
 struct ConvolutionOptions {
   Sizes strides = 1; ///< how far windows are apart
   /// "valid", "same" or, of Conv1D, "causal": nothing is seen of later steps.
@@ -35,7 +35,7 @@ using Conv1D = Conv<1>; ///< x [batch, steps, features]
 using Conv2D = Conv<2>; ///< x [batch, rows, columns, features]
 using Conv3D = Conv<3>; ///< with three spatial dims
 
-/// What transposed convolutions take beside filters and window.
+/// The options of transposed convolutions beside filters and window.
 struct TransposedOptions {
   Sizes strides = 1;             ///< how far elements of x are put
   std::string padding = "valid"; ///< or "same": strides times x
@@ -68,7 +68,7 @@ using Conv1DTranspose = ConvTranspose<1>; ///< x [batch, steps, features]
 using Conv2DTranspose = ConvTranspose<2>; ///< x [batch, rows, columns, ...]
 using Conv3DTranspose = ConvTranspose<3>; ///< with three spatial dims
 
-/// What DepthwiseConv1D and 2D, and SeparableConv1D and 2D take beside the
+/// The options of DepthwiseConv1D and 2D, and SeparableConv1D and 2D beside the
 /// window.
 struct DepthwiseOptions {
   Sizes strides = 1;                         ///< how far windows are apart
@@ -112,7 +112,7 @@ public:
 using SeparableConv1D = SeparableConv<1>; ///< x [batch, steps, features]
 using SeparableConv2D = SeparableConv<2>; ///< x [batch, rows, columns, ...]
 
-/// What pooling takes beside the window.
+/// The options of pooling beside the window.
 struct PoolingOptions {
   std::optional<Sizes> strides = std::nullopt; ///< default: the window's sizes
   std::string padding = "valid";               ///< or "same"
@@ -139,7 +139,7 @@ using AveragePooling1D = AveragePooling<1>; ///< x [batch, steps, features]
 using AveragePooling2D = AveragePooling<2>; ///< x [batch, rows, columns, ...]
 using AveragePooling3D = AveragePooling<3>; ///< with three spatial dims
 
-/// What pooling over all spatial dims takes.
+/// The options of pooling over all spatial dims.
 struct GlobalPoolingOptions {
   bool keepdims = false;                     ///< spatial dims stay, as 1
   std::string data_format = "channels_last"; ///< or "channels_first"
@@ -169,9 +169,9 @@ using GlobalAveragePooling2D = GlobalAveragePooling<2>;
 using GlobalAveragePooling3D = GlobalAveragePooling<3>;
 
 /// The largest element of each of so many windows, which are spread evenly over
-/// each spatial dim: [batch, spatial..., n] -> [batch, output_size..., n]. Of n
-/// elements and m windows number i goes from floor(i n / m) to ceil((i + 1) n /
-/// m).
+/// each spatial dim: [batch, spatial..., n] -> [batch, output_size..., n]. With
+/// n elements and m windows number i goes from floor(i n / m) to ceil((i + 1) n
+/// / m).
 template <int Rank> class AdaptiveMaxPooling : public Layer {
 public:
   /// AdaptiveMaxPooling2D(7).

@@ -7,13 +7,13 @@
 /// Layers as Keras has them, made by options, built by their first input.
 namespace meshloom::layers {
 
-/// What layers without options of their own take.
+/// The options of layers without options of their own.
 struct PlainOptions {
   std::string name = "";    ///< default: after the class
   LayerOptions common = {}; ///< of all layers
 };
 
-/// What Dense takes beside the units.
+/// The options of Dense beside the units.
 struct DenseOptions {
   activations::Activation activation = {}; ///< of the result
   bool use_bias = true;                    ///< whether one is added
@@ -40,7 +40,7 @@ public:
   DVariable bias() const;   ///< [units]; empty where there is none
 };
 
-/// What Embedding takes beside the sizes.
+/// The options of Embedding beside the sizes.
 struct EmbeddingOptions {
   initializers::Initializer embeddings_initializer =
       "random_uniform";                                  ///< random
@@ -109,7 +109,7 @@ public:
   explicit Softmax(int64_t axis = -1, PlainOptions options = {});
 };
 
-/// What Dropout takes beside the rate.
+/// The options of Dropout beside the rate.
 struct DropoutOptions {
   std::optional<uint32_t> seed = std::nullopt; ///< default: of the process
   std::string name = "";                       ///< default: "dropout"
@@ -168,7 +168,7 @@ public:
   /// A name for a tensor of a graph.
   explicit Identity(PlainOptions options = {});
 };
-/// What ActivityRegularization takes.
+/// The options of ActivityRegularization.
 struct ActivityOptions {
   double l1 = 0;            ///< of the sum of |x|
   double l2 = 0;            ///< of the sum of x^2
@@ -187,7 +187,7 @@ public:
   explicit ActivityRegularization(N l1, double l2 = 0)
       : ActivityRegularization(ActivityOptions{.l1 = double(l1), .l2 = l2}) {}
 };
-/// What PReLU takes.
+/// The options of PReLU.
 struct PReLUOptions {
   initializers::Initializer alpha_initializer = "zeros"; ///< of alpha
   regularizers::Regularizer alpha_regularizer = {};      ///< adds to the losses
@@ -219,10 +219,10 @@ public:
 /// A function of the user's as a layer without weights. It cannot be saved.
 class Lambda : public Layer {
 public:
-  /// Of one tensor.
+  /// A function of one tensor.
   explicit Lambda(std::function<Tensor(const Tensor &)> function,
                   PlainOptions options = {});
-  /// Of several, which the layer is called on.
+  /// A function of several tensors, which the layer is called on.
   explicit Lambda(std::function<Tensor(const std::vector<Tensor> &)> function,
                   PlainOptions options = {});
 };

@@ -5,7 +5,7 @@
 
 namespace meshloom::layers {
 
-/// What EinsumDense takes beside the equation and sizes.
+/// The options of EinsumDense beside the equation and sizes.
 struct EinsumDenseOptions {
   activations::Activation activation = {}; ///< of the result
   /// Letters of the result's dims that the bias has; empty: there is none.

@@ -1,7 +1,7 @@
 // Layer: what all layers of `meshloom::layers` and all models are.
 //
-// A Layer is a handle: copies are the same layer, with the same weights. What
-// it does is in a LayerImpl, from which one's own layers derive:
+// A Layer is a handle: copies are the same layer, with the same weights. Its
+// implementation is a LayerImpl, from which your own layers derive:
 //
 //   struct LinearImpl : LayerImpl {
 //     explicit LinearImpl(int64_t units) : LayerImpl("Linear"), units(units) {}
@@ -47,7 +47,7 @@
 
 namespace meshloom {
 
-/// What a layer is called with beside its inputs.
+/// The options of a call of a layer, beside its inputs.
 struct CallOptions {
   /// Whether this is training. Not given: as in the call that this one is a
   /// part of, else no.
@@ -72,22 +72,23 @@ struct WeightOptions {
   bool trainable = true;
   /// Adds to the losses.
   regularizers::Regularizer regularizer = {};
-  /// What optimizers bring it to after each step.
+  /// Applied by optimizers after each step.
   constraints::Constraint constraint = {};
   /// Where none is given for the layer. None: replicated on the default mesh.
   std::optional<Layout> layout = std::nullopt;
 };
 
-/// What every layer can be made with, beside its name.
+/// The options of every layer, beside its name.
 struct LayerOptions {
   /// Layouts of its weights by their names: {{"kernel", layout}}.
   std::map<std::string, Layout> layouts = {};
-  /// Of what it gives, if of the same rank.
+  /// The layout of the result, if it has the same rank.
   std::optional<Layout> output_layout = std::nullopt;
   DType dtype = DType::F32; ///< of its weights; F32: as the policy says
   bool trainable = true;    ///< see Layer::set_trainable
-  /// Of what it gives, divided by the size of the batch; adds to the losses, as
-  /// Keras's argument of that name. MultiHeadAttention's is of its projections.
+  /// Regularizes the result, divided by the size of the batch; adds to the
+  /// losses, as Keras's argument of that name. For MultiHeadAttention it
+  /// regularizes the projections.
   regularizers::Regularizer activity_regularizer = {};
   /// In which types it computes and keeps weights. None: that of the thread,
   /// when the layer is made; see mixed_precision::policy.
@@ -100,7 +101,7 @@ struct NamedVariable {
   DVariable variable; ///< the weight
 };
 
-/// What an input of a layer must be, once it is built.
+/// The requirements on an input of a layer, once it is built.
 struct InputSpec {
   std::optional<int64_t> rank = std::nullopt; ///< exactly
   int64_t min_rank = 0;                       ///< at least
@@ -116,7 +117,7 @@ class Layer {
 public:
   /// An empty one.
   Layer() = default;
-  /// Of an implementation.
+  /// A handle of an implementation.
   explicit Layer(std::shared_ptr<LayerImpl> impl) : impl(std::move(impl)) {}
 
   /// Whether it is not empty.
@@ -124,11 +125,11 @@ public:
   /// Whether both are the same layer.
   bool is(const Layer &other) const { return impl == other.impl; }
 
-  /// What it gives for x. The first call builds it. Throws meshloom::Error if
+  /// The result for x. The first call builds it. Throws meshloom::Error if
   /// x does not fit what it was built for.
   Tensor operator()(const Tensor &x, const CallOptions &options = {},
                     Where where = Where::current()) const;
-  /// What it gives for several inputs.
+  /// The result for several inputs.
   Tensor operator()(const std::vector<Tensor> &xs,
                     const CallOptions &options = {},
                     Where where = Where::current()) const;
@@ -158,23 +159,24 @@ public:
   /// Whether its weights are there.
   bool built() const;
 
-  /// As given, or after its class: "dense". A model gives those of one name
-  /// "dense", "dense_1", ...
+  /// The given name, or one after its class: "dense". A model names those of
+  /// one class "dense", "dense_1", ...
   const std::string &name() const;
-  /// Of its class, "Dense".
+  /// The name of its class, "Dense".
   const std::string &class_name() const;
   /// The layers that it is made of.
   std::vector<Layer> layers() const;
-  /// What it was called on as a part of a model; of a model what its graph
-  /// begins with. Throws meshloom::Error if there is none, or more than one.
+  /// The tensor that it was called on as a part of a model; for a model the
+  /// input of its graph. Throws meshloom::Error if there is none, or more than
+  /// one.
   SymbolicTensor input(Where where = Where::current()) const;
-  /// What it gives there:
+  /// The tensor that it returned there:
   ///   Model features(model.inputs(), model.get_layer("hidden").output());
   SymbolicTensor output(Where where = Where::current()) const;
-  /// That of `layers` with this name. Throws meshloom::Error if there is none,
-  /// and lists them.
+  /// The layer of `layers` with this name. Throws meshloom::Error if there is
+  /// none, and lists them.
   Layer get_layer(std::string_view name) const;
-  /// That of `layers` with this index; negative ones count from the end.
+  /// The layer of `layers` with this index; negative ones count from the end.
   Layer get_layer(int64_t index) const;
 
   /// Its weights and those of its layers, and what else they keep (counts of
@@ -183,14 +185,14 @@ public:
   std::vector<DVariable> variables() const;
   /// With their paths.
   std::vector<NamedVariable> named_variables() const;
-  /// That of this path, such as "kernel". Throws meshloom::Error if there is
-  /// none, and lists the paths.
+  /// The variable of this path, such as "kernel". Throws meshloom::Error if
+  /// there is none, and lists the paths.
   DVariable variable(std::string_view path) const;
-  /// Those that optimizers get.
+  /// The variables that optimizers train.
   std::vector<DVariable> trainable_variables() const;
   /// The others.
   std::vector<DVariable> non_trainable_variables() const;
-  /// Those of `variables` that training or the user gives values.
+  /// The `variables` whose values training or the user sets.
   std::vector<DVariable> weights() const;
   /// The values of `weights`.
   std::vector<Tensor> get_weights() const;
@@ -225,7 +227,7 @@ private:
   std::shared_ptr<LayerImpl> impl;
 };
 
-/// What a layer does; see above.
+/// The implementation of a layer; see above.
 class LayerImpl : public std::enable_shared_from_this<LayerImpl> {
 public:
   /// `class_name`: by which it is saved; `name`: its own, default "class_name".
@@ -235,7 +237,7 @@ public:
   LayerImpl &operator=(const LayerImpl &) = delete;
   virtual ~LayerImpl();
 
-  // What a layer overrides.
+  // Functions that a layer overrides.
 
   /// Makes its weights for an input of that shape; -1: any size.
   virtual void build(const Shape &input);
@@ -247,20 +249,21 @@ public:
   virtual std::vector<Tensor> call_many(const std::vector<Tensor> &xs,
                                         const CallOptions &options);
   /// Which positions of each result count, where `masks`, one for each input,
-  /// say it of these (i1 of their first dims; empty: all). What is empty or not
-  /// of a result's first dims counts as all. By default the first input's.
+  /// say it of these (i1 of their first dims; empty: all positions count). A
+  /// mask that is empty or does not fit a result's first dims counts as all. By
+  /// default the first input's.
   virtual std::vector<Tensor> compute_mask(const std::vector<Tensor> &xs,
                                            const std::vector<Tensor> &masks);
-  /// What its constructor was given. By default the name.
+  /// The arguments of its constructor. By default the name.
   virtual Config get_config() const;
 
-  /// As a handle.
+  /// A handle of this layer.
   Layer handle();
   /// See Layer::name.
   const std::string &name() const;
   /// See Layer::class_name.
   const std::string &class_name() const;
-  /// What it was made with.
+  /// The options that it was made with.
   const LayerOptions &options() const;
   /// See Layer::trainable.
   bool trainable() const;
@@ -294,10 +297,9 @@ protected:
   }
   /// Says that a module is a part of this layer.
   void track(const std::string &name, const Module &module);
-  /// Of the `index`-th input of calls to come.
+  /// Sets the requirements on the `index`-th input of calls to come.
   void set_input_spec(InputSpec spec, size_t index = 0);
-  /// What is random in its calls begins with this instead of a seed of the
-  /// process.
+  /// Random ops in its calls begin with this instead of a seed of the process.
   void set_seed(Seed seed);
   /// Says that its calls are random: called by `build`.
   void add_seed();
@@ -316,7 +318,7 @@ public:
     requires std::constructible_from<Impl, Args...>
   explicit LayerOf(Args &&...args)
       : Layer(std::make_shared<Impl>(std::forward<Args>(args)...)) {}
-  /// What the implementation has.
+  /// Access to the implementation.
   Impl *operator->() const { return static_cast<Impl *>(&implementation()); }
 };
 
@@ -332,9 +334,9 @@ void register_layer(const std::string &class_name) {
   });
 }
 
-/// What weights begin with, and layers that are random do, from now on in this
-/// process, where they are given no seed of their own: the same program then
-/// gives the same numbers.
+/// The seed of weights and of random layers that are made from now on in this
+/// process without a seed of their own: the same program then computes the same
+/// numbers.
 void set_random_seed(uint32_t seed);
 
 } // namespace meshloom

@@ -6,7 +6,7 @@
 
 namespace meshloom::layers {
 
-/// What BatchNormalization takes.
+/// The options of BatchNormalization.
 struct BatchNormalizationOptions {
   int64_t axis = -1;      ///< the dim of the features
   double momentum = 0.99; ///< what the moving averages keep of themselves
@@ -44,7 +44,7 @@ public:
             .axis = axis, .momentum = momentum, .epsilon = epsilon}) {}
 };
 
-/// What LayerNormalization takes.
+/// The options of LayerNormalization.
 struct LayerNormalizationOptions {
   Shape axis = {-1};     ///< the dims that moments are over; not the batch
   double epsilon = 1e-3; ///< added to the variance
@@ -73,7 +73,7 @@ public:
             LayerNormalizationOptions{.axis = {axis}, .epsilon = epsilon}) {}
 };
 
-/// What GroupNormalization takes.
+/// The options of GroupNormalization.
 struct GroupNormalizationOptions {
   int64_t groups = 32;   ///< they divide the features; -1: one for each
   int64_t axis = -1;     ///< the dim of the features
@@ -102,7 +102,7 @@ public:
             .groups = groups, .axis = axis, .epsilon = epsilon}) {}
 };
 
-/// What RMSNormalization takes.
+/// The options of RMSNormalization.
 struct RMSNormalizationOptions {
   Shape axis = {-1};        ///< the dims that the mean is over; not the batch
   double epsilon = 1e-6;    ///< added to the mean of squares
@@ -121,7 +121,7 @@ public:
             RMSNormalizationOptions{.axis = {axis}, .epsilon = epsilon}) {}
 };
 
-/// What UnitNormalization takes.
+/// The options of UnitNormalization.
 struct UnitNormalizationOptions {
   Shape axis = {-1};        ///< the dims of what gets length 1
   std::string name = "";    ///< default: "unit_normalization"

@@ -5,7 +5,7 @@
 
 namespace meshloom::layers {
 
-/// What Normalization takes.
+/// The options of Normalization.
 struct NormalizationOptions {
   Shape axis = {-1};                 ///< the dims with moments of their own
   std::vector<double> mean = {};     ///< given: not adapted; one, or for each
@@ -35,10 +35,10 @@ public:
   void adapt(const Tensor &data) const;
 };
 
-/// What Resizing takes beside the size.
+/// The options of Resizing beside the size.
 struct ResizingOptions {
-  /// What is between elements: "bilinear", "nearest", "bicubic", "lanczos3" or
-  /// "lanczos5".
+  /// How values between elements are computed: "bilinear", "nearest",
+  /// "bicubic", "lanczos3" or "lanczos5".
   std::string interpolation = "bilinear";
   /// Edges are cut off first, so that nothing is stretched.
   bool crop_to_aspect_ratio = false;
@@ -72,18 +72,18 @@ public:
   CenterCrop(int64_t height, int64_t width, DataFormatOptions options = {});
 };
 
-/// What CategoryEncoding takes beside the number of categories.
+/// The options of CategoryEncoding beside the number of categories.
 struct CategoryEncodingOptions {
-  /// Of [batch, n] categories: "multi_hot" gives 1 for each that is there,
-  /// [batch, categories]; "count" how often it is; "one_hot" [batch, n,
+  /// The result for [batch, n] categories: "multi_hot" gives 1 for each that is
+  /// there, [batch, categories]; "count" how often it is; "one_hot" [batch, n,
   /// categories], without the n where that is 1.
   std::string output_mode = "multi_hot";
   std::string name = "";    ///< default: "category_encoding"
   LayerOptions common = {}; ///< of all layers
 };
 /// Integers from 0 on as vectors of floats. Called on {x, weights}, "count"
-/// counts each as its weight. Those that are too large, or negative, do not
-/// count.
+/// counts each as its weight. Categories that are too large, or negative, do
+/// not count.
 class CategoryEncoding : public Layer {
 public:
   /// Throws meshloom::Error if there is no category, or the mode is not known.
@@ -97,7 +97,8 @@ public:
                              .output_mode = std::forward<S>(output_mode)}) {}
 };
 
-/// What Discretization takes: boundaries, or for how many bins to find some.
+/// The options of Discretization: boundaries, or for how many bins to find
+/// some.
 struct DiscretizationOptions {
   std::vector<double> bin_boundaries = {}; ///< from the lowest to the highest
   int64_t num_bins = 0;                    ///< see adapt

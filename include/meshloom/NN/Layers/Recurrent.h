@@ -6,7 +6,7 @@
 
 namespace meshloom::layers {
 
-/// What LSTM, GRU and SimpleRNN take beside the units.
+/// The options of LSTM, GRU and SimpleRNN beside the units.
 struct RecurrentOptions {
   activations::Activation activation = "tanh";              ///< of new states
   activations::Activation recurrent_activation = "sigmoid"; ///< of gates
@@ -31,7 +31,7 @@ struct RecurrentOptions {
   /// A batch begins with the states that the last one ended with, example by
   /// example, until reset_states. Batches are all of one size.
   bool stateful = false;
-  /// Of steps that are masked, 0 is given, not what the last step gave.
+  /// Masked steps give 0, not the result of the step before.
   bool zero_output_for_mask = false;
   /// GRU: the reset gate counts after the product, as in cuDNN.
   bool reset_after = true;
@@ -47,11 +47,11 @@ struct RecurrentOptions {
 // "recurrent_kernel" [units, k units] and "bias". Throw meshloom::Error if
 // `units` is not positive.
 
-/// What these have in common.
+/// The base of recurrent layers.
 class Recurrent : public Layer {
 public:
   using Layer::Layer;
-  /// Of a stateful layer: the next batch begins with 0.
+  /// Sets the states of a stateful layer to 0 for the next batch.
   void reset_states() const;
 };
 
@@ -75,7 +75,7 @@ public:
   explicit SimpleRNN(int64_t units, RecurrentOptions options = {});
 };
 
-/// What makes a layer a cell, which takes one step of a sequence: it derives
+/// The base of a cell, which takes one step of a sequence: a cell derives
 /// from LayerImpl and from this. Its call_many takes {x [batch, ...], states
 /// [batch, size]...} and gives {y, states...}.
 ///
@@ -94,7 +94,7 @@ public:
 class RNNCell {
 public:
   virtual ~RNNCell() = default;
-  /// Of each state, behind the batch.
+  /// The size of each state, behind the batch.
   virtual Shape state_size() const = 0;
   /// Which state is what the cell gave last: masked steps give that.
   virtual size_t output_state() const { return 0; }
@@ -123,7 +123,7 @@ public:
   explicit SimpleRNNCell(int64_t units, RecurrentOptions options = {});
 };
 
-/// What StackedRNNCells takes beside the cells.
+/// The options of StackedRNNCells beside the cells.
 struct StackedRNNCellsOptions {
   std::string name = "";    ///< default: "stacked_rnn_cells"
   LayerOptions common = {}; ///< of all layers
@@ -138,14 +138,14 @@ public:
                            StackedRNNCellsOptions options = {});
 };
 
-/// What RNN takes beside the cell; see RecurrentOptions.
+/// The options of RNN beside the cell; see RecurrentOptions.
 struct RNNOptions {
   bool return_sequences = false; ///< what all steps give, not the last one
   bool return_state = false;     ///< the last states, too: see call_many
   bool go_backwards = false;     ///< from the last step to the first
   /// A batch begins with the states that the last one ended with.
   bool stateful = false;
-  /// Of steps that are masked, 0 is given, not what the last step gave.
+  /// Masked steps give 0, not the result of the step before.
   bool zero_output_for_mask = false;
   std::string name = "";    ///< default: "rnn"
   LayerOptions common = {}; ///< of all layers
@@ -159,7 +159,7 @@ public:
   explicit RNN(const Layer &cell, RNNOptions options = {});
 };
 
-/// What Bidirectional takes beside the layer.
+/// The options of Bidirectional beside the layer.
 struct BidirectionalOptions {
   /// How both directions are one: "concat", "sum", "mul" or "ave"; "none":
   /// call_many gives both.
@@ -185,7 +185,7 @@ public:
   void reset_states() const;
 };
 
-/// What TimeDistributed takes beside the layer.
+/// The options of TimeDistributed beside the layer.
 struct TimeDistributedOptions {
   std::string name = "";    ///< default: "time_distributed"
   LayerOptions common = {}; ///< of all layers

@@ -7,7 +7,7 @@
 
 namespace meshloom::layers {
 
-/// What layers with spatial dims take that have no other options.
+/// The options of layers with spatial dims that have no further options.
 struct DataFormatOptions {
   /// Features are the last dim; "channels_first": the first one behind the
   /// batch.
@@ -60,7 +60,7 @@ public:
 
 /// How many elements at the two ends of each spatial dim: one number for all
 /// ends, {rows, columns} for both ends of each dim, or {{1, 0}, {0, 2}}, {first
-/// end, last end} of each. Of one spatial dim {1, 2} are the two ends.
+/// end, last end} of each. With one spatial dim, {1, 2} are the two ends.
 template <int Rank> class Ends {
 public:
   /// For all.
@@ -117,10 +117,11 @@ using Cropping1D = Cropping<1>; ///< [batch, steps, features]
 using Cropping2D = Cropping<2>; ///< [batch, rows, columns, features]
 using Cropping3D = Cropping<3>; ///< with three spatial dims
 
-/// What UpSampling takes beside the size.
+/// The options of UpSampling beside the size.
 struct UpSamplingOptions {
-  /// Of images (UpSampling2D) alone what is between elements: "nearest" repeats
-  /// them, "bilinear", "bicubic", "lanczos3" and "lanczos5" weigh neighbours.
+  /// How images (UpSampling2D) are interpolated: "nearest" repeats
+  /// elements, "bilinear", "bicubic", "lanczos3" and "lanczos5" weigh
+  /// neighbours.
   std::string interpolation = "nearest";
   std::string data_format = "channels_last"; ///< or "channels_first"
   std::string name = "";                     ///< default: "up_sampling2d", ...
@@ -161,7 +162,7 @@ public:
   /// See Multiply.
   explicit Multiply(PlainOptions options = {});
 };
-/// What Dot takes beside the axes.
+/// The options of Dot beside the axes.
 struct DotOptions {
   bool normalize = false;   ///< vectors have length 1: cosines
   std::string name = "";    ///< default: "dot"

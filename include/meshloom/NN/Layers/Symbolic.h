@@ -29,7 +29,7 @@ public:
   int64_t rank() const { return int64_t(shape().size()); }
   /// Type of the elements.
   DType dtype() const;
-  /// Of an input its own, else that of the layer it comes from.
+  /// The name of an input, else that of the layer that it comes from.
   const std::string &name() const;
   /// Whether it is not empty.
   bool defined() const { return graphNode != nullptr; }
@@ -62,7 +62,7 @@ private:
   size_t resultIndex = 0;
 };
 
-/// What Input takes beside the shape.
+/// The options of Input beside the shape.
 struct InputLayerOptions {
   int64_t batch_size = -1;  ///< -1: any
   DType dtype = DType::F32; ///< of the elements
@@ -79,7 +79,7 @@ std::string to_string(const SymbolicTensor &tensor);
 /// already, or a number.
 class SymbolicOperand {
 public:
-  /// What a layer gives.
+  /// The result of a layer.
   SymbolicOperand(const SymbolicTensor &tensor) : tensor(tensor) {}
   /// A tensor that is known: it is saved with the model, and does not change.
   /// Throws meshloom::Error if it is empty.

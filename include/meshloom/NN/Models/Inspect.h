@@ -1,4 +1,4 @@
-// What a model is: its table, its drawing, and the layouts of its weights.
+// The table of a model, its drawing, and the layouts of its weights.
 #pragma once
 
 #include "meshloom/NN/Models/Model.h"

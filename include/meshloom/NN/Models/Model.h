@@ -43,23 +43,23 @@ public:
   std::vector<SymbolicTensor> all; ///< in order
 };
 
-/// What a model does; see above.
+/// The implementation of a model; see above.
 class ModelImpl : public LayerImpl {
 public:
   /// See LayerImpl.
   explicit ModelImpl(std::string class_name = "Model", std::string name = "",
                      LayerOptions options = {});
-  /// What a graph begins with, empty where there is none: of models of code,
-  /// and before they are built.
+  /// The inputs of a graph; empty for models of code, and before they are
+  /// built.
   virtual std::vector<SymbolicTensor> inputs() const { return {}; }
-  /// What it ends with.
+  /// The outputs of a graph.
   virtual std::vector<SymbolicTensor> outputs() const { return {}; }
 
-  /// What fit does with a batch; see TrainingStep. By default step.run().
+  /// The step of fit for a batch; see TrainingStep. By default step.run().
   virtual void train_step(TrainingStep &step);
-  /// What evaluate does with one.
+  /// The step of evaluate for a batch.
   virtual void test_step(TrainingStep &step);
-  /// Those that steps of its own update: they are shown beside the loss, and
+  /// Metrics that its own steps update: they are shown beside the loss, and
   /// begin anew with each epoch.
   virtual std::vector<metrics::Metric> own_metrics() const { return {}; }
 };
@@ -70,18 +70,17 @@ class Model : public Trainer {
 public:
   /// An empty one.
   Model() = default;
-  /// What computes `outputs` from `inputs`. Throws meshloom::Error if outputs
-  /// need an Input that is not given, or if two layers have one name.
+  /// The model that computes `outputs` from `inputs`. Throws meshloom::Error if
+  /// outputs need an Input that is not given, or if two layers have one name.
   Model(SymbolicTensors inputs, SymbolicTensors outputs, std::string name = "");
-  /// Of an implementation.
+  /// A handle of an implementation.
   explicit Model(std::shared_ptr<ModelImpl> impl) : Trainer(std::move(impl)) {}
-  /// Of a layer that is a model. Throws meshloom::Error if it is none.
+  /// The model that a layer is. Throws meshloom::Error if it is not a model.
   explicit Model(const Layer &layer);
 
-  /// What its graph begins with; empty of models of code, and before it is
-  /// built.
+  /// The inputs of its graph; empty for models of code, and before it is built.
   std::vector<SymbolicTensor> inputs() const;
-  /// What its graph ends with.
+  /// The outputs of its graph.
   std::vector<SymbolicTensor> outputs() const;
 
 private:
@@ -96,7 +95,7 @@ public:
     requires std::constructible_from<Impl, Args...>
   explicit ModelOf(Args &&...args)
       : Model(std::make_shared<Impl>(std::forward<Args>(args)...)) {}
-  /// What the implementation has.
+  /// Access to the implementation.
   Impl *operator->() const { return static_cast<Impl *>(&implementation()); }
 };
 
@@ -117,11 +116,11 @@ class Sequential : public Model {
 public:
   /// Without layers so far.
   Sequential() : Sequential(std::initializer_list<SequentialPart>()) {}
-  /// Of these layers. Throws meshloom::Error if an Input is not the first, or
-  /// if two layers have one name.
+  /// A model of these layers. Throws meshloom::Error if an Input is not the
+  /// first, or if two layers have one name.
   Sequential(std::initializer_list<SequentialPart> parts, std::string name = "",
              Where where = Where::current());
-  /// Of these layers.
+  /// A model of these layers.
   explicit Sequential(const std::vector<SequentialPart> &parts,
                       std::string name = "", Where where = Where::current());
   /// Appends a layer.

@@ -25,8 +25,8 @@ template <typename T>
 concept HasVariables = requires(const T &object) {
   { object.variables() } -> std::convertible_to<std::vector<DVariable>>;
 };
-/// What has a small state that is no tensor, as a JSON text: the position of a
-/// dataset, a seed.
+/// An object with a small state that is not a tensor, as a JSON text: the
+/// position of a dataset, a seed.
 template <typename T>
 concept HasState = requires(T &object, const std::string &state) {
   { std::as_const(object).save() } -> std::convertible_to<std::string>;
@@ -37,7 +37,7 @@ template <typename T>
 concept HandleWithState = HasState<const T> && !HasVariables<T>;
 } // namespace detail
 
-/// What a Checkpoint has under a name: a variable, a module, a layer or model,
+/// An object that a Checkpoint names: a variable, a module, a layer or model,
 /// an optimizer, a metric, anything with `variables()`; a number of the program
 /// (a step, a seed); a callback; what has `save()` and `restore(text)` of a
 /// JSON text, such as an iterator over a dataset.
@@ -55,9 +55,9 @@ public:
   /// Its sums: their paths are "name/" and the variables' names. One that has
   /// seen no batch yet gets those that the checkpoint has.
   Trackable(const metrics::Metric &metric);
-  /// What it has seen; the callback must outlive the checkpoint. One that has
-  /// seen nothing has nothing in the checkpoint, and keeps what it has where
-  /// the checkpoint has nothing.
+  /// The state of a callback, which must outlive the checkpoint. A callback
+  /// that has seen nothing has nothing in the checkpoint, and keeps what it has
+  /// where the checkpoint has nothing.
   Trackable(callbacks::Callback *callback);
   /// The variables that it has when the checkpoint is written or restored.
   template <detail::HasVariables T>
@@ -116,7 +116,7 @@ struct CheckpointWriteOptions {
 struct RestoreOptions {
   /// Variables of the program that the checkpoint has not keep their values.
   bool allow_missing = false;
-  /// What the program has not is left out.
+  /// Variables that the program does not have are left out.
   bool allow_extra = false;
   /// Objects that the program has not are left out: for inference the model of
   /// a training's checkpoint is enough.
@@ -150,7 +150,7 @@ struct RestoreOptions {
 /// being written, and prints an error that nobody asked for.
 class Checkpoint {
 public:
-  /// What is where, in the order of the checkpoint.
+  /// The objects by name, in the order of the checkpoint.
   using Objects = std::vector<std::pair<std::string, Trackable>>;
   /// Throws meshloom::Error if a name is empty or given twice.
   explicit Checkpoint(Objects objects);
@@ -188,7 +188,7 @@ private:
   friend void save(const Model &, const std::filesystem::path &,
                    const SaveModelOptions &, std::source_location);
   struct State;
-  /// What else is done when a checkpoint is written.
+  /// The further actions of writing a checkpoint.
   struct Extras {
     std::map<std::string, std::string> notes = {}; ///< in the index
     std::function<void()> after = {}; ///< called by the thread that writes

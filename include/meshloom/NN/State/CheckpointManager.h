@@ -6,12 +6,12 @@
 
 namespace meshloom {
 
-/// What a CheckpointManager takes beside checkpoint and folder.
+/// The options of a CheckpointManager beside checkpoint and folder.
 struct CheckpointManagerOptions {
   /// So many of the newest ones are kept; 0: all.
   int64_t max_to_keep = 5;
-  /// Of those that would go, one is kept for good each time that so many hours
-  /// have passed since the last one that was; 0: none is.
+  /// Keeps one of the checkpoints that would go for good each time that so many
+  /// hours have passed since the last one that was; 0: keeps none.
   double keep_checkpoint_every_n_hours = 0;
   /// Checkpoints are called so, a hyphen and their number.
   std::string checkpoint_name = "ckpt";
@@ -65,9 +65,9 @@ public:
   std::optional<std::filesystem::path> latest_checkpoint() const;
   /// All finished ones that are there, oldest first.
   std::vector<std::filesystem::path> checkpoints() const;
-  /// As given.
+  /// The folder.
   const std::filesystem::path &directory() const;
-  /// As given.
+  /// The checkpoint.
   const Checkpoint &checkpoint() const;
 
 private:

@@ -29,16 +29,16 @@ void export_functions(const std::filesystem::path &path,
                       const std::map<std::string, ConcreteFunction> &functions,
                       const std::filesystem::path &sign_key = {});
 
-/// What export_functions wrote. A handle: a copy has the same variables. May be
-/// used from any thread; calls run one at a time.
+/// The folder that export_functions wrote. A handle: a copy has the same
+/// variables. May be used from any thread; calls run one at a time.
 class ExportedFunctions {
 public:
   /// The names of the signatures.
   std::vector<std::string> signatures() const;
-  /// What a signature's function takes, by its own arguments. Throws
+  /// The arguments of a signature's function, by its own names. Throws
   /// meshloom::Error that lists the signatures if there is none of that name.
   std::vector<ValueInfo> arguments(const std::string &signature) const;
-  /// What it gives.
+  /// The results of a signature's function.
   std::vector<ValueInfo> results(const std::string &signature) const;
   /// The variables of all functions: one that several use is there once.
   const std::vector<DVariable> &variables() const;

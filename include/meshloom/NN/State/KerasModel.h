@@ -31,8 +31,8 @@ Model model_from_json(
 ///   safetensors.numpy.save_file(weights, "model.safetensors")
 ///   np.savez("model.npz", **weights)
 ///
-/// What Keras has beside weights, such as its states of random numbers, is left
-/// out. Throws meshloom::Error, listing them, if weights are missing,
+/// Values that Keras has beside weights, such as its states of random numbers,
+/// are left out. Throws meshloom::Error, listing them, if weights are missing,
 /// superfluous or of another shape: none is changed then.
 void load_keras_weights(
     const Layer &model, const std::filesystem::path &path,

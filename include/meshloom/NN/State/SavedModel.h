@@ -6,12 +6,12 @@
 
 namespace meshloom {
 
-/// What is saved beside a model.
+/// The objects that are saved beside a model.
 struct SaveModelOptions {
   /// The optimizer that it is trained by, with its state; default: the one that
   /// it was compiled with.
   std::optional<optimizers::Optimizer> optimizer = std::nullopt;
-  /// What else a loop of one's own trains it with; see load_training_config.
+  /// Further data of your own training loop; see load_training_config.
   Config training = {};
   /// Whether what it was compiled with, and that optimizer, are saved too.
   bool include_optimizer = true;

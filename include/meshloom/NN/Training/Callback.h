@@ -14,7 +14,7 @@ namespace meshloom {
 
 class Model;
 
-/// What training is done with, as callbacks see it.
+/// The parameters of a training, as callbacks see them.
 struct TrainingParameters {
   int64_t epochs = 1;           ///< the number of the last one, from 1
   std::optional<int64_t> steps; ///< batches of an epoch, where that is known
@@ -25,7 +25,7 @@ struct TrainingParameters {
 /// Callbacks of training.
 namespace callbacks {
 
-/// What a callback has seen, so that it can go on after a restart.
+/// The state of a callback, so that it can go on after a restart.
 struct CallbackState {
   Config values = {};                         ///< numbers, texts, lists, maps
   std::map<std::string, Tensor> tensors = {}; ///< by name, such as weights
@@ -70,9 +70,9 @@ struct CallbackState {
 class Callback {
 public:
   Callback() = default;
-  /// Of classes that derive from it.
+  /// For classes that derive from it.
   Callback(const Callback &) = default;
-  /// Of classes that derive from it.
+  /// For classes that derive from it.
   Callback &operator=(const Callback &) = default;
   virtual ~Callback();
 
@@ -92,8 +92,8 @@ public:
                                       Logs &logs);              ///< of predict
   virtual void on_predict_batch_end(int64_t batch, Logs &logs); ///< of predict
 
-  /// What it has seen so far; by default nothing. Called after the functions
-  /// above, whenever the state of training is written.
+  /// The state of the callback so far; by default empty. Called after the
+  /// functions above, whenever the state of training is written.
   virtual CallbackState get_state() const;
   /// Takes what get_state gave. Called after on_train_begin where training goes
   /// on from a backup, and before the first epoch of it.
@@ -102,7 +102,7 @@ public:
   /// The model that is trained. Throws meshloom::Error where none is: before
   /// the first call.
   Model &model() const;
-  /// Of what is running.
+  /// The parameters of the running training.
   const TrainingParameters &params() const { return parameters; }
 
 private:

@@ -30,7 +30,7 @@ public:
   std::optional<double> read(const Logs &logs, std::string_view callback) const;
   /// Whether `value` is better than `reference`.
   bool isBetter(double value, double reference) const;
-  /// What every number is better than.
+  /// A number than which every number is better.
   double worst() const;
 
 private:
@@ -45,14 +45,14 @@ class HistoryCallback : public Callback {
 public:
   void on_train_begin(Logs &logs) override;
   void on_epoch_end(int64_t epoch, Logs &logs) override;
-  /// What it kept since training began.
+  /// The numbers since training began.
   const History &history() const { return kept; }
 
 private:
   History kept;
 };
 
-/// What EarlyStopping takes.
+/// The options of EarlyStopping.
 struct EarlyStoppingOptions {
   std::string monitor = "val_loss"; ///< name of the number
   double min_delta = 0;             ///< less than this is no improvement
@@ -100,7 +100,7 @@ private:
   std::vector<Tensor> bestWeights;
 };
 
-/// What ReduceLROnPlateau takes.
+/// The options of ReduceLROnPlateau.
 struct ReduceLROnPlateauOptions {
   std::string monitor = "val_loss"; ///< name of the number
   double factor = 0.1;              ///< the rate is multiplied by this, below 1
@@ -174,7 +174,7 @@ public:
   void on_train_batch_end(int64_t batch, Logs &logs) override;
 };
 
-/// What SwapEMAWeights takes.
+/// The options of SwapEMAWeights.
 struct SwapEMAWeightsOptions {
   /// Also between epochs: callbacks that come after it, such as
   /// ModelCheckpoint, find the averages in the model.
@@ -239,14 +239,14 @@ private:
   LambdaCallbackOptions functions;
 };
 
-/// What CSVLogger takes.
+/// The options of CSVLogger.
 struct CSVLoggerOptions {
   std::string separator = ","; ///< between the numbers of a line
   bool append = false;         ///< goes on with a file that is there
 };
 
 /// Writes a line with the numbers of each epoch, sorted by name; NA where there
-/// is none. Of several processes that train a model together the first writes.
+/// is none. If several processes train a model together, the first one writes.
 /// A training that goes on from a backup goes on with the file, which loses the
 /// lines of epochs that are trained again.
 class CSVLogger : public Callback {

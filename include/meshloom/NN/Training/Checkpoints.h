@@ -26,7 +26,7 @@ public:
   std::optional<int64_t> batches;
 };
 
-/// What ModelCheckpoint takes beside the path.
+/// The options of ModelCheckpoint beside the path.
 struct ModelCheckpointOptions {
   std::string monitor = "val_loss";  ///< name of the number
   int verbose = 0;                   ///< 1: says what it writes
@@ -34,7 +34,7 @@ struct ModelCheckpointOptions {
   bool save_weights_only = false;    ///< see save_weights; else see save
   Mode mode = Mode::Auto;            ///< which way is better
   SaveFrequency save_freq = "epoch"; ///< when it is written
-  /// What is to be exceeded first.
+  /// The value that the first saved one has to exceed.
   std::optional<double> initial_value_threshold = std::nullopt;
 };
 
@@ -74,7 +74,7 @@ private:
   int64_t last = -1;
 };
 
-/// What BackupAndRestore takes beside the folder.
+/// The options of BackupAndRestore beside the folder.
 struct BackupAndRestoreOptions {
   SaveFrequency save_freq = "epoch"; ///< when the backup is written
   bool delete_checkpoint = true;     ///< when training is done

@@ -11,13 +11,13 @@
 
 namespace meshloom::estimator {
 
-/// What a model is made for.
+/// The purposes of a model.
 enum class ModeKeys : uint8_t {
   TRAIN, ///< training
   EVAL   ///< evaluation
 };
 
-/// What a model function gives.
+/// The result of a model function.
 struct EstimatorSpec {
   ModeKeys mode = ModeKeys::TRAIN; ///< as it was given
   Tensor loss;                     ///< of the batch, a scalar
@@ -58,7 +58,7 @@ struct RunConfig {
   /// Where checkpoints and summaries are. Empty: the "model_dir" of TF_CONFIG,
   /// else a new temporary folder, which is warned of.
   std::filesystem::path model_dir = {};
-  /// What set_random_seed is given before a model is made.
+  /// The seed that set_random_seed gets before a model is made.
   std::optional<uint32_t> tf_random_seed = std::nullopt;
   /// A summary of the loss after so many steps; 0: none.
   int64_t save_summary_steps = 100;
@@ -105,7 +105,7 @@ public:
            const std::string &name = "") const;
   /// Where checkpoints are.
   const std::filesystem::path &model_dir() const;
-  /// As given, with the folder.
+  /// The given configuration, with the folder.
   const RunConfig &config() const;
 
   struct State;
@@ -116,13 +116,13 @@ private:
   std::shared_ptr<State> state;
 };
 
-/// What train_and_evaluate trains on.
+/// The data and steps of the training in train_and_evaluate.
 struct TrainSpec {
   InputFunction input_fn;                          ///< the examples
   std::optional<int64_t> max_steps = std::nullopt; ///< see Estimator::train
 };
 
-/// What train_and_evaluate evaluates on.
+/// The data and steps of the evaluation in train_and_evaluate.
 struct EvalSpec {
   InputFunction input_fn;                      ///< the examples
   std::optional<int64_t> steps = std::nullopt; ///< see Estimator::evaluate

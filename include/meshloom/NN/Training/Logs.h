@@ -12,13 +12,13 @@
 namespace meshloom {
 
 /// Numbers by name, in the order in which they are shown: "loss", then metrics.
-/// Those of a batch lie on the devices until the first of them is asked for:
-/// a callback that does not look at them does not make the step wait.
+/// The numbers of a batch lie on the devices until the first of them is asked
+/// for: a callback that does not look at them does not make the step wait.
 ///
 ///   if (logs.find("val_loss").value_or(1) < 0.1) ...
 ///
-/// What a callback sets in the logs of an epoch is seen by the callbacks after
-/// it, and is part of the History. May be used from one thread.
+/// Callbacks after this one see the numbers that a callback sets in the logs of
+/// an epoch, and they are part of the History. May be used from one thread.
 class Logs {
 public:
   /// A name and its number.
@@ -27,16 +27,16 @@ public:
   Logs() = default;
   /// These.
   Logs(std::vector<Value> values) : known(std::move(values)) {}
-  /// What `read` gives when the first number is asked for.
+  /// The numbers that `read` returns when the first one is asked for.
   explicit Logs(std::function<std::vector<Value>()> read)
       : read(std::move(read)) {}
 
   /// All of them.
   const std::vector<Value> &values() const;
-  /// That of the name, or none.
+  /// The number of the name, or none.
   std::optional<double> find(std::string_view name) const;
-  /// That of the name. Throws meshloom::Error, which lists the names that there
-  /// are, if there is none.
+  /// The number of the name. Throws meshloom::Error, which lists the names that
+  /// there are, if there is none.
   double at(std::string_view name) const;
   /// Gives the name a number.
   void set(std::string_view name, double value);
@@ -46,15 +46,15 @@ private:
   mutable std::function<std::vector<Value>()> read; ///< empty once it was read
 };
 
-/// What `fit` returns: the numbers of each epoch.
+/// The result of `fit`: the numbers of each epoch.
 struct History {
   /// Which epochs, from 0.
   std::vector<int64_t> epoch = {};
   /// The numbers of those epochs, by name, in the order in which names came.
   std::vector<std::pair<std::string, std::vector<double>>> history = {};
 
-  /// Those of one name. Throws meshloom::Error, which lists the names that
-  /// there are, if there is none.
+  /// The numbers of one name. Throws meshloom::Error, which lists the names
+  /// that there are, if there is none.
   const std::vector<double> &operator[](std::string_view name) const;
 };
 

@@ -16,7 +16,7 @@ struct PlotCurve {
   std::vector<double> y; ///< of any number of points
 };
 
-/// What stands around the curves of a plot.
+/// The texts around the curves of a plot.
 struct PlotLabels {
   std::string title = "";        ///< above
   std::string x_label = "epoch"; ///< below
@@ -28,7 +28,7 @@ struct PlotLabels {
 void plot(const std::vector<PlotCurve> &curves,
           const std::filesystem::path &path, const PlotLabels &labels = {});
 
-/// What plot takes of a history.
+/// The options of plot for a history.
 struct PlotOptions {
   /// Names of numbers; each is drawn beside that of validation ("val_loss"), if
   /// there is one.

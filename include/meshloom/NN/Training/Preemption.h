@@ -11,7 +11,7 @@ namespace detail {
 void watchForPreemption();
 /// Whether one of the processes of this program has got it. Collective.
 bool isAnyPreempted();
-/// What a program that was ended by SIGTERM ends with.
+/// Ends a program as one that SIGTERM has ended.
 [[noreturn]] void exitPreempted();
 } // namespace detail
 
@@ -40,7 +40,8 @@ public:
                               std::filesystem::path directory,
                               TerminationConfig termination = {});
 
-  /// What fn(args...) gives. Does not return where a process was told to end.
+  /// The result of fn(args...). Does not return where a process was told to
+  /// end.
   template <typename F, typename... Args>
   auto run(F &&fn, const Args &...args) const {
     if constexpr (std::is_void_v<std::invoke_result_t<F &, const Args &...>>) {

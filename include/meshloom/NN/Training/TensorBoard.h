@@ -41,7 +41,7 @@ private:
 
 namespace callbacks {
 
-/// What TensorBoard takes.
+/// The options of TensorBoard.
 struct TensorBoardOptions {
   std::filesystem::path log_dir = "logs"; ///< has the folders train, validation
   /// Every so many epochs, histograms of all weights; 0: never.

@@ -30,7 +30,7 @@ namespace detail {
 class Training;
 } // namespace detail
 
-/// What compile takes, by value or by name ("adam").
+/// The optimizer that compile takes, by value or by name ("adam").
 class OptimizerOrName {
 public:
   /// None: a model that only predicts or is evaluated.
@@ -80,8 +80,8 @@ class MetricsOfOutputs {
 public:
   /// None.
   MetricsOfOutputs() = default;
-  /// For all outputs. Of a model with several outputs each has its own, made
-  /// like these.
+  /// The metrics of all outputs. If a model has several outputs, each has its
+  /// own, made like these.
   MetricsOfOutputs(std::initializer_list<metrics::Metric> metrics)
       : all(metrics) {}
   /// The same.
@@ -122,17 +122,17 @@ public:
   std::map<std::string, double> byName; ///< empty, or by name
 };
 
-/// What compile takes.
+/// The options of compile.
 struct TrainingOptions {
   /// Changes the weights; needed by fit.
   OptimizerOrName optimizer = {};
-  /// What is made small; needed by fit, unless layers add losses.
+  /// The loss to minimise; needed by fit, unless layers add losses.
   LossOfOutputs loss = {};
   /// Shown beside the loss.
   MetricsOfOutputs metrics = {};
   /// The loss is the sum of the outputs' losses times these.
   LossWeights loss_weights = {};
-  /// As metrics, but examples count by their weights.
+  /// Like metrics, but examples count by their weights.
   MetricsOfOutputs weighted_metrics = {};
   /// So many steps are one call of one compiled loop. Callbacks of batches are
   /// called once in so many.
@@ -146,9 +146,10 @@ struct TrainingOptions {
   bool check_numerics = false;
 };
 
-/// What fit takes.
+/// The options of fit.
 struct FitOptions {
-  /// Of arrays: examples a batch; default 32. A dataset has batches already.
+  /// The examples a batch, for arrays; default 32. A dataset has batches
+  /// already.
   std::optional<int64_t> batch_size = std::nullopt;
   int64_t epochs = 1; ///< the number of the last epoch, from 1
   int verbose = 1;    ///< 0: silent, 1: a bar, 2: a line an epoch
@@ -156,23 +157,23 @@ struct FitOptions {
   double validation_split = 0; ///< of arrays, this part at the end validates
   TrainingData validation_data = {}; ///< what an epoch is evaluated on
   bool shuffle = true;               ///< arrays, in every epoch anew
-  /// Of examples, by their label; of models with one output.
+  /// The weights of examples, by their label; for models with one output.
   std::map<int64_t, double> class_weight = {};
   int64_t initial_epoch = 0; ///< the first one, from 0
   /// Batches an epoch; default: all there are.
   std::optional<int64_t> steps_per_epoch = std::nullopt;
   /// Batches an evaluation; default: all there are.
   std::optional<int64_t> validation_steps = std::nullopt;
-  /// Of arrays, in evaluation; default: batch_size.
+  /// The examples a batch in evaluation, for arrays; default: batch_size.
   std::optional<int64_t> validation_batch_size = std::nullopt;
   int64_t validation_freq = 1; ///< an evaluation every so many epochs
-  /// What the order of arrays is shuffled by.
+  /// The seed by which the order of arrays is shuffled.
   uint64_t seed = 0;
 };
 
-/// What evaluate takes.
+/// The options of evaluate.
 struct EvaluateOptions {
-  /// Of arrays: examples a batch; default 32.
+  /// The examples a batch, for arrays; default 32.
   std::optional<int64_t> batch_size = std::nullopt;
   int verbose = 1; ///< 0: silent, 1: a bar, 2: a line
   /// Batches; default: all there are.
@@ -180,10 +181,10 @@ struct EvaluateOptions {
   std::vector<callbacks::CallbackRef> callbacks = {}; ///< in this order
 };
 
-/// What predict takes.
+/// The options of predict.
 using PredictOptions = EvaluateOptions;
 
-/// What train_on_batch and test_on_batch take.
+/// The options of train_on_batch and test_on_batch.
 struct OnBatchOptions {
   Tensor sample_weight = {};                   ///< of each example
   std::map<int64_t, double> class_weight = {}; ///< by labels; for training
@@ -212,7 +213,7 @@ public:
   /// averages of the weights (ema_momentum), these are the weights at the end.
   History fit(const TrainingData &data, FitOptions options = {},
               Where where = Where::current()) const;
-  /// Of arrays: fit({x, y}, options).
+  /// Trains on arrays: fit({x, y}, options).
   template <detail::Arrays X, detail::Arrays Y>
   History fit(const X &x, const Y &y, FitOptions options = {},
               Where where = Where::current()) const {
@@ -222,14 +223,14 @@ public:
   /// Loss and metrics, by name.
   Logs evaluate(const TrainingData &data, EvaluateOptions options = {},
                 Where where = Where::current()) const;
-  /// Of arrays.
+  /// Evaluates on arrays.
   template <detail::Arrays X, detail::Arrays Y>
   Logs evaluate(const X &x, const Y &y, EvaluateOptions options = {},
                 Where where = Where::current()) const {
     return evaluate(TrainingData(x, y), std::move(options), where);
   }
 
-  /// What the model gives for all examples, a host tensor; needs no compile.
+  /// The model's outputs for all examples, a host tensor; needs no compile.
   /// Throws meshloom::Error, which names the line of this call, if inputs do
   /// not fit, or the model has several outputs.
   Tensor predict(const TrainingData &data, PredictOptions options = {},
@@ -253,7 +254,7 @@ public:
     return onBatch(false, data::detail::elementOf(std::pair<X, Y>(x, y)),
                    options, where);
   }
-  /// What the model gives for a batch.
+  /// The model's outputs for a batch.
   template <detail::Arrays X>
   Tensor predict_on_batch(const X &x, Where where = Where::current()) const {
     return predictOnBatch(data::detail::elementOf(x), where);
@@ -273,7 +274,7 @@ public:
   /// Names of loss and metrics, as logs have them. Throws meshloom::Error if
   /// the model has seen no batch yet.
   std::vector<std::string> metrics_names() const;
-  /// What it was compiled with.
+  /// The arguments of compile.
   const TrainingOptions &compile_options() const;
   /// The same as JSON, without the optimizer: what a saved model has. Throws
   /// meshloom::Error if a loss or a metric is a function without a name.
@@ -292,7 +293,7 @@ public:
 protected:
   /// An empty one.
   Trainer() = default;
-  /// Of an implementation.
+  /// A handle of an implementation.
   explicit Trainer(std::shared_ptr<LayerImpl> impl);
 
 private:

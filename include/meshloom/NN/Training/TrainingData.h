@@ -11,8 +11,8 @@ class TrainingData;
 template <typename T> class PerWorkerDataset;
 
 namespace detail {
-/// What may be a tensor or a structure of tensors; options, which have
-/// callbacks, are none.
+/// A type that may be a tensor or a structure of tensors; options, which have
+/// callbacks, are not.
 template <typename T>
 concept Arrays =
     !std::derived_from<T, data::AnyDataset> && !std::same_as<T, TrainingData> &&
@@ -31,7 +31,7 @@ struct WorkerData {
 /// Where examples come from. An element of a dataset, and what a generator
 /// gives, is a batch: inputs, a pair of inputs and labels, or a tuple of
 /// inputs, labels and weights of examples, each a tensor or a structure of
-/// tensors, with one first dim. Of a model with several inputs or outputs they
+/// tensors, with one first dim. For a model with several inputs or outputs they
 /// are in its order; those of a map go by the names of its Inputs, or of the
 /// layers that it ends with. Arrays are all examples, cut into batches by fit:
 ///

@@ -47,9 +47,9 @@ public:
   /// their last call; metrics are updated. Throws meshloom::Error if there is
   /// neither.
   Tensor compute_loss(const std::vector<Tensor> &outputs);
-  /// Of a model with one output.
+  /// The loss of a model with one output.
   Tensor compute_loss(const Tensor &output);
-  /// What is done where a model has no step of its own: calls it, computes the
+  /// The step of a model that has none of its own: calls it, computes the
   /// loss, and in training changes the weights.
   void run();
 
