@@ -66,7 +66,7 @@ TPUWorkers localWorkers(const Environment &environment) {
 
 TPUWorkers gcloudTPU(const std::string &name) {
   if (name.starts_with('-'))
-    fail(fmt::format("\"{}\" is no name of a TPU", name));
+    fail(fmt::format("\"{}\" is not a name of a TPU", name));
   Result<std::string> output =
       detail::commandOutput({"gcloud", "compute", "tpus", "tpu-vm", "describe",
                              name, "--format=json"});

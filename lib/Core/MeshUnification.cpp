@@ -109,10 +109,9 @@ MeshUnification::checkOrder(const SourceMesh &mesh,
         rest /= digit.size;
       }
     if (positionOf(meshloom::deviceAt(mesh, position)) != expected)
-      return Error(fmt::format(
-          "the order of the devices in mesh {} is no refinement of the one in "
-          "mesh {}",
-          describe(mesh), describe(sources[base])));
+      return Error(fmt::format("the order of the devices in mesh {} is not a "
+                               "refinement of the one in mesh {}",
+                               describe(mesh), describe(sources[base])));
   }
   return Success();
 }

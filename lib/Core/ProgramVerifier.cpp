@@ -84,7 +84,7 @@ private:
         !std::ranges::all_of(pending, [&](Partial each) {
           return byDevice && each.kind == ReduceKind::Or;
         }))
-      return fail("{} is no replicated scalar {}", what, name(type));
+      return fail("{} is not a replicated scalar {}", what, name(type));
     return Success();
   }
   Status read(unsigned index, const char *what) const {
@@ -407,9 +407,9 @@ Status Verifier::readWhere(const DimAccess &where,
   __int128 size = where.offset < 0 ? -__int128(where.offset) : where.offset;
   for (auto [loop, coefficient] : where.terms) {
     if (loop >= loops.size() || loops[loop].reduction)
-      return fail("what is read depends on loop {}, which is none of the "
-                  "result's",
-                  loop);
+      return fail(
+          "what is read depends on loop {}, which is not one of the result's",
+          loop);
     const __int128 reach = __int128(coefficient) * loops[loop].extent;
     size += reach < 0 ? -reach : reach;
     if (size > bound)

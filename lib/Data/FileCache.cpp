@@ -90,7 +90,7 @@ public:
     guarded([&] {
       file = openRecords(path, Compression::None);
       if (record() != title)
-        throw Error("it is no cache of a dataset");
+        throw Error("it is not a cache of a dataset");
       return 0;
     });
   }
@@ -102,7 +102,7 @@ public:
       if (bytes.starts_with(elementMark))
         return RecordReader(std::string_view(bytes).substr(1)).element(read);
       if (bytes.size() != 1 || bytes.front() != endMark)
-        throw Error("it is no cache of a dataset");
+        throw Error("it is not a cache of a dataset");
       file.reset();
       return std::nullopt;
     });

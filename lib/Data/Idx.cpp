@@ -50,13 +50,12 @@ Header parseHeader(std::string_view bytes, std::string_view name) {
   auto code = std::find_if(std::begin(typeCodes), std::end(typeCodes),
                            [&](TypeCode c) { return c.code == byte(2); });
   if (code == std::end(typeCodes))
-    throw idxError(name,
-                   byte(2) == 0x0B
-                       ? "has 16-bit elements, which are not supported; "
-                         "convert it to 32-bit integers"
-                       : fmt::format("is not an IDX file: its element type "
-                                     "{:#04x} is none of IDX's",
-                                     byte(2)));
+    throw idxError(name, byte(2) == 0x0B
+                             ? "has 16-bit elements, which are not supported; "
+                               "convert it to 32-bit integers"
+                             : fmt::format("is not an IDX file: its element "
+                                           "type {:#04x} is not one of IDX's",
+                                           byte(2)));
   size_t rank = byte(3);
   Header header{code->type, {}, 4 + 4 * rank, byteWidth(code->type)};
   if (bytes.size() < header.size)

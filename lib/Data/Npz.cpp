@@ -77,7 +77,7 @@ private:
 uint64_t ZipReader::endOfDirectory() const {
   constexpr uint64_t size = 22, comment = 65535;
   if (bytes.size() < size || !bytes.starts_with("PK"))
-    refuse("is no zip archive" + kindHint(bytes));
+    refuse("is not a zip archive" + kindHint(bytes));
   const uint64_t last = bytes.size() - size;
   for (uint64_t at = last;; --at) {
     if (has(at, "PK\5\6") && at + size + number(at + 20, 2) == bytes.size())

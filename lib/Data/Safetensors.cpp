@@ -80,7 +80,8 @@ void expectMetadata(const json &metadata, std::string_view file) {
   if (!metadata.is_object() ||
       std::ranges::any_of(metadata,
                           [](const json &value) { return !value.is_string(); }))
-    throw readError(file, "is damaged: its __metadata__ is no map of strings");
+    throw readError(file,
+                    "is damaged: its __metadata__ is not a map of strings");
 }
 
 /// One tensor of the header, whose values lie in `data`. Adds where they lie to
@@ -144,25 +145,26 @@ NamedTensors parse_safetensors(std::string_view bytes, std::string_view name) {
   const std::string hint = kindHint(bytes);
   uint64_t length = 0;
   if (bytes.size() < sizeof(length))
-    throw readError(name, "is no safetensors file: it is shorter than 8 bytes" +
-                              hint);
+    throw readError(
+        name, "is not a safetensors file: it is shorter than 8 bytes" + hint);
   std::memcpy(&length, bytes.data(), sizeof(length));
   bytes.remove_prefix(sizeof(length));
   if (length > bytes.size())
-    throw readError(name, fmt::format("is no safetensors file, or truncated: "
-                                      "its header of {} bytes does not fit "
-                                      "into the {} that follow{}",
-                                      length, bytes.size(), hint));
+    throw readError(
+        name, fmt::format("is not a safetensors file, or truncated: its header "
+                          "of {} bytes does not fit into the {} that follow{}",
+                          length, bytes.size(), hint));
   const std::string_view text = bytes.substr(0, length),
                          data = bytes.substr(length);
   if (!text.starts_with('{'))
-    throw readError(name, "is no safetensors file: its header does not begin "
-                          "with '{'" +
-                              hint);
+    throw readError(
+        name,
+        "is not a safetensors file: its header does not begin with '{'" + hint);
   const Result<json> header = parseJson(text);
   if (!header)
-    throw readError(name, "is no safetensors file, or its header is damaged: " +
-                              header.error().message());
+    throw readError(name,
+                    "is not a safetensors file, or its header is damaged: " +
+                        header.error().message());
   NamedTensors tensors;
   std::vector<Range> ranges;
   for (const auto &[tensor, entry] : header->items())

@@ -12,7 +12,7 @@ namespace meshloom::data {
 namespace {
 
 Error splitError(std::string_view text, std::string_view why) {
-  return Error(fmt::format("[split] '{}' is no slice of a split, such as "
+  return Error(fmt::format("[split] '{}' is not a slice of a split, such as "
                            "'train[:5000]' or 'test[-10%:]': {}",
                            text, why));
 }

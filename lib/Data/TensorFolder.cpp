@@ -30,7 +30,7 @@ json indexOf(const std::string &text, const std::string &path) {
     throw damaged(parsed.error().message() + kindHint(text));
   json &index = *parsed;
   if (!index.is_object() || index.value("format", json()) != folderFormat)
-    throw damaged("it is no index of a folder of tensors");
+    throw damaged("it is not an index of a folder of tensors");
   if (index.value("version", json()) != folderVersion)
     throw Error(fmt::format("[TensorFolder] '{}' is of version {}, this "
                             "Meshloom reads {}",
@@ -191,10 +191,9 @@ TensorFolder::TensorFolder(const fs::path &path) {
   contents->path = path;
   const std::string file = (path / indexName).string();
   if (!is_tensor_folder(path))
-    throw Error(
-        fmt::format("[TensorFolder] '{}' is no folder of tensors: there "
-                    "is no '{}'",
-                    path.string(), file));
+    throw Error(fmt::format(
+        "[TensorFolder] '{}' is not a folder of tensors: there is no '{}'",
+        path.string(), file));
   const json index = indexOf(readFile(file).value_or_throw(), file);
   std::string name;
   try {

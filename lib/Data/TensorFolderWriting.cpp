@@ -466,7 +466,7 @@ void remove_tensor_folder(const fs::path &path) {
         fmt::format("[remove_tensor_folder] '{}': {}", path.string(), why));
   };
   if (!is_tensor_folder(target))
-    throw refuse("it is no folder of tensors");
+    throw refuse("it is not a folder of tensors");
   const fs::path hidden = hiddenName(target);
   if (Status gone = renameDurably(target.string(), hidden.string()); !gone)
     throw refuse(gone.error().message());

@@ -94,7 +94,7 @@ Client::load(Compiled compiled, const DeviceAssignment &assignment,
     auto isNumber = [&](const Device &device) { return device.id == number; };
     if (!std::ranges::any_of(devices(), isNumber))
       return Error(fmt::format(
-          "program '{}' is to run on device {}:{}, which is none of the {} "
+          "program '{}' is to run on device {}:{}, which is not one of the {} "
           "devices of this {} client: {}",
           signature.name, assignment.deviceType, number, devices().size(),
           platform(), devices().front().name + " to " + devices().back().name));

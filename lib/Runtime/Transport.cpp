@@ -60,7 +60,7 @@ public:
     const int peer = sending ? std::get<1>(channel) : std::get<0>(channel);
     if (peer < 0 || peer >= size)
       return Event::failed(Error(fmt::format(
-          "[transport] rank {} is none of the {} ranks", peer, size)));
+          "[transport] rank {} is not one of the {} ranks", peer, size)));
     if (gone[self])
       return Event::failed(*gone[self]);
     if (gone[peer])

@@ -218,10 +218,10 @@ Result<MachineModel> loadMachineModel(const std::string &presetOrFile) {
     return parseMachineModel(presetOrFile, "given as JSON");
   Result<std::string> text = readFile(presetOrFile);
   if (!text)
-    return text.error().withMessage(fmt::format(
-        "'{}' is no machine model: it is none of {}, no tpu:TOPOLOGY, and as a "
-        "JSON file: {}",
-        presetOrFile, fmt::join(presets, ", "), text.error().message()));
+    return Error(fmt::format("unknown machine model '{}': expected {}, "
+                             "tpu:TOPOLOGY, or a JSON file: {}",
+                             presetOrFile, fmt::join(presets, ", "),
+                             text.error().message()));
   return parseMachineModel(*text, presetOrFile);
 }
 

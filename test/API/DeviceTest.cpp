@@ -211,7 +211,7 @@ TEST_F(DeviceTest, TPUsOfOtherMachinesAreRefused) {
     EXPECT_THAT(errorOf([] { TPUClusterResolver resolver("grpc://a:b"); }),
                 HasSubstr("expected an address such as"));
     EXPECT_THAT(errorOf([] { TPUClusterResolver resolver("-x"); }),
-                HasSubstr("is no name of a TPU"));
+                HasSubstr("is not a name of a TPU"));
     TPUClusterResolver resolver("grpc://192.0.2.1,grpc://127.0.0.1:9000",
                                 tpus.path);
     EXPECT_EQ(resolver.tpu(), "grpc://192.0.2.1,grpc://127.0.0.1:9000");

@@ -130,7 +130,7 @@ TEST(ControlStepTest, VerifierRejects) {
          [&](Program &p) { loop(p).carried[0].argument = isLess; });
   expect("names buffer 99",
          [&](Program &p) { loop(p).carried[0].result = 99; });
-  expect("is no replicated scalar i1",
+  expect("is not a replicated scalar i1",
          [&](Program &p) { loop(p).predicate = start; });
   expect("the predicate reads buffer 6 before",
          [&](Program &p) { loop(p).predicate = next; });
@@ -160,7 +160,7 @@ TEST(ControlStepTest, VerifierRejects) {
          [&](Program &p) { branch(p).outputs[0].values.pop_back(); });
   expect("a result reads buffer 8 before",
          [&](Program &p) { branch(p).branches[0].clear(); });
-  expect("is no replicated scalar i32",
+  expect("is not a replicated scalar i32",
          [&](Program &p) { branch(p).index = flag; });
 }
 

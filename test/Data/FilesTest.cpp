@@ -120,7 +120,7 @@ TEST_F(FilesTest, OtherFilesAreNamed) {
     EXPECT_THAT(refusal([&] { load_idx(folder / file); }),
                 AllOf(HasSubstr("is not an IDX file"), HasSubstr(kind)));
     EXPECT_THAT(refusal([&] { load_npz(folder / file); }),
-                AllOf(HasSubstr("is no zip archive"), HasSubstr(kind)));
+                AllOf(HasSubstr("is not a zip archive"), HasSubstr(kind)));
     EXPECT_THAT(refusal([&] { load_npy(folder / file); }), HasSubstr(kind));
   }
   ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);

@@ -86,8 +86,9 @@ TEST(NpzBytesTest, WhatNumPyWroteIsRead) {
 }
 
 TEST(NpzBytesTest, OtherFilesSayWhy) {
-  EXPECT_THAT(errorOfNpz(""), HasSubstr("'w.npz': it is no zip archive"));
-  EXPECT_THAT(errorOfNpz(std::string(64, 'x')), HasSubstr("is no zip archive"));
+  EXPECT_THAT(errorOfNpz(""), HasSubstr("'w.npz': it is not a zip archive"));
+  EXPECT_THAT(errorOfNpz(std::string(64, 'x')),
+              HasSubstr("is not a zip archive"));
   EXPECT_THAT(errorOfNpz(bytesOf(stored).substr(0, 200)),
               HasSubstr("cut short: a zip archive ends with its directory"));
   std::string other = bytesOf(stored);

@@ -149,7 +149,7 @@ TEST_F(SafetensorsTest, RefusesWhatTheFormatForbids) {
   EXPECT_THAT(errorOfHeader(a, 9), HasSubstr("5 bytes behind its last tensor"));
   EXPECT_THAT(errorOfHeader("", 1), HasSubstr("1 bytes behind"));
   EXPECT_THAT(errorOfHeader(R"("__metadata__": {"n": 1})", 0),
-              HasSubstr("__metadata__ is no map of strings"));
+              HasSubstr("__metadata__ is not a map of strings"));
   EXPECT_EQ(errorOfHeader(R"("__metadata__": {"n": "1"})", 0), "no error");
   EXPECT_THAT(errorOfSafetensors(file(" {" + a + "}", 4)),
               HasSubstr("does not begin with '{'"));
@@ -167,7 +167,8 @@ TEST_F(SafetensorsTest, NamesOtherFiles) {
   EXPECT_THAT(
       errorOfSafetensors("version https://git-lfs.github.com/spec/v1\noid "
                          "sha256:00\nsize 12\n"),
-      AllOf(HasSubstr("is no safetensors file"), HasSubstr("Git LFS pointer")));
+      AllOf(HasSubstr("is not a safetensors file"),
+            HasSubstr("Git LFS pointer")));
   EXPECT_THAT(errorOfSafetensors("<!DOCTYPE html><html><body>Not found</body>"),
               HasSubstr("web page"));
   EXPECT_THAT(errorOfSafetensors(std::string("PK\3\4") + std::string(26, '\0') +

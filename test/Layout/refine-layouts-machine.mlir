@@ -1,6 +1,6 @@
 // A machine that does not exist is an error that lists those that do.
 // RUN: not mesh-opt %s --dtensor-refine-layouts=machine=torus 2>&1 | FileCheck %s
-// CHECK: 'torus' is no machine model: it is none of shared-memory, ring, ring-latency, no tpu:TOPOLOGY, and as a JSON file: cannot read 'torus'
+// CHECK: unknown machine model 'torus': expected shared-memory, ring, ring-latency, tpu:TOPOLOGY, or a JSON file: cannot read 'torus'
 
 // The same where a pipeline hands it on.
 // RUN: not mesh-opt %s --dtensor-partition=machine=torus 2>&1 | FileCheck %s

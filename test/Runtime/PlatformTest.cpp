@@ -84,7 +84,7 @@ TEST(PlatformTest, LoadingBindsDevices) {
   auto wrong = client->load(compiled, DeviceAssignment::of("CPU", {0, 1}));
   ASSERT_FALSE(wrong);
   EXPECT_THAT(wrong.error().message(),
-              HasSubstr("CPU:0, which is none of the 2 devices"));
+              HasSubstr("CPU:0, which is not one of the 2 devices"));
   EXPECT_FALSE(client->load(compiled, DeviceAssignment::standard(3)));
 }
 

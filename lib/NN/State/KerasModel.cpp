@@ -309,7 +309,7 @@ Index indexOf(const Config &keras, const Place &place) {
     }
   }
   place.refuse("it is sliced by " + keras.to_json() +
-               ", which is no number and no slice");
+               ", which is neither a number nor a slice");
 }
 
 class GraphReader {

@@ -16,8 +16,9 @@ static void relax() {
 
 Event Engine::post(std::unique_ptr<Transfer> transfer) {
   if (transfer->peer < 0 || transfer->peer >= size()) {
-    const Error error(fmt::format("[transport] rank {} is none of the {} ranks",
-                                  transfer->peer, size()));
+    const Error error(
+        fmt::format("[transport] rank {} is not one of the {} ranks",
+                    transfer->peer, size()));
     if (transfer->ending)
       transfer->ending->error = error;
     else

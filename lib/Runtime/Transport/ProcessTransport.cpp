@@ -163,7 +163,7 @@ public:
       return chosen.error();
     kind = *chosen;
     if (options.size < 1 || options.rank < 0 || options.rank >= options.size)
-      return Error(fmt::format("[transport] rank {} is none of {} processes",
+      return Error(fmt::format("[transport] rank {} is not one of {} processes",
                                options.rank, options.size));
     if (Status status = introduce(); !status)
       return status.error();

@@ -206,8 +206,8 @@ private:
                         text.error().message()));
       const size_t space = text->find(' ');
       if (space == std::string::npos)
-        return failureOf(peer,
-                         fmt::format("'{}' is no address with a port", *text));
+        return failureOf(
+            peer, fmt::format("'{}' is not an address with a port", *text));
       Result<AddressList> address =
           lookUp(text->substr(0, space), text->c_str() + space + 1,
                  AI_NUMERICHOST | AI_NUMERICSERV);
@@ -367,7 +367,7 @@ private:
         std::chrono::duration<double>(Clock::now() - start).count());
     if (known != listeners.end())
       why += known->error == EPROTO
-                 ? "; what answers at its address is no process of this run"
+                 ? "; what answers at its address is not a process of this run"
                  : fmt::format("; the last try: {}", strerror(known->error));
     if (strangers > 0)
       why += fmt::format("; {} others have come, none of this run", strangers);

@@ -133,8 +133,9 @@ public:
     touch();
     std::optional<Error> error;
     if (side->peer() < 0 || side->peer() >= options.size)
-      error = Error(fmt::format("[simulation] rank {} is none of the {} ranks",
-                                side->peer(), options.size));
+      error =
+          Error(fmt::format("[simulation] rank {} is not one of the {} ranks",
+                            side->peer(), options.size));
     else if (ranks[side->self()].gone)
       error = ranks[side->self()].gone;
     else if (const auto news = ranks[side->self()].heard.find(side->peer());

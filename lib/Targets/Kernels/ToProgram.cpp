@@ -210,8 +210,8 @@ private:
       return add(loop);
     if (auto branch = dyn_cast<CaseOp>(op))
       return add(branch);
-    return op->emitOpError("is no step of a program: it should have become "
-                           "part of a kernel");
+    return op->emitOpError(
+        "is not a step of a program: it should have become part of a kernel");
   }
 
   SourceNote note(Operation *op) {

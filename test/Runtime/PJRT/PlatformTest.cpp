@@ -223,7 +223,7 @@ TEST_F(PlatformTest, DevicesAreChosenByNumber) {
   auto elsewhere = Array::fromHost(first, placed, bytesOf({1, 2, 3}));
   ASSERT_FALSE(elsewhere);
   EXPECT_THAT(elsewhere.error().message(),
-              HasSubstr("device CPU:3 is none of this client's"));
+              HasSubstr("device CPU:3 is not one of this client's"));
 }
 
 // ---- Faults

@@ -635,7 +635,7 @@ TEST(ProcessTransportErrorsTest, WhoDoesNotComeIsNamed) {
     EXPECT_THAT(transport.error().message(), HasSubstr(text));
   };
   expectError(1, 2, "[transport] rank 0 of 2 has not come within");
-  expectError(2, 2, "rank 2 is none of 2 processes");
+  expectError(2, 2, "rank 2 is not one of 2 processes");
   setenv("MESHLOOM_TRANSPORT", "pigeon", 1);
   expectError(0, 2, "MESHLOOM_TRANSPORT is 'pigeon'; it is shm");
   unsetenv("MESHLOOM_TRANSPORT");

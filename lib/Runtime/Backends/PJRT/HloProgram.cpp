@@ -251,7 +251,7 @@ Result<HloProgram> HloProgram::parse(std::string_view bytes) {
     }
   if (!fields.whole || !found)
     return Error(fmt::format("the optimised program that the plug-in gave ({} "
-                             "bytes) is no module of XLA's",
+                             "bytes) is not a module of XLA's",
                              bytes.size()));
   return program;
 }

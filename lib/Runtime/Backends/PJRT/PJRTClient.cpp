@@ -36,11 +36,10 @@ PJRTClient::devicesOf(const DeviceAssignment &assignment) const {
     if (std::ranges::none_of(deviceList, [&](const Device &device) {
           return device.id == number;
         }))
-      return Error(fmt::format("device {}:{} is none of this client's: {} to "
-                               "{}",
-                               assignment.deviceType, number,
-                               deviceList.front().name,
-                               deviceList.back().name));
+      return Error(
+          fmt::format("device {}:{} is not one of this client's: {} to {}",
+                      assignment.deviceType, number, deviceList.front().name,
+                      deviceList.back().name));
     found.push_back(&shared->plugin->devices()[size_t(number)]);
   }
   return found;
