@@ -195,7 +195,7 @@ TEST(MeshUnificationTest, WhatCannotCoexistIsNamed) {
                      HasSubstr("cannot coexist")));
   EXPECT_THAT(refusal({{"@a", {{"x", 4}}}, {"@b", {{"p", 4}}, {0, 2, 3, 1}}}),
               testing::AllOf(HasSubstr("@a"), HasSubstr("@b"),
-                             HasSubstr("no refinement")));
+                             HasSubstr("not a refinement")));
   EXPECT_THAT(refusal({{"@a", {{"x", 4}}}, {"@b", {{"p", 8}}}}),
               HasSubstr("the same devices"));
   EXPECT_THAT(refusal({{"@a", {{"x", 4}}, {0, 1, 2, 2}}}),

@@ -161,7 +161,7 @@ TEST_F(TensorFolderTest, DamageIsNamed) {
   write("w/index.json", index);
   EXPECT_THAT(refusal(readAll), HasSubstr("index.json' is damaged"));
   EXPECT_THAT(refusal([&] { data::TensorFolder(folder / "none"); }),
-              HasSubstr("no folder of tensors"));
+              HasSubstr("not a folder of tensors"));
   fresh();
   EXPECT_THAT(refusal([&] { data::TensorFolder(folder / "w").read("b"); }),
               HasSubstr("no tensor 'b'"));

@@ -66,7 +66,7 @@ TEST(MachineModelFileTest, PresetsAndFilesByName) {
   ASSERT_TRUE(writeFile(path, R"({"preset": "ring", "workers": 3})"));
   EXPECT_EQ(loadMachineModel(path)->workers, 3);
   EXPECT_THAT(loadMachineModel("rong").error().message(),
-              HasSubstr("none of shared-memory, ring, ring-latency"));
+              HasSubstr("expected shared-memory, ring, ring-latency"));
 }
 
 // As an option of a pass: a preset's name, or the model as JSON.

@@ -186,7 +186,7 @@ TEST(HloProgramTest, DamagedBytesAreRefused) {
     (void)HloProgram::parse(damaged);
   }
   EXPECT_THAT(HloProgram::parse("none").error().message(),
-              HasSubstr("no module of XLA's"));
+              HasSubstr("not a module of XLA's"));
 }
 
 // ---- libtpu
