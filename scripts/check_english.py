@@ -66,6 +66,8 @@ def findings_of_source(path, text):
                 found += re.findall(rf"\b({NAMES})\b", names)
         for name in found:
             yield number, "names", name
+        if comment and comment.startswith("SPDX-"):
+            comment = None
         if comment:
             # A line goes on with the sentence of the line before it.
             starts = not previous or previous.endswith((".", "!", "?"))

@@ -137,7 +137,7 @@ std::ostream &operator<<(std::ostream &, const std::vector<CollectiveInfo> &);
 /// The machine that functions traced from now on are compiled for, in all
 /// threads. Default: the "shared-memory" preset. With refine = false layouts
 /// are as propagation gives them. Throws meshloom::Error if a rate or time of
-/// the model is none.
+/// the model is not valid.
 void set_machine_model(MachineModel machine, bool refine = true);
 /// The preset of that name: "shared-memory", "ring", "ring-latency",
 /// "tpu:v5e:2x4". Throws meshloom::Error if there is none.

@@ -82,7 +82,7 @@ std::vector<Tensor> stackAll(const std::vector<std::vector<Tensor>> &elements,
 Tensor traceCounter(std::string_view op, int64_t value,
                     const std::source_location &where);
 /// Where a counted loop begins and ends: two integer scalars of one type, that
-/// of a bound that is a tensor, else i32. Throws where they are none.
+/// of a bound that is a tensor, else i32. Throws if they are not.
 std::pair<Tensor, Tensor> loopBounds(std::string_view op,
                                      const TensorLike &lower,
                                      const TensorLike &upper,

@@ -67,8 +67,8 @@ using Where = std::source_location;
                                     Where where = Where::current());
 
 /// ui32 [2]: a seed for the part of a computation that `data` names, a number
-/// or an integer scalar: a step, a layer, an index. Others give seeds that have
-/// nothing to do with it.
+/// or an integer scalar: a step, a layer, an index. Different data give seeds
+/// that have nothing in common.
 [[nodiscard]] Tensor fold_in(const SeedLike &seed, const TensorLike &data);
 /// ui32 [count, 2]: so many new seeds, one a row.
 [[nodiscard]] Tensor split(const SeedLike &seed, int64_t count = 2,

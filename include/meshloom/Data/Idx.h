@@ -24,7 +24,7 @@ struct IdxArray {
 /// name). Throws meshloom::Error, naming the file, if
 /// - it is missing or cannot be read,
 /// - it does not begin with an IDX header, or its gzip data are corrupt,
-/// - its element type is none of ui8, i8, i32, f32, f64,
+/// - its element type is not one of ui8, i8, i32, f32, f64,
 /// - it is shorter or longer than its header says.
 /// Format: http://yann.lecun.com/exdb/mnist (two zero bytes, a type, the
 /// number of dims, the extents and elements big endian).
@@ -33,10 +33,10 @@ IdxArray read_idx(const std::filesystem::path &path);
 /// The same from the bytes of a file; `name` is for messages.
 IdxArray parse_idx(std::string_view bytes, std::string_view name);
 
-/// Writes an array, uncompressed. Throws meshloom::Error if the type is none of
-/// those that read_idx takes, if `bytes` has another size than shape and type
-/// say, or if the file cannot be written; nothing half-written is left under
-/// its name.
+/// Writes an array, uncompressed. Throws meshloom::Error if the type is not one
+/// of those that read_idx takes, if `bytes` has another size than shape and
+/// type say, or if the file cannot be written; nothing half-written is left
+/// under its name.
 void write_idx(const std::filesystem::path &path, const IdxArray &array);
 
 } // namespace meshloom::data

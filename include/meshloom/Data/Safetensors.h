@@ -21,7 +21,7 @@ using NamedTensors = std::map<std::string, Tensor>;
 ///   does not fit into the file,
 /// - two tensors share bytes, or bytes belong to no tensor,
 /// - it is something else: a Git LFS pointer, a web page, a PyTorch file, ...,
-/// - an element type is none of F64, F32, F16, BF16, I64, I32, I16, I8, U64,
+/// - an element type is not one of F64, F32, F16, BF16, I64, I32, I16, I8, U64,
 ///   U32, U16, U8, BOOL, F8_E4M3, F8_E5M2. The last two become F32, which has
 ///   all of their numbers.
 /// Format: https://github.com/huggingface/safetensors (the header's length in 8

@@ -63,7 +63,7 @@ using Example = std::map<std::string, Feature>;
 
 /// The record of an example: a protocol buffer, as tf.train.Example is.
 std::string serialize_example(const Example &example);
-/// The example of a record. Throws meshloom::Error if it is none.
+/// The example of a record. Throws meshloom::Error if it is not an example.
 Example parse_example(std::string_view record);
 
 /// How `parse_single_example` reads a feature.

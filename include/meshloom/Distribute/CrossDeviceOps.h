@@ -17,7 +17,7 @@ public:
   };
   /// One of them.
   ReduceOp(Kind kind) : kind(kind) {}
-  /// By name. Throws meshloom::Error if it is none of them.
+  /// By name. Throws meshloom::Error if it is not one of them.
   ReduceOp(std::string_view name);
   /// See above.
   ReduceOp(const std::string &name) : ReduceOp(std::string_view(name)) {}
@@ -43,7 +43,7 @@ struct ReduceDestinations {
 
 /// How a strategy brings values of its replicas together, where it says how:
 /// gradients in Optimizer::apply_gradients, ReplicaContext::all_reduce and
-/// Strategy::reduce. One's own is a class that derives from this:
+/// Strategy::reduce. Your own way is a class that derives from this:
 ///
 ///   struct Plain : CrossDeviceOps {
 ///     std::string name() const override { return "Plain"; }
@@ -152,7 +152,7 @@ public:
   };
   /// One of them.
   CommunicationImplementation(Kind kind) : kind(kind) {}
-  /// By name. Throws meshloom::Error if it is none of them.
+  /// By name. Throws meshloom::Error if it is not one of them.
   CommunicationImplementation(const char *name);
   /// Whether both are the same.
   bool operator==(const CommunicationImplementation &) const = default;

@@ -218,8 +218,8 @@ public:
   ///
   ///   strategy.reduce(ReduceOp::MEAN, accuracies, 0);
   ///
-  /// Throws meshloom::Error in a replica, if the axis is none of the value's,
-  /// if shapes differ along another dim.
+  /// Throws meshloom::Error in a replica, if the axis is not one of the
+  /// value's, if shapes differ along another dim.
   template <typename T>
   T reduce(ReduceOp op, const PerReplica<T> &value,
            std::optional<int64_t> axis = std::nullopt,

@@ -95,8 +95,8 @@ struct LossOptions {
 /// The options of crossentropies.
 struct CrossentropyOptions {
   /// Predictions are any numbers, from which softmax (or sigmoid) would make
-  /// probabilities; else they are probabilities. Where they have values, and
-  /// are none, probabilities are refused.
+  /// probabilities; else they are probabilities. Values that are known and are
+  /// not probabilities are refused.
   bool from_logits = false;
   /// So much of a label goes to all classes alike.
   double label_smoothing = 0;

@@ -50,7 +50,7 @@ struct MetricRule {
 ///   std::cout << accuracy.result() << "\n";
 ///   accuracy.reset_state();
 ///
-/// One that is default-constructed is empty: there is none.
+/// A default-constructed metric is empty.
 class Metric {
 public:
   /// Makes one of a config.
@@ -71,10 +71,10 @@ public:
   /// By name, and what `name` gives.
   Metric(const std::string &id, const std::string &name)
       : Metric(get(id, {{"name", name}})) {}
-  /// One's own.
+  /// Your own metric.
   Metric(std::string name, MetricRule rule);
-  /// One's own that can be saved: `id` was added, or will be. Option "name":
-  /// what `name` gives, else the id.
+  /// Your own metric that can be saved: `id` was added, or will be. Option
+  /// "name": what `name` gives, else the id.
   Metric(std::string id, PartConfig config, MetricRule rule);
   /// The mean of what a function of labels and predictions gives of examples.
   template <typename F>

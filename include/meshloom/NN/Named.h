@@ -34,13 +34,13 @@ using PartConfig =
 ///     return x * sigmoid(1.7f * x);
 ///   }});
 ///
-/// One's own become known by name with `add`:
+/// Your own parts become known by name with `add`:
 ///
 ///   activations::Activation::add("steep", [](const PartConfig &) {
 ///     return [](const Tensor &x) { return sigmoid(5 * x); };
 ///   });
 ///
-/// A default-constructed one is empty: there is none. May be used from any
+/// A default-constructed part is empty. May be used from any
 /// thread.
 template <typename Kind, typename Signature> class NamedPart;
 

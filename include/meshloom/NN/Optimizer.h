@@ -124,7 +124,7 @@ struct Update {
   const Step &step; ///< has a number where the rule asks for one
 };
 
-/// How an optimizer changes one variable by its gradient. One's own optimizer
+/// How an optimizer changes one variable by its gradient. Your own optimizer
 /// is an Optimizer of a class that derives from this:
 ///
 ///   struct SignDescent : optimizers::UpdateRule {

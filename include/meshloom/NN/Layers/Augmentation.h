@@ -56,7 +56,7 @@ struct RandomValueOptions {
 class RandomFlip : public Layer {
 public:
   /// `mode`: "horizontal" (left to right), "vertical", or both, each by its own
-  /// draw. Throws meshloom::Error if it is none of these.
+  /// draw. Throws meshloom::Error if it is not one of these.
   explicit RandomFlip(std::string mode = "horizontal_and_vertical",
                       AugmentationOptions options = {});
 };

@@ -133,7 +133,7 @@ struct StackedRNNCellsOptions {
 class StackedRNNCells : public Layer {
 public:
   /// StackedRNNCells({LSTMCell(64), LSTMCell(32)}). Throws meshloom::Error if
-  /// there is none, or one is no cell.
+  /// there is none, or if one is not a cell.
   explicit StackedRNNCells(const std::vector<Layer> &cells,
                            StackedRNNCellsOptions options = {});
 };

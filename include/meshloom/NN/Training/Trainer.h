@@ -11,7 +11,7 @@
 //   Logs result = model.evaluate(test.batch(32));
 //
 // A step is one compiled program on the whole batch, which is cut over the axis
-// of the strategy's mesh (or the axis of a mesh of one's own that compile is
+// of the strategy's mesh (or the axis of your own mesh that compile is
 // told): that is data parallel training, and its numbers are those of one
 // device, however many examples the last batch has. Loss and metrics are summed
 // on the devices and read when they are shown.
@@ -54,7 +54,7 @@ class LossOfOutputs {
 public:
   /// None: only what layers add.
   LossOfOutputs() = default;
-  /// The same for all outputs: an id, a Loss, or a function of one's own.
+  /// The same for all outputs: an id, a Loss, or your own function.
   template <typename L>
     requires std::constructible_from<losses::Loss, L>
   LossOfOutputs(L &&loss) : all(losses::Loss(std::forward<L>(loss))) {}
@@ -138,7 +138,7 @@ struct TrainingOptions {
   /// called once in so many.
   int64_t steps_per_execution = 1;
   /// The axis of the mesh that batches are cut over. Default: that of the
-  /// strategy; of a mesh of one's own "batch" where it has that axis, else its
+  /// strategy; of your own mesh "batch" where it has that axis, else its
   /// only axis, else none.
   std::optional<std::string> batch_axis = std::nullopt;
   /// Steps fail where a value is nan or infinite, naming the op and its layer.
