@@ -420,14 +420,15 @@ FEW_OTHERS = {"another executable file on one rank", "a token of bytes that gRPC
 
 INTRODUCTION = f"""# Faults on purpose
 
-Written by `test/Faults/fault_matrix.py build --write`; do not edit. A program of {SIZE} processes, of which one is hit by a fault at a stage. Each cell is
-the time from then on until the last of the others has ended, with an error that names the one that was hit. What is waited for is shorter than by
-default: {", ".join(f"`{name}={value}`" for name, value in SECONDS.items())}, and at the stage *start*, where the victim never comes,
-`MESHLOOM_START_TIMEOUT={SHORT_START}`, else {START}. *linking*: the processes have met, and the victim, which listens for the others by TCP, has not said where.
+This page shows how long the processes of a program take to notice a fault, for each fault and each stage of a program. `test/Faults/fault_matrix.py build --write`
+writes it; do not edit. In a program of {SIZE} processes, one is hit by a fault at a stage. Each cell is
+the time from the fault until the last of the other processes has ended, with an error that names the one that was hit. Timeouts are shorter than their
+defaults: {", ".join(f"`{name}={value}`" for name, value in SECONDS.items())}, and at the stage *start*, where the victim never comes,
+`MESHLOOM_START_TIMEOUT={SHORT_START}`, else {START}. *linking* is the stage at which the processes have met, and the victim listens for the others by TCP but has not said where.
 
-"In a collective" means that the others are in it when it happens. Rank 0 runs the coordination service here; under `mesh-launch` that is the
-launcher. *exits*: it ends with status 0 while the others go on, which they learn when it leaves. *save*: besides, what lies on the disk is a whole
-checkpoint or none.
+At the stage "in a collective" the others are in the collective when the fault happens. Rank 0 runs the coordination service here; under `mesh-launch` the
+launcher runs it. *exits* means that the rank ends with status 0 while the others go on, which they learn when it leaves. At the stage *save*, the disk must also hold
+either a whole checkpoint or no checkpoint.
 """
 
 
@@ -485,7 +486,7 @@ def main():
     servers, said = parameter_servers.rows(arguments, Case, note)
     page += servers
     messages += said
-    page += ["", "## What the others say", ""]
+    page += ["", "## Errors of the other processes", ""]
     for name, message in messages:
         page += [f"{name}:", "", "```", message, "```", ""]
     if arguments.write:

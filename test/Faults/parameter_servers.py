@@ -18,11 +18,11 @@ SECONDS = {"MESHLOOM_HEARTBEAT_TIMEOUT": "2", "MESHLOOM_COORDINATOR_TIMEOUT": "5
 # A busy machine's slack included.
 LIMIT = 40
 
-INTRODUCTION = """A chief, two workers and two parameter servers, each a process (`test/Faults/FaultyServers.cpp`), with `MESHLOOM_HEARTBEAT_TIMEOUT=2`,
-`MESHLOOM_COORDINATOR_TIMEOUT=5` and `MESHLOOM_START_TIMEOUT=10`. Each cell is the time from the fault on. *worker killed*, *stopped*: until the chief, whose functions the other worker
-runs, has come to its end. *worker back*: killed, started again, and used by the chief as the only one. *ps*: until the chief has ended with an error that
-names it; then it is started again, and another chief goes on from the checkpoint. *chief killed*: until all servers have ended. In all of them no process is
-left over."""
+INTRODUCTION = """A chief, two workers and two parameter servers run, each in a process (`test/Faults/FaultyServers.cpp`), with `MESHLOOM_HEARTBEAT_TIMEOUT=2`,
+`MESHLOOM_COORDINATOR_TIMEOUT=5` and `MESHLOOM_START_TIMEOUT=10`. Each cell is a time since the fault. *worker killed* and *stopped* end when the chief has ended, whose functions the
+remaining worker runs. In *worker back*, the worker is killed, started again, and used by the chief as its only worker. *ps* ends when the chief has ended with an error that
+names the server; the server is then started again, and a new chief continues from the checkpoint. *chief killed* ends when all servers have ended. No process is
+left over in any of them."""
 
 
 class Cluster:
