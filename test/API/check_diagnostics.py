@@ -42,7 +42,7 @@ SNIPPETS = [
         "a function's body takes another number of arguments",
         "c++20",
         USING + "void f(Tensor x) { function([](const Tensor &a) { return a; })(x, x); }",
-        "a function is called with as many arguments",
+        "call a function with as many arguments",
         1,
     ),
     (
@@ -67,10 +67,10 @@ SNIPPETS = [
         1,
     ),
     (
-        "what call_with_layout calls takes an argument",
+        "the function of call_with_layout takes an argument",
         "c++20",
         USING + "void f(Layout l) { call_with_layout([](Tensor y) { return y; }, l); }",
-        "what call_with_layout calls takes no arguments",
+        "the function of call_with_layout takes no arguments",
         1,
     ),
     (
@@ -84,7 +84,7 @@ SNIPPETS = [
         "the body of a loop returns another structure",
         "c++20",
         USING + "void f(Tensor x) { fori_loop(0, 3, [](const Tensor &, const Tensor &s) { return std::pair(s, s); }, x); }",
-        "the body of fori_loop returns what init is",
+        "the body of fori_loop returns a state of the type of init",
         1,
     ),
     (

@@ -116,9 +116,8 @@ S while_loop(C &&condition, B &&body, const S &init,
              Where where = Where::current()) {
   constexpr bool takeState = std::is_invocable_v<C &, const S &> &&
                              std::is_invocable_v<B &, const S &>;
-  static_assert(takeState,
-                "condition and body of while_loop take one argument: "
-                "the state, which is what init is");
+  static_assert(takeState, "the condition and the body of while_loop take one "
+                           "argument: the state, which has the type of init");
   if constexpr (takeState) {
     constexpr bool decides =
         std::is_convertible_v<std::invoke_result_t<C &, const S &>, Tensor>;
@@ -126,7 +125,8 @@ S while_loop(C &&condition, B &&body, const S &init,
         std::is_convertible_v<std::invoke_result_t<B &, const S &>, S>;
     static_assert(
         decides, "the condition of while_loop returns a tensor: a bool scalar");
-    static_assert(givesState, "the body of while_loop returns what init is");
+    static_assert(givesState,
+                  "the body of while_loop returns a state of the type of init");
     if constexpr (decides && givesState) {
       std::vector<Tensor> results = detail::traceWhile(
           "while_loop", detail::regionState(init),
@@ -202,13 +202,14 @@ S fori_loop(const TensorLike &lower, const TensorLike &upper, B &&body,
             const S &init, Where where = Where::current()) {
   constexpr bool takesBoth =
       std::is_invocable_v<B &, const Tensor &, const S &>;
-  static_assert(takesBoth, "the body of fori_loop takes two arguments: the "
-                           "counter, a tensor, and the state, which is what "
-                           "init is");
+  static_assert(takesBoth,
+                "the body of fori_loop takes two arguments: the counter, a "
+                "tensor, and the state, which has the type of init");
   if constexpr (takesBoth) {
     constexpr bool givesState = std::is_convertible_v<
         std::invoke_result_t<B &, const Tensor &, const S &>, S>;
-    static_assert(givesState, "the body of fori_loop returns what init is");
+    static_assert(givesState,
+                  "the body of fori_loop returns a state of the type of init");
     if constexpr (givesState)
       return detail::countedLoop("fori_loop", lower, upper,
                                  std::forward<B>(body), init, where);
@@ -326,13 +327,13 @@ auto scan(F &&body, const S &init, const X &xs,
           Where where = Where::current()) {
   constexpr bool takesBoth = std::is_invocable_v<F &, const S &, const X &>;
   static_assert(takesBoth, "the body of scan takes two arguments: the carry, "
-                           "which is what init is, and an element of xs");
+                           "which has the type of init, and an element of xs");
   if constexpr (takesBoth) {
     constexpr bool givesPair = detail::CarryAndKept<
         std::decay_t<std::invoke_result_t<F &, const S &, const X &>>, S>;
-    static_assert(givesPair, "the body of scan returns a pair: the carry, "
-                             "which is what init is, and what is kept of this "
-                             "step");
+    static_assert(givesPair,
+                  "the body of scan returns a pair: the carry, which has the "
+                  "type of init, and the result of this step");
     if constexpr (givesPair)
       return detail::scanOver(std::forward<F>(body), init, xs, where);
   }

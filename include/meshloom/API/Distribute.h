@@ -82,8 +82,8 @@ callWithLayout(const TraceBody &body, const Layout &layout,
 template <typename F>
 auto call_with_layout(F &&fn, const std::optional<Layout> &layout) {
   constexpr bool takesNothing = std::is_invocable_v<F &>;
-  static_assert(takesNothing, "what call_with_layout calls takes no arguments: "
-                              "it captures what it uses");
+  static_assert(takesNothing, "the function of call_with_layout takes no "
+                              "arguments: it captures what it uses");
   if constexpr (takesNothing) {
     using R = std::decay_t<std::invoke_result_t<F &>>;
     if (!layout)

@@ -83,8 +83,8 @@ public:
   /// op that found it, if the body is wrong; nothing has then been assigned.
   template <typename... Args> auto operator()(const Args &...args) const {
     constexpr bool isCallable = std::is_invocable_v<const F &, const Args &...>;
-    static_assert(isCallable, "a function is called with as many arguments, of "
-                              "such types, as its body takes");
+    static_assert(isCallable, "call a function with as many arguments as its "
+                              "body takes, of the types that it takes");
     if constexpr (isCallable) {
       using R = std::invoke_result_t<const F &, const Args &...>;
       detail::FunctionState &known = detail::usable(state);
@@ -104,8 +104,8 @@ public:
   template <typename... Args>
   ConcreteFunction get_concrete_function(const Args &...args) const {
     constexpr bool isCallable = std::is_invocable_v<const F &, const Args &...>;
-    static_assert(isCallable, "a function is traced for as many arguments, of "
-                              "such types, as its body takes");
+    static_assert(isCallable, "trace a function for as many arguments as its "
+                              "body takes, of the types that it takes");
     if constexpr (isCallable)
       return detail::concreteFunction(detail::usable(state), flatten(args...),
                                       traceBody(args...));

@@ -178,9 +178,10 @@ public:
   auto runAt(const Where &where, F &&fn, const Args &...args) const {
     constexpr bool isCallable =
         std::is_invocable_v<F &, const detail::Local<Args> &...>;
-    static_assert(isCallable, "run calls a function with as many arguments, of "
-                              "such types, as it takes; of a PerReplica<T> "
-                              "that is T");
+    static_assert(
+        isCallable,
+        "give run as many arguments as its function takes, of the types that "
+        "it takes; a PerReplica<T> is a T to the function");
     if constexpr (isCallable) {
       using R = std::decay_t<
           std::invoke_result_t<F &, const detail::Local<Args> &...>>;
