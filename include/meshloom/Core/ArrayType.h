@@ -6,7 +6,7 @@
 
 namespace meshloom {
 
-/// What an array is, apart from its data.
+/// The type of an array: everything but its data.
 struct ArrayType {
   DType dtype;
   Shape shape; ///< global

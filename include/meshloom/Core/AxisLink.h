@@ -12,8 +12,8 @@ using Cost = int64_t;
 struct AxisLink {
   int64_t bytesPerSecond = 10'000'000'000;
   Cost latency = 0; ///< per collective
-  /// Of each device's data to all others at once, where links are shared with
-  /// what others send through; 0: bytesPerSecond.
+  /// The rate of each device's data to all others at once, where links are
+  /// shared with data that others send through; 0: bytesPerSecond.
   int64_t allToAllBytesPerSecond = 0;
   bool operator==(const AxisLink &) const = default;
 };

@@ -19,7 +19,7 @@ struct BlockGrid {
   int64_t devices;
 };
 
-/// What the devices send and receive, in any unit; 0 at first.
+/// The data that devices send and receive, in any unit; 0 at first.
 struct MovedByDevice {
   explicit MovedByDevice(const BlockGrid &grid)
       : sent(size_t(grid.devices)), received(sent.size()) {}

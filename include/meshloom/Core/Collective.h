@@ -31,15 +31,15 @@ struct CollectiveOp {
 int64_t groupSize(const Mesh &mesh, std::span<const unsigned> axes);
 
 /// The bytes that `op` is counted by, where the largest shard takes `before`
-/// and then `after` bytes: those after. Of a permute, whose devices can have
+/// and then `after` bytes: those after. The devices of a permute can have
 /// more to send than they get: an element on h devices that k want is sent k/h
 /// times by each, so that nobody sends more than `before` k/h.
 int64_t countedBytes(const CollectiveOp &op, int64_t before, int64_t after);
 
 /// Bytes one device sends by the ring algorithm, for a group of g and counted
 /// bytes on one device: all_gather and all_to_all (g-1)/g, reduce_scatter g-1,
-/// all_reduce 2(g-1)/g, permute 1, slice 0 (rounded up). Of a halo exchange
-/// those that move are counted: see HaloTraffic.
+/// all_reduce 2(g-1)/g, permute 1, slice 0 (rounded up). A halo exchange counts
+/// the bytes that move: see HaloTraffic.
 int64_t bytesSent(CollectiveKind kind, int64_t countedBytes, int64_t group);
 
 /// Fails, naming axes and dims, where `op.from` -> `op.to` is not what

@@ -10,8 +10,8 @@
 
 namespace meshloom {
 
-/// What a program takes and gives, in the order of the call. Layouts are over
-/// mesh axes; devices come in when the program is loaded.
+/// The arguments and results of a program, in the order of the call. Layouts
+/// are over mesh axes; devices come in when the program is loaded.
 ///
 /// A layout is over a mesh as its user wrote it, which need not be the one that
 /// the program runs on: where a program has several meshes that is their common
@@ -31,7 +31,7 @@ struct Signature {
     bool operator==(const Result &) const = default;
   };
   std::string name;
-  /// What the program runs on.
+  /// The mesh that the program runs on.
   Mesh mesh;
   std::vector<Argument> arguments;
   std::vector<Result> results;
@@ -46,7 +46,7 @@ Signature signatureOf(const Program &program);
 struct CompiledCollective {
   CollectiveKind kind;
   std::vector<unsigned> axes; ///< of the signature's mesh
-  /// Of its result on one device, padded, all values together.
+  /// The bytes of its result on one device, padded, all values together.
   int64_t bytes = 0;
   /// Values that were combined into one.
   int64_t values = 1;
@@ -55,7 +55,8 @@ struct CompiledCollective {
   SourceNote note;
   bool operator==(const CompiledCollective &) const = default;
 };
-/// Those inside loops and branches too, each once; without local slices.
+/// The collectives inside loops and branches too, each once; without local
+/// slices.
 std::vector<CompiledCollective> collectivesOf(const Program &program);
 
 /// Code in the memory of this process, by name.
@@ -67,11 +68,12 @@ public:
 
 /// The code of a Program's kernels.
 struct Code {
-  /// What the bytes are, which says who can load them: "x86-64-elf".
+  /// The format of the bytes, which says who can load them: "x86-64-elf".
   std::string format;
-  /// What the device must have, in the format's own terms: "avx2,fma".
+  /// The requirements on the device, in the format's own terms: "avx2,fma".
   std::string requirements;
-  /// Of a program that can be saved; else empty, and `symbols` has the code.
+  /// The code of a program that can be saved; else empty, and `symbols` has the
+  /// code.
   std::vector<char> bytes;
   std::shared_ptr<const CodeSymbols> symbols;
 };
@@ -89,8 +91,8 @@ struct StableHLOProgram {
   std::string text;
 };
 
-/// What a target made of a program. Equal programs, compiled for equal machines
-/// by equal targets, have equal bytes in every process.
+/// The result of compiling a program for a target. Equal programs, compiled for
+/// equal machines by equal targets, have equal bytes in every process.
 class Compiled {
 public:
   /// A program with its code.
@@ -120,8 +122,9 @@ public:
   }
   const Code &code() const { return std::get<CodedProgram>(form).code; }
 
-  /// Of all but the bytes of the code, which differ from one CPU to another:
-  /// what ranks compare before they run together. The same in every process.
+  /// The hash of everything but the bytes of the code, which differ from one
+  /// CPU to another: ranks compare it before they run together. The same in
+  /// every process.
   uint64_t contentHash() const;
 
   /// The bytes of a .mlprog file: a magic word, a version, a checksum, then the

@@ -7,7 +7,7 @@
 
 namespace meshloom {
 
-/// Binds mesh indices to devices and processes. What is compiled knows axes
+/// Binds mesh indices to devices and processes. A compiled program knows axes
 /// only; a program is bound when it is loaded, so that all processes compile
 /// the same bytes.
 ///
@@ -18,13 +18,13 @@ namespace meshloom {
 ///
 /// The assignment of a mesh that nobody gave devices is `standard`.
 struct DeviceAssignment {
-  /// What the user calls the mesh.
+  /// The user's name of the mesh.
   std::string meshName = {};
   /// "CPU", "GPU", "TPU": what kind of device all of them are.
   std::string deviceType = "CPU";
-  /// Of mesh index i, over all processes; they count up by one.
+  /// The id of mesh index i, over all processes; they count up by one.
   std::vector<int64_t> ids;
-  /// Those that this process drives.
+  /// The ids of the devices that this process drives.
   std::vector<int64_t> localIds;
   /// Names, one per local id; empty: the standard ones, whose number is the id.
   std::vector<std::string> localDevices = {};

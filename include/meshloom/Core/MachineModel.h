@@ -11,7 +11,7 @@
 
 namespace meshloom {
 
-/// What an op, or several fused ones, does: on the device with the largest
+/// The work of an op, or of several fused ones: on the device with the largest
 /// shard, and on all devices together. Work that several devices repeat on the
 /// same shard counts once in the totals.
 struct Work {
@@ -62,7 +62,7 @@ struct MachineModel {
   /// there; `globalBytes`: of the whole tensor.
   Cost transfer(const CollectiveOp &op, int64_t countedBytes,
                 int64_t globalBytes) const;
-  /// What one collective costs whatever its size: the slowest of its axes'
+  /// The cost of one collective whatever its size: the slowest of its axes'
   /// latencies; in shared memory a phase boundary, two for an all_reduce.
   /// Nothing for a slice.
   Cost overhead(const CollectiveOp &op) const;

@@ -82,8 +82,8 @@ private:
   std::optional<Mesh> unified;
 };
 
-/// `mesh` without its axes of one device, which cut nothing. Of a mesh of one
-/// device the first axis stays: every mesh has one.
+/// `mesh` without its axes of one device, which cut nothing. If all axes have
+/// one device the first axis stays: every mesh has one.
 Mesh withoutAxesOfOne(const Mesh &mesh);
 
 /// `layout` in axes of `mesh`, which numbers its devices alike: every device

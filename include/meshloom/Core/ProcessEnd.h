@@ -29,8 +29,8 @@ namespace meshloom {
 
 class ProcessEnd {
 public:
-  /// What ends first: producers of work, then calls by which work is handed
-  /// over, then the work.
+  /// The order of the end: producers of work, then calls by which work is
+  /// handed over, then the work.
   enum class Stage : uint8_t { Producers, Calls, Launches };
 
   /// No end waits longer for a thread: one that waits in turn for the end to be
@@ -53,7 +53,8 @@ public:
   static bool isOver();
 
   /// How many forks lie between this process and the one that loaded the code.
-  /// What was made where that was another number has lost its threads.
+  /// An object that was made when the number was different has lost its
+  /// threads.
   static int forks();
 };
 

@@ -1,4 +1,4 @@
-// What links a mesh has whose devices are in several processes.
+// The links of a mesh whose devices are in several processes.
 #pragma once
 
 #include "meshloom/Core/MachineModel.h"

@@ -39,11 +39,12 @@ struct ProfileEvent {
     Host     ///< what a user's thread did: `name`
   };
   Kind kind;
-  /// Of Profile::programs, and of its steps; NONE where it is of no one step.
+  /// The index in Profile::programs, and in its steps; NONE where it is of no
+  /// one step.
   static constexpr unsigned NONE = ~0U;
   unsigned program = NONE, step = NONE;
   int64_t run = 0; ///< number of the run, from 1
-  /// Of a Step or Copy: the worker, whose events do not overlap. Of a Host
+  /// The worker of a Step or Copy, whose events do not overlap; for a Host
   /// event: the thread.
   int64_t worker = 0;
   int64_t begin = 0, end = 0; ///< nanoseconds since the profile began

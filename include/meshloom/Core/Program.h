@@ -29,16 +29,16 @@ struct BufferDecl {
   DType type;
   Shape shape; ///< global
   Layout layout;
-  /// What devices hold along each dim where that is not their blocks: the
-  /// result of a halo exchange or slice, a splat constant. Arguments and
-  /// results have none.
+  /// The parts that devices hold along each dim where these are not their
+  /// blocks: the result of a halo exchange or slice, a splat constant.
+  /// Arguments and results have none.
   Windows windows = {};
   bool operator==(const BufferDecl &) const = default;
   /// The part of the global array that `device` holds.
   Box box(int64_t device) const {
     return heldBox(layout, shape, windows, device);
   }
-  /// What every device allocates: the largest extents of all boxes.
+  /// The shape that every device allocates: the largest extents of all boxes.
   Shape localShape() const { return heldShape(layout, shape, windows); }
   /// Bytes of the largest shard, padded.
   int64_t localBytes() const;
@@ -81,8 +81,8 @@ struct Operand {
   bool operator==(const Operand &) const = default;
 };
 
-/// What a library function is told beside its operands, by name: numbers (truth
-/// values are 0 and 1), lists of numbers, texts.
+/// The option of a library function beside its operands, by name: numbers
+/// (truth values are 0 and 1), lists of numbers, texts.
 using LibraryOption = std::variant<int64_t, std::vector<int64_t>, std::string>;
 using LibraryOptions = std::map<std::string, LibraryOption, std::less<>>;
 
@@ -237,7 +237,7 @@ struct ProgramResult {
   /// runtime holds its only reference, or -1.
   int aliasedArgument = -1;
   std::string name;
-  /// As an argument's.
+  /// The written layout, as an argument's.
   std::optional<Layout> written = std::nullopt;
   bool operator==(const ProgramResult &) const = default;
 };

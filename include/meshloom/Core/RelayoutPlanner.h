@@ -31,9 +31,9 @@ struct PlanLimits {
   /// Meshes of up to so many axes are searched by all collectives; larger ones
   /// by those that may well lead towards the target.
   unsigned exactAxes = 4;
-  /// What a layout on the way may take on one device. The larger of both ends
-  /// is always allowed, and more where there is no other way: then the least
-  /// that does.
+  /// The most bytes that a layout on the way may take on one device. The larger
+  /// of both ends is always allowed, and more where there is no other way: then
+  /// the least that does.
   int64_t peakBytes = 0;
 };
 
@@ -54,7 +54,7 @@ Result<RelayoutPlan> planRelayout(const Layout &from, const Layout &to,
 /// drops it.
 bool beginsReduction(const Layout &from, const Layout &to);
 
-/// What collectives have to bring `from` to before a reduction begins: `to`
+/// The layout to which collectives bring `from` before a reduction begins: `to`
 /// without its pending reductions. An axis that becomes pending, and cuts a dim
 /// into even blocks as its most minor axis, may stay there (unless `to` has
 /// axes on a dim of one element).
@@ -69,7 +69,7 @@ struct TreeEdge {
   bool operator==(const TreeEdge &) const = default;
 };
 
-/// What relayouts are compared by, in this order.
+/// The prices by which relayouts are compared, in this order.
 struct TreePrice {
   Cost cost = 0;
   int64_t collectives = 0;

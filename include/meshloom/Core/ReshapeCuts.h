@@ -10,7 +10,7 @@
 namespace meshloom {
 
 /// The rule of a reshape: "(a b) c -> a (b c)". Both shapes are walked from the
-/// major end. What is left of both sides always has the same number of
+/// major end. The remaining parts of both sides always have the same number of
 /// elements, so a common divisor of what is left of the two current dims is a
 /// major part of both: a factor. Without one, dims correspond to nothing (and
 /// must be whole) until the products of both sides agree again. Linear in the
@@ -32,9 +32,9 @@ struct AxisPart {
 /// factor, a factor takes axes while they divide what is left of it; an axis
 /// that goes on behind a factor is cut there; one that shares only a divisor
 /// with the factor is cut at that, which ends the walk. The minor factor takes
-/// the rest as it is. What a factor has taken lies on the dim that begins with
-/// it on the other side, which may be reshaped again: 64 -> 2 x 32 ->
-/// 2 x 2 x 16 cuts twice.
+/// the rest as it is. The part that a factor has taken lies on the dim that
+/// begins with it on the other side, which may be reshaped again: 64 -> 2 x 32
+/// -> 2 x 2 x 16 cuts twice.
 ///
 /// Dims are known by their extents only. A cut for a dim that the program never
 /// has on that axis does no harm: the parts together are the axis.
@@ -55,7 +55,7 @@ private:
         begins; ///< extent of the other side's dim that it is major in, or 0
     auto operator<=>(const Digit &) const = default;
   };
-  /// Of dims with several factors, those up to one that must be whole.
+  /// For dims with several factors, those up to one that must be whole.
   std::map<int64_t, std::set<std::vector<Digit>>> splits;
   std::set<std::pair<int64_t, std::vector<AxisPart>>> dims;
 };

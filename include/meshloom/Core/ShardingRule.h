@@ -6,7 +6,7 @@
 
 namespace meshloom {
 
-/// What sharding a factor means.
+/// The kind of a factor: how a sharded factor is computed.
 enum class FactorKind : uint8_t {
   Parallel, ///< in a result: shards work independently
   Reduced,  ///< in operands only: results become partial
@@ -21,9 +21,9 @@ struct Factor {
   bool operator==(const Factor &) const = default;
 };
 
-/// How pending reductions pass through an op; declared by the op. Those of kind
-/// `reduceKind` pass where the flow is linear, those of any kind where it is
-/// movement.
+/// How pending reductions pass through an op; declared by the op. Reductions of
+/// kind `reduceKind` pass where the flow is linear, reductions of any kind
+/// where it is movement.
 enum class PartialFlow : uint8_t {
   None,        ///< operands must not be partial
   LinearJoint, ///< they pass when all carriers carry them: add, maximum (max)
@@ -81,7 +81,8 @@ struct ShardingRule {
     int64_t scale = 1, low = 0, high = 0, divisor = 1;
     std::vector<int64_t> sources = {}; ///< one per index of the factor
 
-    /// What of a dim of size `extent` is read for `range` of the factor.
+    /// The part of a dim of size `extent` that is read for `range` of the
+    /// factor.
     Interval map(Interval range, int64_t extent) const;
     bool operator==(const Window &) const = default;
   };
@@ -143,7 +144,7 @@ struct OpSharding {
 /// only the first sharded factors of a dim may be followed by others: each has
 /// as many shards as elements. (h d) of 4 x 16 on {x=4, y=2} has h on x and d
 /// on y; on {z=8} nothing, but the mesh can be cut (ReshapeCuts.h). Factors of
-/// size one beside it do not make a dim compound. What precedes a sharded
+/// size one beside it do not make a dim compound. A factor before a sharded
 /// factor in its dim is Parallel, so that results tell how an op runs
 /// (opSharding).
 bool canShard(const ShardingRule &rule, const FactorSharding &others,
@@ -155,17 +156,17 @@ bool canShard(const ShardingRule &rule, const FactorSharding &others,
 bool canRun(const ShardingRule &rule, const FactorSharding &sharding,
             const Mesh &mesh);
 
-/// What operand `index` must be laid out as for the op to run as `sharding`
+/// The layout that operand `index` must have for the op to run as `sharding`
 /// says.
 Layout operandLayout(const ShardingRule &rule, unsigned index,
                      const OpSharding &sharding, const Mesh &mesh);
-/// What devices need of operand `index`, of global shape `shape`, for the op to
-/// run as `sharding` says; no dims where each needs its blocks.
+/// The windows that devices need of operand `index`, of global shape `shape`,
+/// for the op to run as `sharding` says; no dims where each needs its blocks.
 Windows operandWindows(const ShardingRule &rule, unsigned index,
                        const OpSharding &sharding, const Shape &shape,
                        const Mesh &mesh);
-/// What result `index` then is: partial over the axes of Reduced factors, and
-/// over the passed ones.
+/// The layout that result `index` then has: partial over the axes of Reduced
+/// factors, and over the passed ones.
 Layout resultLayout(const ShardingRule &rule, unsigned index,
                     const OpSharding &sharding, const Mesh &mesh);
 
@@ -197,12 +198,13 @@ OpSharding passPartial(const ShardingRule &rule,
 /// not show on a dim:
 ///
 /// 1. Factors in results take the results' axes, first result first.
-/// 2. Of the axes that results are partial over, each operand's Reduced factors
-///    take those that the operand has there, in the operand's order; the
-///    operand and factor that take most go first.
-/// 3. What is left is passed from an operand that is partial there.
-/// 4. What is still left goes, as minor axis, on the first Reduced factor that
-///    can take it: the operands will be relaid out to it.
+/// 2. Among the axes that results are partial over, each operand's Reduced
+///    factors take those that the operand has there, in the operand's order;
+///    the operand and factor that take most go first.
+/// 3. The remaining axes are passed from an operand that is partial there.
+/// 4. Axes that still remain go, as minor axes, on the first Reduced factor
+/// that
+///    can take them: the operands will be relaid out to it.
 ///
 /// So opSharding(rule, operandLayouts of S, resultLayouts of S) == S for every
 /// S that the rule allows: 2 finds all Reduced axes (and in order, as all

@@ -9,10 +9,10 @@
 
 namespace meshloom {
 
-/// The windows in which a value is exchanged. Those of several uses become one
-/// around them where that moves no more than one for each: devices that have
-/// little to do for one use may have much to do for another. What makes the
-/// exchanges asks here, and what prices them.
+/// The windows in which a value is exchanged. The windows of several uses
+/// become one around them where that moves no more than one for each: devices
+/// that have little to do for one use may have much to do for another. The
+/// code that makes exchanges asks here, and so does the code that prices them.
 class SharedWindows {
 public:
   SharedWindows(const Layout &layout, const Shape &shape)

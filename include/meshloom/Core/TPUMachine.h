@@ -1,4 +1,4 @@
-// What a client of TPUs says of its devices, as the name of a machine model.
+// The devices of a client of TPUs, as the name of a machine model.
 #pragma once
 
 #include <cstdint>

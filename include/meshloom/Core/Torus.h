@@ -16,10 +16,10 @@ namespace meshloom {
 ///
 /// Example: 16x16 chips that wrap, and a mesh <a=16, b=4, c=4>. Devices along a
 /// are neighbours in y, and a ring of them uses each link once in each
-/// direction: 100 GB/s where a link carries 50. Those along c are neighbours in
-/// x, but the fourth is three links from the first, and both ways use the same
-/// links: 50 GB/s. Those along b are four links apart and there are four rings
-/// interleaved: 25 GB/s.
+/// direction: 100 GB/s where a link carries 50. Members along c are neighbours
+/// in x, but the fourth is three links from the first, and both ways use the
+/// same links: 50 GB/s. Members along b are four links apart and there are four
+/// rings interleaved: 25 GB/s.
 ///
 /// Rejected: a table of link speeds for each axis of each shape of mesh. It is
 /// what this works out, and is wrong as soon as a mesh cuts a dim in two.
@@ -57,7 +57,7 @@ public:
   /// axis run at the same time, and the busiest link sets the pace. The latency
   /// is that of the way between the members that are farthest apart.
   ///
-  /// What it leaves out: a collective over several axes has the links of all of
+  /// It leaves out that a collective over several axes has the links of all of
   /// them and is priced at the slowest one's.
   AxisLink link(const Mesh &mesh, unsigned axis) const;
 

@@ -7,8 +7,8 @@
 namespace meshloom {
 
 /// Whether a step of the program, at any depth, is a custom call or a callback.
-/// What such a program updates is copied first, so that a run that fails leaves
-/// the old values.
+/// Values that such a program updates are copied first, so that a run that
+/// fails leaves the old values.
 bool callsUserFunctions(const Program &program);
 
 } // namespace meshloom

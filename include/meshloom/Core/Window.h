@@ -29,9 +29,9 @@ struct Interval {
   bool operator==(const Interval &) const = default;
 };
 
-/// What is held along each dim of a tensor: one interval a shard of the dim, by
-/// the shard's index over the dim's axes, major to minor. A dim without
-/// intervals is held by its blocks; no dims at all: every dim is.
+/// The parts that are held along each dim of a tensor: one interval a shard of
+/// the dim, by the shard's index over the dim's axes, major to minor. A dim
+/// without intervals is held by its blocks; no dims at all: every dim is.
 ///
 /// Example: [10] on x = 2, of which each device needs its block and one element
 /// to both sides: {{{0, 6}, {4, 10}}}.
@@ -47,7 +47,8 @@ int64_t shardIndex(std::span<const unsigned> axes, const Mesh &mesh,
 /// The part of the global array that `device` holds.
 Box heldBox(const Layout &layout, const Shape &global, const Windows &windows,
             int64_t device);
-/// What every device allocates: the largest window (block) of each dim.
+/// The shape that every device allocates: the largest window (block) of each
+/// dim.
 Shape heldShape(const Layout &layout, const Shape &global,
                 const Windows &windows);
 /// Whether every device's window is part of its own block: nothing is sent.
@@ -77,8 +78,8 @@ std::vector<unsigned> haloAxes(const Layout &layout, const Shape &global,
 int64_t haloElements(const Layout &layout, const Shape &global,
                      const Windows &windows);
 
-/// What one exchange of several values moves. Devices that have little to do
-/// for one value may have much for another: the sum of each one's most would
+/// The traffic of one exchange of several values. Devices that have little to
+/// do for one value may have much for another: the sum of each one's most would
 /// count too much.
 class HaloTraffic {
 public:
