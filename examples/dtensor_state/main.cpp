@@ -99,9 +99,9 @@ float largestDifference(const std::vector<float> &x,
   return largest;
 }
 
-void printLayouts(const std::string &what,
+void printLayouts(const std::string &title,
                   const std::vector<DVariable> &variables) {
-  std::cout << what << ":\n";
+  std::cout << title << ":\n";
   for (const DVariable &variable : variables) {
     const Tensor value = variable;
     std::cout << "  " << std::left << std::setw(16) << variable.name() << ' '
@@ -155,11 +155,11 @@ void run(const example::StrategyOptions &options) {
   const auto restored = manager.restore_or_initialize();
   std::cout << "Restored " << restored->filename().string() << '\n';
   printLayouts("Variables", again.model.variables());
-  std::vector<float> rest = again.run(count, nullptr);
-  const std::vector<float> expected(whole.end() - int64_t(rest.size()),
+  std::vector<float> resumed = again.run(count, nullptr);
+  const std::vector<float> expected(whole.end() - int64_t(resumed.size()),
                                     whole.end());
-  const float difference = largestDifference(rest, expected);
-  std::cout << "Last loss " << std::setprecision(7) << rest.back()
+  const float difference = largestDifference(resumed, expected);
+  std::cout << "Last loss " << std::setprecision(7) << resumed.back()
             << ", without the stop " << whole.back() << "; largest difference "
             << difference << '\n';
   if (!(difference < 1e-5f * whole.front()))

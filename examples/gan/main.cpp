@@ -56,9 +56,9 @@ public:
 
     GradientTape generatorTape, discriminatorTape;
     CallOptions training{.training = true};
-    Tensor made = generator(noise, training);
+    Tensor fakes = generator(noise, training);
     Tensor isTrue = discriminator(points, training);
-    Tensor isMade = discriminator(made, training);
+    Tensor isMade = discriminator(fakes, training);
     Tensor generatorLoss = crossentropy(ones_like(isMade), isMade);
     Tensor discriminatorLoss = crossentropy(ones_like(isTrue), isTrue) +
                                crossentropy(zeros_like(isMade), isMade);
@@ -67,7 +67,7 @@ public:
         generatorTape.gradient(generatorLoss, generator.trainable_variables()));
     discriminatorOptimizer.apply_gradients(discriminatorTape.gradient(
         discriminatorLoss, discriminator.trainable_variables()));
-    Tensor distance = abs(norm(made, -1) - radius);
+    Tensor distance = abs(norm(fakes, -1) - radius);
     return {generatorLoss, discriminatorLoss, reduce_mean(distance)};
   }
 

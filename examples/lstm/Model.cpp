@@ -36,7 +36,7 @@ Layer::Layer(int64_t index, int64_t width, const Mesh &mesh)
 
 Tensor Layer::operator()(const Tensor &x) const {
   // What does not depend on the state is one product for all steps.
-  Tensor given =
+  Tensor inputs =
       matmul(x, input, {.transpose_b = true}) + inputBias + hiddenBias;
   Tensor zero = zeros({x.shape()[1], x.shape()[2]});
   auto step = [&](const Carry &state, const Tensor &now) {
@@ -47,7 +47,7 @@ Tensor Layer::operator()(const Tensor &x) const {
     Tensor seen = sigmoid(part[3]) * tanh(cell);
     return std::pair{Carry{seen, cell}, seen};
   };
-  return scan(step, Carry{zero, zero}, given).second;
+  return scan(step, Carry{zero, zero}, inputs).second;
 }
 
 Model::Model(const Config &config, const Mesh &mesh)

@@ -34,9 +34,9 @@ std::string firstReason(const CollectiveInfo &collective) {
          std::to_string(collective.tensors - 1) + " more)";
 }
 
-int64_t bytesSent(const std::vector<CollectiveInfo> &all) {
+int64_t bytesSent(const std::vector<CollectiveInfo> &collectives) {
   int64_t sent = 0;
-  for (const CollectiveInfo &c : all)
+  for (const CollectiveInfo &c : collectives)
     sent += c.bytes_sent;
   return sent;
 }
@@ -56,9 +56,9 @@ std::map<std::string, Total> totals(const ConcreteFunction &step) {
     Total &total = result[key];
     ++total.count;
     total.bytes += c.bytes_sent;
-    if (auto [it, isNew] = largest.try_emplace(key, -1);
-        c.bytes_sent > it->second) {
-      it->second = c.bytes_sent;
+    if (auto [entry, isNew] = largest.try_emplace(key, -1);
+        c.bytes_sent > entry->second) {
+      entry->second = c.bytes_sent;
       total.reason = firstReason(c);
     }
   }

@@ -48,10 +48,10 @@ struct Trainer {
   }
 
   static std::vector<int64_t> widths(const std::vector<int64_t> &hidden) {
-    std::vector<int64_t> all = {784};
-    all.insert(all.end(), hidden.begin(), hidden.end());
-    all.push_back(10);
-    return all;
+    std::vector<int64_t> sizes = {784};
+    sizes.insert(sizes.end(), hidden.begin(), hidden.end());
+    sizes.push_back(10);
+    return sizes;
   }
 
   Metrics trainStep(const Tensor &x, const Tensor &y) const {

@@ -67,15 +67,15 @@ Mesh Options::makeMesh() const {
   if (platform.empty())
     return create_mesh(mesh, virtual_cpus(devices()));
   const std::string type = connect_platform(platform).front().type;
-  std::vector<DeviceSpec> all;
+  std::vector<DeviceSpec> chosen;
   for (int64_t i = 0; i < devices(); ++i)
-    all.push_back({type, i});
-  return create_mesh(mesh, all);
+    chosen.push_back({type, i});
+  return create_mesh(mesh, chosen);
 }
 
 DimSpec axisOrNone(const Mesh &mesh, const std::string &axis) {
-  for (const MeshAxis &known : mesh.axes())
-    if (known.name == axis)
+  for (const MeshAxis &meshAxis : mesh.axes())
+    if (meshAxis.name == axis)
       return axis;
   return UNSHARDED;
 }

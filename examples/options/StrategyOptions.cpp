@@ -101,9 +101,9 @@ int64_t StrategyOptions::number(const std::string &option,
 StrategyOptions parseStrategyOptions(int argc, char **argv,
                                      const std::string &usage) {
   StrategyOptions options;
-  std::map<std::string, bool> known = optionsOf(usage);
-  known["--strategy"] = known["--replicas"] = true;
-  known["--deterministic"] = false;
+  std::map<std::string, bool> accepted = optionsOf(usage);
+  accepted["--strategy"] = accepted["--replicas"] = true;
+  accepted["--deterministic"] = false;
   for (int i = 1; i < argc; ++i) {
     std::string option = argv[i], value;
     if (option == "--help" || option == "-h") {
@@ -115,8 +115,8 @@ StrategyOptions parseStrategyOptions(int argc, char **argv,
       value = option.substr(equals + 1);
       option.resize(equals);
     }
-    auto found = known.find(option);
-    if (found == known.end())
+    auto found = accepted.find(option);
+    if (found == accepted.end())
       throw Error("unknown option " + option + "; see --help");
     if (found->second && equals == std::string::npos) {
       if (i + 1 == argc)

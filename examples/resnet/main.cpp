@@ -30,8 +30,8 @@ Images load(const std::string &path) {
                 "\" has no whole number of CIFAR-10's records of " +
                 std::to_string(record) + " bytes");
   Images images;
-  for (size_t at = 0; at < bytes.size(); at += size_t(record)) {
-    auto byte = [&](int64_t i) { return uint8_t(bytes[at + size_t(i)]); };
+  for (size_t offset = 0; offset < bytes.size(); offset += size_t(record)) {
+    auto byte = [&](int64_t i) { return uint8_t(bytes[offset + size_t(i)]); };
     images.labels.push_back(byte(0));
     for (int64_t p = 0; p < pixels; ++p)
       for (int64_t c = 0; c < 3; ++c)
@@ -45,13 +45,13 @@ int64_t number(int argc, char **argv, int index, int64_t otherwise) {
 }
 
 void run(int argc, char **argv) {
-  const Images all = load(std::string(argv[1]) + "/data_batch_1.bin");
+  const Images images = load(std::string(argv[1]) + "/data_batch_1.bin");
   const int64_t devices = number(argc, argv, 2, 1),
                 batch = number(argc, argv, 3, 64),
                 steps = number(argc, argv, 4, 100);
-  if (devices < 1 || batch < 1 || batch > all.count() || steps < 0)
+  if (devices < 1 || batch < 1 || batch > images.count() || steps < 0)
     throw Error("expected at least one device and a batch of 1 to " +
-                std::to_string(all.count()));
+                std::to_string(images.count()));
   Mesh mesh = create_mesh({{"batch", devices}}, virtual_cpus(devices));
   auto scope = default_mesh(mesh);
   const Layout rows({"batch", UNSHARDED, UNSHARDED, UNSHARDED}, mesh),
@@ -70,9 +70,9 @@ void run(int argc, char **argv) {
       },
       {.name = "step"});
   for (int64_t i = 0; i < steps; ++i) {
-    const int64_t first = i % (all.count() / batch) * batch;
-    auto *x = all.values.data() + first * 3 * pixels;
-    auto *y = all.labels.data() + first;
+    const int64_t first = i % (images.count() / batch) * batch;
+    auto *x = images.values.data() + first * 3 * pixels;
+    auto *y = images.labels.data() + first;
     Tensor loss =
         step(distribute(tensor(std::vector<float>(x, x + batch * 3 * pixels),
                                {batch, side, side, 3}),

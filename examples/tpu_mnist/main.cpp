@@ -150,8 +150,8 @@ void loop(const StrategyOptions &options, const Strategy &strategy,
     Tensor loss = nn::compute_average_loss(crossentropy(labels, logits),
                                            {.global_batch_size = sizes.batch});
     Tensor penalty = tensor(0.f);
-    for (const Tensor &each : model.losses())
-      penalty = penalty + each;
+    for (const Tensor &term : model.losses())
+      penalty = penalty + term;
     loss = loss + nn::scale_regularization_loss(penalty);
     optimizer.apply_gradients(tape.gradient(loss, model.trainable_variables()));
     trainingLoss.update_state(loss * float(strategy.num_replicas_in_sync()));
@@ -169,13 +169,13 @@ void loop(const StrategyOptions &options, const Strategy &strategy,
 
   std::cout << "a loop of one's own, " << sizes.perCall << " step(s) a call\n";
   auto iterator = distributed.iterate();
-  int64_t made = 0;
+  int64_t stepCount = 0;
   for (int64_t epoch = 1; epoch <= sizes.epochs; ++epoch) {
     for (int64_t step = 0; step < sizes.steps; step += sizes.perCall) {
       const auto count = int32_t(std::min(sizes.perCall, sizes.steps - step));
-      made += trainSteps(iterator, tensor(count)).item<int32_t>();
+      stepCount += trainSteps(iterator, tensor(count)).item<int32_t>();
     }
-    std::cout << "Epoch " << epoch << ", optimizer steps " << made
+    std::cout << "Epoch " << epoch << ", optimizer steps " << stepCount
               << std::setprecision(7) << ", training loss "
               << trainingLoss.result().item<float>() << ", accuracy "
               << trainingAccuracy.result().item<float>() << std::endl;

@@ -51,17 +51,17 @@ void run(const example::Options &options) {
   if (!options.weights.empty())
     data::assign_by_name(model.variables(),
                          data::load_safetensors(options.weights));
-  Images all;
+  Images samples;
   if (options.data.empty()) {
-    all = digits(config, 8 * batch);
+    samples = digits(config, 8 * batch);
   } else {
     data::NamedTensors file = data::load_safetensors(options.data);
     if (!file.contains("images") || !file.contains("labels"))
       throw Error("--data: expected tensors \"images\" and \"labels\" in \"" +
                   options.data + "\"");
-    all = {file.at("images"), cast(file.at("labels"), DType::I32)};
+    samples = {file.at("images"), cast(file.at("labels"), DType::I32)};
   }
-  const int64_t count = all.images.shape().at(0);
+  const int64_t count = samples.images.shape().at(0);
   if (count < batch)
     throw Error("--data: expected at least " + std::to_string(batch) +
                 " images, got " + std::to_string(count));
@@ -82,8 +82,8 @@ void run(const example::Options &options) {
   int64_t begin = 0;
   example::train(options.steps, [&] {
     auto part = [&](const Tensor &x) { return x(range(begin, begin + batch)); };
-    Tensor x = distribute(part(all.images), images),
-           y = distribute(part(all.labels), labels);
+    Tensor x = distribute(part(samples.images), images),
+           y = distribute(part(samples.labels), labels);
     begin = begin + 2 * batch > count ? 0 : begin + batch;
     return step(x, y).item<float>();
   });

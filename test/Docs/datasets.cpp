@@ -116,10 +116,10 @@ void functions() {
           .batch(8, {.drop_remainder = true});
 
   auto train_steps =
-      function([&](const data::Iterator<Batch> &it, const Tensor &steps) {
+      function([&](const data::Iterator<Batch> &source, const Tensor &steps) {
         return while_loop([&](const Tensor &i) { return less(i, steps); },
                           [&](const Tensor &i) {
-                            auto [x, y] = it.get_next();
+                            auto [x, y] = source.get_next();
                             Tensor error = matmul(x, w) - y;
                             w.assign_sub(0.1f * matmul(transpose(x), error));
                             return i + 1;

@@ -55,8 +55,8 @@ int main() {
   optimizers::SGD decaying({.learning_rate = rate, .momentum = 0.9});
   auto noisy = function([&](const Tensor &input, const Tensor &seed) {
     GradientTape tape;
-    Tensor kept = nn::dropout(input, 0.2, seed);
-    Tensor loss = reduce_mean(square(matmul(kept, w) - target));
+    Tensor thinned = nn::dropout(input, 0.2, seed);
+    Tensor loss = reduce_mean(square(matmul(thinned, w) - target));
     auto [clipped, length] = clip_by_global_norm(tape.gradient(loss, {w}), 1);
     decaying.apply_gradients(clipped);
     return loss;

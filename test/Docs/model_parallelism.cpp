@@ -7,10 +7,10 @@
 using namespace meshloom;
 
 static int failures = 0;
-static void expect(bool holds, const char *what) {
+static void expect(bool holds, const char *condition) {
   if (holds)
     return;
-  std::cerr << what << "\n";
+  std::cerr << condition << "\n";
   ++failures;
 }
 static Tensor meanSquaredError(const Tensor &predictions,

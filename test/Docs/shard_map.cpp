@@ -7,10 +7,10 @@
 using namespace meshloom;
 
 static int failures = 0;
-static void expect(const Tensor &difference, const char *what) {
+static void expect(const Tensor &difference, const char *name) {
   float most = reduce_max(abs(difference)).item<float>();
   if (most > 1e-4f) {
-    std::cerr << what << " is off by " << most << "\n";
+    std::cerr << name << " is off by " << most << "\n";
     ++failures;
   }
 }
@@ -26,9 +26,10 @@ int main() {
     Tensor loss = reduce_sum(square(matmul(expand_dims(x, 0), w) - label));
     return tape.gradient(loss, w);
   };
-  Tensor each = vmap(gradient, {0, 0, std::nullopt})(xs, labels, w);
+  Tensor gradients = vmap(gradient, {0, 0, std::nullopt})(xs, labels, w);
   Tensor error = matmul(xs, w) - labels;
-  expect(reduce_sum(each, 0) - 2 * matmul(transpose(xs), error), "gradients");
+  expect(reduce_sum(gradients, 0) - 2 * matmul(transpose(xs), error),
+         "gradients");
 
   // Each goes on as long as it has to.
   auto root = [](const Tensor &a) {

@@ -51,9 +51,9 @@ void sparseTensors() {
 
 void sizes() {
   auto largest = function([](const Tensor &x) {
-    Tensor kept = boolean_mask(x, x > 0.5f, 16); // the first 16, then zeros
+    Tensor selected = boolean_mask(x, x > 0.5f, 16); // the first 16, then zeros
     Unique ids = unique(cast(10.f * x, DType::I32), 10);
-    return std::pair(reduce_sum(kept), ids.count);
+    return std::pair(reduce_sum(selected), ids.count);
   });
   auto [sum, different] = largest(random::stateless_uniform({20}, {1, 2}));
   std::cout << sum << different << '\n';
