@@ -13,7 +13,6 @@ its subject: "Of the function.", "What it takes.", "That of the result."
 import json
 import pathlib
 import re
-import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -28,6 +27,8 @@ BINDING = re.compile(r"\bauto\s*&{0,2}\s*\[([^\]]*)\]")
 PYTHON = re.compile(rf"^\s*(?:for\s+.*\b)?({NAMES})\b(?:,\s*\w+)*\s*(?:=(?!=)|in\b)")
 
 HALF = re.compile(r"(?:^|(?<=[.!?] ))(?:Of|That of|Those|What)\b|^(?:As|That)\b")
+FOLDERS = ("benchmark", "docs", "examples", "include", "lib", "mlir-dialects", "scripts", "test", "tools")
+SUFFIXES = {".h", ".cpp", ".td", ".py", ".md"}
 # Pages that a script or a test writes.
 GENERATED = re.compile(r"docs/(?:Ops/|Passes/|CommandLine|Faults|Matrix|Performance|Pipeline|Reference)")
 
@@ -99,10 +100,11 @@ def findings_of_page(text):
 
 def findings():
     """File, line, kind and word of each finding."""
-    files = subprocess.run(["git", "ls-files", "*.h", "*.cpp", "*.td", "*.py", "*.md"], cwd=ROOT,
-                           capture_output=True, text=True, check=True).stdout.split()
-    for path in files:
-        if path.startswith("benchmark/peers/") or path == "scripts/check_english.py" or not (ROOT / path).exists():
+    files = [*ROOT.glob("*.md")]
+    for folder in FOLDERS:
+        files += [path for path in (ROOT / folder).rglob("*") if path.suffix in SUFFIXES and path.is_file()]
+    for path in sorted(file.relative_to(ROOT).as_posix() for file in files):
+        if path.startswith("benchmark/peers/") or path == "scripts/check_english.py":
             continue
         text = (ROOT / path).read_text(encoding="utf-8")
         if not path.endswith(".md"):
