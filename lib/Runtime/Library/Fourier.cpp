@@ -1,193 +1,165 @@
-// fft by Eigen's kissfft, for any lengths: one transform of a line after the
-// other along each dim. Alone in its file, as the header is heavy.
+// fft: transforms along each of the last dims, all lines of a dim one after the
+// other.
+#include "FourierPlan.h"
 #include "LibraryArrays.h"
 #include "LibraryTable.h"
-#include "meshloom/Core/ThreadLocal.h"
-
-#include <unsupported/Eigen/FFT>
-
-#include <cstring>
+#include "ThreadScratch.h"
 
 using namespace meshloom;
 using namespace meshloom::library;
 
 namespace {
-enum class Kind : uint8_t { Forward, Inverse, FromReal, ToReal };
-std::optional<Kind> parseKind(std::string_view name) {
-  return name == "FFT"     ? std::optional(Kind::Forward)
-         : name == "IFFT"  ? std::optional(Kind::Inverse)
-         : name == "RFFT"  ? std::optional(Kind::FromReal)
-         : name == "IRFFT" ? std::optional(Kind::ToReal)
+std::optional<FourierKind> parseFourierKind(std::string_view name) {
+  return name == "FFT"     ? std::optional(FourierKind::Forward)
+         : name == "IFFT"  ? std::optional(FourierKind::Inverse)
+         : name == "RFFT"  ? std::optional(FourierKind::FromReal)
+         : name == "IRFFT" ? std::optional(FourierKind::ToReal)
                            : std::nullopt;
 }
 
-/// Transforms `lines` complex numbers of one batch element, in place: an array
-/// of `shape`, along dim `dim`.
+/// A box of one side of a transform.
+template <typename Real> struct FourierBox {
+  Real *data;
+  Shape strides;
+};
+
+/// Transforms all lines along dim `dim`. `extent`: of the other dims.
 template <typename Real>
-void transformDim(std::vector<std::complex<Real>> &values, const Shape &shape,
-                  size_t dim, bool inverse) {
-  const int64_t length = shape[dim];
-  if (length < 2)
-    return;
-  auto &fft = threadLocal<Eigen::FFT<Real>>();
-  std::vector<std::complex<Real>> line(static_cast<size_t>(length)),
-      result(static_cast<size_t>(length));
-  int64_t inner = 1;
-  for (size_t d = dim + 1; d < shape.size(); ++d)
-    inner *= shape[d];
-  const int64_t lines = int64_t(values.size()) / length;
-  for (int64_t l = 0; l < lines; ++l) {
-    std::complex<Real> *first =
-        values.data() + l / inner * inner * length + l % inner;
-    for (int64_t i = 0; i < length; ++i)
-      line[size_t(i)] = first[i * inner];
-    if (inverse)
-      fft.inv(result.data(), line.data(), length);
-    else
-      fft.fwd(result.data(), line.data(), length);
-    for (int64_t i = 0; i < length; ++i)
-      first[i * inner] = result[size_t(i)];
-  }
+void transformDim(const FourierPlan<Real> &plan, const Shape &extent,
+                  size_t dim, bool isFromReal, FourierBox<const Real> from,
+                  bool isToReal, FourierBox<Real> to) {
+  // Lines that are computed side by side are those that are nearest to each
+  // other, if there are enough.
+  const size_t rank = extent.size();
+  size_t beside = rank;
+  auto isBetter = [&](size_t d) {
+    if (beside == rank)
+      return true;
+    constexpr int64_t enough = 8;
+    if ((extent[d] >= enough) != (extent[beside] >= enough))
+      return extent[d] >= enough;
+    return to.strides[d] < to.strides[beside];
+  };
+  Shape outer, fromOuter, toOuter;
+  for (size_t d = 0; d < rank; ++d)
+    if (d != dim && extent[d] > 1 && isBetter(d))
+      beside = d;
+  for (size_t d = 0; d < rank; ++d)
+    if (d != dim && d != beside) {
+      outer.push_back(extent[d]);
+      fromOuter.push_back(from.strides[d]);
+      toOuter.push_back(to.strides[d]);
+    }
+  const bool isOne = beside == rank;
+  const ElementStrides fromStrides{from.strides[dim],
+                                   isOne ? 0 : from.strides[beside]},
+      toStrides{to.strides[dim], isOne ? 0 : to.strides[beside]};
+  forEachIndex<2>(outer, {&fromOuter, &toOuter}, [&](auto at) {
+    plan.run(from.data + at[0] * (isFromReal ? 1 : 2), fromStrides,
+             to.data + at[1] * (isToReal ? 1 : 2), toStrides,
+             isOne ? 1 : extent[beside]);
+  });
 }
 
-class Fourier : public LibraryRoutine {
+template <typename Real> class Fourier : public LibraryRoutine {
 public:
-  static MadeRoutine make(const LibraryStep &step) {
-    OptionReader options(step.step);
-    auto fourier = std::make_unique<Fourier>();
-    fourier->kind = options.named<Kind>("fft_type", parseKind);
-    fourier->lengths = options.list("fft_length");
-    const size_t along = fourier->lengths.size();
-    if (!options.ok() || along < 1 || step.inputs.size() != 1 ||
-        step.outputs.size() != 1 || step.inputs[0]->shape.size() < along)
-      return Error("expected one operand, one result, and lengths");
-    // The shapes of both sides follow from the kind.
-    Shape from = step.inputs[0]->shape, to = from;
-    for (size_t i = 0; i < along; ++i)
-      from[from.size() - along + i] = to[to.size() - along + i] =
-          fourier->lengths[i];
-    if (fourier->kind == Kind::FromReal)
-      to.back() = fourier->lengths.back() / 2 + 1;
-    if (fourier->kind == Kind::ToReal)
-      from.back() = fourier->lengths.back() / 2 + 1;
-    const DType in = step.inputs[0]->type, out = step.outputs[0]->type;
-    const bool fits = isComplex(in) == (fourier->kind != Kind::FromReal) &&
-                      isComplex(out) == (fourier->kind != Kind::ToReal) &&
-                      partOf(in) == partOf(out) &&
-                      (partOf(in) == DType::F32 || partOf(in) == DType::F64);
-    if (!fits || step.inputs[0]->shape != from || step.outputs[0]->shape != to)
-      return Error("its operands do not fit its lengths");
-    return made(std::move(fourier));
+  Fourier(FourierKind kind, const Shape &lengths) : kind(kind) {
+    for (int64_t length : lengths) {
+      const bool isLast = plans.size() + 1 == lengths.size();
+      const FourierKind complexKind =
+          isInverse() ? FourierKind::Inverse : FourierKind::Forward;
+      plans.push_back(FourierPlan<Real>::get(isLast ? kind : complexKind,
+                                             std::max<int64_t>(length, 1)));
+    }
   }
 
   Status run(const LibraryArguments &arguments) const override {
-    if (partOf(arguments.inputs[0].type) == DType::F64)
-      transform<double>(arguments);
-    else
-      transform<float>(arguments);
+    const LibraryOperand &from = arguments.inputs[0],
+                         &to = arguments.outputs[0];
+    if (to.empty())
+      return Success();
+    if (from.empty()) {
+      zeroElements(byteWidth(to.type), to.extent, to.data, to.strides);
+      return Success();
+    }
+    const FourierBox<const Real> source{
+        reinterpret_cast<const Real *>(from.data), from.strides};
+    const FourierBox<Real> target{reinterpret_cast<Real *>(to.data),
+                                  to.strides};
+    const size_t last = from.extent.size() - 1,
+                 first = from.extent.size() - plans.size();
+    const bool isFromReal = kind == FourierKind::FromReal,
+               isToReal = kind == FourierKind::ToReal;
+    if (!isToReal) {
+      transformDim<Real>(*plans.back(), from.extent, last, isFromReal, source,
+                         false, target);
+      for (size_t d = first; d < last; ++d)
+        transformDim<Real>(*plans[d - first], to.extent, d, false,
+                           {target.data, target.strides}, false, target);
+      return Success();
+    }
+    // The last dim of a spectrum becomes real once the others are done.
+    FourierBox<const Real> spectrum = source;
+    if (first < last) {
+      Shape strides(from.extent.size(), 1);
+      for (size_t d = last; d-- > 0;)
+        strides[d] = strides[d + 1] * from.extent[d + 1];
+      const int64_t count = strides[0] * from.extent[0];
+      auto *memory = static_cast<Real *>(
+          threadScratch(7, size_t(2 * count) * sizeof(Real)));
+      for (size_t d = first; d < last; ++d) {
+        transformDim<Real>(*plans[d - first], from.extent, d, false, spectrum,
+                           false, {memory, strides});
+        spectrum = {memory, strides};
+      }
+    }
+    transformDim<Real>(*plans.back(), from.extent, last, false, spectrum, true,
+                       target);
     return Success();
   }
 
 private:
-  template <typename Real>
-  void transform(const LibraryArguments &arguments) const {
-    const LibraryOperand &from = arguments.inputs[0],
-                         &to = arguments.outputs[0];
-    if (to.empty())
-      return;
-    const size_t along = lengths.size(), batch = from.extent.size() - along;
-    auto head = [&](const Shape &all) {
-      return Shape(all.begin(), all.begin() + int64_t(batch));
-    };
-    auto tail = [&](const Shape &all) {
-      return Shape(all.begin() + int64_t(batch), all.end());
-    };
-    const Shape batchExtent = head(from.extent), fromBatch = head(from.strides),
-                toBatch = head(to.strides);
-    const Shape fromExtent = tail(from.extent),
-                fromStrides = tail(from.strides), toExtent = tail(to.extent),
-                toStrides = tail(to.strides);
-    const bool inverse = kind == Kind::Inverse || kind == Kind::ToReal;
-    std::vector<std::complex<Real>> values;
-    forEachIndex<2>(batchExtent, {&fromBatch, &toBatch}, [&](auto at) {
-      read(from, at[0], fromExtent, fromStrides, values);
-      // Dims of which both sides have all first; then, of real numbers, the
-      // last one.
-      for (size_t d = 0; d + 1 < along; ++d)
-        transformDim(values, fromExtent, d, inverse);
-      if (kind == Kind::ToReal)
-        unfold(values, fromExtent.back());
-      Shape full = fromExtent;
-      full.back() = lengths.back();
-      transformDim(values, full, along - 1, inverse);
-      write(to, at[1], full, toExtent, toStrides, values);
-    });
+  bool isInverse() const {
+    return kind == FourierKind::Inverse || kind == FourierKind::ToReal;
   }
 
-  template <typename Real>
-  void read(const LibraryOperand &from, int64_t at, const Shape &extent,
-            const Shape &strides,
-            std::vector<std::complex<Real>> &values) const {
-    values.clear();
-    forEachIndex<1>(extent, {&strides}, [&](auto element) {
-      const int64_t index = at + element[0];
-      if (kind == Kind::FromReal)
-        values.emplace_back(reinterpret_cast<const Real *>(from.data)[index]);
-      else
-        values.push_back(
-            reinterpret_cast<const std::complex<Real> *>(from.data)[index]);
-    });
-  }
-
-  /// The second half of each line: the first one mirrored and conjugated. What
-  /// must be real in the spectrum of real numbers is made so.
-  template <typename Real>
-  void unfold(std::vector<std::complex<Real>> &values, int64_t half) const {
-    const int64_t length = lengths.back();
-    const int64_t lines = int64_t(values.size()) / half;
-    std::vector<std::complex<Real>> all(size_t(lines * length));
-    for (int64_t l = 0; l < lines; ++l)
-      for (int64_t i = 0; i < length; ++i) {
-        const bool first = i < half;
-        std::complex<Real> value =
-            values[size_t(l * half + (first ? i : length - i))];
-        if (i == 0 || 2 * i == length)
-          value = value.real();
-        all[size_t(l * length + i)] = first ? value : std::conj(value);
-      }
-    values = std::move(all);
-  }
-
-  template <typename Real>
-  void write(const LibraryOperand &to, int64_t at, const Shape &full,
-             const Shape &extent, const Shape &strides,
-             const std::vector<std::complex<Real>> &values) const {
-    const Shape valueStrides = rowMajorStridesOf(full);
-    forEachIndex<2>(extent, {&strides, &valueStrides}, [&](auto element) {
-      const int64_t index = at + element[0];
-      const std::complex<Real> value = values[size_t(element[1])];
-      if (kind == Kind::ToReal)
-        reinterpret_cast<Real *>(to.data)[index] = value.real();
-      else
-        reinterpret_cast<std::complex<Real> *>(to.data)[index] = value;
-    });
-  }
-
-  static Shape rowMajorStridesOf(const Shape &shape) {
-    Shape strides(shape.size(), 1);
-    for (size_t d = shape.size(); d-- > 1;)
-      strides[d - 1] = strides[d] * shape[d];
-    return strides;
-  }
-
-  Kind kind = Kind::Forward;
-  Shape lengths;
+  const FourierKind kind;
+  std::vector<std::shared_ptr<const FourierPlan<Real>>> plans; ///< per dim
 };
+
+MadeRoutine makeFourier(const LibraryStep &step) {
+  OptionReader options(step.step);
+  const auto kind = options.named<FourierKind>("fft_type", parseFourierKind);
+  const Shape lengths = options.list("fft_length");
+  const size_t along = lengths.size();
+  if (!options.ok() || along < 1 || step.inputs.size() != 1 ||
+      step.outputs.size() != 1 || step.inputs[0]->shape.size() < along ||
+      std::ranges::any_of(lengths, [](int64_t length) { return length < 0; }))
+    return Error("expected one operand, one result, and lengths");
+  // The shapes of both sides follow from the kind.
+  Shape from = step.inputs[0]->shape, to = from;
+  for (size_t i = 0; i < along; ++i)
+    from[from.size() - along + i] = to[to.size() - along + i] = lengths[i];
+  if (kind == FourierKind::FromReal)
+    to.back() = lengths.back() / 2 + 1;
+  if (kind == FourierKind::ToReal)
+    from.back() = lengths.back() / 2 + 1;
+  const DType in = step.inputs[0]->type, out = step.outputs[0]->type;
+  const bool fits = isComplex(in) == (kind != FourierKind::FromReal) &&
+                    isComplex(out) == (kind != FourierKind::ToReal) &&
+                    partOf(in) == partOf(out) &&
+                    (partOf(in) == DType::F32 || partOf(in) == DType::F64);
+  if (!fits || step.inputs[0]->shape != from || step.outputs[0]->shape != to)
+    return Error("its operands do not fit its lengths");
+  if (partOf(in) == DType::F64)
+    return made(std::make_unique<Fourier<double>>(kind, lengths));
+  return made(std::make_unique<Fourier<float>>(kind, lengths));
+}
 } // namespace
 
 namespace meshloom::library {
 LibraryRows fourierFunctions() {
-  static constexpr LibraryRow rows[] = {{"fft", Fourier::make}};
+  static constexpr LibraryRow rows[] = {{"fft", makeFourier}};
   return rows;
 }
 } // namespace meshloom::library

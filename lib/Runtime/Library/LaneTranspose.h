@@ -1,0 +1,51 @@
+// Square blocks of numbers in vector registers: rows become columns.
+#pragma once
+
+#include <utility>
+
+namespace meshloom::library {
+
+#define MESHLOOM_LANES_INLINE [[gnu::always_inline]] inline
+// Values stay in registers where the loops over them are written out.
+#ifdef __clang__
+#define MESHLOOM_LANES_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define MESHLOOM_LANES_UNROLL _Pragma("GCC unroll 32")
+#endif
+
+/// A vector of `Lanes` numbers.
+template <typename T, int Lanes>
+using LaneVector = T __attribute__((vector_size(Lanes * sizeof(T))));
+
+/// The first or second halves of two vectors, their lanes in turn.
+template <typename T, int Lanes, bool First, int... Lane>
+MESHLOOM_LANES_INLINE void
+interleaveLanes(LaneVector<T, Lanes> &to, const LaneVector<T, Lanes> &a,
+                const LaneVector<T, Lanes> &b,
+                std::integer_sequence<int, Lane...>) {
+  to = __builtin_shufflevector(
+      a, b,
+      (Lane / 2 + (First ? 0 : Lanes / 2) + (Lane % 2 == 0 ? 0 : Lanes))...);
+}
+
+/// Rows become columns, by as many steps as a lane's index has bits.
+template <typename T, int Lanes, int Step = 1>
+MESHLOOM_LANES_INLINE void transposeLanes(LaneVector<T, Lanes> *rows) {
+  if constexpr (Step < Lanes) {
+    constexpr auto lanes = std::make_integer_sequence<int, Lanes>();
+    LaneVector<T, Lanes> next[Lanes];
+    MESHLOOM_LANES_UNROLL
+    for (int i = 0; i < Lanes / 2; ++i) {
+      interleaveLanes<T, Lanes, true>(next[2 * i], rows[i], rows[i + Lanes / 2],
+                                      lanes);
+      interleaveLanes<T, Lanes, false>(next[2 * i + 1], rows[i],
+                                       rows[i + Lanes / 2], lanes);
+    }
+    transposeLanes<T, Lanes, Step * 2>(next);
+    MESHLOOM_LANES_UNROLL
+    for (int i = 0; i < Lanes; ++i)
+      rows[i] = next[i];
+  }
+}
+
+} // namespace meshloom::library
