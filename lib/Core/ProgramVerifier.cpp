@@ -432,8 +432,13 @@ Status Verifier::step(const DotStep &dot) {
     if (Status ok = access(*operand, dot.loops, "an operand"); !ok)
       return ok;
     const DType type = buffer(operand->buffer).type;
-    if (type != DType::F32 && type != DType::BF16 && type != DType::F16)
-      return fail("buffer {} is not f32, bf16 or f16", operand->buffer);
+    constexpr DType types[] = {DType::F32, DType::F64, DType::BF16,
+                               DType::F16, DType::I32, DType::UI32,
+                               DType::C64, DType::C128};
+    if (std::ranges::find(types, type) == std::end(types))
+      return fail("buffer {} is not of floats, complex numbers or integers of "
+                  "32 bits",
+                  operand->buffer);
     if (type != buffer(dot.out.buffer).type)
       return fail("buffer {} has another type than the result",
                   operand->buffer);

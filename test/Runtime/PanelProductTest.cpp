@@ -1,20 +1,27 @@
 // Products by panels, by the code of every kind of processor that this one
-// runs, against sums in f64.
+// runs, against sums in long double or of integers.
 #include "../../lib/Runtime/Library/PanelProduct.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
+#include <limits>
+#include <type_traits>
 #include <vector>
 
 using namespace meshloom;
 using namespace meshloom::library;
 
 namespace {
-/// Numbers that are no multiples of each other.
-std::vector<float> numbers(int64_t count, double step) {
-  std::vector<float> all;
-  for (int64_t i = 0; i < count; ++i)
-    all.push_back(float(std::sin(double(i) * step)));
+/// Numbers that are no multiples of each other; integers wrap in products.
+template <typename T> std::vector<T> numbers(int64_t count, double step) {
+  std::vector<T> all;
+  for (int64_t i = 0; i < count; ++i) {
+    const double value = std::sin(double(i) * step);
+    if constexpr (std::is_integral_v<T>)
+      all.push_back(T(int64_t(value * 1e9)));
+    else
+      all.push_back(T(value));
+  }
   return all;
 }
 
@@ -32,31 +39,41 @@ MatrixStrides stridesOf(Order order, int64_t rows, int64_t columns) {
   return {};
 }
 
+template <typename T>
 void expectProduct(int64_t m, int64_t n, int64_t k, Order lhs, Order rhs,
                    bool accumulate, size_t kind) {
+  using Wide = std::conditional_t<std::is_integral_v<T>, T, long double>;
   const MatrixStrides left = stridesOf(lhs, m, k), right = stridesOf(rhs, k, n);
-  const auto a = numbers(3 * m * k, 0.7), b = numbers(3 * k * n, 0.3);
+  const auto a = numbers<T>(3 * m * k, 0.7), b = numbers<T>(3 * k * n, 0.3);
   const int64_t outStride = n + 5;
-  const auto before = numbers(m * outStride, 1.1);
-  std::vector<float> out = before;
+  const auto before = numbers<T>(m * outStride, 1.1);
+  std::vector<T> out = before;
   panelProduct(m, n, k, a.data(), left, b.data(), right, accumulate, out.data(),
                outStride, kind);
   for (int64_t r = 0; r < m; ++r)
     for (int64_t c = 0; c < outStride; ++c) {
       const auto at = size_t(r * outStride + c);
-      double sum = accumulate || c >= n ? double(before[at]) : 0;
+      Wide sum = accumulate || c >= n ? Wide(before[at]) : Wide(0);
       for (int64_t i = 0; c < n && i < k; ++i)
-        sum += double(a[size_t(r * left.rowStride + i * left.columnStride)]) *
-               double(b[size_t(i * right.rowStride + c * right.columnStride)]);
-      ASSERT_NEAR(out[at], sum, 1e-6 * double(k + 1))
+        sum += Wide(a[size_t(r * left.rowStride + i * left.columnStride)]) *
+               Wide(b[size_t(i * right.rowStride + c * right.columnStride)]);
+      const double bound =
+          std::is_integral_v<T>
+              ? 0
+              : 10 * double(std::numeric_limits<T>::epsilon()) * double(k + 1);
+      ASSERT_NEAR(double(out[at]), double(sum), bound)
           << m << " x " << n << " x " << k << ", kind " << kind << ", at " << r
           << ", " << c;
     }
 }
 
+template <typename T> class PanelProductTest : public testing::Test {};
+using Types = testing::Types<float, double, uint32_t>;
+TYPED_TEST_SUITE(PanelProductTest, Types);
+
 // Extents around tiles, panels and blocks, in all orders; nothing is written
 // beside the result.
-TEST(PanelProductTest, EveryKindOfCodeInEveryOrder) {
+TYPED_TEST(PanelProductTest, EveryKindOfCodeInEveryOrder) {
   for (size_t kind = 0; kind < panelKinds(); ++kind)
     for (auto [m, n, k] : {std::array<int64_t, 3>{1, 1, 1},
                            {1, 70, 3},
@@ -67,18 +84,19 @@ TEST(PanelProductTest, EveryKindOfCodeInEveryOrder) {
                            {190, 40, 33}})
       for (Order lhs : {Order::Rows, Order::Columns, Order::Apart})
         for (Order rhs : {Order::Rows, Order::Columns, Order::Apart})
-          expectProduct(m, n, k, lhs, rhs, m % 2 == 0, kind);
+          expectProduct<TypeParam>(m, n, k, lhs, rhs, m % 2 == 0, kind);
 }
 
 // More rows and columns than are copied at once.
-TEST(PanelProductTest, BlocksOfRowsAndColumns) {
+TYPED_TEST(PanelProductTest, BlocksOfRowsAndColumns) {
   for (size_t kind = 0; kind < panelKinds(); ++kind)
-    expectProduct(1010, 300, 20, Order::Rows, Order::Rows, true, kind);
+    expectProduct<TypeParam>(1010, 300, 20, Order::Rows, Order::Rows, true,
+                             kind);
 }
 
 // No terms: zeros, or what was there.
-TEST(PanelProductTest, NoTerms) {
-  expectProduct(3, 4, 0, Order::Rows, Order::Rows, false, 0);
-  expectProduct(3, 4, 0, Order::Rows, Order::Rows, true, 0);
+TYPED_TEST(PanelProductTest, NoTerms) {
+  expectProduct<TypeParam>(3, 4, 0, Order::Rows, Order::Rows, false, 0);
+  expectProduct<TypeParam>(3, 4, 0, Order::Rows, Order::Rows, true, 0);
 }
 } // namespace

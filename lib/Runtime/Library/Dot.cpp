@@ -10,17 +10,21 @@
 #include "PairwiseSums.h"
 #include "PanelProduct.h"
 #include "ThinProduct.h"
+#include "ThreadScratch.h"
 #include "meshloom/Core/ThreadLocal.h"
 #include "meshloom/Runtime/Library/HostCall.h"
 
 #include <algorithm>
+#include <complex>
 #include <dlfcn.h>
+#include <type_traits>
 
 using namespace meshloom;
 using namespace meshloom::library;
 
 namespace {
-void gather(float *to, const float *from, MatrixStrides matrix, int64_t rows,
+template <typename T>
+void gather(T *to, const T *from, MatrixStrides matrix, int64_t rows,
             int64_t columns) {
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t c = 0; c < columns; ++c)
@@ -29,10 +33,11 @@ void gather(float *to, const float *from, MatrixStrides matrix, int64_t rows,
 }
 
 /// The sum of products of a block, 32 lanes side by side.
-MESHLOOM_CLONES float sumOfBlock(const float *lhs, const float *rhs,
-                                 int64_t count) {
+template <typename T>
+[[gnu::always_inline]] inline T sumLanesOfBlock(const T *lhs, const T *rhs,
+                                                int64_t count) {
   constexpr int64_t LANES = 32;
-  float lanes[LANES] = {};
+  T lanes[LANES] = {};
   int64_t i = 0;
   for (; i + LANES <= count; i += LANES)
     for (int64_t l = 0; l < LANES; ++l)
@@ -44,17 +49,30 @@ MESHLOOM_CLONES float sumOfBlock(const float *lhs, const float *rhs,
       lanes[l] += lanes[l + half];
   return lanes[0];
 }
+MESHLOOM_CLONES float sumOfBlock(const float *lhs, const float *rhs,
+                                 int64_t count) {
+  return sumLanesOfBlock(lhs, rhs, count);
+}
+MESHLOOM_CLONES double sumOfBlock(const double *lhs, const double *rhs,
+                                  int64_t count) {
+  return sumLanesOfBlock(lhs, rhs, count);
+}
+MESHLOOM_CLONES uint32_t sumOfBlock(const uint32_t *lhs, const uint32_t *rhs,
+                                    int64_t count) {
+  return sumLanesOfBlock(lhs, rhs, count);
+}
 
 /// The sum of products, of blocks in pairs.
-float sumOfProducts(const float *lhs, const float *rhs, int64_t count) {
+template <typename T>
+T sumOfProducts(const T *lhs, const T *rhs, int64_t count) {
   constexpr int64_t block = 1024;
-  float total = 0;
+  T total = 0;
   if (count <= block)
     return sumOfBlock(lhs, rhs, count);
-  auto &sums = threadLocal<PairwiseSums<float>>();
+  auto &sums = threadLocal<PairwiseSums<T>>();
   sums.start(1);
   for (int64_t i = 0; i < count; i += block) {
-    float sum = sumOfBlock(lhs + i, rhs + i, std::min(block, count - i));
+    T sum = sumOfBlock(lhs + i, rhs + i, std::min(block, count - i));
     sums.push(&sum);
   }
   sums.addTo(&total);
@@ -67,32 +85,35 @@ bool isMatrixByVector(int64_t m, int64_t n, MatrixStrides left,
   return (m == 1 || n == 1) && left.columnStride == 1 && right.rowStride == 1;
 }
 
-void gemm(int64_t m, int64_t n, int64_t k, const float *lhs, MatrixStrides left,
-          const float *rhs, MatrixStrides right, bool accumulate, float *out,
+template <typename T>
+void gemm(int64_t m, int64_t n, int64_t k, const T *lhs, MatrixStrides left,
+          const T *rhs, MatrixStrides right, bool accumulate, T *out,
           MatrixStrides result) {
   if (isMatrixByVector(m, n, left, right)) {
     for (int64_t r = 0; r < m; ++r)
       for (int64_t c = 0; c < n; ++c) {
-        float &to = out[r * result.rowStride + c * result.columnStride];
-        const float sum = sumOfProducts(lhs + r * left.rowStride,
-                                        rhs + c * right.columnStride, k);
+        T &to = out[r * result.rowStride + c * result.columnStride];
+        const T sum = sumOfProducts(lhs + r * left.rowStride,
+                                    rhs + c * right.columnStride, k);
         to = accumulate ? to + sum : sum;
       }
     return;
   }
-  // Few columns are few rows of the transposed product.
-  if (n < m && n <= THIN_ROWS && left.columnStride == 1 &&
-      right.rowStride == 1 && result.rowStride == 1 &&
-      isThinProduct(n, m, k, 1, left.rowStride)) {
-    thinProduct(n, m, k, rhs, right.columnStride, lhs, left.rowStride,
-                accumulate, out, result.columnStride);
-    return;
-  }
-  if (left.columnStride == 1 && result.columnStride == 1 &&
-      isThinProduct(m, n, k, right.rowStride, right.columnStride)) {
-    thinProduct(m, n, k, lhs, left.rowStride, rhs, right.columnStride,
-                accumulate, out, result.rowStride);
-    return;
+  if constexpr (std::is_same_v<T, float>) {
+    // Few columns are few rows of the transposed product.
+    if (n < m && n <= THIN_ROWS && left.columnStride == 1 &&
+        right.rowStride == 1 && result.rowStride == 1 &&
+        isThinProduct(n, m, k, 1, left.rowStride)) {
+      thinProduct(n, m, k, rhs, right.columnStride, lhs, left.rowStride,
+                  accumulate, out, result.columnStride);
+      return;
+    }
+    if (left.columnStride == 1 && result.columnStride == 1 &&
+        isThinProduct(m, n, k, right.rowStride, right.columnStride)) {
+      thinProduct(m, n, k, lhs, left.rowStride, rhs, right.columnStride,
+                  accumulate, out, result.rowStride);
+      return;
+    }
   }
   // A column-major result is the row-major result of the transposed product.
   if (result.rowStride == 1 && m > 1 && (result.columnStride != 1 || n == 1)) {
@@ -106,13 +127,13 @@ void gemm(int64_t m, int64_t n, int64_t k, const float *lhs, MatrixStrides left,
   if (result.columnStride == 1 || n == 1)
     return panelProduct(m, n, k, lhs, left, rhs, right, accumulate, out,
                         result.rowStride);
-  auto &rows = threadLocal<std::vector<float>>();
+  auto &rows = threadLocal<std::vector<T>>();
   rows.resize(size_t(m * n));
   panelProduct(m, n, k, lhs, left, rhs, right, /*accumulate=*/false,
                rows.data(), n);
   for (int64_t r = 0; r < m; ++r)
     for (int64_t c = 0; c < n; ++c) {
-      float &to = out[r * result.rowStride + c * result.columnStride];
+      T &to = out[r * result.rowStride + c * result.columnStride];
       to = accumulate ? to + rows[size_t(r * n + c)] : rows[size_t(r * n + c)];
     }
 }
@@ -159,19 +180,20 @@ Extent takeInner(std::vector<Extent> &loops) {
 }
 
 /// One tile of the result, all of the contraction.
-Status runTile(const float *lhs, const float *rhs, float *out,
-               const Contraction &c) {
+template <typename T>
+Status runTile(const T *lhs, const T *rhs, T *out, const Contraction &c) {
   const Extent &row = c.row, &column = c.column, &sum = c.sum;
   const MatrixStrides result{row.strides[2], column.strides[2]};
   const int64_t elements = row.count * column.count;
   const bool dense = result.columnStride == 1 &&
                      (result.rowStride == column.count || row.count == 1);
-  auto &sums = threadLocal<PairwiseSums<float>>();
-  auto &packed = threadLocal<std::vector<float>>();
+  auto &sums = threadLocal<PairwiseSums<T>>();
+  auto &packed = threadLocal<std::vector<T>>();
   sums.start(elements);
   const MatrixStrides left{row.strides[0], sum.strides[0]},
       right{sum.strides[1], column.strides[1]};
-  const bool isThin = left.columnStride == 1 && right.rowStride == 1 &&
+  const bool isThin = std::is_same_v<T, float> && left.columnStride == 1 &&
+                      right.rowStride == 1 &&
                       std::min(row.count, column.count) <= THIN_ROWS;
   const int64_t most = isThin ? THIN_TERMS : DOT_BLOCK;
   const int64_t pieces = isMatrixByVector(row.count, column.count, left, right)
@@ -189,7 +211,7 @@ Status runTile(const float *lhs, const float *rhs, float *out,
       done += count;
       if (terms < most || done == c.terms)
         continue;
-      float *block = out;
+      T *block = out;
       if (!dense) {
         packed.resize(size_t(elements));
         block = packed.data();
@@ -232,8 +254,8 @@ GetThreads getThreads() {
 } // namespace
 
 /// Cuts the result where blocks of it will be summed in pairs.
-Status library::runTiles(const float *lhs, const float *rhs, float *out,
-                         Contraction c) {
+template <typename T>
+Status library::runTiles(const T *lhs, const T *rhs, T *out, Contraction c) {
   if (c.terms <= DOT_BLOCK || c.row.count * c.column.count <= LARGEST_TILE)
     return runTile(lhs, rhs, out, c);
   auto cut = [](Extent &extent, int64_t most, auto body) -> Status {
@@ -259,6 +281,98 @@ Status library::runTiles(const float *lhs, const float *rhs, float *out,
                      strip);
     });
   });
+}
+
+template Status library::runTiles(const double *, const double *, double *,
+                                  Contraction);
+
+/// The real parts of a complex operand and the imaginary ones, `apart` further
+/// on, each in a dense matrix of lines and terms that lies as the operand does.
+template <typename Real> struct SeparatedParts {
+  const Real *data;
+  int64_t apart;
+  MatrixStrides matrix;
+};
+
+template <typename Real>
+static SeparatedParts<Real> separateParts(const std::complex<Real> *from,
+                                          unsigned operand, const Extent &line,
+                                          const Contraction &c) {
+  const int64_t apart = line.count * c.terms;
+  auto *to = static_cast<Real *>(
+      threadScratch(5 + operand, size_t(2 * apart) * sizeof(Real)));
+  const int64_t lineStep = line.strides[operand],
+                sumStep = c.sum.strides[operand];
+  const bool along = sumStep == 1 || lineStep != 1; // rows of terms
+  auto separateRow = [&](const std::complex<Real> *row, int64_t step,
+                         Real *target, int64_t count) {
+    if (step == 1)
+      for (int64_t i = 0; i < count; ++i) {
+        target[i] = row[i].real();
+        target[i + apart] = row[i].imag();
+      }
+    else
+      for (int64_t i = 0; i < count; ++i) {
+        target[i] = row[i * step].real();
+        target[i + apart] = row[i * step].imag();
+      }
+  };
+  int64_t begin = 0;
+  (void)forEach(c.outer, {}, true, [&](std::array<int64_t, 3> at, bool) {
+    const std::complex<Real> *block = from + at[operand];
+    if (along)
+      for (int64_t l = 0; l < line.count; ++l)
+        separateRow(block + l * lineStep, sumStep, to + l * c.terms + begin,
+                    c.sum.count);
+    else
+      for (int64_t k = 0; k < c.sum.count; ++k)
+        separateRow(block + k * sumStep, lineStep,
+                    to + (begin + k) * line.count, line.count);
+    begin += c.sum.count;
+    return Status(Success());
+  });
+  return {to, apart,
+          along ? MatrixStrides{c.terms, 1} : MatrixStrides{1, line.count}};
+}
+
+/// out = lhs * rhs of complex numbers by the four products of their parts.
+template <typename Real>
+static Status runComplexTiles(const std::complex<Real> *lhs,
+                              const std::complex<Real> *rhs,
+                              std::complex<Real> *out, const Contraction &c) {
+  const int64_t columns = c.column.count,
+                most =
+                    std::clamp<int64_t>(LARGEST_TILE / columns, 1, c.row.count);
+  auto *products = static_cast<Real *>(
+      threadScratch(4, size_t(4 * most * columns) * sizeof(Real)));
+  const SeparatedParts<Real> right = separateParts<Real>(rhs, 1, c.column, c);
+  for (int64_t r = 0; r < c.row.count; r += most) {
+    Extent row = c.row;
+    row.count = std::min(most, c.row.count - r);
+    const SeparatedParts<Real> left =
+        separateParts<Real>(lhs + r * row.strides[0], 0, row, c);
+    const int64_t elements = row.count * columns;
+    const Contraction part{
+        {row.count, {left.matrix.rowStride, 0, columns}},
+        {columns, {0, right.matrix.rowStride, 1}},
+        {c.terms, {left.matrix.columnStride, right.matrix.columnStride, 0}},
+        {},
+        c.terms};
+    for (int of : {0, 1, 2, 3})
+      if (Status ok = runTiles<Real>(left.data + of / 2 * left.apart,
+                                     right.data + of % 2 * right.apart,
+                                     products + of * elements, part);
+          !ok)
+        return ok;
+    for (int64_t i = 0; i < row.count; ++i)
+      for (int64_t j = 0; j < columns; ++j) {
+        const Real *product = products + i * columns + j;
+        out[(r + i) * row.strides[2] + j * c.column.strides[2]] = {
+            product[0] - product[3 * elements],
+            product[elements] + product[2 * elements]};
+      }
+  }
+  return Success();
 }
 
 SingleThreaded::SingleThreaded() {
@@ -336,13 +450,19 @@ static void setZero(T *out, MatrixStrides matrix, int64_t rows,
         row[c * matrix.columnStride] = T();
 }
 
+/// The types whose products skip blocks of zeros: those that masks are of.
+static bool isFewBits(DType type) {
+  return type == DType::F32 || type == DType::BF16 || type == DType::F16;
+}
+
 /// `tile` multiplies those parts of a product that have terms.
 template <typename T, typename Tile>
 static Status runParts(DType type, const T *lhs, const T *rhs, T *out,
                        const Contraction &whole,
                        const std::optional<HalfPlane> &read, const Tile &tile) {
-  const std::vector<ProductPart> parts =
-      productParts(type, lhs, rhs, whole, read);
+  std::vector<ProductPart> parts;
+  if (read || isFewBits(type))
+    parts = productParts(type, lhs, rhs, whole, read);
   if (parts.empty())
     return tile(lhs, rhs, out, whole);
   for (const ProductPart &part : parts) {
@@ -427,6 +547,42 @@ static Offsets offsetsOf(std::span<const unsigned> loops,
   return all;
 }
 
+/// FixedProduct.h of complex numbers, by the products of their parts.
+template <typename Real>
+static void fixedComplexProduct(const char *lhs, const char *rhs, char *out,
+                                const Offsets &rows, const Offsets &columns,
+                                const Offsets &terms) {
+  constexpr DType part = std::is_same_v<Real, float> ? DType::F32 : DType::F64;
+  auto twice = [](const std::vector<int64_t> &offsets) {
+    std::vector<int64_t> all;
+    all.reserve(offsets.size());
+    for (int64_t offset : offsets)
+      all.push_back(2 * offset);
+    return all;
+  };
+  Offsets inRows{twice(rows.first), {}}, inColumns{twice(columns.first), {}};
+  const Offsets inTerms{twice(terms.first), twice(terms.second)};
+  const auto width = int64_t(columns.first.size()),
+             height = int64_t(rows.first.size());
+  for (int64_t r = 0; r < height; ++r)
+    inRows.second.push_back(r * width);
+  for (int64_t c = 0; c < width; ++c)
+    inColumns.second.push_back(c);
+  std::array<std::vector<Real>, 4> products;
+  for (size_t of = 0; of < products.size(); ++of) {
+    products[of].resize(size_t(width * height));
+    fixedProduct(part, lhs + of / 2 * sizeof(Real), rhs + of % 2 * sizeof(Real),
+                 products[of].data(), inRows, inColumns, inTerms);
+  }
+  auto *result = reinterpret_cast<std::complex<Real> *>(out);
+  for (int64_t r = 0; r < height; ++r)
+    for (int64_t c = 0; c < width; ++c) {
+      const auto i = size_t(r * width + c);
+      result[rows.second[size_t(r)] + columns.second[size_t(c)]] = {
+          products[0][i] - products[3][i], products[1][i] + products[2][i]};
+    }
+}
+
 void Dot::runFixed(const void *lhs, const void *rhs, void *out,
                    const int64_t *extents,
                    std::array<const int64_t *, 3> strides) const {
@@ -436,29 +592,60 @@ void Dot::runFixed(const void *lhs, const void *rhs, void *out,
   const auto width = int64_t(byteWidth(type));
   const std::vector<Extent> outer = join(batch, extents, strides);
   (void)forEach(outer, {}, true, [&](std::array<int64_t, 3> at, bool) {
-    fixedProduct(type, static_cast<const char *>(lhs) + at[0] * width,
-                 static_cast<const char *>(rhs) + at[1] * width,
-                 static_cast<char *>(out) + at[2] * width, m, n, k);
+    const char *left = static_cast<const char *>(lhs) + at[0] * width,
+               *right = static_cast<const char *>(rhs) + at[1] * width;
+    char *result = static_cast<char *>(out) + at[2] * width;
+    if (type == DType::C64)
+      fixedComplexProduct<float>(left, right, result, m, n, k);
+    else if (type == DType::C128)
+      fixedComplexProduct<double>(left, right, result, m, n, k);
+    else
+      fixedProduct(type, left, right, result, m, n, k);
     return Status(Success());
   });
+}
+
+template <typename T, typename Tile>
+Status Dot::runOf(const void *lhs, const void *rhs, void *out,
+                  const int64_t *extents,
+                  std::array<const int64_t *, 3> strides, const int64_t *origin,
+                  const Tile &tile) const {
+  return runAs(static_cast<const T *>(lhs), static_cast<const T *>(rhs),
+               static_cast<T *>(out), extents, strides, origin, tile);
 }
 
 Status Dot::run(const void *lhs, const void *rhs, void *out,
                 const int64_t *extents, std::array<const int64_t *, 3> strides,
                 const int64_t *origin) const {
-  if (deterministic) {
+  const bool isInteger = type == DType::I32 || type == DType::UI32;
+  if (deterministic && !isInteger) {
     runFixed(lhs, rhs, out, extents, strides);
     return Success();
   }
-  if (type == DType::F32)
-    return runAs(static_cast<const float *>(lhs),
-                 static_cast<const float *>(rhs), static_cast<float *>(out),
-                 extents, strides, origin, runTiles);
-  return runAs(static_cast<const uint16_t *>(lhs),
-               static_cast<const uint16_t *>(rhs), static_cast<uint16_t *>(out),
-               extents, strides, origin,
-               [&](const uint16_t *left, const uint16_t *right,
-                   uint16_t *result, const Contraction &c) {
-                 return runNarrow(type, left, right, result, c);
-               });
+  auto runTilesOf = [&]<typename T>(T) {
+    return runOf<T>(lhs, rhs, out, extents, strides, origin, runTiles<T>);
+  };
+  auto runComplexOf = [&]<typename Real>(Real) {
+    return runOf<std::complex<Real>>(lhs, rhs, out, extents, strides, origin,
+                                     runComplexTiles<Real>);
+  };
+  switch (type) {
+  case DType::F32:
+    return runTilesOf(float());
+  case DType::F64:
+    return runTilesOf(double());
+  case DType::I32:
+  case DType::UI32:
+    return runTilesOf(uint32_t());
+  case DType::C64:
+    return runComplexOf(float());
+  case DType::C128:
+    return runComplexOf(double());
+  default:
+    return runOf<uint16_t>(lhs, rhs, out, extents, strides, origin,
+                           [&](const uint16_t *left, const uint16_t *right,
+                               uint16_t *result, const Contraction &c) {
+                             return runNarrow(type, left, right, result, c);
+                           });
+  }
 }

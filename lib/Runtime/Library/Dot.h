@@ -1,5 +1,5 @@
-// Matrix products for any strides and any number of loops: of f32, and of bf16
-// and f16 summed in f32.
+// Matrix products for any strides and any number of loops: of f32, f64, i32 and
+// complex numbers, and of bf16 and f16 summed in f32.
 #pragma once
 
 #include "ProductParts.h"
@@ -13,7 +13,7 @@ namespace meshloom::library {
 /// What each loop of a dot is to the product, read off its operands.
 class Dot {
 public:
-  /// `type`: of all three operands, f32, bf16 or f16. `deterministic`: an
+  /// `type`: of all three operands (isDotType). `deterministic`: an
   /// element's bits depend on its terms alone (FixedProduct.h).
   explicit Dot(const DotStep &step, DType type = DType::F32,
                bool deterministic = false);
@@ -28,6 +28,10 @@ public:
              const int64_t *origin = nullptr) const;
 
 private:
+  template <typename T, typename Tile>
+  Status runOf(const void *lhs, const void *rhs, void *out,
+               const int64_t *extents, std::array<const int64_t *, 3> strides,
+               const int64_t *origin, const Tile &tile) const;
   template <typename T, typename Tile>
   Status runAs(const T *lhs, const T *rhs, T *out, const int64_t *extents,
                std::array<const int64_t *, 3> strides, const int64_t *origin,

@@ -51,7 +51,8 @@ Status forEach(std::span<const Extent> loops, std::array<int64_t, 3> at,
   return Success();
 }
 
-/// out = lhs * rhs in f32.
-Status runTiles(const float *lhs, const float *rhs, float *out, Contraction c);
+/// out = lhs * rhs. T: float, double or uint32_t, whose sums wrap.
+template <typename T>
+Status runTiles(const T *lhs, const T *rhs, T *out, Contraction c);
 
 } // namespace meshloom::library

@@ -2,6 +2,7 @@
 // by matrix.
 #include "LibraryTable.h"
 #include "Matrices.h"
+#include "PanelProduct.h"
 
 using namespace meshloom;
 using namespace meshloom::library;
@@ -56,20 +57,170 @@ struct SolveOptions {
   Transpose transpose;
 };
 
+/// A matrix in memory, row by row.
+template <typename T> struct RowMatrix {
+  T *data;
+  int64_t rows, columns, stride;
+
+  T *row(int64_t r) const { return data + r * stride; }
+};
+
+/// op(A) X = B or X op(A) = B, X in place of B, with A and B row by row.
+template <typename T> class TriangularSystem {
+public:
+  TriangularSystem(const SolveOptions &options, const T *a, int64_t stride)
+      : options(options), a(a), stride(stride),
+        isTransposed(options.transpose != Transpose::None),
+        isForward(options.left == (options.lower != isTransposed)) {}
+
+  /// Large real systems are solved block after block: what the blocks solved
+  /// before add to one is a matrix product.
+  void solve(RowMatrix<T> b) const {
+    const int64_t order = options.left ? b.rows : b.columns;
+    if constexpr (!isComplexType<T>) {
+      if (order <= fewRows)
+        return solveFew(b, order);
+      if (order > BLOCK)
+        return solveBlocks(b, order);
+    }
+    solveByLibrary(b, 0, order, T(1));
+  }
+
+private:
+  static constexpr int64_t BLOCK = 64, fewRows = 16;
+
+  /// The strides of op(A).
+  MatrixStrides strides() const {
+    return isTransposed ? MatrixStrides{1, stride} : MatrixStrides{stride, 1};
+  }
+
+  /// The rows (or columns) [begin, end) of X times the diagonal block of A are
+  /// `factor` times those of B. For LAPACK rows are columns: the transposed
+  /// system.
+  void solveByLibrary(RowMatrix<T> b, int64_t begin, int64_t end,
+                      T factor) const {
+    const int64_t count = end - begin;
+    T *first = options.left ? b.row(begin) : b.data + begin;
+    fortran<"trsm", T>(options.left ? 'R' : 'L', options.lower ? 'U' : 'L',
+                       char(options.transpose), options.unit ? 'U' : 'N',
+                       int(options.left ? b.columns : count),
+                       int(options.left ? count : b.rows), factor,
+                       const_cast<T *>(a + begin * (stride + 1)),
+                       int(std::max<int64_t>(stride, 1)), first,
+                       int(std::max<int64_t>(b.stride, 1)));
+  }
+
+  void solveBlocks(RowMatrix<T> b, int64_t order) const
+    requires(!isComplexType<T>)
+  {
+    // Sums of products are added to -B.
+    for (int64_t r = 0; r < b.rows; ++r)
+      for (T &value : std::span(b.row(r), size_t(b.columns)))
+        value = -value;
+    const MatrixStrides of = strides();
+    const int64_t blocks = (order + BLOCK - 1) / BLOCK;
+    for (int64_t i = 0; i < blocks; ++i) {
+      const int64_t block = isForward ? i : blocks - 1 - i;
+      const int64_t begin = block * BLOCK, end = std::min(begin + BLOCK, order),
+                    solved = isForward ? 0 : end,
+                    terms = isForward ? begin : order - end;
+      if (terms > 0 && options.left)
+        panelProduct<T>(end - begin, b.columns, terms,
+                        a + begin * of.rowStride + solved * of.columnStride, of,
+                        b.row(solved), {b.stride, 1}, /*accumulate=*/true,
+                        b.row(begin), b.stride);
+      else if (terms > 0)
+        panelProduct<T>(b.rows, end - begin, terms, b.data + solved,
+                        {b.stride, 1},
+                        a + solved * of.rowStride + begin * of.columnStride, of,
+                        /*accumulate=*/true, b.data + begin, b.stride);
+      solveByLibrary(b, begin, end, T(-1));
+    }
+  }
+
+  void solveFew(RowMatrix<T> b, int64_t order) const {
+    const MatrixStrides of = strides();
+    for (int64_t n = 0; n < order; ++n) {
+      const int64_t i = isForward ? n : order - 1 - n;
+      const T *diagonal = a + i * (stride + 1);
+      for (int64_t m = 0; m < n; ++m) {
+        const int64_t k = isForward ? m : order - 1 - m;
+        if (options.left) {
+          const T factor = a[i * of.rowStride + k * of.columnStride];
+          for (int64_t c = 0; c < b.columns; ++c)
+            b.row(i)[c] -= factor * b.row(k)[c];
+        } else {
+          const T factor = a[k * of.rowStride + i * of.columnStride];
+          for (int64_t r = 0; r < b.rows; ++r)
+            b.row(r)[i] -= b.row(r)[k] * factor;
+        }
+      }
+      if (options.unit)
+        continue;
+      if (options.left)
+        for (int64_t c = 0; c < b.columns; ++c)
+          b.row(i)[c] /= *diagonal;
+      else
+        for (int64_t r = 0; r < b.rows; ++r)
+          b.row(r)[i] /= *diagonal;
+    }
+  }
+
+  const SolveOptions &options;
+  const T *const a;
+  const int64_t stride;
+  const bool isTransposed;
+  const bool isForward; ///< the first row or column is solved first
+};
+
 template <typename T> struct SolveOf {
   static void run(const LibraryArguments &arguments,
                   const SolveOptions &options) {
-    const LibraryOperand *all[] = {&arguments.inputs[0], &arguments.inputs[1],
-                                   &arguments.outputs[0]};
+    const LibraryOperand &a = arguments.inputs[0], &b = arguments.inputs[1],
+                         &x = arguments.outputs[0];
+    const LibraryOperand *all[] = {&a, &b, &x};
     const size_t dims[] = {2, 2, 2};
+    const size_t rank = a.extent.size();
+    const int64_t order = a.extent[rank - 1], rows = b.extent[rank - 2],
+                  columns = b.extent[rank - 1];
+    auto isRowByRow = [&](const LibraryOperand &operand) {
+      return operand.type == dtypeOf<T> && operand.strides[rank - 1] == 1 &&
+             operand.strides[rank - 2] >= operand.extent[rank - 1] &&
+             operand.strides[rank - 2] <= std::numeric_limits<int>::max();
+    };
+    const bool readsA = isRowByRow(a), writesX = isRowByRow(x);
+    std::vector<T> copyOfA(readsA ? 0 : size_t(order * order)),
+        copyOfX(writesX ? 0 : size_t(rows * columns));
+    auto copy = [&](const LibraryOperand &from, int64_t at, T *to,
+                    int64_t stride) {
+      if (from.type == dtypeOf<T>)
+        return copyMatrix(reinterpret_cast<const T *>(from.data) + at,
+                          from.strides[rank - 2], from.strides[rank - 1], to,
+                          stride, 1, from.extent[rank - 2],
+                          from.extent[rank - 1]);
+      const Matrix<T> matrix = readMatrix<T>(from, at);
+      copyMatrix(matrix.elements.data(), 1, matrix.rows, to, stride, 1,
+                 matrix.rows, matrix.columns);
+    };
     forEachMatrix(all, dims, [&](const std::vector<int64_t> &at) {
-      Matrix<T> a = readMatrix<T>(*all[0], at[0]);
-      Matrix<T> b = readMatrix<T>(*all[1], at[1]);
-      fortran<"trsm", T>(options.left ? 'L' : 'R', options.lower ? 'L' : 'U',
-                         char(options.transpose), options.unit ? 'U' : 'N',
-                         b.rows, b.columns, T(1), a.data(), a.stride(),
-                         b.data(), b.stride());
-      writeMatrix<T>(*all[2], at[2], b);
+      const T *system = reinterpret_cast<const T *>(a.data) + at[0];
+      if (!readsA) {
+        copy(a, at[0], copyOfA.data(), order);
+        system = copyOfA.data();
+      }
+      RowMatrix<T> result{copyOfX.data(), rows, columns, columns};
+      if (writesX)
+        result = {reinterpret_cast<T *>(x.data) + at[2], rows, columns,
+                  x.strides[rank - 2]};
+      copy(b, at[1], result.data, result.stride);
+      TriangularSystem<T>(options, system, readsA ? a.strides[rank - 2] : order)
+          .solve(result);
+      if (writesX)
+        return;
+      Matrix<T> transposed(rows, columns);
+      copyMatrix(copyOfX.data(), columns, 1, transposed.data(), 1, rows, rows,
+                 columns);
+      writeMatrix<T>(x, at[2], transposed);
     });
   }
 };

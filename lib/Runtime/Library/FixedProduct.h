@@ -16,12 +16,12 @@ struct Offsets {
   std::vector<int64_t> first, second;
 };
 
-/// out[r, c] = the sum over k of lhs[r, k] * rhs[k, c], all of `type`: f32, or
-/// bf16 or f16, which are summed in f32. `rows`: in lhs and out; `columns`: in
-/// rhs and out; `terms`: in lhs and rhs.
+/// out[r, c] = the sum over k of lhs[r, k] * rhs[k, c], all of `type`: f32,
+/// f64, or bf16 or f16, which are summed in f32. `rows`: in lhs and out;
+/// `columns`: in rhs and out; `terms`: in lhs and rhs.
 ///
-/// Sums: 512 terms one after the other in the order given, each product added
-/// unrounded where the CPU does so; the sums of such blocks in pairs.
+/// Sums: 1024 terms in the order given, by PanelProduct.h; the sums of such
+/// blocks in pairs.
 void fixedProduct(DType type, const void *lhs, const void *rhs, void *out,
                   const Offsets &rows, const Offsets &columns,
                   const Offsets &terms);

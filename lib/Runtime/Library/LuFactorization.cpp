@@ -19,6 +19,10 @@ template <typename T> RealOf<T> weight(const T &value) {
   return std::abs(std::real(value)) + std::abs(std::imag(value));
 }
 
+/// Rows and columns up to which a call of LAPACK takes longer than what it
+/// does.
+constexpr int fewRows = 16;
+
 /// What getrf does, step by step: where an element is not finite, OpenBLAS may
 /// take any for a pivot, and loses nans in products with zero.
 template <typename T>
@@ -29,13 +33,16 @@ void eliminate(Matrix<T> &a, std::vector<int32_t> &pivots) {
       if (weight(a(r, i)) > weight(a(pivot, i)))
         pivot = r;
     pivots[size_t(i)] = pivot + 1;
-    for (int c = 0; c < a.columns; ++c)
-      std::swap(a(i, c), a(pivot, c));
-    for (int r = i + 1; r < a.rows && a(i, i) != T(0); ++r) {
+    if (pivot != i)
+      for (int c = 0; c < a.columns; ++c)
+        std::swap(a(i, c), a(pivot, c));
+    if (a(i, i) == T(0))
+      continue;
+    for (int r = i + 1; r < a.rows; ++r)
       a(r, i) /= a(i, i);
-      for (int c = i + 1; c < a.columns; ++c)
+    for (int c = i + 1; c < a.columns; ++c)
+      for (int r = i + 1; r < a.rows; ++r)
         a(r, c) -= a(r, i) * a(i, c);
-    }
   }
 }
 
@@ -48,7 +55,7 @@ template <typename T> struct LuOf {
     forEachMatrix(all, dims, [&](const std::vector<int64_t> &at) {
       Matrix<T> a = readMatrix<T>(*all[0], at[0]);
       std::vector<int32_t> pivots(size_t(std::min(a.rows, a.columns)));
-      if (a.isFinite())
+      if (std::max(a.rows, a.columns) > fewRows && a.isFinite())
         lapack<"getrf", T>(a.rows, a.columns, a.data(), a.stride(),
                            pivots.data());
       else

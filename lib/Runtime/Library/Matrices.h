@@ -49,9 +49,14 @@ template <typename T> struct Matrix {
   int stride() const { return std::max(rows, 1); }
 
   [[gnu::noinline]] bool isFinite() const {
-    return std::ranges::all_of(elements, [](const T &value) {
-      return std::isfinite(std::real(value)) && std::isfinite(std::imag(value));
-    });
+    // Not ended by the first that is not: so it becomes vectors.
+    const auto *parts = reinterpret_cast<const RealOf<T> *>(elements.data());
+    const size_t count = elements.size() * (sizeof(T) / sizeof(RealOf<T>));
+    unsigned others = 0;
+    for (size_t i = 0; i < count; ++i)
+      others |= unsigned(
+          !(std::abs(parts[i]) <= std::numeric_limits<RealOf<T>>::max()));
+    return others == 0;
   }
   [[gnu::noinline]] Matrix adjoint() const {
     Matrix result(columns, rows);
@@ -72,6 +77,35 @@ template <> struct NarrowerType<std::complex<double>> {
   using Type = std::complex<float>;
   static constexpr DType dtype = DType::C64;
 };
+
+/// The element type that is T in memory.
+template <typename T>
+constexpr DType dtypeOf =
+    std::is_same_v<T, float>                 ? DType::F32
+    : std::is_same_v<T, double>              ? DType::F64
+    : std::is_same_v<T, std::complex<float>> ? DType::C64
+                                             : DType::C128;
+
+/// to[r, c] = from[r, c] by squares, of which both sides stay in cache.
+template <typename T>
+void copyMatrix(const T *from, int64_t fromRow, int64_t fromColumn, T *to,
+                int64_t toRow, int64_t toColumn, int64_t rows,
+                int64_t columns) {
+  if (toColumn == 1 && toRow != 1)
+    return copyMatrix(from, fromColumn, fromRow, to, toColumn, toRow, columns,
+                      rows);
+  if (fromRow == 1 && toRow == 1) {
+    for (int64_t c = 0; c < columns; ++c)
+      std::copy_n(from + c * fromColumn, rows, to + c * toColumn);
+    return;
+  }
+  constexpr int64_t side = 16;
+  for (int64_t r = 0; r < rows; r += side)
+    for (int64_t c = 0; c < columns; c += side)
+      for (int64_t j = c; j < std::min(c + side, columns); ++j)
+        for (int64_t i = r; i < std::min(r + side, rows); ++i)
+          to[i * toRow + j * toColumn] = from[i * fromRow + j * fromColumn];
+}
 
 template <typename T> T readElement(DType type, const char *data) {
   if constexpr (std::is_floating_point_v<T>)
@@ -115,6 +149,11 @@ template <typename T>
   const int64_t columnStride = dims == 2 ? from.strides[rank - 1] : 0;
   const unsigned width = byteWidth(from.type);
   Matrix<T> matrix(rows, columns);
+  if (from.type == dtypeOf<T>) {
+    copyMatrix(reinterpret_cast<const T *>(from.data) + at, rowStride,
+               columnStride, matrix.data(), 1, rows, rows, columns);
+    return matrix;
+  }
   for (int r = 0; r < rows; ++r)
     for (int c = 0; c < columns; ++c)
       matrix(r, c) = readElement<T>(
@@ -129,6 +168,10 @@ template <typename T>
   const size_t rank = to.extent.size();
   const int64_t rowStride = to.strides[rank - dims];
   const int64_t columnStride = dims == 2 ? to.strides[rank - 1] : 0;
+  if (to.type == dtypeOf<T>)
+    return copyMatrix(matrix.elements.data(), 1, matrix.rows,
+                      reinterpret_cast<T *>(to.data) + at, rowStride,
+                      columnStride, matrix.rows, matrix.columns);
   const unsigned width = byteWidth(to.type);
   for (int r = 0; r < matrix.rows; ++r)
     for (int c = 0; c < matrix.columns; ++c)

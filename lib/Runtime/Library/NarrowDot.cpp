@@ -337,7 +337,7 @@ Status runWidened(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
         {c.terms, {left.matrix.columnStride, right.matrix.columnStride, 0}},
         {},
         c.terms};
-    if (Status ok = runTiles(left.data, right.data, tile, dense); !ok)
+    if (Status ok = runTiles<float>(left.data, right.data, tile, dense); !ok)
       return ok;
     for (int64_t i = 0; i < row.count; ++i)
       narrowRow(Float(), tile + i * c.column.count,

@@ -1,6 +1,7 @@
-// Products of f32 matrices of any strides, one thread's. Operands are copied
-// into panels that one inner loop reads from its caches; nothing is generated
-// at run time, and a signal finds the thread on its own stack at any time.
+// Products of f32, f64 and i32 matrices of any strides, one thread's. Operands
+// are copied into panels that one inner loop reads from its caches; nothing is
+// generated at run time, and a signal finds the thread on its own stack at any
+// time.
 #pragma once
 
 #include "DotTiles.h"
@@ -13,9 +14,10 @@ size_t panelKinds();
 /// out [m, n] = lhs [m, k] x rhs [k, n], or that added to `out`, whose rows are
 /// contiguous and `outStride` elements apart. Terms are added one by one in
 /// blocks of at most 256, block after block.
-void panelProduct(int64_t m, int64_t n, int64_t k, const float *lhs,
-                  MatrixStrides left, const float *rhs, MatrixStrides right,
-                  bool accumulate, float *out, int64_t outStride,
-                  size_t kind = 0);
+/// T: float, double or uint32_t, whose sums wrap.
+template <typename T>
+void panelProduct(int64_t m, int64_t n, int64_t k, const T *lhs,
+                  MatrixStrides left, const T *rhs, MatrixStrides right,
+                  bool accumulate, T *out, int64_t outStride, size_t kind = 0);
 
 } // namespace meshloom::library

@@ -20,11 +20,17 @@ namespace {
 /// What the code is, for the runtime that loads it.
 constexpr const char *codeFormat = "x86-64-elf";
 
-/// The runtime's library does products of floats; all else is compiled.
+/// The runtime's library does products of floats, and large ones of f64, i32
+/// and complex numbers; all else is compiled.
 KernelPolicy policy() {
   KernelPolicy policy;
-  policy.isLibraryDot = [](Type elementType) {
-    return elementType.isF32() || elementType.isBF16() || elementType.isF16();
+  policy.isLibraryDot = [](Type elementType, int64_t multiplications) {
+    // Fewer are less than a call of the library.
+    constexpr int64_t few = 4096;
+    return elementType.isF32() || elementType.isBF16() || elementType.isF16() ||
+           (multiplications >= few &&
+            (elementType.isF64() || elementType.isInteger(32) ||
+             isa<mlir::ComplexType>(elementType)));
   };
   return policy;
 }

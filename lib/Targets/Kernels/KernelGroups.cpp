@@ -31,8 +31,20 @@ bool meshloom::isReduction(Operation *op) {
 }
 
 bool meshloom::isGeneratedDot(Operation *op, const KernelPolicy &policy) {
-  return isa<DotGeneralOp>(op) &&
-         !policy.isLibraryDot(elementTypeOf(op->getResult(0).getType()));
+  auto dot = dyn_cast<DotGeneralOp>(op);
+  if (!dot)
+    return false;
+  // Of one matrix with another: rows, columns and terms.
+  auto lhs = cast<RankedTensorType>(dot.getLhs().getType()).getShape();
+  auto rhs = cast<RankedTensorType>(dot.getRhs().getType()).getShape();
+  int64_t multiplications = 1;
+  for (int64_t dim : dot.getLhsFreeDimensions())
+    multiplications *= lhs[dim];
+  for (int64_t dim : dot.getRhsFreeDimensions())
+    multiplications *= rhs[dim];
+  for (int64_t dim : dot.getLhsContractingDimensions())
+    multiplications *= lhs[dim];
+  return !policy.isLibraryDot(elementTypeOf(dot.getType()), multiplications);
 }
 
 static ShardAttr domainOf(Value value) {

@@ -348,9 +348,6 @@ private:
 
   /// Loops: the result's dims (batch, rows, columns), then the contracted ones.
   LogicalResult add(DotGeneralOp op) {
-    const Type type = op.getType().getElementType();
-    if (!type.isF32() && !type.isBF16() && !type.isF16())
-      return op.emitOpError("of this type should have become a kernel");
     DotStep step;
     const BufferDecl &out = program.buffers[buffers.lookup(op.getResult())];
     const BufferDecl &lhs = program.buffers[buffers.lookup(op.getLhs())];

@@ -1,0 +1,159 @@
+// Products of every element type, in any order in memory, alone and in batches,
+// against sums in long double or of integers.
+#include "../../lib/Runtime/Library/Dot.h"
+
+#include <complex>
+#include <gtest/gtest.h>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+using namespace meshloom;
+using namespace meshloom::library;
+
+namespace {
+template <typename T> constexpr DType dtype = DType::F64;
+template <> constexpr DType dtype<float> = DType::F32;
+template <> constexpr DType dtype<int32_t> = DType::I32;
+template <> constexpr DType dtype<uint32_t> = DType::UI32;
+template <> constexpr DType dtype<std::complex<float>> = DType::C64;
+template <> constexpr DType dtype<std::complex<double>> = DType::C128;
+
+template <typename T> T numberAt(int64_t i) {
+  const double value = double(i * i % 1013) / 500 - 1;
+  if constexpr (std::is_integral_v<T>)
+    return T(int64_t(value * 2e9));
+  else if constexpr (std::is_floating_point_v<T>)
+    return T(value);
+  else
+    return T(typename T::value_type(value),
+             typename T::value_type(double(i % 97) / 48 - 1));
+}
+
+/// Integers wrap.
+template <typename T> auto widened(T value) {
+  if constexpr (std::is_integral_v<T>)
+    return uint32_t(value);
+  else
+    return std::complex<long double>(value);
+}
+
+/// The strides of [batch, rows, columns] by the order of the last two dims,
+/// with gaps where `apart`.
+std::array<int64_t, 3> stridesOf(bool byColumns, int64_t apart, int64_t rows,
+                                 int64_t columns) {
+  const int64_t size = rows * columns * apart * apart;
+  return byColumns ? std::array{size, apart, apart * rows}
+                   : std::array{size, apart * columns, apart};
+}
+
+/// [batch, m, k] times [batch, k, n], of which the terms are two loops where
+/// `cut` divides them.
+template <typename T>
+void expectDot(int64_t batch, int64_t m, int64_t n, int64_t k, int64_t cut,
+               int order, bool deterministic) {
+  const int64_t apart = order & 8 ? 3 : 1;
+  const auto left = stridesOf(order & 1, apart, m, k),
+             right = stridesOf(order & 2, apart, k, n),
+             result = stridesOf(order & 4, apart, m, n);
+  std::vector<T> lhs(size_t(batch * left[0])), rhs(size_t(batch * right[0])),
+      out(size_t(batch * result[0]), numberAt<T>(5));
+  for (size_t i = 0; i < lhs.size(); ++i)
+    lhs[i] = numberAt<T>(int64_t(i) * 7 + 1);
+  for (size_t i = 0; i < rhs.size(); ++i)
+    rhs[i] = numberAt<T>(int64_t(i) * 5 + 2);
+  DotStep step;
+  step.loops = {{batch, false, {}},
+                {m, false, {}},
+                {n, false, {}},
+                {cut, true, {}},
+                {k / cut, true, {}}};
+  step.lhs.dims = {{0, {{0, 1}}}, {0, {{1, 1}}}, {0, {{3, 1}}}, {0, {{4, 1}}}};
+  step.rhs.dims = {{0, {{0, 1}}}, {0, {{3, 1}}}, {0, {{4, 1}}}, {0, {{2, 1}}}};
+  step.out.dims = {{0, {{0, 1}}}, {0, {{1, 1}}}, {0, {{2, 1}}}};
+  const std::array<int64_t, 5> extents{batch, m, n, cut, k / cut};
+  const std::array<int64_t, 5> l{left[0], left[1], 0, left[2] * (k / cut),
+                                 left[2]},
+      r{right[0], 0, right[2], right[1] * (k / cut), right[1]},
+      o{result[0], result[1], result[2], 0, 0};
+  ASSERT_TRUE(Dot(step, dtype<T>, deterministic)
+                  .run(lhs.data(), rhs.data(), out.data(), extents.data(),
+                       {l.data(), r.data(), o.data()}));
+  long double bound = 0;
+  if constexpr (!std::is_integral_v<T>)
+    bound = 10 * (long double)(k + 1) *
+            std::numeric_limits<decltype(std::real(T()))>::epsilon();
+  for (int64_t b = 0; b < batch; ++b)
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t j = 0; j < n; ++j) {
+        auto sum = widened(T(0));
+        for (int64_t p = 0; p < k; ++p)
+          sum +=
+              widened(lhs[size_t(b * left[0] + i * left[1] + p * left[2])]) *
+              widened(rhs[size_t(b * right[0] + p * right[1] + j * right[2])]);
+        const T value =
+            out[size_t(b * result[0] + i * result[1] + j * result[2])];
+        if constexpr (std::is_integral_v<T>)
+          ASSERT_EQ(uint32_t(value), sum) << i << ", " << j;
+        else
+          ASSERT_LE(std::abs(std::complex<long double>(value) - sum), bound)
+              << batch << " of " << m << " x " << n << " x " << k << ", order "
+              << order << ", at " << i << ", " << j;
+      }
+}
+
+template <typename T> class DotTest : public testing::Test {};
+using Types = testing::Types<float, double, int32_t, uint32_t,
+                             std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(DotTest, Types);
+
+TYPED_TEST(DotTest, EveryOrderInMemory) {
+  for (int order = 0; order < 16; ++order)
+    for (bool deterministic : {false, true}) {
+      expectDot<TypeParam>(1, 17, 35, 30, 1, order, deterministic);
+      expectDot<TypeParam>(2, 7, 5, 12, 3, order, deterministic);
+      expectDot<TypeParam>(3, 1, 19, 8, 1, order, deterministic);
+      expectDot<TypeParam>(3, 19, 1, 40, 2, order, deterministic);
+    }
+}
+
+// Contractions that are summed in blocks.
+TYPED_TEST(DotTest, ManyTerms) {
+  for (int order : {0, 3, 5})
+    for (bool deterministic : {false, true})
+      expectDot<TypeParam>(1, 3, 4, 40000, 2, order, deterministic);
+}
+
+// An element's bits depend on its terms alone where that is asked for.
+TYPED_TEST(DotTest, FixedBits) {
+  constexpr int64_t m = 21, n = 33, k = 2100;
+  std::vector<TypeParam> lhs(m * k), rhs(k * n);
+  for (size_t i = 0; i < lhs.size(); ++i)
+    lhs[i] = numberAt<TypeParam>(int64_t(i) * 3);
+  for (size_t i = 0; i < rhs.size(); ++i)
+    rhs[i] = numberAt<TypeParam>(int64_t(i) * 11);
+  DotStep step;
+  step.loops = {{m, false, {}}, {n, false, {}}, {k, true, {}}};
+  step.lhs.dims = {{0, {{0, 1}}}, {0, {{2, 1}}}};
+  step.rhs.dims = {{0, {{2, 1}}}, {0, {{1, 1}}}};
+  step.out.dims = {{0, {{0, 1}}}, {0, {{1, 1}}}};
+  const Dot dot(step, dtype<TypeParam>, /*deterministic=*/true);
+  const std::array<int64_t, 3> l{k, 0, 1}, r{0, 1, n}, o{n, 1, 0};
+  auto run = [&](int64_t rows, int64_t columns) {
+    std::vector<TypeParam> out(m * n);
+    for (int64_t i = 0; i < m; i += rows)
+      for (int64_t j = 0; j < n; j += columns) {
+        const std::array<int64_t, 3> extents{std::min(rows, m - i),
+                                             std::min(columns, n - j), k};
+        EXPECT_TRUE(dot.run(lhs.data() + i * k, rhs.data() + j,
+                            out.data() + i * n + j, extents.data(),
+                            {l.data(), r.data(), o.data()}));
+      }
+    return out;
+  };
+  const auto expected = run(m, n);
+  EXPECT_EQ(run(1, n), expected);
+  EXPECT_EQ(run(m, 1), expected);
+  EXPECT_EQ(run(5, 7), expected);
+}
+} // namespace
