@@ -1,7 +1,8 @@
 // Elementary functions of kernel bodies as branch-free arithmetic on scalars,
 // which LLVM's loop vectoriser turns into vector code; all are right for inf,
 // nan, denormals and the ends of their ranges. Polynomials are those of Cephes'
-// single precision library (S. Moshier, netlib.org/cephes) unless noted.
+// single and double precision libraries (S. Moshier, netlib.org/cephes) unless
+// noted.
 // test/Targets/CPU/MathAccuracyTest.cpp holds them to their errors.
 #include "MathFunctions.h"
 
@@ -39,8 +40,10 @@ struct Scalar {
     return with(b->create<arith::BitcastOp>(
         loc, b->getIntegerType(v.getType().getIntOrFloatBitWidth()), v));
   }
-  Scalar asF32() const {
-    return with(b->create<arith::BitcastOp>(loc, b->getF32Type(), v));
+  Scalar asFloat() const { // an integer's bits as a float of the same width
+    Type type = v.getType().getIntOrFloatBitWidth() == 64 ? b->getF64Type()
+                                                          : b->getF32Type();
+    return with(b->create<arith::BitcastOp>(loc, type, v));
   }
   Scalar toF32() const { // from i32 or f64
     if (isa<FloatType>(v.getType()))
@@ -136,7 +139,7 @@ Scalar polynomial(Scalar x, ArrayRef<double> coefficients) {
 
 /// 2^n for an i32 n with -126 <= n <= 127.
 Scalar powerOf2(Scalar n) {
-  return shiftLeft(n + n.i(127), 23).asF32();
+  return shiftLeft(n + n.i(127), 23).asFloat();
 }
 
 /// x = n ln 2 + r with |r| <= ln 2 / 2, and e^r - 1. Adding 1.5 * 2^23 rounds
@@ -185,7 +188,7 @@ Scalar log(Scalar x) {
   Scalar e = (shiftRight(bits, 23) - bits.i(126)).toF32();
   e = e - tiny.select(x.f(23), x.f(0));
   // The mantissa in [1/2, 1), then x in [sqrt(1/2), sqrt(2)) minus 1.
-  Scalar m = ((bits & 0x7fffff) | bits.i(0x3f000000)).asF32();
+  Scalar m = ((bits & 0x7fffff) | bits.i(0x3f000000)).asFloat();
   Scalar low = m.less(m.f(0.707106781186547524));
   e = e - low.select(x.f(1), x.f(0));
   m = low.select(m + m, m) - 1.0;
@@ -270,7 +273,7 @@ Scalar sinOrCos(Scalar x, bool cosine) {
     quadrant = quadrant + quadrant.i(1);
   Scalar value = (quadrant & 1).isZero().select(angle.sine, angle.cosine);
   Scalar sign = shiftLeft(quadrant & 2, 30);
-  return (value.bits() ^ sign).asF32();
+  return (value.bits() ^ sign).asFloat();
 }
 
 /// sin r / cos r, in odd quadrants -cos r / sin r.
@@ -316,7 +319,7 @@ Scalar cbrt(Scalar x) {
   Scalar third =
       bits.with(bits.b->create<arith::DivUIOp>(bits.loc, bits.v, bits.i(3).v));
   Scalar start = third + tiny.select(bits.i(642849266), bits.i(709958130));
-  Scalar t = start.asF32().toF64(), wide = size.toF64();
+  Scalar t = start.asFloat().toF64(), wide = size.toF64();
   for (int step = 0; step < 2; ++step) {
     Scalar r = t * t * t;
     t = t * (wide + wide + r) / (wide + r + r);
@@ -330,17 +333,118 @@ Scalar cbrt(Scalar x) {
 
 } // namespace formulas
 
+/// The same in f64.
+namespace wide {
+/// 2^n for an i64 n with -1022 <= n <= 1023.
+Scalar widePowerOf2(Scalar n) {
+  return shiftLeft(n + n.i(1023), 52).asFloat();
+}
+
+/// As the ExpParts of f32; e^r - 1 by its Taylor series, which is exact to the
+/// last bit for |r| <= 1/2. `keepsSmall`: n is 0 for such x.
+ExpParts wideExpParts(Scalar x, bool keepsSmall = false) {
+  Scalar magic = x.f(0x1.8p52);
+  Scalar shifted = x * 1.4426950408889634073599 + magic;
+  if (keepsSmall)
+    shifted = x.abs().less(x.f(0.5)).select(magic, shifted);
+  Scalar n = shifted - magic;
+  Scalar r = x - n * 6.93145751953125e-1;
+  r = r - n * 1.42860682030941723212e-6;
+  Scalar p =
+      polynomial(r, {7.64716373181981640551e-13, 1.14707455977297245073e-11,
+                     1.60590438368216133409e-10, 2.08767569878681001866e-09,
+                     2.50521083854417202239e-08, 2.75573192239858882758e-07,
+                     2.75573192239858925110e-06, 2.48015873015873015658e-05,
+                     1.98412698412698412526e-04, 1.38888888888888894189e-03,
+                     8.33333333333333321769e-03, 4.16666666666666643537e-02,
+                     1.66666666666666657415e-01, 5.00000000000000000000e-01});
+  return {shifted.bits() - magic.bits(), p * (r * r) + r};
+}
+
+Scalar exp(Scalar x) {
+  // Below ln(2^-1075) the result is 0.
+  Scalar vanishes = x.less(x.f(-745.14));
+  Scalar above = x.f(710.0).less(x).select(x.f(710.0), x);
+  ExpParts parts = wideExpParts(vanishes.select(x.f(0), above));
+  Scalar half = shiftRight(parts.n, 1);
+  Scalar value =
+      (parts.expm1r + 1.0) * widePowerOf2(half) * widePowerOf2(parts.n - half);
+  return vanishes.select(x.f(0), value);
+}
+
+Scalar expm1(Scalar x) {
+  ExpParts parts = wideExpParts(x.clamp(-40.0, 710.0), /*keepsSmall=*/true);
+  Scalar h = widePowerOf2(parts.n - parts.n.i(1));
+  return (h * parts.expm1r + (h - 0.5)) * 2.0;
+}
+
+Scalar log(Scalar x) {
+  Scalar tiny = x.less(x.f(0x1p-1022));
+  Scalar bits = tiny.select(x * 0x1p52, x).bits();
+  // The exponent as a float: the low bits of one that is large enough.
+  constexpr double magic = 0x1.8p52;
+  Scalar e =
+      (shiftRight(bits, 52) - bits.i(1022) + x.f(magic).bits()).asFloat() -
+      magic;
+  e = e - tiny.select(x.f(52), x.f(0));
+  Scalar m = ((bits & 0xfffffffffffff) | bits.i(0x3fe0000000000000)).asFloat();
+  Scalar low = m.less(m.f(0.70710678118654752440));
+  e = e - low.select(x.f(1), x.f(0));
+  m = low.select(m + m, m) - 1.0;
+  Scalar z = m * m;
+  Scalar p =
+      polynomial(m, {1.01875663804580931796e-4, 4.97494994976747001425e-1,
+                     4.70579119878881725854e0, 1.44989225341610930846e1,
+                     1.79368678507819816313e1, 7.70838733755885391666e0});
+  Scalar q =
+      polynomial(m, {1.0, 1.12873587189167450590e1, 4.52279145837532221105e1,
+                     8.29875266912776603211e1, 7.11544750618563894466e1,
+                     2.31251620126765340583e1});
+  Scalar y = m * (z * p / q) - e * 2.121944400546905827679e-4 - z * 0.5;
+  Scalar result = m + y + e * 0.693359375;
+  result = x.less(x.f(infinity)).select(result, x);
+  result = x.equals(x.f(0)).select(x.f(-infinity), result);
+  return x.less(x.f(0)).select(x.f(std::numeric_limits<double>::quiet_NaN()),
+                               result);
+}
+
+Scalar log1p(Scalar x) {
+  Scalar u = x + 1.0;
+  Scalar correction = (x - (u - 1.0)) / u;
+  Scalar inRange = x.abs().less(x.f(0x1p53));
+  Scalar notMinusOne = u.equals(u.f(0)).select(u.f(0), correction);
+  return log(u) + inRange.select(notMinusOne, x.f(0));
+}
+
+/// A rational function below 5/8, else 1 - 2 / (e^2x + 1).
+Scalar tanh(Scalar x) {
+  Scalar z = x * x;
+  Scalar p =
+      polynomial(z, {-9.64399179425052238628e-1, -9.92877231001918586564e1,
+                     -1.61468768441708447952e3});
+  Scalar q =
+      polynomial(z, {1.0, 1.12811678491632931402e2, 2.23548839060100448583e3,
+                     4.84406305325125486048e3});
+  Scalar near = x + x * (z * (p / q));
+  Scalar size = x.abs();
+  Scalar far = x.f(1) - x.f(2) / (exp(size + size) + 1.0);
+  // nan is not below, and far is nan then.
+  Scalar value = size.less(x.f(0.625)).select(near, far);
+  return x.with(x.b->create<math::CopySignOp>(x.loc, value.v, x.v));
+}
+} // namespace wide
+
 using Formula = Scalar (*)(Scalar);
 using BinaryFormula = Scalar (*)(Scalar, Scalar);
 
-/// Replaces a math op: f32 by its formula where there is one, else by a call of
-/// the function of libm; that is declared as pure, so that calls with
-/// loop-invariant arguments leave the loop.
+/// Replaces a math op: f32 and f64 by their formulas where there are any, else
+/// by a call of the function of libm; that is declared as pure, so that calls
+/// with loop-invariant arguments leave the loop.
 template <typename Op> struct MathFunction : mlir::OpRewritePattern<Op> {
   MathFunction(MLIRContext *context, StringRef name, Formula formula,
-               BinaryFormula binary = nullptr)
+               Formula wide = nullptr, BinaryFormula binary = nullptr)
       : mlir::OpRewritePattern<Op>(context), name(name), formula(formula),
-        binary(binary) {}
+        wide(wide), binary(binary) {}
 
   LogicalResult matchAndRewrite(Op op,
                                 PatternRewriter &rewriter) const override {
@@ -353,6 +457,11 @@ template <typename Op> struct MathFunction : mlir::OpRewritePattern<Op> {
         value = huge.select(x.with(call(op, rewriter)), value);
       }
       rewriter.replaceOp(op, value.v);
+      return success();
+    }
+    if (wide && type.isF64()) {
+      Scalar x{&rewriter, op.getLoc(), op->getOperand(0)};
+      rewriter.replaceOp(op, wide(x).v);
       return success();
     }
     if (binary && type.isF32()) {
@@ -393,7 +502,7 @@ private:
   }
 
   std::string name;
-  Formula formula;
+  Formula formula, wide;
   BinaryFormula binary;
 };
 } // namespace
@@ -410,11 +519,15 @@ Value meshloom::argumentSize(OpBuilder &builder, Location loc, Value argument) {
 
 void meshloom::populateMathFunctionPatterns(mlir::RewritePatternSet &patterns) {
   MLIRContext *context = patterns.getContext();
-  patterns.add<MathFunction<math::ExpOp>>(context, "exp", formulas::exp);
-  patterns.add<MathFunction<math::ExpM1Op>>(context, "expm1", formulas::expm1);
+  patterns.add<MathFunction<math::ExpOp>>(context, "exp", formulas::exp,
+                                          wide::exp);
+  patterns.add<MathFunction<math::ExpM1Op>>(context, "expm1", formulas::expm1,
+                                            wide::expm1);
   patterns.add<MathFunction<math::LogOp>>(context, "log", formulas::log);
-  patterns.add<MathFunction<math::Log1pOp>>(context, "log1p", formulas::log1p);
-  patterns.add<MathFunction<math::TanhOp>>(context, "tanh", formulas::tanh);
+  patterns.add<MathFunction<math::Log1pOp>>(context, "log1p", formulas::log1p,
+                                            wide::log1p);
+  patterns.add<MathFunction<math::TanhOp>>(context, "tanh", formulas::tanh,
+                                           wide::tanh);
   patterns.add<MathFunction<math::ErfOp>>(context, "erf", formulas::erf);
   patterns.add<MathFunction<math::CbrtOp>>(context, "cbrt", formulas::cbrt);
   patterns.add<MathFunction<math::SinOp>>(
@@ -422,7 +535,7 @@ void meshloom::populateMathFunctionPatterns(mlir::RewritePatternSet &patterns) {
   patterns.add<MathFunction<math::CosOp>>(
       context, "cos", [](Scalar x) { return formulas::sinOrCos(x, true); });
   patterns.add<MathFunction<math::TanOp>>(context, "tan", formulas::tan);
-  patterns.add<MathFunction<math::Atan2Op>>(context, "atan2", nullptr,
+  patterns.add<MathFunction<math::Atan2Op>>(context, "atan2", nullptr, nullptr,
                                             formulas::atan2);
   patterns.add<MathFunction<math::PowFOp>>(context, "pow", nullptr);
 }

@@ -1,5 +1,6 @@
-// Elementary functions of f32 kernels against libm in f64: relative errors over
-// the whole range of each function, and what is special about it.
+// Elementary functions of f32 kernels against libm in f64, and those of f64
+// kernels against libm in long double: relative errors over the whole range of
+// each function, and what is special about it.
 #include "KernelHarness.h"
 
 #include <bit>
@@ -123,6 +124,104 @@ INSTANTIATE_TEST_SUITE_P(
         Function{"logistic", logistic, 4}, Function{"rsqrt", rsqrt, 2},
         Function{"sqrt", std::sqrt, 0.5001}),
     [](auto &info) { return info.param.op; });
+
+struct WideFunction {
+  std::string op;
+  long double (*exact)(long double);
+  double ulps;
+};
+
+/// Bit patterns of all exponents, the ends of ranges, and usual numbers.
+std::vector<double> wideSamples() {
+  std::vector<double> x;
+  for (uint64_t bits = 0; bits < (uint64_t(1) << 63); bits += 0x1fffffff1fff1f)
+    for (uint64_t sign : {uint64_t(0), uint64_t(1) << 63})
+      x.push_back(std::bit_cast<double>(bits | sign));
+  using Limits = std::numeric_limits<double>;
+  for (double value : {0.,
+                       1.,
+                       2.,
+                       0.5,
+                       1e-3,
+                       1e-9,
+                       1e-17,
+                       0.34,
+                       0.3466,
+                       0.35,
+                       0.625,
+                       0.62499,
+                       0.7071,
+                       0.70711,
+                       708.3,
+                       708.4,
+                       709.78,
+                       709.79,
+                       710.,
+                       711.,
+                       744.4,
+                       745.1,
+                       745.2,
+                       746.,
+                       1e4,
+                       1e300,
+                       36.,
+                       40.,
+                       41.,
+                       Limits::max(),
+                       Limits::min(),
+                       Limits::denorm_min(),
+                       Limits::infinity(),
+                       Limits::quiet_NaN()}) {
+    x.push_back(value);
+    x.push_back(-value);
+  }
+  for (int i = 0; i < 40'000; ++i)
+    x.push_back(double(i - 20'000) * 0.0013);
+  return x;
+}
+
+class WideMathAccuracyTest : public testing::TestWithParam<WideFunction> {};
+
+TEST_P(WideMathAccuracyTest, CloseToLibm) {
+  const WideFunction &function = GetParam();
+  std::vector<double> x = wideSamples(), y(x.size());
+  std::string type = "tensor<" + std::to_string(x.size()) + "xf64>";
+  KernelHarness kernel("func.func @f(%x: " + type + ") -> " + type +
+                       " { %0 = dtensor." + function.op + " %x : " + type +
+                       " return %0 : " + type + " }");
+  kernel.call(
+      {rowMajor(x, {int64_t(x.size())}), rowMajor(y, {int64_t(x.size())})});
+  double worst = 0, worstAt = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const long double exact = function.exact(x[i]);
+    const auto rounded = double(exact);
+    if (!std::isfinite(rounded) || !std::isfinite(y[i])) {
+      EXPECT_TRUE(std::isnan(rounded) ? std::isnan(y[i]) : rounded == y[i])
+          << function.op << "(" << x[i] << ") = " << y[i] << ", expected "
+          << rounded;
+      continue;
+    }
+    const double size = std::abs(rounded);
+    const double ulp =
+        size < std::numeric_limits<double>::max()
+            ? std::nextafter(size, std::numeric_limits<double>::infinity()) -
+                  size
+            : std::ldexp(1.0, 971);
+    const auto error = double(std::abs((long double)(y[i]) - exact) / ulp);
+    if (error > worst) {
+      worst = error;
+      worstAt = x[i];
+    }
+  }
+  EXPECT_LE(worst, function.ulps) << function.op << "(" << worstAt << ")";
+}
+
+INSTANTIATE_TEST_SUITE_P(Functions, WideMathAccuracyTest,
+                         testing::Values(WideFunction{"exp", std::exp, 1.5},
+                                         WideFunction{"expm1", std::expm1, 2},
+                                         WideFunction{"log1p", std::log1p, 2},
+                                         WideFunction{"tanh", std::tanh, 1.5}),
+                         [](auto &info) { return info.param.op; });
 
 // What a mask hides from a softmax is exponentials that vanish. They take as
 // long as others: no denormal is multiplied, which some processors do a hundred
