@@ -59,4 +59,28 @@ TEST(ConvolutionTest, TasksOfOneCallMayReadOtherPartsOfAKernel) {
   }
 }
 
+/// By products and by loops, of numbers that are exact in T.
+template <typename T> void expectProductsAsLoops(DType type) {
+  for (int64_t kernel : {1, 2, 3}) {
+    Convolution c = dilated(kernel, nullptr);
+    c.by = Convolution::By::Products;
+    std::vector<T> lhs, rhs;
+    for (int64_t i = 0; i < 24; ++i)
+      lhs.push_back(T(int64_t(i * i % 23) - 11));
+    for (int64_t i = 0; i < 9 * kernel; ++i)
+      rhs.push_back(T(int64_t(i * 7 % 19) - 9));
+    std::vector<T> out(size_t(6 * (8 - kernel)), T(1)), expected = out;
+    ASSERT_TRUE(bool(convolve(c, type, lhs.data(), rhs.data(), out.data())));
+    convolveByLoops<T>(c, lhs.data(), rhs.data(), expected.data());
+    EXPECT_EQ(out, expected) << kernel;
+  }
+}
+
+TEST(ConvolutionTest, ProductsOfEveryTypeAreWhatLoopsSum) {
+  expectProductsAsLoops<float>(DType::F32);
+  expectProductsAsLoops<double>(DType::F64);
+  expectProductsAsLoops<uint32_t>(DType::I32);
+  expectProductsAsLoops<uint32_t>(DType::UI32);
+}
+
 } // namespace

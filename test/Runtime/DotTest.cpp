@@ -12,14 +12,14 @@ using namespace meshloom;
 using namespace meshloom::library;
 
 namespace {
-template <typename T> constexpr DType dtype = DType::F64;
-template <> constexpr DType dtype<float> = DType::F32;
-template <> constexpr DType dtype<int32_t> = DType::I32;
-template <> constexpr DType dtype<uint32_t> = DType::UI32;
-template <> constexpr DType dtype<std::complex<float>> = DType::C64;
-template <> constexpr DType dtype<std::complex<double>> = DType::C128;
+template <typename T> constexpr DType dotType = DType::F64;
+template <> constexpr DType dotType<float> = DType::F32;
+template <> constexpr DType dotType<int32_t> = DType::I32;
+template <> constexpr DType dotType<uint32_t> = DType::UI32;
+template <> constexpr DType dotType<std::complex<float>> = DType::C64;
+template <> constexpr DType dotType<std::complex<double>> = DType::C128;
 
-template <typename T> T numberAt(int64_t i) {
+template <typename T> T dotNumberAt(int64_t i) {
   const double value = double(i * i % 1013) / 500 - 1;
   if constexpr (std::is_integral_v<T>)
     return T(int64_t(value * 2e9));
@@ -31,7 +31,7 @@ template <typename T> T numberAt(int64_t i) {
 }
 
 /// Integers wrap.
-template <typename T> auto widened(T value) {
+template <typename T> auto widenedNumber(T value) {
   if constexpr (std::is_integral_v<T>)
     return uint32_t(value);
   else
@@ -40,8 +40,8 @@ template <typename T> auto widened(T value) {
 
 /// The strides of [batch, rows, columns] by the order of the last two dims,
 /// with gaps where `apart`.
-std::array<int64_t, 3> stridesOf(bool byColumns, int64_t apart, int64_t rows,
-                                 int64_t columns) {
+std::array<int64_t, 3> dotStridesOf(bool byColumns, int64_t apart, int64_t rows,
+                                    int64_t columns) {
   const int64_t size = rows * columns * apart * apart;
   return byColumns ? std::array{size, apart, apart * rows}
                    : std::array{size, apart * columns, apart};
@@ -53,15 +53,15 @@ template <typename T>
 void expectDot(int64_t batch, int64_t m, int64_t n, int64_t k, int64_t cut,
                int order, bool deterministic) {
   const int64_t apart = order & 8 ? 3 : 1;
-  const auto left = stridesOf(order & 1, apart, m, k),
-             right = stridesOf(order & 2, apart, k, n),
-             result = stridesOf(order & 4, apart, m, n);
+  const auto left = dotStridesOf(order & 1, apart, m, k),
+             right = dotStridesOf(order & 2, apart, k, n),
+             result = dotStridesOf(order & 4, apart, m, n);
   std::vector<T> lhs(size_t(batch * left[0])), rhs(size_t(batch * right[0])),
-      out(size_t(batch * result[0]), numberAt<T>(5));
+      out(size_t(batch * result[0]), dotNumberAt<T>(5));
   for (size_t i = 0; i < lhs.size(); ++i)
-    lhs[i] = numberAt<T>(int64_t(i) * 7 + 1);
+    lhs[i] = dotNumberAt<T>(int64_t(i) * 7 + 1);
   for (size_t i = 0; i < rhs.size(); ++i)
-    rhs[i] = numberAt<T>(int64_t(i) * 5 + 2);
+    rhs[i] = dotNumberAt<T>(int64_t(i) * 5 + 2);
   DotStep step;
   step.loops = {{batch, false, {}},
                 {m, false, {}},
@@ -76,7 +76,7 @@ void expectDot(int64_t batch, int64_t m, int64_t n, int64_t k, int64_t cut,
                                  left[2]},
       r{right[0], 0, right[2], right[1] * (k / cut), right[1]},
       o{result[0], result[1], result[2], 0, 0};
-  ASSERT_TRUE(Dot(step, dtype<T>, deterministic)
+  ASSERT_TRUE(Dot(step, dotType<T>, deterministic)
                   .run(lhs.data(), rhs.data(), out.data(), extents.data(),
                        {l.data(), r.data(), o.data()}));
   long double bound = 0;
@@ -86,11 +86,12 @@ void expectDot(int64_t batch, int64_t m, int64_t n, int64_t k, int64_t cut,
   for (int64_t b = 0; b < batch; ++b)
     for (int64_t i = 0; i < m; ++i)
       for (int64_t j = 0; j < n; ++j) {
-        auto sum = widened(T(0));
+        auto sum = widenedNumber(T(0));
         for (int64_t p = 0; p < k; ++p)
-          sum +=
-              widened(lhs[size_t(b * left[0] + i * left[1] + p * left[2])]) *
-              widened(rhs[size_t(b * right[0] + p * right[1] + j * right[2])]);
+          sum += widenedNumber(
+                     lhs[size_t(b * left[0] + i * left[1] + p * left[2])]) *
+                 widenedNumber(
+                     rhs[size_t(b * right[0] + p * right[1] + j * right[2])]);
         const T value =
             out[size_t(b * result[0] + i * result[1] + j * result[2])];
         if constexpr (std::is_integral_v<T>)
@@ -103,9 +104,9 @@ void expectDot(int64_t batch, int64_t m, int64_t n, int64_t k, int64_t cut,
 }
 
 template <typename T> class DotTest : public testing::Test {};
-using Types = testing::Types<float, double, int32_t, uint32_t,
-                             std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(DotTest, Types);
+using DotTypes = testing::Types<float, double, int32_t, uint32_t,
+                                std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(DotTest, DotTypes);
 
 TYPED_TEST(DotTest, EveryOrderInMemory) {
   for (int order = 0; order < 16; ++order)
@@ -129,15 +130,15 @@ TYPED_TEST(DotTest, FixedBits) {
   constexpr int64_t m = 21, n = 33, k = 2100;
   std::vector<TypeParam> lhs(m * k), rhs(k * n);
   for (size_t i = 0; i < lhs.size(); ++i)
-    lhs[i] = numberAt<TypeParam>(int64_t(i) * 3);
+    lhs[i] = dotNumberAt<TypeParam>(int64_t(i) * 3);
   for (size_t i = 0; i < rhs.size(); ++i)
-    rhs[i] = numberAt<TypeParam>(int64_t(i) * 11);
+    rhs[i] = dotNumberAt<TypeParam>(int64_t(i) * 11);
   DotStep step;
   step.loops = {{m, false, {}}, {n, false, {}}, {k, true, {}}};
   step.lhs.dims = {{0, {{0, 1}}}, {0, {{2, 1}}}};
   step.rhs.dims = {{0, {{2, 1}}}, {0, {{1, 1}}}};
   step.out.dims = {{0, {{0, 1}}}, {0, {{1, 1}}}};
-  const Dot dot(step, dtype<TypeParam>, /*deterministic=*/true);
+  const Dot dot(step, dotType<TypeParam>, /*deterministic=*/true);
   const std::array<int64_t, 3> l{k, 0, 1}, r{0, 1, n}, o{n, 1, 0};
   auto run = [&](int64_t rows, int64_t columns) {
     std::vector<TypeParam> out(m * n);

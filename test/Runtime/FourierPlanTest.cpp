@@ -13,62 +13,62 @@ using namespace meshloom;
 using namespace meshloom::library;
 
 namespace {
-using Wide = std::complex<long double>;
+using WideComplex = std::complex<long double>;
 
 /// A number of this kind for every element: no two lines are alike.
-double numberAt(int64_t element, int64_t line, int part) {
+double lineNumberAt(int64_t element, int64_t line, int part) {
   return std::sin(double(element) * 0.7 + double(line) * 1.3 + part * 2.1 +
                   double(element * element % 101));
 }
 
 /// Lines in memory, of real or complex numbers: side by side, element by
 /// element, or with gaps.
-enum class Order : uint8_t { Dense, Strided, Apart };
-ElementStrides stridesOf(Order order, int64_t count, int64_t lines) {
+enum class LinesOrder : uint8_t { Dense, Strided, Apart };
+ElementStrides lineStridesOf(LinesOrder order, int64_t count, int64_t lines) {
   switch (order) {
-  case Order::Dense:
+  case LinesOrder::Dense:
     return {1, count};
-  case Order::Strided:
+  case LinesOrder::Strided:
     return {lines, 1};
-  case Order::Apart:
+  case LinesOrder::Apart:
     return {3, 3 * count + 1};
   }
   return {};
 }
 
-template <typename Real> struct Side {
+template <typename Real> struct LinesSide {
   bool isReal;
   int64_t count, lines;
   ElementStrides strides;
   std::vector<Real> memory;
 
-  Side(bool isReal, int64_t count, int64_t lines, Order order)
+  LinesSide(bool isReal, int64_t count, int64_t lines, LinesOrder order)
       : isReal(isReal), count(count), lines(lines),
-        strides(stridesOf(order, count, lines)),
+        strides(lineStridesOf(order, count, lines)),
         memory(size_t((count * strides.element + lines * strides.line + 1) *
                       (isReal ? 1 : 2))) {}
   Real &part(int64_t element, int64_t line, int which) {
     const int64_t at = element * strides.element + line * strides.line;
     return memory[size_t(isReal ? at : 2 * at + which)];
   }
-  Wide get(int64_t element, int64_t line) {
-    return isReal ? Wide(part(element, line, 0))
-                  : Wide(part(element, line, 0), part(element, line, 1));
+  WideComplex get(int64_t element, int64_t line) {
+    return isReal ? WideComplex(part(element, line, 0))
+                  : WideComplex(part(element, line, 0), part(element, line, 1));
   }
 };
 
-bool isInverse(FourierKind kind) {
+bool isInverseKind(FourierKind kind) {
   return kind == FourierKind::Inverse || kind == FourierKind::ToReal;
 }
 
 /// The complex line that a transform of `kind` is of.
 template <typename Real>
-std::vector<Wide> lineOf(FourierKind kind, int64_t length, Side<Real> &from,
-                         int64_t line) {
-  std::vector<Wide> all;
+std::vector<WideComplex> lineOf(FourierKind kind, int64_t length,
+                                LinesSide<Real> &from, int64_t line) {
+  std::vector<WideComplex> all;
   for (int64_t j = 0; j < length; ++j) {
     const bool isMirrored = j >= from.count;
-    Wide value = from.get(isMirrored ? length - j : j, line);
+    WideComplex value = from.get(isMirrored ? length - j : j, line);
     if (kind == FourierKind::ToReal && (j == 0 || 2 * j == length))
       value = value.real();
     all.push_back(isMirrored ? std::conj(value) : value);
@@ -78,42 +78,43 @@ std::vector<Wide> lineOf(FourierKind kind, int64_t length, Side<Real> &from,
 
 template <typename Real>
 void expectTransform(FourierKind kind, int64_t length, int64_t lines,
-                     Order fromOrder, Order toOrder, int64_t results) {
+                     LinesOrder fromOrder, LinesOrder toOrder,
+                     int64_t results) {
   const bool isFromReal = kind == FourierKind::FromReal,
              isToReal = kind == FourierKind::ToReal;
-  Side<Real> from(isFromReal, isToReal ? length / 2 + 1 : length, lines,
-                  fromOrder),
+  LinesSide<Real> from(isFromReal, isToReal ? length / 2 + 1 : length, lines,
+                       fromOrder),
       to(isToReal, isFromReal ? length / 2 + 1 : length, lines, toOrder);
   for (int64_t l = 0; l < lines; ++l)
     for (int64_t i = 0; i < from.count; ++i)
       for (int part = 0; part < (isFromReal ? 1 : 2); ++part)
-        from.part(i, l, part) = Real(numberAt(i, l, part));
+        from.part(i, l, part) = Real(lineNumberAt(i, l, part));
   const auto before = to.memory;
   FourierPlan<Real>::get(kind, length)
       ->run(from.memory.data(), from.strides, to.memory.data(), to.strides,
             lines);
 
-  std::vector<Wide> roots;
+  std::vector<WideComplex> roots;
   for (int64_t i = 0; i < length; ++i)
     roots.push_back(std::polar(
-        1.0L, (isInverse(kind) ? 2 : -2) * std::numbers::pi_v<long double> *
+        1.0L, (isInverseKind(kind) ? 2 : -2) * std::numbers::pi_v<long double> *
                   (long double)(i) / (long double)(length)));
   // Sums take long: some results of some lines.
   const int64_t step = std::max<int64_t>(1, length / results);
   long double error = 0, size = 0;
   for (int64_t l : {int64_t(0), lines / 2, lines - 1}) {
-    const std::vector<Wide> line = lineOf(kind, length, from, l);
+    const std::vector<WideComplex> line = lineOf(kind, length, from, l);
     // The mean square of the line's results, by Parseval.
     long double mean = 0;
-    for (const Wide &value : line)
+    for (const WideComplex &value : line)
       mean += std::norm(value);
-    if (isInverse(kind))
+    if (isInverseKind(kind))
       mean /= (long double)(length) * (long double)(length);
     for (int64_t k = 0; k < to.count; k += step) {
-      Wide sum = 0;
+      WideComplex sum = 0;
       for (int64_t j = 0; j < length; ++j)
         sum += line[size_t(j)] * roots[size_t(j * k % length)];
-      if (isInverse(kind))
+      if (isInverseKind(kind))
         sum /= (long double)(length);
       error += std::norm(to.get(k, l) - sum);
       size += mean;
@@ -125,7 +126,7 @@ void expectTransform(FourierKind kind, int64_t length, int64_t lines,
       << "kind " << int(kind) << ", " << lines << " lines of " << length
       << ", orders " << int(fromOrder) << " and " << int(toOrder);
   // Nothing is written beside the lines.
-  if (toOrder == Order::Apart)
+  if (toOrder == LinesOrder::Apart)
     for (int64_t l = 0; l < lines; ++l)
       for (int64_t i = 0; i + 1 < to.count; ++i)
         for (int64_t beside : {1, 2}) {
@@ -137,31 +138,34 @@ void expectTransform(FourierKind kind, int64_t length, int64_t lines,
 }
 
 template <typename Real> class FourierPlanTest : public testing::Test {};
-using Reals = testing::Types<float, double>;
-TYPED_TEST_SUITE(FourierPlanTest, Reals);
+using FourierTypes = testing::Types<float, double>;
+TYPED_TEST_SUITE(FourierPlanTest, FourierTypes);
 
-constexpr FourierKind kinds[] = {FourierKind::Forward, FourierKind::Inverse,
-                                 FourierKind::FromReal, FourierKind::ToReal};
+constexpr FourierKind fourierKinds[] = {
+    FourierKind::Forward, FourierKind::Inverse, FourierKind::FromReal,
+    FourierKind::ToReal};
 
 // Every pass, lines as matrices and as convolutions, even and odd: errors grow
 // as the logarithm of the length.
 TYPED_TEST(FourierPlanTest, LengthsOfEveryKind) {
-  for (FourierKind kind : kinds)
+  for (FourierKind kind : fourierKinds)
     for (int64_t length :
          {1,   2,   3,   4,   5,   6,   7,    8,    9,    11,   13,   16,
           17,  25,  31,  32,  37,  49,  74,   97,   100,  101,  128,  210,
           255, 256, 257, 300, 512, 899, 1000, 1009, 1024, 2018, 2310, 16382})
-      expectTransform<TypeParam>(kind, length, 3, Order::Dense, Order::Dense,
-                                 40);
+      expectTransform<TypeParam>(kind, length, 3, LinesOrder::Dense,
+                                 LinesOrder::Dense, 40);
 }
 
 // Lines wherever they lie, and any number of them.
 TYPED_TEST(FourierPlanTest, LinesInEveryOrder) {
-  for (FourierKind kind : kinds)
+  for (FourierKind kind : fourierKinds)
     for (int64_t length : {15, 330, 512, 514, 771})
       for (int64_t lines : {1, 5, 16, 37})
-        for (Order from : {Order::Dense, Order::Strided, Order::Apart})
-          for (Order to : {Order::Dense, Order::Strided, Order::Apart})
+        for (LinesOrder from :
+             {LinesOrder::Dense, LinesOrder::Strided, LinesOrder::Apart})
+          for (LinesOrder to :
+               {LinesOrder::Dense, LinesOrder::Strided, LinesOrder::Apart})
             expectTransform<TypeParam>(kind, length, lines, from, to, 5);
 }
 
@@ -171,13 +175,13 @@ TYPED_TEST(FourierPlanTest, BitsFollowFromTheLineAlone) {
   for (int64_t length : {60, 360, 1009, 1024})
     for (FourierKind kind : {FourierKind::Forward, FourierKind::Inverse}) {
       constexpr int64_t lines = 35;
-      auto run = [&](Order order, int64_t count, bool inPlace) {
-        Side<TypeParam> from(false, length, lines, order), to = from;
+      auto run = [&](LinesOrder order, int64_t count, bool inPlace) {
+        LinesSide<TypeParam> from(false, length, lines, order), to = from;
         for (int64_t l = 0; l < lines; ++l)
           for (int64_t i = 0; i < length; ++i)
             for (int part : {0, 1})
-              from.part(i, l, part) = TypeParam(numberAt(i, l, part));
-        Side<TypeParam> &target = inPlace ? from : to;
+              from.part(i, l, part) = TypeParam(lineNumberAt(i, l, part));
+        LinesSide<TypeParam> &target = inPlace ? from : to;
         const auto plan = FourierPlan<TypeParam>::get(kind, length);
         for (int64_t l = 0; l < lines; l += count)
           plan->run(&from.part(0, l, 0), from.strides, &target.part(0, l, 0),
@@ -188,8 +192,9 @@ TYPED_TEST(FourierPlanTest, BitsFollowFromTheLineAlone) {
             all.emplace_back(target.part(i, l, 0), target.part(i, l, 1));
         return all;
       };
-      const auto expected = run(Order::Dense, 1, false);
-      for (Order order : {Order::Dense, Order::Strided, Order::Apart})
+      const auto expected = run(LinesOrder::Dense, 1, false);
+      for (LinesOrder order :
+           {LinesOrder::Dense, LinesOrder::Strided, LinesOrder::Apart})
         for (int64_t count : {int64_t(1), int64_t(11), lines})
           for (bool inPlace : {false, true})
             EXPECT_EQ(run(order, count, inPlace), expected)
@@ -200,11 +205,11 @@ TYPED_TEST(FourierPlanTest, BitsFollowFromTheLineAlone) {
 // A long line, by a sample.
 TYPED_TEST(FourierPlanTest, LongLines) {
   constexpr int64_t length = 1 << 18;
-  Side<TypeParam> from(false, length, 1, Order::Dense), to = from;
+  LinesSide<TypeParam> from(false, length, 1, LinesOrder::Dense), to = from;
   // A wave of one frequency has one element.
   constexpr int64_t frequency = 12345;
   for (int64_t i = 0; i < length; ++i) {
-    const Wide value = std::polar(
+    const WideComplex value = std::polar(
         1.0L, 2 * std::numbers::pi_v<long double> *
                   (long double)(i * frequency % length) / (long double)length);
     from.part(i, 0, 0) = TypeParam(value.real());

@@ -68,8 +68,8 @@ void expectProduct(int64_t m, int64_t n, int64_t k, Order lhs, Order rhs,
 }
 
 template <typename T> class PanelProductTest : public testing::Test {};
-using Types = testing::Types<float, double, uint32_t>;
-TYPED_TEST_SUITE(PanelProductTest, Types);
+using PanelTypes = testing::Types<float, double, uint32_t>;
+TYPED_TEST_SUITE(PanelProductTest, PanelTypes);
 
 // Extents around tiles, panels and blocks, in all orders; nothing is written
 // beside the result.

@@ -173,6 +173,22 @@ Status convolveWide(Convolution c, const uint16_t *lhs, const uint16_t *rhs,
   return Success();
 }
 
+/// By products, but by loops where a group has few results: products would
+/// compute zeros for the most part.
+template <typename T>
+Status runProducts(const Convolution &c, DType type, const void *lhs,
+                   const void *rhs, void *out) {
+  const auto *left = static_cast<const T *>(lhs);
+  const auto *right = static_cast<const T *>(rhs);
+  auto *result = static_cast<T *>(out);
+  if (c.by == Convolution::By::Products ||
+      (c.by == Convolution::By::Any && c.output >= 4))
+    convolveByProducts(c, type, left, right, result);
+  else
+    convolveByLoops(c, left, right, result);
+  return Success();
+}
+
 template <typename T>
 Status run(const Convolution &c, const void *lhs, const void *rhs, void *out) {
   convolveByLoops(c, static_cast<const T *>(lhs), static_cast<const T *>(rhs),
@@ -218,16 +234,7 @@ Status library::convolve(const Convolution &convolution, DType type,
                          static_cast<const float *>(rhs),
                          static_cast<float *>(out)))
       return Success();
-    // Where a group has few results, products would compute zeros for the most
-    // part.
-    if (c.by == Convolution::By::Products ||
-        (c.by == Convolution::By::Any && c.output >= 4)) {
-      convolveByProducts(c, static_cast<const float *>(lhs),
-                         static_cast<const float *>(rhs),
-                         static_cast<float *>(out));
-      return Success();
-    }
-    return run<float>(c, lhs, rhs, out);
+    return runProducts<float>(c, type, lhs, rhs, out);
   case DType::BF16:
     return convolveWide<BFloat16>(c, static_cast<const uint16_t *>(lhs),
                                   static_cast<const uint16_t *>(rhs),
@@ -237,7 +244,7 @@ Status library::convolve(const Convolution &convolution, DType type,
                                  static_cast<const uint16_t *>(rhs),
                                  static_cast<uint16_t *>(out));
   case DType::F64:
-    return run<double>(c, lhs, rhs, out);
+    return runProducts<double>(c, type, lhs, rhs, out);
   case DType::C64:
     return run<std::complex<float>>(c, lhs, rhs, out);
   case DType::C128:
@@ -253,7 +260,7 @@ Status library::convolve(const Convolution &convolution, DType type,
     return run<uint16_t>(c, lhs, rhs, out);
   case DType::I32:
   case DType::UI32:
-    return run<uint32_t>(c, lhs, rhs, out);
+    return runProducts<uint32_t>(c, type, lhs, rhs, out);
   case DType::I64:
   case DType::UI64:
     return run<uint64_t>(c, lhs, rhs, out);

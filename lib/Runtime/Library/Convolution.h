@@ -1,5 +1,5 @@
 // Convolutions of boxes of arrays, for any strides in memory: f32 by oneDNN,
-// other types and what oneDNN cannot by loops.
+// other types and what oneDNN cannot by matrix products or loops.
 #pragma once
 
 #include "meshloom/Core/DType.h"
@@ -46,9 +46,11 @@ Status convolve(const Convolution &convolution, DType type, const void *lhs,
 /// By oneDNN, f32. False where it has no good implementation.
 bool convolveByOneDNN(const Convolution &convolution, const float *lhs,
                       const float *rhs, float *out);
-/// By our own matrix products, f32.
-void convolveByProducts(const Convolution &convolution, const float *lhs,
-                        const float *rhs, float *out);
+/// By our own matrix products; `type`: f32, f64 or an integer of 32 bits, which
+/// is T.
+template <typename T>
+void convolveByProducts(const Convolution &convolution, DType type,
+                        const T *lhs, const T *rhs, T *out);
 /// By loops; `T`: float, double, int64_t, ... and complex numbers.
 template <typename T>
 void convolveByLoops(const Convolution &convolution, const T *lhs, const T *rhs,

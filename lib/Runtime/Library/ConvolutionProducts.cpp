@@ -39,7 +39,7 @@ Offsets offsetsOf(const std::vector<int64_t> &counts,
 }
 
 /// [images, padded places..., input].
-class PaddedCopy {
+template <typename T> class PaddedCopy {
   const Convolution &c;
 
 public:
@@ -54,10 +54,10 @@ public:
   }
 
   /// Copies `count` images from the one at `lhs` on.
-  const float *fill(const float *lhs, int64_t count) {
-    auto *to = static_cast<float *>(
-        threadScratch(3, size_t(count * image) * sizeof(float)));
-    std::fill_n(to, count * image, 0.f);
+  const T *fill(const T *lhs, int64_t count) {
+    auto *to =
+        static_cast<T *>(threadScratch(3, size_t(count * image) * sizeof(T)));
+    std::fill_n(to, count * image, T(0));
     for (int64_t n = 0; n < count; ++n)
       fillDim(0, lhs + n * c.lhsBatchStep, to + n * image);
     return to;
@@ -67,7 +67,7 @@ public:
   std::vector<int64_t> steps; ///< from place to place
 
 private:
-  void fillDim(size_t d, const float *from, float *to) {
+  void fillDim(size_t d, const T *from, T *to) {
     if (d == c.dims.size()) {
       for (int64_t i = 0; i < c.input; ++i)
         to[i] = from[i * c.lhsInputStep];
@@ -85,9 +85,10 @@ private:
 };
 } // namespace
 
-void library::convolveByProducts(const Convolution &c, const float *lhs,
-                                 const float *rhs, float *out) {
-  PaddedCopy copy(c);
+template <typename T>
+void library::convolveByProducts(const Convolution &c, DType type, const T *lhs,
+                                 const T *rhs, T *out) {
+  PaddedCopy<T> copy(c);
   // Of the terms: the kernel's places, then the input features.
   std::vector<int64_t> kernel, inCopy, inKernel;
   int64_t firstOfKernel = 0;
@@ -118,10 +119,20 @@ void library::convolveByProducts(const Convolution &c, const float *lhs,
     const Offsets rows = offsetsOf(places, from, to);
     for (int64_t g = 0; g < c.groups; ++g)
       fixedProduct(
-          DType::F32,
+          type,
           copy.fill(lhs + g * c.groupStep[0] + first * c.lhsBatchStep, images),
           rhs + g * c.groupStep[1] + firstOfKernel,
           out + g * c.groupStep[2] + first * c.outBatchStep, rows, columns,
           terms);
   }
 }
+
+template void library::convolveByProducts(const Convolution &, DType,
+                                          const float *, const float *,
+                                          float *);
+template void library::convolveByProducts(const Convolution &, DType,
+                                          const double *, const double *,
+                                          double *);
+template void library::convolveByProducts(const Convolution &, DType,
+                                          const uint32_t *, const uint32_t *,
+                                          uint32_t *);

@@ -79,17 +79,20 @@ T sumOfProducts(const T *lhs, const T *rhs, int64_t count) {
   return total;
 }
 
-/// Whether rows lie along the contraction, beside a vector.
-bool isMatrixByVector(int64_t m, int64_t n, MatrixStrides left,
+/// Whether rows lie along the contraction, beside a vector, and are long: short
+/// ones are summed faster side by side.
+bool isMatrixByVector(int64_t m, int64_t n, int64_t k, MatrixStrides left,
                       MatrixStrides right) {
-  return (m == 1 || n == 1) && left.columnStride == 1 && right.rowStride == 1;
+  constexpr int64_t few = 256;
+  return (m == 1 || n == 1) && k > few && left.columnStride == 1 &&
+         right.rowStride == 1;
 }
 
 template <typename T>
 void gemm(int64_t m, int64_t n, int64_t k, const T *lhs, MatrixStrides left,
           const T *rhs, MatrixStrides right, bool accumulate, T *out,
           MatrixStrides result) {
-  if (isMatrixByVector(m, n, left, right)) {
+  if (isMatrixByVector(m, n, k, left, right)) {
     for (int64_t r = 0; r < m; ++r)
       for (int64_t c = 0; c < n; ++c) {
         T &to = out[r * result.rowStride + c * result.columnStride];
@@ -196,9 +199,10 @@ Status runTile(const T *lhs, const T *rhs, T *out, const Contraction &c) {
                       right.rowStride == 1 &&
                       std::min(row.count, column.count) <= THIN_ROWS;
   const int64_t most = isThin ? THIN_TERMS : DOT_BLOCK;
-  const int64_t pieces = isMatrixByVector(row.count, column.count, left, right)
-                             ? 1
-                             : (sum.count + most - 1) / most;
+  const int64_t pieces =
+      isMatrixByVector(row.count, column.count, sum.count, left, right)
+          ? 1
+          : (sum.count + most - 1) / most;
   int64_t terms = 0, done = 0; // in `out`, and in all
   Status ok = forEach(c.outer, {}, true, [&](std::array<int64_t, 3> at, bool) {
     for (int64_t p = 0; p < pieces; ++p) {

@@ -126,6 +126,9 @@ void library::fixedProduct(DType type, const void *lhs, const void *rhs,
     return product<Half>(lhs, rhs, out, rows, columns, terms);
   case DType::F64:
     return product<Whole<double>>(lhs, rhs, out, rows, columns, terms);
+  case DType::I32:
+  case DType::UI32:
+    return product<Whole<uint32_t>>(lhs, rhs, out, rows, columns, terms);
   default:
     return product<Whole<float>>(lhs, rhs, out, rows, columns, terms);
   }

@@ -283,10 +283,12 @@ public:
     const RootsOfUnity<Real> roots(2 * length);
     chirp.resize(size_t(2 * length));
     spectrum.resize(size_t(2 * padded));
-    for (int64_t j = 0; j < length; ++j) {
+    // j^2 modulo 2 n, from one square to the next.
+    for (int64_t j = 0, square = 0; j < length; ++j) {
       Real re, im;
-      // 2 * j^2 / (2 n) turns, without a square that overflows.
-      roots.get(int64_t(__int128(j) * j % (2 * length)), re, im);
+      roots.get(square, re, im);
+      square += 2 * j + 1;
+      square -= square >= 2 * length ? 2 * length : 0;
       chirp[size_t(2 * j)] = re;
       chirp[size_t(2 * j) + 1] = im;
       for (int64_t place : {j, (padded - j) % padded}) {

@@ -1,6 +1,6 @@
 // One walk over the function: every tensor value is a buffer, every op a step.
 //   dtensor.constant     constant data
-//   dtensor.dot_general  a library dot (f32, bf16, f16)
+//   dtensor.dot_general  a product by the runtime's library
 //   spmd.kernel          a kernel
 //   spmd.library_call    a kernel that is a function of the runtime
 //   spmd collectives     a collective
