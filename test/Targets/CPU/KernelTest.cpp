@@ -363,32 +363,32 @@ TEST(KernelTest, PhiloxKnownAnswers) {
     EXPECT_EQ(part[i], out[i]);
 }
 
-/// An exact f64 matrix product by a generated kernel, transposed operand too.
+/// An exact small f64 matrix product by a generated kernel, transposed operand too.
 TEST(KernelTest, DoubleMatrixProduct) {
   for (bool transposed : {false, true}) {
-    std::string rhs = transposed ? "tensor<301x5xf64>" : "tensor<5x301xf64>";
+    std::string rhs = transposed ? "tensor<201x5xf64>" : "tensor<5x201xf64>";
     KernelHarness kernel("func.func @f(%a: tensor<3x5xf64>, %b: " + rhs +
-                         ") -> tensor<3x301xf64> { %0 = dtensor.dot_general "
+                         ") -> tensor<3x201xf64> { %0 = dtensor.dot_general "
                          "%a, %b contracting [1] x [" +
                          (transposed ? "1" : "0") + "] : (tensor<3x5xf64>, " +
                          rhs +
-                         ") -> tensor<3x301xf64> return %0 : "
-                         "tensor<3x301xf64> }");
-    std::vector<double> a(15), b(5 * 301), c(3 * 301);
+                         ") -> tensor<3x201xf64> return %0 : "
+                         "tensor<3x201xf64> }");
+    std::vector<double> a(15), b(5 * 201), c(3 * 201);
     for (size_t i = 0; i < a.size(); ++i)
       a[i] = double(i) - 6;
     for (size_t i = 0; i < b.size(); ++i)
       b[i] = double(i % 17) - 8;
-    std::vector<int64_t> shape = transposed ? std::vector<int64_t>{301, 5}
-                                            : std::vector<int64_t>{5, 301};
+    std::vector<int64_t> shape = transposed ? std::vector<int64_t>{201, 5}
+                                            : std::vector<int64_t>{5, 201};
     kernel.call(
-        {rowMajor(a, {3, 5}), rowMajor(b, shape), rowMajor(c, {3, 301})});
+        {rowMajor(a, {3, 5}), rowMajor(b, shape), rowMajor(c, {3, 201})});
     for (int i = 0; i < 3; ++i)
-      for (int j = 0; j < 301; ++j) {
+      for (int j = 0; j < 201; ++j) {
         double sum = 0;
         for (int k = 0; k < 5; ++k)
-          sum += a[i * 5 + k] * (transposed ? b[j * 5 + k] : b[k * 301 + j]);
-        EXPECT_EQ(c[i * 301 + j], sum);
+          sum += a[i * 5 + k] * (transposed ? b[j * 5 + k] : b[k * 201 + j]);
+        EXPECT_EQ(c[i * 201 + j], sum);
       }
   }
 }
