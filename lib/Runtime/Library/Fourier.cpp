@@ -1,9 +1,7 @@
-// fft: transforms along each of the last dims, all lines of a dim one after the
-// other.
+// fft: transforms all lines along one dim.
 #include "FourierPlan.h"
 #include "LibraryArrays.h"
 #include "LibraryTable.h"
-#include "ThreadScratch.h"
 
 using namespace meshloom;
 using namespace meshloom::library;
@@ -63,15 +61,9 @@ void transformDim(const FourierPlan<Real> &plan, const Shape &extent,
 
 template <typename Real> class Fourier : public LibraryRoutine {
 public:
-  Fourier(FourierKind kind, const Shape &lengths) : kind(kind) {
-    for (int64_t length : lengths) {
-      const bool isLast = plans.size() + 1 == lengths.size();
-      const FourierKind complexKind =
-          isInverse() ? FourierKind::Inverse : FourierKind::Forward;
-      plans.push_back(FourierPlan<Real>::get(isLast ? kind : complexKind,
-                                             std::max<int64_t>(length, 1)));
-    }
-  }
+  Fourier(FourierKind kind, int64_t length, size_t dim)
+      : kind(kind), dim(dim),
+        plan(FourierPlan<Real>::get(kind, std::max<int64_t>(length, 1))) {}
 
   Status run(const LibraryArguments &arguments) const override {
     const LibraryOperand &from = arguments.inputs[0],
@@ -82,78 +74,42 @@ public:
       zeroElements(byteWidth(to.type), to.extent, to.data, to.strides);
       return Success();
     }
-    const FourierBox<const Real> source{
-        reinterpret_cast<const Real *>(from.data), from.strides};
-    const FourierBox<Real> target{reinterpret_cast<Real *>(to.data),
-                                  to.strides};
-    const size_t last = from.extent.size() - 1,
-                 first = from.extent.size() - plans.size();
-    const bool isFromReal = kind == FourierKind::FromReal,
-               isToReal = kind == FourierKind::ToReal;
-    if (!isToReal) {
-      transformDim<Real>(*plans.back(), from.extent, last, isFromReal, source,
-                         false, target);
-      for (size_t d = first; d < last; ++d)
-        transformDim<Real>(*plans[d - first], to.extent, d, false,
-                           {target.data, target.strides}, false, target);
-      return Success();
-    }
-    // The last dim of a spectrum becomes real once the others are done.
-    FourierBox<const Real> spectrum = source;
-    if (first < last) {
-      Shape strides(from.extent.size(), 1);
-      for (size_t d = last; d-- > 0;)
-        strides[d] = strides[d + 1] * from.extent[d + 1];
-      const int64_t count = strides[0] * from.extent[0];
-      auto *memory = static_cast<Real *>(
-          threadScratch(7, size_t(2 * count) * sizeof(Real)));
-      for (size_t d = first; d < last; ++d) {
-        transformDim<Real>(*plans[d - first], from.extent, d, false, spectrum,
-                           false, {memory, strides});
-        spectrum = {memory, strides};
-      }
-    }
-    transformDim<Real>(*plans.back(), from.extent, last, false, spectrum, true,
-                       target);
+    transformDim<Real>(
+        *plan, from.extent, dim, kind == FourierKind::FromReal,
+        {reinterpret_cast<const Real *>(from.data), from.strides},
+        kind == FourierKind::ToReal,
+        {reinterpret_cast<Real *>(to.data), to.strides});
     return Success();
   }
 
 private:
-  bool isInverse() const {
-    return kind == FourierKind::Inverse || kind == FourierKind::ToReal;
-  }
-
   const FourierKind kind;
-  std::vector<std::shared_ptr<const FourierPlan<Real>>> plans; ///< per dim
+  const size_t dim;
+  const std::shared_ptr<const FourierPlan<Real>> plan;
 };
 
 MadeRoutine makeFourier(const LibraryStep &step) {
   OptionReader options(step.step);
   const auto kind = options.named<FourierKind>("fft_type", parseFourierKind);
-  const Shape lengths = options.list("fft_length");
-  const size_t along = lengths.size();
-  if (!options.ok() || along < 1 || step.inputs.size() != 1 ||
-      step.outputs.size() != 1 || step.inputs[0]->shape.size() < along ||
-      std::ranges::any_of(lengths, [](int64_t length) { return length < 0; }))
-    return Error("expected one operand, one result, and lengths");
+  const int64_t length = options.number("fft_length"),
+                dim = options.number("fft_dim");
+  if (!options.ok() || length < 0 || dim < 0 || step.inputs.size() != 1 ||
+      step.outputs.size() != 1 || size_t(dim) >= step.inputs[0]->shape.size())
+    return Error("expected one operand, one result, a length and a dim");
   // The shapes of both sides follow from the kind.
   Shape from = step.inputs[0]->shape, to = from;
-  for (size_t i = 0; i < along; ++i)
-    from[from.size() - along + i] = to[to.size() - along + i] = lengths[i];
-  if (kind == FourierKind::FromReal)
-    to.back() = lengths.back() / 2 + 1;
-  if (kind == FourierKind::ToReal)
-    from.back() = lengths.back() / 2 + 1;
+  from[size_t(dim)] = kind == FourierKind::ToReal ? length / 2 + 1 : length;
+  to[size_t(dim)] = kind == FourierKind::FromReal ? length / 2 + 1 : length;
   const DType in = step.inputs[0]->type, out = step.outputs[0]->type;
   const bool fits = isComplex(in) == (kind != FourierKind::FromReal) &&
                     isComplex(out) == (kind != FourierKind::ToReal) &&
                     partOf(in) == partOf(out) &&
                     (partOf(in) == DType::F32 || partOf(in) == DType::F64);
   if (!fits || step.inputs[0]->shape != from || step.outputs[0]->shape != to)
-    return Error("its operands do not fit its lengths");
+    return Error("its operands do not fit its length");
   if (partOf(in) == DType::F64)
-    return made(std::make_unique<Fourier<double>>(kind, lengths));
-  return made(std::make_unique<Fourier<float>>(kind, lengths));
+    return made(std::make_unique<Fourier<double>>(kind, length, size_t(dim)));
+  return made(std::make_unique<Fourier<float>>(kind, length, size_t(dim)));
 }
 } // namespace
 

@@ -79,6 +79,90 @@ mlir::AffineMap toMap(ArrayRef<TermList> dims, unsigned numLoops,
   return mlir::AffineMap::get(numLoops, 0, exprs, context);
 }
 
+/// `accesses`: of the operands, then of the results.
+LibraryCallOp createCall(Operation *op, TypeRange types, ValueRange operands,
+                         const Loops &loops,
+                         ArrayRef<SmallVector<TermList>> accesses,
+                         const Mesh &mesh, const LibraryCall &description,
+                         ArrayRef<int32_t> overwritable, int64_t flops) {
+  OpBuilder b(op);
+  unsigned numLoops = loops.extents.size();
+  SmallVector<Attribute> maps, axes, ranges;
+  for (ArrayRef<TermList> access : accesses)
+    maps.push_back(
+        mlir::AffineMapAttr::get(toMap(access, numLoops, b.getContext())));
+  for (unsigned loop = 0; loop < numLoops; ++loop) {
+    SmallVector<Attribute> names;
+    for (unsigned axis : loops.axes[loop])
+      names.push_back(b.getStringAttr(mesh.axes()[axis].name));
+    axes.push_back(b.getArrayAttr(names));
+    ranges.push_back(b.getDenseI64ArrayAttr(loops.ranges[loop]));
+  }
+  return b.create<LibraryCallOp>(
+      op->getLoc(), types, description.callee, operands, loops.extents,
+      loops.reductions, b.getArrayAttr(axes), loops.held,
+      b.getArrayAttr(ranges), b.getArrayAttr(maps),
+      SmallVector<int32_t>(types.size(), -1),
+      description.options.empty() ? DictionaryAttr()
+                                  : b.getDictionaryAttr(description.options),
+      llvm::all_equal(overwritable) && overwritable.front() < 0
+          ? mlir::DenseI32ArrayAttr()
+          : b.getDenseI32ArrayAttr(overwritable),
+      flops);
+}
+
+/// A transform is a call for each dim that it goes along: the lines of one dim
+/// are independent of each other, so workers share them out even where there is
+/// no batch. Real numbers become complex first, or last.
+Value formFourierCalls(FftOp op) {
+  auto sharded = cast<ShardedOpInterface>(op.getOperation());
+  const RunningOp running(op, sharded.getShardingRule());
+  const auto &[rule, operands, results, sharding] = running;
+  const StringRef kind = op.getFftType();
+  const bool isToReal = kind == "IRFFT", isInverse = isToReal || kind == "IFFT";
+  const ArrayRef<int64_t> lengths = op.getFftLength();
+  const Type complexType =
+      isToReal ? op.getOperand().getType() : op.getResult().getType();
+  const unsigned rank = results.front().rank(),
+                 first = rank - unsigned(lengths.size()), last = rank - 1;
+  SmallVector<unsigned> dims =
+      llvm::to_vector(llvm::seq<unsigned>(first, rank));
+  if (!isToReal)
+    std::rotate(dims.begin(), dims.end() - 1, dims.end());
+  Value value = op.getOperand();
+  for (unsigned dim : dims) {
+    const Type type =
+        isToReal && dim == last ? op.getResult().getType() : complexType;
+    Loops loops;
+    SmallVector<TermList> from(rank), to(rank);
+    for (unsigned d = 0; d < rank; ++d) {
+      SmallVector<unsigned> axes;
+      if (d < first)
+        llvm::append_range(axes,
+                           sharding.factors.axes[rule.results[0][d].front()]);
+      const unsigned loop = loops.add(globalShape(type)[d], /*reduction=*/false,
+                                      /*isHeld=*/d == dim, axes);
+      from[d] = to[d] = {{loop, 1}};
+      if (d == dim)
+        from[d] = {{loops.add(globalShape(value.getType())[d],
+                              /*reduction=*/false, /*isHeld=*/true, {}),
+                    1}};
+    }
+    const auto description = LibraryCall(op, "fft")
+                                 .text("fft_type", dim == last ? kind
+                                                   : isInverse ? "IFFT"
+                                                               : "FFT")
+                                 .number("fft_length", lengths[dim - first])
+                                 .number("fft_dim", dim);
+    auto call = createCall(
+        op, type, value, loops, {from, to}, results.front().mesh(), description,
+        dim == dims.front() || type != value.getType() ? -1 : 0,
+        sharded.getCost(rule).total(rule) / int64_t(lengths.size()));
+    value = call.getOutputs().front();
+  }
+  return value;
+}
+
 FailureOr<LibraryCallOp> formCall(LibraryOpInterface op) {
   auto sharded = cast<ShardedOpInterface>(op.getOperation());
   const LibraryCall description = op.getLibraryCall();
@@ -108,33 +192,12 @@ FailureOr<LibraryCallOp> formCall(LibraryOpInterface op) {
   for (const ShardingRule::Tensor &dims : rule.results)
     accesses.push_back(indexDims(rule, dims));
 
-  OpBuilder b(op);
-  unsigned numLoops = loops.extents.size();
-  SmallVector<Attribute> maps, axes, ranges;
-  for (ArrayRef<TermList> access : accesses)
-    maps.push_back(
-        mlir::AffineMapAttr::get(toMap(access, numLoops, b.getContext())));
-  for (unsigned loop = 0; loop < numLoops; ++loop) {
-    SmallVector<Attribute> names;
-    for (unsigned axis : loops.axes[loop])
-      names.push_back(b.getStringAttr(mesh.axes()[axis].name));
-    axes.push_back(b.getArrayAttr(names));
-    ranges.push_back(b.getDenseI64ArrayAttr(loops.ranges[loop]));
-  }
   SmallVector<int32_t> overwritable;
   for (unsigned result = 0; result < op->getNumResults(); ++result)
     overwritable.push_back(op.getOverwritable(result));
-  auto call = b.create<LibraryCallOp>(
-      op->getLoc(), op->getResultTypes(), description.callee, op->getOperands(),
-      loops.extents, loops.reductions, b.getArrayAttr(axes), loops.held,
-      b.getArrayAttr(ranges), b.getArrayAttr(maps),
-      SmallVector<int32_t>(op->getNumResults(), -1),
-      description.options.empty() ? DictionaryAttr()
-                                  : b.getDictionaryAttr(description.options),
-      llvm::all_equal(overwritable) && overwritable.front() < 0
-          ? mlir::DenseI32ArrayAttr()
-          : b.getDenseI32ArrayAttr(overwritable),
-      sharded.getCost(rule).total(rule));
+  auto call = createCall(op, op->getResultTypes(), op->getOperands(), loops,
+                         accesses, mesh, description, overwritable,
+                         sharded.getCost(rule).total(rule));
   if (!description.scalarResults.empty() &&
       failed(buildScalarFunction(
           description.scalarArguments, description.scalarResults,
@@ -151,6 +214,11 @@ LogicalResult meshloom::formLibraryCalls(mlir::func::FuncOp func) {
       auto library = dyn_cast<LibraryOpInterface>(op);
       if (!library)
         continue;
+      if (auto fft = dyn_cast<FftOp>(op)) {
+        fft.replaceAllUsesWith(formFourierCalls(fft));
+        op.erase();
+        continue;
+      }
       auto call = formCall(library);
       if (failed(call))
         return failure();
