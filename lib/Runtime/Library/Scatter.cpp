@@ -1,20 +1,22 @@
 // scatter and dynamic_update_slice. A call applies what of each window of
-// updates lies in its part of the result. Where it has only a part of the
-// updates, its result is an addend: the call whose part is the first one begins
-// with the input, the others with the identity. Sums of floats: the windows of
-// one place are added to each other first, in pairs and halves in f32.
+// updates lies in its part of the result, window after window in the order of
+// the indices. Where it has only a part of the updates, its result is an
+// addend: the call whose part is the first one begins with the input, the
+// others with the identity.
+//
+// Sums of floats: where few updates meet, they are added to the result one by
+// one. Where more do, the updates of a place are added to each other first, in
+// a type that rounds less (SumOfUpdates.h), in one pass over the updates.
 #include "Elements.h"
-#include "LibraryArrays.h"
+#include "IndexedWindows.h"
 #include "LibraryTable.h"
 #include "PairwiseSums.h"
+#include "SumOfUpdates.h"
 
-#include "meshloom/Core/ThreadLocal.h"
 #include "meshloom/Runtime/BoxCopy.h"
 #include "meshloom/Runtime/Combine.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cstring>
 
 using namespace meshloom;
@@ -25,70 +27,226 @@ namespace {
 /// the scalar function, where there is one.
 constexpr int64_t REPLACES = -1, CALLS_FUNCTION = -2;
 
-/// The part of a window that lies in the box of the result.
-struct WindowPart {
-  Shape extent, resultStrides, updateStrides;
-  int64_t result = 0, update = 0; ///< elements to the first one
-  bool empty = false;
+/// An update takes the place of what is there.
+struct Replace {
+  template <typename T> static T apply(T, T update) { return update; }
+};
+template <ReduceKind kind> struct CombineBy {
+  template <typename T> static T apply(T value, T update) {
+    return Numbers<T>::store(
+        combined<kind>(Numbers<T>::load(value), Numbers<T>::load(update)));
+  }
 };
 
-/// `updateDims[d]`: where result dim d is in the updates, or -1; `update`: the
-/// window's element at the first index of its box.
-void cutWindow(WindowPart &part, const Shape &start, int64_t update,
-               const LibraryOperand &result, const LibraryOperand &updates,
-               const std::vector<int> &updateDims) {
-  part.extent.clear();
-  part.resultStrides.clear();
-  part.updateStrides.clear();
-  part.result = 0;
-  part.update = update;
-  part.empty = false;
-  for (size_t d = 0; d < start.size(); ++d) {
-    const int u = updateDims[d];
-    const int64_t begin = u < 0 ? 0 : updates.begin(size_t(u));
-    const int64_t end = u < 0 ? 1 : updates.end(size_t(u));
-    const int64_t low = std::max(begin, result.begin(d) - start[d]);
-    const int64_t high = std::min(end, result.end(d) - start[d]);
-    part.empty |= high <= low;
-    part.result += result.strides[d] * (start[d] + low - result.begin(d));
-    if (u < 0)
-      continue;
-    part.update += updates.strides[size_t(u)] * (low - begin);
-    part.extent.push_back(high - low);
-    part.resultStrides.push_back(result.strides[d]);
-    part.updateStrides.push_back(updates.strides[size_t(u)]);
+/// to[offsets[i]] is combined with from[i * step], in order.
+template <typename By, typename T>
+void combineWithNumbers(T *to, const T *from, int64_t step,
+                    std::span<const int64_t> offsets) {
+  for (size_t i = 0; i < offsets.size(); ++i)
+    if (const int64_t offset = offsets[i]; offset >= 0)
+      to[offset] = By::apply(to[offset], from[int64_t(i) * step]);
+}
+template <typename By, typename T>
+void combineWithRow(T *to, const T *from, int64_t run) {
+  for (int64_t i = 0; i < run; ++i)
+    to[i] = By::apply(to[i], from[i]);
+}
+
+/// The windows of one array of updates, where they lie in the result's box
+/// alike.
+struct AlikeWindows {
+  const IndexedWindows &windows;
+  const IndexDims &dims;
+  const LibraryOperand &result, &updates;
+  size_t array; ///< which one of the windows' arrays the updates are
+
+  /// The part of a window that lies in the box, by `strides` of the box.
+  WindowPart part(const Shape &strides) const {
+    WindowPart cut;
+    cut.cut(windows.typicalStart(), result, strides, updates, dims.arrayDims);
+    return cut;
+  }
+};
+
+/// Calls visit(offsets, updates, step) for each block of windows: where they
+/// begin by `strides`, and the first one's update.
+template <typename T, typename Visit>
+void forEachBlock(const AlikeWindows &alike, const WindowPart &part,
+                  const Shape &strides, const Visit &visit) {
+  alike.windows.forEachBlock([&](const IndexedWindows::Block &block) {
+    int64_t offsets[IndexedWindows::BLOCK];
+    alike.windows.readOffsets(block, strides, offsets);
+    visit(std::span<const int64_t>(offsets, size_t(block.count)),
+          reinterpret_cast<const T *>(alike.updates.data) + part.array +
+              block.arrays[alike.array],
+          alike.windows.step(alike.array));
+  });
+}
+
+/// Combines the result's elements with updates in the order of the indices.
+template <typename By, typename T>
+void combineInOrder(const AlikeWindows &alike) {
+  const WindowPart part = alike.part(alike.result.strides);
+  T *to = reinterpret_cast<T *>(alike.result.data) + part.tensor;
+  const bool inOrder = alike.windows.mayOverlap();
+  forEachBlock<T>(
+      alike, part, alike.result.strides,
+      [&](std::span<const int64_t> offsets, const T *from, int64_t step) {
+        forEachPiece(
+            part, offsets, step, inOrder,
+            [&](int64_t target, int64_t source) {
+              combineWithNumbers<By>(to + target, from + source, step, offsets);
+            },
+            [&](int64_t target, int64_t source, int64_t run) {
+              combineWithRow<By>(to + target, from + source, run);
+            });
+      });
+}
+
+/// Adds updates to sums[offsets[i]].
+template <typename T>
+void addToSums(const WindowPart &part, std::span<const int64_t> offsets,
+               const T *from, int64_t step, bool inOrder,
+               SumOfUpdates<T> *sums) {
+  forEachPiece(
+      part, offsets, step, inOrder,
+      [&](int64_t target, int64_t source) {
+        for (size_t i = 0; i < offsets.size(); ++i)
+          if (offsets[i] >= 0)
+            sums[target + offsets[i]].add(from[source + int64_t(i) * step]);
+      },
+      [&](int64_t target, int64_t source, int64_t run) {
+        for (int64_t e = 0; e < run; ++e)
+          sums[target + e].add(from[source + e]);
+      });
+}
+
+/// to[i...] += sums[i...] of a box.
+template <typename T>
+void addSums(const Shape &extent, T *to, const Shape &toStrides,
+             const SumOfUpdates<T> *sums, const Shape &sumStrides) {
+  forEachRun(extent, toStrides, sumStrides,
+             [&](int64_t target, int64_t source, int64_t run) {
+               for (int64_t e = 0; e < run; ++e)
+                 if (!sums[source + e].isZero())
+                   to[target + e] = sums[source + e].value(to[target + e]);
+             });
+}
+
+/// Many updates: with a sum for each element of the box.
+template <typename T> void sumEverywhere(const AlikeWindows &alike) {
+  const LibraryOperand &result = alike.result;
+  const Shape dense = rowMajorStrides(result.extent);
+  const WindowPart part = alike.part(dense);
+  std::vector<SumOfUpdates<T>> sums(size_t(elementCount(result.extent)));
+  const bool inOrder = alike.windows.mayOverlap();
+  forEachBlock<T>(
+      alike, part, dense,
+      [&](std::span<const int64_t> offsets, const T *from, int64_t step) {
+        addToSums(part, offsets, from, step, inOrder,
+                  sums.data() + part.tensor);
+      });
+  addSums(result.extent, reinterpret_cast<T *>(result.data), result.strides,
+          sums.data(), dense);
+}
+
+/// Few updates, some of which meet: with sums for the places that have any.
+template <typename T>
+void sumByPlace(const AlikeWindows &alike, const Shape &placeStrides,
+                int64_t places) {
+  const LibraryOperand &result = alike.result;
+  const WindowPart inResult = alike.part(result.strides);
+  WindowPart part = inResult; // windows of sums lie one behind the other
+  part.tensorStrides = rowMajorStrides(part.extent);
+  const int64_t size = elementCount(part.extent);
+  std::vector<int64_t> sumsOf(size_t(places), -1), starts;
+  std::vector<SumOfUpdates<T>> sums;
+  forEachBlock<T>(
+      alike, part, placeStrides,
+      [&](std::span<const int64_t> windowPlaces, const T *, int64_t) {
+        for (int64_t place : windowPlaces)
+          if (place >= 0 && sumsOf[size_t(place)] < 0) {
+            sumsOf[size_t(place)] = int64_t(starts.size()) * size;
+            starts.push_back(place);
+          }
+      });
+  sums.resize(starts.size() * size_t(size));
+  forEachBlock<T>(
+      alike, part, placeStrides,
+      [&](std::span<const int64_t> windowPlaces, const T *from, int64_t step) {
+        int64_t offsets[IndexedWindows::BLOCK];
+        for (size_t i = 0; i < windowPlaces.size(); ++i)
+          offsets[i] = windowPlaces[i] < 0 ? windowPlaces[i]
+                                           : sumsOf[size_t(windowPlaces[i])];
+        addToSums(part, {offsets, windowPlaces.size()}, from, step,
+                  /*inOrder=*/false, sums.data());
+      });
+  for (size_t s = 0; s < starts.size(); ++s) {
+    int64_t place = starts[s], offset = inResult.tensor;
+    for (size_t d = 0; d < placeStrides.size(); ++d)
+      if (placeStrides[d] > 0) {
+        offset += place / placeStrides[d] * result.strides[d];
+        place %= placeStrides[d];
+      }
+    addSums(part.extent, reinterpret_cast<T *>(result.data) + offset,
+            inResult.tensorStrides, sums.data() + s * size_t(size),
+            part.tensorStrides);
   }
 }
 
-/// A window of updates: where it goes, as the linear index of its first element
-/// in the whole result, and its number.
-struct Arrival {
-  uint64_t place, window;
-};
+/// The most updates that come to one place, or 255. Places are counted by
+/// `strides`.
+template <typename T>
+uint8_t mostUpdates(const AlikeWindows &alike, const WindowPart &part,
+                    const Shape &strides, int64_t places) {
+  std::vector<uint8_t> updates(size_t(places), 0);
+  uint8_t most = 0;
+  forEachBlock<T>(
+      alike, part, strides,
+      [&](std::span<const int64_t> windowPlaces, const T *, int64_t) {
+        for (int64_t place : windowPlaces)
+          if (place >= 0) {
+            uint8_t &number = updates[size_t(place)];
+            number = uint8_t(number + (number < 255));
+            most = std::max(most, number);
+          }
+      });
+  return most;
+}
 
-/// In the order of their places, those of one place as they were.
-void sortByPlace(std::vector<Arrival> &arrivals, uint64_t places) {
-  auto before = [](const Arrival &a, const Arrival &b) {
-    return a.place < b.place;
-  };
-  if (std::ranges::is_sorted(arrivals, before))
-    return;
-  constexpr unsigned DIGIT = 11;
-  std::vector<Arrival> sorted(arrivals.size());
-  for (unsigned shift = 0; shift < unsigned(std::bit_width(places));
-       shift += DIGIT) {
-    std::array<size_t, (1 << DIGIT) + 1> begin{};
-    auto digit = [&](const Arrival &a) {
-      return size_t(a.place >> shift & ((1 << DIGIT) - 1));
-    };
-    for (const Arrival &arrival : arrivals)
-      ++begin[digit(arrival) + 1];
-    for (size_t d = 1; d < begin.size(); ++d)
-      begin[d] += begin[d - 1];
-    for (const Arrival &arrival : arrivals)
-      sorted[begin[digit(arrival)]++] = arrival;
-    arrivals.swap(sorted);
-  }
+/// Adds updates of floats to the result.
+template <typename T> void addUpdates(const AlikeWindows &alike) {
+  // So many are added one by one; what is narrow is rounded once.
+  constexpr int64_t FEW =
+      std::is_same_v<T, SumOf<T>> ? PairwiseSums<SumOf<T>>::BLOCK / 2 : 1;
+  const int64_t updates = alike.windows.count();
+  const Shape &extent = alike.result.extent;
+  Shape placeStrides(extent.size(), 0);
+  int64_t places = 1;
+  for (size_t d = extent.size(); d-- > 0;)
+    if (alike.dims.moves(d)) {
+      placeStrides[d] = places;
+      places *= extent[d];
+    }
+  const WindowPart part = alike.part(alike.result.strides);
+  if (updates > FEW && updates >= places / 2)
+    return sumEverywhere<T>(alike);
+  if (updates > FEW && mostUpdates<T>(alike, part, placeStrides, places) > FEW)
+    return sumByPlace<T>(alike, placeStrides, places);
+  combineInOrder<CombineBy<ReduceKind::Sum>, T>(alike);
+}
+
+/// Calls body.template operator()<By>() for what combines elements.
+template <typename T, typename Body>
+void withCombination(int64_t how, const Body &body) {
+  if (how == REPLACES)
+    return body.template operator()<Replace>();
+  ReduceKind kind = ReduceKind(how);
+  if constexpr (std::is_same_v<T, BoolElement>)
+    kind = booleanKind(kind);
+  withKind(kind, [&]<ReduceKind known>() {
+    body.template operator()<CombineBy<known>>();
+  });
 }
 
 class Scatter : public LibraryRoutine {
@@ -98,26 +256,17 @@ public:
 
 private:
   void begin(const LibraryArguments &arguments) const;
-  void apply(const LibraryArguments &arguments, const Shape &start,
-             const std::vector<int64_t> &updates, WindowPart &part) const;
-  /// Calls visit(start, updates) for each window that is wholly in bounds.
-  template <typename Visit>
-  void forEachWindow(const LibraryArguments &arguments,
-                     const Visit &visit) const;
-  void addInPairs(const LibraryArguments &arguments) const;
+  void callFunction(const IndexedWindows &windows,
+                    const LibraryArguments &arguments) const;
   template <typename T>
-  void addWindows(const LibraryArguments &arguments, size_t i,
-                  std::span<const Arrival> arrivals, const Shape &starts,
-                  const std::vector<int64_t> &updates) const;
+  void combineUnlike(const IndexedWindows &windows,
+                     const LibraryArguments &arguments, size_t i) const;
+  template <typename T> void combineAlike(const AlikeWindows &alike) const;
 
   size_t count = 0; ///< inputs
-  int64_t how = REPLACES, vectorDim = 0;
+  int64_t how = REPLACES;
   KernelFunction function = nullptr;
-  std::vector<int64_t> indexMap;
-  std::vector<int> updateDims;
-  std::vector<unsigned> batchDims, indexDims;
-  std::vector<std::pair<unsigned, size_t>> batching;
-  Shape windowSizes; ///< per result dim, global
+  IndexDims dims;
   std::vector<unsigned> reducedLoops;
 };
 
@@ -128,12 +277,12 @@ MadeRoutine Scatter::make(const LibraryStep &step) {
   scatter->how = options.has("kind") ? int64_t(options.kind("kind"))
                  : step.scalar       ? CALLS_FUNCTION
                                      : REPLACES;
-  scatter->vectorDim = options.number("index_vector_dim");
+  scatter->dims.vectorDim = options.number("index_vector_dim");
   const auto windowDims = options.list("update_window_dims");
   const auto inserted = options.list("inserted_window_dims");
   const auto inputBatching = options.list("input_batching_dims");
   const auto indexBatching = options.list("scatter_indices_batching_dims");
-  scatter->indexMap = options.list("scatter_dims_to_operand_dims");
+  scatter->dims.indexMap = options.list("scatter_dims_to_operand_dims");
   const size_t count = scatter->count = step.outputs.size();
   if (!options.ok() || count == 0 || step.inputs.size() != 2 * count + 1)
     return Error("expected inputs, indices and as many updates and results");
@@ -149,39 +298,40 @@ MadeRoutine Scatter::make(const LibraryStep &step) {
       return Error("its inputs, updates and results do not fit");
   }
   const auto kept = otherDims(result.size(), inserted, inputBatching);
-  const int64_t vector = scatter->vectorDim;
+  const int64_t vector = scatter->dims.vectorDim;
   for (unsigned dim = 0; dim < indices.size(); ++dim)
     if (dim != vector)
-      scatter->indexDims.push_back(dim);
-  scatter->batchDims = otherDims(updates.size(), windowDims);
+      scatter->dims.indexDims.push_back(dim);
+  scatter->dims.batchDims = otherDims(updates.size(), windowDims);
   const int64_t entries = vector >= 0 && vector < int64_t(indices.size())
                               ? indices[size_t(vector)]
                               : 1;
   if (!areDims(windowDims, updates.size()) ||
       kept.size() != windowDims.size() ||
-      scatter->batchDims.size() != scatter->indexDims.size() ||
-      !areDims(scatter->indexMap, result.size()) ||
+      scatter->dims.batchDims.size() != scatter->dims.indexDims.size() ||
+      !areDims(scatter->dims.indexMap, result.size()) ||
       !areDims(inserted, result.size()) ||
       !areDims(inputBatching, result.size()) ||
       !areDims(indexBatching, indices.size()) ||
       inputBatching.size() != indexBatching.size() ||
-      int64_t(scatter->indexMap.size()) != entries || vector < 0 ||
+      int64_t(scatter->dims.indexMap.size()) != entries || vector < 0 ||
       vector > int64_t(indices.size()) || isFloat(step.inputs[count]->type) ||
       isComplex(step.inputs[count]->type))
     return Error("its dims do not fit its operands");
-  scatter->updateDims.assign(result.size(), -1);
-  scatter->windowSizes.assign(result.size(), 1);
+  scatter->dims.arrayDims.assign(result.size(), -1);
+  scatter->dims.windowSizes.assign(result.size(), 1);
   for (size_t i = 0; i < kept.size(); ++i) {
-    scatter->updateDims[kept[i]] = int(windowDims[i]);
-    scatter->windowSizes[kept[i]] = updates[size_t(windowDims[i])];
+    scatter->dims.arrayDims[kept[i]] = int(windowDims[i]);
+    scatter->dims.windowSizes[kept[i]] = updates[size_t(windowDims[i])];
   }
   for (size_t i = 0; i < inputBatching.size(); ++i) {
     auto place =
-        std::ranges::find(scatter->indexDims, unsigned(indexBatching[i]));
-    if (place == scatter->indexDims.end())
+        std::ranges::find(scatter->dims.indexDims, unsigned(indexBatching[i]));
+    if (place == scatter->dims.indexDims.end())
       return Error("a batching dim is its index vector");
-    scatter->batching.emplace_back(unsigned(inputBatching[i]),
-                                   size_t(place - scatter->indexDims.begin()));
+    scatter->dims.batching.emplace_back(
+        unsigned(inputBatching[i]),
+        size_t(place - scatter->dims.indexDims.begin()));
   }
   for (unsigned l = 0; l < step.step.loops.size(); ++l)
     if (step.step.loops[l].reduction)
@@ -212,35 +362,29 @@ void Scatter::begin(const LibraryArguments &arguments) const {
   }
 }
 
-/// Applies one window: `updates[i]` is the element of updates i at the first
-/// index of the window's box.
-void Scatter::apply(const LibraryArguments &arguments, const Shape &start,
-                    const std::vector<int64_t> &updates,
-                    WindowPart &part) const {
-  if (how == CALLS_FUNCTION) {
-    std::vector<WindowPart> parts(count);
-    for (size_t i = 0; i < count; ++i)
-      cutWindow(parts[i], start, updates[i], arguments.outputs[i],
-                arguments.inputs[count + 1 + i], updateDims);
-    if (parts[0].empty)
-      return;
-    // Strides of all arrays, in turn, at one index of the window.
-    std::vector<std::complex<double>> values(count); // 16 bytes each
-    std::vector<void *> operands(3 * count);
-    Shape index(parts[0].extent.size(), 0);
+/// Calls the scalar function for each element of each window.
+void Scatter::callFunction(const IndexedWindows &windows,
+                           const LibraryArguments &arguments) const {
+  std::vector<WindowPart> parts(count);
+  std::vector<std::complex<double>> values(count); // 16 bytes each
+  std::vector<void *> operands(3 * count);
+  for (size_t i = 0; i < count; ++i)
+    operands[2 * count + i] = &values[i];
+  Shape start, index;
+  auto apply = [&](const Shape &first) {
+    index.assign(parts[0].extent.size(), 0);
     while (true) {
       for (size_t i = 0; i < count; ++i) {
         const LibraryOperand &result = arguments.outputs[i],
                              &update = arguments.inputs[count + 1 + i];
-        int64_t r = parts[i].result, u = parts[i].update;
+        int64_t r = parts[i].tensor, u = parts[i].array + first[i];
         for (size_t d = 0; d < index.size(); ++d) {
-          r += index[d] * parts[i].resultStrides[d];
-          u += index[d] * parts[i].updateStrides[d];
+          r += index[d] * parts[i].tensorStrides[d];
+          u += index[d] * parts[i].arrayStrides[d];
         }
         const unsigned width = byteWidth(result.type);
         operands[i] = result.data + r * width;
         operands[count + i] = update.data + u * width;
-        operands[2 * count + i] = &values[i];
       }
       callScalar(function, operands.data());
       for (size_t i = 0; i < count; ++i)
@@ -255,166 +399,101 @@ void Scatter::apply(const LibraryArguments &arguments, const Shape &start,
       if (d == size_t(-1))
         return;
     }
-  }
-  for (size_t i = 0; i < count; ++i) {
-    const LibraryOperand &result = arguments.outputs[i],
-                         &update = arguments.inputs[count + 1 + i];
-    const unsigned width = byteWidth(result.type);
-    cutWindow(part, start, updates[i], result, update, updateDims);
-    if (part.empty)
-      continue;
-    char *to = result.data + part.result * width;
-    const char *from = update.data + part.update * width;
-    if (how == REPLACES) {
-      copyElements(width, part.extent, to, part.resultStrides, from,
-                   part.updateStrides);
-      continue;
-    }
-    forEachRun(part.extent, part.resultStrides, part.updateStrides,
-               [&](int64_t target, int64_t source, int64_t run) {
-                 void *into = to + target * width;
-                 const void *addends[] = {into, from + source * width};
-                 combine(ReduceKind(how), result.type, into, addends, run);
-               });
-  }
-}
-
-template <typename Visit>
-void Scatter::forEachWindow(const LibraryArguments &arguments,
-                            const Visit &visit) const {
-  const LibraryOperand &indices = arguments.inputs[count],
-                       &result = arguments.outputs[0],
-                       &updates = arguments.inputs[count + 1];
-  if (updates.empty())
-    return;
-  const int64_t entry = size_t(vectorDim) < indices.strides.size()
-                            ? indices.strides[size_t(vectorDim)]
-                            : 0;
-  const unsigned width = byteWidth(indices.type);
-  const size_t rank = batchDims.size();
-  Shape start(updateDims.size(), 0), index(rank, 0);
-  std::vector<int64_t> at(count, 0);
-  int64_t from = 0;
-  auto step = [&](size_t d, int64_t by) {
-    from += by * indices.strides[indexDims[d]];
-    for (size_t i = 0; i < count; ++i)
-      at[i] += by * arguments.inputs[count + 1 + i].strides[batchDims[d]];
   };
-  while (true) {
-    for (size_t k = 0; k < indexMap.size(); ++k)
-      start[size_t(indexMap[k])] = readIndex(
-          indices.type, indices.data + (from + int64_t(k) * entry) * width);
-    for (auto [d, place] : batching)
-      start[d] = indices.begin(indexDims[place]) + index[place];
-    // Windows that are not wholly in bounds are left out.
-    bool inside = true;
-    for (size_t d = 0; d < start.size(); ++d)
-      inside &=
-          start[d] >= 0 && start[d] <= (*result.global)[d] - windowSizes[d];
-    if (inside)
-      visit(start, at);
-    size_t d = rank;
-    while (d-- > 0) {
-      step(d, 1);
-      if (++index[d] < updates.extent[batchDims[d]])
-        break;
-      step(d, -updates.extent[batchDims[d]]);
-      index[d] = 0;
+  windows.forEachBlock([&](const IndexedWindows::Block &block) {
+    Shape first = block.arrays;
+    for (int64_t w = 0; w < block.count; ++w) {
+      if (windows.readStart(block, w, start)) {
+        for (size_t i = 0; i < count; ++i)
+          parts[i].cut(start, arguments.outputs[i],
+                       arguments.outputs[i].strides,
+                       arguments.inputs[count + 1 + i], dims.arrayDims);
+        if (!parts[0].empty)
+          apply(first);
+      }
+      for (size_t i = 0; i < count; ++i)
+        first[i] += windows.step(i);
     }
-    if (d == size_t(-1))
-      return;
-  }
+  });
 }
 
-/// Adds windows of updates `i` that all go to the same place. `starts` and
-/// `updates`: of each window, one after the other.
+/// Windows of which the box has different parts: one after the other.
 template <typename T>
-void Scatter::addWindows(const LibraryArguments &arguments, size_t i,
-                         std::span<const Arrival> arrivals, const Shape &starts,
-                         const std::vector<int64_t> &updates) const {
+void Scatter::combineUnlike(const IndexedWindows &windows,
+                            const LibraryArguments &arguments, size_t i) const {
   const LibraryOperand &result = arguments.outputs[i],
-                       &update = arguments.inputs[count + 1 + i];
-  const size_t rank = updateDims.size();
-  const auto first = starts.begin() + long(arrivals[0].window * rank);
-  const Shape start(first, first + long(rank));
+                       &updates = arguments.inputs[count + 1 + i];
   WindowPart part;
-  cutWindow(part, start, 0, result, update, updateDims);
-  if (part.empty)
-    return;
-  const T *from = reinterpret_cast<const T *>(update.data) + part.update;
-  T *to = reinterpret_cast<T *>(result.data) + part.result;
-  using Sum = SumOf<T>;
-  const Shape dense = rowMajorStrides(part.extent);
-  auto &running = threadLocal<std::vector<Sum>>();
-  auto &sums = threadLocal<PairwiseSums<Sum>>();
-  const int64_t elements = elementCount(part.extent);
-  running.assign(size_t(elements), Sum());
-  sums.start(elements);
-  for (const Arrival &arrival : arrivals) {
-    const T *window = from + updates[arrival.window * count + i];
-    forEachRun(part.extent, dense, part.updateStrides,
-               [&](int64_t target, int64_t source, int64_t run) {
-                 for (int64_t e = 0; e < run; ++e)
-                   running[size_t(target + e)] +=
-                       Numbers<T>::load(window[source + e]);
-               });
-    sums.added(running.data());
-  }
-  sums.addTo(running.data());
-  forEachRun(part.extent, part.resultStrides, dense,
-             [&](int64_t target, int64_t source, int64_t run) {
-               for (int64_t e = 0; e < run; ++e)
-                 to[target + e] =
-                     Numbers<T>::store(Numbers<T>::load(to[target + e]) +
-                                       running[size_t(source + e)]);
-             });
+  Shape start;
+  auto forEachRunOf = [&](const Shape &strides, const auto &body) {
+    windows.forEachBlock([&](const IndexedWindows::Block &block) {
+      for (int64_t w = 0; w < block.count; ++w) {
+        if (!windows.readStart(block, w, start))
+          continue;
+        part.cut(start, result, strides, updates, dims.arrayDims);
+        if (part.empty)
+          continue;
+        const T *from = reinterpret_cast<const T *>(updates.data) + part.array +
+                        block.arrays[i] + w * windows.step(i);
+        forEachRun(part.extent, part.tensorStrides, part.arrayStrides,
+                   [&](int64_t target, int64_t source, int64_t run) {
+                     body(part.tensor + target, from + source, run);
+                   });
+      }
+    });
+  };
+  T *to = reinterpret_cast<T *>(result.data);
+  if constexpr (isRounded<SumOf<T>>)
+    if (how == int64_t(ReduceKind::Sum)) {
+      const Shape dense = rowMajorStrides(result.extent);
+      std::vector<SumOfUpdates<T>> sums(size_t(elementCount(result.extent)));
+      forEachRunOf(dense, [&](int64_t target, const T *from, int64_t run) {
+        for (int64_t e = 0; e < run; ++e)
+          sums[size_t(target + e)].add(from[e]);
+      });
+      return addSums(result.extent, to, result.strides, sums.data(), dense);
+    }
+  withCombination<T>(how, [&]<typename By>() {
+    forEachRunOf(result.strides,
+                 [&](int64_t target, const T *from, int64_t run) {
+                   combineWithRow<By>(to + target, from, run);
+                 });
+  });
 }
 
-void Scatter::addInPairs(const LibraryArguments &arguments) const {
-  const Shape &whole = *arguments.outputs[0].global;
-  std::vector<Arrival> arrivals;
-  Shape starts;
-  std::vector<int64_t> updates;
-  forEachWindow(arguments,
-                [&](const Shape &start, const std::vector<int64_t> &at) {
-                  uint64_t place = 0;
-                  for (size_t d = 0; d < start.size(); ++d)
-                    place = place * uint64_t(whole[d]) + uint64_t(start[d]);
-                  arrivals.push_back({place, arrivals.size()});
-                  starts.insert(starts.end(), start.begin(), start.end());
-                  updates.insert(updates.end(), at.begin(), at.end());
-                });
-  sortByPlace(arrivals, uint64_t(elementCount(whole)));
-  for (size_t begin = 0, end = 0; begin < arrivals.size(); begin = end) {
-    while (end < arrivals.size() &&
-           arrivals[end].place == arrivals[begin].place)
-      ++end;
-    for (size_t i = 0; i < count; ++i)
-      withElement(arguments.outputs[i].type, [&]<typename T>() {
-        if constexpr (isRounded<SumOf<T>>)
-          addWindows<T>(arguments, i, {&arrivals[begin], end - begin}, starts,
-                        updates);
-      });
-  }
+template <typename T>
+void Scatter::combineAlike(const AlikeWindows &alike) const {
+  if (alike.part(alike.result.strides).empty)
+    return;
+  if constexpr (isRounded<SumOf<T>>)
+    if (how == int64_t(ReduceKind::Sum))
+      return addUpdates<T>(alike);
+  withCombination<T>(how, [&]<typename By>() { combineInOrder<By, T>(alike); });
 }
 
 Status Scatter::run(const LibraryArguments &arguments) const {
   if (arguments.outputs[0].empty())
     return Success();
   begin(arguments);
-  auto isFloatSum = [&](const LibraryOperand &result) {
-    return how == int64_t(ReduceKind::Sum) &&
-           (isFloat(result.type) || isComplex(result.type));
-  };
-  if (std::ranges::all_of(arguments.outputs, isFloatSum)) {
-    addInPairs(arguments);
+  if (arguments.inputs[count + 1].empty())
+    return Success();
+  const IndexedWindows windows(
+      dims, arguments.inputs[count], arguments.outputs[0],
+      std::span(arguments.inputs).subspan(count + 1, count),
+      IndexedWindows::Outside::Skipped);
+  if (how == CALLS_FUNCTION) {
+    callFunction(windows, arguments);
     return Success();
   }
-  WindowPart part;
-  forEachWindow(arguments,
-                [&](const Shape &start, const std::vector<int64_t> &at) {
-                  apply(arguments, start, at, part);
-                });
+  const bool areAlike = windows.areAlike();
+  for (size_t i = 0; i < count; ++i)
+    withElement(arguments.outputs[i].type, [&]<typename T>() {
+      if (areAlike)
+        combineAlike<T>({windows, dims, arguments.outputs[i],
+                         arguments.inputs[count + 1 + i], i});
+      else
+        combineUnlike<T>(windows, arguments, i);
+    });
   return Success();
 }
 
@@ -458,11 +537,11 @@ public:
                               (*result.global)[d] - (*update.global)[d]));
     }
     WindowPart part;
-    cutWindow(part, start, 0, result, update, updateDims);
+    part.cut(start, result, result.strides, update, updateDims);
     if (!part.empty)
-      copyElements(width, part.extent, result.data + part.result * width,
-                   part.resultStrides, update.data + part.update * width,
-                   part.updateStrides);
+      copyElements(width, part.extent, result.data + part.tensor * width,
+                   part.tensorStrides, update.data + part.array * width,
+                   part.arrayStrides);
     return Success();
   }
 

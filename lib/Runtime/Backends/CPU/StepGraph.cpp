@@ -50,6 +50,7 @@ private:
   Work combination(const Action &action) const;
   Status finishLoops(Work &work, const std::vector<Loop> &loops) const;
   GraphBuffer bufferOf(const PlannedBuffer &planned) const;
+  void cutScatter(const KernelStep &step, Work &work) const;
   std::vector<DimAccess> sameElements(const GraphBuffer &target,
                                       const GraphBuffer &buffer) const;
 
@@ -144,6 +145,8 @@ Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) const {
   work.numGood =
       unsigned(std::count_if(work.candidates.begin(), work.candidates.end(),
                              [&](unsigned l) { return quality(l) == Good; }));
+  if (kernel && kernel->library == "scatter")
+    cutScatter(*kernel, work);
   // Parts of features make slow convolutions: as few of them as there are
   // workers, where those are more than this.
   constexpr int64_t fewConvolutions = 8;
@@ -155,6 +158,28 @@ Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) const {
           return quality(l) == quality(work.candidates.front());
         }));
   return Success();
+}
+
+/// A chunk of a scatter's result takes its part of all windows of updates, so
+/// it reads all indices. That pays where windows are long rows and chunks are
+/// few; short ones are for one worker.
+void Builder::cutScatter(const KernelStep &step, Work &work) const {
+  const size_t count = step.outputs.size();
+  const Access &indices = work.accesses[count],
+               &updates = work.accesses[count + 1];
+  const bool longRows =
+      elementCount(graph.buffers[updates.buffer].shape) >=
+      SHORT_ROW * elementCount(graph.buffers[indices.buffer].shape);
+  auto readsAllIndices = [&](unsigned loop) {
+    return std::ranges::none_of(indices.dims, [&](const DimAccess &dim) {
+      return std::ranges::any_of(
+          dim.terms, [&](auto term) { return term.first == loop; });
+    });
+  };
+  if (!longRows)
+    std::erase_if(work.candidates, readsAllIndices);
+  else if (std::ranges::any_of(work.candidates, readsAllIndices))
+    work.mostChunks = 1;
 }
 
 /// The element of `buffer` that is that of `target` at (loop 0, loop 1, ...).

@@ -1,0 +1,232 @@
+// Reads indices, block by block.
+#include "IndexedWindows.h"
+
+#include "Clones.h"
+
+#include <limits>
+
+using namespace meshloom;
+using namespace meshloom::library;
+
+namespace {
+/// An offset stays negative whichever dims are added to this.
+constexpr int64_t OUT_OF_BOX = -(int64_t(1) << 56);
+
+/// How an index becomes an offset.
+struct IndexBounds {
+  int64_t clamp; ///< the largest start of a window; negative: none is moved
+  int64_t low;   ///< starts from here on lie in the box
+  uint64_t size; ///< how many of them
+  int64_t begin, stride;
+};
+
+template <typename Index>
+inline void addOffsets(const Index *index, int64_t step, int64_t count,
+                       IndexBounds bounds, int64_t *offsets) {
+  const bool clamps = bounds.clamp >= 0;
+  const int64_t least = clamps ? 0 : std::numeric_limits<int64_t>::min();
+  const int64_t most =
+      clamps ? bounds.clamp : std::numeric_limits<int64_t>::max();
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t start;
+    if constexpr (std::is_same_v<Index, uint64_t>)
+      start = int64_t(std::min<uint64_t>(index[i * step],
+                                         std::numeric_limits<int64_t>::max()));
+    else
+      start = int64_t(index[i * step]);
+    start = std::clamp(start, least, most);
+    const uint64_t inBox = uint64_t(start) - uint64_t(bounds.low);
+    const uint64_t distance = uint64_t(start) - uint64_t(bounds.begin);
+    offsets[i] += inBox < bounds.size
+                      ? int64_t(distance * uint64_t(bounds.stride))
+                      : OUT_OF_BOX;
+  }
+}
+MESHLOOM_CLONES void addOffsetsOf32(const int32_t *index, int64_t step,
+                                    int64_t count, IndexBounds bounds,
+                                    int64_t *offsets) {
+  if (step == 1)
+    addOffsets(index, 1, count, bounds, offsets);
+  else
+    addOffsets(index, step, count, bounds, offsets);
+}
+MESHLOOM_CLONES void addOffsetsOf64(const int64_t *index, int64_t step,
+                                    int64_t count, IndexBounds bounds,
+                                    int64_t *offsets) {
+  if (step == 1)
+    addOffsets(index, 1, count, bounds, offsets);
+  else
+    addOffsets(index, step, count, bounds, offsets);
+}
+
+void addOffsets(DType type, const char *data, int64_t index, int64_t step,
+                int64_t count, const IndexBounds &bounds, int64_t *offsets) {
+  auto add = [&]<typename Index>() {
+    addOffsets(reinterpret_cast<const Index *>(data) + index, step, count,
+               bounds, offsets);
+  };
+  switch (type) {
+  case DType::I8:
+    return add.template operator()<int8_t>();
+  case DType::I16:
+    return add.template operator()<int16_t>();
+  case DType::I32:
+    return addOffsetsOf32(reinterpret_cast<const int32_t *>(data) + index, step,
+                          count, bounds, offsets);
+  case DType::I1:
+  case DType::UI8:
+    return add.template operator()<uint8_t>();
+  case DType::UI16:
+    return add.template operator()<uint16_t>();
+  case DType::UI32:
+    return add.template operator()<uint32_t>();
+  case DType::UI64:
+    return add.template operator()<uint64_t>();
+  default:
+    return addOffsetsOf64(reinterpret_cast<const int64_t *>(data) + index, step,
+                          count, bounds, offsets);
+  }
+}
+} // namespace
+
+void WindowPart::cut(const Shape &start, const LibraryOperand &box,
+                     const Shape &strides, const LibraryOperand &values,
+                     const std::vector<int> &arrayDims) {
+  extent.clear();
+  tensorStrides.clear();
+  arrayStrides.clear();
+  tensor = array = 0;
+  empty = missing = false;
+  for (size_t d = 0; d < start.size(); ++d) {
+    const int a = arrayDims[d];
+    const int64_t begin = a < 0 ? 0 : values.begin(size_t(a));
+    const int64_t end = a < 0 ? 1 : values.end(size_t(a));
+    const int64_t low = std::max(begin, box.begin(d) - start[d]);
+    const int64_t high = std::min(end, box.end(d) - start[d]);
+    missing |= low != begin || high != end;
+    empty |= high <= low;
+    tensor += strides[d] * (start[d] + low - box.begin(d));
+    if (a < 0)
+      continue;
+    array += values.strides[size_t(a)] * (low - begin);
+    extent.push_back(high - low);
+    tensorStrides.push_back(strides[d]);
+    arrayStrides.push_back(values.strides[size_t(a)]);
+  }
+}
+
+IndexedWindows::IndexedWindows(const IndexDims &dims,
+                               const LibraryOperand &indices,
+                               const LibraryOperand &tensor,
+                               std::span<const LibraryOperand> arrays,
+                               Outside outside)
+    : dims(dims), indices(indices), tensor(tensor), outside(outside),
+      numArrays(arrays.size()) {
+  if (size_t(dims.vectorDim) < indices.strides.size())
+    entry = indices.strides[size_t(dims.vectorDim)];
+  std::vector<size_t> places;
+  for (size_t i = 0; i < dims.batchDims.size(); ++i) {
+    BatchDim dim{arrays[0].extent[dims.batchDims[i]],
+                 indices.strides[dims.indexDims[i]],
+                 {},
+                 std::ranges::any_of(dims.batching, [&](auto &pair) {
+                   return pair.second == i;
+                 })};
+    for (const LibraryOperand &array : arrays)
+      dim.arrayStrides.push_back(array.strides[dims.batchDims[i]]);
+    // Two dims are one where the inner one goes on in the next outer index.
+    auto follows = [&](const BatchDim &outer) {
+      bool fits = !outer.isBatching && !dim.isBatching &&
+                  outer.indexStride == dim.extent * dim.indexStride;
+      for (size_t a = 0; a < numArrays; ++a)
+        fits &= outer.arrayStrides[a] == dim.extent * dim.arrayStrides[a];
+      return fits;
+    };
+    if (!batch.empty() && follows(batch.back())) {
+      dim.extent *= batch.back().extent;
+      batch.back() = std::move(dim);
+    } else {
+      batch.push_back(std::move(dim));
+    }
+    places.push_back(batch.size() - 1);
+  }
+  for (auto [dim, place] : dims.batching)
+    batching.push_back(
+        {dim, places[place], indices.begin(dims.indexDims[place])});
+}
+
+int64_t IndexedWindows::count() const {
+  int64_t product = 1;
+  for (const BatchDim &dim : batch)
+    product *= std::max<int64_t>(dim.extent, 0);
+  return product;
+}
+
+bool IndexedWindows::areAlike() const {
+  for (size_t d = 0; d < dims.windowSizes.size(); ++d)
+    if (dims.windowSizes[d] != 1 && dims.moves(d) &&
+        (tensor.begin(d) != 0 || tensor.end(d) != (*tensor.global)[d]))
+      return false;
+  return true;
+}
+
+bool IndexedWindows::mayOverlap() const {
+  for (size_t d = 0; d < dims.windowSizes.size(); ++d)
+    if (dims.windowSizes[d] > 1 && dims.moves(d))
+      return true;
+  return false;
+}
+
+Shape IndexedWindows::typicalStart() const {
+  Shape start(dims.windowSizes.size(), 0);
+  for (size_t d = 0; d < start.size(); ++d)
+    if (dims.moves(d))
+      start[d] = tensor.begin(d);
+  return start;
+}
+
+void IndexedWindows::readOffsets(const Block &block, const Shape &strides,
+                                 int64_t *offsets) const {
+  std::fill_n(offsets, block.count, 0);
+  auto boundsOf = [&](size_t d) {
+    const int64_t last = (*tensor.global)[d] - dims.windowSizes[d];
+    const int64_t low = std::max<int64_t>(0, tensor.begin(d));
+    const int64_t high = std::min(last, tensor.end(d) - 1);
+    return IndexBounds{outside == Outside::Clamped ? last : -1, low,
+                  uint64_t(std::max<int64_t>(high - low + 1, 0)),
+                  tensor.begin(d), strides[d]};
+  };
+  for (const Batching &dim : batching) {
+    const bool isInner = dim.place + 1 == batch.size();
+    int64_t starts[BLOCK];
+    for (int64_t i = 0; i < block.count; ++i)
+      starts[i] = dim.begin + block.batch[dim.place] + (isInner ? i : 0);
+    addOffsetsOf64(starts, 1, block.count, boundsOf(dim.dim), offsets);
+  }
+  const int64_t step = batch.empty() ? 0 : batch.back().indexStride;
+  for (size_t k = 0; k < dims.indexMap.size(); ++k)
+    addOffsets(indices.type, indices.data, block.index + int64_t(k) * entry,
+               step, block.count, boundsOf(size_t(dims.indexMap[k])), offsets);
+}
+
+bool IndexedWindows::readStart(const Block &block, int64_t i,
+                               Shape &start) const {
+  start.assign(dims.windowSizes.size(), 0);
+  const unsigned width = byteWidth(indices.type);
+  const int64_t first =
+      block.index + (batch.empty() ? 0 : i * batch.back().indexStride);
+  for (size_t k = 0; k < dims.indexMap.size(); ++k)
+    start[size_t(dims.indexMap[k])] = readIndex(
+        indices.type, indices.data + (first + int64_t(k) * entry) * width);
+  for (const Batching &dim : batching)
+    start[dim.dim] = dim.begin + block.batch[dim.place] +
+                     (dim.place + 1 == batch.size() ? i : 0);
+  bool inside = true;
+  for (size_t d = 0; d < start.size(); ++d) {
+    const int64_t last = (*tensor.global)[d] - dims.windowSizes[d];
+    if (outside == Outside::Clamped)
+      start[d] = std::clamp<int64_t>(start[d], 0, std::max<int64_t>(last, 0));
+    inside &= start[d] >= 0 && start[d] <= last;
+  }
+  return inside;
+}

@@ -1,0 +1,171 @@
+// IndexedWindows: where the indices of a gather or scatter put windows of a
+// tensor. Indices are read in blocks, and become offsets in memory by loops
+// over whole blocks, so a window of one number costs about a nanosecond.
+#pragma once
+
+#include "LibraryArrays.h"
+
+#include <algorithm>
+
+namespace meshloom::library {
+
+/// The dimension numbers that a gather and a scatter have in common. "Tensor"
+/// is the operand of a gather and the result of a scatter; "array" is what has
+/// the windows side by side: the result of a gather, the updates of a scatter.
+struct IndexDims {
+  int64_t vectorDim = 0;           ///< the dim of the indices that is a vector
+  std::vector<int64_t> indexMap;   ///< the tensor's dim of each vector entry
+  std::vector<unsigned> indexDims; ///< the other dims of the indices
+  std::vector<unsigned> batchDims; ///< the same dims of the array
+  /// Dims of the tensor whose index is the one of a batch dim.
+  std::vector<std::pair<unsigned, size_t>> batching;
+  std::vector<int> arrayDims; ///< of the tensor's dims, or -1
+  Shape windowSizes;          ///< per dim of the tensor, of the whole window
+
+  /// Whether windows begin at different places along the tensor's dim.
+  bool moves(size_t dim) const {
+    return std::ranges::count(indexMap, int64_t(dim)) > 0 ||
+           std::ranges::any_of(batching,
+                               [&](auto &pair) { return pair.first == dim; });
+  }
+};
+
+/// The part of a window that lies in a box of the tensor.
+struct WindowPart {
+  Shape extent, tensorStrides, arrayStrides;
+  int64_t tensor = 0, array = 0; ///< elements to the first one
+  bool empty = false;            ///< nothing of the window lies in the box
+  bool missing = false;          ///< something of it does not
+
+  /// Of the window that begins at `start`. `strides`: of the box in memory.
+  void cut(const Shape &start, const LibraryOperand &tensor,
+           const Shape &strides, const LibraryOperand &array,
+           const std::vector<int> &arrayDims);
+};
+
+class IndexedWindows {
+public:
+  /// What happens to windows that do not lie in the tensor's bounds.
+  enum class Outside : uint8_t { Clamped, Skipped };
+  static constexpr int64_t BLOCK = 512;
+
+  /// Windows whose index vectors follow each other along one dim.
+  struct Block {
+    int64_t count;
+    int64_t index; ///< the element of the indices that the first one begins at
+    Shape batch;   ///< where the first one is in the batch dims
+    Shape arrays;  ///< the first one's element of each array
+  };
+
+  IndexedWindows(const IndexDims &dims, const LibraryOperand &indices,
+                 const LibraryOperand &tensor,
+                 std::span<const LibraryOperand> arrays, Outside outside);
+
+  int64_t count() const;
+  /// Whether each window lies in the box in the same way, or not at all.
+  bool areAlike() const;
+  /// Whether two windows may have a part in common without being the same.
+  bool mayOverlap() const;
+  /// Where windows begin that lie in the box as all do.
+  Shape typicalStart() const;
+  /// Elements of array `a` from a window of a block to the next one.
+  int64_t step(size_t a) const {
+    return batch.empty() ? 0 : batch.back().arrayStrides[a];
+  }
+
+  /// Calls visit(block) for all blocks, in row-major order of the batch dims.
+  template <typename Visit> void forEachBlock(const Visit &visit) const {
+    if (count() == 0)
+      return;
+    Block block{1, 0, Shape(batch.size(), 0), Shape(numArrays, 0)};
+    auto move = [&](const BatchDim &dim, int64_t by) {
+      block.index += by * dim.indexStride;
+      for (size_t a = 0; a < numArrays; ++a)
+        block.arrays[a] += by * dim.arrayStrides[a];
+    };
+    while (true) {
+      size_t d = batch.size();
+      if (d > 0) {
+        const BatchDim &inner = batch[--d];
+        int64_t &at = block.batch[d];
+        for (at = 0; at < inner.extent; at += BLOCK) {
+          block.count = std::min(BLOCK, inner.extent - at);
+          visit(std::as_const(block));
+          move(inner, block.count);
+        }
+        move(inner, -inner.extent);
+        at = 0;
+      } else {
+        visit(std::as_const(block));
+      }
+      while (d-- > 0) {
+        move(batch[d], 1);
+        if (++block.batch[d] < batch[d].extent)
+          break;
+        move(batch[d], -batch[d].extent);
+        block.batch[d] = 0;
+      }
+      if (d == size_t(-1))
+        return;
+    }
+  }
+
+  /// For windows that are alike: how many elements behind typicalStart() each
+  /// one of the block begins, by `strides` of the tensor's dims; negative where
+  /// it does not lie in the box.
+  void readOffsets(const Block &block, const Shape &strides,
+                   int64_t *offsets) const;
+  /// Where window `i` of the block begins; false where it is skipped.
+  bool readStart(const Block &block, int64_t i, Shape &start) const;
+
+private:
+  struct BatchDim {
+    int64_t extent, indexStride;
+    Shape arrayStrides;
+    bool isBatching = false;
+  };
+
+  const IndexDims &dims;
+  const LibraryOperand &indices, &tensor;
+  const Outside outside;
+  int64_t entry = 0; ///< elements from an entry of an index vector to the next
+  size_t numArrays = 0;
+  std::vector<BatchDim> batch; ///< neighbours are one dim where they can be
+  /// A batching dim of the tensor, its batch dim here, and its first index.
+  struct Batching {
+    unsigned dim;
+    size_t place;
+    int64_t begin;
+  };
+  std::vector<Batching> batching;
+};
+
+/// Calls body(tensor's element, array's element, run) for runs of elements that
+/// are contiguous in both, for all windows with an offset. Runs of one number
+/// go to numbers(tensor's element, array's element), which does all windows.
+/// `inOrder`: a window is finished before the next one begins.
+template <typename Numbers, typename Row>
+void forEachPiece(const WindowPart &part, std::span<const int64_t> offsets,
+                  int64_t step, bool inOrder, const Numbers &numbers,
+                  const Row &row) {
+  const int64_t count = int64_t(offsets.size());
+  if (inOrder) {
+    for (int64_t i = 0; i < count; ++i)
+      if (offsets[size_t(i)] >= 0)
+        forEachRun(part.extent, part.tensorStrides, part.arrayStrides,
+                   [&](int64_t t, int64_t a, int64_t run) {
+                     row(t + offsets[size_t(i)], a + i * step, run);
+                   });
+    return;
+  }
+  forEachRun(part.extent, part.tensorStrides, part.arrayStrides,
+             [&](int64_t t, int64_t a, int64_t run) {
+               if (run == 1)
+                 return numbers(t, a);
+               for (int64_t i = 0; i < count; ++i)
+                 if (offsets[size_t(i)] >= 0)
+                   row(t + offsets[size_t(i)], a + i * step, run);
+             });
+}
+
+} // namespace meshloom::library

@@ -1,0 +1,71 @@
+// Running sums that round less than their terms do, for updates that a scatter
+// adds in the order in which they come: f32 and halves in f64, f64 with the
+// rounding errors of its additions in a second number (Knuth's two-sum). n
+// terms are then off by fewer roundings than pairwise sums are, up to 2^29 of
+// them, and need no place in a tree.
+#pragma once
+
+#include "Elements.h"
+
+#include <cmath>
+
+namespace meshloom::library {
+
+/// A sum of f64.
+struct CorrectedSum {
+  double sum = 0, error = 0;
+
+  void add(double term) {
+    const double next = sum + term;
+    const double rounded = next - sum;
+    error += (sum - (next - rounded)) + (term - rounded);
+    sum = next;
+  }
+  /// The sum, which may be infinite: its error is then no number.
+  double value() const { return std::isfinite(sum) ? sum + error : sum; }
+};
+
+/// The sum of elements that are T in memory.
+template <typename T> struct SumOfUpdates {
+  double sum = 0;
+  void add(T term) { sum += double(Numbers<T>::load(term)); }
+  bool isZero() const { return sum == 0; }
+  /// `before` and all terms.
+  T value(T before) const {
+    return Numbers<T>::store(SumOf<T>(double(Numbers<T>::load(before)) + sum));
+  }
+};
+template <> struct SumOfUpdates<double> {
+  CorrectedSum sum;
+  void add(double term) { sum.add(term); }
+  bool isZero() const { return sum.sum == 0 && sum.error == 0; }
+  double value(double before) const {
+    CorrectedSum total = sum;
+    total.add(before);
+    return total.value();
+  }
+};
+template <> struct SumOfUpdates<std::complex<float>> {
+  std::complex<double> sum;
+  void add(std::complex<float> term) {
+    sum += std::complex<double>(term.real(), term.imag());
+  }
+  bool isZero() const { return sum == 0.0; }
+  std::complex<float> value(std::complex<float> before) const {
+    return {float(double(before.real()) + sum.real()),
+            float(double(before.imag()) + sum.imag())};
+  }
+};
+template <> struct SumOfUpdates<std::complex<double>> {
+  SumOfUpdates<double> real, imag;
+  void add(std::complex<double> term) {
+    real.add(term.real());
+    imag.add(term.imag());
+  }
+  bool isZero() const { return real.isZero() && imag.isZero(); }
+  std::complex<double> value(std::complex<double> before) const {
+    return {real.value(before.real()), imag.value(before.imag())};
+  }
+};
+
+} // namespace meshloom::library
