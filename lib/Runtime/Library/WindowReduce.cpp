@@ -1,10 +1,12 @@
 // The library function "reduce_window". With a kind, a row of results at a
 // time: each element of the window adds a row of the operand, many of them in
-// pairs. With a scalar function, element by element.
+// pairs. With a scalar function, element by element. Windows of many elements
+// take about as long as small ones (SlidingWindow.h).
 #include "Clones.h"
 #include "Elements.h"
 #include "LibraryTable.h"
 #include "PairwiseSums.h"
+#include "SlidingWindow.h"
 #include "ThreadScratch.h"
 #include "WindowBox.h"
 
@@ -395,16 +397,19 @@ public:
     if (out.empty())
       return Success();
     if (kind < 0) {
-      reduceByFunction(window, function, arguments);
+      if (!slideByFunction(window, function, arguments))
+        reduceByFunction(window, function, arguments);
       return Success();
     }
     const ReduceKind by = out.type == DType::I1 ? booleanKind(ReduceKind(kind))
                                                 : ReduceKind(kind);
     withElement(out.type, [&]<typename T>() {
       withKind(by, [&]<ReduceKind known>() {
-        KindReduction<known, T>(window, arguments.inputs[0],
-                                arguments.inputs[1], out, deterministic)
-            .run();
+        const LibraryOperand &in = arguments.inputs[0],
+                             &initial = arguments.inputs[1];
+        if (!slideByKind<known, T>(window, in, initial, out))
+          KindReduction<known, T>(window, in, initial, out, deterministic)
+              .run();
       });
     });
     return Success();
