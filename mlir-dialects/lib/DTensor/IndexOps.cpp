@@ -335,8 +335,18 @@ LibraryCall ScatterOp::getLibraryCall() {
       .list("scatter_indices_batching_dims", getScatterIndicesBatchingDims())
       .list("scatter_dims_to_operand_dims", getScatterDimsToOperandDims());
 }
+/// Many updates of few places are combined by several workers, each of which
+/// has a result of its own.
 int ScatterOp::getOverwritable(unsigned result) {
-  return int(result);
+  constexpr int64_t MANY = 8;
+  auto elements = [](Value value) {
+    return productOf(value, llvm::to_vector(llvm::seq<int64_t>(
+                                globalShape(value.getType()).size())));
+  };
+  return getKind() &&
+                 elements(getUpdates()[0]) / MANY >= elements(getInputs()[0])
+             ? -1
+             : int(result);
 }
 
 LogicalResult ScatterOp::verify() {

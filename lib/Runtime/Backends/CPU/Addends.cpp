@@ -162,10 +162,13 @@ AddendPlan::Parts partsOf(const Program &program, const AddendPlan &plan,
   if (!here)
     return {};
   const std::vector<Loop> &loops = *here;
+  const bool scattersNumbers = kernel && kernel->library == "scatter" &&
+                               hasShortWindows(program, *kernel);
   int cut = -1;
   int64_t iterations = 1, widest = 1;
   for (unsigned l = 0; l < loops.size(); ++l) {
-    if (loops[l].held)
+    if (loops[l].held ||
+        (scattersNumbers && !loops[l].reduction && readsInputAnew(*kernel, l)))
       continue;
     iterations *= loops[l].extent;
     if (!loops[l].reduction)
@@ -189,6 +192,20 @@ AddendPlan::Parts partsOf(const Program &program, const AddendPlan &plan,
   return {cut, count};
 }
 } // namespace
+
+bool cpu::readsInputAnew(const KernelStep &step, unsigned loop) {
+  if (step.library == "scatter")
+    return !isIn(step.inputs[step.outputs.size()], loop);
+  return step.library == "reduce_window" && !isIn(step.inputs[0], loop);
+}
+
+bool cpu::hasShortWindows(const Program &program, const KernelStep &scatter) {
+  auto elements = [&](size_t input) {
+    return elementCount(program.buffers[scatter.inputs[input].buffer].shape);
+  };
+  const size_t indices = scatter.outputs.size();
+  return elements(indices + 1) < SHORT_ROW * elements(indices);
+}
 
 int64_t cpu::chunkBound(int64_t extent, int64_t chunks, int64_t c) {
   if (c >= chunks)

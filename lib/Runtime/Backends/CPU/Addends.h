@@ -33,6 +33,14 @@ struct AddendPlan {
   std::vector<Parts> parts; ///< per step
 };
 
+/// Whether each chunk of a library call along `loop` reads an input that the
+/// loop does not index: a scatter's indices, a window's whole lines.
+bool readsInputAnew(const KernelStep &step, unsigned loop);
+
+/// Whether a scatter's windows are so short that it takes as long to read the
+/// indices as to apply them.
+bool hasShortWindows(const Program &program, const KernelStep &scatter);
+
 AddendPlan planAddends(const Program &program, int64_t chunks,
                        const plan::MeshProcesses &processes);
 

@@ -8,13 +8,6 @@ using namespace meshloom;
 using namespace meshloom::cpu;
 
 namespace {
-bool isIn(const Operand &operand, unsigned loop) {
-  return std::ranges::any_of(operand.dims, [&](const DimAccess &dim) {
-    return std::ranges::any_of(dim.terms,
-                               [&](auto term) { return term.first == loop; });
-  });
-}
-
 /// Numbers by side: how many products, of how many rows, columns and terms.
 struct Extents {
   double count[4] = {1, 1, 1, 1};
@@ -83,6 +76,13 @@ private:
   double perElement = 0;   ///< cycles for each of a chunk's
 };
 } // namespace
+
+bool cpu::isIn(const Operand &operand, unsigned loop) {
+  return std::ranges::any_of(operand.dims, [&](const DimAccess &dim) {
+    return std::ranges::any_of(dim.terms,
+                               [&](auto term) { return term.first == loop; });
+  });
+}
 
 Side cpu::sideOf(const DotStep &step, unsigned loop) {
   if (step.loops[loop].reduction)

@@ -6,6 +6,9 @@
 
 namespace meshloom::cpu {
 
+/// Whether an operand's elements depend on a loop.
+bool isIn(const Operand &operand, unsigned loop);
+
 /// Which operands of a product a loop counts along.
 enum class Side : uint8_t { Batch, Left, Right, Sum };
 Side sideOf(const DotStep &step, unsigned loop);

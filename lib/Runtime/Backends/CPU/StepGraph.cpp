@@ -50,7 +50,6 @@ private:
   Work combination(const Action &action) const;
   Status finishLoops(Work &work, const std::vector<Loop> &loops) const;
   GraphBuffer bufferOf(const PlannedBuffer &planned) const;
-  void cutScatter(const KernelStep &step, Work &work) const;
   std::vector<DimAccess> sameElements(const GraphBuffer &target,
                                       const GraphBuffer &buffer) const;
 
@@ -116,6 +115,17 @@ Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) const {
   // rows: parts of them are copied first.
   auto *kernel = std::get_if<KernelStep>(&program.steps[work.step]);
   const bool isProduct = kernel && library::isProductFunction(kernel->library);
+  // Each chunk of a scatter's result reads all indices. That pays where windows
+  // are long and chunks are few; numbers are for one worker.
+  auto isAnew = [&](unsigned l) {
+    return kernel && readsInputAnew(*kernel, l);
+  };
+  if (kernel && kernel->library == "scatter") {
+    if (hasShortWindows(program, *kernel))
+      std::erase_if(work.candidates, isAnew);
+    else if (std::ranges::any_of(work.candidates, isAnew))
+      work.mostChunks = 1;
+  }
   // What is small beside the largest result (one maximum a row) says nothing.
   int64_t largest = 0;
   for (const Access &access : work.accesses)
@@ -135,7 +145,7 @@ Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) const {
           innermost |= loop == l && access.dims.size() > 1;
     if (innermost && (isProduct || work.extents[l] < SHORT_ROW * chunks))
       return ShortRows;
-    return work.extents[l] < chunks ? FewChunks : Good;
+    return work.extents[l] < chunks || isAnew(l) ? FewChunks : Good;
   };
   auto rank = [&](unsigned l) {
     return std::tuple(quality(l), loops[l].axes.empty(), l);
@@ -145,8 +155,6 @@ Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) const {
   work.numGood =
       unsigned(std::count_if(work.candidates.begin(), work.candidates.end(),
                              [&](unsigned l) { return quality(l) == Good; }));
-  if (kernel && kernel->library == "scatter")
-    cutScatter(*kernel, work);
   // Parts of features make slow convolutions: as few of them as there are
   // workers, where those are more than this.
   constexpr int64_t fewConvolutions = 8;
@@ -158,28 +166,6 @@ Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) const {
           return quality(l) == quality(work.candidates.front());
         }));
   return Success();
-}
-
-/// A chunk of a scatter's result takes its part of all windows of updates, so
-/// it reads all indices. That pays where windows are long rows and chunks are
-/// few; short ones are for one worker.
-void Builder::cutScatter(const KernelStep &step, Work &work) const {
-  const size_t count = step.outputs.size();
-  const Access &indices = work.accesses[count],
-               &updates = work.accesses[count + 1];
-  const bool longRows =
-      elementCount(graph.buffers[updates.buffer].shape) >=
-      SHORT_ROW * elementCount(graph.buffers[indices.buffer].shape);
-  auto readsAllIndices = [&](unsigned loop) {
-    return std::ranges::none_of(indices.dims, [&](const DimAccess &dim) {
-      return std::ranges::any_of(
-          dim.terms, [&](auto term) { return term.first == loop; });
-    });
-  };
-  if (!longRows)
-    std::erase_if(work.candidates, readsAllIndices);
-  else if (std::ranges::any_of(work.candidates, readsAllIndices))
-    work.mostChunks = 1;
 }
 
 /// The element of `buffer` that is that of `target` at (loop 0, loop 1, ...).
