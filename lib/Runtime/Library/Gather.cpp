@@ -17,18 +17,22 @@ struct Bytes16 {
   uint64_t halves[2];
 };
 
-/// to[i * step] = from[offsets[i]], but where there is none.
+using Offsets = std::span<const IndexedWindows::Offset>;
+
+/// to[i * step] = from[offsets[i]], but where there is none. `present`: there
+/// is one everywhere.
 template <typename T>
-void loadNumbers(T *to, int64_t step, const T *from,
-                 std::span<const int64_t> offsets) {
+void loadNumbers(T *to, int64_t step, const T *from, Offsets offsets,
+                 bool present) {
   const int64_t count = int64_t(offsets.size());
-  if (step == 1)
+  const IndexedWindows::Offset *offset = offsets.data();
+  if (present && step == 1)
     for (int64_t i = 0; i < count; ++i)
-      to[i] = offsets[size_t(i)] >= 0 ? from[offsets[size_t(i)]] : to[i];
+      to[i] = from[offset[i]];
   else
     for (int64_t i = 0; i < count; ++i)
-      if (offsets[size_t(i)] >= 0)
-        to[i * step] = from[offsets[size_t(i)]];
+      if (offset[i] >= 0)
+        to[i * step] = from[offset[i]];
 }
 
 /// The slice of the operand that begins at `start`, to result element `to`.
@@ -168,15 +172,16 @@ private:
       return;
     const T *from = reinterpret_cast<const T *>(operand.data) + part.tensor;
     const int64_t step = slices.step(0);
+    const bool isWhole = hasWholeTensor(operand);
     slices.forEachBlock([&](const IndexedWindows::Block &block) {
-      int64_t offsets[IndexedWindows::BLOCK];
+      IndexedWindows::Offset offsets[IndexedWindows::BLOCK];
       slices.readOffsets(block, operand.strides, offsets);
-      const std::span<const int64_t> present(offsets, size_t(block.count));
+      const Offsets present(offsets, size_t(block.count));
       T *to = reinterpret_cast<T *>(result.data) + part.array + block.arrays[0];
       forEachPiece(
           part, present, step, /*inOrder=*/false,
           [&](int64_t source, int64_t target) {
-            loadNumbers(to + target, step, from + source, present);
+            loadNumbers(to + target, step, from + source, present, isWhole);
           },
           [&](int64_t source, int64_t target, int64_t run) {
             std::memcpy(to + target, from + source, size_t(run) * sizeof(T));

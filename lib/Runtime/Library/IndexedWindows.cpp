@@ -4,13 +4,13 @@
 #include "Clones.h"
 
 #include <limits>
+#include <utility>
 
 using namespace meshloom;
 using namespace meshloom::library;
 
 namespace {
-/// An offset stays negative whichever dims are added to this.
-constexpr int64_t OUT_OF_BOX = -(int64_t(1) << 56);
+using Offset = IndexedWindows::Offset;
 
 /// How an index becomes an offset.
 struct IndexBounds {
@@ -20,31 +20,39 @@ struct IndexBounds {
   int64_t begin, stride;
 };
 
+/// Adds the distances of indices from where the box begins; an offset that is
+/// negative once stays so.
 template <typename Index>
 inline void addOffsets(const Index *index, int64_t step, int64_t count,
-                       IndexBounds bounds, int64_t *offsets) {
+                       IndexBounds bounds, Offset *offsets) {
+  using Limits = std::numeric_limits<Index>;
+  // Limits as indices: what does not fit is never reached.
   const bool clamps = bounds.clamp >= 0;
-  const int64_t least = clamps ? 0 : std::numeric_limits<int64_t>::min();
-  const int64_t most =
-      clamps ? bounds.clamp : std::numeric_limits<int64_t>::max();
+  const auto limit = [](int64_t value) {
+    return std::cmp_greater(value, Limits::max()) ? Limits::max()
+                                                  : Index(value);
+  };
+  const Index least = clamps ? Index(0) : Limits::min();
+  const Index most = clamps ? limit(bounds.clamp) : Limits::max();
+  const bool inReach =
+      bounds.size > 0 && std::cmp_less_equal(bounds.low, Limits::max());
+  const Index low = limit(bounds.low);
+  const Index high = limit(bounds.low + int64_t(bounds.size) - 1);
+  const Offset begin = Offset(int64_t(low) - bounds.begin);
+  const auto stride = uint32_t(bounds.stride);
+  if (!inReach)
+    return (void)std::fill_n(offsets, count, Offset(-1));
   for (int64_t i = 0; i < count; ++i) {
-    int64_t start;
-    if constexpr (std::is_same_v<Index, uint64_t>)
-      start = int64_t(std::min<uint64_t>(index[i * step],
-                                         std::numeric_limits<int64_t>::max()));
-    else
-      start = int64_t(index[i * step]);
-    start = std::clamp(start, least, most);
-    const uint64_t inBox = uint64_t(start) - uint64_t(bounds.low);
-    const uint64_t distance = uint64_t(start) - uint64_t(bounds.begin);
-    offsets[i] += inBox < bounds.size
-                      ? int64_t(distance * uint64_t(bounds.stride))
-                      : OUT_OF_BOX;
+    const Index start = std::min(std::max(index[i * step], least), most);
+    const bool inBox = start >= low && start <= high && offsets[i] >= 0;
+    const uint32_t distance = uint32_t(start) - uint32_t(low) + uint32_t(begin);
+    offsets[i] =
+        inBox ? Offset(uint32_t(offsets[i]) + distance * stride) : Offset(-1);
   }
 }
 MESHLOOM_CLONES void addOffsetsOf32(const int32_t *index, int64_t step,
                                     int64_t count, IndexBounds bounds,
-                                    int64_t *offsets) {
+                                    Offset *offsets) {
   if (step == 1)
     addOffsets(index, 1, count, bounds, offsets);
   else
@@ -52,7 +60,7 @@ MESHLOOM_CLONES void addOffsetsOf32(const int32_t *index, int64_t step,
 }
 MESHLOOM_CLONES void addOffsetsOf64(const int64_t *index, int64_t step,
                                     int64_t count, IndexBounds bounds,
-                                    int64_t *offsets) {
+                                    Offset *offsets) {
   if (step == 1)
     addOffsets(index, 1, count, bounds, offsets);
   else
@@ -60,7 +68,7 @@ MESHLOOM_CLONES void addOffsetsOf64(const int64_t *index, int64_t step,
 }
 
 void addOffsets(DType type, const char *data, int64_t index, int64_t step,
-                int64_t count, const IndexBounds &bounds, int64_t *offsets) {
+                int64_t count, const IndexBounds &bounds, Offset *offsets) {
   auto add = [&]<typename Index>() {
     addOffsets(reinterpret_cast<const Index *>(data) + index, step, count,
                bounds, offsets);
@@ -163,11 +171,15 @@ int64_t IndexedWindows::count() const {
 }
 
 bool IndexedWindows::areAlike() const {
-  for (size_t d = 0; d < dims.windowSizes.size(); ++d)
+  int64_t last = 0, elements = 1;
+  for (size_t d = 0; d < dims.windowSizes.size(); ++d) {
     if (dims.windowSizes[d] != 1 && dims.moves(d) &&
         (tensor.begin(d) != 0 || tensor.end(d) != (*tensor.global)[d]))
       return false;
-  return true;
+    last += std::max<int64_t>(tensor.extent[d] - 1, 0) * tensor.strides[d];
+    elements *= tensor.extent[d];
+  }
+  return std::max(last, elements) <= std::numeric_limits<Offset>::max();
 }
 
 bool IndexedWindows::mayOverlap() const {
@@ -186,15 +198,15 @@ Shape IndexedWindows::typicalStart() const {
 }
 
 void IndexedWindows::readOffsets(const Block &block, const Shape &strides,
-                                 int64_t *offsets) const {
+                                 Offset *offsets) const {
   std::fill_n(offsets, block.count, 0);
   auto boundsOf = [&](size_t d) {
     const int64_t last = (*tensor.global)[d] - dims.windowSizes[d];
     const int64_t low = std::max<int64_t>(0, tensor.begin(d));
     const int64_t high = std::min(last, tensor.end(d) - 1);
     return IndexBounds{outside == Outside::Clamped ? last : -1, low,
-                  uint64_t(std::max<int64_t>(high - low + 1, 0)),
-                  tensor.begin(d), strides[d]};
+                       uint64_t(std::max<int64_t>(high - low + 1, 0)),
+                       tensor.begin(d), strides[d]};
   };
   for (const Batching &dim : batching) {
     const bool isInner = dim.place + 1 == batch.size();

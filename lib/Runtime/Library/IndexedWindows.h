@@ -48,6 +48,8 @@ public:
   /// What happens to windows that do not lie in the tensor's bounds.
   enum class Outside : uint8_t { Clamped, Skipped };
   static constexpr int64_t BLOCK = 512;
+  /// Elements of a box: of larger ones windows are never alike.
+  using Offset = int32_t;
 
   /// Windows whose index vectors follow each other along one dim.
   struct Block {
@@ -114,7 +116,7 @@ public:
   /// one of the block begins, by `strides` of the tensor's dims; negative where
   /// it does not lie in the box.
   void readOffsets(const Block &block, const Shape &strides,
-                   int64_t *offsets) const;
+                   Offset *offsets) const;
   /// Where window `i` of the block begins; false where it is skipped.
   bool readStart(const Block &block, int64_t i, Shape &start) const;
 
@@ -144,8 +146,8 @@ private:
 /// are contiguous in both, for all windows with an offset. Runs of one number
 /// go to numbers(tensor's element, array's element), which does all windows.
 /// `inOrder`: a window is finished before the next one begins.
-template <typename Numbers, typename Row>
-void forEachPiece(const WindowPart &part, std::span<const int64_t> offsets,
+template <typename Offset, typename Numbers, typename Row>
+void forEachPiece(const WindowPart &part, std::span<const Offset> offsets,
                   int64_t step, bool inOrder, const Numbers &numbers,
                   const Row &row) {
   const int64_t count = int64_t(offsets.size());

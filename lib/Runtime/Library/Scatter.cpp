@@ -27,6 +27,9 @@ namespace {
 /// the scalar function, where there is one.
 constexpr int64_t REPLACES = -1, CALLS_FUNCTION = -2;
 
+using Offset = IndexedWindows::Offset;
+using Offsets = std::span<const Offset>;
+
 /// An update takes the place of what is there.
 struct Replace {
   template <typename T> static T apply(T, T update) { return update; }
@@ -40,10 +43,9 @@ template <ReduceKind kind> struct CombineBy {
 
 /// to[offsets[i]] is combined with from[i * step], in order.
 template <typename By, typename T>
-void combineWithNumbers(T *to, const T *from, int64_t step,
-                    std::span<const int64_t> offsets) {
+void combineWithNumbers(T *to, const T *from, int64_t step, Offsets offsets) {
   for (size_t i = 0; i < offsets.size(); ++i)
-    if (const int64_t offset = offsets[i]; offset >= 0)
+    if (const Offset offset = offsets[i]; offset >= 0)
       to[offset] = By::apply(to[offset], from[int64_t(i) * step]);
 }
 template <typename By, typename T>
@@ -74,9 +76,9 @@ template <typename T, typename Visit>
 void forEachBlock(const AlikeWindows &alike, const WindowPart &part,
                   const Shape &strides, const Visit &visit) {
   alike.windows.forEachBlock([&](const IndexedWindows::Block &block) {
-    int64_t offsets[IndexedWindows::BLOCK];
+    Offset offsets[IndexedWindows::BLOCK];
     alike.windows.readOffsets(block, strides, offsets);
-    visit(std::span<const int64_t>(offsets, size_t(block.count)),
+    visit(Offsets(offsets, size_t(block.count)),
           reinterpret_cast<const T *>(alike.updates.data) + part.array +
               block.arrays[alike.array],
           alike.windows.step(alike.array));
@@ -89,23 +91,23 @@ void combineInOrder(const AlikeWindows &alike) {
   const WindowPart part = alike.part(alike.result.strides);
   T *to = reinterpret_cast<T *>(alike.result.data) + part.tensor;
   const bool inOrder = alike.windows.mayOverlap();
-  forEachBlock<T>(
-      alike, part, alike.result.strides,
-      [&](std::span<const int64_t> offsets, const T *from, int64_t step) {
-        forEachPiece(
-            part, offsets, step, inOrder,
-            [&](int64_t target, int64_t source) {
-              combineWithNumbers<By>(to + target, from + source, step, offsets);
-            },
-            [&](int64_t target, int64_t source, int64_t run) {
-              combineWithRow<By>(to + target, from + source, run);
-            });
-      });
+  forEachBlock<T>(alike, part, alike.result.strides,
+                  [&](Offsets offsets, const T *from, int64_t step) {
+                    forEachPiece(
+                        part, offsets, step, inOrder,
+                        [&](int64_t target, int64_t source) {
+                          combineWithNumbers<By>(to + target, from + source,
+                                                 step, offsets);
+                        },
+                        [&](int64_t target, int64_t source, int64_t run) {
+                          combineWithRow<By>(to + target, from + source, run);
+                        });
+                  });
 }
 
 /// Adds updates to sums[offsets[i]].
-template <typename T>
-void addToSums(const WindowPart &part, std::span<const int64_t> offsets,
+template <typename T, typename Place>
+void addToSums(const WindowPart &part, std::span<const Place> offsets,
                const T *from, int64_t step, bool inOrder,
                SumOfUpdates<T> *sums) {
   forEachPiece(
@@ -140,12 +142,11 @@ template <typename T> void sumEverywhere(const AlikeWindows &alike) {
   const WindowPart part = alike.part(dense);
   std::vector<SumOfUpdates<T>> sums(size_t(elementCount(result.extent)));
   const bool inOrder = alike.windows.mayOverlap();
-  forEachBlock<T>(
-      alike, part, dense,
-      [&](std::span<const int64_t> offsets, const T *from, int64_t step) {
-        addToSums(part, offsets, from, step, inOrder,
-                  sums.data() + part.tensor);
-      });
+  forEachBlock<T>(alike, part, dense,
+                  [&](Offsets offsets, const T *from, int64_t step) {
+                    addToSums(part, offsets, from, step, inOrder,
+                              sums.data() + part.tensor);
+                  });
   addSums(result.extent, reinterpret_cast<T *>(result.data), result.strides,
           sums.data(), dense);
 }
@@ -161,24 +162,24 @@ void sumByPlace(const AlikeWindows &alike, const Shape &placeStrides,
   const int64_t size = elementCount(part.extent);
   std::vector<int64_t> sumsOf(size_t(places), -1), starts;
   std::vector<SumOfUpdates<T>> sums;
-  forEachBlock<T>(
-      alike, part, placeStrides,
-      [&](std::span<const int64_t> windowPlaces, const T *, int64_t) {
-        for (int64_t place : windowPlaces)
-          if (place >= 0 && sumsOf[size_t(place)] < 0) {
-            sumsOf[size_t(place)] = int64_t(starts.size()) * size;
-            starts.push_back(place);
-          }
-      });
+  forEachBlock<T>(alike, part, placeStrides,
+                  [&](Offsets windowPlaces, const T *, int64_t) {
+                    for (int64_t place : windowPlaces)
+                      if (place >= 0 && sumsOf[size_t(place)] < 0) {
+                        sumsOf[size_t(place)] = int64_t(starts.size()) * size;
+                        starts.push_back(place);
+                      }
+                  });
   sums.resize(starts.size() * size_t(size));
   forEachBlock<T>(
       alike, part, placeStrides,
-      [&](std::span<const int64_t> windowPlaces, const T *from, int64_t step) {
+      [&](Offsets windowPlaces, const T *from, int64_t step) {
         int64_t offsets[IndexedWindows::BLOCK];
         for (size_t i = 0; i < windowPlaces.size(); ++i)
-          offsets[i] = windowPlaces[i] < 0 ? windowPlaces[i]
-                                           : sumsOf[size_t(windowPlaces[i])];
-        addToSums(part, {offsets, windowPlaces.size()}, from, step,
+          offsets[i] =
+              windowPlaces[i] < 0 ? -1 : sumsOf[size_t(windowPlaces[i])];
+        addToSums(part, std::span<const int64_t>(offsets, windowPlaces.size()),
+                  from, step,
                   /*inOrder=*/false, sums.data());
       });
   for (size_t s = 0; s < starts.size(); ++s) {
@@ -201,16 +202,15 @@ uint8_t mostUpdates(const AlikeWindows &alike, const WindowPart &part,
                     const Shape &strides, int64_t places) {
   std::vector<uint8_t> updates(size_t(places), 0);
   uint8_t most = 0;
-  forEachBlock<T>(
-      alike, part, strides,
-      [&](std::span<const int64_t> windowPlaces, const T *, int64_t) {
-        for (int64_t place : windowPlaces)
-          if (place >= 0) {
-            uint8_t &number = updates[size_t(place)];
-            number = uint8_t(number + (number < 255));
-            most = std::max(most, number);
-          }
-      });
+  forEachBlock<T>(alike, part, strides,
+                  [&](Offsets windowPlaces, const T *, int64_t) {
+                    for (int64_t place : windowPlaces)
+                      if (place >= 0) {
+                        uint8_t &number = updates[size_t(place)];
+                        number = uint8_t(number + (number < 255));
+                        most = std::max(most, number);
+                      }
+                  });
   return most;
 }
 
