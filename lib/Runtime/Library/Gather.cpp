@@ -52,11 +52,6 @@ void zeroResult(const LibraryOperand &result) {
                result.strides);
 }
 
-/// Whether the box is the whole tensor.
-bool hasWholeTensor(const LibraryOperand &operand) {
-  return operand.extent == *operand.global;
-}
-
 class Gather : public LibraryRoutine {
 public:
   static MadeRoutine make(const LibraryStep &step) {
@@ -125,12 +120,15 @@ public:
                          &result = arguments.outputs[0];
     if (result.empty())
       return Success();
-    if (!hasWholeTensor(operand))
-      zeroResult(result);
     const IndexedWindows slices(dims, arguments.inputs[1], operand,
                                 {&result, 1}, IndexedWindows::Outside::Clamped);
+    WindowPart part;
+    part.cut(slices.typicalStart(), operand, operand.strides, result,
+             dims.arrayDims);
+    const bool present = slices.areInBox() && !part.missing;
+    if (!present)
+      zeroResult(result);
     if (!slices.areAlike()) {
-      WindowPart part;
       Shape start;
       slices.forEachBlock([&](const IndexedWindows::Block &block) {
         for (int64_t i = 0; i < block.count; ++i)
@@ -142,46 +140,44 @@ public:
     }
     switch (byteWidth(result.type)) {
     case 1:
-      copyAlike<uint8_t>(slices, operand, result);
+      copyAlike<uint8_t>(slices, operand, result, part, present);
       break;
     case 2:
-      copyAlike<uint16_t>(slices, operand, result);
+      copyAlike<uint16_t>(slices, operand, result, part, present);
       break;
     case 4:
-      copyAlike<uint32_t>(slices, operand, result);
+      copyAlike<uint32_t>(slices, operand, result, part, present);
       break;
     case 8:
-      copyAlike<uint64_t>(slices, operand, result);
+      copyAlike<uint64_t>(slices, operand, result, part, present);
       break;
     default:
-      copyAlike<Bytes16>(slices, operand, result);
+      copyAlike<Bytes16>(slices, operand, result, part, present);
     }
     return Success();
   }
 
 private:
   /// Copies slices that lie in the operand's box alike. T has an element's
-  /// bytes.
+  /// bytes. `present`: all slices lie in the box.
   template <typename T>
-  void copyAlike(const IndexedWindows &slices, const LibraryOperand &operand,
-                 const LibraryOperand &result) const {
-    WindowPart part;
-    part.cut(slices.typicalStart(), operand, operand.strides, result,
-             dims.arrayDims);
+  static void copyAlike(const IndexedWindows &slices,
+                        const LibraryOperand &operand,
+                        const LibraryOperand &result, const WindowPart &part,
+                        bool present) {
     if (part.empty)
       return;
     const T *from = reinterpret_cast<const T *>(operand.data) + part.tensor;
     const int64_t step = slices.step(0);
-    const bool isWhole = hasWholeTensor(operand);
     slices.forEachBlock([&](const IndexedWindows::Block &block) {
       IndexedWindows::Offset offsets[IndexedWindows::BLOCK];
       slices.readOffsets(block, operand.strides, offsets);
-      const Offsets present(offsets, size_t(block.count));
+      const Offsets starts(offsets, size_t(block.count));
       T *to = reinterpret_cast<T *>(result.data) + part.array + block.arrays[0];
       forEachPiece(
-          part, present, step, /*inOrder=*/false,
+          part, starts, step, /*inOrder=*/false,
           [&](int64_t source, int64_t target) {
-            loadNumbers(to + target, step, from + source, present, isWhole);
+            loadNumbers(to + target, step, from + source, starts, present);
           },
           [&](int64_t source, int64_t target, int64_t run) {
             std::memcpy(to + target, from + source, size_t(run) * sizeof(T));
@@ -219,7 +215,7 @@ public:
                          &result = arguments.outputs[0];
     if (result.empty())
       return Success();
-    if (!hasWholeTensor(operand))
+    if (operand.extent != *operand.global)
       zeroResult(result);
     Shape start;
     for (size_t d = 0; d < sliceSizes.size(); ++d) {

@@ -55,6 +55,8 @@ MESHLOOM_CLONES void addOffsetsOf32(const int32_t *index, int64_t step,
                                     Offset *offsets) {
   if (step == 1)
     addOffsets(index, 1, count, bounds, offsets);
+  else if (step == 2)
+    addOffsets(index, 2, count, bounds, offsets);
   else
     addOffsets(index, step, count, bounds, offsets);
 }
@@ -63,6 +65,8 @@ MESHLOOM_CLONES void addOffsetsOf64(const int64_t *index, int64_t step,
                                     Offset *offsets) {
   if (step == 1)
     addOffsets(index, 1, count, bounds, offsets);
+  else if (step == 2)
+    addOffsets(index, 2, count, bounds, offsets);
   else
     addOffsets(index, step, count, bounds, offsets);
 }
@@ -140,6 +144,10 @@ IndexedWindows::IndexedWindows(const IndexDims &dims,
                  std::ranges::any_of(dims.batching, [&](auto &pair) {
                    return pair.second == i;
                  })};
+    if (dim.extent == 1 && !dim.isBatching) {
+      places.push_back(0); // no dim of the tensor follows it
+      continue;
+    }
     for (const LibraryOperand &array : arrays)
       dim.arrayStrides.push_back(array.strides[dims.batchDims[i]]);
     // Two dims are one where the inner one goes on in the next outer index.
@@ -180,6 +188,18 @@ bool IndexedWindows::areAlike() const {
     elements *= tensor.extent[d];
   }
   return std::max(last, elements) <= std::numeric_limits<Offset>::max();
+}
+
+bool IndexedWindows::areInBox() const {
+  for (int64_t d : dims.indexMap)
+    if (tensor.begin(size_t(d)) != 0 ||
+        tensor.end(size_t(d)) != (*tensor.global)[size_t(d)])
+      return false;
+  for (const Batching &dim : batching)
+    if (dim.begin < tensor.begin(dim.dim) ||
+        dim.begin + batch[dim.place].extent > tensor.end(dim.dim))
+      return false;
+  return outside == Outside::Clamped;
 }
 
 bool IndexedWindows::mayOverlap() const {

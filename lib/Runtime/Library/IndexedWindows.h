@@ -66,6 +66,8 @@ public:
   int64_t count() const;
   /// Whether each window lies in the box in the same way, or not at all.
   bool areAlike() const;
+  /// Whether no window begins outside of the box along a dim that it moves in.
+  bool areInBox() const;
   /// Whether two windows may have a part in common without being the same.
   bool mayOverlap() const;
   /// Where windows begin that lie in the box as all do.
