@@ -81,11 +81,11 @@ void slide(const SlidingDim &dim, const Sum *from, Sum *to, int64_t outer,
       for (int64_t y = 0; y < dim.windows;) {
         const int64_t block = dim.firstPlace(y) / dim.size;
         const Interval left = partOf(block), right = partOf(block + 1);
-        auto at = [&](int64_t place) {
+        auto elementAt = [&](int64_t place) {
           return line + (place - dim.begin) * inner;
         };
         if (!left.empty())
-          scan<kind>(at(left.end - 1), 1, -inner,
+          scan<kind>(elementAt(left.end - 1), 1, -inner,
                      ends.data() + (left.size() - 1) * lanes, 1, -lanes, width,
                      left.size());
         // The next block is needed as far as windows go that begin here.
@@ -95,8 +95,8 @@ void slide(const SlidingDim &dim, const Sum *from, Sum *to, int64_t outer,
         const int64_t needed =
             std::min(right.end, dim.lastPlace(last) + 1) - right.begin;
         if (needed > 0)
-          scan<kind>(at(right.begin), 1, inner, beginnings.data(), 1, lanes,
-                     width, needed);
+          scan<kind>(elementAt(right.begin), 1, inner, beginnings.data(), 1,
+                     lanes, width, needed);
         for (; y <= last; ++y, target += inner) {
           const int64_t begin = std::max(dim.firstPlace(y), left.begin);
           const int64_t end = std::min(dim.lastPlace(y) + 1, right.end);
