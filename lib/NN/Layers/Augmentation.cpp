@@ -5,6 +5,7 @@
 
 #include "Interpolation.h"
 
+#include "meshloom/API/Distributions.h"
 #include "meshloom/API/IndexOps.h"
 #include "meshloom/API/Random.h"
 
@@ -385,6 +386,60 @@ protected:
   }
 };
 
+class MixUpImpl : public BuiltIn<MixUpImpl, AugmentationOptions> {
+public:
+  MixUpImpl(double alpha, AugmentationOptions options)
+      : BuiltIn("MixUp", std::move(options)), alpha(alpha) {
+    if (!(alpha > 0) || !std::isfinite(alpha))
+      refuse(fmt::format("expected a positive alpha, got {}", alpha));
+    seedFrom(own.seed);
+    set_input_spec({.rank = 4});
+  }
+  explicit MixUpImpl(const Config &config)
+      : MixUpImpl(config.at("alpha").as_double(), read(config)) {}
+  template <typename F> static void fields(F &field, AugmentationOptions &o) {
+    seedField(field, o.seed);
+    field("data_format", o.data_format);
+  }
+  Config get_config() const override {
+    Config config = BuiltIn::get_config();
+    config["alpha"] = alpha;
+    return config;
+  }
+  void build(const Shape &) override { add_seed(); }
+  std::vector<Tensor> call_many(const std::vector<Tensor> &xs,
+                                const CallOptions &options) override {
+    if (xs.size() > 2)
+      refuse(fmt::format("expected images, or images and labels, got {} inputs",
+                         xs.size()));
+    std::vector<Tensor> ys = xs;
+    if (!isFloat(ys[0].dtype()))
+      ys[0] = cast(ys[0], DType::F32);
+    const int64_t batch = ys[0].shape()[0];
+    if (ys.size() == 2 && (!isFloat(ys[1].dtype()) || ys[1].rank() < 2 ||
+                           ys[1].shape()[0] != batch))
+      refuse(fmt::format("expected labels [{}, classes] of floats, such as "
+                         "one_hot gives, got {} {}",
+                         batch, meshloom::name(ys[1].dtype()),
+                         sizesText(ys[1].shape())));
+    if (!*options.training)
+      return ys;
+    const Tensor weights =
+        random::stateless_beta({batch}, next_seed(), alpha, alpha);
+    const Tensor order = random::stateless_permutation(batch, next_seed());
+    for (Tensor &y : ys) {
+      Shape shape(size_t(y.rank()), 1);
+      shape[0] = batch;
+      const Tensor weight = cast(reshape(weights, shape), y.dtype());
+      y = weight * y + (1 - weight) * gather(y, order);
+    }
+    return ys;
+  }
+
+private:
+  const double alpha;
+};
+
 } // namespace
 
 RandomFlip::RandomFlip(std::string mode, AugmentationOptions options)
@@ -410,6 +465,9 @@ RandomBrightness::RandomBrightness(FactorRange factor,
     : Layer(
           std::make_shared<RandomBrightnessImpl>(factor, std::move(options))) {}
 
+MixUp::MixUp(double alpha, AugmentationOptions options)
+    : Layer(std::make_shared<MixUpImpl>(alpha, std::move(options))) {}
+
 } // namespace meshloom::layers
 
 meshloom::detail::LayerList meshloom::detail::augmentationLayers() {
@@ -419,5 +477,6 @@ meshloom::detail::LayerList meshloom::detail::augmentationLayers() {
           {"RandomTranslation", madeOf<RandomTranslationImpl>},
           {"RandomZoom", madeOf<RandomZoomImpl>},
           {"RandomContrast", madeOf<RandomContrastImpl>},
-          {"RandomBrightness", madeOf<RandomBrightnessImpl>}};
+          {"RandomBrightness", madeOf<RandomBrightnessImpl>},
+          {"MixUp", madeOf<MixUpImpl>}};
 }

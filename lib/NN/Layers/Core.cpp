@@ -3,6 +3,7 @@
 #include "../Errors.h"
 #include "../Numbers.h"
 #include "BuiltIn.h"
+#include "Kernel.h"
 
 #include "meshloom/NN/Functions.h"
 
@@ -13,14 +14,16 @@ namespace {
 
 using namespace detail;
 
-class DenseImpl : public BuiltIn<DenseImpl, DenseOptions> {
+class DenseImpl : public BuiltIn<DenseImpl, DenseOptions>, public KernelOwner {
 public:
   DenseImpl(int64_t units, DenseOptions options)
       : BuiltIn("Dense", std::move(options)), units(units) {
     expectPositive("units", units);
   }
   explicit DenseImpl(const Config &config)
-      : DenseImpl(config.at("units").as_int(), read(config)) {}
+      : DenseImpl(config.at("units").as_int(), read(config)) {
+    kernel.read(config);
+  }
 
   template <typename F> static void fields(F &field, DenseOptions &o) {
     kernelAndBiasFields(field, o);
@@ -28,6 +31,7 @@ public:
   Config get_config() const override {
     Config config = BuiltIn::get_config();
     config["units"] = units;
+    kernel.write(config);
     return config;
   }
 
@@ -36,10 +40,11 @@ public:
       refuse(fmt::format("expected an input [batch, ..., features] with a "
                          "known number of features, got {}",
                          sizesText(input)));
-    kernel = add_weight("kernel", {input.back(), units},
-                        {.initializer = own.kernel_initializer,
-                         .regularizer = own.kernel_regularizer,
-                         .constraint = own.kernel_constraint});
+    kernel.build({input.back(), units},
+                 {.initializer = own.kernel_initializer,
+                  .regularizer = own.kernel_regularizer,
+                  .constraint = own.kernel_constraint},
+                 scaledDims());
     if (own.use_bias)
       bias = add_weight("bias", {units},
                         {.initializer = own.bias_initializer,
@@ -50,17 +55,28 @@ public:
   Tensor call(const Tensor &x, const CallOptions &) override {
     if (!isComplex(x.dtype()))
       nn::expectFloat(x, "Dense", Where::current());
-    Tensor y = matmul(x, kernel);
+    Tensor y = kernel.productWith(
+        x,
+        {.product = [](const Tensor &input,
+                       const Tensor &matrix) { return matmul(input, matrix); },
+         .inputDims = [](const Tensor &) { return std::vector<int64_t>{-1}; },
+         .kernelDims = scaledDims(),
+         .scales = [](const Tensor &ofInput,
+                      const Tensor &ofKernel) { return ofInput * ofKernel; }});
     if (bias.defined())
       y = y + bias;
     return own.activation ? own.activation(y) : y;
   }
+  Kernel &ownKernel() override { return kernel; }
+  std::vector<int64_t> scaledDims() const override { return {0}; }
 
   const int64_t units;
-  DVariable kernel, bias;
+  Kernel kernel{*this, "kernel"};
+  DVariable bias;
 };
 
-class EmbeddingImpl : public BuiltIn<EmbeddingImpl, EmbeddingOptions> {
+class EmbeddingImpl : public BuiltIn<EmbeddingImpl, EmbeddingOptions>,
+                      public KernelOwner {
 public:
   EmbeddingImpl(int64_t count, int64_t features, EmbeddingOptions options)
       : BuiltIn("Embedding", std::move(options)), count(count),
@@ -70,7 +86,9 @@ public:
   }
   explicit EmbeddingImpl(const Config &config)
       : EmbeddingImpl(config.at("input_dim").as_int(),
-                      config.at("output_dim").as_int(), read(config)) {}
+                      config.at("output_dim").as_int(), read(config)) {
+    table.read(config);
+  }
   template <typename F> static void fields(F &field, EmbeddingOptions &o) {
     field("embeddings_initializer", o.embeddings_initializer);
     field("embeddings_regularizer", o.embeddings_regularizer);
@@ -81,17 +99,18 @@ public:
     Config config = BuiltIn::get_config();
     config["input_dim"] = count;
     config["output_dim"] = features;
+    table.write(config);
     return config;
   }
   void build(const Shape &) override {
-    table = add_weight("embeddings", {count, features},
-                       {.initializer = own.embeddings_initializer,
-                        .regularizer = own.embeddings_regularizer,
-                        .constraint = own.embeddings_constraint});
+    table.build({count, features},
+                {.initializer = own.embeddings_initializer,
+                 .regularizer = own.embeddings_regularizer,
+                 .constraint = own.embeddings_constraint},
+                scaledDims());
   }
   Tensor call(const Tensor &ids, const CallOptions &) override {
-    return nn::embedding(table,
-                         isInteger(ids.dtype()) ? ids : cast(ids, DType::I32));
+    return table.rowsAt(isInteger(ids.dtype()) ? ids : cast(ids, DType::I32));
   }
   std::vector<Tensor> compute_mask(const std::vector<Tensor> &xs,
                                    const std::vector<Tensor> &) override {
@@ -99,8 +118,11 @@ public:
   }
 
 private:
+  Kernel &ownKernel() override { return table; }
+  std::vector<int64_t> scaledDims() const override { return {1}; }
+
   const int64_t count, features;
-  DVariable table;
+  Kernel table{*this, "embeddings"};
 };
 
 class ActivationImpl : public BuiltIn<ActivationImpl, PlainOptions> {
@@ -271,7 +293,7 @@ Lambda::Lambda(std::function<Tensor(const std::vector<Tensor> &)> function,
 Dense::Dense(int64_t units, DenseOptions options)
     : Layer(std::make_shared<DenseImpl>(units, std::move(options))) {}
 DVariable Dense::kernel() const {
-  return implOf<DenseImpl>(*this).kernel;
+  return implOf<DenseImpl>(*this).kernel.variable();
 }
 DVariable Dense::bias() const {
   return implOf<DenseImpl>(*this).bias;

@@ -1,6 +1,7 @@
 // A dense layer of any einsum; see EinsumDense.h.
 #include "meshloom/NN/Layers/EinsumDense.h"
 #include "BuiltIn.h"
+#include "Kernel.h"
 
 #include "meshloom/API/Einsum.h"
 
@@ -59,7 +60,8 @@ bool isOfFans(const initializers::Initializer &initializer) {
   return names.contains(initializer.name());
 }
 
-class EinsumDenseImpl : public BuiltIn<EinsumDenseImpl, EinsumDenseOptions> {
+class EinsumDenseImpl : public BuiltIn<EinsumDenseImpl, EinsumDenseOptions>,
+                        public KernelOwner {
 public:
   EinsumDenseImpl(std::string text, Shape outputShape,
                   EinsumDenseOptions options)
@@ -93,7 +95,9 @@ public:
   }
   explicit EinsumDenseImpl(const Config &config)
       : EinsumDenseImpl(config.at("equation").as_string(),
-                        config.at("output_shape").as_ints(), read(config)) {}
+                        config.at("output_shape").as_ints(), read(config)) {
+    kernel.read(config);
+  }
   template <typename F> static void fields(F &field, EinsumDenseOptions &o) {
     field("activation", o.activation);
     field("bias_axes", o.bias_axes);
@@ -108,6 +112,7 @@ public:
     Config config = BuiltIn::get_config();
     config["equation"] = text;
     config["output_shape"] = outputShape;
+    kernel.write(config);
     return config;
   }
 
@@ -124,10 +129,11 @@ public:
           at != std::string::npos)
         spec.sizes[dimOfInput(at, input)] = shape.back();
     }
-    kernel = add_weight("kernel", shape,
-                        {.initializer = kernelInitializer(in, out),
-                         .regularizer = own.kernel_regularizer,
-                         .constraint = own.kernel_constraint});
+    kernel.build(shape,
+                 {.initializer = kernelInitializer(in, out),
+                  .regularizer = own.kernel_regularizer,
+                  .constraint = own.kernel_constraint},
+                 scaledDims());
     if (!own.bias_axes.empty())
       bias = add_weight("bias", biasShape(sizes, input),
                         {.initializer = own.bias_initializer,
@@ -137,14 +143,70 @@ public:
   }
 
   Tensor call(const Tensor &x, const CallOptions &) override {
-    Tensor y = einsum(text, x, kernel);
+    Tensor y = kernel.productWith(
+        x, {.product =
+                [this](const Tensor &input, const Tensor &matrix) {
+                  return einsum(text, input, matrix);
+                },
+            .inputDims =
+                [this](const Tensor &input) {
+                  return summedDimsOf(input.shape());
+                },
+            .kernelDims = scaledDims(),
+            .scales =
+                [this](const Tensor &ofInput, const Tensor &ofKernel) {
+                  return einsum(scaleEquation(),
+                                squeeze(ofInput, summedDimsOf(ofInput.shape())),
+                                ofKernel);
+                }});
     if (bias.defined())
       y = y + bias;
     return own.activation ? own.activation(y) : y;
   }
 
+  Kernel &ownKernel() override { return kernel; }
+  std::vector<int64_t> scaledDims() const override {
+    std::vector<int64_t> dims;
+    for (size_t i = 0; i < equation.kernel.size(); ++i)
+      if (!isInResult(equation.kernel[i]))
+        dims.push_back(int64_t(i));
+    return dims;
+  }
+
 private:
   using Elided = DenseEquation::Elided;
+
+  bool isInResult(char letter) const {
+    return equation.output.find(letter) != std::string::npos;
+  }
+  /// The dims of an input that are summed over.
+  std::vector<int64_t> summedDimsOf(const Shape &input) const {
+    std::vector<int64_t> dims;
+    for (size_t i = 0; i < equation.input.size(); ++i)
+      if (!isInResult(equation.input[i]))
+        dims.push_back(dimOfInput(i, input));
+    return dims;
+  }
+  /// The equation without the letters that are summed over.
+  std::string scaleEquation() const {
+    auto inResult = [&](std::string letters) {
+      std::erase_if(letters, [&](char letter) { return !isInResult(letter); });
+      return letters;
+    };
+    auto withDots = [&](std::string letters) {
+      switch (equation.elided) {
+      case Elided::None:
+        return letters;
+      case Elided::Left:
+        return "..." + letters;
+      case Elided::Right:
+        return letters + "...";
+      }
+      return letters;
+    };
+    return fmt::format("{},{}->{}", withDots(inResult(equation.input)),
+                       inResult(equation.kernel), withDots(equation.output));
+  }
   using Sizes = std::map<char, int64_t>; ///< of letters; -1: not known
 
   int64_t dimOfInput(size_t letter, const Shape &input) const {
@@ -221,7 +283,8 @@ private:
   const std::string text;
   const Shape outputShape;
   DenseEquation equation;
-  DVariable kernel, bias;
+  Kernel kernel{*this, "kernel"};
+  DVariable bias;
 };
 
 } // namespace

@@ -15,6 +15,10 @@ struct LayerImpl::State {
     DVariable variable;
     regularizers::Regularizer regularizer;
     bool isWeight; ///< or other state
+    /// Not given to optimizers, though the variable is trainable.
+    bool isFrozen = false;
+
+    bool isTrained() const { return variable.trainable() && !isFrozen; }
   };
   struct Part {
     std::string name; ///< among the parts of this layer
@@ -58,6 +62,10 @@ struct LayerImpl::State {
   bool hasOwnPolicy = false;
 
   static State &of(const LayerImpl &impl) { return *impl.state; }
+  static DVariable addWeight(LayerImpl &impl, const std::string &name,
+                             const Shape &shape, const WeightOptions &options) {
+    return impl.add_weight(name, shape, options);
+  }
   void addLoss(const Tensor &loss) {
     std::lock_guard lock(mutex);
     added.push_back(loss);

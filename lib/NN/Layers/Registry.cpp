@@ -20,7 +20,8 @@ static Names<MakeLayer> &knownLayers() {
          {coreLayers(), shapeLayers(), convolutionalLayers(),
           normalizationLayers(), attentionLayers(), recurrentLayers(),
           transposedLayers(), noiseLayers(), pointwiseLayers(),
-          operatorLayers(), einsumLayers(), preprocessingLayers()})
+          operatorLayers(), einsumLayers(), preprocessingLayers(), textLayers(),
+          spectrogramLayers()})
       for (auto &[name, make] : list)
         known.add(name, make);
     return true;

@@ -21,5 +21,7 @@ LayerList pointwiseLayers();
 LayerList operatorLayers();
 LayerList einsumLayers();
 LayerList preprocessingLayers();
+LayerList textLayers();
+LayerList spectrogramLayers();
 
 } // namespace meshloom::detail

@@ -51,7 +51,7 @@ void collect(const Layer &layer, const std::string &prefix, bool onlyTrainable,
   if (onlyTrainable && !state.trainable)
     return;
   for (const LayerImpl::State::Weight &weight : state.weights)
-    if (!onlyTrainable || weight.variable.trainable())
+    if (!onlyTrainable || weight.isTrained())
       found.add(prefix + weight.name, weight.variable, weight.isWeight);
   for (const LayerImpl::State::Part &part : state.parts) {
     const std::string path = prefix + part.name + "/";
@@ -365,7 +365,7 @@ std::vector<Tensor> Layer::losses() const {
     losses.insert(losses.end(), state.added.begin(), state.added.end());
     if (state.trainable)
       for (const LayerImpl::State::Weight &weight : state.weights)
-        if (weight.regularizer && weight.variable.trainable())
+        if (weight.regularizer && weight.isTrained())
           losses.push_back(weight.regularizer(weight.variable));
   }
   return losses;

@@ -110,4 +110,15 @@ public:
                             RandomValueOptions options = {});
 };
 
+/// Images, each mixed with another one of the batch by a weight of its own,
+/// drawn from the beta distribution (Zhang et al., "mixup: Beyond Empirical
+/// Risk Minimization", 2018). Called on {images, labels} by call_many it mixes
+/// labels [batch, classes] of floats by the same weights.
+class MixUp : public Layer {
+public:
+  /// Weights are of Beta(alpha, alpha). Throws meshloom::Error if alpha is not
+  /// positive.
+  explicit MixUp(double alpha = 0.2, AugmentationOptions options = {});
+};
+
 } // namespace meshloom::layers

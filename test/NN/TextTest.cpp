@@ -1,0 +1,183 @@
+// Layers of texts give the numbers of Keras 3.15 on TensorFlow 2.21, and are
+// the same when they are made again from their configs.
+#include "../API/Testing.h"
+
+#include "meshloom/NN/Layers/Text.h"
+
+#include "meshloom/Data/Dataset.h"
+
+namespace meshloom {
+namespace {
+
+using namespace layers;
+using Ids = std::vector<int64_t>;
+
+Ids ids(const Tensor &x) {
+  return x.to_vector<int64_t>();
+}
+std::vector<float> floats(const Tensor &x) {
+  return x.to_vector<float>();
+}
+const std::vector<Texts> documents{{"a", "c", "d"}, {"d", "z", "b"}};
+
+TEST(TextTest, AVocabularyIsByFrequencyThenByText) {
+  const StringLookup lookup;
+  lookup.adapt(documents);
+  EXPECT_EQ(lookup.get_vocabulary(), (Texts{"[UNK]", "d", "z", "c", "b", "a"}));
+  const Tensor y = lookup(std::vector<Texts>{{"a", "x"}, {"z", "d"}});
+  EXPECT_EQ(y.shape(), (Shape{2, 2}));
+  EXPECT_EQ(ids(y), (Ids{5, 0, 2, 1}));
+  EXPECT_EQ(lookup("c").rank(), 0);
+  EXPECT_EQ(lookup.to_tokens(y), (Texts{"a", "[UNK]", "z", "d"}));
+}
+
+// Several indices of unknown tokens: FarmHash says which.
+TEST(TextTest, UnknownTokensAreSpreadByHash) {
+  const StringLookup lookup(
+      {.max_tokens = 6, .num_oov_indices = 3, .mask_token = ""});
+  lookup.adapt(documents);
+  EXPECT_EQ(lookup.get_vocabulary(),
+            (Texts{"", "[UNK]", "[UNK]", "[UNK]", "d", "z"}));
+  EXPECT_EQ(ids(lookup(std::vector<Texts>{{"a", "x", "", "hello"},
+                                          {"z", "d", "q", "abc"}})),
+            (Ids{1, 3, 0, 2, 5, 4, 3, 3}));
+}
+
+TEST(TextTest, VectorsSayWhichTokensARowHas) {
+  const Texts row{"d", "d", "x", "", "a"};
+  auto values = [&](const std::string &mode) {
+    const StringLookup lookup({.max_tokens = 8,
+                               .mask_token = "",
+                               .output_mode = mode,
+                               .pad_to_max_tokens = true});
+    lookup.adapt({{"a", "c", "d"}, {"d", "z", "b"}, {"d", "d", "a"}});
+    // The same again from the config.
+    const Layer again = Layer::from_config(lookup.config());
+    EXPECT_EQ(again.config().to_json(), lookup.config().to_json());
+    return floats(lookup(row));
+  };
+  EXPECT_EQ(values("multi_hot"), (std::vector<float>{1, 1, 1, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(values("count"), (std::vector<float>{1, 2, 1, 0, 0, 0, 0, 0}));
+  const std::vector<float> weighted = values("tf_idf");
+  EXPECT_NEAR(weighted[0], 0.8003271, 1e-6);
+  EXPECT_NEAR(weighted[1], 1.1192316, 1e-6);
+  EXPECT_NEAR(weighted[2], 0.6931472, 1e-6);
+  std::vector<float> oneHot(40);
+  oneHot[1] = oneHot[9] = oneHot[16] = oneHot[34] = 1;
+  EXPECT_EQ(values("one_hot"), oneHot);
+}
+
+const Texts texts{"The quick, BROWN fox!", "jumped over the lazy dog's back",
+                  "the end."};
+const Texts questions{"the fox and the dog's  end", "Fox"};
+
+Tensor vectorized(TextVectorizationOptions options) {
+  const TextVectorization layer(std::move(options));
+  layer.adapt(texts);
+  return layer(questions);
+}
+
+TEST(TextTest, TextsBecomeRowsOfTokens) {
+  EXPECT_EQ(ids(vectorized({})), (Ids{2, 7, 1, 2, 9, 8, 7, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(ids(vectorized({.output_sequence_length = 4})),
+            (Ids{2, 7, 1, 2, 7, 0, 0, 0}));
+  EXPECT_EQ(ids(vectorized({.standardize = "none"})),
+            (Ids{2, 1, 1, 2, 9, 1, 1, 0, 0, 0, 0, 0}));
+  const Ids characters =
+      ids(vectorized({.standardize = "lower", .split = "character"}));
+  EXPECT_EQ(Ids(characters.begin(), characters.begin() + 8),
+            (Ids{5, 6, 3, 2, 28, 4, 17, 2}));
+  EXPECT_EQ(
+      ids(vectorized({.max_tokens = 9, .ngrams = {1, 2}})),
+      (Ids{2, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
+}
+
+TEST(TextTest, TextsBecomeVectors) {
+  EXPECT_EQ(floats(vectorized({.output_mode = "multi_hot"})),
+            (std::vector<float>{1, 1, 0, 0, 0, 0, 1, 1, 1, 0, 0,
+                                0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0}));
+  const std::vector<float> counts = floats(vectorized(
+      {.max_tokens = 20, .output_mode = "count", .pad_to_max_tokens = true}));
+  EXPECT_EQ(counts.size(), 40u);
+  EXPECT_EQ(counts[1], 2);
+  const std::vector<float> weights =
+      floats(vectorized({.output_mode = "tf_idf"}));
+  EXPECT_NEAR(weights[0], 0.8806232, 1e-6);
+  EXPECT_NEAR(weights[1], 1.1192316, 1e-6);
+  EXPECT_NEAR(weights[6], 0.9162908, 1e-6);
+}
+
+data::Dataset<std::string> datasetOf(const Texts &elements) {
+  return data::from_generator([=] {
+    return [=, i = size_t(0)]() mutable -> std::optional<std::string> {
+      return i < elements.size() ? std::optional(elements[i++]) : std::nullopt;
+    };
+  });
+}
+
+TEST(TextTest, LayersOfTextsWorkInDatasets) {
+  const TextVectorization layer({.output_sequence_length = 3});
+  layer.adapt(datasetOf(texts));
+  const auto rows =
+      datasetOf(questions)
+          .map([=](const std::string &text) { return layer(text); })
+          .batch(2);
+  for (const Tensor &batch : rows)
+    EXPECT_EQ(ids(batch), (Ids{2, 7, 1, 7, 0, 0}));
+}
+
+TEST(TextTest, HashesAreThoseOfKeras) {
+  const std::vector<Texts> rows{{"A", "B"}, {"", "D"}};
+  EXPECT_EQ(ids(Hashing(5)(rows)), (Ids{4, 3, 3, 0}));
+  EXPECT_EQ(ids(Hashing(5, {.salt = {133}})(rows)), (Ids{4, 3, 2, 3}));
+  EXPECT_EQ(ids(Hashing(5, {.salt = {133, 137}})(rows)), (Ids{4, 0, 0, 2}));
+  EXPECT_EQ(ids(Hashing(5, {.mask_value = ""})(rows)), (Ids{1, 1, 0, 4}));
+  EXPECT_EQ(floats(Hashing(5, {.output_mode = "count"})(rows)),
+            (std::vector<float>{0, 0, 0, 1, 1, 1, 0, 0, 1, 0}));
+  EXPECT_EQ(ids(Hashing(7)(tensor({{1, -2}, {30, 400}}))), (Ids{5, 0, 0, 4}));
+  // All lengths that the hash treats in ways of their own.
+  std::string digits;
+  for (int i = 0; i < 13; ++i)
+    digits += "0123456789";
+  const Texts lengths{"",
+                      "a",
+                      "abc",
+                      "abcd",
+                      "hello",
+                      "longer text of 22 byte",
+                      "exactly sixteen!",
+                      "a text of thirty two characters!",
+                      "a text that has more than thirty-two characters",
+                      std::string(64, 'x'),
+                      digits.substr(0, 70),
+                      digits,
+                      "Gr\xc3\xbc\xc3\x9f"
+                      "e"};
+  constexpr int64_t bins = int64_t(1) << 62;
+  EXPECT_EQ(ids(Hashing(bins)(lengths)),
+            (Ids{1936946117179621455, 3694432073954588131, 2640714258260161385,
+                 1897425971756105985, 3786372426573024488, 3874774234449183449,
+                 180885555314056134, 3296738779259461529, 2717565429744681602,
+                 2304502108871267256, 650192320029534232, 1497403020669705476,
+                 4532040665262223651}));
+  EXPECT_EQ(ids(Hashing(bins, {.salt = {133, 137}})(lengths)),
+            (Ids{316627932347062996, 2466253977694453450, 2288159068006480041,
+                 3196519216900852167, 1067426241479190957, 2025125292157906132,
+                 1512810848636992941, 3623396280985543499, 2014679518185133731,
+                 3649777762800071089, 4157048865023803758, 145561070717970773,
+                 1260636426907473653}));
+}
+
+TEST(TextTest, WhatDoesNotFitIsSaid) {
+  EXPECT_ERROR(StringLookup()("a"), HAS("adapt or set_vocabulary"));
+  EXPECT_ERROR(StringLookup({.vocabulary = {"a", "a"}}), HAS("'a' twice"));
+  EXPECT_ERROR(StringLookup({.num_oov_indices = 0, .vocabulary = {"a"}})("b"),
+               HAS("'b' is not in the vocabulary"));
+  EXPECT_ERROR(StringLookup({.output_mode = "twice"}), HAS("'twice'"));
+  EXPECT_ERROR(Hashing(0), HAS("positive num_bins"));
+  const Layer layer = Hashing(3);
+  EXPECT_ERROR(layer(ones({2})), HAS("takes texts"));
+}
+
+} // namespace
+} // namespace meshloom
