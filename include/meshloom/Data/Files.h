@@ -8,6 +8,20 @@
 
 namespace meshloom::data {
 
+/// The name of a file, in a list of several.
+class FileName {
+public:
+  /// Throws meshloom::Error if it is null.
+  FileName(const char *path) : path(textOrThrow(path, "a file's name")) {}
+  /// A file has a name.
+  FileName(std::nullptr_t) = delete;
+  /// A string or a path.
+  template <std::convertible_to<std::filesystem::path> P>
+    requires(!std::is_pointer_v<std::decay_t<P>>)
+  FileName(const P &path) : path(path) {}
+  std::filesystem::path path; ///< as given
+};
+
 /// One file, or several in order.
 class FileNames {
 public:
@@ -23,8 +37,10 @@ public:
   FileNames(std::vector<std::filesystem::path> paths)
       : paths(std::move(paths)) {}
   /// Several.
-  FileNames(std::initializer_list<std::filesystem::path> paths)
-      : paths(paths) {}
+  FileNames(std::initializer_list<FileName> names) {
+    for (const FileName &name : names)
+      paths.push_back(name.path);
+  }
   std::vector<std::filesystem::path> paths; ///< in order
 };
 

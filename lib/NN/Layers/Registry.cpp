@@ -1,6 +1,7 @@
 // Layers by the names of their classes: what they are saved as, and made again
 // from.
 #include "Registry.h"
+#include "../ForeignErrors.h"
 #include "../Models/ModelConfig.h"
 #include "../Names.h"
 #include "Fields.h"
@@ -66,7 +67,7 @@ Config Layer::config() const {
   return config;
 }
 
-Layer Layer::from_config(const Config &config) {
+static Layer layerOf(const Config &config) {
   const std::string &class_name = config.at("class_name").as_string();
   const Config &own = config.at("config");
   std::optional<mixed_precision::PolicyScope> policy;
@@ -92,6 +93,11 @@ Layer Layer::from_config(const Config &config) {
     layer.build_many(inputs);
   }
   return layer;
+}
+
+Layer Layer::from_config(const Config &config) {
+  return detail::withOwnErrors("[from_config] the config of a layer",
+                               [&] { return layerOf(config); });
 }
 
 } // namespace meshloom

@@ -1,6 +1,7 @@
 // Models of Keras's JSON: each of its layers becomes the config of ours, and
 // its graph is called again. See KerasModel.h.
 #include "meshloom/NN/State/KerasModel.h"
+#include "../ForeignErrors.h"
 #include "../Layers/LayerState.h"
 
 #include "meshloom/API/NameScope.h"
@@ -574,8 +575,11 @@ Model modelOf(const Config &keras) {
 } // namespace
 
 Model model_from_json(std::string_view json, std::source_location where) {
-  return detail::atLine(
-      where, [&]() -> Model { return modelOf(Config::parse(json)); });
+  return detail::atLine(where, [&]() -> Model {
+    return detail::withOwnErrors("[model_from_json] the model", [&]() -> Model {
+      return modelOf(Config::parse(json));
+    });
+  });
 }
 
 } // namespace meshloom
