@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The command line of a benchmark: options in the form --name=value, or --name
 // alone. A CLI library of templates takes longer to compile than most
 // benchmarks.

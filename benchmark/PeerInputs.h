@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The inputs that every peer program makes, as functions of (seed, index): see
 // benchmark/peers/common.py. Losses can be compared across all of them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The layers of the peers' MLP, with the weights that all of them start from.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What tracing and compiling cost, by the number of ops: no step is run. One
 // JSON line for each CASE; MESHLOOM_TIMING=1 prints the passes beside it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Training steps of conv nets through the user API: beside those of
 // peers/jax_conv.py and peers/torch_conv.py (cnn, resnet50) and
 // peers/jax_bench.py (convnet), with the same inputs and losses.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The heavy operations of the conv net of the TPU guide (3x3 VALID
 // convolutions, 28x28 1 -> 256 and 26x26 256 -> 256), forward, data gradient
 // and weight gradient: through the user API on virtual devices, and in oneDNN

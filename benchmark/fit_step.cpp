@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What fit costs beside the step that it runs: the same step as a compiled
 // function that is called by hand, in fit, in fit with many steps a call, and,
 // on several devices, under MirroredStrategy and in a loop of strategy.run. In

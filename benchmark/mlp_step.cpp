@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The tutorial's training step (784-700 relu, 700-10 relu, 10-10, sparse
 // softmax cross entropy, Adam) through the user API, and the overhead of small
 // calls.

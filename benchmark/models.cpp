@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Training steps of the examples' models, and decoding with a cache, with the
 // inputs and weights that benchmark/peers/models_jax.py and models_torch.py
 // make, so that losses agree. One JSON line for scripts/compare:

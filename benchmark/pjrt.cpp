@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a call costs on a PJRT plug-in: a tiny add through the platform and
 // through the plug-in's C API alone, on one device and on eight. The plug-in is
 // MESHLOOM_PJRT_CPU_PLUGIN, else what PJRT_NAMES_AND_LIBRARY_PATHS names.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The virtual-CPU runtime alone, on Programs written by hand: what a call, a
 // phase, an all_reduce and a load cost. Kernels are plain C++ functions.
 #include "meshloom/Runtime/Backends/CPU/CPUClient.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One of n processes that share a mesh: joins the others, takes the times of
 // what they do together and counts what it holds for that. scripts/scale starts
 // it for many n and prints a table.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // All-reduce between processes of this host beside Gloo's, in one run: the
 // processes do both in turn, so that other load meets both alike.
 //

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Writes OUTPUT, a C++ file with a digest of the files that LIST names: what
 # compiled programs are made by. Left alone where it says so already.
 #   cmake -DROOT=... -DLIST=... -DOUTPUT=... -P BuildId.cmake

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The few commands that Meshloom's CMakeLists are written in.
 
 # meshloom_add_pch(Name HEADERS <a> ... [OPTIONS option ...] [LINK lib ...] [DEPENDS

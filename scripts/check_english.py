@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Counts, in each room, names that say nothing and half sentences, against
 scripts/english_limits.json: no count may rise.
 

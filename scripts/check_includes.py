@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks that every include obeys the layer table of docs/Architecture.md, and
 that the table here allows no layer one that stands below it there.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks that each source file says its licence in a line that tools read.
 
   check_spdx.py            fails where a file has no such line, and names it

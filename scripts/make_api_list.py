@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes docs/Reference.md: one line for each public function and type, from the
 doc comments of the headers that Meshloom.h includes.
 

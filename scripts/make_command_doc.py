@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes docs/CommandLine.md: the help texts of the tools.
 
   make_command_doc.py BUILD            writes it

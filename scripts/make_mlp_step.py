@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes the training step of TensorFlow's "DTensor with Core APIs" tutorial as
 dtensor ops: forward, backward and Adam. The texts are test/Programs/
 mnist_mlp_step*.mlir.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes docs/Pipeline.md: one small program after every pass.
 
   make_pipeline_doc.py BUILD            writes it

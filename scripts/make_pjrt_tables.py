@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes the tables of the PJRT C API, AbiTables.inc, from Slots.txt and Structs.txt.
 
     scripts/make_pjrt_tables.py           write it

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes the op and pass reference, docs/Ops and docs/Passes, from the .td files.
 
     scripts/make_reference_docs.py           write them

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Folders of tests: empty at the start, gone at the end, and nobody else's,
 // however many run the same test at once.
 #pragma once

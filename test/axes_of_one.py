@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """axes_of_one.py MESH_OPT FOLDER...: axes of one device cost nothing.
 
 Every program below the folders (StableHLO with Shardy, or dtensor) is partitioned twice under

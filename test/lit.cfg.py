@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # lit configuration of all .mlir tests. Run one folder by hand:
 #   python3 /usr/lib/llvm-19/build/utils/lit/lit.py -v BUILD/test/Dialect
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Programs on one device: texts whose meshes have it alone, for plug-ins that have no more."""
 import re
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // FiniteRange: checks the number of an option of a command line. CLI::Range
 // lets nan through, which is neither less than its first number nor more than
 // its last.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The conv nets of conv_step.cpp: their weights' shapes in the order in which
 they are used, and the numbers in them."""
 import numpy as np

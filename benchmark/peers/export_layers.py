@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes train steps of n layers as StableHLO with Shardy annotations, and says
 how long JAX takes to trace and to compile them.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """JAX on one CPU device: training steps of conv nets, channels last.
 
   python jax_conv.py cnn      --batch 64

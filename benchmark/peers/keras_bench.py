@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Keras on TensorFlow: fit under MirroredStrategy over N virtual CPUs.
 
   python keras_bench.py line|mlp|convnet --devices 8 --batch 32 --steps 100

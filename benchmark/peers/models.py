@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Shapes of the models of examples/gpt2, vit and lstm, in the order in which
 benchmark/models.cpp fills their weights: weight k is uniform by seed 100 + k,
 vectors are ones (scales) or zeros."""

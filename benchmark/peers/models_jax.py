@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The models of examples/ in JAX on one CPU device, or on several by batch.
 
   python models_jax.py gpt2   --size small [--batch 4] [--steps 10]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The models of examples/ in PyTorch on one CPU, eager or with torch.compile.
 
   python models_torch.py gpt2 --size small [--compile]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """PyTorch on CPU, one process: training steps of conv nets, eager or compiled.
 
   python torch_conv.py cnn      --batch 64 [--compile] [--nchw]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A convolutional network with batch normalization and a shortcut, trained on
 // drawn digits under any strategy: losses do not depend on the replicas.
 #include "../options/StrategyOptions.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TensorFlow's guide "Distributed training with TensorFlow", its own training
 // loop: a model of one unit learns that 1 is 1, each replica on its part of a
 // batch, with gradients summed over the replicas. Prints 20 losses over a

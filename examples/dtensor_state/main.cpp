@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What TensorFlow's tutorial "DTensor with Core APIs" ends with, and leaves
 // open: variables with layouts are checkpointed and restored, under the same
 // mesh or another one, and a function is exported with its variables' layouts.

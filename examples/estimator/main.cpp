@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The first program of TensorFlow's guide to migrating training on several
 // workers: an estimator that is trained and evaluated, here twice, so that the
 // second call goes on from the folder of the first one. Started once for each

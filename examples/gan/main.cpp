@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A generative adversarial network (Goodfellow et al., 2014): two models, two
 // optimizers and two tapes in one compiled step. The generator learns to make
 // points on a circle of eight clouds from noise, the discriminator to tell them

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // GPT-2's blocks, its loss and its decoding of one token; see Model.h.
 #include "Model.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // GPT-2 (Radford et al., 2019), with the names and shapes of its published
 // weights: model.safetensors of openai-community/gpt2 loads as it is.
 #pragma once

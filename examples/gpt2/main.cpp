@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Trains GPT-2 on a text and lets it go on writing, token by token with a
 // cache.
 #include "../options/Options.h"

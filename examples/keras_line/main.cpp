@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The first program of TensorFlow's guide "Distributed training": Keras's fit
 // on a line. All examples are x = 1, y = 1, so a step of SGD multiplies the
 // loss by 0.96^2, whatever the strategy, and the numbers that are printed are

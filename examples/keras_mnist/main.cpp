@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The program of Keras's guide to training on several GPUs: an MLP for MNIST
 // that is fit and evaluated, and training that is started again from the newest
 // model in a folder.

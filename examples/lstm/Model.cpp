@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LSTM layers as a scan over time; see Model.h.
 #include "Model.h"
 

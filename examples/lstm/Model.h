@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A language model of LSTM layers (Zaremba et al., 2014; Hochreiter and
 // Schmidhuber, 1997), with PyTorch's names and shapes of weights.
 #pragma once

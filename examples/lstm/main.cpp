@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Trains an LSTM on the words of a text.
 #include "../options/Options.h"
 #include "Model.h"

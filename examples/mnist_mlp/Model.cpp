@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The model of TensorFlow's tutorial "DTensor with Core APIs".
 #include "Model.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The tutorial's model: dense layers, laid out for data and tensor parallelism.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reads the command line with the standard library alone, as examples see no
 // more than a user does.
 #include "Options.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Draws "Epoch 0 [=====>    ] 23/40 loss 0.41".
 #include "Progress.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A progress bar on a terminal; nothing where the output is a file.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reports on a compiled step, from ConcreteFunction's introspection.
 #include "Report.h"
 

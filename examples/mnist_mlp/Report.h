@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the example says about a compiled step: layouts, collectives, and what
 // another mesh changes about them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Trains the MLP of TensorFlow's tutorial "DTensor with Core APIs" on virtual
 // CPUs or the devices of another platform: data parallel by default, any other
 // mesh on request.

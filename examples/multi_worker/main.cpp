@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The program of TensorFlow's guide to migrating training on several workers,
 // with MultiWorkerMirroredStrategy: start it once for each worker,
 //

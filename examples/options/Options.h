@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The command line of the model examples: which size, on which devices, from
 // which weights.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The command line of the training examples: --strategy and --replicas, and the
 // example's own options.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The parameter server program of TensorFlow's guide "Migrate multi-worker CPU
 // training": fit on a line, by workers that do not wait for each other, with
 // variables on parameter servers.

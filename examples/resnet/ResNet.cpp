@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The model; see ResNet.h.
 #include "ResNet.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ResNet (He, Zhang, Ren and Sun, 2015) with bottlenecks, its strides in the
 // 3x3 convolutions as in torchvision, whose names its variables have:
 // "layer1.0.conv1/kernel", "layer1.0.bn1/scale".

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Trains a ResNet-50 on CIFAR-10's binary files (records of a label and 3 x 32
 // x 32 bytes), data parallel over virtual CPUs:
 //

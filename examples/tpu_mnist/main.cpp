@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TensorFlow's guide "Use TPUs": a convolutional net learns digits, by fit with
 // one step and with many a call, and in a training loop of its own: metrics are
 // updated in the replicas, read outside and reset each epoch, and one call of

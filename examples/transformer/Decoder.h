@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A decoder-only transformer as layers: a model of code whose attention keeps
 // keys and values while it writes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Trains a decoder-only transformer to predict the next byte of a text, then
 // writes with a cache of keys and values. Under a strategy it is data parallel;
 // --megatron adds Megatron's layouts, --fsdp cuts every weight over the batch's

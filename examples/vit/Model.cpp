@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The vision transformer; see Model.h.
 #include "Model.h"
 

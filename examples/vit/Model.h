@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The vision transformer (Dosovitskiy et al., 2020), with the names and shapes
 // of timm's weights: model.safetensors of timm/vit_small_patch16_224 loads as
 // it is.

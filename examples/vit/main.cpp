@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Trains a vision transformer to tell digits, or images of a file, apart.
 #include "../options/Options.h"
 #include "Model.h"

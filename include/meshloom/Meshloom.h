@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // All of Meshloom's user API: global tensors with layouts over a mesh of
 // devices, ops, functions, gradients, layers and optimizers. Needs C++20 and
 // the standard library only.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What processes compare before they run a program together for the first time:
 // one in which they exchange messages. A rank may run any other one alone.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // See Cache.h.
 #include "meshloom/API/Cache.h"
 

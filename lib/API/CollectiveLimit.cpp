@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Limits of traces are attributes of their modules.
 #include "meshloom/API/CollectiveLimit.h"
 

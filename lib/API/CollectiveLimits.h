@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The limits of the collectives of what was traced.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a compiled function tells about itself.
 #include "meshloom/API/ConcreteFunction.h"
 #include "Engine.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Making and sharing contexts, see Contexts.h.
 #include "Contexts.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The MLIR contexts that the API builds and compiles in.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Regions of dtensor.while and dtensor.case, traced by moving the insertion
 // point of the trace into them.
 #include "meshloom/API/ControlOps.h"

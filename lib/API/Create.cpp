@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Making tensors, see Create.h.
 #include "meshloom/API/Create.h"
 #include "Operands.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The user's ops and gradients; see CustomOps.h. A gradient's rule is kept with
 // Autodiff: it runs while the gradient is being built, in whatever trace that
 // is, with the trace's ops going where the gradient's go.

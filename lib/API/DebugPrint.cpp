@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // debug_print: a dtensor.callback whose function every runtime knows.
 #include "meshloom/API/DebugPrint.h"
 

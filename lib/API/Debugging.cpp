@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Checks of values: a dtensor.callback whose function every runtime knows.
 #include "meshloom/API/Debugging.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // DeviceCut: a function whose values are on several sets of devices, as a list
 // of programs, each on one of them, and of values that move between them.
 //

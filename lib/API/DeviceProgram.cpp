@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Compiling and running what a trace became, see DeviceProgram.h.
 #include "DeviceProgram.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // DeviceProgram: what a trace is compiled to. Mostly one executable; where the
 // values of the trace are on several sets of devices, one for each part of it
 // (see DeviceCut.h), which are launched one after the other. Launches do not

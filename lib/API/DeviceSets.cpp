@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Numbers of sets of devices, and where ops run, see DeviceSets.h.
 #include "DeviceSets.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The sets of devices that the values of a function are on.
 //
 // A function's arguments are on the devices of their meshes; an op is where its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Connecting platforms, listing their devices, and TPUs.
 #include "Devices.h"
 #include "Node.h"

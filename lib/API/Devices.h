@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The platforms that the user connected, by the type of their devices.
 #pragma once
 

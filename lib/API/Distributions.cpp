@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Distributions made of uniform and normal numbers; see Distributions.h.
 //
 // Rejection repeats for all elements until each has been accepted once: an

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // einsum as diagonals, sums, products of two (dot_general) and a transposition.
 #include "meshloom/API/Einsum.h"
 

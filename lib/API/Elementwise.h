@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What elementwise ops of the API are made of: checks, calls, broadcasting.
 #pragma once
 

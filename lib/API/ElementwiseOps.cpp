@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Ops on one element at a time.
 #include "Elementwise.h"
 #include "meshloom/API/Ops.h"

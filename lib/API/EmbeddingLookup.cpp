@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Embeddings of rows of ids: a gather, weights and sums by segments; see
 // EmbeddingLookup.h.
 #include "meshloom/API/EmbeddingLookup.h"

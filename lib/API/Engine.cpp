@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Running one op, see Engine.h.
 #include "Engine.h"
 #include "Contexts.h"

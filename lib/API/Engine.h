@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One op of the API: in a trace it adds dtensor ops, else it runs at once, as a
 // compiled one-op Program found by (builder, options, types, layouts).
 #pragma once

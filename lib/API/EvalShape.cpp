@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // eval_shape: a trace that is thrown away, see EvalShape.h.
 #include "meshloom/API/EvalShape.h"
 #include "Contexts.h"

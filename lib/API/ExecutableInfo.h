@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What functions and saved functions tell about what runs.
 #pragma once
 

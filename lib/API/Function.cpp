@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // function, call_with_layout and init_scope: tracing, and finding what was
 // traced before.
 #include "meshloom/API/Function.h"

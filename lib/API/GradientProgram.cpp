@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Replaying a slice, differentiating it, and reading the values that it had.
 #include "GradientProgram.h"
 

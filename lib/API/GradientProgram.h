@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // GradientProgram: the program that computes gradients of recorded ops.
 #pragma once
 

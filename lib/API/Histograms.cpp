@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Binary search for many values at the same time, and counts by scatters; see
 // Histograms.h.
 #include "meshloom/API/Histograms.h"

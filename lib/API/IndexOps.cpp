@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Padding, gathers, scatters, sorts: dtensor ops with NumPy's and TensorFlow's
 // conventions.
 #include "meshloom/API/IndexOps.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Gathers and scatters for ops that are made of others and know what they pick.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Factorizations, triangular equations and Fourier transforms.
 #include "meshloom/API/LinalgOps.h"
 

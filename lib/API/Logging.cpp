@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Messages for the user, see Logging.h.
 #include "meshloom/API/Logging.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Functions of matrices made of products, equations and singular values.
 #include "MatrixOperands.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the API's linear algebra shares: matrices as operands, and pieces of its
 // ops' bodies.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Devices, meshes and this thread's default mesh.
 #include "meshloom/API/Mesh.h"
 #include "Devices.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The names of parts, joined; see NameScope.h.
 #include "meshloom/API/NameScope.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a Tensor and a DVariable point to, and the state of a thread: traces,
 // tapes and default meshes.
 #pragma once

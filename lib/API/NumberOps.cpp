@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Ops on bits and on complex numbers, and special functions.
 #include "Elementwise.h"
 

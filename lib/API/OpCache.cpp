@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Finding compiled ops, and forgetting those that were not used for longest.
 #include "OpCache.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // OpCache: compiled programs of ops outside of functions.
 #pragma once
 

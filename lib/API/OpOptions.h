@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the builder of an op gets beside its operands, as a part of the key by
 // which the compiled op is found: so a builder can depend on nothing that the
 // key does not say.

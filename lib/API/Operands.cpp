@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Checks and conversions of operands, see Operands.h.
 #include "Operands.h"
 #include "SharedValues.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the bodies of the API's ops share: operands of one type and shape.
 #pragma once
 

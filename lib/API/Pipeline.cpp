@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pipelines: tasks in the order of a schedule, each a part of the function, see
 // DeviceCut.h. Devices take their parts in that order, and begin with one as
 // soon as what it needs is there.

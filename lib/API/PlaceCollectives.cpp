@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Collectives between the places of a map: ops of its region.
 #include "Operands.h"
 

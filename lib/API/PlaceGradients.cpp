@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The user's gradients in maps, see PlaceGradients.h.
 #include "PlaceGradients.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Gradients that users give, of functions that were traced in a map: what the
 // vectoriser made of such a function has a rule that maps the user's.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tracing a map, see Places.h.
 #include "Places.h"
 

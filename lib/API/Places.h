@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A map being traced: its region or regions, and what becomes of them when the
 // function has returned.
 #pragma once

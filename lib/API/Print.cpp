@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tensors as text: like NumPy prints arrays, and which device holds what.
 #include "Node.h"
 

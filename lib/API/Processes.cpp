@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Joining, naming and leaving the processes of a program.
 #include "Processes.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The processes that run this program, as the API's sources see them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Scopes over the runtime's profiler.
 #include "meshloom/API/Profile.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Ragged tensors: rows found by running counts and scatters; see Ragged.h.
 #include "meshloom/API/Ragged.h"
 

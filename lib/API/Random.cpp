@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random tensors, see Random.h.
 #include "meshloom/API/Random.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Patterns of einops, as a reshape that splits dims, a transposition or
 // reduction, and a reshape that joins them; see Rearrange.h.
 #include "meshloom/API/Rearrange.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What loops, branches and regions of other kinds share: the trace that they
 // are part of, and a case whose branches are traced.
 #pragma once

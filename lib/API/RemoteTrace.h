@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a trace finds out about variables of other processes, beside the trace
 // itself: updates of them, and what the function sees of them afterwards.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading and assigning variables that another process holds, see
 // RemoteVariables.h.
 #include "RemoteTrace.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The map of strategies: replicas whose values may have other numbers of rows.
 #include "Operands.h"
 #include "Places.h"

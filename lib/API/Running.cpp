@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Counting what runs, and waiting for it at the end, see Running.h.
 #include "Running.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Running: what uses the compiler or devices ends before the process does.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loading and running .mlprog files; see SavedFunction.h.
 #include "meshloom/API/SavedFunction.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Segments are scatters that reduce; see Segments.h.
 #include "meshloom/API/Segments.h"
 

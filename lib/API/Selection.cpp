@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A selection is a running count of what is selected, and a scatter of places
 // to where that says; see Selection.h.
 #include "meshloom/API/Selection.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Ops that move or pick elements.
 #include "Operands.h"
 #include "meshloom/API/Ops.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // vmap and shard_map: how values enter and leave a map.
 #include "meshloom/API/ShardMap.h"
 

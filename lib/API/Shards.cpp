@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What single devices hold of a tensor, see Shards.h.
 #include "meshloom/API/Shards.h"
 

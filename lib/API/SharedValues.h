@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Values that all processes are assumed to have alike.
 //
 // What a process puts on a mesh of several processes from its host, replicated,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Indexing, written as slices, reverses, gathers and reshapes; see SliceOps.h.
 #include "meshloom/API/SliceOps.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sparse tensors: products, sums and conversions as gathers and scatters of
 // their entries; see Sparse.h.
 #include "meshloom/API/Sparse.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Threads' state, clients, settings and the small accessors of Node.h.
 #include "Devices.h"
 #include "Node.h"

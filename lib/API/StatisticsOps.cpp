@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Moments, norms, medians and quantiles, made of reductions and a sort; see
 // StatisticsOps.h.
 #include "meshloom/API/StatisticsOps.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Gradients: in a trace by the reverse pass on the spot; outside by a program
 // of the recorded ops, to which the same pass is applied (GradientProgram).
 #include "Tape.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a GradientTape remembers. In a trace: nothing, the trace has it all.
 // Outside: the ops that ran, with their operands and results.
 #pragma once

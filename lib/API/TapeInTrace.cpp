@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Gradients in a trace: the reverse pass on the spot, body by body.
 //
 // A target may be made in the body of a loop, a branch or a mapped function

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Choosing records forwards and backwards, and numbering their values.
 #include "TapeSlice.h"
 

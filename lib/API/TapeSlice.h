@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TapeSlice: what of a tape's records a gradient is made of.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tensor's accessors, and reading values.
 #include "meshloom/API/Tensor.h"
 #include "Trace.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Building the traced function, see Trace.h.
 #include "Trace.h"
 

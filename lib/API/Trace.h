@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Trace: a function being built from the ops that its body runs, and the hidden
 // arguments (captured tensors, variables) found on the way.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Running a compiled function, see TracedFunction.h.
 #include "TracedFunction.h"
 #include "CollectiveLimits.h"

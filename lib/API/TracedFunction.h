@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TracedFunction: one signature of a `function`: its IR, its compiled program,
 // and where the program's arguments and results come from and go to.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What function transformations do with the tensors of structures.
 #include "meshloom/API/Transforms.h"
 

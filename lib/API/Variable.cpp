@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // DVariable: reading and assigning, in traces and at once.
 #include "meshloom/API/Variable.h"
 #include "DeviceSets.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The reverse pass: from outputs to inputs, each op once, after all its users.
 #include "meshloom/Autodiff/Autodiff.h"
 

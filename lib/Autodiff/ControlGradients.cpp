@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A case: a case on the same index, whose branches compute the branches again
 // and then their gradients.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Gradients of loops and branches: what buildGradients does at an op that runs
 // regions.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Gradients of convolutions, which are convolutions: that of lhs of the
 // result's gradient, spread out by the strides, with the kernel read backwards;
 // that of the kernel of lhs with the result's gradient, batch and features

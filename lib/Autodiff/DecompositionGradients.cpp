@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Gradients of decompositions, in closed form. Eigenvectors and singular
 // vectors of complex matrices are unique only up to phases; their gradients are
 // those of what does not depend on them. Where two eigenvalues or singular

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Gradient rules of the elementwise ops. Where a derivative does not exist they
 // give what JAX gives: half to each side of a tie of maximum and minimum, 0 for
 // abs at 0.

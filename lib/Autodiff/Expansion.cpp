@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Ops written out as other ops, differentiated in a block of their own in which
 // the operands are arguments: there nothing connects one operand with another,
 // so each gets its own part. The block's ops then move to where gradients are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Gradients of ops that equal other ops: an op is written out as ops that have
 // gradients, and those are taken.
 #pragma once

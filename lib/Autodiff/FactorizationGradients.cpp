@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Gradients of QR factorizations, in closed form: products and triangular
 // equations, no loop over the columns.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --dtensor-gradient: appends gradients of the first result to a function's
 // results.
 #include "Queries.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The dtensor ops that gradient rules are made of.
 #include "meshloom/Autodiff/GradientBuilder.h"
 

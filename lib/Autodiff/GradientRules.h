@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the files of gradients share: each has overloads of gradientOf, one for
 // each of its ops, which call OpGradient::give for the operands that want one,
 // and ends by attaching them.

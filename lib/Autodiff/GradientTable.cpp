@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which ops have a gradient: those of the files of gradients. Why others have
 // none.
 #include "meshloom/Dialect/DTensor/Callback.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Gradient rules of slices at run-time indices and of sorting.
 #include "GradientRules.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Gradient rules of matrix factorizations and Fourier transforms.
 #include "GradientRules.h"
 #include "meshloom/Autodiff/MatrixBuilder.h"

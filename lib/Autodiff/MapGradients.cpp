@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Gradients of the ops between the places of a map, as each place sees them:
 // what comes back to a place is the gradient of the sum over all places'
 // targets.

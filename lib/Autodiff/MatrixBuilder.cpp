@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Arithmetic with matrices, of dtensor ops.
 #include "meshloom/Autodiff/MatrixBuilder.h"
 

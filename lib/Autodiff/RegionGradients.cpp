@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Gradients of reductions, of everything or of windows, by functions of
 // scalars: the elements are combined one after the other, by the function
 // applied to whole tensors, in the order that the op says; that has a gradient.

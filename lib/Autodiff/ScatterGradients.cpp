@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Gradients of gathers and scatters. A gather's is a scatter that adds.
 //
 // Of a scatter by a kind: sums give the updates what is at their places. Of a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Gradient rules of the ops that move, repeat or combine elements.
 #include "GradientRules.h"
 

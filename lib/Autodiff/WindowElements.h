@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A window written out: element k of every window is a slice of the padded
 // operand.
 #pragma once

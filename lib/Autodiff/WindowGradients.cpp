@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Gradients of windows and running reductions.
 #include "GradientRules.h"
 #include "WindowElements.h"

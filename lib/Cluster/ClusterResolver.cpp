@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What all resolvers share, and those that are told what others read.
 #include "meshloom/Cluster/ClusterResolver.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What resolvers ask other programs (kubectl, gcloud).
 #include "Reading.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How resolvers read numbers, and what other programs tell.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The variables that SLURM's srun sets in each task of a step.
 #include "Reading.h"
 

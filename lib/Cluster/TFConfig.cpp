@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The variable TF_CONFIG.
 #include "meshloom/Cluster/ClusterResolver.h"
 

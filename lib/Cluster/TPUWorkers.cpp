@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The machines that a TPU's chips are in.
 #include "Reading.h"
 

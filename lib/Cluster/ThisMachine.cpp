@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // See ThisMachine.h: an address is this machine's where it can be listened at.
 #include "meshloom/Cluster/ThisMachine.h"
 

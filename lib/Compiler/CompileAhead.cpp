@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The copy is compiled by the thread that has its passes and by those of the
 // target; when the program itself is emitted, it takes over what is there.
 #include "CompileAhead.h"

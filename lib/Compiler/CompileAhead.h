@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Machine code of what a program will probably need, made while its layouts are
 // still refined.
 #pragma once

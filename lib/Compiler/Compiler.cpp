@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // compile(): the named stages of a compilation, and its errors as one text.
 #include "meshloom/Compiler/Compiler.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One walk over the function. Values are numbered as they are defined; types,
 // attributes and locations, of which there are few, are written as text where
 // they are first met and as numbers from then on, so that the cost is that of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A digest of all that a function says: equal ones compile to equal programs.
 #pragma once
 

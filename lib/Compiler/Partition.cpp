@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --dtensor-partition: all passes from a dtensor function to a local program
 // with collectives, in order.
 

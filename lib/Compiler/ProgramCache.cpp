@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Programs are kept in the format of .mlprog files. Code that is only in memory
 // stays behind: kernels have entries of their own, which programs share, and
 // their target finds them by name.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A thread that wakes a few times a second.
 #include "Progress.h"
 

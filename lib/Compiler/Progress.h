@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A line on the terminal while a long compilation lasts.
 #pragma once
 

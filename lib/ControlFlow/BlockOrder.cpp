@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The turn of an op is the latest of its operands', and one more where such an
 // operand stands behind it.
 #include "meshloom/ControlFlow/BlockOrder.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reads loops and branches; changes nothing.
 #include "meshloom/ControlFlow/ControlFlow.h"
 

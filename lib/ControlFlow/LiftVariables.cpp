@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LiftVariables: reads and assignments of variables become SSA values; what is
 // left of a variable is an argument and, where it is assigned, a result.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A kind is a tuple of what uniqued things an op consists of.
 #include "meshloom/ControlFlow/OpKinds.h"
 

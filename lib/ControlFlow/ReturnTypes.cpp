@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Values and results of functions, see ReturnTypes.h.
 #include "ReturnTypes.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SimplifyControlFlow: canonical forms of while and case, and a note on each
 // loop of how often it runs, for when its regions can no longer be read.
 

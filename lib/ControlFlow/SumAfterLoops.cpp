@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SumAfterLoops: what a loop adds up of products becomes one product behind it,
 // of all iterations' operands. That is how the gradient of a recurrent layer's
 // weights is summed, a matrix larger than what it is made of.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Blocks and windows side by side: unions, and what exchanges send.
 #include "meshloom/Core/BlockGrid.h"
 

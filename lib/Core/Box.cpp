@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Set operations on boxes.
 #include "meshloom/Core/Box.h"
 #include "meshloom/Core/Result.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Collectives: names, bytes, and the check that a pair of layouts is what a
 // kind of collective over some axes does.
 #include "meshloom/Core/Collective.h"

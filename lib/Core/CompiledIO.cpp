@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // .mlprog files: a Compiled as bytes, and back. Layout of a file: the magic
 // word, a version, the length and checksum of what follows, then the fields in
 // order, little endian. The reader trusts nothing: every count is bounded by

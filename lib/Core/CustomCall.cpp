@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The process's table of custom call targets.
 #include "meshloom/Core/CustomCall.h"
 

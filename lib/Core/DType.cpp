@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Names, widths and classes of the element types.
 #include "meshloom/Core/DType.h"
 #include "meshloom/Core/Result.h"

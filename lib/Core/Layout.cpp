@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Layout: checks, and the nested splitting that all shapes and shards follow
 // from. Strings are in LayoutString.cpp.
 #include "meshloom/Core/Layout.h"

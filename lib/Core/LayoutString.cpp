@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The string forms of a Layout and the names of reductions: TensorFlow's
 // "sharding_specs:x,unsharded, mesh:..." and the IR's "[x, *, {y, z}]".
 #include "meshloom/Core/Layout.h"

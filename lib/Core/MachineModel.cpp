@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // MachineModel: presets and prices. All arithmetic is on integers.
 #include "meshloom/Core/MachineModel.h"
 

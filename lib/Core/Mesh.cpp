@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Mesh: checks, derived names and ids, and the table that makes equal meshes
 // share one representation. Strings are in MeshString.cpp.
 #include "meshloom/Core/Mesh.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The string forms of a Mesh: TensorFlow's
 // "name|x=2,y=4|global ids|local ids|local devices[|global devices]
 // [|use_xla_spmd]", its shorthand "name|x=2,y=4|*CPU", and "<x=2, y=4>".

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // MeshUnification: digits of device numbers, and the chain of their boundaries.
 #include "meshloom/Core/MeshUnification.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The list of what ends, where exit() finds it, and forks.
 #include "meshloom/Core/ProcessEnd.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the steps of a profile cost, summed over workers and runs.
 #include "meshloom/Core/Profile.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Programs: what can be read off their buffers, loops and steps.
 #include "meshloom/Core/Program.h"
 

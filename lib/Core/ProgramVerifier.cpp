@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Program::verify: what a runtime may rely on. A program read from a file went
 // through here, so no index, access or layout in it can lead outside a buffer.
 #include "meshloom/Core/MeshUnification.h"

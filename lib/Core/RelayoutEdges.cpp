@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The collectives that a search for a chain looks at from one layout.
 #include "RelayoutSearch.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What can be said about chains of collectives without searching for one, and
 // cheapestTree: in which order, and from what, several layouts of one value are
 // made.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Relayout planning: A* search over layouts.
 //
 // Nodes are layouts, edges all collectives that Core's `verify` accepts,

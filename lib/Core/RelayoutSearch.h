@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The search behind planRelayout: its nodes, and what it keeps. The edges are
 // in RelayoutEdges.cpp, the search itself in RelayoutPlanner.cpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The factors of reshapes, and the cuts that let them stay local.
 #include "meshloom/Core/ReshapeCuts.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The codes of errors, and the exception classes that follow from them.
 #include "meshloom/Core/Result.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The generic algorithm: from a rule and some layouts to how the op runs, and
 // from how it runs to all layouts.
 #include "Contains.h"

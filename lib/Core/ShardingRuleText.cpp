@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ShardingRule's text form, and binding its factors to the sizes of tensors.
 #include "meshloom/Core/ShardingRule.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which uses of a value share a window.
 #include "meshloom/Core/SharedWindows.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Replacing the address of __cxa_atexit in a library's table of imported
 // functions, see StaticObjects.h.
 #include "meshloom/Core/StaticObjects.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SubAxis: names of parts of axes, and how they are merged.
 #include "meshloom/Core/SubAxis.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Machine models of TPUs: from a topology's name, and the public figures of
 // each generation.
 #include "meshloom/Core/TPUMachine.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sizes of tensors, without overflow.
 #include "meshloom/Core/TensorSize.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One table for the process: a path of names to seconds and how often.
 #include "meshloom/Core/Timing.h"
 #include "meshloom/Core/ThreadLocal.h"

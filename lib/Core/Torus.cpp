@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How busy the links of a torus are when the groups of a mesh axis talk.
 #include "meshloom/Core/Torus.h"
 

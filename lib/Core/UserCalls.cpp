@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A walk over steps.
 #include "meshloom/Core/UserCalls.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Windows of dims: boxes, unions, and what exchanging them sends.
 #include "meshloom/Core/Window.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Steps that join elements to larger ones, and cut them.
 #include "BatchStep.h"
 #include "Numbers.h"

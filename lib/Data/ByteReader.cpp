@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading files in order, packed or not, and datasets of what lies in them.
 #include "ByteReader.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ByteReader: the bytes of a file, plain or packed by gzip, in order.
 #pragma once
 

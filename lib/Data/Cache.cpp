@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A dataset that keeps what was made of it, in memory.
 #include "Steps.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Batches on the devices of a mesh.
 #include "meshloom/Data/DTensorDataset.h"
 

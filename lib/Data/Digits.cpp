@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Draws digits. Each class is a few strokes: curves through control points in
 // a unit square. An image bends the strokes (every control point is moved a
 // little), slants, turns, scales and shifts them, draws them with a pen of some

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // HostArray: tensors of elements, and their parts, without copies.
 #include "meshloom/Data/Element.h"
 

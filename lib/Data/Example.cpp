@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tf.train.Example: to bytes, back, and to tensors.
 #include "meshloom/Data/TFRecord.h"
 

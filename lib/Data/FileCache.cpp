@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A dataset that keeps what was made of it in a file: a TFRecord file, whose
 // records are a title, the elements, and an end, without which it is not whole.
 // It is written under another name, and renamed when it is whole and on disk.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Datasets of lines, records and columns of files, and of arrays in files.
 #include "meshloom/Data/Files.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // IDX files. Headers are checked before anything is allocated by them: a
 // damaged file must not ask for terabytes.
 #include "meshloom/Data/Idx.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Elements inside of compiled functions: the program calls the host, which
 // takes the next one from a stream and writes its values.
 //

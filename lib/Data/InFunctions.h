@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The streams that functions were given, see InFunctions.cpp.
 #pragma once
 

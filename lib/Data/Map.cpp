@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Steps that call functions of the user's: map, in this thread or on several,
 // and interleave.
 #include "Steps.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The loader of MNIST's files.
 #include "meshloom/Data/Mnist.h"
 

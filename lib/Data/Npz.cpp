@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // .npz files: a zip archive's directory, which is at its end, says where its
 // members lie; each is a .npy file, stored or deflated.
 #include "meshloom/Data/Npz.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Streams, and what is asked of a whole pipeline.
 #include "meshloom/Data/Iterator.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A thread that makes elements before they are asked for, and brings them to
 // devices.
 #include "Steps.h"

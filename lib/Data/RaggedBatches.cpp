@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Rows of ragged and sparse tensors, and batches of them; see RaggedBatches.h.
 #include "meshloom/Data/RaggedBatches.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Safetensors files. As with IDX, everything that the header says is checked
 // against the file's size before anything is allocated by it.
 #include "meshloom/Data/Safetensors.h"

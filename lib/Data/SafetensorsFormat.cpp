@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The format of safetensors files, see SafetensorsFormat.h.
 #include "SafetensorsFormat.h"
 

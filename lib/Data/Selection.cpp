@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Steps that choose and order elements, and leave them as they are.
 #include "Random.h"
 #include "Steps.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Elements that are in memory or made by functions of the user's.
 #include "Steps.h"
 

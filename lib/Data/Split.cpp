@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Slices of splits: "train[:5000]", "[-10%:]", "train[:80%]+test".
 #include "meshloom/Data/Files.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the steps of a pipeline share: cursors over counted elements, errors
 // that name the element, and cardinalities.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TFRecord files: a record is its length (8 bytes, little endian), the masked
 // checksum of that, the bytes, and their masked checksum.
 #include "meshloom/Data/TFRecord.h"

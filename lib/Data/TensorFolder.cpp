@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading folders of tensors. Nothing that an index says is trusted: its sum
 // tells damage, not who wrote it.
 #include "meshloom/Data/TensorFolder.h"

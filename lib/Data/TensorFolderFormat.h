@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How a folder of tensors looks: names of its files, its index.
 //
 //   {"checksum": "1c291ca3",        CRC-32 of the rest, as nlohmann dumps it

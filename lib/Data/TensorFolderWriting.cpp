@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Writing folders of tensors.
 //
 // What makes it atomic: data files have names that no folder had before, and

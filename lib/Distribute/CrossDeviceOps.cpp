@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The ways to bring values of replicas together, as relayouts that the compiler
 // turns into collectives.
 #include "meshloom/Distribute/CrossDeviceOps.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Batches for replicas: cutting them, handing them out in turn, bringing them
 // to devices.
 #include "meshloom/Distribute/Input.h"

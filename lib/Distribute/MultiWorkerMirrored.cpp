@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // MultiWorkerMirroredStrategy: joins the workers of a cluster, and is a
 // mirrored strategy over the devices of all of them.
 #include "StrategyState.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Taking values of replicas apart.
 #include "meshloom/Distribute/PerReplica.h"
 #include "StrategyState.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The code of replicas, and what is made of their values.
 #include "StrategyState.h"
 #include "meshloom/Distribute/ReplicaContext.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which devices each strategy has.
 #include "meshloom/Distribute/Strategies.h"
 #include "StrategyState.h"

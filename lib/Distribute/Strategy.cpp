@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Scopes of strategies, and what is asked of any strategy.
 #include "meshloom/Distribute/Strategy.h"
 #include "StrategyState.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a Strategy points to, and what its thread is inside of.
 #pragma once
 

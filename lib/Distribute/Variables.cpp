@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Variables made in the scope of a strategy: how replicas and what is around
 // them read and assign them.
 #include "StrategyState.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Batches for the replicas of one of several workers. Each worker reads a
 // dataset, or the part of it that is its own, and takes the rows of its
 // replicas; before each step the workers tell each other how many these are, so

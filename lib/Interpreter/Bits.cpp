@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The reference's ops on the bits of elements: shifts, counts, casts, and
 // rounding to a float format of fewer bits.
 #include "Ops.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The reference's arithmetic on complex numbers: the C++ library's functions,
 // and where it has none their definitions in long double.
 #include "ComplexOps.h"

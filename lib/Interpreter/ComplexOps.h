@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Complex numbers in the reference: pairs of doubles, and the functions that
 // the C++ library does not have.
 #pragma once

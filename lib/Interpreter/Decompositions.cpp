@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The reference's lu, tridiagonal_solve, eigh and svd: elimination and Jacobi's
 // rotations.
 #include "Matrices.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The reference's eig and schur. Both begin with the Schur form of a complex
 // matrix, by QR steps, whose eigenvalues are then put in the order that the ops
 // define.

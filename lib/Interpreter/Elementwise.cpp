@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The reference's elementwise ops: one line of arithmetic each, f64, pairs of
 // f64 or exact integers that wrap to their type.
 #include "ComplexOps.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Conversion of HostValues from and to bytes, and their comparison.
 #include "meshloom/Interpreter/HostValue.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The reference's gather, scatter, dynamic_slice and dynamic_update_slice,
 // element by element as StableHLO defines them.
 #include "Ops.h"

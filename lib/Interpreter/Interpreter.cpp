@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Runs a function op by op: looks each up in the table of op functions, and
 // frees a value after its last use.
 #include "meshloom/Interpreter/Interpreter.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The reference's factorizations, Fourier transforms and users' functions: the
 // plainest algorithms, in f64, real numbers as complex ones.
 #include "Matrices.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Matrices of complex numbers, which real ones count as, for the reference's
 // linear algebra.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The reference's ops that make or move elements without computing on them.
 #include "Ops.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How the interpreter's op functions look and where they are listed.
 #pragma once
 

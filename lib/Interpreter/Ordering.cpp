@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The reference's sort, top_k and generic_reduce.
 #include "Ops.h"
 

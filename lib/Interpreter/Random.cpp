@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Philox4x32-10 and the rng op: counter-based, so that an element's value
 // depends on the seed and its global index alone.
 #include "Ops.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The reference's ops that combine elements: dot_general, matmul, reduce,
 // argmax and argmin.
 #include "ComplexOps.h"

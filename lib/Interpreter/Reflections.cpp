@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The reference's geqrf, householder_product, pivoted_qr and hessenberg:
 // Householder's reflections as LAPACK's larfg makes them.
 #include "Matrices.h"

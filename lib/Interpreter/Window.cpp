@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The reference's windows: convolution, reduce_window, select_and_scatter and
 // cumulative, element by element as their descriptions say.
 #include "ComplexOps.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Into and out of maps over the axes of a mesh, see Blocks.h.
 #include "meshloom/Lanes/Blocks.h"
 

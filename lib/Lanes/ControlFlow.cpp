@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loops and branches of values with lanes, see ControlFlow.h.
 #include "meshloom/Lanes/ControlFlow.h"
 

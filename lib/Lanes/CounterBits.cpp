@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Philox of dtensor ops, see CounterBits.h.
 #include "meshloom/Lanes/CounterBits.h"
 

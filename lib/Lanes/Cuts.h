@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Cuts: which elements along the dims of a value are added up.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LaneBuilder: local shapes and dims become those of the vectorised value.
 #include "meshloom/Lanes/LaneBuilder.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Products, convolutions and dynamic slices of values with lanes, which become
 // batching dims, free dims, groups or places of a gather.
 #include "meshloom/Lanes/LaneBuilder.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which lanes a map has.
 #include "meshloom/Lanes/Vectorise.h"
 

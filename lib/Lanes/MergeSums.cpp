@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --dtensor-merge-sums: in a deterministic function, a sum of sums becomes one.
 //
 // What a replica adds up over its rows, and what all replicas then add up, are

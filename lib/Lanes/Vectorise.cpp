@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The walk over a map's regions. Where there are several, they are walked in
 // lockstep: each up to the next op that all places take part in, which is then
 // made once for all.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --dtensor-vectorise-maps: the innermost maps first.
 #include "meshloom/Lanes/Passes.h"
 #include "meshloom/Lanes/Vectorise.h"

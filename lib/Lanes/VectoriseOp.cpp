@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One op on values with lanes. Most say themselves how their attributes change
 // with more dims (VectorisableOpInterface); here are those that take scalars,
 // count dims in another way, or are about layouts.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One op of a map's region on values with lanes.
 #pragma once
 

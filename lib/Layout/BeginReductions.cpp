@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A relayout to a layout that is partial where the value is not: a reduction
 // begins. It is written out as a reduction whose layout leaves it pending, so
 // that each device keeps what it has, or one of a group all, and the others get

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Relayouts that make a value partial, as reductions that are left pending.
 #pragma once
 

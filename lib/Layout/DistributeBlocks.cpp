@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Making ops, cutting dims into blocks, and what exchanges cost.
 #include "DistributeOps.h"
 

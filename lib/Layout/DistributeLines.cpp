@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // argmax, argmin, top_k and cumulative along a cut dim.
 //
 // argmax is two reductions of a result's size, whatever the blocks: the largest

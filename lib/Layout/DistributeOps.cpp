@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // DistributeOps: an op that needs a dim whole, and whose operand is cut there,
 // becomes ordinary ops that work on each block and exchange little, where the
 // machine model says that this is cheaper than bringing the dim together.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the rewrites of --dtensor-distribute-ops have in common: making ops,
 // cutting a dim into a layout's blocks, and what an exchange costs. One file a
 // family, which attaches DistributableOpInterface to its ops.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // generic_reduce along a cut dim, in one of two ways:
 //
 // * Where each accumulator is only ever added to (or multiplied by, compared

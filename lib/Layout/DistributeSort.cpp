@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // sort along a cut dim of n elements in P full blocks of r, without any device
 // seeing more than a block at a time.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reads a function into the graph of the search over layouts. Blocks are read
 // where they run, so that a value is known before it is used, but for what a
 // loop's body yields: joins get their operands when the body has been read.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // FunctionGraph: a function, with the blocks inside its loops and branches, as
 // the search over layouts sees it, and which op and value is which.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // InsertRelayouts: compares what each operand is with what the op's sharding
 // asks for, and puts a relayout where they differ.
 

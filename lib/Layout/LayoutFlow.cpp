@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The flow of mesh axes: a worklist over the ops of a function. See the pass's
 // description for the stages, and LayoutFlow.h for why it ends. What it flows
 // through is collected in LayoutFlowOps.cpp, where it starts in

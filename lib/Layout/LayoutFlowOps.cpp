@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The ops that axes flow through, and the values they meet in: loops, branches
 // and sharding groups are ops here too.
 #include "meshloom/Layout/LayoutFlow.h"

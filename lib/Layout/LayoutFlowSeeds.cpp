@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where the flow starts: the mesh that values are on, and what the user wrote
 // about layouts, in types, constraints and wishes, and how messages call it.
 #include "meshloom/Dialect/DTensor/Notes.h"

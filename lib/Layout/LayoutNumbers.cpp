@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Numbers in the order in which layouts are asked for.
 #include "meshloom/Layout/LayoutNumbers.h"
 

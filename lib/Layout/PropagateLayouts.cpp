@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // PropagateLayouts: decides every op's result types from the flow of axes, in
 // program order, so that each op sees what its operands really are.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RefineLayouts: hands the function to the search over layouts, and writes what
 // it found into the types of ops' results.
 

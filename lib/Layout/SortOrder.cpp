@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Recognising the order that a comparator is.
 #include "SortOrder.h"
 

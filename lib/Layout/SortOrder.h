@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SortOrder: what the comparator of a sort is proven to be. Elements can be
 // compared across blocks only if it is an order at all (a plain `<` of floats
 // is none: a nan is neither before nor after anything), and only if it is known

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // UnifyMeshes: finds the meshes of a function and rewrites its layouts to axes
 // of their common refinement, which has none of one device; arguments and
 // results keep what was written.

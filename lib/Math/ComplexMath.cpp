@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Inverse functions of complex numbers by T. Hull, T. Fairgrieve and P. Tang,
 // "Implementing the complex arcsine and arccosine functions using exception
 // handling" (1997), and by W. Kahan, "Branch cuts for complex elementary

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ElementwiseBuilder: elementwise ops, and constants of every element type.
 #include "meshloom/Math/ElementwiseBuilder.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // FloatMath: series and special functions. The rational approximations are
 // those of S. Moshier's Cephes library, the Lanczos series with g = 7 is P.
 // Godfrey's, erf_inv's polynomials are M. Giles' ("Approximating the erfinv

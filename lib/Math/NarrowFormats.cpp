@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // f8 by the bits of f32: a format with an exponent of its own bias and fewer
 // bits of mantissa. Normal numbers are shifted and re-biased, small ones are
 // multiples of the smallest.

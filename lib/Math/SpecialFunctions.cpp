@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Special functions by name: by formulas that hold over the whole range of the
 // type. So do those of their gradients: what a select leaves out is computed of
 // a number where it is finite, as 0 times its slope would be nan otherwise.

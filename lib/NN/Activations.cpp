@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Activations by Keras's names, made of ops and nn's functions; see
 // Activations.h.
 #include "meshloom/NN/Activations.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Attention as two einsums and a softmax; see Attention.h.
 #include "meshloom/NN/Attention.h"
 

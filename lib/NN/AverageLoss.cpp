@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Means over the batches of all replicas, see Losses.h.
 #include "Errors.h"
 #include "Labels.h"

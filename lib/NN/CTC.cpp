@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Decoding of connectionist temporal classification; see CTC.h.
 #include "meshloom/NN/CTC.h"
 #include "Errors.h"

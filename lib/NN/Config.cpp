@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Config, see Config.h: read and written by nlohmann's JSON.
 #include "meshloom/NN/Config.h"
 

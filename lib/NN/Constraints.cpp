@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What weights are brought back to, see Constraints.h.
 #include "meshloom/NN/Constraints.h"
 

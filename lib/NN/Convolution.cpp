@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Transposed convolutions, see Convolution.h.
 #include "meshloom/NN/Convolution.h"
 

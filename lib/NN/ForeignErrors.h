@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Errors of the standard library become our own before they leave the API.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Activations and losses, made of ops; see Functions.h.
 #include "meshloom/NN/Functions.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // First values of variables, see Initializers.h.
 #include "meshloom/NN/Initializers.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Shapes and types of labels and predictions, see Labels.h.
 #include "Labels.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Labels, predictions and weights of a batch as losses and metrics take them:
 // which shapes go together, and which are clear mistakes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Layers: how their variables are made, and calls of functions with them.
 #include "meshloom/NN/Layers.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The formulas of losses, see Losses.h.
 #include "meshloom/NN/Losses.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The scale of losses, see LossScaling.h.
 #include "LossScaling.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LossScaling: the scale of losses and how it follows what gradients are; see
 // LossScale in Optimizer.h.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Losses of batches, see Losses.h; their formulas are in LossFunctions.cpp.
 #include "meshloom/NN/Losses.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What metrics add of each batch, and what they make of the sums; see
 // Metrics.h.
 #include "MetricRules.h"

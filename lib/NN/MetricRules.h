@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Rules that several metrics share, and metrics that have an id only.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What all metrics share, and the names that they are known by; see Metrics.h.
 // What each computes is in MetricFunctions.cpp.
 #include "meshloom/NN/Metrics.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Types that layers compute in, see MixedPrecision.h.
 #include "meshloom/NN/MixedPrecision.h"
 #include "meshloom/Core/ThreadLocal.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is known by a name that a user writes ("adam", "relu"): one that is not
 // there is an error that lists the closest ones. Users add their own.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Normalizations, made of ops; see Normalization.h.
 #include "meshloom/NN/Normalization.h"
 

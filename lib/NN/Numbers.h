@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Numbers that parts of models are made with, and what they have to be: one
 // that is not would show much later, as losses that are nan.
 #pragma once

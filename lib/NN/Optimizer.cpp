@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What all optimizers share, see Optimizer.h.
 #include "meshloom/NN/Optimizer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What optimizers are made with, and what they are given in a step.
 #pragma once
 

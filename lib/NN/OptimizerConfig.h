@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the rules of Optimizers.h are made again from: their options by name.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The rules of the optimizers in Optimizers.h.
 #include "meshloom/NN/Optimizers.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Intersection over union, of a confusion matrix; see OverlapMetrics.h.
 #include "meshloom/NN/OverlapMetrics.h"
 

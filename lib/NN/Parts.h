@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How named parts are found by name and made of a config: the definitions of
 // NamedPart's members, for the files that have parts, and what reads a config.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where variables go that nobody gave a layout: on the default mesh, else where
 // the values are that they are used with.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What large weights cost, see Regularizers.h.
 #include "meshloom/NN/Regularizers.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Learning rates that follow the step, see Schedules.h.
 #include "meshloom/NN/Schedules.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Scores of classes and of regressions; see ScoreMetrics.h.
 #include "meshloom/NN/ScoreMetrics.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Numbers that change with the steps of an optimizer, see Optimizer.h.
 #include "meshloom/NN/Optimizer.h"
 

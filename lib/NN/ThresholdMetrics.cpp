@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Metrics of predictions at many thresholds; see ThresholdMetrics.h. All four
 // counts of the confusion matrix are kept for each threshold.
 #include "meshloom/NN/ThresholdMetrics.h"

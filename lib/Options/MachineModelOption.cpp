@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading and printing a machine model as an option, see MachineModelOption.h.
 #include "meshloom/Options/MachineModelOption.h"
 

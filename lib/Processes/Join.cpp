@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Meeting, connecting and leaving, see Join.h.
 #include "meshloom/Processes/Join.h"
 

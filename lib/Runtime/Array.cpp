@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Array: checks what a caller gives, and hands the rest to the client.
 #include "meshloom/Runtime/Array.h"
 

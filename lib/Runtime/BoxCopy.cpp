@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Box copies: runs of elements that are contiguous in both arrays.
 #include "meshloom/Runtime/BoxCopy.h"
 

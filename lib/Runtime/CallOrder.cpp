@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Counting calls, and notes of them: lines with the number of calls, the number
 // of names, each name; the number of calls out of the order and 1 where these
 // are all, hash and count of each; then the hash and the name of each call in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What all clients and executables check before a backend sees it.
 #include "meshloom/Runtime/Client.h"
 

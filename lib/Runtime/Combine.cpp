@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Combining arrays element by element, block by block so that the result stays
 // in the first-level cache while the sources stream past.
 #include "meshloom/Runtime/Combine.h"

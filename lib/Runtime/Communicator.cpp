@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Collectives made of messages. Each is a Collective: a count of the transfers
 // that it still waits for, and the first error of them.
 #include "meshloom/Runtime/Communicator.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Event: a flag, an error, those who wait for them and what is to be done then.
 #include "meshloom/Runtime/Event.h"
 

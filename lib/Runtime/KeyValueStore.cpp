@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // KeyValueStore: a table of this process, and a part of another store.
 #include "meshloom/Runtime/KeyValueStore.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A list of launches and the threads that take them from its front. Threads are
 // made when they are first needed, at most one for each core.
 #include "meshloom/Runtime/LaunchQueue.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a core reaches: chains of multiply-adds in registers, and sums of two
 // arrays that no cache holds. All cores do so at once, since they share the
 // memory and, on most machines, the clock. A thread's own CPU time counts, so

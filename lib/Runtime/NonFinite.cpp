@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Floats whose exponent bits are all set.
 #include "meshloom/Runtime/NonFinite.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "meshloom/Runtime/Platform.h"
 
 #include "meshloom/Runtime/PlatformProcesses.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Parts of a store that may be gone before those who use them.
 #include "meshloom/Runtime/PlatformProcesses.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Lists of events, one a thread; see Profiler.h.
 #include "meshloom/Runtime/Profiler.h"
 

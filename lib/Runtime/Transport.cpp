@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Ranks that are threads of one process: whoever posts the second side of a
 // message moves it, straight from the sender's memory.
 #include "meshloom/Runtime/Transport.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the passes over the spmd dialect's collectives share: making one with
 // its bytes and the notes on why it is there.
 #pragma once

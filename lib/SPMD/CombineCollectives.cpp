@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // CombineCollectives: one variadic collective for independent ones of the same
 // kind, axes, reduction and element type.
 //

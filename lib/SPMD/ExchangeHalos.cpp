@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Windows of operands as collectives. An operand is first laid out by its own
 // blocks (InsertRelayouts sees to that); a device that the rule says needs more
 // gets it by a halo exchange, one that holds more anyway (the value was cut

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What ExpandToSPMD inserts for windowed operands: halo exchanges, where some
 // device needs more than its block.
 #pragma once

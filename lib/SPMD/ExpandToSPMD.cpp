@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ExpandToSPMD: one walk in program order that replaces types by shards and
 // relayouts by the cheapest chains of collectives. Ops keep their attributes,
 // which are about the global tensors.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --explain: reads what the passes noted on collectives, in the order of the
 // program, and prices them.
 #include "meshloom/SPMD/Explain.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --spmd-explain-collectives: prints why each collective is there, priced by
 // the machine model that the function was expanded for.
 

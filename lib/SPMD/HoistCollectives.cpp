@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // HoistCollectives: what a loop need not send each time is sent once.
 //
 // Three rewrites, innermost loops first so that what leaves one loop can leave

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which carried values a device keeps once its part of a loop's condition is
 // false, see LoopConditions.h. Ops are local here: as nothing communicates,
 // what is made of a value of which a device has only `false` by moving elements

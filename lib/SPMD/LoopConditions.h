@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LoopConditions: loops that each device leaves by itself.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "meshloom/SPMD/Signature.h"
 #include "meshloom/Dialect/DTensor/Notes.h"
 

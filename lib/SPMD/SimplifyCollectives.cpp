@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SimplifyCollectives: local rewrites of chains of collectives, each of which
 // leaves fewer collectives or fewer bytes, so they end.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Entries as files: a magic word, the key, a checksum, the bytes.
 #include "meshloom/Core/Hash.h"
 #include "meshloom/Support/ContentCache.h"

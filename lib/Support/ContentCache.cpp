@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The memory in front of the folder, and which folder it is.
 #include "meshloom/Support/ContentCache.h"
 

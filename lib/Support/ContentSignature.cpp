@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // HMAC-SHA256 by OpenSSL.
 #include "meshloom/Support/ContentSignature.h"
 

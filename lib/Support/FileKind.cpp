@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kinds of files by their first bytes; see FileKind.h.
 #include "meshloom/Support/FileKind.h"
 

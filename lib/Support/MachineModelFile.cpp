@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Machine models from JSON: a preset, and what the file changes of it.
 #include "meshloom/Support/MachineModelFile.h"
 

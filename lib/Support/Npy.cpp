@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The .npy format (numpy.lib.format): the magic word, a version, the length of
 // the header, the header as a Python dict literal, the elements.
 #include "meshloom/Support/Npy.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Events as JSON objects, one a line.
 #include "meshloom/Support/ProfileTrace.h"
 

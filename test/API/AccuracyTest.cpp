@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sums of f16 and bf16 are made in f32, and sums of many numbers in pairs,
 // whichever op makes them.
 #include "Testing.h"

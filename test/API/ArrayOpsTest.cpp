@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // NumPy's small ops: comparisons as operators, bools as numbers, rests of
 // divisions, diagonals, products of many dims.
 #include "Testing.h"

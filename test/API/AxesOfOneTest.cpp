@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Axes of one device: they cost nothing, and users see the layouts that they
 // wrote.
 #include "../TemporaryFolder.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every public function with arguments that do not fit: out of range, negative,
 // huge, of wrong type or rank. Each is an Error that starts with a tag.
 #include "Testing.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Empty and moved-from values of every public type: an Error at each use.
 #include "Testing.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Options of virtual CPUs hold for the process: a program of its own.
 #include "Testing.h"
 

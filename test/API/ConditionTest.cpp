@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tensors as conditions of C++: read where there is a value, refused elsewhere.
 #include "Testing.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Contexts that are shared: by functions while there are any, by ops up to a
 // number of them.
 #include "../../lib/API/Contexts.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The user's ops, gradients and recomputation.
 #include "Testing.h"
 

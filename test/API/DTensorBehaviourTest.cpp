@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The behaviour that TensorFlow DTensor's own tests check, on the mesh x=2, y=4
 // unless noted. Where DTensor refuses a program, ours computes, and the value
 // is checked.

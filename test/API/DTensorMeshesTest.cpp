@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The behaviour that TensorFlow DTensor's own tests check, continued: data,
 // several meshes, training, sparse matrices as their indices and values, and
 // all devices in one process (in two processes: ProcessesTest).

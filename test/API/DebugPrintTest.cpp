@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // debug_print: in functions, loops and outside, whole values, once.
 #include "meshloom/API/DebugPrint.h"
 

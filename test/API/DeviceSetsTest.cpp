@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Values on several sets of devices: one after the other, in functions and
 // under tapes, and variables that stay where they are.
 #include "Testing.h"

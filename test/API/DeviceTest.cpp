@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Devices of other platforms in the API: connecting, listing, placing, and
 // TPUs. What is in use lasts as long as the process, so each test that needs a
 // fresh one runs in a process of its own.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Distributions: their moments and their distribution functions, from fixed
 // seeds, so that a test that passed passes always.
 #include "Testing.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // einsum against NumPy's results and against ops that compute the same.
 #include "Testing.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program that loads a library, has it compute, closes it or leaves it open,
 // and ends; for ExitTest.cpp.
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A shared library that computes with Meshloom and leaves work behind, for
 // ExitTest.cpp.
 #include "meshloom/Meshloom.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How processes end while work is in flight: whoever ends them, and however,
 // nothing crashes or hangs, what was printed appears, and the status is the
 // program's. Each scenario is a process of this program, started several times.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // function: when it traces, what it takes and returns, what it captures, what
 // it tells.
 #include "Testing.h"

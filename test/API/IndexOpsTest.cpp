@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Padding, indexing, sorting, factorizations, transforms, loops and branches of
 // the C++ API: values on the host, the same on meshes, gradients, errors.
 #include "Testing.h"

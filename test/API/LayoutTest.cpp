@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Moving values between host, mesh and layouts; and what is refused.
 #include "Testing.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Gradients of factorizations and scatters on the tape: against JAX's numbers,
 // on meshes, and twice.
 #include "Testing.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // linalg: equations, decompositions and functions of matrices. What defines the
 // results, the same on meshes, gradients by differences, errors.
 #include "Testing.h"

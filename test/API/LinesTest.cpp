@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Errors of functions that are no ops name the user's line, as ops' do.
 #include "Testing.h"
 

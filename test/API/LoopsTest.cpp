@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loops whose counts are tensors, without state, and their gradients; branches
 // that give nothing.
 #include "Testing.h"

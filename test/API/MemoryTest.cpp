@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The memory that a program takes against what is alive at any one time: the
 // arguments, the constants, and of all other values those that some step still
 // reads. Where devices share memory, the runtime takes at most a tenth more.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Several meshes over the same devices in one program.
 #include "Testing.h"
 

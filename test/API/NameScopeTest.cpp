@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Names of parts in errors, reasons and explain().
 #include "Testing.h"
 

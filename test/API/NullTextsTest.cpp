@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A text that is a null pointer is an Error that says what was expected, and
 // not the standard library's logic_error. (nullptr itself does not compile:
 // check_diagnostics.py.)

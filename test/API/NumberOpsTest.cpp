@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Element types, complex numbers, bits and special functions in the user API.
 #include "Testing.h"
 

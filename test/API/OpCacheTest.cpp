@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The cache of compiled ops: what it finds, what it forgets, who compiles.
 #include "../../lib/API/OpCache.h"
 #include "Testing.h"

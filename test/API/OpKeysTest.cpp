@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Each op outside of functions is found by all that its program depends on: the
 // same op with another option is another program, and with the same options it
 // is the program that was compiled before.

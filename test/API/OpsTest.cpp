@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Ops outside of a function: values, broadcasting, types, messages.
 #include "Testing.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pipelines: the order of their tasks, and that they compute what the model
 // without one does.
 #include "Testing.h"

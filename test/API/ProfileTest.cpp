@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // profile(): traces that are JSON with every step in it, nested as they ran,
 // and the costs of steps. Times themselves are not asserted.
 #include "../TemporaryFolder.h"

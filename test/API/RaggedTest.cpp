@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Ragged tensors and embeddings of ragged ids.
 #include "Testing.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Seeds that are tensors: the same numbers as with constants, without tracing
 // again.
 #include "Testing.h"

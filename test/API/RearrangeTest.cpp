@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Patterns of dims: rearrange, reduce and repeat.
 #include "Testing.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // After an error of a call every variable has its old value, or its new one:
 // what can be refused is refused before a value is moved, and what fails in the
 // user's own functions leaves the values as they were.

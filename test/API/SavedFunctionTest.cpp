@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Saving a compiled function, loading it, and what both tell about runs.
 #include "../TemporaryFolder.h"
 #include "Testing.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // scan: in functions a loop, outside a loop of C++, with the same results.
 #include "Testing.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reductions by segments, selections, unique elements, counts and searches.
 #include "Testing.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // vmap, shard_map and what strategies stand on: values like those of a loop
 // over the elements, collectives, gradients from outside and inside, errors.
 #include "Testing.h"

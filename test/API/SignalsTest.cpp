@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Signals may come at any time: their handlers find every thread on its own
 // stack, and nothing that is computed changes.
 #include "../Runtime/SignalStorm.h"

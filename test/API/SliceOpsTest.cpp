@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // x[i], x(range(1, -1), all, ...) and index_update, against NumPy's results.
 #include "Testing.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sparse tensors: what is done with the entries is what is done with the dense
 // tensor, under every layout, with gradients.
 #include "Testing.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which of a tape's records a gradient is made of, how their values are
 // numbered, and the program that is built of them.
 #include "../../lib/API/Contexts.h"

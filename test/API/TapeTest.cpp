@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // GradientTape: in functions and outside, first and second derivatives, no
 // path.
 #include "Testing.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tensors in and out: creation, reading, printing, files, random numbers.
 #include "../TemporaryFolder.h"
 #include "Testing.h"

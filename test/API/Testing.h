@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the API's tests share: meshes, comparing values, expecting errors.
 #pragma once
 

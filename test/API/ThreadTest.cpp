@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // All API objects from several threads at once.
 #include "Testing.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Functions made of functions: gradients, Jacobians and products with them,
 // structures, running combinations. In functions and outside.
 #include "Testing.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // DVariable: reading, assigning, sharing, and its errors (tf-dtensor.md 94).
 #include "Testing.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Convolutions, pooling and running reductions outside of a function, on one
 // device and over a mesh.
 #include "Testing.h"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What compilers say about common mistakes with the public headers.
 
 Each snippet is compiled without making anything. It either compiles, or its errors contain the text given, and there are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loops and branches for GradientTest: an expression each.
 #pragma once
 

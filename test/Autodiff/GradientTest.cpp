@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every differentiable op's gradient against central differences of the
 // reference interpreter, its second derivatives likewise, and the values at
 // the points where a derivative does not exist.

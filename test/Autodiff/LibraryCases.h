@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Scatters, reductions by regions and factorizations for GradientTest: an
 // expression each.
 #pragma once

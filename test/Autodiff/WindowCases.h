@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Convolutions, windows and running reductions for GradientTest: an op each.
 #pragma once
 

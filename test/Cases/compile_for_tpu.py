@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compiles the cases for TPUs that are not there: libtpu accepts what mesh-opt
 exports of every one. Exits 77, saying why, where there is no libtpu.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Certificates for tests, made by openssl: of an authority, and of a stranger.
 #pragma once
 

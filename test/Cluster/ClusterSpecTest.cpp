@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ClusterSpec, and who does what in a cluster (91, 92 of tf.distribute's
 // facts).
 #include "meshloom/Cluster/ClusterSpec.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // processGroup: what a process learns from its environment, by whichever way it
 // was started, and what is said of settings that cannot be.
 #include "Variables.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A rank that does what its arguments say, for tests of launchers: each is
 // "verb:argument", for one rank alone "2@verb:argument". Verbs: join, print,
 // error, barrier, report, sleep (seconds), signal, exit, shutdown.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Cluster resolvers: 90, 93, 94 and 95 of tf.distribute's facts, and what they
 // say of malformed input.
 #include "../TemporaryFolder.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A service and its clients, for tests: threads of this process.
 #pragma once
 

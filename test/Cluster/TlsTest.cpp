@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TLS between ranks and the coordination service, by certificates that openssl
 // makes here.
 #include "Certificates.h"

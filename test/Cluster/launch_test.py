@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """mesh-launch and mesh-coordinator with real processes: lines stay whole, one
 failure ends all and the first one is named, signals arrive, nothing is left.
 

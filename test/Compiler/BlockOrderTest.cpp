@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // sortByUse: the order of mlir::sortTopologically, which it is the linear form
 // of.
 #include "meshloom/ControlFlow/BlockOrder.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Functions of the host that a program calls for what they do: JAX's callbacks,
 // with C++ functions in the place of Python's.
 #include "meshloom/Compiler/Compiler.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // compile(): what a Program says about its module, errors as text, shared
 // objects, several threads.
 #include "../TemporaryFolder.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A user's function from the program's text to its results: its rule decides
 // how it is cut, the reference calls it on the whole, an unknown one is named.
 #include "../Interpreter/HostValues.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What every op of the dialect says of itself, and who knows it by name: a
 // table that shows what a new op still lacks.
 #include "../Matrix/Ops.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The line that a long compilation shows.
 #include "../../lib/Compiler/Progress.h"
 

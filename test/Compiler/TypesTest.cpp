@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Element types as kernels compute with them, against the reference interpreter
 // (exact, or to a few units of the last place) and the C++ library: the ends of
 // ranges, every pair of small integers, every f16.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Random programs x layouts x meshes, each checked by `mesh-run --verify`
 against the reference interpreter. Seeds are fixed, so a failure repeats:
 

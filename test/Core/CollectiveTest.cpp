@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Collectives: bytes, names, what the verifier accepts and says; machine
 // models.
 #include "meshloom/Core/MachineModel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Compiled: what a program says without devices, its hash, and its files.
 #include "meshloom/Core/Compiled.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loops and branches in Programs: files, numbering of steps, verification.
 #include "meshloom/Core/Compiled.h"
 

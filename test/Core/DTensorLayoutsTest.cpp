@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The algebra of meshes and layouts that TensorFlow DTensor's own tests check.
 // The mesh is x=2, y=4 unless a test says otherwise. Tests of values are in
 // test/API/DTensorBehaviourTest.cpp.

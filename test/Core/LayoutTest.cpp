@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Layout: its algebra against an independent brute force over every layout of
 // small meshes, its string forms, and its errors.
 #include "LayoutEnumeration.h"

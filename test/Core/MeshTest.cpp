@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Mesh: its algebra, its string forms, and every way to get one wrong.
 #include "meshloom/Core/Mesh.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // MeshUnification and SubAxis: what meshes have in common, and what has no
 // refinement.
 #include "meshloom/Core/MeshUnification.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which axes of a mesh leave the process, and what they cost.
 #include "meshloom/Core/ProcessMachine.h"
 

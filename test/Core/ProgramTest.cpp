@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Programs: verification, and .mlprog files that were written, damaged, forged.
 #include "meshloom/Core/Compiled.h"
 #include "meshloom/Core/Hash.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Relayout plans against an exhaustive search, for all pairs of layouts of
 // meshes of up to eight devices: shortest paths over all layouts, by all
 // collectives that Core's verifier accepts, without any heuristic, under the

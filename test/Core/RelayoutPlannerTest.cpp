@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Relayout plans: every plan is carried out on sets of addends, element by
 // element. RelayoutOptimumTest.cpp has their costs.
 #include "meshloom/Core/RelayoutPlanner.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The factors of reshapes, and where axes are cut for them.
 #include "meshloom/Core/ReshapeCuts.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Errors: a code, a text and a place, and the exception class of the code.
 #include "meshloom/API/Errors.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sharding rules: text, sizes, and the generic algorithm, by example and by
 // property over every way to run many rules on small meshes.
 #include "meshloom/Core/ShardingRule.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where time went: names, nesting, threads.
 #include "meshloom/Core/Timing.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What chips on a grid give the axes of a mesh.
 #include "meshloom/Core/MachineModel.h"
 #include "meshloom/Core/TPUMachine.h"

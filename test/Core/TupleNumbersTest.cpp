@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Numbers of tuples: in order, equal for equal tuples alone.
 #include "meshloom/Core/TupleNumbers.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Programs with halo exchanges: files, and what must hold of windows, of the
 // ranges of loops and of what devices read; bytes of exchanges of several
 // values.

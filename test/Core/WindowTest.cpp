@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Windows: what ops read through them, against a walk over all elements; boxes,
 // unions and bytes of halo exchanges; their text form.
 #include "meshloom/Core/Collective.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Files that are damaged: whatever comes whole before the damage is given, and
 // the error names the file and the place. And CSV in all its forms.
 #include "meshloom/Data/TFRecord.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Dataset: where elements come from, and what the steps make of them.
 #include "meshloom/Data/Dataset.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The digit generator: deterministic, balanced, and neither trivial nor
 // impossible to learn.
 #include "meshloom/Data/Digits.h"

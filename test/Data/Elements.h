@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Elements of datasets of numbers, as tests compare them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // See FileFaults.h. Of each call that changes names or bytes it is kept how it
 // is undone, until an fsync of the file or of the folder makes it last.
 #include "FileFaults.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls that change files, instead of the C library's, which go wrong when they
 // are told to: the process dies, the call fails, or the power does, which takes
 // with it whatever no fsync had brought to the disk.

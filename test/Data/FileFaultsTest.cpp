@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every call that writes or removes a folder of tensors goes wrong, one after
 // the other, by death, by a power failure, by an error: what is there then is
 // the old folder or the new one, whole, and the next write tidies up.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Datasets in files: what they give, and what damaged files are refused with.
 #include "meshloom/Data/TFRecord.h"
 

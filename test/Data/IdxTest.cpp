@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // IDX files: what is written is read, plain and packed; and every kind of
 // damage is refused with a message that names it.
 #include "meshloom/Data/Idx.h"

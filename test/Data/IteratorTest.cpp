@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Iterators as arguments of functions, caches in files, and batches on meshes.
 #include "meshloom/Data/DTensorDataset.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The loader of MNIST's files, with all the ways in which those can be wrong.
 #include "meshloom/Data/Mnist.h"
 

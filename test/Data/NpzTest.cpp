@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // .npz files: what NumPy 2 wrote is read, packed or not, and load_keras_weights
 // takes it; damage of every kind is refused, never believed.
 #include "meshloom/Data/Npz.h"

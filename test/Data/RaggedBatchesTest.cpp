@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Rows of ragged and sparse tensors as elements, and batches of them.
 #include "meshloom/Data/RaggedBatches.h"
 #include "meshloom/API/Create.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Safetensors: what is written is read, by us and as the format says it; and
 // every kind of damage is refused with a message that names it.
 #include "meshloom/Data/Safetensors.h"

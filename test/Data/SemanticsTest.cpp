@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Steps mean what tf.data's do (the numbers are those that TensorFlow gives),
 // positions in the middle of long pipelines, and batches that cannot be.
 #include "meshloom/Data/DTensorDataset.h"

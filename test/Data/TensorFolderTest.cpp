@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Folders of tensors: any layout is read as any other, others can read the
 // files, and damage is named. FileFaultsTest.cpp has crashes and errors.
 #include "meshloom/Data/TensorFolder.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the tests of the dialects share: a context, and one op in a function.
 #pragma once
 

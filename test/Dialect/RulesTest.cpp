@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The sharding rule of every op, printed.
 
 #include "DialectTest.h"

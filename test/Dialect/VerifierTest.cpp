@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The constraints that elementwise ops have in common, on each of the ops.
 
 #include "DialectTest.h"

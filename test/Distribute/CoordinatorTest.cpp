@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ClusterCoordinator: what is scheduled runs, whatever is lost.
 #include "../TemporaryFolder.h"
 #include "ParameterServers.h"

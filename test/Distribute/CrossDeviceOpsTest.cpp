@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which collectives each way of reducing asks for (facts 53 to 64).
 #include "Testing.h"
 

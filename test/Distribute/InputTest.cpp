@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Datasets of strategies (facts 40 and 65 to 77).
 #include "Testing.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // MultiWorkerMirroredStrategy in one process; test/Processes has it in several.
 #include "Testing.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Variables on parameter servers: where they lie, how functions read and change
 // them, and what servers refuse.
 #include "../TemporaryFolder.h"

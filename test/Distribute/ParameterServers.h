@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A cluster of workers and parameter servers for tests, in threads of this
 // process.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Into how many parts partitioners cut variables.
 #include "Testing.h"
 

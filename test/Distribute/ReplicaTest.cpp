@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Code of replicas, and what is made of their values (facts 3 to 20).
 #include "Testing.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Strategies: their devices, scopes, and what is logged. Numbers are those of
 // the facts about tf.distribute that docs/Strategies.md lists.
 #include "Testing.h"

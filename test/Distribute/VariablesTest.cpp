@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Variables of a strategy's scope (facts 23 and 41 to 52).
 #include "Testing.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Workers and servers as processes and over TLS: datasets that workers make
 // themselves, who is let in, who is lost, and what ends with its coordinator.
 #include "ParameterServers.h"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The output that the README prints of its program is what the program prints:
 the same lines, losses to 1 in 1,000 (the last digits differ between CPUs).
 

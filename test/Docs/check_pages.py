@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks the README, the other pages of the root and docs/ without running a program:
 
   - links lead to files of the repository, and to headings in them

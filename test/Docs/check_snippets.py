@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Every C++ block of the README and of docs/ stands, line by line, in a program
 of test/Docs or examples, which is built and run. Prints the blocks that do not.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What docs/Checkpoints.md quotes.
 #include <meshloom/Data/Dataset.h>
 #include <meshloom/Data/TensorFolder.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // docs/CustomOps.md: an op of one's own with rule, function and gradient; a
 // gradient of one's own; computing again; a loop over a dim.
 #include <meshloom/Meshloom.h>

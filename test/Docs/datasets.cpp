@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What docs/Datasets.md quotes.
 #include <meshloom/Data/DTensorDataset.h>
 #include <meshloom/Data/Digits.h>

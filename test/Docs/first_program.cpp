@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The README's program: a model written once against global tensors, trained on
 // 8 virtual CPUs, and what the compiler did with it.
 #include <meshloom/Meshloom.h>

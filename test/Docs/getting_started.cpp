@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The programs of docs/GettingStarted.md, in its order.
 #include <meshloom/Meshloom.h>
 

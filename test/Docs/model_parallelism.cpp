@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The snippets of docs/ModelParallelism.md.
 #include <meshloom/Meshloom.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The snippets of docs/ShardMap.md.
 #include <meshloom/Meshloom.h>
 

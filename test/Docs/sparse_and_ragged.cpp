@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What docs/SparseAndRagged.md quotes.
 #include <meshloom/Meshloom.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The program of docs/Strategies.md.
 #include <meshloom/Meshloom.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Trains under mesh-launch --max-restarts, and ends a process of the first
 // starts itself:
 //

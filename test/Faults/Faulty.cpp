@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program of several processes in which one is hit by a fault at a stage:
 //
 //   faulty STAGE FAULT VICTIM FOLDER

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program of a chief, workers and parameter servers, each a process that
 // TF_CONFIG names, in which some are hit by a fault at a stage:
 //

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A training that loses processes twice, and is restarted on 8, 3 and then 5 of
 them, sees every example once an epoch and ends where an unbroken one does; as
 does one of which a process is told to end by SIGTERM.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Hits one process of a program at every stage with every fault, and looks what
 becomes of the others: that they end in time, with an error that names who was
 hit, and leave nothing behind. Prints the matrix; exits 1 where a cell is wrong.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The part of the fault matrix that is of parameter servers: two of them, two
 workers and a chief, of which one is hit at a stage. See fault_matrix.py."""
 import json

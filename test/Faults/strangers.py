@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Strangers: who connects to a port of a program and is none of its processes."""
 import contextlib
 import os

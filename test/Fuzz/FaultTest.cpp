@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A test of mesh-fuzz itself: a bug of each kind is planted in compiled
 // programs, and has to be found, and shrunk to a few lines.
 #include "Check.h"

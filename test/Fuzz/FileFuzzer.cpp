@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Malformed files, and variables of launchers, by libFuzzer: FORMAT is npy,
 // idx, program or group, GOOD makes some that are right. Whatever the bytes
 // are, the reader gives a value that can be written and read again, or an error

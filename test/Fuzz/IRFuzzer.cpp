@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Malformed IR: the programs of the test suite (dtensor, StableHLO, chlo, sdy)
 // with tokens, numbers, attributes and lines left out, repeated, exchanged and
 // changed. Each is parsed and, if that works, imported, partitioned and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Splits programs into tokens, changes some and joins them again.
 #include "TextMutation.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Programs as text, and changes to them that leave most of them intact.
 #pragma once
 

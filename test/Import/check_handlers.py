@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Every op of StableHLO, chlo and sdy that we read is run by a test, or named
 in docs/StableHLO.md as refused.
 

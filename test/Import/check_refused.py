@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What docs/StableHLO.md says is refused is refused, by a message that names it.
 
     check_refused.py SOURCE path/to/mesh-run

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Counts the instructions that functions of a program run, by valgrind's
 callgrind: numbers that do not depend on what else the machine does.
 

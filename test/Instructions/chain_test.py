@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the passes that partition a program cost an op, where ops repeat: on a
 chain of products with a weight each, sums and tanh, and on one of sums that all
 take the same value. Instructions, counted by callgrind.

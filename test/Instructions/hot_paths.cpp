@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What users do thousands of times a second, whose instructions
 // hot_paths_test.py counts, in this order. Everything is compiled and in
 // caches before. One worker: idle ones would count their waiting.

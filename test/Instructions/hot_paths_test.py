@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Instructions of one round of each hot path (hot_paths.cpp) stay below bounds,
 some 15 % above what they took when each bound was set. A change that makes one
 cheaper lowers its bound; one that needs more says why.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What tracing, each pass and each later stage costs grows with the program and
 not faster: instructions, counted by callgrind, for n and for 4n layers.
 

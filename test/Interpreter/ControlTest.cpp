@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loops and branches in the reference interpreter, by values worked out by
 // hand.
 #include "HostValues.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Short ways to make the HostValues that tests feed and expect, and numbers
 // that look random but are a function of (seed, index).
 #pragma once

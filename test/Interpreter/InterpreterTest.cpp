@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The reference interpreter against values worked out by hand.
 #include "HostValues.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every op inside of a map, and its gradient taken there: what the vectoriser
 // makes of it gives, at each place, what the op gives alone.
 #include "../Interpreter/HostValues.h"

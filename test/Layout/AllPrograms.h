@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // All small programs: every straight-line program over two matrices, up to
 // symmetry.
 #pragma once

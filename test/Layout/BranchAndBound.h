@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The cheapest layouts of a small program, by branch and bound.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The search over layouts: against exhaustive search on small programs, and on
 // the training step that everything is measured by, in parts.
 #include "SmallPrograms.h"

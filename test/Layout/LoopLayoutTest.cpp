@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The search over layouts where loops carry values: what a loop carries moves
 // like any other value, and what happens in the loop counts as often as it
 // runs.

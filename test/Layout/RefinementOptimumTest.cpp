@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Refinement against the optimum on all small programs (AllPrograms.h): the
 // vocabulary is exp, add, dot, transpose, sums over either dim and broadcasts
 // to either, the mesh one axis of 4, the extents 64 (collectives decide) and

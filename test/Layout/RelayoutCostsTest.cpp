@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Prices of relayouts, and the trees that the search and InsertRelayouts take.
 #include "meshloom/Layout/Search/RelayoutCosts.h"
 

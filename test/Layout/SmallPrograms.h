@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Layout graphs built by hand, and the cheapest layouts of small ones by trying
 // all.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is remembered of moves leaves out those that are too dear.
 #include "../../lib/Layout/Search/TriedMoves.h"
 #include "../../lib/Layout/Search/LayoutMoves.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loops and branches for the execution matrix: carried and captured values in
 // every layout.
 #include "Ops.h"

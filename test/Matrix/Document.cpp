@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Writes docs/Matrix.md: ops as rows, layouts as columns, in each cell how
 // often it was right, or why there is nothing to try.
 #include "Document.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The layouts and meshes of the execution matrix, and the text of a cell.
 #pragma once
 

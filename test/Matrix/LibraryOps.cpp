@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The rows of the execution matrix for ops that run as library calls: indices,
 // orders, factorizations and transforms.
 #include "Ops.h"

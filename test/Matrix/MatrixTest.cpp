@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The execution matrix: every op under every layout on every mesh, forward and
 // gradient, under both machine models and both kinds of memory, against the
 // reference interpreter. Prints which op works under which layout.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The matrix's rows for element types: what each type adds to the rows of the
 // other files, casts and conversions between types, and the ops on bits.
 #include "Ops.h"

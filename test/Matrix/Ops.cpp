@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The table of ops for the execution matrix.
 #include "Ops.h"
 

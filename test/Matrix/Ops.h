@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The ops of the execution matrix, as templates of their text.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Rows of the execution matrix for convolutions, windows and running
 // reductions: M and N are the batch and a spatial dim, or two spatial dims, so
 // that windows reach over one and over several shards.

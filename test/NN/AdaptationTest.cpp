@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LoRA and kernels of integers: the numbers of Keras 3.15, and of what a kernel
 // with the product added gives.
 #include "KerasValues.h"

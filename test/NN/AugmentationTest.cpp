@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random layers of images: what they do where the range leaves one outcome is
 // Keras's, what they draw stays in the range and differs from image to image,
 // and nothing depends on layouts.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Callbacks of training by themselves: what they keep, show and decide.
 #include "../API/Testing.h"
 #include "../TemporaryFolder.h"

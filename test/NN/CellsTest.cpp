@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Cells, and RNN, which goes over a sequence with one: numbers are those of
 // Keras 3.15 for the same weights and inputs.
 #include "KerasValues.h"

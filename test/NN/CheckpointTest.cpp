@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Checkpoints: modules, optimizers and numbers come back under other meshes and
 // layouts; what does not fit is listed and nothing changes; writing goes on
 // beside the program; managers keep what they are told.

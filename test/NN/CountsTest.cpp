@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What counts over many steps: an optimizer's iterations, the sums of metrics;
 // how both come back from checkpoints, those of earlier versions too.
 #include "../API/Testing.h"

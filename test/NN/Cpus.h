@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The virtual CPUs that strategies in tests have replicas on.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Training in the deterministic mode: losses and weights have the same bits
 // whatever the strategy and the number of replicas.
 #include "Samples.h"

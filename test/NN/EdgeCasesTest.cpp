@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Edge cases of layers and training, and objects that were moved from: each
 // computes the right result, or throws an Error that says what to do.
 #include "../API/Testing.h"

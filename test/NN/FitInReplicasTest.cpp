@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // fit under strategies whose replicas add up by themselves: metrics, losses,
 // last batches that they do not divide, moments.
 #include "../API/Testing.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // compile, fit, evaluate and predict against what Keras prints.
 #include "../API/Testing.h"
 #include "../TemporaryFolder.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Only meshloom::Error leaves the API, whatever a config has in it: every entry
 // of configs of layers and of a model of Keras is taken away, and becomes every
 // other kind of value.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Functions of nn against the values that JAX 0.10 and Flax 0.12 give for
 // sines(shape, phase), and sharded against unsharded.
 #include "../API/Testing.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pooling to sizes, images of other sizes, categories and bins, AlphaDropout:
 // numbers are those of Keras 3.15.
 #include "KerasValues.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Layers give what those of Keras 3.15 give for the same weights and inputs,
 // under every layout; their configs make them again.
 #include "../API/Testing.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Layers and options that Keras has beside the usual ones: their numbers are
 // those of Keras 3.15 for the same weights and inputs, on one device and cut
 // over a mesh; configs make them again, and what does not fit is refused.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Programs as users of Keras write them, on one device and on replicas: their
 // losses are those of Keras 3 with the same weights and data. The numbers are
 // those of Keras 3.15 on JAX.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Layers against the numbers that Keras 3.15 gives for the same weights and
 // inputs.
 #pragma once

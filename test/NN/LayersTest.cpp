@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Layers: their variables, their values, and a small transformer that learns.
 #include "../API/Testing.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Losses against Keras, with gradients; reductions and weights; layouts; what
 // does not fit.
 #include "Samples.h"

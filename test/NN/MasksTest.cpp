@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Masks beside tensors: who makes them, passes them on and goes by them; layers
 // of sequences with states and dropout; operators on symbolic tensors.
 #include "../API/Testing.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The training programs of TensorFlow's guides, small, under every synchronous
 // strategy and as DTensor: after 20 steps their losses are those of one device,
 // to the bit in the deterministic mode.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Metrics against Keras over two batches, in functions and on meshes; resets;
 // names; what does not fit.
 #include "Samples.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What training writes of models, and how it goes on from that.
 #include "meshloom/NN/Training/Checkpoints.h"
 

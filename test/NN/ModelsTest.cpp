@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Layers and models: building, calling, names and paths, graphs, configs.
 #include "../API/Testing.h"
 

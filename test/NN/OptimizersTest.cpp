@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Optimizers against Keras, what they all can do, and hyperparameters that
 // change between steps without tracing again.
 #include "../API/Testing.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Initializers, regularizers, constraints and activations by name and with
 // options: values against Keras, the same ones under every layout, clear
 // errors.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Plots of training curves: what is drawn, what is left out, what is refused.
 #include "meshloom/NN/Training/Plot.h"
 

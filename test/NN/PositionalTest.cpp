@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Parts of models made as Keras users write them, by their first numbers
 // without names; and what a user writes beside symbolic tensors.
 #include "../API/Testing.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Schedules, scaled losses, and layers that compute in other types than they
 // keep their weights in.
 #include "../API/Testing.h"

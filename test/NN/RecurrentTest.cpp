@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Recurrent layers and wrappers for sequences against Keras; masks, states,
 // gradients, configs; what does not fit.
 #include "Samples.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Trainings that go on after a restart: callbacks have what they had seen, so
 // that they end as without one, wherever it comes.
 #include "meshloom/NN/Training/Checkpoints.h"

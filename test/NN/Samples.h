@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Values that several tests of layers, losses and metrics compare with Keras
 // on.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Saved models and exported functions: they are what they were, with weights
 // where they were laid out, or where one wishes.
 #include "meshloom/NN/State/SavedModel.h"

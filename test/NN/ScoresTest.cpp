@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Scores, overlaps and areas against Keras over two batches, the second with
 // weights, on one device, in replicas and on meshes; configs; what is refused.
 #include "Samples.h"

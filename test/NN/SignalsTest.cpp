@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Spectrograms, decoding of CTC and MixUp: values of Keras 3.15, which are
 // those of independent sums where a search is exact.
 #include "../API/Testing.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Layers of texts give the numbers of Keras 3.15 on TensorFlow 2.21, and are
 // the same when they are made again from their configs.
 #include "../API/Testing.h"

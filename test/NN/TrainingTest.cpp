@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Functions, modules and optimizers; and that sharded training equals
 // unsharded.
 #include "../API/Testing.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Prints what TensorBoard's own reader finds in a folder of event files: each
 tag with its steps and values, and the nodes of the graph.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The behaviour that TensorFlow's multi-client tests of DTensor check: mesh x
 // over the processes, y within each.
 #include "../Distribute/Testing.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Processes that do not run the same program, or none that several can run, in
 // the way that the argument names; the last one is the one that differs. Prints
 // what it throws, and how long after the first difference.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Iterators as arguments of functions, in programs of several processes: each
 // takes its own part of what all go through together.
 #include "../Distribute/Testing.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // PJRT plug-ins in several processes: ours for tests, which tells itself in the
 // others, by the coordination service, how many devices it has.
 #include "../Distribute/Testing.h"

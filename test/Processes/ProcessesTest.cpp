@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Programs of several processes: every test runs in all of them at the same
 // time, as mesh-launch starts this program.
 #include "meshloom/API/Processes.h"

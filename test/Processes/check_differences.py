@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs processes that differ in their programs, and checks that all of them end
 with an error that says how.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs training examples as several processes, started by TF_CONFIG and by
 mesh-launch, and compares the numbers that they print with those of one process.
 

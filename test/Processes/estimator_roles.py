@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Starts the estimator example once for each task of a TF_CONFIG: with parameter
 servers, and with workers alone. All processes end well, one model is trained,
 and the evaluator shows the numbers of one process.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs the programs of this folder on a PJRT plug-in, each held against the reference
 interpreter.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The conformance suite's tests of what is not there yet: calls do not wait for
 // their arguments, errors reach whoever reads, order and memory are as if all
 // were done at once.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bytes that are reported are bytes that are sent: what collectives between
 // private memories really take from other devices, counted by what arrives,
 // against bytesSent.

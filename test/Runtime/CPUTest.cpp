@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Virtual CPUs: the conformance suite with shared and private memories, and
 // what only this backend does.
 #include "Conformance.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What every client does, whatever the programs are made of that it runs:
 // arrays, variables, errors, threads. Backends that run Programs pass
 // Conformance.cpp too.

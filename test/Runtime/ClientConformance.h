@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The part of the conformance suite that does not ask what programs consist of:
 // every platform passes it, those that compile StableHLO too. A backend's test
 // program instantiates it with the ways to make its client:

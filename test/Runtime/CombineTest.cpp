@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Box copies, element-wise reductions, matrix products of any strides, events.
 #include "meshloom/Runtime/Combine.h"
 #include "meshloom/Runtime/BoxCopy.h"

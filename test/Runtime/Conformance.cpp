@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The conformance suite's tests of Programs: steps, collectives, updates in
 // place, errors.
 #include "Conformance.h"

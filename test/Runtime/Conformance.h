@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The conformance suite of backends that run Programs, besides what every
 // client does (ClientConformance.h). A backend's test program instantiates
 // both:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The conformance suite's tests of loops and branches: no value is lost, none
 // is copied without need, collectives are counted each time.
 #include "Conformance.h"

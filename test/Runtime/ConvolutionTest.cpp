@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Convolutions of boxes: what a thread keeps from one task of a call to the
 // next is not taken for another kernel's.
 #include "../../lib/Runtime/Library/Convolution.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Products of every element type, in any order in memory, alone and in batches,
 // against sums in long double or of integers.
 #include "../../lib/Runtime/Library/Dot.h"

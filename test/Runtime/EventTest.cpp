@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Events, and the order in which a LaunchQueue's work begins.
 #include "meshloom/Runtime/LaunchQueue.h"
 

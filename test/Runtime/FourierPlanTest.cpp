@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Fourier transforms of lines of many lengths against sums in long double.
 #include "../../lib/Runtime/Library/FourierPlan.h"
 

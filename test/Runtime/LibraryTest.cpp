@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Library calls in hand-written programs: boxes and addends in both kinds of
 // memory however the work is cut, users' functions, and programs from files
 // that do not fit.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Products by panels, by the code of every kind of processor that this one
 // runs, against sums in long double or of integers.
 #include "../../lib/Runtime/Library/PanelProduct.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the shared-memory plan makes of a program: which steps share a phase,
 // what is a view, and where memory lies.
 #include "TestPrograms.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What Runtime/Plan decides for all backends: who shares memory, what is copied
 // first, in which orders work may run, and where scratch memory lies.
 #include "TestPrograms.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Platforms by name, clients by their devices, and programs bound to devices
 // when they are loaded.
 #include "TestPrograms.h"

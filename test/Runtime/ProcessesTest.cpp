@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Meshes over several processes, which are threads here with a client each:
 // what one process alone sees, and errors. That results are right is for the
 // conformance suite and random programs, which run on createProcessThreads.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which parts of a product are left out: blocks of zeros, and what nobody
 // reads; and that the result is what it would be with them.
 #include "meshloom/Runtime/HalfFloats.h"

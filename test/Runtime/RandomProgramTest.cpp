@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random Programs over random layouts, run in every way the CPU backend has:
 // shared memory with few and many chunks, in schedule order and in any other
 // order the step graph allows, and private memories. All values are small

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The reference backend: the conformance suite.
 #include "Conformance.h"
 

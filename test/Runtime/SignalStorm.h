@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SignalStorm: signals in every thread of the process, thousands of times a
 // second, as a sampling profiler sends them. Handlers run on the stack of the
 // thread that they interrupt, and the storm counts those that find the stack

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The test kernels. Strides are [operand][loop]; every kernel knows how many
 // loops it has.
 #include "TestPrograms.h"

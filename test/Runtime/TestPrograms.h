@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Writing Programs by hand, with kernels that are plain C++ functions.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The conformance suite's tests with several threads: values do not change
 // under those who read them, and calls do not mix. Worth running with
 // ThreadSanitizer: the preset `thread`.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """check_english.py on small texts: which declarations and which sentences count."""
 import sys
 import unittest

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """check_includes.py on small trees: what the table allows passes, and each kind
 of violation is reported at its file and line."""
 import sys

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs examples/parameter_server: as one process, then as one for each task of a
 TF_CONFIG, of which a worker is killed on the way. Its losses fall, and with the
 chief the others end.

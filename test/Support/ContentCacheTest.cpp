@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The cache of what was compiled: what comes back is what was put in, or
 // nothing.
 #include "../TemporaryFolder.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Files that are read whole: what is no regular file is refused without waiting
 // for it, and messages name what a file is instead of what was expected.
 #include "meshloom/Support/File.h"

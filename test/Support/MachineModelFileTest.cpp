@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Machine models from JSON.
 #include "../TemporaryFolder.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // .npy files: what NumPy writes is read, what is written NumPy reads, and what
 // is neither is refused with a reason.
 #include "../TemporaryFolder.h"

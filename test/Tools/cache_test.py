@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The cache of compiled programs, between processes: a second start compiles
 nothing, with the same results; what is damaged is compiled again; other options
 have other entries; processes may share a folder at the same time.

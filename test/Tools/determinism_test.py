@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The same program gives the same bits when it is run again with as many workers,
 as docs/Threads.md says, in shared and in private memories.
 

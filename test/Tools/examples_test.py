@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The model examples in their tiny sizes: files that they read and write,
 mistakes on their command lines, and that benchmark/models.cpp gives the losses
 of its twin in JAX. scripts/examples checks the losses that they print.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The tutorial's program from its command line: every mesh trains to the same
 losses, MNIST's files are read plain and gzipped, and what cannot be is an error
 before anything is written.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """mesh-opt --target=tpu:... with libtpu, which needs no TPU: every topology
 compiles the tutorial's step, sizes and collectives are what the program says,
 and the executable is saved. Exits 77, saying why, where there is no libtpu.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mesh-coordinator: the coordination service on its own, for processes that
 // something else than mesh-launch starts.
 #include "../FiniteRange.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Addends: a value that is still to be reduced, in parts of which every device
 // along the pending axes holds one that matters.
 #pragma once

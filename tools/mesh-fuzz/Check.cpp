@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Checking a program: what its inputs are, and how far results may be off.
 //
 // Exact results must be equal. For the others the interpreter runs the program

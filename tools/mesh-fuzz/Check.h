@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Runs one random program every way there is and compares each result with the
 // reference interpreter's.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Values and layouts of random programs; the ops are in Make*.cpp.
 #include "Generator.h"
 

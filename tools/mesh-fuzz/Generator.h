@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random programs: a mesh, arguments with layouts, then ops on what is there.
 // Everything follows from the seed.
 #pragma once

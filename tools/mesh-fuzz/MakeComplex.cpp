@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Makers of ops on complex numbers. Functions get operands away from their
 // poles and branch cuts, where a rounding error would decide the result.
 #include "Generator.h"

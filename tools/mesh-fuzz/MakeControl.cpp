@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Makers of loops and branches, nested up to twice.
 #include "Generator.h"
 

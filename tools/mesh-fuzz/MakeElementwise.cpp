@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Makers of elementwise ops. Ops that jump (compare, floor, sign) take exact
 // operands only; the others bring theirs to where they are smooth.
 #include "Generator.h"

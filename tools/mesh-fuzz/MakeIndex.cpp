@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Makers of ops with indices known only at run time, and of sorting. Indices
 // are in and out of bounds.
 #include "Generator.h"

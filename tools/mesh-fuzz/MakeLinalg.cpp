@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Makers of matrix factorizations and Fourier transforms. Matrices are kept far
 // from singular.
 #include "Generator.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Makers of ops that make or move elements, and of layouts in between.
 #include "Generator.h"
 

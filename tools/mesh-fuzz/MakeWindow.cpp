@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Makers of convolutions and windows, with any strides, dilations, padding and
 // groups.
 #include "Generator.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The meaning of each op of a shard_map body, on all devices at once. Written
 // from StableHLO's specification; nothing of the compiler is used.
 #include "ManualDevices.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a shard_map body gives, computed device by device.
 #pragma once
 

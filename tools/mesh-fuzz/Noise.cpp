@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Noise.h"
 
 double meshloom::fuzz::noise(uint64_t seed, uint64_t index) {

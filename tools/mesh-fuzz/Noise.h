@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Noise: random numbers as a function of what they are for.
 #pragma once
 

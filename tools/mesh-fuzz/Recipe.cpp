@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Printing recipes, in MLIR's generic form: one way to print for every op.
 #include "Recipe.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A random program before it is text: ops over values with what is known of
 // their elements. It prints as dtensor IR, and can be cut down when it fails.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // shard_map bodies: making and printing them.
 #include "ShardMap.h"
 

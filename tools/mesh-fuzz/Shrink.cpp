@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Shrinking by trial: each step makes the program smaller and is kept if it
 // still fails, until no step helps.
 #include "Shrink.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mesh-fuzz: random programs x layouts x meshes, each run under both machine
 // models, in shared and in private memories or on another platform, against the
 // reference interpreter.

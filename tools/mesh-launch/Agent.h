@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The part of mesh-launch on another host: starts that host's ranks, and ends
 // them when the launcher goes away.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One start of a program, until all of it has ended.
 #pragma once
 

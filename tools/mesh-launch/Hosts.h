@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Hosts, and how ranks are given out to them.
 #pragma once
 

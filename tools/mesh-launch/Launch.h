@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A launch: a program started once a rank, with a coordination service beside
 // it, watched until all of it has ended, and started again where asked.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Processes: children of this program, their output line by line, and signals,
 // in one loop of one thread.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the processes of one host are started with: the same here, where
 // mesh-launch starts them itself, and on hosts where an agent of its does.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The tasks of a cluster as TensorFlow has them, which TF_CONFIG tells each.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mesh-launch: starts a program several times, as the ranks of one run.
 #include "../FiniteRange.h"
 #include "../VersionFlag.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --target=cpu and --target=stablehlo.
 #include "Targets.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mesh-opt --target: compiles a program for a target, instead of running
 // passes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --target=tpu:TOPOLOGY: ahead of time, by libtpu, without a TPU.
 #include "Targets.h"
 

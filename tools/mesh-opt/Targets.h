@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What both files of --target use: a program's text, compiled.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mesh-opt: runs Meshloom's passes, and the usual upstream ones, on a .mlir
 // file. Its options are those of every mlir-opt; `mesh-opt --help` lists
 // Meshloom's first. With --target it compiles the program: see CompileFor.h.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Parsing, compiling and verifying .mlir programs.
 #include "Source.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program as text: parsed, compiled, and run by the reference interpreter.
 // The only part of mesh-run that needs the compiler.
 #pragma once

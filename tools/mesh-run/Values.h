@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Global values on the host: a program's inputs, from files or random, and its
 // results, to files or the terminal.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mesh-run: compiles a dtensor program (or loads a saved one), runs it on
 // virtual CPUs or another platform, and reports results, statistics and errors.
 #include "../VersionFlag.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Transports that give messages other tags, or look at them.
 #include "Reordering.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reordering: what plants a mistake for mesh-sim to find, two collectives that
 // one rank runs in another order than the others.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mesh-sim: runs a saved program as several processes would, on simulated
 // networks: many schedules, each from a seed. All must give the same bits,
 // those of one process within rounding.

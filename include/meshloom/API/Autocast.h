@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Autocast: variables that are read in another type than they are kept in, for
 // layers that compute in bf16 or f16 (see NN/MixedPrecision.h).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The cache of compiled programs and kernels, as users see it.
 //
 // Compiled programs stay on disk, by content: the next process that needs

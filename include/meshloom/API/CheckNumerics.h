@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // CheckNumericsScope: looking for nan and infinities in what one thread runs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How long collectives of several processes may take, for those who write
 // strategies: see CommunicationOptions::timeout_seconds.
 #pragma once

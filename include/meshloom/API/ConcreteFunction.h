@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ConcreteFunction: what a `function` became for one signature, and what the
 // compiler decided: layouts, collectives with bytes and reasons, the IR.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loops and branches that depend on values: parts of the body of a `function`,
 // compiled into it. Outside of one they run at once, as loops and branches of
 // C++ would: what decides is read after each step. State is a structure of

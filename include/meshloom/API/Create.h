@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Making tensors: from host arrays and files, filled, counted, random.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Ops and gradients of the user's own, and computing again instead of keeping.
 //
 // An op of the user's is a function on the boxes of tensors that devices have,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // debug_print(): values as text while a program runs.
 #pragma once
 

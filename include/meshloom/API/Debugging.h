@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // debugging: what must hold of values, checked while a program runs. In a
 // `function` each check is part of what is compiled, runs whenever the program
 // gets there, in the turn of a loop and the branch that it is in, and ends the

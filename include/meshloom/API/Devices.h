@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Devices beside the virtual CPUs: other platforms, and TPUs the way that
 // TensorFlow's users reach them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Moving values between host and mesh, and between layouts.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random tensors of further distributions, random orders and choices, and a
 // Generator whose seed moves on by itself. As in Random.h, numbers follow from
 // the seed and the element's global index: they are the same under every

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // einsum: sums of products by the letters of dims, as in NumPy.
 #pragma once
 

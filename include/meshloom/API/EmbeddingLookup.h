@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Embeddings of rows of ids of different lengths, combined to one vector a row,
 // with TensorFlow's names.
 //

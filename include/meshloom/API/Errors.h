@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The exceptions of the user API. Each is a meshloom::Error: `what()` says what
 // happened, for people, and `code()` says what kind of failure it is. The class
 // follows from the code, so a program catches the class that it can act on:

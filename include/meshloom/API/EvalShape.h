@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // eval_shape: shapes and types of what a function would give, which computes
 // nothing.
 #pragma once

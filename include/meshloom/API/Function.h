@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // function: C++ code traced into one compiled program per signature.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // GradientTape: gradients of what was computed while it lives.
 #pragma once
 

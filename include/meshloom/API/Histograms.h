@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Counting elements by value, and finding values in order, with the names of
 // NumPy. Elements may be sharded: each device counts its part.
 #pragma once

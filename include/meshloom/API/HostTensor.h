@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // For the layers above that make and read tensors of the host on threads of
 // their own: data pipelines.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Index: what picks elements of one dim of a tensor, as NumPy's x[...] takes
 // it. SliceOps.h says what tensors make of them.
 #pragma once

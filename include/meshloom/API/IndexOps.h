@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Padding, picking and updating elements by index, and putting them in order,
 // with the names of NumPy and TensorFlow (dynamic_slice: JAX). As in Ops.h, an
 // op outside of a `function` runs at once, negative axes count from the end,

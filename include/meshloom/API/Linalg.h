@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Linear algebra with NumPy's names, in a namespace of their own: equations,
 // decompositions and functions of matrices. Matrices are the last two dims; all
 // dims in front are batches, which may be sharded without communication.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Factorizations, triangular equations and Fourier transforms, with the names
 // of NumPy and TensorFlow. Matrices are the last two dims, and transforms are
 // along the last ones; all dims in front are batches and may be sharded. As in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Messages for users beside errors: decisions that Meshloom made for them
 // and what to do about those, each once.
 #pragma once

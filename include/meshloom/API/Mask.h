@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Masks: which positions of a tensor count, said beside its value. Layers pass
 // them on; losses and recurrent layers go by them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // NameScope: says which part of a model an op belongs to.
 #pragma once
 

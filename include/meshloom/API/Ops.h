@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Ops on tensors: free functions and operators, with the names of TensorFlow
 // and NumPy. Binary ops broadcast like NumPy; a C++ number takes the type of
 // the tensor beside it, and there is no other implicit promotion (see `cast`).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tensors that follow a pattern, and copies in a pattern, with the names of
 // NumPy and TensorFlow. As in Ops.h, an op outside of a `function` runs at
 // once, negative axes count from the end, and all throw meshloom::Error where

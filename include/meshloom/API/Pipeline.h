@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pipelines: a model whose parts are on different devices, trained so that all
 // of them work at the same time.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program that runs as several processes, on one machine or on many: joining
 // them, naming them, waiting for them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // profile: where the time of what runs goes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RaggedTensor: rows of different lengths, as two tensors.
 //
 //   auto words = RaggedTensor::from_row_lengths(tensor({3, 1, 4, 1, 5}),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random tensors, from a seed that the caller keeps: the same seed gives the
 // same numbers, whatever the layout, the mesh and the number of devices.
 //

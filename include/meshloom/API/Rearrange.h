@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // rearrange: dims by their names, split, joined, put in another order, summed
 // over or copied, with the patterns of einops.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Variables whose values another process holds, and what a function that uses
 // them is to whoever runs it: a program of values that is run anywhere, and
 // updates, programs of their own that run where the variables are.

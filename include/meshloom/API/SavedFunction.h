@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Saving compiled functions, and running saved ones without their source.
 #pragma once
 

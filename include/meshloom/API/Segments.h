@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reductions of rows by segments, with the names of TensorFlow and JAX: row i
 // belongs to segment segment_ids[i].
 //

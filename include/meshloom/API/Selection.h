@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Ops that select elements by a condition, or find the different ones. The
 // number of elements depends on values, but shapes do not: a `size` says how
 // many places the result has, as in JAX.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Code for one element, one device or one replica, run for all of them: vmap
 // (elements along a dim), shard_map (devices along the axes of a mesh), and the
 // collectives between them. The function is traced once, with what one of them

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The parts of a tensor that single devices hold, as bytes: for code that
 // writes tensors to files and reads them, shard by shard, without a copy of the
 // whole.

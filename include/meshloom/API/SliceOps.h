@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // NumPy's indexing of tensors, x[i] and x(range(1, -1), all), and its
 // assignment, which gives a new tensor: tensors do not change.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SparseTensor and CSRMatrix: the elements that are not 0 and where they are,
 // as structures of tensors.
 //

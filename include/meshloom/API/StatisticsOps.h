@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Statistics and norms, with the names of NumPy and TensorFlow. As in Ops.h, an
 // op outside of a `function` runs at once, negative axes count from the end,
 // and all throw meshloom::Error where shapes or types do not fit. Along sharded

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Structures of tensors: what a `function` takes and returns. A structure is a
 // Tensor, or a pair, tuple, vector, array, optional, map (by key) or plain
 // aggregate of structures. Numbers, enums, strings and variables inside one are

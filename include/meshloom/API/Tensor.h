@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tensor: the handle that all ops take and return, and TensorLike: what an op
 // accepts beside one (a variable, a scalar). Reading values, printing.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How long what processes send each other may stand still. For Meshloom's own
 // layers.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Functions made of functions: gradients, Jacobians, products with them, and
 // the same for every tensor of a structure. Names and meaning are those of JAX
 // and TensorFlow.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // DVariable: a value with a name and a fixed layout that a program may update.
 #pragma once
 

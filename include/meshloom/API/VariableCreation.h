@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The steps between DVariable's constructor and the variable: creators, which
 // a thread installs for a while, and the policy by which a strategy's variable
 // is read and assigned.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Convolutions, pooling and running reductions, with the names of TensorFlow
 // and NumPy (conv_general_dilated: JAX). As in Ops.h, an op outside of a
 // `function` runs at once, and all throw meshloom::Error where shapes or types

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reverse-mode gradients of dtensor programs. There is one implementation, this
 // one: GradientTape and --dtensor-gradient both call buildGradients.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- DifferentiableOpInterface.td - Ops that have a gradient ------------===//
 //
 // One interface, one method: what an op's operands get for what its results

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What gradient rules are written with: arithmetic on Values as short calls,
 // and the gradients that flow into and out of one op.
 #pragma once

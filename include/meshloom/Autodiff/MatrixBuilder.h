@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Arithmetic with matrices, the last two dims of tensors.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Passes.td - The pass of Autodiff -----------------------------------===//
 //
 // --dtensor-gradient: a function to a function that also returns gradients.

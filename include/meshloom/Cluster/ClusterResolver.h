@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Cluster resolvers: where a process learns which others run its program and
 // which of them it is. Each reads what one kind of launcher leaves: TF_CONFIG,
 // SLURM's variables, Kubernetes' pods, names of TPUs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ClusterSpec: the processes that run one program together, by job, and TaskId,
 // which one of them is meant.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ProcessGroup: how many processes run this program, which one this is, and
 // where they meet. `initialize` reads them from the environment.
 #pragma once

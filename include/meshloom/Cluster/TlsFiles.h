@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TlsFiles: certificates by which processes of one cluster know each other.
 #pragma once
 

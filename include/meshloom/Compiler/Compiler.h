@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // compile(): a dtensor module in, what a runtime loads out. The one entry to
 // the compiler for the API, mesh-run and tests.
 #pragma once

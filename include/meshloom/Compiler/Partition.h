@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --dtensor-partition: from a dtensor function to one device's program with
 // explicit collectives.
 #pragma once

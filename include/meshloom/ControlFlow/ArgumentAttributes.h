@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ArgumentAttributes: changing the attributes of many arguments of a function.
 #pragma once
 

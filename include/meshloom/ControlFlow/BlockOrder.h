@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The order of a block's ops after some were moved or made anew.
 #pragma once
 

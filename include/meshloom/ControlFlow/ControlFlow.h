@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Control flow: the blocks that a function runs, what the ops in them use from
 // outside, and how often a loop goes round.
 #pragma once

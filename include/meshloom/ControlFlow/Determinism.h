@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Deterministic functions: their results have the same bits for every mesh,
 // layout and way of running. docs/Threads.md says what holds; here is what a
 // pass has to ask.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // OpKinds: ops by kind, so that what a pass decides by an op's kind is decided
 // once for all ops of it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Passes.td - The passes of include/meshloom/ControlFlow ------------===//
 //
 // Variables become arguments and results; loops and branches get simpler, and

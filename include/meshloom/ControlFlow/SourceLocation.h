@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where in a user's source an op comes from, as messages say it.
 #pragma once
 

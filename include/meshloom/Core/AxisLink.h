@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // AxisLink: what it costs to talk to the neighbours along a mesh axis.
 #pragma once
 

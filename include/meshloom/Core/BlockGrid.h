@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // BlockGrid: the blocks that a layout cuts a tensor into, for looking at many
 // windows of it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Box: a rectangular part of a global array. A device's shard is one.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // CacheStatistics: what was found of what had been compiled before.
 #pragma once
 

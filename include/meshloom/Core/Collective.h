@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Collectives: their kinds, what they do to a layout, and what they send.
 #pragma once
 

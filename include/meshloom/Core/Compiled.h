@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Compiled: what a compiler's target hands to a runtime, and all that they
 // share: what the program takes and gives (Signature), and what runs.
 #pragma once

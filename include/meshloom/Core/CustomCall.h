@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // CustomCall: functions that users supply for `custom_call` ops, by name. A
 // registration holds for the process; programs name their targets, so a saved
 // program runs wherever the same names are registered.

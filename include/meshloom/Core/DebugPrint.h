@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The names of debug_print and of debugging::Assert in programs. Every runtime
 // knows their functions, so that saved programs print and check wherever they
 // run.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // DeviceAssignment: which devices the indices of a mesh are.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // StableHash: a hash that is the same in every process and on every machine,
 // so that it may be compared between ranks or written to a file.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Layout: how a tensor's dims are cut over the axes of a mesh.
 #pragma once
 

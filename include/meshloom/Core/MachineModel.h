@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // MachineModel: what every choice costs, in integer picoseconds, so that all
 // ranks decide alike.
 #pragma once

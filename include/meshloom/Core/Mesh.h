@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Mesh: named axes, and the devices they are over.
 #pragma once
 

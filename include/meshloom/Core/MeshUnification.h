@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // MeshUnification: several meshes over the same devices seen as one.
 #pragma once
 

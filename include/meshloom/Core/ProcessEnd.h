@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ProcessEnd: what a process has begun ends before its static objects do.
 //
 // exit() destroys static objects in the reverse order of their construction,

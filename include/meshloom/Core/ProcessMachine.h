@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The links of a mesh whose devices are in several processes.
 #pragma once
 

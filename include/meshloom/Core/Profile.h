@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Profile: what was measured of programs while they ran, as plain data: which
 // worker did which part of which step, from when to when. The runtime fills it
 // in (meshloom/Runtime/Profiler.h); Support writes it as a trace.

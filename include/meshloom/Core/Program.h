@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Program: what each device does, step by step, for runtimes that run steps.
 //
 // It is written per device: buffers have layouts, steps have loops that say

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The cheapest chain of collectives from one layout to another.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ReshapeCuts: which factors a reshape has, and where the axes of a mesh are
 // cut so that reshapes of dims that lie on them can stay local.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Result<T>: a value or an Error. Core, Compiler and Runtime return it; only
 // the user API throws. An Error says what failed twice: by a code, for programs
 // that act on it, and by a text, for people. The text is written for the user:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ShardingRule: an op's sharding behaviour in einsum notation, and the one
 // generic algorithm that everything the compiler does to an op follows from.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SharedWindows: what the uses of one value need beyond its blocks, as it is
 // fetched for all of them.
 #pragma once

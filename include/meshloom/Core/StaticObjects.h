@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Static objects of other people's libraries that live as long as the process.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sub-axes: the parts that an axis of a mesh falls into where a program shards
 // over some of it only.
 #pragma once

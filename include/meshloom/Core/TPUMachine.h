@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The devices of a client of TPUs, as the name of a machine model.
 #pragma once
 

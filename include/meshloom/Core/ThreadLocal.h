@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // threadLocal: objects of a thread that can be used to its very end. The
 // destructors of a thread's objects run in some order, and in the main thread
 // before those of static objects, which may still compute: a `thread_local`

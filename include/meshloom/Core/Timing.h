@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where the time of a process went: tracing, each pass, code generation, ...
 #pragma once
 

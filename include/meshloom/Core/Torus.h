@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Torus: chips on a grid, linked to their neighbours, and what that gives the
 // axes of a mesh.
 #pragma once

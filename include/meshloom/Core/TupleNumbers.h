@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TupleNumbers: tuples of words by number, so that what follows from a tuple is
 // found once and then looked up.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which programs call functions of the user's, which may fail in the middle of
 // a run.
 #pragma once

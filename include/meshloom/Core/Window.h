@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Windows: the parts of a tensor's dims that devices hold where an op needs
 // more (or less) than each device's own block, as a convolution needs the rows
 // beside its own.

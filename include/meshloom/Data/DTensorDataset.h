@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // DTensorDataset: batches on the devices of a mesh.
 #pragma once
 

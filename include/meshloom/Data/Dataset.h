@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Dataset<T>: a pipeline of elements, each a structure T of tensors: where they
 // come from, what is made of them, batches, orders.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A generator of handwritten-like digits, for machines without MNIST.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Element: what flows through a pipeline of a Dataset, whatever its type: the
 // tensors of a structure, in order, and the structure without them.
 #pragma once

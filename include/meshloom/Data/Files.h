@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Datasets whose elements lie in files: lines of text, records, columns,
 // arrays; and slices of splits, such as "train[:5000]".
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // IDX files, the format of MNIST: reading (plain or gzip) and writing.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Iterator: elements of a dataset, one after the other, outside of compiled
 // functions and inside.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // .npz files: NumPy's arrays by name, as numpy.savez and savez_compressed write
 // them.
 #pragma once

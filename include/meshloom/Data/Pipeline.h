@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The base of a Dataset: sources and steps that do not know the type of the
 // elements, and streams that elements are taken from. For Meshloom's own
 // layers: whatever takes datasets of every type (fit, strategies) takes an

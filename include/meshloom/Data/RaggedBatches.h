@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Datasets of ragged and sparse tensors: rows as elements, and elements of
 // different lengths as batches.
 //

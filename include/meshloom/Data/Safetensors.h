@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Safetensors files: tensors by name, the format in which weights of models are
 // published.
 #pragma once

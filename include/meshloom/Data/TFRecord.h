@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TFRecord files: strings of bytes, each with checksums; and tf.train.Example,
 // what they mostly hold.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Folders of tensors with layouts, each device's shards in a safetensors file
 // of its own beside an index: what checkpoints and saved models consist of.
 #pragma once

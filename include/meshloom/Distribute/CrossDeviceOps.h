@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How the values of replicas become one: which collectives a strategy asks for.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How datasets are handed to the replicas of a strategy.
 #pragma once
 

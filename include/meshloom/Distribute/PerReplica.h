@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // PerReplica: a value of which each replica of a strategy has its own.
 #pragma once
 

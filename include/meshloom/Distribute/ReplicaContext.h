@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ReplicaContext: what the code of one replica sees of the others.
 #pragma once
 

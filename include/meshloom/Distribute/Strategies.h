@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The strategies: mirrored, central storage, one device, TPU.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Strategy: on which devices a model is trained, and how variables and batches
 // lie on them. Strategies.h has the ones there are.
 #pragma once

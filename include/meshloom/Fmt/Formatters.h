@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Formatters for {fmt}: fmt::format("{} on {}", x.shape(), x.mesh()). Not part
 // of Meshloom.h, which needs the standard library only; lists such as Shape are
 // printed by fmt/ranges.h.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // HostValue: a whole tensor in the number types of the reference: every float
 // type as double, complex numbers as two, every other type as int64_t. It reads
 // and writes the bytes that .npy files and devices hold, and compares results

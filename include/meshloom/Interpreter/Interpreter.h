@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The reference interpreter: what a dtensor program means, on one device, with
 // exact integers and f64 for every float type. It is the oracle that compiled
 // programs are held against, so it shares no code with the lowering.

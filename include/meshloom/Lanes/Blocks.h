@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Values as what places have of them: their blocks along axes. How a map over
 // the axes of a mesh is entered and left, and what its collectives give.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loops and branches of values with lanes. Which lanes a carried value has is a
 // fixpoint; a condition that differs from place to place runs all places until
 // the last one is done, and where branches differ all are computed.

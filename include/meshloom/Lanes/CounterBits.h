@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Words of random bits made of ordinary ops, from a key and a counter that is
 // an element's index: the bits are the same under every layout.
 #pragma once

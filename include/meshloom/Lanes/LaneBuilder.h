@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LaneBuilder: makes dtensor ops on values that exist once per place along some
 // axes, as in the body of a shard_map or a vmap.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Passes.td - The passes of include/meshloom/Lanes ------------------===//
 //
 // Maps become ordinary ops on values with leading dims.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The vectoriser: what a map computes, as ordinary ops on values that have
 // lanes where they differ from place to place.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- DistributableOpInterface.td - Ops that can work on blocks ----------===//
 //
 // Ops that need a dim whole, and can be written as ops that work on each block of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The flow of mesh axes from the user's layouts along the factors of sharding
 // rules: what PropagateLayouts decides types from.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LayoutNumbers: layouts by number, and the types of tensors that have them.
 #pragma once
 

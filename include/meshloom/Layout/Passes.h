@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every value gets a layout, and operands one that their op can use.
 #pragma once
 

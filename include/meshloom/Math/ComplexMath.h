@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ComplexMath: special functions of complex numbers, as real formulas on their
 // parts.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ElementwiseBuilder: makes elementwise dtensor ops and constants, for formulas
 // that are written once and used by the importer and the user API.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // FloatMath: formulas on tensors of floats, for decompositions.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Numbers of less than a byte or of one byte that no op computes with: f8 in
 // its kinds, bytes of ui8, and integers of 2 and 4 bits, numbers of 8 bits.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Special functions as dtensor ops: the one place that knows their formulas,
 // for the importer and for the user API.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // activations: functions between layers, by the names and with the defaults of
 // Keras.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // nn: the texts that a model trained by connectionist temporal classification
 // (losses::CTC) says. See keras.ops.ctc_decode.
 #pragma once

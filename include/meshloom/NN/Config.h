@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Config: what something is made again from: a JSON value.
 #pragma once
 

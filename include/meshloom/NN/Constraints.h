@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // constraints: what weights are brought back to after each step, by the names
 // and with the defaults of Keras.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // nn: convolutions and pooling, which are ops (API/WindowOps.h), and transposed
 // convolutions.
 #pragma once

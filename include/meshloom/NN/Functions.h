@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // nn: activations, losses, dropout and embeddings. NN/Normalization.h,
 // NN/Attention.h and NN/Convolution.h have the other functions, NN/Layers.h
 // layers with variables.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // initializers: the first values of variables, by the names and with the
 // defaults of Keras.
 #pragma once

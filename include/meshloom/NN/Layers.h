@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // nn: layers, which are modules with variables.
 //
 //   struct Block : Module {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // losses: how far predictions are from labels, by the names, with the defaults
 // and with the meaning of Keras.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mixed_precision: in which types layers compute and keep their weights.
 #pragma once
 

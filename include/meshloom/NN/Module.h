@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Module: what has variables, and parts that have variables.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // NamedPart: a function that a model is given by value or by name, such as an
 // activation, with the numbers that it was made with. Initializers.h,
 // Regularizers.h, Constraints.h, Activations.h and Losses.h have those that are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // nn: normalizations. Narrow floats (bf16, f16) are normalized in f32; sharded
 // dims that are averaged over send their sums only. `scale` and `offset` may be
 // empty tensors: there is none then.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Optimizer: what all optimizers share. Optimizers.h has those that are known
 // by name; a user's own is an UpdateRule.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // optimizers: they update variables from gradients. Formulas are Keras's; g is
 // the gradient, w the variable, t the number of the step, from 1. For complex
 // variables g^2 stands for |g|^2, and what averages it is real.

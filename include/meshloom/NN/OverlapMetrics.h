@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // metrics: how far the places of a class in labels and in predictions overlap:
 // intersection over union, of segmentations.
 #pragma once

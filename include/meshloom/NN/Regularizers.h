@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // regularizers: what large weights cost, by the names and with the defaults of
 // Keras.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // schedules: learning rates that follow the number of the step, by the names
 // and with the meaning of Keras.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // metrics: scores of classes (F-score) and of regressions (R2, correlations).
 #pragma once
 

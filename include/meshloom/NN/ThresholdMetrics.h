@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // metrics: of predictions at many thresholds: areas under curves, and what one
 // rate is where another one is high enough.
 #pragma once

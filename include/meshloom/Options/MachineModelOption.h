@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A MachineModel as an option of a pass: made from C++ it is the model itself,
 // on a command line a preset's name or the path of a JSON file.
 #pragma once

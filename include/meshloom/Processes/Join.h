@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Joining the processes that run a program together: they meet at the
 // coordination service, then connect with each other.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Array: a DTensor's value on the devices of a Client.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // CallOrder: what a process has called of that which all processes call
 // together, in order. Ranks that wait for each other compare theirs.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The interfaces a backend implements: Client (its devices and memory), Buffer
 // (one array's memory) and Executable (a loaded program). test/Runtime has the
 // conformance suite that every backend passes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Element-wise reductions of whole arrays: what an all_reduce does to the
 // addends, and a reader to a partial value.
 #pragma once

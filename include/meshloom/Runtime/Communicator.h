@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Communicator: what collectives need between processes, made of a Transport's
 // messages. Results do not depend on timing nor on the transport: addends are
 // combined in the order of ranks.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Event: the completion of asynchronous work, and the error it may end with.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // 16-bit floats as f32, which holds every value of both, and back to nearest
 // even.
 #pragma once

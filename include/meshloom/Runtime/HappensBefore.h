@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where one thread goes on from what another one has done, in ways that
 // ThreadSanitizer does not see by itself: in libraries that are not compiled
 // for it, and by fences. It is told what is guaranteed, and no more than that.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // KernelFunction: how a backend whose kernels are machine code calls them.
 #pragma once
 

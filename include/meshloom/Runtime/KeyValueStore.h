@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // KeyValueStore: where processes of one run leave what others look for, such as
 // addresses. The coordination service's client is one; so is a table in memory,
 // for ranks that are threads of one process.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LaunchQueue: the order in which a client's work begins.
 //
 // Work is launched by callers, and begins in the order it was launched, each

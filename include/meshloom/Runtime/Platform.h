@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Platform: where compiled programs can run, by name.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // PlatformProcesses: the processes that run a program together, as platforms
 // see them whose devices may be of several: which one this is, how it sends to
 // the others, and where a library leaves messages for itself in the others.

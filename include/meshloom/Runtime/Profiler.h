@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Profiler: records what programs do while it is on, into a Profile.
 //
 // One is on at a time in a process. While none is, a run costs one look at

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Whether this is compiled for ThreadSanitizer.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Transport: messages between the processes (ranks) of one run. Collectives are
 // made of them by a Communicator.
 #pragma once

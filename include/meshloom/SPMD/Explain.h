@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What --explain prints: why each collective of a local program is there.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A laid out function becomes one device's, with explicit collectives.
 #pragma once
 

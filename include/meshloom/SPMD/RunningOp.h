@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How an op of a local program runs: its rule, and what the types of its
 // operands and results say about it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What can be read off a partitioned function for those who call it, whatever
 // it is compiled for.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What was compiled before, found by content: in the memory of the process, and
 // in a folder that processes share and that outlives them.
 #pragma once

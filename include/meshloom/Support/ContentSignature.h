@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Signatures of what holds native code: HMAC-SHA256 of all bytes under a key
 // that only those who may write such files have. The signature of a file lies
 // beside it, in FILE.sig, as 64 hexadecimal digits; `openssl dgst -sha256 -mac

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Files, with errors that say what to do: whole ones as strings, and those that
 // are written or read in pieces and must outlive a crash.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // JSON from files, which may be damaged, or written to do harm.
 #pragma once
 

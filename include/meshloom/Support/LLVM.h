@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The names of LLVM and MLIR that Meshloom's code uses without a prefix, one by
 // one: `using namespace mlir` would clash with MLIR's own `mesh` dialect.
 #pragma once

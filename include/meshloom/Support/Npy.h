@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // NumPy's .npy files: reading any that hold a supported type, writing
 // version 1.
 #pragma once

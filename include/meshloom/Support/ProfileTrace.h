@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A profile as a trace that chrome://tracing and ui.perfetto.dev open.
 #pragma once
 

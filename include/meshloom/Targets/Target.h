@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Target: what a partitioned program is compiled for.
 #pragma once
 

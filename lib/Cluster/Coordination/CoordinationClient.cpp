@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // CoordinationClient: two threads beside the caller's. One reads the stream on
 // which the service tells the run's failure, the other one sends heartbeats.
 // The first failure that either learns of cancels every call that waits.

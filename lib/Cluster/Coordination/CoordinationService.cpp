@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // CoordinationService: a gRPC server over a Run. Calls use gRPC's callbacks, so
 // that one that waits takes no thread.
 #include "meshloom/Cluster/Coordination/CoordinationService.h"

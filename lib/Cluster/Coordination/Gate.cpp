@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One thread that polls the port and those that have not said enough.
 #include "Gate.h"
 

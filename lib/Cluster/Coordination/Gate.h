@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Gate: listens for a server, and lets in only what may be one of its clients.
 //
 // Who connects must say at once what a client says first (HTTP/2's preface and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Addresses, ports and credentials of gRPC servers and channels.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Run: what a coordination service knows of the run that it serves, apart from
 // how calls reach it. Calls that must wait are kept here with what ends them;
 // one thread wakes at the next deadline of any of them, of ranks' heartbeats

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Barriers of a run: who waits where, and which can no longer end well.
 #include "Messages.h"
 #include "Run.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Access: what tasks of a cluster and those who call them show each other, and
 // when who says nothing is lost.
 #pragma once

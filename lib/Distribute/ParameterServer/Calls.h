@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls of servers: their names, what failures of them mean, and the side that
 // calls.
 #pragma once

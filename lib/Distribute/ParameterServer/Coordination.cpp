@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Handing closures to workers, see Coordination.h.
 #include "Coordination.h"
 

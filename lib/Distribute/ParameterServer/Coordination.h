@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Coordination: what stands behind a ClusterCoordinator: the queue of what was
 // scheduled, and a thread for each worker that hands it out.
 #pragma once

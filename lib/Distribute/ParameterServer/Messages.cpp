@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Frames of fields, see Messages.h.
 #include "Messages.h"
 

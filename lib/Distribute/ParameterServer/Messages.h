@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What coordinator, workers and parameter servers send each other: frames of
 // numbers, texts and tensors, one after the other. A tensor's bytes are a piece
 // of the frame as they are, which gRPC sends and hands over without a copy:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The numbers of parts that partitioners give, see Partitioners.h.
 #include "meshloom/Distribute/ParameterServer/Partitioners.h"
 

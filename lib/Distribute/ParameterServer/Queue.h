@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ClosureQueue: what was scheduled and waits, what runs, and what became of it.
 #pragma once
 

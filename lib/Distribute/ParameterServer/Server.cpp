@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A task's gRPC server, see Server.h.
 #include "meshloom/Distribute/ParameterServer/Server.h"
 #include "Task.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reaching the parameter servers, see Store.h.
 #include "Store.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The coordinator's side of the parameter servers: which variable is where, and
 // functions as workers and servers are sent them.
 #pragma once

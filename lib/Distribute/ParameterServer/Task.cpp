@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What servers do, see Task.h. The frames, where `session` is the number of the
 // coordinator that holds the variables:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Task: what a server does when it is called: as a parameter server it holds
 // variables and runs updates of them, as a worker it runs functions.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The datasets of this process' workers, by name, see WorkerDataset.h.
 #pragma once
 

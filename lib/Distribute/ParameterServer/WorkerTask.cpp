@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What workers do, see Task.h. The frames:
 //
 //   Peek   session, number, dataset -> type, key, types and shapes

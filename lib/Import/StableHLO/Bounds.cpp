@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a short text may stand for. All calls are inlined and all tuples are
 // taken apart, so each function that calls another one twice, and each tuple of
 // two equal types, doubles what there is to do: forty of them are 4 KB of text.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // chlo's binary ops that broadcast: operands are given the result's shape.
 #include "ScalarMath.h"
 #include "meshloom/Math/FloatMath.h"

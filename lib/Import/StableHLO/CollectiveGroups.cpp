@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Groups: read from replica groups in all their forms.
 #include "CollectiveGroups.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Who takes part with whom in a collective, and its values with a dim for the
 // groups and one for the devices of each.
 #pragma once

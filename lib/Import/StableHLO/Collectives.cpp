@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The collectives of manual computations, as global ops: the devices of a group
 // are a dim, along which values are reduced, joined, exchanged or taken.
 #include "CollectiveGroups.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ConstantNumbers: a small interpreter of the ops that shapes are computed
 // with.
 #include "ConstantNumbers.h"

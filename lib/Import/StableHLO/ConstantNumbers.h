@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Integers of a program that are known before it runs: the shapes that it
 // computes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Products: dot, dot_general and convolution, with lanes as batching dims,
 // free dims or groups.
 #include "Importer.h"

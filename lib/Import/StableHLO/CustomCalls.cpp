@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // custom_call: the targets that JAX emits (LAPACK's are in LapackCalls.cpp),
 // what users registered, and an error that names any other.
 #include "CustomCalls.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which device is where: meshes may number the devices in orders that have no
 // common refinement, and then one order counts.
 #include "Shardings.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // einsum and unary_einsum: sums of products by letters, as dot_general with
 // what is diagonal or in one operand only dealt with before.
 #include "Importer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Elementwise ops, constants and conversions: one to one, but for total orders
 // and random distributions.
 #include "Importer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Shardy's annotations as text, in `mhlo.frontend_attributes`: so they outlive
 // what knows nothing of Shardy, in programs that JAX exported in 2025 and in
 // those of torch_xla. They are written as the annotations that they stand for,

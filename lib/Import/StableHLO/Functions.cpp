@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Functions: arguments and results with their layouts and names, and
 // importStableHLO(), which replaces a module's functions.
 #include "meshloom/Dialect/DTensor/Notes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // GspmdSharding: a small recursive descent over the text.
 #include "GspmdSharding.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // GspmdSharding: the text of an `mhlo.sharding` attribute.
 #pragma once
 

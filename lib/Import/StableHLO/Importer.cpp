@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Importer: the walk over functions and blocks, and what is checked of every
 // op. Handlers do the rest.
 #include "Importer.h"

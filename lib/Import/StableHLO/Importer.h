@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Importer: walks StableHLO and builds dtensor. One handler an op, in tables by
 // family; this header is what they share.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // gather, scatter, dynamic_slice and dynamic_update_slice. Lanes become
 // batching dims.
 #include "Importer.h"

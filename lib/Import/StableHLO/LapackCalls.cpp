@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Custom calls about matrices: those of LAPACK and BLAS, which JAX emits on
 // CPUs, and those that XLA's compilers expand, which it emits elsewhere.
 #include "CustomCalls.h"

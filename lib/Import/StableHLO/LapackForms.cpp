@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LAPACK's calls as JAX wrote them in 2023 and 2024, as those of today: what is
 // an attribute now was an operand then, and results were joined by scratch
 // memory.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // cholesky, triangular_solve and fft. Their leading dims are batches, so lanes
 // need nothing special.
 #include "Importer.h"

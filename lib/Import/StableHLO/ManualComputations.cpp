@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // manual_computation (shard_map): values enter by getting lanes for the axes
 // they are cut over, and leave by losing them.
 #include "Importer.h"

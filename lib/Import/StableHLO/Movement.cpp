@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Ops that move elements, tuples, calls and barriers.
 #include "Importer.h"
 

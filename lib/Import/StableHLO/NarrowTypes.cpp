@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // f8 are bytes (ui8), and integers of 2 and 4 bits numbers of 8 bits. What only
 // moves numbers moves bytes; other ops compute with unpacked ones, and their
 // results are packed. The calls that do so are named in Prepare.h.

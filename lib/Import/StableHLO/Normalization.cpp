@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // batch_norm_inference, batch_norm_training and batch_norm_grad, by their
 // definitions in the StableHLO specification.
 #include "Importer.h"

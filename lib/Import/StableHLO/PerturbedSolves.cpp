@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tridiagonal_solve_perturbed_ffi, which JAX's eigh_tridiagonal calls for its
 // inverse iteration: tridiagonal equations that may be singular, as loops.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The order of the steps, and those that need no file: tuples of custom calls,
 // and constants whose numbers do not stand in them.
 #include "Prepare.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a program goes through before it is imported: constructs that are a way
 // of writing others are written as those, in StableHLO itself.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Products and exchanges of ragged parts. A group's part of a dim is what a
 // mask leaves of the whole, so nothing depends on sizes known at run time only.
 #include "Importer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // rng, whose bits are dtensor.rng's, and rng_bit_generator: the counters that
 // XLA's Philox and ThreeFry use, from each element's global index, so that the
 // bits are the same under every layout. (Salmon et al., "Parallel random

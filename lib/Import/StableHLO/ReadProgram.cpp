@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "meshloom/Import/StableHLO/ReadProgram.h"
 
 #include "meshloom/Core/Timing.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // reduce: by a plain kind, as argmax and argmin write it, or by any function.
 #include "Importer.h"
 

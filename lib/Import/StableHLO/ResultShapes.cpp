@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Shapes by the ops' definitions in the StableHLO specification. Whether they
 // are right is checked by the import, as for all ops.
 #include "ResultShapes.h"

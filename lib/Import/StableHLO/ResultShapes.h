@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The shapes of ops' results, where their types leave extents open.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // chlo.scan as a loop of StableHLO: one step an index, which takes a slice of
 // each input and puts one into each output.
 #include "Prepare.h"

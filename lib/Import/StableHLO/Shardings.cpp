@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Shardings: finds the module's meshes and annotations, unifies the meshes, and
 // translates each annotation. Nothing here decides what an annotation does:
 // Wishes.cpp does.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Shardings: what a program's annotations say, in axes of one mesh.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // chlo's functions: the special ones by name (lib/Math), the others on the
 // spot.
 #include "ScalarMath.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Shapes that are dynamic in form only: what a program computes of constants
 // and of known extents is folded, and every type gets the extents that follow.
 #include "ConstantNumbers.h"

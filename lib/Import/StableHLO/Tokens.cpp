@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tokens order what is in the order of the program anyway. This step leaves
 // nothing of them: no value, no element of a tuple, and no entry of a list that
 // has one for each value. So no handler of the import knows tokens.

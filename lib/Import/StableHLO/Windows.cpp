@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // reduce_window, which JAX also writes running sums with, and
 // select_and_scatter.
 #include "Importer.h"

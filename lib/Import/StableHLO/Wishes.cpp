@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What annotations do: a closed sharding is a layout; open dims, priorities,
 // barriers and groups are wishes, which propagation decides about.
 #include "Importer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Groups: which items are in which group, in one row of memory.
 #pragma once
 

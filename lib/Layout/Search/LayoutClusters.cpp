@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Clusters of ops that are sensibly laid out alike.
 //
 // Union-find over ops and over (op, factor) pairs. Sets are merged small into

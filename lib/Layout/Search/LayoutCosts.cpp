@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What layouts cost: the work of clusters, and the relayouts between what a
 // value is laid out as and what its users need.
 #include "meshloom/Layout/Search/LayoutState.h"

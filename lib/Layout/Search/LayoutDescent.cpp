@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Coordinate descent over clusters' layouts, and chains of moves.
 //
 // Invariant: every accepted move lowers the total by an integer, so the search

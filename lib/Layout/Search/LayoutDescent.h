@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LayoutDescent: the search itself, in stages: single moves from a worklist,
 // chains of moves, moves of parts of clusters, and windows.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Colour refinement (Weisfeiler and Leman, 1968), for a few rounds, and the
 // fold by its colours. Colours are 64-bit hashes: where two meet by chance the
 // fold decides two parts alike that differ.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LayoutFold: a graph with structure that repeats (layers written out), and the
 // small graphs that have each part of it once.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How many bytes values take at a time. What is live at each place is kept in a
 // tree, so that a change costs the values that it touches; where most of them
 // change the tree is made anew, which costs each of them a few additions.

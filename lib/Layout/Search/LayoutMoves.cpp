@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The changes of one cluster, and the tables that make listing them cheap.
 #include "LayoutMoves.h"
 

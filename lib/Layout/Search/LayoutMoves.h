@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LayoutMoves: the changes that a search may make to one cluster at a time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Runs the search over layouts, and says in words what it decided.
 #include "meshloom/Layout/Search/LayoutSearch.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A layout assignment, what its ops ask of their operands, and changes to it:
 // what follows from one, costs included, and taking it back. The costs
 // themselves are in LayoutCosts.cpp, how single ops run in OpEvaluations.cpp,

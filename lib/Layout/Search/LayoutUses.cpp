@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Ops are numbered as they run. What a loop uses from outside is there until
 // the loop ends, and so is what is made of it in front of the loop; what a loop
 // carries is there from its first op to its last use, the next value from where

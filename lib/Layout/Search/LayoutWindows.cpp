@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Windows: all combinations of the moves of a few clusters that are near each
 // other, where nothing else helps.
 #include "LayoutDescent.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How one op runs with given layouts: what it needs and produces by its rule,
 // its part of the work, and the halo exchanges in front of it. Made once for
 // all ops of a kind and layouts that searches come across.

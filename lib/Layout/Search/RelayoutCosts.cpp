@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Prices of relayouts, planned once per kind, and trees of them.
 #include "meshloom/Layout/Search/RelayoutCosts.h"
 

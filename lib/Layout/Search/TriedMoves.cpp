@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What moves came to, remembered value by value.
 #include "TriedMoves.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TriedMoves: what came of moves when they were tried, so that few are tried
 // again where they cannot pay.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pooling whose windows are as many as one asks for; see Convolutional.h.
 #include "Spatial.h"
 

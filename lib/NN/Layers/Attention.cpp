@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Attention as a layer; see Layers/Attention.h.
 #include "meshloom/NN/Layers/Attention.h"
 #include "BuiltIn.h"

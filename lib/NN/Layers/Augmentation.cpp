@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random layers of images; see Augmentation.h. A transform is a place in the
 // image for each pixel of the result (Keras's affine matrices, written out),
 // and all are read by one function.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // BuiltIn: what the layers of `meshloom::layers` share: their options, and the
 // config that these are saved as.
 #pragma once

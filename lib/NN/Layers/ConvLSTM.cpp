@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LSTMs of images; see ConvLSTM.h.
 #include "meshloom/NN/Layers/ConvLSTM.h"
 #include "RecurrentStep.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Convolutions and pooling; see Convolutional.h.
 #include "meshloom/NN/Layers/Convolutional.h"
 #include "Spatial.h"

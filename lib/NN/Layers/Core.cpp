@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Dense and other layers that work on any dims; see Core.h.
 #include "meshloom/NN/Layers/Core.h"
 #include "../Errors.h"

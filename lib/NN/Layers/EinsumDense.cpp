@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A dense layer of any einsum; see EinsumDense.h.
 #include "meshloom/NN/Layers/EinsumDense.h"
 #include "BuiltIn.h"

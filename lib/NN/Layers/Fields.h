@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Fields: one list of a layer's options, from which its config is written and
 // read:
 //

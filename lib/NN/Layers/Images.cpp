@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is done to images before a model sees them; see Preprocessing.h.
 #include "Interpolation.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is between the elements of an image: how much each counts there.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels with a low-rank product beside them, and kernels of integers; see
 // Kernel.h.
 #include "Kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernel: the matrix of a dense layer or an embedding, which is a weight, a
 // weight with a low-rank product beside it, or integers with scales. See
 // Adaptation.h.

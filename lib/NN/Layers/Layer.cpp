@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Layer: calls, building, and the tree of parts; see Layer.h.
 #include "LayerState.h"
 

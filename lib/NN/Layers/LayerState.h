@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a LayerImpl keeps, and the calls of layers that are in progress.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Layers that are random in training, and pass x on else; see Core.h.
 #include "BuiltIn.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Layers that normalize; see Layers/Normalization.h.
 #include "meshloom/NN/Layers/Normalization.h"
 #include "BuiltIn.h"

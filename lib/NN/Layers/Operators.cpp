@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operators on symbolic tensors: each is a layer without weights. See
 // Symbolic.h.
 #include "../Models/Graph.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Layers that keep x's shape: masks, losses of activities, PReLU; see Core.h.
 #include "BuiltIn.h"
 

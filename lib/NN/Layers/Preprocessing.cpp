@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is done to data before a model sees them; see Preprocessing.h.
 #include "meshloom/NN/Layers/Preprocessing.h"
 #include "Interpolation.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Recurrent layers and wrappers for sequences; see Recurrent.h.
 #include "meshloom/NN/Layers/Recurrent.h"
 #include "RecurrentStep.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Cells, which take one step, and RNN, which goes over a sequence with one; see
 // Recurrent.h.
 #include "LayerState.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What recurrent layers and cells share: the weights of LSTM, GRU and SimpleRNN
 // with one step of each, and the loop over the steps of a sequence.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Layers by the names of their classes: what they are saved as, and made again
 // from.
 #include "Registry.h"

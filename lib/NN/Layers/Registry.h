@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The layers of `meshloom::layers` by the names of their classes: each file of
 // layers lists its own.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Layers that change shapes, and those that put tensors together; see Shapes.h.
 #include "meshloom/NN/Layers/Shapes.h"
 #include "Interpolation.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Spatial: what layers share that slide windows over 1, 2 or 3 spatial dims.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Spectrograms: frames of signals times a window, and their Fourier
 // transforms; see Spectrograms.h.
 #include "meshloom/NN/Layers/Spectrograms.h"

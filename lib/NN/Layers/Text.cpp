@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Texts as integers on the host; see Text.h.
 #include "meshloom/NN/Layers/Text.h"
 #include "../Errors.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // FarmHash's Fingerprint64 and SipHash-2-4; see TextHash.h.
 #include "TextHash.h"
 

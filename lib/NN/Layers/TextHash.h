@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Hashes of texts whose values are the same everywhere and for ever: they say
 // which bin a text has in Keras.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Transposed, depthwise and separable convolutions; see Convolutional.h.
 #include "Spatial.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The weights of a layer and of the layers that it is made of: making them,
 // finding them with their paths, their values and losses. See Layer.h.
 #include "LayerState.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Symbolic tensors and the graph behind them; see Symbolic.h.
 #include "Graph.h"
 

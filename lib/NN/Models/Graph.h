@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Graph: what a SymbolicTensor points to, and what a model is made of.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tables, drawings and layouts of models; see Inspect.h.
 #include "meshloom/NN/Models/Inspect.h"
 #include "../Layers/LayerState.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Models of graphs and of layers one after the other; see Model.h.
 #include "meshloom/NN/Models/Model.h"
 #include "../Errors.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The graph of a model as lists: its layers, and which is called on what.
 #include "ModelConfig.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Writing and restoring checkpoints, see Checkpoint.h.
 #include "meshloom/NN/State/Checkpoint.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Numbered checkpoints of a folder. What is there is what the folder has; only
 // which of them are kept for good is written down beside them.
 #include "meshloom/NN/State/CheckpointManager.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Exported functions: a folder of tensors that has programs as tensors of
 // bytes.
 #include "meshloom/NN/State/ExportedFunctions.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is wrong with a folder of tensors, in messages of the function that a
 // user called.
 #pragma once

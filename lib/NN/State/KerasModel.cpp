@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Models of Keras's JSON: each of its layers becomes the config of ours, and
 // its graph is called again. See KerasModel.h.
 #include "meshloom/NN/State/KerasModel.h"

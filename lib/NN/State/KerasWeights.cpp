@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Weights that Keras wrote, by its paths; see KerasModel.h.
 #include "../Layers/LayerState.h"
 #include "meshloom/NN/State/KerasModel.h"

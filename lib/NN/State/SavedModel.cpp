@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Models in folders: a checkpoint of the model and its optimizer, whose index
 // has the config of the model too.
 #include "meshloom/NN/State/SavedModel.h"

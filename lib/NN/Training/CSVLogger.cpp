@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The callback that writes a line an epoch, see Callbacks.h.
 #include "CallbackList.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The base of callbacks, their list, and their states, see Callback.h.
 #include "CallbackState.h"
 

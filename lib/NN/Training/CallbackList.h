@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The callbacks of one call of fit, evaluate or predict.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Callbacks that decide when to stop and how fast to learn, and that keep what
 // was seen, see Callbacks.h. The rules are Keras's.
 #include "../Numbers.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a model was compiled with as JSON, and back.
 #include "../Layers/Fields.h"
 

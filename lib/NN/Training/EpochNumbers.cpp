@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The numbers of an epoch: loss and metrics, which steps sum up on the devices,
 // see Training.h.
 #include "Training.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Models of functions, their training and evaluation, see Estimator.h.
 #include "EstimatorState.h"
 

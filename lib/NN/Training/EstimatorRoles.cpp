@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the processes of an Estimator's cluster do, see Estimator.h.
 #include "EstimatorState.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What stands behind an Estimator: what it was made with, and what this process
 // does among those of its cluster.
 #pragma once

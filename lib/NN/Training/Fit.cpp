@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // compile, fit, evaluate and predict, see Trainer.h: the loops of the host
 // around compiled steps.
 #include "Training.h"

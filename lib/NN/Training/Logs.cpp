@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Numbers by name, see Logs.h.
 #include "meshloom/NN/Training/Logs.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Callbacks that write models, see Checkpoints.h. The rules are Keras's.
 #include "CallbackState.h"
 #include "Training.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Steps on batches that the workers of a ParameterServerStrategy make
 // themselves, see Training.h.
 #include "Training.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SVG line plots: fixed size, linear axes, ticks at round numbers.
 #include "meshloom/NN/Training/Plot.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Ending together after SIGTERM, see Preemption.h.
 #include "meshloom/NN/Training/Preemption.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A recorded profile as an XSpace of TensorBoard's profile plugin, see
 // ProfileFile.h: a plane for each process of the trace, a line for each of its
 // rows.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What was profiled, as TensorBoard's profile plugin reads it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The progress of training as Keras shows it, see Callbacks.h: a bar that is
 // full at the end of an epoch,
 //

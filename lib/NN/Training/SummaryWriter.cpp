@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Event files, see TensorBoard.h: TFRecords, each an Event of TensorBoard's.
 #include "../Models/Graph.h"
 

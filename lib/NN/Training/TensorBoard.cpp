@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The callback that writes event files, see TensorBoard.h.
 #include "meshloom/NN/Training/TensorBoard.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A model as it was compiled, and its steps, see Training.h.
 #include "Training.h"
 

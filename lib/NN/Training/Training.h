@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What stands behind Trainer: a model as it was compiled, its steps, and the
 // numbers that they sum up on the devices.
 #pragma once

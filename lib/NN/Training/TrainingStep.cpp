@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is done with a batch: by fit, in replicas where the strategy says how
 // gradients are brought together, and by a model's own code, see
 // TrainingStep.h.

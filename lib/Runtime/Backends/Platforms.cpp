@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The platforms of this build. A backend is a folder beside this file and a
 // line here; its CMakeLists.txt adds itself to MESHLOOM_BACKENDS.
 #include "meshloom/Runtime/PlatformRegistry.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Clones: inner loops compiled three times, for CPUs with AVX-512, with AVX2
 // and FMA and for any; the one for the CPU at hand is taken when the program
 // starts. (By a level of the architecture: the name of a CPU is that model

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What all convolutions have in common: empty boxes, cropping, types that are
 // computed as others.
 #include "Convolution.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Convolutions of boxes of arrays, for any strides in memory: f32 by oneDNN,
 // other types and what oneDNN cannot by matrix products or loops.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The library function "convolution": reads the op's numbers, and turns the
 // boxes of one call into a convolution of boxes.
 #include "Convolution.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // f32 convolutions by oneDNN. A convolution whose lhs is dilated is the data
 // gradient of another one, and one whose kernel is larger than its result the
 // weight gradient: oneDNN has a primitive for each. Activations are given to it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Convolutions by loops. The kernel is packed so that a vector of independent
 // results, output features or groups, is contiguous; every place of the result
 // then adds a multiple of a row of it for each element that it meets, many of

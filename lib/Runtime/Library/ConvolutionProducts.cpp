@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Convolutions as matrix products whose elements have the same bits whatever is
 // computed beside them (FixedProduct.h): the rows are places of the result, the
 // terms what meets them, place after place of the kernel. The operand is first

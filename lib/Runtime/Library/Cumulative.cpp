@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The library function "cumulative": running reductions along one dim.
 #include "LibraryArrays.h"
 #include "LibraryTable.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // custom_call and callback: users' functions, found by name when a program is
 // loaded.
 #include "LibraryArrays.h"

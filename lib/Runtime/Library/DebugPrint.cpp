@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Values as text: on the standard output, one line a call, and in the errors of
 // checks.
 #include "meshloom/Runtime/DebugPrint.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Products and convolutions take denormal numbers for zeros, as XLA does on
 // CPUs: processors multiply them a hundred times slower, and beside any other
 // term of a sum they are nothing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A dot's loops become as few products of matrices as their strides allow:
 // loops that are contiguous in every operand are joined, others run around the
 // product. Long contractions are cut into blocks whose products are summed in

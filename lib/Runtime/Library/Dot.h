@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Matrix products for any strides and any number of loops: of f32, f64, i32 and
 // complex numbers, and of bf16 and f16 summed in f32.
 #pragma once

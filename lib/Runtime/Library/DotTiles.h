@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The parts that matrix products are made of, whatever their element type.
 #pragma once
 

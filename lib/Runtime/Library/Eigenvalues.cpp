@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // eig and schur by LAPACK, matrix by matrix. Eigenvalues come out of it in any
 // order and vectors with any phase: the ones taken are those that the ops
 // define.

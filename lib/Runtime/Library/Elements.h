@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Element types as C++ types: what they accumulate in, and how they combine.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // cholesky, triangular_solve, geqrf and householder_product by LAPACK, matrix
 // by matrix.
 #include "LibraryTable.h"

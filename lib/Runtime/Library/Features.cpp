@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // CPU features by the names that LLVM and a program's Code::requirements use.
 #include "meshloom/Runtime/Library/HostCode.h"
 

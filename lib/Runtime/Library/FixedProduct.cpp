@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operands are copied into dense matrices, narrow types widened on the way, of
 // which PanelProduct.h sums up the elements one by one: so an element's terms
 // meet in the order of the list, in blocks that their number alone decides.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Matrix products whose elements have the same bits whatever is computed beside
 // them: an element's sum is made in an order that its number of terms alone
 // decides, and by the same instructions in every place of a tile.

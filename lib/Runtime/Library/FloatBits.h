@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The two 16-bit float types as their bits, to and from f32, rounded to nearest
 // even.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // fft: transforms all lines along one dim.
 #include "FourierPlan.h"
 #include "LibraryArrays.h"

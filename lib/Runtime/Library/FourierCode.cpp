@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Passes are those of Stockham: they write sums in the order in which the next
 // pass reads them, so that no element is sorted at the end (C. Van Loan,
 // Computational Frameworks for the Fast Fourier Transform, 1992, 1.7).

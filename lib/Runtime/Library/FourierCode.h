@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The inner loops of Fourier transforms, for the processor at hand. As many
 // lines as a vector has lanes are transformed side by side: what is done to a
 // number of one line is done to a vector.

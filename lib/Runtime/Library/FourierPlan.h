@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // FourierPlan: the discrete Fourier transform of lines of one length, in
 // O(n log n) whatever the length.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // gather and dynamic_slice. Starts are clamped so that slices are in bounds; a
 // call that has only a part of the operand copies what of each slice lies in
 // it, and gives zero for the rest. Numbers are loaded in one loop over a block

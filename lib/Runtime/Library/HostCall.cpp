@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which kind of function a step calls.
 #include "meshloom/Runtime/Library/HostCall.h"
 

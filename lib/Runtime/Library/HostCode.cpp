@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Code in this process, or in an ELF shared object.
 #include "meshloom/Runtime/Library/HostCode.h"
 

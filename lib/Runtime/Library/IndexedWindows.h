@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // IndexedWindows: where the indices of a gather or scatter put windows of a
 // tensor. Indices are read in blocks, and become offsets in memory by loops
 // over whole blocks, so a window of one number costs about a nanosecond.

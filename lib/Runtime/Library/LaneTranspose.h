@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Square blocks of numbers in vector registers: rows become columns.
 #pragma once
 

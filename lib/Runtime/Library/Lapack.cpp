@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // OpenBLAS, as the process loads it.
 #include "Lapack.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Lapack.h: LAPACK's routines of OpenBLAS, called by name. The library is
 // loaded with the first program that has a function of matrices: loading it
 // takes milliseconds, which no other process need wait for.

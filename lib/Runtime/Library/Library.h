@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Library: what the functions are that library calls of a Program name.
 //
 // A function is a row of a table at the end of its file: its name, and what

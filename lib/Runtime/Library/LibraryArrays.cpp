@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Strided boxes, and numbers of all widths.
 #include "LibraryArrays.h"
 

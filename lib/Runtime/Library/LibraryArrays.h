@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LibraryArrays: what library functions share. Reading their options, indices
 // of any integer type, 16-bit floats, and copies of strided boxes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From the arguments of a kernel, pointers and strides by loop, to boxes.
 #include "LibraryCall.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LibraryCall: a step of a Program that calls a library function, called as if
 // it were a kernel.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every library function, by the files that they are in:
 // each ends with a table of its own.
 #include "LibraryTable.h"

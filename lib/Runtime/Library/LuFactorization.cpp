@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // lu and tridiagonal_solve by LAPACK: elimination with row exchanges, matrix by
 // matrix.
 #include "LibraryTable.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What library functions of matrices share: batches, and the checks of
 // operands.
 #include "Matrices.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Matrices.h: what library functions of matrices share. Matrices are the last
 // two dims of boxes, with batches in front; results are rounded at the end
 // where elements are narrower than what a function computes with.

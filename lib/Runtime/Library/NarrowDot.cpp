@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // bf16 products by oneDNN where the CPU multiplies bf16 itself (AVX-512 BF16,
 // AMX); everything else is widened to f32, multiplied and rounded. oneDNN keeps
 // f32 sums; contractions that it would add up in too long runs, or that several

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // eigh and svd by LAPACK, matrix by matrix. Vectors are unique only up to
 // phases: the ones taken are those that the ops define.
 #include "LibraryTable.h"

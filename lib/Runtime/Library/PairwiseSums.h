@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sums of many terms in library functions: terms are added one by one only
 // within blocks, the sums of blocks in pairs, those of pairs in pairs, and so
 // on. A binary counter: where bit l of the number of blocks is set, the sum of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operands are cut into blocks of PANEL_TERMS terms. Of a block, rows of the
 // left operand become slivers [terms, rows of a tile], and columns of the right
 // one panels [terms, columns of a tile]: a sliver stays in the first-level

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Products of f32, f64 and i32 matrices of any strides, one thread's. Operands
 // are copied into panels that one inner loop reads from its caches; nothing is
 // generated at run time, and a signal finds the thread on its own stack at any

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Strips of rows (or of columns) of one operand, each with the terms that are
 // left when zero blocks are taken off its two ends; neighbours with the same
 // terms are one part. A block counts as zero only if what it is multiplied with

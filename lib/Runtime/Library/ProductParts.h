@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which parts of a matrix product there is anything to compute for. A mask
 // leaves blocks out of an operand (weights of attention that are zero) or out
 // of the result (scores that nobody reads).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // pivoted_qr and hessenberg by LAPACK, matrix by matrix.
 #include "LibraryTable.h"
 #include "Matrices.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Running reductions along lines, side by side so that none waits for the
 // element before it in its own line. Sums of floats begin anew after some
 // elements; the sums of what is before them are made in pairs.

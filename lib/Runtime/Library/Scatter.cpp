@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // scatter and dynamic_update_slice. A call applies what of each window of
 // updates lies in its part of the result, window after window in the order of
 // the indices. Where it has only a part of the updates, its result is an

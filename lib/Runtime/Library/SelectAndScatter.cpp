@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The library function "select_and_scatter". Lanes, the elements along a dim
 // that has no window (channels), choose and scatter side by side.
 #include "Clones.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels from an ELF shared object that a saved program carries: written to
 // an anonymous file, loaded by dlopen.
 #include "meshloom/Runtime/Library/HostCode.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sliding windows with a scalar function, element after element of one line.
 #include "SlidingWindow.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SlidingWindow: reductions over windows in a time that does not depend on the
 // windows' sizes (M. van Herk, 1992; J. Gil and M. Werman, 1993).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // sort, top_k and generic_reduce: work along whole dims, line by line.
 #include "LibraryArrays.h"
 #include "LibraryTable.h"

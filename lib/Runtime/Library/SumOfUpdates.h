@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Running sums that round less than their terms do, for updates that a scatter
 // adds in the order in which they come: f32 and halves in f64, f64 with the
 // rounding errors of its additions in a second number (Knuth's two-sum). n

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Thin products, vectorized: the sums of a few rows with a few columns side by
 // side. The large matrix is read once, in the order in which it lies in memory;
 // the thin one stays in cache.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Products of a few rows with a large matrix whose columns are contiguous:
 // decoding of a few sequences, a step of a recurrent layer. Such a product
 // takes as long as reading the large matrix once, which a general library

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Each thread's slots, which grow to the largest size asked for.
 #include "ThreadScratch.h"
 

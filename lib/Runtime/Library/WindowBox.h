@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What reduce_window and select_and_scatter share: the options of a window,
 // and which elements of a box lie in it.
 #pragma once

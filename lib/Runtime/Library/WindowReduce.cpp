@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The library function "reduce_window". With a kind, a row of results at a
 // time: each element of the window adds a row of the operand, many of them in
 // pairs. With a scalar function, element by element. Windows of many elements

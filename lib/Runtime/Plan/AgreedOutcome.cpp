@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every process tells every other one, in a message of one size.
 #include "meshloom/Runtime/Plan/AgreedOutcome.h"
 

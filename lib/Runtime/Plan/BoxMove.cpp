@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every element of a target shard lies in one block of each source dim; which
 // device holds that block follows from the dim's axes, and on all other axes
 // the device itself is nearest.

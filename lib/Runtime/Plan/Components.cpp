@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Box copies in both directions; the addends of partial values.
 #include "meshloom/Runtime/Plan/Components.h"
 

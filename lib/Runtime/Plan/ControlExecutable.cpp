@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A Program with loops and branches: runs of steps without them are executables
 // of their own, which the backend makes, and this one says which runs next.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Needs, less what is here, shared out to those that have it.
 #include "meshloom/Runtime/Plan/Exchange.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The checks that all backends make.
 #include "meshloom/Runtime/Plan/Load.h"
 

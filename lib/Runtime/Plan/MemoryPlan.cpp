@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Views, updates in place, and the edges that keep every reader in front of
 // what overwrites its value.
 #include "meshloom/Runtime/Plan/MemoryPlan.h"

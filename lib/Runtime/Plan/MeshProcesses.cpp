@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Boxes of the devices of a process, put together.
 #include "meshloom/Runtime/Plan/MeshProcesses.h"
 

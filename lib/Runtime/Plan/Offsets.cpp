@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Holes, joined with their neighbours when they grow.
 #include "meshloom/Runtime/Plan/Offsets.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Arrays in blocks.
 #include "meshloom/Runtime/Plan/PlanClient.h"
 

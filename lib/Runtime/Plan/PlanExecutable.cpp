@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Checks before a run, launches, statistics after it.
 #include "meshloom/Runtime/Plan/PlanExecutable.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Boxes joined along a dim, and cut by others.
 #include "meshloom/Runtime/Plan/Region.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One call a device; collectives as copies between boxes.
 #include "meshloom/Runtime/Plan/SeparateExecutable.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reads off steps what they compute and touch.
 #include "meshloom/Runtime/Plan/StepProfile.h"
 

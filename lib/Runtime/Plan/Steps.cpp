@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reads steps of all kinds alike.
 #include "meshloom/Runtime/Plan/Steps.h"
 

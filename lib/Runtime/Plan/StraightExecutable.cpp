@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Binding the plan's memories to blocks.
 #include "meshloom/Runtime/Plan/StraightExecutable.h"
 

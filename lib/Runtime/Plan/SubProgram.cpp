@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Renumbers the buffers of steps.
 #include "meshloom/Runtime/Plan/SubProgram.h"
 

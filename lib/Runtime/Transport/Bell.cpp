@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bell: futexes in memory that processes may share.
 #include "Link.h"
 

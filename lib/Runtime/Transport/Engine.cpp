@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The engine's messages: matching, frames, failures.
 #include "Engine.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Engine: a Transport over links. It matches messages, cuts them into frames,
 // and decides which thread moves them.
 //

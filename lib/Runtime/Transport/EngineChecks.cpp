@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the engine does about transfers that do not move.
 #include "Engine.h"
 

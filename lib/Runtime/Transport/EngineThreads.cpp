@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The engine's threads: who has the role, and when it sleeps.
 #include "Engine.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A file per key, written under another name first, so that nobody reads half.
 #include "meshloom/Runtime/Transport/FolderStore.h"
 

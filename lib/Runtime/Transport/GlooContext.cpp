@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Each of Gloo's pairs listens at a port of its own as it is made, takes the
 // first connection that comes for its peer, and ends the process where what
 // comes is no message of Gloo's. So it is made while Gloo's thread, which would

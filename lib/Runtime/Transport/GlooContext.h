@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Gloo's context, with pairs over connections that were made by others.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Gloo connects the processes, and moves bytes by its event loop. What it
 // offers to learn that bytes have moved is to wait for it, so that each link
 // has two threads that do so, one in each direction; they sleep nearly always.

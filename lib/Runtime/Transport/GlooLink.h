@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Links over TCP, by Gloo: frames are sent as its messages of one slot.
 #pragma once
 

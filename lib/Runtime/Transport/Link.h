@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Link: frames in order between this process and one other. What messages are
 // and how they match is the engine's (Engine.h); a link only carries them.
 #pragma once

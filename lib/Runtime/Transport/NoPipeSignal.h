@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // NoPipeSignal: writing to who has gone is an error of the call, and no signal,
 // where a library does not ask the system for that itself.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How processes find each other: each says in the store where its segment is,
 // who it could share memory with, and its addresses for the others.
 #include "meshloom/Runtime/Transport/ProcessTransport.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One thread that polls the port, those who have come and not said enough, and
 // those that this process connects with.
 #include "ProvenSockets.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ProvenSockets: TCP connections between processes of one run, both ends of
 // which have shown that they are of it.
 //

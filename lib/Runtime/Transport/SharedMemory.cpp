@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Segments of shared memory, and links made of two rings in them.
 #include "SharedMemory.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory that processes of one host share. Each process has one segment: its
 // bell, how it ended, and a ring of frames for each process that sends to it.
 //

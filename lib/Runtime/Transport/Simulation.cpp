@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A world of ranks, and a thread that lets things happen in it: the earliest in
 // counted time, whenever all ranks wait.
 #include "meshloom/Runtime/Transport/Simulation.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The process-wide cache of compiled kernels. A unit is what one call compiled;
 // a library holds the units its symbols come from, so code is freed with the
 // last program that uses any of its unit.

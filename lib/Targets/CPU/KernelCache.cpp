@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The keys of kernels in the cache: the digest of the kernel that its name is,
 // and of all else that its code depends on.
 #include "KernelCache.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Object files of kernels, compiled once however the kernels came about: found
 // by content in this process's cache.
 #pragma once

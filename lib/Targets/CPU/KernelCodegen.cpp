@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LLVM's side of compiling kernels. Optimising and code generation take nearly
 // all of the time that kernels take, so all cores do it, each kernel in an LLVM
 // context of its own.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The code of one spmd.kernel: what KernelToLLVM.cpp (functions, loops, one
 // iteration) and KernelReductions.cpp (loops that reduce) write together.
 #pragma once

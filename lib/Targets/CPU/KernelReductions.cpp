@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels' loops that reduce. Sums of floats are made of the sums of blocks
 // (PairwiseSums.h); other reductions run through.
 #include "KernelEmitter.h"

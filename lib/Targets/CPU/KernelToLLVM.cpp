@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From spmd.kernel to loops over raw pointers: one exported function with the
 // signature of Program.h, which reads its argument arrays, merges loops that
 // are contiguous at run time, and calls an inner function whose pointers are

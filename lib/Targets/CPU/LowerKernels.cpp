@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From the loops, arith and math ops that emitKernel made to the LLVM dialect:
 // first math functions (polynomials for f32, libm for the rest), then one
 // conversion of everything.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Elementary functions of kernel bodies as branch-free arithmetic on scalars,
 // which LLVM's loop vectoriser turns into vector code; all are right for inf,
 // nan, denormals and the ends of their ranges. Polynomials are those of Cephes'

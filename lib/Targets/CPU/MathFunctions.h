@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How the math ops of kernel bodies are computed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The binary counter of PairwiseSums.h as loops over raw pointers.
 #include "PairwiseSums.h"
 

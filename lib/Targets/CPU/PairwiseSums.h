@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sums of many terms in a kernel. Terms are added one by one only within
 // blocks; the sums of blocks are added in pairs, those of two pairs, and so on,
 // as a binary counter counts: so n terms are off by at most about

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The reducers of spmd.kernel on scalars.
 #include "Reducer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a kernel's reducers mean: identity, combination and result, on scalars.
 #pragma once
 

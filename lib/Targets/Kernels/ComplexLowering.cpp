@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Complex functions by their textbook formulas on real parts. complex<f32> is
 // computed in f64, where nothing overflows and cancellation costs nothing that
 // is seen; only +, - and * stay in f32. For complex<f64> the formulas are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Elementwise ops on complex numbers as arithmetic on their two parts.
 #pragma once
 

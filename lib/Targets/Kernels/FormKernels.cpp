@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --spmd-form-kernels: local math becomes spmd.kernel ops. KernelGroups decides
 // what goes together, KernelBuilder writes each kernel, OverwriteDeadInputs
 // lets outputs take the memory of inputs that nobody reads afterwards,

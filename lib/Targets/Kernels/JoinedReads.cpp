@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // concatenate(a, b) -> select(index < size of a, pad(a), pad(b)), see
 // JoinedReads.h. The conditions do not depend on the innermost loop, so LLVM
 // takes them out of it, and its code is that of a read of one part.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Concatenates whose readers look up where each element comes from.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Static strides of a kernel's operands and the order of its loops.
 #include "meshloom/Targets/Kernels/KernelAccess.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Following values to where they come from, composing index maps on the way.
 // Everything is linear in the loops. A reshape that merges dims would need
 // divisions: instead the loop that runs over the merged dim is split in two and

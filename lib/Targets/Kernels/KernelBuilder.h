@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Builds one spmd.kernel by pulling: starting from what the kernel is to
 // compute, every value is followed to the ops that it comes from, together with
 // the index map under which it is needed, until values that are in memory.

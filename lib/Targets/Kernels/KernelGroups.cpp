@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Greedy grouping, in program order. An op joins the group of a producer or of
 // an op that reads the same tensor, if both run over the same shape and layout
 // and the group would still not depend on itself. Moves of elements, iota and

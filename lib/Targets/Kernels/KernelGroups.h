@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which ops go into one kernel. KernelGroups.cpp has the algorithm.
 #pragma once
 

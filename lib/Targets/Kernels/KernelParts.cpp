@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The parts of results: boxes of elements that lie at regular distances in both
 // the source and the result.
 #include "KernelParts.h"

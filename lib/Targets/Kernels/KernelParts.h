@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Results that kernels write part by part: joined tensors, slices taken at
 // fixed places, elements with others put between them.
 #pragma once

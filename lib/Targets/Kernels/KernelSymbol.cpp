@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The structural name of a kernel: a digest of all that its code depends on.
 #include "meshloom/Targets/Kernels/KernelAccess.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From ops to library calls. What all have in common follows from the op's
 // sharding rule: a loop for each factor, cut as the op runs; a map for each
 // operand. What is the op's own it says itself (LibraryOpInterface).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LibraryCalls: the ops that no fused kernel does become spmd.library_call.
 #pragma once
 

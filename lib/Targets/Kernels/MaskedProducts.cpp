@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a kernel's argument forward through its body: on every way to a result
 // there must be a select whose condition is false outside of one half-space of
 // the loops. From that condition back to the loops' indices. Each scalar of a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which values may share memory is a partition into classes: a value, its views
 // (in shared memory a collective that only moves data is a view of its operand)
 // and what overwrites it. Invariant: before an output joins an input's class,

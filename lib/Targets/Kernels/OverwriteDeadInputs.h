@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In-place kernels: outputs that take the memory of an input.
 #pragma once
 

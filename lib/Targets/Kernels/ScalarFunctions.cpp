@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From scalar regions to kernels without loops.
 #include "ScalarFunctions.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ScalarFunctions: comparators, reducers and other regions of plain ops on
 // scalars, as code that a library function calls.
 #pragma once

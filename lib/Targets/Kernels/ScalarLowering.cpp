@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // StableHLO's elementwise semantics on scalars, in arith and math ops. No code
 // here traps: divisors are made harmless before the division.
 #include "meshloom/Targets/Kernels/ScalarLowering.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Looks from each sum up through negations and factors that are the same for
 // all elements; they go to the updates. Where updates are cut, so that the
 // scattered values are partial, the dense sum over devices remains.

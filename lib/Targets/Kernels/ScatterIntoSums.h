@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sums of a tensor and what is scattered into zeros.
 #pragma once
 

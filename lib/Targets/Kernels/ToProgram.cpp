@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One walk over the function: every tensor value is a buffer, every op a step.
 //   dtensor.constant     constant data
 //   dtensor.dot_general  a product by the runtime's library

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Building StableHLO ops, and what devices hold of a value.
 #include "Exporter.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Collectives. Blocks are padded to the largest, so most uneven exchanges are
 // the even ones of padded blocks, followed by a table that drops the padding.
 // Where blocks do not even start at multiples of the largest (dims on several

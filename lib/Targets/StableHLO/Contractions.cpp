@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Products and reductions: padding along the dims that disappear is replaced
 // by what changes nothing.
 #include "Exporter.h"

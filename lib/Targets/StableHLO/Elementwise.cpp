@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Elementwise ops: StableHLO's of the same meaning on each device's elements,
 // under the name that they say it has.
 #include "Exporter.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the export's files share: which part of a tensor each device holds, the
 // builder of StableHLO ops, and moving elements along one dim. All devices run
 // one program, so where they differ it looks a number up by replica_id.

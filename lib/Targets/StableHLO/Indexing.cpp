@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Gather, scatter and dynamic slices. Along an indexed dim that is cut, the
 // device's block gets a border as wide as a slice on both sides, and indices
 // become local. StableHLO clamps (gather, slices) or drops (scatter) what lies

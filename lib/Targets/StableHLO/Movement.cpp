@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Moving elements along one dim where every device may have to do something
 // else: a table says for each device which local index every element comes
 // from, and becomes the cheapest op that does it. Uneven shards, windows, pads

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Slice, pad, concatenate, reverse and take: each result dim is a table of
 // where its elements come from, in global indices, as the op's index map says.
 #include "Exporter.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sorting, linear algebra and Fourier transforms: StableHLO's own ops on each
 // device's batch. The dims they work along are whole; padded batches compute
 // something that nobody reads.

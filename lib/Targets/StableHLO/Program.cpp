@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The walk: functions, blocks, loops and branches, and what happens to an op
 // whose local form is not known for what its devices hold (it runs on whole
 // values, and each device keeps its part).

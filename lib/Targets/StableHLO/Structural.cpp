@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Constants, iota, random bits, broadcasts, reshapes and transposes: what says
 // where an element lies in the global tensor.
 #include "Exporter.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Convolutions and windowed reductions. Along a dim that is cut, the operand is
 // first laid out as the positions that the device's windows cover, holes and
 // padding written out; then the windows need no padding of their own.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // bitcast_convert: its rule, its verifier, and its canonical form. Only casts
 // between real types of one width stay; what changes the width becomes shifts
 // of unsigned words, and complex numbers their parts.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // dtensor.callback: whole values, or those of each index of batch dims, in
 // order.
 #include "meshloom/Dialect/DTensor/Callback.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Builders, verifiers and canonical forms of the ops that hold regions that
 // run: while and case.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Attributes and types of the dtensor dialect: syntax, verification, and the
 // way from and to Core's Mesh and Layout.
 

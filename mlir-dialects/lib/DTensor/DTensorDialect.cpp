@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The dtensor dialect itself: registration, the cache of Core values, aliases
 // in printed IR, the constant materializer, and the module's mesh.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The generated part of the ops, and the custom pieces of their syntax.
 
 #include "SplatMath.h"

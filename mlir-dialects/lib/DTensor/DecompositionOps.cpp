@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Verifiers, builders and costs of decompositions: lu, eigh, svd, eig, schur,
 // pivoted_qr and hessenberg, and of tridiagonal_solve. Their rules are text.
 #include "RuleBuilder.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Relayouts between sets of devices, and their gradients.
 #include "meshloom/Dialect/DTensor/DeviceSets.h"
 

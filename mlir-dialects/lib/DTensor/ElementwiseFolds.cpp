@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Folders of the elementwise ops: constants that are the same everywhere, and
 // identities that hold for every value, nan and -0.0 included. An operand
 // replaces a result only where the types, layouts included, are the same.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Rules and verifiers of the elementwise ops that the .td file does not settle.
 
 #include "ScalarRegion.h"

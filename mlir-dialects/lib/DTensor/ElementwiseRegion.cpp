@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Regions of scalars, applied to tensors.
 #include "meshloom/Dialect/DTensor/ElementwiseRegion.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Rules, verifiers and builders of gather, scatter and the dynamic slices.
 #include "ScalarRegion.h"
 

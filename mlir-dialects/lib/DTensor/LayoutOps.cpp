@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Verifiers of the ops on layouts and variables.
 
 #include "meshloom/Dialect/DTensor/Wish.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Rules, verifiers and builders of matrix factorizations, fft and custom_call.
 #include "ScalarRegion.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // dtensor.map and the ops between its places: verifiers.
 #include "meshloom/Dialect/DTensor/Map.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the op interfaces speak in, and questions that several of them answer.
 
 #include "RuleBuilder.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Rules, verifiers and builders of sort, top_k and generic_reduce.
 #include "ScalarRegion.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What reduce and generic_reduce share: several inputs of one shape lose the
 // same dims.
 #pragma once

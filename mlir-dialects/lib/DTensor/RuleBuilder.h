@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RuleBuilder: sharding rules of ops whose attributes decide them, dim by dim.
 #pragma once
 

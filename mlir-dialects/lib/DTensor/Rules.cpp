@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Rules from text and from parts, and the checks that hold for every op.
 
 #include "RuleBuilder.h"

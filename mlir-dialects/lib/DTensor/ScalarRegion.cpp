@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Checks of scalar regions and of lists of dims.
 #include "ScalarRegion.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ScalarRegion: the functions of scalars that sort, scatter, reductions and
 // windows hold as regions. Their arguments and values are rank-0 tensors
 // without encoding, whatever the layouts of the op around them.

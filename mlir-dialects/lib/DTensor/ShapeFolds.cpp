@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Folders and canonicalisation of the ops that move elements, of products and
 // reductions, and of relayouts.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Arithmetic on one element at compile time, with exactly the semantics that
 // the op descriptions give it: used by the folders of elementwise ops.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // States: what the layouts of one op's values have in common, in whatever way
 // the op has values: operands and results, or what its regions carry.
 #pragma once

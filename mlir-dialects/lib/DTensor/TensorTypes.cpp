@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a tensor type says in each of its three states, and element types.
 
 #include "meshloom/Dialect/DTensor/DTensor.h"

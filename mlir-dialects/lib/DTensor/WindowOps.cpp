@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Verifiers and builders of convolutions, windows and running reductions.
 
 #include "RuleBuilder.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What passes ask of convolutions and windows: sharding rules, costs, what
 // library functions are told.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How convolutions and windows are read and printed: what is one, zero or
 // missing everywhere is not written.
 

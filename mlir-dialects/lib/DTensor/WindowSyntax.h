@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // WindowSyntax: the custom pieces of the syntax of convolutions and windows,
 // declared where the generated parsers see them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Wishes as attributes, and back.
 
 #include "meshloom/Dialect/DTensor/Wish.h"

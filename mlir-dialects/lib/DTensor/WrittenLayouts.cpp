@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reads and writes what functions remember of the user's meshes.
 #include "meshloom/Dialect/DTensor/WrittenLayouts.h"
 

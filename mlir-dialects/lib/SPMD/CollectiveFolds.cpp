@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Folders and canonicalisation of the collectives. What needs a cost or looks
 // at more than two ops is in --spmd-simplify-collectives.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Iteration spaces of kernels and library calls: text and checks. The numbers
 // in messages are those of the ops' descriptions.
 #include "LoopSyntax.h"

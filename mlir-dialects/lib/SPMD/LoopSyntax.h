@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LoopSyntax: how kernels and library calls write their iteration spaces, and
 // what must hold for them.
 #pragma once

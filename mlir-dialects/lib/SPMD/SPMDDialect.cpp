@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The spmd dialect: registration, the shard attribute, and types of shards.
 
 #include "meshloom/Dialect/SPMD/SPMD.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // spmd.library_call: assembly form and verifier. The numbers in messages are
 // those of the op's description.
 #include "LoopSyntax.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The collectives: syntax, and what all of them share.
 
 #include "meshloom/Dialect/DTensor/KindSyntax.h"

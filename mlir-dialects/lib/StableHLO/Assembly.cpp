@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The shared text of ops: types, operands, windows, bodies and constants.
 
 #include "Assembly.h"

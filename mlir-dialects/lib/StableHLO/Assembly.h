@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Text that several ops of stablehlo, chlo and sdy share: the custom<...>
 // directives of their assembly formats. Parsers accept what any release of JAX
 // since 0.4.35 prints; printers print what the newest does.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The shared text of dimension numbers: lists, products, convolutions, windows.
 
 #include "Assembly.h"

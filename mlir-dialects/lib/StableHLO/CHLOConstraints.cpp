@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Verifiers of chlo, which has no specification: constraints are numbered here,
 // and say what StableHLO's own definition of the dialect demands.
 

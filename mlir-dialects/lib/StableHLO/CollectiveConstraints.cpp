@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Verifiers of collectives. What the mesh decides (which devices there are, how
 // many a group of mesh axes has) is checked by the import.
 

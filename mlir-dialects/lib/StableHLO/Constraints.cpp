@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The shared constraints, and their messages.
 
 #include "Constraints.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the verifiers of stablehlo and chlo share: constraints that many ops
 // have, each written once. An error cites the constraint by its number in
 // StableHLO's specification. Dims that are not known agree with any, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The text of dimension numbers: `<name = [0, 1], other = 2>`, where fields may
 // come in any order and are absent where empty or zero.
 #pragma once

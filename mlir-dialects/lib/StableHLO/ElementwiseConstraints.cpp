@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Verifiers of elementwise ops, constants and iota. Ops of one type are
 // verified by their definition (StableHLOElementwiseOps.td).
 

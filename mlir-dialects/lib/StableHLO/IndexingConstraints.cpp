@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Verifiers of the ops that read or write at indices which are values: gather,
 // scatter and dynamic slices.
 

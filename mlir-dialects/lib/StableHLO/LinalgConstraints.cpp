@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Verifiers of linear algebra, fft, batch normalisation and random numbers.
 
 #include "Constraints.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Verifiers of the ops that move elements: broadcasts, concatenate, pad,
 // reshape, reverse, slice, transpose, and their kin whose shapes are values.
 

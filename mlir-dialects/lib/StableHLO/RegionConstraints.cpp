@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Verifiers of ops with regions that are functions (reduce, map, sort) or
 // branches (if, case, while), and of tuples, composites and custom calls. What
 // regions return is verified after the ops in them.

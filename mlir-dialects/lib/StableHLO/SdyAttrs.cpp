@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Attributes of sdy: meshes and shardings. SdyRule.cpp has the rules.
 
 #include "Assembly.h"

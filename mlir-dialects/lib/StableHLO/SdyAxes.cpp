@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Mesh axes as ranges: what the verifiers of sdy compare.
 
 #include "SdyAxes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Mesh axes and parts of them as ranges, to compare what shardings say.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the collectives of sdy must satisfy: that the axes they name lead from
 // the operand's sharding to the one they give.
 

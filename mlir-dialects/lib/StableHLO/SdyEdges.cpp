@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Propagation edges: what Shardy's propagation writes down of its steps. They
 // are read and checked, and say nothing that the program means.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The text of Shardy's sharding rules: `<([i, k], [k, j])->([i, j]) {i=8,
 // ...}>`.
 //

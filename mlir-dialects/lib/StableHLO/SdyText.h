@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Lists of sdy attributes, which are written without their dialect's prefix.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What shardings and sharding rules must satisfy, wherever they are written:
 // as attributes of functions and ops, and in the ops of sdy.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Program text before it is parsed: blanks what newer releases write at the
 // ends of location ranges, writes lists of older ones as arrays, finds element
 // types that we cannot read and what would be too much for the parser.

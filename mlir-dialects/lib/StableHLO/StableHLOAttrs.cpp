@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Attributes and types of stablehlo: their text.
 
 #include "Assembly.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Registration of the dialects stablehlo, chlo and sdy.
 
 #include "meshloom/Dialect/StableHLO/StableHLO.h"

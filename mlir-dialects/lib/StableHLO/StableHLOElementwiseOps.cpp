@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The elementwise ops of stablehlo, and its constants.
 
 #include "Assembly.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The ops of stablehlo that are not elementwise. StableHLORegions.cpp has the
 // text of reduce and while.
 

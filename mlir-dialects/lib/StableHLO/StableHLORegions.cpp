@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The text of reduce and while, whose regions are not written like others.
 
 #include "Assembly.h"

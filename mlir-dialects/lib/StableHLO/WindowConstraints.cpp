@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Verifiers of the ops that slide a window: reduce_window, select_and_scatter.
 
 #include "Constraints.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Random JAX programs through mesh-run: results and bytes against JAX's.
 
   python fuzz_jax.py path/to/mesh-run [--seed=N] [--count=N] [--keep=DIR] [--print]

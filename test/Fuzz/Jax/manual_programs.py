@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """shard_map bodies for random programs: chains of random collectives, and the
 patterns that people write by hand (attention with its sequence cut, tensor- and
 expert-parallel layers, pipelines).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Random JAX programs over a mesh of 8 devices, each a function of its seed.
 
 A program is a list of steps on arrays; every step says in words what it does,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What someone writes on their first day: a sharded product, checked.
 #include <meshloom/Meshloom.h>
 

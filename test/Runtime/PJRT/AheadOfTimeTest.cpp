@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Compiling for TPUs that are not there: what can be read of topologies and
 // optimised programs without libtpu, and all of it with libtpu where it is
 // installed.

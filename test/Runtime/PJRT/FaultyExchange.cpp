@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The plug-in for tests in several processes: what it says by the callbacks of
 // whoever makes its client. It looks at all that it is given back.
 #include "FaultyPlugin.h"

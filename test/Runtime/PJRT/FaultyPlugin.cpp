@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A small PJRT plug-in for tests: it moves data, runs programs that give their
 // arguments back, on a thread of its own, and fails on demand.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the sources of the plug-in for tests share: errors, and what its
 // processes say to each other.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Clients of several processes: the callbacks over stores of every kind, and
 // platforms of threads that take themselves for processes.
 #include "PluginsForTests.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The platform over a plug-in that fails on demand: clients of its devices,
 // arrays on them, executions that end later, and every fault on the way.
 #include "PluginsForTests.h"

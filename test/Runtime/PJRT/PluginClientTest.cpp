@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Clients, buffers, events and executions: what holds of every plug-in, run on
 // ours and, where it is installed, on XLA's; then what holds where things fail.
 #include "PluginsForTests.h"

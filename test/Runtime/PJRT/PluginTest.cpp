@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Finding and loading plug-ins, and what happens to those that are not right.
 #include "PluginsForTests.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Copies of our plug-in, and where XLA's is.
 #include "PluginsForTests.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The plug-ins that tests run: our own, which fails on demand, and XLA's for
 // CPUs, where it is installed.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Communicator and Transport between threads of this process: what collectives
 // give, whatever the order in which ranks post, and how they fail.
 #include "meshloom/Runtime/Communicator.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Links: what a peer may write into shared memory, and where its memory is; and
 // writing to one that has gone.
 #include "../../../lib/Runtime/Transport/NoPipeSignal.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Transports between real processes, by shared memory, by TCP, and by both:
 // every pair and size, any order of posts, and peers that die, hang or give up.
 #include "../../TemporaryFolder.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Collectives under simulated networks: every schedule gives the same bits, a
 // rank that dies is named by all others, and collectives that are not in one
 // order are found.

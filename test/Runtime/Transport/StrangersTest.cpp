@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Strangers at the ports by which processes connect over TCP: who says nothing,
 // garbage, half of what a process says, or what Gloo's pairs say.
 #include "../../../lib/Runtime/Transport/GlooLink.h"

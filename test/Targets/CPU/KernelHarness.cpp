@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Parsing, compiling and calling for KernelHarness.h.
 #include "KernelHarness.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Compiles a dtensor function on one device and calls its kernels the way a
 // backend does, through the signature in Program.h.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels against plain C++: extents, strides, parts, reductions, storage
 // types.
 #include "KernelHarness.h"

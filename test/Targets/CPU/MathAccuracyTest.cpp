@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Elementary functions of f32 kernels against libm in f64, and those of f64
 // kernels against libm in long double: relative errors over the whole range of
 // each function, and what is special about it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sums are no less accurate than pairwise ones, whatever dims they are over:
 // n terms are off by at most (c + log2 n) rounding errors of the sum of their
 // sizes, where c is the terms that one vector lane adds in a block.

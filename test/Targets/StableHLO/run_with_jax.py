@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs exported programs in JAX's own XLA on eight CPU devices.
 
   python run_with_jax.py path/to/mesh-opt path/to/test/Cases [name ...]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // CoordinationClient: a rank's side of a CoordinationService.
 #pragma once
 

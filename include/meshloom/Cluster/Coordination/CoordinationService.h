@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // CoordinationService: where the processes of one run meet. It holds their
 // key-value store and barriers, hears their heartbeats, and tells all of them
 // when one is lost.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The options that rank 0 and every rank give the coordination service and
 // their clients, as the environment says.
 #pragma once

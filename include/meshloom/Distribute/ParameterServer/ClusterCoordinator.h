@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ClusterCoordinator: has the workers of a ParameterServerStrategy run
 // functions, whichever is free, and deals with those that are lost.
 #pragma once

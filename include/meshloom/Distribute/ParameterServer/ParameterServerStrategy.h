@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ParameterServerStrategy: variables on parameter servers, which workers train
 // without waiting for each other.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Partitioners: into how many parts variables of parameter servers are cut, so
 // that several servers hold one.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Server: a task of a cluster that a coordinator uses: a parameter server,
 // which holds variables and changes them, or a worker, which runs functions.
 #pragma once

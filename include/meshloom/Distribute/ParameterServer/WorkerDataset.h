@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Datasets that workers of a ParameterServerStrategy go through by themselves,
 // and the names by which a coordinator tells them which.
 #pragma once

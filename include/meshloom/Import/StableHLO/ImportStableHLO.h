@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From StableHLO with Shardy or GSPMD annotations, as JAX prints it, to the
 // dtensor dialect.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // readProgram(): the text of a program, in dtensor or StableHLO, as dtensor.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // InlineList: a few things in a row, without memory of their own.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LayoutGraph: a function as layout decisions see it: ops with sharding rules,
 // values with layouts, in loops and branches or not. No MLIR in it, so that the
 // search over layouts can be tested by itself; RefineLayouts builds one from a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LayoutPrices: what searches over layouts know of prices: relayouts, and how
 // ops run.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LayoutState: a layout for every value of a graph, what that costs by a
 // machine model, and cheap changes to it that can be taken back.
 #pragma once

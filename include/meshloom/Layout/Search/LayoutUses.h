@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LayoutUses: who uses the values of a graph, and from where to where they must
 // be there.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RelayoutCosts: what bringing values from one layout to another costs, the
 // cheapest trees of relayouts, and the layouts by number.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Trained layers in another form: fine-tuned by a low-rank product (LoRA), or
 // quantised for inference. Each function changes Dense, EinsumDense and
 // Embedding layers: one of them, or all that a layer or model is made of.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // layers: images that differ from call to call in training, as Keras's
 // preprocessing layers make them. Outside of training images pass as they are.
 #pragma once

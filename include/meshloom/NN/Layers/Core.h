@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // layers: Dense and other layers that work on any dims. Options have the names
 // and defaults of Keras.
 #pragma once

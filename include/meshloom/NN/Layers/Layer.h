@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Layer: what all layers of `meshloom::layers` and all models are.
 //
 // A Layer is a handle: copies are the same layer, with the same weights. Its

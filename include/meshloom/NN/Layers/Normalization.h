@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // layers: normalizations. Options have the names and defaults of Keras, but for
 // BatchNormalization's `synchronized`.
 #pragma once

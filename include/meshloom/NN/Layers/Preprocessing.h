@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // layers: what is done to data before a model sees them.
 #pragma once
 

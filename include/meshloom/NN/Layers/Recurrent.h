@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // layers: recurrent ones, which go over the steps of a sequence, and wrappers
 // for sequences. One loop is compiled whatever the number of steps.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // layers: those that change shapes, and those that put tensors together.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // layers: spectrograms of signals, with the options and numbers of Keras. They
 // have gradients, and no weights.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SymbolicTensor: what layers of a model will be called on, without a value.
 //
 //   SymbolicTensor x = Input({784});

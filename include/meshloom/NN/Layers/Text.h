@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // layers: texts as integers: StringLookup, TextVectorization and Hashing, with
 // the names, defaults and numbers of Keras. A text is a std::string on the
 // host, so these layers are called on strings and not on tensors: in the

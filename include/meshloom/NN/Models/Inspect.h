@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The table of a model, its drawing, and the layouts of its weights.
 #pragma once
 

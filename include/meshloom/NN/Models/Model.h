@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Models: layers that are made of layers, as Keras has them.
 //
 // One after the other:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Checkpoint: the state of a training, written and restored by name, under any
 // layouts.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // CheckpointManager: the checkpoints of a training in a folder, of which the
 // newest ones are kept.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Exporting compiled functions with the variables that they use, and running
 // them where there is no source.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Models that Keras wrote: their JSON, and their weights by path.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Saving models and loading them again: what they are, and their weights.
 #pragma once
 

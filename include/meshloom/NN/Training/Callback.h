@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Callback: what is called at the beginning and end of training, epochs and
 // batches. Callbacks.h has those that are known by name in Keras.
 #pragma once

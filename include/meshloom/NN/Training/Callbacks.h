@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The callbacks that Keras has: when to stop, the learning rate, progress and
 // logs. TensorBoard.h has the one that writes event files, Checkpoints.h those
 // that write models.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Callbacks that write models: one to keep them, one to go on after a crash.
 #pragma once
 

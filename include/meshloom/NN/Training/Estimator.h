@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Estimator: training and evaluation of a function that makes a model, with
 // checkpoints and summaries in a folder, as TensorFlow's estimators had it, by
 // one process or by those that TF_CONFIG names.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Logs: the numbers of a batch or an epoch, as callbacks get them.
 #pragma once
 

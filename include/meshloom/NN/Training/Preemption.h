@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Training that a machine may end at any time: SIGTERM is taken as a notice,
 // and what was learnt is written before the program ends.
 #pragma once

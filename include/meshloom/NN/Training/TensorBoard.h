@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Event files, which TensorBoard shows: numbers, histograms, the graph of a
 // model's layers, and what a profile recorded.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Trainer: what a Model is trained, evaluated and used by: compile, fit,
 // evaluate, predict.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TrainingData: what fit, evaluate and predict take: a dataset of batches, or
 // arrays of examples, or a generator of batches, or datasets of workers.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TrainingStep: a step of fit or evaluate, as a model sees it that says itself
 // what is done with a batch.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // HostCall: a kernel, library call or dot, ready to run on memory that threads
 // of the host read and write.
 #pragma once

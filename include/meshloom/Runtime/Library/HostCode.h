@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // HostCode: the machine code of a compiled program, made ready to be called.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // BoxMove: a collective between the memories of devices, one each: real copies,
 // found by intersecting boxes, for any layouts. For memories that the calling
 // thread can read and write.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Components: a global value taken apart into what devices hold of it, and put
 // together again, in memory of the host.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Exchange: which process sends what to which others, where a move of a
 // collective needs what is not here. All processes work it out alike.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Failure: which step of a run failed, whoever found out first.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loading a Program: straight as it is, or cut into straight pieces.
 #pragma once
 

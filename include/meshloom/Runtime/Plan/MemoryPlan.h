@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // MemoryPlan: which of a program's values share memory, what must be copied
 // first, and in which orders its work may run. One for all backends.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // MeshProcesses: which process drives which devices of a mesh, and what a
 // process whose devices share memory holds of a buffer.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Offsets in one piece of memory for values that live one after the other.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // PlanClient: what a backend that runs Programs gives to Runtime/Plan, and what
 // it gets in exchange: arrays, and one order of launches.
 //

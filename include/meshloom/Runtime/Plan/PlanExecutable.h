@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // PlanExecutable: a Program on a PlanClient. Everything around the work itself:
 // argument checks, the order of calls, what is asynchronous, statistics.
 //

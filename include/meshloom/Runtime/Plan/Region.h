@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Region: any set of elements of a global array, as boxes.
 #pragma once
 

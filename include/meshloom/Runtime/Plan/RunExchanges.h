@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RunExchanges: what belongs to the exchanges of one run of a program.
 #pragma once
 

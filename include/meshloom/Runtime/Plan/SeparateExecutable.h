@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SeparateExecutable: a straight program on devices with a memory each. Actions
 // run one after the other in the program's order; each for every device, but
 // for calls of the host that give every device the same.

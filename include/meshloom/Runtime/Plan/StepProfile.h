@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // StepProfile: what a profile says of a Program's steps: names, operations,
 // bytes, and whose part of a step a piece of work is.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // StraightExecutable: a program without loops and branches. What of it is the
 // same on all backends: constants, scratch memory, which arguments are
 // overwritten and which copied first, results.

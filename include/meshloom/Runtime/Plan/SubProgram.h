@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SubProgram: a run of steps without loops and branches, as a Program of its
 // own.
 #pragma once

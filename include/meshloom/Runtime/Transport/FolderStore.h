@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // FolderStore: a store in a folder, for processes of one host that have no
 // coordination service: benchmarks and tests.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The transport between processes: memory that two processes of one host share,
 // Gloo's TCP between hosts.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Simulation: ranks that are threads of one process, with a network that takes
 // its time. Every schedule that it plays follows from a seed.
 #pragma once

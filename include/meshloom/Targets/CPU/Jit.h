@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels of the running process: compiled once, loaded with LLVM's ORC JIT,
 // shared by all programs that use them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From kernels to machine code: an object file each, for the JIT to load or for
 // lld to link into a shared object.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From spmd.kernel to the LLVM dialect: one function a kernel, with the
 // signature that Runtime/KernelFunction.h gives.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels of a saved program: an ELF shared object in memory.
 #pragma once
 

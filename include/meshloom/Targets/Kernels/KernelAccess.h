@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How the operands of a kernel move through memory as its loops run, and the
 // order of the loops that follows from it.
 #pragma once

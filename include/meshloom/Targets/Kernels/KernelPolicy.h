@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // KernelPolicy: what a target wants of the kernels that are formed for it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One device's function becomes the steps of a Program.
 #pragma once
 

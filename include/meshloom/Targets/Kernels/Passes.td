@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Passes.td - The passes of include/meshloom/Targets/Kernels --------===//
 //
 // One device's function becomes the steps of a Program.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The one table that says how an elementwise dtensor op is computed on scalars:
 // a row for each op with ElementwiseOpInterface.
 #pragma once

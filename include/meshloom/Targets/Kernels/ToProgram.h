@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a function of kernels, library dots and collectives to Core's Program.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a partitioned program (dtensor ops on shards and spmd collectives) to
 // one device's StableHLO, as XLA runs it on any backend.
 #pragma once

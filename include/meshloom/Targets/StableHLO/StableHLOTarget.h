@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The target of platforms that compile by themselves (PJRT plug-ins): one
 // device's program as StableHLO text.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which addends of partial values are kept apart, which are merged.
 #include "Addends.h"
 

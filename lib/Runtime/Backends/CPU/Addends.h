@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Addends: how many addends of each partial value shared memory keeps, and
 // which parts of a step make them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Making a client of virtual CPUs, and loading programs on it.
 #include "CPUExecutable.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The client of virtual CPUs, and how its straight programs are loaded: what is
 // the same on all backends is in Runtime/Plan.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The platform "cpu": clients of virtual CPUs. After the name come options:
 // "cpu:workers=2,memory-limit=1000000,private-memories", or "cpu:processes=4"
 // for devices in as many processes, which are threads of this one.

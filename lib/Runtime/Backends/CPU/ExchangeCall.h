@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ExchangeCall: an exchange between processes, ready to run.
 //
 // What it sends lies in the source's array, or is put together in staging

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Grids: how a product of matrices is cut, along one loop or two. A chunk of
 // few rows (or columns) copies as much of the other operand as one of many.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory of the CPU backend: blocks that are kept for reuse when freed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Regions of sources against those of targets.
 #include "Moves.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Moves: how each move of a collective is done where devices of one process
 // share memory and others are in other processes.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Takes merged work apart again: chunks against the devices' own boxes.
 #include "Parts.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Parts: what a chunk of a piece of work is to a profile.
 #pragma once
 

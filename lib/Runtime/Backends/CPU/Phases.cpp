@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Building phases. Conflicts are looked for between the boxes that chunks
 // touch, memory by memory.
 #include "Phases.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Phases: the order in which a step graph's work runs, and how each piece is
 // cut into chunks.
 //

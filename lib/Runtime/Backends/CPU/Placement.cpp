@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Lifetimes by phase for the arena, by position in the phase for the workers'
 // scratch.
 #include "Placement.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Placement: where the memory of a schedule lies.
 //
 // Memory that several phases use lies in one arena, reused once its last phase

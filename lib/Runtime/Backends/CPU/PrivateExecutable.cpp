@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A Program with a memory per device, step by step: kernels and dots are called
 // once a device, collectives copy. It runs what separate devices would run, and
 // so checks what the shared-memory plan makes of the same Program.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Arrays and executables of every process, behind one interface.
 #include "meshloom/Runtime/Backends/CPU/ProcessThreads.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A Program in shared memory: its step graph's phases on oneTBB.
 //
 // A run is one visit to the workers. Each phase is one parallel loop over the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Building the step graph: each action of the memory plan as loops that may be
 // cut, with what it costs.
 #include "StepGraph.h"

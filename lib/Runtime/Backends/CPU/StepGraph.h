@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // StepGraph: a Program's steps as work on shared memory.
 //
 // Devices of one process share memory, so a collective that only moves data is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Work: what the shared-memory plan schedules. A kernel, a dot, a reduction of
 // addends or a copy, as an iteration space and the elements it touches.
 #pragma once

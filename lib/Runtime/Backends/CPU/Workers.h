@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Workers: the threads of a client, and the ways to work with them. oneTBB as
 // it is installed is not compiled for ThreadSanitizer, which is told here how a
 // loop hands its work to other threads and waits for them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Topologies, and what is compiled for them.
 #include "meshloom/Runtime/Backends/PJRT/AheadOfTime.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // CompileOptions as the bytes of XLA's CompileOptionsProto. Protocol buffers'
 // wire format: fields are (number << 3 | kind), then a varint (kind 0) or a
 // length and that many bytes (kind 2).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What environment variables say of plug-ins: which one a name means (as JAX's
 // users know it), and what clients are made with.
 #include "meshloom/Runtime/Backends/PJRT/Plugin.h"

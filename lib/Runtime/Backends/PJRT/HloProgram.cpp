@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading a HloModuleProto by the wire format of protocol buffers, without its
 // description: the few fields that are wanted have fixed numbers.
 #include "meshloom/Runtime/Backends/PJRT/HloProgram.h"

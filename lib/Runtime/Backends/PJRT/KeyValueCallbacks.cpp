@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The three callbacks. Plug-ins fill in no size of their arguments' structures,
 // so that nothing is asked of it here.
 #include "meshloom/Runtime/Backends/PJRT/KeyValueCallbacks.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Arrays on a plug-in's devices. A plug-in knows static shapes only: every
 // device's buffer has the shape of the largest shard, and what lies beyond a
 // device's own shard is zero and read by nobody.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Meshloom's Client over a plug-in's: arrays as one buffer a device.
 #pragma once
 

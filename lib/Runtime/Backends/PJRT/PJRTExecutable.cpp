@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A StableHLO program on a plug-in's devices: calls return as soon as it has
 // started, and an event says how it ended.
 #include "PJRTClient.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The platform "pjrt": a plug-in's client, and clients of parts of its devices.
 #include "meshloom/Runtime/Backends/PJRT/PJRTPlatform.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loading a plug-in, checking its table of functions, and calling one of them.
 #include "meshloom/Runtime/Backends/PJRT/Plugin.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Clients and devices of a plug-in; data to and from their buffers; events.
 #include "meshloom/Runtime/Backends/PJRT/PluginClient.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // All of the reference backend: memory, running one step on one device, and a
 // name.
 #include "meshloom/Runtime/Backends/Reference/ReferenceClient.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The virtual CPU backend: any number of devices in this process.
 #pragma once
 

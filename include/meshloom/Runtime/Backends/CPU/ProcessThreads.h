@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Several processes as threads of this one, behind one client: programs run as
 // they do when many processes share a mesh, for tests and to look for errors.
 #pragma once

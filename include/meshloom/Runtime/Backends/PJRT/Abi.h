@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The binary interface of the PJRT C API, without its header: where functions
 // and fields lie, as tables, and a block of memory to pass arguments in. The
 // facts are in lib/Runtime/Backends/PJRT/{Slots,Structs}.txt.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Compiling for devices that need not be there: a plug-in's topologies, and the
 // executables that it makes for them. libtpu does this on any machine.
 #pragma once

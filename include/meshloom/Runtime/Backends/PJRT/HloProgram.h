@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // HloProgram: what XLA made of a program, as far as reports need it: its
 // computations and their instructions.
 #pragma once

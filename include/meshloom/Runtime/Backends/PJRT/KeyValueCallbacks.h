@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // KeyValueCallbacks: what a plug-in of several processes calls to find itself
 // in the others, over a store of ours.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The platform "pjrt": programs as StableHLO on the devices of a plug-in, in
 // the same process. Arrays are cut and padded on the host's side of it; what
 // runs in between is the plug-in's.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Plugin: a shared library that speaks the PJRT C API (XLA's for CPU, GPU and
 // TPU), found and loaded at run time. Nothing of it is needed to build
 // Meshloom.

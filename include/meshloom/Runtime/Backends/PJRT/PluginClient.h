@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a plug-in holds, as C++ objects that own it: a client, its devices,
 // buffers, events and loaded executables. They know nothing of meshes: that is
 // the platform's, which is made of them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The reference backend: what a backend needs, and nothing for speed. Every
 // device has its own memory, made of vectors; steps run one after the other in
 // the calling thread. docs/AddingABackend.md explains it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // dtensor.callback: calls of host functions for what they do. Few files know
 // the op, so its class is not in DTensor.h.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The dtensor dialect: math on global tensors whose layouts say how they are
 // cut over a mesh. This is the one header to include; the .td files beside it
 // are the reference (docs/Ops/DTensor.md is generated from them).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- DTensorAttrs.td - Attributes and types of the dtensor dialect ------===//
 //
 // Meshes, layouts, the enums that ops take, and the variable type.

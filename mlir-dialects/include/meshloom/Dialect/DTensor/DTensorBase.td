@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- DTensorBase.td - The dtensor dialect and its base classes ----------===//
 //
 // The dialect, the element and tensor types its ops take, and the op classes

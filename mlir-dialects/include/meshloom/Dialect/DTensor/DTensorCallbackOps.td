@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- DTensorCallbackOps.td - Calls that the host sees -------------------===//
 //
 // The op with effects: what it calls is called in the program's order, and not

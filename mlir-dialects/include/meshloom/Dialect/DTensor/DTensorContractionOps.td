@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- DTensorContractionOps.td - Products and reductions ----------------===//
 //
 // Ops whose result sums (or otherwise combines) over dims of the operands.

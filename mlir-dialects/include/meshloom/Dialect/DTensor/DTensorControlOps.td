@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- DTensorControlOps.td - Loops, branches and region terminators ------===//
 //
 // Ops that run one of their regions, or one of them again and again, and the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- DTensorElementwiseOps.td - Ops on one element at a time -----------===//
 //
 // Unary, binary and the few ternary ops. Their rules differ only in which

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- DTensorIndexOps.td - Ops that index, order or fold along dims ------===//
 //
 // Gather, scatter and their dynamic_slice forms, sort and top_k, and reductions

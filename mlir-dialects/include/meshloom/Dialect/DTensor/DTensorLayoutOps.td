@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- DTensorLayoutOps.td - Layouts and variables -----------------------===//
 //
 // The only op that changes a layout, the one that pins it, and the ops on

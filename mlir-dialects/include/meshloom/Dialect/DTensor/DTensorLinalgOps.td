@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- DTensorLinalgOps.td - Matrix factorizations, FFT, users' functions -===//
 //
 // Ops on whole matrices or rows, with batch dims in front, and calls of

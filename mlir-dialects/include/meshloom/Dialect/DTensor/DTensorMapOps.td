@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- DTensorMapOps.td - A region for each place along axes --------------===//
 //
 // map, which vmap, shard_map and replica code are traced into, and the ops

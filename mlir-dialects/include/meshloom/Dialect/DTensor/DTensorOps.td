@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- DTensorOps.td - All ops of the dtensor dialect ---------------------===//
 //
 // What mlir-tblgen reads: every file of the dialect that declares ops.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- DTensorShapeOps.td - Ops that make, move or pick elements ---------===//
 //
 // Constants and numbers made from indices, and ops that only move elements:

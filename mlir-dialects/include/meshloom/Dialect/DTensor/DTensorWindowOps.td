@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- DTensorWindowOps.td - Convolutions, windows, running reductions ----===//
 //
 // Ops whose result elements combine operand elements inside a window. A dim

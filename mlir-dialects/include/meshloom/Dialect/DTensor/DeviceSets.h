@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How a function says that its values are on several sets of devices.
 // Discardable attributes of its ops, which are gone when the function has been
 // cut into a program for each set (lib/API/DeviceCut.h): no pass after that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ElementwiseRegion: a function of scalars (a comparator, a reducer, an update
 // computation), applied to whole tensors element by element. This is how an op
 // with a region is written as ordinary ops, which have rules, kernels and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The text of a kind of reduction in ops' assembly formats: `sum`, `max`, ...
 // ODS finds these by their argument, in every dialect.
 #pragma once

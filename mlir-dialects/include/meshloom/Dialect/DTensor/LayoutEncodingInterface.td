@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- LayoutEncodingInterface.td - Encodings that carry a layout ---------===//
 //
 // What a tensor's encoding tells, whichever dialect it is from: the layout of

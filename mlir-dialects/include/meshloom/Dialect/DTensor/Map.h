@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // dtensor.map and the ops between its places. Few files know them, so their
 // classes are not in DTensor.h.
 #pragma once

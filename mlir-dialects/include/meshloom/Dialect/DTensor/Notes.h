@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The discardable attributes by which passes tell later ones, and --explain,
 // where layouts and collectives come from.
 #pragma once

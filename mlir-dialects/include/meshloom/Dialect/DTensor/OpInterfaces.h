@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // OpInterfaces: the values that the op interfaces of OpInterfaces.td speak in,
 // what an op costs, where its elements come from, what a library is told of it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- OpInterfaces.td - What ops say of themselves -----------------------===//
 //
 // How an op can be sharded and what it costs, where its elements come from, what

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Arguments and results of functions whose layouts are left to the compiler.
 // Discardable attributes:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The mark of what a gradient computes again instead of keeping it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Wishes: what a user says about a layout without deciding it. A constraint
 // whose result has no layout carries one as its attribute `dtensor.wish`, and
 // propagation decides.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a function remembers of the meshes that its program was written on,
 // where those are not the one that it runs on. Discardable attributes, left by
 // the importer and --dtensor-unify-meshes:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- CollectiveOpInterface.td - What all collectives have in common -----===//
 //
 // So that passes can simplify, combine and lower them alike.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The spmd dialect: one device's program, made of dtensor ops on shards and the
 // collectives between devices. docs/Ops/SPMD.md is generated from its .td
 // files.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- SPMDBase.td - The spmd dialect and its attribute -------------------===//
 //
 // What a program is after --dtensor-expand-to-spmd: one device's local program.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- SPMDEnums.td - Enums of the spmd dialect ---------------------------===//
 //
 // In a file of their own: mlir-tblgen generates every enum it sees, those of

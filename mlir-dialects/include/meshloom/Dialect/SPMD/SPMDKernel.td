@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- SPMDKernel.td - The fused kernel op of the spmd dialect ------------===//
 //
 // spmd.kernel, its terminator and spmd.index: local math after

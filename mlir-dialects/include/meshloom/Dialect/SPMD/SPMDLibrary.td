@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- SPMDLibrary.td - Calls of library functions ------------------------===//
 //
 // spmd.library_call: local work that no fused kernel does, as one call of a

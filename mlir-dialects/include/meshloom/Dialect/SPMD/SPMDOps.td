@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- SPMDOps.td - The collectives ---------------------------------------===//
 //
 // Seven ops over mesh axes. Five move data, two combine it; slice is local.

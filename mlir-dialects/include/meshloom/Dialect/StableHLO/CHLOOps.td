@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- CHLOOps.td - Ops of the chlo dialect -------------------------------===//
 //
 // Special functions, top_k and the other ops that JAX leaves to its compiler to

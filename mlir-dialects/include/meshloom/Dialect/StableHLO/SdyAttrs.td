@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- SdyAttrs.td - Meshes, shardings and rules of Shardy ----------------===//
 //
 // The attributes that annotate a program. Their text is Shardy's.

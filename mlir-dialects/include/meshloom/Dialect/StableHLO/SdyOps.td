@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- SdyOps.td - Ops of the sdy dialect ---------------------------------===//
 //
 // Meshes, constraints on values, manual computations, and the collectives that

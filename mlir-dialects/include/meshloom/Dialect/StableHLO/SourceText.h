@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Program text before it is parsed: what a newer MLIR than ours writes, and
 // what no stack is deep enough for and no memory large enough.
 #pragma once

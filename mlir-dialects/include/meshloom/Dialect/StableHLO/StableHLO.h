@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The dialects stablehlo, chlo and sdy: an input vocabulary. This is the one
 // header to include; the .td files beside it are the reference. Nothing but the
 // import (lib/Import/StableHLO) and the tools that read files know them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- StableHLOAttrs.td - Attributes and types of stablehlo and chlo -----===//
 //
 // Dimension numbers, enums and the other attributes that StableHLO ops take.

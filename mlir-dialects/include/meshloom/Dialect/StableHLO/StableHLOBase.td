@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- StableHLOBase.td - The input dialects and their base classes -------===//
 //
 // The dialects stablehlo, chlo and sdy: what JAX and its relatives print. They

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- StableHLOElementwiseOps.td - Elementwise ops of stablehlo ----------===//
 //
 // Ops that compute each element of their result from the elements at the same

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- StableHLOOps.td - The other ops of stablehlo -----------------------===//
 //
 // Ops that move, reduce, index, communicate or branch. The ones without an
