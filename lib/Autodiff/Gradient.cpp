@@ -6,6 +6,7 @@
 #include "meshloom/Autodiff/Autodiff.h"
 #include "meshloom/Autodiff/Passes.h"
 #include "meshloom/ControlFlow/ControlFlow.h"
+#include "meshloom/Dialect/DTensor/Notes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -16,7 +17,6 @@ namespace meshloom {
 
 #define GEN_PASS_DEF_GRADIENT
 #include "meshloom/Autodiff/Passes.h.inc"
-#include "meshloom/Dialect/DTensor/Notes.h"
 
 namespace {
 
