@@ -138,7 +138,7 @@ OUTSIDE = [
     ("gloo", r"gloo/"),
     ("cli11", r"CLI/"),
     # C and POSIX; C++ names of C headers have no .h.
-    ("system", r"((sys|arpa|linux|netinet)/\w+|sanitizer/\w+|unistd|dirent|dlfcn|fcntl|pthread|netdb|poll|sched|spawn|signal|cpuid|cxxabi|immintrin)\.h$"),
+    ("system", r"((sys|arpa|linux|netinet)/\w+|sanitizer/\w+|unistd|dirent|dlfcn|elf|link|fcntl|pthread|netdb|poll|sched|spawn|signal|cpuid|cxxabi|immintrin)\.h$"),
     ("std", r"\w+$"),
 ]
 

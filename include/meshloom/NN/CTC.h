@@ -7,7 +7,7 @@
 
 namespace meshloom::nn {
 
-/// What ctc_decode takes beside its inputs.
+/// The options of ctc_decode.
 struct CTCDecodeOptions {
   /// "greedy" takes the best class of each step, "beam_search" sums over all
   /// ways to the same text.

@@ -13,7 +13,7 @@
 
 namespace meshloom {
 
-/// What enable_lora takes beside the rank.
+/// The options of enable_lora.
 struct LoraOptions {
   /// The product is multiplied by alpha / rank. None: 1.
   std::optional<double> alpha = std::nullopt;

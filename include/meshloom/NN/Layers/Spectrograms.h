@@ -7,9 +7,9 @@
 
 namespace meshloom::layers {
 
-/// What STFTSpectrogram takes.
+/// The options of STFTSpectrogram.
 struct STFTSpectrogramOptions {
-  /// What comes of each complex number z: "magnitude" |z|, "log" log |z|, "psd"
+  /// The result for a complex number z: "magnitude" |z|, "log" log |z|, "psd"
   /// |z|^2 of both sides of the spectrum, "real", "imag", "angle", or "stft":
   /// all real parts, then all imaginary ones. |z|^2 is at least 1e-7.
   std::string mode = "log";
@@ -19,12 +19,12 @@ struct STFTSpectrogramOptions {
   /// Frames are filled up with zeros to this even length. None: the next power
   /// of two.
   std::optional<int64_t> fft_length = std::nullopt;
-  /// What a frame is multiplied by: "hann", "hamming", "blackman", "bartlett",
-  /// or "none".
+  /// Each frame is multiplied by this window: "hann", "hamming", "blackman",
+  /// "bartlett", or "none".
   std::string window = "hann";
   bool periodic = false; ///< whether the window is that of a period
-  /// What the window is divided by: "density", the root of its sum of squares,
-  /// "spectrum", its sum, or "none".
+  /// The window is divided by the root of its sum of squares ("density"), by
+  /// its sum ("spectrum"), or by nothing ("none").
   std::string scaling = "density";
   std::string padding = "valid"; ///< "same": zeros around the signal
   bool expand_dims = false;      ///< whether features stay a dim of their own
@@ -43,7 +43,7 @@ public:
   explicit STFTSpectrogram(STFTSpectrogramOptions options = {});
 };
 
-/// What MelSpectrogram takes.
+/// The options of MelSpectrogram.
 struct MelSpectrogramOptions {
   int64_t fft_length = 2048;     ///< samples of a frame
   int64_t sequence_stride = 512; ///< samples from one frame to the next
@@ -53,7 +53,8 @@ struct MelSpectrogramOptions {
   double sampling_rate = 16000; ///< samples per second
   int64_t num_mel_bins = 128;   ///< frequencies of the result
   double min_freq = 20;         ///< of the lowest band, in Hertz
-  /// Of the highest band, in Hertz. None: half of the sampling rate.
+  /// The frequency of the highest band, in Hertz. None: half of the sampling
+  /// rate.
   std::optional<double> max_freq = std::nullopt;
   bool power_to_db = true;  ///< whether the result is in decibels
   double top_db = 80;       ///< decibels are at most so far below the highest

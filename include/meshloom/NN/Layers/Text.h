@@ -23,7 +23,7 @@ namespace meshloom::layers {
 /// One text for each element, or one row of tokens for each element.
 using Texts = std::vector<std::string>;
 
-/// What StringLookup takes.
+/// The options of StringLookup.
 struct StringLookupOptions {
   /// The most tokens that the vocabulary has, special ones included. None: no
   /// limit.
@@ -90,12 +90,12 @@ public:
   int64_t vocabulary_size() const;
 };
 
-/// What TextVectorization takes.
+/// The options of TextVectorization.
 struct TextVectorizationOptions {
   /// The most tokens that the vocabulary has, special ones included. None: no
   /// limit.
   std::optional<int64_t> max_tokens = std::nullopt;
-  /// What is done to a text first: "lower_and_strip_punctuation", "lower",
+  /// Each text is changed first: "lower_and_strip_punctuation", "lower",
   /// "strip_punctuation" (all of ASCII only, as in Keras) or "none".
   std::string standardize = "lower_and_strip_punctuation";
   /// Your own function instead. A layer that has one cannot be saved.
@@ -152,7 +152,7 @@ public:
   int64_t vocabulary_size() const;
 };
 
-/// What Hashing takes beside the number of bins.
+/// The options of Hashing.
 struct HashingOptions {
   /// The text that gets bin 0 alone; other texts share the other bins.
   std::optional<std::string> mask_value = std::nullopt;
