@@ -50,7 +50,7 @@ SNIPPETS = [
         "the condition of a loop takes nothing",
         "c++20",
         USING + "void f(Tensor x) { while_loop([] { return tensor(true); }, [](const Tensor &y) { return y; }, x); }",
-        "condition and body of while_loop take one argument",
+        "the condition and the body of while_loop take one argument",
         2,
     ),
     (

@@ -215,7 +215,9 @@ Status Simulator::judgeReordering(const Outcome &outcome) {
     const Error &error = outcome.results.error();
     if (error.code() == ErrorCode::DEADLINE_EXCEEDED)
       ++deadlocks;
-    else if (error.code() == ErrorCode::FAILED_PRECONDITION)
+    // No rank is killed here: one that has given up has found the mismatch.
+    else if (error.code() == ErrorCode::FAILED_PRECONDITION ||
+             error.code() == ErrorCode::UNAVAILABLE)
       ++mismatches;
     else
       return error;
