@@ -4,6 +4,7 @@
 // context of its own.
 #include "meshloom/Targets/CPU/KernelCodegen.h"
 
+#include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/Core/Timing.h"
 #include "meshloom/Targets/CPU/KernelToLLVM.h"
 #include "meshloom/Targets/Kernels/KernelAccess.h"
@@ -24,6 +25,7 @@
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/TargetParser/X86TargetParser.h"
 
+#include <array>
 #include <condition_variable>
 #include <cstdlib>
 #include <deque>
@@ -140,18 +142,38 @@ makeTargetMachine(CodegenMode mode) {
   return machine;
 }
 
+namespace {
+/// What code is made of: a kernel's loops, those with tiles, or a loop with all
+/// that is in it.
+enum class LoopKind : uint8_t { Plain, Tiled, Whole };
+} // namespace
+
 /// What LLVM does with a kernel's loops before its back end. The default
 /// pipeline makes the same vector loops in twice the time: the IR comes without
 /// what most of its passes look for. Loops whose extents are not known are
 /// unrolled only around tiles: else the vectoriser interleaves what gains from
 /// it, and the levels of PairwiseSums run once or twice.
-static std::string loopPipeline(bool tiled) {
+///
+/// A loop that is compiled whole has values on the stack that are to be in
+/// registers, and inner loops of known extents: vectors are made of them before
+/// they are unrolled.
+static std::string loopPipeline(LoopKind kind) {
+  if (kind == LoopKind::Whole)
+    return "function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,"
+           "instcombine<no-verify-fixpoint>,"
+           "loop-mssa(loop-rotate,licm),simplifycfg,"
+           "loop(loop-idiom,indvars),"
+           "loop-vectorize,instcombine<no-verify-fixpoint>,simplifycfg,"
+           "loop(loop-unroll-full),sroa<modify-cfg>,early-cse<memssa>,"
+           "slp-vectorizer,instcombine<no-verify-fixpoint>,"
+           "loop-mssa(licm),simplifycfg)";
   return std::string("function(early-cse,simplifycfg,"
                      "loop-mssa(loop-rotate,licm),"
                      "loop(loop-idiom,indvars,loop-unroll-full),"
                      "loop-vectorize,slp-vectorizer,"
                      "instcombine<no-verify-fixpoint>,early-cse,") +
-         (tiled ? "loop-unroll<O2>" : "loop-unroll<O2;no-runtime>") +
+         (kind == LoopKind::Tiled ? "loop-unroll<O2>"
+                                  : "loop-unroll<O2;no-runtime>") +
          ",sroa,loop-mssa(licm),simplifycfg)";
 }
 
@@ -184,7 +206,7 @@ public:
   }
 
   /// The object file of `module`.
-  std::string run(llvm::Module &module, bool mayContract, bool tiled) {
+  std::string run(llvm::Module &module, bool mayContract, LoopKind kind) {
     // a * b + c as one instruction is faster and more accurate, but it depends
     // on which ops share a kernel.
     machine->Options.AllowFPOpFusion =
@@ -195,7 +217,7 @@ public:
       TimedScope timed("optimise");
       for (llvm::Function &function : module)
         function.addFnAttr("tune-cpu", targetCpu().name);
-      (tiled ? tiledPipeline : pipeline).run(module, modules);
+      pipelines[size_t(kind)].run(module, modules);
       loops.clear();
       functions.clear();
       graph.clear();
@@ -219,15 +241,15 @@ private:
     builder.crossRegisterProxies(loops, functions, graph, modules);
     if (mode == CodegenMode::Quick) {
       // What makes less of the code, so that all that follows has less to do.
-      for (llvm::ModulePassManager *made : {&pipeline, &tiledPipeline})
+      for (llvm::ModulePassManager &pipeline : pipelines)
         llvm::cantFail(builder.parsePassPipeline(
-            *made, "function(sroa<modify-cfg>,early-cse,"
-                   "instcombine<no-verify-fixpoint>,simplifycfg)"));
+            pipeline, "function(sroa<modify-cfg>,early-cse,"
+                      "instcombine<no-verify-fixpoint>,simplifycfg)"));
       return;
     }
-    llvm::cantFail(builder.parsePassPipeline(pipeline, loopPipeline(false)));
-    llvm::cantFail(
-        builder.parsePassPipeline(tiledPipeline, loopPipeline(true)));
+    for (LoopKind kind : {LoopKind::Plain, LoopKind::Tiled, LoopKind::Whole})
+      llvm::cantFail(builder.parsePassPipeline(pipelines[size_t(kind)],
+                                               loopPipeline(kind)));
   }
 
   static llvm::PipelineTuningOptions tuning(bool optimize) {
@@ -243,7 +265,7 @@ private:
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager graph;
   llvm::ModuleAnalysisManager modules;
-  llvm::ModulePassManager pipeline, tiledPipeline;
+  std::array<llvm::ModulePassManager, 3> pipelines; ///< by LoopKind
   /// Where the back end writes to: made once, it serves all kernels.
   llvm::SmallString<0> bytes;
   llvm::raw_svector_ostream object{bytes};
@@ -252,7 +274,8 @@ private:
 
 /// A kernel in LLVM IR, in a context of its own: any thread may go on with it.
 struct KernelModule {
-  bool mayContract = true, tiled = false;
+  bool mayContract = true;
+  LoopKind loops = LoopKind::Plain;
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
 };
@@ -261,15 +284,21 @@ struct KernelModule {
 /// `item` in LLVM IR.
 static Result<KernelModule> translate(const KernelToCompile &item,
                                       const KernelLowering &lowering) {
-  spmd::KernelOp kernel = item.kernel;
   OwningOpRef<ModuleOp> code =
-      ModuleOp::create(mlir::UnknownLoc::get(kernel.getContext()));
-  emitKernel(kernel, item.symbol, *code);
+      ModuleOp::create(mlir::UnknownLoc::get(item.kernel->getContext()));
+  KernelModule made{!isDeterministic(item.kernel), LoopKind::Plain,
+                    std::make_unique<llvm::LLVMContext>(), nullptr};
+  if (auto loop = dyn_cast<spmd::LibraryCallOp>(item.kernel)) {
+    emitLoopCall(loop, item.symbol, *code);
+    made.loops = LoopKind::Whole;
+  } else {
+    auto kernel = cast<spmd::KernelOp>(item.kernel);
+    emitKernel(kernel, item.symbol, *code);
+    if (loopOrder(kernel).tiled >= 0)
+      made.loops = LoopKind::Tiled;
+  }
   if (failed(lowering.lower(*code)))
     return Error("a kernel did not lower to LLVM");
-  const LoopOrder order = loopOrder(kernel);
-  KernelModule made{!order.deterministic, order.tiled >= 0,
-                    std::make_unique<llvm::LLVMContext>(), nullptr};
   static BackEndGate &gate = *new BackEndGate; // threads may compile at exit
   made.context->setOptPassGate(gate);
   made.module = mlir::translateModuleToLLVMIR(*code, *made.context, "kernels");
@@ -283,10 +312,12 @@ static std::vector<KernelToCompile>
 largestFirst(ArrayRef<KernelToCompile> kernels) {
   std::vector<std::pair<size_t, size_t>> bySize;
   for (auto [index, item] : llvm::enumerate(kernels)) {
-    spmd::KernelOp kernel = item.kernel;
-    bySize.emplace_back(kernel.getBlock()->getOperations().size() +
-                            4 * kernel.getNumLoops(),
-                        index);
+    size_t size = 0;
+    item.kernel->walk([&](Operation *op) {
+      auto kernel = dyn_cast<spmd::KernelOp>(op);
+      size += kernel ? 4 * kernel.getNumLoops() : 1;
+    });
+    bySize.emplace_back(size, index);
   }
   llvm::sort(bySize, [](auto &a, auto &b) {
     return std::tie(b.first, a.second) < std::tie(a.first, b.second);
@@ -356,7 +387,7 @@ void KernelCompiler::Work::lower(ArrayRef<KernelToCompile> brought, bool last) {
   if (brought.empty())
     return;
   TimedScope timed("lower to LLVM", stage);
-  KernelLowering lowering(spmd::KernelOp(brought.front().kernel).getContext());
+  KernelLowering lowering(brought.front().kernel->getContext());
   for (const KernelToCompile &item : largestFirst(brought)) {
     Kernel *kernel = nullptr;
     {
@@ -438,7 +469,7 @@ void KernelCompiler::Work::run(const char *name) {
     {
       KernelModule module = std::move(kernel->module);
       kernel->object =
-          generator->run(*module.module, module.mayContract, module.tiled);
+          generator->run(*module.module, module.mayContract, module.loops);
     }
     lock.lock();
     kernel->done = true;

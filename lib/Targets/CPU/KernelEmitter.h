@@ -3,10 +3,9 @@
 // iteration) and KernelReductions.cpp (loops that reduce) write together.
 #pragma once
 
+#include "ElementEmitter.h"
 #include "Reducer.h"
 #include "meshloom/Targets/Kernels/KernelAccess.h"
-
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 namespace meshloom {
 
@@ -19,10 +18,14 @@ struct Position {
 };
 
 /// Emits the functions of one kernel.
-class KernelEmitter {
+class KernelEmitter : ElementEmitter {
 public:
   KernelEmitter(spmd::KernelOp kernel, ModuleOp module);
   void emit(StringRef symbol);
+  /// Emits the kernel's loops, for arrays that each lie at one place (inputs,
+  /// then outputs), at the end of `block`. An output is in place where it has
+  /// its input's address.
+  void emitAtEnd(Block *block, ArrayRef<ArrayPlace> places);
 
 private:
   /// The inner functions; the last two may be missing.
@@ -38,21 +41,26 @@ private:
   /// Calls `use(operand, loop)` for each stride that is an argument.
   void forDynamicStrides(function_ref<void(unsigned, unsigned)> use);
 
-  mlir::LLVM::LLVMFuncOp makeFunction(StringRef name, ArrayRef<Type> arguments,
-                                      mlir::LLVM::Linkage linkage,
-                                      Type result = {});
-
   mlir::LLVM::LLVMFuncOp emitInner(const std::string &name);
 
   void emitWrapper(StringRef symbol, const Functions &functions);
+
+  void emitLoops(const Position &start);
+
+  /// Whether the body has functions that lose huge arguments, and whether an
+  /// output overwrites an input.
+  bool isPeriodic();
+  bool isInPlace();
+  /// Makes the memory that tells how large arguments are.
+  void beginNoting();
+  /// Whether arguments of that size are too large for formulas.
+  Value isHuge(Value size);
 
   /// Where a step of an outer loop is, for every operand, just behind the last
   /// iteration of the innermost one, both are one longer loop: so an
   /// elementwise kernel on whole rows is one loop however short a row is.
   void mergeLoops(SmallVectorImpl<Value> &lengths,
                   ArrayRef<SmallVector<Value>> allStrides);
-
-  Value constant(int64_t value);
 
   /// Opens a loop over `extent` by `step` with loop-carried `states`; `fill`
   /// gets the induction variable and the states and returns the new ones.
@@ -62,8 +70,6 @@ private:
 
   /// The position `index` iterations of `loop` further.
   Position advance(const Position &from, unsigned loop, Value index);
-  /// A guarded operand may not have an element there.
-  Value element(Value base, Type type, Value offset, bool exists = true);
 
   /// Nests `loops` and calls `fill` innermost.
   void nest(ArrayRef<unsigned> loops, const Position &at,
@@ -122,14 +128,6 @@ private:
                              PairwiseSums &sums,
                              function_ref<void(const Position &)> addRow);
 
-  /// i1 is stored as a byte, f16 and bf16 as their bits, complex numbers as
-  /// their parts, other types as they are.
-  Type storageType(Type type);
-  Value imaginaryPart(Value address, Type part);
-  Value loadScalar(Value address, Type type);
-  Value fromStorage(Value bits, Type type);
-  void storeScalar(Value address, Value value);
-
   /// What is at `address` where `condition` holds, else zero.
   Value readIf(Value condition, Value address, Type type);
 
@@ -152,11 +150,9 @@ private:
 
   spmd::KernelOp kernel;
   ModuleOp module;
-  OpBuilder b;
-  Location loc;
   LoopOrder order;
+  SmallVector<int32_t> inPlace;
   unsigned numInputs;
-  Type i64, pointer;
   SmallVector<SmallVector<StaticStride>> strideKinds;
   SmallVector<Type> elements;
   SmallVector<bool> usesIndex, guarded;
@@ -172,6 +168,8 @@ private:
   /// (where `noted` points), compute exactly with them, store its results.
   bool notes = false, exact = false, stores = true;
   Value noted;
+  /// Loops of so many iterations at most, where that is known, are written out.
+  int64_t mostWrittenOut = 0;
 };
 
 } // namespace meshloom

@@ -249,8 +249,8 @@ void KernelEmitter::emitBlockedReduction(const Position &start) {
   auto none = SmallVector<Value>();
   nest(outer, start, [&](const Position &row) {
     loop(extents[inner], size, {}, [&](Value first, ValueRange) {
-      Value left = b.create<arith::SubIOp>(loc, extents[inner], first);
-      Value count = b.create<arith::MinSIOp>(loc, left, size);
+      Value left = b.createOrFold<arith::SubIOp>(loc, extents[inner], first);
+      Value count = b.createOrFold<arith::MinSIOp>(loc, left, size);
       Position block = advance(row, inner, first);
       loop(count, one, {}, [&](Value j, ValueRange) {
         storeStates(j, identities());

@@ -26,10 +26,13 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/AffineMap.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace meshloom;
 using namespace meshloom::spmd;
+using mlir::AffineMap;
 namespace arith = mlir::arith;
 namespace LLVM = mlir::LLVM;
 namespace scf = mlir::scf;
@@ -38,8 +41,8 @@ namespace scf = mlir::scf;
 static constexpr int64_t tileSize = 16;
 
 KernelEmitter::KernelEmitter(KernelOp kernel, ModuleOp module)
-    : kernel(kernel), module(module), b(module.getContext()),
-      loc(kernel.getLoc()), order(loopOrder(kernel)) {
+    : ElementEmitter(module.getContext(), kernel.getLoc()), kernel(kernel),
+      module(module), order(loopOrder(kernel)), inPlace(kernel.getInPlace()) {
   numInputs = kernel.getInputs().size();
   for (unsigned k = 0; k < kernel.getAccesses().size(); ++k) {
     strideKinds.push_back(staticStrides(kernel, k));
@@ -59,15 +62,10 @@ KernelEmitter::KernelEmitter(KernelOp kernel, ModuleOp module)
 }
 
 void KernelEmitter::emit(StringRef symbol) {
-  i64 = b.getI64Type();
-  pointer = LLVM::LLVMPointerType::get(b.getContext());
-  bool periodic = false;
-  kernel.getBlock()->walk(
-      [&](Operation *op) { periodic |= losesHugeArguments(op); });
-  bool inPlace = llvm::any_of(kernel.getInPlace(),
-                              [](int32_t input) { return input >= 0; });
+  const bool periodic = isPeriodic();
+  const bool overwrites = isInPlace();
   Functions functions;
-  notes = periodic && !inPlace;
+  notes = periodic && !overwrites;
   functions.fast = emitInner((symbol + "_loops").str());
   if (periodic) {
     notes = false;
@@ -75,7 +73,7 @@ void KernelEmitter::emit(StringRef symbol) {
     functions.exact = emitInner((symbol + "_exact").str());
     exact = false;
   }
-  if (periodic && inPlace) {
+  if (periodic && overwrites) {
     notes = true;
     stores = false;
     functions.probe = emitInner((symbol + "_probe").str());
@@ -92,14 +90,13 @@ unsigned KernelEmitter::pointerOf(unsigned operand) {
     return operand;
   unsigned next = numInputs;
   for (unsigned k = 0; k < operand - numInputs; ++k)
-    next += kernel.getInPlace()[k] < 0;
-  int32_t over = kernel.getInPlace()[operand - numInputs];
+    next += inPlace[k] < 0;
+  int32_t over = inPlace[operand - numInputs];
   return over >= 0 ? unsigned(over) : next;
 }
 
 unsigned KernelEmitter::numPointers() {
-  return numInputs +
-         llvm::count_if(kernel.getInPlace(), [](int32_t j) { return j < 0; });
+  return numInputs + llvm::count_if(inPlace, [](int32_t j) { return j < 0; });
 }
 
 void KernelEmitter::forDynamicStrides(
@@ -110,20 +107,6 @@ void KernelEmitter::forDynamicStrides(
         use(k, loop);
 }
 
-LLVM::LLVMFuncOp KernelEmitter::makeFunction(StringRef name,
-                                             ArrayRef<Type> arguments,
-                                             LLVM::Linkage linkage,
-                                             Type result) {
-  b.setInsertionPointToEnd(module.getBody());
-  if (!result)
-    result = LLVM::LLVMVoidType::get(b.getContext());
-  auto type = LLVM::LLVMFunctionType::get(result, arguments);
-  auto func = b.create<LLVM::LLVMFuncOp>(loc, name, type, linkage);
-  func.setPassthroughAttr(b.getArrayAttr({b.getStringAttr("nounwind")}));
-  b.setInsertionPointToStart(func.addEntryBlock(b));
-  return func;
-}
-
 LLVM::LLVMFuncOp KernelEmitter::emitInner(const std::string &name) {
   SmallVector<Type> types(numPointers(), pointer);
   unsigned loops = kernel.getNumLoops();
@@ -131,8 +114,8 @@ LLVM::LLVMFuncOp KernelEmitter::emitInner(const std::string &name) {
   types.append(llvm::count(usesIndex, true), i64);
   forDynamicStrides([&](unsigned, unsigned) { types.push_back(i64); });
   Type i32 = b.getI32Type();
-  auto func =
-      makeFunction(name, types, LLVM::Linkage::Internal, notes ? i32 : Type());
+  auto func = makeFunction(module, name, types, LLVM::Linkage::Internal,
+                           notes ? i32 : Type());
   // Inlined, the pointers would lose what noalias says about them.
   func.setPassthroughAttr(b.getArrayAttr(
       {b.getStringAttr("nounwind"), b.getStringAttr("noinline")}));
@@ -159,24 +142,14 @@ LLVM::LLVMFuncOp KernelEmitter::emitInner(const std::string &name) {
       strides[k].push_back(!stride.known ? Value(entry.getArgument(next++))
                            : stride.value == 0 ? Value()
                                                : constant(stride.value));
-  if (notes) {
-    noted = b.create<LLVM::AllocaOp>(loc, pointer, i32, one);
-    b.create<LLVM::StoreOp>(loc, b.create<arith::ConstantIntOp>(loc, 0, 32),
-                            noted);
-  }
+  if (notes)
+    beginNoting();
   Position start;
   for (unsigned k = 0; k < strideKinds.size(); ++k)
     start.pointers.push_back(entry.getArgument(pointerOf(k)));
   start.indices.resize(loops);
 
-  for (unsigned i = 0; i < kernel.getNumResults(); ++i)
-    reducers.push_back(makeReducer(kernel, i, !order.deterministic));
-  if (!kernel.hasReductionLoops())
-    emitParallel(start);
-  else if (order.vectorIsReduction)
-    emitReduction(start);
-  else
-    emitBlockedReduction(start);
+  emitLoops(start);
   if (notes)
     b.create<LLVM::ReturnOp>(
         loc, b.create<LLVM::LoadOp>(loc, i32, noted).getResult());
@@ -185,47 +158,129 @@ LLVM::LLVMFuncOp KernelEmitter::emitInner(const std::string &name) {
   return func;
 }
 
+void KernelEmitter::emitLoops(const Position &start) {
+  reducers.clear();
+  for (unsigned i = 0; i < kernel.getNumResults(); ++i)
+    reducers.push_back(makeReducer(kernel, i, !order.deterministic));
+  if (!kernel.hasReductionLoops())
+    emitParallel(start);
+  else if (order.vectorIsReduction)
+    emitReduction(start);
+  else
+    emitBlockedReduction(start);
+}
+
+bool KernelEmitter::isPeriodic() {
+  return llvm::any_of(*kernel.getBlock(),
+                      [](Operation &op) { return losesHugeArguments(&op); });
+}
+
+bool KernelEmitter::isInPlace() {
+  return llvm::any_of(inPlace, [](int32_t input) { return input >= 0; });
+}
+
+void KernelEmitter::beginNoting() {
+  Type i32 = b.getI32Type();
+  noted = b.create<LLVM::AllocaOp>(loc, pointer, i32, one);
+  b.create<LLVM::StoreOp>(loc, b.create<arith::ConstantIntOp>(loc, 0, 32),
+                          noted);
+}
+
+Value KernelEmitter::isHuge(Value size) {
+  Value ordinary =
+      b.create<arith::ConstantIntOp>(loc, int32_t(largestArgumentSize), 32);
+  return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ugt, size,
+                                 ordinary);
+}
+
+void KernelEmitter::emitAtEnd(Block *block, ArrayRef<ArrayPlace> places) {
+  b.setInsertionPointToEnd(block);
+  // Loops of few iterations are written out, so that what they work on can be
+  // in registers.
+  constexpr int64_t few = 16;
+  int64_t iterations = 1;
+  for (int64_t extent : kernel.getExtents())
+    iterations *= extent;
+  mostWrittenOut = iterations <= few ? few : 1;
+  for (auto [output, over] : llvm::enumerate(inPlace))
+    if (over >= 0 && places[over].address != places[numInputs + output].address)
+      over = -1;
+  zero = constant(0);
+  one = constant(1);
+  for (unsigned loop = 0; loop < kernel.getNumLoops(); ++loop) {
+    extents.push_back(constant(kernel.getExtents()[loop]));
+    origins.push_back(usesIndex[loop] ? zero : Value());
+  }
+  Position start;
+  start.indices.resize(kernel.getNumLoops());
+  strides.resize(places.size());
+  for (auto [k, place] : llvm::enumerate(places)) {
+    AffineMap map = kernel.getInputAccess(k);
+    int64_t first = 0;
+    SmallVector<int64_t> moves(kernel.getNumLoops(), 0);
+    const SmallVector<int64_t> origin(kernel.getNumLoops(), 0);
+    for (auto [expr, stride, begin] : llvm::zip_equal(
+             map.getResults(), place.strides, map.compose(origin))) {
+      first += stride * begin;
+      for (unsigned loop = 0; loop < moves.size(); ++loop)
+        moves[loop] += stride * coefficientOf(expr, loop);
+    }
+    for (auto [loop, move] : llvm::enumerate(moves)) {
+      strideKinds[k][loop] = {true, move};
+      strides[k].push_back(move == 0 ? Value() : constant(move));
+    }
+    start.pointers.push_back(
+        first == 0 ? place.address
+                   : element(place.address, storageType(elements[k]),
+                             constant(first), !guarded[k]));
+  }
+  exact = isPeriodic() && isInPlace();
+  notes = isPeriodic() && !exact;
+  if (notes)
+    beginNoting();
+  emitLoops(start);
+  if (!notes)
+    return;
+  notes = false;
+  exact = true;
+  Value size = b.create<LLVM::LoadOp>(loc, b.getI32Type(), noted);
+  auto branch = b.create<scf::IfOp>(loc, isHuge(size), /*withElse=*/false);
+  b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  emitLoops(start);
+}
+
 void KernelEmitter::emitWrapper(StringRef symbol, const Functions &functions) {
-  makeFunction(symbol, SmallVector<Type>(4, pointer), LLVM::Linkage::External);
-  Block *entry = b.getBlock();
-  auto load = [&](unsigned argument, Type type, unsigned index) -> Value {
-    Value address = b.create<LLVM::GEPOp>(
-        loc, pointer, type, entry->getArgument(argument),
-        ArrayRef<LLVM::GEPArg>{int32_t(index)}, /*inbounds=*/true);
-    return b.create<LLVM::LoadOp>(loc, type, address);
-  };
+  makeFunction(module, symbol, SmallVector<Type>(4, pointer),
+               LLVM::Linkage::External);
   unsigned loops = kernel.getNumLoops();
   SmallVector<Value> callArguments;
   for (unsigned i = 0; i < numPointers(); ++i)
-    callArguments.push_back(load(0, pointer, i));
+    callArguments.push_back(loadArgument(0, pointer, i));
 
   SmallVector<SmallVector<Value>> allStrides(strideKinds.size());
   for (unsigned k = 0; k < strideKinds.size(); ++k)
     for (unsigned loop = 0; loop < loops; ++loop)
-      allStrides[k].push_back(strideKinds[k][loop].known
-                                  ? constant(strideKinds[k][loop].value)
-                                  : load(1, i64, pointerOf(k) * loops + loop));
+      allStrides[k].push_back(
+          strideKinds[k][loop].known
+              ? constant(strideKinds[k][loop].value)
+              : loadArgument(1, i64, pointerOf(k) * loops + loop));
   SmallVector<Value> lengths;
   for (unsigned loop = 0; loop < loops; ++loop)
-    lengths.push_back(load(3, i64, loop));
+    lengths.push_back(loadArgument(3, i64, loop));
   if (order.vector >= 0)
     mergeLoops(lengths, allStrides);
 
   callArguments.append(lengths);
   for (unsigned loop = 0; loop < loops; ++loop)
     if (usesIndex[loop])
-      callArguments.push_back(load(2, i64, loop));
+      callArguments.push_back(loadArgument(2, i64, loop));
   forDynamicStrides([&](unsigned k, unsigned loop) {
     callArguments.push_back(allStrides[k][loop]);
   });
   LLVM::LLVMFuncOp first = functions.probe ? functions.probe : functions.fast;
   auto noting = b.create<LLVM::CallOp>(loc, first, callArguments);
   if (functions.exact) {
-    Value ordinary =
-        b.create<arith::ConstantIntOp>(loc, int32_t(largestArgumentSize), 32);
-    Value sawHuge = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ugt,
-                                            noting.getResult(), ordinary);
-    auto branch = b.create<scf::IfOp>(loc, sawHuge,
+    auto branch = b.create<scf::IfOp>(loc, isHuge(noting.getResult()),
                                       /*withElse=*/bool(functions.probe));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(branch.thenBlock()->getTerminator());
@@ -273,13 +328,20 @@ void KernelEmitter::mergeLoops(SmallVectorImpl<Value> &lengths,
 // Loop nests
 //===----------------------------------------------------------------------===//
 
-Value KernelEmitter::constant(int64_t value) {
-  return b.create<arith::ConstantIntOp>(loc, value, 64);
-}
-
 SmallVector<Value>
 KernelEmitter::loop(Value extent, Value step, ValueRange states,
                     function_ref<SmallVector<Value>(Value, ValueRange)> fill) {
+  llvm::APInt count, by;
+  if (mostWrittenOut > 0 && matchPattern(extent, mlir::m_ConstantInt(&count)) &&
+      matchPattern(step, mlir::m_ConstantInt(&by)) &&
+      llvm::divideCeil(count.getZExtValue(), by.getZExtValue()) <=
+          uint64_t(mostWrittenOut)) {
+    SmallVector<Value> carried(states);
+    for (int64_t index = 0; index < count.getSExtValue();
+         index += by.getSExtValue())
+      carried = fill(constant(index), carried);
+    return carried;
+  }
   auto op = b.create<scf::ForOp>(
       loc, zero, extent, step, states,
       [&](OpBuilder &, Location, Value index, ValueRange carried) {
@@ -297,7 +359,7 @@ Position KernelEmitter::advance(const Position &from, unsigned loop,
   for (unsigned k = 0; k < strides.size(); ++k) {
     // In place: the very address of the input, or vectorised code would have
     // to find out that they do not overlap elsewhere.
-    int32_t over = k < numInputs ? -1 : kernel.getInPlace()[k - numInputs];
+    int32_t over = k < numInputs ? -1 : inPlace[k - numInputs];
     if (over >= 0) {
       to.pointers[k] = to.pointers[over];
       continue;
@@ -313,12 +375,6 @@ Position KernelEmitter::advance(const Position &from, unsigned loop,
   to.indices[loop] =
       before ? b.create<arith::AddIOp>(loc, before, index).getResult() : index;
   return to;
-}
-
-Value KernelEmitter::element(Value base, Type type, Value offset, bool exists) {
-  return b.create<LLVM::GEPOp>(loc, pointer, type, base,
-                               ArrayRef<LLVM::GEPArg>{offset},
-                               /*inbounds=*/exists);
 }
 
 void KernelEmitter::nest(ArrayRef<unsigned> loops, const Position &at,
@@ -373,60 +429,6 @@ void KernelEmitter::emitParallel(const Position &start) {
 //===----------------------------------------------------------------------===//
 // One iteration
 //===----------------------------------------------------------------------===//
-
-Type KernelEmitter::storageType(Type type) {
-  if (type.isBF16() || type.isF16())
-    return b.getI16Type();
-  if (auto complex = dyn_cast<mlir::ComplexType>(type))
-    return LLVM::LLVMArrayType::get(complex.getElementType(), 2);
-  if (auto integer = dyn_cast<IntegerType>(type))
-    return b.getIntegerType(std::max(8u, integer.getWidth()));
-  return type;
-}
-
-Value KernelEmitter::imaginaryPart(Value address, Type part) {
-  return b.create<LLVM::GEPOp>(loc, pointer, part, address,
-                               ArrayRef<LLVM::GEPArg>{1}, /*inbounds=*/true);
-}
-
-Value KernelEmitter::loadScalar(Value address, Type type) {
-  if (auto complex = dyn_cast<mlir::ComplexType>(type)) {
-    Type part = complex.getElementType();
-    Value real = b.create<LLVM::LoadOp>(loc, part, address);
-    Value imaginary =
-        b.create<LLVM::LoadOp>(loc, part, imaginaryPart(address, part));
-    return b.create<mlir::complex::CreateOp>(loc, complex, real, imaginary);
-  }
-  return fromStorage(b.create<LLVM::LoadOp>(loc, storageType(type), address),
-                     type);
-}
-
-Value KernelEmitter::fromStorage(Value bits, Type type) {
-  if (type.isBF16() || type.isF16())
-    return b.create<arith::BitcastOp>(loc, type, bits);
-  if (type.isInteger(1)) {
-    Value no = b.create<arith::ConstantIntOp>(loc, 0, 8);
-    return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, bits, no);
-  }
-  return bits;
-}
-
-void KernelEmitter::storeScalar(Value address, Value value) {
-  if (auto complex = dyn_cast<mlir::ComplexType>(value.getType())) {
-    Value real = b.createOrFold<mlir::complex::ReOp>(loc, value);
-    Value imaginary = b.createOrFold<mlir::complex::ImOp>(loc, value);
-    b.create<LLVM::StoreOp>(loc, real, address);
-    b.create<LLVM::StoreOp>(loc, imaginary,
-                            imaginaryPart(address, complex.getElementType()));
-    return;
-  }
-  Type type = storageType(value.getType());
-  if (value.getType().isBF16() || value.getType().isF16())
-    value = b.create<arith::BitcastOp>(loc, type, value);
-  else if (value.getType().isInteger(1))
-    value = b.create<arith::ExtUIOp>(loc, type, value);
-  b.create<LLVM::StoreOp>(loc, value, address);
-}
 
 Value KernelEmitter::readIf(Value condition, Value address, Type type) {
   // Values leave the branch as they are in memory, complex ones in parts: no

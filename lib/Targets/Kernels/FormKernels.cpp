@@ -9,6 +9,7 @@
 #include "KernelGroups.h"
 #include "KernelParts.h"
 #include "LibraryCalls.h"
+#include "LoopCalls.h"
 #include "MaskedProducts.h"
 #include "OverwriteDeadInputs.h"
 #include "ScatterIntoSums.h"
@@ -450,7 +451,12 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
     if (failed(formLibraryCalls(func)))
       return signalPassFailure();
     findMaskedProducts(func);
-    overwriteDeadInputs(func);
+    hoistConstants(func);
+    // Inner blocks first: a loop in them is one call for the outer ones.
+    for (Block *block : llvm::reverse(blocks)) {
+      formLoopCalls(*block);
+      overwriteDeadInputs(*block);
+    }
   }
 
   KernelPolicy policy;

@@ -4,6 +4,9 @@
 
 #include "meshloom/ControlFlow/Determinism.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 
@@ -13,16 +16,15 @@ using namespace meshloom;
 using mlir::AffineExpr;
 using mlir::AffineMap;
 
-/// The coefficient of loop `loop` in a linear expression.
-static int64_t coefficient(AffineExpr expr, unsigned loop) {
+int64_t meshloom::coefficientOf(AffineExpr expr, unsigned loop) {
   if (auto dim = dyn_cast<mlir::AffineDimExpr>(expr))
     return dim.getPosition() == loop;
   auto binary = dyn_cast<mlir::AffineBinaryOpExpr>(expr);
   if (!binary)
     return 0;
-  int64_t lhs = coefficient(binary.getLHS(), loop);
+  int64_t lhs = coefficientOf(binary.getLHS(), loop);
   if (binary.getKind() == mlir::AffineExprKind::Add)
-    return lhs + coefficient(binary.getRHS(), loop);
+    return lhs + coefficientOf(binary.getRHS(), loop);
   return lhs * cast<mlir::AffineConstantExpr>(binary.getRHS()).getValue();
 }
 
@@ -48,7 +50,7 @@ SmallVector<StaticStride> meshloom::staticStrides(spmd::KernelOp kernel,
       if (dim != last && map.getResult(dim).isFunctionOfDim(loop))
         onlyLast = false;
     if (onlyLast)
-      result[loop] = {true, coefficient(map.getResult(last), loop)};
+      result[loop] = {true, coefficientOf(map.getResult(last), loop)};
   }
   return result;
 }
@@ -117,4 +119,25 @@ unsigned meshloom::reductionBits(spmd::KernelOp kernel) {
   constexpr uint64_t few = 64;
   return terms <= few ? 0
                       : unsigned(llvm::alignTo(llvm::Log2_64_Ceil(terms), 4));
+}
+
+int64_t meshloom::flopsOf(spmd::KernelOp kernel) {
+  namespace arith = mlir::arith;
+  namespace math = mlir::math;
+  int64_t flops = 0;
+  for (Operation &op : kernel.getBlock()->without_terminator()) {
+    const mlir::Dialect *dialect = op.getDialect();
+    if (isa<arith::ConstantOp, spmd::IndexOp>(op) ||
+        isa<mlir::complex::ComplexDialect>(dialect))
+      continue;
+    if (isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, math::SqrtOp>(op))
+      flops += 5;
+    else if (isa<math::MathDialect>(dialect) &&
+             !isa<math::AbsFOp, math::FloorOp, math::CeilOp, math::RoundEvenOp,
+                  math::TruncOp>(op))
+      flops += 20;
+    else
+      flops += 1;
+  }
+  return flops;
 }

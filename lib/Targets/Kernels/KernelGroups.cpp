@@ -31,6 +31,19 @@ bool meshloom::isReduction(Operation *op) {
   return isa<ReduceOp, ArgMaxOp, ArgMinOp>(op);
 }
 
+/// A product in a loop that is so small that the library takes longer to start
+/// than to multiply: as a kernel it can be compiled with the loop.
+static bool isSmallInLoop(DotGeneralOp op) {
+  constexpr int64_t small = 16384;
+  if (!op->getParentOfType<WhileOp>())
+    return false;
+  int64_t products =
+      mlir::ShapedType::getNumElements(globalShape(op.getType()));
+  for (int64_t dim : op.getLhsContractingDimensions())
+    products *= globalShape(op.getLhs().getType())[dim];
+  return products <= small;
+}
+
 bool meshloom::isGeneratedDot(Operation *op, const KernelPolicy &policy) {
   auto dot = dyn_cast<DotGeneralOp>(op);
   if (!dot)
@@ -45,7 +58,8 @@ bool meshloom::isGeneratedDot(Operation *op, const KernelPolicy &policy) {
     multiplications *= rhs[dim];
   for (int64_t dim : dot.getLhsContractingDimensions())
     multiplications *= lhs[dim];
-  return !policy.isLibraryDot(elementTypeOf(dot.getType()), multiplications);
+  return isSmallInLoop(dot) ||
+         !policy.isLibraryDot(elementTypeOf(dot.getType()), multiplications);
 }
 
 static ShardAttr domainOf(Value value) {

@@ -4,6 +4,8 @@
 
 #include "meshloom/Targets/Kernels/KernelSymbol.h"
 
+#include "meshloom/ControlFlow/Determinism.h"
+
 #include "llvm/Support/MD5.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -34,7 +36,25 @@ static void describeBody(Block &block, raw_ostream &os) {
   }
 }
 
-std::string meshloom::kernelSymbol(spmd::KernelOp kernel) {
+static std::string symbolFor(StringRef text) {
+  llvm::MD5 digest;
+  digest.update(text);
+  llvm::MD5::MD5Result result;
+  digest.final(result);
+  return ("kernel_" + result.digest().substr(0, 24)).str();
+}
+
+static std::string symbolOfLoop(spmd::LibraryCallOp call) {
+  std::string text = isDeterministic(call) ? "deterministic\n" : "";
+  llvm::raw_string_ostream os(text);
+  call->print(os, mlir::OpPrintingFlags().useLocalScope());
+  return symbolFor(text);
+}
+
+std::string meshloom::kernelSymbol(Operation *op) {
+  if (auto call = dyn_cast<spmd::LibraryCallOp>(op))
+    return symbolOfLoop(call);
+  auto kernel = cast<spmd::KernelOp>(op);
   std::string text;
   llvm::raw_string_ostream os(text);
   LoopOrder order = loopOrder(kernel);
@@ -60,10 +80,5 @@ std::string meshloom::kernelSymbol(spmd::KernelOp kernel) {
   llvm::interleaveComma(kernel.getInPlace(), os);
   os << '\n';
   describeBody(*kernel.getBlock(), os);
-
-  llvm::MD5 digest;
-  digest.update(text);
-  llvm::MD5::MD5Result result;
-  digest.final(result);
-  return ("kernel_" + result.digest().substr(0, 24)).str();
+  return symbolFor(text);
 }

@@ -9,7 +9,6 @@
 // outside of a loop or branch is left alone in it.
 #include "OverwriteDeadInputs.h"
 
-#include "meshloom/ControlFlow/ControlFlow.h"
 #include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/Dialect/SPMD/SPMD.h"
 
@@ -205,7 +204,6 @@ private:
 };
 } // namespace
 
-void meshloom::overwriteDeadInputs(mlir::func::FuncOp func) {
-  for (Block *block : runBlocks(func))
-    Overwriter(*block).run();
+void meshloom::overwriteDeadInputs(Block &block) {
+  Overwriter(block).run();
 }

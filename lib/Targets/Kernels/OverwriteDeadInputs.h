@@ -2,12 +2,15 @@
 // In-place kernels: outputs that take the memory of an input.
 #pragma once
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "meshloom/Support/LLVM.h"
+
+#include "mlir/IR/Block.h"
 
 namespace meshloom {
 
-/// Sets `in_place` of the kernels in `func` wherever an input of an output's
-/// type, read where the output is written, is not needed afterwards.
-void overwriteDeadInputs(mlir::func::FuncOp func);
+/// Sets `in_place` of the kernels and library calls in `block` wherever an input
+/// of an output's type, read where the output is written, is not needed
+/// afterwards.
+void overwriteDeadInputs(Block &block);
 
 } // namespace meshloom

@@ -3,7 +3,8 @@
 //   dtensor.constant     constant data
 //   dtensor.dot_general  a product by the runtime's library
 //   spmd.kernel          a kernel
-//   spmd.library_call    a kernel that is a function of the runtime
+//   spmd.library_call    a kernel that is a function of the runtime, or a loop
+//                        that is compiled whole
 //   spmd collectives     a collective
 //   dtensor.while, case  a loop or branch with steps of its own
 #include "meshloom/Targets/Kernels/ToProgram.h"
@@ -11,11 +12,9 @@
 #include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/SPMD/Signature.h"
+#include "meshloom/Targets/Kernels/KernelAccess.h"
 #include "meshloom/Targets/Kernels/KernelSymbol.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Complex/IR/Complex.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/IntegerSet.h"
@@ -80,28 +79,6 @@ std::vector<char> bytesOf(mlir::ElementsAttr value, DType type, bool splat) {
       append(element);
   }
   return bytes;
-}
-
-/// Rough count of simple instructions in a body.
-int64_t flopsOf(KernelOp kernel) {
-  int64_t flops = 0;
-  for (Operation &op : kernel.getBlock()->without_terminator()) {
-    namespace arith = mlir::arith;
-    namespace math = mlir::math;
-    const mlir::Dialect *dialect = op.getDialect();
-    if (isa<arith::ConstantOp, spmd::IndexOp>(op) ||
-        isa<mlir::complex::ComplexDialect>(dialect))
-      continue;
-    if (isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, math::SqrtOp>(op))
-      flops += 5;
-    else if (isa<math::MathDialect>(dialect) &&
-             !isa<math::AbsFOp, math::FloorOp, math::CeilOp, math::RoundEvenOp,
-                  math::TruncOp>(op))
-      flops += 20;
-    else
-      flops += 1;
-  }
-  return flops;
 }
 
 class Lowering {
@@ -260,7 +237,8 @@ private:
     return step;
   }
 
-  std::string addCode(KernelOp op) {
+  /// `op`: a kernel, or a loop that is compiled whole.
+  std::string addCode(Operation *op) {
     std::string symbol = kernelSymbol(op);
     if (symbols.insert(symbol).second)
       lowered.kernels.emplace_back(symbol, op);
@@ -330,12 +308,18 @@ private:
       step.loops[loop].held = op.getHeld()[loop];
       step.loops[loop].ranges = op.getLoopRanges(loop);
     }
+    step.flops = op.getFlops();
+    // Code that is made for the loop, not a function of the runtime.
+    if (op.getCallee() == "loop") {
+      step.symbol = addCode(op);
+      steps->push_back(std::move(step));
+      return success();
+    }
     step.library = op.getCallee().str();
     if (std::optional<DictionaryAttr> options = op.getOptions())
       for (NamedAttribute option : *options)
         step.options.emplace(option.getName().str(),
                              optionOf(option.getValue()));
-    step.flops = op.getFlops();
     // A sum of products as dots are.
     if (step.library == "convolution")
       if (auto kind =

@@ -22,7 +22,7 @@ std::vector<Interval> LibraryCallOp::getLoopRanges(unsigned loop) {
 }
 
 KernelOp LibraryCallOp::getScalarKernel() {
-  if (getScalar().empty())
+  if (getScalar().empty() || getCallee() == "loop")
     return {};
   return cast<KernelOp>(getScalar().front().front());
 }
@@ -99,7 +99,16 @@ LogicalResult LibraryCallOp::verify() {
     if (auto list = dyn_cast<DenseI64ArrayAttr>(bounds);
         !list || list.size() % 2 != 0)
       return emitOpError("has ranges that are no pairs of numbers (C1)");
-  if (!getScalar().empty()) {
+  if (getCallee() == "loop") {
+    if (getScalar().empty() ||
+        getScalar().front().getArgumentTypes() != getInputs().getTypes() ||
+        !isa<YieldOp>(getScalar().front().back()) ||
+        getScalar().front().back().getOperandTypes() !=
+            getOutputs().getTypes() ||
+        !llvm::hasSingleElement(getScalar().front().getOps<dtensor::WhileOp>()))
+      return emitOpError("has a region that is not one loop on its arguments, "
+                         "whose results it yields (C4)");
+  } else if (!getScalar().empty()) {
     Block &block = getScalar().front();
     auto kernel =
         block.empty() ? KernelOp() : dyn_cast<KernelOp>(block.front());

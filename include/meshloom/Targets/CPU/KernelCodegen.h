@@ -12,10 +12,11 @@
 
 namespace meshloom {
 
-/// A kernel to compile and the name of its function.
+/// A kernel to compile, or a loop that is compiled whole, and the name of its
+/// function.
 struct KernelToCompile {
   std::string symbol;
-  spmd::KernelOp kernel;
+  Operation *kernel;
 };
 
 /// Code is made for this machine's CPU, or for the lesser one that the

@@ -14,7 +14,10 @@ namespace meshloom {
 /// still has scf, arith and math ops: KernelLowering removes them.
 void emitKernel(spmd::KernelOp kernel, StringRef symbol, ModuleOp module);
 
-/// Turns modules made by emitKernel into the LLVM dialect. f32 exp, tanh, log
+/// The same of a loop that is compiled whole: a library call of `loop`.
+void emitLoopCall(spmd::LibraryCallOp call, StringRef symbol, ModuleOp module);
+
+/// Turns modules made by the functions above into the LLVM dialect. f32 exp, tanh, log
 /// and so on become polynomials that the loop vectoriser can handle; those
 /// without an accurate one, and f64, call libm.
 class KernelLowering {

@@ -41,4 +41,10 @@ LoopOrder loopOrder(spmd::KernelOp kernel);
 /// little have the same code.
 unsigned reductionBits(spmd::KernelOp kernel);
 
+/// Rough count of simple instructions in a body.
+int64_t flopsOf(spmd::KernelOp kernel);
+
+/// The coefficient of loop `loop` in a linear expression.
+int64_t coefficientOf(mlir::AffineExpr expr, unsigned loop);
+
 } // namespace meshloom

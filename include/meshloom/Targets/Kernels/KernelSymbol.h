@@ -11,6 +11,9 @@ namespace meshloom {
 /// The name under which a kernel's code is compiled. Kernels of equal code have
 /// equal names, whatever their extents, layouts and buffers: those are
 /// arguments of the code.
-std::string kernelSymbol(spmd::KernelOp kernel);
+///
+/// The code of a loop that is compiled whole (a library call of `loop`) depends
+/// on all of it.
+std::string kernelSymbol(Operation *op);
 
 } // namespace meshloom

@@ -9,10 +9,11 @@
 
 namespace meshloom {
 
-/// A program and the kernels whose code it calls, each symbol once.
+/// A program and the kernels, and loops that are compiled whole, whose code it
+/// calls, each symbol once.
 struct LoweredProgram {
   Program program;
-  std::vector<std::pair<std::string, spmd::KernelOp>> kernels;
+  std::vector<std::pair<std::string, Operation *>> kernels;
 };
 
 /// `func` has gone through --spmd-form-kernels. Fails, with a diagnostic at the

@@ -216,8 +216,10 @@ Result<Work> Builder::kernel(const KernelStep &step,
     return ok.error();
   double iterations = 1, bytes = 0, share = 1;
   for (size_t l = 0; l < step.loops.size(); ++l) {
+    if (step.loops[l].held)
+      continue;
     iterations *= double(work.extents[l]);
-    if (step.loops[l].extent > 0 && !step.loops[l].held)
+    if (step.loops[l].extent > 0)
       share *= double(work.extents[l]) / double(step.loops[l].extent);
   }
   for (const Access &access : work.accesses)

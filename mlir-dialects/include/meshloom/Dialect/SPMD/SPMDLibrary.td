@@ -26,6 +26,11 @@ def SPMD_LibraryCallOp : Op<SPMD_Dialect, "library_call", [Pure]> {
     output over. The region, where there is one, is a function of scalars that it
     calls: a `spmd.kernel` without loops on the region's arguments.
 
+    The call of `loop` is a `dtensor.while` that the target compiles whole, with
+    all that is in it, to one function: the region has one argument an input, and
+    holds splat constants and the loop, whose results it yields. Every device has
+    all of its arrays, so all of its loops are held.
+
     ```mlir
     // Rows of a table that is cut over `model`.
     %r = spmd.library_call "gather" loops [16, held 1, reduce 1024 over [model], 32]
@@ -41,7 +46,8 @@ def SPMD_LibraryCallOp : Op<SPMD_Dialect, "library_call", [Pure]> {
     * (C2) One map an input and output, from the loops to the tensor's dims; its
       results are linear: an offset plus integer multiples of loops.
     * (C3) Maps stay inside the global shapes.
-    * (C4) The region takes and yields rank-0 shards, by one kernel without loops.
+    * (C4) The region takes and yields rank-0 shards, by one kernel without loops;
+      that of `loop` takes the inputs and yields the results of its one loop.
     * (C5) `in_place` names inputs of the output's type with the output's map,
       each at most once.
     * (C6) Options are integers, truth values, texts and lists of integers.

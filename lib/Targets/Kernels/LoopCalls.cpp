@@ -1,0 +1,272 @@
+// A loop that touches little data in a turn is compiled whole: the steps of a
+// turn take less time than starting them takes. The loop is moved into the
+// region of a `spmd.library_call "loop"`, which has the loop's inits and what
+// the loop captures as inputs. The target makes one function of it
+// (lib/Targets/CPU/LoopEmitter.cpp).
+//
+// A loop is left as it is where a device holds only a part of some value in it
+// (then other devices can help, or collectives are needed), where it calls a
+// library function that the target does not write out, or where a turn does so
+// much work that several cores are worth starting for it.
+#include "LoopCalls.h"
+
+#include "KernelBuilder.h"
+
+#include "meshloom/ControlFlow/ControlFlow.h"
+#include "meshloom/Targets/Kernels/KernelAccess.h"
+
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
+
+using namespace meshloom;
+using namespace meshloom::dtensor;
+using spmd::KernelOp;
+using spmd::LibraryCallOp;
+
+namespace {
+
+/// Simple instructions of one turn, each for one element, that one core does in
+/// about 4 us where it does eight at a time: starting two steps takes as long.
+constexpr int64_t mostWork = int64_t(1) << 17;
+/// Bytes of intermediate values, which lie on the stack of the thread that runs
+/// the loop.
+constexpr int64_t mostBytes = int64_t(1) << 17;
+
+int64_t elementsOf(Type type) {
+  return mlir::ShapedType::getNumElements(globalShape(type));
+}
+
+/// Whether every device has all of it, without padding, and it has elements.
+bool isWholeArray(Type type) {
+  if (!isShard(type) || !dtypeOf(elementTypeOf(type)) || elementsOf(type) == 0)
+    return false;
+  Layout layout = spmd::layoutOf(type);
+  return !layout.is_partial() && windowsOf(type).empty() &&
+         llvm::all_of(layout.dim_axes(),
+                      [](const auto &axes) { return axes.empty(); });
+}
+
+/// What one turn of a loop does.
+class Turn {
+public:
+  /// Whether the loop can be compiled whole.
+  bool takes(WhileOp loop) {
+    return add(loop) && work <= mostWork && bytes <= mostBytes;
+  }
+
+private:
+  bool add(WhileOp loop) {
+    if (!llvm::all_of(loop.getResultTypes(), isWholeArray) ||
+        !add(loop.getCondition().front()) || !add(loop.getBody().front()))
+      return false;
+    // A next value that was not made in the memory of the last one is copied.
+    for (auto [i, next] : llvm::enumerate(loop.getBodyYield().getOperands()))
+      if (memoryOf(next) != loop.getBodyArgument(i))
+        work += elementsOf(next.getType());
+    return true;
+  }
+
+  bool add(Block &block) {
+    return llvm::all_of(block.without_terminator(),
+                        [this](Operation &op) { return add(op); });
+  }
+
+  bool add(Operation &op) {
+    if (!llvm::all_of(op.getResultTypes(), isWholeArray))
+      return false;
+    if (auto kernel = dyn_cast<KernelOp>(op)) {
+      int64_t iterations = 1;
+      for (int64_t extent : kernel.getExtents())
+        iterations *= extent;
+      work += iterations * std::max<int64_t>(1, flopsOf(kernel));
+      addResults(kernel.getOutputs(), kernel.getInPlace(), /*copied=*/false);
+      return true;
+    }
+    if (auto call = dyn_cast<LibraryCallOp>(op))
+      return add(call);
+    if (auto branch = dyn_cast<CaseOp>(op)) {
+      for (Value result : branch.getResults()) {
+        work += elementsOf(result.getType());
+        bytes += bytesOf(result.getType());
+      }
+      return llvm::all_of(branch.getBranches(), [this](Region &region) {
+        return add(region.front());
+      });
+    }
+    if (!isSplat(&op))
+      return false;
+    bytes += bytesOf(op.getResult(0).getType());
+    return true;
+  }
+
+  bool add(LibraryCallOp call) {
+    const bool updates = call.getCallee() == "dynamic_update_slice" ||
+                         call.getCallee() == "scatter" ||
+                         call.getCallee() == "loop";
+    addResults(call.getOutputs(), call.getInPlace(), updates);
+    if (call.getCallee() == "loop") {
+      // The turns inside have been looked at.
+      Turn inner;
+      bytes += inner.takes(loopOf(call)) ? inner.bytes : mostBytes;
+      return true;
+    }
+    if (call.getCallee() == "dynamic_slice" || call.getCallee() == "gather") {
+      work += elementsOf(call.getOutputs()[0].getType());
+      return true;
+    }
+    if (!updates)
+      return false;
+    if (call.getCallee() == "scatter") {
+      const bool combines =
+          call.getOptions() && call.getOptions()->contains("kind");
+      for (Value update :
+           call.getInputs().drop_front(call.getNumResults() + 1)) {
+        work += 4 * elementsOf(update.getType());
+        if (combines && isa<mlir::ComplexType>(elementTypeOf(update.getType())))
+          return false;
+      }
+      return true;
+    }
+    work += elementsOf(call.getInputs()[1].getType());
+    return true;
+  }
+
+  void addResults(ValueRange results, ArrayRef<int32_t> inPlace, bool copied) {
+    for (auto [result, over] : llvm::zip_equal(results, inPlace)) {
+      if (over >= 0)
+        continue;
+      bytes += bytesOf(result.getType());
+      if (copied)
+        work += elementsOf(result.getType());
+    }
+  }
+
+  static int64_t bytesOf(Type type) {
+    return elementsOf(type) * byteWidth(*dtypeOf(elementTypeOf(type)));
+  }
+
+  /// The value in whose memory `value` was made.
+  static Value memoryOf(Value value) {
+    while (Operation *op = value.getDefiningOp()) {
+      auto inPlace = isa<KernelOp, LibraryCallOp>(op)
+                         ? op->getAttrOfType<mlir::DenseI32ArrayAttr>("inPlace")
+                         : mlir::DenseI32ArrayAttr();
+      int32_t over =
+          inPlace ? inPlace[cast<mlir::OpResult>(value).getResultNumber()] : -1;
+      if (over < 0)
+        break;
+      value = op->getOperand(over);
+    }
+    return value;
+  }
+
+  static WhileOp loopOf(LibraryCallOp call) {
+    return *call.getScalar().front().getOps<WhileOp>().begin();
+  }
+
+  int64_t work = 0, bytes = 0;
+};
+
+/// Held loops for the dims of arrays: dims of one size share a loop, but not in
+/// one array.
+class HeldLoops {
+public:
+  SmallVector<unsigned> of(Type type) {
+    SmallVector<unsigned> result;
+    for (int64_t extent : globalShape(type)) {
+      unsigned loop = 0;
+      while (loop < extents.size() &&
+             (extents[loop] != extent || llvm::is_contained(result, loop)))
+        ++loop;
+      if (loop == extents.size())
+        extents.push_back(extent);
+      result.push_back(loop);
+    }
+    return result;
+  }
+
+  SmallVector<int64_t> extents;
+};
+
+/// Moves `loop` into a call at its place.
+void formCall(WhileOp loop) {
+  OpBuilder b(loop);
+  Location loc = loop.getLoc();
+  Region region;
+  Block &block = region.emplaceBlock();
+  OpBuilder inside(b.getContext());
+  inside.setInsertionPointToEnd(&block);
+  SmallVector<Value> inputs;
+  auto isLocal = [](Value value) {
+    return value.getDefiningOp() && isSplat(value.getDefiningOp());
+  };
+  /// What stands for a value from outside.
+  auto bring = [&](Value value) -> Value {
+    if (isLocal(value))
+      return inside.clone(*value.getDefiningOp())->getResult(0);
+    inputs.push_back(value);
+    return block.addArgument(value.getType(), value.getLoc());
+  };
+  SmallVector<Value> captured = capturedValues(loop);
+  SmallVector<int32_t> overwritable;
+  for (mlir::OpOperand &init : loop.getInitsMutable()) {
+    overwritable.push_back(isLocal(init.get()) ? -1 : int32_t(inputs.size()));
+    init.set(bring(init.get()));
+  }
+  for (Value value : captured) {
+    Value argument = bring(value);
+    value.replaceUsesWithIf(argument, [&](mlir::OpOperand &use) {
+      return loop->isProperAncestor(use.getOwner());
+    });
+  }
+
+  HeldLoops loops;
+  SmallVector<SmallVector<unsigned>> dims;
+  for (Type type : ValueRange(inputs).getTypes())
+    dims.push_back(loops.of(type));
+  for (Type type : loop.getResultTypes())
+    dims.push_back(loops.of(type));
+  const size_t count = loops.extents.size();
+  SmallVector<Attribute> maps;
+  for (ArrayRef<unsigned> array : dims) {
+    SmallVector<mlir::AffineExpr> exprs;
+    for (unsigned dim : array)
+      exprs.push_back(b.getAffineDimExpr(dim));
+    maps.push_back(mlir::AffineMapAttr::get(
+        mlir::AffineMap::get(count, 0, exprs, b.getContext())));
+  }
+  SmallVector<Attribute> noAxes(count, b.getArrayAttr({})),
+      noRanges(count, b.getDenseI64ArrayAttr({}));
+  auto call = b.create<LibraryCallOp>(
+      loc, loop.getResultTypes(), "loop", inputs, loops.extents,
+      SmallVector<bool>(count, false), b.getArrayAttr(noAxes),
+      SmallVector<bool>(count, true), b.getArrayAttr(noRanges),
+      b.getArrayAttr(maps), SmallVector<int32_t>(loop.getNumResults(), -1),
+      DictionaryAttr(), b.getDenseI32ArrayAttr(overwritable),
+      /*flops=*/mostWork);
+  call->setAttr("ops", b.getStringAttr("while"));
+  loop.replaceAllUsesWith(call.getOutputs());
+  loop->remove();
+  inside.insert(loop);
+  inside.create<spmd::YieldOp>(loc, loop.getResults());
+  call.getScalar().takeBody(region);
+}
+
+} // namespace
+
+void meshloom::hoistConstants(mlir::func::FuncOp func) {
+  Block &entry = func.getBody().front();
+  SmallVector<ConstantOp> constants;
+  for (Block *block : ArrayRef(runBlocks(func)).drop_front())
+    for (auto constant : block->getOps<ConstantOp>())
+      if (!isSplat(constant))
+        constants.push_back(constant);
+  for (ConstantOp constant : llvm::reverse(constants))
+    constant->moveBefore(&entry, entry.begin());
+}
+
+void meshloom::formLoopCalls(Block &block) {
+  for (auto loop : llvm::make_early_inc_range(block.getOps<WhileOp>()))
+    if (loop.getNumResults() > 0 && Turn().takes(loop))
+      formCall(loop);
+}

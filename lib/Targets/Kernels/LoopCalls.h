@@ -1,0 +1,19 @@
+// LoopCalls: loops over little data become one call of one function.
+#pragma once
+
+#include "meshloom/Dialect/SPMD/SPMD.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace meshloom {
+
+/// Moves constants that are no splats out of loops and branches, so that a loop
+/// that becomes a call reads them as it reads other arrays.
+void hoistConstants(mlir::func::FuncOp func);
+
+/// Replaces the loops of `block` that are compiled whole by calls of the
+/// library function `loop`. Kernels and library calls have been formed in them,
+/// and loops inside them have become calls where they can.
+void formLoopCalls(Block &block);
+
+} // namespace meshloom
