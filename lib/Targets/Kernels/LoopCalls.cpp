@@ -26,8 +26,8 @@ using spmd::LibraryCallOp;
 namespace {
 
 /// Simple instructions of one turn, each for one element, that one core does in
-/// about 4 us where it does eight at a time: starting two steps takes as long.
-constexpr int64_t mostWork = int64_t(1) << 17;
+/// about 2 us where it does eight at a time: starting one step takes as long.
+constexpr int64_t mostWork = int64_t(1) << 16;
 /// Bytes of intermediate values, which lie on the stack of the thread that runs
 /// the loop.
 constexpr int64_t mostBytes = int64_t(1) << 17;
@@ -257,10 +257,11 @@ void formCall(WhileOp loop) {
 void meshloom::hoistConstants(mlir::func::FuncOp func) {
   Block &entry = func.getBody().front();
   SmallVector<ConstantOp> constants;
-  for (Block *block : ArrayRef(runBlocks(func)).drop_front())
-    for (auto constant : block->getOps<ConstantOp>())
-      if (!isSplat(constant))
-        constants.push_back(constant);
+  for (Block *block : runBlocks(func))
+    if (block != &entry)
+      for (auto constant : block->getOps<ConstantOp>())
+        if (!isSplat(constant))
+          constants.push_back(constant);
   for (ConstantOp constant : llvm::reverse(constants))
     constant->moveBefore(&entry, entry.begin());
 }

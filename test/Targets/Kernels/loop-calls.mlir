@@ -1,0 +1,83 @@
+// Which loops are compiled whole.
+// RUN: mesh-opt %s --spmd-form-kernels --split-input-file | FileCheck %s
+
+#mesh = #dtensor.mesh<x = 2>
+#v = #spmd.shard<[4000], #dtensor.layout<#mesh, [*]>>
+#o = #spmd.shard<[1], #dtensor.layout<#mesh, [*]>>
+#s = #spmd.shard<[], #dtensor.layout<#mesh, []>>
+
+// The loop is in a call; the carried array is updated in place in it, and its
+// first value is overwritten where nothing else needs it. Splats come along.
+// CHECK-LABEL: func.func @whole
+// CHECK: %[[E:.*]] = spmd.kernel
+// CHECK: spmd.library_call "loop" loops [held 4000] ins (%[[E]] at
+// CHECK-SAME: in_place [-1, 0]
+// CHECK: ^bb0(%[[A:.*]]: tensor<4000xf32, {{.*}}>):
+// CHECK: %[[I:.*]] = dtensor.constant dense<1>
+// CHECK: dtensor.while(%[[I]], %[[A]])
+// CHECK: spmd.library_call "dynamic_slice"
+// CHECK: spmd.library_call "dynamic_update_slice" {{.*}} in_place [0]
+// CHECK: spmd.yield
+func.func @whole(%v: tensor<4000xf32, #v>) -> tensor<4000xf32, #v> {
+  %e = dtensor.exp %v : tensor<4000xf32, #v>
+  %one = dtensor.constant dense<1> : tensor<i32> -> tensor<i32, #s>
+  %n = dtensor.constant dense<4000> : tensor<i32> -> tensor<i32, #s>
+  %r:2 = dtensor.while (%one, %e) : (tensor<i32, #s>, tensor<4000xf32, #v>) -> (tensor<i32, #s>, tensor<4000xf32, #v>) cond {
+  ^bb0(%i: tensor<i32, #s>, %w: tensor<4000xf32, #v>):
+    %c = dtensor.compare LT, %i, %n : (tensor<i32, #s>, tensor<i32, #s>) -> tensor<i1, #s>
+    dtensor.yield %c : tensor<i1, #s>
+  } do {
+  ^bb0(%i: tensor<i32, #s>, %w: tensor<4000xf32, #v>):
+    %a = dtensor.dynamic_slice %w at %i sizes [1] : (tensor<4000xf32, #v>, tensor<i32, #s>) -> tensor<1xf32, #o>
+    %b = dtensor.add %a, %a : tensor<1xf32, #o>
+    %u = dtensor.dynamic_update_slice %w with %b at %i : (tensor<4000xf32, #v>, tensor<1xf32, #o>, tensor<i32, #s>) -> tensor<4000xf32, #v>
+    %k = dtensor.add %i, %one : tensor<i32, #s>
+    dtensor.yield %k, %u : tensor<i32, #s>, tensor<4000xf32, #v>
+  }
+  %f = dtensor.negate %r#1 : tensor<4000xf32, #v>
+  return %f : tensor<4000xf32, #v>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#x = #spmd.shard<[8], #dtensor.layout<#mesh, [x]>>
+#s = #spmd.shard<[], #dtensor.layout<#mesh, []>>
+
+// A device has a part only.
+// CHECK-LABEL: func.func @cut
+// CHECK-NOT: "loop"
+// CHECK: dtensor.while
+func.func @cut(%a: tensor<4xf32, #x>, %p: tensor<i1, #s>) -> tensor<4xf32, #x> {
+  %0 = dtensor.while (%a) : (tensor<4xf32, #x>) -> tensor<4xf32, #x> cond {
+  ^bb0(%u: tensor<4xf32, #x>):
+    dtensor.yield %p : tensor<i1, #s>
+  } do {
+  ^bb0(%u: tensor<4xf32, #x>):
+    %m = dtensor.multiply %u, %u : tensor<4xf32, #x>
+    dtensor.yield %m : tensor<4xf32, #x>
+  }
+  return %0 : tensor<4xf32, #x>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#l = #spmd.shard<[1000, 1000], #dtensor.layout<#mesh, [*, *]>>
+#s = #spmd.shard<[], #dtensor.layout<#mesh, []>>
+
+// A turn does work for several cores.
+// CHECK-LABEL: func.func @large
+// CHECK-NOT: "loop"
+// CHECK: dtensor.while
+func.func @large(%a: tensor<1000x1000xf32, #l>, %p: tensor<i1, #s>) -> tensor<1000x1000xf32, #l> {
+  %0 = dtensor.while (%a) : (tensor<1000x1000xf32, #l>) -> tensor<1000x1000xf32, #l> cond {
+  ^bb0(%u: tensor<1000x1000xf32, #l>):
+    dtensor.yield %p : tensor<i1, #s>
+  } do {
+  ^bb0(%u: tensor<1000x1000xf32, #l>):
+    %m = dtensor.multiply %u, %u : tensor<1000x1000xf32, #l>
+    dtensor.yield %m : tensor<1000x1000xf32, #l>
+  }
+  return %0 : tensor<1000x1000xf32, #l>
+}
