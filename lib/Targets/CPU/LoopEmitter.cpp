@@ -20,7 +20,8 @@
 #include "mlir/IR/Matchers.h"
 
 using namespace meshloom;
-using namespace meshloom::dtensor;
+using dtensor::CaseOp, dtensor::ConstantOp, dtensor::WhileOp;
+using dtensor::dtypeOf, dtensor::elementTypeOf, dtensor::globalShape;
 using spmd::KernelOp;
 using spmd::LibraryCallOp;
 namespace arith = mlir::arith;

@@ -189,7 +189,7 @@ public:
 };
 
 /// Moves `loop` into a call at its place.
-void formCall(WhileOp loop) {
+void formLoopCall(WhileOp loop) {
   OpBuilder b(loop);
   Location loc = loop.getLoc();
   Region region;
@@ -269,5 +269,5 @@ void meshloom::hoistConstants(mlir::func::FuncOp func) {
 void meshloom::formLoopCalls(Block &block) {
   for (auto loop : llvm::make_early_inc_range(block.getOps<WhileOp>()))
     if (loop.getNumResults() > 0 && Turn().takes(loop))
-      formCall(loop);
+      formLoopCall(loop);
 }

@@ -8,8 +8,8 @@
 
 namespace meshloom {
 
-/// Sets `in_place` of the kernels and library calls in `block` wherever an input
-/// of an output's type, read where the output is written, is not needed
+/// Sets `in_place` of the kernels and library calls in `block` wherever an
+/// input of an output's type, read where the output is written, is not needed
 /// afterwards.
 void overwriteDeadInputs(Block &block);
 

@@ -17,9 +17,9 @@ void emitKernel(spmd::KernelOp kernel, StringRef symbol, ModuleOp module);
 /// The same of a loop that is compiled whole: a library call of `loop`.
 void emitLoopCall(spmd::LibraryCallOp call, StringRef symbol, ModuleOp module);
 
-/// Turns modules made by the functions above into the LLVM dialect. f32 exp, tanh, log
-/// and so on become polynomials that the loop vectoriser can handle; those
-/// without an accurate one, and f64, call libm.
+/// Turns modules made by the functions above into the LLVM dialect. f32 exp,
+/// tanh, log and so on become polynomials that the loop vectoriser can handle;
+/// those without an accurate one, and f64, call libm.
 class KernelLowering {
 public:
   explicit KernelLowering(MLIRContext *context);
