@@ -42,7 +42,7 @@ CTCDecoded decodedGreedily(const Tensor &inputs, const Tensor &lengths,
   return {expand_dims(sequence, 0), negative(score)};
 }
 
-double logSum(double a, double b) {
+double logOfSum(double a, double b) {
   const double most = std::max(a, b);
   return std::isinf(most) ? most
                           : most + std::log1p(std::exp(std::min(a, b) - most));
@@ -53,7 +53,7 @@ constexpr double impossible = -std::numeric_limits<double>::infinity();
 /// How probable a text is, with the last step a letter or not.
 struct Beam {
   double letter = impossible, blank = impossible;
-  double total() const { return logSum(letter, blank); }
+  double total() const { return logOfSum(letter, blank); }
 };
 using Text = std::vector<int32_t>;
 using Ranked = std::vector<std::pair<Text, Beam>>;
@@ -65,7 +65,7 @@ Ranked beamsOf(const double *steps, int64_t time, int64_t classes,
   Ranked beams{{Text(), {impossible, 0}}};
   for (int64_t t = 0; t < time; ++t, steps += classes) {
     std::map<Text, Beam> next;
-    auto add = [](double &sum, double value) { sum = logSum(sum, value); };
+    auto add = [](double &sum, double value) { sum = logOfSum(sum, value); };
     for (const auto &[text, beam] : beams) {
       Beam &same = next[text];
       add(same.blank, beam.total() + steps[blank]);

@@ -17,7 +17,7 @@ using Values = std::vector<double>;
 Tensor firstOf(const Tensor &x, int64_t count) {
   return slice(reshape(x, {-1}), {0}, {count});
 }
-Values valuesOf(const Tensor &x) {
+Values signalValues(const Tensor &x) {
   return cast(x, DType::F64).to_vector<double>();
 }
 
@@ -89,8 +89,8 @@ TEST(SignalsTest, WindowsAndPaddingAreThoseOfKeras) {
       STFTSpectrogram(options([](auto &o) {
         o.data_format = "channels_first";
       }))(transpose(sampleSignal(), {0, 2, 1})),
-      valuesOf(transpose(STFTSpectrogram(stft("magnitude"))(sampleSignal()),
-                         {0, 2, 1})));
+      signalValues(transpose(STFTSpectrogram(stft("magnitude"))(sampleSignal()),
+                             {0, 2, 1})));
 }
 
 TEST(SignalsTest, MelSpectraAreThoseOfKeras) {
@@ -133,7 +133,7 @@ TEST(SignalsTest, SpectrogramsHaveGradients) {
   const Tensor x = sampleSignal();
   const GradientTape tape;
   const Tensor slope = tape.gradient(reduce_sum(layer(x)), x);
-  const Values exact = valuesOf(slope);
+  const Values exact = signalValues(slope);
   for (int64_t i : {0, 13, 30}) {
     std::vector<float> moved = x.to_vector<float>();
     moved[size_t(i)] += 0.05f;
@@ -218,12 +218,13 @@ TEST(SignalsTest, MixUpMixesImagesAndLabelsAlike) {
       layer.call_many({images, labels}, {.training = true});
   // The label of image i is i, so labels say what the pixels are.
   expectNear(mixed[0],
-             valuesOf(broadcast_to(
+             signalValues(broadcast_to(
                  reshape(reduce_sum(mixed[1] * numbers, -1), {batch, 1, 1, 1}),
                  {batch, 2, 2, 1})));
   expectNear(reduce_sum(mixed[1], -1), Values(size_t(batch), 1.0));
   EXPECT_GT(reduce_max(abs(mixed[0] - images)).item<float>(), 0.1f);
-  EXPECT_EQ(valuesOf(layer.call_many({images, labels})[0]), valuesOf(images));
+  EXPECT_EQ(signalValues(layer.call_many({images, labels})[0]),
+            signalValues(images));
   EXPECT_ERROR(layer.call_many({images, range(batch)}), HAS("one_hot"));
 }
 

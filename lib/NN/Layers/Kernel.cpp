@@ -29,7 +29,7 @@ Tensor asIntegers(const Tensor &x, const Tensor &scale) {
 }
 
 /// None of what lies on the host.
-std::optional<Layout> layoutOf(const DVariable &variable) {
+std::optional<Layout> deviceLayoutOf(const DVariable &variable) {
   return init_scope([&]() -> std::optional<Layout> {
     if (!is_dtensor(variable.read_value()))
       return std::nullopt;
@@ -37,7 +37,7 @@ std::optional<Layout> layoutOf(const DVariable &variable) {
   });
 }
 
-Shape without(const Shape &shape, const std::vector<int64_t> &dims) {
+Shape withoutDims(const Shape &shape, const std::vector<int64_t> &dims) {
   Shape rest;
   for (size_t d = 0; d < shape.size(); ++d)
     if (std::ranges::find(dims, int64_t(d)) == dims.end())
@@ -52,7 +52,8 @@ void Kernel::build(const Shape &shape, const WeightOptions &weightOptions,
   options = weightOptions;
   if (!mode.empty())
     return addQuantized(LayerImpl::State::of(layer).weights.size(), shape,
-                        std::nullopt, without(shape, scaledDims), std::nullopt);
+                        std::nullopt, withoutDims(shape, scaledDims),
+                        std::nullopt);
   base = LayerImpl::State::addWeight(layer, name, shape, options);
   if (rank > 0)
     addLora();
@@ -124,7 +125,7 @@ Tensor Kernel::rowsAt(const Tensor &ids) const {
 }
 
 void Kernel::addLora() {
-  const std::optional<Layout> layout = layoutOf(base);
+  const std::optional<Layout> layout = deviceLayoutOf(base);
   Shape shapeOfA = base.shape();
   const Shape shapeOfB{rank, shapeOfA.back()};
   shapeOfA.back() = rank;
@@ -201,8 +202,8 @@ void Kernel::quantize(const std::string &newMode,
   expectFloats();
   const Tensor kernel = base.read_value();
   const Tensor wideScale = integerScale(kernel, dims);
-  const Shape scaleShape = without(base.shape(), dims);
-  std::optional<Layout> layout = layoutOf(base), scaleLayout;
+  const Shape scaleShape = withoutDims(base.shape(), dims);
+  std::optional<Layout> layout = deviceLayoutOf(base), scaleLayout;
   if (layout)
     scaleLayout =
         layout->remove(std::vector<unsigned>(dims.begin(), dims.end()));

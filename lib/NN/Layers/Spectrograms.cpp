@@ -42,8 +42,8 @@ const std::vector<std::string> &windowNames() {
 }
 /// The window of that name. A periodic one is a symmetric one of one element
 /// more, without the last.
-std::vector<double> windowOf(const std::string &name, int64_t length,
-                             bool isPeriodic) {
+std::vector<double> taperOf(const std::string &name, int64_t length,
+                            bool isPeriodic) {
   static const auto &cosines = *new std::map<std::string, std::vector<double>>{
       {"hann", {0.5, -0.5}},
       {"hamming", {0.54, -0.46}},
@@ -171,7 +171,7 @@ public:
 private:
   std::vector<double> window() const {
     std::vector<double> values =
-        windowOf(own.window, own.frame_length, own.periodic);
+        taperOf(own.window, own.frame_length, own.periodic);
     if (own.window == "none" || own.scaling == "none")
       return values;
     double sum = 0;
@@ -254,7 +254,7 @@ public:
                          half, sizesText(x.shape())));
     signal = pad(signal, atTheEnd(signal, half, half), PadMode::Reflect);
     std::vector<double> window(size_t(own.fft_length), 0);
-    std::ranges::copy(windowOf(own.window, windowLength, true),
+    std::ranges::copy(taperOf(own.window, windowLength, true),
                       window.begin() +
                           ptrdiff_t((own.fft_length - windowLength) / 2));
     const Tensor spectrum =

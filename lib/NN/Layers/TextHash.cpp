@@ -22,30 +22,30 @@ uint64_t load(std::string_view text, size_t offset) {
 constexpr uint64_t prime0 = 0xc3a5c85c97cb3127, prime1 = 0xb492b66fbe98f273,
                    prime2 = 0x9ae16a3b2f90404f;
 
-uint64_t folded(uint64_t x) {
+uint64_t foldedWord(uint64_t x) {
   return x ^ (x >> 47);
 }
-uint64_t mixed(uint64_t x, uint64_t y, uint64_t factor) {
-  const uint64_t first = folded((x ^ y) * factor);
-  return folded((y ^ first) * factor) * factor;
+uint64_t mixedWords(uint64_t x, uint64_t y, uint64_t factor) {
+  const uint64_t first = foldedWord((x ^ y) * factor);
+  return foldedWord((y ^ first) * factor) * factor;
 }
 
 uint64_t upTo16(std::string_view s) {
   const uint64_t n = s.size(), factor = prime2 + n * 2;
   if (n >= 8) {
     const uint64_t head = load(s, 0) + prime2, tail = load(s, n - 8);
-    return mixed(std::rotr(tail, 37) * factor + head,
-                 (std::rotr(head, 25) + tail) * factor, factor);
+    return mixedWords(std::rotr(tail, 37) * factor + head,
+                      (std::rotr(head, 25) + tail) * factor, factor);
   }
   if (n >= 4)
-    return mixed(n + (uint64_t(wordAt<uint32_t>(s, 0)) << 3),
-                 wordAt<uint32_t>(s, n - 4), factor);
+    return mixedWords(n + (uint64_t(wordAt<uint32_t>(s, 0)) << 3),
+                      wordAt<uint32_t>(s, n - 4), factor);
   if (n == 0)
     return prime2;
   const auto byte = [&](size_t i) { return uint32_t(uint8_t(s[i])); };
   const uint32_t low = byte(0) + (byte(n / 2) << 8),
                  high = uint32_t(n) + (byte(n - 1) << 2);
-  return folded(low * prime2 ^ high * prime0) * prime2;
+  return foldedWord(low * prime2 ^ high * prime0) * prime2;
 }
 
 /// A step over 32 bytes, of which the last 16 are the end of the text.
@@ -56,8 +56,8 @@ uint64_t upTo32(std::string_view s) {
   const uint64_t n = s.size(), factor = prime2 + n * 2;
   const uint64_t a = load(s, 0) * prime1, b = load(s, 8),
                  c = load(s, n - 8) * factor, d = load(s, n - 16) * prime2;
-  return mixed(std::rotr(a + b, 43) + std::rotr(c, 30) + d,
-               a + std::rotr(b + prime2, 18) + c, factor);
+  return mixedWords(std::rotr(a + b, 43) + std::rotr(c, 30) + d,
+                    a + std::rotr(b + prime2, 18) + c, factor);
 }
 uint64_t upTo64(std::string_view s) {
   const uint64_t n = s.size(), factor = prime2 + n * 2;
@@ -65,12 +65,12 @@ uint64_t upTo64(std::string_view s) {
                  c = load(s, n - 8) * factor, d = load(s, n - 16) * prime2;
   const Half outer{std::rotr(a + b, 43) + std::rotr(c, 30) + d,
                    a + std::rotr(b + prime2, 18) + c};
-  const uint64_t z = mixed(outer.sum, outer.mix, factor);
+  const uint64_t z = mixedWords(outer.sum, outer.mix, factor);
   const uint64_t e = load(s, 16) * factor, f = load(s, 24),
                  g = (outer.sum + load(s, n - 32)) * factor,
                  h = (z + load(s, n - 24)) * factor;
-  return mixed(std::rotr(e + f, 43) + std::rotr(g, 30) + h,
-               e + std::rotr(f + a, 18) + g, factor);
+  return mixedWords(std::rotr(e + f, 43) + std::rotr(g, 30) + h,
+                    e + std::rotr(f + a, 18) + g, factor);
 }
 
 using Pair = std::pair<uint64_t, uint64_t>;
@@ -98,7 +98,7 @@ uint64_t farmFingerprint(std::string_view s) {
   // text and so may overlap the one before it.
   constexpr uint64_t seed = 81;
   uint64_t x = seed * prime2 + load(s, 0), y = seed * prime1 + 113,
-           z = folded(y * prime2 + 113) * prime2;
+           z = foldedWord(y * prime2 + 113) * prime2;
   Pair v{0, 0}, w{0, 0};
   auto block = [&](size_t offset, uint64_t factor, uint64_t weight) {
     x = std::rotr(x + y + v.first + load(s, offset + 8), 37) * factor;
@@ -118,8 +118,9 @@ uint64_t farmFingerprint(std::string_view s) {
   v.first += w.first;
   w.first += v.first;
   block(n - 64, factor, 9);
-  return mixed(mixed(v.first, w.first, factor) + folded(y) * prime0 + z,
-               mixed(v.second, w.second, factor) + x, factor);
+  return mixedWords(mixedWords(v.first, w.first, factor) +
+                        foldedWord(y) * prime0 + z,
+                    mixedWords(v.second, w.second, factor) + x, factor);
 }
 
 uint64_t sipHash(std::string_view text, uint64_t first, uint64_t second) {
