@@ -215,9 +215,7 @@ Status Simulator::judgeReordering(const Outcome &outcome) {
     const Error &error = outcome.results.error();
     if (error.code() == ErrorCode::DEADLINE_EXCEEDED)
       ++deadlocks;
-    // No rank is killed here: one that has given up has found the mismatch.
-    else if (error.code() == ErrorCode::FAILED_PRECONDITION ||
-             error.code() == ErrorCode::UNAVAILABLE)
+    else if (error.code() == ErrorCode::FAILED_PRECONDITION)
       ++mismatches;
     else
       return error;

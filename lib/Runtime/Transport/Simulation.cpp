@@ -282,9 +282,9 @@ private:
     Draws draws{options.seed, uint64_t(rank)};
     for (int other = 0; other < options.size; ++other)
       if (other != rank)
-        happen(delay(draws), [this, rank, other, news] {
-          const Error heard(fmt::format("[simulation] rank {} (host {}): {}",
-                                        rank, HOST, news));
+        happen(delay(draws), [this, rank, other, error, news] {
+          const Error heard = error.withMessage(fmt::format(
+              "[simulation] rank {} (host {}): {}", rank, HOST, news));
           std::lock_guard lock(mutex);
           ranks[other].heard.emplace(rank, heard);
           failSides(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Elements of arrays in memory.
 #include "ElementEmitter.h"
 

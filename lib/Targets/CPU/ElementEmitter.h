@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How one element of an array is read and written: what the code of kernels and
 // that of loops that are compiled whole have in common.
 #pragma once

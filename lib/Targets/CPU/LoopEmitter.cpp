@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a loop that is compiled whole (a library call of `loop`) to one
 // function: the exported one, with the signature of Runtime/KernelFunction.h,
 // reads where the arrays are and calls an inner one whose pointers are noalias.

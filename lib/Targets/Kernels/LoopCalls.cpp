@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A loop that touches little data in a turn is compiled whole: the steps of a
 // turn take less time than starting them takes. The loop is moved into the
 // region of a `spmd.library_call "loop"`, which has the loop's inits and what

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LoopCalls: loops over little data become one call of one function.
 #pragma once
 
