@@ -203,9 +203,8 @@ TEST(KerasModelTest, WhatIsNotKnownIsRefused) {
   EXPECT_EQ(model_from_json(layer("Dense", R"(, "units": 3)")).count_params(),
             15);
   EXPECT_ERROR(model_from_json(layer("Hashing", "")), HAS("Hashing 'l'"));
-  EXPECT_ERROR(
-      model_from_json(layer("Dense", R"(, "units": 3, "lora_rank": 2)")),
-      HAS("Dense 'l': its option 'lora_rank' = 2 is not known here"));
+  EXPECT_ERROR(model_from_json(layer("Dense", R"(, "units": 3, "groups": 2)")),
+               HAS("Dense 'l': its option 'groups' = 2 is not known here"));
   EXPECT_ERROR(
       model_from_json(R"({"class_name": "Net", "config": {"name": "n"}})"),
       HAS("a model of code"));
