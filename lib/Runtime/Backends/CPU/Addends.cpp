@@ -163,8 +163,8 @@ AddendPlan::Parts partsOf(const Program &program, const AddendPlan &plan,
   if (!here)
     return {};
   const std::vector<Loop> &loops = *here;
-  const bool scattersNumbers = kernel && kernel->library == "scatter" &&
-                               hasShortWindows(program, *kernel);
+  const bool scattersNumbers =
+      kernel && isScatter(*kernel) && hasShortWindows(program, *kernel);
   int cut = -1;
   int64_t iterations = 1, widest = 1;
   for (unsigned l = 0; l < loops.size(); ++l) {
@@ -194,10 +194,16 @@ AddendPlan::Parts partsOf(const Program &program, const AddendPlan &plan,
 }
 } // namespace
 
+bool cpu::isScatter(const KernelStep &step) {
+  return step.library == "scatter" &&
+         step.inputs.size() > 2 * step.outputs.size();
+}
+
 bool cpu::readsInputAnew(const KernelStep &step, unsigned loop) {
-  if (step.library == "scatter")
+  if (isScatter(step))
     return !isIn(step.inputs[step.outputs.size()], loop);
-  return step.library == "reduce_window" && !isIn(step.inputs[0], loop);
+  return step.library == "reduce_window" && !step.inputs.empty() &&
+         !isIn(step.inputs[0], loop);
 }
 
 bool cpu::hasShortWindows(const Program &program, const KernelStep &scatter) {

@@ -34,6 +34,10 @@ struct AddendPlan {
   std::vector<Parts> parts; ///< per step
 };
 
+/// Whether it is a call of the library's scatter, with as many inputs as that
+/// takes. Plans are made before calls are checked.
+bool isScatter(const KernelStep &step);
+
 /// Whether each chunk of a library call along `loop` reads an input that the
 /// loop does not index: a scatter's indices, a window's whole lines.
 bool readsInputAnew(const KernelStep &step, unsigned loop);

@@ -121,7 +121,7 @@ Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) const {
   auto isAnew = [&](unsigned l) {
     return kernel && readsInputAnew(*kernel, l);
   };
-  if (kernel && kernel->library == "scatter") {
+  if (kernel && isScatter(*kernel)) {
     if (hasShortWindows(program, *kernel))
       std::erase_if(work.candidates, isAnew);
     else if (std::ranges::any_of(work.candidates, isAnew))
