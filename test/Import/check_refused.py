@@ -190,7 +190,7 @@ PROGRAMS = {
 def main() -> int:
     source, mesh_run = pathlib.Path(sys.argv[1]), sys.argv[2]
     page = (source / "docs/StableHLO.md").read_text()
-    table = page[page.index("| refused | why |"):].split("\n\n")[0]
+    table = page[page.index("| refused | reason |"):].split("\n\n")[0]
     rows = [line[2:] for line in table.splitlines()[2:]]
     wrong = []
     for row in rows:

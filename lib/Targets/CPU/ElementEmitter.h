@@ -41,8 +41,8 @@ protected:
                                       ArrayRef<Type> arguments,
                                       mlir::LLVM::Linkage linkage,
                                       Type result = {});
-  /// What the function that Runtime/KernelFunction.h describes is called with:
-  /// entry `index` of its argument `argument`.
+  /// Entry `index` of argument `argument` of the function that
+  /// Runtime/KernelFunction.h describes.
   Value loadArgument(unsigned argument, Type type, unsigned index);
 
   OpBuilder b;

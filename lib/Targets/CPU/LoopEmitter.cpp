@@ -3,13 +3,14 @@
 // function: the exported one, with the signature of Runtime/KernelFunction.h,
 // reads where the arrays are and calls an inner one whose pointers are noalias.
 //
-// Every value has a place. That of a carried value is the memory of the loop's
-// result; what is computed in a turn has memory on the stack, a small value of
-// which LLVM makes registers. Invariant: when a turn ends, each next value is
-// in the place of its carried value. It is made there where the op that makes
-// it overwrites the last value (`in_place`), or where nothing reads the last
-// value from that op on; else it is copied there. A slice is a view of its
-// operand as long as nothing overwrites the operand while the slice is read.
+// Every value has a place. The place of a carried value is the memory of the
+// loop's result; what is computed in a turn has memory on the stack, a small
+// value of which LLVM makes registers. Invariant: when a turn ends, each next
+// value is in the place of its carried value. It is made there where the op
+// that makes it overwrites the last value (`in_place`), or where nothing reads
+// the last value from that op on; else it is copied there. A slice is a view of
+// its operand as long as nothing overwrites the operand while the slice is
+// read.
 #include "KernelEmitter.h"
 #include "MathFunctions.h"
 
@@ -147,7 +148,7 @@ void LoopEmitter::emit(StringRef symbol) {
     places[argument] = place;
   emitCall(call, results);
   b.create<LLVM::ReturnOp>(loc, ValueRange());
-  // What is on the stack is made once, not in each turn.
+  // Arrays on the stack are allocated once, not in each turn.
   Operation *first = &entry.front();
   inner.walk([&](LLVM::AllocaOp array) {
     b.setInsertionPoint(first);
@@ -341,7 +342,7 @@ void LoopEmitter::moveYields(Block &block, ArrayRef<ArrayPlace> targets) {
   auto values = block.getTerminator()->getOperands();
   for (auto [i, value] : llvm::enumerate(values)) {
     ArrayPlace source = placeOf(value);
-    // What another copy may overwrite is put aside.
+    // A value that another copy may overwrite is put aside.
     for (auto [j, target] : llvm::enumerate(targets))
       if (j != i && target.address == source.address) {
         ArrayPlace aside = newPlace(value.getType());
@@ -739,9 +740,9 @@ void LoopEmitter::emitUpdate(LibraryCallOp op, ArrayRef<ArrayPlace> to,
     SmallVector<ArrayPlace> values;
     for (Value result : scalar.getOutputs())
       values.push_back(newPlace(result.getType()));
-    SmallVector<ArrayPlace> all(operands);
-    all.append(values);
-    KernelEmitter(scalar, module).emitAtEnd(b.getBlock(), all);
+    SmallVector<ArrayPlace> places(operands);
+    places.append(values);
+    KernelEmitter(scalar, module).emitAtEnd(b.getBlock(), places);
     b.setInsertionPointToEnd(b.getBlock());
     for (auto [i, result] : llvm::enumerate(scalar.getOutputs()))
       copyArray(result.getType(), operands[i], values[i]);

@@ -47,7 +47,7 @@ bool isWholeArray(Type type) {
                       [](const auto &axes) { return axes.empty(); });
 }
 
-/// What one turn of a loop does.
+/// The work of one turn of a loop.
 class Turn {
 public:
   /// Whether the loop can be compiled whole.
@@ -201,7 +201,7 @@ void formLoopCall(WhileOp loop) {
   auto isLocal = [](Value value) {
     return value.getDefiningOp() && isSplat(value.getDefiningOp());
   };
-  /// What stands for a value from outside.
+  /// The value in the region that stands for a value from outside.
   auto bring = [&](Value value) -> Value {
     if (isLocal(value))
       return inside.clone(*value.getDefiningOp())->getResult(0);
