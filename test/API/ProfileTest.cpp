@@ -126,7 +126,8 @@ TEST_F(ProfileTest, LoopsAndBranchesHoldTheirSteps) {
                           State{tensor(0), x})[1];
       },
       {.name = "count"});
-  Tensor x = distribute(ones({16}), Layout({DimSpec("batch")}, mesh8()));
+  // A loop over little data would be one step.
+  Tensor x = distribute(ones({1 << 20}), Layout({DimSpec("batch")}, mesh8()));
   count(x);
   const std::string path = (folder / "loops.json").string();
   {
