@@ -17,7 +17,6 @@
 #include "meshloom/SPMD/Passes.h"
 #include "meshloom/Support/MachineModelFile.h"
 
-
 #include <thread>
 
 using namespace meshloom;

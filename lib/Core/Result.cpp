@@ -16,8 +16,7 @@ struct CodeClass {
   void (*raise)(const Error &error);
 };
 
-template <ErrorCode code>
-constexpr CodeClass codeClass(std::string_view name) {
+template <ErrorCode code> constexpr CodeClass codeClass(std::string_view name) {
   return {code, name, typeid(ErrorOf<code>), [](const Error &error) {
             throw ErrorOf<code>(error.message(), error.place());
           }};
@@ -64,8 +63,7 @@ Error Error::of(const std::exception &exception) {
 }
 
 bool Error::isOfCodeClass() const {
-  return typeid(*this) == typeid(Error) ||
-         typeid(*this) == classOf(kind).type;
+  return typeid(*this) == typeid(Error) || typeid(*this) == classOf(kind).type;
 }
 
 void Error::raise() const {

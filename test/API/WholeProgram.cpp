@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A whole program as a user writes it, with its own formatting: it compiles
-// against the public headers with clang-19 and g++-12 (api_headers_*), and runs.
+// against the public headers with clang-19 and g++-12 (api_headers_*), and
+// runs.
 #include "meshloom/Meshloom.h"
 
 using namespace meshloom;

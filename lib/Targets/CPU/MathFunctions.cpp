@@ -524,7 +524,8 @@ void meshloom::populateMathFunctionPatterns(mlir::RewritePatternSet &patterns) {
                                           wide::exp);
   patterns.add<MathFunction<math::ExpM1Op>>(context, "expm1", formulas::expm1,
                                             wide::expm1);
-  patterns.add<MathFunction<math::LogOp>>(context, "log", formulas::log, wide::log);
+  patterns.add<MathFunction<math::LogOp>>(context, "log", formulas::log,
+                                          wide::log);
   patterns.add<MathFunction<math::Log1pOp>>(context, "log1p", formulas::log1p,
                                             wide::log1p);
   patterns.add<MathFunction<math::TanhOp>>(context, "tanh", formulas::tanh,

@@ -364,7 +364,8 @@ TEST(KernelTest, PhiloxKnownAnswers) {
     EXPECT_EQ(part[i], out[i]);
 }
 
-/// An exact small f64 matrix product by a generated kernel, transposed operand too.
+/// An exact small f64 matrix product by a generated kernel, transposed operand
+/// too.
 TEST(KernelTest, DoubleMatrixProduct) {
   for (bool transposed : {false, true}) {
     std::string rhs = transposed ? "tensor<201x5xf64>" : "tensor<5x201xf64>";

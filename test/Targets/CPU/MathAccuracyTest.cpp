@@ -221,7 +221,7 @@ INSTANTIATE_TEST_SUITE_P(Functions, WideMathAccuracyTest,
                          testing::Values(WideFunction{"exp", std::exp, 1.5},
                                          WideFunction{"expm1", std::expm1, 2},
                                          WideFunction{"log", std::log, 1.5},
-                    WideFunction{"log1p", std::log1p, 2},
+                                         WideFunction{"log1p", std::log1p, 2},
                                          WideFunction{"tanh", std::tanh, 1.5}),
                          [](auto &info) { return info.param.op; });
 
