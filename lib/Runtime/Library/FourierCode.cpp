@@ -525,9 +525,9 @@ MESHLOOM_FOURIER_CODE(fourier128F32, float, 4, )
 MESHLOOM_FOURIER_CODE(fourier128F64, double, 2, )
 
 template <typename Real>
-const FourierCode<Real> &chooseCode([[maybe_unused]] const auto &avx512,
-                                    [[maybe_unused]] const auto &avx2,
-                                    const FourierCode<Real> &any) {
+const FourierCode<Real> *chooseCode([[maybe_unused]] const auto *avx512,
+                                    [[maybe_unused]] const auto *avx2,
+                                    const FourierCode<Real> *any) {
 #if defined(__x86_64__)
   __builtin_cpu_init();
   const bool hasAvx2 =
@@ -549,12 +549,12 @@ constexpr auto &fourier512F64 = fourier128F64, &fourier256F64 = fourier128F64;
 
 template <> const FourierCode<float> &fourierCode() {
   static const auto &chosen =
-      chooseCode<float>(fourier512F32, fourier256F32, fourier128F32);
+      *chooseCode<float>(&fourier512F32, &fourier256F32, &fourier128F32);
   return chosen;
 }
 template <> const FourierCode<double> &fourierCode() {
   static const auto &chosen =
-      chooseCode<double>(fourier512F64, fourier256F64, fourier128F64);
+      *chooseCode<double>(&fourier512F64, &fourier256F64, &fourier128F64);
   return chosen;
 }
 
