@@ -2,7 +2,6 @@
 // The reducers of spmd.kernel on scalars.
 #include "Reducer.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 
 #include <limits>
@@ -82,7 +81,7 @@ public:
                              Value value, Value) const override {
     if (isa<FloatType>(state))
       value = toType(b, loc, value, state);
-    return {combine(b, loc, states[0], value)};
+    return {combineScalars(b, loc, kind, isUnsigned, states[0], value, order)};
   }
 
   Value result(OpBuilder &b, Location loc, ValueRange states) const override {
@@ -90,36 +89,6 @@ public:
   }
 
 private:
-  Value combine(OpBuilder &b, Location loc, Value x, Value y) const {
-    bool isFloat = isa<FloatType>(state);
-    switch (kind) {
-    case Reducer::Sum:
-      if (isFloat)
-        return b.create<arith::AddFOp>(loc, x, y, order);
-      return b.create<arith::AddIOp>(loc, x, y);
-    case Reducer::Prod:
-      if (isFloat)
-        return b.create<arith::MulFOp>(loc, x, y, order);
-      return b.create<arith::MulIOp>(loc, x, y);
-    case Reducer::Min:
-      if (isFloat)
-        return b.create<arith::MinimumFOp>(loc, x, y);
-      if (isUnsigned)
-        return b.create<arith::MinUIOp>(loc, x, y);
-      return b.create<arith::MinSIOp>(loc, x, y);
-    case Reducer::Max:
-      if (isFloat)
-        return b.create<arith::MaximumFOp>(loc, x, y);
-      if (isUnsigned)
-        return b.create<arith::MaxUIOp>(loc, x, y);
-      return b.create<arith::MaxSIOp>(loc, x, y);
-    case Reducer::And:
-      return b.create<arith::AndIOp>(loc, x, y);
-    default:
-      return b.create<arith::OrIOp>(loc, x, y);
-    }
-  }
-
   Reducer kind;
   Type state, stored;
   bool isUnsigned;
@@ -235,6 +204,38 @@ private:
   unsigned loop;
 };
 } // namespace
+
+Value meshloom::combineScalars(OpBuilder &b, Location loc, Reducer kind,
+                               bool isUnsigned, Value x, Value y,
+                               arith::FastMathFlags order) {
+  bool isFloat = isa<FloatType>(x.getType());
+  switch (kind) {
+  case Reducer::Sum:
+    if (isFloat)
+      return b.create<arith::AddFOp>(loc, x, y, order);
+    return b.create<arith::AddIOp>(loc, x, y);
+  case Reducer::Prod:
+    if (isFloat)
+      return b.create<arith::MulFOp>(loc, x, y, order);
+    return b.create<arith::MulIOp>(loc, x, y);
+  case Reducer::Min:
+    if (isFloat)
+      return b.create<arith::MinimumFOp>(loc, x, y);
+    if (isUnsigned)
+      return b.create<arith::MinUIOp>(loc, x, y);
+    return b.create<arith::MinSIOp>(loc, x, y);
+  case Reducer::Max:
+    if (isFloat)
+      return b.create<arith::MaximumFOp>(loc, x, y);
+    if (isUnsigned)
+      return b.create<arith::MaxUIOp>(loc, x, y);
+    return b.create<arith::MaxSIOp>(loc, x, y);
+  case Reducer::And:
+    return b.create<arith::AndIOp>(loc, x, y);
+  default:
+    return b.create<arith::OrIOp>(loc, x, y);
+  }
+}
 
 std::unique_ptr<ScalarReducer>
 meshloom::makeReducer(spmd::KernelOp kernel, unsigned output, bool anyOrder) {

@@ -4,6 +4,8 @@
 
 #include "meshloom/Dialect/SPMD/SPMD.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 #include <memory>
 
 namespace meshloom {
@@ -28,6 +30,13 @@ public:
   /// What is stored, as a scalar of the output's element type.
   virtual Value result(OpBuilder &b, Location loc, ValueRange state) const = 0;
 };
+
+/// `x` and `y` combined by a reducer that is not of complex numbers or of
+/// indices. Minima and maxima of integers ask whether these are unsigned; sums
+/// and products of floats have the flags `order`.
+Value combineScalars(OpBuilder &b, Location loc, spmd::Reducer kind,
+                     bool isUnsigned, Value x, Value y,
+                     mlir::arith::FastMathFlags order = {});
 
 /// nullptr where nothing is reduced into output `output`. `anyOrder`: whether
 /// sums and products of floats may be made in any order.

@@ -141,3 +141,21 @@ int64_t meshloom::flopsOf(spmd::KernelOp kernel) {
   }
   return flops;
 }
+
+SmallVector<int32_t> meshloom::inPlaceOf(Operation *op) {
+  if (auto kernel = dyn_cast<spmd::KernelOp>(op))
+    return llvm::to_vector(kernel.getInPlace());
+  if (auto call = dyn_cast<spmd::LibraryCallOp>(op))
+    return llvm::to_vector(call.getInPlace());
+  return SmallVector<int32_t>(op->getNumResults(), -1);
+}
+
+Value meshloom::memoryOf(Value value) {
+  while (auto result = dyn_cast<mlir::OpResult>(value)) {
+    int32_t over = inPlaceOf(result.getOwner())[result.getResultNumber()];
+    if (over < 0)
+      break;
+    value = result.getOwner()->getOperand(over);
+  }
+  return value;
+}

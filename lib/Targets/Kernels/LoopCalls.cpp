@@ -146,21 +146,6 @@ private:
     return elementsOf(type) * byteWidth(*dtypeOf(elementTypeOf(type)));
   }
 
-  /// The value in whose memory `value` was made.
-  static Value memoryOf(Value value) {
-    while (Operation *op = value.getDefiningOp()) {
-      auto inPlace = isa<KernelOp, LibraryCallOp>(op)
-                         ? op->getAttrOfType<mlir::DenseI32ArrayAttr>("inPlace")
-                         : mlir::DenseI32ArrayAttr();
-      int32_t over =
-          inPlace ? inPlace[cast<mlir::OpResult>(value).getResultNumber()] : -1;
-      if (over < 0)
-        break;
-      value = op->getOperand(over);
-    }
-    return value;
-  }
-
   static WhileOp loopOf(LibraryCallOp call) {
     return *call.getScalar().front().getOps<WhileOp>().begin();
   }

@@ -44,6 +44,11 @@ unsigned reductionBits(spmd::KernelOp kernel);
 /// Rough count of simple instructions in a body.
 int64_t flopsOf(spmd::KernelOp kernel);
 
+/// For each result of an op, the operand in whose memory it is written, or -1.
+SmallVector<int32_t> inPlaceOf(Operation *op);
+/// The value in whose memory `value` was written first.
+Value memoryOf(Value value);
+
 /// The coefficient of loop `loop` in a linear expression.
 int64_t coefficientOf(mlir::AffineExpr expr, unsigned loop);
 

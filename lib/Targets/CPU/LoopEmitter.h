@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The code of one loop that is compiled whole: what LoopEmitter.cpp (places,
+// loops, branches, kernels) and LoopIndexing.cpp (slices, gathers, scatters)
+// write together.
+#pragma once
+
+#include "KernelEmitter.h"
+
+#include "meshloom/Targets/CPU/KernelToLLVM.h"
+
+namespace meshloom {
+
+class LoopEmitter : ElementEmitter {
+public:
+  LoopEmitter(spmd::LibraryCallOp call, ModuleOp module)
+      : ElementEmitter(module.getContext(), call.getLoc()), call(call),
+        module(module) {}
+  void emit(StringRef symbol);
+
+private:
+  void emitBlock(Block &block);
+  void emitOp(Operation &op);
+  void emitKernel(spmd::KernelOp kernel);
+  void emitCall(spmd::LibraryCallOp call, ArrayRef<ArrayPlace> carried);
+  void emitLoop(dtensor::WhileOp loop, ArrayRef<ArrayPlace> carried);
+  void emitBranch(dtensor::CaseOp branch);
+  void emitSlice(spmd::LibraryCallOp call);
+  void emitUpdateSlice(spmd::LibraryCallOp call);
+  void emitGather(spmd::LibraryCallOp call);
+  void emitScatter(spmd::LibraryCallOp call);
+  void emitUpdate(spmd::LibraryCallOp call, ArrayRef<ArrayPlace> to,
+                  ArrayRef<ArrayPlace> from, ArrayRef<int64_t> shape);
+  Value combine(spmd::Reducer kind, Type type, Value old, Value update);
+
+  /// Lets results be made where they are needed: `places` of `values`, which
+  /// `block` yields.
+  void chooseDestinations(Block &block, ArrayRef<ArrayPlace> places);
+  /// Copies what `block` yields to where it is needed.
+  void moveYields(Block &block, ArrayRef<ArrayPlace> places);
+  static bool isDeadBefore(BlockArgument argument, Operation *op);
+  static bool canBeView(spmd::LibraryCallOp slice);
+
+  ArrayPlace &placeOf(Value value);
+  ArrayPlace resultPlace(Operation *op, unsigned result);
+  ArrayPlace newPlace(Type type);
+  void fill(const ArrayPlace &place, dtensor::ConstantOp constant);
+  void copy(Type elementType, ArrayRef<int64_t> shape, const ArrayPlace &to,
+            const ArrayPlace &from);
+  void copyArray(Type type, const ArrayPlace &to, const ArrayPlace &from) {
+    if (to.address != from.address)
+      copy(dtensor::elementTypeOf(type), dtensor::globalShape(type), to, from);
+  }
+
+  /// Calls `fill` for all indices below `extents`, at the end of a block.
+  void forEach(ArrayRef<int64_t> extents,
+               function_ref<void(ArrayRef<Value>)> fill);
+  Value offsetOf(ArrayRef<Value> indices, ArrayRef<int64_t> strides);
+  ArrayPlace moved(const ArrayPlace &place, Type elementType, Value offset);
+  /// An integer in memory; what is too large is the largest i64.
+  Value loadIndex(Value address, Type type);
+  Value clamped(Value start, int64_t most);
+  ArrayPlace windowAt(const ArrayPlace &array, ValueRange starts,
+                      ArrayRef<int64_t> sizes, Type type);
+  ArrayRef<int64_t> list(spmd::LibraryCallOp call, StringRef name) {
+    return call.getOptions()->getAs<mlir::DenseI64ArrayAttr>(name).asArrayRef();
+  }
+
+  spmd::LibraryCallOp call;
+  ModuleOp module;
+  DenseMap<Value, ArrayPlace> places, destinations;
+  mlir::LLVM::LLVMFuncOp inner;
+};
+
+} // namespace meshloom

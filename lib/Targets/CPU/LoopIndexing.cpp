@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Slices, gathers and scatters in a loop that is compiled whole.
+#include "LoopEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace meshloom;
+using namespace meshloom::dtensor;
+using spmd::KernelOp;
+using spmd::LibraryCallOp;
+namespace arith = mlir::arith;
+namespace LLVM = mlir::LLVM;
+namespace scf = mlir::scf;
+
+Value LoopEmitter::loadIndex(Value address, Type type) {
+  auto integer = cast<IntegerType>(type);
+  Value value = b.create<LLVM::LoadOp>(loc, storageType(type), address);
+  if (integer.getWidth() < 64)
+    return integer.isUnsigned() || integer.getWidth() == 1
+               ? b.create<arith::ExtUIOp>(loc, i64, value).getResult()
+               : b.create<arith::ExtSIOp>(loc, i64, value).getResult();
+  if (!integer.isUnsigned())
+    return value;
+  return b.create<arith::MinUIOp>(
+      loc, value, constant(std::numeric_limits<int64_t>::max()));
+}
+
+Value LoopEmitter::clamped(Value start, int64_t most) {
+  Value positive = b.create<arith::MaxSIOp>(loc, start, constant(0));
+  return b.create<arith::MinSIOp>(loc, positive, constant(most));
+}
+
+/// The window of `array`, of type `type`, that begins at `starts`.
+ArrayPlace LoopEmitter::windowAt(const ArrayPlace &array, ValueRange starts,
+                                 ArrayRef<int64_t> sizes, Type type) {
+  SmallVector<Value> indices;
+  for (auto [start, size, extent] :
+       llvm::zip_equal(starts, sizes, globalShape(type)))
+    indices.push_back(size == extent
+                          ? constant(0)
+                          : clamped(loadIndex(placeOf(start).address,
+                                              elementTypeOf(start.getType())),
+                                    extent - size));
+  return moved(array, elementTypeOf(type), offsetOf(indices, array.strides));
+}
+
+bool LoopEmitter::canBeView(LibraryCallOp slice) {
+  Value result = slice.getOutputs()[0];
+  if (mlir::ShapedType::getNumElements(globalShape(result.getType())) == 1)
+    return false; // a register
+  Block *block = slice->getBlock();
+  Operation *last = slice;
+  for (mlir::OpOperand &use : result.getUses()) {
+    Operation *user = use.getOwner();
+    if (user->getBlock() != block || !isa<KernelOp, LibraryCallOp>(user) ||
+        llvm::is_contained(inPlaceOf(user), int32_t(use.getOperandNumber())))
+      return false;
+    if (last->isBeforeInBlock(user))
+      last = user;
+  }
+  Value memory = memoryOf(slice.getInputs()[0]);
+  for (Operation *op = slice; op != last;) {
+    op = op->getNextNode();
+    for (int32_t over : inPlaceOf(op))
+      if (over >= 0 && memoryOf(op->getOperand(over)) == memory)
+        return false;
+  }
+  return true;
+}
+
+void LoopEmitter::emitSlice(LibraryCallOp op) {
+  Value operand = op.getInputs()[0], result = op.getOutputs()[0];
+  ArrayPlace slice = windowAt(placeOf(operand), op.getInputs().drop_front(),
+                              list(op, "slice_sizes"), operand.getType());
+  if (canBeView(op)) {
+    places[result] = slice;
+    return;
+  }
+  ArrayPlace place = resultPlace(op, 0);
+  copyArray(result.getType(), place, slice);
+  places[result] = place;
+}
+
+void LoopEmitter::emitUpdateSlice(LibraryCallOp op) {
+  Value operand = op.getInputs()[0], update = op.getInputs()[1];
+  ArrayPlace place = resultPlace(op, 0);
+  copyArray(operand.getType(), place, placeOf(operand));
+  SmallVector<int64_t> sizes = globalShape(update.getType());
+  ArrayPlace window =
+      windowAt(place, op.getInputs().drop_front(2), sizes, operand.getType());
+  copy(elementTypeOf(operand.getType()), sizes, window, placeOf(update));
+  places[op.getOutputs()[0]] = place;
+}
+
+namespace {
+/// The dims below `rank` that neither list has.
+SmallVector<unsigned> otherDims(size_t rank, ArrayRef<int64_t> some,
+                                ArrayRef<int64_t> more = {}) {
+  SmallVector<unsigned> dims;
+  for (unsigned dim = 0; dim < rank; ++dim)
+    if (!llvm::is_contained(some, dim) && !llvm::is_contained(more, dim))
+      dims.push_back(dim);
+  return dims;
+}
+
+template <typename List, typename Dims>
+auto pick(const List &values, const Dims &dims) {
+  SmallVector<std::decay_t<decltype(values[0])>> picked;
+  for (auto dim : dims)
+    picked.push_back(values[size_t(dim)]);
+  return picked;
+}
+} // namespace
+
+void LoopEmitter::emitGather(LibraryCallOp op) {
+  Value operand = op.getInputs()[0], indices = op.getInputs()[1],
+        result = op.getOutputs()[0];
+  SmallVector<int64_t> shape = globalShape(operand.getType()),
+                       resultShape = globalShape(result.getType());
+  ArrayRef<int64_t> sizes = list(op, "slice_sizes"),
+                    offsetDims = list(op, "offset_dims"),
+                    batching = list(op, "operand_batching_dims"),
+                    indexBatching = list(op, "start_indices_batching_dims"),
+                    indexMap = list(op, "start_index_map");
+  const int64_t vector =
+      op.getOptions()->getAs<IntegerAttr>("index_vector_dim").getInt();
+  Type type = elementTypeOf(operand.getType()),
+       indexType = elementTypeOf(indices.getType());
+  const ArrayPlace from = placeOf(operand), index = placeOf(indices);
+  const ArrayPlace to = resultPlace(op, 0);
+  places[result] = to;
+  auto batchDims = otherDims(resultShape.size(), offsetDims);
+  auto indexDims = otherDims(index.strides.size(), {vector});
+  auto sliceDims =
+      otherDims(shape.size(), list(op, "collapsed_slice_dims"), batching);
+  const int64_t entry =
+      vector < int64_t(index.strides.size()) ? index.strides[vector] : 0;
+  forEach(pick(resultShape, batchDims), [&](ArrayRef<Value> batch) {
+    Value first = offsetOf(batch, pick(index.strides, indexDims));
+    Value offset = constant(0);
+    auto add = [&](Value start, int64_t dim) {
+      offset = b.createOrFold<arith::AddIOp>(
+          loc, offset, offsetOf({start}, {from.strides[dim]}));
+    };
+    for (auto [k, dim] : llvm::enumerate(indexMap)) {
+      Value place = b.createOrFold<arith::AddIOp>(loc, first,
+                                                  constant(int64_t(k) * entry));
+      Value start = loadIndex(
+          element(index.address, storageType(indexType), place), indexType);
+      add(clamped(start, shape[dim] - sizes[dim]), dim);
+    }
+    for (auto [dim, indexDim] : llvm::zip_equal(batching, indexBatching))
+      add(batch[llvm::find(indexDims, unsigned(indexDim)) - indexDims.begin()],
+          dim);
+    ArrayPlace target =
+        moved(to, type, offsetOf(batch, pick(to.strides, batchDims)));
+    target.strides = pick(to.strides, offsetDims);
+    ArrayPlace source = moved(from, type, offset);
+    source.strides = pick(from.strides, sliceDims);
+    copy(type, pick(sizes, sliceDims), target, source);
+  });
+}
+
+void LoopEmitter::emitScatter(LibraryCallOp op) {
+  const unsigned count = op.getNumResults();
+  Value indices = op.getInputs()[count];
+  SmallVector<int64_t> shape = globalShape(op.getOutputs()[0].getType()),
+                       updateShape =
+                           globalShape(op.getInputs()[count + 1].getType());
+  ArrayRef<int64_t> windowDims = list(op, "update_window_dims"),
+                    batching = list(op, "input_batching_dims"),
+                    indexBatching = list(op, "scatter_indices_batching_dims"),
+                    indexMap = list(op, "scatter_dims_to_operand_dims");
+  const int64_t vector =
+      op.getOptions()->getAs<IntegerAttr>("index_vector_dim").getInt();
+  Type indexType = elementTypeOf(indices.getType());
+  const ArrayPlace index = placeOf(indices);
+  SmallVector<ArrayPlace> results, updates;
+  for (unsigned i = 0; i < count; ++i) {
+    Value result = op.getOutputs()[i];
+    results.push_back(resultPlace(op, i));
+    copyArray(result.getType(), results.back(), placeOf(op.getInputs()[i]));
+    places[result] = results.back();
+    updates.push_back(placeOf(op.getInputs()[count + 1 + i]));
+  }
+  auto batchDims = otherDims(updateShape.size(), windowDims);
+  auto indexDims = otherDims(index.strides.size(), {vector});
+  auto sliceDims =
+      otherDims(shape.size(), list(op, "inserted_window_dims"), batching);
+  SmallVector<int64_t> sizes(shape.size(), 1);
+  for (auto [dim, windowDim] : llvm::zip_equal(sliceDims, windowDims))
+    sizes[dim] = updateShape[windowDim];
+  const int64_t entry =
+      vector < int64_t(index.strides.size()) ? index.strides[vector] : 0;
+  forEach(pick(updateShape, batchDims), [&](ArrayRef<Value> batch) {
+    Value first = offsetOf(batch, pick(index.strides, indexDims));
+    SmallVector<Value> starts(shape.size(), constant(0));
+    Value isInside = b.create<arith::ConstantIntOp>(loc, 1, 1);
+    for (auto [k, dim] : llvm::enumerate(indexMap)) {
+      Value place = b.createOrFold<arith::AddIOp>(loc, first,
+                                                  constant(int64_t(k) * entry));
+      starts[dim] = loadIndex(
+          element(index.address, storageType(indexType), place), indexType);
+      // Negative starts are large unsigned ones.
+      Value here =
+          b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, starts[dim],
+                                  constant(shape[dim] - sizes[dim]));
+      isInside = b.createOrFold<arith::AndIOp>(loc, isInside, here);
+    }
+    for (auto [dim, indexDim] : llvm::zip_equal(batching, indexBatching))
+      starts[dim] =
+          batch[llvm::find(indexDims, unsigned(indexDim)) - indexDims.begin()];
+    b.create<scf::IfOp>(loc, isInside, [&](OpBuilder &builder, Location) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToEnd(builder.getInsertionBlock());
+      SmallVector<ArrayPlace> to, from;
+      for (unsigned i = 0; i < count; ++i) {
+        Type type = elementTypeOf(op.getOutputs()[i].getType());
+        to.push_back(
+            moved(results[i], type, offsetOf(starts, results[i].strides)));
+        to.back().strides = pick(results[i].strides, sliceDims);
+        from.push_back(
+            moved(updates[i], type,
+                  offsetOf(batch, pick(updates[i].strides, batchDims))));
+        from.back().strides = pick(updates[i].strides, windowDims);
+      }
+      emitUpdate(op, to, from, pick(sizes, sliceDims));
+      b.create<scf::YieldOp>(loc);
+    });
+  });
+}
+
+/// Applies one window of the updates.
+void LoopEmitter::emitUpdate(LibraryCallOp op, ArrayRef<ArrayPlace> to,
+                             ArrayRef<ArrayPlace> from,
+                             ArrayRef<int64_t> shape) {
+  KernelOp scalar = op.getScalarKernel();
+  auto kind = op.getOptions()->getAs<StringAttr>("kind");
+  if (!scalar && !kind) {
+    for (auto [i, result] : llvm::enumerate(op.getOutputs()))
+      copy(elementTypeOf(result.getType()), shape, to[i], from[i]);
+    return;
+  }
+  const std::optional<spmd::Reducer> combined =
+      kind ? spmd::symbolizeReducer(kind.getValue()) : std::nullopt;
+  forEach(shape, [&](ArrayRef<Value> indices) {
+    SmallVector<ArrayPlace> operands;
+    for (ArrayRef<ArrayPlace> arrays : {to, from})
+      for (auto [i, result] : llvm::enumerate(op.getOutputs()))
+        operands.push_back({moved(arrays[i], elementTypeOf(result.getType()),
+                                  offsetOf(indices, arrays[i].strides))
+                                .address,
+                            {}});
+    if (combined) {
+      Type type =
+          KernelOp::scalarType(elementTypeOf(op.getOutputs()[0].getType()));
+      for (size_t i = 0; i < to.size(); ++i) {
+        Type element = elementTypeOf(op.getOutputs()[i].getType());
+        Value old = loadScalar(operands[i].address, type);
+        Value update = loadScalar(operands[to.size() + i].address, type);
+        storeScalar(operands[i].address,
+                    combine(*combined, element, old, update));
+      }
+      return;
+    }
+    SmallVector<ArrayPlace> values;
+    for (Value result : scalar.getOutputs())
+      values.push_back(newPlace(result.getType()));
+    SmallVector<ArrayPlace> places(operands);
+    places.append(values);
+    KernelEmitter(scalar, module).emitAtEnd(b.getBlock(), places);
+    b.setInsertionPointToEnd(b.getBlock());
+    for (auto [i, result] : llvm::enumerate(scalar.getOutputs()))
+      copyArray(result.getType(), operands[i], values[i]);
+  });
+}
+
+Value LoopEmitter::combine(spmd::Reducer kind, Type type, Value old,
+                           Value update) {
+  if (type.isBF16() || type.isF16()) {
+    Type wide = b.getF32Type();
+    Value sum = combine(kind, wide, b.create<arith::ExtFOp>(loc, wide, old),
+                        b.create<arith::ExtFOp>(loc, wide, update));
+    return b.create<arith::TruncFOp>(loc, type, sum);
+  }
+  const bool isTruth = type.isInteger(1);
+  if (isTruth && kind == spmd::Reducer::Sum)
+    kind = spmd::Reducer::Or;
+  if (isTruth && kind == spmd::Reducer::Prod)
+    kind = spmd::Reducer::And;
+  return combineScalars(b, loc, kind, type.isUnsignedInteger() || isTruth, old,
+                        update);
+}
