@@ -24,8 +24,9 @@ struct IndexBounds {
 /// Adds the distances of indices from where the box begins; an offset that is
 /// negative once stays so.
 template <typename Index>
-inline void addOffsets(const Index *index, int64_t step, int64_t count,
-                       IndexBounds bounds, Offset *offsets) {
+[[gnu::always_inline]] inline void addOffsets(const Index *index, int64_t step,
+                                              int64_t count, IndexBounds bounds,
+                                              Offset *offsets) {
   using Limits = std::numeric_limits<Index>;
   // Limits as indices: what does not fit is never reached.
   const bool clamps = bounds.clamp >= 0;
@@ -51,9 +52,11 @@ inline void addOffsets(const Index *index, int64_t step, int64_t count,
         inBox ? Offset(uint32_t(offsets[i]) + distance * stride) : Offset(-1);
   }
 }
-MESHLOOM_CLONES void addOffsetsOf32(const int32_t *index, int64_t step,
-                                    int64_t count, IndexBounds bounds,
-                                    Offset *offsets) {
+/// The step between indices is a constant where it is one of the usual ones.
+template <typename Index>
+[[gnu::always_inline]] inline void
+addOffsetsByStep(const Index *index, int64_t step, int64_t count,
+                 IndexBounds bounds, Offset *offsets) {
   if (step == 1)
     addOffsets(index, 1, count, bounds, offsets);
   else if (step == 2)
@@ -61,15 +64,15 @@ MESHLOOM_CLONES void addOffsetsOf32(const int32_t *index, int64_t step,
   else
     addOffsets(index, step, count, bounds, offsets);
 }
+MESHLOOM_CLONES void addOffsetsOf32(const int32_t *index, int64_t step,
+                                    int64_t count, IndexBounds bounds,
+                                    Offset *offsets) {
+  addOffsetsByStep(index, step, count, bounds, offsets);
+}
 MESHLOOM_CLONES void addOffsetsOf64(const int64_t *index, int64_t step,
                                     int64_t count, IndexBounds bounds,
                                     Offset *offsets) {
-  if (step == 1)
-    addOffsets(index, 1, count, bounds, offsets);
-  else if (step == 2)
-    addOffsets(index, 2, count, bounds, offsets);
-  else
-    addOffsets(index, step, count, bounds, offsets);
+  addOffsetsByStep(index, step, count, bounds, offsets);
 }
 
 void addOffsets(DType type, const char *data, int64_t index, int64_t step,

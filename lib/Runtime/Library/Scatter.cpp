@@ -239,10 +239,10 @@ template <typename T> void addUpdates(const AlikeWindows &alike) {
 
 /// Calls body.template operator()<By>() for what combines elements.
 template <typename T, typename Body>
-void withCombination(int64_t how, const Body &body) {
-  if (how == REPLACES)
+void withCombination(int64_t combination, const Body &body) {
+  if (combination == REPLACES)
     return body.template operator()<Replace>();
-  ReduceKind kind = ReduceKind(how);
+  ReduceKind kind = ReduceKind(combination);
   if constexpr (std::is_same_v<T, BoolElement>)
     kind = booleanKind(kind);
   withKind(kind, [&]<ReduceKind known>() {
@@ -265,7 +265,7 @@ private:
   template <typename T> void combineAlike(const AlikeWindows &alike) const;
 
   size_t count = 0; ///< inputs
-  int64_t how = REPLACES;
+  int64_t combination = REPLACES;
   KernelFunction function = nullptr;
   IndexDims dims;
   std::vector<unsigned> reducedLoops;
@@ -275,9 +275,9 @@ MadeRoutine Scatter::make(const LibraryStep &step) {
   OptionReader options(step.step);
   auto scatter = std::make_unique<Scatter>();
   scatter->function = step.scalar;
-  scatter->how = options.has("kind") ? int64_t(options.kind("kind"))
-                 : step.scalar       ? CALLS_FUNCTION
-                                     : REPLACES;
+  scatter->combination = options.has("kind") ? int64_t(options.kind("kind"))
+                         : step.scalar       ? CALLS_FUNCTION
+                                             : REPLACES;
   scatter->dims.vectorDim = options.number("index_vector_dim");
   const auto windowDims = options.list("update_window_dims");
   const auto inserted = options.list("inserted_window_dims");
@@ -337,7 +337,7 @@ MadeRoutine Scatter::make(const LibraryStep &step) {
   for (unsigned l = 0; l < step.step.loops.size(); ++l)
     if (step.step.loops[l].reduction)
       scatter->reducedLoops.push_back(l);
-  if (!scatter->reducedLoops.empty() && scatter->how < 0)
+  if (!scatter->reducedLoops.empty() && scatter->combination < 0)
     return Error("only updates that are combined by a kind can be cut");
   return made(std::move(scatter));
 }
@@ -357,7 +357,7 @@ void Scatter::begin(const LibraryArguments &arguments) const {
     else
       forEachRun(result.extent, result.strides, result.strides,
                  [&](int64_t at, int64_t, int64_t run) {
-                   fillIdentity(ReduceKind(how), result.type,
+                   fillIdentity(ReduceKind(combination), result.type,
                                 result.data + at * width, run);
                  });
   }
@@ -445,7 +445,7 @@ void Scatter::combineUnlike(const IndexedWindows &windows,
   };
   T *to = reinterpret_cast<T *>(result.data);
   if constexpr (isRounded<SumOf<T>>)
-    if (how == int64_t(ReduceKind::Sum)) {
+    if (combination == int64_t(ReduceKind::Sum)) {
       const Shape dense = rowMajorStrides(result.extent);
       std::vector<SumOfUpdates<T>> sums(size_t(elementCount(result.extent)));
       forEachRunOf(dense, [&](int64_t target, const T *from, int64_t run) {
@@ -454,7 +454,7 @@ void Scatter::combineUnlike(const IndexedWindows &windows,
       });
       return addSums(result.extent, to, result.strides, sums.data(), dense);
     }
-  withCombination<T>(how, [&]<typename By>() {
+  withCombination<T>(combination, [&]<typename By>() {
     forEachRunOf(result.strides,
                  [&](int64_t target, const T *from, int64_t run) {
                    combineWithRow<By>(to + target, from, run);
@@ -467,9 +467,10 @@ void Scatter::combineAlike(const AlikeWindows &alike) const {
   if (alike.part(alike.result.strides).empty)
     return;
   if constexpr (isRounded<SumOf<T>>)
-    if (how == int64_t(ReduceKind::Sum))
+    if (combination == int64_t(ReduceKind::Sum))
       return addUpdates<T>(alike);
-  withCombination<T>(how, [&]<typename By>() { combineInOrder<By, T>(alike); });
+  withCombination<T>(combination,
+                     [&]<typename By>() { combineInOrder<By, T>(alike); });
 }
 
 Status Scatter::run(const LibraryArguments &arguments) const {
@@ -482,7 +483,7 @@ Status Scatter::run(const LibraryArguments &arguments) const {
       dims, arguments.inputs[count], arguments.outputs[0],
       std::span(arguments.inputs).subspan(count + 1, count),
       IndexedWindows::Outside::Skipped);
-  if (how == CALLS_FUNCTION) {
+  if (combination == CALLS_FUNCTION) {
     callFunction(windows, arguments);
     return Success();
   }
