@@ -2,9 +2,9 @@
 // Limits of traces are attributes of their modules.
 #include "meshloom/API/CollectiveLimit.h"
 
-#include "CollectiveLimits.h"
-#include "Node.h"
-#include "Trace.h"
+#include "meshloom/Engine/CollectiveLimits.h"
+#include "meshloom/Engine/Nodes.h"
+#include "meshloom/Engine/Trace.h"
 
 #include "meshloom/Runtime/Communicator.h"
 

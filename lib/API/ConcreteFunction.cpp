@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a compiled function tells about itself.
 #include "meshloom/API/ConcreteFunction.h"
-#include "Engine.h"
-#include "ExecutableInfo.h"
-#include "Running.h"
-#include "TracedFunction.h"
+#include "meshloom/Engine/ExecutableInfo.h"
+#include "meshloom/Engine/Execution.h"
+#include "meshloom/Engine/Running.h"
+#include "meshloom/Engine/TracedFunction.h"
 
 #include "meshloom/Compiler/Compiler.h"
 #include "meshloom/Core/SubAxis.h"

@@ -2,7 +2,7 @@
 // Checks of values: a dtensor.callback whose function every runtime knows.
 #include "meshloom/API/Debugging.h"
 
-#include "Operands.h"
+#include "Ops/Operands.h"
 
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Function.h"

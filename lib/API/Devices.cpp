@@ -1,122 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Connecting platforms, listing their devices, and TPUs.
-#include "Devices.h"
-#include "Node.h"
-#include "Processes.h"
+#include "meshloom/API/Devices.h"
+#include "meshloom/Engine/Clients.h"
+#include "meshloom/Engine/Errors.h"
+#include "meshloom/Engine/Platforms.h"
+#include "meshloom/Engine/Processes.h"
 
 #include "meshloom/Cluster/ClusterResolver.h"
 #include "meshloom/Cluster/ThisMachine.h"
-#include "meshloom/Core/ProcessMachine.h"
-#include "meshloom/Core/TPUMachine.h"
 #include "meshloom/Runtime/Backends/PJRT/AheadOfTime.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <map>
 #include <set>
 
 namespace meshloom {
 using namespace detail;
 
 namespace {
-/// Before its devices are looked at: some may be of the other processes.
-void joinOthers(Platform &platform, std::string_view op) {
-  if (const auto &others = processes(op).ofPlatforms)
-    check(platform.join(others), op);
-}
-
-constexpr std::string_view virtualType = "CPU";
-constexpr std::string_view tpuType = "TPU";
-
-std::string upper(std::string_view text) {
-  std::string result(text);
-  for (char &letter : result)
-    letter = char(std::toupper(letter));
-  return result;
-}
-
-/// Platforms by device type. Platforms themselves last as long as the process.
-class Connections {
-public:
-  static Connections &get() {
-    static Connections &connections = *new Connections;
-    return connections;
-  }
-
-  /// Connects a platform under the type that it says, and gives that.
-  std::string connect(const std::string &name, std::string_view op) {
-    std::shared_ptr<Platform> made = check(platform(name), op);
-    joinOthers(*made, op);
-    std::string type = check(made->deviceType(), op);
-    add(type, made, op);
-    return type;
-  }
-
-  /// Without asking the platform, which might touch its devices.
-  void add(const std::string &type, const std::shared_ptr<Platform> &made,
-           std::string_view op) {
-    std::lock_guard lock(mutex);
-    std::shared_ptr<Platform> &known = byType[type];
-    if (known && known != made)
-      fail(op, fmt::format("the {} devices of this process are those of '{}'; "
-                           "'{}' has some too, and only one platform of a type "
-                           "can be connected",
-                           type, known->name(), made->name()));
-    known = made;
-  }
-  void remove(const std::string &type) {
-    std::lock_guard lock(mutex);
-    byType.erase(type);
-  }
-
-  std::shared_ptr<Platform> find(const std::string &type) {
-    std::lock_guard lock(mutex);
-    auto found = byType.find(type);
-    return found == byType.end() ? nullptr : found->second;
-  }
-  std::vector<std::string> types() {
-    std::lock_guard lock(mutex);
-    std::vector<std::string> all;
-    for (const auto &[type, platform] : byType)
-      all.push_back(type);
-    return all;
-  }
-
-private:
-  Connections() {
-    byType.emplace(virtualType, platform("cpu").value_or_throw());
-  }
-
-  std::mutex mutex;
-  std::map<std::string, std::shared_ptr<Platform>> byType;
-};
-
-/// The platform of a type, connected now if the environment names it; or null.
-std::shared_ptr<Platform> findPlatform(const std::string &type,
-                                       std::string_view op) {
-  Connections &connections = Connections::get();
-  if (auto found = connections.find(type)) {
-    if (type != virtualType)
-      joinOthers(*found, op);
-    return found;
-  }
-  for (const pjrt::KnownPlugin &plugin : check(pjrt::knownPlugins(), op))
-    if (upper(plugin.name) == type) {
-      const std::string name = "pjrt:" + plugin.path;
-      const std::string says = connections.connect(name, op);
-      if (says != type)
-        fail(op, fmt::format("the plug-in that {} calls '{}' ({}) has devices "
-                             "of type {}, not {}",
-                             plugin.variable, plugin.name, plugin.path, says,
-                             type));
-      return connections.find(type);
-    }
-  return nullptr;
-}
 
 std::vector<DeviceSpec> devicesOf(const std::string &type,
                                   std::string_view op) {
@@ -156,67 +61,6 @@ TPUTopology topologyOf(const std::vector<PlatformDevice> &devices) {
 }
 } // namespace
 
-namespace detail {
-
-std::shared_ptr<Platform> platformOf(const std::string &deviceType,
-                                     std::string_view op) {
-  if (auto found = findPlatform(deviceType, op))
-    return found;
-  std::string known;
-  for (const pjrt::KnownPlugin &plugin : check(pjrt::knownPlugins(), op))
-    known += fmt::format("{}{} ({})", known.empty() ? "" : ", ", plugin.name,
-                         plugin.path);
-  fail(op,
-       fmt::format("there are no devices of type {}: connected are {}, and the "
-                   "environment names {} (PJRT_NAMES_AND_LIBRARY_PATHS, "
-                   "TPU_LIBRARY_PATH). Connect them first: {}",
-                   deviceType, fmt::join(Connections::get().types(), ", "),
-                   known.empty() ? "no plug-in" : "the plug-ins " + known,
-                   deviceType == tpuType
-                       ? "connect_to_cluster(TPUClusterResolver(\"local\"))"
-                       : "connect_platform(\"pjrt:/path/to/plugin.so\")"));
-}
-
-bool isOfSeveralProcesses(const std::string &deviceType, std::string_view op) {
-  return !std::ranges::all_of(check(platformOf(deviceType, op)->devices(), op),
-                              &PlatformDevice::isHere);
-}
-
-MachineModel machineFor(const Mesh &mesh, const MachineModel &machine) {
-  if (!machine.sharedMemory)
-    return machine;
-  if (spansProcesses(mesh))
-    return machineOfProcesses(machine, mesh, mesh.num_local_devices(),
-                              processes("create_mesh").memoryGroups());
-  if (mesh.device_type() == virtualType)
-    return machine;
-  const MachineModel ring = *MachineModel::preset("ring");
-  auto devices = platformOf(mesh.device_type(), "create_mesh")->devices();
-  if (!devices || devices->empty())
-    return ring;
-  std::vector<std::vector<int64_t>> chips, chipsHere;
-  for (const PlatformDevice &device : *devices) {
-    if (device.coords.empty())
-      continue;
-    chips.push_back(device.coords);
-    if (device.isHere)
-      chipsHere.push_back(device.coords);
-  }
-  auto name = tpuTopology(devices->front().kind, chips);
-  // Links follow from places only where the mesh has all devices.
-  std::vector<std::vector<int64_t>> placed;
-  for (int64_t number : mesh.assignment().localDeviceNumbers())
-    if (size_t(number) < chipsHere.size())
-      placed.push_back(chipsHere[size_t(number)]);
-  if (!name || chips.size() != devices->size())
-    return ring;
-  auto model =
-      tpuMachine(*name, placed.size() == chips.size() ? placed : chips);
-  return model ? *model : ring;
-}
-
-} // namespace detail
-
 DeviceSpec DeviceSpec::from_string(std::string_view name) {
   constexpr std::string_view op = "device";
   std::string_view rest = name;
@@ -254,7 +98,7 @@ DeviceSpec DeviceSpec::from_string(std::string_view name) {
   if (rest.starts_with("device:"))
     rest.remove_prefix(std::string_view("device:").size());
   const size_t colon = std::min(rest.find(':'), rest.size());
-  DeviceSpec device{upper(rest.substr(0, colon)), 0, process};
+  DeviceSpec device{upperCase(rest.substr(0, colon)), 0, process};
   const std::string_view number =
       colon == rest.size() ? "0" : rest.substr(colon + 1);
   const bool digits =
@@ -273,16 +117,16 @@ DeviceSpec DeviceSpec::from_string(std::string_view name) {
 
 std::vector<DeviceSpec> connect_platform(const std::string &platform) {
   constexpr std::string_view op = "connect_platform";
-  return devicesOf(Connections::get().connect(platform, op), op);
+  return devicesOf(Platforms::get().connect(platform, op), op);
 }
 
 std::vector<DeviceSpec> list_logical_devices(std::string_view type) {
   constexpr std::string_view op = "list_logical_devices";
   if (!type.empty())
-    return devicesOf(upper(type), op);
+    return devicesOf(upperCase(type), op);
   std::vector<DeviceSpec> all;
-  for (const std::string &each : Connections::get().types())
-    for (DeviceSpec &device : devicesOf(each, op))
+  for (const std::string &connected : Platforms::get().types())
+    for (DeviceSpec &device : devicesOf(connected, op))
       all.push_back(std::move(device));
   return all;
 }
@@ -310,13 +154,8 @@ void set_client_options(const ClientOptions &options) {
                         options.memory_limit,
                         options.private_memories ? ",private-memories" : "")),
                     op);
-  Connections::get().remove(std::string(virtualType));
-  Connections::get().add(std::string(virtualType), made, op);
-}
-
-std::atomic<int64_t> &detail::configuredDevices() {
-  static std::atomic<int64_t> count = 1;
-  return count;
+  Platforms::get().remove(std::string(virtualType));
+  Platforms::get().add(std::string(virtualType), made, op);
 }
 
 void set_logical_device_configuration(
@@ -393,8 +232,8 @@ int64_t TPUClusterResolver::num_accelerators() const {
 
 void connect_to_cluster(const TPUClusterResolver &resolver) {
   constexpr std::string_view op = "connect_to_cluster";
-  Connections::get().add(std::string(tpuType),
-                         check(platform(platformName(resolver)), op), op);
+  Platforms::get().add(std::string(tpuType),
+                       check(platform(platformName(resolver)), op), op);
 }
 
 TPUTopology initialize_tpu_system(const TPUClusterResolver &resolver) {
@@ -413,13 +252,13 @@ TPUTopology initialize_tpu_system(const TPUClusterResolver &resolver) {
                  fmt::format("no TPU was found in this machine by '{}': {}",
                              resolver.library(), type.error().message())));
   if (*type != tpuType) {
-    if (Connections::get().find(std::string(tpuType)) == found)
-      Connections::get().remove(std::string(tpuType));
+    if (Platforms::get().find(std::string(tpuType)) == found)
+      Platforms::get().remove(std::string(tpuType));
     fail(op, fmt::format("expected a plug-in for TPUs, but the devices of '{}' "
                          "are of type {}: use connect_platform(\"{}\")",
                          resolver.library(), *type, name));
   }
-  Connections::get().add(std::string(tpuType), found, op);
+  Platforms::get().add(std::string(tpuType), found, op);
   return topologyOf(check(found->devices(), op));
 }
 

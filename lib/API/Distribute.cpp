@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Moving values between host and mesh, and between layouts.
 #include "meshloom/API/Distribute.h"
-#include "DeviceSets.h"
-#include "Engine.h"
-#include "Operands.h"
-#include "Running.h"
-#include "SharedValues.h"
-#include "Tape.h"
+#include "Ops/Operands.h"
+#include "meshloom/Engine/Relayout.h"
+#include "meshloom/Engine/Running.h"
+#include "meshloom/Engine/SharedValues.h"
+#include "meshloom/Engine/Tape.h"
 
 #include "meshloom/API/NameScope.h"
-#include "meshloom/Core/MeshUnification.h"
-#include "meshloom/Dialect/DTensor/DeviceSets.h"
 
 #include <fmt/format.h>
-
-#include <atomic>
 
 namespace meshloom {
 using namespace detail;
@@ -94,15 +89,6 @@ std::vector<Tensor> unpack(const Tensor &tensor, std::source_location where) {
 
 namespace {
 
-void expectRank(const Tensor &tensor, const Layout &layout, std::string_view op,
-                const std::source_location *where = nullptr) {
-  if (nodeOf(tensor, op, where).shape.size() != layout.rank())
-    fail(op,
-         fmt::format("expected a layout of rank {} for {}, got {}",
-                     tensor.rank(), typeText(tensor), layout.spec_string()),
-         where);
-}
-
 Tensor fromBytes(const Tensor &tensor, const Layout &layout,
                  std::string_view op, const std::source_location &where) {
   return wrap(placedFromHost({tensor.dtype(), tensor.shape(), layout},
@@ -129,83 +115,9 @@ Tensor distribute(const Tensor &host, const Layout &layout,
   });
 }
 
-namespace {
-
-/// A relayout whose operand is in layout `source`, which counts where that is
-/// on other devices: its gradient goes back there.
-void setRelayout(OpCall &call, const Layout &layout,
-                 const std::optional<Layout> &source) {
-  auto builder = [](Emitter &e, ArrayRef<Value> operands, const Layout &layout,
-                    const std::optional<Layout> &source) {
-    MLIRContext *context = e.builder.getContext();
-    RankedTensorType bare = e.typeOf(operands[0]);
-    auto type =
-        RankedTensorType::get(bare.getShape(), bare.getElementType(),
-                              dtensor::LayoutAttr::get(context, layout));
-    auto op =
-        e.builder.create<dtensor::RelayoutOp>(e.location, type, operands[0]);
-    Trace &trace = *threadState().trace();
-    trace.note(op, dtensor::deviceSetAttr,
-               e.builder.getI64IntegerAttr(deviceSetOf(layout.mesh())));
-    if (!source)
-      return one(op);
-    static std::atomic<int64_t> count;
-    trace.note(op, dtensor::transferAttr, e.builder.getI64IntegerAttr(++count));
-    trace.note(
-        op, dtensor::sourceAttr,
-        dtensor::transferSource(deviceSetOf(source->mesh()),
-                                dtensor::LayoutAttr::get(context, *source)));
-    return one(op);
-  };
-  call.setBody(builder, layout, source);
-}
-
-/// The layout of a value of a trace that a relayout brings to other devices, as
-/// far as one can tell; nothing: it is on those of `layout`, or on none.
-std::optional<Layout> transferSourceOf(Trace &trace, const TensorNode &node,
-                                       const Layout &layout) {
-  if (!trace.isSpread())
-    return std::nullopt;
-  const int64_t set =
-      trace.deviceSetOf(Value::getFromOpaquePointer(node.value));
-  if (set == ANYWHERE || set == deviceSetOf(layout.mesh()))
-    return std::nullopt;
-  return Layout::replicated(meshOfDeviceSet(set, trace.meshes()),
-                            unsigned(node.shape.size()));
-}
-
-} // namespace
-
 Tensor relayout(const Tensor &tensor, const Layout &layout,
                 std::source_location where) {
-  constexpr std::string_view op = "relayout";
-  expectRank(tensor, layout, op, &where);
-  const TensorNode &node = nodeOf(tensor, op, &where);
-  OpCall call = callOf(op, {tensor}, where);
-  call.layout = layout;
-  if (const std::shared_ptr<Trace> &trace = threadState().trace()) {
-    trace->useMesh(layout.mesh());
-    (void)trace->valueOf(tensor, op, &where); // so that its mesh is known
-    setRelayout(call, layout,
-                node.trace ? transferSourceOf(*trace, node, layout)
-                           : std::nullopt);
-    return runOp(std::move(call));
-  }
-  const Layout &own = node.array.layout();
-  if (own == layout)
-    return tensor;
-  const bool isElsewhere = !onSameDevices(own.mesh(), layout.mesh());
-  setRelayout(call, layout,
-              isElsewhere && !node.host ? std::optional(own) : std::nullopt);
-  // Nothing is to be computed where all devices have their parts already.
-  const bool isThere = !isElsewhere && own.mesh() != layout.mesh() &&
-                       haveSameShards(own, layout, node.shape);
-  if (!isElsewhere && !node.host && !isThere)
-    return runOp(std::move(call));
-  Running running;
-  Tensor result = wrapResult(check(movedTo(node.array, layout), op));
-  recordOp(call, {result});
-  return result;
+  return relayoutTo(tensor, layout, "relayout", where);
 }
 
 Tensor relayout_like(const Tensor &tensor, const Tensor &like,

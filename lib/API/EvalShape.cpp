@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // eval_shape: a trace that is thrown away, see EvalShape.h.
 #include "meshloom/API/EvalShape.h"
-#include "Contexts.h"
-#include "Running.h"
-#include "Trace.h"
+#include "meshloom/Engine/Contexts.h"
+#include "meshloom/Engine/Running.h"
+#include "meshloom/Engine/Trace.h"
 
 #include "meshloom/API/Create.h"
 

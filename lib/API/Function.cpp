@@ -2,13 +2,13 @@
 // function, call_with_layout and init_scope: tracing, and finding what was
 // traced before.
 #include "meshloom/API/Function.h"
-#include "Contexts.h"
-#include "DeviceSets.h"
-#include "Running.h"
-#include "Tape.h"
-#include "TracedFunction.h"
 #include "meshloom/API/Distribute.h"
 #include "meshloom/Core/Timing.h"
+#include "meshloom/Engine/Contexts.h"
+#include "meshloom/Engine/DeviceSets.h"
+#include "meshloom/Engine/Running.h"
+#include "meshloom/Engine/Tape.h"
+#include "meshloom/Engine/TracedFunction.h"
 #include "meshloom/Runtime/Profiler.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Masks beside values; see Mask.h.
 #include "meshloom/API/Mask.h"
-#include "Node.h"
+#include "meshloom/Engine/Nodes.h"
 
 #include <algorithm>
 

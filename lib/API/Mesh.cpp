@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Devices, meshes and this thread's default mesh.
 #include "meshloom/API/Mesh.h"
-#include "Devices.h"
-#include "Node.h"
-#include "Processes.h"
 #include "meshloom/API/NameScope.h"
+#include "meshloom/Engine/Nodes.h"
+#include "meshloom/Engine/Platforms.h"
+#include "meshloom/Engine/Processes.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -254,12 +254,7 @@ DefaultMeshScope::~DefaultMeshScope() {
 }
 
 std::optional<Mesh> get_default_mesh() {
-  const auto &meshes = threadState().meshes;
-  for (auto held = meshes.rbegin(); held != meshes.rend(); ++held)
-    if (std::shared_ptr<const Mesh> mesh = held->lock())
-      // On the mesh of plain tensors they stay plain.
-      return *mesh == hostMesh() ? std::nullopt : std::optional(*mesh);
-  return std::nullopt;
+  return defaultMesh();
 }
 
 } // namespace meshloom

@@ -2,7 +2,7 @@
 // The names of parts, joined; see NameScope.h.
 #include "meshloom/API/NameScope.h"
 
-#include "Node.h"
+#include "meshloom/Engine/Nodes.h"
 
 #include "meshloom/Runtime/Profiler.h"
 

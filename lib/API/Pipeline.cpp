@@ -4,7 +4,7 @@
 // soon as what it needs is there.
 #include "meshloom/API/Pipeline.h"
 
-#include "DeviceSets.h"
+#include "meshloom/Engine/DeviceSets.h"
 
 #include "meshloom/API/Function.h"
 #include "meshloom/API/NameScope.h"

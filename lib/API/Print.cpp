@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tensors as text: like NumPy prints arrays, and which device holds what.
-#include "Node.h"
+#include "meshloom/Engine/Nodes.h"
 
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/Processes.h"

@@ -1,99 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Joining, naming and leaving the processes of a program.
-#include "Processes.h"
-
-#include "Devices.h"
-#include "Node.h"
-#include "SharedValues.h"
+#include "meshloom/API/Processes.h"
+#include "meshloom/Engine/Errors.h"
+#include "meshloom/Engine/Nodes.h"
+#include "meshloom/Engine/Platforms.h"
+#include "meshloom/Engine/Processes.h"
 
 #include "meshloom/API/Distribute.h"
-#include "meshloom/API/Logging.h"
-#include "meshloom/API/NameScope.h"
+#include "meshloom/API/HostTensor.h"
 #include "meshloom/API/Shards.h"
-#include "meshloom/API/TransferTimeout.h"
 #include "meshloom/Cluster/ClusterResolver.h"
-
 #include "meshloom/Core/Hash.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <atomic>
-#include <charconv>
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <map>
-#include <numeric>
-#include <unistd.h>
 
 namespace meshloom {
 using namespace detail;
 
-namespace {
-
-using std::chrono::milliseconds;
-
-milliseconds inMilliseconds(double seconds) {
-  // A few hundred years are for ever.
-  return milliseconds(int64_t(std::clamp(seconds, 0.0, 1e10) * 1000));
-}
-
-std::string variable(const char *name) {
-  return processEnvironment(name).value_or("");
-}
-
-/// The number in a variable; none where neither is set. `example`: a right one.
-std::optional<double> numberOf(const char *name, double given, double example) {
-  if (given != 0)
-    return given;
-  const std::string text = variable(name);
-  if (text.empty())
-    return std::nullopt;
-  double value = 0;
-  auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !(value > 0))
-    fail("initialize",
-         fmt::format("expected {} to be a number above 0, got '{}': for "
-                     "example {}={}",
-                     name, text, name, example));
-  return value;
-}
-
-/// The same of a whole number up to `most`; `standard` where neither is set.
-int64_t wholeNumber(const char *name, int64_t given, int64_t standard,
-                    int64_t most, int64_t example) {
-  const std::optional<double> value =
-      numberOf(name, double(given), double(example));
-  if (!value)
-    return standard;
-  if (*value < 1 || *value > double(most) || std::trunc(*value) != *value)
-    fail("initialize",
-         fmt::format("expected a whole number from 1 to {} as {}, got {}: for "
-                     "example {}={}",
-                     most, name, *value, name, example));
-  return int64_t(*value);
-}
-
-enum class Stage : uint8_t { Alone, Joined, Left };
-
-struct Membership {
-  std::mutex mutex;
-  /// Those that were asked for; never freed, as threads read them.
-  std::atomic<Processes *> current = nullptr;
-  Stage stage = Stage::Alone;
-  bool byItself = false; ///< nobody called `initialize`
-};
-Membership &membership() {
-  static Membership &membership = *new Membership;
-  return membership;
-}
-
 /// What `options` say in place of the environment, as that would say it.
-Environment overlaid(const InitializeOptions &options) {
+static Environment overlaid(const InitializeOptions &options) {
   return [options](const char *name) -> std::optional<std::string> {
     const std::string_view wanted = name;
     if (wanted == "DTENSOR_CLIENT_ID" && options.client_id)
@@ -108,385 +36,17 @@ Environment overlaid(const InitializeOptions &options) {
   };
 }
 
-/// Where a program ends: what the others are told.
-void leaveAtExit(int status, void *) {
-  Membership &membership = ::meshloom::membership();
-  std::lock_guard lock(membership.mutex);
-  Processes *own = membership.current;
-  if (!own)
-    return;
-  const auto said = own->leave(status, ownUncompared());
-  if (!said)
-    return logOnce(LogLevel::WARNING, said.error().message());
-  const Status same = comparedAtEnd(*said, *own);
-  if (same)
-    return;
-  fmt::print(stderr, "[shutdown] {}\n", same.error().message());
-  // The only way left to say that the program went wrong.
-  (void)std::fflush(nullptr);
-  if (status == 0)
-    _exit(1);
-}
-
-LinkKind linkKindOf(const std::string &given) {
-  const std::string text =
-      given.empty() ? variable("MESHLOOM_TRANSPORT") : given;
-  if (text.empty() || text == "auto")
-    return LinkKind::Automatic;
-  if (text == "shm")
-    return LinkKind::SharedMemory;
-  if (text == "tcp")
-    return LinkKind::TCP;
-  fail("initialize", fmt::format("expected MESHLOOM_TRANSPORT to be auto, shm "
-                                 "or tcp, got '{}'",
-                                 text));
-}
-
-/// Meshes over all processes have as many devices in each.
-void expectAsManyDevices(const Processes &joined) {
-  if (!joined.communicator)
-    return;
-  const char *own = reinterpret_cast<const char *>(&joined.devicesEach);
-  const auto said =
-      check(exchangedBytes(joined, {own, sizeof joined.devicesEach},
-                           joined.communicator->calls().next("initialize")),
-            "initialize");
-  std::vector<int64_t> counts(said.size());
-  for (size_t rank = 0; rank < said.size(); ++rank)
-    std::memcpy(&counts[rank], said[rank].data(), sizeof counts[rank]);
-  for (size_t rank = 1; rank < counts.size(); ++rank)
-    if (counts[rank] != counts.front())
-      fail("initialize",
-           fmt::format("expected as many devices in each process, got {} in {} "
-                       "and {} in {}: set MESHLOOM_DEVICES_PER_PROCESS to one "
-                       "number for all, as mesh-launch "
-                       "--devices-per-process does",
-                       counts.front(), joined.rankText(0), counts[rank],
-                       joined.rankText(int64_t(rank))));
-}
-
-std::unique_ptr<Processes> join(ProcessGroup group,
-                                const InitializeOptions &options) {
-  constexpr std::string_view op = "initialize";
-  auto optional = [](double seconds) {
-    return seconds > 0 ? std::optional(inMilliseconds(seconds)) : std::nullopt;
-  };
-  auto joined = std::make_unique<Processes>();
-  joined->devicesEach = std::max<int64_t>(
-      configuredDevices(),
-      wholeNumber("MESHLOOM_DEVICES_PER_PROCESS", options.devices_per_process,
-                  1, 1000000, 4));
-  joined->comparesEvery =
-      wholeNumber("MESHLOOM_COMPARE_VALUES", options.compare_values_every, 0,
-                  int64_t(1) << 53, 100);
-  static_cast<JoinedProcesses &>(*joined) = check(
-      joinProcesses(
-          std::move(group),
-          {.links = linkKindOf(options.transport),
-           .timeout = inMilliseconds(
-               numberOf("MESHLOOM_TIMEOUT", options.timeout_seconds, 30)
-                   .value_or(30)),
-           .startTimeout = optional(options.start_timeout_seconds),
-           .heartbeatTimeout = optional(options.heartbeat_timeout_seconds)}),
-      op);
-  expectAsManyDevices(*joined);
-  return joined;
-}
-
-/// Makes it what all ask from now on. The membership is locked.
-const Processes &enter(std::unique_ptr<Processes> joined, bool byItself) {
-  Membership &own = membership();
-  if (!joined->isAlone()) {
-    static bool isRegistered = false;
-    if (!std::exchange(isRegistered, true))
-      on_exit(leaveAtExit, nullptr);
-  }
-  own.stage = Stage::Joined;
-  own.byItself = byItself;
-  own.current = joined.release();
-  return *own.current;
-}
-
-void initializeWith(ProcessGroup group, const InitializeOptions &options) {
-  constexpr std::string_view op = "initialize";
-  Membership &own = membership();
-  std::lock_guard lock(own.mutex);
-  const Processes *now = own.current;
-  if (own.stage == Stage::Joined && own.byItself && now->isAlone()) {
-    // It was alone so far, and nothing has been sent.
-  } else if (own.stage == Stage::Joined && own.byItself &&
-             now->group.rank == group.rank && now->group.size == group.size) {
-    own.byItself = false;
-    return;
-  } else if (own.stage != Stage::Alone) {
-    fail(op,
-         fmt::format("this process {} as {} of {}: call initialize once, at "
-                     "the start of the program",
-                     own.stage == Stage::Left ? "has left the others"
-                                              : "has joined already",
-                     now->group.rank, now->group.size));
-  }
-  enter(join(std::move(group), options), /*byItself=*/false);
-}
-
-} // namespace
-
-namespace detail {
-
-std::string Processes::rankText(int64_t rank) const {
-  const std::string host =
-      client && size_t(rank) < client->ranks().size()
-          ? fmt::format(" (host {})", client->ranks()[size_t(rank)].host)
-          : "";
-  return fmt::format("rank {}{}", rank, host);
-}
-
-const Processes &processes(std::string_view op) {
-  Membership &own = membership();
-  if (const Processes *current = own.current)
-    return *current;
-  std::lock_guard lock(own.mutex);
-  if (const Processes *current = own.current)
-    return *current;
-  // Only what a launcher of SPMD programs sets makes a process join by itself:
-  // TF_CONFIG and SLURM's variables are there for other programs too.
-  ProcessGroup group;
-  if (!variable("DTENSOR_NUM_CLIENTS").empty() ||
-      !variable("DTENSOR_CLIENT_ID").empty() ||
-      !variable("DTENSOR_JOBS").empty())
-    group = check(processGroup(), op);
-  return enter(join(std::move(group), {}), /*byItself=*/true);
-}
-
-bool hasRunFailed() {
-  const Processes *own = membership().current;
-  // The service's word may come before the communicator hears it.
-  return own && ((own->communicator && own->communicator->failure()) ||
-                 (own->client && own->client->failure()));
-}
-
-std::shared_ptr<PlatformProcesses> processesOf(const Mesh &mesh) {
-  if (!spansProcesses(mesh))
-    return nullptr;
-  constexpr std::string_view op = "create_mesh";
-  const Processes &all = processes(op);
-  if (!all.communicator || mesh.is_remote())
-    fail(op, fmt::format("{} has devices of other processes, which this one "
-                         "{}: initialize comes before the mesh is made",
-                         meshText(mesh),
-                         all.isAlone() ? "has not joined" : "has left"));
-  return all.ofPlatforms;
-}
-
-int64_t processOf(const Mesh &mesh, int64_t device) {
-  if (!spansProcesses(mesh))
-    return processes("mesh").group.rank;
-  return device / mesh.num_local_devices();
-}
-
-namespace {
-/// Something that all call, which the user did by the function and at the line
-/// that messages of this thread name.
-std::shared_ptr<const SharedCall> sharedCall(std::string_view name) {
-  StableHash hash;
-  hash.add(name);
-  std::string text(callNameOr(name));
-  // The line of this file stands for none.
-  const std::source_location own = std::source_location::current();
-  if (const std::source_location line = callSiteOr(own);
-      line.file_name() != own.file_name())
-    text += fmt::format(" (at {}:{})", line.file_name(), line.line());
-  return std::make_shared<const SharedCall>(
-      SharedCall{hash.value(), std::move(text)});
-}
-
-/// A barrier that is one of the calls of all; where somebody did not come, it
-/// was none.
-void meetAt(const Processes &all, const std::string &name,
-            std::string_view callName, double timeoutSeconds,
-            std::string_view op) {
-  CallOrder &calls = all.communicator->calls();
-  // Those of other threads than the main one are in no order.
-  const uint64_t before = calls.calls();
-  calls.next(sharedCall(callName));
-  const bool isInOrder = calls.calls() > before;
-  const Status met =
-      all.client->barrier(name, inMilliseconds(timeoutSeconds),
-                          isInOrder ? std::string(callName) : std::string());
-  if (!met)
-    calls.takeBack();
-  check(met, op);
-}
-} // namespace
-
-bool isWhollyHere(const Tensor &tensor) {
-  return meshloom::isWhollyHere(arrayOf(tensor, "isWhollyHere").type());
-}
-
-std::vector<std::string> gatherTexts(std::string_view topic,
-                                     const std::string &own,
-                                     double timeoutSeconds) {
-  const Processes &all = processes(topic);
-  if (!all.client)
-    return {own};
-  static std::mutex &mutex = *new std::mutex;
-  static auto &counts = *new std::map<std::string, int64_t, std::less<>>;
-  int64_t number = 0;
-  {
-    std::lock_guard lock(mutex);
-    number = counts[std::string(topic)]++;
-  }
-  auto keyOf = [&](int64_t rank) {
-    return fmt::format("texts/{}/{}/{}/", topic, rank, number);
-  };
-  check(all.client->set(keyOf(all.group.rank), own), topic);
-  // A barrier knows who is missing, and who has left and will not come.
-  meetAt(all, fmt::format("texts/{}/{}", topic, number), topic, timeoutSeconds,
-         topic);
-  std::vector<std::string> texts;
-  texts.reserve(size_t(all.group.size));
-  for (int64_t rank = 0; rank < all.group.size; ++rank)
-    texts.push_back(check(
-        all.client->get(keyOf(rank), inMilliseconds(timeoutSeconds)), topic));
-  // Everybody is here, so everybody has read what was said before.
-  if (number > 0)
-    check(all.client->erase(fmt::format("texts/{}/{}/{}/", topic,
-                                        all.group.rank, number - 1)),
-          topic);
-  return texts;
-}
-
-namespace {
-/// The tag of what the API sends next: those of runs do not have bit 63.
-uint64_t nextTag(const Processes &all, std::string_view name) {
-  return uint64_t(1) << 63 | all.communicator->calls().next(sharedCall(name));
-}
-
-/// What process 0 has.
-Status broadcastBytes(const Processes &all, std::span<char> bytes,
-                      std::string_view name) {
-  std::vector<Communicator::Outgoing> outgoing;
-  std::vector<Communicator::Incoming> incoming;
-  if (all.group.rank == 0)
-    for (int rank = 1; rank < int(all.group.size); ++rank)
-      outgoing.push_back({rank, bytes});
-  else
-    incoming.push_back({0, bytes});
-  if (Status came = all.communicator->wait(
-          all.communicator->exchange(nextTag(all, name), outgoing, incoming));
-      !came)
-    return came.error();
-  return Success();
-}
-} // namespace
-
-Result<std::vector<HostBytes>>
-exchangedBytes(const Processes &all, std::span<const char> own, uint64_t call) {
-  std::vector<int> group(size_t(all.group.size));
-  std::iota(group.begin(), group.end(), 0);
-  HostBytes gathered(own.size() * group.size());
-  if (Status came = all.communicator->wait(all.communicator->allGather(
-          group, uint64_t(1) << 63 | call, own, gathered));
-      !came)
-    return came.error();
-  std::vector<HostBytes> said;
-  said.reserve(group.size());
-  for (size_t rank = 0; rank < group.size(); ++rank) {
-    const char *from = gathered.data() + rank * own.size();
-    said.emplace_back(from, from + own.size());
-  }
-  return said;
-}
-
-std::vector<std::vector<int64_t>> gatherNumbers(const std::vector<int64_t> &own,
-                                                std::string_view op) {
-  const Processes &all = processes(op);
-  if (!all.communicator)
-    return {own};
-  const auto *bytes = reinterpret_cast<const char *>(own.data());
-  std::vector<std::vector<int64_t>> numbers;
-  for (const HostBytes &said :
-       check(exchangedBytes(all, {bytes, own.size() * sizeof(int64_t)},
-                            all.communicator->calls().next(sharedCall(op))),
-             op)) {
-    numbers.emplace_back(own.size());
-    std::memcpy(numbers.back().data(), said.data(), said.size());
-  }
-  return numbers;
-}
-
-Tensor ofFirstProcess(const Tensor &own) {
-  constexpr std::string_view op = "initial value";
-  const Processes &all = processes(op);
-  if (!all.communicator)
-    return own;
-  const HostBytes bytes = bytesOf(own, op);
-  StableHash hash;
-  for (int64_t number : own.shape())
-    hash.add(uint64_t(number));
-  hash.add(uint64_t(own.dtype()));
-  // Sizes first: what is sent must be as large as what is awaited.
-  const auto shapes =
-      gatherNumbers({int64_t(hash.value()), int64_t(bytes.size())}, op);
-  for (size_t rank = 1; rank < shapes.size(); ++rank)
-    if (shapes[rank] != shapes.front())
-      fail(op,
-           fmt::format("expected the same type and shape in all processes, "
-                       "got another one in {} than in rank 0; here it is {}",
-                       all.rankText(int64_t(rank)), typeText(own)));
-  HostBytes first = bytes;
-  check(broadcastBytes(all, first, op), op);
-  return hostTensorOf(own.dtype(), own.shape(), first);
-}
-
-Tensor madeWhollyHere(const Tensor &tensor) {
-  const Layout &layout = arrayOf(tensor, "relayout").type().layout;
-  // One process may have all of what others have a part of: all decide alike.
-  return !spansProcesses(layout.mesh()) || layout.is_fully_replicated()
-             ? tensor
-             : relayout(tensor, Layout::replicated(layout.mesh(),
-                                                   unsigned(tensor.rank())));
-}
-
-void setTransferTimeout(double seconds) {
-  const Processes &all = processes("timeout");
-  if (all.communicator)
-    all.communicator->setTimeout(inMilliseconds(seconds));
-}
-
-void waitForAll(std::string_view topic, double timeoutSeconds) {
-  const Processes &all = processes(topic);
-  if (all.client)
-    meetAt(all, std::string(topic), topic, timeoutSeconds, topic);
-}
-
-} // namespace detail
-
 void initialize(const InitializeOptions &options) {
-  initializeWith(check(processGroup(overlaid(options)), "initialize"), options);
+  joinGroup(check(processGroup(overlaid(options)), "initialize"), options);
 }
 
 void initialize(const ClusterResolver &resolver,
                 const InitializeOptions &options) {
-  initializeWith(check(processGroup(resolver), "initialize"), options);
+  joinGroup(check(processGroup(resolver), "initialize"), options);
 }
 
 void shutdown() {
-  constexpr std::string_view op = "shutdown";
-  Membership &own = membership();
-  std::lock_guard lock(own.mutex);
-  const Processes *now = own.current;
-  if (own.stage != Stage::Joined || own.byItself)
-    fail(op,
-         fmt::format("this process {}: call initialize first",
-                     own.stage == Stage::Left ? "has left the others already"
-                                              : "has not joined others"));
-  own.stage = Stage::Left;
-  if (now->client)
-    check(comparedAtEnd(
-              check(now->endOrderly(inMilliseconds(60), ownUncompared()), op),
-              *now),
-          op);
+  leaveGroup();
 }
 
 int64_t client_id() {
@@ -583,5 +143,42 @@ void barrier(const Mesh &mesh, const std::string &name,
   meetAt(all, "barrier/" + name, fmt::format("barrier '{}'", name),
          timeout_seconds, op);
 }
+
+namespace detail {
+
+Tensor ofFirstProcess(const Tensor &own) {
+  constexpr std::string_view op = "initial value";
+  const Processes &all = processes(op);
+  if (!all.communicator)
+    return own;
+  const HostBytes bytes = bytesOf(own, op);
+  StableHash hash;
+  for (int64_t number : own.shape())
+    hash.add(uint64_t(number));
+  hash.add(uint64_t(own.dtype()));
+  // Sizes first: what is sent must be as large as what is awaited.
+  const auto shapes =
+      gatherNumbers({int64_t(hash.value()), int64_t(bytes.size())}, op);
+  for (size_t rank = 1; rank < shapes.size(); ++rank)
+    if (shapes[rank] != shapes.front())
+      fail(op,
+           fmt::format("expected the same type and shape in all processes, "
+                       "got another one in {} than in rank 0; here it is {}",
+                       all.rankText(int64_t(rank)), typeText(own)));
+  HostBytes first = bytes;
+  check(broadcastOfFirst(all, first, op), op);
+  return hostTensorOf(own.dtype(), own.shape(), first);
+}
+
+Tensor madeWhollyHere(const Tensor &tensor) {
+  const Layout &layout = arrayOf(tensor, "relayout").type().layout;
+  // One process may have all of what others have a part of: all decide alike.
+  return !spansProcesses(layout.mesh()) || layout.is_fully_replicated()
+             ? tensor
+             : relayout(tensor, Layout::replicated(layout.mesh(),
+                                                   unsigned(tensor.rank())));
+}
+
+} // namespace detail
 
 } // namespace meshloom

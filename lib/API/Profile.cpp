@@ -2,7 +2,7 @@
 // Scopes over the runtime's profiler.
 #include "meshloom/API/Profile.h"
 
-#include "Node.h"
+#include "meshloom/Engine/Nodes.h"
 
 #include "meshloom/Runtime/Profiler.h"
 #include "meshloom/Support/File.h"

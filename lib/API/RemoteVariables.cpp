@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading and assigning variables that another process holds, see
 // RemoteVariables.h.
-#include "RemoteTrace.h"
-#include "Running.h"
-#include "Tape.h"
-#include "TracedFunction.h"
+#include "meshloom/Engine/RemoteTrace.h"
+#include "meshloom/Engine/Running.h"
+#include "meshloom/Engine/Tape.h"
+#include "meshloom/Engine/TracedFunction.h"
 
 #include "meshloom/API/Create.h"
 #include "meshloom/API/HostTensor.h"

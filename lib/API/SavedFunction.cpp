@@ -2,9 +2,9 @@
 // Loading and running .mlprog files; see SavedFunction.h.
 #include "meshloom/API/SavedFunction.h"
 
-#include "Engine.h"
-#include "ExecutableInfo.h"
-#include "Node.h"
+#include "meshloom/Engine/ExecutableInfo.h"
+#include "meshloom/Engine/Execution.h"
+#include "meshloom/Engine/Nodes.h"
 
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/NameScope.h"

@@ -2,7 +2,7 @@
 // What single devices hold of a tensor, see Shards.h.
 #include "meshloom/API/Shards.h"
 
-#include "Node.h"
+#include "meshloom/Engine/Nodes.h"
 
 namespace meshloom::detail {
 

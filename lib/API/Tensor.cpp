@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tensor's accessors, and reading values.
 #include "meshloom/API/Tensor.h"
-#include "Trace.h"
+#include "meshloom/Engine/Trace.h"
 
 #include "meshloom/API/NameScope.h"
 

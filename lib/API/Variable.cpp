@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // DVariable: reading and assigning, in traces and at once.
 #include "meshloom/API/Variable.h"
-#include "DeviceSets.h"
-#include "Operands.h"
-#include "Tape.h"
+#include "Ops/Operands.h"
 #include "meshloom/API/Autocast.h"
+#include "meshloom/Engine/DeviceSets.h"
+#include "meshloom/Engine/Tape.h"
 
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/IndexOps.h"
@@ -124,21 +124,6 @@ VariableCreatorScope::~VariableCreatorScope() {
   std::erase_if(threadState().creators, [&](const auto &held) {
     return held.expired() || held.lock() == creator;
   });
-}
-
-Array detail::valueOf(const VariableState &variable, std::string_view op) {
-  if (!variable.array)
-    fail(op, fmt::format("variable '{}' has lost its value: {}", variable.name,
-                         variable.lost));
-  return variable.home
-             ? check(movedTo(variable.array, variable.type.layout), op)
-             : variable.array;
-}
-
-Array detail::stored(const VariableState &variable, Array value,
-                     std::string_view op) {
-  return variable.home ? check(movedTo(std::move(value), *variable.home), op)
-                       : value;
 }
 
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Contexts that are shared: by functions while there are any, by ops up to a
 // number of them.
-#include "../../lib/API/Contexts.h"
+#include "meshloom/Engine/Contexts.h"
 #include "Testing.h"
 
 #include "mlir/IR/MLIRContext.h"

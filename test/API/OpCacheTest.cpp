@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The cache of compiled ops: what it finds, what it forgets, who compiles.
-#include "../../lib/API/OpCache.h"
+#include "meshloom/Engine/OpCache.h"
 #include "Testing.h"
 
 #include <atomic>

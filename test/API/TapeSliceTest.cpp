@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which of a tape's records a gradient is made of, how their values are
 // numbered, and the program that is built of them.
-#include "../../lib/API/Contexts.h"
-#include "../../lib/API/GradientProgram.h"
+#include "../../lib/Engine/GradientProgram.h"
 #include "Testing.h"
+#include "meshloom/Engine/Contexts.h"
 
 namespace meshloom {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How a function says that its values are on several sets of devices.
 // Discardable attributes of its ops, which are gone when the function has been
-// cut into a program for each set (lib/API/DeviceCut.h): no pass after that
+// cut into a program for each set (lib/Engine/DeviceCut.h): no pass after that
 // sees more than one.
 //
 // A set of devices has a number, which is the same all over the process.
@@ -27,7 +27,7 @@ inline constexpr llvm::StringLiteral sourceAttr = "dtensor.source";
 inline constexpr llvm::StringLiteral transferAttr = "dtensor.transfer";
 inline constexpr llvm::StringLiteral transferBackAttr = "dtensor.transfer_back";
 /// Of an op: the part of the function that it runs in. Ops of different parts
-/// are in different programs; see lib/API/DeviceCut.h.
+/// are in different programs; see lib/Engine/DeviceCut.h.
 inline constexpr llvm::StringLiteral partAttr = "dtensor.part";
 
 /// Takes the attributes above from `op` and all inside it.

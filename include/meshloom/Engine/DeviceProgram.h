@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// DeviceProgram: what a trace is compiled to. Mostly one executable; where the
+// values of the trace are on several sets of devices, one for each part of it
+// (see DeviceCut.h), which are launched one after the other. Launches do not
+// wait for each other: an executable begins when what it takes is there, so
+// parts on different devices run at the same time. What moves between devices
+// that share memory is not copied.
+#pragma once
+
+#include "meshloom/Engine/Nodes.h"
+#include "meshloom/Engine/Settings.h"
+
+#include "meshloom/Support/LLVM.h"
+
+#include <atomic>
+#include <functional>
+#include <map>
+
+namespace meshloom::detail {
+
+class Trace;
+
+class DeviceProgram {
+public:
+  /// One executable, and what it runs.
+  struct Part {
+    std::shared_ptr<Executable> executable;
+    /// The user's, of the values that it takes and gives.
+    std::vector<Mesh> meshes;
+    /// Its function, where that is not the whole trace.
+    OwningOpRef<ModuleOp> module;
+    std::vector<size_t> operands, results; ///< numbers of values
+  };
+
+  DeviceProgram() = default;
+  /// Of a trace that has ended.
+  static std::shared_ptr<const DeviceProgram>
+  compile(Trace &trace, const Settings &settings, std::string_view name);
+
+  /// Whether a part of it calls the user's functions, which may fail.
+  bool callsUser() const;
+  /// Runs it: takes and gives arrays on the user's meshes. Those that are moved
+  /// in may be updated in place. An Error where memory does not suffice.
+  /// `accepted`: see Executable::execute. What only the values between its
+  /// parts decide is not known by then.
+  Result<std::vector<Array>>
+  execute(std::vector<Array> arguments,
+          const std::function<void()> &accepted = {}) const;
+
+  const std::vector<Part> &parts() const { return pieces; }
+  bool isWhole() const { return pieces.size() == 1 && !pieces[0].module; }
+  /// Of arguments and results, as the compiler decided, on the user's meshes.
+  const std::vector<ArrayType> &argumentTypes() const { return takes; }
+  const std::vector<ArrayType> &resultTypes() const { return gives; }
+  /// Per result: the argument whose variable it is the new value of, or -1.
+  const std::vector<int64_t> &aliases() const { return aliased; }
+  double compileSeconds() const { return seconds; }
+  /// How often it has run, where it is not whole.
+  int64_t executions() const { return runs; }
+
+  /// Of one executable, whose values are on `meshes`.
+  DeviceProgram(std::shared_ptr<Executable> executable,
+                std::vector<Mesh> meshes, double compileSeconds);
+
+private:
+  /// A value that comes from other devices, in this layout.
+  struct Move {
+    size_t source;
+    Layout layout;
+  };
+  class Run;
+  /// Whether the parts that take nothing but arguments would refuse them.
+  Status mayExecuteParts(const std::vector<Array> &arguments) const;
+  void compileParts(Trace &trace, const Settings &settings,
+                    std::string_view name);
+
+  std::shared_ptr<MLIRContext> context; ///< outlives the modules
+  std::vector<Part> pieces;
+  std::map<size_t, Move> moves; ///< by the number of the value they make
+  std::vector<size_t> results;  ///< numbers of values
+  std::vector<size_t> uses;     ///< of each value
+  std::vector<ArrayType> takes, gives;
+  std::vector<int64_t> aliased;
+  double seconds = 0;
+  mutable std::atomic<int64_t> runs = 0;
+};
+
+/// The same value in `layout`, on its devices.
+Result<Array> movedTo(Array array, const Layout &layout);
+
+} // namespace meshloom::detail

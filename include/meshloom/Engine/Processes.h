@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The processes that run this program, as the API's sources see them.
+#pragma once
+
+#include "meshloom/API/Processes.h"
+#include "meshloom/Processes/Join.h"
+#include "meshloom/Runtime/Client.h"
+
+namespace meshloom::detail {
+
+/// This process among the others.
+struct Processes : JoinedProcesses {
+  /// Virtual CPUs of each process where a mesh does not say.
+  int64_t devicesEach = 1;
+  /// See InitializeOptions::compare_values_every.
+  int64_t comparesEvery = 0;
+
+  /// "rank 2 (host b)".
+  std::string rankText(int64_t rank) const;
+};
+
+/// Those that this process has joined; joins where the environment says that
+/// mesh-launch (or who sets DTENSOR_NUM_CLIENTS) started it and it has not.
+/// `op` asks.
+const Processes &processes(std::string_view op);
+
+/// Joins `group`. Throws where this process has joined others already.
+void joinGroup(ProcessGroup group, const InitializeOptions &options);
+/// Leaves the processes that `joinGroup` has joined, when all are done.
+void leaveGroup();
+
+/// Waits for all processes at the barrier `name`, which is one of the calls of
+/// all; where a process does not come, it is none. `callName`: what messages
+/// call it.
+void meetAt(const Processes &all, const std::string &name,
+            std::string_view callName, double timeoutSeconds,
+            std::string_view op);
+
+/// Whether a failure has ended what this process and others do together.
+bool hasRunFailed();
+
+/// Replaces `bytes` by those of process 0, which has as many. `name`: what
+/// messages call it.
+Status broadcastOfFirst(const Processes &all, std::span<char> bytes,
+                        std::string_view name);
+
+/// Sends `own` to every other process and takes the bytes that they send, as
+/// many from each, by their order. `call`: its number in the order of calls.
+Result<std::vector<HostBytes>>
+exchangedBytes(const Processes &all, std::span<const char> own, uint64_t call);
+
+/// The processes that a mesh spans, as its platform sees them; null where the
+/// mesh is in this process alone. Throws where it is not joined with them.
+std::shared_ptr<PlatformProcesses> processesOf(const Mesh &mesh);
+
+struct ValueOrigin;
+
+/// What the processes of a program's mesh have to do about a run of it.
+struct Agreement {
+  /// The program calls the host for what processes do together, so that it must
+  /// be over before they do anything else together.
+  bool waits = false;
+  /// Of the results; see SharedValues.h.
+  std::vector<std::shared_ptr<ValueOrigin>> origins;
+};
+/// What messages say of a program: what the user calls it, and in what programs
+/// of the same steps may differ, line by line.
+void describeProgram(const std::shared_ptr<Executable> &program,
+                     std::string name, std::vector<std::string> details);
+
+/// Fails where processes that exchange messages in a run of the program cannot,
+/// or run different programs.
+Status mayAgreeOn(const std::shared_ptr<Executable> &program);
+/// Called before every run. Where processes exchange messages in it, fails
+/// where they run different programs, saying what differs, and begins to
+/// compare the arguments that they are assumed to share. A run without messages
+/// is this process's alone.
+Result<Agreement> agreeOn(const std::shared_ptr<Executable> &program,
+                          std::span<const Array> arguments);
+
+} // namespace meshloom::detail

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The state of a thread: its traces, tapes, default meshes and scopes.
+#pragma once
+
+#include "meshloom/API/VariableCreation.h"
+
+#include <source_location>
+
+namespace meshloom::detail {
+
+class Trace;
+class TapeState;
+
+/// What the current thread is inside of, innermost last.
+struct ThreadState {
+  /// A null trace: inside init_scope.
+  std::vector<std::shared_ptr<Trace>> traces;
+  // Weak: another thread may end a tape, or the scope of a mesh.
+  std::vector<std::weak_ptr<TapeState>> tapes;
+  std::vector<std::weak_ptr<const Mesh>> meshes;
+  /// The creators of variables; while one of them creates a variable, only
+  /// those around it.
+  std::vector<std::weak_ptr<const VariableCreator>> creators;
+  /// See CallSite.
+  std::optional<std::source_location> callSite;
+  /// See CallName.
+  std::optional<std::string_view> callName;
+  /// See UserLine.
+  std::optional<std::source_location> userLine;
+  /// The parts of the model, with the names of the parts around them:
+  /// "encoder/block_3".
+  std::vector<std::string> scopes;
+  /// Whether the thread is in a CheckNumericsScope.
+  bool checksNumerics = false;
+
+  const std::shared_ptr<Trace> &trace() const;
+};
+ThreadState &threadState();
+
+/// The innermost default mesh of this thread; none where it is the host's.
+std::optional<Mesh> defaultMesh();
+
+} // namespace meshloom::detail

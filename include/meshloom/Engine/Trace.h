@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Trace: a function being built from the ops that its body runs, and the hidden
+// arguments (captured tensors, variables) found on the way.
+#pragma once
+
+#include "meshloom/Engine/Nodes.h"
+
+#include "meshloom/Support/LLVM.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <atomic>
+
+namespace meshloom::detail {
+
+/// Where an argument of the traced function comes from.
+struct TraceArgument {
+  enum class Kind : uint8_t { Explicit, Captured, Variable } kind;
+  /// Explicit: its type (layout) at the time of the call; Captured: the value.
+  Tensor tensor;
+  std::shared_ptr<VariableState> variable;
+  bool assigned = false;
+  std::string name = "";
+};
+
+/// How long values are that tiled all_gathers join, in the order that a body
+/// makes them: where places have other numbers of rows, the extents of others
+/// are known when their bodies have been traced.
+struct JoinedExtents {
+  /// For each join the extents of all places, where those are known.
+  std::vector<std::vector<int64_t>> known = {};
+  /// Of the body being traced: its own extent at each join, and those that the
+  /// join was made with (none: the same everywhere).
+  std::vector<int64_t> own = {};
+  std::vector<std::vector<int64_t>> used = {};
+};
+
+/// An axis that a function is mapped over (ShardMap.h), in the body of which
+/// this is.
+struct MappedAxis {
+  std::string name;
+  int64_t size = 1;
+  /// Numbers of rows by place, where they differ: one list for each argument of
+  /// which that is so.
+  std::vector<std::vector<int64_t>> rows = {};
+  /// One of the places that the body is traced for.
+  int64_t place = 0;
+  /// Of bodies that are traced for several.
+  std::shared_ptr<JoinedExtents> joints = nullptr;
+};
+
+/// The module of a trace that has ended. Nobody changes it, so that threads may
+/// read and clone it at the same time.
+struct TracedModule {
+  std::shared_ptr<MLIRContext> context; ///< outlives the module
+  OwningOpRef<ModuleOp> module;
+  /// What the module's attributes are the numbers of.
+  std::vector<std::shared_ptr<const void>> kept;
+};
+
+class Trace : public std::enable_shared_from_this<Trace> {
+public:
+  /// Builds in `context`, as others do at the same time.
+  Trace(std::string name, std::shared_ptr<MLIRContext> context);
+  ~Trace();
+
+  /// Whether its module is to be found again by its text: what may differ from
+  /// one trace to the next, such as seeds, is then captured.
+  bool reusable = false;
+  /// Innermost last.
+  std::vector<MappedAxis> mapped;
+
+  /// What is traced from now on has the same bits everywhere.
+  void beDeterministic();
+  const std::string &name() const { return title; }
+  /// Any thread may ask.
+  bool active() const { return !ended; }
+
+  OpBuilder &builder() { return build; }
+  /// The op added last, or null.
+  Operation *lastOp() const;
+  Location location(const std::source_location &where) const;
+
+  /// A new explicit argument standing for `tensor`. Without a name: arg0, ...
+  Tensor addArgument(const Tensor &tensor, std::string name = "");
+  /// The value of `tensor` in this trace; what is not of it becomes a hidden
+  /// argument.
+  Value valueOf(const Tensor &tensor, std::string_view op,
+                const std::source_location *where);
+  /// The argument of a variable.
+  Value argumentOf(const std::shared_ptr<VariableState> &variable);
+  Tensor read(const std::shared_ptr<VariableState> &variable,
+              const std::source_location &where);
+  void assign(const std::shared_ptr<VariableState> &variable,
+              const Tensor &value, const std::source_location &where);
+  Tensor wrapValue(Value value);
+  /// Takes a loop or branch whose body threw out of the function. It is kept,
+  /// so that using a tensor of its body stays an error that says so.
+  void discard(Operation *op);
+  /// A layout or a value is on `mesh`. Throws in a mapped function where that
+  /// is over other devices than the others.
+  void useMesh(const Mesh &mesh);
+  /// Throws where the trace is on several sets of devices: what is mapped is on
+  /// one.
+  void expectOneDeviceSet(std::string_view op,
+                          const std::source_location *where) const;
+  /// The set of devices (DeviceSets.h) that a value of the function's body is
+  /// on, or ANYWHERE.
+  int64_t deviceSetOf(Value value) const;
+  /// Says of `op` what is taken out again where the trace is on one set of
+  /// devices; see meshloom/Dialect/DTensor/DeviceSets.h.
+  void note(Operation *op, StringRef attribute, Attribute value);
+
+  /// Ends the trace: values are returned, arguments get their types. Throws if
+  /// a host variable is assigned on a mesh.
+  void finish(ArrayRef<Tensor> results,
+              const std::vector<std::optional<Layout>> &resultLayouts);
+  /// Ends it, if it has not ended, and frees what it holds but for its name.
+  void abandon();
+
+  const std::vector<TraceArgument> &arguments() const { return args; }
+  /// The set of devices that each is on, ANYWHERE for those of the host, which
+  /// come to where they are used.
+  std::vector<int64_t> argumentSets() const;
+  /// Whether its meshes are on several sets of devices.
+  bool isSpread() const;
+  /// Those of arguments and layouts, in the order in which they came; at least
+  /// one when the trace has ended.
+  const std::vector<Mesh> &meshes() const { return meshesUsed; }
+  /// Keeps `object` as long as the module, whose attributes tell of it.
+  void keep(std::shared_ptr<const void> object) {
+    kept.push_back(std::move(object));
+  }
+  ModuleOp moduleOp() { return *module; }
+  const std::shared_ptr<MLIRContext> &sharedContext() const { return context; }
+  /// Hands the module of an ended trace over.
+  std::shared_ptr<const TracedModule> takeModule();
+
+private:
+  std::string title;
+  std::shared_ptr<MLIRContext> context;
+  OwningOpRef<ModuleOp> module;
+  std::vector<std::shared_ptr<const void>> kept;
+  std::vector<OwningOpRef<Operation *>> discarded;
+  mlir::func::FuncOp function;
+  Block *block = nullptr;
+  OpBuilder build;
+  std::atomic<bool> ended = false;
+  bool hasNotes = false;
+  std::vector<Mesh> meshesUsed;
+  std::vector<TraceArgument> args;
+  llvm::DenseMap<const void *, unsigned>
+      known; ///< node or variable -> argument
+};
+
+/// Makes `trace` this thread's innermost one while it lives.
+class TraceScope {
+public:
+  explicit TraceScope(std::shared_ptr<Trace> trace) {
+    threadState().traces.push_back(std::move(trace));
+  }
+  ~TraceScope() { threadState().traces.pop_back(); }
+  TraceScope(const TraceScope &) = delete;
+};
+
+} // namespace meshloom::detail

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// TracedFunction: one signature of a `function`: its IR, its compiled program,
+// and where the program's arguments and results come from and go to.
+#pragma once
+
+#include "meshloom/Engine/DeviceProgram.h"
+#include "meshloom/Engine/OpCall.h"
+#include "meshloom/Engine/RemoteTrace.h"
+
+#include "meshloom/API/Function.h"
+
+namespace meshloom::detail {
+
+class TracedFunction {
+public:
+  /// Deletes one. Other threads do not do that any more while the process ends:
+  /// IR and library calls use what is then destroyed.
+  struct Deleter {
+    void operator()(const TracedFunction *function) const;
+  };
+
+  /// Takes over a finished trace and compiles it; a `reusable` one only where
+  /// no equal one has been compiled (see OpCache.h). What the trace returns
+  /// are `resultCount` results, then the operands of the updates.
+  TracedFunction(std::shared_ptr<Trace> trace, size_t resultCount,
+                 std::shared_ptr<const void> skeleton, double traceSeconds,
+                 std::vector<TracedUpdate> updates = {});
+
+  /// Runs it: explicit arguments in, explicit results out; variables are read
+  /// and updated. `captured` are this trace's own by default.
+  std::vector<Tensor> run(std::span<const Tensor> inputs) const;
+
+  const std::string name;
+  const int64_t id;
+  std::vector<TraceArgument> arguments;
+  size_t resultCount;
+  std::shared_ptr<const void> skeleton;
+  double traceSeconds;
+  Settings compiledFor;
+  /// Of arguments and layouts; what is on the host comes to the first.
+  std::vector<Mesh> meshes;
+  std::shared_ptr<const DeviceProgram> program;
+
+  /// The module as traced.
+  std::shared_ptr<const TracedModule> source;
+
+  /// Of variables that other processes hold, when the program has run.
+  std::vector<TracedUpdate> updates;
+
+private:
+  /// Whether the trace is on several sets of devices.
+  bool isSpread = false;
+  void record(std::span<const Tensor> inputs,
+              const std::vector<Tensor> &variableValues,
+              const std::vector<Tensor> &results) const;
+
+  /// Variables at hand in the order in which they are locked, with their
+  /// arguments.
+  std::vector<std::pair<VariableState *, size_t>> variables;
+  /// Those that other processes hold, and the arguments that they are.
+  std::map<const VariableStore *,
+           std::pair<std::vector<DVariable>, std::vector<size_t>>>
+      remote;
+  /// Per result of the program beyond the explicit ones: its variable's
+  /// argument.
+  std::vector<size_t> assigned;
+  /// It checks values while it runs, or calls the user's functions: variables
+  /// keep their old values until it has ended well, and no update is in place.
+  bool keepsOldValues = false;
+};
+
+/// Traces and compiles a body; see traceUpdate for `isUpdate`.
+std::shared_ptr<TracedFunction> traceFunction(const std::string &name,
+                                              std::span<const Tensor> inputs,
+                                              const TraceBody &body,
+                                              bool isUpdate);
+/// Empty results of a call that this thread's CallCapture keeps; none: it is to
+/// be run.
+std::optional<std::vector<Tensor>>
+captureCall(const std::shared_ptr<TracedFunction> &function,
+            std::span<const Tensor> inputs);
+
+/// Clones the function that was traced to where `emitter` is, in the same
+/// context; variables are values. Returns its explicit results.
+SmallVector<Value> inlineFunction(Emitter &emitter, const TracedModule &source,
+                                  ArrayRef<Value> operands);
+
+} // namespace meshloom::detail

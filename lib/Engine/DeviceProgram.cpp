@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Compiling and running what a trace became, see DeviceProgram.h.
+#include "meshloom/Engine/DeviceProgram.h"
+
+#include "DeviceCut.h"
+#include "meshloom/Engine/Execution.h"
+
+#include "meshloom/ControlFlow/Passes.h"
+#include "meshloom/Core/MeshUnification.h"
+#include "meshloom/Core/UserCalls.h"
+#include "meshloom/Dialect/DTensor/Notes.h"
+
+#include "mlir/Pass/PassManager.h"
+
+#include <fmt/format.h>
+
+namespace meshloom::detail {
+
+Result<Array> movedTo(Array array, const Layout &layout) {
+  const Layout &own = array.layout();
+  if (own == layout)
+    return array;
+  ArrayType type{array.dtype(), array.shape(), layout};
+  if (onSameDevices(own.mesh(), layout.mesh()) &&
+      haveSameShards(own, layout, array.shape()))
+    return std::move(array).as(std::move(type));
+  return std::move(array).movedTo(clientFor(layout.mesh()), type);
+}
+
+DeviceProgram::DeviceProgram(std::shared_ptr<Executable> executable,
+                             std::vector<Mesh> meshes, double compileSeconds)
+    : seconds(compileSeconds) {
+  const Signature &signature = executable->signature();
+  for (const Signature::Argument &argument : signature.arguments) {
+    takes.push_back(argument.type);
+    takes.back().layout = onMeshOf(meshes, argument.type.layout);
+  }
+  for (const Signature::Result &result : signature.results) {
+    gives.push_back(result.type);
+    gives.back().layout = onMeshOf(meshes, result.type.layout);
+    aliased.push_back(result.aliasedArgument);
+  }
+  pieces.push_back({std::move(executable), std::move(meshes), {}, {}, {}});
+}
+
+std::shared_ptr<const DeviceProgram>
+DeviceProgram::compile(Trace &trace, const Settings &settings,
+                       std::string_view name) {
+  if (!trace.isSpread()) {
+    Loaded loaded = compileAndLoad(trace.moduleOp(), trace.meshes().front(),
+                                   settings, name);
+    return std::make_shared<DeviceProgram>(
+        std::move(loaded.executable), trace.meshes(), loaded.compileSeconds);
+  }
+  auto program = std::make_shared<DeviceProgram>();
+  program->compileParts(trace, settings, name);
+  return program;
+}
+
+void DeviceProgram::compileParts(Trace &trace, const Settings &settings,
+                                 std::string_view name) {
+  context = trace.sharedContext();
+  OwningOpRef<ModuleOp> module = trace.moduleOp().clone();
+  mlir::PassManager passes(module->getContext());
+  passes.addNestedPass<mlir::func::FuncOp>(createLiftVariables());
+  if (failed(passes.run(*module)))
+    fail(name, "the variables of the function could not be made values");
+
+  auto function = *module->getOps<mlir::func::FuncOp>().begin();
+  const std::vector<int64_t> sets = trace.argumentSets();
+  std::vector<int64_t> resultSets(function.getNumResults(), ANYWHERE);
+  aliased.assign(resultSets.size(), -1);
+  for (size_t i = 0; i < sets.size(); ++i)
+    if (auto result = function.getArgAttrOfType<IntegerAttr>(
+            unsigned(i), dtensor::aliasAttr)) {
+      aliased[size_t(result.getInt())] = int64_t(i);
+      resultSets[size_t(result.getInt())] = sets[i];
+    }
+  DeviceCut cut(*module, sets, resultSets, trace.meshes());
+
+  auto meshesOn = [&](int64_t set) {
+    std::vector<Mesh> own;
+    llvm::copy_if(trace.meshes(), std::back_inserter(own),
+                  [&](const Mesh &mesh) { return deviceSetOf(mesh) == set; });
+    if (own.empty())
+      own.push_back(meshOfDeviceSet(set));
+    return own;
+  };
+  // Of a value that has devices: its layout on them.
+  auto placedLayout = [&](size_t number) {
+    const std::vector<Mesh> own = meshesOn(cut.deviceSetOf(number));
+    const Layout layout = onMeshOf(own, cut.layoutOf(number));
+    return llvm::is_contained(own, layout.mesh())
+               ? layout
+               : layout.placed_on(own.front().assignment());
+  };
+
+  // Equal parts, as those of microbatches are, have one executable.
+  std::map<std::pair<int64_t, std::string>, std::shared_ptr<Executable>> known;
+  for (size_t p = 0; p < cut.partCount(); ++p) {
+    const int64_t set = cut.part(p).deviceSet;
+    Part part;
+    part.meshes = meshesOn(set);
+    const Mesh &mesh = part.meshes.front();
+    ModuleOp partModule = cut.build(p, mesh);
+    std::string text;
+    llvm::raw_string_ostream(text) << partModule;
+    std::shared_ptr<Executable> &executable = known[{set, std::move(text)}];
+    if (!executable) {
+      Loaded loaded = compileAndLoad(partModule, mesh, settings, name);
+      seconds += loaded.compileSeconds;
+      executable = std::move(loaded.executable);
+    }
+    part.executable = executable;
+    const DevicePart &source = cut.part(p);
+    part.operands.assign(source.operands.begin(), source.operands.end());
+    part.results.assign(source.results.begin(), source.results.end());
+    for (size_t r = 0; r < part.results.size(); ++r)
+      cut.setLayout(
+          part.results[r],
+          onMeshOf(part.meshes,
+                   part.executable->signature().results[r].type.layout));
+    part.module = cut.takeModule(p);
+    pieces.push_back(std::move(part));
+  }
+
+  uses.resize(cut.valueCount());
+  results.assign(cut.results().begin(), cut.results().end());
+  for (const Part &part : pieces)
+    for (size_t number : part.operands)
+      ++uses[number];
+  for (size_t number : results)
+    ++uses[number];
+  for (size_t number = cut.valueCount(); number-- > 0;)
+    if (const DeviceMove *move = cut.moveOf(number); move && uses[number]) {
+      moves.emplace(number, Move{move->source, placedLayout(number)});
+      ++uses[move->source];
+    }
+
+  auto typeOf = [&](size_t number, Layout layout) {
+    RankedTensorType type = cut.typeOf(number);
+    return ArrayType{*dtensor::dtypeOf(type.getElementType()),
+                     Shape(type.getShape().begin(), type.getShape().end()),
+                     std::move(layout)};
+  };
+  for (size_t i = 0; i < sets.size(); ++i)
+    takes.push_back(
+        typeOf(i, sets[i] == ANYWHERE
+                      ? Layout::replicated(hostMesh(),
+                                           unsigned(cut.typeOf(i).getRank()))
+                      : placedLayout(i)));
+  for (size_t r = 0; r < results.size(); ++r) {
+    const size_t number = results[r];
+    gives.push_back(aliased[r] >= 0 ? takes[size_t(aliased[r])]
+                    : number < takes.size()
+                        ? takes[number]
+                        : typeOf(number, placedLayout(number)));
+  }
+}
+
+/// The values of one run.
+class DeviceProgram::Run {
+public:
+  Run(const DeviceProgram &program, std::vector<Array> arguments)
+      : program(program), values(std::move(arguments)), left(program.uses) {
+    values.resize(left.size());
+  }
+
+  /// The value, which is given up at its last use.
+  Result<Array> take(size_t number) {
+    if (auto move = program.moves.find(number);
+        move != program.moves.end() && !values[number]) {
+      Result<Array> source = take(move->second.source);
+      if (!source)
+        return source;
+      Result<Array> moved = movedTo(std::move(*source), move->second.layout);
+      if (!moved)
+        return moved;
+      values[number] = std::move(*moved);
+    }
+    if (--left[number])
+      return values[number];
+    return std::move(values[number]);
+  }
+  void set(size_t number, Array value) {
+    if (left[number])
+      values[number] = std::move(value);
+  }
+
+private:
+  const DeviceProgram &program;
+  std::vector<Array> values;
+  std::vector<size_t> left; ///< uses that are to come
+};
+
+Status
+DeviceProgram::mayExecuteParts(const std::vector<Array> &arguments) const {
+  for (const Part &part : pieces) {
+    if (!llvm::all_of(part.operands, [&](size_t number) {
+          return number < arguments.size() && !moves.contains(number);
+        }))
+      continue;
+    std::vector<Array> operands;
+    operands.reserve(part.operands.size());
+    for (size_t number : part.operands)
+      operands.push_back(arguments[number]);
+    if (Status ok = detail::mayExecute(part.executable, part.meshes, operands);
+        !ok)
+      return ok;
+  }
+  return Success();
+}
+
+bool DeviceProgram::callsUser() const {
+  return llvm::any_of(pieces, [](const Part &part) {
+    const Compiled &compiled = part.executable->compiled();
+    return compiled.coded() && callsUserFunctions(compiled.program());
+  });
+}
+
+Result<std::vector<Array>>
+DeviceProgram::execute(std::vector<Array> arguments,
+                       const std::function<void()> &accepted) const {
+  if (isWhole())
+    return detail::execute(pieces[0].executable, pieces[0].meshes,
+                           std::move(arguments), accepted);
+  if (accepted) {
+    if (Status ok = mayExecuteParts(arguments); !ok)
+      return ok.error();
+    accepted();
+  }
+  ++runs;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (!uses[i])
+      arguments[i] = Array();
+  Run run(*this, std::move(arguments));
+  for (const Part &part : pieces) {
+    std::vector<Array> operands;
+    operands.reserve(part.operands.size());
+    for (size_t number : part.operands) {
+      Result<Array> operand = run.take(number);
+      if (!operand)
+        return operand.error();
+      operands.push_back(std::move(*operand));
+    }
+    Result<std::vector<Array>> made =
+        detail::execute(part.executable, part.meshes, std::move(operands));
+    if (!made)
+      return made.error();
+    for (size_t r = 0; r < part.results.size(); ++r)
+      run.set(part.results[r], std::move((*made)[r]));
+  }
+  std::vector<Array> given;
+  given.reserve(results.size());
+  for (size_t r = 0; r < results.size(); ++r) {
+    Result<Array> result = run.take(results[r]);
+    if (!result)
+      return result.error();
+    Result<Array> placed = movedTo(std::move(*result), gives[r].layout);
+    if (!placed)
+      return placed.error();
+    given.push_back(std::move(*placed));
+  }
+  return given;
+}
+
+} // namespace meshloom::detail

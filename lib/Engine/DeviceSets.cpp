@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Numbers of sets of devices, and where ops run, see DeviceSets.h.
+#include "meshloom/Engine/DeviceSets.h"
+
+#include "meshloom/ControlFlow/ControlFlow.h"
+#include "meshloom/ControlFlow/SourceLocation.h"
+#include "meshloom/Dialect/DTensor/DeviceSets.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include <fmt/format.h>
+
+#include <deque>
+
+namespace meshloom::detail {
+
+namespace {
+/// Never destroyed, like all that a thread may use while the process ends.
+struct KnownSets {
+  std::mutex mutex;
+  std::deque<Mesh> meshes; ///< one of each set
+};
+KnownSets &knownSets() {
+  static KnownSets &sets = *new KnownSets;
+  return sets;
+}
+
+bool isOneDevice(int64_t set) {
+  return meshOfDeviceSet(set).is_single_device();
+}
+/// Whether a value has no dims, or repeats one that has none.
+bool isScalar(Value value) {
+  if (auto repeated = value.getDefiningOp<dtensor::BroadcastInDimOp>())
+    value = repeated.getOperand();
+  return dtensor::globalShape(value.getType()).empty();
+}
+} // namespace
+
+bool isHostSet(int64_t set) {
+  static const int64_t host = deviceSetOf(hostMesh());
+  return set == host;
+}
+
+int64_t deviceSetOf(const Mesh &mesh) {
+  KnownSets &sets = knownSets();
+  std::lock_guard lock(sets.mutex);
+  for (size_t set = 0; set < sets.meshes.size(); ++set)
+    if (onSameDevices(sets.meshes[set], mesh))
+      return int64_t(set);
+  sets.meshes.push_back(mesh);
+  return int64_t(sets.meshes.size()) - 1;
+}
+
+const Mesh &meshOfDeviceSet(int64_t set, ArrayRef<Mesh> meshes) {
+  for (const Mesh &mesh : meshes)
+    if (deviceSetOf(mesh) == set)
+      return mesh;
+  KnownSets &sets = knownSets();
+  std::lock_guard lock(sets.mutex);
+  return sets.meshes[size_t(set)];
+}
+
+std::string deviceSetText(int64_t set, ArrayRef<Mesh> meshes) {
+  return devicesText(meshOfDeviceSet(set, meshes));
+}
+
+int64_t deviceSetOfScope() {
+  const auto &meshes = threadState().meshes;
+  for (auto held = meshes.rbegin(); held != meshes.rend(); ++held)
+    if (std::shared_ptr<const Mesh> mesh = held->lock())
+      return mesh->is_single_device() ? deviceSetOf(*mesh) : ANYWHERE;
+  return ANYWHERE;
+}
+
+void UsedSets::add(int64_t set, bool isScalar) {
+  SmallVector<int64_t> &sets = isScalar ? ofScalars : ofTensors;
+  if (set != ANYWHERE && !llvm::is_contained(sets, set))
+    sets.push_back(set);
+}
+
+std::optional<int64_t> commonDeviceSet(const UsedSets &used, int64_t scope) {
+  const SmallVector<int64_t> &sets =
+      used.ofTensors.empty() ? used.ofScalars : used.ofTensors;
+  if (sets.empty())
+    return isHostSet(scope) ? ANYWHERE : scope;
+  if (llvm::all_of(used.ofTensors, isOneDevice) &&
+      llvm::all_of(used.ofScalars, isOneDevice))
+    return scope == ANYWHERE ? sets.front() : scope;
+  int64_t common = ANYWHERE;
+  for (int64_t set : sets) {
+    if (isHostSet(set))
+      continue;
+    if (common == ANYWHERE)
+      common = set;
+    else if (common != set && !used.ofTensors.empty())
+      return std::nullopt;
+  }
+  return common == ANYWHERE ? sets.front() : common;
+}
+
+bool comesAlong(int64_t set, bool isScalar, int64_t wanted) {
+  UsedSets used;
+  used.add(wanted, false);
+  used.add(set, isScalar);
+  return commonDeviceSet(used) == wanted;
+}
+
+DevicePlaces::DevicePlaces(Block &itsBlock, ArrayRef<int64_t> ofArguments,
+                           ArrayRef<Mesh> meshes)
+    : block(itsBlock), meshes(meshes), ofEffects(deviceSetOf(meshes.front())) {
+  for (auto [argument, set] :
+       llvm::zip_equal(block.getArguments(), ofArguments))
+    places[argument] = set;
+}
+
+int64_t DevicePlaces::of(Value value) const {
+  auto found = places.find(value);
+  return found == places.end() ? ANYWHERE : found->second;
+}
+int64_t DevicePlaces::of(Operation *op) const {
+  auto found = ops.find(op);
+  return found == ops.end() ? ANYWHERE : found->second;
+}
+
+static std::optional<int64_t> deviceNumberOf(Operation *op, StringRef name) {
+  auto number = op->getAttrOfType<IntegerAttr>(name);
+  return number ? std::optional(number.getInt()) : std::nullopt;
+}
+
+int64_t DevicePlaces::placeOf(Operation *op) const {
+  if (isa<dtensor::AssignVariableOp>(op)) // the value comes there
+    return of(op->getOperand(0));
+  UsedSets used;
+  for (Value value : usedValues(op))
+    used.add(of(value), isScalar(value));
+  const bool pins = isa<dtensor::RelayoutOp, dtensor::ConstraintOp>(op);
+  const std::optional<int64_t> said =
+      deviceNumberOf(op, dtensor::deviceSetAttr);
+  if (isa<dtensor::RelayoutOp>(op) && said)
+    return *said;
+  if (pins && said)
+    used.add(*said, false);
+  // What a loop or branch holds runs on one set.
+  if (isControl(op))
+    op->walk([&](Operation *inner) {
+      if (isa<dtensor::RelayoutOp, dtensor::ConstraintOp>(inner))
+        used.add(
+            deviceNumberOf(inner, dtensor::deviceSetAttr).value_or(ANYWHERE),
+            false);
+    });
+  if (auto common =
+          commonDeviceSet(used, pins ? ANYWHERE : said.value_or(ANYWHERE))) {
+    const bool runsOnce =
+        !isa<dtensor::ReadVariableOp>(op) && !mlir::isMemoryEffectFree(op);
+    return *common == ANYWHERE && runsOnce ? ofEffects : *common;
+  }
+  const SmallVector<int64_t> &sets = used.ofTensors;
+  std::string message = fmt::format(
+      "expected {} on the same devices, got {} and {}: bring one to the "
+      "other's devices with relayout or copy_to_mesh{}",
+      isControl(op) ? "all that the loop or branch uses" : "operands",
+      deviceSetText(sets[0], meshes), deviceSetText(sets[1], meshes),
+      isControl(op) ? ", before the loop or branch" : "");
+  if (auto position = sourcePosition(op->getLoc()))
+    message += fmt::format(" (at {})", *position);
+  fail(op->getName().stripDialect().str(), message);
+}
+
+void DevicePlaces::visit(Operation *last) {
+  for (Operation &op : block) {
+    if (!ops.contains(&op)) {
+      const int64_t set = placeOf(&op);
+      ops[&op] = set;
+      for (Value result : op.getResults())
+        places[result] = set;
+    }
+    if (&op == last)
+      return;
+  }
+}
+
+} // namespace meshloom::detail

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The line and the function that messages name, and throwing.
+#include "meshloom/Engine/Errors.h"
+#include "meshloom/Engine/Processes.h"
+#include "meshloom/Engine/ThreadState.h"
+
+#include "meshloom/API/NameScope.h"
+#include "meshloom/API/Tensor.h"
+
+#include <fmt/format.h>
+
+namespace meshloom::detail {
+
+CallSite::CallSite(const std::source_location &where)
+    : isOutermost(!threadState().callSite) {
+  if (isOutermost)
+    threadState().callSite = where;
+}
+CallSite::~CallSite() {
+  if (isOutermost)
+    threadState().callSite.reset();
+}
+
+CallName::CallName(std::string_view function)
+    : isOutermost(!threadState().callName) {
+  if (isOutermost)
+    threadState().callName = function;
+}
+CallName::~CallName() {
+  if (isOutermost)
+    threadState().callName.reset();
+}
+
+std::string_view callNameOr(std::string_view function) {
+  return threadState().callName.value_or(function);
+}
+
+/// Whether the line is in the sources of this library.
+static bool isOwn(const std::source_location &where) {
+  // This file is lib/Engine/Errors.cpp: what is before its folder are all.
+  static constexpr std::string_view here =
+      std::source_location::current().file_name();
+  static constexpr size_t end = here.rfind("Engine/");
+  return end != std::string_view::npos &&
+         std::string_view(where.file_name()).starts_with(here.substr(0, end));
+}
+
+UserLine::UserLine(const std::source_location &where)
+    : around(threadState().userLine) {
+  if (!isOwn(where))
+    threadState().userLine = where;
+}
+UserLine::~UserLine() {
+  threadState().userLine = around;
+}
+
+/// "train.cpp:41".
+static std::string placeText(const std::source_location &line) {
+  return fmt::format("{}:{}", line.file_name(), line.line());
+}
+
+void rethrowAt(const std::source_location &where) {
+  try {
+    throw;
+  } catch (const Error &error) {
+    const std::source_location line = callSiteOr(where);
+    // The text of an exception class of the user's is the user's.
+    if (!error.place().empty() || isOwn(line) || !error.isOfCodeClass())
+      throw;
+    error.atPlace(placeText(line)).raise();
+  }
+}
+
+std::source_location callSiteOr(const std::source_location &where) {
+  const ThreadState &state = threadState();
+  if (state.callSite)
+    return *state.callSite;
+  return state.userLine && isOwn(where) ? *state.userLine : where;
+}
+
+void fail(std::string_view op, const std::string &message,
+          const std::source_location *where) {
+  fail(op, Error(message), where);
+}
+
+void fail(std::string_view op, const Error &error,
+          const std::source_location *where) {
+  const std::string &message = error.message();
+  std::optional<std::source_location> line;
+  if (where)
+    line = callSiteOr(*where);
+  else if (threadState().callSite)
+    line = threadState().callSite;
+  else
+    line = threadState().userLine;
+  std::string text = message.starts_with('[')
+                         ? message
+                         : fmt::format("[{}] {}", callNameOr(op), message);
+  const std::vector<std::string> &scopes = threadState().scopes;
+  std::string part = scopes.empty() ? "" : " in " + scopes.back();
+  if (!line && !part.empty() && !message.starts_with('['))
+    text += fmt::format(" ({})", part.substr(1));
+  // After the run has failed, every error comes of that.
+  const ErrorCode code =
+      error.code() != ErrorCode::DEADLINE_EXCEEDED && hasRunFailed()
+          ? ErrorCode::UNAVAILABLE
+          : error.code();
+  const Error failure(std::move(text), code);
+  (line ? failure.atPlace(placeText(*line), part) : failure).raise();
+}
+
+} // namespace meshloom::detail

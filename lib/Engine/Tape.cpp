@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What tapes record outside of traces, and the gradients of it: a program of
+// the recorded ops, to which the reverse pass is applied (GradientProgram.h).
+#include "meshloom/Engine/Tape.h"
+#include "GradientProgram.h"
+
+#include <fmt/format.h>
+
+namespace meshloom::detail {
+
+/// Calls `use` with each of the thread's tapes that records what runs outside
+/// of traces.
+template <typename F> static void forEachRecording(F use) {
+  for (const std::weak_ptr<TapeState> &weak : threadState().tapes)
+    if (std::shared_ptr<TapeState> tape = weak.lock(); tape && !tape->trace)
+      use(*tape);
+}
+
+bool isRecording() {
+  if (threadState().trace())
+    return false;
+  bool recording = false;
+  forEachRecording([&](TapeState &) { recording = true; });
+  return recording;
+}
+
+void recordOp(const OpCall &call, const std::vector<Tensor> &results) {
+  if (threadState().tapes.empty())
+    return;
+  std::string key = call.key().text;
+  for (const Layout &layout : call.key().layouts)
+    key += layout.to_string();
+  TapeRecord record{
+      std::move(key), call.operands, {}, call.body(), call.context};
+  for (const Tensor &result : results)
+    if (result.defined())
+      record.results.push_back(result);
+  // A value for each result that there is, and no others.
+  if (record.results.size() < results.size())
+    record.body = [body = call.body()](Emitter &emitter,
+                                       ArrayRef<Value> operands) {
+      SmallVector<Value> values = body(emitter, operands);
+      llvm::erase(values, Value());
+      return values;
+    };
+  forEachRecording([&](TapeState &tape) { tape.records.push_back(record); });
+}
+
+void recordRead(const std::shared_ptr<VariableState> &variable,
+                const Tensor &value) {
+  forEachRecording(
+      [&](TapeState &tape) { tape.reads.emplace_back(variable, value); });
+}
+
+/// What of a slice a gradient is built of.
+static GradientProgram programOf(const TapeSlice &slice,
+                                 const std::vector<Tensor> &targets,
+                                 bool hasSeeds,
+                                 std::vector<GradientProgram::Source> sources) {
+  return {slice, slice.numbersOf(targets), hasSeeds, std::move(sources)};
+}
+
+/// The sources that are in the slice, and which of all each one is.
+static std::pair<std::vector<GradientProgram::Source>, std::vector<size_t>>
+presentIn(const TapeSlice &slice,
+          const std::vector<std::vector<Tensor>> &sources) {
+  std::vector<GradientProgram::Source> present;
+  std::vector<size_t> numbers;
+  for (size_t s = 0; s < sources.size(); ++s)
+    if (std::vector<int64_t> values = slice.presentOf(sources[s]);
+        !values.empty()) {
+      present.push_back({std::move(values), std::nullopt});
+      numbers.push_back(s);
+    }
+  return {std::move(present), std::move(numbers)};
+}
+
+/// Calls `leave(i)` for each target that is not in the slice, and takes it out.
+template <typename Seeds, typename F>
+static void keepPresent(const TapeSlice &slice, std::vector<Tensor> &targets,
+                        Seeds &seeds, F leave) {
+  for (size_t i = targets.size(); i-- > 0;)
+    if (slice.numberOf(targets[i]) < 0) {
+      leave(i);
+      targets.erase(targets.begin() + ptrdiff_t(i));
+      if (!seeds.empty())
+        seeds.erase(seeds.begin() + ptrdiff_t(i));
+    }
+}
+
+std::vector<Tensor>
+TapeState::gradients(const std::vector<Tensor> &givenTargets,
+                     const std::vector<Tensor> &givenSeeds,
+                     const std::vector<std::vector<Tensor>> &sources,
+                     const std::source_location &where) const {
+  std::vector<Tensor> found(sources.size()), targets = givenTargets,
+                                             seeds = givenSeeds;
+  TapeSlice slice(records, targets, sources);
+  keepPresent(slice, targets, seeds, [](size_t) {});
+  auto [present, numbers] = presentIn(slice, sources);
+  if (present.empty() || targets.empty())
+    return found;
+  for (size_t i = 0; i < present.size(); ++i)
+    if (const TensorNode &node = *sources[numbers[i]].front().internal();
+        !node.host)
+      present[i].layout = node.array.layout();
+
+  GradientProgram program =
+      programOf(slice, targets, !seeds.empty(), std::move(present));
+  OpCall call;
+  call.name = "gradient";
+  call.mixesDevices = true;
+  call.where = where;
+  call.operands = slice.values();
+  call.operands.insert(call.operands.end(), seeds.begin(), seeds.end());
+  call.context = slice.context();
+  const std::string key = program.key();
+  call.setRecorded(key, [program = std::move(program)](
+                            Emitter &emitter, ArrayRef<Value> operands) {
+    return program.build(emitter, operands);
+  });
+  std::vector<Tensor> gradients = runOps(std::move(call));
+  for (auto [s, gradient] : llvm::zip_equal(numbers, gradients))
+    found[s] = std::move(gradient);
+  return found;
+}
+
+SmallVector<Value>
+TapeState::gradientsInto(Trace &trace, const std::vector<Tensor> &givenTargets,
+                         ArrayRef<Value> givenSeeds,
+                         const std::vector<std::vector<Tensor>> &sources,
+                         const std::source_location &where) const {
+  SmallVector<Value> found(sources.size()), seeds(givenSeeds);
+  std::vector<Tensor> targets = givenTargets;
+  TapeSlice slice(records, targets, sources);
+  Emitter emitter(trace.builder(), trace.location(where));
+  auto add = [&](size_t s, Value gradient) {
+    found[s] = found[s] && gradient ? emitter.add(found[s], gradient)
+               : gradient           ? gradient
+                                    : found[s];
+  };
+  // A target that no op leads to may be a source itself.
+  keepPresent(slice, targets, seeds, [&](size_t i) {
+    for (size_t s = 0; s < sources.size(); ++s)
+      if (llvm::any_of(sources[s], [&](const Tensor &source) {
+            return source.internal() == targets[i].internal();
+          }))
+        add(s, seeds[i]);
+  });
+  auto [present, numbers] = presentIn(slice, sources);
+  if (present.empty() || targets.empty())
+    return found;
+  GradientProgram program = programOf(slice, targets, true, std::move(present));
+  SmallVector<Value> given;
+  for (const Tensor &value : slice.values())
+    given.push_back(trace.valueOf(value, "gradient", &where));
+  llvm::append_range(given, seeds);
+  for (auto [s, gradient] :
+       llvm::zip_equal(numbers, program.build(emitter, given)))
+    add(s, gradient);
+  return found;
+}
+
+} // namespace meshloom::detail
