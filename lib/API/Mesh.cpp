@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Devices, meshes and this thread's default mesh.
 #include "meshloom/API/Mesh.h"
+#include "meshloom/API/Devices.h"
 #include "meshloom/API/NameScope.h"
 #include "meshloom/Engine/Nodes.h"
 #include "meshloom/Engine/Platforms.h"

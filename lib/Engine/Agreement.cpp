@@ -355,7 +355,7 @@ Result<Agreement> agreeOn(const std::shared_ptr<Executable> &program,
     if (Status ok = compareReplicated(all, program->signature(), arguments);
         !ok)
       return ok.error();
-  return Agreement{.waits = known.callsTogether};
+  return Agreement{.waits = known.callsTogether, .origins = {}};
 }
 
 } // namespace meshloom::detail

@@ -16,17 +16,6 @@
 
 namespace meshloom::detail {
 
-Result<Array> movedTo(Array array, const Layout &layout) {
-  const Layout &own = array.layout();
-  if (own == layout)
-    return array;
-  ArrayType type{array.dtype(), array.shape(), layout};
-  if (onSameDevices(own.mesh(), layout.mesh()) &&
-      haveSameShards(own, layout, array.shape()))
-    return std::move(array).as(std::move(type));
-  return std::move(array).movedTo(clientFor(layout.mesh()), type);
-}
-
 DeviceProgram::DeviceProgram(std::shared_ptr<Executable> executable,
                              std::vector<Mesh> meshes, double compileSeconds)
     : seconds(compileSeconds) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Compiling, loading and running programs.
 #include "meshloom/Engine/Execution.h"
-#include "meshloom/Engine/Errors.h"
+#include "meshloom/Engine/Nodes.h"
 #include "meshloom/Engine/Platforms.h"
 #include "meshloom/Engine/Processes.h"
 #include "meshloom/Engine/SharedValues.h"

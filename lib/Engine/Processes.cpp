@@ -10,6 +10,7 @@
 #include "meshloom/API/Logging.h"
 #include "meshloom/API/NameScope.h"
 #include "meshloom/API/TransferTimeout.h"
+#include "meshloom/Core/Hash.h"
 
 #include <fmt/format.h>
 

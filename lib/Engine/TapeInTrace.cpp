@@ -69,8 +69,8 @@ class GradientThroughBodies {
 public:
   GradientThroughBodies(Trace &trace, const TapeState &tape,
                         ArrayRef<Value> wrt, const std::source_location &where)
-      : trace(trace), tape(tape), wrt(wrt), where(where),
-        isOfTrace(tape.trace.get() == &trace), sums(wrt.size()) {}
+      : sums(wrt.size()), trace(trace), tape(tape), wrt(wrt), where(where),
+        isOfTrace(tape.trace.get() == &trace) {}
 
   /// Goes through the body that the gradient is asked for in and those around
   /// it, to the tape's. What is left are values of that one's surroundings.

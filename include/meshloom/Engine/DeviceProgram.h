@@ -85,7 +85,5 @@ private:
   mutable std::atomic<int64_t> runs = 0;
 };
 
-/// The same value in `layout`, on its devices.
-Result<Array> movedTo(Array array, const Layout &layout);
 
 } // namespace meshloom::detail
