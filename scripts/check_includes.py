@@ -80,7 +80,7 @@ TABLE = {
     # Who runs the program, as users are told it by their cluster.
     "Cluster": ({"Core"}, {"Core", "fmt", "json", "system"}),
     "Cluster/Coordination": (
-        {"Core", "Cluster", "Runtime"},
+        {"Core", "Cluster", "Runtime", "grpc"},
         {"Core", "Cluster", "Runtime", "Support", "fmt", "grpc", "protobuf", "openssl", "system"},
     ),
     # How a process joins the others of its program.
@@ -217,7 +217,11 @@ def check_line(root, file, text):
     if match.group(1) and beside.is_file():
         if not beside.is_relative_to(root.resolve()):
             return f'"{path}" lies outside the repository'
-        target = layer_of_file(beside.relative_to(root.resolve()))
+        beside = beside.relative_to(root.resolve())
+        target = layer_of_file(beside)
+        is_within = layer == target or layer.startswith(target + "/")
+        if beside.parts[0] == "lib" and not is_within and layer != "tools":
+            return f'"{path}" is private to {target}: its place is include/meshloom'
     else:
         target = layer_of_header(path)
     if target is None:
@@ -282,9 +286,42 @@ def check_picture(rows, table=TABLE):
     return found
 
 
+# Rooms whose headers users include.
+INSTALLED = {"API", "Cluster", "Core", "Data", "Distribute", "Fmt", "NN", "Meshloom.h"}
+
+
+def check_private(root):
+    """Headers under include/ that nothing but the sources of their room includes:
+    their place is beside these sources."""
+    others = set()
+    for top in [*ROOTS, "test", "benchmark"]:
+        for path in (root / top).rglob("*"):
+            if path.suffix not in SUFFIXES:
+                continue
+            file = path.relative_to(root)
+            for text in path.read_text(encoding="utf-8").splitlines():
+                match = LINE.match(text)
+                header = match and (match.group(1) or match.group(2))
+                if not header or not header.startswith("meshloom/"):
+                    continue
+                is_source = file.parts[0] == "lib"
+                if not is_source or layer_of_file(file) != layer_of_header(header):
+                    others.add(header)
+    found = []
+    for path in sorted((root / "include").rglob("*.h")):
+        header = "/".join(path.relative_to(root / "include").parts)
+        layer = layer_of_header(header)
+        if layer.split("/")[0] not in INSTALLED and header not in others:
+            found.append(
+                f"include/{header}: only {layer} includes it: its place is "
+                f"lib/{layer}"
+            )
+    return found
+
+
 def check(root):
     """All violations below `root`, as lines of text."""
-    found = []
+    found = check_private(root)
     documented = root / "docs/Architecture.md"
     if documented.exists():
         found += check_picture(picture(documented.read_text(encoding="utf-8")))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --explain: reads what the passes noted on collectives, in the order of the
 // program, and prices them.
-#include "meshloom/SPMD/Explain.h"
+#include "Explain.h"
 #include "meshloom/Dialect/DTensor/Notes.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"

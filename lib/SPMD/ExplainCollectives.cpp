@@ -2,8 +2,8 @@
 // --spmd-explain-collectives: prints why each collective is there, priced by
 // the machine model that the function was expanded for.
 
+#include "Explain.h"
 #include "meshloom/Dialect/DTensor/Notes.h"
-#include "meshloom/SPMD/Explain.h"
 #include "meshloom/SPMD/Passes.h"
 #include "meshloom/Support/MachineModelFile.h"
 

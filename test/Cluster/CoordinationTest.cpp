@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The coordination service and its clients: rendezvous, values, barriers,
 // failures, and who is refused.
-#include "../../lib/Cluster/Coordination/Gate.h"
+#include "meshloom/Cluster/Coordination/Gate.h"
 #include "TestRun.h"
 
 #include <arpa/inet.h>

@@ -44,6 +44,27 @@ class CheckIncludesTest(unittest.TestCase):
             [],
         )
 
+    def test_headers_of_lib_are_private_to_their_room(self):
+        found = self.violations(
+            {
+                "lib/SPMD/A.h": "",
+                "lib/SPMD/A.cpp": '#include "A.h"',
+                "lib/Compiler/A.cpp": '#include "../SPMD/A.h"',
+            }
+        )
+        self.assertEqual(len(found), 1, found)
+        self.assertIn("lib/Compiler/A.cpp:1: ", found[0])
+        self.assertIn("private to SPMD", found[0])
+
+    def test_a_header_of_one_room_is_beside_its_sources(self):
+        header = {"include/meshloom/SPMD/A.h": ""}
+        source = {"lib/SPMD/A.cpp": '#include "meshloom/SPMD/A.h"'}
+        found = self.violations(header | source)
+        self.assertEqual(len(found), 1, found)
+        self.assertIn("include/meshloom/SPMD/A.h: ", found[0])
+        user = {"lib/Compiler/A.cpp": '#include "meshloom/SPMD/A.h"'}
+        self.assertEqual(self.violations(header | source | user), [])
+
     def test_core_is_std_and_fmt(self):
         self.expect_forbidden(
             "lib/Core/A.cpp", '#include "llvm/ADT/STLExtras.h"', "llvm"

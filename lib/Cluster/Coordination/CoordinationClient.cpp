@@ -6,7 +6,7 @@
 
 #include "Coordination.grpc.pb.h"
 #include "Messages.h"
-#include "Network.h"
+#include "meshloom/Cluster/Coordination/Network.h"
 
 #include "meshloom/Core/Hash.h"
 #include "meshloom/Support/BuildId.h"

@@ -4,10 +4,10 @@
 #include "meshloom/Cluster/Coordination/CoordinationService.h"
 
 #include "Coordination.grpc.pb.h"
-#include "Gate.h"
 #include "Messages.h"
-#include "Network.h"
 #include "Run.h"
+#include "meshloom/Cluster/Coordination/Gate.h"
+#include "meshloom/Cluster/Coordination/Network.h"
 
 #include <fmt/format.h>
 #include <grpcpp/server.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One thread that polls the port and those that have not said enough.
-#include "Gate.h"
+#include "meshloom/Cluster/Coordination/Gate.h"
 
 #include <fmt/format.h>
 #include <netdb.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // See Network.h.
-#include "Network.h"
+#include "meshloom/Cluster/Coordination/Network.h"
 
 #include "Messages.h"
 

@@ -2,7 +2,7 @@
 // See Access.h.
 #include "Access.h"
 
-#include "../../Cluster/Coordination/Network.h"
+#include "meshloom/Cluster/Coordination/Network.h"
 
 #include "meshloom/Cluster/Coordination/RunOptions.h"
 

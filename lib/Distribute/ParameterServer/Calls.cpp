@@ -2,7 +2,7 @@
 // Calling servers, see Calls.h.
 #include "Calls.h"
 
-#include "../../Cluster/Coordination/Network.h"
+#include "meshloom/Cluster/Coordination/Network.h"
 
 #include <fmt/format.h>
 #include <grpcpp/create_channel.h>

@@ -3,8 +3,8 @@
 #include "meshloom/Distribute/ParameterServer/Server.h"
 #include "Task.h"
 
-#include "../../Cluster/Coordination/Gate.h"
-#include "../../Cluster/Coordination/Network.h"
+#include "meshloom/Cluster/Coordination/Gate.h"
+#include "meshloom/Cluster/Coordination/Network.h"
 
 #include "meshloom/API/Logging.h"
 #include "meshloom/API/MovedFrom.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Renumbers the buffers of steps.
-#include "meshloom/Runtime/Plan/SubProgram.h"
+#include "SubProgram.h"
 
 #include <map>
 

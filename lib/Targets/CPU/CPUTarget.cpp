@@ -3,9 +3,9 @@
 
 #include "KernelCache.h"
 
-#include "meshloom/Targets/CPU/Jit.h"
-#include "meshloom/Targets/CPU/KernelToLLVM.h"
-#include "meshloom/Targets/CPU/SharedObject.h"
+#include "Jit.h"
+#include "KernelToLLVM.h"
+#include "SharedObject.h"
 #include "meshloom/Targets/Kernels/KernelPolicy.h"
 #include "meshloom/Targets/Kernels/Passes.h"
 #include "meshloom/Targets/Kernels/ToProgram.h"

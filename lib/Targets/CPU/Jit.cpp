@@ -2,7 +2,7 @@
 // The process-wide cache of compiled kernels. A unit is what one call compiled;
 // a library holds the units its symbols come from, so code is freed with the
 // last program that uses any of its unit.
-#include "meshloom/Targets/CPU/Jit.h"
+#include "Jit.h"
 
 #include "KernelCache.h"
 

@@ -3,7 +3,7 @@
 // by content in this process's cache.
 #pragma once
 
-#include "meshloom/Targets/CPU/KernelCodegen.h"
+#include "KernelCodegen.h"
 
 #include <memory>
 

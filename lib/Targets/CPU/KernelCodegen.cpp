@@ -2,11 +2,11 @@
 // LLVM's side of compiling kernels. Optimising and code generation take nearly
 // all of the time that kernels take, so all cores do it, each kernel in an LLVM
 // context of its own.
-#include "meshloom/Targets/CPU/KernelCodegen.h"
+#include "KernelCodegen.h"
 
+#include "KernelToLLVM.h"
 #include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/Core/Timing.h"
-#include "meshloom/Targets/CPU/KernelToLLVM.h"
 #include "meshloom/Targets/Kernels/KernelAccess.h"
 
 #include "mlir/Target/LLVMIR/Export.h"

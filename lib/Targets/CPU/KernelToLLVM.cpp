@@ -18,7 +18,7 @@
 // also right for huge arguments, and slower. The first one notes whether it saw
 // any; then the second one does the call again. Where outputs overwrite inputs
 // a third one, which stores nothing, looks first.
-#include "meshloom/Targets/CPU/KernelToLLVM.h"
+#include "KernelToLLVM.h"
 
 #include "KernelEmitter.h"
 #include "MathFunctions.h"

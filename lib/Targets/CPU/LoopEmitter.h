@@ -6,7 +6,7 @@
 
 #include "KernelEmitter.h"
 
-#include "meshloom/Targets/CPU/KernelToLLVM.h"
+#include "KernelToLLVM.h"
 
 namespace meshloom {
 

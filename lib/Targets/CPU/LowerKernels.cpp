@@ -4,7 +4,7 @@
 // conversion of everything.
 #include "MathFunctions.h"
 
-#include "meshloom/Targets/CPU/KernelToLLVM.h"
+#include "KernelToLLVM.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"

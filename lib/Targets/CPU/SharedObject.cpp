@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Linking a saved program's kernels. lld runs as a program of its own: it is
 // the tool that the build uses too, and a crash in it is not ours.
-#include "meshloom/Targets/CPU/SharedObject.h"
+#include "SharedObject.h"
 
 #include "KernelCache.h"
 

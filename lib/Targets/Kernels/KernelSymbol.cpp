@@ -2,7 +2,7 @@
 // The structural name of a kernel: a digest of all that its code depends on.
 #include "meshloom/Targets/Kernels/KernelAccess.h"
 
-#include "meshloom/Targets/Kernels/KernelSymbol.h"
+#include "KernelSymbol.h"
 
 #include "meshloom/ControlFlow/Determinism.h"
 

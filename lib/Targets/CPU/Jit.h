@@ -3,7 +3,7 @@
 // shared by all programs that use them.
 #pragma once
 
-#include "meshloom/Targets/CPU/KernelCodegen.h"
+#include "KernelCodegen.h"
 
 #include "meshloom/Core/Compiled.h"
 

@@ -2,7 +2,7 @@
 // Kernels of a saved program: an ELF shared object in memory.
 #pragma once
 
-#include "meshloom/Targets/CPU/KernelCodegen.h"
+#include "KernelCodegen.h"
 
 namespace meshloom {
 

@@ -9,7 +9,7 @@
 // bounded part of its time, and the server not at all.
 #pragma once
 
-#include "Network.h"
+#include "meshloom/Cluster/Coordination/Network.h"
 
 #include <grpcpp/server_builder.h>
 
