@@ -4,6 +4,7 @@
 // printed by fmt/ranges.h.
 #pragma once
 
+#include "meshloom/API/Mesh.h"
 #include "meshloom/API/Variable.h"
 
 #include <fmt/format.h>
