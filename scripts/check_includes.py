@@ -46,7 +46,7 @@ TABLE = {
     "Layout/Search": ({"Core"}, {"Core", "fmt"}),
     "Layout": (LAYOUT, LAYOUT | {"fmt"}),
     # Support: IR says by which machine it was made, in text.
-    "SPMD": (LAYOUT | {"Layout"}, LAYOUT | {"Layout", "Support", "fmt"}),
+    "SPMD": (FLOW | {"Options"}, FLOW | {"Options", "Support", "fmt"}),
     "Targets": (DIALECTS, DIALECTS),
     "Targets/Kernels": (FLOW | {"SPMD"}, FLOW | {"SPMD", "fmt"}),
     "Targets/CPU": (

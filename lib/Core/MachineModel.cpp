@@ -193,4 +193,14 @@ size_t MachineModel::hash() const {
   return hash.value();
 }
 
+std::string formatTime(Cost picoseconds) {
+  double time = double(picoseconds);
+  for (const char *unit : {"ps", "ns", "us", "ms"}) {
+    if (time < 999.95)
+      return fmt::format("{:.{}f} {}", time, *unit == 'p' ? 0 : 1, unit);
+    time /= 1000;
+  }
+  return fmt::format("{:.1f} s", time);
+}
+
 } // namespace meshloom

@@ -18,7 +18,7 @@
 #include "DistributeOps.h"
 #include "LaidOut.h"
 
-#include "meshloom/Layout/LayoutFlow.h"
+#include "LayoutFlow.h"
 
 namespace meshloom {
 using distribution::Maker;

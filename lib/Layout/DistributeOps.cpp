@@ -11,8 +11,8 @@
 
 #include "DistributeOps.h"
 
+#include "LayoutFlow.h"
 #include "meshloom/ControlFlow/Determinism.h"
-#include "meshloom/Layout/LayoutFlow.h"
 
 #include "meshloom/Layout/Passes.h"
 

@@ -4,10 +4,10 @@
 // loop's body yields: joins get their operands when the body has been read.
 #include "FunctionGraph.h"
 
+#include "LayoutFlow.h"
 #include "meshloom/ControlFlow/ControlFlow.h"
 #include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/Dialect/DTensor/OpenSignature.h"
-#include "meshloom/Layout/LayoutFlow.h"
 
 #include <algorithm>
 

@@ -5,8 +5,8 @@
 #include "BeginReductions.h"
 #include "LaidOut.h"
 
+#include "LayoutFlow.h"
 #include "meshloom/Dialect/DTensor/Notes.h"
-#include "meshloom/Layout/LayoutFlow.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"
 #include "meshloom/ControlFlow/Determinism.h"

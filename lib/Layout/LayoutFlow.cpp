@@ -3,7 +3,7 @@
 // description for the stages, and LayoutFlow.h for why it ends. What it flows
 // through is collected in LayoutFlowOps.cpp, where it starts in
 // LayoutFlowSeeds.cpp.
-#include "meshloom/Layout/LayoutFlow.h"
+#include "LayoutFlow.h"
 
 #include <set>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The ops that axes flow through, and the values they meet in: loops, branches
 // and sharding groups are ops here too.
-#include "meshloom/Layout/LayoutFlow.h"
+#include "LayoutFlow.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"
 #include "meshloom/ControlFlow/Determinism.h"
@@ -41,12 +41,6 @@ static FlowKind classify(const ShardingRule &rule) {
   if (broadcast)
     return FlowKind::Broadcast;
   return identity ? FlowKind::Identity : FlowKind::Contraction;
-}
-
-LogicalResult expectOneBlock(mlir::func::FuncOp function) {
-  if (function.getBody().hasOneBlock())
-    return success();
-  return function.emitError("expected a body of one block");
 }
 
 unsigned LayoutFlow::number(Value value) {

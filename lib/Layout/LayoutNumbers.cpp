@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Numbers in the order in which layouts are asked for.
-#include "meshloom/Layout/LayoutNumbers.h"
+#include "LayoutNumbers.h"
 
 namespace meshloom {
 

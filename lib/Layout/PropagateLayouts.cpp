@@ -4,8 +4,8 @@
 
 #include "LaidOut.h"
 
+#include "LayoutFlow.h"
 #include "meshloom/Dialect/DTensor/Notes.h"
-#include "meshloom/Layout/LayoutFlow.h"
 
 #include "meshloom/ControlFlow/ArgumentAttributes.h"
 #include "meshloom/ControlFlow/ControlFlow.h"

@@ -4,12 +4,12 @@
 
 #include "FunctionGraph.h"
 #include "LaidOut.h"
+#include "LayoutFlow.h"
 #include "meshloom/ControlFlow/ArgumentAttributes.h"
 #include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/Dialect/DTensor/OpenSignature.h"
-#include "meshloom/Layout/LayoutFlow.h"
 
 #include "meshloom/Layout/Passes.h"
 #include "meshloom/Layout/Search/LayoutSearch.h"

@@ -3,11 +3,11 @@
 // of their common refinement, which has none of one device; arguments and
 // results keep what was written.
 
+#include "LayoutFlow.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/Core/MeshUnification.h"
 #include "meshloom/Dialect/DTensor/Wish.h"
 #include "meshloom/Dialect/DTensor/WrittenLayouts.h"
-#include "meshloom/Layout/LayoutFlow.h"
 #include "meshloom/Layout/Passes.h"
 
 namespace meshloom {

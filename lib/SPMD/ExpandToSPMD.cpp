@@ -5,8 +5,8 @@
 
 #include "Collectives.h"
 #include "ExchangeHalos.h"
+#include "meshloom/Dialect/DTensor/FunctionLayouts.h"
 #include "meshloom/Dialect/DTensor/Notes.h"
-#include "meshloom/Layout/LayoutFlow.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"
 #include "meshloom/ControlFlow/OpKinds.h"

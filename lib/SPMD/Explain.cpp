@@ -2,6 +2,7 @@
 // --explain: reads what the passes noted on collectives, in the order of the
 // program, and prices them.
 #include "Explain.h"
+#include "meshloom/Dialect/DTensor/FunctionLayouts.h"
 #include "meshloom/Dialect/DTensor/Notes.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"
@@ -9,8 +10,6 @@
 #include "meshloom/Core/MeshUnification.h"
 #include "meshloom/Dialect/DTensor/WrittenLayouts.h"
 #include "meshloom/Dialect/SPMD/SPMD.h"
-#include "meshloom/Layout/LayoutFlow.h"
-#include "meshloom/Layout/Search/LayoutSearch.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "meshloom/SPMD/Signature.h"
+#include "meshloom/Dialect/DTensor/FunctionLayouts.h"
 #include "meshloom/Dialect/DTensor/Notes.h"
 
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/Core/MeshUnification.h"
 #include "meshloom/Dialect/DTensor/WrittenLayouts.h"
 #include "meshloom/Dialect/SPMD/SPMD.h"
-#include "meshloom/Layout/LayoutFlow.h"
 
 namespace meshloom {
 

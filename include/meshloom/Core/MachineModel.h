@@ -93,4 +93,7 @@ Cost timeFor(int64_t amount, int64_t perSecond);
 int64_t localBytes(const Layout &layout, const Shape &global, DType type);
 int64_t globalBytes(const Shape &global, DType type);
 
+/// "384.2 us", "5.0 ns".
+std::string formatTime(Cost picoseconds);
+
 } // namespace meshloom

@@ -14,16 +14,6 @@ namespace meshloom {
 using Change = LayoutState::Change;
 using Delta = LayoutState::Delta;
 
-std::string formatTime(Cost picoseconds) {
-  double time = double(picoseconds);
-  for (const char *unit : {"ps", "ns", "us", "ms"}) {
-    if (time < 999.95)
-      return fmt::format("{:.{}f} {}", time, *unit == 'p' ? 0 : 1, unit);
-    time /= 1000;
-  }
-  return fmt::format("{:.1f} s", time);
-}
-
 //===----------------------------------------------------------------------===//
 // Words
 //===----------------------------------------------------------------------===//

@@ -70,7 +70,4 @@ LayoutRefinement refineLayouts(const LayoutGraph &graph,
 LayoutRefinement refineByTimeAndBytes(const LayoutGraph &graph,
                                       const MachineModel &machine);
 
-/// "384.2 us", "5.0 ns".
-std::string formatTime(Cost picoseconds);
-
 } // namespace meshloom

@@ -3,9 +3,10 @@
 // rules: what PropagateLayouts decides types from.
 #pragma once
 
+#include "LayoutNumbers.h"
 #include "meshloom/ControlFlow/OpKinds.h"
+#include "meshloom/Dialect/DTensor/FunctionLayouts.h"
 #include "meshloom/Dialect/DTensor/Wish.h"
-#include "meshloom/Layout/LayoutNumbers.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -13,14 +14,6 @@
 #include <memory>
 
 namespace meshloom {
-
-/// Fails, with a diagnostic, on a function whose body branches.
-LogicalResult expectOneBlock(mlir::func::FuncOp function);
-
-/// The mesh of all layouts of `function`; where it has none, that of the
-/// module's `dtensor.mesh`, else one device. Fails, with a diagnostic, on
-/// several: --dtensor-unify-meshes comes first.
-FailureOr<Mesh> onlyMesh(mlir::func::FuncOp function);
 
 /// A layout that the user wrote, in words: "argument 'x' [batch, *]".
 struct Annotation {
@@ -185,8 +178,5 @@ private:
   std::deque<unsigned> queue;
   std::vector<char> queued;
 };
-
-/// The layout in a type, or none.
-std::optional<Layout> givenLayout(Type type);
 
 } // namespace meshloom
