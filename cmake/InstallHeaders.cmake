@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Run at install time: installs the headers that a user's program reaches from
 # meshloom/Meshloom.h and from meshloom/Fmt/Formatters.h, and no others.
 #

@@ -299,6 +299,34 @@ std::string withoutComments(const std::string &text) {
 
 } // namespace
 
+/// Whether the program is MLIR's bytecode.
+static bool isArtifact(const std::string &program) {
+  return program.starts_with("ML\xefR");
+}
+
+/// The program with some bytes changed, left out or added.
+static std::string withChangedBytes(std::string program, size_t longest,
+                                    Random &random) {
+  for (size_t changes = 1 + below(random, 4); changes > 0; --changes) {
+    const size_t place = below(random, program.size());
+    switch (below(random, 4)) {
+    case 0:
+      program[place] = char(program[place] ^ 1 << below(random, 8));
+      break;
+    case 1:
+      program[place] = char(random());
+      break;
+    case 2:
+      program.insert(place, 1, char(random()));
+      break;
+    default:
+      program.erase(place, 1);
+    }
+  }
+  program.resize(std::min(program.size(), longest));
+  return program;
+}
+
 std::vector<std::string> programsIn(const std::vector<std::string> &folders,
                                     size_t longest) {
   std::vector<std::filesystem::path> paths;
@@ -307,7 +335,8 @@ std::vector<std::string> programsIn(const std::vector<std::string> &folders,
     for (const auto &entry : std::filesystem::recursive_directory_iterator(
              folder, std::filesystem::directory_options::skip_permission_denied,
              failure))
-      if (entry.path().extension() == ".mlir")
+      if (entry.path().extension() == ".mlir" ||
+          entry.path().extension() == ".mlirbc")
         paths.push_back(entry.path());
   }
   std::ranges::sort(paths);
@@ -316,6 +345,11 @@ std::vector<std::string> programsIn(const std::vector<std::string> &folders,
     std::ifstream file(path, std::ios::binary);
     std::string text((std::istreambuf_iterator<char>(file)),
                      std::istreambuf_iterator<char>());
+    if (isArtifact(text)) {
+      if (text.size() <= longest)
+        programs.push_back(std::move(text));
+      continue;
+    }
     const std::string separator = "// -----";
     for (size_t begin = 0; begin < text.size();) {
       size_t end = std::min(text.find(separator, begin), text.size());
@@ -333,6 +367,8 @@ std::string mutated(const std::vector<std::string> &programs, uint64_t seed,
                     size_t longest) {
   Random random(seed);
   const std::string &program = programs[below(random, programs.size())];
+  if (isArtifact(program))
+    return withChangedBytes(program, longest, random);
   const Tokens whole = tokensOf(program);
   for (int attempts = 0; attempts < 8 && !whole.empty(); ++attempts) {
     Tokens list = whole;

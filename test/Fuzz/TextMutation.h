@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Programs as text, and changes to them that leave most of them intact.
+// Programs as text or bytecode, and changes to them that leave most of them
+// intact.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +9,9 @@
 
 namespace meshloom::fuzz {
 
-/// The programs in the .mlir files of `folders`: what `// -----` separates,
-/// each without comments, if it is no longer than `longest`. In a fixed order.
+/// The programs in the files of `folders`: of a .mlir file what `// -----`
+/// separates, without comments, and the bytes of a .mlirbc file. Those that are
+/// longer than `longest` are left out. In a fixed order.
 std::vector<std::string> programsIn(const std::vector<std::string> &folders,
                                     size_t longest);
 

@@ -179,8 +179,10 @@ PROGRAMS = {
         (wide_tuple(20), "a tuple has more than 65536 tensors in it")],
     "some 16 and more loops": [
         (nested_loops(20), "is in loops in one another .* the most is 64 times the program")],
-    "MLIR bytecode": [
-        ("ML\xefR\x05StableHLO_v1.9.0", "this is MLIR bytecode"),
+    "damaged portable artifacts": [
+        ("ML\xefR\x0dStableHLO_v1.9.0", "cannot read the artifact: expected a text that ends with a zero byte"),
+        ("ML\xefR\x2fStableHLO_v9.9.9\0", "it is MLIR bytecode of version 23, written by StableHLO_v9.9.9")],
+    "`vhlo` and `mhlo` as text": [
         (function('  %0 = "mhlo.add"(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>\n  return %0 : tensor<4xf32>'),
          "mhlo is XLA's own dialect"),
         ("vhlo.func_v1 @main() -> () {\n}\n", "vhlo is StableHLO's portable form")],

@@ -14,6 +14,7 @@
 #include "meshloom/Dialect/StableHLO/SourceText.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Import/StableHLO/ImportStableHLO.h"
+#include "meshloom/Import/VHLO/ReadArtifact.h"
 #include "meshloom/Lanes/Passes.h"
 #include "meshloom/Layout/Passes.h"
 #include "meshloom/SPMD/Passes.h"
@@ -134,6 +135,21 @@ static meshloom::Status compileForTarget(const mlir::MlirOptMainConfig &config,
                                     explainFlag});
 }
 
+/// The text of a portable artifact of StableHLO, with its locations.
+static meshloom::Result<std::unique_ptr<llvm::MemoryBuffer>>
+textOfArtifact(llvm::StringRef artifact, const std::string &path,
+               const mlir::DialectRegistry &registry) {
+  mlir::MLIRContext context(registry);
+  context.loadAllAvailableDialects();
+  auto module = meshloom::readArtifact(artifact, path, &context);
+  if (!module)
+    return module.error();
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  (*module)->print(stream, mlir::OpPrintingFlags().enableDebugInfo());
+  return llvm::MemoryBuffer::getMemBufferCopy(text, path);
+}
+
 /// All of main() but what becomes of exceptions.
 static int run(int argc, char **argv) {
   mlir::DialectRegistry registry;
@@ -178,6 +194,15 @@ static int run(int argc, char **argv) {
 
   std::string error;
   auto input = mlir::openInputFile(inputName, &error);
+  if (auto artifact =
+          input ? meshloom::artifactIn(input->getBuffer()) : std::nullopt) {
+    auto text = textOfArtifact(*artifact, inputName, registry);
+    if (!text) {
+      llvm::errs() << text.error().message() << "\n";
+      return EXIT_FAILURE;
+    }
+    input = std::move(*text);
+  }
   if (auto fault =
           input ? meshloom::sourceFault(input->getBuffer()) : std::nullopt) {
     llvm::errs() << inputName << ":" << fault->line

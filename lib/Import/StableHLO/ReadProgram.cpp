@@ -4,6 +4,7 @@
 #include "meshloom/Core/Timing.h"
 #include "meshloom/Dialect/StableHLO/SourceText.h"
 #include "meshloom/Import/StableHLO/ImportStableHLO.h"
+#include "meshloom/Import/VHLO/ReadArtifact.h"
 
 #include "mlir/Parser/Parser.h"
 
@@ -12,18 +13,13 @@
 
 namespace meshloom {
 
-/// MLIR bytecode says who made it, in text: "ML", 0xEF, "R", the version,
-/// "StableHLO_v1.9.0".
-static bool isBytecode(StringRef text) {
-  return text.starts_with("ML\xefR");
-}
-
 /// What else there is to say of a text that was not read: a dialect that other
 /// tools turn into StableHLO.
 static StringRef remedyFor(StringRef text, StringRef messages) {
   if (messages.contains("`vhlo'"))
-    return "vhlo is StableHLO's portable form: stablehlo-translate "
-           "--deserialize makes StableHLO of it\n";
+    return "vhlo is StableHLO's portable form, which Meshloom reads as "
+           "bytecode; stablehlo-translate --deserialize makes StableHLO of its "
+           "text\n";
   if (text.contains("mhlo."))
     return "mhlo is XLA's own dialect: mlir-hlo-opt "
            "--hlo-legalize-to-stablehlo "
@@ -31,14 +27,8 @@ static StringRef remedyFor(StringRef text, StringRef messages) {
   return "";
 }
 
-Result<OwningOpRef<ModuleOp>>
-readProgram(StringRef text, const std::string &path, MLIRContext *context) {
-  if (isBytecode(text))
-    return Error(path + ": error: this is MLIR bytecode, and Meshloom reads "
-                        "text: stablehlo-translate --deserialize prints it, as "
-                        "in JAX do lowered.as_text() and "
-                        "exported.mlir_module()",
-                 ErrorCode::INVALID_ARGUMENT, path);
+static Result<OwningOpRef<ModuleOp>>
+parseText(StringRef text, const std::string &path, MLIRContext *context) {
   if (auto fault = sourceFault(text))
     return Error(path + ":" + std::to_string(fault->line) +
                      ": error: " + fault->message,
@@ -48,21 +38,37 @@ readProgram(StringRef text, const std::string &path, MLIRContext *context) {
   std::string messages;
   llvm::raw_string_ostream stream(messages);
   mlir::SourceMgrDiagnosticHandler handler(sources, context, stream);
+  auto module = mlir::parseSourceFile<ModuleOp>(sources, context);
+  if (module)
+    return module;
+  if (StringRef type = unreadableElementType(text); !type.empty())
+    messages += "the program has elements of type " + type.str() +
+                ", which Meshloom does not support\n";
+  messages += remedyFor(text, messages);
+  if (messages.empty())
+    return Error("cannot parse '" + path + "'");
+  return Error(messages, ErrorCode::INVALID_ARGUMENT, path);
+}
+
+Result<OwningOpRef<ModuleOp>>
+readProgram(StringRef bytes, const std::string &path, MLIRContext *context) {
   auto module = [&] {
     TimedScope timed("parse");
-    return mlir::parseSourceFile<ModuleOp>(sources, context);
+    const std::optional<StringRef> artifact = artifactIn(bytes);
+    return artifact ? readArtifact(*artifact, path, context)
+                    : parseText(bytes, path, context);
   }();
-  if (!module) {
-    if (StringRef type = unreadableElementType(text); !type.empty())
-      messages += "the program has elements of type " + type.str() +
-                  ", which Meshloom does not support\n";
-    messages += remedyFor(text, messages);
-    if (messages.empty())
-      return Error("cannot parse '" + path + "'");
-    return Error(messages, ErrorCode::INVALID_ARGUMENT, path);
-  }
+  if (!module)
+    return module;
+  // Diagnostics show lines of the text.
+  llvm::SourceMgr sources;
+  if (!artifactIn(bytes))
+    sources.AddNewSourceBuffer(readableSource(bytes, path), {});
+  std::string messages;
+  llvm::raw_string_ostream stream(messages);
+  mlir::SourceMgrDiagnosticHandler handler(sources, context, stream);
   TimedScope timed("import");
-  if (holdsStableHLO(*module) && failed(importStableHLO(*module)))
+  if (holdsStableHLO(**module) && failed(importStableHLO(**module)))
     return Error(messages, ErrorCode::INVALID_ARGUMENT, path);
   return module;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// readProgram(): the text of a program, in dtensor or StableHLO, as dtensor.
+// readProgram(): a program in dtensor or StableHLO, as dtensor.
 #pragma once
 
 #include "meshloom/Core/Result.h"
@@ -16,10 +16,11 @@ inline constexpr llvm::StringLiteral bitsAttr = "dtensor.bits";
 /// {dtensor.range = array<f64: 0.0, 1.0>}.
 inline constexpr llvm::StringLiteral inputRangeAttr = "dtensor.range";
 
-/// Parses the text of a module; StableHLO is imported. `context` knows the
-/// dialects (registerDialects, registerStableHLODialects); `path` is for
-/// messages. The Error has the diagnostics with their source lines.
+/// Parses the text of a module, or reads a portable artifact of StableHLO
+/// (ReadArtifact.h); StableHLO is imported. `context` knows the dialects
+/// (registerDialects, registerStableHLODialects); `path` is for messages. The
+/// Error has the diagnostics with their source lines.
 Result<OwningOpRef<ModuleOp>>
-readProgram(StringRef text, const std::string &path, MLIRContext *context);
+readProgram(StringRef bytes, const std::string &path, MLIRContext *context);
 
 } // namespace meshloom

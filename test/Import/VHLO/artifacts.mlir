@@ -1,0 +1,31 @@
+// Portable artifacts of StableHLO, as bytecode: the artifacts of a program for
+// six releases are read as the program that its text is (make_artifacts.py).
+// RUN: mesh-opt %S/../StableHLO/Releases/jax-0.10.2-step.mlir --stablehlo-to-dtensor > %t.text
+// RUN: mesh-opt %S/Inputs/step-0.9.0.mlirbc --stablehlo-to-dtensor | diff %t.text -
+// RUN: mesh-opt %S/Inputs/step-1.0.0.mlirbc --stablehlo-to-dtensor | diff %t.text -
+// RUN: mesh-opt %S/Inputs/step-1.5.0.mlirbc --stablehlo-to-dtensor | diff %t.text -
+// RUN: mesh-opt %S/Inputs/step-1.8.5.mlirbc --stablehlo-to-dtensor | diff %t.text -
+// RUN: mesh-opt %S/Inputs/step-1.13.3.mlirbc --stablehlo-to-dtensor | diff %t.text -
+// RUN: mesh-opt %S/Inputs/step-1.17.0.mlirbc --stablehlo-to-dtensor | diff %t.text -
+//
+// Types of 4 and 8 bits, and a manual computation.
+// RUN: mesh-opt %S/../StableHLO/run-manual-column.mlir --stablehlo-to-dtensor > %t.manual
+// RUN: mesh-opt %S/Inputs/manual-column-1.13.3.mlirbc --stablehlo-to-dtensor | diff %t.manual -
+// RUN: mesh-opt %S/../StableHLO/run-narrow-types.mlir --stablehlo-to-dtensor > %t.narrow
+// RUN: mesh-opt %S/Inputs/narrow-types-1.13.3.mlirbc --stablehlo-to-dtensor | diff %t.narrow -
+//
+// What JAX's exported.serialize() returns has an artifact inside.
+// RUN: mesh-opt %S/Inputs/exported.bin | FileCheck %s --check-prefix=EXPORTED
+// EXPORTED: sdy.mesh @mesh = <["batch"=2]>
+// EXPORTED: func.func public @main(%arg0: tensor<8x4xf32> {{.*}}sdy.sharding = #sdy.sharding<@mesh, [{"batch"}, {}]>
+// EXPORTED: stablehlo.dot_general
+// EXPORTED: stablehlo.tanh
+//
+// RUN: mesh-run %S/Inputs/exported.bin --verify | FileCheck %s --check-prefix=VERIFIED
+// VERIFIED: ok
+//
+// An artifact that ends too early is refused, with the place.
+// RUN: head -c 1000 %S/Inputs/step-1.13.3.mlirbc > %t.cut
+// RUN: not mesh-opt %t.cut 2>&1 | FileCheck %s --check-prefix=CUT
+// RUN: not mesh-run %t.cut 2>&1 | FileCheck %s --check-prefix=CUT
+// CUT: cut: error: cannot read the artifact: expected {{[0-9]+}} bytes, got {{[0-9]+}} (at byte {{[0-9]+}})
