@@ -25,7 +25,8 @@ Tensor lengthsOf(const Tensor &w, const Axes &axis) {
 } // namespace
 
 Constraint MaxNorm(double max_value, const Axes &axis) {
-  detail::expectNotNegative("MaxNorm", "max_value", max_value);
+  detail::expectBound("MaxNorm", "max_value", max_value,
+                      detail::Bound::NotNegative);
   return Constraint("max_norm", {{"max_value", max_value}, {"axis", axis}},
                     [max_value, axis](const Tensor &w) {
                       Tensor lengths = lengthsOf(w, axis);
@@ -47,10 +48,11 @@ Constraint UnitNorm(const Axes &axis) {
 }
 
 Constraint MinMaxNorm(const MinMaxNormOptions &options) {
-  detail::expectNotNegative("MinMaxNorm", "min_value", options.min_value);
+  detail::expectBound("MinMaxNorm", "min_value", options.min_value,
+                      detail::Bound::NotNegative);
   detail::expectNumber(options.max_value >= options.min_value, "MinMaxNorm",
                        "max_value", "min_value or more", options.max_value);
-  detail::expectShare("MinMaxNorm", "rate", options.rate);
+  detail::expectBound("MinMaxNorm", "rate", options.rate, detail::Bound::Share);
   return Constraint("min_max_norm",
                     {{"min_value", options.min_value},
                      {"max_value", options.max_value},

@@ -114,8 +114,9 @@ Initializer filled(const char *name, PartConfig config, double value) {
 }
 
 void expectMoments(std::string_view part, const RandomNormalOptions &options) {
-  detail::expectFinite(part, "mean", options.mean);
-  detail::expectNotNegative(part, "stddev", options.stddev);
+  detail::expectBound(part, "mean", options.mean, detail::Bound::Finite);
+  detail::expectBound(part, "stddev", options.stddev,
+                      detail::Bound::NotNegative);
 }
 
 RandomNormalOptions normalOf(ConfigReader &reader) {
@@ -150,7 +151,8 @@ Initializer Identity(double gain) {
 }
 
 Initializer RandomUniform(const RandomUniformOptions &options) {
-  detail::expectFinite("RandomUniform", "minval", options.minval);
+  detail::expectBound("RandomUniform", "minval", options.minval,
+                      detail::Bound::Finite);
   detail::expectNumber(
       options.maxval > options.minval && std::isfinite(options.maxval),
       "RandomUniform", "maxval", "more than minval", options.maxval);

@@ -174,7 +174,8 @@ LayerNorm::LayerNorm(int64_t features, double epsilon, LayerOptions options)
     : scale(vector(options, "scale", sizeOf("LayerNorm", "features", features),
                    1)),
       offset(biasOf(options, "offset", features)), epsilon(epsilon) {
-  detail::expectNotNegative("LayerNorm", "epsilon", epsilon);
+  detail::expectBound("LayerNorm", "epsilon", epsilon,
+                      detail::Bound::NotNegative);
   track(this, scale, offset);
 }
 
@@ -186,7 +187,8 @@ RMSNorm::RMSNorm(int64_t features, double epsilon, LayerOptions options)
     : scale(
           vector(options, "scale", sizeOf("RMSNorm", "features", features), 1)),
       epsilon(epsilon) {
-  detail::expectNotNegative("RMSNorm", "epsilon", epsilon);
+  detail::expectBound("RMSNorm", "epsilon", epsilon,
+                      detail::Bound::NotNegative);
   track(this, scale);
 }
 
@@ -204,7 +206,8 @@ GroupNorm::GroupNorm(int64_t groups, int64_t features, double epsilon,
     throw Error(fmt::format("[GroupNorm] expected groups that divide the "
                             "features, got {} and {}",
                             groups, features));
-  detail::expectNotNegative("GroupNorm", "epsilon", epsilon);
+  detail::expectBound("GroupNorm", "epsilon", epsilon,
+                      detail::Bound::NotNegative);
   track(this, scale, offset);
 }
 
@@ -220,8 +223,9 @@ BatchNorm::BatchNorm(int64_t features, double momentum, double epsilon,
       moving_mean(vector(options, "moving_mean", features, 0, false)),
       moving_variance(vector(options, "moving_variance", features, 1, false)),
       momentum(momentum), epsilon(epsilon) {
-  detail::expectShare("BatchNorm", "momentum", momentum);
-  detail::expectNotNegative("BatchNorm", "epsilon", epsilon);
+  detail::expectBound("BatchNorm", "momentum", momentum, detail::Bound::Share);
+  detail::expectBound("BatchNorm", "epsilon", epsilon,
+                      detail::Bound::NotNegative);
   track(this, scale, offset, moving_mean, moving_variance);
 }
 

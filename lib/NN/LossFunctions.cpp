@@ -57,8 +57,8 @@ void expectSmoothing(double smoothing, std::string_view op) {
 }
 
 void expectFocus(double alpha, double gamma, std::string_view op) {
-  detail::expectNotNegative(op, "alpha", alpha);
-  detail::expectNotNegative(op, "gamma", gamma);
+  detail::expectBound(op, "alpha", alpha, detail::Bound::NotNegative);
+  detail::expectBound(op, "gamma", gamma, detail::Bound::NotNegative);
 }
 
 void expectSeveral(const Tensor &y_true, const Tensor &y_pred,
@@ -435,7 +435,8 @@ Loss SparseCategoricalCrossentropy(const SparseCrossentropyOptions &options) {
 }
 
 Loss Huber(const HuberOptions &options) {
-  detail::expectNotNegative("Huber", "delta", options.delta);
+  detail::expectBound("Huber", "delta", options.delta,
+                      detail::Bound::NotNegative);
   return Loss(
       "huber", {{"delta", options.delta}},
       [delta = options.delta](const Tensor &y_true, const Tensor &y_pred) {
@@ -488,8 +489,10 @@ Loss CategoricalFocalCrossentropy(const CategoricalFocalOptions &options) {
 }
 
 Loss Tversky(const TverskyOptions &options) {
-  detail::expectNotNegative("Tversky", "alpha", options.alpha);
-  detail::expectNotNegative("Tversky", "beta", options.beta);
+  detail::expectBound("Tversky", "alpha", options.alpha,
+                      detail::Bound::NotNegative);
+  detail::expectBound("Tversky", "beta", options.beta,
+                      detail::Bound::NotNegative);
   return Loss(
       "tversky", {{"alpha", options.alpha}, {"beta", options.beta}},
       [options](const Tensor &y_true, const Tensor &y_pred) {
@@ -499,8 +502,9 @@ Loss Tversky(const TverskyOptions &options) {
 }
 
 Loss Circle(const CircleOptions &options) {
-  detail::expectMoreThan0("Circle", "gamma", options.gamma);
-  detail::expectShare("Circle", "margin", options.margin);
+  detail::expectBound("Circle", "gamma", options.gamma,
+                      detail::Bound::MoreThan0);
+  detail::expectBound("Circle", "margin", options.margin, detail::Bound::Share);
   return Loss(
       "circle",
       {{"gamma", options.gamma},

@@ -205,7 +205,8 @@ Metric Accuracy(const MetricOptions &options) {
 
 Metric BinaryAccuracy(const BinaryAccuracyOptions &options) {
   constexpr const char *id = "binary_accuracy";
-  detail::expectFinite(id, "threshold", options.threshold);
+  detail::expectBound(id, "threshold", options.threshold,
+                      detail::Bound::Finite);
   return meanMetric(
       id, namedAs(options.name, id, {{"threshold", options.threshold}}),
       [threshold = options.threshold](const Tensor &y_true,
@@ -368,7 +369,8 @@ void expectThresholds(const ThresholdOptions &options, std::string_view op) {
   if (options.thresholds.empty())
     throw Error(fmt::format("[{}] expected one threshold or more", op));
   for (double threshold : options.thresholds)
-    detail::expectFinite(op, "each of thresholds", threshold);
+    detail::expectBound(op, "each of thresholds", threshold,
+                        detail::Bound::Finite);
 }
 
 Shape shapeOf(const ThresholdOptions &options) {
@@ -433,7 +435,8 @@ Metric share(const RetrievalOptions &options, const char *name,
                             name, options.top_k.value_or(1),
                             options.class_id.value_or(0)));
   for (double threshold : options.thresholds)
-    detail::expectFinite(name, "each of thresholds", threshold);
+    detail::expectBound(name, "each of thresholds", threshold,
+                        detail::Bound::Finite);
   std::vector<double> thresholds = options.thresholds;
   if (thresholds.empty())
     thresholds = {options.top_k ? -1e20 : 0.5};

@@ -20,29 +20,42 @@ inline void expectNumber(bool holds, std::string_view part,
     throw Error(fmt::format("[{}] expected {} to be {}, got {}", part, option,
                             what, number));
 }
-inline void expectFinite(std::string_view part, std::string_view option,
-                         double number) {
-  expectNumber(std::isfinite(number), part, option, "a finite number", number);
-}
-inline void expectNotNegative(std::string_view part, std::string_view option,
-                              double number) {
-  expectNumber(number >= 0 && std::isfinite(number), part, option, "0 or more",
-               number);
-}
-inline void expectMoreThan0(std::string_view part, std::string_view option,
-                            double number) {
-  expectNumber(number > 0 && std::isfinite(number), part, option, "more than 0",
-               number);
-}
-/// What an average keeps of itself: less than all.
-inline void expectKept(std::string_view part, std::string_view option,
-                       double number) {
-  expectNumber(number >= 0 && number < 1, part, option,
-               "at least 0 and less than 1", number);
-}
-inline void expectShare(std::string_view part, std::string_view option,
-                        double number) {
-  expectNumber(number >= 0 && number <= 1, part, option, "in [0, 1]", number);
+
+/// The numbers that an option may be.
+enum class Bound : uint8_t {
+  Any,
+  Finite,
+  NotNegative,
+  NotPositive,
+  MoreThan0,
+  Share, ///< in [0, 1]
+  Decay, ///< in [0, 1): the share that an average keeps of itself
+};
+
+inline void expectBound(std::string_view part, std::string_view option,
+                        double number, Bound bound) {
+  const bool isFinite = std::isfinite(number);
+  switch (bound) {
+  case Bound::Any:
+    return;
+  case Bound::Finite:
+    return expectNumber(isFinite, part, option, "a finite number", number);
+  case Bound::NotNegative:
+    return expectNumber(number >= 0 && isFinite, part, option, "0 or more",
+                        number);
+  case Bound::NotPositive:
+    return expectNumber(number <= 0 && isFinite, part, option, "0 or less",
+                        number);
+  case Bound::MoreThan0:
+    return expectNumber(number > 0 && isFinite, part, option, "more than 0",
+                        number);
+  case Bound::Share:
+    return expectNumber(number >= 0 && number <= 1, part, option, "in [0, 1]",
+                        number);
+  case Bound::Decay:
+    return expectNumber(number >= 0 && number < 1, part, option,
+                        "at least 0 and less than 1", number);
+  }
 }
 
 } // namespace meshloom::detail

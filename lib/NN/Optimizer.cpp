@@ -2,10 +2,9 @@
 // What all optimizers share, see Optimizer.h.
 #include "meshloom/NN/Optimizer.h"
 
-#include "Layers/Fields.h"
 #include "LossScaling.h"
 #include "OptimizerChecks.h"
-#include "OptimizerConfig.h"
+#include "OptimizerFields.h"
 
 #include "meshloom/API/ControlOps.h"
 #include "meshloom/API/Create.h"
@@ -597,9 +596,7 @@ Config Optimizer::config() const {
            schedule && !schedule.name().empty())
     rate = detail::configOf(schedule);
   Config &options = config["options"];
-  options = numbersOf(state->options);
-  options["loss_scale"] = state->options.loss_scale.initial;
-  options["loss_scale_growth_steps"] = state->options.loss_scale.growth_steps;
+  options = detail::toConfig(state->options);
   options["decays"] = bool(state->options.decays);
   return config;
 }

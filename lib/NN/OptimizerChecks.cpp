@@ -2,7 +2,7 @@
 // See OptimizerChecks.h.
 #include "OptimizerChecks.h"
 
-#include "Numbers.h"
+#include "OptimizerFields.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,23 +12,7 @@
 namespace meshloom::optimizers {
 
 void expectOptions(const OptimizerOptions &options) {
-  auto expect = [](bool holds, const char *option, auto value,
-                   const char *what) {
-    detail::expectNumber(holds, "Optimizer", option, what, double(value));
-  };
-  auto notNegative = [&](const char *option, auto value) {
-    expect(value >= 0, option, value, "0 or more");
-  };
-  notNegative("weight_decay", options.weight_decay);
-  notNegative("clip_norm", options.clip_norm);
-  notNegative("global_clip_norm", options.global_clip_norm);
-  notNegative("clip_value", options.clip_value);
-  notNegative("ema_overwrite_frequency", options.ema_overwrite_frequency);
-  expect(options.ema_momentum >= 0 && options.ema_momentum < 1, "ema_momentum",
-         options.ema_momentum, "at least 0 and less than 1");
-  expect(options.gradient_accumulation_steps >= 1,
-         "gradient_accumulation_steps", options.gradient_accumulation_steps,
-         "1 or more");
+  detail::checkFields("Optimizer", options);
   if ((options.clip_norm > 0) + (options.global_clip_norm > 0) +
           (options.clip_value > 0) >
       1)
@@ -43,7 +27,8 @@ void expectOptions(const OptimizerOptions &options) {
 
 void expectRate(const Hyperparameter &learningRate) {
   if (auto *number = std::get_if<double>(&learningRate.value))
-    detail::expectFinite("Optimizer", "learning_rate", *number);
+    detail::expectBound("Optimizer", "learning_rate", *number,
+                        detail::Bound::Finite);
   if (auto *of = std::get_if<Hyperparameter::Schedule>(&learningRate.value);
       of && !*of)
     throw Error("[Optimizer] expected learning_rate to be a function of the "

@@ -2,9 +2,8 @@
 // The rules of the optimizers in Optimizers.h.
 #include "meshloom/NN/Optimizers.h"
 
-#include "Layers/Fields.h"
 #include "Names.h"
-#include "OptimizerConfig.h"
+#include "OptimizerFields.h"
 
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Distribute.h"
@@ -17,21 +16,45 @@
 #include <cmath>
 
 namespace meshloom::optimizers {
-namespace {
 
 using Slot = UpdateRule::Slot;
 
-Slot zerosLike(std::string name) {
+/// The rule of a type of options: how its optimizer changes a variable. Each
+/// has a `className`, by which it is saved.
+template <typename Options> struct Rule;
+
+/// The part that all rules share: their options, and the config of these.
+template <typename Options> struct KnownRule : UpdateRule {
+  explicit KnownRule(const Options &options) : options(options) {
+    detail::checkFields(Rule<Options>::className, options);
+  }
+  std::string class_name() const override { return Rule<Options>::className; }
+  Config get_config() const override { return detail::toConfig(options); }
+  /// The options of all optimizers, where the rule has its own defaults.
+  static OptimizerOptions withDefaults(OptimizerOptions common) {
+    return common;
+  }
+
+  const Options options;
+};
+
+template <typename Options>
+KnownOptimizer<Options>::KnownOptimizer(const Options &options)
+    : Optimizer(std::make_shared<Rule<Options>>(options), options.learning_rate,
+                Rule<Options>::withDefaults(options.common)) {}
+
+static Slot zerosLike(std::string name) {
   return {std::move(name),
           [](const Tensor &value) { return zeros_like(value); }};
 }
-Tensor realPart(const Tensor &value) {
+static Tensor realPart(const Tensor &value) {
   return isComplex(value.dtype()) ? real(value) : value;
 }
 /// Zeros in a real type, laid out like `value` or, with fewer dims, like what
 /// is left of it. Made of no op: each would be a program to compile for each
 /// shape.
-Tensor realZeros(const Tensor &value, std::vector<unsigned> without = {}) {
+static Tensor realZeros(const Tensor &value,
+                        std::vector<unsigned> without = {}) {
   Shape shape = value.shape();
   for (unsigned dim : without)
     shape.erase(shape.begin() + dim);
@@ -41,7 +64,7 @@ Tensor realZeros(const Tensor &value, std::vector<unsigned> without = {}) {
              : all;
 }
 /// Real for complex variables, too.
-Slot realLike(std::string name, double initial = 0) {
+static Slot realLike(std::string name, double initial = 0) {
   return {std::move(name), [initial](const Tensor &value) {
             return full_like(
                 isComplex(value.dtype()) ? realZeros(value) : value, initial);
@@ -49,24 +72,24 @@ Slot realLike(std::string name, double initial = 0) {
 }
 
 /// g^2, and |g|^2 of complex numbers.
-Tensor squared(const Tensor &g) {
+static Tensor squared(const Tensor &g) {
   return isComplex(g.dtype()) ? real(g * conj(g)) : g * g;
 }
 /// x times or by what is real.
-Tensor times(const Tensor &x, const Tensor &factor) {
+static Tensor times(const Tensor &x, const Tensor &factor) {
   return x * cast(factor, x.dtype());
 }
-Tensor over(const Tensor &x, const Tensor &divisor) {
+static Tensor over(const Tensor &x, const Tensor &divisor) {
   return x / cast(divisor, x.dtype());
 }
 
 /// A running average: `kept` = beta kept + (1 - beta) x.
-void decay(const DVariable &kept, double beta, const Tensor &x) {
+static void decay(const DVariable &kept, double beta, const Tensor &x) {
   kept.assign(beta * kept + (1 - beta) * x);
 }
 
 /// The learning rate as a scalar in the (real) type of the variable.
-Tensor scalarRate(const Update &u) {
+static Tensor scalarRate(const Update &u) {
   const DType type = partOf(u.variable.dtype());
   if (u.rate.kind == TensorLike::Kind::Tensor)
     return cast(realPart(u.rate.tensor), type);
@@ -76,114 +99,151 @@ Tensor scalarRate(const Update &u) {
               type);
 }
 
-struct SGDRule : KnownRule<SGDOptions> {
-  explicit SGDRule(const SGDOptions &options)
-      : KnownRule("SGD", options), momentum(options.momentum),
-        nesterov(options.nesterov) {}
+template <typename F> void fields(F &field, SGDOptions &o) {
+  field("momentum", o.momentum, Bound::Share);
+  field("nesterov", o.nesterov);
+}
+template <> struct Rule<SGDOptions> : KnownRule<SGDOptions> {
+  static constexpr char className[] = "SGD";
+  using KnownRule::KnownRule;
   std::vector<Slot> slots(const DVariable &) const override {
-    if (momentum == 0)
+    if (options.momentum == 0)
       return {};
     return {zerosLike("momentum")};
   }
   void update(const Update &u) const override {
-    if (momentum == 0) {
+    if (options.momentum == 0) {
       u.variable.assign_sub(u.rate * u.gradient);
       return;
     }
     const DVariable &v = u.slots[0];
-    v.assign(momentum * v - u.rate * u.gradient);
-    if (nesterov)
-      u.variable.assign_add(momentum * v - u.rate * u.gradient);
+    v.assign(options.momentum * v - u.rate * u.gradient);
+    if (options.nesterov)
+      u.variable.assign_add(options.momentum * v - u.rate * u.gradient);
     else
       u.variable.assign_add(v);
   }
-  const double momentum;
-  const bool nesterov;
 };
+template class KnownOptimizer<SGDOptions>;
 
-/// The moments of Adam and of those that came of it.
-struct Moments {
-  double beta_1, beta_2, epsilon;
+/// With Keras's decay, where the user gives none.
+static OptimizerOptions decaying(OptimizerOptions common) {
+  if (common.weight_decay == 0)
+    common.weight_decay = 0.004;
+  return common;
+}
 
-  static std::vector<Slot> slots() { return {zerosLike("m"), realLike("v")}; }
-  void update(const Update &u) const {
-    decay(u.slots[0], beta_1, u.gradient);
-    decay(u.slots[1], beta_2, squared(u.gradient));
+/// The rules of Adam and of the optimizers that follow from it: running
+/// averages m of the gradient and v of its square.
+template <typename Options> struct MomentRule : KnownRule<Options> {
+  using KnownRule<Options>::KnownRule;
+  using KnownRule<Options>::options;
+  std::vector<Slot> slots(const DVariable &) const override {
+    return {zerosLike("m"), realLike("v")};
   }
-  static Tensor correction(const Update &u, double beta) {
-    return u.step.correction(beta, partOf(u.variable.dtype()));
+  bool usesStep() const override { return true; }
+
+protected:
+  void updateMoments(const Update &u) const {
+    decay(u.slots[0], options.beta_1, u.gradient);
+    decay(u.slots[1], options.beta_2, squared(u.gradient));
   }
+  /// m / (1 - beta_1^t).
   Tensor first(const Update &u) const {
-    return times(u.slots[0], correction(u, beta_1));
+    return times(u.slots[0], correction(u, options.beta_1));
   }
   /// sqrt(v / (1 - beta_2^t)) + epsilon of `v`.
   Tensor scale(const Update &u, const Tensor &v) const {
-    return sqrt(v * correction(u, beta_2)) + epsilon;
+    return sqrt(v * correction(u, options.beta_2)) + options.epsilon;
   }
-  Tensor scale(const Update &u) const { return scale(u, u.slots[1]); }
+
+private:
+  static Tensor correction(const Update &u, double beta) {
+    return u.step.correction(beta, partOf(u.variable.dtype()));
+  }
 };
 
-struct AdamRule : KnownRule<AdamOptions> {
-  explicit AdamRule(const AdamOptions &options)
-      : KnownRule("Adam", options),
-        moments{options.beta_1, options.beta_2, options.epsilon},
-        amsgrad(options.amsgrad) {}
-  std::vector<Slot> slots(const DVariable &) const override {
-    std::vector<Slot> slots = Moments::slots();
-    if (amsgrad)
+template <typename F> void fields(F &field, AdamOptions &o) {
+  field("beta_1", o.beta_1, Bound::Decay);
+  field("beta_2", o.beta_2, Bound::Decay);
+  field("epsilon", o.epsilon, Bound::NotNegative);
+  field("amsgrad", o.amsgrad);
+}
+template <> struct Rule<AdamOptions> : MomentRule<AdamOptions> {
+  static constexpr char className[] = "Adam";
+  using MomentRule::MomentRule;
+  std::vector<Slot> slots(const DVariable &variable) const override {
+    std::vector<Slot> slots = MomentRule::slots(variable);
+    if (options.amsgrad)
       slots.push_back(realLike("v_max"));
     return slots;
   }
-  bool usesStep() const override { return true; }
   void update(const Update &u) const override {
-    moments.update(u);
+    updateMoments(u);
     Tensor v = u.slots[1];
-    if (amsgrad) {
+    if (options.amsgrad) {
       v = maximum(u.slots[2], v);
       u.slots[2].assign(v);
     }
-    u.variable.assign_sub(over(u.rate * moments.first(u), moments.scale(u, v)));
+    u.variable.assign_sub(over(u.rate * first(u), scale(u, v)));
   }
-  const Moments moments;
-  const bool amsgrad;
 };
+template class KnownOptimizer<AdamOptions>;
 
-struct AdagradRule : KnownRule<AdagradOptions> {
-  explicit AdagradRule(const AdagradOptions &options)
-      : KnownRule("Adagrad", options),
-        initial(options.initial_accumulator_value), epsilon(options.epsilon) {}
+AdamW::AdamW(const AdamOptions &options)
+    : Optimizer(std::make_shared<Rule<AdamOptions>>(options),
+                options.learning_rate, decaying(options.common)) {}
+
+template <typename F> void fields(F &field, AdagradOptions &o) {
+  field("initial_accumulator_value", o.initial_accumulator_value,
+        Bound::NotNegative);
+  field("epsilon", o.epsilon, Bound::NotNegative);
+}
+template <> struct Rule<AdagradOptions> : KnownRule<AdagradOptions> {
+  static constexpr char className[] = "Adagrad";
+  using KnownRule::KnownRule;
   std::vector<Slot> slots(const DVariable &) const override {
-    return {realLike("accumulator", initial)};
+    return {realLike("accumulator", options.initial_accumulator_value)};
   }
   void update(const Update &u) const override {
     const DVariable &sum = u.slots[0];
     sum.assign_add(squared(u.gradient));
-    u.variable.assign_sub(over(u.rate * u.gradient, sqrt(sum + epsilon)));
+    u.variable.assign_sub(
+        over(u.rate * u.gradient, sqrt(sum + options.epsilon)));
   }
-  const double initial, epsilon;
 };
+template class KnownOptimizer<AdagradOptions>;
 
-struct AdadeltaRule : KnownRule<AdadeltaOptions> {
-  explicit AdadeltaRule(const AdadeltaOptions &options)
-      : KnownRule("Adadelta", options), rho(options.rho),
-        epsilon(options.epsilon) {}
+template <typename F> void fields(F &field, AdadeltaOptions &o) {
+  field("rho", o.rho, Bound::Decay);
+  field("epsilon", o.epsilon, Bound::NotNegative);
+}
+template <> struct Rule<AdadeltaOptions> : KnownRule<AdadeltaOptions> {
+  static constexpr char className[] = "Adadelta";
+  using KnownRule::KnownRule;
   std::vector<Slot> slots(const DVariable &) const override {
     return {realLike("accumulated_gradient"), realLike("accumulated_delta")};
   }
   void update(const Update &u) const override {
     const DVariable &gradients = u.slots[0], &deltas = u.slots[1];
-    decay(gradients, rho, squared(u.gradient));
-    Tensor delta =
-        times(u.gradient, sqrt(deltas + epsilon) / sqrt(gradients + epsilon));
-    decay(deltas, rho, squared(delta));
+    decay(gradients, options.rho, squared(u.gradient));
+    Tensor delta = times(u.gradient, sqrt(deltas + options.epsilon) /
+                                         sqrt(gradients + options.epsilon));
+    decay(deltas, options.rho, squared(delta));
     u.variable.assign_sub(u.rate * delta);
   }
-  const double rho, epsilon;
 };
+template class KnownOptimizer<AdadeltaOptions>;
 
-struct RMSpropRule : KnownRule<RMSpropOptions> {
-  explicit RMSpropRule(const RMSpropOptions &options)
-      : KnownRule("RMSprop", options), options(options) {}
+template <typename F> void fields(F &field, RMSpropOptions &o) {
+  field("rho", o.rho, Bound::Decay);
+  field("momentum", o.momentum, Bound::Share);
+  field("epsilon", o.epsilon, Bound::NotNegative);
+  field("centered", o.centered);
+}
+template <> struct Rule<RMSpropOptions> : KnownRule<RMSpropOptions> {
+  static constexpr char className[] = "RMSprop";
+  using KnownRule::KnownRule;
   std::vector<Slot> slots(const DVariable &) const override {
     std::vector<Slot> slots{realLike("velocity")};
     if (options.centered)
@@ -207,32 +267,39 @@ struct RMSpropRule : KnownRule<RMSpropOptions> {
     }
     u.variable.assign_sub(delta);
   }
-  const RMSpropOptions options;
 };
+template class KnownOptimizer<RMSpropOptions>;
 
-struct AdamaxRule : KnownRule<AdamaxOptions> {
-  explicit AdamaxRule(const AdamaxOptions &options)
-      : KnownRule("Adamax", options),
-        moments{options.beta_1, options.beta_2, options.epsilon} {}
+template <typename F> void fields(F &field, AdamaxOptions &o) {
+  field("beta_1", o.beta_1, Bound::Decay);
+  field("beta_2", o.beta_2, Bound::Decay);
+  field("epsilon", o.epsilon, Bound::NotNegative);
+}
+template <> struct Rule<AdamaxOptions> : MomentRule<AdamaxOptions> {
+  static constexpr char className[] = "Adamax";
+  using MomentRule::MomentRule;
   std::vector<Slot> slots(const DVariable &) const override {
     return {zerosLike("m"), realLike("u")};
   }
-  bool usesStep() const override { return true; }
   void update(const Update &u) const override {
-    decay(u.slots[0], moments.beta_1, u.gradient);
-    u.slots[1].assign(maximum(moments.beta_2 * u.slots[1], abs(u.gradient)));
+    decay(u.slots[0], options.beta_1, u.gradient);
+    u.slots[1].assign(maximum(options.beta_2 * u.slots[1], abs(u.gradient)));
     u.variable.assign_sub(
-        over(u.rate * moments.first(u), u.slots[1] + moments.epsilon));
+        over(u.rate * first(u), u.slots[1] + options.epsilon));
   }
-  const Moments moments;
 };
+template class KnownOptimizer<AdamaxOptions>;
 
-struct NadamRule : KnownRule<NadamOptions> {
-  explicit NadamRule(const NadamOptions &options)
-      : KnownRule("Nadam", options),
-        moments{options.beta_1, options.beta_2, options.epsilon} {}
-  std::vector<Slot> slots(const DVariable &) const override {
-    std::vector<Slot> slots = Moments::slots();
+template <typename F> void fields(F &field, NadamOptions &o) {
+  field("beta_1", o.beta_1, Bound::Decay);
+  field("beta_2", o.beta_2, Bound::Decay);
+  field("epsilon", o.epsilon, Bound::NotNegative);
+}
+template <> struct Rule<NadamOptions> : MomentRule<NadamOptions> {
+  static constexpr char className[] = "Nadam";
+  using MomentRule::MomentRule;
+  std::vector<Slot> slots(const DVariable &variable) const override {
+    std::vector<Slot> slots = MomentRule::slots(variable);
     slots.push_back(
         {"momentum_product", [](const Tensor &value) {
            const DType type = partOf(value.dtype());
@@ -241,26 +308,37 @@ struct NadamRule : KnownRule<NadamOptions> {
          }});
     return slots;
   }
-  bool usesStep() const override { return true; }
   void update(const Update &u) const override {
-    moments.update(u);
+    updateMoments(u);
     const DVariable &product = u.slots[2];
     // 0.96^t and 0.96^(t + 1).
     Tensor power = u.step.power(0.96, product.dtype());
-    Tensor now = moments.beta_1 * (1 - 0.5 * power);
-    Tensor next = moments.beta_1 * (1 - 0.5 * 0.96 * power);
+    Tensor now = options.beta_1 * (1 - 0.5 * power);
+    Tensor next = options.beta_1 * (1 - 0.5 * 0.96 * power);
     product.assign(product * now);
     const DType type = partOf(u.variable.dtype());
     Tensor m = times(u.slots[0], cast(next / (1 - product * next), type));
     Tensor g = times(u.gradient, cast((1 - now) / (1 - product), type));
-    u.variable.assign_sub(over(u.rate * (m + g), moments.scale(u)));
+    u.variable.assign_sub(over(u.rate * (m + g), scale(u, u.slots[1])));
   }
-  const Moments moments;
 };
+template class KnownOptimizer<NadamOptions>;
 
-struct FtrlRule : KnownRule<FtrlOptions> {
-  explicit FtrlRule(const FtrlOptions &options)
-      : KnownRule("Ftrl", options), options(options) {}
+template <typename F> void fields(F &field, FtrlOptions &o) {
+  field("learning_rate_power", o.learning_rate_power, Bound::NotPositive);
+  field("initial_accumulator_value", o.initial_accumulator_value,
+        Bound::NotNegative);
+  field("l1_regularization_strength", o.l1_regularization_strength,
+        Bound::NotNegative);
+  field("l2_regularization_strength", o.l2_regularization_strength,
+        Bound::NotNegative);
+  field("l2_shrinkage_regularization_strength",
+        o.l2_shrinkage_regularization_strength, Bound::NotNegative);
+  field("beta", o.beta, Bound::NotNegative);
+}
+template <> struct Rule<FtrlOptions> : KnownRule<FtrlOptions> {
+  static constexpr char className[] = "Ftrl";
+  using KnownRule::KnownRule;
   std::vector<Slot> slots(const DVariable &variable) const override {
     if (isComplex(variable.dtype()))
       throw Error(fmt::format("[Ftrl] expected real variables, got '{}' of {}",
@@ -285,48 +363,58 @@ struct FtrlRule : KnownRule<FtrlOptions> {
                       (strength(after) + 2 * l2));
     sum.assign(after);
   }
-  const FtrlOptions options;
 };
+template class KnownOptimizer<FtrlOptions>;
 
-struct LionRule : KnownRule<LionOptions> {
-  explicit LionRule(const LionOptions &options)
-      : KnownRule("Lion", options), beta_1(options.beta_1),
-        beta_2(options.beta_2) {}
+template <typename F> void fields(F &field, LionOptions &o) {
+  field("beta_1", o.beta_1, Bound::Decay);
+  field("beta_2", o.beta_2, Bound::Decay);
+}
+template <> struct Rule<LionOptions> : KnownRule<LionOptions> {
+  static constexpr char className[] = "Lion";
+  using KnownRule::KnownRule;
   std::vector<Slot> slots(const DVariable &) const override {
     return {zerosLike("m")};
   }
   void update(const Update &u) const override {
     const DVariable &m = u.slots[0];
-    u.variable.assign_sub(u.rate *
-                          sign(beta_1 * m + (1 - beta_1) * u.gradient));
-    decay(m, beta_2, u.gradient);
+    u.variable.assign_sub(
+        u.rate * sign(options.beta_1 * m + (1 - options.beta_1) * u.gradient));
+    decay(m, options.beta_2, u.gradient);
   }
-  const double beta_1, beta_2;
 };
+template class KnownOptimizer<LionOptions>;
 
-struct LAMBRule : KnownRule<LAMBOptions> {
-  explicit LAMBRule(const LAMBOptions &options)
-      : KnownRule("LAMB", options),
-        moments{options.beta_1, options.beta_2, options.epsilon} {}
-  std::vector<Slot> slots(const DVariable &) const override {
-    return Moments::slots();
-  }
-  bool usesStep() const override { return true; }
+template <typename F> void fields(F &field, LAMBOptions &o) {
+  field("beta_1", o.beta_1, Bound::Decay);
+  field("beta_2", o.beta_2, Bound::Decay);
+  field("epsilon", o.epsilon, Bound::NotNegative);
+}
+template <> struct Rule<LAMBOptions> : MomentRule<LAMBOptions> {
+  static constexpr char className[] = "LAMB";
+  using MomentRule::MomentRule;
   void update(const Update &u) const override {
-    moments.update(u);
-    Tensor delta = over(moments.first(u), moments.scale(u));
+    updateMoments(u);
+    Tensor delta = over(first(u), scale(u, u.slots[1]));
     Tensor weight = sqrt(reduce_sum(squared(u.variable)));
     Tensor length = sqrt(reduce_sum(squared(delta)));
     Tensor ratio = where(logical_and(weight > 0, length > 0), weight / length,
                          ones_like(weight));
     u.variable.assign_sub(u.rate * times(delta, ratio));
   }
-  const Moments moments;
 };
+template class KnownOptimizer<LAMBOptions>;
 
-struct AdafactorRule : KnownRule<AdafactorOptions> {
-  explicit AdafactorRule(const AdafactorOptions &options)
-      : KnownRule("Adafactor", options), options(options) {}
+template <typename F> void fields(F &field, AdafactorOptions &o) {
+  field("beta_2_decay", o.beta_2_decay, Bound::Finite);
+  field("epsilon_1", o.epsilon_1, Bound::NotNegative);
+  field("epsilon_2", o.epsilon_2, Bound::NotNegative);
+  field("clip_threshold", o.clip_threshold, Bound::MoreThan0);
+  field("relative_step", o.relative_step);
+}
+template <> struct Rule<AdafactorOptions> : KnownRule<AdafactorOptions> {
+  static constexpr char className[] = "Adafactor";
+  using KnownRule::KnownRule;
   std::vector<Slot> slots(const DVariable &variable) const override {
     if (variable.rank() < 2)
       return {realLike("v")};
@@ -370,27 +458,33 @@ struct AdafactorRule : KnownRule<AdafactorOptions> {
   static Tensor rootMeanSquare(const Tensor &x) {
     return sqrt(reduce_mean(squared(x)));
   }
-  const AdafactorOptions options;
 };
+template class KnownOptimizer<AdafactorOptions>;
 
+template <typename F> void fields(F &field, MuonOptions &o) {
+  field("momentum", o.momentum, Bound::Share);
+  field("nesterov", o.nesterov);
+  field("ns_steps", o.ns_steps, Bound::MoreThan0);
+  field("muon_a", o.muon_a, Bound::Finite);
+  field("muon_b", o.muon_b, Bound::Finite);
+  field("muon_c", o.muon_c, Bound::Finite);
+  field("rms_rate", o.rms_rate, Bound::NotNegative);
+  field("adam_beta_1", o.adam_beta_1, Bound::Decay);
+  field("adam_beta_2", o.adam_beta_2, Bound::Decay);
+  field("epsilon", o.epsilon, Bound::NotNegative);
+  field("adam_lr_ratio", o.adam_lr_ratio, Bound::NotNegative);
+  field("exclude_embeddings", o.exclude_embeddings);
+  field("exclude_layers", o.exclude_layers);
+}
 /// For matrices; what it leaves to Adam has the state of that.
-struct MuonRule : KnownRule<MuonOptions> {
-  explicit MuonRule(const MuonOptions &options)
-      : KnownRule("Muon", options), options(options),
-        adam({.beta_1 = options.adam_beta_1,
-              .beta_2 = options.adam_beta_2,
-              .epsilon = options.epsilon}) {}
-  static std::shared_ptr<const UpdateRule> make(const Config &config) {
-    MuonOptions options = optionsOf<MuonOptions>(config);
-    for (const Config &name : config.at("exclude_layers").as_list())
-      options.exclude_layers.push_back(name.as_string());
-    return std::make_shared<MuonRule>(options);
-  }
-  Config get_config() const override {
-    Config config = KnownRule::get_config();
-    config["exclude_layers"] = Config::List(options.exclude_layers.begin(),
-                                            options.exclude_layers.end());
-    return config;
+template <> struct Rule<MuonOptions> : KnownRule<MuonOptions> {
+  static constexpr char className[] = "Muon";
+  explicit Rule(const MuonOptions &options)
+      : KnownRule(options), adam({.beta_1 = options.adam_beta_1,
+                                  .beta_2 = options.adam_beta_2,
+                                  .epsilon = options.epsilon}) {}
+  static OptimizerOptions withDefaults(const OptimizerOptions &common) {
+    return decaying(common);
   }
 
   std::vector<Slot> slots(const DVariable &variable) const override {
@@ -448,84 +542,50 @@ private:
     return isTall ? transpose(x) : x;
   }
 
-  const MuonOptions options;
-  const AdamRule adam;
+  const Rule<AdamOptions> adam;
+};
+template class KnownOptimizer<MuonOptions>;
+
+/// What is known by the name of a class.
+struct KnownClass {
+  /// Makes a rule from its config.
+  std::function<std::shared_ptr<const UpdateRule>(const Config &)> makeRule;
+  /// Makes an optimizer with the default options; empty for a rule that a
+  /// program has registered.
+  Optimizer (*makeOptimizer)();
 };
 
-/// With Keras's decay, where none is given.
-template <typename Options> Options decaying(Options options) {
-  if (options.common.weight_decay == 0)
-    options.common.weight_decay = 0.004;
-  return options;
+template <typename Kind, typename Options>
+static std::pair<const char *, KnownClass>
+knownClass(const char *className = Rule<Options>::className) {
+  return {className,
+          {[](const Config &config) -> std::shared_ptr<const UpdateRule> {
+             return std::make_shared<Rule<Options>>(
+                 detail::fromConfig<Options>(config));
+           },
+           [] { return Optimizer(Kind()); }}};
 }
 
-template <typename Rule, typename Options>
-Optimizer make(const Options &options) {
-  return Optimizer(std::make_shared<Rule>(options), options.learning_rate,
-                   options.common);
-}
-
-} // namespace
-
-SGD::SGD(const SGDOptions &options) : Optimizer(make<SGDRule>(options)) {}
-Adam::Adam(const AdamOptions &options) : Optimizer(make<AdamRule>(options)) {}
-AdamW::AdamW(const AdamOptions &options)
-    : Optimizer(make<AdamRule>(decaying(options))) {}
-Adagrad::Adagrad(const AdagradOptions &options)
-    : Optimizer(make<AdagradRule>(options)) {}
-Adadelta::Adadelta(const AdadeltaOptions &options)
-    : Optimizer(make<AdadeltaRule>(options)) {}
-RMSprop::RMSprop(const RMSpropOptions &options)
-    : Optimizer(make<RMSpropRule>(options)) {}
-Adamax::Adamax(const AdamaxOptions &options)
-    : Optimizer(make<AdamaxRule>(options)) {}
-Nadam::Nadam(const NadamOptions &options)
-    : Optimizer(make<NadamRule>(options)) {}
-Ftrl::Ftrl(const FtrlOptions &options) : Optimizer(make<FtrlRule>(options)) {
-  if (options.learning_rate_power > 0)
-    throw Error(fmt::format("[Ftrl] expected a learning_rate_power of 0 or "
-                            "less, got {}",
-                            options.learning_rate_power));
-}
-Lion::Lion(const LionOptions &options) : Optimizer(make<LionRule>(options)) {}
-Muon::Muon(const MuonOptions &options)
-    : Optimizer(make<MuonRule>(decaying(options))) {}
-LAMB::LAMB(const LAMBOptions &options) : Optimizer(make<LAMBRule>(options)) {}
-Adafactor::Adafactor(const AdafactorOptions &options)
-    : Optimizer(make<AdafactorRule>(options)) {}
-
-namespace {
-using MakeRule =
-    std::function<std::shared_ptr<const UpdateRule>(const Config &)>;
-
-template <typename Rule, typename Options>
-std::shared_ptr<const UpdateRule> makeRule(const Config &config) {
-  return std::make_shared<Rule>(optionsOf<Options>(config));
-}
-
-/// Rules by class name.
-detail::Names<MakeRule> &rules() {
-  static auto &known = *new detail::Names<MakeRule>(
-      "an optimizer", {{"SGD", makeRule<SGDRule, SGDOptions>},
-                       {"Adam", makeRule<AdamRule, AdamOptions>},
-                       {"Adagrad", makeRule<AdagradRule, AdagradOptions>},
-                       {"Adadelta", makeRule<AdadeltaRule, AdadeltaOptions>},
-                       {"RMSprop", makeRule<RMSpropRule, RMSpropOptions>},
-                       {"Adamax", makeRule<AdamaxRule, AdamaxOptions>},
-                       {"Nadam", makeRule<NadamRule, NadamOptions>},
-                       {"Ftrl", makeRule<FtrlRule, FtrlOptions>},
-                       {"Lion", makeRule<LionRule, LionOptions>},
-                       {"LAMB", makeRule<LAMBRule, LAMBOptions>},
-                       {"Adafactor", makeRule<AdafactorRule, AdafactorOptions>},
-                       {"Muon", MuonRule::make}});
+static detail::Names<KnownClass> &knownClasses() {
+  static auto &known = *new detail::Names<KnownClass>(
+      "an optimizer",
+      {knownClass<SGD, SGDOptions>(), knownClass<Adam, AdamOptions>(),
+       knownClass<AdamW, AdamOptions>("AdamW"),
+       knownClass<Adagrad, AdagradOptions>(),
+       knownClass<Adadelta, AdadeltaOptions>(),
+       knownClass<RMSprop, RMSpropOptions>(),
+       knownClass<Adamax, AdamaxOptions>(), knownClass<Nadam, NadamOptions>(),
+       knownClass<Ftrl, FtrlOptions>(), knownClass<Lion, LionOptions>(),
+       knownClass<LAMB, LAMBOptions>(),
+       knownClass<Adafactor, AdafactorOptions>(),
+       knownClass<Muon, MuonOptions>()});
   return known;
 }
-} // namespace
 
 void register_rule(
     const std::string &class_name,
     std::function<std::shared_ptr<const UpdateRule>(const Config &)> make) {
-  rules().add(class_name, std::move(make));
+  knownClasses().add(class_name, {std::move(make), nullptr});
 }
 
 Optimizer Optimizer::from_config(const Config &config) {
@@ -542,35 +602,24 @@ Optimizer Optimizer::from_config(const Config &config) {
   const Config &rate = config.at("learning_rate");
   if (rate.is_null())
     refuse("has a learning rate that a function computes");
-  OptimizerOptions common = optionsOf<OptimizerOptions>(options);
-  common.loss_scale = {options.at("loss_scale").as_double(),
-                       options.at("loss_scale_growth_steps").as_int()};
+  OptimizerOptions common = detail::fromConfig<OptimizerOptions>(options);
   const Hyperparameter learningRate =
       rate.is_map() ? Hyperparameter(schedules::Schedule(
                           rate.at("class_name").as_string(),
                           detail::partConfigOf(rate.at("config"))))
                     : Hyperparameter(rate.as_double());
-  return Optimizer(rules().find(name).second(config.at("config")), learningRate,
-                   std::move(common));
+  return Optimizer(
+      knownClasses().find(name).second.makeRule(config.at("config")),
+      learningRate, std::move(common));
 }
 
 Optimizer get(std::string_view name) {
-  using Make = Optimizer (*)();
-  static const auto &optimizers = *new detail::Names<Make>(
-      "an optimizer", {{"sgd", [] { return Optimizer(SGD()); }},
-                       {"adam", [] { return Optimizer(Adam()); }},
-                       {"adamw", [] { return Optimizer(AdamW()); }},
-                       {"adagrad", [] { return Optimizer(Adagrad()); }},
-                       {"adadelta", [] { return Optimizer(Adadelta()); }},
-                       {"rmsprop", [] { return Optimizer(RMSprop()); }},
-                       {"adamax", [] { return Optimizer(Adamax()); }},
-                       {"nadam", [] { return Optimizer(Nadam()); }},
-                       {"ftrl", [] { return Optimizer(Ftrl()); }},
-                       {"lion", [] { return Optimizer(Lion()); }},
-                       {"lamb", [] { return Optimizer(LAMB()); }},
-                       {"adafactor", [] { return Optimizer(Adafactor()); }},
-                       {"muon", [] { return Optimizer(Muon()); }}});
-  return optimizers.find(name).second();
+  const auto [className, known] = knownClasses().find(name);
+  if (!known.makeOptimizer)
+    throw Error("[optimizer] '" + className +
+                "' is a rule of the program, whose options have no defaults: "
+                "make an Optimizer from the rule");
+  return known.makeOptimizer();
 }
 
 } // namespace meshloom::optimizers

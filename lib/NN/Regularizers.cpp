@@ -40,20 +40,20 @@ Tensor likeness(const Tensor &w, bool byRows) {
 } // namespace
 
 Regularizer L1(double l1) {
-  detail::expectNotNegative("L1", "l1", l1);
+  detail::expectBound("L1", "l1", l1, detail::Bound::NotNegative);
   return Regularizer("l1", {{"l1", l1}},
                      [l1](const Tensor &w) { return sumOfSizes(w) * l1; });
 }
 
 Regularizer L2(double l2) {
-  detail::expectNotNegative("L2", "l2", l2);
+  detail::expectBound("L2", "l2", l2, detail::Bound::NotNegative);
   return Regularizer("l2", {{"l2", l2}},
                      [l2](const Tensor &w) { return sumOfSquares(w) * l2; });
 }
 
 Regularizer L1L2(const L1L2Options &options) {
-  detail::expectNotNegative("L1L2", "l1", options.l1);
-  detail::expectNotNegative("L1L2", "l2", options.l2);
+  detail::expectBound("L1L2", "l1", options.l1, detail::Bound::NotNegative);
+  detail::expectBound("L1L2", "l2", options.l2, detail::Bound::NotNegative);
   return Regularizer("l1_l2", {{"l1", options.l1}, {"l2", options.l2}},
                      [options](const Tensor &w) {
                        return sumOfSizes(w) * options.l1 +
@@ -62,7 +62,8 @@ Regularizer L1L2(const L1L2Options &options) {
 }
 
 Regularizer OrthogonalRegularizer(double factor, const std::string &mode) {
-  detail::expectNotNegative("OrthogonalRegularizer", "factor", factor);
+  detail::expectBound("OrthogonalRegularizer", "factor", factor,
+                      detail::Bound::NotNegative);
   static const auto &modes =
       *new detail::Names<int>("a mode", {{"rows", 0}, {"columns", 0}});
   const std::string known = modes.find(mode).first;

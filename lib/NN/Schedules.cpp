@@ -16,15 +16,14 @@
 namespace meshloom::schedules {
 namespace {
 
-using detail::expectFinite;
-using detail::expectMoreThan0;
-using detail::expectNotNegative;
+using detail::Bound;
+using detail::expectBound;
 
 void expectDecay(std::string_view schedule, const DecayOptions &options) {
-  expectFinite(schedule, "initial_learning_rate",
-               options.initial_learning_rate);
-  expectMoreThan0(schedule, "decay_steps", options.decay_steps);
-  expectFinite(schedule, "decay_rate", options.decay_rate);
+  expectBound(schedule, "initial_learning_rate", options.initial_learning_rate,
+              Bound::Finite);
+  expectBound(schedule, "decay_steps", options.decay_steps, Bound::MoreThan0);
+  expectBound(schedule, "decay_rate", options.decay_rate, Bound::Finite);
 }
 
 /// Of `done`, from 0 to 1: from 1 to alpha.
@@ -111,7 +110,7 @@ Schedule PiecewiseConstantDecay(const std::vector<int64_t> &boundaries,
                             "{} values and {} boundaries",
                             name, values.size(), boundaries.size()));
   for (double value : values)
-    expectFinite(name, "each of values", value);
+    expectBound(name, "each of values", value, Bound::Finite);
   if (!std::ranges::is_sorted(boundaries, std::less_equal<>()))
     throw Error(fmt::format("[{}] expected boundaries that rise", name));
   return Schedule(
@@ -126,10 +125,12 @@ Schedule PiecewiseConstantDecay(const std::vector<int64_t> &boundaries,
 
 Schedule PolynomialDecay(const PolynomialDecayOptions &options) {
   constexpr std::string_view name = "polynomial_decay";
-  expectFinite(name, "initial_learning_rate", options.initial_learning_rate);
-  expectMoreThan0(name, "decay_steps", options.decay_steps);
-  expectFinite(name, "end_learning_rate", options.end_learning_rate);
-  expectFinite(name, "power", options.power);
+  expectBound(name, "initial_learning_rate", options.initial_learning_rate,
+              Bound::Finite);
+  expectBound(name, "decay_steps", options.decay_steps, Bound::MoreThan0);
+  expectBound(name, "end_learning_rate", options.end_learning_rate,
+              Bound::Finite);
+  expectBound(name, "power", options.power, Bound::Finite);
   return Schedule(
       "polynomial_decay",
       {{"initial_learning_rate", options.initial_learning_rate},
@@ -142,11 +143,13 @@ Schedule PolynomialDecay(const PolynomialDecayOptions &options) {
 
 Schedule CosineDecay(const CosineDecayOptions &options) {
   constexpr std::string_view name = "cosine_decay";
-  expectFinite(name, "initial_learning_rate", options.initial_learning_rate);
-  expectMoreThan0(name, "decay_steps", options.decay_steps);
-  expectFinite(name, "alpha", options.alpha);
-  expectNotNegative(name, "warmup_steps", options.warmup_steps);
-  expectFinite(name, "warmup_target", options.warmup_target.value_or(0));
+  expectBound(name, "initial_learning_rate", options.initial_learning_rate,
+              Bound::Finite);
+  expectBound(name, "decay_steps", options.decay_steps, Bound::MoreThan0);
+  expectBound(name, "alpha", options.alpha, Bound::Finite);
+  expectBound(name, "warmup_steps", options.warmup_steps, Bound::NotNegative);
+  expectBound(name, "warmup_target", options.warmup_target.value_or(0),
+              Bound::Finite);
   PartConfig config{{"initial_learning_rate", options.initial_learning_rate},
                     {"decay_steps", options.decay_steps},
                     {"alpha", options.alpha},
@@ -163,11 +166,13 @@ Schedule CosineDecay(const CosineDecayOptions &options) {
 
 Schedule CosineDecayRestarts(const CosineDecayRestartsOptions &options) {
   constexpr std::string_view name = "cosine_decay_restarts";
-  expectFinite(name, "initial_learning_rate", options.initial_learning_rate);
-  expectMoreThan0(name, "first_decay_steps", options.first_decay_steps);
-  expectMoreThan0(name, "t_mul", options.t_mul);
-  expectFinite(name, "m_mul", options.m_mul);
-  expectFinite(name, "alpha", options.alpha);
+  expectBound(name, "initial_learning_rate", options.initial_learning_rate,
+              Bound::Finite);
+  expectBound(name, "first_decay_steps", options.first_decay_steps,
+              Bound::MoreThan0);
+  expectBound(name, "t_mul", options.t_mul, Bound::MoreThan0);
+  expectBound(name, "m_mul", options.m_mul, Bound::Finite);
+  expectBound(name, "alpha", options.alpha, Bound::Finite);
   return Schedule(
       "cosine_decay_restarts",
       {{"initial_learning_rate", options.initial_learning_rate},

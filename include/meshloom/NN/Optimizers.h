@@ -6,14 +6,45 @@
 
 #include "meshloom/NN/Optimizer.h"
 
+namespace meshloom::detail {
+
+/// A number that is given by its place among the options: it has the type of
+/// the option there.
+struct NumberAtPlace {
+  double number;
+  template <typename T>
+    requires std::is_arithmetic_v<T>
+  operator T() const {
+    return T(number);
+  }
+};
+
+} // namespace meshloom::detail
+
 namespace meshloom::optimizers {
 
 /// A type that can be a learning rate; braces are options instead.
 template <typename T>
 concept LearningRate = std::convertible_to<const T &, Hyperparameter>;
 
-// Each has the options of its own formula, and, as `common`, those of all
-// optimizers (OptimizerOptions).
+/// The optimizer of a type of options. `Options` has the numbers of one
+/// formula, `learning_rate` first, and, as `common`, the options that every
+/// optimizer has (OptimizerOptions).
+///
+///   optimizers::RMSprop byName({.learning_rate = 1e-4, .momentum = 0.9});
+///   optimizers::RMSprop byPlace(1e-4, 0.9, 0.9); // rho, momentum
+template <typename Options> class KnownOptimizer : public Optimizer {
+public:
+  /// By the names of options. Throws meshloom::Error, which names the option,
+  /// if a number is out of its range.
+  explicit KnownOptimizer(const Options &options = {});
+  /// By the first options in their order, as in Keras.
+  template <LearningRate R, typename... Numbers>
+    requires(std::is_arithmetic_v<Numbers> && ...)
+  explicit KnownOptimizer(const R &learning_rate, Numbers... numbers)
+      : KnownOptimizer(Options{learning_rate,
+                               detail::NumberAtPlace{double(numbers)}...}) {}
+};
 
 /// The numbers of SGD, by the names of its formula.
 struct SGDOptions {
@@ -28,13 +59,9 @@ struct SGDOptions {
 /// With momentum:
 ///   v = momentum v - learning_rate g;  w += v
 ///   (nesterov: w += momentum v - learning_rate g)
-class SGD : public Optimizer {
+class SGD : public KnownOptimizer<SGDOptions> {
 public:
-  /// SGD({.learning_rate = 1e-4}).
-  explicit SGD(const SGDOptions &options = {});
-  /// SGD(1e-4).
-  explicit SGD(const Hyperparameter &learning_rate, double momentum = 0)
-      : SGD(SGDOptions{learning_rate, momentum, false}) {}
+  using KnownOptimizer::KnownOptimizer;
 };
 
 /// The numbers of Adam, by the names of its formula.
@@ -53,25 +80,20 @@ struct AdamOptions {
 ///   m = beta_1 m + (1 - beta_1) g;  v = beta_2 v + (1 - beta_2) g^2
 ///   w -= learning_rate * m / (1 - beta_1^t) /
 ///        (sqrt(v / (1 - beta_2^t)) + epsilon)
-class Adam : public Optimizer {
+class Adam : public KnownOptimizer<AdamOptions> {
 public:
-  /// Adam({.learning_rate = 1e-4}).
-  explicit Adam(const AdamOptions &options = {});
-  /// Adam(1e-4).
-  Adam(const Hyperparameter &learning_rate, double beta_1 = 0.9,
-       double beta_2 = 0.999, double epsilon = 1e-7)
-      : Adam(AdamOptions{learning_rate, beta_1, beta_2, epsilon}) {}
+  using KnownOptimizer::KnownOptimizer;
 };
 
 /// Adam with weight decay apart from the gradient (Loshchilov and Hutter,
 /// 2017): 0.004 where `options.common` gives none.
 class AdamW : public Optimizer {
 public:
-  /// AdamW({.learning_rate = 1e-4}).
+  /// By the names of options.
   explicit AdamW(const AdamOptions &options = {});
-  /// AdamW(1e-4).
-  explicit AdamW(const Hyperparameter &learning_rate,
-                 double weight_decay = 0.004)
+  /// AdamW(1e-4), or AdamW(1e-4, 0.01) with another weight decay.
+  template <LearningRate R>
+  explicit AdamW(const R &learning_rate, double weight_decay = 0.004)
       : AdamW(AdamOptions{.learning_rate = learning_rate,
                           .common = {.weight_decay = weight_decay}}) {}
 };
@@ -87,19 +109,9 @@ struct AdagradOptions {
 
 /// Adagrad (Duchi, Hazan and Singer, 2011):
 ///   a = a + g^2;  w -= learning_rate g / sqrt(a + epsilon)
-class Adagrad : public Optimizer {
+class Adagrad : public KnownOptimizer<AdagradOptions> {
 public:
-  /// Adagrad({.learning_rate = 1e-4}).
-  explicit Adagrad(const AdagradOptions &options = {});
-  /// Adagrad(1e-4).
-  template <LearningRate R>
-  explicit Adagrad(const R &learning_rate,
-                   double initial_accumulator_value = 0.1,
-                   double epsilon = 1e-7)
-      : Adagrad(AdagradOptions{.learning_rate = learning_rate,
-                               .initial_accumulator_value =
-                                   initial_accumulator_value,
-                               .epsilon = epsilon}) {}
+  using KnownOptimizer::KnownOptimizer;
 };
 
 /// The numbers of Adadelta, by the names of its formula.
@@ -113,16 +125,9 @@ struct AdadeltaOptions {
 /// Adadelta (Zeiler, 2012):
 ///   a = rho a + (1 - rho) g^2;  d = sqrt(b + epsilon) / sqrt(a + epsilon) g
 ///   b = rho b + (1 - rho) d^2;  w -= learning_rate d
-class Adadelta : public Optimizer {
+class Adadelta : public KnownOptimizer<AdadeltaOptions> {
 public:
-  /// Adadelta({.learning_rate = 1e-4}).
-  explicit Adadelta(const AdadeltaOptions &options = {});
-  /// Adadelta(1e-4).
-  template <LearningRate R>
-  explicit Adadelta(const R &learning_rate, double rho = 0.95,
-                    double epsilon = 1e-7)
-      : Adadelta(AdadeltaOptions{
-            .learning_rate = learning_rate, .rho = rho, .epsilon = epsilon}) {}
+  using KnownOptimizer::KnownOptimizer;
 };
 
 /// The numbers of RMSprop, by the names of its formula.
@@ -140,20 +145,9 @@ struct RMSpropOptions {
 ///   v = rho v + (1 - rho) g^2;  d = learning_rate g / sqrt(v + epsilon)
 ///   w -= d; with momentum: p = momentum p + d;  w -= p
 ///   (centered: a = rho a + (1 - rho) g, and v - |a|^2 stands for v in d)
-class RMSprop : public Optimizer {
+class RMSprop : public KnownOptimizer<RMSpropOptions> {
 public:
-  /// RMSprop({.learning_rate = 1e-4}).
-  explicit RMSprop(const RMSpropOptions &options = {});
-  /// RMSprop(1e-4).
-  template <LearningRate R>
-  explicit RMSprop(const R &learning_rate, double rho = 0.9,
-                   double momentum = 0, double epsilon = 1e-7,
-                   bool centered = false)
-      : RMSprop(RMSpropOptions{.learning_rate = learning_rate,
-                               .rho = rho,
-                               .momentum = momentum,
-                               .epsilon = epsilon,
-                               .centered = centered}) {}
+  using KnownOptimizer::KnownOptimizer;
 };
 
 /// The numbers of Adamax, by the names of its formula.
@@ -168,18 +162,9 @@ struct AdamaxOptions {
 /// Adamax (Kingma and Ba, 2014):
 ///   m = beta_1 m + (1 - beta_1) g;  u = max(beta_2 u, |g|)
 ///   w -= learning_rate m / ((1 - beta_1^t) (u + epsilon))
-class Adamax : public Optimizer {
+class Adamax : public KnownOptimizer<AdamaxOptions> {
 public:
-  /// Adamax({.learning_rate = 1e-4}).
-  explicit Adamax(const AdamaxOptions &options = {});
-  /// Adamax(1e-4).
-  template <LearningRate R>
-  explicit Adamax(const R &learning_rate, double beta_1 = 0.9,
-                  double beta_2 = 0.999, double epsilon = 1e-7)
-      : Adamax(AdamaxOptions{.learning_rate = learning_rate,
-                             .beta_1 = beta_1,
-                             .beta_2 = beta_2,
-                             .epsilon = epsilon}) {}
+  using KnownOptimizer::KnownOptimizer;
 };
 
 /// The numbers of Nadam, by the names of its formula.
@@ -196,18 +181,9 @@ struct NadamOptions {
 ///   w -= learning_rate (u_{t+1} m / (1 - u_1 ... u_{t+1}) +
 ///        (1 - u_t) g / (1 - u_1 ... u_t)) /
 ///        (sqrt(v / (1 - beta_2^t)) + epsilon)
-class Nadam : public Optimizer {
+class Nadam : public KnownOptimizer<NadamOptions> {
 public:
-  /// Nadam({.learning_rate = 1e-4}).
-  explicit Nadam(const NadamOptions &options = {});
-  /// Nadam(1e-4).
-  template <LearningRate R>
-  explicit Nadam(const R &learning_rate, double beta_1 = 0.9,
-                 double beta_2 = 0.999, double epsilon = 1e-7)
-      : Nadam(NadamOptions{.learning_rate = learning_rate,
-                           .beta_1 = beta_1,
-                           .beta_2 = beta_2,
-                           .epsilon = epsilon}) {}
+  using KnownOptimizer::KnownOptimizer;
 };
 
 /// The numbers of Ftrl, by the names of its formula.
@@ -231,19 +207,10 @@ struct FtrlOptions {
 ///   n += g^2
 ///   w = (clip(z, -l1, l1) - z) /
 ///       (n^p / learning_rate + 2 (l2 + beta / (2 learning_rate)))
-/// Refuses complex variables.
-class Ftrl : public Optimizer {
+/// Refuses complex variables, and a positive learning_rate_power.
+class Ftrl : public KnownOptimizer<FtrlOptions> {
 public:
-  /// Throws meshloom::Error if learning_rate_power is positive.
-  explicit Ftrl(const FtrlOptions &options = {});
-  /// Ftrl(1e-4).
-  template <LearningRate R>
-  explicit Ftrl(const R &learning_rate, double learning_rate_power = -0.5,
-                double initial_accumulator_value = 0.1)
-      : Ftrl(FtrlOptions{.learning_rate = learning_rate,
-                         .learning_rate_power = learning_rate_power,
-                         .initial_accumulator_value =
-                             initial_accumulator_value}) {}
+  using KnownOptimizer::KnownOptimizer;
 };
 
 /// The numbers of Lion, by the names of its formula.
@@ -257,17 +224,9 @@ struct LionOptions {
 /// Lion (Chen et al., 2023):
 ///   w -= learning_rate sign(beta_1 m + (1 - beta_1) g)
 ///   m = beta_2 m + (1 - beta_2) g
-class Lion : public Optimizer {
+class Lion : public KnownOptimizer<LionOptions> {
 public:
-  /// Lion({.learning_rate = 1e-4}).
-  explicit Lion(const LionOptions &options = {});
-  /// Lion(1e-4).
-  template <LearningRate R>
-  explicit Lion(const R &learning_rate, double beta_1 = 0.9,
-                double beta_2 = 0.99)
-      : Lion(LionOptions{.learning_rate = learning_rate,
-                         .beta_1 = beta_1,
-                         .beta_2 = beta_2}) {}
+  using KnownOptimizer::KnownOptimizer;
 };
 
 /// The numbers of LAMB, by the names of its formula.
@@ -281,18 +240,9 @@ struct LAMBOptions {
 
 /// LAMB (You et al., 2019), where d is Adam's step of rate 1:
 ///   w -= learning_rate |w| / |d| d   (1 for |w| / |d| where either is 0)
-class LAMB : public Optimizer {
+class LAMB : public KnownOptimizer<LAMBOptions> {
 public:
-  /// LAMB({.learning_rate = 1e-4}).
-  explicit LAMB(const LAMBOptions &options = {});
-  /// LAMB(1e-4).
-  template <LearningRate R>
-  explicit LAMB(const R &learning_rate, double beta_1 = 0.9,
-                double beta_2 = 0.999, double epsilon = 1e-7)
-      : LAMB(LAMBOptions{.learning_rate = learning_rate,
-                         .beta_1 = beta_1,
-                         .beta_2 = beta_2,
-                         .epsilon = epsilon}) {}
+  using KnownOptimizer::KnownOptimizer;
 };
 
 /// The numbers of Adafactor, by the names of its formula.
@@ -312,21 +262,9 @@ struct AdafactorOptions {
 /// and of columns (over the one before), r and c:
 ///   v = r c / mean(r);  d = g / sqrt(v);  d = d / max(1, rms(d) / threshold)
 ///   w -= max(epsilon_2, rms(w)) min(learning_rate, 1 / sqrt(t)) d
-class Adafactor : public Optimizer {
+class Adafactor : public KnownOptimizer<AdafactorOptions> {
 public:
-  /// Adafactor({.learning_rate = 1e-4}).
-  explicit Adafactor(const AdafactorOptions &options = {});
-  /// Adafactor(1e-4).
-  template <LearningRate R>
-  explicit Adafactor(const R &learning_rate, double beta_2_decay = -0.8,
-                     double epsilon_1 = 1e-30, double epsilon_2 = 1e-3,
-                     double clip_threshold = 1, bool relative_step = true)
-      : Adafactor(AdafactorOptions{.learning_rate = learning_rate,
-                                   .beta_2_decay = beta_2_decay,
-                                   .epsilon_1 = epsilon_1,
-                                   .epsilon_2 = epsilon_2,
-                                   .clip_threshold = clip_threshold,
-                                   .relative_step = relative_step}) {}
+  using KnownOptimizer::KnownOptimizer;
 };
 
 /// The numbers of Muon, by the names of its formula.
@@ -358,14 +296,9 @@ struct MuonOptions {
 ///   m = momentum m + g;  x = (g + momentum m) / |g + momentum m|
 ///   ns_steps times: a = x x^T;  x = muon_a x + (muon_b a + muon_c a a) x
 ///   w -= learning_rate rms_rate sqrt(max(n, k)) x
-class Muon : public Optimizer {
+class Muon : public KnownOptimizer<MuonOptions> {
 public:
-  /// Muon({.exclude_layers = {"head"}}).
-  explicit Muon(const MuonOptions &options = {});
-  /// Muon(1e-4).
-  template <LearningRate R>
-  explicit Muon(const R &learning_rate)
-      : Muon(MuonOptions{.learning_rate = learning_rate}) {}
+  using KnownOptimizer::KnownOptimizer;
 };
 
 /// The options of LossScaleOptimizer.

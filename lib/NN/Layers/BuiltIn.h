@@ -4,8 +4,8 @@
 #pragma once
 
 #include "../Models/Graph.h"
-#include "Fields.h"
 #include "Registry.h"
+#include "SharedFields.h"
 
 #include "meshloom/API/Ops.h"
 
@@ -14,7 +14,7 @@
 namespace meshloom::detail {
 
 /// A layer whose options are an aggregate with `name` and `common`; `Impl` has
-/// `fields` (see Fields.h), which lists the others.
+/// `fields` (see ../Fields.h), which lists the others.
 template <typename Impl, typename Options> class BuiltIn : public LayerImpl {
 public:
   BuiltIn(std::string class_name, Options options)

@@ -268,12 +268,13 @@ ReLU::ReLU(ReLUOptions options)
     : Layer(std::make_shared<ReLUImpl>(std::move(options))) {}
 ELU::ELU(double alpha, PlainOptions options)
     : Activation({"elu", {{"alpha", alpha}}}, std::move(options)) {
-  expectFinite("ELU", "alpha", alpha);
+  expectBound("ELU", "alpha", alpha, Bound::Finite);
 }
 LeakyReLU::LeakyReLU(double negative_slope, PlainOptions options)
     : Activation({"leaky_relu", {{"negative_slope", negative_slope}}},
                  std::move(options)) {
-  expectNotNegative("LeakyReLU", "negative_slope", negative_slope);
+  expectBound("LeakyReLU", "negative_slope", negative_slope,
+              Bound::NotNegative);
 }
 Softmax::Softmax(int64_t axis, PlainOptions options)
     : Activation({"softmax", {{"axis", axis}}}, std::move(options)) {}

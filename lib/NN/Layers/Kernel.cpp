@@ -2,7 +2,7 @@
 // Kernels with a low-rank product beside them, and kernels of integers; see
 // Kernel.h.
 #include "Kernel.h"
-#include "Fields.h"
+#include "SharedFields.h"
 
 #include "meshloom/API/Create.h"
 #include "meshloom/API/CustomOps.h"

@@ -5,8 +5,8 @@
 #include "../ForeignErrors.h"
 #include "../Models/ModelConfig.h"
 #include "../Names.h"
-#include "Fields.h"
 #include "LayerState.h"
+#include "SharedFields.h"
 
 #include <fmt/format.h>
 

@@ -112,9 +112,10 @@ void HistoryCallback::on_epoch_end(int64_t epoch, Logs &logs) {
 EarlyStopping::EarlyStopping(EarlyStoppingOptions given)
     : options(std::move(given)),
       monitor(options.monitor, options.mode, options.min_delta) {
-  detail::expectNotNegative("EarlyStopping", "patience",
-                            double(options.patience));
-  detail::expectFinite("EarlyStopping", "min_delta", options.min_delta);
+  detail::expectBound("EarlyStopping", "patience", double(options.patience),
+                      detail::Bound::NotNegative);
+  detail::expectBound("EarlyStopping", "min_delta", options.min_delta,
+                      detail::Bound::Finite);
 }
 
 void EarlyStopping::on_train_begin(Logs &) {
@@ -192,10 +193,12 @@ static constexpr char rateName[] = "learning_rate";
 ReduceLROnPlateau::ReduceLROnPlateau(ReduceLROnPlateauOptions given)
     : options(std::move(given)),
       monitor(options.monitor, options.mode, options.min_delta) {
-  detail::expectNotNegative("ReduceLROnPlateau", "factor", options.factor);
-  detail::expectNotNegative("ReduceLROnPlateau", "patience",
-                            double(options.patience));
-  detail::expectFinite("ReduceLROnPlateau", "min_delta", options.min_delta);
+  detail::expectBound("ReduceLROnPlateau", "factor", options.factor,
+                      detail::Bound::NotNegative);
+  detail::expectBound("ReduceLROnPlateau", "patience", double(options.patience),
+                      detail::Bound::NotNegative);
+  detail::expectBound("ReduceLROnPlateau", "min_delta", options.min_delta,
+                      detail::Bound::Finite);
   if (options.factor >= 1)
     throw Error(fmt::format(
         "[ReduceLROnPlateau] expected a factor below 1, got {}: the learning "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a model was compiled with as JSON, and back.
-#include "../Layers/Fields.h"
+#include "../Fields.h"
 
 #include "meshloom/NN/Training/Trainer.h"
 

@@ -1,40 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Fields: one list of a layer's options, from which its config is written and
-// read:
+// Fields: one list of a part's options. All that is done with every option
+// follows from it: the config that is saved (`toConfig`), the options that a
+// config has (`fromConfig`), and the check of their numbers (`checkFields`).
 //
-//   template <typename F> static void fields(F &field, DenseOptions &options) {
-//     field("use_bias", options.use_bias);
+//   template <typename F> void fields(F &field, LionOptions &options) {
+//     field("beta_1", options.beta_1, Bound::Decay);
+//     field("beta_2", options.beta_2, Bound::Decay);
 //   }
+//
+// A layer has `fields` as a static member of its implementation, since several
+// layers share one type of options; see Layers/BuiltIn.h.
 #pragma once
 
-#include "meshloom/NN/Layers/Layer.h"
+#include "Numbers.h"
+
+#include "meshloom/API/Random.h"
+#include "meshloom/NN/Config.h"
+#include "meshloom/NN/Named.h"
 
 #include <algorithm>
+#include <concepts>
+#include <optional>
+#include <vector>
 
 namespace meshloom::detail {
 
-/// The options that layers with a kernel, a bias and an activation share.
-template <typename F, typename Options>
-void kernelAndBiasFields(F &field, Options &options) {
-  field("activation", options.activation);
-  field("use_bias", options.use_bias);
-  field("kernel_initializer", options.kernel_initializer);
-  field("bias_initializer", options.bias_initializer);
-  field("kernel_regularizer", options.kernel_regularizer);
-  field("bias_regularizer", options.bias_regularizer);
-  field("kernel_constraint", options.kernel_constraint);
-  field("bias_constraint", options.bias_constraint);
-}
-
-/// A seed that may be given.
-template <typename F> void seedField(F &field, std::optional<uint32_t> &seed) {
-  std::optional<int64_t> number = seed;
-  field("seed", number);
-  seed = number ? std::optional(uint32_t(*number)) : std::nullopt;
-}
-
-/// {"class_name": ..., "config": {...}} of what is known by name; nothing where
-/// there is none.
+/// {"class_name": ..., "config": {...}} of a part that is known by name; null
+/// for an empty part.
 template <typename Part> Config configOf(const Part &part) {
   if (!part)
     return {};
@@ -80,10 +72,12 @@ inline PartConfig partConfigOf(const Config &config) {
   return options;
 }
 
+/// Writes each field into a config.
 class WriteFields {
 public:
   explicit WriteFields(Config &config) : config(config) {}
-  template <typename T> void operator()(const char *key, const T &value) {
+  template <typename T>
+  void operator()(const char *key, const T &value, Bound = Bound::Any) {
     config[key] = of(value);
   }
 
@@ -96,6 +90,9 @@ private:
   static Config of(const std::vector<double> &numbers) {
     return Config(Config::List(numbers.begin(), numbers.end()));
   }
+  static Config of(const std::vector<std::string> &words) {
+    return Config(Config::List(words.begin(), words.end()));
+  }
   template <typename T> static Config of(const std::optional<T> &value) {
     return value ? of(*value) : Config();
   }
@@ -107,11 +104,13 @@ private:
   Config &config;
 };
 
-/// What is not there stays as it is.
+/// Reads each field from a config; a field that the config does not have keeps
+/// its value.
 class ReadFields {
 public:
   explicit ReadFields(const Config &config) : config(config) {}
-  template <typename T> void operator()(const char *key, T &value) {
+  template <typename T>
+  void operator()(const char *key, T &value, Bound = Bound::Any) {
     if (const Config *entry = config.find(key))
       read(*entry, value);
   }
@@ -137,6 +136,11 @@ private:
     for (const Config &number : entry.as_list())
       numbers.push_back(number.as_double());
   }
+  static void read(const Config &entry, std::vector<std::string> &words) {
+    words.clear();
+    for (const Config &word : entry.as_list())
+      words.push_back(word.as_string());
+  }
   template <typename T>
   static void read(const Config &entry, std::optional<T> &value) {
     value.reset();
@@ -156,5 +160,56 @@ private:
   }
   const Config &config;
 };
+
+/// Throws meshloom::Error for a number that is out of its bound.
+class CheckFields {
+public:
+  explicit CheckFields(std::string_view part) : part(part) {}
+  template <typename T>
+  void operator()(const char *option, const T &value,
+                  Bound bound = Bound::Any) {
+    check(option, value, bound);
+  }
+
+private:
+  template <typename T>
+  void check(const char *option, const T &value, Bound bound) {
+    if constexpr (std::is_arithmetic_v<T>)
+      expectBound(part, option, double(value), bound);
+  }
+  template <typename T>
+  void check(const char *option, const std::optional<T> &value, Bound bound) {
+    if (value)
+      check(option, *value, bound);
+  }
+  template <typename T>
+  void check(const char *option, const std::vector<T> &values, Bound bound) {
+    for (const T &value : values)
+      check(option, value, bound);
+  }
+  std::string_view part;
+};
+
+/// The config of the options: a map of all fields.
+template <typename Options> Config toConfig(Options options) {
+  Config config{Config::Map()};
+  WriteFields write(config);
+  fields(write, options);
+  return config;
+}
+/// The options that the config has; the others have their defaults.
+template <typename Options> Options fromConfig(const Config &config) {
+  Options options;
+  ReadFields read(config);
+  fields(read, options);
+  return options;
+}
+/// Throws meshloom::Error, which names `part`, for a number that is out of its
+/// bound.
+template <typename Options>
+void checkFields(std::string_view part, Options options) {
+  CheckFields check(part);
+  fields(check, options);
+}
 
 } // namespace meshloom::detail
