@@ -237,56 +237,86 @@ Tensor threshold(const Tensor &x, double threshold_value, double value,
   return where(x > threshold_value, x, value);
 }
 
+using Entry =
+    std::pair<const char *, std::function<Activation(const Config &)>>;
+
+template <typename F> void fields(F &field, ReluOptions &o) {
+  field("negative_slope", o.negative_slope);
+  field("max_value", o.max_value);
+  field("threshold", o.threshold);
+}
+
 namespace {
 
-using Reader = detail::ConfigReader;
-using Entry =
-    std::pair<const char *, std::function<Activation(const PartConfig &)>>;
+/// The only option of an activation, by its name.
+template <typename T> struct OneOption {
+  const char *name;
+  T value;
+};
+template <typename F, typename T> void fields(F &field, OneOption<T> &o) {
+  field(o.name, o.value);
+}
+struct GeluOptions {
+  bool approximate = false;
+};
+template <typename F> void fields(F &field, GeluOptions &o) {
+  field("approximate", o.approximate);
+}
+struct ThresholdOptions {
+  double threshold = 0, default_value = 0;
+};
+template <typename F> void fields(F &field, ThresholdOptions &o) {
+  field("threshold", o.threshold);
+  field("default_value", o.default_value);
+}
 
 /// Without options.
 template <Tensor (*compute)(const Tensor &, Where)>
 Entry plain(const char *name) {
-  return {name, [name](const PartConfig &config) {
-            Reader(name, config).finish();
-            return Activation(
-                [](const Tensor &x) { return compute(x, Where::current()); });
-          }};
+  return knownPart<Activation, detail::NoOptions>(
+      name, [](const detail::NoOptions &) -> Activation {
+        return [](const Tensor &x) { return compute(x, Where::current()); };
+      });
 }
 
 /// With one number.
 template <Tensor (*compute)(const Tensor &, double, Where)>
 Entry numbered(const char *name, const char *option, double otherwise) {
-  return {name, [=](const PartConfig &config) {
-            Reader reader(name, config);
-            const double number = reader.number(option, otherwise);
-            reader.finish();
-            return Activation([number](const Tensor &x) {
-              return compute(x, number, Where::current());
-            });
-          }};
+  return knownPart<Activation, OneOption<double>>(
+      name,
+      [](const OneOption<double> &option) -> Activation {
+        return [number = option.value](const Tensor &x) {
+          return compute(x, number, Where::current());
+        };
+      },
+      {option, otherwise});
 }
 
 /// Along an axis.
 template <Tensor (*compute)(const Tensor &, int64_t, Where)>
 Entry alongAxis(const char *name) {
-  return {name, [name](const PartConfig &config) {
-            Reader reader(name, config);
-            const int64_t axis = reader.integer("axis", -1);
-            reader.finish();
-            return Activation([axis](const Tensor &x) {
-              return compute(x, axis, Where::current());
-            });
-          }};
+  return knownPart<Activation, OneOption<int64_t>>(
+      name,
+      [](const OneOption<int64_t> &option) -> Activation {
+        return [axis = option.value](const Tensor &x) {
+          return compute(x, axis, Where::current());
+        };
+      },
+      {"axis", -1});
 }
 
-Activation reluOf(Reader &from) {
-  ReluOptions options{.negative_slope = from.number("negative_slope", 0),
-                      .max_value = std::nullopt,
-                      .threshold = from.number("threshold", 0)};
-  const double most = from.number("max_value", INFINITY);
-  if (most != INFINITY)
-    options.max_value = most;
+Activation geluOf(const GeluOptions &options) {
+  return [approximate = options.approximate](const Tensor &x) {
+    return activations::gelu(x, approximate);
+  };
+}
+Activation reluOf(const ReluOptions &options) {
   return [options](const Tensor &x) { return relu(x, options); };
+}
+Activation thresholdOf(const ThresholdOptions &options) {
+  return [options](const Tensor &x) {
+    return activations::threshold(x, options.threshold, options.default_value);
+  };
 }
 
 } // namespace
@@ -297,23 +327,16 @@ namespace meshloom {
 using activations::Activation;
 
 template <>
-detail::Names<std::function<Activation(const PartConfig &)>> &
+detail::Names<std::function<Activation(const Config &)>> &
 knownParts<Activation>() {
   using namespace activations;
-  constexpr auto part = knownPart<Activation>;
   static auto &known =
-      *new detail::Names<std::function<Activation(const PartConfig &)>>(
+      *new detail::Names<std::function<Activation(const Config &)>>(
           "an activation",
           {numbered<activations::celu>("celu", "alpha", 1),
            numbered<activations::elu>("elu", "alpha", 1),
            plain<exponential>("exponential"),
-           part("gelu",
-                [](Reader &from) -> Activation {
-                  const bool approximate = from.flag("approximate", false);
-                  return [approximate](const Tensor &x) {
-                    return activations::gelu(x, approximate);
-                  };
-                }),
+           knownPart<Activation, GeluOptions>("gelu", geluOf),
            alongAxis<glu>("glu"),
            numbered<hard_shrink>("hard_shrink", "threshold", 0.5),
            plain<hard_sigmoid>("hard_sigmoid"),
@@ -326,7 +349,7 @@ knownParts<Activation>() {
            plain<log_sigmoid>("log_sigmoid"),
            alongAxis<activations::log_softmax>("log_softmax"),
            plain<mish>("mish"),
-           part("relu", reluOf),
+           knownPart<Activation, ReluOptions>("relu", reluOf),
            plain<relu6>("relu6"),
            plain<selu>("selu"),
            plain<activations::sigmoid>("sigmoid"),
@@ -342,12 +365,7 @@ knownParts<Activation>() {
            numbered<squareplus>("squareplus", "b", 4),
            plain<activations::tanh>("tanh"),
            plain<tanh_shrink>("tanh_shrink"),
-           part("threshold", [](Reader &from) -> Activation {
-             return [above = from.number("threshold", 0),
-                     value = from.number("default_value", 0)](const Tensor &x) {
-               return activations::threshold(x, above, value);
-             };
-           })});
+           knownPart<Activation, ThresholdOptions>("threshold", thresholdOf)});
   return known;
 }
 

@@ -2,13 +2,30 @@
 // What weights are brought back to, see Constraints.h.
 #include "meshloom/NN/Constraints.h"
 
-#include "Numbers.h"
 #include "Parts.h"
 
 #include "meshloom/API/Ops.h"
 
 namespace meshloom::constraints {
+
+using detail::Bound;
+
 namespace {
+
+struct MaxNormOptions {
+  double max_value = 2;
+  Axes axis = {0};
+};
+template <typename F> void fields(F &field, MaxNormOptions &o) {
+  field("max_value", o.max_value, Bound::NotNegative);
+  field("axis", o.axis);
+}
+struct UnitNormOptions {
+  Axes axis = {0};
+};
+template <typename F> void fields(F &field, UnitNormOptions &o) {
+  field("axis", o.axis);
+}
 
 constexpr double tiny = 1e-7; // Keras's epsilon: nothing is divided by 0
 
@@ -22,50 +39,51 @@ Tensor lengthsOf(const Tensor &w, const Axes &axis) {
   return sqrt(reduce_sum(square(w), Axis(axis), true));
 }
 
-} // namespace
-
-Constraint MaxNorm(double max_value, const Axes &axis) {
-  detail::expectBound("MaxNorm", "max_value", max_value,
-                      detail::Bound::NotNegative);
-  return Constraint("max_norm", {{"max_value", max_value}, {"axis", axis}},
-                    [max_value, axis](const Tensor &w) {
-                      Tensor lengths = lengthsOf(w, axis);
-                      return withLengths(w, lengths,
-                                         minimum(lengths, max_value));
-                    });
+Constraint maxNormOf(const MaxNormOptions &options) {
+  return makePart<Constraint>("max_norm", options, [=](const Tensor &w) {
+    const Tensor lengths = lengthsOf(w, options.axis);
+    return withLengths(w, lengths, minimum(lengths, options.max_value));
+  });
 }
-
-Constraint NonNeg() {
-  return Constraint("non_neg", {}, [](const Tensor &w) {
+Constraint nonNegOf(const detail::NoOptions &options) {
+  return makePart<Constraint>("non_neg", options, [](const Tensor &w) {
     return where(greater_equal(w, 0), w, 0);
   });
 }
-
-Constraint UnitNorm(const Axes &axis) {
-  return Constraint("unit_norm", {{"axis", axis}}, [axis](const Tensor &w) {
-    return w / (lengthsOf(w, axis) + tiny);
+Constraint unitNormOf(const UnitNormOptions &options) {
+  return makePart<Constraint>("unit_norm", options, [=](const Tensor &w) {
+    return w / (lengthsOf(w, options.axis) + tiny);
   });
 }
 
+} // namespace
+
+template <typename F> void fields(F &field, MinMaxNormOptions &o) {
+  field("min_value", o.min_value, Bound::NotNegative);
+  field("max_value", o.max_value, Bound::NotNegative);
+  field("rate", o.rate, Bound::Share);
+  field("axis", o.axis);
+}
+
+Constraint MaxNorm(double max_value, const Axes &axis) {
+  return maxNormOf({max_value, axis});
+}
+Constraint NonNeg() {
+  return nonNegOf({});
+}
+Constraint UnitNorm(const Axes &axis) {
+  return unitNormOf({axis});
+}
 Constraint MinMaxNorm(const MinMaxNormOptions &options) {
-  detail::expectBound("MinMaxNorm", "min_value", options.min_value,
-                      detail::Bound::NotNegative);
-  detail::expectNumber(options.max_value >= options.min_value, "MinMaxNorm",
+  detail::expectNumber(options.max_value >= options.min_value, "min_max_norm",
                        "max_value", "min_value or more", options.max_value);
-  detail::expectBound("MinMaxNorm", "rate", options.rate, detail::Bound::Share);
-  return Constraint("min_max_norm",
-                    {{"min_value", options.min_value},
-                     {"max_value", options.max_value},
-                     {"rate", options.rate},
-                     {"axis", options.axis}},
-                    [options](const Tensor &w) {
-                      Tensor lengths = lengthsOf(w, options.axis);
-                      Tensor within = clip_by_value(lengths, options.min_value,
-                                                    options.max_value);
-                      return withLengths(w, lengths,
-                                         within * options.rate +
-                                             lengths * (1 - options.rate));
-                    });
+  return makePart<Constraint>("min_max_norm", options, [=](const Tensor &w) {
+    const Tensor lengths = lengthsOf(w, options.axis);
+    const Tensor within =
+        clip_by_value(lengths, options.min_value, options.max_value);
+    return withLengths(w, lengths,
+                       within * options.rate + lengths * (1 - options.rate));
+  });
 }
 
 } // namespace meshloom::constraints
@@ -75,30 +93,17 @@ namespace meshloom {
 using constraints::Constraint;
 
 template <>
-detail::Names<std::function<Constraint(const PartConfig &)>> &
+detail::Names<std::function<Constraint(const Config &)>> &
 knownParts<Constraint>() {
   using namespace constraints;
-  using Reader = detail::ConfigReader;
-  constexpr auto part = knownPart<Constraint>;
   static auto &known =
-      *new detail::Names<std::function<Constraint(const PartConfig &)>>(
+      *new detail::Names<std::function<Constraint(const Config &)>>(
           "a constraint",
-          {part("max_norm",
-                [](Reader &from) {
-                  return MaxNorm(from.number("max_value", 2),
-                                 from.integers("axis", {0}));
-                }),
-           part("non_neg", [](Reader &) { return NonNeg(); }),
-           part("unit_norm",
-                [](Reader &from) {
-                  return UnitNorm(from.integers("axis", {0}));
-                }),
-           part("min_max_norm", [](Reader &from) {
-             return MinMaxNorm({.min_value = from.number("min_value", 0),
-                                .max_value = from.number("max_value", 1),
-                                .rate = from.number("rate", 1),
-                                .axis = from.integers("axis", {0})});
-           })});
+          {knownPart<Constraint, MaxNormOptions>("max_norm", maxNormOf),
+           knownPart<Constraint, detail::NoOptions>("non_neg", nonNegOf),
+           knownPart<Constraint, UnitNormOptions>("unit_norm", unitNormOf),
+           knownPart<Constraint, MinMaxNormOptions>("min_max_norm",
+                                                    MinMaxNorm)});
   return known;
 }
 

@@ -14,13 +14,13 @@
 
 #include "Numbers.h"
 
-#include "meshloom/API/Random.h"
 #include "meshloom/NN/Config.h"
-#include "meshloom/NN/Named.h"
 
-#include <algorithm>
 #include <concepts>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace meshloom::detail {
@@ -35,41 +35,8 @@ template <typename Part> Config configOf(const Part &part) {
                 "one with add");
   Config config;
   config["class_name"] = part.name();
-  Config &options = config["config"];
-  options = Config::Map();
-  for (auto &[key, value] : part.config())
-    options[key] = std::visit(
-        [](auto &known) {
-          using T = std::remove_cvref_t<decltype(known)>;
-          if constexpr (std::is_same_v<T, std::vector<double>>)
-            return Config(Config::List(known.begin(), known.end()));
-          else
-            return Config(known);
-        },
-        value);
+  config["config"] = part.config();
   return config;
-}
-inline PartConfig partConfigOf(const Config &config) {
-  PartConfig options;
-  for (auto &[key, value] : config.as_map()) {
-    if (value.is_list() &&
-        std::ranges::all_of(value.as_list(), &Config::is_integer)) {
-      options[key] = value.as_ints();
-    } else if (value.is_list()) {
-      std::vector<double> numbers;
-      for (const Config &number : value.as_list())
-        numbers.push_back(number.as_double());
-      options[key] = numbers;
-    } else if (value.is_string())
-      options[key] = value.as_string();
-    else if (value.is_integer())
-      options[key] = value.as_int();
-    else if (value.is_number())
-      options[key] = value.as_double();
-    else
-      options[key] = value.as_bool();
-  }
-  return options;
 }
 
 /// Writes each field into a config.
@@ -80,18 +47,13 @@ public:
   void operator()(const char *key, const T &value, Bound = Bound::Any) {
     config[key] = of(value);
   }
+  template <typename T> void alias(const char *, const T &) {}
 
 private:
   template <typename T>
     requires std::constructible_from<Config, const T &>
   static Config of(const T &value) {
     return Config(value);
-  }
-  static Config of(const std::vector<double> &numbers) {
-    return Config(Config::List(numbers.begin(), numbers.end()));
-  }
-  static Config of(const std::vector<std::string> &words) {
-    return Config(Config::List(words.begin(), words.end()));
   }
   template <typename T> static Config of(const std::optional<T> &value) {
     return value ? of(*value) : Config();
@@ -105,60 +67,57 @@ private:
 };
 
 /// Reads each field from a config; a field that the config does not have keeps
-/// its value.
+/// its value. Throws meshloom::Error for an entry of a wrong type.
 class ReadFields {
 public:
-  explicit ReadFields(const Config &config) : config(config) {}
+  /// `part`: whose options they are, for errors.
+  explicit ReadFields(const Config &config, std::string part = "from_config")
+      : config(config), part(std::move(part)) {}
   template <typename T>
   void operator()(const char *key, T &value, Bound = Bound::Any) {
+    names.emplace_back(key);
     if (const Config *entry = config.find(key))
       read(*entry, value);
   }
+  /// A different name for a field, under which it is read and not written.
+  template <typename T> void alias(const char *key, T &value) {
+    (*this)(key, value);
+  }
+  /// Throws meshloom::Error if the config has an entry that is no field.
+  void finish() const;
 
 private:
-  static void read(const Config &entry, bool &value) {
-    value = entry.as_bool();
-  }
-  static void read(const Config &entry, int64_t &value) {
-    value = entry.as_int();
-  }
-  static void read(const Config &entry, double &value) {
-    value = entry.as_double();
-  }
-  static void read(const Config &entry, std::string &value) {
-    value = entry.as_string();
-  }
-  static void read(const Config &entry, Shape &value) {
-    value = entry.as_ints();
-  }
-  static void read(const Config &entry, std::vector<double> &numbers) {
-    numbers.clear();
-    for (const Config &number : entry.as_list())
-      numbers.push_back(number.as_double());
-  }
-  static void read(const Config &entry, std::vector<std::string> &words) {
-    words.clear();
-    for (const Config &word : entry.as_list())
-      words.push_back(word.as_string());
-  }
+  /// Throws unless the entry of the last name `isFitting`.
+  void expect(bool isFitting, const char *expected, const Config &entry) const;
+
+  void read(const Config &entry, bool &value) const;
+  void read(const Config &entry, int64_t &value) const;
+  void read(const Config &entry, double &value) const;
+  void read(const Config &entry, std::string &value) const;
+  /// A list, or one element of it.
+  void read(const Config &entry, std::vector<int64_t> &integers) const;
+  void read(const Config &entry, std::vector<double> &numbers) const;
+  void read(const Config &entry, std::vector<std::string> &words) const;
   template <typename T>
-  static void read(const Config &entry, std::optional<T> &value) {
+  void read(const Config &entry, std::optional<T> &value) const {
     value.reset();
     if (!entry.is_null())
       read(entry, value.emplace());
   }
   template <typename T>
     requires requires(const T &part) { part.config(); }
-  static void read(const Config &entry, T &part) {
+  void read(const Config &entry, T &part) const {
     if (entry.is_null())
       part = T();
     else if (entry.is_string())
       part = T(entry.as_string());
     else
-      part = T(entry.at("class_name").as_string(),
-               partConfigOf(entry.at("config")));
+      part = T::get(entry.at("class_name").as_string(), entry.at("config"));
   }
+
   const Config &config;
+  std::string part;
+  std::vector<std::string> names;
 };
 
 /// Throws meshloom::Error for a number that is out of its bound.
@@ -170,6 +129,7 @@ public:
                   Bound bound = Bound::Any) {
     check(option, value, bound);
   }
+  template <typename T> void alias(const char *, const T &) {}
 
 private:
   template <typename T>

@@ -3,7 +3,6 @@
 #include "meshloom/NN/Initializers.h"
 
 #include "Errors.h"
-#include "Numbers.h"
 #include "Parts.h"
 
 #include "meshloom/API/Create.h"
@@ -17,34 +16,68 @@
 #include <numbers>
 
 namespace meshloom::initializers {
+
+using detail::Bound;
+
 namespace {
 
-using detail::ConfigReader;
+/// A seed of two words; the second one may be missing.
+template <typename F> void ownSeedField(F &field, OwnSeed &seed) {
+  std::optional<Shape> words;
+  if (seed)
+    words = Shape{seed->first, seed->second};
+  field("seed", words);
+  seed.reset();
+  if (words && !words->empty()) {
+    words->resize(2);
+    seed = Seed{uint32_t(words->front()), uint32_t(words->back())};
+  }
+}
+
+struct ConstantOptions {
+  double value = 0;
+};
+template <typename F> void fields(F &field, ConstantOptions &o) {
+  field("value", o.value);
+}
+struct IdentityOptions {
+  double gain = 1;
+};
+template <typename F> void fields(F &field, IdentityOptions &o) {
+  field("gain", o.gain);
+}
+struct SeedOptions {
+  OwnSeed seed = std::nullopt;
+};
+template <typename F> void fields(F &field, SeedOptions &o) {
+  ownSeedField(field, o.seed);
+}
+struct OrthogonalOptions {
+  double gain = 1;
+  OwnSeed seed = std::nullopt;
+};
+template <typename F> void fields(F &field, OrthogonalOptions &o) {
+  field("gain", o.gain);
+  ownSeedField(field, o.seed);
+}
 
 /// Narrow floats are drawn as f32: one rounding, and the same numbers.
 DType drawn(DType type) {
   return type == DType::F64 ? type : DType::F32;
 }
 
-/// A part that draws numbers: `own` counts instead of the caller's seed.
-Initializer drawing(std::string name, PartConfig config, const OwnSeed &own,
+/// A part that draws numbers: the seed of `options` counts instead of the
+/// caller's.
+template <typename Options>
+Initializer drawing(const char *name, const Options &options,
                     std::function<Tensor(const Shape &, DType, Seed)> draw) {
-  if (own)
-    config["seed"] = std::vector<int64_t>{own->first, own->second};
-  return Initializer(
-      std::move(name), std::move(config),
-      [own, draw = std::move(draw)](const Shape &shape, DType type, Seed seed) {
+  return makePart<Initializer>(
+      name, options,
+      [own = options.seed, draw = std::move(draw)](const Shape &shape,
+                                                   DType type, Seed seed) {
         Tensor value = draw(shape, drawn(type), own.value_or(seed));
         return value.dtype() == type ? value : cast(value, type);
       });
-}
-
-OwnSeed seedOf(ConfigReader &reader) {
-  std::vector<int64_t> words = reader.integers("seed", {});
-  if (words.empty())
-    return std::nullopt;
-  words.resize(2);
-  return Seed{uint32_t(words[0]), uint32_t(words[1])};
 }
 
 Tensor truncatedNormal(const Shape &shape, DType type, Seed seed, double mean,
@@ -82,12 +115,30 @@ Tensor scaled(const Shape &shape, DType type, Seed seed,
   return truncatedNormal(shape, type, seed, 0, std::sqrt(variance) / cut);
 }
 
-Initializer scaling(std::string name, PartConfig config,
-                    const VarianceScalingOptions &options) {
-  return drawing(std::move(name), std::move(config), options.seed,
+/// Variance scaling by a name that says all but the seed.
+Initializer scaling(const char *name, const VarianceScalingOptions &options) {
+  return drawing(name, SeedOptions{options.seed},
                  [options](const Shape &shape, DType type, Seed seed) {
                    return scaled(shape, type, seed, options);
                  });
+}
+Initializer glorotUniform(const SeedOptions &o) {
+  return scaling("glorot_uniform", {1, "fan_avg", "uniform", o.seed});
+}
+Initializer glorotNormal(const SeedOptions &o) {
+  return scaling("glorot_normal", {1, "fan_avg", "truncated_normal", o.seed});
+}
+Initializer heUniform(const SeedOptions &o) {
+  return scaling("he_uniform", {2, "fan_in", "uniform", o.seed});
+}
+Initializer heNormal(const SeedOptions &o) {
+  return scaling("he_normal", {2, "fan_in", "truncated_normal", o.seed});
+}
+Initializer lecunUniform(const SeedOptions &o) {
+  return scaling("lecun_uniform", {1, "fan_in", "uniform", o.seed});
+}
+Initializer lecunNormal(const SeedOptions &o) {
+  return scaling("lecun_normal", {1, "fan_in", "truncated_normal", o.seed});
 }
 
 Tensor orthogonal(const Shape &shape, DType type, Seed seed, double gain) {
@@ -106,41 +157,27 @@ Tensor orthogonal(const Shape &shape, DType type, Seed seed, double gain) {
   return reshape(rows < columns ? transpose(q) : q, shape) * gain;
 }
 
-Initializer filled(const char *name, PartConfig config, double value) {
-  return Initializer(name, std::move(config),
-                     [value](const Shape &shape, DType type, Seed) {
-                       return full(shape, value, type);
-                     });
+template <typename Options>
+Initializer filled(const char *name, const Options &options, double value) {
+  return makePart<Initializer>(name, options,
+                               [value](const Shape &shape, DType type, Seed) {
+                                 return full(shape, value, type);
+                               });
+}
+Initializer zerosOf(const detail::NoOptions &options) {
+  return filled("zeros", options, 0);
+}
+Initializer onesOf(const detail::NoOptions &options) {
+  return filled("ones", options, 1);
+}
+Initializer constantOf(const ConstantOptions &options) {
+  return filled("constant", options, options.value);
 }
 
-void expectMoments(std::string_view part, const RandomNormalOptions &options) {
-  detail::expectBound(part, "mean", options.mean, detail::Bound::Finite);
-  detail::expectBound(part, "stddev", options.stddev,
-                      detail::Bound::NotNegative);
-}
-
-RandomNormalOptions normalOf(ConfigReader &reader) {
-  return {.mean = reader.number("mean", 0),
-          .stddev = reader.number("stddev", 0.05),
-          .seed = seedOf(reader)};
-}
-
-} // namespace
-
-Initializer Zeros() {
-  return filled("zeros", {}, 0);
-}
-Initializer Ones() {
-  return filled("ones", {}, 1);
-}
-Initializer Constant(double value) {
-  return filled("constant", {{"value", value}}, value);
-}
-
-Initializer Identity(double gain) {
-  return Initializer(
-      "identity", {{"gain", gain}},
-      [gain](const Shape &shape, DType type, Seed) {
+Initializer identityOf(const IdentityOptions &options) {
+  return makePart<Initializer>(
+      "identity", options,
+      [gain = options.gain](const Shape &shape, DType type, Seed) {
         if (shape.size() != 2)
           nn::fail("identity",
                    fmt::format("expected a shape of two dims, got [{}]",
@@ -150,15 +187,51 @@ Initializer Identity(double gain) {
       });
 }
 
+Initializer orthogonalOf(const OrthogonalOptions &options) {
+  return drawing(
+      "orthogonal", options,
+      [gain = options.gain](const Shape &shape, DType type, Seed seed) {
+        return orthogonal(shape, type, seed, gain);
+      });
+}
+
+} // namespace
+
+template <typename F> void fields(F &field, RandomUniformOptions &o) {
+  field("minval", o.minval, Bound::Finite);
+  field("maxval", o.maxval, Bound::Finite);
+  ownSeedField(field, o.seed);
+}
+template <typename F> void fields(F &field, RandomNormalOptions &o) {
+  field("mean", o.mean, Bound::Finite);
+  field("stddev", o.stddev, Bound::NotNegative);
+  ownSeedField(field, o.seed);
+}
+template <typename F> void fields(F &field, VarianceScalingOptions &o) {
+  field("scale", o.scale, Bound::MoreThan0);
+  field("mode", o.mode);
+  field("distribution", o.distribution);
+  ownSeedField(field, o.seed);
+}
+
+Initializer Zeros() {
+  return zerosOf({});
+}
+Initializer Ones() {
+  return onesOf({});
+}
+Initializer Constant(double value) {
+  return constantOf({value});
+}
+Initializer Identity(double gain) {
+  return identityOf({gain});
+}
+
 Initializer RandomUniform(const RandomUniformOptions &options) {
-  detail::expectBound("RandomUniform", "minval", options.minval,
-                      detail::Bound::Finite);
-  detail::expectNumber(
-      options.maxval > options.minval && std::isfinite(options.maxval),
-      "RandomUniform", "maxval", "more than minval", options.maxval);
-  return drawing("random_uniform",
-                 {{"minval", options.minval}, {"maxval", options.maxval}},
-                 options.seed,
+  constexpr const char *name = "random_uniform";
+  detail::expectNumber(options.maxval > options.minval, name, "maxval",
+                       "more than minval", options.maxval);
+  return drawing(name, options,
                  [options](const Shape &shape, DType type, Seed seed) {
                    return random::stateless_uniform(shape, seed, options.minval,
                                                     options.maxval, type);
@@ -166,28 +239,22 @@ Initializer RandomUniform(const RandomUniformOptions &options) {
 }
 
 Initializer RandomNormal(const RandomNormalOptions &options) {
-  expectMoments("RandomNormal", options);
-  return drawing(
-      "random_normal", {{"mean", options.mean}, {"stddev", options.stddev}},
-      options.seed, [options](const Shape &shape, DType type, Seed seed) {
-        return random::stateless_normal(shape, seed, options.mean,
-                                        options.stddev, type);
-      });
+  return drawing("random_normal", options,
+                 [options](const Shape &shape, DType type, Seed seed) {
+                   return random::stateless_normal(shape, seed, options.mean,
+                                                   options.stddev, type);
+                 });
 }
 
 Initializer TruncatedNormal(const RandomNormalOptions &options) {
-  expectMoments("TruncatedNormal", options);
-  return drawing(
-      "truncated_normal", {{"mean", options.mean}, {"stddev", options.stddev}},
-      options.seed, [options](const Shape &shape, DType type, Seed seed) {
-        return truncatedNormal(shape, type, seed, options.mean, options.stddev);
-      });
+  return drawing("truncated_normal", options,
+                 [options](const Shape &shape, DType type, Seed seed) {
+                   return truncatedNormal(shape, type, seed, options.mean,
+                                          options.stddev);
+                 });
 }
 
 Initializer VarianceScaling(const VarianceScalingOptions &options) {
-  if (!(options.scale > 0))
-    throw Error(fmt::format(
-        "[variance_scaling] expected a positive scale, got {}", options.scale));
   static const auto &modes = *new detail::Names<int>(
       "a mode", {{"fan_in", 0}, {"fan_out", 0}, {"fan_avg", 0}});
   static const auto &distributions = *new detail::Names<int>(
@@ -199,37 +266,32 @@ Initializer VarianceScaling(const VarianceScalingOptions &options) {
   known.distribution = options.distribution == "normal"
                            ? "truncated_normal"
                            : distributions.find(options.distribution).first;
-  return scaling("variance_scaling",
-                 {{"scale", known.scale},
-                  {"mode", known.mode},
-                  {"distribution", known.distribution}},
-                 known);
+  return drawing("variance_scaling", known,
+                 [known](const Shape &shape, DType type, Seed seed) {
+                   return scaled(shape, type, seed, known);
+                 });
 }
 
 Initializer GlorotUniform(OwnSeed seed) {
-  return scaling("glorot_uniform", {}, {1, "fan_avg", "uniform", seed});
+  return glorotUniform({seed});
 }
 Initializer GlorotNormal(OwnSeed seed) {
-  return scaling("glorot_normal", {}, {1, "fan_avg", "truncated_normal", seed});
+  return glorotNormal({seed});
 }
 Initializer HeUniform(OwnSeed seed) {
-  return scaling("he_uniform", {}, {2, "fan_in", "uniform", seed});
+  return heUniform({seed});
 }
 Initializer HeNormal(OwnSeed seed) {
-  return scaling("he_normal", {}, {2, "fan_in", "truncated_normal", seed});
+  return heNormal({seed});
 }
 Initializer LecunUniform(OwnSeed seed) {
-  return scaling("lecun_uniform", {}, {1, "fan_in", "uniform", seed});
+  return lecunUniform({seed});
 }
 Initializer LecunNormal(OwnSeed seed) {
-  return scaling("lecun_normal", {}, {1, "fan_in", "truncated_normal", seed});
+  return lecunNormal({seed});
 }
-
 Initializer Orthogonal(double gain, OwnSeed seed) {
-  return drawing("orthogonal", {{"gain", gain}}, seed,
-                 [gain](const Shape &shape, DType type, Seed seed) {
-                   return orthogonal(shape, type, seed, gain);
-                 });
+  return orthogonalOf({gain, seed});
 }
 
 } // namespace meshloom::initializers
@@ -239,54 +301,32 @@ namespace meshloom {
 using initializers::Initializer;
 
 template <>
-detail::Names<std::function<Initializer(const PartConfig &)>> &
+detail::Names<std::function<Initializer(const Config &)>> &
 knownParts<Initializer>() {
   using namespace initializers;
-  using Reader = detail::ConfigReader;
-  constexpr auto part = knownPart<Initializer>;
   static auto &known =
-      *new detail::Names<std::function<Initializer(const PartConfig &)>>(
+      *new detail::Names<std::function<Initializer(const Config &)>>(
           "an initializer",
-          {part("zeros", [](Reader &) { return Zeros(); }),
-           part("ones", [](Reader &) { return Ones(); }),
-           part("constant",
-                [](Reader &from) { return Constant(from.number("value", 0)); }),
-           part("identity",
-                [](Reader &from) { return Identity(from.number("gain", 1)); }),
-           part("random_uniform",
-                [](Reader &from) {
-                  return RandomUniform({.minval = from.number("minval", -0.05),
-                                        .maxval = from.number("maxval", 0.05),
-                                        .seed = seedOf(from)});
-                }),
-           part("random_normal",
-                [](Reader &from) { return RandomNormal(normalOf(from)); }),
-           part("truncated_normal",
-                [](Reader &from) { return TruncatedNormal(normalOf(from)); }),
-           part("variance_scaling",
-                [](Reader &from) {
-                  return VarianceScaling(
-                      {.scale = from.number("scale", 1),
-                       .mode = from.word("mode", "fan_in"),
-                       .distribution =
-                           from.word("distribution", "truncated_normal"),
-                       .seed = seedOf(from)});
-                }),
-           part("glorot_uniform",
-                [](Reader &from) { return GlorotUniform(seedOf(from)); }),
-           part("glorot_normal",
-                [](Reader &from) { return GlorotNormal(seedOf(from)); }),
-           part("he_uniform",
-                [](Reader &from) { return HeUniform(seedOf(from)); }),
-           part("he_normal",
-                [](Reader &from) { return HeNormal(seedOf(from)); }),
-           part("lecun_uniform",
-                [](Reader &from) { return LecunUniform(seedOf(from)); }),
-           part("lecun_normal",
-                [](Reader &from) { return LecunNormal(seedOf(from)); }),
-           part("orthogonal", [](Reader &from) {
-             return Orthogonal(from.number("gain", 1), seedOf(from));
-           })});
+          {knownPart<Initializer, detail::NoOptions>("zeros", zerosOf),
+           knownPart<Initializer, detail::NoOptions>("ones", onesOf),
+           knownPart<Initializer, ConstantOptions>("constant", constantOf),
+           knownPart<Initializer, IdentityOptions>("identity", identityOf),
+           knownPart<Initializer, RandomUniformOptions>("random_uniform",
+                                                        RandomUniform),
+           knownPart<Initializer, RandomNormalOptions>("random_normal",
+                                                       RandomNormal),
+           knownPart<Initializer, RandomNormalOptions>("truncated_normal",
+                                                       TruncatedNormal),
+           knownPart<Initializer, VarianceScalingOptions>("variance_scaling",
+                                                          VarianceScaling),
+           knownPart<Initializer, SeedOptions>("glorot_uniform", glorotUniform),
+           knownPart<Initializer, SeedOptions>("glorot_normal", glorotNormal),
+           knownPart<Initializer, SeedOptions>("he_uniform", heUniform),
+           knownPart<Initializer, SeedOptions>("he_normal", heNormal),
+           knownPart<Initializer, SeedOptions>("lecun_uniform", lecunUniform),
+           knownPart<Initializer, SeedOptions>("lecun_normal", lecunNormal),
+           knownPart<Initializer, OrthogonalOptions>("orthogonal",
+                                                     orthogonalOf)});
   return known;
 }
 

@@ -4,7 +4,7 @@
 
 #include "Errors.h"
 #include "Labels.h"
-#include "Numbers.h"
+#include "Parts.h"
 
 #include "meshloom/API/ControlOps.h"
 #include "meshloom/API/Create.h"
@@ -20,6 +20,59 @@
 #include <numbers>
 
 namespace meshloom::losses {
+
+using detail::Bound;
+
+template <typename F> void reductionField(F &field, Reduction &reduction) {
+  std::string name = reduction.name();
+  field("reduction", name);
+  reduction = name;
+}
+
+template <typename F> void fields(F &field, LossOptions &o) {
+  reductionField(field, o.reduction);
+}
+template <typename F> void fields(F &field, CrossentropyOptions &o) {
+  field("from_logits", o.from_logits);
+  field("label_smoothing", o.label_smoothing, Bound::Share);
+  reductionField(field, o.reduction);
+}
+template <typename F> void fields(F &field, SparseCrossentropyOptions &o) {
+  field("from_logits", o.from_logits);
+  field("ignore_class", o.ignore_class);
+  reductionField(field, o.reduction);
+}
+template <typename F> void fields(F &field, HuberOptions &o) {
+  field("delta", o.delta, Bound::NotNegative);
+  reductionField(field, o.reduction);
+}
+template <typename F> void fields(F &field, FocalOptions &o) {
+  field("apply_class_balancing", o.apply_class_balancing);
+  field("alpha", o.alpha, Bound::NotNegative);
+  field("gamma", o.gamma, Bound::NotNegative);
+  field("from_logits", o.from_logits);
+  field("label_smoothing", o.label_smoothing, Bound::Share);
+  reductionField(field, o.reduction);
+}
+template <typename F> void fields(F &field, CategoricalFocalOptions &o) {
+  field("alpha", o.alpha, Bound::NotNegative);
+  field("gamma", o.gamma, Bound::NotNegative);
+  field("from_logits", o.from_logits);
+  field("label_smoothing", o.label_smoothing, Bound::Share);
+  reductionField(field, o.reduction);
+}
+template <typename F> void fields(F &field, TverskyOptions &o) {
+  field("alpha", o.alpha, Bound::NotNegative);
+  field("beta", o.beta, Bound::NotNegative);
+  reductionField(field, o.reduction);
+}
+template <typename F> void fields(F &field, CircleOptions &o) {
+  field("gamma", o.gamma, Bound::MoreThan0);
+  field("margin", o.margin, Bound::Share);
+  field("remove_diagonal", o.remove_diagonal);
+  reductionField(field, o.reduction);
+}
+
 namespace {
 
 using nn::aligned;
@@ -48,17 +101,6 @@ Tensor binaryLosses(const Tensor &labels, const Tensor &probabilities) {
 
 Tensor smoothed(const Tensor &labels, double smoothing, double share) {
   return smoothing == 0 ? labels : labels * (1 - smoothing) + smoothing * share;
-}
-
-void expectSmoothing(double smoothing, std::string_view op) {
-  if (!(smoothing >= 0 && smoothing <= 1))
-    throw Error(fmt::format("[{}] expected a label_smoothing in [0, 1], got {}",
-                            op, smoothing));
-}
-
-void expectFocus(double alpha, double gamma, std::string_view op) {
-  detail::expectBound(op, "alpha", alpha, detail::Bound::NotNegative);
-  detail::expectBound(op, "gamma", gamma, detail::Bound::NotNegative);
 }
 
 void expectSeveral(const Tensor &y_true, const Tensor &y_pred,
@@ -97,14 +139,23 @@ Tensor unit(const Tensor &x) {
   return x * rsqrt(maximum(reduce_sum(square(x), -1, true), tiny * tiny));
 }
 
-using Formula = Tensor (*)(const Tensor &, const Tensor &);
-Loss plain(const char *name, Formula formula, const LossOptions &options) {
-  return Loss(name, {}, formula, options.reduction);
+/// The loss `name`, whose `formula` gives the losses of examples.
+template <typename Options>
+Loss makeLoss(const char *name, const Options &options,
+              Loss::Function formula) {
+  detail::checkFields(name, options);
+  return Loss(name, detail::toConfig(options), std::move(formula),
+              options.reduction);
 }
-
-PartConfig configOf(const CrossentropyOptions &options) {
-  return {{"from_logits", options.from_logits},
-          {"label_smoothing", options.label_smoothing}};
+/// Of a formula that takes the options.
+template <typename Options>
+Loss makeLoss(const char *name, const Options &options,
+              Tensor (*formula)(const Tensor &, const Tensor &,
+                                const Options &)) {
+  return makeLoss(name, options,
+                  [=](const Tensor &y_true, const Tensor &y_pred) {
+                    return formula(y_true, y_pred, options);
+                  });
 }
 
 } // namespace
@@ -372,148 +423,136 @@ Tensor ctc(const Tensor &y_true, const Tensor &y_pred) {
 }
 
 Loss MeanSquaredError(const LossOptions &options) {
-  return plain("mean_squared_error", mean_squared_error, options);
+  return makeLoss("mean_squared_error", options, mean_squared_error);
 }
 Loss MeanAbsoluteError(const LossOptions &options) {
-  return plain("mean_absolute_error", mean_absolute_error, options);
+  return makeLoss("mean_absolute_error", options, mean_absolute_error);
 }
 Loss MeanAbsolutePercentageError(const LossOptions &options) {
-  return plain("mean_absolute_percentage_error", mean_absolute_percentage_error,
-               options);
+  return makeLoss("mean_absolute_percentage_error", options,
+                  mean_absolute_percentage_error);
 }
 Loss MeanSquaredLogarithmicError(const LossOptions &options) {
-  return plain("mean_squared_logarithmic_error", mean_squared_logarithmic_error,
-               options);
+  return makeLoss("mean_squared_logarithmic_error", options,
+                  mean_squared_logarithmic_error);
 }
 
 Loss BinaryCrossentropy(const CrossentropyOptions &options) {
-  expectSmoothing(options.label_smoothing, "BinaryCrossentropy");
-  return Loss(
-      "binary_crossentropy", configOf(options),
-      [options](const Tensor &y_true, const Tensor &y_pred) {
-        return binary_crossentropy(y_true, y_pred, options);
-      },
-      options.reduction);
+  return makeLoss("binary_crossentropy", options, binary_crossentropy);
 }
 
 Loss BinaryFocalCrossentropy(const FocalOptions &options) {
-  expectSmoothing(options.label_smoothing, "BinaryFocalCrossentropy");
-  expectFocus(options.alpha, options.gamma, "BinaryFocalCrossentropy");
-  return Loss(
-      "binary_focal_crossentropy",
-      {{"apply_class_balancing", options.apply_class_balancing},
-       {"alpha", options.alpha},
-       {"gamma", options.gamma},
-       {"from_logits", options.from_logits},
-       {"label_smoothing", options.label_smoothing}},
-      [options](const Tensor &y_true, const Tensor &y_pred) {
-        return binary_focal_crossentropy(y_true, y_pred, options);
-      },
-      options.reduction);
+  return makeLoss("binary_focal_crossentropy", options,
+                  binary_focal_crossentropy);
 }
 
 Loss CategoricalCrossentropy(const CrossentropyOptions &options) {
-  expectSmoothing(options.label_smoothing, "CategoricalCrossentropy");
-  return Loss(
-      "categorical_crossentropy", configOf(options),
-      [options](const Tensor &y_true, const Tensor &y_pred) {
-        return categorical_crossentropy(y_true, y_pred, options);
-      },
-      options.reduction);
+  return makeLoss("categorical_crossentropy", options,
+                  categorical_crossentropy);
 }
 
 Loss SparseCategoricalCrossentropy(const SparseCrossentropyOptions &options) {
-  PartConfig config{{"from_logits", options.from_logits}};
-  if (options.ignore_class)
-    config["ignore_class"] = *options.ignore_class;
-  return Loss(
-      "sparse_categorical_crossentropy", std::move(config),
-      [options](const Tensor &y_true, const Tensor &y_pred) {
-        return sparse_categorical_crossentropy(y_true, y_pred, options);
-      },
-      options.reduction);
+  return makeLoss("sparse_categorical_crossentropy", options,
+                  sparse_categorical_crossentropy);
 }
 
 Loss Huber(const HuberOptions &options) {
-  detail::expectBound("Huber", "delta", options.delta,
-                      detail::Bound::NotNegative);
-  return Loss(
-      "huber", {{"delta", options.delta}},
+  return makeLoss(
+      "huber", options,
       [delta = options.delta](const Tensor &y_true, const Tensor &y_pred) {
         return huber(y_true, y_pred, delta);
-      },
-      options.reduction);
+      });
 }
 
 Loss LogCosh(const LossOptions &options) {
-  return plain("log_cosh", log_cosh, options);
+  return makeLoss("log_cosh", options, log_cosh);
 }
 Loss Hinge(const LossOptions &options) {
-  return plain("hinge", hinge, options);
+  return makeLoss("hinge", options, hinge);
 }
 Loss SquaredHinge(const LossOptions &options) {
-  return plain("squared_hinge", squared_hinge, options);
+  return makeLoss("squared_hinge", options, squared_hinge);
 }
 Loss CategoricalHinge(const LossOptions &options) {
-  return plain("categorical_hinge", categorical_hinge, options);
+  return makeLoss("categorical_hinge", options, categorical_hinge);
 }
 Loss KLDivergence(const LossOptions &options) {
-  return plain("kl_divergence", kl_divergence, options);
+  return makeLoss("kl_divergence", options, kl_divergence);
 }
 Loss Poisson(const LossOptions &options) {
-  return plain("poisson", poisson, options);
+  return makeLoss("poisson", options, poisson);
 }
 Loss CosineSimilarity(const LossOptions &options) {
-  return plain("cosine_similarity", cosine_similarity, options);
+  return makeLoss("cosine_similarity", options, cosine_similarity);
 }
 Loss Dice(const LossOptions &options) {
-  return plain("dice", dice, options);
+  return makeLoss("dice", options, dice);
 }
 Loss CTC(const LossOptions &options) {
-  return plain("ctc", ctc, options);
+  return makeLoss("ctc", options, ctc);
 }
 
 Loss CategoricalFocalCrossentropy(const CategoricalFocalOptions &options) {
-  expectSmoothing(options.label_smoothing, "CategoricalFocalCrossentropy");
-  expectFocus(options.alpha, options.gamma, "CategoricalFocalCrossentropy");
-  return Loss(
-      "categorical_focal_crossentropy",
-      {{"alpha", options.alpha},
-       {"gamma", options.gamma},
-       {"from_logits", options.from_logits},
-       {"label_smoothing", options.label_smoothing}},
-      [options](const Tensor &y_true, const Tensor &y_pred) {
-        return categorical_focal_crossentropy(y_true, y_pred, options);
-      },
-      options.reduction);
+  return makeLoss("categorical_focal_crossentropy", options,
+                  categorical_focal_crossentropy);
 }
 
 Loss Tversky(const TverskyOptions &options) {
-  detail::expectBound("Tversky", "alpha", options.alpha,
-                      detail::Bound::NotNegative);
-  detail::expectBound("Tversky", "beta", options.beta,
-                      detail::Bound::NotNegative);
-  return Loss(
-      "tversky", {{"alpha", options.alpha}, {"beta", options.beta}},
-      [options](const Tensor &y_true, const Tensor &y_pred) {
-        return tversky(y_true, y_pred, options);
-      },
-      options.reduction);
+  return makeLoss("tversky", options, tversky);
 }
 
 Loss Circle(const CircleOptions &options) {
-  detail::expectBound("Circle", "gamma", options.gamma,
-                      detail::Bound::MoreThan0);
-  detail::expectBound("Circle", "margin", options.margin, detail::Bound::Share);
-  return Loss(
-      "circle",
-      {{"gamma", options.gamma},
-       {"margin", options.margin},
-       {"remove_diagonal", options.remove_diagonal}},
-      [options](const Tensor &y_true, const Tensor &y_pred) {
-        return circle(y_true, y_pred, options);
-      },
-      options.reduction);
+  return makeLoss("circle", options, circle);
 }
 
 } // namespace meshloom::losses
+
+namespace meshloom {
+
+using losses::Loss;
+
+template <>
+detail::Names<std::function<Loss(const Config &)>> &knownParts<Loss>() {
+  using namespace losses;
+  static auto &known = *new detail::Names<std::function<Loss(const Config &)>>(
+      "a loss",
+      {knownPart<Loss, LossOptions>("mean_squared_error", MeanSquaredError),
+       knownPart<Loss, LossOptions>("mse", MeanSquaredError),
+       knownPart<Loss, LossOptions>("mean_absolute_error", MeanAbsoluteError),
+       knownPart<Loss, LossOptions>("mae", MeanAbsoluteError),
+       knownPart<Loss, LossOptions>("mean_absolute_percentage_error",
+                                    MeanAbsolutePercentageError),
+       knownPart<Loss, LossOptions>("mape", MeanAbsolutePercentageError),
+       knownPart<Loss, LossOptions>("mean_squared_logarithmic_error",
+                                    MeanSquaredLogarithmicError),
+       knownPart<Loss, LossOptions>("msle", MeanSquaredLogarithmicError),
+       knownPart<Loss, CrossentropyOptions>("binary_crossentropy",
+                                            BinaryCrossentropy),
+       knownPart<Loss, CrossentropyOptions>("bce", BinaryCrossentropy),
+       knownPart<Loss, FocalOptions>("binary_focal_crossentropy",
+                                     BinaryFocalCrossentropy),
+       knownPart<Loss, CrossentropyOptions>("categorical_crossentropy",
+                                            CategoricalCrossentropy),
+       knownPart<Loss, SparseCrossentropyOptions>(
+           "sparse_categorical_crossentropy", SparseCategoricalCrossentropy),
+       knownPart<Loss, HuberOptions>("huber", Huber),
+       knownPart<Loss, LossOptions>("log_cosh", LogCosh),
+       knownPart<Loss, LossOptions>("hinge", Hinge),
+       knownPart<Loss, LossOptions>("squared_hinge", SquaredHinge),
+       knownPart<Loss, LossOptions>("categorical_hinge", CategoricalHinge),
+       knownPart<Loss, LossOptions>("kl_divergence", KLDivergence),
+       knownPart<Loss, LossOptions>("kld", KLDivergence),
+       knownPart<Loss, LossOptions>("poisson", Poisson),
+       knownPart<Loss, LossOptions>("cosine_similarity", CosineSimilarity),
+       knownPart<Loss, LossOptions>("dice", Dice),
+       knownPart<Loss, LossOptions>("ctc", CTC),
+       knownPart<Loss, CategoricalFocalOptions>(
+           "categorical_focal_crossentropy", CategoricalFocalCrossentropy),
+       knownPart<Loss, TverskyOptions>("tversky", Tversky),
+       knownPart<Loss, CircleOptions>("circle", Circle)});
+  return known;
+}
+
+template class NamedPart<Loss, Tensor(const Tensor &, const Tensor &)>;
+
+} // namespace meshloom

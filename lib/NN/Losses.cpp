@@ -40,21 +40,23 @@ const char *Reduction::name() const {
   return "mean_with_sample_weight";
 }
 
-static PartConfig withReduction(PartConfig config, const Reduction &reduction) {
-  if (reduction.kind != Reduction::SUM_OVER_BATCH_SIZE)
+/// The default is not written where the options of a user's loss do not have
+/// it.
+static Config withReduction(Config config, const Reduction &reduction) {
+  if (reduction.kind != Reduction::SUM_OVER_BATCH_SIZE ||
+      config.find("reduction"))
     config["reduction"] = std::string(reduction.name());
   return config;
 }
 
-Loss::Loss(std::string name, PartConfig config, Function function,
+Loss::Loss(std::string name, Config config, Function function,
            Reduction reduction)
     : NamedPart(std::move(name), withReduction(std::move(config), reduction),
                 std::move(function)),
       how(reduction) {}
 
 Loss Loss::with_reduction(const Reduction &reduction) const {
-  PartConfig config = this->config();
-  config.erase("reduction");
+  Config config = this->config();
   Loss loss = *this;
   static_cast<NamedPart &>(loss) =
       NamedPart(name(), withReduction(std::move(config), reduction),
@@ -92,13 +94,14 @@ Tensor Loss::operator()(const Tensor &y_true, const Tensor &y_pred,
       mask = expand_dims(mask, -1);
     counts = nn::given(counts) ? logical_and(counts, mask) : mask;
   }
-  const auto ignored = config().find("ignore_class");
+  const Config *ignored = config().find("ignore_class");
+  if (ignored && ignored->is_null())
+    ignored = nullptr;
   if (nn::given(counts)) {
     counts = broadcast_to(counts, losses.shape());
-    if (ignored != config().end())
-      counts = logical_and(
-          counts, reshape(not_equal(y_true, std::get<int64_t>(ignored->second)),
-                          losses.shape()));
+    if (ignored)
+      counts = logical_and(counts, reshape(not_equal(y_true, ignored->as_int()),
+                                           losses.shape()));
     losses = meshloom::where(counts, losses, 0);
   }
   Tensor weights;
@@ -121,119 +124,11 @@ Tensor Loss::operator()(const Tensor &y_true, const Tensor &y_pred,
                                          : weights);
   } else if (nn::given(counts)) {
     count = reduce_sum(cast(counts, losses.dtype()));
-  } else if (ignored != config().end()) {
-    count = reduce_sum(cast(
-        not_equal(y_true, std::get<int64_t>(ignored->second)), losses.dtype()));
+  } else if (ignored) {
+    count =
+        reduce_sum(cast(not_equal(y_true, ignored->as_int()), losses.dtype()));
   }
   return nn::given(count) ? nn::divideNoNan(sum, count) : sum / all;
 }
 
 } // namespace meshloom::losses
-
-namespace meshloom {
-
-using losses::Loss;
-
-namespace {
-using Reader = detail::ConfigReader;
-
-losses::Reduction reductionOf(Reader &from) {
-  return from.word("reduction", "sum_over_batch_size");
-}
-
-template <Loss (*make)(const losses::LossOptions &)> Loss plain(Reader &from) {
-  return make({.reduction = reductionOf(from)});
-}
-template <Loss (*make)(const losses::CrossentropyOptions &)>
-Loss crossentropy(Reader &from) {
-  return make({.from_logits = from.flag("from_logits", false),
-               .label_smoothing = from.number("label_smoothing", 0),
-               .reduction = reductionOf(from)});
-}
-} // namespace
-
-template <>
-detail::Names<std::function<Loss(const PartConfig &)>> &knownParts<Loss>() {
-  using namespace losses;
-  constexpr auto part = knownPart<Loss>;
-  static auto &known =
-      *new detail::Names<std::function<Loss(const PartConfig &)>>(
-          "a loss",
-          {part("mean_squared_error", plain<MeanSquaredError>),
-           part("mse", plain<MeanSquaredError>),
-           part("mean_absolute_error", plain<MeanAbsoluteError>),
-           part("mae", plain<MeanAbsoluteError>),
-           part("mean_absolute_percentage_error",
-                plain<MeanAbsolutePercentageError>),
-           part("mape", plain<MeanAbsolutePercentageError>),
-           part("mean_squared_logarithmic_error",
-                plain<MeanSquaredLogarithmicError>),
-           part("msle", plain<MeanSquaredLogarithmicError>),
-           part("binary_crossentropy", crossentropy<BinaryCrossentropy>),
-           part("bce", crossentropy<BinaryCrossentropy>),
-           part("binary_focal_crossentropy",
-                [](Reader &from) {
-                  return BinaryFocalCrossentropy(
-                      {.apply_class_balancing =
-                           from.flag("apply_class_balancing", false),
-                       .alpha = from.number("alpha", 0.25),
-                       .gamma = from.number("gamma", 2),
-                       .from_logits = from.flag("from_logits", false),
-                       .label_smoothing = from.number("label_smoothing", 0),
-                       .reduction = reductionOf(from)});
-                }),
-           part("categorical_crossentropy",
-                crossentropy<CategoricalCrossentropy>),
-           part("sparse_categorical_crossentropy",
-                [](Reader &from) {
-                  SparseCrossentropyOptions options{
-                      .from_logits = from.flag("from_logits", false),
-                      .ignore_class = std::nullopt,
-                      .reduction = reductionOf(from)};
-                  if (from.has("ignore_class"))
-                    options.ignore_class = from.integer("ignore_class", 0);
-                  return SparseCategoricalCrossentropy(options);
-                }),
-           part("huber",
-                [](Reader &from) {
-                  return Huber({.delta = from.number("delta", 1),
-                                .reduction = reductionOf(from)});
-                }),
-           part("log_cosh", plain<LogCosh>),
-           part("hinge", plain<Hinge>),
-           part("squared_hinge", plain<SquaredHinge>),
-           part("categorical_hinge", plain<CategoricalHinge>),
-           part("kl_divergence", plain<KLDivergence>),
-           part("kld", plain<KLDivergence>),
-           part("poisson", plain<Poisson>),
-           part("cosine_similarity", plain<CosineSimilarity>),
-           part("dice", plain<Dice>),
-           part("ctc", plain<CTC>),
-           part("categorical_focal_crossentropy",
-                [](Reader &from) {
-                  return CategoricalFocalCrossentropy(
-                      {.alpha = from.number("alpha", 0.25),
-                       .gamma = from.number("gamma", 2),
-                       .from_logits = from.flag("from_logits", false),
-                       .label_smoothing = from.number("label_smoothing", 0),
-                       .reduction = reductionOf(from)});
-                }),
-           part("tversky",
-                [](Reader &from) {
-                  return Tversky({.alpha = from.number("alpha", 0.5),
-                                  .beta = from.number("beta", 0.5),
-                                  .reduction = reductionOf(from)});
-                }),
-           part("circle", [](Reader &from) {
-             return Circle(
-                 {.gamma = from.number("gamma", 80),
-                  .margin = from.number("margin", 0.4),
-                  .remove_diagonal = from.flag("remove_diagonal", true),
-                  .reduction = reductionOf(from)});
-           })});
-  return known;
-}
-
-template class NamedPart<Loss, Tensor(const Tensor &, const Tensor &)>;
-
-} // namespace meshloom

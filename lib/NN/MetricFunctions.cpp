@@ -5,8 +5,6 @@
 
 #include "Errors.h"
 #include "Labels.h"
-#include "Names.h"
-#include "Numbers.h"
 
 #include "meshloom/API/Create.h"
 #include "meshloom/API/IndexOps.h"
@@ -54,12 +52,6 @@ Tensor maskFor(const Tensor &values, const Tensor &predictions) {
   return broadcast_to(mask, values.shape());
 }
 
-using Values = Tensor (*)(const Tensor &y_true, const Tensor &y_pred);
-
-Metric meanMetric(const MetricOptions &options, const char *id, Values values) {
-  return metrics::meanMetric(id, namedAs(options.name, id), values);
-}
-
 Tensor meanOfLast(const Tensor &x) {
   return x.rank() == 0 ? x : reduce_mean(x, -1);
 }
@@ -97,12 +89,6 @@ Tensor amongTop(const Tensor &hot, const Tensor &predictions, int64_t k) {
   return asFloat(less(greaterOnes, double(k)));
 }
 
-void expectK(const TopKOptions &options, std::string_view op) {
-  if (options.k < 1)
-    throw Error(
-        fmt::format("[{}] expected k of 1 or more, got {}", op, options.k));
-}
-
 } // namespace
 
 MetricRule meanRule(std::function<Tensor(const MetricBatch &)> values) {
@@ -130,16 +116,6 @@ MetricRule meanRule(std::function<Tensor(const MetricBatch &)> values) {
           }};
 }
 
-Metric
-meanMetric(const char *id, PartConfig config,
-           std::function<Tensor(const Tensor &, const Tensor &)> values) {
-  return Metric(
-      id, std::move(config),
-      meanRule([values = std::move(values)](const MetricBatch &batch) {
-        return values(batch.y_true, batch.y_pred);
-      }));
-}
-
 Tensor asFloat(const Tensor &x) {
   return cast(x, DType::F32);
 }
@@ -151,12 +127,6 @@ MetricRule sumRule() {
                 reduce_sum(weighted(batch.y_true, batch.sample_weight).first)};
           },
           [](const std::vector<Tensor> &sums) { return sums[0]; }};
-}
-
-PartConfig namedAs(const std::string &name, const char *id, PartConfig config) {
-  if (!name.empty() && name != id)
-    config["name"] = name;
-  return config;
 }
 
 Tensor valueOf(const TensorLike &value) {
@@ -172,21 +142,23 @@ Tensor valueOf(const TensorLike &value) {
   return tensor(float(value.integer));
 }
 
-Metric AccuracyByShapes(const MetricOptions &options) {
-  return meanMetric(options, "accuracy",
-                    [](const Tensor &y_true, const Tensor &y_pred) {
-                      if (y_pred.rank() == 0 || y_pred.shape().back() == 1 ||
-                          (y_pred.rank() == 1 && y_true.rank() == 1))
-                        return binaryMatches(y_true, y_pred, 0.5);
-                      return nn::areSparse(y_true, y_pred)
-                                 ? sparseMatches(y_true, y_pred)
-                                 : categoricalMatches(y_true, y_pred);
-                    });
+/// Whichever accuracy fits the shapes of labels and predictions.
+static Metric AccuracyByShapes(const MetricOptions &options) {
+  return makeMeanMetric(
+      "accuracy", options, [](const Tensor &y_true, const Tensor &y_pred) {
+        if (y_pred.rank() == 0 || y_pred.shape().back() == 1 ||
+            (y_pred.rank() == 1 && y_true.rank() == 1))
+          return binaryMatches(y_true, y_pred, 0.5);
+        return nn::areSparse(y_true, y_pred)
+                   ? sparseMatches(y_true, y_pred)
+                   : categoricalMatches(y_true, y_pred);
+      });
 }
 
-Metric CrossentropyByShapes(const MetricOptions &options) {
-  return meanMetric(
-      options, "crossentropy", [](const Tensor &y_true, const Tensor &y_pred) {
+/// Whichever crossentropy fits the shapes of labels and predictions.
+static Metric CrossentropyByShapes(const MetricOptions &options) {
+  return makeMeanMetric(
+      "crossentropy", options, [](const Tensor &y_true, const Tensor &y_pred) {
         if (y_pred.rank() == 0 || y_pred.shape().back() == 1 ||
             (y_pred.rank() == 1 && y_true.rank() == 1))
           return losses::binary_crossentropy(y_true, y_pred);
@@ -197,37 +169,40 @@ Metric CrossentropyByShapes(const MetricOptions &options) {
 }
 
 Metric Accuracy(const MetricOptions &options) {
-  return meanMetric("exact_accuracy",
-                    namedAs(options.name.empty() ? "accuracy" : options.name,
-                            "exact_accuracy"),
-                    exactMatches);
+  MetricOptions named = options;
+  if (named.name.empty())
+    named.name = "accuracy";
+  return makeMeanMetric("exact_accuracy", named, exactMatches);
 }
 
+template <typename F> void fields(F &field, BinaryAccuracyOptions &o) {
+  field("threshold", o.threshold, Bound::Finite);
+  field("name", o.name);
+}
 Metric BinaryAccuracy(const BinaryAccuracyOptions &options) {
-  constexpr const char *id = "binary_accuracy";
-  detail::expectBound(id, "threshold", options.threshold,
-                      detail::Bound::Finite);
-  return meanMetric(
-      id, namedAs(options.name, id, {{"threshold", options.threshold}}),
-      [threshold = options.threshold](const Tensor &y_true,
-                                      const Tensor &y_pred) {
-        return binaryMatches(y_true, y_pred, threshold);
-      });
+  return makeMeanMetric("binary_accuracy", options,
+                        [threshold = options.threshold](const Tensor &y_true,
+                                                        const Tensor &y_pred) {
+                          return binaryMatches(y_true, y_pred, threshold);
+                        });
 }
 
 Metric CategoricalAccuracy(const MetricOptions &options) {
-  return meanMetric(options, "categorical_accuracy", categoricalMatches);
+  return makeMeanMetric("categorical_accuracy", options, categoricalMatches);
 }
 
 Metric SparseCategoricalAccuracy(const MetricOptions &options) {
-  return meanMetric(options, "sparse_categorical_accuracy", sparseMatches);
+  return makeMeanMetric("sparse_categorical_accuracy", options, sparseMatches);
 }
 
+template <typename F> void fields(F &field, TopKOptions &o) {
+  field("k", o.k, Bound::MoreThan0);
+  field("name", o.name);
+}
 Metric TopKCategoricalAccuracy(const TopKOptions &options) {
   constexpr const char *name = "top_k_categorical_accuracy";
-  expectK(options, name);
-  return meanMetric(
-      name, namedAs(options.name, name, {{"k", options.k}}),
+  return makeMeanMetric(
+      name, options,
       [k = options.k](const Tensor &y_true, const Tensor &y_pred) {
         auto [labels, predictions] = aligned(y_true, y_pred, name);
         Tensor hot =
@@ -238,9 +213,8 @@ Metric TopKCategoricalAccuracy(const TopKOptions &options) {
 
 Metric SparseTopKCategoricalAccuracy(const TopKOptions &options) {
   constexpr const char *name = "sparse_top_k_categorical_accuracy";
-  expectK(options, name);
-  return meanMetric(
-      name, namedAs(options.name, name, {{"k", options.k}}),
+  return makeMeanMetric(
+      name, options,
       [k = options.k](const Tensor &y_true, const Tensor &y_pred) {
         auto [labels, predictions] = alignedSparse(y_true, y_pred, name);
         Tensor hot = one_hot(labels, predictions.shape().back(), DType::I1);
@@ -249,7 +223,8 @@ Metric SparseTopKCategoricalAccuracy(const TopKOptions &options) {
 }
 
 Metric MeanSquaredError(const MetricOptions &options) {
-  return meanMetric(options, "mean_squared_error", losses::mean_squared_error);
+  return makeMeanMetric("mean_squared_error", options,
+                        losses::mean_squared_error);
 }
 Metric RootMeanSquaredError(const MetricOptions &options) {
   MetricRule rule = meanRule([](const MetricBatch &batch) {
@@ -258,81 +233,89 @@ Metric RootMeanSquaredError(const MetricOptions &options) {
   rule.result = [](const std::vector<Tensor> &sums) {
     return sqrt(divideNoNan(sums[0], sums[1]));
   };
-  constexpr const char *id = "root_mean_squared_error";
-  return Metric(id, namedAs(options.name, id), std::move(rule));
+  return makeMetric("root_mean_squared_error", options, std::move(rule));
 }
 Metric MeanAbsoluteError(const MetricOptions &options) {
-  return meanMetric(options, "mean_absolute_error",
-                    losses::mean_absolute_error);
+  return makeMeanMetric("mean_absolute_error", options,
+                        losses::mean_absolute_error);
 }
 Metric MeanAbsolutePercentageError(const MetricOptions &options) {
-  return meanMetric(options, "mean_absolute_percentage_error",
-                    losses::mean_absolute_percentage_error);
+  return makeMeanMetric("mean_absolute_percentage_error", options,
+                        losses::mean_absolute_percentage_error);
 }
 Metric MeanSquaredLogarithmicError(const MetricOptions &options) {
-  return meanMetric(options, "mean_squared_logarithmic_error",
-                    losses::mean_squared_logarithmic_error);
+  return makeMeanMetric("mean_squared_logarithmic_error", options,
+                        losses::mean_squared_logarithmic_error);
 }
 Metric CosineSimilarity(const MetricOptions &options) {
-  return meanMetric(options, "cosine_similarity",
-                    [](const Tensor &y_true, const Tensor &y_pred) {
-                      return -losses::cosine_similarity(y_true, y_pred);
-                    });
+  return makeMeanMetric("cosine_similarity", options,
+                        [](const Tensor &y_true, const Tensor &y_pred) {
+                          return -losses::cosine_similarity(y_true, y_pred);
+                        });
 }
 Metric LogCoshError(const MetricOptions &options) {
-  return meanMetric(options, "logcosh", losses::log_cosh);
+  return makeMeanMetric("logcosh", options, losses::log_cosh);
 }
 Metric Hinge(const MetricOptions &options) {
-  return meanMetric(options, "hinge", losses::hinge);
+  return makeMeanMetric("hinge", options, losses::hinge);
 }
 Metric SquaredHinge(const MetricOptions &options) {
-  return meanMetric(options, "squared_hinge", losses::squared_hinge);
+  return makeMeanMetric("squared_hinge", options, losses::squared_hinge);
 }
 Metric CategoricalHinge(const MetricOptions &options) {
-  return meanMetric(options, "categorical_hinge", losses::categorical_hinge);
+  return makeMeanMetric("categorical_hinge", options,
+                        losses::categorical_hinge);
 }
 Metric KLDivergence(const MetricOptions &options) {
-  return meanMetric(options, "kl_divergence", losses::kl_divergence);
+  return makeMeanMetric("kl_divergence", options, losses::kl_divergence);
 }
 Metric Poisson(const MetricOptions &options) {
-  return meanMetric(options, "poisson", losses::poisson);
+  return makeMeanMetric("poisson", options, losses::poisson);
 }
 
-static PartConfig configOf(const CrossentropyMetricOptions &options,
-                           const char *id) {
-  return namedAs(options.name, id,
-                 {{"from_logits", options.from_logits},
-                  {"label_smoothing", options.label_smoothing}});
+template <typename F> void fields(F &field, CrossentropyMetricOptions &o) {
+  field("from_logits", o.from_logits);
+  field("label_smoothing", o.label_smoothing, Bound::Share);
+  field("name", o.name);
 }
-
 Metric BinaryCrossentropy(const CrossentropyMetricOptions &options) {
-  constexpr const char *id = "binary_crossentropy";
-  return meanMetric(id, configOf(options, id),
-                    [options](const Tensor &y_true, const Tensor &y_pred) {
-                      return losses::binary_crossentropy(
-                          y_true, y_pred,
-                          {.from_logits = options.from_logits,
-                           .label_smoothing = options.label_smoothing});
-                    });
+  return makeMeanMetric("binary_crossentropy", options,
+                        [options](const Tensor &y_true, const Tensor &y_pred) {
+                          return losses::binary_crossentropy(
+                              y_true, y_pred,
+                              {.from_logits = options.from_logits,
+                               .label_smoothing = options.label_smoothing});
+                        });
 }
 Metric CategoricalCrossentropy(const CrossentropyMetricOptions &options) {
-  constexpr const char *id = "categorical_crossentropy";
-  return meanMetric(id, configOf(options, id),
-                    [options](const Tensor &y_true, const Tensor &y_pred) {
-                      return losses::categorical_crossentropy(
-                          y_true, y_pred,
-                          {.from_logits = options.from_logits,
-                           .label_smoothing = options.label_smoothing});
-                    });
+  return makeMeanMetric("categorical_crossentropy", options,
+                        [options](const Tensor &y_true, const Tensor &y_pred) {
+                          return losses::categorical_crossentropy(
+                              y_true, y_pred,
+                              {.from_logits = options.from_logits,
+                               .label_smoothing = options.label_smoothing});
+                        });
 }
 Metric SparseCategoricalCrossentropy(const CrossentropyMetricOptions &options) {
-  constexpr const char *id = "sparse_categorical_crossentropy";
-  return meanMetric(id, configOf(options, id),
-                    [logits = options.from_logits](const Tensor &y_true,
-                                                   const Tensor &y_pred) {
-                      return losses::sparse_categorical_crossentropy(
-                          y_true, y_pred, {.from_logits = logits});
-                    });
+  return makeMeanMetric("sparse_categorical_crossentropy", options,
+                        [logits = options.from_logits](const Tensor &y_true,
+                                                       const Tensor &y_pred) {
+                          return losses::sparse_categorical_crossentropy(
+                              y_true, y_pred, {.from_logits = logits});
+                        });
+}
+
+template <typename F> void fields(F &field, ThresholdOptions &o) {
+  field("thresholds", o.thresholds, Bound::Finite);
+  field.alias("threshold", o.thresholds);
+  field("name", o.name);
+}
+template <typename F> void fields(F &field, RetrievalOptions &o) {
+  field("thresholds", o.thresholds, Bound::Finite);
+  field.alias("threshold", o.thresholds);
+  field("top_k", o.top_k, Bound::MoreThan0);
+  field("class_id", o.class_id, Bound::NotNegative);
+  field("name", o.name);
 }
 
 FlatBatch flat(const MetricBatch &batch, std::string_view op) {
@@ -368,9 +351,6 @@ Tensor countBeyond(const FlatBatch &batch,
 void expectThresholds(const ThresholdOptions &options, std::string_view op) {
   if (options.thresholds.empty())
     throw Error(fmt::format("[{}] expected one threshold or more", op));
-  for (double threshold : options.thresholds)
-    detail::expectBound(op, "each of thresholds", threshold,
-                        detail::Bound::Finite);
 }
 
 Shape shapeOf(const ThresholdOptions &options) {
@@ -379,15 +359,11 @@ Shape shapeOf(const ThresholdOptions &options) {
              : Shape{int64_t(options.thresholds.size())};
 }
 
-PartConfig configOf(const ThresholdOptions &options, const char *id) {
-  return namedAs(options.name, id, {{"thresholds", options.thresholds}});
-}
-
 Metric counting(const ThresholdOptions &options, const char *name,
                 bool positive, bool above) {
   expectThresholds(options, name);
-  return Metric(
-      name, configOf(options, name),
+  return makeMetric(
+      name, options,
       {{{"accumulator", shapeOf(options)}},
        [=, thresholds = options.thresholds](const MetricBatch &batch) {
          return std::vector{
@@ -429,37 +405,22 @@ MetricBatch retrieved(MetricBatch batch, const RetrievalOptions &options,
 /// True positives over them and another count.
 Metric share(const RetrievalOptions &options, const char *name,
              const char *other, bool positive, bool above) {
-  if (options.top_k.value_or(1) < 1 || options.class_id.value_or(0) < 0)
-    throw Error(fmt::format("[{}] expected a top_k of 1 or more and a class_id "
-                            "of 0 or more, got {} and {}",
-                            name, options.top_k.value_or(1),
-                            options.class_id.value_or(0)));
-  for (double threshold : options.thresholds)
-    detail::expectBound(name, "each of thresholds", threshold,
-                        detail::Bound::Finite);
   std::vector<double> thresholds = options.thresholds;
   if (thresholds.empty())
     thresholds = {options.top_k ? -1e20 : 0.5};
   const Shape shape =
       thresholds.size() == 1 ? Shape{} : Shape{int64_t(thresholds.size())};
-  PartConfig config;
-  if (!options.thresholds.empty())
-    config["thresholds"] = options.thresholds;
-  if (options.top_k)
-    config["top_k"] = *options.top_k;
-  if (options.class_id)
-    config["class_id"] = *options.class_id;
-  return Metric(name, namedAs(options.name, name, std::move(config)),
-                {{{"true_positives", shape}, {other, shape}},
-                 [=](const MetricBatch &batch) {
-                   FlatBatch all = flat(retrieved(batch, options, name), name);
-                   return std::vector{
-                       countBeyond(all, thresholds, true, true),
-                       countBeyond(all, thresholds, positive, above)};
-                 },
-                 [](const std::vector<Tensor> &sums) {
-                   return divideNoNan(sums[0], sums[0] + sums[1]);
-                 }});
+  return makeMetric(
+      name, options,
+      {{{"true_positives", shape}, {other, shape}},
+       [=](const MetricBatch &batch) {
+         FlatBatch all = flat(retrieved(batch, options, name), name);
+         return std::vector{countBeyond(all, thresholds, true, true),
+                            countBeyond(all, thresholds, positive, above)};
+       },
+       [](const std::vector<Tensor> &sums) {
+         return divideNoNan(sums[0], sums[0] + sums[1]);
+       }});
 }
 
 } // namespace
@@ -481,6 +442,64 @@ Metric Precision(const RetrievalOptions &options) {
 }
 Metric Recall(const RetrievalOptions &options) {
   return share(options, "recall", "false_negatives", true, false);
+}
+
+std::vector<MetricEntry> plainMetrics() {
+  return {
+      knownMetric<MetricOptions>("accuracy", AccuracyByShapes),
+      knownMetric<MetricOptions>("acc", AccuracyByShapes),
+      knownMetric<MetricOptions>("crossentropy", CrossentropyByShapes),
+      knownMetric<MetricOptions>("ce", CrossentropyByShapes),
+      knownMetric<MetricOptions>("exact_accuracy", Accuracy),
+      knownMetric<MetricOptions>(
+          "mean",
+          [](const MetricOptions &options) -> Metric { return Mean(options); }),
+      knownMetric<MetricOptions>(
+          "sum",
+          [](const MetricOptions &options) -> Metric { return Sum(options); }),
+      knownMetric<BinaryAccuracyOptions>("binary_accuracy", BinaryAccuracy),
+      knownMetric<MetricOptions>("categorical_accuracy", CategoricalAccuracy),
+      knownMetric<MetricOptions>("sparse_categorical_accuracy",
+                                 SparseCategoricalAccuracy),
+      knownMetric<TopKOptions>("top_k_categorical_accuracy",
+                               TopKCategoricalAccuracy),
+      knownMetric<TopKOptions>("sparse_top_k_categorical_accuracy",
+                               SparseTopKCategoricalAccuracy),
+      knownMetric<MetricOptions>("mean_squared_error", MeanSquaredError),
+      knownMetric<MetricOptions>("mse", MeanSquaredError),
+      knownMetric<MetricOptions>("root_mean_squared_error",
+                                 RootMeanSquaredError),
+      knownMetric<MetricOptions>("rmse", RootMeanSquaredError),
+      knownMetric<MetricOptions>("mean_absolute_error", MeanAbsoluteError),
+      knownMetric<MetricOptions>("mae", MeanAbsoluteError),
+      knownMetric<MetricOptions>("mean_absolute_percentage_error",
+                                 MeanAbsolutePercentageError),
+      knownMetric<MetricOptions>("mape", MeanAbsolutePercentageError),
+      knownMetric<MetricOptions>("mean_squared_logarithmic_error",
+                                 MeanSquaredLogarithmicError),
+      knownMetric<MetricOptions>("msle", MeanSquaredLogarithmicError),
+      knownMetric<MetricOptions>("cosine_similarity", CosineSimilarity),
+      knownMetric<MetricOptions>("log_cosh_error", LogCoshError),
+      knownMetric<MetricOptions>("logcosh", LogCoshError),
+      knownMetric<MetricOptions>("hinge", Hinge),
+      knownMetric<MetricOptions>("squared_hinge", SquaredHinge),
+      knownMetric<MetricOptions>("categorical_hinge", CategoricalHinge),
+      knownMetric<MetricOptions>("kl_divergence", KLDivergence),
+      knownMetric<MetricOptions>("kld", KLDivergence),
+      knownMetric<MetricOptions>("poisson", Poisson),
+      knownMetric<CrossentropyMetricOptions>("binary_crossentropy",
+                                             BinaryCrossentropy),
+      knownMetric<CrossentropyMetricOptions>("bce", BinaryCrossentropy),
+      knownMetric<CrossentropyMetricOptions>("categorical_crossentropy",
+                                             CategoricalCrossentropy),
+      knownMetric<CrossentropyMetricOptions>("sparse_categorical_crossentropy",
+                                             SparseCategoricalCrossentropy),
+      knownMetric<ThresholdOptions>("true_positives", TruePositives),
+      knownMetric<ThresholdOptions>("false_positives", FalsePositives),
+      knownMetric<ThresholdOptions>("true_negatives", TrueNegatives),
+      knownMetric<ThresholdOptions>("false_negatives", FalseNegatives),
+      knownMetric<RetrievalOptions>("precision", Precision),
+      knownMetric<RetrievalOptions>("recall", Recall)};
 }
 
 } // namespace meshloom::metrics

@@ -8,23 +8,37 @@
 
 namespace meshloom::metrics {
 
+using detail::Bound;
+
 /// The weighted mean of what `values` gives of a batch.
 MetricRule meanRule(std::function<Tensor(const MetricBatch &)> values);
-/// A metric that is known by `id`, the mean of `values`.
-Metric meanMetric(const char *id, PartConfig config,
-                  std::function<Tensor(const Tensor &, const Tensor &)> values);
+/// The metric `id` of these options: `name` among them is the id where it is
+/// empty. Throws meshloom::Error for a number that is out of its bound.
+template <typename Options>
+Metric makeMetric(const char *id, Options options, MetricRule rule) {
+  if (options.name.empty())
+    options.name = id;
+  detail::checkFields(id, options);
+  return Metric(id, detail::toConfig(options), std::move(rule));
+}
+/// The metric `id` that is the mean of `values`.
+template <typename Options>
+Metric
+makeMeanMetric(const char *id, const Options &options,
+               std::function<Tensor(const Tensor &, const Tensor &)> values) {
+  return makeMetric(
+      id, options,
+      meanRule([values = std::move(values)](const MetricBatch &batch) {
+        return values(batch.y_true, batch.y_pred);
+      }));
+}
+template <typename F> void fields(F &field, MetricOptions &o) {
+  field("name", o.name);
+}
 /// The weighted sum of values.
 MetricRule sumRule();
-/// `config`, and that a metric called `id` has another name, where it has.
-PartConfig namedAs(const std::string &name, const char *id,
-                   PartConfig config = {});
 /// A number as an f32 scalar.
 Tensor valueOf(const TensorLike &value);
-/// Whichever accuracy fits the shapes of labels and predictions.
-Metric AccuracyByShapes(const MetricOptions &options);
-/// Whichever crossentropy does.
-Metric CrossentropyByShapes(const MetricOptions &options);
-
 /// As f32.
 Tensor asFloat(const Tensor &x);
 
@@ -37,9 +51,22 @@ FlatBatch flat(const MetricBatch &batch, std::string_view op);
 
 /// What a name of a metric stands for.
 using MetricEntry = std::pair<const char *, Metric::Maker>;
-/// `make` reads options, and gets what "name" says.
-MetricEntry metricEntry(const char *id, Metric (*make)(detail::ConfigReader &,
-                                                       std::string name));
+/// The row of a metric that `make` makes from its options; by this id it has
+/// this name, where a config says no other.
+template <typename Options>
+MetricEntry knownMetric(const char *id, Metric (*make)(const Options &),
+                        const Options &defaults = {}) {
+  return {id, [=](const Config &config) {
+            Options options = defaults;
+            options.name = id;
+            detail::ReadFields read(config, id);
+            fields(read, options);
+            read.finish();
+            return make(options);
+          }};
+}
+/// Those of Metrics.h.
+std::vector<MetricEntry> plainMetrics();
 /// Those of ThresholdMetrics.h.
 std::vector<MetricEntry> thresholdMetrics();
 /// Those of OverlapMetrics.h.

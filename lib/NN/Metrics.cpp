@@ -25,7 +25,7 @@ static bool isKnown(const Shape &shape) {
 
 struct Metric::State {
   std::string id, name;
-  PartConfig config;
+  Config config = Config::Map();
   MetricRule rule;
   std::vector<DVariable> sums;
   bool isEarly = false; ///< no batch said yet where sums are to be
@@ -92,15 +92,12 @@ Metric::Metric(std::string name, MetricRule rule)
   state->rule = std::move(rule);
 }
 
-static std::string nameIn(const PartConfig &config, const std::string &id) {
-  const auto found = config.find("name");
-  const auto *name = found == config.end()
-                         ? nullptr
-                         : std::get_if<std::string>(&found->second);
-  return name ? *name : id;
+static std::string nameIn(const Config &config, const std::string &id) {
+  const Config *name = config.find("name");
+  return name ? name->as_string() : id;
 }
 
-Metric::Metric(std::string id, PartConfig config, MetricRule rule)
+Metric::Metric(std::string id, Config config, MetricRule rule)
     : Metric(nameIn(config, id), std::move(rule)) {
   state->id = std::move(id);
   state->config = std::move(config);
@@ -183,7 +180,7 @@ const std::string &Metric::id() const {
   expectMetric(bool(*this), "id", Where::current());
   return state->id;
 }
-const PartConfig &Metric::config() const {
+const Config &Metric::config() const {
   expectMetric(bool(*this), "config", Where::current());
   return state->config;
 }
@@ -224,8 +221,9 @@ void Metric::build(const std::vector<SumShape> &given, Where where) const {
 }
 
 Mean::Mean(const MetricOptions &options)
-    : Metric("mean", namedAs(options.name, "mean"),
-             meanRule([](const MetricBatch &batch) { return batch.y_true; })) {}
+    : Metric(makeMetric("mean", options, meanRule([](const MetricBatch &batch) {
+                          return batch.y_true;
+                        }))) {}
 
 void Mean::update_state(const TensorLike &values,
                         const std::optional<TensorLike> &sample_weight) const {
@@ -235,7 +233,7 @@ void Mean::update_state(const TensorLike &values,
 }
 
 Sum::Sum(const MetricOptions &options)
-    : Metric("sum", namedAs(options.name, "sum"), sumRule()) {}
+    : Metric(makeMetric("sum", options, sumRule())) {}
 
 void Sum::update_state(const TensorLike &values,
                        const std::optional<TensorLike> &sample_weight) const {
@@ -244,120 +242,15 @@ void Sum::update_state(const TensorLike &values,
       values.where);
 }
 
-MetricEntry metricEntry(const char *id, Metric (*make)(detail::ConfigReader &,
-                                                       std::string name)) {
-  return {id, [id, make](const PartConfig &config) {
-            detail::ConfigReader from(id, config);
-            Metric metric = make(from, from.word("name", id));
-            from.finish();
-            return metric;
-          }};
-}
-
 namespace {
 
-using Reader = detail::ConfigReader;
 using Maker = Metric::Maker;
 
-template <Metric (*make)(const MetricOptions &)>
-Metric plain(Reader &, std::string name) {
-  return make({.name = std::move(name)});
-}
-template <Metric (*make)(const TopKOptions &)>
-Metric topK(Reader &from, std::string name) {
-  return make({.k = from.integer("k", 5), .name = std::move(name)});
-}
-template <Metric (*make)(const CrossentropyMetricOptions &)>
-Metric crossentropy(Reader &from, std::string name) {
-  return make({.from_logits = from.flag("from_logits", false),
-               .label_smoothing = from.number("label_smoothing", 0),
-               .name = std::move(name)});
-}
-/// Of "thresholds", or the one "threshold".
-template <Metric (*make)(const ThresholdOptions &)>
-Metric thresholded(Reader &from, std::string name) {
-  return make({.thresholds =
-                   from.numbers("thresholds", {from.number("threshold", 0.5)}),
-               .name = std::move(name)});
-}
-
-template <Metric (*make)(const RetrievalOptions &)>
-Metric retrieval(Reader &from, std::string name) {
-  RetrievalOptions options{.name = std::move(name)};
-  if (from.has("threshold"))
-    options.thresholds = {from.number("threshold", 0.5)};
-  options.thresholds = from.numbers("thresholds", options.thresholds);
-  if (from.has("top_k"))
-    options.top_k = from.integer("top_k", 1);
-  if (from.has("class_id"))
-    options.class_id = from.integer("class_id", 0);
-  return make(options);
-}
-
 detail::Names<Maker> &knownMetrics() {
-  static auto &known = *new detail::Names<Maker>(
-      "a metric",
-      {metricEntry("accuracy", plain<AccuracyByShapes>),
-       metricEntry("acc", plain<AccuracyByShapes>),
-       metricEntry("crossentropy", plain<CrossentropyByShapes>),
-       metricEntry("ce", plain<CrossentropyByShapes>),
-       metricEntry("exact_accuracy", plain<Accuracy>),
-       metricEntry("mean",
-                   [](Reader &, std::string name) -> Metric {
-                     return Mean({.name = std::move(name)});
-                   }),
-       metricEntry("sum",
-                   [](Reader &, std::string name) -> Metric {
-                     return Sum({.name = std::move(name)});
-                   }),
-       metricEntry("binary_accuracy",
-                   [](Reader &from, std::string name) {
-                     return BinaryAccuracy(
-                         {.threshold = from.number("threshold", 0.5),
-                          .name = std::move(name)});
-                   }),
-       metricEntry("categorical_accuracy", plain<CategoricalAccuracy>),
-       metricEntry("sparse_categorical_accuracy",
-                   plain<SparseCategoricalAccuracy>),
-       metricEntry("top_k_categorical_accuracy", topK<TopKCategoricalAccuracy>),
-       metricEntry("sparse_top_k_categorical_accuracy",
-                   topK<SparseTopKCategoricalAccuracy>),
-       metricEntry("mean_squared_error", plain<MeanSquaredError>),
-       metricEntry("mse", plain<MeanSquaredError>),
-       metricEntry("root_mean_squared_error", plain<RootMeanSquaredError>),
-       metricEntry("rmse", plain<RootMeanSquaredError>),
-       metricEntry("mean_absolute_error", plain<MeanAbsoluteError>),
-       metricEntry("mae", plain<MeanAbsoluteError>),
-       metricEntry("mean_absolute_percentage_error",
-                   plain<MeanAbsolutePercentageError>),
-       metricEntry("mape", plain<MeanAbsolutePercentageError>),
-       metricEntry("mean_squared_logarithmic_error",
-                   plain<MeanSquaredLogarithmicError>),
-       metricEntry("msle", plain<MeanSquaredLogarithmicError>),
-       metricEntry("cosine_similarity", plain<CosineSimilarity>),
-       metricEntry("log_cosh_error", plain<LogCoshError>),
-       metricEntry("logcosh", plain<LogCoshError>),
-       metricEntry("hinge", plain<Hinge>),
-       metricEntry("squared_hinge", plain<SquaredHinge>),
-       metricEntry("categorical_hinge", plain<CategoricalHinge>),
-       metricEntry("kl_divergence", plain<KLDivergence>),
-       metricEntry("kld", plain<KLDivergence>),
-       metricEntry("poisson", plain<Poisson>),
-       metricEntry("binary_crossentropy", crossentropy<BinaryCrossentropy>),
-       metricEntry("bce", crossentropy<BinaryCrossentropy>),
-       metricEntry("categorical_crossentropy",
-                   crossentropy<CategoricalCrossentropy>),
-       metricEntry("sparse_categorical_crossentropy",
-                   crossentropy<SparseCategoricalCrossentropy>),
-       metricEntry("true_positives", thresholded<TruePositives>),
-       metricEntry("false_positives", thresholded<FalsePositives>),
-       metricEntry("true_negatives", thresholded<TrueNegatives>),
-       metricEntry("false_negatives", thresholded<FalseNegatives>),
-       metricEntry("precision", retrieval<Precision>),
-       metricEntry("recall", retrieval<Recall>)});
+  static auto &known = *new detail::Names<Maker>("a metric", {});
   static const bool isFilled = [] {
     for (const auto &list :
-         {thresholdMetrics(), overlapMetrics(), scoreMetrics()})
+         {plainMetrics(), thresholdMetrics(), overlapMetrics(), scoreMetrics()})
       for (auto &[name, make] : list)
         known.add(name, make);
     return true;
@@ -368,13 +261,14 @@ detail::Names<Maker> &knownMetrics() {
 
 } // namespace
 
-Metric Metric::get(std::string_view id, const PartConfig &config) {
+Metric Metric::get(std::string_view id, const Config &config) {
   auto [known, maker] = knownMetrics().find(id);
   Metric metric = maker(config);
   // By the name that it was asked for, which may be a short one.
   if (metric.state) {
+    if (metric.state->id.empty())
+      metric.state->config = config;
     metric.state->id = known;
-    metric.state->config = config;
   }
   return metric;
 }

@@ -604,9 +604,8 @@ Optimizer Optimizer::from_config(const Config &config) {
     refuse("has a learning rate that a function computes");
   OptimizerOptions common = detail::fromConfig<OptimizerOptions>(options);
   const Hyperparameter learningRate =
-      rate.is_map() ? Hyperparameter(schedules::Schedule(
-                          rate.at("class_name").as_string(),
-                          detail::partConfigOf(rate.at("config"))))
+      rate.is_map() ? Hyperparameter(schedules::Schedule::get(
+                          rate.at("class_name").as_string(), rate.at("config")))
                     : Hyperparameter(rate.as_double());
   return Optimizer(
       knownClasses().find(name).second.makeRule(config.at("config")),

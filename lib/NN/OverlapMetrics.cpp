@@ -15,6 +15,45 @@
 #include <numeric>
 
 namespace meshloom::metrics {
+
+template <typename F> void fields(F &field, IoUOptions &o) {
+  field("num_classes", o.num_classes);
+  field("target_class_ids", o.target_class_ids);
+  field("ignore_class", o.ignore_class);
+  field("sparse_y_true", o.sparse_y_true);
+  field("sparse_y_pred", o.sparse_y_pred);
+  field("axis", o.axis);
+  field("name", o.name);
+}
+template <typename F> void fields(F &field, MeanIoUOptions &o) {
+  field("num_classes", o.num_classes);
+  field("ignore_class", o.ignore_class);
+  field("sparse_y_true", o.sparse_y_true);
+  field("sparse_y_pred", o.sparse_y_pred);
+  field("axis", o.axis);
+  field("name", o.name);
+}
+template <typename F> void fields(F &field, OneHotIoUOptions &o) {
+  field("num_classes", o.num_classes);
+  field("target_class_ids", o.target_class_ids);
+  field("ignore_class", o.ignore_class);
+  field("sparse_y_pred", o.sparse_y_pred);
+  field("axis", o.axis);
+  field("name", o.name);
+}
+template <typename F> void fields(F &field, OneHotMeanIoUOptions &o) {
+  field("num_classes", o.num_classes);
+  field("ignore_class", o.ignore_class);
+  field("sparse_y_pred", o.sparse_y_pred);
+  field("axis", o.axis);
+  field("name", o.name);
+}
+template <typename F> void fields(F &field, BinaryIoUOptions &o) {
+  field("target_class_ids", o.target_class_ids);
+  field("threshold", o.threshold, Bound::Finite);
+  field("name", o.name);
+}
+
 namespace {
 
 /// The classes [...] of labels or predictions, which are numbers of classes, or
@@ -67,7 +106,8 @@ Tensor confusionOf(const Tensor &labels, const Tensor &predictions,
 using ConfusionOf = std::function<Tensor(const MetricBatch &)>;
 
 /// The mean over `targets`; a class that comes twice counts twice.
-Metric overlap(const char *id, PartConfig config, int64_t classes,
+template <typename Options>
+Metric overlap(const char *id, const Options &options, int64_t classes,
                const Shape &targets, ConfusionOf confusionOf) {
   if (classes < 1)
     throw Error(fmt::format("[{}] expected num_classes of 1 or more, got {}",
@@ -82,8 +122,8 @@ Metric overlap(const char *id, PartConfig config, int64_t classes,
                               id, classes, target));
     counts[size_t(target)] += 1;
   }
-  return Metric(
-      id, std::move(config),
+  return makeMetric(
+      id, options,
       {{{"total_confusion_matrix", Shape{classes, classes}}},
        [confusionOf = std::move(confusionOf)](const MetricBatch &batch) {
          return std::vector{confusionOf(batch)};
@@ -106,17 +146,14 @@ Shape allOf(int64_t classes) {
   return all;
 }
 
-/// What all but BinaryIoU are.
-Metric overlapOf(const char *id, const IoUOptions &options, PartConfig config) {
-  config["num_classes"] = options.num_classes;
-  if (options.ignore_class)
-    config["ignore_class"] = *options.ignore_class;
-  if (options.axis != -1)
-    config["axis"] = options.axis;
+/// All metrics but BinaryIoU, from the options of IoU.
+template <typename Options>
+Metric overlapOf(const char *id, const Options &own,
+                 const IoUOptions &options) {
   // Of no classes: refused as that, not for its targets.
   return overlap(
-      id, namedAs(options.name, id, std::move(config)), options.num_classes,
-      options.target_class_ids, [id, options](const MetricBatch &batch) {
+      id, own, options.num_classes, options.target_class_ids,
+      [id, options](const MetricBatch &batch) {
         return confusionOf(
             classesOf(batch.y_true, options.sparse_y_true, options.axis, id,
                       "labels", "sparse_y_true"),
@@ -126,77 +163,45 @@ Metric overlapOf(const char *id, const IoUOptions &options, PartConfig config) {
       });
 }
 
-/// What says of what labels and predictions are, where it is not usual.
-PartConfig sparseConfig(bool y_true, bool y_pred) {
-  PartConfig config;
-  if (!y_true)
-    config["sparse_y_true"] = false;
-  if (!y_pred)
-    config["sparse_y_pred"] = false;
-  return config;
-}
-
 } // namespace
 
 Metric IoU(const IoUOptions &options) {
-  PartConfig config =
-      sparseConfig(options.sparse_y_true, options.sparse_y_pred);
-  config["target_class_ids"] = options.target_class_ids;
-  return overlapOf("io_u", options, std::move(config));
+  return overlapOf("io_u", options, options);
 }
 
 Metric MeanIoU(const MeanIoUOptions &options) {
-  return overlapOf("mean_io_u",
+  return overlapOf("mean_io_u", options,
                    {.num_classes = options.num_classes,
                     .target_class_ids = allOf(options.num_classes),
                     .ignore_class = options.ignore_class,
                     .sparse_y_true = options.sparse_y_true,
                     .sparse_y_pred = options.sparse_y_pred,
-                    .axis = options.axis,
-                    .name = options.name},
-                   sparseConfig(options.sparse_y_true, options.sparse_y_pred));
-}
-
-static PartConfig oneHotConfig(bool isSparse) {
-  PartConfig config;
-  if (isSparse)
-    config["sparse_y_pred"] = true;
-  return config;
+                    .axis = options.axis});
 }
 
 Metric OneHotIoU(const OneHotIoUOptions &options) {
-  PartConfig config = oneHotConfig(options.sparse_y_pred);
-  config["target_class_ids"] = options.target_class_ids;
-  return overlapOf("one_hot_io_u",
+  return overlapOf("one_hot_io_u", options,
                    {.num_classes = options.num_classes,
                     .target_class_ids = options.target_class_ids,
                     .ignore_class = options.ignore_class,
                     .sparse_y_true = false,
                     .sparse_y_pred = options.sparse_y_pred,
-                    .axis = options.axis,
-                    .name = options.name},
-                   std::move(config));
+                    .axis = options.axis});
 }
 
 Metric OneHotMeanIoU(const OneHotMeanIoUOptions &options) {
-  return overlapOf("one_hot_mean_io_u",
+  return overlapOf("one_hot_mean_io_u", options,
                    {.num_classes = options.num_classes,
                     .target_class_ids = allOf(options.num_classes),
                     .ignore_class = options.ignore_class,
                     .sparse_y_true = false,
                     .sparse_y_pred = options.sparse_y_pred,
-                    .axis = options.axis,
-                    .name = options.name},
-                   oneHotConfig(options.sparse_y_pred));
+                    .axis = options.axis});
 }
 
 Metric BinaryIoU(const BinaryIoUOptions &options) {
   constexpr const char *id = "binary_io_u";
-  return overlap(id,
-                 namedAs(options.name, id,
-                         {{"target_class_ids", options.target_class_ids},
-                          {"threshold", options.threshold}}),
-                 2, options.target_class_ids,
+  return overlap(id, options, 2, options.target_class_ids,
                  [threshold = options.threshold](const MetricBatch &batch) {
                    auto [labels, predictions] =
                        nn::aligned(batch.y_true, batch.y_pred, id);
@@ -207,70 +212,13 @@ Metric BinaryIoU(const BinaryIoUOptions &options) {
                  });
 }
 
-namespace {
-
-using OverlapReader = detail::ConfigReader;
-
-std::optional<int64_t> optionalInteger(OverlapReader &from,
-                                       const char *option) {
-  return from.has(option) ? std::optional(from.integer(option, 0))
-                          : std::nullopt;
-}
-
-} // namespace
-
 std::vector<MetricEntry> overlapMetrics() {
   return {
-      metricEntry("io_u",
-                  [](OverlapReader &from, std::string name) {
-                    return IoU(
-                        {.num_classes = from.integer("num_classes", 0),
-                         .target_class_ids =
-                             from.integers("target_class_ids", {}),
-                         .ignore_class = optionalInteger(from, "ignore_class"),
-                         .sparse_y_true = from.flag("sparse_y_true", true),
-                         .sparse_y_pred = from.flag("sparse_y_pred", true),
-                         .axis = from.integer("axis", -1),
-                         .name = std::move(name)});
-                  }),
-      metricEntry("binary_io_u",
-                  [](OverlapReader &from, std::string name) {
-                    return BinaryIoU(
-                        {.target_class_ids =
-                             from.integers("target_class_ids", {0, 1}),
-                         .threshold = from.number("threshold", 0.5),
-                         .name = std::move(name)});
-                  }),
-      metricEntry("mean_io_u",
-                  [](OverlapReader &from, std::string name) {
-                    return MeanIoU(
-                        {.num_classes = from.integer("num_classes", 0),
-                         .ignore_class = optionalInteger(from, "ignore_class"),
-                         .sparse_y_true = from.flag("sparse_y_true", true),
-                         .sparse_y_pred = from.flag("sparse_y_pred", true),
-                         .axis = from.integer("axis", -1),
-                         .name = std::move(name)});
-                  }),
-      metricEntry("one_hot_io_u",
-                  [](OverlapReader &from, std::string name) {
-                    return OneHotIoU(
-                        {.num_classes = from.integer("num_classes", 0),
-                         .target_class_ids =
-                             from.integers("target_class_ids", {}),
-                         .ignore_class = optionalInteger(from, "ignore_class"),
-                         .sparse_y_pred = from.flag("sparse_y_pred", false),
-                         .axis = from.integer("axis", -1),
-                         .name = std::move(name)});
-                  }),
-      metricEntry("one_hot_mean_io_u",
-                  [](OverlapReader &from, std::string name) {
-                    return OneHotMeanIoU(
-                        {.num_classes = from.integer("num_classes", 0),
-                         .ignore_class = optionalInteger(from, "ignore_class"),
-                         .sparse_y_pred = from.flag("sparse_y_pred", false),
-                         .axis = from.integer("axis", -1),
-                         .name = std::move(name)});
-                  })};
+      knownMetric<IoUOptions>("io_u", IoU),
+      knownMetric<BinaryIoUOptions>("binary_io_u", BinaryIoU),
+      knownMetric<MeanIoUOptions>("mean_io_u", MeanIoU),
+      knownMetric<OneHotIoUOptions>("one_hot_io_u", OneHotIoU),
+      knownMetric<OneHotMeanIoUOptions>("one_hot_mean_io_u", OneHotMeanIoU)};
 }
 
 } // namespace meshloom::metrics

@@ -1,65 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How named parts are found by name and made of a config: the definitions of
-// NamedPart's members, for the files that have parts, and what reads a config.
+// NamedPart's members, for the files that have parts.
 #pragma once
 
+#include "Fields.h"
 #include "Names.h"
 
 #include "meshloom/NN/Named.h"
 
-#include <set>
-
-namespace meshloom::detail {
-
-/// Reads the options of one part, by name. Throws meshloom::Error where the
-/// config has another type, or, in `finish`, an option that nobody asked for.
-class ConfigReader {
-public:
-  ConfigReader(std::string part, const PartConfig &config)
-      : part(std::move(part)), config(config) {}
-
-  double number(const std::string &option, double otherwise);
-  int64_t integer(const std::string &option, int64_t otherwise);
-  bool flag(const std::string &option, bool otherwise);
-  std::string word(const std::string &option, const std::string &otherwise);
-  /// A list, or one number.
-  std::vector<int64_t> integers(const std::string &option,
-                                const std::vector<int64_t> &otherwise);
-  /// A list of any numbers.
-  std::vector<double> numbers(const std::string &option,
-                              const std::vector<double> &otherwise);
-  bool has(const std::string &option) const { return config.contains(option); }
-  void finish() const;
-
-private:
-  using Value = PartConfig::mapped_type;
-  const Value *find(const std::string &option);
-  [[noreturn]] void refuse(const std::string &option,
-                           const std::string &expected) const;
-
-  std::string part;
-  const PartConfig &config;
-  std::set<std::string> asked;
-};
-
-} // namespace meshloom::detail
-
 namespace meshloom {
+
+namespace detail {
+/// The options of a part that has none.
+struct NoOptions {};
+template <typename F> void fields(F &, NoOptions &) {}
+} // namespace detail
 
 /// Each kind has one: what its names stand for.
 template <typename Kind>
-detail::Names<std::function<Kind(const PartConfig &)>> &knownParts();
+detail::Names<std::function<Kind(const Config &)>> &knownParts();
 
-/// What a name stands for: `make` reads options and makes a part of them.
-template <typename Kind>
-std::pair<const char *, std::function<Kind(const PartConfig &)>>
-knownPart(const char *name, Kind (*make)(detail::ConfigReader &)) {
-  return {name, [name, make](const PartConfig &config) {
-            detail::ConfigReader reader(name, config);
-            Kind part = make(reader);
-            reader.finish();
-            return part;
+/// A row of a table of parts: `make` makes what `name` stands for from its
+/// options, which are `defaults` where a config does not say them.
+template <typename Kind, typename Options>
+std::pair<const char *, std::function<Kind(const Config &)>>
+knownPart(const char *name, Kind (*make)(const Options &),
+          const Options &defaults = {}) {
+  return {name, [=](const Config &config) {
+            Options options = defaults;
+            detail::ReadFields read(config, name);
+            fields(read, options);
+            read.finish();
+            return make(options);
           }};
+}
+
+/// The part `name` of these options. Throws meshloom::Error for a number that
+/// is out of its bound.
+template <typename Kind, typename Options>
+Kind makePart(const char *name, const Options &options,
+              typename Kind::Function function) {
+  detail::checkFields(name, options);
+  return Kind(name, detail::toConfig(options), std::move(function));
 }
 
 template <typename Kind, typename Result, typename... Arguments>
@@ -70,7 +52,7 @@ void NamedPart<Kind, Result(Arguments...)>::add(const std::string &name,
 
 template <typename Kind, typename Result, typename... Arguments>
 Kind NamedPart<Kind, Result(Arguments...)>::get(std::string_view id,
-                                                const PartConfig &config) {
+                                                const Config &config) {
   auto [name, maker] = knownParts<Kind>().find(id);
   Kind part = maker(config);
   if (part.partName.empty()) {

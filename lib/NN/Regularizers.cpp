@@ -3,7 +3,6 @@
 #include "meshloom/NN/Regularizers.h"
 
 #include "Errors.h"
-#include "Numbers.h"
 #include "Parts.h"
 
 #include "meshloom/API/PatternOps.h"
@@ -11,7 +10,31 @@
 #include <fmt/format.h>
 
 namespace meshloom::regularizers {
+
+using detail::Bound;
+
 namespace {
+
+struct L1Options {
+  double l1 = 0.01;
+};
+template <typename F> void fields(F &field, L1Options &o) {
+  field("l1", o.l1, Bound::NotNegative);
+}
+struct L2Options {
+  double l2 = 0.01;
+};
+template <typename F> void fields(F &field, L2Options &o) {
+  field("l2", o.l2, Bound::NotNegative);
+}
+struct OrthogonalOptions {
+  double factor = 0.01;
+  std::string mode = "rows";
+};
+template <typename F> void fields(F &field, OrthogonalOptions &o) {
+  field("factor", o.factor, Bound::NotNegative);
+  field("mode", o.mode);
+}
 
 Tensor sumOfSizes(const Tensor &w) {
   return reduce_sum(abs(w));
@@ -37,41 +60,48 @@ Tensor likeness(const Tensor &w, bool byRows) {
          (1 / std::max(double(count) * double(count - 1), 1.0));
 }
 
-} // namespace
-
-Regularizer L1(double l1) {
-  detail::expectBound("L1", "l1", l1, detail::Bound::NotNegative);
-  return Regularizer("l1", {{"l1", l1}},
-                     [l1](const Tensor &w) { return sumOfSizes(w) * l1; });
+Regularizer l1Of(const L1Options &options) {
+  return makePart<Regularizer>("l1", options, [=](const Tensor &w) {
+    return sumOfSizes(w) * options.l1;
+  });
 }
-
-Regularizer L2(double l2) {
-  detail::expectBound("L2", "l2", l2, detail::Bound::NotNegative);
-  return Regularizer("l2", {{"l2", l2}},
-                     [l2](const Tensor &w) { return sumOfSquares(w) * l2; });
+Regularizer l2Of(const L2Options &options) {
+  return makePart<Regularizer>("l2", options, [=](const Tensor &w) {
+    return sumOfSquares(w) * options.l2;
+  });
 }
-
-Regularizer L1L2(const L1L2Options &options) {
-  detail::expectBound("L1L2", "l1", options.l1, detail::Bound::NotNegative);
-  detail::expectBound("L1L2", "l2", options.l2, detail::Bound::NotNegative);
-  return Regularizer("l1_l2", {{"l1", options.l1}, {"l2", options.l2}},
-                     [options](const Tensor &w) {
-                       return sumOfSizes(w) * options.l1 +
-                              sumOfSquares(w) * options.l2;
-                     });
-}
-
-Regularizer OrthogonalRegularizer(double factor, const std::string &mode) {
-  detail::expectBound("OrthogonalRegularizer", "factor", factor,
-                      detail::Bound::NotNegative);
+Regularizer orthogonalOf(const OrthogonalOptions &options) {
   static const auto &modes =
       *new detail::Names<int>("a mode", {{"rows", 0}, {"columns", 0}});
-  const std::string known = modes.find(mode).first;
-  return Regularizer("orthogonal_regularizer",
-                     {{"factor", factor}, {"mode", known}},
-                     [factor, byRows = known == "rows"](const Tensor &w) {
-                       return likeness(w, byRows) * factor;
-                     });
+  OrthogonalOptions known = options;
+  known.mode = modes.find(options.mode).first;
+  return makePart<Regularizer>(
+      "orthogonal_regularizer", known,
+      [factor = known.factor, byRows = known.mode == "rows"](const Tensor &w) {
+        return likeness(w, byRows) * factor;
+      });
+}
+
+} // namespace
+
+template <typename F> void fields(F &field, L1L2Options &o) {
+  field("l1", o.l1, Bound::NotNegative);
+  field("l2", o.l2, Bound::NotNegative);
+}
+
+Regularizer L1(double l1) {
+  return l1Of({l1});
+}
+Regularizer L2(double l2) {
+  return l2Of({l2});
+}
+Regularizer L1L2(const L1L2Options &options) {
+  return makePart<Regularizer>("l1_l2", options, [=](const Tensor &w) {
+    return sumOfSizes(w) * options.l1 + sumOfSquares(w) * options.l2;
+  });
+}
+Regularizer OrthogonalRegularizer(double factor, const std::string &mode) {
+  return orthogonalOf({factor, mode});
 }
 
 } // namespace meshloom::regularizers
@@ -81,26 +111,18 @@ namespace meshloom {
 using regularizers::Regularizer;
 
 template <>
-detail::Names<std::function<Regularizer(const PartConfig &)>> &
+detail::Names<std::function<Regularizer(const Config &)>> &
 knownParts<Regularizer>() {
   using namespace regularizers;
-  using Reader = detail::ConfigReader;
-  constexpr auto part = knownPart<Regularizer>;
   static auto &known =
-      *new detail::Names<std::function<Regularizer(const PartConfig &)>>(
-          "a regularizer",
-          {part("l1", [](Reader &from) { return L1(from.number("l1", 0.01)); }),
-           part("l2", [](Reader &from) { return L2(from.number("l2", 0.01)); }),
-           // Its name alone means both, as in Keras.
-           part("l1_l2",
-                [](Reader &from) {
-                  return L1L2({.l1 = from.number("l1", 0.01),
-                               .l2 = from.number("l2", 0.01)});
-                }),
-           part("orthogonal_regularizer", [](Reader &from) {
-             return OrthogonalRegularizer(from.number("factor", 0.01),
-                                          from.word("mode", "rows"));
-           })});
+      *new detail::Names<std::function<Regularizer(const Config &)>>(
+          "a regularizer", {knownPart<Regularizer, L1Options>("l1", l1Of),
+                            knownPart<Regularizer, L2Options>("l2", l2Of),
+                            // Its name alone means both, as in Keras.
+                            knownPart<Regularizer, L1L2Options>(
+                                "l1_l2", L1L2, {.l1 = 0.01, .l2 = 0.01}),
+                            knownPart<Regularizer, OrthogonalOptions>(
+                                "orthogonal_regularizer", orthogonalOf)});
   return known;
 }
 

@@ -11,6 +11,28 @@
 #include <fmt/format.h>
 
 namespace meshloom::metrics {
+
+template <typename F> void fields(F &field, F1ScoreOptions &o) {
+  field("average", o.average);
+  field("threshold", o.threshold);
+  field("name", o.name);
+}
+template <typename F> void fields(F &field, FBetaScoreOptions &o) {
+  field("average", o.average);
+  field("beta", o.beta, Bound::MoreThan0);
+  field("threshold", o.threshold);
+  field("name", o.name);
+}
+template <typename F> void fields(F &field, R2ScoreOptions &o) {
+  field("class_aggregation", o.class_aggregation);
+  field("num_regressors", o.num_regressors, Bound::NotNegative);
+  field("name", o.name);
+}
+template <typename F> void fields(F &field, CorrelationOptions &o) {
+  field("axis", o.axis);
+  field("name", o.name);
+}
+
 namespace {
 
 using nn::divideNoNan;
@@ -38,24 +60,19 @@ Matrices matricesOf(const MetricBatch &batch, const char *id,
           : ones_like(predictions)};
 }
 
-Metric fScore(const char *id, const FBetaScoreOptions &options,
-              PartConfig config) {
+/// The score `id`, whose `own` options are saved.
+template <typename Options>
+Metric fScore(const char *id, const Options &own,
+              const FBetaScoreOptions &options) {
   static const auto &averages = *new detail::Names<Average>(
       "an average", {{"none", Average::None},
                      {"micro", Average::Micro},
                      {"macro", Average::Macro},
                      {"weighted", Average::Weighted}});
   const Average average = averages.find(options.average).second;
-  if (!(options.beta > 0))
-    throw Error(
-        fmt::format("[{}] expected a positive beta, got {}", id, options.beta));
   if (options.threshold && !(*options.threshold > 0 && *options.threshold <= 1))
     throw Error(fmt::format("[{}] expected a threshold in (0, 1], got {}", id,
                             *options.threshold));
-  if (average != Average::None)
-    config["average"] = options.average;
-  if (options.threshold)
-    config["threshold"] = *options.threshold;
   MetricRule rule;
   for (const char *name : {"true_positives", "false_positives",
                            "false_negatives", "intermediate_weights"})
@@ -90,8 +107,7 @@ Metric fScore(const char *id, const FBetaScoreOptions &options,
       return reduce_sum(score * (sums[3] / (reduce_sum(sums[3]) + epsilon)));
     return reduce_mean(score);
   };
-  return Metric(id, namedAs(options.name, id, std::move(config)),
-                std::move(rule));
+  return makeMetric(id, own, std::move(rule));
 }
 
 enum class Aggregation : uint8_t { None, Uniform, ByVariance };
@@ -132,11 +148,8 @@ Centred centred(const Tensor &y_true, const Tensor &y_pred, int64_t axis,
 
 Metric correlation(const char *id, const CorrelationOptions &options,
                    Tensor (*of)(const Centred &, int64_t axis)) {
-  PartConfig config;
-  if (options.axis != -1)
-    config["axis"] = options.axis;
-  return meanMetric(
-      id, namedAs(options.name, id, std::move(config)),
+  return makeMeanMetric(
+      id, options,
       [=, axis = options.axis](const Tensor &y_true, const Tensor &y_pred) {
         return of(centred(y_true, y_pred, axis, id), axis);
       });
@@ -145,14 +158,11 @@ Metric correlation(const char *id, const CorrelationOptions &options,
 } // namespace
 
 Metric F1Score(const F1ScoreOptions &options) {
-  return fScore("f1_score",
-                {.average = options.average,
-                 .threshold = options.threshold,
-                 .name = options.name},
-                {});
+  return fScore("f1_score", options,
+                {.average = options.average, .threshold = options.threshold});
 }
 Metric FBetaScore(const FBetaScoreOptions &options) {
-  return fScore("fbeta_score", options, {{"beta", options.beta}});
+  return fScore("fbeta_score", options, options);
 }
 
 Metric R2Score(const R2ScoreOptions &options) {
@@ -163,9 +173,6 @@ Metric R2Score(const R2ScoreOptions &options) {
        {"uniform_average", Aggregation::Uniform},
        {"variance_weighted_average", Aggregation::ByVariance}});
   const Aggregation how = aggregations.find(options.class_aggregation).second;
-  if (options.num_regressors < 0)
-    throw Error(fmt::format("[{}] expected num_regressors of 0 or more, got {}",
-                            id, options.num_regressors));
   MetricRule rule{{{"num_samples"},
                    {"squared_sum", Shape{-1}},
                    {"sum", Shape{-1}},
@@ -186,11 +193,7 @@ Metric R2Score(const R2ScoreOptions &options) {
                       const std::vector<Tensor> &sums) {
                     return r2Of(sums, how, regressors);
                   }};
-  return Metric(id,
-                namedAs(options.name, id,
-                        {{"class_aggregation", options.class_aggregation},
-                         {"num_regressors", options.num_regressors}}),
-                std::move(rule));
+  return makeMetric(id, options, std::move(rule));
 }
 
 Metric PearsonCorrelation(const CorrelationOptions &options) {
@@ -212,50 +215,14 @@ Metric ConcordanceCorrelation(const CorrelationOptions &options) {
       });
 }
 
-namespace {
-
-using ScoreReader = detail::ConfigReader;
-
-std::optional<double> thresholdIn(ScoreReader &from) {
-  return from.has("threshold") ? std::optional(from.number("threshold", 0.5))
-                               : std::nullopt;
-}
-
-} // namespace
-
 std::vector<MetricEntry> scoreMetrics() {
-  return {
-      metricEntry("f1_score",
-                  [](ScoreReader &from, std::string name) {
-                    return F1Score({.average = from.word("average", "none"),
-                                    .threshold = thresholdIn(from),
-                                    .name = std::move(name)});
-                  }),
-      metricEntry("fbeta_score",
-                  [](ScoreReader &from, std::string name) {
-                    return FBetaScore({.average = from.word("average", "none"),
-                                       .beta = from.number("beta", 1),
-                                       .threshold = thresholdIn(from),
-                                       .name = std::move(name)});
-                  }),
-      metricEntry("r2_score",
-                  [](ScoreReader &from, std::string name) {
-                    return R2Score(
-                        {.class_aggregation =
-                             from.word("class_aggregation", "uniform_average"),
-                         .num_regressors = from.integer("num_regressors", 0),
-                         .name = std::move(name)});
-                  }),
-      metricEntry("pearson_correlation",
-                  [](ScoreReader &from, std::string name) {
-                    return PearsonCorrelation({.axis = from.integer("axis", -1),
-                                               .name = std::move(name)});
-                  }),
-      metricEntry(
-          "concordance_correlation", [](ScoreReader &from, std::string name) {
-            return ConcordanceCorrelation(
-                {.axis = from.integer("axis", -1), .name = std::move(name)});
-          })};
+  return {knownMetric<F1ScoreOptions>("f1_score", F1Score),
+          knownMetric<FBetaScoreOptions>("fbeta_score", FBetaScore),
+          knownMetric<R2ScoreOptions>("r2_score", R2Score),
+          knownMetric<CorrelationOptions>("pearson_correlation",
+                                          PearsonCorrelation),
+          knownMetric<CorrelationOptions>("concordance_correlation",
+                                          ConcordanceCorrelation)};
 }
 
 } // namespace meshloom::metrics

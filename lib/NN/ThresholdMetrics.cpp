@@ -16,6 +16,24 @@
 #include <algorithm>
 
 namespace meshloom::metrics {
+
+template <typename F> void fields(F &field, AUCOptions &o) {
+  field("num_thresholds", o.num_thresholds);
+  field("curve", o.curve);
+  field("summation_method", o.summation_method);
+  field("thresholds", o.thresholds);
+  field("multi_label", o.multi_label);
+  field("num_labels", o.num_labels);
+  field("label_weights", o.label_weights);
+  field("from_logits", o.from_logits);
+  field("name", o.name);
+}
+template <typename F> void fields(F &field, AtRateOptions &o) {
+  field("num_thresholds", o.num_thresholds, Bound::MoreThan0);
+  field("class_id", o.class_id, Bound::NotNegative);
+  field("name", o.name);
+}
+
 namespace {
 
 using nn::divideNoNan;
@@ -181,23 +199,6 @@ void expectOptions(const AUCOptions &options) {
                        options.num_labels, options.label_weights.size()));
 }
 
-PartConfig configOf(const AUCOptions &options) {
-  PartConfig config{{"num_thresholds", options.num_thresholds},
-                    {"curve", options.curve},
-                    {"from_logits", options.from_logits}};
-  if (options.summation_method != AUCOptions().summation_method)
-    config["summation_method"] = options.summation_method;
-  if (!options.thresholds.empty())
-    config["thresholds"] = options.thresholds;
-  if (options.multi_label)
-    config["multi_label"] = true;
-  if (options.num_labels)
-    config["num_labels"] = options.num_labels;
-  if (!options.label_weights.empty())
-    config["label_weights"] = options.label_weights;
-  return config;
-}
-
 } // namespace
 
 Metric AUC(const AUCOptions &options) {
@@ -249,8 +250,7 @@ Metric AUC(const AUCOptions &options) {
         area.dtype());
     return divideNoNan(reduce_sum(area * weights), reduce_sum(weights));
   };
-  return Metric("auc", namedAs(options.name, "auc", configOf(options)),
-                std::move(rule));
+  return makeMetric("auc", options, std::move(rule));
 }
 
 namespace {
@@ -267,20 +267,23 @@ Tensor precisionOf(const std::vector<Tensor> &sums) {
   return divideNoNan(sums[0], sums[0] + sums[1]);
 }
 
-/// The greatest `wanted` at the thresholds where `bounded` is `least` or more.
-Metric bestWhere(const char *id, const char *boundName, double least,
-                 Share bounded, Share wanted, const AtRateOptions &options) {
-  if (!(least >= 0 && least <= 1) || options.num_thresholds < 1 ||
-      options.class_id.value_or(0) < 0)
-    throw Error(fmt::format(
-        "[{}] expected a {} in [0, 1], num_thresholds of 1 or more and a "
-        "class_id of 0 or more, got {}, {} and {}",
-        id, boundName, least, options.num_thresholds,
-        options.class_id.value_or(0)));
+/// The options of a metric at a rate, and the rate by its name.
+struct RateOptions : AtRateOptions {
+  RateOptions(const char *rateName, double rate, const AtRateOptions &options)
+      : AtRateOptions(options), rateName(rateName), rate(rate) {}
+
+  const char *rateName;
+  double rate;
+};
+template <typename F> void fields(F &field, RateOptions &o) {
+  field(o.rateName, o.rate, Bound::Share);
+  fields(field, static_cast<AtRateOptions &>(o));
+}
+
+/// The greatest `wanted` at the thresholds where `bounded` is the rate or more.
+Metric bestWhere(const char *id, const RateOptions &options, Share bounded,
+                 Share wanted) {
   const int64_t n = options.num_thresholds;
-  PartConfig config{{boundName, least}, {"num_thresholds", n}};
-  if (options.class_id)
-    config["class_id"] = *options.class_id;
   MetricRule rule;
   for (const char *name : confusionNames)
     rule.sums.push_back({name, Shape{n}});
@@ -315,84 +318,60 @@ Metric bestWhere(const char *id, const char *boundName, double least,
       count = reshape(count, {n});
     return counts;
   };
-  rule.result = [=](const std::vector<Tensor> &sums) {
+  rule.result = [=, least = options.rate](const std::vector<Tensor> &sums) {
     return reduce_max(
         where(greater_equal(bounded(sums), least), wanted(sums), 0));
   };
-  return Metric(id, namedAs(options.name, id, std::move(config)),
-                std::move(rule));
+  return makeMetric(id, options, std::move(rule));
 }
 
-using ThresholdReader = detail::ConfigReader;
-
-AtRateOptions atRateOptions(ThresholdReader &from, std::string name) {
-  AtRateOptions options{.num_thresholds = from.integer("num_thresholds", 200),
-                        .name = std::move(name)};
-  if (from.has("class_id"))
-    options.class_id = from.integer("class_id", 0);
-  return options;
+Metric sensitivityAtSpecificityOf(const RateOptions &options) {
+  return bestWhere("sensitivity_at_specificity", options, specificityOf,
+                   sensitivityOf);
 }
-
-Metric aucOf(ThresholdReader &from, std::string name) {
-  return AUC(
-      {.num_thresholds = from.integer("num_thresholds", 200),
-       .curve = from.word("curve", "ROC"),
-       .summation_method = from.word("summation_method", "interpolation"),
-       .thresholds = from.numbers("thresholds", {}),
-       .multi_label = from.flag("multi_label", false),
-       .num_labels = from.integer("num_labels", 0),
-       .label_weights = from.numbers("label_weights", {}),
-       .from_logits = from.flag("from_logits", false),
-       .name = std::move(name)});
+Metric specificityAtSensitivityOf(const RateOptions &options) {
+  return bestWhere("specificity_at_sensitivity", options, sensitivityOf,
+                   specificityOf);
+}
+Metric precisionAtRecallOf(const RateOptions &options) {
+  return bestWhere("precision_at_recall", options, sensitivityOf, precisionOf);
+}
+Metric recallAtPrecisionOf(const RateOptions &options) {
+  return bestWhere("recall_at_precision", options, precisionOf, sensitivityOf);
 }
 
 } // namespace
 
 Metric SensitivityAtSpecificity(double specificity,
                                 const AtRateOptions &options) {
-  return bestWhere("sensitivity_at_specificity", "specificity", specificity,
-                   specificityOf, sensitivityOf, options);
+  return sensitivityAtSpecificityOf({"specificity", specificity, options});
 }
 Metric SpecificityAtSensitivity(double sensitivity,
                                 const AtRateOptions &options) {
-  return bestWhere("specificity_at_sensitivity", "sensitivity", sensitivity,
-                   sensitivityOf, specificityOf, options);
+  return specificityAtSensitivityOf({"sensitivity", sensitivity, options});
 }
 Metric PrecisionAtRecall(double recall, const AtRateOptions &options) {
-  return bestWhere("precision_at_recall", "recall", recall, sensitivityOf,
-                   precisionOf, options);
+  return precisionAtRecallOf({"recall", recall, options});
 }
 Metric RecallAtPrecision(double precision, const AtRateOptions &options) {
-  return bestWhere("recall_at_precision", "precision", precision, precisionOf,
-                   sensitivityOf, options);
+  return recallAtPrecisionOf({"precision", precision, options});
 }
 
 std::vector<MetricEntry> thresholdMetrics() {
-  return {metricEntry("auc", aucOf),
-          metricEntry("sensitivity_at_specificity",
-                      [](ThresholdReader &from, std::string name) {
-                        const double rate = from.number("specificity", -1);
-                        return SensitivityAtSpecificity(
-                            rate, atRateOptions(from, std::move(name)));
-                      }),
-          metricEntry("specificity_at_sensitivity",
-                      [](ThresholdReader &from, std::string name) {
-                        const double rate = from.number("sensitivity", -1);
-                        return SpecificityAtSensitivity(
-                            rate, atRateOptions(from, std::move(name)));
-                      }),
-          metricEntry("precision_at_recall",
-                      [](ThresholdReader &from, std::string name) {
-                        const double rate = from.number("recall", -1);
-                        return PrecisionAtRecall(
-                            rate, atRateOptions(from, std::move(name)));
-                      }),
-          metricEntry("recall_at_precision",
-                      [](ThresholdReader &from, std::string name) {
-                        const double rate = from.number("precision", -1);
-                        return RecallAtPrecision(
-                            rate, atRateOptions(from, std::move(name)));
-                      })};
+  // A config says the rate.
+  auto rate = [](const char *rateName) {
+    return RateOptions(rateName, -1, AtRateOptions());
+  };
+  return {
+      knownMetric<AUCOptions>("auc", AUC),
+      knownMetric<RateOptions>("sensitivity_at_specificity",
+                               sensitivityAtSpecificityOf, rate("specificity")),
+      knownMetric<RateOptions>("specificity_at_sensitivity",
+                               specificityAtSensitivityOf, rate("sensitivity")),
+      knownMetric<RateOptions>("precision_at_recall", precisionAtRecallOf,
+                               rate("recall")),
+      knownMetric<RateOptions>("recall_at_precision", recallAtPrecisionOf,
+                               rate("precision"))};
 }
 
 } // namespace meshloom::metrics

@@ -184,15 +184,15 @@ TEST(PartsTest, PartsOfOnesOwnHaveNames) {
   EXPECT_EQ(Activation(nn::gelu).name(), "gelu");
   EXPECT_FALSE(Activation());
 
-  Activation::add("times", [](const PartConfig &config) {
-    return [by = std::get<double>(config.at("by"))](const Tensor &x) {
+  Activation::add("times", [](const Config &config) {
+    return [by = config.at("by").as_double()](const Tensor &x) {
       return x * by;
     };
   });
   Activation twice("Times", {{"by", 2.}});
   expectNear(twice(tensor({3.f})), {6});
   EXPECT_EQ(twice.name(), "times");
-  EXPECT_EQ(std::get<double>(twice.config().at("by")), 2.);
+  EXPECT_EQ(twice.config().at("by").as_double(), 2.);
   EXPECT_ERROR(Activation::add("times", {}), HAS("'times'"), HAS("already"));
 }
 
@@ -208,6 +208,36 @@ TEST(PartsTest, WhatIsNotKnownIsRefused) {
                HAS("the name of a mode"), HAS("'fan_in'"));
   EXPECT_ERROR(initializers::Identity()({3}, DType::F32, {}), HAS("[3]"));
   EXPECT_ERROR(Activation()(tensor({1.f})), HAS("empty"));
+}
+
+// Each option is saved and read again, and wrong ones are named.
+TEST(PartsTest, AConfigHasEveryOption) {
+  EXPECT_EQ(losses::Huber({.delta = 2, .reduction = "sum"}).config().to_json(),
+            R"({"delta":2.0,"reduction":"sum"})");
+  EXPECT_EQ(initializers::RandomNormal({.stddev = 0.5, .seed = Seed{1, 2}})
+                .config()
+                .to_json(),
+            R"({"mean":0.0,"stddev":0.5,"seed":[1,2]})");
+  EXPECT_EQ(metrics::TopKCategoricalAccuracy({.k = 3}).config().to_json(),
+            R"({"k":3,"name":"top_k_categorical_accuracy"})");
+  for (const char *name :
+       {"mse", "binary_focal_crossentropy", "sparse_categorical_crossentropy",
+        "huber", "categorical_focal_crossentropy", "tversky", "circle"}) {
+    SCOPED_TRACE(name);
+    const losses::Loss loss(name);
+    EXPECT_EQ(losses::Loss(loss.name(), loss.config()).config(), loss.config());
+  }
+  for (const char *name : {"auc", "precision", "binary_accuracy", "f1_score",
+                           "fbeta_score", "r2_score", "pearson_correlation"}) {
+    SCOPED_TRACE(name);
+    const metrics::Metric metric(name);
+    EXPECT_EQ(metrics::Metric(metric.id(), metric.config()).config(),
+              metric.config());
+  }
+  Config dense = layers::Dense(4).config();
+  dense["config"]["use_bias"] = 3;
+  EXPECT_ERROR(Layer::from_config(dense),
+               HAS("expected option 'use_bias' to be true or false, got 3"));
 }
 
 // Numbers that would show as nan much later.
@@ -227,8 +257,8 @@ TEST(PartsTest, NumbersOutOfRange) {
       schedules::ExponentialDecay(
           {.initial_learning_rate = none, .decay_steps = 1, .decay_rate = 1}),
       HAS("initial_learning_rate"));
-  EXPECT_ERROR(regularizers::L1(-1), HAS("[L1]"));
-  EXPECT_ERROR(regularizers::L2(none), HAS("[L2]"));
+  EXPECT_ERROR(regularizers::L1(-1), HAS("[l1]"));
+  EXPECT_ERROR(regularizers::L2(none), HAS("[l2]"));
   EXPECT_ERROR(constraints::MaxNorm(none), HAS("max_value"));
   EXPECT_ERROR(constraints::MinMaxNorm({.min_value = 2}), HAS("max_value"));
   EXPECT_ERROR(initializers::RandomNormal({.stddev = -1}), HAS("stddev"));
@@ -240,15 +270,14 @@ TEST(PartsTest, NumbersOutOfRange) {
   EXPECT_ERROR(layers::BatchNormalization({.momentum = none}), HAS("momentum"));
   EXPECT_ERROR(layers::LayerNormalization({.epsilon = -1}), HAS("epsilon"));
   EXPECT_ERROR(layers::GroupNormalization({.groups = 0}), HAS("groups"));
+  EXPECT_ERROR(layers::RMSNormalization({.epsilon = -1}),
+               HAS("expected epsilon to be 0 or more, got -1"));
   EXPECT_ERROR(layers::ReLU({.max_value = -1}), HAS("max_value"));
   EXPECT_ERROR(layers::LeakyReLU(-1), HAS("negative_slope"));
   EXPECT_ERROR(layers::Reshape({-1, -1}), HAS("at most one -1"));
   EXPECT_ERROR(layers::Permute({0, 1}), HAS("count from 1"));
   EXPECT_ERROR(layers::UpSampling2D(0), HAS("positive size"));
   EXPECT_ERROR(layers::GRU(3)(ones({2, 0, 3})), HAS("one step or more"));
-  EXPECT_ERROR(nn::Dense(0, 3), HAS("[Dense]"));
-  EXPECT_ERROR(nn::GroupNorm(3, 4), HAS("groups that divide"));
-  EXPECT_ERROR(nn::Dropout(none), HAS("[Dropout]"));
 }
 
 // Words in common count more than letters, and PyTorch's words are known.

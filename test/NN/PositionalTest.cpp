@@ -31,6 +31,16 @@ TEST(PositionalTest, OptimizersTakeTheRateFirst) {
             RMSprop({.learning_rate = 0.25, .rho = 0.5, .momentum = 0.125})
                 .config()
                 .to_json());
+  EXPECT_EQ(SGD(0.25, 1, true).config().at("config").to_json(),
+            R"({"momentum":1.0,"nesterov":true})");
+  EXPECT_EQ(Adafactor(0.25, -1, 0, 0, 2, false).config(),
+            Adafactor({.learning_rate = 0.25,
+                       .beta_2_decay = -1,
+                       .epsilon_1 = 0,
+                       .epsilon_2 = 0,
+                       .clip_threshold = 2,
+                       .relative_step = false})
+                .config());
   // Schedules, variables and functions will do.
   EXPECT_EQ(RMSprop(schedules::ExponentialDecay(0.5, 100, 0.9))
                 .current_learning_rate(),

@@ -50,9 +50,17 @@ public:
   Config(Map map) : value(std::move(map)) {}
   /// A list of numbers.
   Config(const Shape &numbers) : value(List(numbers.begin(), numbers.end())) {}
+  /// A list of numbers.
+  Config(const std::vector<double> &numbers)
+      : value(List(numbers.begin(), numbers.end())) {}
+  /// A list of texts.
+  Config(const std::vector<std::string> &texts)
+      : value(List(texts.begin(), texts.end())) {}
 
   /// Whether there is none.
   bool is_null() const { return value.index() == 0; }
+  /// Whether it is true or false.
+  bool is_bool() const { return value.index() == 1; }
   /// Whether it is a number.
   bool is_number() const { return value.index() == 2 || value.index() == 3; }
   /// Whether it is a whole number.

@@ -55,11 +55,14 @@ public:
   /// An empty one.
   Loss() = default;
   /// By name; see NamedPart.
-  Loss(const char *id, const PartConfig &config = {})
+  Loss(const char *id, const Config::Map &config = {})
       : Loss(get(textOrThrow(id, "the name of a loss"), config)) {}
   /// By name; see NamedPart.
-  Loss(const std::string &id, const PartConfig &config = {})
+  Loss(const std::string &id, const Config::Map &config = {})
       : Loss(get(id, config)) {}
+  /// By name, with the config of another loss.
+  template <std::same_as<Config> C>
+  Loss(const std::string &id, const C &config) : Loss(get(id, config)) {}
   /// The user's own function, which gives the losses of examples.
   template <typename F>
     requires std::is_invocable_r_v<Tensor, F &, const Tensor &,
@@ -68,7 +71,7 @@ public:
   Loss(F function, Reduction reduction = {})
       : NamedPart(std::move(function)), how(reduction) {}
   /// A function that can be saved.
-  Loss(std::string name, PartConfig config, Function function,
+  Loss(std::string name, Config config, Function function,
        Reduction reduction = {});
 
   /// The loss of a batch: of every example times its weight, reduced.

@@ -54,8 +54,8 @@ struct MetricRule {
 /// A default-constructed metric is empty.
 class Metric {
 public:
-  /// Makes one of a config.
-  using Maker = std::function<Metric(const PartConfig &)>;
+  /// Makes a metric from a config: a map of its options.
+  using Maker = std::function<Metric(const Config &)>;
 
   /// An empty one.
   Metric() = default;
@@ -64,19 +64,22 @@ public:
   /// whichever fits the shapes of labels and predictions. Option "name": what
   /// `name` gives. Throws meshloom::Error that lists the closest names, or if
   /// there is no such option.
-  Metric(const char *id, const PartConfig &config = {})
+  Metric(const char *id, const Config::Map &config = {})
       : Metric(get(textOrThrow(id, "the name of a metric"), config)) {}
   /// By name; see above.
-  Metric(const std::string &id, const PartConfig &config = {})
+  Metric(const std::string &id, const Config::Map &config = {})
       : Metric(get(id, config)) {}
+  /// By name, with the config of another metric.
+  template <std::same_as<Config> C>
+  Metric(const std::string &id, const C &config) : Metric(get(id, config)) {}
   /// By name, and what `name` gives.
   Metric(const std::string &id, const std::string &name)
-      : Metric(get(id, {{"name", name}})) {}
+      : Metric(get(id, Config::Map{{"name", name}})) {}
   /// Your own metric.
   Metric(std::string name, MetricRule rule);
   /// Your own metric that can be saved: `id` was added, or will be. Option
   /// "name": what `name` gives, else the id.
-  Metric(std::string id, PartConfig config, MetricRule rule);
+  Metric(std::string id, Config config, MetricRule rule);
   /// The mean of what a function of labels and predictions gives of examples.
   template <typename F>
     requires std::is_invocable_r_v<Tensor, F &, const Tensor &,
@@ -100,8 +103,8 @@ public:
   const std::string &name() const;
   /// The name by which it is known; empty: the user's own.
   const std::string &id() const;
-  /// The options that it was made with, beside the id.
-  const PartConfig &config() const;
+  /// The options that it was made with, beside the id, a map.
+  const Config &config() const;
   /// Its sums, f64; none before the first use, or `build`.
   std::vector<DVariable> variables() const;
   /// A sum by its name and its shape.
@@ -123,7 +126,7 @@ public:
 
   /// The one that is known by this name. Throws meshloom::Error that lists the
   /// closest names.
-  static Metric get(std::string_view id, const PartConfig &config = {});
+  static Metric get(std::string_view id, const Config &config = Config::Map());
   /// From now on `maker` makes what is called `id`, in all threads. Throws
   /// meshloom::Error if the id is taken.
   static void add(const std::string &id, Maker maker);

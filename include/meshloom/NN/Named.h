@@ -7,22 +7,16 @@
 
 #include "meshloom/API/NameScope.h"
 #include "meshloom/API/Tensor.h"
+#include "meshloom/NN/Config.h"
 
+#include <concepts>
 #include <functional>
-#include <map>
 #include <memory>
 #include <source_location>
 #include <string>
 #include <string_view>
-#include <variant>
 
 namespace meshloom {
-
-/// The options of a part, by their names.
-using PartConfig =
-    std::map<std::string,
-             std::variant<bool, int64_t, double, std::string,
-                          std::vector<int64_t>, std::vector<double>>>;
 
 /// A function with a name and a config, from which it can be made again: what
 /// is saved of a part of a model. `Kind` is the class that derives from this.
@@ -37,7 +31,7 @@ using PartConfig =
 ///
 /// Your own parts become known by name with `add`:
 ///
-///   activations::Activation::add("steep", [](const PartConfig &) {
+///   activations::Activation::add("steep", [](const Config &) {
 ///     return [](const Tensor &x) { return sigmoid(5 * x); };
 ///   });
 ///
@@ -51,18 +45,22 @@ class NamedPart<Kind, Result(Arguments...)> {
 public:
   /// The function that a part computes.
   using Function = std::function<Result(Arguments...)>;
-  /// Makes one of a config.
-  using Maker = std::function<Kind(const PartConfig &)>;
+  /// Makes a part from a config: a map of its options.
+  using Maker = std::function<Kind(const Config &)>;
 
   /// An empty one.
   NamedPart() = default;
   /// The one that is known by this name, made with these options, or their
   /// defaults. Throws meshloom::Error that lists the closest names, or if it
   /// has no such option.
-  NamedPart(const char *id, const PartConfig &config = {})
+  NamedPart(const char *id, const Config::Map &config = {})
       : NamedPart(get(textOrThrow(id, "the name of a part"), config)) {}
   /// By name; see above.
-  NamedPart(const std::string &id, const PartConfig &config = {})
+  NamedPart(const std::string &id, const Config::Map &config = {})
+      : NamedPart(get(id, config)) {}
+  /// By name, with the config of another part.
+  template <std::same_as<Config> C>
+  NamedPart(const std::string &id, const C &config)
       : NamedPart(get(id, config)) {}
   /// The user's own function.
   template <typename F>
@@ -70,7 +68,7 @@ public:
              (!std::derived_from<std::remove_cvref_t<F>, NamedPart>)
   NamedPart(F function) : function(shared(std::move(function))) {}
   /// A function that can be saved: `name` was added, or will be.
-  NamedPart(std::string name, PartConfig config, Function function)
+  NamedPart(std::string name, Config config, Function function)
       : partName(std::move(name)), partConfig(std::move(config)),
         function(shared(std::move(function))) {}
 
@@ -88,14 +86,14 @@ public:
   /// The name by which it is known; empty: the user's own function, without a
   /// name.
   const std::string &name() const { return partName; }
-  /// The options that it was made with.
-  const PartConfig &config() const { return partConfig; }
+  /// The options that it was made with, a map.
+  const Config &config() const { return partConfig; }
   /// For `meshloom::function`: what tells this one from others.
   std::shared_ptr<const void> shared_identity() const { return function; }
 
   /// The one that is known by this name. Throws meshloom::Error that lists the
   /// closest names.
-  static Kind get(std::string_view id, const PartConfig &config = {});
+  static Kind get(std::string_view id, const Config &config = Config::Map());
   /// From now on `maker` makes what is called `name`, in all threads. Throws
   /// meshloom::Error if the name is taken.
   static void add(const std::string &name, Maker maker);
@@ -108,7 +106,7 @@ private:
   }
 
   std::string partName;
-  PartConfig partConfig;
+  Config partConfig = Config::Map();
   std::shared_ptr<const Function> function; ///< copies have the same one
 };
 

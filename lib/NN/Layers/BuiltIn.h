@@ -14,12 +14,15 @@
 namespace meshloom::detail {
 
 /// A layer whose options are an aggregate with `name` and `common`; `Impl` has
-/// `fields` (see ../Fields.h), which lists the others.
+/// `fields` (see ../Fields.h), which lists the others with their bounds.
 template <typename Impl, typename Options> class BuiltIn : public LayerImpl {
 public:
   BuiltIn(std::string class_name, Options options)
       : LayerImpl(std::move(class_name), options.name, options.common),
-        own(std::move(options)) {}
+        own(std::move(options)) {
+    CheckFields check(this->class_name());
+    Impl::fields(check, own);
+  }
   Config get_config() const override {
     Config config = LayerImpl::get_config();
     WriteFields write(config);
@@ -47,11 +50,6 @@ protected:
   void expectRate(const char *argument, double rate) const {
     if (!(rate >= 0 && rate < 1))
       refuse(fmt::format("expected {} in [0, 1), got {}", argument, rate));
-  }
-  void expectNotNegative(const char *option, double number) const {
-    if (!(number >= 0))
-      refuse(
-          fmt::format("expected {} to be 0 or more, got {}", option, number));
   }
   /// Of the option `seed`; without one the layer's own.
   void seedFrom(const std::optional<uint32_t> &seed) {

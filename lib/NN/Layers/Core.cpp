@@ -153,16 +153,13 @@ private:
 
 class ReLUImpl : public BuiltIn<ReLUImpl, ReLUOptions> {
 public:
-  explicit ReLUImpl(ReLUOptions options) : BuiltIn("ReLU", std::move(options)) {
-    expectNotNegative("max_value", own.max_value.value_or(0));
-    expectNotNegative("negative_slope", own.negative_slope);
-    expectNotNegative("threshold", own.threshold);
-  }
+  explicit ReLUImpl(ReLUOptions options)
+      : BuiltIn("ReLU", std::move(options)) {}
   explicit ReLUImpl(const Config &config) : ReLUImpl(read(config)) {}
   template <typename F> static void fields(F &field, ReLUOptions &o) {
-    field("max_value", o.max_value);
-    field("negative_slope", o.negative_slope);
-    field("threshold", o.threshold);
+    field("max_value", o.max_value, Bound::NotNegative);
+    field("negative_slope", o.negative_slope, Bound::NotNegative);
+    field("threshold", o.threshold, Bound::NotNegative);
   }
   Tensor call(const Tensor &x, const CallOptions &) override {
     return activations::relu(x, {.negative_slope = own.negative_slope,

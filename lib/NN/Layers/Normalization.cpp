@@ -28,7 +28,7 @@ class Normalizing : public BuiltIn<Impl, Options> {
 public:
   using BuiltIn<Impl, Options>::BuiltIn;
   template <typename F> static void affineFields(F &field, Options &o) {
-    field("epsilon", o.epsilon);
+    field("epsilon", o.epsilon, Bound::NotNegative);
     field("center", o.center);
     field("scale", o.scale);
     field("beta_initializer", o.beta_initializer);
@@ -131,17 +131,13 @@ public:
     if (own.replicas == 0)
       own.replicas = get_strategy().num_replicas_in_sync();
     expectPositive("replicas", own.replicas);
-    if (!(own.momentum >= 0 && own.momentum <= 1))
-      refuse(fmt::format("expected momentum to be in [0, 1], got {}",
-                         own.momentum));
-    expectNotNegative("epsilon", own.epsilon);
   }
   explicit BatchNormalizationImpl(const Config &config)
       : BatchNormalizationImpl(read(config)) {}
   template <typename F>
   static void fields(F &field, BatchNormalizationOptions &o) {
     field("axis", o.axis);
-    field("momentum", o.momentum);
+    field("momentum", o.momentum, Bound::Share);
     affineFields(field, o);
     field("moving_mean_initializer", o.moving_mean_initializer);
     field("moving_variance_initializer", o.moving_variance_initializer);
@@ -326,9 +322,7 @@ class LayerNormalizationImpl
     : public Normalizing<LayerNormalizationImpl, LayerNormalizationOptions> {
 public:
   explicit LayerNormalizationImpl(LayerNormalizationOptions options)
-      : Normalizing("LayerNormalization", std::move(options)) {
-    expectNotNegative("epsilon", own.epsilon);
-  }
+      : Normalizing("LayerNormalization", std::move(options)) {}
   explicit LayerNormalizationImpl(const Config &config)
       : LayerNormalizationImpl(read(config)) {}
   template <typename F>
@@ -366,7 +360,6 @@ public:
       : Normalizing("GroupNormalization", std::move(options)) {
     if (own.groups != -1)
       expectPositive("groups", own.groups);
-    expectNotNegative("epsilon", own.epsilon);
   }
   explicit GroupNormalizationImpl(const Config &config)
       : GroupNormalizationImpl(read(config)) {}
@@ -406,7 +399,7 @@ public:
   template <typename F>
   static void fields(F &field, RMSNormalizationOptions &o) {
     field("axis", o.axis);
-    field("epsilon", o.epsilon);
+    field("epsilon", o.epsilon, Bound::NotNegative);
   }
   void build(const Shape &input) override {
     dims = normalizedDims(*this, own.axis, input);

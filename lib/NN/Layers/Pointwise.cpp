@@ -53,14 +53,11 @@ public:
 class ActivityImpl : public BuiltIn<ActivityImpl, ActivityOptions> {
 public:
   explicit ActivityImpl(ActivityOptions options)
-      : BuiltIn("ActivityRegularization", std::move(options)) {
-    expectNotNegative("l1", own.l1);
-    expectNotNegative("l2", own.l2);
-  }
+      : BuiltIn("ActivityRegularization", std::move(options)) {}
   explicit ActivityImpl(const Config &config) : ActivityImpl(read(config)) {}
   template <typename F> static void fields(F &field, ActivityOptions &o) {
-    field("l1", o.l1);
-    field("l2", o.l2);
+    field("l1", o.l1, Bound::NotNegative);
+    field("l2", o.l2, Bound::NotNegative);
   }
   Tensor call(const Tensor &x, const CallOptions &) override {
     const auto examples = double(x.rank() ? x.shape()[0] : 1);

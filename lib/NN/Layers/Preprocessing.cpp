@@ -25,7 +25,7 @@ public:
       refuse(fmt::format("expected as many means as variances, got {} and {}",
                          own.mean.size(), own.variance.size()));
     for (double variance : own.variance)
-      expectNotNegative("variance", variance);
+      expectBound("Normalization", "variance", variance, Bound::NotNegative);
   }
   explicit NormalizationImpl(const Config &config)
       : NormalizationImpl(withMoments(read(config), config)) {}

@@ -20,7 +20,7 @@ Config write(const metrics::Metric &metric) {
     const metrics::Metric &metric;
     explicit operator bool() const { return bool(metric); }
     const std::string &name() const { return metric.id(); }
-    const PartConfig &config() const { return metric.config(); }
+    const Config &config() const { return metric.config(); }
   };
   return detail::configOf(Known{metric});
 }
@@ -34,13 +34,13 @@ template <typename Part> Config write(const std::vector<Part> &list) {
 
 void read(const Config &config, losses::Loss &loss) {
   if (!config.is_null())
-    loss = losses::Loss(config.at("class_name").as_string(),
-                        detail::partConfigOf(config.at("config")));
+    loss = losses::Loss::get(config.at("class_name").as_string(),
+                             config.at("config"));
 }
 void read(const Config &config, metrics::Metric &metric) {
   if (!config.is_null())
-    metric = metrics::Metric(config.at("class_name").as_string(),
-                             detail::partConfigOf(config.at("config")));
+    metric = metrics::Metric::get(config.at("class_name").as_string(),
+                                  config.at("config"));
 }
 template <typename Part>
 void read(const Config &config, std::vector<Part> &list) {

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Reading of options, see Fields.h.
+#include "Fields.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace meshloom::detail {
+
+void ReadFields::expect(bool isFitting, const char *expected,
+                        const Config &entry) const {
+  if (!isFitting)
+    throw Error(fmt::format("[{}] expected option '{}' to be {}, got {}", part,
+                            names.back(), expected, entry.to_json()));
+}
+
+void ReadFields::read(const Config &entry, bool &value) const {
+  expect(entry.is_bool(), "true or false", entry);
+  value = entry.as_bool();
+}
+void ReadFields::read(const Config &entry, int64_t &value) const {
+  expect(entry.is_integer(), "an integer", entry);
+  value = entry.as_int();
+}
+void ReadFields::read(const Config &entry, double &value) const {
+  expect(entry.is_number(), "a number", entry);
+  value = entry.as_double();
+}
+void ReadFields::read(const Config &entry, std::string &value) const {
+  expect(entry.is_string(), "a text", entry);
+  value = entry.as_string();
+}
+
+/// The elements of a list; of a value that is no list the value itself.
+static Config::List elementsOf(const Config &entry) {
+  return entry.is_list() ? entry.as_list() : Config::List{entry};
+}
+
+void ReadFields::read(const Config &entry,
+                      std::vector<int64_t> &integers) const {
+  integers.clear();
+  for (const Config &integer : elementsOf(entry)) {
+    expect(integer.is_integer(), "a list of integers", entry);
+    integers.push_back(integer.as_int());
+  }
+}
+void ReadFields::read(const Config &entry, std::vector<double> &numbers) const {
+  numbers.clear();
+  for (const Config &number : elementsOf(entry)) {
+    expect(number.is_number(), "a list of numbers", entry);
+    numbers.push_back(number.as_double());
+  }
+}
+void ReadFields::read(const Config &entry,
+                      std::vector<std::string> &words) const {
+  words.clear();
+  for (const Config &word : elementsOf(entry)) {
+    expect(word.is_string(), "a list of texts", entry);
+    words.push_back(word.as_string());
+  }
+}
+
+void ReadFields::finish() const {
+  for (const auto &[name, entry] : config.as_map())
+    if (std::ranges::find(names, name) == names.end())
+      throw Error(names.empty()
+                      ? fmt::format("[{}] has no option '{}'", part, name)
+                      : fmt::format("[{}] has no option '{}'; it has '{}'",
+                                    part, name, fmt::join(names, "', '")));
+}
+
+} // namespace meshloom::detail
