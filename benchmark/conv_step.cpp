@@ -68,28 +68,40 @@ void assignPeerWeights(const Module &model, Seeds seeds) {
 
 /// Twice: convolution, batch norm, relu, pooling; then two dense layers.
 struct SmallNet : Module {
-  std::vector<nn::Conv> convolutions;
-  std::vector<nn::BatchNorm> norms;
-  nn::Dense hidden, logits;
+  std::vector<layers::Conv2D> convolutions;
+  std::vector<layers::BatchNormalization> norms;
+  layers::Dense hidden, logits;
   bool channelsFirst;
   explicit SmallNet(bool channelsFirst)
-      : hidden(4096, 128), logits(128, 10), channelsFirst(channelsFirst) {
-    ConvOptions options{.padding = "SAME", .channels_first = channelsFirst};
+      : hidden(128), logits(10), channelsFirst(channelsFirst) {
+    const std::string format =
+        channelsFirst ? "channels_first" : "channels_last";
+    int64_t features = 3;
+    for (int64_t filters : {32, 64}) {
+      convolutions.emplace_back(
+          filters, 3,
+          layers::ConvolutionOptions{.padding = "same", .data_format = format});
+      convolutions.back().build(channelsFirst ? Shape{-1, features, -1, -1}
+                                              : Shape{-1, -1, -1, features});
+      norms.emplace_back(layers::BatchNormalizationOptions{.epsilon = 1e-5});
+      norms.back().build({-1, -1, -1, filters});
+      features = filters;
+    }
+    hidden.build({-1, 4096});
+    logits.build({-1, 128});
     // In the order of use.
-    convolutions = {nn::Conv({3, 3}, 3, 32, options),
-                    nn::Conv({3, 3}, 32, 64, options)};
-    norms = {nn::BatchNorm(32), nn::BatchNorm(64)};
     track(convolutions[0], norms[0], convolutions[1], norms[1], hidden, logits);
   }
   Tensor operator()(Tensor x) const {
+    const CallOptions training{.training = true};
     for (size_t k = 0; k < 2; ++k) {
       x = convolutions[k](x);
       if (channelsFirst)
         x = transpose(
-            norms[k](transpose(x, std::vector<int64_t>{0, 2, 3, 1}), true),
+            norms[k](transpose(x, std::vector<int64_t>{0, 2, 3, 1}), training),
             std::vector<int64_t>{0, 3, 1, 2});
       else
-        x = norms[k](x, true);
+        x = norms[k](x, training);
       x = max_pool(nn::relu(x), {2, 2}, {.channels_first = channelsFirst});
     }
     if (channelsFirst)
@@ -101,11 +113,14 @@ struct SmallNet : Module {
 
 /// The TPU guide's: convolutions of 256 without padding, three dense layers.
 struct GuideNet : Module {
-  nn::Conv first, second;
-  nn::Dense third, fourth, fifth;
-  GuideNet()
-      : first({3, 3}, 1, 256, {}), second({3, 3}, 256, 256, {}),
-        third(24 * 24 * 256, 256), fourth(256, 128), fifth(128, 10) {
+  layers::Conv2D first{256, 3}, second{256, 3};
+  layers::Dense third{256}, fourth{128}, fifth{10};
+  GuideNet() {
+    first.build({-1, 28, 28, 1});
+    second.build({-1, 26, 26, 256});
+    third.build({-1, 24 * 24 * 256});
+    fourth.build({-1, 256});
+    fifth.build({-1, 128});
     track(first, second, third, fourth, fifth);
   }
   Tensor operator()(Tensor x) const {
@@ -114,10 +129,10 @@ struct GuideNet : Module {
     return fifth(nn::relu(fourth(x)));
   }
   Tensor penalty() const {
-    Tensor sum = reduce_sum(square(first.kernel));
-    for (const DVariable *kernel :
-         {&second.kernel, &third.kernel, &fourth.kernel, &fifth.kernel})
-      sum = sum + reduce_sum(square(*kernel));
+    Tensor sum = reduce_sum(square(first.variable("kernel")));
+    for (const Layer &layer :
+         {Layer(second), Layer(third), Layer(fourth), Layer(fifth)})
+      sum = sum + reduce_sum(square(layer.variable("kernel")));
     return 1e-5f * sum;
   }
 };

@@ -25,21 +25,29 @@ constexpr int64_t rows = 48, features = 24, hidden = 16, classes = 8;
 /// A layer's kernel is cut over `axis` along its outputs, the next one's along
 /// its inputs, so that nothing is sent between them.
 struct Mlp : Module {
-  nn::Dense first, second;
+  layers::Dense first, second;
 
-  static std::optional<Layout> cut(const std::optional<Mesh> &mesh,
-                                   const std::string &axis, unsigned dim) {
+  /// The layouts of a layer's kernel, cut over `axis` along `dim`, and bias.
+  static LayerOptions cut(const std::optional<Mesh> &mesh,
+                          const std::string &axis, unsigned dim) {
     if (!mesh)
-      return std::nullopt;
-    return axis.empty() ? Layout::replicated(*mesh, 2)
-                        : Layout::batch_sharded(*mesh, axis, 2, dim);
+      return {};
+    const Layout kernel = axis.empty()
+                              ? Layout::replicated(*mesh, 2)
+                              : Layout::batch_sharded(*mesh, axis, 2, dim);
+    return {.layouts = {{"kernel", kernel}, {"bias", kernel.remove({0})}}};
   }
   Mlp(const std::optional<Mesh> &mesh, const std::string &axis)
-      : first(features, hidden,
-              {.name = "first", .layout = cut(mesh, axis, 1), .seed = {1, 2}}),
-        second(
-            hidden, classes,
-            {.name = "second", .layout = cut(mesh, axis, 0), .seed = {3, 4}}) {
+      : first(hidden,
+              {.kernel_initializer = initializers::GlorotUniform(Seed{1, 2}),
+               .name = "first",
+               .common = cut(mesh, axis, 1)}),
+        second(classes,
+               {.kernel_initializer = initializers::GlorotUniform(Seed{3, 4}),
+                .name = "second",
+                .common = cut(mesh, axis, 0)}) {
+    first.build({-1, features});
+    second.build({-1, hidden});
     track(this, first, second);
   }
   Tensor operator()(const Tensor &x) const {

@@ -4,14 +4,26 @@
 
 namespace resnet {
 
+// With a stride of 1 a window of odd size pads alike at both ends by "same";
+// with a stride of 2 "same" would pad less in front than torchvision.
 Unit::Unit(const std::string &conv, const std::string &norm, int64_t window,
            int64_t in, int64_t out, int64_t stride)
-    : conv({window, window}, in, out,
-           {.strides = {stride, stride},
-            .padding = {{window / 2, window / 2}, {window / 2, window / 2}}},
-           {.name = conv, .bias = false}),
-      norm(out, 0.9, 1e-5, {.name = norm}) {
+    : conv(out, window,
+           {.strides = stride,
+            .padding = stride == 1 ? "same" : "valid",
+            .use_bias = false,
+            .name = conv}),
+      norm({.momentum = 0.9, .epsilon = 1e-5, .name = norm}),
+      border(stride == 1 ? 0 : window / 2) {
+  this->conv.build({-1, -1, -1, in});
+  this->norm.build({-1, -1, -1, out});
   track(this, this->conv, this->norm);
+}
+
+Tensor Unit::operator()(const Tensor &x, bool training) const {
+  const PadDim around{border, border};
+  const Tensor padded = border == 0 ? x : pad(x, {{}, around, around, {}}, 0);
+  return norm(conv(padded), {.training = training});
 }
 
 Block::Block(const std::string &name, int64_t in, int64_t width, int64_t stride)
@@ -34,9 +46,8 @@ Tensor Block::operator()(const Tensor &x, bool training) const {
 ResNet::ResNet(const Options &options)
     : first("conv1", "bn1", options.small ? 3 : 7, 3, 64,
             options.small ? 1 : 2),
-      classify(256 << (options.blocks.size() - 1), options.classes,
-               {.name = "fc"}),
-      small(options.small) {
+      classify(options.classes, {.name = "fc"}), small(options.small) {
+  classify.build({-1, 256 << (options.blocks.size() - 1)});
   int64_t features = 64;
   for (size_t stage = 0; stage < options.blocks.size(); ++stage)
     for (int64_t k = 0; k < options.blocks[stage]; ++k) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ResNet (He, Zhang, Ren and Sun, 2015) with bottlenecks, its strides in the
 // 3x3 convolutions as in torchvision, whose names its variables have:
-// "layer1.0.conv1/kernel", "layer1.0.bn1/scale".
+// "layer1.0.conv1/kernel", "layer1.0.bn1/gamma".
 #pragma once
 
 #include "meshloom/Meshloom.h"
@@ -23,13 +23,12 @@ struct Options {
 
 /// A convolution and its batch norm.
 struct Unit : Module {
-  nn::Conv conv;
-  nn::BatchNorm norm;
+  layers::Conv2D conv;
+  layers::BatchNormalization norm;
+  int64_t border; ///< zeros around x; 0: the convolution pads by itself
   Unit(const std::string &conv, const std::string &norm, int64_t window,
        int64_t in, int64_t out, int64_t stride = 1);
-  Tensor operator()(const Tensor &x, bool training) const {
-    return norm(conv(x), training);
-  }
+  Tensor operator()(const Tensor &x, bool training) const;
 };
 
 /// x + three convolutions of x: 1x1 to fewer features, 3x3, 1x1 to four times
@@ -44,7 +43,7 @@ struct Block : Module {
 struct ResNet : Module {
   Unit first;
   std::vector<Block> blocks;
-  nn::Dense classify;
+  layers::Dense classify;
   explicit ResNet(const Options &options = {});
   /// x [batch, height, width, 3] -> logits [batch, classes].
   Tensor operator()(const Tensor &x, bool training) const;

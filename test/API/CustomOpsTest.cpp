@@ -158,7 +158,11 @@ TEST(CustomOpsTest, CheckpointKeepsOnlyWhatGoesThrough) {
   };
   EXPECT_LT(bytes(recomputes), bytes(keeps) * 2 / 3);
   // Layers read their variables in it, and those have gradients.
-  nn::Dense first(4, 8, {.seed = {1, 2}}), second(8, 1, {.seed = {3, 4}});
+  using initializers::GlorotUniform;
+  layers::Dense first(8, {.kernel_initializer = GlorotUniform(Seed{1, 2})}),
+      second(1, {.kernel_initializer = GlorotUniform(Seed{3, 4})});
+  first.build({3, 4});
+  second.build({3, 8});
   auto slopes = [&](bool recomputes) {
     return function([&, recomputes](const Tensor &x) {
       GradientTape tape;
@@ -166,7 +170,7 @@ TEST(CustomOpsTest, CheckpointKeepsOnlyWhatGoesThrough) {
       Tensor y = recomputes ? checkpoint(model) : model();
       std::vector<Tensor> all;
       for (auto &[gradient, variable] : tape.gradient(
-               reduce_sum(y), {first.kernel, *first.bias, second.kernel}))
+               reduce_sum(y), {first.kernel(), first.bias(), second.kernel()}))
         all.push_back(gradient);
       return all;
     });

@@ -18,7 +18,11 @@ int main() {
 
   Mesh mesh = create_mesh({{"batch", 2}, {"model", 2}}, virtual_cpus(4));
   auto scope = default_mesh(mesh);
-  nn::Dense net(8, 4, {.layout = Layout::inner_sharded(mesh, "model", 2)});
+  layers::Dense net(
+      4, {.name = "net",
+          .common = {.layouts = {{"kernel",
+                                  Layout::inner_sharded(mesh, "model", 2)}}}});
+  net.build({-1, 8});
   optimizers::Adam adam(1e-3);
   auto train_step = function([&](const Tensor &x) {
     GradientTape tape;
@@ -54,7 +58,11 @@ int main() {
 
   {
     Mesh other = create_mesh({{"x", 3}}, virtual_cpus(3));
-    nn::Dense same(8, 4, {.layout = Layout::batch_sharded(other, "x", 2)});
+    layers::Dense same(
+        4, {.name = "net",
+            .common = {.layouts = {
+                           {"kernel", Layout::batch_sharded(other, "x", 2)}}}});
+    same.build({-1, 8});
     Checkpoint({{"model", same}})
         .restore("checkpoints/ckpt-2", {.allow_extra_objects = true});
   }

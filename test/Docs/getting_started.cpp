@@ -79,12 +79,16 @@ int main() {
     return 1;
 
   struct Net : Module {
-    nn::Dense hidden, out;
-    nn::LayerNorm norm;
+    layers::Dense hidden, out;
+    layers::LayerNormalization norm;
     explicit Net(const Mesh &mesh)
-        : hidden(5, 16, {.layout = Layout({UNSHARDED, "y"}, mesh)}),
-          out(16, 1, {.layout = Layout({"y", UNSHARDED}, mesh)}),
-          norm(16, 1e-6, {.layout = Layout({"y"}, mesh)}) {
+        : hidden(16, {.common = {.layouts = {{"kernel",
+                                              Layout({UNSHARDED, "y"}, mesh)},
+                                             {"bias", Layout({"y"}, mesh)}}}}),
+          out(1, {.common = {.layouts = {{"kernel",
+                                          Layout({"y", UNSHARDED}, mesh)}}}}),
+          norm({.common = {.layouts = {{"gamma", Layout({"y"}, mesh)},
+                                       {"beta", Layout({"y"}, mesh)}}}}) {
       track(this, hidden, norm, out);
     }
     Tensor operator()(const Tensor &x) const {

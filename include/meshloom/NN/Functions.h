@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // nn: activations, losses, dropout and embeddings. NN/Normalization.h,
-// NN/Attention.h and NN/Convolution.h have the other functions, NN/Layers.h
+// NN/Attention.h and NN/Convolution.h have the other functions, NN/Layers/
 // layers with variables.
 #pragma once
 
 #include "meshloom/API/IndexOps.h"
 #include "meshloom/API/Random.h"
 
+/// The functions that layers compute.
 namespace meshloom::nn {
 
 /// x where it is positive, else 0.
