@@ -59,6 +59,31 @@ private:
   /// An integer in memory; what is too large is the largest i64.
   Value loadIndex(Value address, Type type);
   Value clamped(Value start, int64_t most);
+  /// The index vectors of a gather or a scatter, and the dims that they are
+  /// about.
+  struct IndexVectors {
+    ArrayPlace place;
+    Type type;
+    int64_t entryStride;
+    SmallVector<unsigned> dims;      ///< of the indices, but for the vector's
+    SmallVector<unsigned> batchDims; ///< of the result, or the updates
+    SmallVector<unsigned> sliceDims; ///< of the array that windows keep
+    ArrayRef<int64_t> entryDims;     ///< of the array, by entry of a vector
+    ArrayRef<int64_t> arrayBatching, indexBatching;
+    size_t rank; ///< of the array
+  };
+  /// The names of the same options of a gather and of a scatter.
+  struct IndexNames {
+    StringRef collapsed, arrayBatching, indexBatching, entryDims;
+  };
+  IndexVectors indexVectors(spmd::LibraryCallOp call, Value indices,
+                            const IndexNames &names, size_t rank,
+                            size_t batchedRank, ArrayRef<int64_t> windowDims);
+  /// Where the window begins, by dim of the array. Gives each index that is
+  /// read to `limit`, whose result counts.
+  SmallVector<Value> windowStarts(const IndexVectors &vectors,
+                                  ArrayRef<Value> batch,
+                                  function_ref<Value(Value, int64_t)> limit);
   ArrayPlace windowAt(const ArrayPlace &array, ValueRange starts,
                       ArrayRef<int64_t> sizes, Type type);
   ArrayRef<int64_t> list(spmd::LibraryCallOp call, StringRef name) {

@@ -113,69 +113,82 @@ auto pick(const List &values, const Dims &dims) {
 }
 } // namespace
 
+LoopEmitter::IndexVectors
+LoopEmitter::indexVectors(LibraryCallOp op, Value indices,
+                          const IndexNames &names, size_t rank,
+                          size_t batchedRank, ArrayRef<int64_t> windowDims) {
+  const int64_t vector =
+      op.getOptions()->getAs<IntegerAttr>("index_vector_dim").getInt();
+  const ArrayPlace place = placeOf(indices);
+  const bool isDim = vector < int64_t(place.strides.size());
+  ArrayRef<int64_t> arrayBatching = list(op, names.arrayBatching);
+  return {.place = place,
+          .type = elementTypeOf(indices.getType()),
+          .entryStride = isDim ? place.strides[vector] : 0,
+          .dims = otherDims(place.strides.size(), {vector}),
+          .batchDims = otherDims(batchedRank, windowDims),
+          .sliceDims =
+              otherDims(rank, list(op, names.collapsed), arrayBatching),
+          .entryDims = list(op, names.entryDims),
+          .arrayBatching = arrayBatching,
+          .indexBatching = list(op, names.indexBatching),
+          .rank = rank};
+}
+
+SmallVector<Value>
+LoopEmitter::windowStarts(const IndexVectors &vectors, ArrayRef<Value> batch,
+                          function_ref<Value(Value, int64_t)> limit) {
+  SmallVector<Value> starts(vectors.rank, constant(0));
+  Value first = offsetOf(batch, pick(vectors.place.strides, vectors.dims));
+  for (auto [k, dim] : llvm::enumerate(vectors.entryDims)) {
+    Value entry = b.createOrFold<arith::AddIOp>(
+        loc, first, constant(int64_t(k) * vectors.entryStride));
+    Value index = loadIndex(
+        element(vectors.place.address, storageType(vectors.type), entry),
+        vectors.type);
+    starts[dim] = limit(index, dim);
+  }
+  for (auto [dim, indexDim] :
+       llvm::zip_equal(vectors.arrayBatching, vectors.indexBatching))
+    starts[dim] = batch[llvm::find(vectors.dims, unsigned(indexDim)) -
+                        vectors.dims.begin()];
+  return starts;
+}
+
 void LoopEmitter::emitGather(LibraryCallOp op) {
-  Value operand = op.getInputs()[0], indices = op.getInputs()[1],
-        result = op.getOutputs()[0];
+  Value operand = op.getInputs()[0], result = op.getOutputs()[0];
   SmallVector<int64_t> shape = globalShape(operand.getType()),
                        resultShape = globalShape(result.getType());
   ArrayRef<int64_t> sizes = list(op, "slice_sizes"),
-                    offsetDims = list(op, "offset_dims"),
-                    batching = list(op, "operand_batching_dims"),
-                    indexBatching = list(op, "start_indices_batching_dims"),
-                    indexMap = list(op, "start_index_map");
-  const int64_t vector =
-      op.getOptions()->getAs<IntegerAttr>("index_vector_dim").getInt();
-  Type type = elementTypeOf(operand.getType()),
-       indexType = elementTypeOf(indices.getType());
-  const ArrayPlace from = placeOf(operand), index = placeOf(indices);
+                    offsetDims = list(op, "offset_dims");
+  Type type = elementTypeOf(operand.getType());
+  const ArrayPlace from = placeOf(operand);
   const ArrayPlace to = resultPlace(op, 0);
   places[result] = to;
-  auto batchDims = otherDims(resultShape.size(), offsetDims);
-  auto indexDims = otherDims(index.strides.size(), {vector});
-  auto sliceDims =
-      otherDims(shape.size(), list(op, "collapsed_slice_dims"), batching);
-  const int64_t entry =
-      vector < int64_t(index.strides.size()) ? index.strides[vector] : 0;
-  forEach(pick(resultShape, batchDims), [&](ArrayRef<Value> batch) {
-    Value first = offsetOf(batch, pick(index.strides, indexDims));
-    Value offset = constant(0);
-    auto add = [&](Value start, int64_t dim) {
-      offset = b.createOrFold<arith::AddIOp>(
-          loc, offset, offsetOf({start}, {from.strides[dim]}));
-    };
-    for (auto [k, dim] : llvm::enumerate(indexMap)) {
-      Value place = b.createOrFold<arith::AddIOp>(loc, first,
-                                                  constant(int64_t(k) * entry));
-      Value start = loadIndex(
-          element(index.address, storageType(indexType), place), indexType);
-      add(clamped(start, shape[dim] - sizes[dim]), dim);
-    }
-    for (auto [dim, indexDim] : llvm::zip_equal(batching, indexBatching))
-      add(batch[llvm::find(indexDims, unsigned(indexDim)) - indexDims.begin()],
-          dim);
+  const IndexVectors vectors =
+      indexVectors(op, op.getInputs()[1],
+                   {"collapsed_slice_dims", "operand_batching_dims",
+                    "start_indices_batching_dims", "start_index_map"},
+                   shape.size(), resultShape.size(), offsetDims);
+  forEach(pick(resultShape, vectors.batchDims), [&](ArrayRef<Value> batch) {
+    auto starts = windowStarts(vectors, batch, [&](Value start, int64_t dim) {
+      return clamped(start, shape[dim] - sizes[dim]);
+    });
     ArrayPlace target =
-        moved(to, type, offsetOf(batch, pick(to.strides, batchDims)));
+        moved(to, type, offsetOf(batch, pick(to.strides, vectors.batchDims)));
     target.strides = pick(to.strides, offsetDims);
-    ArrayPlace source = moved(from, type, offset);
-    source.strides = pick(from.strides, sliceDims);
-    copy(type, pick(sizes, sliceDims), target, source);
+    ArrayPlace source = moved(from, type, offsetOf(starts, from.strides));
+    source.strides = pick(from.strides, vectors.sliceDims);
+    copy(type, pick(sizes, vectors.sliceDims), target, source);
   });
 }
 
 void LoopEmitter::emitScatter(LibraryCallOp op) {
   const unsigned count = op.getNumResults();
-  Value indices = op.getInputs()[count];
   SmallVector<int64_t> shape = globalShape(op.getOutputs()[0].getType()),
                        updateShape =
                            globalShape(op.getInputs()[count + 1].getType());
-  ArrayRef<int64_t> windowDims = list(op, "update_window_dims"),
-                    batching = list(op, "input_batching_dims"),
-                    indexBatching = list(op, "scatter_indices_batching_dims"),
-                    indexMap = list(op, "scatter_dims_to_operand_dims");
-  const int64_t vector =
-      op.getOptions()->getAs<IntegerAttr>("index_vector_dim").getInt();
-  Type indexType = elementTypeOf(indices.getType());
-  const ArrayPlace index = placeOf(indices);
+  ArrayRef<int64_t> windowDims = list(op, "update_window_dims");
   SmallVector<ArrayPlace> results, updates;
   for (unsigned i = 0; i < count; ++i) {
     Value result = op.getOutputs()[i];
@@ -184,33 +197,24 @@ void LoopEmitter::emitScatter(LibraryCallOp op) {
     places[result] = results.back();
     updates.push_back(placeOf(op.getInputs()[count + 1 + i]));
   }
-  auto batchDims = otherDims(updateShape.size(), windowDims);
-  auto indexDims = otherDims(index.strides.size(), {vector});
-  auto sliceDims =
-      otherDims(shape.size(), list(op, "inserted_window_dims"), batching);
+  const IndexVectors vectors = indexVectors(
+      op, op.getInputs()[count],
+      {"inserted_window_dims", "input_batching_dims",
+       "scatter_indices_batching_dims", "scatter_dims_to_operand_dims"},
+      shape.size(), updateShape.size(), windowDims);
   SmallVector<int64_t> sizes(shape.size(), 1);
-  for (auto [dim, windowDim] : llvm::zip_equal(sliceDims, windowDims))
+  for (auto [dim, windowDim] : llvm::zip_equal(vectors.sliceDims, windowDims))
     sizes[dim] = updateShape[windowDim];
-  const int64_t entry =
-      vector < int64_t(index.strides.size()) ? index.strides[vector] : 0;
-  forEach(pick(updateShape, batchDims), [&](ArrayRef<Value> batch) {
-    Value first = offsetOf(batch, pick(index.strides, indexDims));
-    SmallVector<Value> starts(shape.size(), constant(0));
+  forEach(pick(updateShape, vectors.batchDims), [&](ArrayRef<Value> batch) {
     Value isInside = b.create<arith::ConstantIntOp>(loc, 1, 1);
-    for (auto [k, dim] : llvm::enumerate(indexMap)) {
-      Value place = b.createOrFold<arith::AddIOp>(loc, first,
-                                                  constant(int64_t(k) * entry));
-      starts[dim] = loadIndex(
-          element(index.address, storageType(indexType), place), indexType);
+    auto starts = windowStarts(vectors, batch, [&](Value start, int64_t dim) {
       // Negative starts are large unsigned ones.
       Value here =
-          b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, starts[dim],
+          b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, start,
                                   constant(shape[dim] - sizes[dim]));
       isInside = b.createOrFold<arith::AndIOp>(loc, isInside, here);
-    }
-    for (auto [dim, indexDim] : llvm::zip_equal(batching, indexBatching))
-      starts[dim] =
-          batch[llvm::find(indexDims, unsigned(indexDim)) - indexDims.begin()];
+      return start;
+    });
     b.create<scf::IfOp>(loc, isInside, [&](OpBuilder &builder, Location) {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToEnd(builder.getInsertionBlock());
@@ -219,13 +223,13 @@ void LoopEmitter::emitScatter(LibraryCallOp op) {
         Type type = elementTypeOf(op.getOutputs()[i].getType());
         to.push_back(
             moved(results[i], type, offsetOf(starts, results[i].strides)));
-        to.back().strides = pick(results[i].strides, sliceDims);
-        from.push_back(
-            moved(updates[i], type,
-                  offsetOf(batch, pick(updates[i].strides, batchDims))));
+        to.back().strides = pick(results[i].strides, vectors.sliceDims);
+        from.push_back(moved(
+            updates[i], type,
+            offsetOf(batch, pick(updates[i].strides, vectors.batchDims))));
         from.back().strides = pick(updates[i].strides, windowDims);
       }
-      emitUpdate(op, to, from, pick(sizes, sliceDims));
+      emitUpdate(op, to, from, pick(sizes, vectors.sliceDims));
       b.create<scf::YieldOp>(loc);
     });
   });
