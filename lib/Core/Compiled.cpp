@@ -15,8 +15,9 @@ Signature signatureOf(const Program &program) {
   };
   for (const Argument &argument : program.arguments)
     if (exists(argument.buffer))
-      signature.arguments.push_back(
-          {argument.name, typeOf(argument.buffer, argument.written)});
+      signature.arguments.push_back({argument.name,
+                                     typeOf(argument.buffer, argument.written),
+                                     argument.notes});
   for (const ProgramResult &result : program.results)
     if (exists(result.buffer))
       signature.results.push_back({result.name,

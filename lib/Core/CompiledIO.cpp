@@ -14,7 +14,7 @@
 namespace meshloom {
 
 static constexpr std::string_view magic = "MESHLOOM";
-static constexpr uint32_t version = 8;
+static constexpr uint32_t version = 9;
 static_assert(std::endian::native == std::endian::little,
               "files are little endian; add byte swaps for this machine");
 
@@ -103,10 +103,19 @@ public:
     put(constant.bytes);
     put(constant.splat);
   }
+  void put(const InputNotes &notes) {
+    put(notes.bits);
+    put(bool(notes.range));
+    if (notes.range) {
+      put(notes.range->first);
+      put(notes.range->second);
+    }
+  }
   void put(const Argument &argument) {
     put(uint32_t(argument.buffer));
     put(argument.name);
     put(argument.written);
+    put(argument.notes);
   }
   void put(const ProgramResult &result) {
     put(uint32_t(result.buffer));
@@ -219,6 +228,7 @@ public:
   void put(const Signature::Argument &argument) {
     put(argument.name);
     put(argument.type);
+    put(argument.notes);
   }
   void put(const Signature::Result &result) {
     put(result.name);
@@ -384,6 +394,15 @@ public:
       return std::nullopt;
     return layoutWithMesh(like);
   }
+  InputNotes inputNotes() {
+    InputNotes notes;
+    notes.bits = get<int64_t>();
+    if (flag()) {
+      const double first = get<double>();
+      notes.range = {first, get<double>()};
+    }
+    return notes;
+  }
   SourceNote note() {
     SourceNote note;
     note.location = text();
@@ -545,6 +564,7 @@ public:
       Argument argument{get<uint32_t>(), {}};
       argument.name = text();
       argument.written = written(*on);
+      argument.notes = inputNotes();
       return argument;
     });
     program.results = list([&] {
@@ -582,7 +602,12 @@ public:
     Signature signature{std::move(name), *on, {}, {}};
     signature.arguments = list([&] {
       std::string name = text();
-      return Signature::Argument{std::move(name), type(*on)};
+      ArrayType argumentType = type(*on);
+      InputNotes notes = inputNotes();
+      if (Status ok = verifyInputNotes(notes, argumentType.dtype); !ok)
+        fail(ok.error().message());
+      return Signature::Argument{std::move(name), std::move(argumentType),
+                                 notes};
     });
     signature.results = list([&] {
       std::string name = text();

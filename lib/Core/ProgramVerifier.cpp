@@ -5,12 +5,35 @@
 #include "meshloom/Core/Program.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <limits>
 #include <set>
 #include <utility>
 
 namespace meshloom {
+
+Status verifyInputNotes(const InputNotes &notes, DType type) {
+  if (notes.bits != 0 && (!(notes.bits == 2 || notes.bits == 4) ||
+                          !isInteger(type) || byteWidth(type) != 1))
+    return Error(fmt::format("{} bits of a value of {}: expected 2 or 4, of "
+                             "integers of a byte",
+                             notes.bits, name(type)),
+                 ErrorCode::INVALID_ARGUMENT);
+  if (!notes.range)
+    return Success();
+  const auto [first, end] = *notes.range;
+  auto isWhole = [](double number) {
+    return number == std::floor(number) && std::abs(number) <= 0x1p31;
+  };
+  if (first < end && std::isfinite(first) && std::isfinite(end) &&
+      (!isInteger(type) || (isWhole(first) && isWhole(end))))
+    return Success();
+  return Error(fmt::format("expected the first number and the end of a range, "
+                           "as in array<f64: 0.0, 1.0>{}",
+                           isInteger(type) ? ", whole ones of integers" : ""),
+               ErrorCode::INVALID_ARGUMENT);
+}
 
 namespace {
 
@@ -179,6 +202,10 @@ Status Verifier::values() {
       return fail("an argument, buffer {}, has windows", argument.buffer);
     else if (Status same = sameParts(argument.written, argument.buffer); !same)
       return same;
+    else if (Status fits =
+                 verifyInputNotes(argument.notes, buffer(argument.buffer).type);
+             !fits)
+      return fits;
   return Success();
 }
 

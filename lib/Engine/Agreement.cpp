@@ -50,7 +50,7 @@ public:
     lines.push_back(
         fmt::format("program '{}' on {}", own.name, own.mesh.spec_string()));
     lines.push_back(fmt::format("machine model {}", compiled.machine()));
-    for (const auto &[name, type] : own.arguments)
+    for (const auto &[name, type, notes] : own.arguments)
       lines.push_back(fmt::format("argument '{}': {}", name, type.to_string()));
     if (const CodedProgram *coded = compiled.coded())
       addSteps(coded->program, coded->program.steps);

@@ -56,7 +56,7 @@ Status Executable::mayExecute(std::span<const Array> arguments) const {
                              bound.name, bound.arguments.size(),
                              arguments.size()));
   for (size_t a = 0; a < arguments.size(); ++a) {
-    const auto &[name, want] = bound.arguments[a];
+    const auto &[name, want, notes] = bound.arguments[a];
     auto wrong = [&](const std::string &what) {
       return Error(fmt::format("argument {}{} of program '{}' {}", a,
                                name.empty() ? "" : " ('" + name + "')",

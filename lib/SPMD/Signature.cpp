@@ -8,6 +8,8 @@
 #include "meshloom/Dialect/DTensor/WrittenLayouts.h"
 #include "meshloom/Dialect/SPMD/SPMD.h"
 
+#include <cmath>
+
 namespace meshloom {
 
 namespace {
@@ -42,6 +44,25 @@ public:
     if (failed(said))
       return failure();
     return ArrayType{*element, std::move(shape), std::move(*said)};
+  }
+
+  /// The notes on the values of argument `i`, which is of type `type`.
+  FailureOr<InputNotes> inputNotes(unsigned i, DType type) const {
+    InputNotes notes;
+    if (auto bits =
+            function.getArgAttrOfType<IntegerAttr>(i, dtensor::bitsAttr))
+      notes.bits = bits.getInt();
+    Attribute range = function.getArgAttr(i, dtensor::inputRangeAttr);
+    auto ends = dyn_cast_or_null<mlir::DenseF64ArrayAttr>(range);
+    if (ends && ends.size() == 2)
+      notes.range = {ends[0], ends[1]};
+    else if (range)
+      notes.range = {NAN, NAN}; // what no range is
+    if (Status fits = verifyInputNotes(notes, type); !fits)
+      return mlir::emitError(function.getArgument(i).getLoc())
+             << "argument #" << i << " has " << dtensor::inputRangeAttr << " = "
+             << range << ": " << fits.error().message();
+    return notes;
   }
 
 private:
@@ -84,8 +105,11 @@ FailureOr<Signature> signatureOf(mlir::func::FuncOp function) {
     auto array = builder.arrayType(value, attributes, "argument #" + Twine(i));
     if (failed(array))
       return failure();
+    auto notes = builder.inputNotes(unsigned(i), array->dtype);
+    if (failed(notes))
+      return failure();
     signature.arguments.push_back(
-        {nameOf(attributes, "argument " + Twine(i)), *array});
+        {nameOf(attributes, "argument " + Twine(i)), *array, *notes});
   }
   Operation *end = function.getBody().front().getTerminator();
   for (auto [i, value] : llvm::enumerate(end->getOperands())) {

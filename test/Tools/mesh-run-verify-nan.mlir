@@ -13,9 +13,17 @@
 // RANGES: result 1 i32[8] [*] {{\[[34], [34], [34], [34], [34], [34], ... 2 more\]}}
 // RANGES: verify result 2 f32[8]: error {{[^,]*}}, allowed {{[^,]*}}: ok
 // RUN: not mesh-run %s --function=bad 2>&1 | FileCheck %s --check-prefix=BAD
-// BAD: mesh-run: error: argument 0 has dtensor.range = array<f64: 2.{{.*}}, 1.{{.*}}>, expected the first number and the end of a range, as in array<f64: 0.0, 1.0>
+// BAD: error: argument #0 has dtensor.range = array<f64: 2.{{.*}}, 1.{{.*}}>: expected the first number and the end of a range, as in array<f64: 0.0, 1.0>
 // RUN: not mesh-run %s --function=halves 2>&1 | FileCheck %s --check-prefix=HALVES
-// HALVES: mesh-run: error: argument 0 has dtensor.range = {{.*}}, whole ones of integers
+// HALVES: error: argument #0 has dtensor.range = {{.*}}, whole ones of integers
+
+// A saved program has the ranges, and makes the same inputs.
+// RUN: rm -rf %t && mkdir -p %t
+// RUN: mesh-run %s --function=ranges --emit-program=%t/ranges.mlprog --output-dir=%t/source
+// RUN: mesh-run %t/ranges.mlprog --output-dir=%t/saved | FileCheck %s --check-prefix=SAVED
+// SAVED: result 0 i1[] [] [true]
+// RUN: cmp %t/source/result_1.npy %t/saved/result_1.npy
+// RUN: cmp %t/source/result_2.npy %t/saved/result_2.npy
 
 func.func @some() -> (tensor<4xf32>, tensor<1xf32>) {
   %0 = dtensor.constant dense<[1.0, 0x7FC00000, 2.0, 0x7FC00000]> : tensor<4xf32>

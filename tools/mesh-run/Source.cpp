@@ -5,6 +5,7 @@
 #include "meshloom/Compiler/Compiler.h"
 #include "meshloom/Core/ProcessMachine.h"
 #include "meshloom/Dialect/DTensor/DTensor.h"
+#include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Import/StableHLO/ReadProgram.h"
 #include "meshloom/Interpreter/Interpreter.h"
@@ -85,39 +86,6 @@ Result<Compiled> Source::compile(std::string_view target,
   Result<Compiled> compiled = meshloom::compile(*impl->module, compileOptions);
   llvm::outs().flush();
   return compiled;
-}
-
-Result<std::vector<ArgumentNotes>> Source::argumentNotes() const {
-  auto signature = signatureOf(*impl->module, impl->options.function);
-  if (!signature)
-    return signature.error();
-  auto function =
-      impl->module->lookupSymbol<mlir::func::FuncOp>(signature->name);
-  std::vector<ArgumentNotes> notes(function.getNumArguments());
-  for (auto [i, note] : llvm::enumerate(notes)) {
-    if (auto bits = function.getArgAttrOfType<mlir::IntegerAttr>(i, bitsAttr))
-      note.bits = bits.getInt();
-    mlir::Attribute given = function.getArgAttr(unsigned(i), inputRangeAttr);
-    if (!given)
-      continue;
-    auto ends = dyn_cast<mlir::DenseF64ArrayAttr>(given);
-    const DType type = signature->arguments[i].type;
-    if (!ends || ends.size() != 2 || !(ends[0] < ends[1]) ||
-        !std::isfinite(ends[0]) || !std::isfinite(ends[1]) ||
-        (isInteger(type) &&
-         (ends[0] != std::floor(ends[0]) || ends[1] != std::floor(ends[1]) ||
-          std::abs(ends[0]) > 0x1p31 || std::abs(ends[1]) > 0x1p31))) {
-      std::string text;
-      llvm::raw_string_ostream(text) << given;
-      return Error(fmt::format(
-          "{} has {} = {}, expected the first number and the end of a range, "
-          "as in array<f64: 0.0, 1.0>{}",
-          signature->arguments[i].name, std::string_view(inputRangeAttr), text,
-          isInteger(type) ? ", whole ones of integers" : ""));
-    }
-    note.range = {ends[0], ends[1]};
-  }
-  return notes;
 }
 
 namespace {
@@ -257,7 +225,7 @@ Status Source::verify(const std::vector<HostBytes> &inputs,
         "all results are nan throughout, which says nothing about how they are "
         "computed: give inputs of which they are numbers, by --input or as {} "
         "of the arguments",
-        std::string_view(inputRangeAttr)));
+        std::string_view(dtensor::inputRangeAttr)));
   return Success();
 }
 

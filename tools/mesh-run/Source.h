@@ -24,9 +24,6 @@ public:
   Result<Compiled> compile(std::string_view target,
                            std::span<const int> processes) const;
 
-  /// What the program says of each argument. Fails on what is malformed.
-  Result<std::vector<ArgumentNotes>> argumentNotes() const;
-
   /// Runs the program in the reference interpreter and prints each result's
   /// error. Fails where one is larger than its type allows.
   Status verify(const std::vector<HostBytes> &inputs,

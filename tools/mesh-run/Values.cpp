@@ -90,7 +90,7 @@ std::string elementText(DType type, const HostBytes &bytes, size_t index) {
 }
 
 /// In which random numbers lie, the end excluded.
-std::pair<double, double> rangeOf(DType type, const ArgumentNotes &notes) {
+std::pair<double, double> rangeOf(DType type, const InputNotes &notes) {
   if (notes.range)
     return *notes.range;
   if (!isInteger(type))
@@ -103,7 +103,7 @@ std::pair<double, double> rangeOf(DType type, const ArgumentNotes &notes) {
 } // namespace
 
 HostBytes randomValue(DType type, const Shape &shape, uint32_t seed,
-                      const ArgumentNotes &notes) {
+                      const InputNotes &notes) {
   HostBytes bytes(size_t(elementCount(shape)) * byteWidth(type));
   const auto [low, high] = rangeOf(type, notes);
   auto real = [&, low = low, width = high - low](uint32_t i) {
@@ -178,10 +178,6 @@ std::string preview(DType type, const HostBytes &bytes) {
 }
 
 namespace {
-ArgumentNotes notesOf(const std::vector<ArgumentNotes> &notes,
-                      size_t argument) {
-  return argument < notes.size() ? notes[argument] : ArgumentNotes{};
-}
 /// Whether a file's elements can be an argument's: NumPy has no name for int4,
 /// which it writes as bytes.
 bool isType(const NpyArray &file, DType wanted, int64_t bits) {
@@ -210,16 +206,15 @@ Status toBits(NpyArray &file, DType type, int64_t bits) {
 /// that are left are found by their types and shapes, in order. Nothing where
 /// that does not tell.
 std::optional<std::vector<size_t>>
-matchFiles(const Signature &signature, const std::vector<NpyArray> &files,
-           const std::vector<ArgumentNotes> &notes) {
+matchFiles(const Signature &signature, const std::vector<NpyArray> &files) {
   size_t wanted = signature.arguments.size();
   // ways[i][j]: in how many ways (two is many) the arguments from i on can be
   // found in the files from j on.
   std::vector<std::vector<int>> ways(wanted + 1,
                                      std::vector<int>(files.size() + 1, 0));
   auto fits = [&](size_t argument, size_t file) {
-    const ArrayType &type = signature.arguments[argument].type;
-    return isType(files[file], type.dtype, notesOf(notes, argument).bits) &&
+    const auto &[name, type, notes] = signature.arguments[argument];
+    return isType(files[file], type.dtype, notes.bits) &&
            files[file].shape == type.shape;
   };
   for (size_t j = 0; j <= files.size(); ++j)
@@ -238,9 +233,8 @@ matchFiles(const Signature &signature, const std::vector<NpyArray> &files,
 }
 } // namespace
 
-Result<std::vector<HostBytes>>
-makeInputs(const Signature &signature, const Options &options,
-           const std::vector<ArgumentNotes> &notes) {
+Result<std::vector<HostBytes>> makeInputs(const Signature &signature,
+                                          const Options &options) {
   size_t wanted = signature.arguments.size(), given = options.inputs.size();
   auto wrongCount = [&] {
     return Error(fmt::format(
@@ -269,7 +263,7 @@ makeInputs(const Signature &signature, const Options &options,
   std::vector<size_t> chosen(files.size());
   std::iota(chosen.begin(), chosen.end(), 0);
   if (given > wanted) {
-    auto matched = matchFiles(signature, files, notes);
+    auto matched = matchFiles(signature, files);
     if (!matched)
       return wrongCount();
     chosen = std::move(*matched);
@@ -277,7 +271,7 @@ makeInputs(const Signature &signature, const Options &options,
   std::vector<HostBytes> inputs;
   for (size_t i = 0; i < wanted; ++i) {
     const ArrayType &type = signature.arguments[i].type;
-    const ArgumentNotes note = notesOf(notes, i);
+    const InputNotes &note = signature.arguments[i].notes;
     if (files.empty()) {
       inputs.push_back(randomValue(type.dtype, type.shape,
                                    options.seed + uint32_t(i), note));

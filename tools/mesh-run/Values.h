@@ -8,32 +8,21 @@
 #include "meshloom/Core/Compiled.h"
 #include "meshloom/Runtime/Array.h"
 
-#include <optional>
-
 namespace meshloom::run {
-
-/// What the source of a program says of an argument beside its type.
-struct ArgumentNotes {
-  /// Of integers of fewer bits than their type has: 4 or 2; else 0.
-  int64_t bits = 0;
-  /// In which random inputs lie, the end excluded.
-  std::optional<std::pair<double, double>> range = std::nullopt;
-};
 
 /// The bytes of every argument of `signature`, from the files of
 /// options.inputs, or random where there are none. Fails on a file that is not
 /// what the argument wants, naming the argument, what it wants and what the
-/// file has. `notes`: per argument, or none.
-Result<std::vector<HostBytes>>
-makeInputs(const Signature &signature, const Options &options,
-           const std::vector<ArgumentNotes> &notes);
+/// file has.
+Result<std::vector<HostBytes>> makeInputs(const Signature &signature,
+                                          const Options &options);
 
 /// A random value that depends on the type, the seed and the global index
 /// alone: floats in [-1, 1), integers in [0, 8), or all that their bits allow,
 /// booleans; where `notes` has a range, numbers in that. The numbers are those
 /// of benchmark/peers/common.py.
 HostBytes randomValue(DType type, const Shape &shape, uint32_t seed,
-                      const ArgumentNotes &notes = {});
+                      const InputNotes &notes = {});
 
 /// "f32[128, 10]".
 std::string describe(DType type, const Shape &shape);

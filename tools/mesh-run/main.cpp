@@ -394,16 +394,7 @@ Status runIn(Loaded &loaded, const Options &options) {
                                      : writeStats(options, loaded, {});
 
   const Signature &signature = loaded.executable->signature();
-  std::vector<ArgumentNotes> notes;
-#ifdef MESHLOOM_HAS_COMPILER
-  if (loaded.source) {
-    auto found = loaded.source->argumentNotes();
-    if (!found)
-      return found.error();
-    notes = std::move(*found);
-  }
-#endif
-  auto inputs = makeInputs(signature, options, notes);
+  auto inputs = makeInputs(signature, options);
   if (!inputs)
     return inputs.error();
   std::shared_ptr<Profiler> profiler;

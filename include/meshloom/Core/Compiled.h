@@ -21,6 +21,7 @@ struct Signature {
   struct Argument {
     std::string name;
     ArrayType type;
+    InputNotes notes = {};
     bool operator==(const Argument &) const = default;
   };
   struct Result {

@@ -223,12 +223,26 @@ struct ConstantData {
   bool operator==(const ConstantData &) const = default;
 };
 
+/// The notes of a program's source on the values of an argument, beside their
+/// type.
+struct InputNotes {
+  /// The bits of integers that have fewer than their type: 4 or 2; else 0.
+  int64_t bits = 0;
+  /// The range in which random inputs lie; its end is excluded.
+  std::optional<std::pair<double, double>> range = std::nullopt;
+  bool operator==(const InputNotes &) const = default;
+};
+/// Fails, with what is expected, on notes that values of type `type` cannot
+/// follow.
+Status verifyInputNotes(const InputNotes &notes, DType type);
+
 struct Argument {
   unsigned buffer;
   std::string name;
   /// The user's own layout, where that is over another mesh than the program's;
   /// every device holds the same part under it as under the buffer's.
   std::optional<Layout> written = std::nullopt;
+  InputNotes notes = {};
   bool operator==(const Argument &) const = default;
 };
 

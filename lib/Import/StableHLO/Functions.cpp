@@ -247,7 +247,7 @@ FuncOp Importer::importFunction(FuncOp func) {
     // Donated: the result may take the argument's memory, if it is laid out so.
     auto alias = func.getArgAttrOfType<IntegerAttr>(inputs[i].number,
                                                     "tf.aliasing_output");
-    for (StringRef name : {bitsAttr, inputRangeAttr})
+    for (StringRef name : {dtensor::bitsAttr, dtensor::inputRangeAttr})
       if (Attribute kept = func.getArgAttr(inputs[i].number, name);
           kept && !tuples) {
         mlir::NamedAttrList all(attributes);

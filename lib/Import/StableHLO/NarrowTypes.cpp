@@ -5,8 +5,8 @@
 #include "Importer.h"
 #include "Prepare.h"
 
+#include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
-#include "meshloom/Import/StableHLO/ReadProgram.h"
 #include "meshloom/Math/NarrowFormats.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -53,8 +53,7 @@ static std::optional<ReduceKind> extremeOf(Operation *op, Type element) {
                                                             : std::nullopt;
 }
 
-/// Whether an op moves elements only, whatever they are.
-static bool movesElements(Operation *op) {
+bool importer::movesElements(Operation *op) {
   if (auto scatter = dyn_cast<stablehlo::ScatterOp>(op))
     return scatter.getUpdateComputation().hasOneBlock() &&
            replaces(scatter.getUpdateComputation());
@@ -89,7 +88,7 @@ public:
       };
       for (auto [i, type] : llvm::enumerate(func.getArgumentTypes()))
         if (auto narrow = dyn_cast_or_null<IntegerType>(narrowOf(type)))
-          func.setArgAttr(unsigned(i), bitsAttr,
+          func.setArgAttr(unsigned(i), dtensor::bitsAttr,
                           b.getI64IntegerAttr(narrow.getWidth()));
       func.setFunctionType(b.getFunctionType(stored(func.getArgumentTypes()),
                                              stored(func.getResultTypes())));

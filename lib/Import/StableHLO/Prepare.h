@@ -19,9 +19,9 @@ bool needsPreparing(ModuleOp module);
 
 /// Rewrites `module` in place: annotations are attributes, constants are dense,
 /// shapes that are dynamic only in form are static, no value is a token, custom
-/// calls give no tuples, scans are loops, old calls of LAPACK are today's, and
-/// narrow numbers (f8, int4) are bytes that arithmetic unpacks. Fails with a
-/// diagnostic.
+/// calls give no tuples, scans are loops, old calls of LAPACK are today's,
+/// quantized values are integers, and narrow numbers (f8, int4) are bytes that
+/// arithmetic unpacks. Fails with a diagnostic.
 LogicalResult prepare(ModuleOp module);
 
 /// Whether annotations of Shardy stand in `mhlo.frontend_attributes`.
@@ -39,9 +39,13 @@ bool isOldLapackCall(Operation *op);
 LogicalResult updateLapackCalls(ModuleOp module);
 bool isPerturbedSolve(Operation *op);
 LogicalResult writePerturbedSolvesAsLoops(ModuleOp module);
+bool holdsQuantizedTypes(ModuleOp module);
+LogicalResult storeQuantizedTypes(ModuleOp module);
 bool holdsNarrowTypes(ModuleOp module);
 LogicalResult unpackNarrowTypes(ModuleOp module);
 
+/// Whether `op` only moves elements, whatever they are.
+bool movesElements(Operation *op);
 /// Whether an update computation gives its second argument: new elements for
 /// old ones.
 bool replaces(Region &region);

@@ -133,7 +133,7 @@ private:
       if (failed(buffer))
         return failure();
       program.arguments.push_back(
-          {*buffer, said.name, writtenOn(said.type.layout)});
+          {*buffer, said.name, writtenOn(said.type.layout), said.notes});
     }
     return success();
   }

@@ -9,13 +9,6 @@
 
 namespace meshloom {
 
-/// Of an argument of i8 or ui8: its numbers are integers of so many bits, 4 or
-/// 2. NumPy saves them as int8 or uint8, or as bytes.
-inline constexpr llvm::StringLiteral bitsAttr = "dtensor.bits";
-/// Of an argument: random inputs of it lie in [low, high), as in
-/// {dtensor.range = array<f64: 0.0, 1.0>}.
-inline constexpr llvm::StringLiteral inputRangeAttr = "dtensor.range";
-
 /// Parses the text of a module, or reads a portable artifact of StableHLO
 /// (ReadArtifact.h); StableHLO is imported. `context` knows the dialects
 /// (registerDialects, registerStableHLODialects); `path` is for messages. The

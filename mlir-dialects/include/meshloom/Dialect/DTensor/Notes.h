@@ -13,6 +13,13 @@ inline constexpr llvm::StringLiteral nameAttr = "dtensor.name";
 /// the argument is.
 inline constexpr llvm::StringLiteral aliasAttr = "dtensor.alias";
 
+/// The number of bits, 4 or 2, of the integers that an argument of i8 or ui8
+/// holds. NumPy saves them as int8 or uint8, or as bytes.
+inline constexpr llvm::StringLiteral bitsAttr = "dtensor.bits";
+/// The range [low, high) of random inputs of an argument, as in
+/// {dtensor.range = array<f64: 0.0, 1.0>}.
+inline constexpr llvm::StringLiteral inputRangeAttr = "dtensor.range";
+
 /// For each mesh axis in the layout of a value, the user's annotation that it
 /// follows from, as a dictionary of texts.
 inline constexpr llvm::StringLiteral originAttr = "dtensor.origin";
