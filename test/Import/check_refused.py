@@ -104,11 +104,14 @@ def wide_tuple(depth: int) -> str:
 
 
 PROGRAMS = {
-    "`quant.uniform`": [
-        (returned("tensor<4x!quant.uniform<i8:f32, 0.5>>"), r"quant\.uniform"),
-        (function("  %0 = stablehlo.uniform_quantize %x : (tensor<4xf32>) -> tensor<4x!quant.uniform<i8:f32, 0.5>>\n"
-                  "  %1 = stablehlo.uniform_dequantize %0 : (tensor<4x!quant.uniform<i8:f32, 0.5>>) -> tensor<4xf32>\n"
-                  "  return %1 : tensor<4xf32>"), r"uniform_quantize|quant\.uniform")],
+    "`quant.any`": [
+        (returned("tensor<4x!quant.any<i8:f32>>"), r"quant\.any"),
+        (returned("tensor<4x!quant.calibrated<f32<-1.0:1.0>>>"), r"quant\.calibrated")],
+    "ops other than those that the specification names": [
+        (function("  %0 = stablehlo.reverse %x, dims = [0] : tensor<4x1x!quant.uniform<i8:f32:1, {0.5}>>\n"
+                  "  return %0 : tensor<4x1x!quant.uniform<i8:f32:1, {0.5}>>",
+                  "%x: tensor<4x1x!quant.uniform<i8:f32:1, {0.5}>>", "tensor<4x1x!quant.uniform<i8:f32:1, {0.5}>>"),
+         r"stablehlo\.reverse.*quant|quant.*stablehlo\.reverse")],
     "`dynamic_conv`": [
         (function('  %0 = "chlo._asin_acos_kernel"(%x) : (tensor<4xf32>) -> tensor<4xf32>\n  return %0 : tensor<4xf32>'),
          r"_asin_acos_kernel")],

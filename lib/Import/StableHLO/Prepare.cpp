@@ -57,8 +57,8 @@ bool importer::needsPreparing(ModuleOp module) {
                   llvm::any_of(func.getResultTypes(), needs)));
     return found ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
   });
-  return result.wasInterrupted() || holdsNarrowTypes(module) ||
-         holdsFrontendShardings(module);
+  return result.wasInterrupted() || holdsQuantizedTypes(module) ||
+         holdsNarrowTypes(module) || holdsFrontendShardings(module);
 }
 
 /// Appends what `type` consists of, tuples taken apart.
@@ -226,6 +226,8 @@ LogicalResult importer::prepare(ModuleOp module) {
   if (failed(updateLapackCalls(module)))
     return failure();
   if (failed(writePerturbedSolvesAsLoops(module)))
+    return failure();
+  if (failed(storeQuantizedTypes(module)))
     return failure();
   if (failed(unpackNarrowTypes(module)))
     return failure();

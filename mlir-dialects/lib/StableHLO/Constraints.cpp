@@ -3,10 +3,12 @@
 
 #include "Constraints.h"
 
+#include "mlir/Dialect/Quant/QuantTypes.h"
 #include "llvm/ADT/SmallSet.h"
 
 using namespace meshloom;
 using mlir::ShapedType;
+using mlir::quant::QuantizedType;
 
 //===----------------------------------------------------------------------===//
 // Types
@@ -24,13 +26,8 @@ bool meshloom::agree(ArrayRef<int64_t> shape, ArrayRef<int64_t> other) {
          });
 }
 
-static bool isQuantized(Type element) {
-  return StringRef(element.getDialect().getNamespace()) == "quant";
-}
-
 bool meshloom::elementsAgree(Type type, Type other) {
-  Type a = elementOf(type), b = elementOf(other);
-  return a == b || isQuantized(a) || isQuantized(b);
+  return elementOf(type) == elementOf(other);
 }
 
 bool meshloom::agree(Type type, Type other) {
@@ -83,8 +80,12 @@ SmallVector<int64_t> meshloom::numbersIn(mlir::DenseIntElementsAttr list) {
 }
 
 bool meshloom::isPromotable(Type from, Type to) {
-  if (from == to || isQuantized(from) || isQuantized(to))
+  if (from == to)
     return true;
+  if (auto a = dyn_cast<QuantizedType>(from)) {
+    auto b = dyn_cast<QuantizedType>(to);
+    return b && isPromotable(a, b);
+  }
   if (auto a = dyn_cast<mlir::ComplexType>(from)) {
     auto b = dyn_cast<mlir::ComplexType>(to);
     return b && isPromotable(a.getElementType(), b.getElementType());
@@ -354,5 +355,5 @@ bool Constraints::reducer(StringRef number, Region &region, TypeRange elements,
 LogicalResult meshloom::verifySameTypes(Operation *op, StringRef number) {
   SmallVector<Type> types(op->getOperandTypes());
   llvm::append_range(types, op->getResultTypes());
-  return success(Constraints(op).sameTypes(number, types));
+  return success(Constraints(op).sameBaselineTypes(number, types));
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the verifiers of stablehlo and chlo share: constraints that many ops
 // have, each written once. An error cites the constraint by its number in
-// StableHLO's specification. Dims that are not known agree with any, and
-// quantized types with any: the import says what it cannot take.
+// StableHLO's specification. Dims that are not known agree with any.
 #pragma once
 
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
+
+namespace mlir::quant {
+class QuantizedType;
+} // namespace mlir::quant
 
 namespace meshloom {
 
@@ -26,8 +29,16 @@ int64_t rankOf(Value value);
 /// enough to see that it repeats: the type may say that there are 2^63.
 SmallVector<int64_t> numbersIn(mlir::DenseIntElementsAttr list);
 
+/// Whether two element types are the same but for the scales and zero points of
+/// quantized ones.
+bool haveSameBaseline(Type type, Type other);
+/// Whether a tensor has quantized elements.
+bool isQuantized(Type type);
+
 /// Whether a value of element type `from` fits one of `to` unchanged.
 bool isPromotable(Type from, Type to);
+bool isPromotable(mlir::quant::QuantizedType from,
+                  mlir::quant::QuantizedType to);
 
 /// One dim that a window goes over.
 struct WindowDim {
@@ -36,6 +47,17 @@ struct WindowDim {
 /// How often the window fits an extent; kDynamic where that is not known, the
 /// largest number where it is more than 64 bits hold.
 int64_t windowCount(int64_t extent, const WindowDim &window);
+
+/// A product of quantized values, to verify. The specification numbers seven
+/// constraints of a convolution from C28 on, and those of dot_general from C14
+/// on; two of these are about rhs.
+struct QuantizedProduct {
+  Type lhs, rhs, result;
+  int firstNumber;
+  /// Verify the dim along which rhs, and the result, is quantized.
+  function_ref<bool(int64_t)> verifyRhs;
+  function_ref<bool(int64_t)> verifyResult = nullptr;
+};
 
 /// The constraints of one op. Every check gives whether it holds, and reports
 /// where it does not; so they are joined by `&&`.
@@ -69,6 +91,19 @@ public:
   bool sameElement(StringRef number, TypeRange types) const;
   bool sameShape(StringRef number, TypeRange types) const;
   bool sameTypes(StringRef number, TypeRange types) const;
+  /// The same but for the scales and zero points of quantized types.
+  bool sameBaseline(StringRef number, TypeRange types) const;
+  bool sameBaselineTypes(StringRef number, TypeRange types) const;
+  /// A value of type `from` is moved to one of type `to`, which may be
+  /// quantized along a different dim, and, where the op `mayRepeat` elements,
+  /// may have several slices for one.
+  bool movesElements(StringRef number, Type from, Type to,
+                     bool mayRepeat = false) const;
+  /// The dims that values of both types are quantized along fit each other.
+  bool movesDim(StringRef number, Type from, Type to,
+                function_ref<bool(int64_t, int64_t)> fits) const;
+  bool quantizedProduct(const QuantizedProduct &product) const;
+  bool zeroPointsAreZero(StringRef number, Type type) const;
   bool scalar(StringRef number, StringRef name, Value value) const;
   /// `what` ("the result") is a tensor of that shape.
   bool shape(StringRef number, StringRef what, Type type,
@@ -95,7 +130,8 @@ private:
   Operation *op;
 };
 
-/// All operands and results of `op` have one type.
+/// All operands and results of `op` have one type, but for the scales and zero
+/// points of quantized ones.
 LogicalResult verifySameTypes(Operation *op, StringRef number);
 /// `op` is one of chlo's that broadcasts two operands.
 LogicalResult verifyBroadcast(Operation *op,

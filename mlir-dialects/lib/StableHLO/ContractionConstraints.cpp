@@ -16,7 +16,7 @@ using mlir::ShapedType;
 LogicalResult DotOp::verify() {
   Constraints c(*this);
   ArrayRef<int64_t> lhs = shapeOf(getLhs()), rhs = shapeOf(getRhs());
-  if (!c.sameElement("C1", {getLhs().getType(), getRhs().getType()}) ||
+  if (!c.sameBaseline("C1", {getLhs().getType(), getRhs().getType()}) ||
       !c.inRange("C2", "rank(lhs)", rankOf(getLhs()), 1, 3) ||
       !c.inRange("C2", "rank(rhs)", rankOf(getRhs()), 1, 3))
     return failure();
@@ -132,7 +132,14 @@ LogicalResult DotGeneralOp::verify() {
                        dims.lhsContracting);
   ProductDims::addRest(expected, dims.rhs, dims.rhsBatching,
                        dims.rhsContracting);
-  if (!c.shape("C12", "the result", getType(), expected))
+  auto verifyRhs = [&](int64_t dim) {
+    return c.require(!llvm::is_contained(dims.rhsContracting, dim), "C16",
+                     "rhs is quantized along a dim that is contracted");
+  };
+  if (!c.shape("C12", "the result", getType(), expected) ||
+      !c.zeroPointsAreZero("C15", getRhs().getType()) ||
+      !c.quantizedProduct(
+          {getLhs().getType(), getRhs().getType(), getType(), 14, verifyRhs}))
     return failure();
   // Producers multiply values of different types (bf16 by f32), beyond C13.
   auto algorithm = getAlgorithm();
@@ -327,10 +334,23 @@ static LogicalResult verifyConvolution(OpTy op, Type padding,
                      .baseDilation = at(op.getLhsDilation(), i),
                      .dilation = at(op.getRhsDilation(), i)});
   }
+  auto alongFeatures = [&c](StringRef number, int64_t dim, int64_t features) {
+    return c.require(dim == features, number,
+                     "a quantization must go along the output features");
+  };
+  auto verifyRhs = [&](int64_t dim) {
+    return alongFeatures("C29", dim, kernelOutput);
+  };
+  auto verifyResult = [&](int64_t dim) {
+    return alongFeatures("C30", dim, outputFeature);
+  };
+  Type lhsType = op.getLhs().getType(), rhsType = op.getRhs().getType();
   // Of C27, the result's element type is free: products of i8 are taken as i32.
   return success(
       c.shape("C25", "the result", op.getType(), expected) &&
-      c.sameElement("C27", {op.getLhs().getType(), op.getRhs().getType()}));
+      c.quantizedProduct(
+          {lhsType, rhsType, op.getType(), 28, verifyRhs, verifyResult}) &&
+      (isQuantized(rhsType) || c.sameElement("C27", {lhsType, rhsType})));
 }
 
 LogicalResult ConvolutionOp::verify() {

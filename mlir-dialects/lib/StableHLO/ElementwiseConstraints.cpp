@@ -4,7 +4,10 @@
 
 #include "Constraints.h"
 
+#include "mlir/Dialect/Quant/QuantTypes.h"
+
 using namespace meshloom;
+using mlir::quant::QuantizedType;
 using namespace meshloom::stablehlo;
 
 //===----------------------------------------------------------------------===//
@@ -22,8 +25,8 @@ static Type componentOf(Type type) {
 template <typename OpTy> static LogicalResult verifyPart(OpTy op) {
   Constraints c(op);
   return success(c.sameShape("C1", {op.getOperand().getType(), op.getType()}) &&
-                 c.sameElement("C2", {componentOf(op.getOperand().getType()),
-                                      elementOf(op.getType())}));
+                 c.sameBaseline("C2", {componentOf(op.getOperand().getType()),
+                                       elementOf(op.getType())}));
 }
 
 LogicalResult AbsOp::verify() {
@@ -48,11 +51,32 @@ LogicalResult ConvertOp::verify() {
 LogicalResult IsFiniteOp::verify() {
   return verifyShape(*this);
 }
+
+/// The floats that a quantized type expresses; another type itself.
+static Type expressedBy(Type type) {
+  Type element = elementOf(type);
+  auto quantized = dyn_cast<QuantizedType>(element);
+  return quantized ? quantized.getExpressedType() : element;
+}
+
+/// `quantized` and `floats` are of one shape and of one expressed type.
+template <typename OpTy>
+static LogicalResult verifyQuantization(OpTy op, Type quantized) {
+  Constraints c(op);
+  return success(c.sameShape("C1", {op.getOperand().getType(), op.getType()}) &&
+                 c.require(isa<QuantizedType>(elementOf(quantized)), "I1",
+                           "expected a quantized type") &&
+                 c.sameElement("C2", {expressedBy(op.getOperand().getType()),
+                                      expressedBy(op.getType())}));
+}
 LogicalResult UniformDequantizeOp::verify() {
-  return verifyShape(*this);
+  return success(succeeded(verifyQuantization(*this, getOperand().getType())) &&
+                 Constraints(*this).require(
+                     isa<FloatType>(elementOf(getType())), "C2",
+                     "the result has the type that the operand expresses"));
 }
 LogicalResult UniformQuantizeOp::verify() {
-  return verifyShape(*this);
+  return verifyQuantization(*this, getType());
 }
 
 LogicalResult ComplexOp::verify() {
@@ -73,7 +97,7 @@ LogicalResult ComplexOp::verify() {
 LogicalResult CompareOp::verify() {
   Constraints c(*this);
   SmallVector<Type> types{getLhs().getType(), getRhs().getType()};
-  if (!c.sameElement("C1", types))
+  if (!c.sameBaseline("C1", types))
     return failure();
   types.push_back(getType());
   if (!c.sameShape("C2", types))
@@ -104,8 +128,8 @@ LogicalResult SelectOp::verify() {
   return success(
       (rankOf(getPred()) == 0 ||
        c.sameShape("C1", {getPred().getType(), getOnTrue().getType()})) &&
-      c.sameTypes("C2",
-                  {getOnTrue().getType(), getOnFalse().getType(), getType()}));
+      c.sameBaselineTypes(
+          "C2", {getOnTrue().getType(), getOnFalse().getType(), getType()}));
 }
 
 LogicalResult ClampOp::verify() {
@@ -114,14 +138,14 @@ LogicalResult ClampOp::verify() {
        max = getMax().getType();
   return success((rankOf(getMin()) == 0 || c.sameShape("C1", {min, operand})) &&
                  (rankOf(getMax()) == 0 || c.sameShape("C2", {max, operand})) &&
-                 c.sameElement("C3", {min, operand, max}) &&
-                 c.sameTypes("C4", {operand, getType()}));
+                 c.sameBaseline("C3", {min, operand, max}) &&
+                 c.sameBaselineTypes("C4", {operand, getType()}));
 }
 
 LogicalResult ReducePrecisionOp::verify() {
   Constraints c(*this);
   return success(
-      c.sameTypes("C1", {getOperand().getType(), getType()}) &&
+      c.sameBaselineTypes("C1", {getOperand().getType(), getType()}) &&
       c.atLeast("C2", "exponent_bits", int64_t(int32_t(getExponentBits())),
                 1) &&
       c.atLeast("C3", "mantissa_bits", int64_t(int32_t(getMantissaBits())), 0));
@@ -133,6 +157,8 @@ static std::optional<int64_t> bitsOf(Type element) {
     return 2 * int64_t(complex.getElementType().getIntOrFloatBitWidth());
   if (element.isIntOrFloat())
     return element.getIntOrFloatBitWidth();
+  if (auto quantized = dyn_cast<QuantizedType>(element))
+    return quantized.getStorageTypeIntegralWidth();
   return std::nullopt;
 }
 
@@ -165,10 +191,14 @@ LogicalResult BitcastConvertOp::verify() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult stablehlo::ConstantOp::verify() {
+  // A quantized constant is written as integers.
+  Type value = elementOf(getValue().getType());
+  auto quantized = dyn_cast<QuantizedType>(elementOf(getType()));
+  bool fits =
+      value == elementOf(getType()) ||
+      (quantized && value.isInteger(quantized.getStorageTypeIntegralWidth()));
   return success(Constraints(*this).require(
-      getValue().getType() == getType() ||
-          (elementsAgree(getValue().getType(), getType()) &&
-           getValue().getShapedType().getShape() == shapeOf(getResult())),
+      fits && getValue().getShapedType().getShape() == shapeOf(getResult()),
       "C1", "the value and the result differ in type"));
 }
 

@@ -14,7 +14,7 @@ using mlir::ShapedType;
 LogicalResult CholeskyOp::verify() {
   Constraints c(*this);
   ArrayRef<int64_t> shape = shapeOf(getA());
-  if (!c.sameTypes("C1", {getA().getType(), getType()}) ||
+  if (!c.sameBaselineTypes("C1", {getA().getType(), getType()}) ||
       !c.atLeast("C2", "the rank", rankOf(getA()), 2))
     return failure();
   if (agree(shape[shape.size() - 1], shape[shape.size() - 2]))
@@ -26,7 +26,7 @@ LogicalResult CholeskyOp::verify() {
 LogicalResult TriangularSolveOp::verify() {
   Constraints c(*this);
   ArrayRef<int64_t> a = shapeOf(getA()), b = shapeOf(getB());
-  if (!c.sameElement("C1", {getA().getType(), getB().getType()}) ||
+  if (!c.sameBaseline("C1", {getA().getType(), getB().getType()}) ||
       !c.atLeast("C2", "the rank", rankOf(getA()), 2) ||
       !c.size("C2", "the shape of b", b.size(), rankOf(getA())))
     return failure();
@@ -37,7 +37,7 @@ LogicalResult TriangularSolveOp::verify() {
     return c.violates("C3")
            << getA().getType() << " is no system for " << getB().getType();
   return success(
-      c.sameTypes("C4", {getB().getType(), getType()}) &&
+      c.sameBaselineTypes("C4", {getB().getType(), getType()}) &&
       c.require(getTransposeA() != Transpose::TRANSPOSE_INVALID, "I6",
                 "transpose_a must be NO_TRANSPOSE, TRANSPOSE or ADJOINT"));
 }
@@ -104,7 +104,7 @@ static bool normalizes(const Constraints &c, Value operand, int64_t feature,
   int64_t size = shapeOf(operand)[feature];
   for (auto [i, value] : llvm::enumerate(features)) {
     std::string number = "C" + std::to_string(first + (counts ? int(i) : 0));
-    if (!c.sameElement("C2", {operand.getType(), value.getType()}) ||
+    if (!c.sameBaseline("C2", {operand.getType(), value.getType()}) ||
         !c.shape(number, "a value for each feature", value.getType(), size))
       return false;
   }
@@ -118,19 +118,19 @@ LogicalResult BatchNormGradOp::verify() {
                             {getScale(), getMean(), getVariance(),
                              getGradScale(), getGradOffset()},
                             5, /*counts=*/false) &&
-                 c.sameElement("C2", {operand, getGradOutput().getType(),
-                                      getGradOperand().getType()}) &&
+                 c.sameBaseline("C2", {operand, getGradOutput().getType(),
+                                       getGradOperand().getType()}) &&
                  c.sameShape("C3", {operand, getGradOutput().getType(),
                                     getGradOperand().getType()}));
 }
 
 LogicalResult BatchNormInferenceOp::verify() {
   Constraints c(*this);
-  return success(normalizes(c, getOperand(), int64_t(getFeatureIndex()),
-                            {getScale(), getOffset(), getMean(), getVariance()},
-                            3,
-                            /*counts=*/true) &&
-                 c.sameTypes("C7", {getOperand().getType(), getType()}));
+  return success(
+      normalizes(c, getOperand(), int64_t(getFeatureIndex()),
+                 {getScale(), getOffset(), getMean(), getVariance()}, 3,
+                 /*counts=*/true) &&
+      c.sameBaselineTypes("C7", {getOperand().getType(), getType()}));
 }
 
 LogicalResult BatchNormTrainingOp::verify() {
@@ -139,7 +139,8 @@ LogicalResult BatchNormTrainingOp::verify() {
       normalizes(c, getOperand(), int64_t(getFeatureIndex()),
                  {getScale(), getOffset(), getBatchMean(), getBatchVar()}, 3,
                  /*counts=*/true) &&
-      c.sameTypes("C7", {getOperand().getType(), getOutput().getType()}));
+      c.sameBaselineTypes("C7",
+                          {getOperand().getType(), getOutput().getType()}));
 }
 
 //===----------------------------------------------------------------------===//

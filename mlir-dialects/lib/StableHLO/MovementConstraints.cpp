@@ -11,10 +11,13 @@ using mlir::ShapedType;
 /// What broadcast_in_dim and its dynamic kin demand (C1 to C5).
 static bool broadcasts(const Constraints &c, Value operand, Value result,
                        ArrayRef<int64_t> dims) {
-  if (!c.sameElement("C1", {operand.getType(), result.getType()}) ||
+  auto isMoved = [&](int64_t from, int64_t to) { return dims[from] == to; };
+  if (!c.movesElements("C1", operand.getType(), result.getType(),
+                       /*mayRepeat=*/true) ||
       !c.size("C2", "broadcast_dimensions", dims.size(), rankOf(operand)) ||
       !c.inRange("C3", "broadcast_dimensions", dims, 0, rankOf(result)) ||
-      !c.unique("C4", "broadcast_dimensions", dims))
+      !c.unique("C4", "broadcast_dimensions", dims) ||
+      !c.movesDim("C6", operand.getType(), result.getType(), isMoved))
     return false;
   for (auto [i, size] : llvm::enumerate(shapeOf(operand)))
     if (int64_t target = shapeOf(result)[dims[i]];
@@ -125,16 +128,27 @@ static std::optional<int64_t> elementsOf(ArrayRef<int64_t> shape) {
   return product;
 }
 
+/// Verifies reshape and its dynamic kin (C1 to C3).
+static bool reshapes(const Constraints &c, Value operand, Value result) {
+  Type source = operand.getType(), target = result.getType();
+  ArrayRef<int64_t> shape = shapeOf(operand), resultShape = shapeOf(result);
+  if (!c.movesElements("C1", source, target))
+    return false;
+  auto from = elementsOf(shape), to = elementsOf(resultShape);
+  if (from && to && *from != *to) {
+    c.violates("C2") << source << " has " << *from << " elements, " << target
+                     << " has " << *to;
+    return false;
+  }
+  return c.movesDim("C3", source, target, [&](int64_t dim, int64_t resultDim) {
+    return agree(shape[dim], resultShape[resultDim]) &&
+           elementsOf(shape.take_front(dim)) ==
+               elementsOf(resultShape.take_front(resultDim));
+  });
+}
+
 LogicalResult ReshapeOp::verify() {
-  Constraints c(*this);
-  if (!c.sameElement("C1", {getOperand().getType(), getType()}))
-    return failure();
-  auto from = elementsOf(shapeOf(getOperand())),
-       to = elementsOf(shapeOf(getResult()));
-  if (!from || !to || *from == *to)
-    return success();
-  return c.violates("C2") << getOperand().getType() << " has " << *from
-                          << " elements, " << getType() << " has " << *to;
+  return success(reshapes(Constraints(*this), getOperand(), getResult()));
 }
 
 LogicalResult ReverseOp::verify() {
@@ -172,9 +186,13 @@ LogicalResult SliceOp::verify() {
 LogicalResult TransposeOp::verify() {
   Constraints c(*this);
   ArrayRef<int64_t> shape = shapeOf(getOperand());
-  if (!c.sameElement("C1", {getOperand().getType(), getType()}) ||
+  if (!c.movesElements("C1", getOperand().getType(), getType()) ||
       !c.permutation("C2", "permutation", getPermutation(),
-                     int64_t(shape.size())))
+                     int64_t(shape.size())) ||
+      !c.movesDim("C4", getOperand().getType(), getType(),
+                  [&](int64_t from, int64_t to) {
+                    return getPermutation()[to] == from;
+                  }))
     return failure();
   SmallVector<int64_t> expected;
   for (int64_t dim : getPermutation())
@@ -221,16 +239,10 @@ LogicalResult RealDynamicSliceOp::verify() {
 LogicalResult DynamicReshapeOp::verify() {
   Constraints c(*this);
   if (!c.size("C4", "the list of operands", getOperands().size(), 2) ||
-      !c.sameElement("C1", {getOperands()[0].getType(), getType()}) ||
       !c.shape("C4", "output_shape", getOperands()[1].getType(),
                rankOf(getResult())))
     return failure();
-  auto from = elementsOf(shapeOf(getOperands()[0])),
-       to = elementsOf(shapeOf(getResult()));
-  if (!from || !to || *from == *to)
-    return success();
-  return c.violates("C2") << getOperands()[0].getType() << " has " << *from
-                          << " elements, " << getType() << " has " << *to;
+  return success(reshapes(c, getOperands()[0], getResult()));
 }
 
 LogicalResult DynamicIotaOp::verify() {
