@@ -14,12 +14,13 @@ using namespace meshloom::library;
 
 namespace {
 /// Numbers that are no multiples of each other; integers wrap in products.
-template <typename T> std::vector<T> numbers(int64_t count, double step) {
+template <typename T>
+std::vector<T> numbers(int64_t count, double step, double most = 1e9) {
   std::vector<T> all;
   for (int64_t i = 0; i < count; ++i) {
     const double value = std::sin(double(i) * step);
     if constexpr (std::is_integral_v<T>)
-      all.push_back(T(int64_t(value * 1e9)));
+      all.push_back(T(int64_t(std::floor(value * most))));
     else
       all.push_back(T(value));
   }
@@ -42,10 +43,11 @@ MatrixStrides stridesOf(Order order, int64_t rows, int64_t columns) {
 
 template <typename T>
 void expectProduct(int64_t m, int64_t n, int64_t k, Order lhs, Order rhs,
-                   bool accumulate, size_t kind) {
+                   bool accumulate, size_t kind, double most = 1e9) {
   using Wide = std::conditional_t<std::is_integral_v<T>, T, long double>;
   const MatrixStrides left = stridesOf(lhs, m, k), right = stridesOf(rhs, k, n);
-  const auto a = numbers<T>(3 * m * k, 0.7), b = numbers<T>(3 * k * n, 0.3);
+  const auto a = numbers<T>(3 * m * k, 0.7, most),
+             b = numbers<T>(3 * k * n, 0.3, most);
   const int64_t outStride = n + 5;
   const auto before = numbers<T>(m * outStride, 1.1);
   std::vector<T> out = before;
@@ -93,6 +95,20 @@ TYPED_TEST(PanelProductTest, BlocksOfRowsAndColumns) {
   for (size_t kind = 0; kind < panelKinds(); ++kind)
     expectProduct<TypeParam>(1010, 300, 20, Order::Rows, Order::Rows, true,
                              kind);
+}
+
+// Integers that fit into 16 bits, the smallest ones among them, also where
+// there is an odd number of terms; one number more makes them too large.
+TEST(PanelProductOfShortIntegersTest, EveryKindOfCode) {
+  for (size_t kind = 0; kind < panelKinds(); ++kind)
+    for (auto [m, n, k] : {std::array<int64_t, 3>{8, 8, 2},
+                           {13, 31, 17},
+                           {29, 40, 257},
+                           {190, 40, 600}})
+      for (Order order : {Order::Rows, Order::Columns, Order::Apart})
+        for (double most : {127.0, 32768.0, 32769.5})
+          expectProduct<uint32_t>(m, n, k, order, order, m % 2 == 0, kind,
+                                  most);
 }
 
 // No terms: zeros, or what was there.

@@ -353,7 +353,11 @@ Status runWidened(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
 Status library::runNarrow(DType type, const uint16_t *lhs, const uint16_t *rhs,
                           uint16_t *out, const Contraction &c) {
   try {
-    if (type == DType::BF16 && multipliesBF16() &&
+    // Calling oneDNN takes longer than the product of small matrices.
+    constexpr int64_t small = int64_t(1) << 17;
+    const bool isSmall =
+        c.terms <= small && c.row.count * c.column.count <= small / c.terms;
+    if (type == DType::BF16 && !isSmall && multipliesBF16() &&
         runByLibrary(lhs, rhs, out, c))
       return Success();
   } catch (const dnnl::error &error) {

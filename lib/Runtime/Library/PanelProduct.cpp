@@ -8,8 +8,13 @@
 //
 // Written for vectors of any width and compiled for AVX-512, for AVX2 and for
 // any processor: these differ in how many sums fit into registers.
+//
+// Where all numbers of i32 operands fit into 16 bits, as those that were bytes
+// do, slivers and panels hold pairs of terms: one instruction multiplies both
+// and adds the products, where 32 bits take three for one term.
 #include "PanelProduct.h"
 
+#include "Clones.h"
 #include "LaneTranspose.h"
 #include "ThreadScratch.h"
 
@@ -17,6 +22,9 @@
 #include <array>
 #include <cstring>
 #include <utility>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 using namespace meshloom;
 using namespace meshloom::library;
@@ -27,13 +35,17 @@ constexpr int64_t PANEL_TERMS = 256, PANEL_COLUMNS = 256, PANEL_ROWS = 1008;
 /// Rows for which panels that lie row by row are read where they are: to copy
 /// them would take longer than to read them as often.
 constexpr int64_t PANEL_FEW_ROWS = 168;
+/// Columns up to which packed slivers would be read about as often as they are
+/// written.
+constexpr int64_t PANEL_FEW_COLUMNS = 64;
 /// Terms by which reading a panel from the second-level cache is ahead.
 constexpr int64_t PANEL_AHEAD = 16;
 
 template <typename T>
-using TileFunction = void (*)(int64_t terms, const T *sliver, const T *panel,
-                              int64_t step, bool accumulate, T *out,
-                              int64_t outStride, int64_t columns);
+using TileFunction = void (*)(int64_t terms, const T *sliver,
+                              int64_t sliverStep, const T *panel, int64_t step,
+                              bool accumulate, T *out, int64_t outStride,
+                              int64_t columns);
 template <typename T>
 using PackFunction = void (*)(const T *from, int64_t lines, int64_t lineStride,
                               int64_t terms, int64_t termStride, int64_t width,
@@ -46,6 +58,8 @@ template <typename T> struct PanelCode {
   /// By vectors of columns, one or two, and rows, each less one.
   std::array<std::array<TileFunction<T>, 14>, 2> tiles;
   PackFunction<T> pack;
+  /// The tiles of pairs of terms, where there are any.
+  std::array<std::array<TileFunction<T>, 14>, 2> pairTiles;
 };
 
 /// Stores Size sums, or those of `count` columns, of which there are at least
@@ -68,33 +82,11 @@ MESHLOOM_LANES_INLINE void storePanelSums(const void *sums, int64_t count,
     std::memcpy(out + count - Size, &last, sizeof last);
 }
 
-/// out [Rows, columns] is the product of a sliver and a panel, whose rows are
-/// `step` elements apart.
+/// Stores the sums of a tile, or adds them to what is there.
 template <int Lanes, int Rows, int Vectors, typename T>
-MESHLOOM_LANES_INLINE void
-multiplyPanelTile(int64_t terms, const T *sliver, const T *panel, int64_t step,
-                  bool accumulate, T *out, int64_t outStride, int64_t columns) {
-  constexpr int cacheLine = 64 / sizeof(T);
-  using Vector = LaneVector<T, Lanes>;
-  Vector sums[Rows * Vectors] = {};
-  MESHLOOM_LANES_UNROLL
-  for (int r = 0; r < Rows; ++r) {
-    __builtin_prefetch(out + r * outStride, 1);
-    __builtin_prefetch(out + r * outStride + columns - 1, 1);
-  }
-  const int64_t ahead = PANEL_AHEAD * step;
-  for (int64_t k = 0; k < terms; ++k, sliver += Rows, panel += step) {
-    Vector row[Vectors];
-    std::memcpy(row, panel, sizeof row);
-    __builtin_prefetch(panel + ahead);
-    if (Vectors * Lanes > cacheLine)
-      __builtin_prefetch(panel + ahead + cacheLine);
-    MESHLOOM_LANES_UNROLL
-    for (int r = 0; r < Rows; ++r)
-      MESHLOOM_LANES_UNROLL
-    for (int v = 0; v < Vectors; ++v)
-      sums[r * Vectors + v] += sliver[r] * row[v];
-  }
+MESHLOOM_LANES_INLINE void storePanelTile(const LaneVector<T, Lanes> *sums,
+                                          bool accumulate, T *out,
+                                          int64_t outStride, int64_t columns) {
   if (columns == Vectors * Lanes) {
     MESHLOOM_LANES_UNROLL
     for (int r = 0; r < Rows; ++r, out += outStride)
@@ -117,6 +109,38 @@ multiplyPanelTile(int64_t terms, const T *sliver, const T *panel, int64_t step,
   }
 }
 
+/// out [Rows, columns] is the product of a sliver and a panel, whose rows are
+/// `sliverStep` and `step` elements apart.
+template <int Lanes, int Rows, int Vectors, typename T>
+MESHLOOM_LANES_INLINE void
+multiplyPanelTile(int64_t terms, const T *sliver, int64_t sliverStep,
+                  const T *panel, int64_t step, bool accumulate, T *out,
+                  int64_t outStride, int64_t columns) {
+  constexpr int cacheLine = 64 / sizeof(T);
+  using Vector = LaneVector<T, Lanes>;
+  Vector sums[Rows * Vectors] = {};
+  MESHLOOM_LANES_UNROLL
+  for (int r = 0; r < Rows; ++r) {
+    __builtin_prefetch(out + r * outStride, 1);
+    __builtin_prefetch(out + r * outStride + columns - 1, 1);
+  }
+  const int64_t ahead = PANEL_AHEAD * step;
+  for (int64_t k = 0; k < terms; ++k, sliver += sliverStep, panel += step) {
+    Vector row[Vectors];
+    std::memcpy(row, panel, sizeof row);
+    __builtin_prefetch(panel + ahead);
+    if (Vectors * Lanes > cacheLine)
+      __builtin_prefetch(panel + ahead + cacheLine);
+    MESHLOOM_LANES_UNROLL
+    for (int r = 0; r < Rows; ++r)
+      MESHLOOM_LANES_UNROLL
+    for (int v = 0; v < Vectors; ++v)
+      sums[r * Vectors + v] += sliver[r] * row[v];
+  }
+  storePanelTile<Lanes, Rows, Vectors>(sums, accumulate, out, outStride,
+                                       columns);
+}
+
 /// Copies Count elements side by side, of which there are at least Size, in
 /// pieces of Size that may overlap: none reads beyond the end.
 template <int Size, typename T>
@@ -129,6 +153,34 @@ MESHLOOM_LANES_INLINE void copyPanelElements(const T *from, int64_t count,
   }
   std::memcpy(&piece, from + count - Size, sizeof piece);
   std::memcpy(to + count - Size, &piece, sizeof piece);
+}
+
+/// Lines whose terms are side by side become a panel [terms, width], by blocks
+/// of Block terms and lines; there are at least Block terms. `side`: lines;
+/// zeros stand for the others. Writes up to Block elements behind the end.
+template <int Block, typename T>
+MESHLOOM_LANES_INLINE void packAcross(const T *from, int64_t side,
+                                      int64_t lineStride, int64_t terms,
+                                      int64_t width, T *to) {
+  // The last lines first: what they write too much, those before them or the
+  // next terms write again. The last block may meet the one before it.
+  const int64_t last = (width - 1) / Block * Block;
+  for (int64_t next = 0; next < terms; next += Block) {
+    const int64_t k = std::min(next, terms - Block);
+    for (int64_t first = last; first >= 0; first -= Block) {
+      const int64_t count = std::clamp<int64_t>(side - first, 0, Block);
+      LaneVector<T, Block> rows[Block] = {};
+      MESHLOOM_LANES_UNROLL
+      for (int i = 0; i < Block; ++i)
+        if (i < count)
+          std::memcpy(&rows[i], from + (first + i) * lineStride + k,
+                      sizeof rows[i]);
+      transposeLanes<T, Block>(rows);
+      MESHLOOM_LANES_UNROLL
+      for (int i = 0; i < Block; ++i)
+        std::memcpy(to + (k + i) * width + first, &rows[i], sizeof rows[i]);
+    }
+  }
 }
 
 /// Lines [lines, terms] become panels [terms, width] one after the other. Their
@@ -145,7 +197,8 @@ MESHLOOM_LANES_INLINE void packLines(const T *from, int64_t lines,
       for (int64_t l = 0; l < lines; l += width) {
         T *target = to + l * terms + k * width;
         copy(from + k * termStride + l * lineStride, target);
-        std::fill(target + side, target + width, T(0));
+        if (side < width)
+          std::fill(target + side, target + width, T(0));
       }
   };
   if (lineStride == 1 && side >= Lanes)
@@ -161,28 +214,19 @@ MESHLOOM_LANES_INLINE void packLines(const T *from, int64_t lines,
       for (int64_t l = 0; l < side; ++l)
         target[l] = line[l * lineStride];
     });
-  // The last lanes first: what they write too much, those before them or the
-  // next terms write again.
-  const int64_t last = (width - 1) / Lanes * Lanes;
   for (int64_t l = 0; l < lines; l += width) {
     const T *block = from + l * lineStride;
     T *target = to + l * terms;
-    int64_t k = 0;
-    for (; k + Lanes <= terms; k += Lanes, target += Lanes * width)
-      for (int64_t first = last; first >= 0; first -= Lanes) {
-        const int64_t count = std::clamp<int64_t>(side - first, 0, Lanes);
-        LaneVector<T, Lanes> rows[Lanes] = {};
-        MESHLOOM_LANES_UNROLL
-        for (int i = 0; i < Lanes; ++i)
-          if (i < count)
-            std::memcpy(&rows[i], block + (first + i) * lineStride + k,
-                        sizeof rows[i]);
-        transposeLanes<T, Lanes>(rows);
-        MESHLOOM_LANES_UNROLL
-        for (int i = 0; i < Lanes; ++i)
-          std::memcpy(target + i * width + first, &rows[i], sizeof rows[i]);
+    if (terms >= Lanes) {
+      packAcross<Lanes>(block, side, lineStride, terms, width, target);
+      continue;
+    }
+    if constexpr (Lanes >= 8)
+      if (terms >= Lanes / 2) {
+        packAcross<Lanes / 2>(block, side, lineStride, terms, width, target);
+        continue;
       }
-    for (; k < terms; ++k, target += width) {
+    for (int64_t k = 0; k < terms; ++k, target += width) {
       for (int64_t i = 0; i < side; ++i)
         target[i] = block[i * lineStride + k];
       std::fill(target + side, target + width, T(0));
@@ -194,11 +238,12 @@ MESHLOOM_LANES_INLINE void packLines(const T *from, int64_t lines,
 // A function's code is for one kind of processor, with all it inlines.
 #define MESHLOOM_PANEL_CODE(NAME, T, LANES, PANEL_ROWS, TARGET)                \
   template <int Rows, int Vectors>                                             \
-  TARGET void NAME##Tile(int64_t terms, const T *sliver, const T *panel,       \
-                         int64_t step, bool accumulate, T *out,                \
-                         int64_t outStride, int64_t columns) {                 \
-    multiplyPanelTile<LANES, Rows, Vectors>(                                   \
-        terms, sliver, panel, step, accumulate, out, outStride, columns);      \
+  TARGET void NAME##Tile(int64_t terms, const T *sliver, int64_t sliverStep,   \
+                         const T *panel, int64_t step, bool accumulate,        \
+                         T *out, int64_t outStride, int64_t columns) {         \
+    multiplyPanelTile<LANES, Rows, Vectors>(terms, sliver, sliverStep, panel,  \
+                                            step, accumulate, out, outStride,  \
+                                            columns);                          \
   }                                                                            \
   TARGET void NAME##Pack(const T *from, int64_t lines, int64_t lineStride,     \
                          int64_t terms, int64_t termStride, int64_t width,     \
@@ -211,7 +256,8 @@ MESHLOOM_LANES_INLINE void packLines(const T *from, int64_t lines,
         LANES,                                                                 \
         PANEL_ROWS,                                                            \
         {{{{NAME##Tile<Less + 1, 1>...}}, {{NAME##Tile<Less + 1, 2>...}}}},    \
-        NAME##Pack};                                                           \
+        NAME##Pack,                                                            \
+        {}};                                                                   \
   }                                                                            \
   constexpr PanelCode<T> NAME =                                                \
       NAME##Code(std::make_integer_sequence<int, PANEL_ROWS>());
@@ -227,6 +273,54 @@ MESHLOOM_PANEL_CODE(panels256F32, float, 8, 6, MESHLOOM_AVX2)
 MESHLOOM_PANEL_CODE(panels256F64, double, 4, 6, MESHLOOM_AVX2)
 MESHLOOM_PANEL_CODE(panels256I32, uint32_t, 8, 6, MESHLOOM_AVX2)
 #endif
+
+#if defined(__x86_64__)
+// Products of pairs: an instruction of its own adds them where the processor
+// has it.
+#define MESHLOOM_PAIR_CODE(NAME, BASE, LANES, PANEL_ROWS, TARGET, ADD)         \
+  template <int Rows, int Vectors>                                             \
+  TARGET void NAME##Tile(int64_t pairs, const uint32_t *sliver,                \
+                         int64_t sliverStep, const uint32_t *panel,            \
+                         int64_t step, bool accumulate, uint32_t *out,         \
+                         int64_t outStride, int64_t columns) {                 \
+    LaneVector<uint32_t, LANES> sums[Rows * Vectors] = {};                     \
+    for (int64_t k = 0; k < pairs; ++k, sliver += sliverStep, panel += step) { \
+      LaneVector<uint32_t, LANES> row[Vectors];                                \
+      std::memcpy(row, panel, sizeof row);                                     \
+      MESHLOOM_LANES_UNROLL                                                    \
+      for (int r = 0; r < Rows; ++r)                                           \
+        MESHLOOM_LANES_UNROLL                                                  \
+      for (int v = 0; v < Vectors; ++v) {                                      \
+        auto &sum = sums[r * Vectors + v];                                     \
+        sum = ADD(sum, int(sliver[r]), row[v]);                                \
+      }                                                                        \
+    }                                                                          \
+    storePanelTile<LANES, Rows, Vectors>(sums, accumulate, out, outStride,     \
+                                         columns);                             \
+  }                                                                            \
+  template <int... Less>                                                       \
+  constexpr PanelCode<uint32_t> NAME##Code(                                    \
+      std::integer_sequence<int, Less...>) {                                   \
+    PanelCode<uint32_t> code = BASE;                                           \
+    code.pairTiles = {                                                         \
+        {{{NAME##Tile<Less + 1, 1>...}}, {{NAME##Tile<Less + 1, 2>...}}}};     \
+    return code;                                                               \
+  }                                                                            \
+  constexpr PanelCode<uint32_t> NAME =                                         \
+      NAME##Code(std::make_integer_sequence<int, PANEL_ROWS>());
+#define MESHLOOM_VNNI __attribute__((target("avx512f,avx512vnni,avx2,fma")))
+#define MESHLOOM_ADD_PAIRS_512(SUM, PAIR, ROW)                                 \
+  (LaneVector<uint32_t, 16>)_mm512_dpwssd_epi32(                               \
+      (__m512i)(SUM), _mm512_set1_epi32(PAIR), (__m512i)(ROW))
+#define MESHLOOM_ADD_PAIRS_256(SUM, PAIR, ROW)                                 \
+  ((SUM) + (LaneVector<uint32_t, 8>)_mm256_madd_epi16(_mm256_set1_epi32(PAIR), \
+                                                      (__m256i)(ROW)))
+MESHLOOM_PAIR_CODE(pairs512, panels512I32, 16, 14, MESHLOOM_VNNI,
+                   MESHLOOM_ADD_PAIRS_512)
+MESHLOOM_PAIR_CODE(pairs256, panels256I32, 8, 6, MESHLOOM_AVX2,
+                   MESHLOOM_ADD_PAIRS_256)
+#endif
+
 MESHLOOM_PANEL_CODE(panels128F32, float, 4, 4, )
 MESHLOOM_PANEL_CODE(panels128F64, double, 2, 4, )
 MESHLOOM_PANEL_CODE(panels128I32, uint32_t, 4, 4, )
@@ -263,6 +357,64 @@ size_t firstKind() {
   return first;
 }
 
+/// The code of a kind for T, with pairs where this processor has them.
+template <typename T> const PanelCode<T> &panelCode(size_t kind) {
+  const PanelCode<T> &code = *PanelCodes<T>::all[firstKind() + kind];
+#if defined(__x86_64__)
+  if constexpr (std::is_same_v<T, uint32_t>) {
+    static const bool hasVnni = __builtin_cpu_supports("avx512vnni");
+    if (&code == &panels512I32 && hasVnni)
+      return pairs512;
+    if (&code == &panels256I32)
+      return pairs256;
+  }
+#endif
+  return code;
+}
+
+/// Whether all numbers of a row fit into 16 bits, with their signs.
+MESHLOOM_CLONES bool areShort(const uint32_t *row, int64_t step,
+                              int64_t count) {
+  uint32_t above = 0;
+  if (step == 1)
+    for (int64_t i = 0; i < count; ++i)
+      above |= row[i] + 0x8000U;
+  else
+    for (int64_t i = 0; i < count; ++i)
+      above |= row[i * step] + 0x8000U;
+  return above < 0x10000U;
+}
+bool areShort(const uint32_t *from, int64_t rows, int64_t columns,
+              MatrixStrides strides) {
+  if (strides.rowStride == 1) {
+    std::swap(rows, columns);
+    std::swap(strides.rowStride, strides.columnStride);
+  }
+  for (int64_t r = 0; r < rows; ++r)
+    if (!areShort(from + r * strides.rowStride, strides.columnStride, columns))
+      return false;
+  return true;
+}
+
+/// Panels [terms, width] one after the other become panels of pairs, each where
+/// it began: the halves of a number are two terms. A last one may be alone.
+MESHLOOM_CLONES void joinPairs(uint32_t *panels, int64_t lines, int64_t terms,
+                               int64_t width) {
+  for (int64_t l = 0; l < lines; l += width) {
+    uint32_t *panel = panels + l * terms;
+    for (int64_t k = 0; k < terms; k += 2) {
+      const uint32_t *even = panel + k * width, *odd = even + width;
+      uint32_t *to = panel + k / 2 * width;
+      if (k + 1 < terms)
+        for (int64_t i = 0; i < width; ++i)
+          to[i] = (even[i] & 0xffffU) | odd[i] << 16;
+      else
+        for (int64_t i = 0; i < width; ++i)
+          to[i] = even[i] & 0xffffU;
+    }
+  }
+}
+
 int64_t piecesOf(int64_t count, int64_t most) {
   return (count + most - 1) / most;
 }
@@ -278,11 +430,20 @@ void library::panelProduct(int64_t m, int64_t n, int64_t k, const T *lhs,
                            MatrixStrides left, const T *rhs,
                            MatrixStrides right, bool accumulate, T *out,
                            int64_t outStride, size_t kind) {
-  const PanelCode<T> &code = *PanelCodes<T>::all[firstKind() + kind];
+  const PanelCode<T> &code = panelCode<T>(kind);
+  // To look costs as much as a few rows and columns.
+  bool paired = false;
+  if constexpr (std::is_same_v<T, uint32_t>)
+    paired = code.pairTiles[0][0] && m >= 8 && n >= 8 && k > 1 &&
+             areShort(lhs, m, k, left) && areShort(rhs, k, n, right);
   const int64_t width = 2 * code.lanes;
   const int64_t blocks = std::max<int64_t>(1, piecesOf(k, PANEL_TERMS));
   const int64_t depth = piecesOf(k, blocks);
-  const bool inPlace = right.columnStride == 1 && m <= PANEL_FEW_ROWS;
+  const bool inPlace =
+      !paired && right.columnStride == 1 && m <= PANEL_FEW_ROWS;
+  // Small left operands that lie as slivers do are read where they are, too.
+  const bool sliversInPlace = !paired && left.rowStride == 1 &&
+                              n <= PANEL_FEW_COLUMNS && k <= PANEL_TERMS;
   auto scratch = [&](unsigned slot, int64_t lines) {
     return static_cast<T *>(
         threadScratch(slot, size_t(lines * depth + code.lanes) * sizeof(T)));
@@ -299,6 +460,12 @@ void library::panelProduct(int64_t m, int64_t n, int64_t k, const T *lhs,
       code.pack(from + whole * strides.rowStride, lines - whole,
                 strides.rowStride, terms, strides.columnStride, last,
                 to + whole * terms);
+    if constexpr (std::is_same_v<T, uint32_t>)
+      if (paired) {
+        joinPairs(to, whole, terms, most);
+        if (whole < lines)
+          joinPairs(to + whole * terms, last, terms, last);
+      }
   };
   for (int64_t r = 0; r < m; r += PANEL_ROWS) {
     const int64_t height = std::min(PANEL_ROWS, m - r),
@@ -307,8 +474,9 @@ void library::panelProduct(int64_t m, int64_t n, int64_t k, const T *lhs,
       const int64_t first = k * block / blocks,
                     terms = k * (block + 1) / blocks - first;
       const bool adds = accumulate || block > 0;
-      pack(lhs + r * left.rowStride + first * left.columnStride, height, left,
-           terms, most, height % most, slivers);
+      const T *lines = lhs + r * left.rowStride + first * left.columnStride;
+      if (!sliversInPlace)
+        pack(lines, height, left, terms, most, height % most, slivers);
       for (int64_t c = 0; c < n; c += PANEL_COLUMNS) {
         const int64_t columns = std::min(PANEL_COLUMNS, n - c);
         const T *from = rhs + first * right.rowStride + c * right.columnStride;
@@ -322,8 +490,11 @@ void library::panelProduct(int64_t m, int64_t n, int64_t k, const T *lhs,
           for (int64_t j = 0; j < columns; j += width) {
             const int64_t count = std::min(width, columns - j);
             const bool isPacked = j >= packed;
-            code.tiles[count > code.lanes][size_t(rows - 1)](
-                terms, slivers + i * terms,
+            const auto &tiles = paired ? code.pairTiles : code.tiles;
+            tiles[count > code.lanes][size_t(rows - 1)](
+                paired ? (terms + 1) / 2 : terms,
+                sliversInPlace ? lines + i : slivers + i * terms,
+                sliversInPlace ? left.columnStride : rows,
                 isPacked ? panels + (j - packed) * terms : from + j,
                 isPacked ? width : right.rowStride, adds,
                 out + (r + i) * outStride + c + j, outStride, count);
