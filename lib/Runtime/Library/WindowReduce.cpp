@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The library function "reduce_window". With a kind, a row of results at a
 // time: each element of the window adds a row of the operand, many of them in
-// pairs. With a scalar function, element by element. Windows of many elements
-// take about as long as small ones (SlidingWindow.h).
+// pairs. Where rows have no window of their own, as channels have none, the
+// rows of all windows of a line are combined in registers. With a scalar
+// function, element by element. Windows of many elements take about as long as
+// small ones (SlidingWindow.h).
 #include "Clones.h"
 #include "Elements.h"
 #include "LibraryTable.h"
@@ -13,6 +15,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 using namespace meshloom;
 using namespace meshloom::library;
@@ -26,6 +29,9 @@ inline void combineRow(SumOf<T> *into, const T *from, int64_t step,
   if (step == 1)
     for (int64_t i = 0; i < count; ++i)
       into[i] = combined<kind>(into[i], Numbers<T>::load(from[i]));
+  else if (step == 2)
+    for (int64_t i = 0; i < count; ++i)
+      into[i] = combined<kind>(into[i], Numbers<T>::load(from[i * 2]));
   else
     for (int64_t i = 0; i < count; ++i)
       into[i] = combined<kind>(into[i], Numbers<T>::load(from[i * step]));
@@ -39,28 +45,84 @@ MESHLOOM_CLONES void maxFloats(float *into, const float *from, int64_t step,
                                int64_t count) {
   combineRow<ReduceKind::Max, float>(into, from, step, count);
 }
-/// The largest of `init` and the rows that begin at `offsets`.
-MESHLOOM_CLONES void maxOfRows(float *to, float init, const float *from,
-                               const std::vector<int64_t> &offsets,
-                               int64_t count) {
-  constexpr int64_t LANES = 16;
-  int64_t i = 0;
-  for (; i + LANES <= count; i += LANES) {
-    float lanes[LANES];
-    for (float &lane : lanes)
-      lane = init;
-    for (int64_t offset : offsets)
-      for (int64_t l = 0; l < LANES; ++l)
-        lanes[l] = combined<ReduceKind::Max>(lanes[l], from[offset + i + l]);
+/// A line of windows: row `p` of the results combines the rows of the operand
+/// that begin at outer[o] + inner[i], for all o and for the i from begins[p] to
+/// begins[p + 1].
+struct WindowLine {
+  std::span<const int64_t> outer;
+  const int64_t *inner, *begins;
+  int64_t places, step; ///< rows of results, and elements between them
+  int64_t count;        ///< elements of a row
+};
+
+/// The elements from `first` on of a row of results, as long as there are
+/// LANES more. Returns the first one that is left.
+template <ReduceKind kind, int64_t LANES, typename T, typename To>
+[[gnu::always_inline]] inline int64_t
+combineLanes(To *to, SumOf<T> init, const T *from, const WindowLine &line,
+             int64_t place, int64_t first) {
+  for (; first + LANES <= line.count; first += LANES) {
+    SumOf<T> lanes[LANES];
     for (int64_t l = 0; l < LANES; ++l)
-      to[i + l] = lanes[l];
+      lanes[l] = init;
+    for (int64_t outer : line.outer)
+      for (int64_t i = line.begins[place]; i < line.begins[place + 1]; ++i) {
+        const T *row = from + outer + line.inner[i] + first;
+        for (int64_t l = 0; l < LANES; ++l)
+          lanes[l] = combined<kind>(lanes[l], Numbers<T>::load(row[l]));
+      }
+    for (int64_t l = 0; l < LANES; ++l)
+      if constexpr (std::is_same_v<To, T>)
+        to[first + l] = Numbers<T>::store(lanes[l]);
+      else
+        to[first + l] = lanes[l];
   }
-  for (; i < count; ++i) {
-    float lane = init;
-    for (int64_t offset : offsets)
-      lane = combined<ReduceKind::Max>(lane, from[offset + i]);
-    to[i] = lane;
+  return first;
+}
+/// `To`: T, or what T is summed in.
+template <ReduceKind kind, typename T, typename To>
+[[gnu::always_inline]] inline void
+combineLine(To *to, SumOf<T> init, const T *from, const WindowLine &line) {
+  for (int64_t place = 0; place < line.places; ++place, to += line.step) {
+    int64_t next = combineLanes<kind, 32, T>(to, init, from, line, place, 0);
+    next = combineLanes<kind, 8, T>(to, init, from, line, place, next);
+    combineLanes<kind, 1, T>(to, init, from, line, place, next);
   }
+}
+MESHLOOM_CLONES void addLine(float *to, float init, const float *from,
+                             const WindowLine &line) {
+  combineLine<ReduceKind::Sum>(to, init, from, line);
+}
+MESHLOOM_CLONES void maxLine(float *to, float init, const float *from,
+                             const WindowLine &line) {
+  combineLine<ReduceKind::Max>(to, init, from, line);
+}
+MESHLOOM_CLONES void addLine(double *to, double init, const double *from,
+                             const WindowLine &line) {
+  combineLine<ReduceKind::Sum>(to, init, from, line);
+}
+MESHLOOM_CLONES void addLine(BF16Element *to, float init,
+                             const BF16Element *from, const WindowLine &line) {
+  combineLine<ReduceKind::Sum>(to, init, from, line);
+}
+MESHLOOM_CLONES void maxLine(BF16Element *to, float init,
+                             const BF16Element *from, const WindowLine &line) {
+  combineLine<ReduceKind::Max>(to, init, from, line);
+}
+template <ReduceKind kind, typename T, typename To>
+void combineLineFast(To *to, SumOf<T> init, const T *from,
+                     const WindowLine &line) {
+  constexpr bool isFloat = std::is_same_v<T, float>,
+                 isBF16 = std::is_same_v<T, BF16Element>,
+                 isDouble = std::is_same_v<T, double>;
+  if constexpr (std::is_same_v<T, To> && (isFloat || isBF16 || isDouble) &&
+                kind == ReduceKind::Sum)
+    addLine(to, init, from, line);
+  else if constexpr (std::is_same_v<T, To> && (isFloat || isBF16) &&
+                     kind == ReduceKind::Max)
+    maxLine(to, init, from, line);
+  else
+    combineLine<kind>(to, init, from, line);
 }
 template <ReduceKind kind, typename T>
 void combineRowFast(SumOf<T> *into, const T *from, int64_t step,
@@ -138,18 +200,21 @@ public:
     std::vector<int64_t> at(rank, 0);
     int64_t offset = 0;
     const bool wholeRows = hasWholeRows();
+    if (wholeRows)
+      startLines(count);
+    else if (sumsColumnsFirst())
+      column = static_cast<Sum *>(
+          threadScratch(1, size_t(in.extent[row]) * sizeof(Sum)));
     while (true) {
-      if constexpr (isMaxOfFloats)
-        if (wholeRows) {
-          rows.clear();
-          collectRows(at, 0, 0);
-          maxOfRows(target + offset, init, source, rows, count);
-        }
-      if (!wholeRows)
+      if (wholeRows) {
+        collectRows(at, 0, 0);
+        combineLineFast<kind, T>(target + offset, init, source, lines);
+      } else {
         reduceRow(at, offset, count);
+      }
       size_t d = rank;
       while (d-- > 0) {
-        if (d == row)
+        if (d == row || (wholeRows && d == line))
           continue;
         offset += out.strides[d];
         if (++at[d] < out.extent[d])
@@ -163,24 +228,68 @@ public:
   }
 
 private:
-  static constexpr bool isMaxOfFloats =
-      kind == ReduceKind::Max && std::is_same_v<T, float>;
+  /// Whether the elements of a window may be combined in any order, without
+  /// blocks and without padding that counts.
+  bool isPlain() const {
+    if (sumsInPairs && windowSize(window) > PairwiseSums<Sum>::BLOCK)
+      return false;
+    return (kind != ReduceKind::Sum && kind != ReduceKind::Prod) ||
+           init == Sum(kind == ReduceKind::Sum ? 0 : 1);
+  }
 
   /// Whether a row of the result is that of the operand without a window, as
   /// that of channels is, and both are dense: rows are then combined at once.
   bool hasWholeRows() const {
-    return isMaxOfFloats && rank > 0 && window[row].size == 1 &&
+    return rank > 0 && isPlain() && window[row].size == 1 &&
            window[row].stride == 1 && window[row].base == 1 &&
            window[row].low == 0 && in.begin(row) == out.begin(row) &&
            in.extent[row] == out.extent[row] && in.strides[row] == 1 &&
            out.strides[row] == 1;
   }
 
-  /// Where the rows of a place's window begin.
+  /// Whether the rows that a row of windows lies in are combined with each
+  /// other first, then the elements of the windows along the row.
+  bool sumsColumnsFirst() const {
+    return rank > 1 && isPlain() && window[row].size > 1 &&
+           window[row].base == 1 && in.strides[row] == 1 &&
+           windowSize(window) > window[row].size;
+  }
+
+  /// The line is along the dim, but that of the row, whose places are nearest
+  /// to each other.
+  void startLines(int64_t count) {
+    for (size_t d = 0; d < rank; ++d)
+      if (d != row && (line == rank_none || out.strides[d] < out.strides[line]))
+        line = d;
+    begins.assign(1, 0);
+    if (line == rank_none)
+      inner.assign(1, 0);
+    else
+      for (const Touches &place : touches[line]) {
+        for (const Touch &touch : place)
+          inner.push_back(touch.offset);
+        begins.push_back(int64_t(inner.size()));
+      }
+    if (line == rank_none)
+      begins.push_back(1);
+    lines = {{},
+             inner.data(),
+             begins.data(),
+             int64_t(begins.size()) - 1,
+             line == rank_none ? 0 : out.strides[line],
+             count};
+  }
+
+  /// Where the rows of a place's window begin, without what the line adds.
   void collectRows(const std::vector<int64_t> &at, size_t d, int64_t offset) {
-    if (d == rank)
+    if (d == 0) {
+      rows.clear();
+      lines.outer = {};
+    }
+    if (d == rank) {
       rows.push_back(offset);
-    else if (d == row)
+      lines.outer = rows;
+    } else if (d == row || d == line)
       collectRows(at, d + 1, offset);
     else
       for (const Touch &touch : touches[d][size_t(at[d])])
@@ -190,14 +299,32 @@ private:
   void reduceRow(const std::vector<int64_t> &at, int64_t offset,
                  int64_t count) {
     std::fill_n(sums, count, init);
-    pairs.start(count);
-    addOuter(at, 0, 0);
-    if constexpr (sumsInPairs)
-      pairs.addTo(sums);
-    addPadding(at, count);
+    if (column) {
+      addColumns(at);
+    } else {
+      pairs.start(count);
+      addOuter(at, 0, 0);
+      if constexpr (sumsInPairs)
+        pairs.addTo(sums);
+      addPadding(at, count);
+    }
     const int64_t step = rank ? out.strides[row] : 0;
     for (int64_t i = 0; i < count; ++i)
       target[offset + i * step] = Numbers<T>::store(sums[i]);
+  }
+
+  /// Combines windows along a row with what their rows combine to.
+  void addColumns(const std::vector<int64_t> &at) {
+    collectRows(at, 0, 0);
+    const int64_t first = 0, both[2] = {0, 1};
+    lines = {lines.outer, &first, both, 1, 0, in.extent[row]};
+    const Sum neutral = kind == ReduceKind::Sum    ? Sum(0)
+                        : kind == ReduceKind::Prod ? Sum(1)
+                                                   : init;
+    if (lines.outer.empty())
+      return;
+    combineLineFast<kind, T>(column, neutral, source, lines);
+    addAlong(column);
   }
 
   static constexpr size_t rank_none = size_t(-1);
@@ -234,7 +361,13 @@ private:
       addedRow();
       return;
     }
-    // Without holes a window element meets the operand over a range of places.
+    addAlong(source + offset);
+  }
+
+  /// Adds the elements of a row that windows without holes have along it: each
+  /// window element meets the row over a range of places.
+  template <typename Element> void addAlong(const Element *elements) {
+    const WindowDim &dim = window[row];
     const int64_t first = out.begin(row), count = out.extent[row];
     for (int64_t k = 0; k < dim.size; ++k) {
       const int64_t shift = k * dim.dilation - dim.low;
@@ -249,11 +382,12 @@ private:
           std::clamp(placesBelow(in.end(row)) - first, begin, count);
       const int64_t element = (first + begin) * dim.stride + shift;
       if (begin < end)
-        combineRowFast<kind, T>(sums + begin,
-                                source + offset +
-                                    (element - in.begin(row)) * in.strides[row],
-                                dim.stride * in.strides[row], end - begin);
-      addedRow();
+        combineRowFast<kind, Element>(
+            sums + begin,
+            elements + (element - in.begin(row)) * in.strides[row],
+            dim.stride * in.strides[row], end - begin);
+      if (!column)
+        addedRow();
     }
   }
 
@@ -282,11 +416,12 @@ private:
   const T *source;
   T *target;
   const Sum init;
-  size_t rank = 0, row = rank_none;
+  size_t rank = 0, row = rank_none, line = rank_none;
   std::vector<std::vector<Touches>> touches;
-  Sum *sums = nullptr;
+  Sum *sums = nullptr, *column = nullptr;
   PairwiseSums<Sum> pairs;
-  std::vector<int64_t> rows;
+  std::vector<int64_t> rows, inner, begins;
+  WindowLine lines{};
 };
 
 //===----------------------------------------------------------------------===//
