@@ -8,17 +8,20 @@
 // Sums of floats: where few updates meet, they are added to the result one by
 // one. Where more do, the updates of a place are added to each other first, in
 // a type that rounds less (SumOfUpdates.h), in one pass over the updates.
+#include "Clones.h"
 #include "Elements.h"
 #include "IndexedWindows.h"
 #include "LibraryTable.h"
 #include "PairwiseSums.h"
 #include "SumOfUpdates.h"
+#include "ThreadScratch.h"
 
 #include "meshloom/Runtime/BoxCopy.h"
 #include "meshloom/Runtime/Combine.h"
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 using namespace meshloom;
 using namespace meshloom::library;
@@ -50,9 +53,51 @@ void combineWithNumbers(T *to, const T *from, int64_t step, Offsets offsets) {
       to[offset] = By::apply(to[offset], from[int64_t(i) * step]);
 }
 template <typename By, typename T>
-void combineWithRow(T *to, const T *from, int64_t run) {
+[[gnu::always_inline]] inline void combineRows(T *to, const T *from,
+                                               int64_t run) {
   for (int64_t i = 0; i < run; ++i)
     to[i] = By::apply(to[i], from[i]);
+}
+// The types and kinds of training, compiled for the CPU at hand.
+MESHLOOM_CLONES void addRow(float *to, const float *from, int64_t run) {
+  combineRows<CombineBy<ReduceKind::Sum>>(to, from, run);
+}
+MESHLOOM_CLONES void addRow(double *to, const double *from, int64_t run) {
+  combineRows<CombineBy<ReduceKind::Sum>>(to, from, run);
+}
+MESHLOOM_CLONES void addRow(int32_t *to, const int32_t *from, int64_t run) {
+  combineRows<CombineBy<ReduceKind::Sum>>(to, from, run);
+}
+MESHLOOM_CLONES void addRow(BF16Element *to, const BF16Element *from,
+                            int64_t run) {
+  combineRows<CombineBy<ReduceKind::Sum>>(to, from, run);
+}
+MESHLOOM_CLONES void maxRow(float *to, const float *from, int64_t run) {
+  combineRows<CombineBy<ReduceKind::Max>>(to, from, run);
+}
+MESHLOOM_CLONES void minRow(float *to, const float *from, int64_t run) {
+  combineRows<CombineBy<ReduceKind::Min>>(to, from, run);
+}
+template <typename T>
+inline constexpr bool hasRowClones =
+    std::is_same_v<T, float> || std::is_same_v<T, double> ||
+    std::is_same_v<T, int32_t> || std::is_same_v<T, BF16Element>;
+
+template <typename By, typename T>
+void combineWithRow(T *to, const T *from, int64_t run) {
+  if constexpr (std::is_same_v<By, Replace>)
+    std::memcpy(to, from, size_t(run) * sizeof(T));
+  else if constexpr (std::is_same_v<By, CombineBy<ReduceKind::Sum>> &&
+                     hasRowClones<T>)
+    addRow(to, from, run);
+  else if constexpr (std::is_same_v<By, CombineBy<ReduceKind::Max>> &&
+                     std::is_same_v<T, float>)
+    maxRow(to, from, run);
+  else if constexpr (std::is_same_v<By, CombineBy<ReduceKind::Min>> &&
+                     std::is_same_v<T, float>)
+    minRow(to, from, run);
+  else
+    combineRows<By>(to, from, run);
 }
 
 /// The windows of one array of updates, where they lie in the result's box
@@ -106,6 +151,30 @@ void combineInOrder(const AlikeWindows &alike) {
                   });
 }
 
+/// Adds a row of updates to sums.
+template <typename T>
+[[gnu::always_inline]] inline void addTerms(SumOfUpdates<T> *sums,
+                                            const T *from, int64_t run) {
+  for (int64_t e = 0; e < run; ++e)
+    sums[e].add(from[e]);
+}
+MESHLOOM_CLONES void addToRow(SumOfUpdates<float> *sums, const float *from,
+                              int64_t run) {
+  addTerms(sums, from, run);
+}
+MESHLOOM_CLONES void addToRow(SumOfUpdates<double> *sums, const double *from,
+                              int64_t run) {
+  addTerms(sums, from, run);
+}
+MESHLOOM_CLONES void addToRow(SumOfUpdates<BF16Element> *sums,
+                              const BF16Element *from, int64_t run) {
+  addTerms(sums, from, run);
+}
+template <typename T>
+void addToRow(SumOfUpdates<T> *sums, const T *from, int64_t run) {
+  addTerms(sums, from, run);
+}
+
 /// Adds updates to sums[offsets[i]].
 template <typename T, typename Place>
 void addToSums(const WindowPart &part, std::span<const Place> offsets,
@@ -119,9 +188,33 @@ void addToSums(const WindowPart &part, std::span<const Place> offsets,
             sums[target + offsets[i]].add(from[source + int64_t(i) * step]);
       },
       [&](int64_t target, int64_t source, int64_t run) {
-        for (int64_t e = 0; e < run; ++e)
-          sums[target + e].add(from[source + e]);
+        addToRow(sums + target, from + source, run);
       });
+}
+
+/// to[i] += sums[i]. What has no terms is left as it is: it may be the negative
+/// zero, or a number that rounding would change.
+template <typename T>
+[[gnu::always_inline]] inline void
+addSumsOfRow(T *to, const SumOfUpdates<T> *sums, int64_t run) {
+  for (int64_t e = 0; e < run; ++e)
+    to[e] = sums[e].isZero() ? to[e] : sums[e].value(to[e]);
+}
+MESHLOOM_CLONES void addSumsTo(float *to, const SumOfUpdates<float> *sums,
+                               int64_t run) {
+  addSumsOfRow(to, sums, run);
+}
+MESHLOOM_CLONES void addSumsTo(double *to, const SumOfUpdates<double> *sums,
+                               int64_t run) {
+  addSumsOfRow(to, sums, run);
+}
+MESHLOOM_CLONES void
+addSumsTo(BF16Element *to, const SumOfUpdates<BF16Element> *sums, int64_t run) {
+  addSumsOfRow(to, sums, run);
+}
+template <typename T>
+void addSumsTo(T *to, const SumOfUpdates<T> *sums, int64_t run) {
+  addSumsOfRow(to, sums, run);
 }
 
 /// to[i...] += sums[i...] of a box.
@@ -130,9 +223,7 @@ void addSums(const Shape &extent, T *to, const Shape &toStrides,
              const SumOfUpdates<T> *sums, const Shape &sumStrides) {
   forEachRun(extent, toStrides, sumStrides,
              [&](int64_t target, int64_t source, int64_t run) {
-               for (int64_t e = 0; e < run; ++e)
-                 if (!sums[source + e].isZero())
-                   to[target + e] = sums[source + e].value(to[target + e]);
+               addSumsTo(to + target, sums + source, run);
              });
 }
 
@@ -141,15 +232,26 @@ template <typename T> void sumEverywhere(const AlikeWindows &alike) {
   const LibraryOperand &result = alike.result;
   const Shape dense = rowMajorStrides(result.extent);
   const WindowPart part = alike.part(dense);
-  std::vector<SumOfUpdates<T>> sums(size_t(elementCount(result.extent)));
+  const auto size = size_t(elementCount(result.extent));
+  // Threads keep scratch memory for good: no large ones.
+  constexpr size_t mostScratch = size_t(4) << 20;
+  std::vector<SumOfUpdates<T>> large;
+  SumOfUpdates<T> *sums = nullptr;
+  if (size * sizeof(SumOfUpdates<T>) > mostScratch) {
+    large.resize(size);
+    sums = large.data();
+  } else {
+    sums = static_cast<SumOfUpdates<T> *>(
+        threadScratch(0, size * sizeof(SumOfUpdates<T>)));
+    std::uninitialized_value_construct_n(sums, size);
+  }
   const bool inOrder = alike.windows.mayOverlap();
-  forEachBlock<T>(alike, part, dense,
-                  [&](Offsets offsets, const T *from, int64_t step) {
-                    addToSums(part, offsets, from, step, inOrder,
-                              sums.data() + part.tensor);
-                  });
+  forEachBlock<T>(
+      alike, part, dense, [&](Offsets offsets, const T *from, int64_t step) {
+        addToSums(part, offsets, from, step, inOrder, sums + part.tensor);
+      });
   addSums(result.extent, reinterpret_cast<T *>(result.data), result.strides,
-          sums.data(), dense);
+          sums, dense);
 }
 
 /// Few updates, some of which meet: with sums for the places that have any.
