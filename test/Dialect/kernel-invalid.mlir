@@ -275,3 +275,56 @@ func.func @global(%x: tensor<6x4xf32>) {
   }
   return
 }
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#r = #spmd.shard<[6], #dtensor.layout<#mesh, [x]>>
+#t = #spmd.shard<[6], #dtensor.layout<#mesh, [*]>>
+#i = affine_map<(i, j) -> (i)>
+#j = affine_map<(i, j) -> (j)>
+
+func.func @held_loop_is_read(%k: tensor<3xi64, #r>, %t: tensor<6xf32, #t>) {
+  // expected-error @+1 {{uses the held loop 1 for more than spmd.load (C7)}}
+  %0 = spmd.kernel loops [6 over [x], held 6] ins (%k at #i, %t at #j) outs (#i) : (tensor<3xi64, #r>, tensor<6xf32, #t>) -> tensor<3xf32, #r> {
+  ^bb0(%e: i64, %f: f32):
+    spmd.yield %f : f32
+  }
+  return
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#r = #spmd.shard<[6], #dtensor.layout<#mesh, [x]>>
+#t = #spmd.shard<[6], #dtensor.layout<#mesh, [*]>>
+#i = affine_map<(i, j) -> (i)>
+#j = affine_map<(i, j) -> (j)>
+
+func.func @held_loop_is_cut(%k: tensor<3xi64, #r>, %t: tensor<6xf32, #t>) {
+  // expected-error @+1 {{has axes on the held loop 1, or reduces it (C7)}}
+  %0 = spmd.kernel loops [6, held 6 over [x]] ins (%k at #i, %t at #j) outs (#i) : (tensor<3xi64, #r>, tensor<6xf32, #t>) -> tensor<3xf32, #r> {
+  ^bb0(%e: i64, %f: f32):
+    %x = spmd.load 1 over [1] at %e : f32
+    spmd.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#r = #spmd.shard<[6], #dtensor.layout<#mesh, [x]>>
+#t = #spmd.shard<[6], #dtensor.layout<#mesh, [*]>>
+#i = affine_map<(i, j) -> (i)>
+#j = affine_map<(i, j) -> (j)>
+
+func.func @load_of_other_loops(%k: tensor<3xi64, #r>, %t: tensor<6xf32, #t>) {
+  // expected-error @+3 {{has 1 indices for 1 loops, where input 1 has 1 held ones (C2)}}
+  %0 = spmd.kernel loops [6 over [x], held 6] ins (%k at #i, %t at #j) outs (#i) : (tensor<3xi64, #r>, tensor<6xf32, #t>) -> tensor<3xf32, #r> {
+  ^bb0(%e: i64, %f: f32):
+    %x = spmd.load 1 over [0] at %e : f32
+    spmd.yield %x : f32
+  }
+  return
+}

@@ -1,4 +1,4 @@
-// spmd.kernel, spmd.yield and spmd.index print and parse.
+// spmd.kernel, spmd.yield, spmd.index and spmd.load print and parse.
 // RUN: mesh-opt %s | mesh-opt | FileCheck %s
 
 #mesh = #dtensor.mesh<x = 2, y = 4>
@@ -33,4 +33,24 @@ func.func @kernel(%a: tensor<3x2xf32, #xy>, %b: tensor<3xui32, #row>) -> (tensor
     spmd.yield %c : i64
   }
   return %0#1, %1 : tensor<3xf32, #x>, tensor<i64, #n>
+}
+
+#whole = #spmd.shard<[6], #dtensor.layout<#mesh, [*]>>
+
+// CHECK-LABEL: func.func @load
+// CHECK: spmd.kernel loops [6 over [x], held 6] ins (%arg0 at #{{.*}}, %arg1 at #{{.*}}) outs (#{{.*}})
+// CHECK: %[[I:.*]] = arith.extui
+// CHECK: %[[X:.*]] = spmd.load 1 over [1] at %[[I]] : f32
+// CHECK: spmd.yield %[[X]]
+func.func @load(%i: tensor<3xui32, #row>, %t: tensor<6xf32, #whole>) -> tensor<3xf32, #row> {
+  %0 = spmd.kernel loops [6 over [x], held 6]
+      ins (%i at affine_map<(i, j) -> (i)>, %t at affine_map<(i, j) -> (j)>)
+      outs (affine_map<(i, j) -> (i)>)
+      : (tensor<3xui32, #row>, tensor<6xf32, #whole>) -> tensor<3xf32, #row> {
+  ^bb0(%k: i32, %unused: f32):
+    %wide = arith.extui %k : i32 to i64
+    %x = spmd.load 1 over [1] at %wide : f32
+    spmd.yield %x : f32
+  }
+  return %0 : tensor<3xf32, #row>
 }

@@ -7,6 +7,8 @@
 #include "Reducer.h"
 #include "meshloom/Targets/Kernels/KernelAccess.h"
 
+#include "mlir/IR/IRMapping.h"
+
 namespace meshloom {
 
 class PairwiseSums;
@@ -75,6 +77,8 @@ private:
   void nest(ArrayRef<unsigned> loops, const Position &at,
             function_ref<void(const Position &)> fill);
 
+  /// Whether the innermost loop is so short that it is written out.
+  bool isShortInside();
   void emitParallel(const Position &start);
 
   /// Adds the arrays and types of the states of all float sums to `running`
@@ -130,6 +134,10 @@ private:
 
   /// What is at `address` where `condition` holds, else zero.
   Value readIf(Value condition, Value address, Type type);
+
+  /// The element that `load` picks, whose indices `mapping` has.
+  Value loadAt(spmd::LoadOp load, const Position &at,
+               const mlir::IRMapping &mapping);
 
   Value globalIndex(const Position &at, unsigned loop);
 

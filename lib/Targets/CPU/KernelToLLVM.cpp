@@ -198,10 +198,7 @@ void KernelEmitter::emitAtEnd(Block *block, ArrayRef<ArrayPlace> places) {
   // Loops of few iterations are written out, so that what they work on can be
   // in registers.
   constexpr int64_t few = 16;
-  int64_t iterations = 1;
-  for (int64_t extent : kernel.getExtents())
-    iterations *= extent;
-  mostWrittenOut = iterations <= few ? few : 1;
+  mostWrittenOut = kernel.getNumIterations() <= few ? few : 1;
   for (auto [output, over] : llvm::enumerate(inPlace))
     if (over >= 0 && places[over].address != places[numInputs + output].address)
       over = -1;
@@ -387,10 +384,37 @@ void KernelEmitter::nest(ArrayRef<unsigned> loops, const Position &at,
   });
 }
 
+bool KernelEmitter::isShortInside() {
+  // Elements of the loop, and ops of what is written out for all of them.
+  constexpr int64_t most = 16;
+  constexpr size_t mostOps = 128;
+  if (order.parallel.size() < 2 || mostWrittenOut > 0)
+    return false;
+  const int64_t length = kernel.getExtents()[order.vector];
+  const size_t ops = kernel.getBlock()->getOperations().size();
+  return length > 1 && length <= most && size_t(length) * ops <= mostOps;
+}
+
 void KernelEmitter::emitParallel(const Position &start) {
   auto fill = [&](const Position &at) { storeElements(at, emitBody(at)); };
-  if (order.tiled < 0)
+  if (order.tiled < 0) {
+    if (!isShortInside())
+      return nest(order.parallel, start, fill);
+    // Written out, a short innermost loop leaves the next one to be vectorised.
+    const unsigned inner = order.vector;
+    const int64_t length = kernel.getExtents()[inner];
+    Value isWhole = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq,
+                                            extents[inner], constant(length));
+    auto branch = b.create<scf::IfOp>(loc, isWhole, /*withElse=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(branch.thenBlock()->getTerminator());
+    nest(ArrayRef(order.parallel).drop_back(), start, [&](const Position &row) {
+      for (int64_t j = 0; j < length; ++j)
+        fill(advance(row, inner, constant(j)));
+    });
+    b.setInsertionPoint(branch.elseBlock()->getTerminator());
     return nest(order.parallel, start, fill);
+  }
   // A cache line of the operand that is read across is used for all of a
   // tile's rows before the next tile begins. Whole tiles have a constant
   // extent, so that the innermost loop is unrolled and vectorised.
@@ -456,6 +480,25 @@ Value KernelEmitter::readIf(Value condition, Value address, Type type) {
   return fromStorage(branch.getResult(0), type);
 }
 
+Value KernelEmitter::loadAt(LoadOp load, const Position &at,
+                            const mlir::IRMapping &mapping) {
+  const unsigned input = load.getInput();
+  Value offset = zero;
+  for (auto [loop, index] :
+       llvm::zip_equal(load.getLoops(), load.getIndices())) {
+    const StaticStride kind = strideKinds[input][loop];
+    Value term = mapping.lookupOrDefault(index);
+    if (kind.known && kind.value == 0)
+      continue;
+    if (!kind.known || kind.value != 1)
+      term = b.createOrFold<arith::MulIOp>(loc, term, strides[input][loop]);
+    offset = b.createOrFold<arith::AddIOp>(loc, offset, term);
+  }
+  Value address =
+      element(at.pointers[input], storageType(elements[input]), offset);
+  return loadScalar(address, load.getType());
+}
+
 Value KernelEmitter::globalIndex(const Position &at, unsigned loop) {
   return b.create<arith::AddIOp>(loc, origins[loop], at.indices[loop]);
 }
@@ -487,6 +530,8 @@ SmallVector<Value> KernelEmitter::emitBody(const Position &at) {
       mapping.map(read.getResult(),
                   readIf(mapping.lookupOrDefault(read.getCondition()),
                          at.pointers[read.getInput()], read.getType()));
+    else if (auto load = dyn_cast<LoadOp>(op))
+      mapping.map(load.getResult(), loadAt(load, at, mapping));
     else
       noteArgument(b.clone(op, mapping));
   }

@@ -11,6 +11,7 @@
 #include "LibraryCalls.h"
 #include "LoopCalls.h"
 #include "MaskedProducts.h"
+#include "NumberGathers.h"
 #include "OverwriteDeadInputs.h"
 #include "ScatterIntoSums.h"
 
@@ -163,7 +164,7 @@ public:
       LogicalResult formed = success();
       if (isGeneratedDot(&op, policy))
         formed = formDot(cast<DotGeneralOp>(op));
-      else if (isAssembled(&op))
+      else if (isAssembled(&op) && !joinsIndices(&op))
         formed = formParts(&op);
       else if (isInlinable(&op) && !groups.groupOf(&op) && !isSplat(&op) &&
                isNeededInMemory(op.getResult(0)))
@@ -190,14 +191,15 @@ private:
     return failure();
   }
 
-  /// A source or move that an op outside of kernels reads.
+  /// A source or move that an op outside of kernels reads, or a kernel by
+  /// indices.
   bool isNeededInMemory(Value value) {
     if (inMemory.contains(value))
       return true;
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
-      return !isInlinable(user) && !isReduction(user) &&
-             !isGeneratedDot(user, policy) && !isAssembled(user) &&
-             !isa<KernelOp>(user);
+      return isTableOf(user, value) ||
+             (!isInlinable(user) && !isReduction(user) &&
+              !isGeneratedDot(user, policy) && !isAssembled(user));
     });
   }
 

@@ -76,12 +76,13 @@ LoopOrder meshloom::loopOrder(spmd::KernelOp kernel) {
     cost[loop] = 2 * cost[loop] + kernel.getReductions()[loop];
     // Later loops are the inner dims where costs are equal; a loop of one
     // iteration is never worth being the inner one.
-    if (kernel.getExtents()[loop] != 1 &&
+    if (!kernel.isHeld(loop) && kernel.getExtents()[loop] != 1 &&
         (order.vector < 0 || cost[loop] <= cost[order.vector]))
       order.vector = loop;
   }
-  if (order.vector < 0 && loops > 0)
-    order.vector = loops - 1;
+  for (unsigned loop = loops; order.vector < 0 && loop-- > 0;)
+    if (!kernel.isHeld(loop))
+      order.vector = loop;
   order.vectorIsReduction =
       order.vector >= 0 && kernel.getReductions()[order.vector];
   if (order.deterministic && order.vectorIsReduction)
@@ -89,7 +90,7 @@ LoopOrder meshloom::loopOrder(spmd::KernelOp kernel) {
       if (kernel.getReductions()[loop])
         order.vector = loop;
   for (unsigned loop = 0; loop < loops; ++loop)
-    if (int(loop) != order.vector)
+    if (int(loop) != order.vector && !kernel.isHeld(loop))
       (kernel.getReductions()[loop] ? order.reduction : order.parallel)
           .push_back(loop);
   if (order.vector >= 0)
@@ -136,6 +137,8 @@ int64_t meshloom::flopsOf(spmd::KernelOp kernel) {
              !isa<math::AbsFOp, math::FloorOp, math::CeilOp, math::RoundEvenOp,
                   math::TruncOp>(op))
       flops += 20;
+    else if (isa<spmd::LoadOp>(op))
+      flops += 8;
     else
       flops += 1;
   }

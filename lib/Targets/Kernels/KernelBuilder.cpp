@@ -7,6 +7,7 @@
 
 #include "ComplexLowering.h"
 #include "KernelParts.h"
+#include "NumberGathers.h"
 #include "meshloom/Targets/Kernels/ScalarLowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -29,7 +30,7 @@ bool meshloom::isMovement(Operation *op) {
 
 bool meshloom::isInlinable(Operation *op) {
   return isMovement(op) || isSplat(op) || isa<IotaOp, RngOp>(op) ||
-         isPerElement(op);
+         isPerElement(op) || isNumberGather(op);
 }
 
 //===----------------------------------------------------------------------===//
@@ -362,6 +363,8 @@ FailureOr<Value> KernelBuilder::inlineOp(Value value,
       return failure();
     return philoxScalar(indexValue(linear, loc), *key0, *key1, b, loc);
   }
+  if (isa<GatherOp>(op))
+    return inlineGather(op, access);
   if (isMovement(op)) {
     auto from = operandAccess(op, access);
     if (failed(from)) {
@@ -423,6 +426,8 @@ LogicalResult KernelBuilder::emitBody() {
   bodyBuilder->setInsertionPointToEnd(&region->front());
   inputs.clear();
   inputAccesses.clear();
+  held.clear();
+  tables.clear();
   yields.clear();
   scopes.assign(1, Scope());
   wanted.reset();
@@ -438,7 +443,8 @@ LogicalResult KernelBuilder::emitBody() {
 }
 
 mlir::AffineMap KernelBuilder::toMap(const TensorAccess &access,
-                                     MLIRContext *context) const {
+                                     MLIRContext *context,
+                                     std::optional<unsigned> input) const {
   SmallVector<mlir::AffineExpr> results;
   for (const LinearIndex &index : access) {
     auto expr = mlir::getAffineConstantExpr(index.offset, context);
@@ -446,7 +452,10 @@ mlir::AffineMap KernelBuilder::toMap(const TensorAccess &access,
       expr = expr + mlir::getAffineDimExpr(loop, context) * c;
     results.push_back(expr);
   }
-  return mlir::AffineMap::get(loops.size(), 0, results, context);
+  for (auto [i, dim] : llvm::enumerate(held))
+    if (dim.input == input)
+      results[dim.dim] = mlir::getAffineDimExpr(loops.size() + i, context);
+  return mlir::AffineMap::get(loops.size() + held.size(), 0, results, context);
 }
 
 FailureOr<KernelOp> KernelBuilder::build(OpBuilder &builder) {
@@ -458,8 +467,9 @@ FailureOr<KernelOp> KernelBuilder::build(OpBuilder &builder) {
   MLIRContext *context = builder.getContext();
   SmallVector<Type> types;
   SmallVector<Attribute> accesses;
-  for (const TensorAccess &access : inputAccesses)
-    accesses.push_back(mlir::AffineMapAttr::get(toMap(access, context)));
+  for (auto [input, access] : llvm::enumerate(inputAccesses))
+    accesses.push_back(
+        mlir::AffineMapAttr::get(toMap(access, context, unsigned(input))));
   SmallVector<int32_t> reducers, inPlace;
   SmallVector<Attribute> outputAccesses;
   for (const KernelOutput &output : plan.outputs) {
@@ -500,12 +510,22 @@ FailureOr<KernelOp> KernelBuilder::build(OpBuilder &builder) {
       names.push_back(builder.getStringAttr(mesh.axes()[axis].name));
     axes.push_back(builder.getArrayAttr(names));
   }
+  SmallVector<bool> isHeld(loops.size(), false);
+  for (const HeldDim &dim : held) {
+    extents.push_back(
+        globalShape(inputs[dim.input].getType())[unsigned(dim.dim)]);
+    reductions.push_back(false);
+    axes.push_back(builder.getArrayAttr({}));
+    ranges.push_back(builder.getDenseI64ArrayAttr({}));
+    isHeld.push_back(true);
+  }
   auto kernel = builder.create<KernelOp>(
       plan.loc, types, inputs, builder.getDenseI64ArrayAttr(extents),
       builder.getDenseBoolArrayAttr(reductions), builder.getArrayAttr(axes),
       builder.getArrayAttr(accesses), builder.getDenseI32ArrayAttr(reducers),
       builder.getDenseI32ArrayAttr(inPlace),
-      ranged ? builder.getArrayAttr(ranges) : nullptr);
+      ranged ? builder.getArrayAttr(ranges) : nullptr,
+      held.empty() ? nullptr : builder.getDenseBoolArrayAttr(isHeld));
   kernel.getBody().takeBody(*region);
   return kernel;
 }

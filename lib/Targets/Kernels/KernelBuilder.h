@@ -57,7 +57,7 @@ struct KernelPlan {
 };
 
 /// Whether the builder can compute `op` at any index: elementwise ops, moves of
-/// elements, iota, rng, splat constants.
+/// elements, gathers of numbers, iota, rng, splat constants.
 bool isInlinable(Operation *op);
 /// Those of them that only say where an element comes from.
 bool isMovement(Operation *op);
@@ -121,8 +121,15 @@ private:
     return {value, SmallVector<int64_t>(loops.size(), 0)};
   }
   Value indexValue(const LinearIndex &index, Location loc);
-  mlir::AffineMap toMap(const TensorAccess &access, MLIRContext *context) const;
+  /// `input`: the one whose held loops the map uses, if any.
+  mlir::AffineMap toMap(const TensorAccess &access, MLIRContext *context,
+                        std::optional<unsigned> input = std::nullopt) const;
   unsigned inputFor(Value value, const TensorAccess &access);
+  /// The element of a gather that isNumberGather takes.
+  FailureOr<Value> inlineGather(Operation *op, const TensorAccess &access);
+  /// The input that is `value`, with a held loop for each dim in `indexed`.
+  unsigned tableFor(Value value, const TensorAccess &access,
+                    ArrayRef<int64_t> indexed);
 
   const KernelPlan &plan;
   SmallVector<Loop> loops;
@@ -135,6 +142,15 @@ private:
   std::optional<OpBuilder> bodyBuilder;
   SmallVector<Value> inputs;
   SmallVector<TensorAccess> inputAccesses;
+  /// A dim of an input that has a held loop. These loops follow all others.
+  struct HeldDim {
+    unsigned input;
+    int64_t dim;
+    bool operator==(const HeldDim &) const = default;
+  };
+  SmallVector<HeldDim> held;
+  /// The inputs with such dims, and the first one of each in `held`.
+  std::map<unsigned, unsigned> tables;
   SmallVector<Value> yields;
   using Key = std::pair<void *, std::vector<int64_t>>;
   /// What is emitted under a condition: innermost last, the outermost one,

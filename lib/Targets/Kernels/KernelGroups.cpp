@@ -18,6 +18,7 @@
 
 #include "KernelBuilder.h"
 #include "KernelParts.h"
+#include "NumberGathers.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"
 
@@ -68,7 +69,7 @@ static ShardAttr domainOf(Value value) {
 
 /// Elementwise in the sense of groups.
 static bool isPointwise(Operation *op) {
-  return isPerElement(op) || isa<RngOp>(op);
+  return isPerElement(op) || isa<RngOp>(op) || isNumberGather(op);
 }
 
 static bool isGrouped(Operation *op) {
@@ -295,7 +296,8 @@ bool KernelGroups::canJoin(Operation *op, KernelGroup &group) {
     return false;
   return llvm::all_of(op->getOperands(), [&](Value operand) {
     Operation *producer = operand.getDefiningOp();
-    if (producer && isInside(operand, group, owner.lookup(producer)))
+    if (producer && !isTableOf(op, operand) &&
+        isInside(operand, group, owner.lookup(producer)))
       return domainOf(operand) == group.domain;
     return !dependsOn(operand, group);
   });
@@ -313,7 +315,8 @@ bool KernelGroups::mergeable(KernelGroup &a, KernelGroup &b) {
         if (!producer)
           return true;
         KernelGroup *other = owner.lookup(producer);
-        return other == &group || isInside(operand, of, other) ||
+        return other == &group ||
+               (!isTableOf(op, operand) && isInside(operand, of, other)) ||
                !dependsOn(operand, of);
       });
     });
@@ -445,7 +448,8 @@ void KernelGroups::takeWhatOnlyItReads(Operation *op, KernelGroup &group) {
     SmallVector<Operation *> kept, taken;
     for (Operation *member : llvm::reverse(old->ops)) {
       bool only = llvm::all_of(member->getUsers(), [&](Operation *user) {
-        return owner.lookup(user) == &group;
+        return owner.lookup(user) == &group &&
+               !isTableOf(user, member->getResult(0));
       });
       if (only && !inMemory.contains(member->getResult(0))) {
         add(member, group);
@@ -514,22 +518,61 @@ bool KernelGroups::isCheap(Value value) {
 void KernelGroups::decideStored(Value value) {
   KernelGroup *home = owner.lookup(value.getDefiningOp());
   bool elsewhere = false;
+  // The only other group that reads the value, each element about once.
+  KernelGroup *reader = nullptr;
+  bool isOnlyReader = true;
+  const int64_t size =
+      mlir::ShapedType::getNumElements(domainOf(value).getGlobalShape());
+  auto readBy = [&](KernelGroup *group) {
+    isOnlyReader &= group && group != home && (!reader || reader == group);
+    reader = group;
+  };
   SmallVector<std::pair<Value, bool>> work{{value, true}};
   while (!work.empty()) {
     auto [next, direct] = work.pop_back_val();
     for (Operation *user : next.getUsers()) {
-      if (isMovement(user) && !inMemory.contains(user->getResult(0))) {
+      if (isTableOf(user, next)) {
+        elsewhere = true;
+        isOnlyReader = false;
+        if (direct) {
+          stored.insert(value);
+          return;
+        }
+      } else if (joinsIndices(user)) {
+        work.push_back({user->getResult(0), false});
+      } else if (isMovement(user) && !inMemory.contains(user->getResult(0))) {
+        isOnlyReader &= isa<ReshapeOp>(user);
         work.push_back({user->getResult(0), false});
       } else if (isGrouped(user)) {
+        readBy(owner.lookup(user));
         elsewhere |= !direct || owner.lookup(user) != home;
       } else if (direct || isGeneratedDot(user, policy) || isAssembled(user)) {
         stored.insert(value);
         return;
       } else {
         elsewhere = true; // a move that is stored: a kernel of its own
+        isOnlyReader = false;
       }
     }
   }
-  if (inMemory.contains(value) || (elsewhere && !isCheap(value)))
+  // A short chain of ops is computed where its value is read, if only there and
+  // if nothing else comes of it: there is one kernel less then.
+  constexpr size_t shortChain = 16;
+  const size_t chain = home->ops.size() + home->absorbed;
+  isOnlyReader &=
+      reader && !reader->exclusive && !home->reduced && chain <= shortChain &&
+      llvm::all_of(home->ops,
+                   [&](Operation *op) {
+                     return op == value.getDefiningOp() ||
+                            llvm::all_of(op->getUsers(), [&](Operation *user) {
+                              return owner.lookup(user) == home;
+                            });
+                   }) &&
+      reader->ops.size() + reader->absorbed + chain <= policy.mostOps &&
+      mlir::ShapedType::getNumElements(reader->domain.getGlobalShape()) == size;
+  if (inMemory.contains(value) ||
+      (elsewhere && !isOnlyReader && !isCheap(value)))
     stored.insert(value);
+  else if (elsewhere && isOnlyReader)
+    reader->absorbed += unsigned(chain);
 }

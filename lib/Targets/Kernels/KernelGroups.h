@@ -22,7 +22,8 @@ struct KernelGroup {
   std::optional<SmallVector<int64_t>> reduced;
   /// Holds reductions, and what only they read, and nothing else.
   bool exclusive = false;
-  unsigned first = 0; ///< the earliest position of `ops`
+  unsigned first = 0;    ///< the earliest position of `ops`
+  unsigned absorbed = 0; ///< ops of other groups that are computed here, too
 };
 
 /// The groups of a block, and which values are kept in memory.

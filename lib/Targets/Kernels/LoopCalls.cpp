@@ -76,10 +76,7 @@ private:
     if (!llvm::all_of(op.getResultTypes(), isWholeArray))
       return false;
     if (auto kernel = dyn_cast<KernelOp>(op)) {
-      int64_t iterations = 1;
-      for (int64_t extent : kernel.getExtents())
-        iterations *= extent;
-      work += iterations * std::max<int64_t>(1, flopsOf(kernel));
+      work += kernel.getNumIterations() * std::max<int64_t>(1, flopsOf(kernel));
       addResults(kernel.getOutputs(), kernel.getInPlace(), /*copied=*/false);
       return true;
     }

@@ -111,7 +111,7 @@ LogicalResult meshloom::buildScalarFunction(ValueRange arguments,
       b.getDenseI32ArrayAttr(
           SmallVector<int32_t>(results.size(), int32_t(spmd::Reducer::None))),
       b.getDenseI32ArrayAttr(SmallVector<int32_t>(results.size(), -1)),
-      mlir::ArrayAttr());
+      mlir::ArrayAttr(), mlir::DenseBoolArrayAttr());
   b.create<spmd::YieldOp>(loc, kernel.getOutputs());
 
   Block *body = new Block;

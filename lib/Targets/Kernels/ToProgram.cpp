@@ -285,6 +285,8 @@ private:
     }
     for (unsigned i = 0; i < step.inputs.size(); ++i)
       step.inputs[i].guarded = op.isGuarded(i);
+    for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+      step.loops[loop].held = op.isHeld(loop);
     step.symbol = addCode(op);
     step.flops = flopsOf(op);
     steps->push_back(std::move(step));

@@ -27,7 +27,7 @@ ParseResult spmd::parseLoops(OpAsmParser &parser, OperationState &state,
   SmallVector<Attribute> axes, ranges;
   auto square = OpAsmParser::Delimiter::Square;
   auto parseLoop = [&]() -> ParseResult {
-    held.push_back(library && succeeded(parser.parseOptionalKeyword("held")));
+    held.push_back(succeeded(parser.parseOptionalKeyword("held")));
     reductions.push_back(succeeded(parser.parseOptionalKeyword("reduce")));
     if (parser.parseInteger(extents.emplace_back()))
       return failure();
@@ -57,7 +57,7 @@ ParseResult spmd::parseLoops(OpAsmParser &parser, OperationState &state,
   state.addAttribute("extents", builder.getDenseI64ArrayAttr(extents));
   state.addAttribute("reductions", builder.getDenseBoolArrayAttr(reductions));
   state.addAttribute("axes", builder.getArrayAttr(axes));
-  if (library)
+  if (library || llvm::is_contained(held, true))
     state.addAttribute("held", builder.getDenseBoolArrayAttr(held));
   bool ranged = llvm::any_of(ranges, [](Attribute bounds) {
     return !cast<DenseI64ArrayAttr>(bounds).empty();

@@ -12,8 +12,8 @@ namespace meshloom::spmd {
 
 /// `loops [held? reduce? extent (over [axis, ...])? (ranges [begin, end,
 /// ...])?,
-/// ...]`, as the attributes extents, reductions and axes; with `library`, held
-/// and ranges too.
+/// ...]`, as the attributes extents, reductions and axes, and held and ranges
+/// where a loop has them; with `library`, always.
 mlir::ParseResult parseLoops(mlir::OpAsmParser &parser,
                              mlir::OperationState &state, bool library);
 void printLoops(mlir::OpAsmPrinter &printer, Operation *op);

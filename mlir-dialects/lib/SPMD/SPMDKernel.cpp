@@ -16,6 +16,14 @@ Type KernelOp::scalarType(Type elementType) {
   return elementType;
 }
 
+int64_t KernelOp::getNumIterations() {
+  int64_t iterations = 1;
+  for (auto [loop, extent] : llvm::enumerate(getExtents()))
+    if (!isHeld(loop))
+      iterations *= extent;
+  return iterations;
+}
+
 Mesh KernelOp::getMesh() {
   return layoutOf(getOutputs().front().getType()).mesh();
 }
@@ -108,7 +116,7 @@ void KernelOp::print(OpAsmPrinter &p) {
   p << ")";
   printInPlace(p, getInPlace());
   p.printOptionalAttrDict((*this)->getAttrs(),
-                          {"extents", "reductions", "axes", "ranges",
+                          {"extents", "reductions", "axes", "ranges", "held",
                            "accesses", "reducers", "inPlace"});
   p << " : ";
   p.printFunctionalType(getInputs().getTypes(), getOutputs().getTypes());
@@ -127,6 +135,9 @@ LogicalResult KernelOp::verify() {
                                   getAxes(), /*held=*/{}, getAccesses(),
                                   [&](unsigned i) { return isGuarded(i); })))
     return failure();
+  if (getHeld() && getHeld()->size() != loops)
+    return emitOpError("has ") << loops << " extents and " << getHeld()->size()
+                               << " held flags (C1)";
   if (std::optional<mlir::ArrayAttr> ranges = getRanges()) {
     if (ranges->size() != loops)
       return emitOpError("has ") << loops << " extents and " << ranges->size()
@@ -135,6 +146,21 @@ LogicalResult KernelOp::verify() {
       if (auto list = dyn_cast<DenseI64ArrayAttr>(bounds);
           !list || list.size() % 2 != 0)
         return emitOpError("has ranges that are no pairs of numbers (C1)");
+  }
+
+  for (unsigned loop = 0; loop < loops; ++loop) {
+    if (!isHeld(loop))
+      continue;
+    if (getReductions()[loop] ||
+        !cast<mlir::ArrayAttr>(getAxes()[loop]).empty())
+      return emitOpError("has axes on the held loop ")
+             << loop << ", or reduces it (C7)";
+    for (unsigned i = 0; i < getAccesses().size(); ++i)
+      if (getInputAccess(i).isFunctionOfDim(loop) &&
+          (i >= numInputs || i >= getBlock()->getNumArguments() ||
+           !getBlock()->getArgument(i).use_empty()))
+        return emitOpError("uses the held loop ")
+               << loop << " for more than spmd.load (C7)";
   }
 
   auto yield =
@@ -208,5 +234,27 @@ LogicalResult ReadOp::verify() {
     return emitOpError("reads ")
            << getType() << " from input " << getInput() << " of "
            << argument.getType() << ", or one that is read everywhere (C1)";
+  return success();
+}
+
+LogicalResult LoadOp::verify() {
+  auto kernel = (*this)->getParentOfType<KernelOp>();
+  if (!kernel || getInput() >= kernel.getInputs().size())
+    return emitOpError("names input ") << getInput() << " of no kernel (C1)";
+  BlockArgument argument = kernel.getBlock()->getArgument(getInput());
+  if (argument.getType() != getType() || !argument.use_empty())
+    return emitOpError("loads ")
+           << getType() << " from input " << getInput() << " of "
+           << argument.getType() << ", or one that is read everywhere (C1)";
+  SmallVector<int64_t> held;
+  for (unsigned loop = 0; loop < kernel.getNumLoops(); ++loop)
+    if (kernel.isHeld(loop) &&
+        kernel.getInputAccess(getInput()).isFunctionOfDim(loop))
+      held.push_back(loop);
+  if (getLoops() != ArrayRef(held) || getIndices().size() != held.size())
+    return emitOpError("has ")
+           << getIndices().size() << " indices for " << getLoops().size()
+           << " loops, where input " << getInput() << " has " << held.size()
+           << " held ones (C2)";
   return success();
 }

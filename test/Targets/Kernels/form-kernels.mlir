@@ -319,3 +319,55 @@ func.func @updates(%v: tensor<512x512xf32, #large> {dtensor.alias = 0 : i64}, %w
   %7 = dtensor.multiply %b, %5 : tensor<4x4xf32, #small>
   return %2, %4, %6, %7 : tensor<512x512xf32, #large>, tensor<512x512xf32, #large>, tensor<4x4xf32, #small>, tensor<4x4xf32, #small>
 }
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#n = #spmd.shard<[8], #dtensor.layout<#mesh, [x]>>
+#v = #spmd.shard<[8, 1], #dtensor.layout<#mesh, [x, *]>>
+#pairs = #spmd.shard<[8, 2], #dtensor.layout<#mesh, [x, *]>>
+#table = #spmd.shard<[5, 7], #dtensor.layout<#mesh, [*, *]>>
+
+// A gather of numbers is a load in the kernel of what it gives and of its
+// indices, which are computed there: nothing joins them in memory.
+// CHECK-LABEL: func.func @pairs
+// CHECK-NEXT: spmd.kernel loops [8 over [x], held 5, held 7] ins ({{.*}}) outs ({{.*}}) {{.*}}{ops = "gather, multiply"}
+// CHECK: arith.maxsi
+// CHECK: arith.minsi
+// CHECK: %[[I:.*]] = arith.extsi
+// CHECK: %[[J:.*]] = arith.extsi
+// CHECK: %[[X:.*]] = spmd.load {{[0-9]}} over [1, 2] at %[[I]], %[[J]] : f32
+// CHECK: arith.mulf %[[X]], %[[X]]
+// CHECK-NOT: spmd.kernel
+// CHECK-NOT: spmd.library_call
+// CHECK: return
+func.func @pairs(%t: tensor<5x7xf32, #table>, %i: tensor<4x1xi32, #v>, %j: tensor<4xi32, #n>) -> tensor<4xf32, #n> {
+  %0 = dtensor.add %j, %j : tensor<4xi32, #n>
+  %1 = dtensor.reshape %0 : (tensor<4xi32, #n>) -> tensor<4x1xi32, #v>
+  %2 = dtensor.concatenate %i, %1 dim 1 : (tensor<4x1xi32, #v>, tensor<4x1xi32, #v>) -> tensor<4x2xi32, #pairs>
+  %3 = dtensor.gather %t, %2 {collapsed_slice_dims = array<i64: 0, 1>,
+      index_vector_dim = 1 : i64, slice_sizes = array<i64: 1, 1>,
+      start_index_map = array<i64: 0, 1>}
+      : (tensor<5x7xf32, #table>, tensor<4x2xi32, #pairs>) -> tensor<4xf32, #n>
+  %4 = dtensor.multiply %3, %3 : tensor<4xf32, #n>
+  return %4 : tensor<4xf32, #n>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#n = #spmd.shard<[8], #dtensor.layout<#mesh, [*]>>
+
+// What a kernel picks elements of is in memory, also where it could be computed
+// anew, or is only moved.
+// CHECK-LABEL: func.func @table
+// CHECK-NEXT: %[[T:.*]] = spmd.kernel loops [8] {{.*}}{ops = "reverse"}
+// CHECK: spmd.kernel loops [8, held 8] ins (%arg1 at {{.*}}, %[[T]] at {{.*}})
+func.func @table(%t: tensor<8xf32, #n>, %i: tensor<8xi32, #n>) -> tensor<8xf32, #n> {
+  %0 = dtensor.reverse %t dims [0] : (tensor<8xf32, #n>) -> tensor<8xf32, #n>
+  %1 = dtensor.gather %0, %i {collapsed_slice_dims = array<i64: 0>,
+      index_vector_dim = 1 : i64, slice_sizes = array<i64: 1>,
+      start_index_map = array<i64: 0>}
+      : (tensor<8xf32, #n>, tensor<8xi32, #n>) -> tensor<8xf32, #n>
+  return %1 : tensor<8xf32, #n>
+}

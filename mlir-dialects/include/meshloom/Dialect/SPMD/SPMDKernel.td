@@ -29,6 +29,9 @@ def SPMD_KernelOp : Op<SPMD_Dialect, "kernel",
     An input whose body argument is not used is read by `spmd.read` only, where
     its condition holds; its map may lead outside the tensor elsewhere.
 
+    A `held` loop is no iteration: it stands for all of a dim of an input, of
+    which `spmd.load` picks the elements whose indices the body computes.
+
     An output with a reducer (`sum`, `prod`, `min`, `max`, `and`, `or`,
     `argmax`, `argmin`) combines what is yielded along the `reduce` loops,
     starting from the reducer's identity; `argmax` and `argmin` yield the value
@@ -39,7 +42,8 @@ def SPMD_KernelOp : Op<SPMD_Dialect, "kernel",
     (-1: none). Elements that the output's map does not reach keep that input's
     values.
 
-    The body holds `arith` and `math` ops on scalars and `spmd.index`. Unsigned
+    The body holds `arith` and `math` ops on scalars, `spmd.index`, `spmd.read`
+    and `spmd.load`. Unsigned
     integers are signless in it. bf16 is widened before and rounded after each
     op; a reduction of bf16 yields and accumulates f32.
 
@@ -69,6 +73,8 @@ def SPMD_KernelOp : Op<SPMD_Dialect, "kernel",
       reduction loop and an i32 or i64 output.
     * (C6) `in_place` names inputs of the output's type with the output's map,
       each at most once.
+    * (C7) A held loop has no axes and is no reduction; no output's map uses it,
+      nor that of an input whose body argument has a use.
   }];
   let arguments = (ins
     Variadic<AnyRankedTensor>:$inputs,
@@ -78,7 +84,8 @@ def SPMD_KernelOp : Op<SPMD_Dialect, "kernel",
     AffineMapArrayAttr:$accesses,
     DenseI32ArrayAttr:$reducers,
     DenseI32ArrayAttr:$inPlace,
-    OptionalAttr<ArrayAttr>:$ranges
+    OptionalAttr<ArrayAttr>:$ranges,
+    OptionalAttr<DenseBoolArrayAttr>:$held
   );
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
   let regions = (region SizedRegion<1>:$body);
@@ -99,6 +106,10 @@ def SPMD_KernelOp : Op<SPMD_Dialect, "kernel",
       return ::llvm::is_contained(getReductions(), true);
     }
     ::mlir::Block *getBlock() { return &getBody().front(); }
+    /// Whether a loop stands for a dim that `spmd.load` has indices for.
+    bool isHeld(unsigned loop) { return getHeld() && (*getHeld())[loop]; }
+    /// How often the body is evaluated.
+    int64_t getNumIterations();
     /// The ranges of a loop; empty where it runs its blocks.
     std::vector<::meshloom::Interval> getLoopRanges(unsigned loop);
     /// Whether input `i` is read by spmd.read only.
@@ -156,6 +167,32 @@ def SPMD_ReadOp : Op<SPMD_Dialect, "read", [Pure]> {
   let arguments = (ins I64Attr:$input, I1:$condition);
   let results = (outs AnyType:$result);
   let assemblyFormat = "$input `if` $condition attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def SPMD_LoadOp : Op<SPMD_Dialect, "load", [Pure]> {
+  let summary = "An element of an input of the kernel, by indices";
+  let description = [{
+    The element of the input at which each of `loops`, which are held, has the
+    index given for it. The other loops that the input's map uses are where the
+    iteration is. Indices are in bounds.
+
+    ```mlir
+    %x = spmd.load 0 over [2, 3] at %i, %j : f32
+    ```
+
+    Constraints:
+    * (C1) The kernel has an input of that number, with elements of the result's
+      type (signless), and its body argument has no use.
+    * (C2) `loops` are the held loops that the input's map uses, in increasing
+      order, and there is one index for each of them.
+  }];
+  let arguments = (ins I64Attr:$input, DenseI64ArrayAttr:$loops,
+                       Variadic<I64>:$indices);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = [{
+    $input `over` $loops `at` $indices attr-dict `:` type($result)
+  }];
   let hasVerifier = 1;
 }
 
