@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// SignalStorm: signals in every thread of the process, thousands of times a
-// second, as a sampling profiler sends them. Handlers run on the stack of the
+// SignalStorm: signals in every thread of the process, a thousand or more times
+// a second, as a sampling profiler sends them. Handlers run on the stack of the
 // thread that they interrupt, and the storm counts those that find the stack
 // pointer elsewhere: their frames overwrite memory of somebody else.
 #pragma once
@@ -23,12 +23,14 @@ extern "C" void *__libc_stack_end;
 
 class SignalStorm {
 public:
-  SignalStorm() {
+  explicit SignalStorm(
+      std::chrono::microseconds pause = std::chrono::microseconds(300)) {
     struct sigaction action{};
     action.sa_sigaction = handle;
     action.sa_flags = SA_RESTART | SA_SIGINFO;
     sigaction(SIGPROF, &action, &before);
-    sender = std::jthread([](std::stop_token stopped) { send(stopped); });
+    sender = std::jthread(
+        [pause](std::stop_token stopped) { send(stopped, pause); });
   }
   ~SignalStorm() {
     sender.request_stop();
@@ -60,7 +62,8 @@ private:
     errno = reason;
   }
 
-  static void send(const std::stop_token &stopped) {
+  static void send(const std::stop_token &stopped,
+                   std::chrono::microseconds pause) {
     const auto self = pid_t(syscall(SYS_gettid));
     while (!stopped.stop_requested()) {
       if (DIR *tasks = opendir("/proc/self/task")) {
@@ -73,7 +76,7 @@ private:
         }
         closedir(tasks);
       }
-      std::this_thread::sleep_for(std::chrono::microseconds(300));
+      std::this_thread::sleep_for(pause);
     }
   }
 

@@ -2,6 +2,7 @@
 // Transports between real processes, by shared memory, by TCP, and by both:
 // every pair and size, any order of posts, and peers that die, hang or give up.
 #include "../../TemporaryFolder.h"
+#include "../SignalStorm.h"
 
 #include "meshloom/Runtime/Transport/ProcessTransport.h"
 
@@ -62,8 +63,9 @@ private:
   std::array<int, 2> ends{};
 };
 
-/// Runs `body(transport)` in `size` processes and says how each one ended: 0
-/// where no expectation failed, minus the signal that killed it.
+/// Runs `body(transport)` in `size` processes while a profiler's signals
+/// interrupt them, and says how each one ended: 0 where no expectation failed,
+/// minus the signal that killed it.
 template <typename Body>
 std::vector<int> runProcesses(int size, const Launch &launch, Body body) {
   const test::TemporaryFolder folder;
@@ -80,12 +82,14 @@ std::vector<int> runProcesses(int size, const Launch &launch, Body body) {
       options.address = "127.0.0.1";
       options.timeout = launch.timeout;
       {
+        const SignalStorm storm(1ms);
         Result<std::shared_ptr<Transport>> transport =
             connectProcesses(store, options);
         EXPECT_TRUE(transport) << transport.error().message();
         if (transport)
           body(std::move(*transport));
       }
+      EXPECT_EQ(SignalStorm::elsewhere(), 0);
       std::fflush(nullptr);
       _exit(testing::Test::HasFailure() ? 1 : 0);
     }
