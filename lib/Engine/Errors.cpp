@@ -73,9 +73,8 @@ void rethrowAt(const std::source_location &where) {
 
 std::source_location callSiteOr(const std::source_location &where) {
   const ThreadState &state = threadState();
-  if (state.callSite)
-    return *state.callSite;
-  return state.userLine && isOwn(where) ? *state.userLine : where;
+  const std::source_location &site = state.callSite ? *state.callSite : where;
+  return state.userLine && isOwn(site) ? *state.userLine : site;
 }
 
 void fail(std::string_view op, const std::string &message,
@@ -90,7 +89,7 @@ void fail(std::string_view op, const Error &error,
   if (where)
     line = callSiteOr(*where);
   else if (threadState().callSite)
-    line = threadState().callSite;
+    line = callSiteOr(*threadState().callSite);
   else
     line = threadState().userLine;
   std::string text = message.starts_with('[')

@@ -77,7 +77,7 @@ TEST(LinesTest, ReshapeNamesTheLayerAndTheSizes) {
   } catch (const Error &error) {
     EXPECT_THAT(error.what(),
                 testing::HasSubstr("layer 'reshape': expected 4 elements, as "
-                                   "the input [None, 4] has, got [3]"));
+                                   "the input [None, 4] has, got [3] (at "));
   }
 }
 

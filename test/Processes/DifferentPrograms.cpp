@@ -11,7 +11,10 @@
 #include "meshloom/API/Processes.h"
 #include "meshloom/Distribute/ReplicaContext.h"
 #include "meshloom/Distribute/Strategies.h"
+#include "meshloom/NN/Layers/Core.h"
+#include "meshloom/NN/Models/Model.h"
 #include "meshloom/NN/State/Checkpoint.h"
+#include "meshloom/NN/State/SavedModel.h"
 
 #include <chrono>
 #include <cstdio>
@@ -73,6 +76,19 @@ void runWithoutSaving(bool isOther, const Mesh &mesh, const Tensor &x) {
     Checkpoint({{"w", w}}).write("saved-by-one");
   (void)step(x).item<float>();
   barrier(mesh, "end", 60);
+}
+
+/// The last one saves the model between two fits of all.
+void runFits(bool isOther) {
+  const MultiWorkerMirroredStrategy strategy;
+  auto scope = strategy.scope();
+  const Sequential model({Input({2}), layers::Dense(1)});
+  Sequential(model).compile({.optimizer = "sgd", .loss = "mse"});
+  for (int turn = 0; turn < 2; ++turn) {
+    (void)model.fit(ones({6, 2}), ones({6, 1}), {.verbose = 0});
+    if (isOther)
+      save(model, "saved-by-one.keras");
+  }
 }
 
 /// All have run both before; then they do so in an order of their own.
@@ -153,6 +169,8 @@ void run(const std::string &difference) {
   const bool isOther = client_id() == num_clients() - 1;
   if (difference == "late" || difference == "late call")
     return runLate(difference == "late call", isOther);
+  if (difference == "fit")
+    return runFits(isOther);
   const Mesh mesh = create_distributed_mesh({{"batch", num_clients()}});
   const Tensor x = distribute(
       ones({8, 4}),

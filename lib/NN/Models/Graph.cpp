@@ -2,6 +2,8 @@
 // Symbolic tensors and the graph behind them; see Symbolic.h.
 #include "Graph.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -74,6 +76,21 @@ std::string withNone(std::string text) {
   return text;
 }
 
+/// Whether numbers of the text come from those sizes.
+bool namesMultiples(const std::string &text) {
+  int64_t number = 0;
+  for (const char letter : text + ' ') {
+    if (letter >= '0' && letter <= '9' && number < (int64_t(1) << 59)) {
+      number = number * 10 + (letter - '0');
+      continue;
+    }
+    if (number != 0 && number % sizesForUnknown[0] == 0)
+      return true;
+    number = 0;
+  }
+  return false;
+}
+
 } // namespace
 
 std::vector<TensorSpec> inferSpecs(
@@ -95,10 +112,12 @@ std::vector<TensorSpec> inferSpecs(
           results[i].shape[d] = -1;
     return results;
   } catch (const Error &error) {
-    throw Error(withNone(error.message()) +
-                "; a size that is not known yet, None, counts as " +
-                std::to_string(sizesForUnknown[0]) + " or " +
-                std::to_string(sizesForUnknown[1]));
+    std::string text = withNone(error.message());
+    if (namesMultiples(text))
+      text += fmt::format(
+          "; a size that is not known yet, None, counts as {} or {}",
+          sizesForUnknown[0], sizesForUnknown[1]);
+    throw Error(text);
   }
 }
 
