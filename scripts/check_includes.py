@@ -80,7 +80,7 @@ TABLE = {
     # Who runs the program, as users are told it by their cluster.
     "Cluster": ({"Core"}, {"Core", "fmt", "json", "system"}),
     "Cluster/Coordination": (
-        {"Core", "Cluster", "Runtime", "grpc"},
+        {"Core", "Cluster", "Runtime", "grpc", "system"},
         {"Core", "Cluster", "Runtime", "Support", "fmt", "grpc", "protobuf", "openssl", "system"},
     ),
     # How a process joins the others of its program.

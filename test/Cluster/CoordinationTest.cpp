@@ -529,7 +529,7 @@ TEST(GateTest, OnlyClientsThatStayAreLetIn) {
   const std::string settings = frame("\0\0\x0c\4\0\0\0\0\0"sv);
   const std::string hello = "\x16\x03\x01\x02\0\x01"s;
   for (const bool tls : {false, true}) {
-    auto gate = detail::Gate::open({"127.0.0.1", 0}, tls, 2);
+    auto gate = detail::Gate::open({"127.0.0.1", 0}, tls, 2, {});
     ASSERT_TRUE(gate) << gate.error().message();
     auto connectTo = [port = (*gate)->port()](const std::string &said) {
       sockaddr_in target = {};

@@ -9,6 +9,7 @@
 using namespace meshloom;
 using namespace meshloom::test;
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 
 namespace {
@@ -51,9 +52,37 @@ TEST_F(TlsTest, ThoseWithoutOrWithOthersAreRefused) {
   options.tls = filesOf("stranger");
   EXPECT_THAT(CoordinationClient::connect(options).error().message(),
               HasSubstr("do all use TLS or none?"));
-  // Its own authority is right, its certificate another one's.
-  options.tls.authority = filesOf("authority").authority;
+}
+
+// Of a peer that tries again and again, the service logs the first refusal.
+TEST_F(TlsTest, RefusalsAreLoggedWithPeerAndReason) {
+  const TestService test(1, tlsOptions());
+  CoordinationClientOptions options = rankOf(*test.service, 0, 1);
+  options.startTimeout = 300ms;
   EXPECT_FALSE(CoordinationClient::connect(options));
+  // A certificate of another authority, which the client checks by its own.
+  const std::string mixed = certificates->folder / "both.pem";
+  ASSERT_EQ(std::system(("cat " + filesOf("authority").authority + " " +
+                         filesOf("stranger").authority + " > " + mixed)
+                            .c_str()),
+            0);
+  options.tls = filesOf("stranger");
+  options.tls.authority = mixed;
+  EXPECT_FALSE(CoordinationClient::connect(options));
+  EXPECT_THAT(
+      test.log.str(),
+      AllOf(ContainsRegex("refused a connection from 127.0.0.1:[0-9]+: it "
+                          "calls without TLS, which this server demands"),
+            ContainsRegex("refused a connection from 127.0.0.1:[0-9]+: its "
+                          "TLS handshake failed .certificate verify failed")));
+  const TestService plain(1);
+  CoordinationClientOptions secret = rankOf(*plain.service, 0, 1);
+  secret.startTimeout = 300ms;
+  secret.tls = filesOf("authority");
+  EXPECT_FALSE(CoordinationClient::connect(secret));
+  EXPECT_THAT(plain.log.str(),
+              ContainsRegex("refused a connection from 127.0.0.1:[0-9]+: it "
+                            "calls with TLS"));
 }
 
 TEST_F(TlsTest, FilesThatCannotBeUsedAreNamed) {

@@ -308,7 +308,8 @@ CoordinationService::start(CoordinationServiceOptions options) {
   const uint64_t generation = options.generation.value_or(randomGeneration());
   const bool tls = options.tls.given(), token = !options.token.empty();
   auto state = std::make_unique<State>(std::move(options), generation);
-  auto gate = detail::Gate::open(*address, tls, state->options.size);
+  auto gate = detail::Gate::open(*address, tls, state->options.size,
+                                 state->options.log);
   if (!gate)
     return gate.error().withMessage(fmt::format(
         "the coordination service does not start: {}", gate.error().message()));

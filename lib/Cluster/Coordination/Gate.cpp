@@ -95,9 +95,10 @@ Verdict judge(int file, bool tls) {
 } // namespace
 
 struct Gate::State {
-  State(int listener, int stop, int port, bool tls, int64_t clients)
+  State(int listener, int stop, int port, bool tls, int64_t clients,
+        TlsRefusals::Log log)
       : listener(listener), stop(stop), port(port), tls(tls),
-        lookedAt(LOOKED_AT, LOOKED_AT / 10),
+        refusals(tls, std::move(log)), lookedAt(LOOKED_AT, LOOKED_AT / 10),
         letIn(LET_IN, 4 * double(clients) + LET_IN / 10) {}
   ~State() {
     if (thread.joinable()) {
@@ -112,14 +113,18 @@ struct Gate::State {
 
   void run() {
     Clock::time_point heard = Clock::now();
+    bool isLooking = false;
     while (true) {
       const bool looks = lookedAt.any(Clock::now());
-      std::array<pollfd, 2> files{
-          {{stop, POLLIN, 0}, {looks ? listener : -1, POLLIN, 0}}};
+      std::array<pollfd, 3> files{{{stop, POLLIN, 0},
+                                   {looks ? listener : -1, POLLIN, 0},
+                                   {refusals.bell(), POLLIN, 0}}};
       poll(files.data(), files.size(),
-           looks && unknown.empty() ? -1 : int(TURN.count()));
+           looks && unknown.empty() && !isLooking ? -1 : int(TURN.count()));
       if (files[0].revents)
         return;
+      if (files[2].revents || isLooking)
+        isLooking = refusals.look();
       if (files[1].revents)
         acceptOne();
       // Seldom: most of those that wait here say nothing new.
@@ -141,6 +146,7 @@ struct Gate::State {
       return;
     }
     if (judge(file, tls) == Verdict::Stranger) {
+      refusals.refuse(file);
       close(file);
       return;
     }
@@ -175,10 +181,12 @@ struct Gate::State {
           (verdict == Verdict::Client && !letIn.any(now)))
         return false;
       if (verdict == Verdict::Stranger) {
+        refusals.refuse(each.file);
         close(each.file);
         return true;
       }
       letIn.take();
+      refusals.letIn(each.file);
       Gate::Acceptor::NewConnectionParameters connection;
       connection.listener_fd = listener;
       connection.fd = each.file;
@@ -193,6 +201,7 @@ struct Gate::State {
   };
   const int listener, stop, port;
   const bool tls;
+  TlsRefusals refusals;
   Allowance lookedAt, letIn;
   std::deque<Unknown> unknown; // oldest first
   std::unique_ptr<Gate::Acceptor> acceptor;
@@ -207,7 +216,8 @@ int Gate::port() const {
 }
 
 Result<std::unique_ptr<Gate>> Gate::open(const Address &address, bool tls,
-                                         int64_t clients) {
+                                         int64_t clients,
+                                         TlsRefusals::Log log) {
   Result<int> listener = listenOn(address);
   if (!listener)
     return listener.error();
@@ -226,7 +236,7 @@ Result<std::unique_ptr<Gate>> Gate::open(const Address &address, bool tls,
     (void)getnameinfo(reinterpret_cast<sockaddr *>(&bound), length, nullptr, 0,
                       service, sizeof service, NI_NUMERICSERV);
   return std::unique_ptr<Gate>(new Gate(std::make_unique<State>(
-      *listener, stop, std::atoi(service), tls, clients)));
+      *listener, stop, std::atoi(service), tls, clients, std::move(log))));
 }
 
 void Gate::letInto(std::unique_ptr<Acceptor> acceptor) {

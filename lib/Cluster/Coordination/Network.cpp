@@ -21,6 +21,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <vector>
 
@@ -322,13 +323,58 @@ std::string dialled(const std::string &address,
   return str({loopback, parts->port});
 }
 
+namespace {
+
+/// Who is told of handshakes that fail. Never destroyed: gRPC's threads may
+/// outlive static objects.
+struct HandshakeListeners {
+  std::mutex mutex;
+  uint64_t last = 0;
+  std::map<uint64_t, std::function<void(const std::string &)>> functions;
+};
+HandshakeListeners &handshakeListeners() {
+  static auto *all = new HandshakeListeners;
+  return *all;
+}
+
+/// gRPC has no other way to tell: "Handshake failed with fatal error
+/// SSL_ERROR_SSL: error:0A000086:SSL routines::certificate verify failed."
+void hearGrpc(gpr_log_func_args *line) {
+  const std::string_view text = line->message;
+  if (!text.starts_with("Handshake failed with fatal error "))
+    return;
+  std::string reason(text.substr(text.rfind(':') + 1));
+  if (reason.ends_with('.'))
+    reason.pop_back();
+  HandshakeListeners &all = handshakeListeners();
+  const std::lock_guard lock(all.mutex);
+  for (const auto &[number, hear] : all.functions)
+    hear(reason);
+}
+
+} // namespace
+
 void quietGrpc() {
   static const bool once = [] {
     if (!std::getenv("GRPC_VERBOSITY"))
-      gpr_set_log_function([](gpr_log_func_args *) {});
+      gpr_set_log_function(hearGrpc);
     return true;
   }();
   (void)once;
+}
+
+uint64_t listenForHandshakeFailures(
+    std::function<void(const std::string &reason)> hear) {
+  HandshakeListeners &all = handshakeListeners();
+  const std::lock_guard lock(all.mutex);
+  all.functions.emplace(++all.last, std::move(hear));
+  return all.last;
+}
+
+void endListening(uint64_t number) {
+  HandshakeListeners &all = handshakeListeners();
+  const std::lock_guard lock(all.mutex);
+  all.functions.erase(number);
 }
 
 std::string hostName() {

@@ -173,7 +173,10 @@ Server::Server(const ClusterSpec &cluster, const std::string &job_name,
   int64_t tasks = 0;
   for (const std::string &job : cluster.jobs())
     tasks += cluster.num_tasks(job);
-  Result<std::unique_ptr<Gate>> gate = Gate::open(*address, hasTls, tasks);
+  Result<std::unique_ptr<Gate>> gate = Gate::open(
+      *address, hasTls, tasks, [name = state->name](const std::string &text) {
+        log(LogLevel::WARNING, fmt::format("Server {} {}", name, text));
+      });
   if (!gate)
     gate.error()
         .withMessage(fmt::format("[Server] {} cannot listen: {}", str(id),

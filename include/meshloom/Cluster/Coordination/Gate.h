@@ -10,6 +10,7 @@
 #pragma once
 
 #include "meshloom/Cluster/Coordination/Network.h"
+#include "meshloom/Cluster/Coordination/TlsRefusals.h"
 
 #include <grpcpp/server_builder.h>
 
@@ -20,9 +21,10 @@ namespace meshloom::detail {
 class Gate {
 public:
   /// Listens; fails where it cannot. `clients`: how many connections may come
-  /// at once, beside some more.
-  static Result<std::unique_ptr<Gate>> open(const Address &address, bool tls,
-                                            int64_t clients);
+  /// at once, beside some more. `log`: told of peers that are refused because
+  /// of TLS; it may be empty.
+  static Result<std::unique_ptr<Gate>>
+  open(const Address &address, bool tls, int64_t clients, TlsRefusals::Log log);
   /// Closes the port; what was let in stays.
   ~Gate();
   Gate(const Gate &) = delete;

@@ -10,6 +10,8 @@
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/support/channel_arguments.h>
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -59,6 +61,14 @@ std::string dialled(const std::string &address,
 /// gRPC writes what goes wrong on connections to the standard error stream; our
 /// errors say it. Keeps it from that unless GRPC_VERBOSITY is set.
 void quietGrpc();
+/// Has gRPC's threads call `hear` with the reason of each TLS handshake of this
+/// process that fails from now on, before the socket is closed. Gives a number
+/// for endListening. Where GRPC_VERBOSITY is set, gRPC writes the reasons
+/// itself and nothing is heard.
+uint64_t
+listenForHandshakeFailures(std::function<void(const std::string &reason)> hear);
+/// When it has returned, that function is called no more.
+void endListening(uint64_t number);
 
 /// What this machine calls itself.
 std::string hostName();
