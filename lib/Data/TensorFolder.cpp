@@ -15,6 +15,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace meshloom::data {
@@ -187,14 +188,27 @@ bool is_tensor_folder(const fs::path &path) {
   return fs::is_regular_file(path / indexName, ignored);
 }
 
+/// Why a path is none. A file that somebody takes for one is named by its kind.
+static std::string noFolder(const fs::path &path) {
+  const std::string text = fmt::format(
+      "[TensorFolder] '{}' is not a folder of tensors: ", path.string());
+  if (std::error_code ignored; !fs::is_regular_file(path, ignored))
+    return text + fmt::format("there is no '{}'", (path / indexName).string());
+  std::string hint;
+  if (const Result<RegularFile> file = RegularFile::open(path.string())) {
+    std::array<char, 512> first{};
+    if (const Result<size_t> count = file->readAt(0, first))
+      hint = kindHint({first.data(), *count});
+  }
+  return text + "it is a file" + hint;
+}
+
 TensorFolder::TensorFolder(const fs::path &path) {
   auto contents = std::make_shared<State>();
   contents->path = path;
   const std::string file = (path / indexName).string();
   if (!is_tensor_folder(path))
-    throw Error(fmt::format(
-        "[TensorFolder] '{}' is not a folder of tensors: there is no '{}'",
-        path.string(), file));
+    throw Error(noFolder(path));
   const json index = indexOf(readFile(file).value_or_throw(), file);
   std::string name;
   try {

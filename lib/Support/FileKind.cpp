@@ -23,13 +23,19 @@ constexpr std::string_view torchHint =
     "it is a PyTorch file of torch.save: write it with "
     "safetensors.torch.save_file instead";
 
+constexpr std::string_view kerasHint =
+    "it is a .keras file of Keras: its model comes as model.to_json(), which "
+    "model_from_json reads, and its weights as safetensors or .npz, which "
+    "load_keras_weights reads";
+
 constexpr FileKind kinds[] = {
     {"version https://git-lfs.github.com/spec/", lfsHint},
     {"\x80\x02", torchHint},
     {"\x80\x03", torchHint},
     {"\x80\x04", torchHint},
     {"\x80\x05", torchHint},
-    {"\x89HDF\r\n", "it is an HDF5 file, as Keras's .h5 are"},
+    {"\x89HDF\r\n", "it is an HDF5 file, as Keras's .h5 are: write weights as "
+                    "safetensors or .npz, which load_keras_weights reads"},
     {"\x93NUMPY", "it is a .npy file, which load_npy reads"},
     {"PK\3\4", "it is a zip archive, as .npz files are"},
     {"\x1f\x8b", "it is packed by gzip: unpack it first"},
@@ -61,12 +67,23 @@ bool isWebPage(std::string_view bytes) {
          head.starts_with("<head") || head.starts_with("<?xml");
 }
 
+/// The first member's name of a zip archive, and some bytes behind it; empty:
+/// the bytes begin no zip archive.
+std::string_view firstMember(std::string_view bytes) {
+  constexpr size_t nameBegin = 30, longestName = 256;
+  return bytes.starts_with("PK\3\4") && bytes.size() > nameBegin
+             ? bytes.substr(nameBegin, longestName)
+             : std::string_view();
+}
+
 /// torch.save writes a zip archive whose first member is "NAME/data.pkl".
 bool isTorchArchive(std::string_view bytes) {
-  constexpr size_t nameBegin = 30, longestName = 256;
-  return bytes.starts_with("PK\3\4") && bytes.size() > nameBegin &&
-         bytes.substr(nameBegin, longestName).find("/data.pkl") !=
-             std::string_view::npos;
+  return firstMember(bytes).find("/data.pkl") != std::string_view::npos;
+}
+
+/// Keras writes a zip archive that begins with its version.
+bool isKerasArchive(std::string_view bytes) {
+  return firstMember(bytes).starts_with("metadata.json");
 }
 
 } // namespace
@@ -79,6 +96,8 @@ std::string kindHint(std::string_view bytes) {
     hint = pageHint;
   else if (isTorchArchive(bytes))
     hint = torchHint;
+  else if (isKerasArchive(bytes))
+    hint = kerasHint;
   else
     for (const FileKind &kind : kinds)
       if (bytes.starts_with(kind.mark)) {

@@ -163,6 +163,13 @@ TEST_F(TensorFolderTest, DamageIsNamed) {
   EXPECT_THAT(refusal(readAll), HasSubstr("index.json' is damaged"));
   EXPECT_THAT(refusal([&] { data::TensorFolder(folder / "none"); }),
               HasSubstr("not a folder of tensors"));
+  write("pointer", "version https://git-lfs.github.com/spec/v1\noid 0\n");
+  EXPECT_THAT(
+      refusal([&] { data::TensorFolder(folder / "pointer"); }),
+      HasSubstr("not a folder of tensors: it is a file; it is a Git LFS "
+                "pointer"));
+  write("w/index.json", read("pointer"));
+  EXPECT_THAT(refusal(readAll), HasSubstr("it is a Git LFS pointer"));
   fresh();
   EXPECT_THAT(refusal([&] { data::TensorFolder(folder / "w").read("b"); }),
               HasSubstr("no tensor 'b'"));

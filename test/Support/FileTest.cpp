@@ -86,6 +86,9 @@ TEST(FileKindTest, KindsAreNamedWithWhatToDo) {
   EXPECT_THAT(kindHint("\x80\x02}q"), HasSubstr("PyTorch"));
   EXPECT_THAT(kindHint(std::string("PK\3\4") + std::string(40, 'a')),
               HasSubstr("zip archive"));
+  EXPECT_THAT(kindHint(std::string("PK\3\4") + std::string(26, '\0') +
+                       "metadata.json{}"),
+              HasSubstr("load_keras_weights"));
   EXPECT_THAT(kindHint("\x93NUMPY\1"), HasSubstr("load_npy"));
   EXPECT_THAT(kindHint(""), HasSubstr("empty"));
   EXPECT_EQ(kindHint("a,b,c\n1,2,3\n"), "");
