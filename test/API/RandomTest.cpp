@@ -57,6 +57,28 @@ TEST(RandomTest, FoldedSeedsHaveNothingToDoWithEachOther) {
   EXPECT_NE(words(keys[0]), words(keys[1]));
 }
 
+// An element is of two numbers that follow each other, also where a device's
+// part begins between those of one element.
+TEST(RandomTest, NormalsAreTheSameUnderEveryLayoutAndNothingIsSent) {
+  const Mesh mesh = create_mesh({{"x", 4}, {"y", 2}}, virtual_cpus(8));
+  const Tensor seed = distribute(tensor({1, 2}), Layout::replicated(mesh, 1));
+  for (const Shape &shape :
+       {Shape{8, 8}, Shape{4, 6}, Shape{5, 7}, Shape{1, 3}})
+    for (const DType type : {DType::F32, DType::F64}) {
+      auto draw = function([&](const Tensor &of) {
+        return relayout(random::stateless_normal(shape, of, 0, 1, type),
+                        Layout({"y", "x"}, mesh));
+      });
+      EXPECT_EQ(draw(seed).to_vector<double>(),
+                random::stateless_normal(shape, Seed{1, 2}, 0, 1, type)
+                    .to_vector<double>());
+      const auto concrete = draw.get_concrete_function(seed);
+      EXPECT_TRUE(concrete.collectives("ring").empty());
+    }
+  EXPECT_EQ(random::stateless_normal({}, Seed{1, 2}).item<float>(),
+            random::stateless_normal({1}, Seed{1, 2}).item<float>());
+}
+
 TEST(RandomTest, Errors) {
   EXPECT_ERROR(random::stateless_uniform({2}, tensor({1.f, 2.f})),
                HAS("[stateless_uniform]"), HAS("ui32 [2]"), HAS("fold_in"));

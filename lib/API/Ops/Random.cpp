@@ -25,6 +25,25 @@ Value bitsOf(Emitter &e, ArrayRef<int64_t> shape, Value seed) {
   return e.builder.create<dtensor::RngOp>(e.location, shape, seed);
 }
 
+/// Two numbers for each element of `shape`, which follow each other in what
+/// `draw` gives. Its last dim has both: kernels compute a dim of two elements
+/// slowly.
+template <typename Draw>
+std::pair<Value, Value> drawnPairs(Emitter &e, const Shape &shape,
+                                   const Draw &draw) {
+  Shape drawn(shape), pairs(shape), starts(shape.size() + 1, 0), limits(shape);
+  if (drawn.empty())
+    drawn.push_back(1);
+  drawn.back() *= 2;
+  pairs.push_back(2);
+  limits.push_back(1);
+  const Value both = e.reshape(draw(drawn), pairs);
+  const Value first = e.reshape(e.slice(both, starts, limits), shape);
+  starts.back() = 1;
+  limits.back() = 2;
+  return {first, e.reshape(e.slice(both, starts, limits), shape)};
+}
+
 /// Uniform floats in [0, 1) of `type` with as many random bits as it holds.
 Value unitUniform(Emitter &e, Shape shape, Value seed, Type type) {
   Type word = dtensor::typeOf(e.builder.getContext(), DType::UI32);
@@ -41,14 +60,8 @@ Value unitUniform(Emitter &e, Shape shape, Value seed, Type type) {
                       number(type, std::ldexp(1.0, -digits)));
   }
   // Two words an element: 27 + 26 bits.
-  Shape pairs(shape), starts(shape.size() + 1, 0), limits(shape);
-  pairs.push_back(2);
-  limits.push_back(1);
-  Value bits = bitsOf(e, pairs, seed);
-  Value first = e.reshape(e.slice(bits, starts, limits), shape);
-  starts.back() = 1;
-  limits.back() = 2;
-  Value second = e.reshape(e.slice(bits, starts, limits), shape);
+  const auto [first, second] = drawnPairs(
+      e, shape, [&](const Shape &drawn) { return bitsOf(e, drawn, seed); });
   Value high = e.convert(e.divide(first, number(word, 0x1p5)), type);
   Value low = e.convert(e.divide(second, number(word, 0x1p6)), type);
   return e.multiply(e.add(e.multiply(high, number(type, 0x1p26)), low),
@@ -193,19 +206,15 @@ Tensor stateless_normal(Shape shape, const SeedLike &seed, double mean,
       [](Emitter &e, ArrayRef<Value> operands, const auto &shape,
          const auto &type) {
         Type element = dtensor::typeOf(e.builder.getContext(), type);
-        Shape extents(shape), pairs(shape), starts(shape.size() + 1, 0),
-            limits(shape);
-        pairs.push_back(2);
-        limits.push_back(1);
+        const Shape extents(shape);
         // f16 and bf16 have too few steps near 0 for a logarithm: in f32.
         Type wide = element.isBF16() || element.isF16()
                         ? Type(e.builder.getF32Type())
                         : element;
-        Value unit = unitUniform(e, pairs, operands[0], wide);
-        Value first = e.reshape(e.slice(unit, starts, limits), extents);
-        starts.back() = 1;
-        limits.back() = 2;
-        Value second = e.reshape(e.slice(unit, starts, limits), extents);
+        const auto [first, second] =
+            drawnPairs(e, extents, [&](const Shape &drawn) {
+              return unitUniform(e, drawn, operands[0], wide);
+            });
         // log(1 - u): u may be 0, 1 - u may not.
         Value radius = e.make<dtensor::SqrtOp>(
             e.multiply(e.make<dtensor::Log1pOp>(e.negate(first)), -2.0));
