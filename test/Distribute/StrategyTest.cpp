@@ -160,11 +160,13 @@ TEST(StrategyTest, AParameterDeviceThatComputesIsTheFirst) {
 TEST(StrategyTest, DevicesAreGivenByNameOrAsListed) {
   const std::vector<std::string> names{"CPU:1", "/device:CPU:2"};
   const std::vector<DeviceSpec> listed{{"CPU", 1}, {"CPU", 2}};
+  const std::vector<DeviceName> named{"CPU:1", "CPU:2"};
   for (const Strategy &strategy : std::vector<Strategy>{
            MirroredStrategy(names), MirroredStrategy(listed),
-           MirroredStrategy({"CPU:1", listed[1]}), TPUStrategy(names),
-           TPUStrategy(listed), TPUStrategy({"CPU:1", "CPU:2"}),
-           CentralStorageStrategy(names), CentralStorageStrategy(listed)}) {
+           MirroredStrategy(named), MirroredStrategy({"CPU:1", listed[1]}),
+           TPUStrategy(names), TPUStrategy(listed),
+           TPUStrategy({"CPU:1", "CPU:2"}), CentralStorageStrategy(names),
+           CentralStorageStrategy(listed)}) {
     EXPECT_EQ(strategy.mesh()->local_devices()[0], listed[0].name());
     EXPECT_EQ(strategy.mesh()->local_devices()[1], listed[1].name());
   }

@@ -140,7 +140,11 @@ S while_loop(C &&condition, B &&body, const S &init,
           },
           where);
       return detail::rebuild(init, std::span<const Tensor>(results));
+    } else {
+      return init; // so that the compiler says no more than the assertion
     }
+  } else {
+    return init;
   }
 }
 
@@ -214,6 +218,10 @@ S fori_loop(const TensorLike &lower, const TensorLike &upper, B &&body,
     if constexpr (givesState)
       return detail::countedLoop("fori_loop", lower, upper,
                                  std::forward<B>(body), init, where);
+    else
+      return init; // so that the compiler says no more than the assertion
+  } else {
+    return init;
   }
 }
 
@@ -337,6 +345,10 @@ auto scan(F &&body, const S &init, const X &xs,
                   "type of init, and the result of this step");
     if constexpr (givesPair)
       return detail::scanOver(std::forward<F>(body), init, xs, where);
+    else // so that the compiler says no more than the assertion
+      return std::pair<S, X>(init, xs);
+  } else {
+    return std::pair<S, X>(init, xs);
   }
 }
 

@@ -7,6 +7,11 @@
 
 namespace meshloom {
 
+/// A device where its name is what a program has, as in lists of them:
+///
+///   std::vector<DeviceName> devices{"CPU:0", "CPU:1"};
+using DeviceName = DeviceSpec;
+
 /// Synchronous training on devices of this process: each replica has a copy of
 /// the variables, and they stay the same.
 ///
