@@ -98,7 +98,7 @@ TABLE = {
         | MLIR,
         FLOW
         | {"API handles", "Autodiff", "Compiler", "Processes", "Runtime"}
-        | {"Runtime/Backends/PJRT", "fmt", "system"},
+        | {"Runtime/Plan", "Runtime/Backends/PJRT", "fmt", "system"},
     ),
     "API": (
         {"Core"},

@@ -37,7 +37,8 @@ std::string sizesText(const std::vector<MeshAxis> &axes) {
 struct Placement {
   /// Of each device: the process and the number there.
   std::vector<std::pair<int64_t, int64_t>> devices;
-  bool isSpanning = false;
+  /// Whether all processes have this mesh, be its devices of all or of one.
+  bool isOfAll = false;
 };
 
 /// Of devices of one type. Throws where processes have no equal blocks of them.
@@ -74,7 +75,7 @@ Placement placementOf(const std::vector<DeviceSpec> &devices,
       placement.devices.emplace_back(rank, device.index);
     return placement;
   }
-  placement.isSpanning = true;
+  placement.isOfAll = true;
   const int64_t each = count / size;
   if (count % size)
     fail(op, fmt::format("expected a number of devices that the {} processes "
@@ -93,6 +94,45 @@ Placement placementOf(const std::vector<DeviceSpec> &devices,
                            "then of process 1, got {} as number {}",
                            size, count - 1, each - 1, device.to_string(), i));
     placement.devices.emplace_back(i / each, i % each);
+  }
+  return placement;
+}
+
+/// Of devices of one process, which are numbered over all, or name it.
+Placement submeshPlacement(const std::vector<DeviceSpec> &devices,
+                           std::string_view op) {
+  const Processes &all = processes(op);
+  if (all.isAlone())
+    return placementOf(devices, op);
+  const std::string &type = devices.front().type;
+  if (!platformOf(type, op)->spansProcesses())
+    fail(op, fmt::format("expected virtual CPUs, got {}: devices of other "
+                         "types are those of each process",
+                         devices.front().to_string()));
+  const int64_t each = std::ssize(list_devices(type)) / all.group.size;
+  Placement placement;
+  placement.isOfAll = true;
+  for (const DeviceSpec &device : devices) {
+    const bool isNamed = device.process >= 0;
+    if (device.index >= (isNamed ? each : each * all.group.size))
+      fail(op,
+           fmt::format("expected devices of {} processes that have {} each, "
+                       "got {}: call set_logical_device_configuration at "
+                       "the start of the program, or start it with "
+                       "mesh-launch --devices-per-process",
+                       all.group.size, each, device.to_string()));
+    placement.devices.emplace_back(
+        isNamed ? device.process : device.index / each,
+        isNamed ? device.index : device.index % each);
+    if (placement.devices.back().first != placement.devices.front().first)
+      fail(op,
+           fmt::format("expected devices of one process, got {} of process "
+                       "{} beside {} of process {}, as each of {} "
+                       "processes has {}: make a mesh over devices of all "
+                       "processes with create_mesh",
+                       devices.front().to_string(),
+                       placement.devices.front().first, device.to_string(),
+                       placement.devices.back().first, all.group.size, each));
   }
   return placement;
 }
@@ -153,90 +193,110 @@ std::vector<DeviceSpec> list_devices(std::string_view type) {
   return list_logical_devices(type);
 }
 
+/// A mesh whose devices are where `place` says.
+static Mesh meshOn(std::vector<MeshAxis> axes,
+                   const std::vector<DeviceSpec> &devices, std::string name,
+                   Placement (&place)(const std::vector<DeviceSpec> &,
+                                      std::string_view),
+                   std::string_view op) {
+  int64_t count = int64_t(devices.size());
+  if (axes.empty())
+    axes.push_back({"x", count});
+
+  MeshAxis *open = nullptr;
+  int64_t product = 1;
+  for (MeshAxis &axis : axes) {
+    if (axis.size != -1) {
+      // Past the most devices that there can be, any number will do.
+      product = std::min<int64_t>(
+          product * std::clamp<int64_t>(axis.size, 1, mostDevices + 1),
+          mostDevices + 1);
+      continue;
+    }
+    if (open)
+      fail(op, fmt::format("expected at most one size of -1, got it for axes "
+                           "'{}' and '{}'",
+                           open->name, axis.name));
+    open = &axis;
+  }
+  if (open) {
+    if (count % product)
+      fail(op, fmt::format("expected a number of devices that the other sizes "
+                           "divide, got {} devices for sizes {}",
+                           count, sizesText(axes)));
+    open->size = count / product;
+  }
+
+  MeshOptions options;
+  options.name = std::move(name);
+  options.deviceType = devices.front().type;
+  std::set<std::pair<int64_t, int64_t>> seen;
+  for (const DeviceSpec &device : devices) {
+    if (device.type != options.deviceType)
+      fail(op, fmt::format("expected devices of one type, got {} beside {}",
+                           device.to_string(), devices.front().to_string()));
+    if (device.index < 0 || device.index >= mostDevices)
+      fail(op, fmt::format("expected devices numbered from 0 to {}, got {}",
+                           mostDevices - 1, device.to_string()));
+    if (!seen.emplace(device.process, device.index).second)
+      fail(op, fmt::format("expected different devices, got {} twice",
+                           device.to_string()));
+  }
+  const Placement placement = place(devices, op);
+  for (int64_t i = 0; i < count; ++i) {
+    const auto &[process, index] = placement.devices[size_t(i)];
+    std::string device = fullName(options.deviceType, process, index);
+    if (process == processes(op).group.rank) {
+      options.localDeviceIds.push_back(i);
+      options.localDevices.push_back(device);
+    }
+    options.globalDeviceIds.push_back(i);
+    if (placement.isOfAll)
+      options.globalDevices.push_back(std::move(device));
+  }
+  options.remote = options.localDeviceIds.empty();
+  Mesh mesh = check(
+      [&]() -> Result<Mesh> {
+        int64_t size = 1;
+        bool valid = true;
+        for (const MeshAxis &axis : axes) {
+          valid &= axis.size >= 1 && axis.size <= mostDevices / size;
+          size *= valid ? axis.size : 1;
+        }
+        if (valid && size != count)
+          return Error(
+              fmt::format("expected {} devices for sizes {}, got {}: pass "
+                          "virtual_cpus({}), or use -1 for one size",
+                          size, sizesText(axes), count, size));
+        return Mesh::get(axes, options);
+      }(),
+      op);
+  // Virtual CPUs are made as they are needed; others are there or not.
+  if (mesh.device_type() != "CPU")
+    check(platformOf(mesh.device_type(), op)
+              ->client(mesh.assignment().localDeviceNumbers()),
+          op);
+  return mesh;
+}
+
 Mesh create_mesh(std::vector<MeshAxis> axes, DeviceList given, std::string name,
                  std::source_location where) {
   return atLine(where, [&]() -> Mesh {
-    constexpr std::string_view op = "create_mesh";
-    const std::vector<DeviceSpec> devices =
-        given.empty() ? list_devices() : given.devices();
-    int64_t count = int64_t(devices.size());
-    if (axes.empty())
-      axes.push_back({"x", count});
+    return meshOn(std::move(axes),
+                  given.empty() ? list_devices() : given.devices(),
+                  std::move(name), placementOf, "create_mesh");
+  });
+}
 
-    MeshAxis *open = nullptr;
-    int64_t product = 1;
-    for (MeshAxis &axis : axes) {
-      if (axis.size != -1) {
-        // Past the most devices that there can be, any number will do.
-        product = std::min<int64_t>(
-            product * std::clamp<int64_t>(axis.size, 1, mostDevices + 1),
-            mostDevices + 1);
-        continue;
-      }
-      if (open)
-        fail(op, fmt::format("expected at most one size of -1, got it for axes "
-                             "'{}' and '{}'",
-                             open->name, axis.name));
-      open = &axis;
-    }
-    if (open) {
-      if (count % product)
-        fail(op,
-             fmt::format("expected a number of devices that the other sizes "
-                         "divide, got {} devices for sizes {}",
-                         count, sizesText(axes)));
-      open->size = count / product;
-    }
-
-    MeshOptions options;
-    options.name = std::move(name);
-    options.deviceType = devices.front().type;
-    std::set<std::pair<int64_t, int64_t>> seen;
-    for (const DeviceSpec &device : devices) {
-      if (device.type != options.deviceType)
-        fail(op, fmt::format("expected devices of one type, got {} beside {}",
-                             device.to_string(), devices.front().to_string()));
-      if (device.index < 0 || device.index >= mostDevices)
-        fail(op, fmt::format("expected devices numbered from 0 to {}, got {}",
-                             mostDevices - 1, device.to_string()));
-      if (!seen.emplace(device.process, device.index).second)
-        fail(op, fmt::format("expected different devices, got {} twice",
-                             device.to_string()));
-    }
-    const Placement placement = placementOf(devices, op);
-    for (int64_t i = 0; i < count; ++i) {
-      const auto &[process, index] = placement.devices[size_t(i)];
-      std::string device = fullName(options.deviceType, process, index);
-      if (process == processes(op).group.rank) {
-        options.localDeviceIds.push_back(i);
-        options.localDevices.push_back(device);
-      }
-      options.globalDeviceIds.push_back(i);
-      if (placement.isSpanning)
-        options.globalDevices.push_back(std::move(device));
-    }
-    Mesh mesh = check(
-        [&]() -> Result<Mesh> {
-          int64_t size = 1;
-          bool valid = true;
-          for (const MeshAxis &axis : axes) {
-            valid &= axis.size >= 1 && axis.size <= mostDevices / size;
-            size *= valid ? axis.size : 1;
-          }
-          if (valid && size != count)
-            return Error(
-                fmt::format("expected {} devices for sizes {}, got {}: pass "
-                            "virtual_cpus({}), or use -1 for one size",
-                            size, sizesText(axes), count, size));
-          return Mesh::get(axes, options);
-        }(),
-        op);
-    // Virtual CPUs are made as they are needed; others are there or not.
-    if (mesh.device_type() != "CPU")
-      check(platformOf(mesh.device_type(), op)
-                ->client(mesh.assignment().localDeviceNumbers()),
-            op);
-    return mesh;
+Mesh create_submesh(std::vector<MeshAxis> axes, DeviceList devices,
+                    std::string name, std::source_location where) {
+  return atLine(where, [&]() -> Mesh {
+    constexpr std::string_view op = "create_submesh";
+    if (devices.empty())
+      fail(op, "expected the devices of a process, got none: name them, for "
+               "example {\"CPU:2\", \"CPU:3\"}");
+    return meshOn(std::move(axes), devices.devices(), std::move(name),
+                  submeshPlacement, op);
   });
 }
 

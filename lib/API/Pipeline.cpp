@@ -5,6 +5,7 @@
 #include "meshloom/API/Pipeline.h"
 
 #include "meshloom/Engine/DeviceSets.h"
+#include "meshloom/Engine/Processes.h"
 
 #include "meshloom/API/Function.h"
 #include "meshloom/API/NameScope.h"
@@ -271,6 +272,13 @@ Pipeline::State::differentiate(const Tensor &x, const Tensor &labels,
         sums[s][i] = sums[s][i] + found[i];
   }
 
+  // All processes read the loss.
+  if (ownerOf(lastMesh()))
+    total =
+        relayout(total,
+                 Layout::replicated(
+                     create_distributed_mesh({{"process", num_clients()}}), 0),
+                 where);
   PipelineGradients result{total, {}};
   for (size_t s = 0; s < stages.size(); ++s)
     for (size_t i = 0; i < sums[s].size(); ++i)

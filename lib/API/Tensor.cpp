@@ -87,7 +87,9 @@ Tensor::operator bool() const {
 std::string Tensor::device() const {
   const detail::CallName name("device");
   Mesh mesh = layout().mesh();
-  if (const auto all = mesh.global_devices(); !all.empty())
+  if (const auto all = mesh.global_devices(); all.size() == 1)
+    return all.front();
+  else if (!all.empty())
     return fmt::format("{} ... {}", all.front(), all.back());
   const std::vector<int64_t> ids = mesh.assignment().localDeviceNumbers();
   std::string first = fmt::format("{}:{}", mesh.device_type(), ids.front());

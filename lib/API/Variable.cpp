@@ -5,6 +5,7 @@
 #include "meshloom/API/Autocast.h"
 #include "meshloom/Engine/DeviceSets.h"
 #include "meshloom/Engine/Tape.h"
+#include "meshloom/Engine/Transfers.h"
 
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/IndexOps.h"

@@ -89,10 +89,11 @@ std::string shardName(const Shard &shard, const Shape &shape) {
   return fmt::format("{}[{}]", shard.tensor, fmt::join(ranges, ", "));
 }
 
-/// Whether several processes have parts of a tensor.
+/// Whether several processes have parts of a tensor, or all know which one has
+/// it.
 bool isShared(const NamedTensors &tensors) {
   return std::ranges::any_of(tensors, [](const auto &named) {
-    return meshloom::detail::spansProcesses(named.second.layout().mesh());
+    return meshloom::detail::isOfAllProcesses(named.second.layout().mesh());
   });
 }
 
@@ -142,7 +143,7 @@ private:
       return "";
     const Layout layout = tensor.layout();
     const int64_t devices = layout.mesh().size();
-    return meshloom::detail::spansProcesses(layout.mesh())
+    return meshloom::detail::isOfAllProcesses(layout.mesh())
                ? layout.placed_on(DeviceAssignment::standard(devices))
                      .to_string()
                : layout.to_string();
@@ -181,7 +182,7 @@ private:
       std::erase_if(shards, [&](const Shard &shard) {
         const Mesh &mesh = tensors.at(shard.tensor).layout().mesh();
         const int64_t process =
-            meshloom::detail::spansProcesses(mesh)
+            meshloom::detail::isOfAllProcesses(mesh)
                 ? meshloom::detail::processOf(mesh, shard.device)
                 : 0;
         return process != client_id();

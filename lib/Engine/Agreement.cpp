@@ -174,11 +174,10 @@ Result<std::vector<Word>> exchanged(const Processes &all,
 
 /// Says what each has, and how the first one that has not what rank 0 has
 /// differs.
-Error differenceOf(const Processes &all, const Compiled &compiled,
-                   const ProgramText &said, const std::vector<Word> &words) {
+Error differenceOf(const Processes &all, const std::string &description,
+                   const std::vector<Word> &words) {
   const std::vector<std::string> texts =
-      gatherTexts("agreement", Description(compiled, said.details).text(),
-                  /*timeoutSeconds=*/5);
+      gatherTexts("agreement", description, /*timeoutSeconds=*/5);
   std::string message = "the processes run different programs";
   for (size_t rank = 1; rank < texts.size(); ++rank) {
     if (words[rank] == words.front())
@@ -277,22 +276,21 @@ void findOrigin(Agreed &agreed, KnownProgram &known, const Compiled &compiled) {
   known.said = {};
 }
 
-/// Of one whose processes exchange messages: before its first run.
-Status agreeOnFirst(Agreed &agreed, const Processes &all,
-                    const Compiled &compiled, const ProgramText &said) {
-  const uint64_t hash = contentOf(compiled);
+/// Of what exchanges messages: before the first run of this content.
+Status agreeOnFirst(Agreed &agreed, const Processes &all, uint64_t hash,
+                    const std::string &place,
+                    const std::function<std::string()> &description) {
   if (!agreed.hashes.insert(hash).second)
     return Success();
   const Word own{hash, agreed.count++};
-  Result<std::vector<Word>> words =
-      exchanged(all, placeOf(compiled, said), own);
+  Result<std::vector<Word>> words = exchanged(all, place, own);
   if (!words)
     return words.error().withMessage(
         fmt::format("the processes could not compare the program "
                     "before its first run: {}",
                     words.error().message()));
   if (std::ranges::count(*words, own) != std::ssize(*words))
-    return differenceOf(all, compiled, said, *words);
+    return differenceOf(all, description(), *words);
   return Success();
 }
 
@@ -314,11 +312,37 @@ static Status agreeOnText(Agreed &agreed, KnownProgram &known,
     return Error("expected the other processes of the mesh, which this one has "
                  "left");
   if (!known.isAgreed)
-    if (Status ok = agreeOnFirst(agreed, all, compiled, known.said); !ok)
+    if (Status ok = agreeOnFirst(
+            agreed, all, contentOf(compiled), placeOf(compiled, known.said),
+            [&] { return Description(compiled, known.said.details).text(); });
+        !ok)
       return ok;
   known.isAgreed = true;
   known.said = {};
   return Success();
+}
+
+Status agreeOnParts(std::span<const std::shared_ptr<Executable>> parts,
+                    std::string_view name) {
+  const Processes &all = processes("mesh");
+  if (!all.communicator)
+    return Success();
+  Agreed &agreed = agreedPrograms();
+  std::lock_guard lock(agreed.mutex);
+  StableHash hash;
+  for (const std::shared_ptr<Executable> &part : parts)
+    hash.add(contentOf(part->compiled()));
+  auto description = [&] {
+    std::vector<std::string> texts;
+    for (const std::shared_ptr<Executable> &part : parts)
+      texts.push_back(
+          Description(part->compiled(), knownOf(agreed, part).said.details)
+              .text());
+    return fmt::format("{}", fmt::join(texts, "\n"));
+  };
+  const ProgramText said{std::string(name), {}};
+  return agreeOnFirst(agreed, all, hash.value(),
+                      placeOf(parts.front()->compiled(), said), description);
 }
 
 Status mayAgreeOn(const std::shared_ptr<Executable> &program) {

@@ -5,6 +5,8 @@
 #include "meshloom/Engine/Platforms.h"
 #include "meshloom/Engine/Processes.h"
 
+#include "meshloom/Runtime/RemoteClient.h"
+
 #include <fmt/format.h>
 
 #include <map>
@@ -43,6 +45,8 @@ Clients &clients() {
 } // namespace
 
 std::shared_ptr<Client> clientFor(const Mesh &mesh) {
+  if (mesh.is_remote())
+    return remoteClient();
   std::shared_ptr<Platform> on = platformFor(mesh);
   std::vector<int64_t> numbers = mesh.assignment().localDeviceNumbers();
   std::lock_guard lock(clients().mutex);

@@ -2,6 +2,8 @@
 // Cutting a function by devices, see DeviceCut.h.
 #include "DeviceCut.h"
 
+#include "meshloom/Engine/Processes.h"
+
 #include "meshloom/ControlFlow/ArgumentAttributes.h"
 #include "meshloom/ControlFlow/ControlFlow.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
@@ -47,6 +49,7 @@ DeviceCut::DeviceCut(ModuleOp module, ArrayRef<int64_t> ofArguments,
   }
   eraseUnused();
   places.visit(terminator->getPrevNode());
+  gatherTransferred();
   for (Operation &op : block.without_terminator())
     place(&op);
   placeResults(resultSets);
@@ -56,6 +59,35 @@ void DeviceCut::eraseUnused() {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (mlir::isOpTriviallyDead(&op))
       op.erase();
+}
+
+void DeviceCut::gatherTransferred() {
+  for (Operation &op : block.without_terminator()) {
+    if (!isTransfer(&op))
+      continue;
+    Value operand = op.getOperand(0);
+    const int64_t from = places.of(operand);
+    const auto layout = dtensor::layoutAttrOf(operand.getType());
+    if (!spansThisProcess(meshOfDeviceSet(from, meshes)) ||
+        !ownerOf(meshOfDeviceSet(places.of(&op), meshes)) ||
+        (layout && layout.getLayout().is_fully_replicated()))
+      continue;
+    RankedTensorType bare = dtensor::undecided(operand.getType());
+    OpBuilder b(&op);
+    auto gathered = b.create<dtensor::RelayoutOp>(
+        op.getLoc(),
+        RankedTensorType::get(
+            bare.getShape(), bare.getElementType(),
+            dtensor::LayoutAttr::get(
+                b.getContext(),
+                Layout::replicated(meshOfDeviceSet(from, meshes),
+                                   unsigned(bare.getRank())))),
+        operand);
+    gathered->setAttr(dtensor::deviceSetAttr, b.getI64IntegerAttr(from));
+    gatheredOf[gathered] = operand;
+    op.setOperand(0, gathered);
+    places.visit(gathered);
+  }
 }
 
 bool DeviceCut::isTransfer(Operation *op) const {
@@ -112,7 +144,12 @@ void DeviceCut::place(Operation *op) {
   }
   Value operand = op->getOperand(0);
   if (auto number = numberIn(op, dtensor::transferAttr))
-    transferred[*number] = operand;
+    if (Value source = gatheredOf.lookup(operand)) {
+      (void)numberOf(source); // for its layout
+      transferred[*number] = source;
+    } else {
+      transferred[*number] = operand;
+    }
   DeviceMove move{numberOf(operand), {}, layout.getLayout()};
   if (auto number = numberIn(op, dtensor::transferBackAttr))
     move.layoutLike = transferred.lookup(*number);

@@ -86,6 +86,9 @@ private:
   class Builder;
 
   void eraseUnused();
+  /// What comes from a mesh over all processes to a submesh is on all of them
+  /// first, so that the owner has it.
+  void gatherTransferred();
   void place(Operation *op);
   void placeResults(ArrayRef<int64_t> resultSets);
   bool isTransfer(Operation *op) const;
@@ -108,6 +111,7 @@ private:
   DenseMap<Value, size_t> numbers;
   std::map<std::pair<size_t, int64_t>, size_t> movedNumbers;
   DenseMap<int64_t, Value> transferred; ///< operands, by number of transfer
+  DenseMap<Value, Value> gatheredOf;    ///< by what gatherTransferred adds
   SmallVector<size_t> resultNumbers;
   DenseMap<unsigned, unsigned> resultOfArgument; ///< of an assigned variable
 };

@@ -4,6 +4,8 @@
 
 #include "DeviceCut.h"
 #include "meshloom/Engine/Execution.h"
+#include "meshloom/Engine/Processes.h"
+#include "meshloom/Engine/Transfers.h"
 
 #include "meshloom/ControlFlow/Passes.h"
 #include "meshloom/Core/MeshUnification.h"
@@ -47,7 +49,8 @@ DeviceProgram::compile(Trace &trace, const Settings &settings,
 }
 
 void DeviceProgram::compileParts(Trace &trace, const Settings &settings,
-                                 std::string_view name) {
+                                 std::string_view itsName) {
+  name = itsName;
   context = trace.sharedContext();
   OwningOpRef<ModuleOp> module = trace.moduleOp().clone();
   mlir::PassManager passes(module->getContext());
@@ -122,7 +125,7 @@ void DeviceProgram::compileParts(Trace &trace, const Settings &settings,
     ++uses[number];
   for (size_t number = cut.valueCount(); number-- > 0;)
     if (const DeviceMove *move = cut.moveOf(number); move && uses[number]) {
-      moves.emplace(number, Move{move->source, placedLayout(number)});
+      moves.emplace(number, Move{move->source, placedLayout(number), nullptr});
       ++uses[move->source];
     }
 
@@ -132,6 +135,16 @@ void DeviceProgram::compileParts(Trace &trace, const Settings &settings,
                      Shape(type.getShape().begin(), type.getShape().end()),
                      std::move(layout)};
   };
+  for (auto &[number, move] : moves)
+    if (cut.deviceSetOf(move.source) != ANYWHERE)
+      if (const Layout from = placedLayout(move.source);
+          needsMessages(from.mesh(), move.layout.mesh()))
+        move.call = transferCall(fmt::format("'{}'", name),
+                                 typeOf(move.source, from), move.layout);
+  if (sends())
+    for (const Part &part : pieces)
+      describeProgram(part.executable, name, detailsOf(*part.module));
+
   for (size_t i = 0; i < sets.size(); ++i)
     takes.push_back(
         typeOf(i, sets[i] == ANYWHERE
@@ -162,7 +175,8 @@ public:
       Result<Array> source = take(move->second.source);
       if (!source)
         return source;
-      Result<Array> moved = movedTo(std::move(*source), move->second.layout);
+      Result<Array> moved =
+          movedTo(std::move(*source), move->second.layout, move->second.call);
       if (!moved)
         return moved;
       values[number] = std::move(*moved);
@@ -207,12 +221,38 @@ bool DeviceProgram::callsUser() const {
   });
 }
 
+bool DeviceProgram::sends() const {
+  return llvm::any_of(
+      moves, [](const auto &move) { return move.second.call != nullptr; });
+}
+
 Result<std::vector<Array>>
 DeviceProgram::execute(std::vector<Array> arguments,
                        const std::function<void()> &accepted) const {
   if (isWhole())
     return detail::execute(pieces[0].executable, pieces[0].meshes,
                            std::move(arguments), accepted);
+  if (!sends())
+    return executeParts(std::move(arguments), accepted);
+  if (runs == 0) {
+    std::vector<std::shared_ptr<Executable>> executables;
+    executables.reserve(pieces.size());
+    for (const Part &part : pieces)
+      executables.push_back(part.executable);
+    if (Status ok = agreeOnParts(executables, name); !ok)
+      return ok.error();
+  }
+  Result<std::vector<Array>> results =
+      executeParts(std::move(arguments), accepted);
+  // The others would wait for what this process does not send any more.
+  if (!results)
+    giveUpTransfers(results.error());
+  return results;
+}
+
+Result<std::vector<Array>>
+DeviceProgram::executeParts(std::vector<Array> arguments,
+                            const std::function<void()> &accepted) const {
   if (accepted) {
     if (Status ok = mayExecuteParts(arguments); !ok)
       return ok.error();

@@ -5,6 +5,7 @@
 #include "meshloom/Engine/Platforms.h"
 #include "meshloom/Engine/Processes.h"
 #include "meshloom/Engine/SharedValues.h"
+#include "meshloom/Engine/Transfers.h"
 #include "meshloom/Engine/Texts.h"
 
 #include "meshloom/ControlFlow/SourceLocation.h"
@@ -65,7 +66,7 @@ static Result<Array> asArgument(Array array,
     return array;
   const Layout &own = array.layout();
   // Parts in other processes come when the user says so.
-  if (!isWhollyHere(array.type()) &&
+  if (!own.mesh().is_remote() && !isWhollyHere(array.type()) &&
       !(onSameDevices(own.mesh(), type.layout.mesh()) &&
         haveSameShards(own, type.layout, array.shape())))
     return Error(fmt::format(
@@ -82,7 +83,7 @@ Status mayExecute(const std::shared_ptr<Executable> &program,
                   std::span<const Mesh> meshes,
                   std::span<const Array> arguments) {
   const Signature &signature = program->signature();
-  if (spansProcesses(signature.mesh))
+  if (spansThisProcess(signature.mesh))
     if (Status ok = mayAgreeOn(program); !ok)
       return ok;
   size_t fitting = 0;
@@ -109,7 +110,7 @@ Result<std::vector<Array>> execute(const std::shared_ptr<Executable> &program,
                                    const std::function<void()> &accepted) {
   const Signature &signature = program->signature();
   Agreement agreement;
-  if (spansProcesses(signature.mesh)) {
+  if (spansThisProcess(signature.mesh)) {
     // What this process refuses, it does not begin with the others.
     if (accepted)
       if (Status ok = mayExecute(program, meshes, arguments); !ok)
@@ -150,9 +151,7 @@ CompileOptions optionsFor(const Mesh &mesh, const Settings &settings) {
   return options;
 }
 
-/// The constants and options of a module's ops, a line each: in what programs
-/// of the same steps may differ.
-static std::vector<std::string> detailsOf(ModuleOp module) {
+std::vector<std::string> detailsOf(ModuleOp module) {
   std::vector<std::string> lines;
   module.walk([&](Operation *op) {
     auto constant = dyn_cast<dtensor::ConstantOp>(op);
@@ -199,7 +198,7 @@ Loaded compileAndLoad(ModuleOp module, const Mesh &mesh,
   options.explain = explain;
   std::shared_ptr<Client> client = clientFor(mesh);
   std::vector<std::string> details;
-  if (spansProcesses(mesh))
+  if (spansThisProcess(mesh))
     details = detailsOf(module);
   Compiled compiled = check(compile(module, options), op);
   LoadOptions load;
@@ -209,7 +208,7 @@ Loaded compileAndLoad(ModuleOp module, const Mesh &mesh,
   TimedScope timed("load");
   loaded.executable =
       check(client->load(std::move(compiled), mesh.assignment(), load), op);
-  if (spansProcesses(mesh))
+  if (spansThisProcess(mesh))
     describeProgram(loaded.executable, std::string(op), std::move(details));
   loaded.compileSeconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)

@@ -3,8 +3,8 @@
 #include "meshloom/Engine/Nodes.h"
 #include "meshloom/Engine/SharedValues.h"
 #include "meshloom/Engine/Trace.h"
+#include "meshloom/Engine/Transfers.h"
 
-#include "meshloom/Core/MeshUnification.h"
 
 #include <fmt/format.h>
 
@@ -87,17 +87,6 @@ Array onMesh(const Array &array, const Mesh &mesh, std::string_view op,
                  Layout::replicated(mesh, unsigned(array.shape().size()))};
   return placedFromHost(type, check(array.toHost(), op), Placing::Needed, op,
                         where);
-}
-
-Result<Array> movedTo(Array array, const Layout &layout) {
-  const Layout &own = array.layout();
-  if (own == layout)
-    return array;
-  ArrayType type{array.dtype(), array.shape(), layout};
-  if (onSameDevices(own.mesh(), layout.mesh()) &&
-      haveSameShards(own, layout, array.shape()))
-    return std::move(array).as(std::move(type));
-  return std::move(array).movedTo(clientFor(layout.mesh()), type);
 }
 
 HostBytes bytesOf(const Tensor &tensor, std::string_view op) {

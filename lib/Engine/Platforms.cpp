@@ -125,7 +125,7 @@ bool isOfSeveralProcesses(const std::string &deviceType, std::string_view op) {
 MachineModel machineFor(const Mesh &mesh, const MachineModel &machine) {
   if (!machine.sharedMemory)
     return machine;
-  if (spansProcesses(mesh))
+  if (spansThisProcess(mesh))
     return machineOfProcesses(machine, mesh, mesh.num_local_devices(),
                               processes("create_mesh").memoryGroups());
   if (mesh.device_type() == virtualType)

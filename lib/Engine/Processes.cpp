@@ -221,11 +221,11 @@ bool hasRunFailed() {
 }
 
 std::shared_ptr<PlatformProcesses> processesOf(const Mesh &mesh) {
-  if (!spansProcesses(mesh))
+  if (!spansThisProcess(mesh))
     return nullptr;
   constexpr std::string_view op = "create_mesh";
   const Processes &all = processes(op);
-  if (!all.communicator || mesh.is_remote())
+  if (!all.communicator)
     fail(op, fmt::format("{} has devices of other processes, which this one "
                          "{}: initialize comes before the mesh is made",
                          meshText(mesh),
@@ -233,7 +233,23 @@ std::shared_ptr<PlatformProcesses> processesOf(const Mesh &mesh) {
   return all.ofPlatforms;
 }
 
+std::optional<int64_t> ownerOf(const Mesh &mesh) {
+  constexpr std::string_view task = "/task:";
+  const auto names = mesh.global_devices();
+  if (names.empty() || spansThisProcess(mesh) || processes("mesh").isAlone())
+    return std::nullopt;
+  const std::string &first = names.front();
+  const size_t begin = first.find(task);
+  int64_t process = -1;
+  if (begin != std::string::npos)
+    std::from_chars(first.data() + begin + task.size(),
+                    first.data() + first.size(), process);
+  return process < 0 ? std::nullopt : std::optional(process);
+}
+
 int64_t processOf(const Mesh &mesh, int64_t device) {
+  if (const std::optional<int64_t> owner = ownerOf(mesh))
+    return *owner;
   if (!spansProcesses(mesh))
     return processes("mesh").group.rank;
   return device / mesh.num_local_devices();
@@ -253,10 +269,6 @@ std::shared_ptr<const SharedCall> sharedCall(std::string_view name) {
     text += fmt::format(" (at {}:{})", line.file_name(), line.line());
   return std::make_shared<const SharedCall>(
       SharedCall{hash.value(), std::move(text)});
-}
-/// The tag of what the API sends next: those of runs do not have bit 63.
-uint64_t nextTag(const Processes &all, std::string_view name) {
-  return uint64_t(1) << 63 | all.communicator->calls().next(sharedCall(name));
 }
 } // namespace
 
@@ -313,6 +325,11 @@ std::vector<std::string> gatherTexts(std::string_view topic,
   return texts;
 }
 
+uint64_t nextTag(const Processes &all,
+                 const std::shared_ptr<const SharedCall> &call) {
+  return uint64_t(1) << 63 | all.communicator->calls().next(call);
+}
+
 Status broadcastOfFirst(const Processes &all, std::span<char> bytes,
                         std::string_view name) {
   std::vector<Communicator::Outgoing> outgoing;
@@ -323,7 +340,7 @@ Status broadcastOfFirst(const Processes &all, std::span<char> bytes,
   else
     incoming.push_back({0, bytes});
   if (Status came = all.communicator->wait(
-          all.communicator->exchange(nextTag(all, name), outgoing, incoming));
+          all.communicator->exchange(nextTag(all, sharedCall(name)), outgoing, incoming));
       !came)
     return came.error();
   return Success();

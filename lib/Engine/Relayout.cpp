@@ -5,6 +5,7 @@
 #include "meshloom/Engine/OpCall.h"
 #include "meshloom/Engine/Running.h"
 #include "meshloom/Engine/Tape.h"
+#include "meshloom/Engine/Transfers.h"
 
 #include "meshloom/Core/MeshUnification.h"
 #include "meshloom/Dialect/DTensor/DeviceSets.h"
@@ -92,6 +93,13 @@ Tensor relayoutTo(const Tensor &tensor, const Layout &layout,
   if (own == layout)
     return tensor;
   const bool isElsewhere = !onSameDevices(own.mesh(), layout.mesh());
+  // A part of it goes to another process together with all others.
+  if (isElsewhere && spansThisProcess(own.mesh()) && ownerOf(layout.mesh()) &&
+      !own.is_fully_replicated())
+    return relayoutTo(
+        relayoutTo(tensor, Layout::replicated(own.mesh(), own.rank()), op,
+                   where),
+        layout, op, where);
   setRelayout(call, layout,
               isElsewhere && !node.host ? std::optional(own) : std::nullopt);
   // Nothing is to be computed where all devices have their parts already.

@@ -147,7 +147,7 @@ void noteHostValue(const Array &array, std::span<const char> bytes,
                    Placing placing, std::string_view op,
                    const std::source_location *where) {
   const Layout &layout = array.layout();
-  if (!spansProcesses(layout.mesh()) || !layout.is_fully_replicated())
+  if (!spansThisProcess(layout.mesh()) || !layout.is_fully_replicated())
     return;
   const std::source_location line =
       callSiteOr(where ? *where : std::source_location());

@@ -24,6 +24,10 @@ std::string meshText(const Mesh &mesh) {
 
 std::string devicesText(const Mesh &mesh) {
   constexpr size_t most = 8;
+  if (mesh.is_remote())
+    return fmt::format("{} on {} ... {}", meshText(mesh),
+                       mesh.global_devices().front(),
+                       mesh.global_devices().back());
   if (spansProcesses(mesh))
     return fmt::format("{} on devices of {} processes", meshText(mesh),
                        processes("mesh").group.size);

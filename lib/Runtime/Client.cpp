@@ -103,6 +103,14 @@ Client::load(Compiled compiled, const DeviceAssignment &assignment,
   return loadOn(std::move(compiled), assignment, options);
 }
 
+Result<Array> Client::fromHostLater(const ArrayType &type,
+                                    std::shared_ptr<const HostBytes> data,
+                                    const Event &ready) {
+  if (Status came = ready.wait(); !came)
+    return came.error();
+  return Array::fromHost(shared_from_this(), type, *data);
+}
+
 Result<std::shared_ptr<Executable>> Client::load(Compiled compiled,
                                                  const LoadOptions &options) {
   const Signature &signature = compiled.signature();

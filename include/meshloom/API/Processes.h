@@ -103,6 +103,20 @@ Mesh create_distributed_mesh(std::vector<MeshAxis> axes,
                              DeviceList local_devices = {},
                              std::string name = "");
 
+/// A mesh over devices of one process, which all processes make, so that values
+/// can be moved to it from the devices of other processes (a stage of a
+/// pipeline). `devices` are numbered over all processes, each of which has as
+/// many: with 4 devices in each of 2 processes, CPU:6 is CPU:2 of process 1. Or
+/// they name the process: "/job:worker/task:1/device:CPU:2". In one process
+/// this is create_mesh. Throws meshloom::Error if there are not as many devices
+/// (see set_logical_device_configuration), if they are of several processes,
+/// and as create_mesh does.
+///
+///   Mesh back = create_submesh({{"batch", 2}}, {"CPU:6", "CPU:7"});
+Mesh create_submesh(
+    std::vector<MeshAxis> axes, DeviceList devices, std::string name = "",
+    std::source_location where = std::source_location::current());
+
 /// Waits until every process of the mesh has called it with this name. Throws
 /// meshloom::Error, naming who is missing, after `timeout_seconds` (default: a
 /// day), and if a process is lost meanwhile. Nothing where all of the mesh is
@@ -114,6 +128,12 @@ namespace detail {
 /// Whether processes run parts of the mesh.
 inline bool spansProcesses(const Mesh &mesh) {
   return mesh.num_local_devices() < mesh.size();
+}
+/// Whether all processes have this mesh: its devices are of all, or of one that
+/// all know (see create_submesh).
+inline bool isOfAllProcesses(const Mesh &mesh) {
+  return spansProcesses(mesh) ||
+         (!mesh.global_devices().empty() && num_clients() > 1);
 }
 /// Which process has a device of the mesh.
 int64_t processOf(const Mesh &mesh, int64_t device);

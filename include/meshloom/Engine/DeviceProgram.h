@@ -10,6 +10,7 @@
 #include "meshloom/Engine/Nodes.h"
 #include "meshloom/Engine/Settings.h"
 
+#include "meshloom/Runtime/CallOrder.h"
 #include "meshloom/Support/LLVM.h"
 
 #include <atomic>
@@ -67,12 +68,19 @@ private:
   struct Move {
     size_t source;
     Layout layout;
+    /// Where it takes messages between processes; else null.
+    std::shared_ptr<const SharedCall> call;
   };
   class Run;
   /// Whether the parts that take nothing but arguments would refuse them.
   Status mayExecuteParts(const std::vector<Array> &arguments) const;
   void compileParts(Trace &trace, const Settings &settings,
                     std::string_view name);
+  Result<std::vector<Array>>
+  executeParts(std::vector<Array> arguments,
+               const std::function<void()> &accepted) const;
+  /// Whether processes send each other values between its parts.
+  bool sends() const;
 
   std::shared_ptr<MLIRContext> context; ///< outlives the modules
   std::vector<Part> pieces;
@@ -81,9 +89,9 @@ private:
   std::vector<size_t> uses;     ///< of each value
   std::vector<ArrayType> takes, gives;
   std::vector<int64_t> aliased;
+  std::string name; ///< of the function, where it is not whole
   double seconds = 0;
   mutable std::atomic<int64_t> runs = 0;
 };
-
 
 } // namespace meshloom::detail

@@ -37,6 +37,9 @@ Status mayExecute(const std::shared_ptr<Executable> &program,
                   std::span<const Array> arguments);
 /// For the devices of `mesh`.
 CompileOptions optionsFor(const Mesh &mesh, const Settings &settings);
+/// The constants and options of a module's ops, a line each: in what programs
+/// of the same steps may differ.
+std::vector<std::string> detailsOf(ModuleOp module);
 /// Compiles `module` for the devices of `mesh` and loads it. `explain`: see
 /// CompileOptions.
 Loaded compileAndLoad(ModuleOp module, const Mesh &mesh,

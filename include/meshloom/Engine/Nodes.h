@@ -74,8 +74,6 @@ const Array &arrayOf(const Tensor &tensor, std::string_view op);
 /// The same value, replicated on `mesh`; `op` at `where` takes it.
 Array onMesh(const Array &array, const Mesh &mesh, std::string_view op,
              const std::source_location *where = nullptr);
-/// The same value in `layout`, on its devices.
-Result<Array> movedTo(Array array, const Layout &layout);
 /// Global value as bytes.
 HostBytes bytesOf(const Tensor &tensor, std::string_view op);
 

@@ -4,6 +4,7 @@
 
 #include "meshloom/API/Processes.h"
 #include "meshloom/Processes/Join.h"
+#include "meshloom/Runtime/CallOrder.h"
 #include "meshloom/Runtime/Client.h"
 
 namespace meshloom::detail {
@@ -23,6 +24,19 @@ struct Processes : JoinedProcesses {
 /// mesh-launch (or who sets DTENSOR_NUM_CLIENTS) started it and it has not.
 /// `op` asks.
 const Processes &processes(std::string_view op);
+
+/// Whether this process and others have devices of the mesh.
+inline bool spansThisProcess(const Mesh &mesh) {
+  return spansProcesses(mesh) && !mesh.is_remote();
+}
+/// The process that has all devices of a submesh, which all processes know; see
+/// create_submesh. Nothing for other meshes.
+std::optional<int64_t> ownerOf(const Mesh &mesh);
+
+/// The number of a call that sends something between processes, as the tag of
+/// its messages: those of runs do not have bit 63.
+uint64_t nextTag(const Processes &all,
+                 const std::shared_ptr<const SharedCall> &call);
 
 /// Joins `group`. Throws where this process has joined others already.
 void joinGroup(ProcessGroup group, const InitializeOptions &options);
@@ -67,6 +81,12 @@ struct Agreement {
 /// of the same steps may differ, line by line.
 void describeProgram(const std::shared_ptr<Executable> &program,
                      std::string name, std::vector<std::string> details);
+
+/// The same for a program whose parts are on devices of several processes, as
+/// the values that move between them: fails where the processes cut different
+/// programs, before the first run.
+Status agreeOnParts(std::span<const std::shared_ptr<Executable>> parts,
+                    std::string_view name);
 
 /// Fails where processes that exchange messages in a run of the program cannot,
 /// or run different programs.

@@ -152,6 +152,12 @@ public:
   virtual std::optional<Array> adopt(const ArrayType &, Array &) {
     return std::nullopt;
   }
+  /// An array of the value that `data` holds once `ready` is complete, without
+  /// waiting for that where the client can. Its event carries the error that
+  /// `ready` ends with.
+  virtual Result<Array> fromHostLater(const ArrayType &type,
+                                      std::shared_ptr<const HostBytes> data,
+                                      const Event &ready);
 
 protected:
   /// Loads on devices of this client, as many as the program's mesh has; the

@@ -211,3 +211,23 @@ std::optional<Array> PlanClient::adopt(const ArrayType &type, Array &array) {
   });
   return Array(type, std::move(buffer), done);
 }
+
+Result<Array> PlanClient::fromHostLater(const ArrayType &type,
+                                        std::shared_ptr<const HostBytes> data,
+                                        const Event &ready) {
+  auto buffer = std::make_shared<BlockBuffer>(
+      shared_from_this(), std::vector<Block>(),
+      blockBytes(type) * int64_t(slots(type.layout.mesh())));
+  const Event done = Event::pending();
+  ready.then([buffer, done, type, data = std::move(data)](const Status &came) {
+    if (!came)
+      return done.finish(came);
+    Result<std::shared_ptr<Buffer>> placed =
+        buffer->client()->fromHost(type, *data);
+    if (!placed)
+      return done.fail(placed.error());
+    buffer->set(static_cast<const BlockBuffer &>(**placed).blocks());
+    done.complete();
+  });
+  return Array(type, std::move(buffer), done);
+}

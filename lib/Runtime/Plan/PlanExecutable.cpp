@@ -29,30 +29,21 @@ LaunchedRuns &launchedRuns() {
   static LaunchedRuns &runs = *new LaunchedRuns;
   return runs;
 }
-
-/// One of them, as long as it lives.
-class LaunchedRun {
-public:
-  explicit LaunchedRun(bool counts) : counts(counts) {
-    if (!counts)
-      return;
-    std::lock_guard lock(launchedRuns().mutex);
-    ++launchedRuns().count;
-  }
-  ~LaunchedRun() {
-    if (!counts)
-      return;
-    std::lock_guard lock(launchedRuns().mutex);
-    if (--launchedRuns().count == 0)
-      launchedRuns().over.notify_all();
-  }
-  LaunchedRun(const LaunchedRun &) = delete;
-  LaunchedRun &operator=(const LaunchedRun &) = delete;
-
-private:
-  const bool counts;
-};
 } // namespace
+
+LaunchedRun::LaunchedRun(bool counts) : counts(counts) {
+  if (!counts)
+    return;
+  std::lock_guard lock(launchedRuns().mutex);
+  ++launchedRuns().count;
+}
+LaunchedRun::~LaunchedRun() {
+  if (!counts)
+    return;
+  std::lock_guard lock(launchedRuns().mutex);
+  if (--launchedRuns().count == 0)
+    launchedRuns().over.notify_all();
+}
 
 bool plan::waitForLaunchedRuns(std::chrono::milliseconds timeout) {
   LaunchedRuns &runs = launchedRuns();

@@ -6,8 +6,22 @@
 
 namespace meshloom::plan {
 
-/// Waits until all runs that `execute` left to other threads, and in which
-/// other processes take part, are over; false where that takes longer.
+/// Something that other processes take part in and that goes on in other
+/// threads, as long as this lives: a run that `execute` left to them, a
+/// transfer.
+class LaunchedRun {
+public:
+  /// `counts`: whether other processes take part.
+  explicit LaunchedRun(bool counts = true);
+  ~LaunchedRun();
+  LaunchedRun(const LaunchedRun &) = delete;
+  LaunchedRun &operator=(const LaunchedRun &) = delete;
+
+private:
+  const bool counts;
+};
+
+/// Waits until all of these are over; false where that takes longer.
 bool waitForLaunchedRuns(std::chrono::milliseconds timeout);
 
 } // namespace meshloom::plan

@@ -112,6 +112,9 @@ public:
                                    int64_t device) override;
   /// Where one block has the whole value: in memory that all devices share.
   std::optional<Array> adopt(const ArrayType &type, Array &array) override;
+  Result<Array> fromHostLater(const ArrayType &type,
+                              std::shared_ptr<const HostBytes> data,
+                              const Event &ready) override;
 
   LaunchQueue launches;
   const double launchFrom;
