@@ -98,7 +98,7 @@ TABLE = {
         | MLIR,
         FLOW
         | {"API handles", "Autodiff", "Compiler", "Processes", "Runtime"}
-        | {"Runtime/Plan", "Runtime/Backends/PJRT", "fmt", "system"},
+        | {"Runtime/Plan", "Runtime/Backends/PJRT", "Support", "fmt", "system"},
     ),
     "API": (
         {"Core"},

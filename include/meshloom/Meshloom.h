@@ -118,6 +118,7 @@
 #include "meshloom/NN/Training/Estimator.h"
 #include "meshloom/NN/Training/Plot.h"
 #include "meshloom/NN/Training/Preemption.h"
+#include "meshloom/NN/Training/SidecarEvaluator.h"
 #include "meshloom/NN/Training/TensorBoard.h"
 
 #endif

@@ -177,12 +177,12 @@ ConcreteFunction::collectives(std::string_view machine, bool refine) const {
   return infos;
 }
 
-FunctionStatistics ConcreteFunction::statistics() const {
-  if (get().program->isWhole())
-    return statisticsOf(*get().program->parts().front().executable);
+FunctionStatistics detail::statisticsOf(const DeviceProgram &program) {
+  if (program.isWhole())
+    return statisticsOf(*program.parts().front().executable);
   FunctionStatistics sum;
-  sum.executions = get().program->executions();
-  for (const DeviceProgram::Part &part : get().program->parts()) {
+  sum.executions = program.executions();
+  for (const DeviceProgram::Part &part : program.parts()) {
     const FunctionStatistics own = statisticsOf(*part.executable);
     sum.last_seconds += own.last_seconds;
     sum.peak_bytes += own.peak_bytes;
@@ -194,12 +194,23 @@ FunctionStatistics ConcreteFunction::statistics() const {
   return sum;
 }
 
+FunctionStatistics ConcreteFunction::statistics() const {
+  return statisticsOf(*get().program);
+}
+
 void ConcreteFunction::save(const std::filesystem::path &path) const {
   check(writeFile(path.string(), serialize()), "save");
 }
 
 std::string detail::serialize(const TracedFunction &function) {
   Running running;
+  if (!function.program->isWhole()) {
+    std::vector<std::string> names;
+    names.reserve(function.arguments.size());
+    for (const TraceArgument &argument : function.arguments)
+      names.push_back(argument.name);
+    return function.program->serialize(function.compiledFor, names);
+  }
   CompileOptions options = optionsFor(
       onlyProgram(function, "save").signature().mesh, function.compiledFor);
   options.codeAsBytes = true;

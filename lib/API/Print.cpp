@@ -304,6 +304,8 @@ std::string elementsText(const Tensor &tensor) {
 std::string componentsText(const Tensor &tensor) {
   const std::span<const std::string> devices =
       tensor.layout().mesh().local_devices();
+  if (devices.empty())
+    return fmt::format("{{on {}}}", tensor.device());
   const std::vector<Tensor> components = unpack(tensor);
   std::string out = "{";
   for (size_t i = 0; i < components.size(); ++i)

@@ -19,10 +19,10 @@ namespace meshloom {
 using namespace detail;
 
 struct SavedFunction::State {
-  explicit State(std::shared_ptr<Executable> executable, Mesh mesh)
-      : executable(std::move(executable)), mesh(std::move(mesh)) {}
-  std::shared_ptr<Executable> executable;
-  const Mesh mesh;
+  const std::string name;
+  const std::shared_ptr<const DeviceProgram> program;
+  const std::vector<std::string> argumentNames;
+  const Mesh mesh; ///< of several, that of the first part
 };
 
 /// The mesh that the program was written on, if that has axes of one device,
@@ -41,30 +41,29 @@ static Mesh writtenMesh(const Signature &signature) {
 }
 
 const std::string &SavedFunction::name() const {
-  return state->executable->signature().name;
+  return state->name;
 }
 const Mesh &SavedFunction::mesh() const {
   return state->mesh;
 }
 
 std::vector<ValueInfo> SavedFunction::arguments() const {
+  const std::vector<ArrayType> &types = state->program->argumentTypes();
   std::vector<ValueInfo> infos;
-  for (const Signature::Argument &argument :
-       state->executable->signature().arguments)
+  for (size_t i = 0; i < types.size(); ++i)
     infos.push_back(
-        infoOf(argument.type, argument.name, ValueInfo::Role::Argument));
+        infoOf(types[i], state->argumentNames[i], ValueInfo::Role::Argument));
   return infos;
 }
 
 std::vector<ValueInfo> SavedFunction::results() const {
-  const Signature &own = state->executable->signature();
+  const DeviceProgram &own = *state->program;
   std::vector<ValueInfo> infos;
-  for (size_t r = 0; r < own.results.size(); ++r) {
-    const Signature::Result &result = own.results[r];
-    const bool isVariable = result.aliasedArgument >= 0;
+  for (size_t r = 0; r < own.resultTypes().size(); ++r) {
+    const bool isVariable = own.aliases()[r] >= 0;
     infos.push_back(infoOf(
-        result.type,
-        isVariable ? own.arguments[size_t(result.aliasedArgument)].name
+        own.resultTypes()[r],
+        isVariable ? state->argumentNames[size_t(own.aliases()[r])]
                    : fmt::format("result{}", r),
         isVariable ? ValueInfo::Role::Variable : ValueInfo::Role::Result));
   }
@@ -73,48 +72,50 @@ std::vector<ValueInfo> SavedFunction::results() const {
 
 std::vector<int64_t> SavedFunction::assigned_arguments() const {
   std::vector<int64_t> arguments;
-  for (const Signature::Result &result : state->executable->signature().results)
-    if (result.aliasedArgument >= 0)
-      arguments.push_back(result.aliasedArgument);
+  for (int64_t argument : state->program->aliases())
+    if (argument >= 0)
+      arguments.push_back(argument);
   return arguments;
 }
 
 std::vector<CollectiveInfo> SavedFunction::collectives() const {
-  return collectivesOf(state->executable->compiled());
+  std::vector<CollectiveInfo> infos;
+  for (const DeviceProgram::Part &part : state->program->parts())
+    llvm::append_range(infos, collectivesOf(part.executable->compiled()));
+  return infos;
 }
 
 FunctionStatistics SavedFunction::statistics() const {
-  return statisticsOf(*state->executable);
+  return statisticsOf(*state->program);
 }
 
 std::vector<Tensor>
 SavedFunction::operator()(const std::vector<Tensor> &given) const {
-  const Signature &own = state->executable->signature();
-  const std::string &op = own.name;
-  if (given.size() != own.arguments.size())
-    fail(op, fmt::format("expected {} arguments, got {}", own.arguments.size(),
+  const std::vector<ArrayType> &types = state->program->argumentTypes();
+  const std::string &op = state->name;
+  if (given.size() != types.size())
+    fail(op, fmt::format("expected {} arguments, got {}", types.size(),
                          given.size()));
   std::vector<Array> arrays;
   arrays.reserve(given.size());
   for (size_t i = 0; i < given.size(); ++i) {
-    const Signature::Argument &argument = own.arguments[i];
+    const ArrayType &type = types[i];
     const TensorNode &node = nodeOf(given[i], op);
-    if (node.dtype != argument.type.dtype || node.shape != argument.type.shape)
+    if (node.dtype != type.dtype || node.shape != type.shape)
       fail(op, fmt::format("expected {} as argument {} ('{}'), got {}",
-                           typeText(argument.type.dtype, argument.type.shape),
-                           i, argument.name, typeText(given[i])));
-    Tensor placed =
-        node.host ? distribute(given[i], argument.type.layout) : given[i];
-    if (placed.layout() != argument.type.layout)
-      placed = relayout(placed, argument.type.layout);
+                           typeText(type.dtype, type.shape), i,
+                           state->argumentNames[i], typeText(given[i])));
+    Tensor placed = node.host ? distribute(given[i], type.layout) : given[i];
+    if (placed.layout() != type.layout)
+      placed = relayout(placed, type.layout);
     arrays.push_back(arrayOf(placed, op));
   }
   std::vector<Array> made =
-      check(execute(state->executable, {}, std::move(arrays)), op);
+      check(state->program->execute(std::move(arrays)), op);
   std::vector<Tensor> results;
   results.reserve(made.size());
   for (Array &array : made)
-    results.push_back(wrap(std::move(array), state->mesh == hostMesh()));
+    results.push_back(wrapResult(std::move(array)));
   return results;
 }
 
@@ -130,6 +131,25 @@ SavedFunction load_function(const std::filesystem::path &path,
 SavedFunction parse_function(std::string_view bytes, std::string_view name,
                              const std::optional<Mesh> &mesh) {
   constexpr std::string_view op = "load_function";
+  LoadOptions options;
+  options.checkNonFinite = settings().checkNumerics;
+  if (DeviceProgram::isSerialized(bytes)) {
+    if (mesh)
+      fail(op, fmt::format("expected no mesh for '{}', a function on several "
+                           "sets of devices, which it names; got {}",
+                           name, meshText(*mesh)));
+    try {
+      SavedProgram saved = DeviceProgram::parse(bytes, options);
+      const DeviceProgram &own = *saved.program;
+      const Mesh first = own.parts().front().meshes.front();
+      return SavedFunction(std::make_shared<SavedFunction::State>(
+          SavedFunction::State{own.title(), saved.program,
+                               std::move(saved.argumentNames), first}));
+    } catch (const Error &error) {
+      fail(op, error.withMessage(
+                   fmt::format("cannot use '{}': {}", name, error.message())));
+    }
+  }
   Result<Compiled> read = Compiled::deserialize(bytes);
   if (!read)
     fail(op, read.error().withMessage(fmt::format("cannot use '{}': {}", name,
@@ -141,12 +161,18 @@ SavedFunction parse_function(std::string_view bytes, std::string_view name,
     fail(op, fmt::format("expected a mesh with the axes of '{}', {}, got {}",
                          name, meshText(wanted), meshText(*mesh)));
   Mesh on = mesh ? *mesh : create_mesh(axes, virtual_cpus(wanted.size()));
-  LoadOptions options;
-  options.checkNonFinite = settings().checkNumerics;
   auto executable = check(
       clientFor(on)->load(std::move(compiled), on.assignment(), options), op);
+  const Signature &signature = executable->signature();
+  std::vector<std::string> names;
+  names.reserve(signature.arguments.size());
+  for (const Signature::Argument &argument : signature.arguments)
+    names.push_back(argument.name);
   return SavedFunction(std::make_shared<SavedFunction::State>(
-      std::move(executable), std::move(on)));
+      SavedFunction::State{signature.name,
+                           std::make_shared<const DeviceProgram>(
+                               executable, std::vector<Mesh>(), 0),
+                           std::move(names), std::move(on)}));
 }
 
 } // namespace meshloom

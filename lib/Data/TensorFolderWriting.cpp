@@ -457,7 +457,11 @@ void write_tensor_folder(const fs::path &path, const FolderContents &contents) {
     std::error_code ignored;
     if (!isThere && isFirst)
       fs::remove_all(folder, ignored);
-    throw refuse(error.what());
+    const Error refused = refuse(error.what());
+    // With the code and the user's line of an error that says them.
+    if (const auto *own = dynamic_cast<const Error *>(&error))
+      own->withMessage(refused.message()).raise();
+    throw refused;
   }
 }
 

@@ -65,10 +65,9 @@ Tensor onDeviceOf(const Tensor &stacked, size_t local, const Tensor &value) {
   if (value.is_traced())
     return value;
   const DeviceSpec device(stacked.mesh().local_devices()[local]);
-  const Mesh mesh = device == DeviceSpec()
-                        ? tensor(0.f).mesh() // of plain host tensors
-                        : create_mesh({{"d", 1}}, {device});
-  return copy_to_mesh(value, mesh);
+  // Whatever mesh is the default one around here.
+  const DefaultMeshScope there = meshloom::device(device);
+  return copy_to_mesh(value, tensor(0.f).mesh());
 }
 } // namespace
 

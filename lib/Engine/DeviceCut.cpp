@@ -9,6 +9,7 @@
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/Dialect/DTensor/DeviceSets.h"
 #include "meshloom/Dialect/DTensor/Notes.h"
+#include "meshloom/Dialect/DTensor/Recompute.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -47,6 +48,7 @@ DeviceCut::DeviceCut(ModuleOp module, ArrayRef<int64_t> ofArguments,
     if (set != ANYWHERE && pin && !pin->hasAttr(dtensor::deviceSetAttr))
       terminator->setOperand(unsigned(i), pin.getOperand());
   }
+  inlineSpread(ofArguments);
   eraseUnused();
   places.visit(terminator->getPrevNode());
   gatherTransferred();
@@ -59,6 +61,35 @@ void DeviceCut::eraseUnused() {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (mlir::isOpTriviallyDead(&op))
       op.erase();
+}
+
+void DeviceCut::inlineSpread(ArrayRef<int64_t> ofArguments) {
+  // Of what is computed again for a gradient: a part of its own, or it would
+  // be computed, and kept, with what it repeats. No other part has these.
+  int64_t nextLabel = -2;
+  for (bool isDone = false; !isDone;) {
+    isDone = true;
+    DevicePlaces now(block, ofArguments, meshes);
+    now.visit(block.getTerminator()->getPrevNode());
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      if (!now.isSpread(&op))
+        continue;
+      isDone = false;
+      Attribute label = op.getAttr(dtensor::partAttr);
+      if (!label && op.hasAttr(dtensor::recomputedAttr))
+        label = OpBuilder(&op).getI64IntegerAttr(nextLabel--);
+      Block &body = op.getRegion(0).front();
+      Operation *terminator = body.getTerminator();
+      op.replaceAllUsesWith(terminator->getOperands());
+      terminator->erase();
+      for (Operation &inner : llvm::make_early_inc_range(body)) {
+        if (label)
+          inner.setAttr(dtensor::partAttr, label);
+        inner.moveBefore(&op);
+      }
+      op.erase();
+    }
+  }
 }
 
 void DeviceCut::gatherTransferred() {
@@ -143,13 +174,12 @@ void DeviceCut::place(Operation *op) {
                      layout.getLayout().spec_string(), where));
   }
   Value operand = op->getOperand(0);
-  if (auto number = numberIn(op, dtensor::transferAttr))
-    if (Value source = gatheredOf.lookup(operand)) {
+  if (auto number = numberIn(op, dtensor::transferAttr)) {
+    Value source = gatheredOf.lookup(operand);
+    if (source)
       (void)numberOf(source); // for its layout
-      transferred[*number] = source;
-    } else {
-      transferred[*number] = operand;
-    }
+    transferred[*number] = source ? source : operand;
+  }
   DeviceMove move{numberOf(operand), {}, layout.getLayout()};
   if (auto number = numberIn(op, dtensor::transferBackAttr))
     move.layoutLike = transferred.lookup(*number);

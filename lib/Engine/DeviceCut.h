@@ -86,6 +86,8 @@ private:
   class Builder;
 
   void eraseUnused();
+  /// Puts the ops of what is on several sets in its place.
+  void inlineSpread(ArrayRef<int64_t> ofArguments);
   /// What comes from a mesh over all processes to a submesh is on all of them
   /// first, so that the owner has it.
   void gatherTransferred();

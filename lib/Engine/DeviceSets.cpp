@@ -5,6 +5,7 @@
 #include "meshloom/ControlFlow/ControlFlow.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/Dialect/DTensor/DeviceSets.h"
+#include "meshloom/Dialect/DTensor/Map.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -166,14 +167,59 @@ int64_t DevicePlaces::placeOf(Operation *op) const {
   fail(op->getName().stripDialect().str(), message);
 }
 
+/// What an op does once, as it is written: the body of a map, or the branch of
+/// a case that has no other; else null.
+static Block *onlyBodyOf(Operation &op) {
+  const bool isOnce = isa<dtensor::CaseOp, dtensor::MapOp>(op);
+  return isOnce && op.getNumRegions() == 1 && !op.getRegion(0).empty()
+             ? &op.getRegion(0).front()
+             : nullptr;
+}
+
+void DevicePlaces::addBody(Block &body) {
+  Operation &around = *body.getParentOp();
+  if (isa<dtensor::MapOp>(around))
+    for (auto [argument, input] :
+         llvm::zip(body.getArguments(), around.getOperands()))
+      places[argument] = of(input);
+  for (Operation &op : body)
+    if (!op.hasTrait<mlir::OpTrait::IsTerminator>())
+      add(op);
+}
+
+void DevicePlaces::add(Operation &op) {
+  Block *body = onlyBodyOf(op);
+  if (body)
+    addBody(*body);
+  if (body && isa<dtensor::CaseOp>(op)) {
+    UsedSets used;
+    bool isApart = false;
+    for (Operation &inner : *body) {
+      used.add(of(&inner), false);
+      isApart |= isSpread(&inner);
+    }
+    if (isApart || used.ofTensors.size() > 1) {
+      spread.insert(&op);
+      if (op.getNumResults())
+        for (auto [result, value] : llvm::zip_equal(
+                 op.getResults(), body->getTerminator()->getOperands()))
+          places[result] = of(value);
+      return;
+    }
+  }
+  // One that is traced has no results yet, and its body says where values are.
+  if (isa<dtensor::MapOp>(op))
+    return;
+  const int64_t set = placeOf(&op);
+  ops[&op] = set;
+  for (Value result : op.getResults())
+    places[result] = set;
+}
+
 void DevicePlaces::visit(Operation *last) {
   for (Operation &op : block) {
-    if (!ops.contains(&op)) {
-      const int64_t set = placeOf(&op);
-      ops[&op] = set;
-      for (Value result : op.getResults())
-        places[result] = set;
-    }
+    if (!ops.contains(&op) && !spread.contains(&op))
+      add(op);
     if (&op == last)
       return;
   }

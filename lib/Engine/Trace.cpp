@@ -65,7 +65,8 @@ void Trace::useMesh(const Mesh &mesh) {
   if (llvm::is_contained(meshesUsed, mesh))
     return;
   meshesUsed.push_back(mesh);
-  if (!mapped.empty())
+  if (llvm::any_of(mapped,
+                   [](const MappedAxis &axis) { return axis.isOfDevices; }))
     expectOneDeviceSet(title, nullptr);
 }
 
@@ -111,12 +112,15 @@ std::vector<int64_t> Trace::argumentSets() const {
 
 int64_t Trace::deviceSetOf(Value value) const {
   DevicePlaces places(*block, argumentSets(), meshesUsed);
-  Operation *op = value.getDefiningOp();
-  if (!op)
+  if (value.getParentBlock() == block && !value.getDefiningOp())
     return places.of(value);
-  Operation *inBody = block->findAncestorOpInBlock(*op);
+  Operation *op = value.getDefiningOp();
+  Operation *inBody = block->findAncestorOpInBlock(
+      op ? *op : *value.getParentBlock()->getParentOp());
   places.visit(inBody);
-  return places.of(inBody);
+  // What a loop or branch holds is where that runs.
+  const int64_t own = places.of(value);
+  return own == ANYWHERE ? places.of(inBody) : own;
 }
 
 void Trace::note(Operation *op, StringRef attribute, Attribute value) {

@@ -5,6 +5,7 @@
 #include "VectoriseOp.h"
 
 #include "meshloom/Dialect/DTensor/Callback.h"
+#include "meshloom/Dialect/DTensor/DeviceSets.h"
 #include "meshloom/Dialect/DTensor/Wish.h"
 #include "meshloom/Lanes/CounterBits.h"
 
@@ -65,13 +66,22 @@ SmallVector<Value> relayout(LaneBuilder &b, dtensor::RelayoutOp op,
   Layout layout =
       lanedLayout(b, dtensor::layoutAttrOf(op.getType()).getLayout(), lanes);
   RankedTensorType type = b.laned(b.typeOf(value), lanes);
-  return one(b.note(b.create<dtensor::RelayoutOp>(
-                        b.getLoc(),
-                        RankedTensorType::get(
-                            type.getShape(), type.getElementType(),
+  auto made = b.create<dtensor::RelayoutOp>(
+      b.getLoc(),
+      RankedTensorType::get(type.getShape(), type.getElementType(),
                             dtensor::LayoutAttr::get(b.getContext(), layout)),
-                        value),
-                    lanes));
+      value);
+  // Its gradient goes back with all lanes, too.
+  if (auto source =
+          op->getAttrOfType<mlir::DictionaryAttr>(dtensor::sourceAttr)) {
+    Layout back = lanedLayout(
+        b, source.getAs<dtensor::LayoutAttr>("layout").getLayout(), lanes);
+    made->setAttr(dtensor::sourceAttr,
+                  dtensor::transferSource(
+                      source.getAs<mlir::IntegerAttr>("set").getInt(),
+                      dtensor::LayoutAttr::get(b.getContext(), back)));
+  }
+  return one(b.note(made, lanes));
 }
 
 SmallVector<Value> clamp(LaneBuilder &b, dtensor::ClampOp op,
@@ -320,7 +330,8 @@ Vectorised lanes::vectoriseOp(LaneBuilder &b, Operation *op,
     if (attribute.getName() != dtensor::Wish::attrName)
       for (Value result : *results)
         if (Operation *made = result.getDefiningOp();
-            !llvm::is_contained(operands, result))
+            !llvm::is_contained(operands, result) &&
+            !made->hasAttr(attribute.getName()))
           made->setDiscardableAttr(attribute.getName(), attribute.getValue());
   return results;
 }

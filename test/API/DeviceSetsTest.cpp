@@ -113,7 +113,58 @@ TEST(DeviceSetsTest, AFunctionSaysHowManyProgramsItIs) {
   EXPECT_EQ(one.statistics().executions, 2);
   EXPECT_THAT(one.explain(), HAS("all_reduce"));
   EXPECT_ERROR(one.compiled(), HAS("[compiled]"), HAS("2 programs"));
-  EXPECT_ERROR(one.serialize(), HAS("[save]"), HAS("one set of devices"));
+}
+
+// Saved, such a function runs where it did, without its source.
+TEST(DeviceSetsTest, SavedFunctionsOfTwoParts) {
+  const TwoParts parts{lowerFour(), upperFour()};
+  const DVariable steps(zeros({}), {.name = "steps"});
+  auto step = function(
+      [&](const Tensor &x, const Tensor &rate) {
+        steps.assign_add(1.0);
+        const std::vector<Tensor> all = parts.step(x);
+        return all[0] * rate;
+      },
+      {.name = "step"});
+  const Tensor x = distribute(sample({8, 6}), rowsOf(lowerFour()));
+  const Tensor rate = tensor(0.5f);
+  const std::string bytes = step.get_concrete_function(x, rate).serialize();
+  const SavedFunction saved = parse_function(bytes, "step");
+  EXPECT_EQ(saved.name(), "step");
+  ASSERT_EQ(saved.arguments().size(), 5u);
+  std::vector<Tensor> arguments = {x, rate};
+  for (size_t i = 2; i < 5; ++i) {
+    const std::string name = saved.arguments()[i].name;
+    arguments.push_back((name == "w1"   ? parts.w1
+                         : name == "w2" ? parts.w2
+                                        : steps)
+                            .read_value());
+  }
+  for (int turn = 0; turn < 2; ++turn) {
+    const std::vector<Tensor> got = saved(arguments);
+    expectSame(got[0], step(x, rate));
+    ASSERT_EQ(got.size(), 4u);
+    const std::vector<int64_t> assigned = saved.assigned_arguments();
+    for (size_t i = 0; i < assigned.size(); ++i) {
+      Tensor &argument = arguments[size_t(assigned[i])];
+      EXPECT_EQ(got[i + 1].layout(), argument.layout());
+      argument = got[i + 1];
+      EXPECT_EQ(saved.results()[i + 1].name,
+                saved.arguments()[size_t(assigned[i])].name);
+    }
+  }
+  EXPECT_EQ(saved.statistics().executions, 2);
+  for (size_t i = 2; i < 5; ++i)
+    expectSame(arguments[i], saved.arguments()[i].name == "w1"   ? parts.w1
+                             : saved.arguments()[i].name == "w2" ? parts.w2
+                                                                 : steps);
+  EXPECT_ERROR(parse_function(bytes, "step", lowerFour()),
+               HAS("[load_function]"), HAS("several sets of devices"));
+  EXPECT_ERROR(parse_function(bytes.substr(0, bytes.size() - 1), "step"),
+               HAS("cannot use 'step'"));
+  std::string changed = bytes;
+  changed[40] = char(changed[40] ^ 1);
+  EXPECT_ERROR(parse_function(changed, "step"), HAS("checksum"));
 }
 
 // Branches that do not depend on each other are programs that run side by side;
@@ -252,6 +303,64 @@ TEST(DeviceSetsTest, ALoopIsOnOneSetOfDevices) {
   });
   EXPECT_EQ(before(x).device(), "CPU:4 ... CPU:7");
   expectSame(before(x), tensor({8.f, 8.f}));
+}
+
+// What a checkpoint computes again, and a function with a gradient of the
+// user's, may be on several sets of devices.
+TEST(DeviceSetsTest, CheckpointsGoOverDevices) {
+  const TwoParts parts{lowerFour(), upperFour()};
+  const Tensor x = distribute(sample({8, 6}), rowsOf(lowerFour()));
+  auto gradients = [&](bool isCheckpointed) {
+    return function([&parts, isCheckpointed](const Tensor &y) {
+      GradientTape tape;
+      const Tensor loss = isCheckpointed
+                              ? checkpoint([&] { return parts.loss(y * y); })
+                              : parts.loss(y * y);
+      std::vector<Tensor> all{loss, tape.gradient(loss, y)};
+      return all;
+    });
+  };
+  auto again = gradients(true), kept = gradients(false);
+  for (size_t i = 0; i < 2; ++i) {
+    expectSame(again(x)[i], kept(x)[i]);
+    EXPECT_EQ(again(x)[i].device(), kept(x)[i].device());
+  }
+  // The first layer's forward pass runs in two programs.
+  EXPECT_GT(again.get_concrete_function(x).num_programs(),
+            kept.get_concrete_function(x).num_programs());
+  const Mesh low = lowerFour(), high = upperFour();
+  auto doubled = custom_gradient(
+      [&](const Tensor &y) { return on(low, on(high, y * 2.0) + 1.0); },
+      [](const Tensor &, const Tensor &, const Tensor &dy) {
+        return dy * 5.0;
+      });
+  auto slope = function([&](const Tensor &y) {
+    GradientTape tape;
+    return tape.gradient(reduce_sum(doubled(y)), y);
+  });
+  expectSame(slope(on(low, ones({3}))), full({3}, 5.0));
+}
+
+// vmap maps over a move to other devices, and gradients come back.
+TEST(DeviceSetsTest, MapsGoOverDevices) {
+  const Mesh low = lowerFour(), high = upperFour();
+  const Tensor x = distribute(sample({8, 6}), rowsOf(low));
+  const Tensor w = on(high, sample({6}, 4));
+  auto rows = [&](const Tensor &all) {
+    return vmap([&](const Tensor &row) {
+      return reduce_sum(on(high, square(row)) * w);
+    })(all);
+  };
+  auto slope = [&](const Tensor &all) {
+    GradientTape tape;
+    return tape.gradient(reduce_sum(rows(all)), all);
+  };
+  const Tensor here = on(low, w);
+  expectSame(function(rows)(x), reduce_sum(square(x) * here, {1}));
+  EXPECT_EQ(function(rows)(x).mesh(), high);
+  const Tensor got = function(slope)(x);
+  expectSame(got, 2 * x * here);
+  EXPECT_EQ(got.mesh(), low);
 }
 
 // A gradient of a function's call under a tape goes through its devices.

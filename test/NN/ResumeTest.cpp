@@ -313,4 +313,50 @@ TEST_F(ResumeTest, AFolderWithoutAnIndexIsNoBackup) {
   }
 }
 
+// A process that only evaluates takes the newest checkpoint, and the next one
+// when that comes.
+TEST_F(ResumeTest, ASidecarEvaluatorFollowsCheckpoints) {
+  const Model model = line();
+  CheckpointManager manager(
+      Checkpoint({{"model", model}, {"optimizer", model.optimizer()}}),
+      folder / "checkpoints");
+  std::vector<double> wanted;
+  auto train = [&] {
+    model.fit(batches(), {.epochs = 1, .verbose = 0});
+    wanted.push_back(model.evaluate(batches(), {.verbose = 0}).at("mae"));
+    manager.save();
+  };
+  train();
+  train();
+  std::vector<double> got;
+  struct Note : Callback {
+    std::function<void(double)> take;
+    void on_test_end(Logs &logs) override { take(logs.at("mae")); }
+  };
+  auto note = std::make_shared<Note>();
+  note->take = [&](double number) {
+    got.push_back(number);
+    if (got.size() == 1)
+      train();
+  };
+  const Logs last =
+      SidecarEvaluator(line(), batches(), folder / "checkpoints",
+                       {.max_evaluations = 3, .callbacks = {note}})
+          .start();
+  ASSERT_EQ(wanted.size(), 3u);
+  EXPECT_THAT(got, ElementsAre(testing::DoubleNear(wanted[1], 1e-6),
+                               testing::DoubleNear(wanted[2], 1e-6)));
+  EXPECT_NEAR(last.at("mae"), wanted[2], 1e-6);
+  EXPECT_THAT(
+      [&] {
+        try {
+          SidecarEvaluator(line(), batches(), folder, {.steps = 0});
+          return std::string();
+        } catch (const Error &error) {
+          return std::string(error.what());
+        }
+      }(),
+      HasSubstr("expected steps to be above 0"));
+}
+
 } // namespace

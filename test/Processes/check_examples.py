@@ -131,6 +131,7 @@ def main():
                 ["2", "tpu_mnist", "--small", "--strategy=mirrored",
                  "--replicas=2", "--epochs=1"],
                 ["4", "mnist_mlp", "--train=264", "--test=64", "--epochs=1"],
+                ["2", "pipeline"],
                 ["2", "dtensor_state", "--small"],
                 ["4", "dtensor_state", "--small", "--strategy=dtensor", "--replicas=8",
                  "--deterministic"]):

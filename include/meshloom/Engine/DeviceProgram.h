@@ -11,6 +11,7 @@
 #include "meshloom/Engine/Settings.h"
 
 #include "meshloom/Runtime/CallOrder.h"
+#include "meshloom/Runtime/Client.h"
 #include "meshloom/Support/LLVM.h"
 
 #include <atomic>
@@ -20,6 +21,7 @@
 namespace meshloom::detail {
 
 class Trace;
+struct SavedProgram;
 
 class DeviceProgram {
 public:
@@ -34,6 +36,16 @@ public:
   };
 
   DeviceProgram() = default;
+  /// What a file has of a program that is not whole: its parts with their code,
+  /// and what moves between them. `names`: of its arguments. Throws where a
+  /// part is on devices of other processes.
+  std::string serialize(const Settings &settings,
+                        const std::vector<std::string> &names) const;
+  /// Whether `bytes` begin as those do.
+  static bool isSerialized(std::string_view bytes);
+  /// Loads it on the devices that it names. Throws where `serialize` cannot
+  /// have written it.
+  static SavedProgram parse(std::string_view bytes, const LoadOptions &options);
   /// Of a trace that has ended.
   static std::shared_ptr<const DeviceProgram>
   compile(Trace &trace, const Settings &settings, std::string_view name);
@@ -56,6 +68,8 @@ public:
   /// Per result: the argument whose variable it is the new value of, or -1.
   const std::vector<int64_t> &aliases() const { return aliased; }
   double compileSeconds() const { return seconds; }
+  /// The function's, where it is not whole.
+  const std::string &title() const { return name; }
   /// How often it has run, where it is not whole.
   int64_t executions() const { return runs; }
 
@@ -72,6 +86,7 @@ private:
     std::shared_ptr<const SharedCall> call;
   };
   class Run;
+  class Reader;
   /// Whether the parts that take nothing but arguments would refuse them.
   Status mayExecuteParts(const std::vector<Array> &arguments) const;
   void compileParts(Trace &trace, const Settings &settings,
@@ -92,6 +107,12 @@ private:
   std::string name; ///< of the function, where it is not whole
   double seconds = 0;
   mutable std::atomic<int64_t> runs = 0;
+};
+
+/// A DeviceProgram of a file.
+struct SavedProgram {
+  std::shared_ptr<const DeviceProgram> program;
+  std::vector<std::string> argumentNames;
 };
 
 } // namespace meshloom::detail

@@ -59,15 +59,21 @@ public:
   void visit(Operation *last = nullptr);
   int64_t of(Value value) const;
   int64_t of(Operation *op) const;
+  /// Whether the op is a case of one branch (a checkpoint, a function with a
+  /// gradient of the user's) whose ops are on several sets: it stands for them.
+  bool isSpread(Operation *op) const { return spread.contains(op); }
 
 private:
   int64_t placeOf(Operation *op) const;
+  void add(Operation &op);
+  void addBody(Block &body);
 
   Block &block;
   const ArrayRef<Mesh> meshes;
   const int64_t ofEffects;
   DenseMap<Value, int64_t> places;
   DenseMap<Operation *, int64_t> ops;
+  llvm::SmallPtrSet<Operation *, 4> spread;
 };
 
 } // namespace meshloom::detail

@@ -2,6 +2,8 @@
 // What functions and saved functions tell about what runs.
 #pragma once
 
+#include "DeviceProgram.h"
+
 #include "meshloom/API/ConcreteFunction.h"
 #include "meshloom/Runtime/Client.h"
 
@@ -10,5 +12,7 @@ namespace meshloom::detail {
 ValueInfo infoOf(const ArrayType &type, std::string name, ValueInfo::Role role);
 std::vector<CollectiveInfo> collectivesOf(const Compiled &compiled);
 FunctionStatistics statisticsOf(const Executable &executable);
+/// Of all its parts together.
+FunctionStatistics statisticsOf(const DeviceProgram &program);
 
 } // namespace meshloom::detail

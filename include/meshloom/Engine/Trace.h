@@ -40,6 +40,8 @@ struct JoinedExtents {
 struct MappedAxis {
   std::string name;
   int64_t size = 1;
+  /// Whether its places are devices, so that all of the body is on those.
+  bool isOfDevices = true;
   /// Numbers of rows by place, where they differ: one list for each argument of
   /// which that is so.
   std::vector<std::vector<int64_t>> rows = {};

@@ -107,6 +107,7 @@ std::vector<Tensor> traceVmap(const VmapPlan &plan,
   auto dims = mappedDims(plan, arguments, where);
   PlaceMap map{.op = std::string(op), .axes = {MappedAxis{}}};
   map.axes[0].name = plan.options.axis_name;
+  map.axes[0].isOfDevices = false;
   map.axes[0].size = vmapExtent(plan, arguments, dims, where);
   if (!plan.options.axis_name.empty() &&
       llvm::any_of(trace.mapped, [&](const MappedAxis &axis) {
