@@ -270,5 +270,18 @@ TEST(ReplicaTest, LocalResultsAreOnTheirDevices) {
   EXPECT_EQ((local[0] + local[1]).item<int32_t>(), 2);
 }
 
+// Each replica's value is on that replica's device, the first one's too, also
+// while the strategy's mesh is the default one.
+TEST(ReplicaTest, LocalResultsSayTheirOwnDevice) {
+  const MirroredStrategy strategy({"CPU:0", "CPU:1"});
+  const auto scope = strategy.scope();
+  const DVariable v(ones({2}));
+  const auto value = strategy.run([&] { return v * 2.0; });
+  std::vector<std::string> devices;
+  for (const Tensor &own : strategy.experimental_local_results(value))
+    devices.push_back(own.device());
+  EXPECT_EQ(devices, (std::vector<std::string>{"CPU:0", "CPU:1"}));
+}
+
 } // namespace
 } // namespace meshloom
