@@ -127,31 +127,32 @@ void reportRetrace(FunctionState &state, std::span<const Tensor> inputs) {
   state.lastTypes = std::move(types);
 }
 
-std::shared_ptr<TracedFunction>
-traceBody(const std::string &name, std::span<const Tensor> inputs,
-          const TraceBody &body, const std::vector<std::string> &names = {},
-          const std::optional<Layout> &layout = {}, bool isUpdate = false,
-          bool deterministic = false) {
+} // namespace
+
+std::shared_ptr<TracedFunction> traceFunction(const std::string &name,
+                                              std::span<const Tensor> inputs,
+                                              const TraceBody &body,
+                                              const TraceOptions &options) {
   HostRange range([&] { return "trace " + name; });
   auto begin = std::chrono::steady_clock::now();
   auto trace = std::make_shared<Trace>(name, functionContext());
-  trace->reusable = layout.has_value();
-  if (deterministic || settings().deterministic)
+  trace->reusable = options.isReusable;
+  if (options.isDeterministic || settings().deterministic)
     trace->beDeterministic();
   TraceOutput out;
   std::vector<TracedUpdate> updates;
   {
     TimedScope timed("trace");
     TraceScope scope(trace);
-    RemoteTrace remote(*trace, isUpdate);
+    RemoteTrace remote(*trace, options.isUpdate);
     try {
       std::vector<Tensor> arguments;
       for (size_t i = 0; i < inputs.size(); ++i)
-        arguments.push_back(
-            trace->addArgument(inputs[i], i < names.size() ? names[i] : ""));
+        arguments.push_back(trace->addArgument(
+            inputs[i], i < options.names.size() ? options.names[i] : ""));
       out = body(arguments);
       std::vector<std::optional<Layout>> layouts;
-      if (layout) {
+      if (const std::optional<Layout> &layout = options.layout) {
         trace->useMesh(layout->mesh());
         for (const Tensor &tensor : out.tensors) {
           if (nodeOf(tensor, name).shape.size() != layout->rank())
@@ -184,6 +185,8 @@ traceBody(const std::string &name, std::span<const Tensor> inputs,
   return traced;
 }
 
+namespace {
+
 /// Numbers that differ from call to call are a trace each: the fourth one is no
 /// accident.
 void warnOfNumbers(FunctionState &state, const CallInput &input) {
@@ -206,15 +209,17 @@ void warnOfNumbers(FunctionState &state, const CallInput &input) {
 std::shared_ptr<TracedFunction> find(FunctionState &state, CallInput &input,
                                      const TraceBody &body) {
   CacheKey key = keyOf(input.tensors, input.statics, state.options.name);
-  auto at = state.traced.find(key);
-  if (at != state.traced.end())
-    return at->second;
+  auto entry = state.traced.find(key);
+  if (entry != state.traced.end() && entry->second->fits(input.tensors))
+    return entry->second;
   reportRetrace(state, input.tensors);
-  warnOfNumbers(state, input);
-  std::shared_ptr<TracedFunction> traced = traceBody(
-      state.options.name, input.tensors, body, state.options.arguments, {},
-      /*isUpdate=*/false, state.options.deterministic);
-  state.traced.emplace(std::move(key), traced);
+  if (entry == state.traced.end())
+    warnOfNumbers(state, input);
+  std::shared_ptr<TracedFunction> traced =
+      traceFunction(state.options.name, input.tensors, body,
+                    {.names = state.options.arguments,
+                     .isDeterministic = state.options.deterministic});
+  state.traced.insert_or_assign(std::move(key), traced);
   state.order.push_back(traced);
   state.objects.insert(state.objects.end(), input.objects.begin(),
                        input.objects.end());
@@ -222,13 +227,6 @@ std::shared_ptr<TracedFunction> find(FunctionState &state, CallInput &input,
 }
 
 } // namespace
-
-std::shared_ptr<TracedFunction> traceFunction(const std::string &name,
-                                              std::span<const Tensor> inputs,
-                                              const TraceBody &body,
-                                              bool isUpdate) {
-  return traceBody(name, inputs, body, {}, {}, isUpdate);
-}
 
 CallOutput callFunction(FunctionState &state, CallInput input,
                         const TraceBody &body) {
@@ -300,8 +298,8 @@ std::vector<Tensor> callWithLayout(const TraceBody &body, const Layout &layout,
   }
   return runWhole([&] {
     const Running running;
-    std::shared_ptr<TracedFunction> traced =
-        traceBody(std::string(name), {}, body, {}, layout);
+    std::shared_ptr<TracedFunction> traced = traceFunction(
+        std::string(name), {}, body, {.layout = layout, .isReusable = true});
     skeleton = traced->skeleton;
     return traced->run({});
   });

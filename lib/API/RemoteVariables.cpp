@@ -55,13 +55,12 @@ traceUpdate(const std::string &name, const std::vector<Tensor> &operands,
   types.reserve(operands.size());
   for (const Tensor &operand : operands)
     types.push_back(typeOnly(operand));
-  return traceFunction(
-      name, types,
-      [&](std::span<const Tensor> own) {
-        body(own);
-        return TraceOutput{};
-      },
-      /*isUpdate=*/true);
+  return traceFunction(name, types,
+                       [&](std::span<const Tensor> own) {
+                         body(own);
+                         return TraceOutput{};
+                       },
+                       {.isUpdate = true});
 }
 
 /// The trace in progress, at a place where it can have an update.

@@ -3,6 +3,8 @@
 // the recorded ops, to which the reverse pass is applied (GradientProgram.h).
 #include "meshloom/Engine/Tape.h"
 #include "GradientProgram.h"
+#include "meshloom/Engine/Running.h"
+#include "meshloom/Engine/TracedFunction.h"
 
 #include <fmt/format.h>
 
@@ -30,8 +32,8 @@ void recordOp(const OpCall &call, const std::vector<Tensor> &results) {
   std::string key = call.key().text;
   for (const Layout &layout : call.key().layouts)
     key += layout.to_string();
-  TapeRecord record{
-      std::move(key), call.operands, {}, call.body(), call.context};
+  TapeRecord record{std::move(key), call.operands, {},
+                    call.body(),    call.context,  call.hasUserGradients};
   for (const Tensor &result : results)
     if (result.defined())
       record.results.push_back(result);
@@ -88,6 +90,41 @@ static void keepPresent(const TapeSlice &slice, std::vector<Tensor> &targets,
     }
 }
 
+/// The gradients of a program in which rules of the user's run. They may read
+/// variables and use other tensors, as the body of a function does, so the
+/// program is one: it is traced each time, and compiled where no equal one is
+/// there.
+static std::vector<Tensor> runAsFunction(const GradientProgram &program,
+                                         std::span<const Tensor> operands,
+                                         const std::source_location &where) {
+  return runWhole([&] {
+    const Running running;
+    std::vector<bool> present;
+    const std::shared_ptr<TracedFunction> function = traceFunction(
+        "gradient", operands,
+        [&](std::span<const Tensor> arguments) {
+          Trace &trace = *threadState().trace();
+          SmallVector<Value> values;
+          for (const Tensor &argument : arguments)
+            values.push_back(trace.valueOf(argument, "gradient", &where));
+          Emitter emitter(trace.builder(), trace.location(where));
+          TraceOutput output;
+          for (Value gradient : program.build(emitter, values)) {
+            present.push_back(bool(gradient));
+            if (gradient)
+              output.tensors.push_back(trace.wrapValue(gradient));
+          }
+          return output;
+        },
+        {.isReusable = true});
+    std::vector<Tensor> found = function->run(operands), gradients;
+    auto next = found.begin();
+    for (bool isPresent : present)
+      gradients.push_back(isPresent ? std::move(*next++) : Tensor());
+    return gradients;
+  });
+}
+
 std::vector<Tensor>
 TapeState::gradients(const std::vector<Tensor> &givenTargets,
                      const std::vector<Tensor> &givenSeeds,
@@ -107,19 +144,25 @@ TapeState::gradients(const std::vector<Tensor> &givenTargets,
 
   GradientProgram program =
       programOf(slice, targets, !seeds.empty(), std::move(present));
-  OpCall call;
-  call.name = "gradient";
-  call.mixesDevices = true;
-  call.where = where;
-  call.operands = slice.values();
-  call.operands.insert(call.operands.end(), seeds.begin(), seeds.end());
-  call.context = slice.context();
-  const std::string key = program.key();
-  call.setRecorded(key, [program = std::move(program)](
-                            Emitter &emitter, ArrayRef<Value> operands) {
-    return program.build(emitter, operands);
-  });
-  std::vector<Tensor> gradients = runOps(std::move(call));
+  std::vector<Tensor> operands = slice.values();
+  operands.insert(operands.end(), seeds.begin(), seeds.end());
+  std::vector<Tensor> gradients;
+  if (slice.hasUserGradients()) {
+    gradients = runAsFunction(program, operands, where);
+  } else {
+    OpCall call;
+    call.name = "gradient";
+    call.mixesDevices = true;
+    call.where = where;
+    call.operands = std::move(operands);
+    call.context = slice.context();
+    const std::string key = program.key();
+    call.setRecorded(key, [program = std::move(program)](
+                              Emitter &emitter, ArrayRef<Value> operands) {
+      return program.build(emitter, operands);
+    });
+    gradients = runOps(std::move(call));
+  }
   for (auto [s, gradient] : llvm::zip_equal(numbers, gradients))
     found[s] = std::move(gradient);
   return found;

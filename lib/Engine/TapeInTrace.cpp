@@ -17,6 +17,8 @@
 
 #include "mlir/IR/TypeUtilities.h"
 
+#include <functional>
+
 namespace meshloom::detail {
 
 namespace {
@@ -67,9 +69,13 @@ bool dependsOn(Value value, ArrayRef<Value> sources) {
 
 class GradientThroughBodies {
 public:
+  /// `recorded`: for each of `wrt` the tensors outside of the trace that it is.
   GradientThroughBodies(Trace &trace, const TapeState &tape,
-                        ArrayRef<Value> wrt, const std::source_location &where)
-      : sums(wrt.size()), trace(trace), tape(tape), wrt(wrt), where(where),
+                        ArrayRef<Value> wrt,
+                        const std::vector<std::vector<Tensor>> &recorded,
+                        const std::source_location &where)
+      : sums(wrt.size()), trace(trace), tape(tape), wrt(wrt),
+        recorded(recorded), where(where),
         isOfTrace(tape.trace.get() == &trace) {}
 
   /// Goes through the body that the gradient is asked for in and those around
@@ -99,8 +105,9 @@ public:
 
   /// The gradients of `wrt`, null where no path leads.
   SmallVector<Value> sums;
-  /// Captured tensors that the targets depend on, and their gradients.
-  SmallVector<std::pair<BlockArgument, Value>> captured;
+  /// Arguments of the trace that the targets depend on and that a tape outside
+  /// of it leads on from, with their gradients.
+  SmallVector<std::pair<BlockArgument, Value>> outside;
 
   Value add(Value sum, Value gradient) {
     if (!sum || !gradient)
@@ -121,8 +128,7 @@ private:
   /// values from outside of it, which are the next outputs.
   void pass(Block *block, bool isLast) {
     SmallVector<Value> asked(wrt);
-    const SmallVector<Value> outside = valuesFromOutside(block, isLast);
-    for (Value value : outside)
+    for (Value value : valuesFromOutside(block, isLast))
       if (!llvm::is_contained(asked, value))
         asked.push_back(value);
     std::optional<StopBefore> stop;
@@ -140,14 +146,14 @@ private:
       if (argument && argument.getOwner() != block)
         argument = {};
       // A source that is an output too leads on to other sources.
-      if (isLast && !isOfTrace && argument && isCaptured(argument))
-        captured.emplace_back(argument, found[i]);
+      if (isLast && !isOfTrace && argument && leadsOutside(argument))
+        outside.emplace_back(argument, found[i]);
       else if (i < wrt.size() &&
                (isLast || argument || asked[i].getParentBlock() == block ||
                 !isa<RankedTensorType>(asked[i].getType())))
         sums[i] = add(sums[i], found[i]);
       else if (argument && !isLast)
-        expectIndependent(argument);
+        passArgument(argument, found[i]);
       else if (!isLast) {
         outputs.push_back(asked[i]);
         seeds.push_back(found[i]);
@@ -155,9 +161,25 @@ private:
     }
   }
 
-  bool isCaptured(BlockArgument argument) {
-    return trace.arguments()[argument.getArgNumber()].kind ==
-           TraceArgument::Kind::Captured;
+  /// Whether the tape has recorded what the argument of the trace was computed
+  /// from. A captured tensor stays the same; an explicit one is another tensor
+  /// in the next call, so that the trace holds for this one alone.
+  bool leadsOutside(BlockArgument argument) {
+    const size_t number = argument.getArgNumber();
+    const TraceArgument &its = trace.arguments()[number];
+    if (its.kind != TraceArgument::Kind::Explicit)
+      return its.kind == TraceArgument::Kind::Captured;
+    if (llvm::all_of(recorded, std::mem_fn(&std::vector<Tensor>::empty)))
+      return false;
+    auto isFollowed = [records = tape.weak_from_this(),
+                       sources = recorded](const Tensor &tensor) {
+      const std::shared_ptr<const TapeState> tape = records.lock();
+      return !tape || isComputedFrom(sources, tape->records, tensor);
+    };
+    const bool leads = isFollowed(its.tensor);
+    trace.tapeLinks.push_back({number, leads ? its.tensor.internal() : nullptr,
+                               std::move(isFollowed)});
+    return leads;
   }
 
   /// The values with gradients that ops behind the outputs use and that no op
@@ -180,31 +202,88 @@ private:
     return result;
   }
 
-  /// A body's argument stands for another value in each turn, or of each
-  /// element: no gradient goes through it to a source outside of the body.
-  void expectIndependent(BlockArgument argument) {
-    Operation *owner = argument.getOwner()->getParentOp();
-    const bool isMapped = isa<dtensor::MapOp>(owner);
-    if (isMapped && !dependsOn(owner->getOperand(argument.getArgNumber() %
-                                                 owner->getNumOperands()),
-                               wrt))
+  /// Whether a path leads from `value` to a source, in the trace or, of a tape
+  /// that began outside of it, by way of an argument of the trace.
+  bool leadsToSource(Value value) {
+    return dependsOn(value, wrt) ||
+           (!isOfTrace &&
+            llvm::any_of(entryBlock()->getArguments(),
+                         [&](BlockArgument argument) {
+                           return hasGradient(argument) &&
+                                  isa<RankedTensorType>(argument.getType()) &&
+                                  dependsOn(value, Value(argument)) &&
+                                  leadsOutside(argument);
+                         }));
+  }
+
+  /// Goes on from the argument of a body to what the body is given. The
+  /// argument of a function under vmap is one element of that, so the gradient
+  /// is zero but at this element. In a loop, an argument stands for another
+  /// value in each turn, which no gradient goes through.
+  void passArgument(BlockArgument argument, Value gradient) {
+    auto map = dyn_cast<dtensor::MapOp>(argument.getOwner()->getParentOp());
+    if (!map)
+      fail("gradient",
+           "expected a tape that was made in the body of the loop that the "
+           "gradient is taken in, got one from outside of it, and a target "
+           "that depends on what the loop carries",
+           &where);
+    const unsigned number =
+        argument.getOwner()->getParent()->getRegionNumber() *
+            map.getInputsEach() +
+        argument.getArgNumber();
+    const bool isVmap = !map.getMesh() && !map.getMembers();
+    Value input = map.getInputs()[number];
+    if (!leadsToSource(input))
       return;
-    fail("gradient",
-         isMapped
-             ? "expected a tape that was made in the mapped function, got one "
-               "from outside of it, and a target that depends on a source "
-               "through an argument of the function: a gradient of each "
-               "element's own values needs a tape in the function, one of all "
-               "elements is taken outside of it"
-             : "expected a tape that was made in the body of the loop that the "
-               "gradient is taken in, got one from outside of it, and a target "
-               "that depends on what the loop carries",
-         &where);
+    if (!isVmap)
+      fail("gradient",
+           "expected a tape that was made in the function of shard_map, got "
+           "one from outside of it, and a target that depends on a source "
+           "through an argument of the function: a gradient of a place's own "
+           "values needs a tape in the function, one of all places is taken "
+           "outside of it",
+           &where);
+    outputs.push_back(input);
+    seeds.push_back(map.getLanesOf(number).empty()
+                        ? gradient
+                        : atThisElement(map, input, gradient));
+  }
+
+  /// `gradient` of one element of `input` as that of all of `input`.
+  Value atThisElement(dtensor::MapOp map, Value input, Value gradient) {
+    Emitter emitter(trace.builder(), trace.location(where));
+    const Value index = indexIn(map, emitter.shape(input)[0]);
+    ArrayRef<int64_t> shape = emitter.shape(input);
+    SmallVector<int64_t> behindFirst =
+        llvm::to_vector(llvm::seq<int64_t>(1, int64_t(shape.size())));
+    Value isHere =
+        emitter.compare(dtensor::ComparisonDirection::EQ,
+                        emitter.iota(shape, 0, emitter.elementType(index)),
+                        emitter.broadcast(index, shape, {}));
+    Value spread = emitter.broadcast(gradient, shape, behindFirst);
+    return emitter.select(isHere, spread, emitter.constant(spread, 0));
+  }
+
+  /// Which element a body runs for, a scalar: an argument of the body, for
+  /// which the map gets one input more.
+  Value indexIn(dtensor::MapOp map, int64_t count) {
+    OpBuilder before(map);
+    auto type = RankedTensorType::get({count}, before.getI32Type());
+    Value numbers = before.create<dtensor::IotaOp>(map.getLoc(), type,
+                                                   before.getI64IntegerAttr(0));
+    map->insertOperands(map->getNumOperands(), numbers);
+    SmallVector<Attribute> lanes(map.getLanes().getValue());
+    lanes.push_back(before.getDenseI64ArrayAttr({0}));
+    map.setLanesAttr(before.getArrayAttr(lanes));
+    return map.getBodies().front().addArgument(
+        RankedTensorType::get({}, before.getI32Type()), map.getLoc());
   }
 
   Trace &trace;
   const TapeState &tape;
   ArrayRef<Value> wrt;
+  const std::vector<std::vector<Tensor>> &recorded;
   const std::source_location &where;
   const bool isOfTrace;
   SmallVector<Value> outputs, seeds;
@@ -225,7 +304,7 @@ std::vector<Tensor> gradientsInTrace(Trace &trace, const TapeState &tape,
                       ? trace.argumentOf(source.variable.internal())
                       : trace.valueOf(source.tensor, "gradient", &where));
     std::vector<Tensor> &own = recorded.emplace_back();
-    if (!isVariable)
+    if (!isVariable && !source.tensor.internal()->trace)
       own.push_back(source.tensor);
     for (auto &[variable, value] : tape.reads)
       if (isVariable && variable == source.variable.internal())
@@ -239,13 +318,13 @@ std::vector<Tensor> gradientsInTrace(Trace &trace, const TapeState &tape,
     for (Value output : outputs)
       given.push_back(GradientBuilder(trace.builder(), output.getLoc())
                           .constant(output, 1));
-  GradientThroughBodies gradient(trace, tape, wrt, where);
+  GradientThroughBodies gradient(trace, tape, wrt, recorded, where);
   gradient.run(std::move(outputs), std::move(given));
 
-  if (!gradient.captured.empty()) {
+  if (!gradient.outside.empty()) {
     std::vector<Tensor> tensors;
     SmallVector<Value> seedsOfTensors;
-    for (auto [argument, seed] : gradient.captured) {
+    for (auto [argument, seed] : gradient.outside) {
       tensors.push_back(trace.arguments()[argument.getArgNumber()].tensor);
       seedsOfTensors.push_back(seed);
     }

@@ -25,11 +25,11 @@ static void addAll(Nodes &nodes, const std::vector<Tensor> &tensors) {
     nodes.insert(nodeOf(tensor));
 }
 
-/// Per record: whether it depends on a source.
+/// Per record: whether it depends on a source. `reached` gets the sources and
+/// all that was computed from one.
 static std::vector<bool>
 dependentOn(std::span<const std::vector<Tensor>> sources,
-            std::span<const TapeRecord> tape) {
-  Nodes reached;
+            std::span<const TapeRecord> tape, Nodes &reached) {
   for (const std::vector<Tensor> &source : sources)
     addAll(reached, source);
   std::vector<bool> dependent;
@@ -41,11 +41,18 @@ dependentOn(std::span<const std::vector<Tensor>> sources,
   return dependent;
 }
 
+bool isComputedFrom(std::span<const std::vector<Tensor>> sources,
+                    std::span<const TapeRecord> tape, const Tensor &tensor) {
+  Nodes reached;
+  dependentOn(sources, tape, reached);
+  return reached.contains(nodeOf(tensor));
+}
+
 TapeSlice::TapeSlice(std::span<const TapeRecord> tape,
                      std::span<const Tensor> targets,
                      std::span<const std::vector<Tensor>> sources) {
-  std::vector<bool> dependent = dependentOn(sources, tape);
-  Nodes needed, made;
+  Nodes reached, needed, made;
+  const std::vector<bool> dependent = dependentOn(sources, tape, reached);
   for (const Tensor &target : targets)
     needed.insert(nodeOf(target));
   for (size_t r = tape.size(); r-- > 0;) {
@@ -91,6 +98,10 @@ TapeSlice::presentOf(std::span<const Tensor> tensors) const {
     if (number >= 0 && std::ranges::find(found, number) == found.end())
       found.push_back(number);
   return found;
+}
+
+bool TapeSlice::hasUserGradients() const {
+  return std::ranges::any_of(chosen, &TapeRecord::hasUserGradients);
 }
 
 std::shared_ptr<MLIRContext> TapeSlice::context() const {

@@ -5,6 +5,7 @@
 #include "meshloom/Engine/Running.h"
 #include "meshloom/Engine/Tape.h"
 
+#include "meshloom/Autodiff/Autodiff.h"
 #include "meshloom/Core/DebugPrint.h"
 #include "meshloom/Dialect/DTensor/Callback.h"
 #include "meshloom/Runtime/Communicator.h"
@@ -51,6 +52,17 @@ static bool hasAssertions(ModuleOp module) {
       .wasInterrupted();
 }
 
+/// Whether a function in the module has a gradient that a user gives.
+static bool hasRulesOfUser(ModuleOp module) {
+  return module
+      ->walk([](dtensor::CaseOp branch) {
+        return branch->hasAttr(customGradientAttr)
+                   ? mlir::WalkResult::interrupt()
+                   : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 TracedFunction::TracedFunction(std::shared_ptr<Trace> trace, size_t resultCount,
                                std::shared_ptr<const void> skeleton,
                                double traceSeconds,
@@ -59,7 +71,9 @@ TracedFunction::TracedFunction(std::shared_ptr<Trace> trace, size_t resultCount,
       resultCount(resultCount), skeleton(std::move(skeleton)),
       traceSeconds(traceSeconds), compiledFor(settings()),
       meshes(trace->meshes()), updates(std::move(itsUpdates)) {
+  tapeLinks = trace->tapeLinks;
   isSpread = trace->isSpread();
+  hasUserGradients = hasRulesOfUser(trace->moduleOp());
   program = trace->reusable ? compiledOnce(*trace, compiledFor, name)
                             : DeviceProgram::compile(*trace, compiledFor, name);
   keepsOldValues = compiledFor.checkNumerics ||
@@ -98,6 +112,12 @@ void TracedFunction::Deleter::operator()(const TracedFunction *function) const {
   inWholeThread([&] {
     const Running running;
     delete function;
+  });
+}
+
+bool TracedFunction::fits(std::span<const Tensor> inputs) const {
+  return llvm::all_of(tapeLinks, [&](const TapeLink &link) {
+    return link.fits(inputs[link.argument]);
   });
 }
 
@@ -216,6 +236,7 @@ void TracedFunction::record(std::span<const Tensor> inputs,
       break;
     }
   call.context = source->context;
+  call.hasUserGradients = hasUserGradients;
   call.setRecorded(
       std::to_string(id),
       [source = source](Emitter &emitter, ArrayRef<Value> operands) {

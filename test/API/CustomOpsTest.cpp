@@ -133,6 +133,43 @@ TEST(CustomOpsTest, CustomGradients) {
                HAS("expected f32 [2] as the gradient of input 0"));
 }
 
+// A rule may read variables and use tensors that it is not given, under a tape
+// outside of functions as in one.
+TEST(CustomOpsTest, RulesReadVariables) {
+  DVariable slope(tensor({2.f, 3.f}), {.name = "slope"});
+  DVariable calls(tensor(0.f), {.name = "calls", .trainable = false});
+  const Tensor factor = tensor({10.f, 100.f}), x = tensor({0.5f, 4.f});
+  auto line =
+      custom_gradient([&](const Tensor &x) { return slope * x; },
+                      [&](const Tensor &x, const Tensor &, const Tensor &dy) {
+                        calls.assign_add(tensor(1.f));
+                        return slope * slope * factor * x * dy;
+                      });
+  auto first = [&] {
+    GradientTape tape;
+    return tape.gradient(reduce_sum(line(x)), x);
+  };
+  expectNear(first(), {4 * 10 * 0.5, 9 * 100 * 4});
+  expectNear(function(first)(), {4 * 10 * 0.5, 9 * 100 * 4});
+  slope.assign(tensor({1.f, -1.f})); // each gradient reads the value anew
+  expectNear(first(), {10 * 0.5, 100 * 4});
+  EXPECT_EQ(calls.read_value().item<float>(), 3);
+  // Paths of a second derivative lead through what the rule reads.
+  auto second = [&] {
+    GradientTape outer;
+    Tensor inner = first();
+    return outer.gradient(reduce_sum(inner), slope);
+  };
+  expectNear(second(), {2 * 1 * 10 * 0.5, 2 * -1 * 100 * 4});
+  expectNear(function(second)(), {2 * 1 * 10 * 0.5, 2 * -1 * 100 * 4});
+  // A tape outside of the function whose gradient a function takes.
+  GradientTape tape;
+  Tensor y = reduce_sum(line(x));
+  expectNear(function([&] { return tape.gradient(y, x); })(),
+             {10 * 0.5, 100 * 4});
+  expectNear(tape.jacobian(line(x), x), {10 * 0.5, 0, 0, 100 * 4});
+}
+
 TEST(CustomOpsTest, CheckpointKeepsOnlyWhatGoesThrough) {
   Tensor x = sample({64, 256}), w = sample({256, 256}, 2) / 16.f;
   auto gradient = [&](bool recomputes) {

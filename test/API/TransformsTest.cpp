@@ -48,6 +48,134 @@ TEST(TransformsTest, ASourceMayLeadToAnotherOne) {
       {6, 0, 0, 0, 40, 0, 0, 0, 126});
 }
 
+// The target of an element depends on a source through what the function is
+// given; the values are those of jax.jacobian.
+TEST(TransformsTest, ATapeFromOutsideThroughMappedArguments) {
+  const std::vector<double> cubic{3, 0, 0, 0, 12, 0, 0, 0, 27};
+  expectBoth(
+      [](const Tensor &x) {
+        GradientTape tape;
+        return vmap(
+            [&](const Tensor &e) { return tape.gradient(e * e * e, x); })(x);
+      },
+      cubic);
+  expectBoth( // computed outside before it is mapped
+      [](const Tensor &x) {
+        GradientTape tape;
+        Tensor y = x * x;
+        return vmap([&](const Tensor &e) { return tape.gradient(sin(e), x); })(
+            y);
+      },
+      {1.0806046, 0, 0, 0, -2.6145744, 0, 0, 0, -5.4667816});
+  expectBoth( // by way of an argument and of a value from outside
+      [](const Tensor &x) {
+        GradientTape tape;
+        Tensor y = reduce_sum(x * x);
+        return vmap([&](const Tensor &e) { return tape.gradient(y * e, x); })(
+            x);
+      },
+      {16, 4, 6, 4, 22, 12, 6, 12, 32});
+  expectBoth( // not mapped
+      [](const Tensor &x) {
+        GradientTape tape;
+        Tensor y = x * x;
+        return vmap(
+            [&](const Tensor &e, const Tensor &y) {
+              return tape.gradient(reduce_sum(y * e), x);
+            },
+            {0, std::nullopt})(eye(3), y);
+      },
+      twice);
+  expectBoth( // one in another
+      [](const Tensor &x) {
+        GradientTape tape;
+        return vmap([&](const Tensor &a) {
+          return vmap(
+              [&](const Tensor &b) { return tape.gradient(a * b * b, x); })(x);
+        })(x);
+      },
+      {3, 0, 0, 4,  4, 0, 9, 0, 6,  4, 1, 0, 0, 12,
+       0, 0, 9, 12, 6, 0, 1, 0, 12, 4, 0, 0, 27});
+  expectBoth( // loops and branches of an element
+      [](const Tensor &x) {
+        GradientTape tape;
+        return vmap([&](const Tensor &e) {
+          Tensor power = fori_loop(
+              0, 3, [&](const Tensor &, const Tensor &p) { return p * e; },
+              tensor(1.f));
+          return tape.gradient(power, x);
+        })(x);
+      },
+      cubic);
+  expectBoth(
+      [](const Tensor &x) {
+        GradientTape tape;
+        return vmap([&](const Tensor &e) {
+          return tape.gradient(
+              cond(e > 1.5f, [&] { return e * e * e; }, [&] { return -e; }), x);
+        })(x);
+      },
+      {-1, 0, 0, 0, 12, 0, 0, 0, 27});
+  const Tensor w = tensor({{1.f, 2.f, 3.f}, {4.f, 5.f, 6.f}});
+  auto columns = [](const Tensor &w) {
+    GradientTape tape;
+    return vmap(
+        [&](const Tensor &c) {
+          return tape.gradient(reduce_sum(c * c * c), w);
+        },
+        1)(w);
+  };
+  const std::vector<double> slopes{3, 0,  0, 48, 0, 0,  0, 12, 0,
+                                   0, 75, 0, 0,  0, 27, 0, 0,  108};
+  expectNear(columns(w), slopes);
+  expectNear(function(columns)(w), slopes);
+}
+
+// An element is its own source, and tapes may be around and in the function.
+TEST(TransformsTest, TapesOfElements) {
+  expectBoth(
+      [](const Tensor &x) {
+        GradientTape tape;
+        return vmap(
+            [&](const Tensor &e) { return tape.gradient(e * e * e, e); })(x);
+      },
+      {3, 12, 27});
+  expectBoth( // d/dx of the sum of the elements' own slopes
+      [](const Tensor &x) {
+        GradientTape outer;
+        Tensor sum = reduce_sum(vmap([](const Tensor &e) {
+          GradientTape inner;
+          return inner.gradient(e * e * e, e);
+        })(x));
+        return outer.gradient(sum, x);
+      },
+      {6, 12, 18});
+  expectBoth( // the slope of an element's slope
+      [](const Tensor &x) {
+        GradientTape outer;
+        return vmap([&](const Tensor &e) {
+          GradientTape inner;
+          return outer.gradient(inner.gradient(e * e * e, e), x);
+        })(x);
+      },
+      {6, 0, 0, 0, 12, 0, 0, 0, 18});
+}
+
+// One function under a tape, called with tensors that the tape knows and with
+// others.
+TEST(TransformsTest, AMappedFunctionIsTracedForWhatTheTapeKnows) {
+  const Tensor x = tensor({1.f, 2.f, 3.f});
+  GradientTape tape;
+  Tensor y = x * x, z = 3 * x;
+  auto slopes = vmap(
+      [&](const Tensor &e) { return tape.gradient(e * reduce_sum(y), x); });
+  const std::vector<double> apart{2, 4, 6, 2, 4, 6, 2, 4, 6};
+  expectNear(slopes(ones({3})), apart); // e does not depend on x
+  expectNear(slopes(y), {30, 4, 6, 8, 72, 24, 18, 36, 138});
+  expectNear(slopes(z), {48, 12, 18, 12, 66, 36, 18, 36, 96});
+  expectNear(slopes(ones({3})), apart);
+}
+
 TEST(TransformsTest, ATapeFromOutsideOfABranchOrALoop) {
   const Tensor x = tensor({1.f, 2.f, 3.f});
   auto inBranch = function([](const Tensor &x) {

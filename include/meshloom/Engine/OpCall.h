@@ -27,6 +27,8 @@ public:
   std::optional<Layout> layout;
   /// Operands may be on several sets of devices, as in a function.
   bool mixesDevices = false;
+  /// Its gradient is, in part, what a user's rule computes (custom_gradient).
+  bool hasUserGradients = false;
   /// What `body` must be called in: that of the function whose ops it copies.
   /// Null: any.
   std::shared_ptr<MLIRContext> context;

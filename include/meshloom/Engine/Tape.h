@@ -10,7 +10,7 @@
 
 namespace meshloom::detail {
 
-class TapeState {
+class TapeState : public std::enable_shared_from_this<TapeState> {
 public:
   TapeState()
       : trace(threadState().trace()), start(trace ? trace->lastOp() : nullptr),

@@ -16,7 +16,12 @@ struct TapeRecord {
   std::vector<Tensor> operands, results;
   OpBody body; ///< gives as many values as there are results
   std::shared_ptr<MLIRContext> context; ///< see OpCall
+  bool hasUserGradients = false;        ///< see OpCall
 };
+
+/// Whether `tensor` is one of `sources` or was computed from one.
+bool isComputedFrom(std::span<const std::vector<Tensor>> sources,
+                    std::span<const TapeRecord> tape, const Tensor &tensor);
 
 /// The records that lie on a path from some source to a target, and their
 /// values by number: first the leaves (operands that none of these records
@@ -43,6 +48,8 @@ public:
   std::vector<int64_t> presentOf(std::span<const Tensor> tensors) const;
   /// That all of its records need; null: none needs one.
   std::shared_ptr<MLIRContext> context() const;
+  /// Whether a gradient through its records runs rules of the user's.
+  bool hasUserGradients() const;
 
 private:
   std::vector<const TapeRecord *> chosen;

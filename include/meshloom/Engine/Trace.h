@@ -51,6 +51,22 @@ struct MappedAxis {
   std::shared_ptr<JoinedExtents> joints = nullptr;
 };
 
+/// An explicit argument that a gradient of a tape outside of the trace led to.
+/// The trace contains ops that the tape has recorded of this argument.
+struct TapeLink {
+  size_t argument;
+  /// The argument, where the tape leads from it to a source of the gradient;
+  /// null: it does not.
+  std::shared_ptr<TensorNode> followed;
+  /// Whether the tape leads from another argument to a source.
+  std::function<bool(const Tensor &)> isFollowed;
+
+  /// Whether the trace holds for a call with that argument.
+  bool fits(const Tensor &tensor) const {
+    return followed ? tensor.internal() == followed : !isFollowed(tensor);
+  }
+};
+
 /// The module of a trace that has ended. Nobody changes it, so that threads may
 /// read and clone it at the same time.
 struct TracedModule {
@@ -71,6 +87,7 @@ public:
   bool reusable = false;
   /// Innermost last.
   std::vector<MappedAxis> mapped;
+  std::vector<TapeLink> tapeLinks;
 
   /// What is traced from now on has the same bits everywhere.
   void beDeterministic();

@@ -47,7 +47,12 @@ public:
   /// Of variables that other processes hold, when the program has run.
   std::vector<TracedUpdate> updates;
 
+  /// Whether the trace holds for a call with these arguments, which have the
+  /// types that it was made for.
+  bool fits(std::span<const Tensor> inputs) const;
+
 private:
+  std::vector<TapeLink> tapeLinks;
   /// Whether the trace is on several sets of devices.
   bool isSpread = false;
   void record(std::span<const Tensor> inputs,
@@ -67,13 +72,28 @@ private:
   /// It checks values while it runs, or calls the user's functions: variables
   /// keep their old values until it has ended well, and no update is in place.
   bool keepsOldValues = false;
+  /// See OpCall.
+  bool hasUserGradients = false;
 };
 
-/// Traces and compiles a body; see traceUpdate for `isUpdate`.
+/// How a body is traced.
+struct TraceOptions {
+  /// Names of the arguments; those without one are called arg0, arg1, ...
+  std::vector<std::string> names = {};
+  /// The layout of all results; nothing: the compiler decides.
+  std::optional<Layout> layout = std::nullopt;
+  /// See traceUpdate.
+  bool isUpdate = false;
+  /// Results have the same bits everywhere.
+  bool isDeterministic = false;
+  /// See Trace::reusable.
+  bool isReusable = false;
+};
+/// Traces and compiles a body.
 std::shared_ptr<TracedFunction> traceFunction(const std::string &name,
                                               std::span<const Tensor> inputs,
                                               const TraceBody &body,
-                                              bool isUpdate);
+                                              const TraceOptions &options);
 /// Empty results of a call that this thread's CallCapture keeps; none: it is to
 /// be run.
 std::optional<std::vector<Tensor>>

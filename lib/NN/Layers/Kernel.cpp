@@ -89,28 +89,26 @@ Tensor Kernel::productWith(const Tensor &x, const Rule &rule) {
     return rule.product(x, value());
   if (!quantizedProduct)
     quantizedProduct = custom_gradient(
-        [rule](const Tensor &input, const Tensor &integers,
-               const Tensor &kernelScale) {
+        [rule, integers = base, kernelScale = scale](const Tensor &input) {
           const Tensor inputScale = integerScale(input, rule.inputDims(input));
           return rule.product(asIntegers(input, inputScale),
-                              cast(integers, input.dtype())) /
-                 rule.scales(inputScale, kernelScale);
+                              cast(integers.read_value(), input.dtype())) /
+                 rule.scales(inputScale,
+                             cast(kernelScale.read_value(), input.dtype()));
         },
-        [rule](const Tensor &input, const Tensor &integers,
-               const Tensor &kernelScale, const Tensor &,
-               const Tensor &gradient) {
+        [rule, integers = base, kernelScale = scale](
+            const Tensor &input, const Tensor &, const Tensor &gradient) {
           Shape wide = integers.shape();
           for (int64_t d : rule.kernelDims)
             wide[size_t(d)] = 1;
           const Tensor kernel =
-              cast(integers, input.dtype()) / reshape(kernelScale, wide);
+              cast(integers.read_value(), input.dtype()) /
+              reshape(cast(kernelScale.read_value(), input.dtype()), wide);
           const GradientTape tape;
-          const Tensor ofInput = tape.gradient(
+          return tape.gradient(
               reduce_sum(rule.product(input, kernel) * gradient), input);
-          return std::vector{ofInput, zeros_like(integers),
-                             zeros_like(kernelScale)};
         });
-  return quantizedProduct(x, base.read_value(), cast(scale, x.dtype()));
+  return quantizedProduct(x);
 }
 
 Tensor Kernel::rowsAt(const Tensor &ids) const {
@@ -239,8 +237,9 @@ void Kernel::expectFloats() const {
     refuse("it has LoRA already: merge_lora ends it");
 }
 void Kernel::refuse(const std::string &message) const {
-  throw Error(fmt::format("[{}] layer '{}': {}", layer.class_name(),
-                          layer.name(), message));
+  Error(fmt::format("[{}] layer '{}': {}", layer.class_name(), layer.name(),
+                    message))
+      .raise();
 }
 
 /// Those in `layer` that `condition` holds for; throws if there is none.
@@ -253,8 +252,9 @@ static std::vector<KernelOwner *> ownersIn(const Layer &layer, const char *op,
         owner && condition(owner->ownKernel()))
       owners.push_back(owner);
   if (owners.empty())
-    throw Error(fmt::format("[{}] expected {} in '{}', found none", op,
-                            expected, layer.name()));
+    Error(fmt::format("[{}] expected {} in '{}', found none", op, expected,
+                      layer.name()))
+        .raise();
   return owners;
 }
 static constexpr char kernelLayers[] =
@@ -278,8 +278,8 @@ void merge_lora(const Layer &layer) {
 }
 void quantize(const Layer &layer, const std::string &mode) {
   if (mode != "int8")
-    throw Error(
-        fmt::format("[quantize] expected the mode 'int8', got '{}'", mode));
+    Error(fmt::format("[quantize] expected the mode 'int8', got '{}'", mode))
+        .raise();
   for (KernelOwner *owner :
        ownersIn(layer, "quantize", kernelLayers, [](Kernel &) { return true; }))
     owner->ownKernel().quantize(mode, owner->scaledDims());

@@ -72,9 +72,7 @@ private:
   LoraOptions lora;
   std::string mode; ///< empty: floats
   /// The product of integers, whose gradient is that of floats.
-  std::function<Tensor(const Tensor &x, const Tensor &integers,
-                       const Tensor &scale)>
-      quantizedProduct;
+  std::function<Tensor(const Tensor &x)> quantizedProduct;
 };
 
 /// A layer that has one.
