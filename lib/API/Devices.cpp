@@ -213,7 +213,7 @@ TPUClusterResolver::TPUClusterResolver(std::string tpu, std::string library)
                            name, fmt::join(machines, ", ")));
   }
   path = check(pjrt::findTPULibrary(library), op);
-  if (!std::filesystem::exists(path))
+  if (std::error_code none; !std::filesystem::exists(path, none))
     fail(op, fmt::format("there is no libtpu at '{}', {}", path,
                          library.empty() ? "which the environment names "
                                            "(PJRT_NAMES_AND_LIBRARY_PATHS, "

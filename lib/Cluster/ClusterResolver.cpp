@@ -63,7 +63,7 @@ bool isDense(const std::map<int64_t, std::string> &numbered) {
 UnionClusterResolver::UnionClusterResolver(
     std::span<const ClusterResolver *const> resolvers) {
   if (resolvers.empty())
-    throw Error("[UnionClusterResolver] expected at least one resolver");
+    Error("[UnionClusterResolver] expected at least one resolver").raise();
   const ClusterResolver &first = *resolvers.front();
   type = first.task_type();
   index = first.task_id();
@@ -91,11 +91,11 @@ UnionClusterResolver::UnionClusterResolver(
       for (const auto &[number, address] :
            resolver->cluster_spec().as_dict().at(job))
         if (!tasks.emplace(from + number, address).second)
-          throw Error(
-              fmt::format("[UnionClusterResolver] job \"{}\" has a task "
-                          "{} in two clusters, with gaps between tasks: "
-                          "number them differently",
-                          job, number));
+          Error(fmt::format("[UnionClusterResolver] job \"{}\" has a task "
+                            "{} in two clusters, with gaps between tasks: "
+                            "number them differently",
+                            job, number))
+              .raise();
     }
   }
   spec = ClusterSpec::numbered(std::move(joined));

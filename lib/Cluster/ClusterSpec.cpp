@@ -27,9 +27,10 @@ ClusterSpec ClusterSpec::numbered(
     std::map<std::string, std::map<int64_t, std::string>> jobs) {
   for (const auto &[job, tasks] : jobs)
     if (!tasks.empty() && tasks.begin()->first < 0)
-      throw Error(fmt::format("[ClusterSpec] expected task numbers from 0, got "
-                              "{} in job \"{}\"",
-                              tasks.begin()->first, job));
+      Error(fmt::format("[ClusterSpec] expected task numbers from 0, got "
+                        "{} in job \"{}\"",
+                        tasks.begin()->first, job))
+          .raise();
   ClusterSpec spec;
   spec.tasks = std::move(jobs);
   return spec;
@@ -55,12 +56,14 @@ const std::map<int64_t, std::string> &
 ClusterSpec::job(std::string_view name) const {
   const auto found = tasks.find(std::string(name));
   if (found == tasks.end())
-    throw Error(fmt::format(
-        "[ClusterSpec] there is no job \"{}\": the cluster "
-        "has {}",
-        name,
-        tasks.empty() ? "none"
-                      : fmt::format("\"{}\"", fmt::join(jobs(), "\", \""))));
+    Error(fmt::format("[ClusterSpec] there is no job \"{}\": the cluster "
+                      "has {}",
+                      name,
+                      tasks.empty()
+                          ? "none"
+                          : fmt::format("\"{}\"", fmt::join(jobs(), "\", \""))),
+          ErrorCode::NOT_FOUND)
+        .raise();
   return found->second;
 }
 
@@ -81,9 +84,11 @@ const std::string &ClusterSpec::task_address(std::string_view name,
   const std::map<int64_t, std::string> &numbered = job(name);
   const auto found = numbered.find(index);
   if (found == numbered.end())
-    throw Error(fmt::format("[ClusterSpec] job \"{}\" has no task {}: it has "
-                            "tasks {}",
-                            name, index, fmt::join(task_indices(name), ", ")));
+    Error(fmt::format("[ClusterSpec] job \"{}\" has no task {}: it has "
+                      "tasks {}",
+                      name, index, fmt::join(task_indices(name), ", ")),
+          ErrorCode::NOT_FOUND)
+        .raise();
   return found->second;
 }
 
@@ -175,7 +180,7 @@ TaskId chief_of(const ClusterSpec &spec) {
   for (const char *job : {"chief", "worker"})
     if (spec.has_job(job) && spec.num_tasks(job) > 0)
       return {job, 0};
-  throw Error("[chief_of] the cluster has neither a chief nor a worker");
+  Error("[chief_of] the cluster has neither a chief nor a worker").raise();
 }
 
 int64_t id_in_cluster(const ClusterSpec &spec, const TaskId &task) {
@@ -184,9 +189,10 @@ int64_t id_in_cluster(const ClusterSpec &spec, const TaskId &task) {
     return 0;
   if (task.type == "worker")
     return task.index + (spec.has_job("chief") ? spec.num_tasks("chief") : 0);
-  throw Error(fmt::format("[id_in_cluster] {} does not compute: only chief and "
-                          "workers are numbered",
-                          str(task)));
+  Error(fmt::format("[id_in_cluster] {} does not compute: only chief and "
+                    "workers are numbered",
+                    str(task)))
+      .raise();
 }
 
 int64_t worker_count(const ClusterSpec &spec, const TaskId &task) {
@@ -194,8 +200,9 @@ int64_t worker_count(const ClusterSpec &spec, const TaskId &task) {
   if (task.type == "evaluator" || spec.empty())
     return 1;
   if (task.type == "ps")
-    throw Error("[worker_count] a ps does not compute: ask as a chief, worker "
-                "or evaluator");
+    Error("[worker_count] a ps does not compute: ask as a chief, worker "
+          "or evaluator")
+        .raise();
   return (spec.has_job("chief") ? spec.num_tasks("chief") : 0) +
          (spec.has_job("worker") ? spec.num_tasks("worker") : 0);
 }

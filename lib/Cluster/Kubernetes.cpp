@@ -11,7 +11,7 @@ namespace meshloom {
 namespace {
 
 [[noreturn]] void throwKubernetesError(const std::string &problem) {
-  throw Error(fmt::format("[KubernetesClusterResolver] {}", problem));
+  Error(fmt::format("[KubernetesClusterResolver] {}", problem)).raise();
 }
 
 } // namespace

@@ -143,7 +143,7 @@ Result<std::vector<int64_t>> expandTaskCounts(std::string_view text) {
 namespace {
 
 [[noreturn]] void throwSlurmError(const std::string &problem) {
-  throw Error(fmt::format("[SlurmClusterResolver] {}", problem));
+  Error(fmt::format("[SlurmClusterResolver] {}", problem)).raise();
 }
 
 std::string variable(const Environment &environment, const char *name,

@@ -16,8 +16,9 @@ constexpr std::string_view tfConfigExample =
     R"("c:2222"]}, "task": {"type": "worker", "index": 0}})";
 
 [[noreturn]] void throwTFConfigError(const std::string &problem) {
-  throw Error(fmt::format("[TFConfigClusterResolver] TF_CONFIG: {}; {}",
-                          problem, tfConfigExample));
+  Error(fmt::format("[TFConfigClusterResolver] TF_CONFIG: {}; {}", problem,
+                    tfConfigExample))
+      .raise();
 }
 
 /// What a value is, in JSON's words, and the value where it is short.

@@ -11,7 +11,7 @@ namespace meshloom {
 namespace {
 
 [[noreturn]] void fail(const std::string &problem) {
-  throw Error(fmt::format("[TPUClusterResolver] {}", problem));
+  Error(fmt::format("[TPUClusterResolver] {}", problem)).raise();
 }
 
 constexpr int64_t defaultPort = 8470;

@@ -11,9 +11,9 @@ static void expectOneRank(const Box &a, const Box &b) {
   const size_t rank = a.offset.size();
   if (a.extent.size() != rank || b.offset.size() != rank ||
       b.extent.size() != rank)
-    throw Error("[Box] expected boxes of one rank, got " +
-                std::to_string(rank) + " and " +
-                std::to_string(b.offset.size()));
+    Error("[Box] expected boxes of one rank, got " + std::to_string(rank) +
+          " and " + std::to_string(b.offset.size()))
+        .raise();
 }
 
 bool Box::contains(const Box &other) const {

@@ -35,8 +35,9 @@ constexpr std::array<Traits, size_t(lastDType) + 1> table{{
 }};
 const Traits &traits(DType type) {
   if (size_t(type) >= table.size())
-    throw Error("[DType] expected an element type, got the number " +
-                std::to_string(unsigned(type)) + ", which is none");
+    Error("[DType] expected an element type, got the number " +
+          std::to_string(unsigned(type)) + ", which is none")
+        .raise();
   return table[size_t(type)];
 }
 } // namespace

@@ -173,9 +173,11 @@ Layout Layout::replicated(const Mesh &mesh, unsigned rank) {
 Layout Layout::batch_sharded(const Mesh &mesh, std::string_view axis,
                              unsigned rank, unsigned dim) {
   if (dim >= rank)
-    throw layoutError(fmt::format(
-        "there is no dim {} to shard over '{}' in a layout of rank {}", dim,
-        axis, rank));
+    layoutError(
+        fmt::format(
+            "there is no dim {} to shard over '{}' in a layout of rank {}", dim,
+            axis, rank))
+        .raise();
   DimAxes dims(rank);
   dims[dim] = findAxes(mesh, axis, fmt::format("dim {}", dim)).value_or_throw();
   return get(mesh, std::move(dims)).value_or_throw();
@@ -188,28 +190,32 @@ Layout Layout::inner_sharded(const Mesh &mesh, std::string_view axis,
 
 const Layout::Impl &Layout::contents() const {
   if (!impl)
-    throw layoutError("expected a layout, got an empty one: make it from specs "
-                      "and a mesh; one that was moved from is empty, too");
+    layoutError("expected a layout, got an empty one: make it from specs "
+                "and a mesh; one that was moved from is empty, too")
+        .raise();
   return *impl;
 }
 
 static void requireDim(const Layout &layout, unsigned dim) {
   if (dim >= layout.rank())
-    throw layoutError(fmt::format("there is no dim {} in layout {} of rank {}",
-                                  dim, layout.spec_string(), layout.rank()));
+    layoutError(fmt::format("there is no dim {} in layout {} of rank {}", dim,
+                            layout.spec_string(), layout.rank()))
+        .raise();
 }
 
 static void requireRank(const Layout &layout, const Shape &global) {
   if (global.size() != layout.rank())
-    throw layoutError(fmt::format(
-        "layout {} is for tensors of rank {}, but the global shape [{}] has "
-        "rank {}; give one spec per dim",
-        layout.spec_string(), layout.rank(), fmt::join(global, ", "),
-        global.size()));
+    layoutError(fmt::format("layout {} is for tensors of rank {}, but the "
+                            "global shape [{}] has "
+                            "rank {}; give one spec per dim",
+                            layout.spec_string(), layout.rank(),
+                            fmt::join(global, ", "), global.size()))
+        .raise();
   if (std::ranges::any_of(global, [](int64_t extent) { return extent < 0; }))
-    throw layoutError(
+    layoutError(
         fmt::format("expected extents of at least 0, got the global shape [{}]",
-                    fmt::join(global, ", ")));
+                    fmt::join(global, ", ")))
+        .raise();
 }
 
 const Mesh &Layout::mesh() const {

@@ -15,9 +15,10 @@ static constexpr std::array<std::string_view, 6> kindNames{"sum", "prod", "min",
 
 std::string_view name(ReduceKind kind) {
   if (size_t(kind) >= kindNames.size())
-    throw Error(fmt::format("[ReduceKind] expected one of {}, got the number "
-                            "{}",
-                            fmt::join(kindNames, ", "), unsigned(kind)));
+    Error(fmt::format("[ReduceKind] expected one of {}, got the number "
+                      "{}",
+                      fmt::join(kindNames, ", "), unsigned(kind)))
+        .raise();
   return kindNames[size_t(kind)];
 }
 

@@ -12,9 +12,10 @@ namespace meshloom {
 
 Cost timeFor(int64_t amount, int64_t perSecond) {
   if (perSecond < 1)
-    throw Error(fmt::format("[MachineModel] expected a rate of at least 1 per "
-                            "second, got {}",
-                            perSecond));
+    Error(fmt::format("[MachineModel] expected a rate of at least 1 per "
+                      "second, got {}",
+                      perSecond))
+        .raise();
   constexpr __int128 picoseconds = 1'000'000'000'000;
   __int128 time = (amount * picoseconds + perSecond - 1) / perSecond;
   // A quarter of the range: sums of several do not overflow.

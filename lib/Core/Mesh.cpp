@@ -335,8 +335,9 @@ const DeviceAssignment &Mesh::assignment() const {
 
 const Mesh::Impl &Mesh::contents() const {
   if (!impl)
-    throw meshError("expected a mesh, got an empty one: make it with "
-                    "create_mesh; one that was moved from is empty, too");
+    meshError("expected a mesh, got an empty one: make it with "
+              "create_mesh; one that was moved from is empty, too")
+        .raise();
   return *impl;
 }
 
@@ -360,11 +361,13 @@ Mesh Mesh::placed_on(const DeviceAssignment &assignment) const {
   if (assignment == contents().assignment)
     return *this;
   if (assignment.size() != size())
-    throw meshError(fmt::format("a mesh with axes {} takes {} devices, got {}",
-                                spec_string(), size(), assignment.size()));
+    meshError(fmt::format("a mesh with axes {} takes {} devices, got {}",
+                          spec_string(), size(), assignment.size()))
+        .raise();
   if (!isConsistent(assignment))
-    throw meshError("expected ids that count up by one, local ids among them, "
-                    "and one name for each, got an assignment that is not so");
+    meshError("expected ids that count up by one, local ids among them, "
+              "and one name for each, got an assignment that is not so")
+        .raise();
   return Mesh(
       Impl::intern(std::make_shared<Impl>(contents().axes, assignment)));
 }
@@ -408,19 +411,20 @@ bool Mesh::contains_axis(std::string_view axis) const {
 
 int64_t Mesh::axis_size(unsigned axis) const {
   if (axis >= rank())
-    throw meshError(fmt::format("there is no axis number {} in mesh {}, which "
-                                "has {}",
-                                axis, spec_string(), rank()));
+    meshError(fmt::format("there is no axis number {} in mesh {}, which "
+                          "has {}",
+                          axis, spec_string(), rank()))
+        .raise();
   return contents().axes[axis].size;
 }
 
 int64_t Mesh::axis_size(std::string_view axis) const {
   if (auto index = axis_index(axis))
     return contents().axes[*index].size;
-  throw meshError(fmt::format("there is no axis '{}' in mesh {}; its axes are "
-                              "{}",
-                              axis, spec_string(),
-                              fmt::join(axis_names(), ", ")));
+  meshError(fmt::format("there is no axis '{}' in mesh {}; its axes are "
+                        "{}",
+                        axis, spec_string(), fmt::join(axis_names(), ", ")))
+      .raise();
 }
 
 std::vector<std::string> Mesh::axis_names() const {
@@ -432,8 +436,9 @@ std::vector<std::string> Mesh::axis_names() const {
 
 std::vector<int64_t> Mesh::coords(int64_t device) const {
   if (device < 0)
-    throw meshError(fmt::format("expected a device of mesh {}, got {}",
-                                spec_string(), device));
+    meshError(fmt::format("expected a device of mesh {}, got {}", spec_string(),
+                          device))
+        .raise();
   std::vector<int64_t> result(rank());
   for (unsigned i = 0; i < rank(); ++i)
     result[i] = device / contents().strides[i] % contents().axes[i].size;
@@ -445,9 +450,10 @@ int64_t Mesh::device_at(std::span<const int64_t> coords) const {
   for (unsigned i = 0; fits && i < rank(); ++i)
     fits = coords[i] >= 0 && coords[i] < contents().axes[i].size;
   if (!fits)
-    throw meshError(fmt::format("expected a coordinate on each axis of mesh "
-                                "{}, got [{}]",
-                                spec_string(), fmt::join(coords, ", ")));
+    meshError(fmt::format("expected a coordinate on each axis of mesh "
+                          "{}, got [{}]",
+                          spec_string(), fmt::join(coords, ", ")))
+        .raise();
   int64_t device = 0;
   for (unsigned i = 0; i < rank(); ++i)
     device += coords[i] * contents().strides[i];

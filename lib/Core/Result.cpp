@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The codes of errors, and the exception classes that follow from them.
-#include "meshloom/Core/Result.h"
+#include "meshloom/Core/SystemError.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <new>
+#include <stdexcept>
+#include <system_error>
 #include <typeinfo>
 
 namespace meshloom {
@@ -36,6 +39,10 @@ constexpr CodeClass codeClasses[] = {
     codeClass<ErrorCode::DATA_LOSS>("DATA_LOSS"),
 };
 
+template <typename... Class> bool isAnyOf(const std::exception &exception) {
+  return ((dynamic_cast<const Class *>(&exception) != nullptr) || ...);
+}
+
 const CodeClass &classOf(ErrorCode code) {
   return *std::ranges::find(codeClasses, code, &CodeClass::code);
 }
@@ -53,13 +60,43 @@ std::string_view name(ErrorCode code) {
   return classOf(code).name;
 }
 
+ErrorCode errorCodeOfSystem(int number) {
+  switch (number) {
+  case ENOENT:
+    return ErrorCode::NOT_FOUND;
+  case EACCES:
+  case EPERM:
+  case EROFS:
+    return ErrorCode::PERMISSION_DENIED;
+  case ENOSPC:
+  case EDQUOT:
+  case EMFILE:
+  case ENFILE:
+  case ENOMEM:
+    return ErrorCode::RESOURCE_EXHAUSTED;
+  case EIO:
+    return ErrorCode::DATA_LOSS;
+  default:
+    return ErrorCode::INVALID_ARGUMENT;
+  }
+}
+
 Error Error::of(const std::exception &exception) {
   if (const auto *error = dynamic_cast<const Error *>(&exception))
     return *error;
-  const bool isMemory =
-      dynamic_cast<const std::bad_alloc *>(&exception) != nullptr;
-  return Error(isMemory ? "out of memory" : exception.what(),
-               isMemory ? ErrorCode::RESOURCE_EXHAUSTED : ErrorCode::INTERNAL);
+  if (isAnyOf<std::bad_alloc>(exception))
+    return Error("out of memory", ErrorCode::RESOURCE_EXHAUSTED);
+  if (isAnyOf<std::length_error>(exception))
+    return Error("out of memory: more elements than memory can hold",
+                 ErrorCode::RESOURCE_EXHAUSTED);
+  if (isAnyOf<std::invalid_argument, std::out_of_range, std::domain_error>(
+          exception))
+    return Error(exception.what(), ErrorCode::INVALID_ARGUMENT);
+  if (const auto *system = dynamic_cast<const std::system_error *>(&exception);
+      system && (system->code().category() == std::generic_category() ||
+                 system->code().category() == std::system_category()))
+    return Error(exception.what(), errorCodeOfSystem(system->code().value()));
+  return Error(exception.what(), ErrorCode::INTERNAL);
 }
 
 bool Error::isOfCodeClass() const {

@@ -19,10 +19,11 @@ void checkAlike(std::string_view step, std::span<const Element> elements,
         element.values.size() == model.values.size() &&
         (element.skeleton == model.skeleton || element.key() == model.key());
     if (!isAlike)
-      throw Error(fmt::format(
-          "[{}] elements {} and {} have different structures, or numbers and "
-          "strings that differ: map them to tensors first",
-          step, first, first + int64_t(i)));
+      Error(fmt::format("[{}] elements {} and {} have different structures, or "
+                        "numbers and "
+                        "strings that differ: map them to tensors first",
+                        step, first, first + int64_t(i)))
+          .raise();
   }
 }
 
@@ -36,12 +37,14 @@ HostArray stackedValue(std::string_view step, std::span<const Element> elements,
   for (size_t i = 0; i < elements.size(); ++i) {
     const HostArray &value = elements[i].values[v];
     if (value.dtype() != model.dtype() || value.shape() != model.shape())
-      throw Error(fmt::format(
-          "[{}] expected tensors of one shape and type, got {} in element {} "
-          "and {} in element {} (tensor {}): use padded_batch, or map them to "
-          "one shape",
-          step, model.typeText(), first, value.typeText(), first + int64_t(i),
-          v));
+      Error(fmt::format("[{}] expected tensors of one shape and type, got {} "
+                        "in element {} "
+                        "and {} in element {} (tensor {}): use padded_batch, "
+                        "or map them to "
+                        "one shape",
+                        step, model.typeText(), first, value.typeText(),
+                        first + int64_t(i), v))
+          .raise();
     value.copyTo(bytes.data() + size_t(width) * i);
   }
   return HostArray(model.dtype(), std::move(shape), std::move(bytes));
@@ -59,10 +62,10 @@ std::string padding(const HostArray &value, size_t index, double number) {
         full({}, number, value.dtype()), "padded_batch");
     bytes.assign(element.begin(), element.end());
   } else if (!appendNumber(bytes, value.dtype(), number)) {
-    throw Error(fmt::format("[padded_batch] the padding value {} of tensor {}, "
-                            "{}, is no {}",
-                            number, index, value.typeText(),
-                            name(value.dtype())));
+    Error(fmt::format("[padded_batch] the padding value {} of tensor {}, "
+                      "{}, is no {}",
+                      number, index, value.typeText(), name(value.dtype())))
+        .raise();
   }
   return bytes;
 }
@@ -99,9 +102,10 @@ Element padded(std::span<const Element> elements, int64_t first,
   const Element &model = elements.front();
   auto expectCount = [&](size_t given, std::string_view what) {
     if (given && given != model.values.size())
-      throw Error(fmt::format("[padded_batch] expected {} for each of the {} "
-                              "tensors of an element, got {}",
-                              what, model.values.size(), given));
+      Error(fmt::format("[padded_batch] expected {} for each of the {} "
+                        "tensors of an element, got {}",
+                        what, model.values.size(), given))
+          .raise();
   };
   expectCount(padding.shapes.size(), "a shape");
   expectCount(padding.values.size(), "a padding value");
@@ -112,27 +116,31 @@ Element padded(std::span<const Element> elements, int64_t first,
     const size_t rank = model.values[v].shape().size();
     Shape wide = padding.shapes.empty() ? Shape(rank, -1) : padding.shapes[v];
     if (wide.size() != rank)
-      throw Error(fmt::format("[padded_batch] expected a shape of rank {} for "
-                              "tensor {}, {}, got rank {}",
-                              rank, v, model.values[v].typeText(),
-                              wide.size()));
+      Error(fmt::format("[padded_batch] expected a shape of rank {} for "
+                        "tensor {}, {}, got rank {}",
+                        rank, v, model.values[v].typeText(), wide.size()))
+          .raise();
     const Shape asked = wide;
     for (size_t i = 0; i < elements.size(); ++i) {
       const HostArray &value = elements[i].values[v];
       if (value.dtype() != type || value.shape().size() != rank)
-        throw Error(fmt::format(
-            "[padded_batch] expected tensors of one type and rank, got {} in "
-            "element {} and {} in element {} (tensor {})",
-            model.values[v].typeText(), first, value.typeText(),
-            first + int64_t(i), v));
+        Error(fmt::format("[padded_batch] expected tensors of one type and "
+                          "rank, got {} in "
+                          "element {} and {} in element {} (tensor {})",
+                          model.values[v].typeText(), first, value.typeText(),
+                          first + int64_t(i), v))
+            .raise();
       for (size_t d = 0; d < rank; ++d) {
         if (asked[d] < 0)
           wide[d] = std::max(wide[d], value.shape()[d]);
         else if (value.shape()[d] > asked[d])
-          throw Error(fmt::format(
-              "[padded_batch] tensor {} of element {} is {}, larger than the "
-              "padded shape [{}]: -1 is the largest extent of the batch",
-              v, first + int64_t(i), value.typeText(), fmt::join(asked, ", ")));
+          Error(fmt::format(
+                    "[padded_batch] tensor {} of element {} is {}, larger than "
+                    "the "
+                    "padded shape [{}]: -1 is the largest extent of the batch",
+                    v, first + int64_t(i), value.typeText(),
+                    fmt::join(asked, ", ")))
+              .raise();
       }
     }
     const std::string pad = detail::padding(
@@ -168,17 +176,19 @@ int64_t rowsOf(const Element &element, std::string_view step) {
   int64_t rows = -1;
   for (const HostArray &value : element.values) {
     if (value.shape().empty())
-      throw Error(fmt::format("[{}] expected batches, got an element {}: batch "
-                              "the dataset first",
-                              step, element.typeText()));
+      Error(fmt::format("[{}] expected batches, got an element {}: batch "
+                        "the dataset first",
+                        step, element.typeText()))
+          .raise();
     if (rows >= 0 && value.shape().front() != rows)
-      throw Error(fmt::format("[{}] expected batches of as many rows in every "
-                              "tensor, got {}",
-                              step, element.typeText()));
+      Error(fmt::format("[{}] expected batches of as many rows in every "
+                        "tensor, got {}",
+                        step, element.typeText()))
+          .raise();
     rows = value.shape().front();
   }
   if (rows < 0)
-    throw Error(fmt::format("[{}] expected elements with tensors", step));
+    Error(fmt::format("[{}] expected elements with tensors", step)).raise();
   return rows;
 }
 
@@ -306,9 +316,10 @@ private:
           if (!std::equal(value.shape().begin() + 1, value.shape().end(),
                           model.shape().begin() + 1, model.shape().end()) ||
               value.dtype() != model.dtype())
-            throw Error(fmt::format("[rebatch] expected batches of one type, "
-                                    "got {} and {} (tensor {})",
-                                    model.typeText(), value.typeText(), v));
+            Error(fmt::format("[rebatch] expected batches of one type, "
+                              "got {} and {} (tensor {})",
+                              model.typeText(), value.typeText(), v))
+                .raise();
           bytes.insert(bytes.end(), value.data(),
                        value.data() + value.byteCount());
         }

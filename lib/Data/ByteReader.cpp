@@ -55,8 +55,9 @@ ByteReader::ByteReader(const std::string &path, Compression compression,
   packed = std::make_unique<Unpacking>();
   packed->isOnlyNamedSo = isNamedSo;
   if (!packed->isReady)
-    throw Error(
-        fmt::format("cannot read '{}': there is no memory for it", path));
+    Error(fmt::format("cannot read '{}': there is no memory for it", path),
+          ErrorCode::RESOURCE_EXHAUSTED)
+        .raise();
 }
 ByteReader::~ByteReader() = default;
 
@@ -115,11 +116,13 @@ size_t ByteReader::unpack() {
   }
   const size_t got = buffer.size() - stream.avail_out;
   if (got == 0 && !from.failure.empty())
-    throw Error(fmt::format(
-        "{}, after {} unpacked bytes{}", from.failure, position,
-        from.isOnlyNamedSo ? "; it is named .gz, but does not begin as gzip's "
-                             "files do: say Compression::None if it is plain"
-                           : ""));
+    Error(fmt::format("{}, after {} unpacked bytes{}", from.failure, position,
+                      from.isOnlyNamedSo
+                          ? "; it is named .gz, but does not begin as gzip's "
+                            "files do: say Compression::None if it is plain"
+                          : ""),
+          ErrorCode::DATA_LOSS)
+        .raise();
   return got;
 }
 
@@ -194,7 +197,9 @@ public:
             file.reset();
           } catch (const std::exception &error) {
             file.reset();
-            throw Error(fmt::format("[{}] {}", files.step, error.what()));
+            Error::of(error)
+                .withMessage(fmt::format("[{}] {}", files.step, error.what()))
+                .raise();
           }
         }
       }
@@ -218,7 +223,8 @@ private:
 SourcePtr fromFiles(std::string_view step, const FileNames &files,
                     OpenFile open) {
   if (files.paths.empty())
-    throw Error(fmt::format("[{}] expected at least one file, got none", step));
+    Error(fmt::format("[{}] expected at least one file, got none", step))
+        .raise();
   std::vector<std::string> paths;
   paths.reserve(files.paths.size());
   for (const std::filesystem::path &path : files.paths)

@@ -22,32 +22,35 @@ struct Placement {
 
   Element operator()(const Element &batch) const {
     if (batch.values.size() != layouts.size())
-      throw refusal(fmt::format("expected a layout for each tensor of an "
-                                "element {}, got {}",
-                                batch.typeText(), layouts.size()));
+      refusal(fmt::format("expected a layout for each tensor of an "
+                          "element {}, got {}",
+                          batch.typeText(), layouts.size()))
+          .raise();
     Element placed;
     placed.skeleton = batch.skeleton;
     placed.values.reserve(layouts.size());
     for (size_t i = 0; i < layouts.size(); ++i) {
       const HostArray &value = batch.values[i];
       if (isBatched && value.shape().size() + 1 == layouts[i].rank())
-        throw refusal(fmt::format("expected batches of {}, got {} as tensor "
-                                  "{}, for layout {} of rank {}: batch the "
-                                  "dataset first, or leave "
-                                  "dataset_already_batched out",
-                                  size, value.typeText(), i,
-                                  layouts[i].spec_string(), layouts[i].rank()));
+        refusal(fmt::format("expected batches of {}, got {} as tensor "
+                            "{}, for layout {} of rank {}: batch the "
+                            "dataset first, or leave "
+                            "dataset_already_batched out",
+                            size, value.typeText(), i, layouts[i].spec_string(),
+                            layouts[i].rank()))
+            .raise();
       if (value.shape().size() != layouts[i].rank())
-        throw refusal(fmt::format("layout {} has rank {}, but with the batch "
-                                  "tensor {} is {}",
-                                  layouts[i].spec_string(), layouts[i].rank(),
-                                  i, value.typeText()));
+        refusal(fmt::format("layout {} has rank {}, but with the batch "
+                            "tensor {} is {}",
+                            layouts[i].spec_string(), layouts[i].rank(), i,
+                            value.typeText()))
+            .raise();
       if (value.shape().empty() || value.shape().front() != size)
-        throw refusal(
-            fmt::format("expected batches of {}, got {} as tensor {}: "
-                        "batch with drop_remainder, or give the size "
-                        "of the batches",
-                        size, value.typeText(), i));
+        refusal(fmt::format("expected batches of {}, got {} as tensor {}: "
+                            "batch with drop_remainder, or give the size "
+                            "of the batches",
+                            size, value.typeText(), i))
+            .raise();
       placed.values.emplace_back(distribute(value.tensor(), layouts[i]));
     }
     return placed;
@@ -62,28 +65,30 @@ SourcePtr placedBatches(SourcePtr source, const Mesh &mesh,
   expect(options.prefetch >= 0, step, "a number of batches to prefetch",
          options.prefetch);
   if (!mesh.defined())
-    throw refusal("expected a mesh, got an empty one");
+    refusal("expected a mesh, got an empty one").raise();
   const std::string &axis = options.batch_dim;
   if (!axis.empty() && !mesh.contains_axis(axis))
-    throw refusal(fmt::format("the mesh has no axis '{}'", axis));
+    refusal(fmt::format("the mesh has no axis '{}'", axis)).raise();
   for (const Layout &layout : layouts) {
     if (!layout.defined() || layout.mesh() != mesh)
-      throw refusal("expected layouts on the mesh that is given");
+      refusal("expected layouts on the mesh that is given").raise();
     if (layout.rank() == 0)
-      throw refusal(
-          "expected layouts that have a dim for the batch, got one of "
-          "rank 0");
+      refusal("expected layouts that have a dim for the batch, got one of "
+              "rank 0")
+          .raise();
     if (!axis.empty() && layout.sharding_specs().front() != DimSpec(axis))
-      throw refusal(fmt::format("batch_dim is '{}', but layout {} cuts the "
-                                "batch otherwise",
-                                axis, layout.spec_string()));
+      refusal(fmt::format("batch_dim is '{}', but layout {} cuts the "
+                          "batch otherwise",
+                          axis, layout.spec_string()))
+          .raise();
   }
   if (options.dataset_already_batched) {
     std::optional<int64_t> known = batchSizeOf(*source);
     if (known && *known != size)
-      throw refusal(fmt::format("the dataset has batches of {}, but "
-                                "global_batch_size is {}",
-                                *known, size));
+      refusal(fmt::format("the dataset has batches of {}, but "
+                          "global_batch_size is {}",
+                          *known, size))
+          .raise();
   } else {
     source = batch(std::move(source), size, /*dropRemainder=*/true);
   }

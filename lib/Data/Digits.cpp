@@ -6,13 +6,16 @@
 #include "meshloom/Data/Digits.h"
 
 #include "Random.h"
-#include "meshloom/Core/Result.h"
+#include "meshloom/Core/SystemError.h"
 #include "meshloom/Data/Idx.h"
+#include "meshloom/Support/ForeignErrors.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
+#include <new>
 
 namespace meshloom::data {
 
@@ -174,11 +177,18 @@ void draw(unsigned digit, Random &random, uint8_t *image) {
 } // namespace
 
 Digits make_digits(int64_t n, uint64_t seed) {
+  constexpr int64_t pixels = Digits::side * Digits::side;
+  const std::string context =
+      fmt::format("[make_digits] cannot make {} digits", n);
   if (n < 0)
-    throw Error(fmt::format("[make_digits] cannot make {} digits", n));
+    Error(context).raise();
   Digits digits;
-  digits.labels.resize(size_t(n));
-  digits.images.resize(size_t(n * Digits::side * Digits::side));
+  meshloom::detail::withOwnErrors(context, [&] {
+    if (n > std::numeric_limits<int64_t>::max() / pixels)
+      std::bad_alloc().raise();
+    digits.images.resize(size_t(n * pixels));
+    digits.labels.resize(size_t(n));
+  });
   for (int64_t i = 0; i < n; ++i)
     digits.labels[i] = uint8_t(i % 10);
   Random order(seed, 0);
@@ -197,8 +207,10 @@ void write_digits(const std::filesystem::path &folder, int64_t train,
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
   if (failure)
-    throw Error(fmt::format("[write_digits] cannot make folder '{}': {}",
-                            folder.string(), failure.message()));
+    Error(fmt::format("[write_digits] cannot make folder '{}': {}",
+                      folder.string(), failure.message()),
+          errorCodeOfSystem(failure.value()))
+        .raise();
   auto write = [&](const std::string &part, int64_t n, uint64_t partSeed) {
     Digits digits = make_digits(n, partSeed);
     auto array = [](Shape shape, const std::vector<uint8_t> &bytes) {

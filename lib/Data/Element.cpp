@@ -12,8 +12,9 @@ namespace meshloom::data::detail {
 /// Throws where it is empty.
 static DType elementType(const Tensor &tensor) {
   if (!tensor.defined())
-    throw Error("[Dataset] expected tensors, got an empty Tensor: give it a "
-                "value first");
+    Error("[Dataset] expected tensors, got an empty Tensor: give it a "
+          "value first")
+        .raise();
   return tensor.dtype();
 }
 
@@ -21,10 +22,11 @@ HostArray::HostArray(Tensor tensor)
     : type(elementType(tensor)), extents(tensor.shape()),
       whole(std::move(tensor)) {
   if (whole.is_traced())
-    throw Error(
-        "[Dataset] expected a tensor that has a value, got a value of a "
-        "trace: make datasets outside of functions, and give functions "
-        "an iterator");
+    Error("[Dataset] expected a tensor that has a value, got a value of a "
+          "trace: make datasets outside of functions, and give functions "
+          "an iterator",
+          ErrorCode::FAILED_PRECONDITION)
+        .raise();
 }
 
 HostArray::HostArray(DType type, Shape shape, std::vector<char> values)

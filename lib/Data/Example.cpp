@@ -34,9 +34,10 @@ Example parse_example(std::string_view record) {
   proto::Example message;
   if (record.size() > size_t(std::numeric_limits<int>::max()) ||
       !message.ParseFromArray(record.data(), int(record.size())))
-    throw Error(fmt::format("[parse_example] a record of {} bytes is no "
-                            "tf.train.Example",
-                            record.size()));
+    Error(fmt::format("[parse_example] a record of {} bytes is no "
+                      "tf.train.Example",
+                      record.size()))
+        .raise();
   Example example;
   for (auto &[name, feature] : *message.mutable_features()->mutable_feature()) {
     Feature &to = example[name];
@@ -68,7 +69,7 @@ public:
     std::vector<char> bytes;
     if (feature == example.end()) {
       if (!spec.default_value)
-        throw refusal("there is none, and no default_value");
+        refusal("there is none, and no default_value").raise();
       Shape shape = spec.shape;
       if (!shape.empty() && shape.front() < 0)
         shape.front() = 0;
@@ -81,13 +82,15 @@ public:
       return of(*ints);
     const auto &texts = std::get<std::vector<std::string>>(feature->second);
     if (texts.size() != 1)
-      throw refusal(fmt::format("it has {} strings of bytes, a tensor is made "
-                                "of one",
-                                texts.size()));
+      refusal(fmt::format("it has {} strings of bytes, a tensor is made "
+                          "of one",
+                          texts.size()))
+          .raise();
     const std::string &text = texts.front();
     if (text.size() % size_t(byteWidth(spec.dtype)))
-      throw refusal(fmt::format("its {} bytes are no elements of {}",
-                                text.size(), meshloom::name(spec.dtype)));
+      refusal(fmt::format("its {} bytes are no elements of {}", text.size(),
+                          meshloom::name(spec.dtype)))
+          .raise();
     return shaped(text.size() / size_t(byteWidth(spec.dtype)), text);
   }
 
@@ -98,17 +101,19 @@ private:
   }
   template <typename T> Tensor of(const std::vector<T> &values) const {
     if (std::is_same_v<T, float> && !isFloat(spec.dtype))
-      throw refusal(fmt::format("it holds {}, {} was asked for", kinds[1],
-                                meshloom::name(spec.dtype)));
+      refusal(fmt::format("it holds {}, {} was asked for", kinds[1],
+                          meshloom::name(spec.dtype)))
+          .raise();
     if (std::is_same_v<T, int64_t> && !isInteger(spec.dtype) &&
         spec.dtype != DType::I1)
-      throw refusal(fmt::format("it holds {}, {} was asked for", kinds[2],
-                                meshloom::name(spec.dtype)));
+      refusal(fmt::format("it holds {}, {} was asked for", kinds[2],
+                          meshloom::name(spec.dtype)))
+          .raise();
     std::string bytes;
     for (T value : values)
       if (!detail::appendNumber(bytes, spec.dtype, value))
-        throw refusal(
-            fmt::format("{} is no {}", value, meshloom::name(spec.dtype)));
+        refusal(fmt::format("{} is no {}", value, meshloom::name(spec.dtype)))
+            .raise();
     return shaped(values.size(), bytes);
   }
   Tensor shaped(size_t count, std::string_view bytes) const {
@@ -119,9 +124,9 @@ private:
       shape.front() = row ? int64_t(count) / row : 0;
     }
     if (elementCount(shape) != int64_t(count))
-      throw refusal(fmt::format("it has {} values, shape [{}] takes {}", count,
-                                fmt::join(spec.shape, ", "),
-                                elementCount(shape)));
+      refusal(fmt::format("it has {} values, shape [{}] takes {}", count,
+                          fmt::join(spec.shape, ", "), elementCount(shape)))
+          .raise();
     return meshloom::detail::hostTensor(spec.dtype, shape, bytes);
   }
 

@@ -4,6 +4,7 @@
 // It is written under another name, and renamed when it is whole and on disk.
 #include "ByteReader.h"
 #include "Steps.h"
+#include "meshloom/Core/SystemError.h"
 #include "meshloom/Data/TFRecord.h"
 #include "meshloom/Support/File.h"
 
@@ -64,14 +65,14 @@ public:
       for (size_t part : element.skeleton->parts())
         expected += part;
     if (expected != element.values.size())
-      throw Error("it was made of elements of another structure");
+      Error("it was made of elements of another structure").raise();
     return element;
   }
 
 private:
   std::string_view take(size_t n) {
     if (n > bytes.size())
-      throw Error("it holds no elements");
+      Error("it holds no elements", ErrorCode::FAILED_PRECONDITION).raise();
     std::string_view front = bytes.substr(0, n);
     bytes.remove_prefix(n);
     return front;
@@ -91,7 +92,7 @@ public:
     guarded([&] {
       file = openRecords(path, Compression::None);
       if (record() != title)
-        throw Error("it is not a cache of a dataset");
+        Error("it is not a cache of a dataset").raise();
       return 0;
     });
   }
@@ -103,7 +104,7 @@ public:
       if (bytes.starts_with(elementMark))
         return RecordReader(std::string_view(bytes).substr(1)).element(read);
       if (bytes.size() != 1 || bytes.front() != endMark)
-        throw Error("it is not a cache of a dataset");
+        Error("it is not a cache of a dataset").raise();
       file.reset();
       return std::nullopt;
     });
@@ -113,7 +114,7 @@ private:
   std::string record() {
     std::optional<Element> next = file->next();
     if (!next)
-      throw Error("it is cut off");
+      Error("it is cut off", ErrorCode::DATA_LOSS).raise();
     return valueOf<std::string>(*next);
   }
   template <typename F> std::invoke_result_t<F> guarded(F f) {
@@ -121,10 +122,12 @@ private:
       return f();
     } catch (const std::exception &error) {
       file.reset();
-      throw Error(
-          fmt::format("[cache] the file '{}' cannot be used, remove it: "
-                      "{}",
-                      path, error.what()));
+      Error::of(error)
+          .withMessage(
+              fmt::format("[cache] the file '{}' cannot be used, remove it: "
+                          "{}",
+                          path, error.what()))
+          .raise();
     }
   }
 
@@ -191,8 +194,10 @@ private:
     if (file >= 0)
       close(file);
     if (!isWritten)
-      throw Error(fmt::format("[cache] cannot write '{}': {}", temporary,
-                              std::strerror(why)));
+      Error(fmt::format("[cache] cannot write '{}': {}", temporary,
+                        std::strerror(why)),
+            errorCodeOfSystem(why))
+          .raise();
     if (Status renamed = renameDurably(temporary, path); !renamed)
       renamed.error()
           .withMessage("[cache] " + renamed.error().message())
@@ -215,7 +220,7 @@ public:
   std::unique_ptr<Cursor> open(const Opening &opening) const override {
     // Of processes that ended before their files were whole.
     std::call_once(*tidied, removeAbandonedParts, path);
-    if (std::filesystem::exists(path))
+    if (std::error_code none; std::filesystem::exists(path, none))
       return std::make_unique<CachedElements>(path, read);
     return std::make_unique<RecordingToFile>(input->open(opening), path);
   }
@@ -230,7 +235,7 @@ private:
 
 SourcePtr cache(SourcePtr input, std::string path, ReadSkeleton read) {
   if (path.empty())
-    throw Error("[cache] expected the name of a file");
+    Error("[cache] expected the name of a file").raise();
   return std::make_shared<FileCache>(std::move(input), std::move(path),
                                      std::move(read));
 }

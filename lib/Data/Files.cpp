@@ -6,6 +6,7 @@
 #include "Numbers.h"
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Shards.h"
+#include "meshloom/Core/SystemError.h"
 #include "meshloom/Data/Idx.h"
 
 #include <fmt/format.h>
@@ -44,12 +45,16 @@ public:
         reader(path, options.compression, detail::beginsAsGzip) {
     std::vector<char> header(size_t(options.header_bytes));
     if (reader.read(header.data(), header.size()) < header.size())
-      throw Error(fmt::format("'{}' ends in its header of {} bytes", path,
-                              header.size()));
+      Error(fmt::format("'{}' ends in its header of {} bytes", path,
+                        header.size()),
+            ErrorCode::DATA_LOSS)
+          .raise();
     ahead.resize(footer);
     if (reader.read(ahead.data(), footer) < footer)
-      throw Error(
-          fmt::format("'{}' ends before its footer of {} bytes", path, footer));
+      Error(
+          fmt::format("'{}' ends before its footer of {} bytes", path, footer),
+          ErrorCode::DATA_LOSS)
+          .raise();
   }
   std::optional<Element> next() override {
     // The footer is what has been read and is no record.
@@ -59,9 +64,11 @@ public:
     if (got == 0)
       return std::nullopt;
     if (got < size)
-      throw Error(fmt::format("'{}' ends {} bytes into the record at byte {}: "
-                              "its records have {} bytes",
-                              path, got, reader.offset() - got - footer, size));
+      Error(fmt::format("'{}' ends {} bytes into the record at byte {}: "
+                        "its records have {} bytes",
+                        path, got, reader.offset() - got - footer, size),
+            ErrorCode::DATA_LOSS)
+          .raise();
     ahead.assign(bytes.begin() + ptrdiff_t(size), bytes.end());
     bytes.resize(size);
     return Element{
@@ -146,11 +153,12 @@ public:
     const auto &selected = options.select_columns;
     if (selected.empty() ? fields.size() != columns.size()
                          : fields.size() <= size_t(selected.back()))
-      throw refusal(fmt::format(
-          "expected {} columns, got {}{}",
-          selected.empty() ? std::to_string(columns.size())
-                           : fmt::format("at least {}", selected.back() + 1),
-          fields.size(), reader.hint()));
+      refusal(fmt::format("expected {} columns, got {}{}",
+                          selected.empty()
+                              ? std::to_string(columns.size())
+                              : fmt::format("at least {}", selected.back() + 1),
+                          fields.size(), reader.hint()))
+          .raise();
     if (!skeleton)
       skeleton =
           detail::elementOf(std::vector<Tensor>(columns.size(), scalarZero()))
@@ -182,7 +190,7 @@ private:
     while (splitter.isOpen() && readLine(line))
       splitter.add(line);
     if (std::string why = splitter.refusal(); !why.empty())
-      throw refusal(why);
+      refusal(why).raise();
     return std::move(splitter.fields);
   }
   bool readLine(std::string &line) {
@@ -207,11 +215,13 @@ private:
     };
     if (text.empty()) {
       if (!column.default_value)
-        throw refusal(
-            fmt::format("column {} is empty: give it a default_value", index));
+        refusal(
+            fmt::format("column {} is empty: give it a default_value", index))
+            .raise();
       if (!append(*column.default_value))
-        throw refusal(fmt::format("the default_value of column {} is no {}",
-                                  index, name(column.dtype)));
+        refusal(fmt::format("the default_value of column {} is no {}", index,
+                            name(column.dtype)))
+            .raise();
     } else {
       const char *begin = text.data(), *end = begin + text.size();
       if (text.starts_with('+') && !text.starts_with("+-"))
@@ -225,8 +235,9 @@ private:
                           : column.dtype == DType::UI64 ? read(uint64_t())
                                                         : read(int64_t());
       if (!isRead)
-        throw refusal(fmt::format("column {}: '{}' is no {}{}", index, text,
-                                  name(column.dtype), reader.hint()));
+        refusal(fmt::format("column {}: '{}' is no {}{}", index, text,
+                            name(column.dtype), reader.hint()))
+            .raise();
     }
     return detail::HostArray(column.dtype, {},
                              std::vector<char>(bytes.begin(), bytes.end()));
@@ -295,10 +306,11 @@ FixedLengthRecordDataset::FixedLengthRecordDataset(FileNames files,
             return std::make_unique<FixedRecords>(path, record_bytes, options);
           })) {
   if (record_bytes < 1 || options.header_bytes < 0 || options.footer_bytes < 0)
-    throw Error(fmt::format(
-        "[FixedLengthRecordDataset] expected records of at least one byte, and "
-        "a header and footer of none or more, got {}, {} and {}",
-        record_bytes, options.header_bytes, options.footer_bytes));
+    Error(fmt::format("[FixedLengthRecordDataset] expected records of at least "
+                      "one byte, and "
+                      "a header and footer of none or more, got {}, {} and {}",
+                      record_bytes, options.header_bytes, options.footer_bytes))
+        .raise();
 }
 
 CsvDataset::CsvDataset(FileNames files, std::vector<CsvColumn> columns,
@@ -309,24 +321,26 @@ CsvDataset::CsvDataset(FileNames files, std::vector<CsvColumn> columns,
           })) {
   const auto &selected = options.select_columns;
   if (columns.empty())
-    throw Error("[CsvDataset] expected at least one column");
+    Error("[CsvDataset] expected at least one column").raise();
   if (!selected.empty() &&
       (selected.size() != columns.size() || selected.front() < 0 ||
        !std::is_sorted(selected.begin(), selected.end(), std::less_equal<>())))
-    throw Error(fmt::format("[CsvDataset] expected the {} columns to select in "
-                            "rising order",
-                            columns.size()));
+    Error(fmt::format("[CsvDataset] expected the {} columns to select in "
+                      "rising order",
+                      columns.size()))
+        .raise();
   for (const CsvColumn &column : columns)
     if (isComplex(column.dtype))
-      throw Error("[CsvDataset] expected columns of real numbers, got complex "
-                  "ones");
+      Error("[CsvDataset] expected columns of real numbers, got complex "
+            "ones")
+          .raise();
 }
 
 std::vector<std::string> parse_csv_line(std::string_view line, char delimiter) {
   CsvSplitter splitter(delimiter);
   splitter.add(line);
   if (std::string why = splitter.refusal(); !why.empty())
-    throw Error(fmt::format("[parse_csv_line] {} in '{}'", why, line));
+    Error(fmt::format("[parse_csv_line] {} in '{}'", why, line)).raise();
   return std::move(splitter.fields);
 }
 
@@ -341,10 +355,14 @@ Dataset<std::string> list_files(const std::string &pattern) {
       found.push_back(path.has_parent_path() ? entry.path()
                                              : entry.path().filename());
   if (failure)
-    throw Error(fmt::format("[list_files] cannot read folder '{}': {}",
-                            folder.string(), failure.message()));
+    Error(fmt::format("[list_files] cannot read folder '{}': {}",
+                      folder.string(), failure.message()),
+          errorCodeOfSystem(failure.value()))
+        .raise();
   if (found.empty())
-    throw Error(fmt::format("[list_files] no file matches '{}'", pattern));
+    Error(fmt::format("[list_files] no file matches '{}'", pattern),
+          ErrorCode::NOT_FOUND)
+        .raise();
   std::sort(found.begin(), found.end());
   return Dataset<std::string>(detail::fromFiles(
       "list_files", std::move(found),

@@ -27,8 +27,9 @@ constexpr TypeCode typeCodes[] = {{0x08, DType::UI8},
                                   {0x0D, DType::F32},
                                   {0x0E, DType::F64}};
 
-Error idxError(std::string_view name, std::string_view why) {
-  return Error(fmt::format("[read_idx] '{}' {}", name, why));
+Error idxError(std::string_view name, std::string_view why,
+               ErrorCode code = ErrorCode::INVALID_ARGUMENT) {
+  return Error(fmt::format("[read_idx] '{}' {}", name, why), code);
 }
 
 struct Header {
@@ -45,24 +46,29 @@ constexpr uint64_t maxBytes = uint64_t(1) << 40;
 Header parseHeader(std::string_view bytes, std::string_view name) {
   auto byte = [&](size_t i) { return uint8_t(bytes[i]); };
   if (bytes.size() < 4 || byte(0) || byte(1))
-    throw idxError(name, "is not an IDX file: it does not begin with two zero "
-                         "bytes, a type and a number of dims" +
-                             kindHint(bytes));
+    idxError(name, "is not an IDX file: it does not begin with two zero "
+                   "bytes, a type and a number of dims" +
+                       kindHint(bytes))
+        .raise();
   auto code = std::find_if(std::begin(typeCodes), std::end(typeCodes),
                            [&](TypeCode c) { return c.code == byte(2); });
   if (code == std::end(typeCodes))
-    throw idxError(name, byte(2) == 0x0B
-                             ? "has 16-bit elements, which are not supported; "
-                               "convert it to 32-bit integers"
-                             : fmt::format("is not an IDX file: its element "
-                                           "type {:#04x} is not one of IDX's",
-                                           byte(2)));
+    idxError(name, byte(2) == 0x0B
+                       ? "has 16-bit elements, which are not supported; "
+                         "convert it to 32-bit integers"
+                       : fmt::format("is not an IDX file: its element "
+                                     "type {:#04x} is not one of IDX's",
+                                     byte(2)))
+        .raise();
   size_t rank = byte(3);
   Header header{code->type, {}, 4 + 4 * rank, byteWidth(code->type)};
   if (bytes.size() < header.size)
-    throw idxError(name, fmt::format("is truncated: its header says {} dims, "
-                                     "but it ends after {} bytes",
-                                     rank, bytes.size()));
+    idxError(name,
+             fmt::format("is truncated: its header says {} dims, "
+                         "but it ends after {} bytes",
+                         rank, bytes.size()),
+             ErrorCode::DATA_LOSS)
+        .raise();
   uint64_t count = 1;
   bool empty = false, huge = false;
   for (size_t d = 0; d < rank; ++d) {
@@ -76,9 +82,12 @@ Header parseHeader(std::string_view bytes, std::string_view name) {
       count *= extent;
   }
   if (huge && !empty)
-    throw idxError(name, fmt::format("is damaged: its header says a shape of "
-                                     "[{}]",
-                                     fmt::join(header.shape, ", ")));
+    idxError(name,
+             fmt::format("is damaged: its header says a shape of "
+                         "[{}]",
+                         fmt::join(header.shape, ", ")),
+             ErrorCode::DATA_LOSS)
+        .raise();
   header.dataBytes *= empty ? 0 : count;
   return header;
 }
@@ -90,7 +99,7 @@ public:
   Inflater(std::string_view packed, std::string_view name) : name(name) {
     // 15: the largest window; 16: a gzip wrapper.
     if (inflateInit2(&stream, 15 + 16) != Z_OK)
-      throw idxError(name, "cannot be unpacked: zlib has no memory");
+      idxError(name, "cannot be unpacked: zlib has no memory").raise();
     stream.next_in =
         reinterpret_cast<Bytef *>(const_cast<char *>(packed.data()));
     left = packed.size();
@@ -131,11 +140,16 @@ private:
           inflateReset(&stream);
       } else if (status == Z_BUF_ERROR ||
                  (status == Z_OK && !left && stream.avail_out)) {
-        throw idxError(name, "is truncated: its gzip data end early");
+        idxError(name, "is truncated: its gzip data end early",
+                 ErrorCode::DATA_LOSS)
+            .raise();
       } else if (status != Z_OK) {
-        throw idxError(name, fmt::format("is damaged: its gzip data are "
-                                         "corrupt ({})",
-                                         stream.msg ? stream.msg : "zlib"));
+        idxError(name,
+                 fmt::format("is damaged: its gzip data are "
+                             "corrupt ({})",
+                             stream.msg ? stream.msg : "zlib"),
+                 ErrorCode::DATA_LOSS)
+            .raise();
       }
     }
   }
@@ -165,17 +179,18 @@ IdxArray parse_idx(std::string_view bytes, std::string_view name) {
   Header header = parseHeader(bytes, name);
   std::string_view data = bytes.substr(header.size);
   if (data.size() != header.dataBytes)
-    throw idxError(
-        name, fmt::format("is {}: its header says {} elements of {} (shape "
-                          "[{}], {} bytes), but {} {} bytes",
-                          data.size() < header.dataBytes ? "truncated"
-                                                         : "mislabelled",
-                          header.dataBytes / byteWidth(header.type),
-                          meshloom::name(header.type),
-                          fmt::join(header.shape, ", "), header.dataBytes,
-                          data.size() < header.dataBytes ? "there are only"
-                                                         : "there are at least",
-                          data.size()));
+    idxError(name,
+             fmt::format("is {}: its header says {} elements of {} (shape "
+                         "[{}], {} bytes), but {} {} bytes",
+                         data.size() < header.dataBytes ? "truncated"
+                                                        : "mislabelled",
+                         header.dataBytes / byteWidth(header.type),
+                         meshloom::name(header.type),
+                         fmt::join(header.shape, ", "), header.dataBytes,
+                         data.size() < header.dataBytes ? "there are only"
+                                                        : "there are at least",
+                         data.size()))
+        .raise();
   IdxArray array{header.type, std::move(header.shape),
                  std::vector<char>(data.begin(), data.end())};
   swapToHost(array.bytes, byteWidth(array.type));
@@ -196,24 +211,26 @@ void write_idx(const std::filesystem::path &path, const IdxArray &array) {
     return Error(fmt::format("[write_idx] '{}': {}", path.string(), why));
   };
   if (code == std::end(typeCodes))
-    throw fail(fmt::format("IDX has no element type for {}; use ui8, i8, i32, "
-                           "f32 or f64",
-                           meshloom::name(array.type)));
+    fail(fmt::format("IDX has no element type for {}; use ui8, i8, i32, "
+                     "f32 or f64",
+                     meshloom::name(array.type)))
+        .raise();
   if (array.shape.size() > 255)
-    throw fail("IDX holds at most 255 dims");
+    fail("IDX holds at most 255 dims").raise();
   std::string file{0, 0, char(code->code), char(array.shape.size())};
   for (int64_t extent : array.shape) {
     if (extent < 0 || extent > int64_t(UINT32_MAX))
-      throw fail(fmt::format("extent {} does not fit IDX's 32 bits", extent));
+      fail(fmt::format("extent {} does not fit IDX's 32 bits", extent)).raise();
     for (int shift = 24; shift >= 0; shift -= 8)
       file.push_back(char(extent >> shift));
   }
   size_t width = byteWidth(array.type);
   if (array.bytes.size() != size_t(elementCount(array.shape)) * width)
-    throw fail(fmt::format(
-        "shape [{}] of {} takes {} bytes, but {} are given",
-        fmt::join(array.shape, ", "), meshloom::name(array.type),
-        size_t(elementCount(array.shape)) * width, array.bytes.size()));
+    fail(fmt::format("shape [{}] of {} takes {} bytes, but {} are given",
+                     fmt::join(array.shape, ", "), meshloom::name(array.type),
+                     size_t(elementCount(array.shape)) * width,
+                     array.bytes.size()))
+        .raise();
   std::vector<char> data = array.bytes;
   swapToHost(data, width);
   file.append(data.begin(), data.end());

@@ -58,8 +58,9 @@ Registry &registry() {
 /// Runs that follow one another may overlap.
 constexpr size_t takenAtMost = 4;
 
-Error iteratorError(const std::string &why) {
-  return Error("[Iterator] " + why);
+Error iteratorError(const std::string &why,
+                    ErrorCode code = ErrorCode::INVALID_ARGUMENT) {
+  return Error("[Iterator] " + why, code);
 }
 
 int64_t numberIn(const CustomOperand &input) {
@@ -74,8 +75,9 @@ std::shared_ptr<Stream> streamOf(int64_t id) {
   std::shared_ptr<Stream> stream =
       it == registry().entries.end() ? nullptr : it->second.stream.lock();
   if (!stream)
-    throw iteratorError("a function takes elements from an iterator that is no "
-                        "more: keep it while the function runs");
+    iteratorError("a function takes elements from an iterator that is no "
+                  "more: keep it while the function runs")
+        .raise();
   return stream;
 }
 
@@ -155,7 +157,7 @@ Status giveNext(const CustomCall &call) {
     if (!element)
       failExhausted(*stream);
     if (typeOf(*element) != call.config)
-      throw otherType(*element, call.config);
+      otherType(*element, call.config).raise();
     for (size_t i = 0; i < element->values.size(); ++i)
       write(element->values[i], call.results[i]);
   });
@@ -180,12 +182,12 @@ void agree(Outcome own, const std::string &failure) {
   const std::vector<std::string> texts =
       meshloom::detail::gatherTexts("Iterator", failure);
   if (own != Outcome::Ready)
-    throw Error(failure);
+    Error(failure).raise();
   const auto first = std::ranges::find_if_not(said, isReady) - said.begin();
-  throw iteratorError(
-      fmt::format("process {} has no next element, which this one "
-                  "has: {}",
-                  first, texts[size_t(first)]));
+  iteratorError(fmt::format("process {} has no next element, which this one "
+                            "has: {}",
+                            first, texts[size_t(first)]))
+      .raise();
 }
 
 /// As giveNext, but keeps the element; the result is its ticket. All processes
@@ -205,7 +207,7 @@ Status takeNext(const CustomCall &call) {
       }
       if (typeOf(*element) != call.config) {
         outcome = Outcome::OtherType;
-        throw otherType(*element, call.config);
+        otherType(*element, call.config).raise();
       }
     } catch (const std::exception &error) {
       if (outcome == Outcome::Ready)
@@ -243,11 +245,11 @@ HostArray partOf(const HostArray &value, int64_t part) {
           meshloom::detail::shardOf(value.tensor(), id - first);
       return {value.dtype(), std::move(bytes.shape), std::move(bytes.bytes)};
     }
-  throw iteratorError(
-      fmt::format("a program asks this process for part {} of an "
-                  "element {} in layout {}, which another process "
-                  "has: relayout it after next()",
-                  part, value.typeText(), layout.spec_string()));
+  iteratorError(fmt::format("a program asks this process for part {} of an "
+                            "element {} in layout {}, which another process "
+                            "has: relayout it after next()",
+                            part, value.typeText(), layout.spec_string()))
+      .raise();
 }
 
 /// Inputs: the stream, a ticket, and for each result the number of its part, or
@@ -265,8 +267,8 @@ Status giveParts(const CustomCall &call) {
           element = taken.element;
     }
     if (!element)
-      throw iteratorError(
-          "a program asks for an element that it took long ago");
+      iteratorError("a program asks for an element that it took long ago")
+          .raise();
     std::istringstream numbers{std::string(call.config)};
     std::string number;
     for (size_t i = 0; std::getline(numbers, number, ','); ++i) {
@@ -284,11 +286,14 @@ Shape partShape(const Element &element, const HostArray &value,
   for (size_t dim = 0; dim < shape.size(); ++dim) {
     const int64_t parts = layout.num_shards(unsigned(dim));
     if (shape[dim] % parts)
-      throw iteratorError(fmt::format(
-          "expected dims that their axes divide, of what functions take over "
-          "several processes, got {} in layout {}, of an element {}: choose a "
-          "batch size that does, with drop_remainder",
-          value.typeText(), layout.spec_string(), element.typeText()));
+      iteratorError(fmt::format("expected dims that their axes divide, of what "
+                                "functions take over "
+                                "several processes, got {} in layout {}, of an "
+                                "element {}: choose a "
+                                "batch size that does, with drop_remainder",
+                                value.typeText(), layout.spec_string(),
+                                element.typeText()))
+          .raise();
     shape[dim] /= parts;
   }
   return shape;
@@ -382,13 +387,15 @@ int64_t Stream::id() {
 }
 
 void failMoved() {
-  throw iteratorError("expected an iterator, got one that was moved from");
+  iteratorError("expected an iterator, got one that was moved from",
+                ErrorCode::FAILED_PRECONDITION)
+      .raise();
 }
 void failExhausted(const Stream &stream) {
-  throw iteratorError(
-      fmt::format("the dataset is exhausted (at {}): repeat() it, or "
-                  "begin another iteration",
-                  stream.save()));
+  iteratorError(fmt::format("the dataset is exhausted (at {}): repeat() it, or "
+                            "begin another iteration",
+                            stream.save()))
+      .raise();
 }
 
 std::string nextType(Stream &stream) {

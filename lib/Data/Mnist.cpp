@@ -22,12 +22,14 @@ std::filesystem::path findFile(const std::filesystem::path &folder,
       auto path = folder / part;
       for (const char *piece : {dash, kind.c_str(), packed})
         path += piece;
-      if (std::filesystem::exists(path))
+      if (std::error_code none; std::filesystem::exists(path, none))
         return path;
     }
-  throw Error(fmt::format("[load_mnist] there is no '{0}-{1}' or '{0}-{1}.gz' "
-                          "in '{2}'; give the folder of MNIST's IDX files",
-                          part, kind, folder.string()));
+  Error(fmt::format("[load_mnist] there is no '{0}-{1}' or '{0}-{1}.gz' "
+                    "in '{2}'; give the folder of MNIST's IDX files",
+                    part, kind, folder.string()),
+        ErrorCode::NOT_FOUND)
+      .raise();
 }
 
 /// Reads one of MNIST's files and checks that it holds what its name says.
@@ -35,15 +37,18 @@ IdxArray readPart(const std::filesystem::path &path, size_t rank,
                   std::string_view what) {
   IdxArray array = read_idx(path);
   if (array.type != DType::UI8)
-    throw Error(fmt::format("[load_mnist] '{}' holds elements of {}; MNIST's "
-                            "are ui8",
-                            path.string(), name(array.type)));
+    Error(fmt::format("[load_mnist] '{}' holds elements of {}; MNIST's "
+                      "are ui8",
+                      path.string(), name(array.type)))
+        .raise();
   if (array.shape.size() != rank)
-    throw Error(fmt::format(
-        "[load_mnist] '{}' is mislabelled: {} have {} dims, but it has {} "
-        "(shape [{}])",
-        path.string(), what, rank, array.shape.size(),
-        fmt::join(array.shape, ", ")));
+    Error(
+        fmt::format(
+            "[load_mnist] '{}' is mislabelled: {} have {} dims, but it has {} "
+            "(shape [{}])",
+            path.string(), what, rank, array.shape.size(),
+            fmt::join(array.shape, ", ")))
+        .raise();
   return array;
 }
 } // namespace
@@ -57,16 +62,17 @@ Dataset<LabelledImages> load_mnist(const std::filesystem::path &folder,
     IdxArray images = readPart(imagesPath, 3, "images");
     IdxArray labels = readPart(labelsPath, 1, "labels");
     if (images.shape[1] != 28 || images.shape[2] != 28)
-      throw Error(
-          fmt::format("[load_mnist] '{}' holds images of {} x {}; MNIST's "
-                      "are 28 x 28",
-                      imagesPath.string(), images.shape[1], images.shape[2]));
+      Error(fmt::format("[load_mnist] '{}' holds images of {} x {}; MNIST's "
+                        "are 28 x 28",
+                        imagesPath.string(), images.shape[1], images.shape[2]))
+          .raise();
     if (images.shape[0] != labels.shape[0])
-      throw Error(fmt::format(
-          "[load_mnist] '{}' holds {} images, but '{}' holds {} labels; they "
-          "belong to different data sets",
-          imagesPath.string(), images.shape[0], labelsPath.string(),
-          labels.shape[0]));
+      Error(fmt::format("[load_mnist] '{}' holds {} images, but '{}' holds {} "
+                        "labels; they "
+                        "belong to different data sets",
+                        imagesPath.string(), images.shape[0],
+                        labelsPath.string(), labels.shape[0]))
+          .raise();
     std::vector<float> pixels(images.bytes.size());
     for (size_t i = 0; i < pixels.size(); ++i)
       pixels[i] = float(uint8_t(images.bytes[i])) / 255.f;
@@ -74,9 +80,10 @@ Dataset<LabelledImages> load_mnist(const std::filesystem::path &folder,
     for (size_t i = 0; i < classes.size(); ++i) {
       classes[i] = uint8_t(labels.bytes[i]);
       if (classes[i] > 9)
-        throw Error(fmt::format("[load_mnist] '{}' is mislabelled: label {} is "
-                                "{}; MNIST's are 0 to 9",
-                                labelsPath.string(), i, classes[i]));
+        Error(fmt::format("[load_mnist] '{}' is mislabelled: label {} is "
+                          "{}; MNIST's are 0 to 9",
+                          labelsPath.string(), i, classes[i]))
+            .raise();
     }
     meshloom::detail::HostScope host;
     const int64_t count = images.shape[0];

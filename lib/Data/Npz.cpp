@@ -39,7 +39,7 @@ public:
   std::string contentOf(const ZipMember &member) const;
 
   [[noreturn]] void refuse(const std::string &why) const {
-    throw Error(fmt::format("[load_npz] cannot use '{}': it {}", file, why));
+    Error(fmt::format("[load_npz] cannot use '{}': it {}", file, why)).raise();
   }
 
 private:

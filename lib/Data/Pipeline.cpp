@@ -22,10 +22,13 @@ Opening Opening::nested(uint64_t k) const {
 }
 
 SourcePtr Source::over(std::vector<SourcePtr>) const {
-  throw Error(fmt::format("[{}] has no inputs to replace", name()));
+  Error(fmt::format("[{}] has no inputs to replace", name()),
+        ErrorCode::UNIMPLEMENTED)
+      .raise();
 }
 SourcePtr Source::withFiles(int64_t, int64_t) const {
-  throw Error(fmt::format("[{}] reads no files", name()));
+  Error(fmt::format("[{}] reads no files", name()), ErrorCode::UNIMPLEMENTED)
+      .raise();
 }
 
 /// Numbers that name streams.
@@ -130,9 +133,10 @@ std::string Stream::save() const {
 void Stream::restore(std::string_view text) {
   nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
   auto refuse = [&] {
-    throw Error(fmt::format("[restore] expected the position of an iterator, "
-                            "as save() gives it, got '{}'",
-                            text));
+    Error(fmt::format("[restore] expected the position of an iterator, "
+                      "as save() gives it, got '{}'",
+                      text))
+        .raise();
   };
   auto number = [&](std::string_view key) {
     if (!json.is_object() || !json.contains(key) ||
@@ -196,10 +200,12 @@ int64_t fileCountOf(const Source &source) {
 SourcePtr shardFiles(const SourcePtr &source, int64_t n, int64_t i) {
   if (int64_t files = source->fileCount()) {
     if (files < n)
-      throw Error(fmt::format(
-          "[shard] {} files cannot be divided among {} workers: write more "
-          "files, or divide by elements (AutoShardPolicy::DATA)",
-          files, n));
+      Error(
+          fmt::format(
+              "[shard] {} files cannot be divided among {} workers: write more "
+              "files, or divide by elements (AutoShardPolicy::DATA)",
+              files, n))
+          .raise();
     return source->withFiles(n, i);
   }
   std::vector<SourcePtr> inputs = source->inputs();
@@ -229,7 +235,9 @@ SourcePtr shardHints(const SourcePtr &source, int64_t n, int64_t i) {
 
 const detail::SourcePtr &AnyDataset::source() const {
   if (!made)
-    throw Error("[Dataset] expected a dataset, got one that was moved from");
+    Error("[Dataset] expected a dataset, got one that was moved from",
+          ErrorCode::FAILED_PRECONDITION)
+        .raise();
   return made;
 }
 

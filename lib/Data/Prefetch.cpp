@@ -133,12 +133,13 @@ SourcePtr prefetch(SourcePtr input, int64_t count, ElementFunction place) {
 ElementFunction placeOn(std::vector<Layout> layouts) {
   for (const Layout &layout : layouts)
     if (!layout.defined())
-      throw Error("[prefetch] expected layouts, got an empty one");
+      Error("[prefetch] expected layouts, got an empty one").raise();
   return [layouts = std::move(layouts)](const Element &element) {
     if (element.values.size() != layouts.size())
-      throw Error(fmt::format("[prefetch] expected a layout for each tensor of "
-                              "an element {}, got {}",
-                              element.typeText(), layouts.size()));
+      Error(fmt::format("[prefetch] expected a layout for each tensor of "
+                        "an element {}, got {}",
+                        element.typeText(), layouts.size()))
+          .raise();
     Element placed;
     placed.skeleton = element.skeleton;
     placed.values.reserve(layouts.size());

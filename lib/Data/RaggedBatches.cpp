@@ -45,10 +45,12 @@ private:
 int64_t roomFor(std::string_view step, int64_t needed, int64_t capacity,
                 int64_t first, size_t count) {
   if (capacity > 0 && needed > capacity)
-    throw Error(fmt::format(
-        "[{}] elements {} to {} have {} values, more than the capacity of {}: "
-        "give a larger one, or smaller batches",
-        step, first, first + int64_t(count) - 1, needed, capacity));
+    Error(fmt::format("[{}] elements {} to {} have {} values, more than the "
+                      "capacity of {}: "
+                      "give a larger one, or smaller batches",
+                      step, first, first + int64_t(count) - 1, needed,
+                      capacity))
+        .raise();
   return capacity > 0 ? capacity : needed;
 }
 
@@ -66,11 +68,12 @@ HostArray glued(std::string_view step, std::span<const Element> elements,
                       std::equal(value.shape().begin() + 1, value.shape().end(),
                                  model.shape().begin() + 1);
     if (!fits)
-      throw Error(fmt::format(
-          "[{}] expected tensors that differ in their first dim only, got {} "
-          "in element {} and {} in element {} (tensor {})",
-          step, model.typeText(), first, value.typeText(), first + int64_t(i),
-          v));
+      Error(fmt::format("[{}] expected tensors that differ in their first dim "
+                        "only, got {} "
+                        "in element {} and {} in element {} (tensor {})",
+                        step, model.typeText(), first, value.typeText(),
+                        first + int64_t(i), v))
+          .raise();
     bytes.insert(bytes.end(), value.data(), value.data() + value.byteCount());
   }
   shape.front() = 1;
@@ -89,9 +92,10 @@ void expectBatch(std::string_view step, int64_t size,
 int64_t lengthOf(std::string_view step, const Element &element, int64_t index) {
   const Shape &shape = element.values.front().shape();
   if (shape.empty())
-    throw Error(fmt::format("[{}] expected tensors [length, ...], got {} in "
-                            "element {}",
-                            step, element.typeText(), index));
+    Error(fmt::format("[{}] expected tensors [length, ...], got {} in "
+                      "element {}",
+                      step, element.typeText(), index))
+        .raise();
   return shape.front();
 }
 
@@ -100,10 +104,10 @@ int64_t lengthOf(std::string_view step, const Element &element, int64_t index) {
 void expectAsManyRows(std::initializer_list<int64_t> counts) {
   for (int64_t count : counts)
     if (count != *counts.begin())
-      throw Error(
-          fmt::format("[from_tensor_slices] expected tensors of as many "
-                      "rows, got {} and {}",
-                      *counts.begin(), count));
+      Error(fmt::format("[from_tensor_slices] expected tensors of as many "
+                        "rows, got {} and {}",
+                        *counts.begin(), count))
+          .raise();
 }
 
 SourcePtr raggedSlices(const RaggedTensor &rows) {
@@ -122,8 +126,9 @@ SourcePtr raggedSlices(const RaggedTensor &rows) {
 
 SourcePtr sparseSlices(const SparseTensor &rows) {
   if (rows.dense_shape.empty())
-    throw Error("[from_tensor_slices] expected a sparse tensor with a first "
-                "dim, got a scalar");
+    Error("[from_tensor_slices] expected a sparse tensor with a first "
+          "dim, got a scalar")
+        .raise();
   const SparseTensor whole = sparse::reorder(rows);
   const int64_t rank = whole.rank(), entries = whole.values.shape()[0];
   const std::vector<int64_t> indices = readNumbers(whole.indices);

@@ -26,8 +26,9 @@ namespace meshloom::data {
 using nlohmann::json;
 
 namespace {
-Error readError(std::string_view name, std::string_view why) {
-  return Error(fmt::format("[load_safetensors] '{}' {}", name, why));
+Error readError(std::string_view name, std::string_view why,
+                ErrorCode code = ErrorCode::INVALID_ARGUMENT) {
+  return Error(fmt::format("[load_safetensors] '{}' {}", name, why), code);
 }
 Error writeError(const std::filesystem::path &path, std::string_view why) {
   return Error(fmt::format("[save_safetensors] '{}': {}", path.string(), why));
@@ -58,22 +59,30 @@ void expectOneAfterTheOther(std::vector<Range> ranges, uint64_t bytes,
   std::string_view before;
   for (const Range &range : ranges) {
     if (range.begin < end)
-      throw readError(file, fmt::format("is damaged: tensors '{}' and '{}' "
-                                        "share bytes {} to {}",
-                                        before, range.tensor, range.begin,
-                                        std::min(end, range.end)));
+      readError(file,
+                fmt::format("is damaged: tensors '{}' and '{}' "
+                            "share bytes {} to {}",
+                            before, range.tensor, range.begin,
+                            std::min(end, range.end)),
+                ErrorCode::DATA_LOSS)
+          .raise();
     if (range.begin > end)
-      throw readError(file,
-                      fmt::format("is damaged: bytes {} to {} in front of "
-                                  "tensor '{}' belong to no tensor",
-                                  end, range.begin, range.tensor));
+      readError(file,
+                fmt::format("is damaged: bytes {} to {} in front of "
+                            "tensor '{}' belong to no tensor",
+                            end, range.begin, range.tensor),
+                ErrorCode::DATA_LOSS)
+          .raise();
     end = range.end;
     before = range.tensor;
   }
   if (end != bytes)
-    throw readError(file, fmt::format("is damaged: {} bytes behind its last "
-                                      "tensor belong to no tensor",
-                                      bytes - end));
+    readError(file,
+              fmt::format("is damaged: {} bytes behind its last "
+                          "tensor belong to no tensor",
+                          bytes - end),
+              ErrorCode::DATA_LOSS)
+        .raise();
 }
 
 /// Refuses metadata that is not text by text.
@@ -81,8 +90,9 @@ void expectMetadata(const json &metadata, std::string_view file) {
   if (!metadata.is_object() ||
       std::ranges::any_of(metadata,
                           [](const json &value) { return !value.is_string(); }))
-    throw readError(file,
-                    "is damaged: its __metadata__ is not a map of strings");
+    readError(file, "is damaged: its __metadata__ is not a map of strings",
+              ErrorCode::DATA_LOSS)
+        .raise();
 }
 
 /// One tensor of the header, whose values lie in `data`. Adds where they lie to
@@ -92,37 +102,41 @@ Tensor readTensor(const std::string &tensor, const json &entry,
                   std::vector<Range> &ranges) {
   auto damaged = [&](const std::string &why) {
     return readError(file,
-                     fmt::format("is damaged: tensor '{}' {}", tensor, why));
+                     fmt::format("is damaged: tensor '{}' {}", tensor, why),
+                     ErrorCode::DATA_LOSS);
   };
   if (!entry.is_object() || !entry.contains("dtype") ||
       !entry["dtype"].is_string() || !entry.contains("shape") ||
       !entry["shape"].is_array() || !entry.contains("data_offsets") ||
       !entry["data_offsets"].is_array() || entry["data_offsets"].size() != 2)
-    throw damaged("has no dtype, shape and two data_offsets");
+    damaged("has no dtype, shape and two data_offsets").raise();
   const auto type = entry["dtype"].get<std::string>();
   const std::array<float, 256> *f8 = floatsOfF8(type);
   const std::optional<DType> known = f8 ? DType::UI8 : typeOfSafetensors(type);
   if (!known)
-    throw readError(file, fmt::format("has tensor '{}' of type {}, which is "
-                                      "not supported: convert it to F32",
-                                      tensor, type));
+    readError(file, fmt::format("has tensor '{}' of type {}, which is "
+                                "not supported: convert it to F32",
+                                tensor, type))
+        .raise();
   auto begin = count(entry["data_offsets"][0]),
        end = count(entry["data_offsets"][1]);
   if (!begin || !end || *begin > *end || *end > data.size())
-    throw damaged(fmt::format("lies at {} of {} bytes",
-                              entry["data_offsets"].dump(), data.size()));
+    damaged(fmt::format("lies at {} of {} bytes", entry["data_offsets"].dump(),
+                        data.size()))
+        .raise();
   Shape shape;
   for (const json &extent : entry["shape"]) {
     std::optional<uint64_t> n = count(extent);
     if (!n || *n > uint64_t(INT64_MAX))
-      throw damaged("has shape " + entry["shape"].dump());
+      damaged("has shape " + entry["shape"].dump()).raise();
     shape.push_back(int64_t(*n));
   }
   const uint64_t bytes = *end - *begin;
   const std::optional<int64_t> needed = tensorBytes(shape, *known);
   if (!needed || uint64_t(*needed) != bytes)
-    throw damaged(fmt::format("of type {} and shape {} has {} bytes", type,
-                              entry["shape"].dump(), bytes));
+    damaged(fmt::format("of type {} and shape {} has {} bytes", type,
+                        entry["shape"].dump(), bytes))
+        .raise();
   ranges.push_back({*begin, *end, tensor});
   if (f8) {
     std::vector<float> numbers;
@@ -146,26 +160,31 @@ NamedTensors parse_safetensors(std::string_view bytes, std::string_view name) {
   const std::string hint = kindHint(bytes);
   uint64_t length = 0;
   if (bytes.size() < sizeof(length))
-    throw readError(
-        name, "is not a safetensors file: it is shorter than 8 bytes" + hint);
+    readError(name,
+              "is not a safetensors file: it is shorter than 8 bytes" + hint)
+        .raise();
   std::memcpy(&length, bytes.data(), sizeof(length));
   bytes.remove_prefix(sizeof(length));
   if (length > bytes.size())
-    throw readError(
-        name, fmt::format("is not a safetensors file, or truncated: its header "
+    readError(name,
+              fmt::format("is not a safetensors file, or truncated: its header "
                           "of {} bytes does not fit into the {} that follow{}",
-                          length, bytes.size(), hint));
+                          length, bytes.size(), hint))
+        .raise();
   const std::string_view text = bytes.substr(0, length),
                          data = bytes.substr(length);
   if (!text.starts_with('{'))
-    throw readError(
-        name,
-        "is not a safetensors file: its header does not begin with '{'" + hint);
+    readError(name,
+              "is not a safetensors file: its header does not begin with '{'" +
+                  hint)
+        .raise();
   const Result<json> header = parseJson(text);
   if (!header)
-    throw readError(name,
-                    "is not a safetensors file, or its header is damaged: " +
-                        header.error().message());
+    readError(name,
+              "is not a safetensors file, or its header is damaged: " +
+                  header.error().message(),
+              ErrorCode::DATA_LOSS)
+        .raise();
   NamedTensors tensors;
   std::vector<Range> ranges;
   for (const auto &[tensor, entry] : header->items())
@@ -196,15 +215,16 @@ void save_safetensors(const std::filesystem::path &path,
     uint64_t offset = 0;
     for (const auto &[name, tensor] : tensors) {
       if (!tensor.defined())
-        throw writeError(
+        writeError(
             path,
-            fmt::format("tensor '{}' is empty: give it a value first", name));
+            fmt::format("tensor '{}' is empty: give it a value first", name))
+            .raise();
       const char *type = safetensorsType(tensor.dtype());
       if (!type)
-        throw writeError(path,
-                         fmt::format("tensor '{}' is {}, which the format has "
+        writeError(path, fmt::format("tensor '{}' is {}, which the format has "
                                      "not: save its real and imaginary parts",
-                                     name, meshloom::name(tensor.dtype())));
+                                     name, meshloom::name(tensor.dtype())))
+            .raise();
       const uint64_t end =
           offset + uint64_t(tensor.size()) * byteWidth(tensor.dtype());
       header[name] = {{"dtype", type},
@@ -241,11 +261,12 @@ void save_safetensors(const std::filesystem::path &path,
     NamedTensors tensors;
     for (const DVariable &variable : variables) {
       if (variable.name().empty())
-        throw writeError(path,
-                         "expected variables with names, got one without");
+        writeError(path, "expected variables with names, got one without")
+            .raise();
       if (!tensors.emplace(variable.name(), variable.read_value()).second)
-        throw writeError(
-            path, fmt::format("two variables are named '{}'", variable.name()));
+        writeError(path,
+                   fmt::format("two variables are named '{}'", variable.name()))
+            .raise();
     }
     save_safetensors(path, tensors, where);
   });
@@ -256,18 +277,21 @@ void assign_by_name(const std::vector<DVariable> &variables,
   auto found = [&](const DVariable &variable) -> const Tensor & {
     auto it = tensors.find(variable.name());
     if (it == tensors.end())
-      throw Error(fmt::format(
-          "[assign_by_name] there is no tensor for "
-          "variable '{}' [{}] among {} tensors{}",
-          variable.name(), fmt::join(variable.shape(), ", "), tensors.size(),
-          tensors.empty() ? std::string()
-                          : " ('" + tensors.begin()->first + "', ...)"));
+      Error(fmt::format("[assign_by_name] there is no tensor for "
+                        "variable '{}' [{}] among {} tensors{}",
+                        variable.name(), fmt::join(variable.shape(), ", "),
+                        tensors.size(),
+                        tensors.empty()
+                            ? std::string()
+                            : " ('" + tensors.begin()->first + "', ...)"),
+            ErrorCode::NOT_FOUND)
+          .raise();
     if (it->second.size() != elementCount(variable.shape()))
-      throw Error(fmt::format("[assign_by_name] variable '{}' is [{}], its "
-                              "tensor [{}]: they have not as many elements",
-                              variable.name(),
-                              fmt::join(variable.shape(), ", "),
-                              fmt::join(it->second.shape(), ", ")));
+      Error(fmt::format("[assign_by_name] variable '{}' is [{}], its "
+                        "tensor [{}]: they have not as many elements",
+                        variable.name(), fmt::join(variable.shape(), ", "),
+                        fmt::join(it->second.shape(), ", ")))
+          .raise();
     return it->second;
   };
   for (const DVariable &variable : variables)

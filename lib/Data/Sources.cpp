@@ -114,19 +114,21 @@ SourcePtr fromSlices(const Element &element) {
   Element whole;
   whole.skeleton = element.skeleton;
   if (element.values.empty())
-    throw Error("[from_tensor_slices] expected tensors, got none");
+    Error("[from_tensor_slices] expected tensors, got none").raise();
   for (size_t i = 0; i < element.values.size(); ++i) {
     const HostArray &value = element.values[i];
     if (value.shape().empty())
-      throw Error(fmt::format(
-          "[from_tensor_slices] expected tensors with a first dim, got {} as "
-          "tensor {}: from_tensors makes one element of it",
-          value.typeText(), i));
+      Error(fmt::format("[from_tensor_slices] expected tensors with a first "
+                        "dim, got {} as "
+                        "tensor {}: from_tensors makes one element of it",
+                        value.typeText(), i))
+          .raise();
     if (value.shape().front() != element.values.front().shape().front())
-      throw Error(fmt::format(
-          "[from_tensor_slices] expected tensors of as many rows, got {} as "
-          "tensor 0 and {} as tensor {}",
-          element.values.front().typeText(), value.typeText(), i));
+      Error(fmt::format("[from_tensor_slices] expected tensors of as many "
+                        "rows, got {} as "
+                        "tensor 0 and {} as tensor {}",
+                        element.values.front().typeText(), value.typeText(), i))
+          .raise();
     whole.values.push_back(value.inMemory());
   }
   const int64_t rows = whole.values.front().shape().front();
@@ -139,7 +141,7 @@ SourcePtr fromGenerator(std::function<ElementGenerator()> make) {
 
 SourcePtr fromRange(int64_t start, int64_t stop, int64_t step) {
   if (step == 0)
-    throw Error("[range] expected a step other than 0");
+    Error("[range] expected a step other than 0").raise();
   // In 128 bits: the ends may be as far apart as there are numbers.
   __int128 distance =
       step > 0 ? __int128(stop) - start : __int128(start) - stop;

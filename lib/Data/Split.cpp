@@ -30,11 +30,12 @@ std::optional<double> parseEnd(std::string_view text, std::string_view end,
       std::from_chars(number.data(), number.data() + number.size(), value);
   if (failure != std::errc() || stop != number.data() + number.size() ||
       (!isPercentage && std::trunc(value) != value))
-    throw splitError(text, fmt::format("'{}' is neither a number of elements "
-                                       "nor a percentage",
-                                       end));
+    splitError(text, fmt::format("'{}' is neither a number of elements "
+                                 "nor a percentage",
+                                 end))
+        .raise();
   if (isPercentage && std::abs(value) > 100)
-    throw splitError(text, fmt::format("'{}' is beyond 100%", end));
+    splitError(text, fmt::format("'{}' is beyond 100%", end)).raise();
   return value;
 }
 
@@ -52,8 +53,9 @@ int64_t placeOf(std::optional<double> end, bool isPercentage, int64_t count,
 
 std::pair<int64_t, int64_t> SplitSlice::range(int64_t count) const {
   if (count < 0)
-    throw Error("[split] expected a dataset that knows how many elements it "
-                "has");
+    Error("[split] expected a dataset that knows how many elements it "
+          "has")
+        .raise();
   const int64_t first = placeOf(from, fromIsPercentage, count, 0),
                 end = placeOf(to, toIsPercentage, count, count);
   return {first, std::max(first, end)};
@@ -66,11 +68,11 @@ SplitSlice parse_split(std::string_view text) {
   if (open == std::string_view::npos)
     return slice;
   if (!text.ends_with(']'))
-    throw splitError(text, "expected ']' at its end");
+    splitError(text, "expected ']' at its end").raise();
   std::string_view inner = text.substr(open + 1, text.size() - open - 2);
   const size_t colon = inner.find(':');
   if (colon == std::string_view::npos)
-    throw splitError(text, "expected ':' between its ends");
+    splitError(text, "expected ':' between its ends").raise();
   slice.from = parseEnd(text, inner.substr(0, colon), slice.fromIsPercentage);
   slice.to = parseEnd(text, inner.substr(colon + 1), slice.toIsPercentage);
   return slice;
@@ -89,8 +91,10 @@ std::vector<SplitSlice> detail::parseSplits(std::string_view text) {
 
 void detail::failSplit(std::string_view name,
                        const std::vector<std::string> &known) {
-  throw Error(fmt::format("[split] there is no split '{}', but {}", name,
-                          fmt::join(known, ", ")));
+  Error(fmt::format("[split] there is no split '{}', but {}", name,
+                    fmt::join(known, ", ")),
+        ErrorCode::NOT_FOUND)
+      .raise();
 }
 
 } // namespace meshloom::data

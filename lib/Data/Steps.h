@@ -34,8 +34,10 @@ auto naming(std::string_view step, int64_t index, F &&call) {
   try {
     return call();
   } catch (const std::exception &error) {
-    throw Error(fmt::format("[{}] the function failed at element {}: {}", step,
-                            index, error.what()));
+    Error::of(error)
+        .withMessage(fmt::format("[{}] the function failed at element {}: {}",
+                                 step, index, error.what()))
+        .raise();
   }
 }
 
@@ -43,7 +45,7 @@ auto naming(std::string_view step, int64_t index, F &&call) {
 inline void expect(bool holds, std::string_view step, std::string_view what,
                    int64_t value) {
   if (!holds)
-    throw Error(fmt::format("[{}] expected {}, got {}", step, what, value));
+    Error(fmt::format("[{}] expected {}, got {}", step, what, value)).raise();
 }
 
 /// A number of elements; the largest there is where it is larger.

@@ -4,6 +4,7 @@
 #include "meshloom/Data/TFRecord.h"
 
 #include "ByteReader.h"
+#include "meshloom/Core/SystemError.h"
 
 #include <fmt/format.h>
 #include <zlib.h>
@@ -78,19 +79,21 @@ public:
     const uint64_t begin = reader.offset();
     auto damaged = [&](const std::string &why) {
       return Error(
-          fmt::format("'{}': the record at byte {} {}", path, begin, why));
+          fmt::format("'{}': the record at byte {} {}", path, begin, why),
+          ErrorCode::DATA_LOSS);
     };
     char header[headerBytes];
     const size_t got = reader.read(header, headerBytes);
     if (got == 0)
       return std::nullopt;
     if (got < headerBytes)
-      throw damaged("is cut off in its header" +
-                    (begin == 0 ? reader.hint() : ""));
+      damaged("is cut off in its header" + (begin == 0 ? reader.hint() : ""))
+          .raise();
     if (!isHeader(header))
-      throw damaged("is corrupt, or the file is no TFRecord file: the checksum "
-                    "of its length is wrong" +
-                    (begin == 0 ? reader.hint() : ""));
+      damaged("is corrupt, or the file is no TFRecord file: the checksum "
+              "of its length is wrong" +
+              (begin == 0 ? reader.hint() : ""))
+          .raise();
     const auto length = numberIn<uint64_t>(header);
     std::string record;
     // In pieces: a length that is wrong all the same asks for no more memory
@@ -102,14 +105,15 @@ public:
       const size_t part =
           reader.read(record.data() + known, record.size() - known);
       if (known + part < record.size())
-        throw damaged(fmt::format("is cut off: it has {} of {} bytes",
-                                  known + part, length));
+        damaged(fmt::format("is cut off: it has {} of {} bytes", known + part,
+                            length))
+            .raise();
     }
     char sum[4];
     if (reader.read(sum, sizeof sum) < sizeof sum)
-      throw damaged("is cut off in its checksum");
+      damaged("is cut off in its checksum").raise();
     if (masked_crc32c(record) != numberIn<uint32_t>(sum))
-      throw damaged("is corrupt: its checksum is wrong");
+      damaged("is corrupt: its checksum is wrong").raise();
     return detail::elementOf(record);
   }
 
@@ -139,7 +143,9 @@ struct TFRecordWriter::State {
     const char *why = file ? gzerror(file, &code) : "";
     return Error(
         fmt::format("[TFRecordWriter] cannot write '{}': {}", path,
-                    !file || code == Z_ERRNO ? std::strerror(errno) : why));
+                    !file || code == Z_ERRNO ? std::strerror(errno) : why),
+        !file || code == Z_ERRNO ? errorCodeOfSystem(errno)
+                                 : ErrorCode::DATA_LOSS);
   }
 };
 
@@ -150,7 +156,7 @@ TFRecordWriter::TFRecordWriter(const std::filesystem::path &path,
   state->file = gzopen(state->path.c_str(),
                        compression == Compression::Gzip ? "wbe" : "wbTe");
   if (!state->file)
-    throw state->failure();
+    state->failure().raise();
 }
 TFRecordWriter::~TFRecordWriter() {
   if (state && state->file)
@@ -164,8 +170,10 @@ TFRecordWriter &TFRecordWriter::operator=(TFRecordWriter &&other) noexcept {
 
 void TFRecordWriter::write(std::string_view record) {
   if (!state || !state->file)
-    throw Error("[TFRecordWriter] expected an open writer, got one that was "
-                "closed or moved from");
+    Error("[TFRecordWriter] expected an open writer, got one that was "
+          "closed or moved from",
+          ErrorCode::FAILED_PRECONDITION)
+        .raise();
   std::string framed;
   framed.reserve(headerBytes + record.size() + 4);
   append(framed, uint64_t(record.size()));
@@ -173,12 +181,12 @@ void TFRecordWriter::write(std::string_view record) {
   framed.append(record);
   append(framed, masked_crc32c(record));
   if (gzfwrite(framed.data(), 1, framed.size(), state->file) != framed.size())
-    throw state->failure();
+    state->failure().raise();
 }
 
 void TFRecordWriter::flush() {
   if (state && state->file && gzflush(state->file, Z_SYNC_FLUSH) != Z_OK)
-    throw state->failure();
+    state->failure().raise();
 }
 
 void TFRecordWriter::close() {
@@ -186,7 +194,7 @@ void TFRecordWriter::close() {
     return;
   errno = 0;
   if (gzclose(std::exchange(state->file, nullptr)) != Z_OK)
-    throw state->failure();
+    state->failure().raise();
 }
 
 TFRecordDataset::TFRecordDataset(FileNames files, const FileOptions &options)

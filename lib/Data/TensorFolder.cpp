@@ -25,23 +25,25 @@ namespace fs = std::filesystem;
 
 json indexOf(const std::string &text, const std::string &path) {
   auto damaged = [&](const std::string &why) {
-    return Error(fmt::format("[TensorFolder] '{}' is damaged: {}", path, why));
+    return Error(fmt::format("[TensorFolder] '{}' is damaged: {}", path, why),
+                 ErrorCode::DATA_LOSS);
   };
   Result<json> parsed = parseJson(text);
   if (!parsed)
-    throw damaged(parsed.error().message() + kindHint(text));
+    damaged(parsed.error().message() + kindHint(text)).raise();
   json &index = *parsed;
   if (!index.is_object() || index.value("format", json()) != folderFormat)
-    throw damaged("it is not an index of a folder of tensors");
+    damaged("it is not an index of a folder of tensors").raise();
   if (index.value("version", json()) != folderVersion)
-    throw Error(fmt::format("[TensorFolder] '{}' is of version {}, this "
-                            "Meshloom reads {}",
-                            path, index.value("version", json()).dump(),
-                            folderVersion));
+    Error(fmt::format("[TensorFolder] '{}' is of version {}, this "
+                      "Meshloom reads {}",
+                      path, index.value("version", json()).dump(),
+                      folderVersion))
+        .raise();
   const json sum = index.value("checksum", json());
   index.erase("checksum");
   if (sum != checksum(index.dump(1)))
-    throw damaged("its contents do not have its checksum");
+    damaged("its contents do not have its checksum").raise();
   return std::move(index);
 }
 
@@ -106,13 +108,15 @@ Entry entryOf(const json &entry) {
   Entry parsed;
   const auto type = parseDType(entry.at("dtype").get<std::string>());
   if (!type)
-    throw Error("its type is unknown");
+    Error("its type is unknown", ErrorCode::DATA_LOSS).raise();
   parsed.stored = {*type, entry.at("shape").get<Shape>(),
                    entry.at("layout").get<std::string>()};
   const Shape &shape = parsed.stored.shape;
   if (std::ranges::any_of(shape, [](int64_t n) { return n < 0; }) ||
       !tensorBytes(shape, *type))
-    throw Error(fmt::format("its shape is [{}]", fmt::join(shape, ", ")));
+    Error(fmt::format("its shape is [{}]", fmt::join(shape, ", ")),
+          ErrorCode::DATA_LOSS)
+        .raise();
   const Box whole = Box::whole(shape);
   int64_t covered = 0;
   for (const json &shard : entry.at("shards")) {
@@ -129,22 +133,24 @@ Entry entryOf(const json &entry) {
              box.offset[dim] <= shape[dim] &&
              box.extent[dim] <= shape[dim] - box.offset[dim];
     if (!fits)
-      throw Error("a shard lies outside of it");
+      Error("a shard lies outside of it", ErrorCode::DATA_LOSS).raise();
     if (fs::path(part.file).filename() != part.file)
-      throw Error(fmt::format("a shard is in '{}', which is not the name of a "
-                              "file in the folder",
-                              part.file));
+      Error(fmt::format("a shard is in '{}', which is not the name of a "
+                        "file in the folder",
+                        part.file))
+          .raise();
     covered += whole.intersect(box).count();
     parsed.shards.push_back(std::move(part));
   }
   if (covered != elementCount(shape))
-    throw Error("its shards do not cover it");
+    Error("its shards do not cover it", ErrorCode::DATA_LOSS).raise();
   std::vector<const Box *> boxes;
   boxes.reserve(parsed.shards.size());
   for (const StoredShard &shard : parsed.shards)
     boxes.push_back(&shard.box);
   if (haveCommon(std::move(boxes)))
-    throw Error("two of its shards have elements in common");
+    Error("two of its shards have elements in common", ErrorCode::DATA_LOSS)
+        .raise();
   return parsed;
 }
 
@@ -162,23 +168,26 @@ struct TensorFolder::State {
     auto damaged = [&](const std::string &why) {
       return Error(fmt::format("[TensorFolder] '{}' is damaged: tensor '{}': "
                                "{}",
-                               file.string(), name, why));
+                               file.string(), name, why),
+                   ErrorCode::DATA_LOSS);
     };
     std::error_code error;
     const uint64_t size = fs::file_size(file, error);
     if (error)
-      throw damaged(error.message());
+      damaged(error.message()).raise();
     const uint64_t needed =
         uint64_t(shard.box.count()) * byteWidth(tensors.at(name).dtype);
     if (shard.at > size || needed > size - shard.at)
-      throw damaged(fmt::format("its {} bytes from byte {} on do not fit into "
-                                "the file's {}",
-                                needed, shard.at, size));
+      damaged(fmt::format("its {} bytes from byte {} on do not fit into "
+                          "the file's {}",
+                          needed, shard.at, size))
+          .raise();
     std::vector<char> bytes(needed);
     if (Status read = readFileAt(file.string(), shard.at, bytes); !read)
-      throw damaged(read.error().message());
+      damaged(read.error().message()).raise();
     if (std::string sum = checksum(bytes); sum != shard.sum)
-      throw damaged(fmt::format("its checksum is {}, not {}", sum, shard.sum));
+      damaged(fmt::format("its checksum is {}, not {}", sum, shard.sum))
+          .raise();
     return bytes;
   }
 };
@@ -208,7 +217,7 @@ TensorFolder::TensorFolder(const fs::path &path) {
   contents->path = path;
   const std::string file = (path / indexName).string();
   if (!is_tensor_folder(path))
-    throw Error(noFolder(path));
+    Error(noFolder(path), ErrorCode::NOT_FOUND).raise();
   const json index = indexOf(readFile(file).value_or_throw(), file);
   std::string name;
   try {
@@ -221,8 +230,10 @@ TensorFolder::TensorFolder(const fs::path &path) {
       contents->shards.emplace(tensor, std::move(parsed.shards));
     }
   } catch (const std::exception &error) {
-    throw Error(fmt::format("[TensorFolder] '{}' is damaged: tensor '{}': {}",
-                            file, name, error.what()));
+    Error(fmt::format("[TensorFolder] '{}' is damaged: tensor '{}': {}", file,
+                      name, error.what()),
+          ErrorCode::DATA_LOSS)
+        .raise();
   }
   state = std::move(contents);
 }
@@ -241,14 +252,17 @@ Tensor TensorFolder::read(const std::string &name,
                           const std::optional<Layout> &layout) const {
   auto found = state->tensors.find(name);
   if (found == state->tensors.end())
-    throw Error(fmt::format("[TensorFolder] '{}' has no tensor '{}'",
-                            state->path.string(), name));
+    Error(fmt::format("[TensorFolder] '{}' has no tensor '{}'",
+                      state->path.string(), name),
+          ErrorCode::NOT_FOUND)
+        .raise();
   const auto &[type, shape, written] = found->second;
   if (layout && layout->rank() != shape.size())
-    throw Error(fmt::format("[TensorFolder] tensor '{}' of '{}' is [{}], the "
-                            "layout {} is of rank {}",
-                            name, state->path.string(), fmt::join(shape, ", "),
-                            layout->spec_string(), layout->rank()));
+    Error(fmt::format("[TensorFolder] tensor '{}' of '{}' is [{}], the "
+                      "layout {} is of rank {}",
+                      name, state->path.string(), fmt::join(shape, ", "),
+                      layout->spec_string(), layout->rank()))
+        .raise();
 
   // Devices that hold the same share its bytes.
   const Layout cut = layout ? layout->without_partial()

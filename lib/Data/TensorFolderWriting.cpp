@@ -20,7 +20,9 @@
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/Processes.h"
 #include "meshloom/API/Shards.h"
+#include "meshloom/Core/SystemError.h"
 #include "meshloom/Support/File.h"
+#include "meshloom/Support/ForeignErrors.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -28,6 +30,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <fcntl.h>
@@ -202,10 +205,11 @@ private:
       const uint64_t end = file.bytes + bytesOf(tensor, shard.box);
       const std::string name = shardName(shard, tensor.shape());
       if (file.header.contains(name))
-        throw Error(fmt::format("[write_tensor_folder] a shard of '{}' would "
-                                "be called '{}', as another tensor is: rename "
-                                "that one",
-                                shard.tensor, name));
+        Error(fmt::format("[write_tensor_folder] a shard of '{}' would "
+                          "be called '{}', as another tensor is: rename "
+                          "that one",
+                          shard.tensor, name))
+            .raise();
       file.header[name] = {{"dtype", safetensorsType(partOf(tensor.dtype()))},
                            {"shape", shape},
                            {"data_offsets", {file.bytes, end}}};
@@ -281,8 +285,11 @@ void removeLeftovers(const fs::path &beside) {
     const std::string name = entry.path().filename().string();
     if (!std::regex_match(name, match, pattern))
       continue;
-    const auto writer = static_cast<pid_t>(std::stoull(match[1], nullptr, 16));
-    if (kill(writer, 0) != 0 && errno == ESRCH)
+    pid_t writer = 0;
+    const auto [stop, failure] =
+        std::from_chars(&*match[1].first, &*match[1].second, writer, 16);
+    if (failure == std::errc() && writer > 0 && kill(writer, 0) != 0 &&
+        errno == ESRCH)
       left.push_back(entry.path());
   }
   for (const fs::path &folder : left)
@@ -311,13 +318,13 @@ private:
 /// What a part of the work gave, or why it failed.
 struct Attempt {
   json result;
-  std::optional<std::string> error;
+  std::optional<Error> error;
 };
 template <typename Work> Attempt attempted(Work &&work) {
   try {
     return {work(), std::nullopt};
   } catch (const std::exception &error) {
-    return {json(), error.what()};
+    return {json(), Error::of(error)};
   }
 }
 
@@ -327,20 +334,23 @@ std::vector<json> told(std::string_view step, bool isTogether,
                        const Attempt &own) {
   if (!isTogether) {
     if (own.error)
-      throw Error(*own.error);
+      own.error->raise();
     return {own.result};
   }
   json said = {{"result", own.result}};
   if (own.error)
-    said["error"] = *own.error;
+    said["error"] = {{"text", own.error->message()},
+                     {"code", int64_t(own.error->code())}};
   std::vector<json> results;
   for (const std::string &text : meshloom::detail::gatherTexts(
            fmt::format("write_tensor_folder/{}", step), said.dump(),
            /*timeoutSeconds=*/600)) {
     json theirs = json::parse(text);
     if (theirs.contains("error"))
-      throw Error(fmt::format("process {}: {}", results.size(),
-                              theirs["error"].get<std::string>()));
+      Error(fmt::format("process {}: {}", results.size(),
+                        theirs["error"]["text"].get<std::string>()),
+            errorCodeOf(theirs["error"]["code"].get<int64_t>()))
+          .raise();
     results.push_back(std::move(theirs["result"]));
   }
   return results;
@@ -385,25 +395,27 @@ void finish(const fs::path &folder, const fs::path &target, json index,
 
 } // namespace
 
-void write_tensor_folder(const fs::path &path, const FolderContents &contents) {
+static void writeFolder(const fs::path &path, const FolderContents &contents,
+                        const std::string &context) {
   auto refuse = [&](const std::string &why) {
-    return Error(
-        fmt::format("[write_tensor_folder] '{}': {}", path.string(), why));
+    return Error(fmt::format("{}: {}", context, why));
   };
   if (meshloom::detail::isTracing())
-    throw refuse("expected to be outside of a function, whose variables have "
-                 "no values while it is traced");
+    refuse("expected to be outside of a function, whose variables have "
+           "no values while it is traced")
+        .raise();
   const fs::path target = path.has_filename() ? path : path.parent_path();
   if (fs::exists(target) && !mayBeReplaced(target))
-    throw refuse("there is something else under that name: choose another one, "
-                 "or remove it");
+    refuse("there is something else under that name: choose another one, "
+           "or remove it")
+        .raise();
   json index = {{"format", folderFormat},
                 {"version", folderVersion},
                 {"notes", json::object()}};
   for (const auto &[name, text] : contents.notes) {
     json note = json::parse(text, nullptr, /*allow_exceptions=*/false);
     if (note.is_discarded())
-      throw refuse(fmt::format("note '{}' is no JSON: {}", name, text));
+      refuse(fmt::format("note '{}' is no JSON: {}", name, text)).raise();
     index["notes"][name] = std::move(note);
   }
 
@@ -432,18 +444,21 @@ void write_tensor_folder(const fs::path &path, const FolderContents &contents) {
     if (isTogether) {
       for (const json &place : places)
         if (place["target"] != places.front()["target"])
-          throw Error(fmt::format("expected all processes to write the same "
-                                  "folder together, got '{}' and '{}'",
-                                  places.front()["target"].get<std::string>(),
-                                  place["target"].get<std::string>()));
+          Error(fmt::format("expected all processes to write the same "
+                            "folder together, got '{}' and '{}'",
+                            places.front()["target"].get<std::string>(),
+                            place["target"].get<std::string>()))
+              .raise();
       folder = places.front()["folder"].get<std::string>();
     }
     const Attempt wrote = attempted([&] {
       if (!fs::is_directory(folder))
-        throw Error(fmt::format("this process does not see '{}', which process "
-                                "0 made: processes write to a file system that "
-                                "they share",
-                                folder.string()));
+        Error(fmt::format("this process does not see '{}', which process "
+                          "0 made: processes write to a file system that "
+                          "they share",
+                          folder.string()),
+              ErrorCode::FAILED_PRECONDITION)
+            .raise();
       return FolderWriter(folder, contents.tensors).write();
     });
     const std::vector<json> parts = told("shards", isTogether, wrote);
@@ -457,12 +472,15 @@ void write_tensor_folder(const fs::path &path, const FolderContents &contents) {
     std::error_code ignored;
     if (!isThere && isFirst)
       fs::remove_all(folder, ignored);
-    const Error refused = refuse(error.what());
-    // With the code and the user's line of an error that says them.
-    if (const auto *own = dynamic_cast<const Error *>(&error))
-      own->withMessage(refused.message()).raise();
-    throw refused;
+    Error::of(error).withMessage(refuse(error.what()).message()).raise();
   }
+}
+
+void write_tensor_folder(const fs::path &path, const FolderContents &contents) {
+  const std::string context =
+      fmt::format("[write_tensor_folder] '{}'", path.string());
+  meshloom::detail::withOwnErrors(
+      context, [&] { writeFolder(path, contents, context); });
 }
 
 void remove_tensor_folder(const fs::path &path) {
@@ -472,14 +490,15 @@ void remove_tensor_folder(const fs::path &path) {
         fmt::format("[remove_tensor_folder] '{}': {}", path.string(), why));
   };
   if (!is_tensor_folder(target))
-    throw refuse("it is not a folder of tensors");
+    refuse("it is not a folder of tensors").raise();
   const fs::path hidden = hiddenName(target);
   if (Status gone = renameDurably(target.string(), hidden.string()); !gone)
-    throw refuse(gone.error().message());
+    gone.error().withMessage(refuse(gone.error().message()).message()).raise();
   std::error_code error;
   fs::remove_all(hidden, error);
   if (error)
-    throw refuse(error.message());
+    Error(refuse(error.message()).message(), errorCodeOfSystem(error.value()))
+        .raise();
 }
 
 } // namespace meshloom::data

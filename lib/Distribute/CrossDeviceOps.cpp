@@ -45,13 +45,13 @@ Tensor through(ReduceOp op, const Tensor &sum, int64_t replicas) {
 /// Where there is one replica there is nothing to do.
 void expectSeveral(const PerReplica<Tensor> &value) {
   if (value.replicas < 2)
-    refuse("CrossDeviceOps", "expected the values of several replicas, got one "
-                             "value");
+    fail("CrossDeviceOps", "expected the values of several replicas, got one "
+                           "value");
   if (!value.rows.empty() && !value.rows.front().empty())
-    refuse("CrossDeviceOps",
-           fmt::format("expected values of one shape in all replicas, got {} "
-                       "rows: reduce over a dim in each replica first",
-                       fmt::join(value.rows.front(), ", ")));
+    fail("CrossDeviceOps",
+         fmt::format("expected values of one shape in all replicas, got {} "
+                     "rows: reduce over a dim in each replica first",
+                     fmt::join(value.rows.front(), ", ")));
 }
 
 void logReduction(std::string_view how) {
@@ -68,8 +68,8 @@ ReduceOp::ReduceOp(std::string_view name) : kind(SUM) {
   if (known == "MEAN")
     kind = MEAN;
   else if (known != "SUM")
-    refuse("ReduceOp",
-           fmt::format("expected \"SUM\" or \"MEAN\", got \"{}\"", name));
+    fail("ReduceOp",
+         fmt::format("expected \"SUM\" or \"MEAN\", got \"{}\"", name));
 }
 
 std::vector<Tensor>
@@ -100,10 +100,10 @@ ReductionToOneDevice::reduce(ReduceOp op, const PerReplica<Tensor> &value,
   const auto all = deviceNames(destinations.mesh);
   const auto found = std::ranges::find(all, to.name());
   if (found == all.end())
-    refuse(name(),
-           fmt::format("expected to reduce to one of the strategy's devices, "
-                       "got {}",
-                       to.to_string()));
+    fail(name(),
+         fmt::format("expected to reduce to one of the strategy's devices, "
+                     "got {}",
+                     to.to_string()));
   const int64_t row = found - all.begin();
   logReduction(fmt::format("to {} then broadcast to ({})", to.to_string(),
                            fmt::join(all, ", ")));
@@ -141,8 +141,8 @@ AllReduceCrossDeviceOps::AllReduceCrossDeviceOps(std::string_view name,
                                                  int64_t num_packs)
     : packs(num_packs) {
   if (num_packs < 0)
-    refuse(name,
-           fmt::format("expected num_packs of at least 0, got {}", num_packs));
+    fail(name,
+         fmt::format("expected num_packs of at least 0, got {}", num_packs));
 }
 
 Tensor
@@ -214,11 +214,11 @@ NcclAllReduce::NcclAllReduce(int64_t num_packs)
 Tensor NcclAllReduce::sum(const Tensor &stacked,
                           const ReduceDestinations &destinations) const {
   if (destinations.mesh.device_type() != "GPU")
-    refuse(name(),
-           fmt::format("expected GPUs, which NCCL is for, got devices of type "
-                       "{}: leave cross_device_ops out, or choose "
-                       "HierarchicalCopyAllReduce or ReductionToOneDevice",
-                       destinations.mesh.device_type()));
+    fail(name(),
+         fmt::format("expected GPUs, which NCCL is for, got devices of type "
+                     "{}: leave cross_device_ops out, or choose "
+                     "HierarchicalCopyAllReduce or ReductionToOneDevice",
+                     destinations.mesh.device_type()));
   return AllReduceCrossDeviceOps::sum(stacked, destinations);
 }
 
@@ -261,9 +261,9 @@ CommunicationImplementation::CommunicationImplementation(const char *name)
   else if (known == "NCCL")
     kind = NCCL;
   else if (known != "AUTO")
-    refuse("CommunicationImplementation",
-           fmt::format("expected \"AUTO\", \"RING\" or \"NCCL\", got \"{}\"",
-                       name));
+    fail("CommunicationImplementation",
+         fmt::format("expected \"AUTO\", \"RING\" or \"NCCL\", got \"{}\"",
+                     name));
 }
 
 CommunicationOptions
@@ -271,15 +271,15 @@ CommunicationOptions::merged(const CommunicationOptions &given) const {
   CommunicationOptions both = *this;
   for (const CommunicationOptions &options : {*this, given})
     if (options.bytes_per_pack < 0)
-      refuse("CommunicationOptions",
-             fmt::format("expected bytes_per_pack of at least 0, got {}",
-                         options.bytes_per_pack));
+      fail("CommunicationOptions",
+           fmt::format("expected bytes_per_pack of at least 0, got {}",
+                       options.bytes_per_pack));
   for (const CommunicationOptions &options : {*this, given})
     if (options.timeout_seconds && !(*options.timeout_seconds > 0))
-      refuse("CommunicationOptions",
-             fmt::format("expected timeout_seconds above 0, got {}; leave it "
-                         "out to wait as long as other transfers may",
-                         *options.timeout_seconds));
+      fail("CommunicationOptions",
+           fmt::format("expected timeout_seconds above 0, got {}; leave it "
+                       "out to wait as long as other transfers may",
+                       *options.timeout_seconds));
   if (given.bytes_per_pack != 0)
     both.bytes_per_pack = given.bytes_per_pack;
   if (given.timeout_seconds)

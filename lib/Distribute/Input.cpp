@@ -20,10 +20,10 @@ using namespace data::detail;
 int64_t
 InputContext::get_per_replica_batch_size(int64_t global_batch_size) const {
   if (global_batch_size % num_replicas_in_sync)
-    refuse("get_per_replica_batch_size",
-           fmt::format("expected a global batch size that the {} replicas "
-                       "divide, got {}",
-                       num_replicas_in_sync, global_batch_size));
+    fail("get_per_replica_batch_size",
+         fmt::format("expected a global batch size that the {} replicas "
+                     "divide, got {}",
+                     num_replicas_in_sync, global_batch_size));
   return global_batch_size / num_replicas_in_sync;
 }
 
@@ -44,15 +44,15 @@ int64_t rowsOf(const Element &batch) {
   int64_t rows = -1;
   for (const HostArray &value : batch.values) {
     if (value.shape().empty())
-      refuse("experimental_distribute_dataset",
-             fmt::format("expected batches, got an element {}: batch the "
-                         "dataset first",
-                         batch.typeText()));
+      fail("experimental_distribute_dataset",
+           fmt::format("expected batches, got an element {}: batch the "
+                       "dataset first",
+                       batch.typeText()));
     if (rows >= 0 && value.shape().front() != rows)
-      refuse("experimental_distribute_dataset",
-             fmt::format("expected batches, whose tensors have one number of "
-                         "rows, got {}: batch the dataset first",
-                         batch.typeText()));
+      fail("experimental_distribute_dataset",
+           fmt::format("expected batches, whose tensors have one number of "
+                       "rows, got {}: batch the dataset first",
+                       batch.typeText()));
     rows = value.shape().front();
   }
   return std::max<int64_t>(rows, 0);
@@ -234,10 +234,10 @@ public:
         if (own.dtype() != like.dtype() ||
             !std::equal(own.shape().begin() + 1, own.shape().end(),
                         like.shape().begin() + 1, like.shape().end()))
-          refuse("distribute_datasets_from_function",
-                 fmt::format("expected batches of replicas that differ in "
-                             "their number of rows at most, got {} and {}",
-                             like.typeText(), own.typeText()));
+          fail("distribute_datasets_from_function",
+               fmt::format("expected batches of replicas that differ in "
+                           "their number of rows at most, got {} and {}",
+                           like.typeText(), own.typeText()));
       }
 
       int64_t replicas;
@@ -316,10 +316,10 @@ WorkerPart autoShard(const SourcePtr &source, int64_t workers, int64_t worker) {
   if (policy == AutoShardPolicy::HINT) {
     if (SourcePtr part = shardHints(source, workers, worker))
       return {std::move(part), /*isShared=*/false};
-    refuse("auto_shard_policy",
-           "expected a dataset with shard(shard_hint, shard_hint), where each "
-           "worker takes its part, got none: put it in, or choose "
-           "AutoShardPolicy::DATA");
+    fail("auto_shard_policy",
+         "expected a dataset with shard(shard_hint, shard_hint), where each "
+         "worker takes its part, got none: put it in, or choose "
+         "AutoShardPolicy::DATA");
   }
   if (policy == AutoShardPolicy::FILE || policy == AutoShardPolicy::AUTO) {
     const int64_t files = fileCountOf(*source);
@@ -327,12 +327,12 @@ WorkerPart autoShard(const SourcePtr &source, int64_t workers, int64_t worker) {
       if (SourcePtr part = shardFiles(source, workers, worker))
         return {std::move(part), /*isShared=*/false};
     } else if (policy == AutoShardPolicy::FILE) {
-      refuse("auto_shard_policy",
-             fmt::format("expected a dataset of at least {} files, one for "
-                         "each worker, got {}: choose "
-                         "AutoShardPolicy::DATA, or OFF if every worker is to "
-                         "see all elements",
-                         workers, files ? std::to_string(files) : "none"));
+      fail("auto_shard_policy",
+           fmt::format("expected a dataset of at least {} files, one for "
+                       "each worker, got {}: choose "
+                       "AutoShardPolicy::DATA, or OFF if every worker is to "
+                       "see all elements",
+                       workers, files ? std::to_string(files) : "none"));
     }
     logOnce(LogLevel::WARNING,
             fmt::format("The dataset reads {} files, and there are {} "
@@ -349,14 +349,14 @@ SourcePtr distributeBatches(const StrategyState &strategy, SourcePtr source,
                             const InputOptions &options, MakePerReplica make) {
   if (options.experimental_replication_mode ==
       InputReplicationMode::PER_REPLICA)
-    refuse("experimental_distribute_dataset",
-           "PER_REPLICA is of distribute_datasets_from_function: here there is "
-           "one dataset");
+    fail("experimental_distribute_dataset",
+         "PER_REPLICA is of distribute_datasets_from_function: here there is "
+         "one dataset");
   if (isUnbatched(*source))
-    refuse("experimental_distribute_dataset",
-           "expected a dataset of batches, which are cut over the replicas, "
-           "got one of single elements: batch it first, with the global batch "
-           "size");
+    fail("experimental_distribute_dataset",
+         "expected a dataset of batches, which are cut over the replicas, "
+         "got one of single elements: batch it first, with the global batch "
+         "size");
   std::vector<int64_t> sizes;
   const int64_t workers = readersOf(strategy);
   const int64_t worker = workers > 1 ? strategy.worker() : 0;
@@ -381,9 +381,9 @@ std::vector<InputContext> inputContexts(const StrategyState &strategy,
   const bool isEach = options.experimental_replication_mode ==
                       InputReplicationMode::PER_REPLICA;
   if (isEach && strategy.kind != StrategyState::Kind::Mirrored)
-    refuse("distribute_datasets_from_function",
-           fmt::format("PER_REPLICA is of MirroredStrategy, got {}",
-                       textOf(strategy)));
+    fail("distribute_datasets_from_function",
+         fmt::format("PER_REPLICA is of MirroredStrategy, got {}",
+                     textOf(strategy)));
   if (readersOf(strategy) > 1)
     return {{strategy.workers(), strategy.worker(), strategy.replicas()}};
   const int64_t pipelines = isEach ? strategy.replicas() : 1;

@@ -37,16 +37,16 @@ void join(const ClusterResolver &resolver) {
   if (cluster.empty())
     return;
   if (!resolver.task())
-    refuse(strategyName,
-           "expected a resolver that says which task of the cluster this "
-           "process is, got one without type or id: TF_CONFIG has them as "
-           R"("task": {"type": "worker", "index": 0})");
+    fail(strategyName,
+         "expected a resolver that says which task of the cluster this "
+         "process is, got one without type or id: TF_CONFIG has them as "
+         R"("task": {"type": "worker", "index": 0})");
   if (const TaskId task = *resolver.task(); task.type == "ps")
-    refuse(strategyName,
-           fmt::format("expected a task that computes, a chief or a worker, "
-                       "got {}: parameter servers are of "
-                       "ParameterServerStrategy, and run Server(...).join()",
-                       str(task)));
+    fail(strategyName,
+         fmt::format("expected a task that computes, a chief or a worker, "
+                     "got {}: parameter servers are of "
+                     "ParameterServerStrategy, and run Server(...).join()",
+                     str(task)));
   if (num_clients() == 1) {
     if (worker_count(cluster, *resolver.task()) > 1)
       initialize(resolver);
@@ -55,13 +55,13 @@ void join(const ClusterResolver &resolver) {
   const TaskId task = *resolver.task();
   if (worker_count(cluster, task) != num_clients() ||
       id_in_cluster(cluster, task) != client_id())
-    refuse(strategyName,
-           fmt::format("this process is number {} of {} already, but the "
-                       "cluster says that it is {}, number {} of {}: start it "
-                       "by mesh-launch or by TF_CONFIG",
-                       client_id(), num_clients(), str(task),
-                       id_in_cluster(cluster, task),
-                       worker_count(cluster, task)));
+    fail(strategyName,
+         fmt::format("this process is number {} of {} already, but the "
+                     "cluster says that it is {}, number {} of {}: start it "
+                     "by mesh-launch or by TF_CONFIG",
+                     client_id(), num_clients(), str(task),
+                     id_in_cluster(cluster, task),
+                     worker_count(cluster, task)));
 }
 
 std::shared_ptr<const StrategyState> make(const ClusterResolver &resolver,
@@ -72,8 +72,8 @@ std::shared_ptr<const StrategyState> make(const ClusterResolver &resolver,
   state->communication = CommunicationOptions().merged(options);
   const std::optional<double> timeout = state->communication.timeout_seconds;
   if (timeout && !(*timeout > 0))
-    refuse(strategyName,
-           fmt::format("expected timeout_seconds above 0, got {}", *timeout));
+    fail(strategyName,
+         fmt::format("expected timeout_seconds above 0, got {}", *timeout));
   join(resolver);
   // Of all transfers: the transport does not know strategies.
   if (timeout)
@@ -88,10 +88,10 @@ std::shared_ptr<const StrategyState> make(const ClusterResolver &resolver,
   if (state->communication.implementation ==
           CommunicationImplementation::NCCL &&
       state->mesh->device_type() != "GPU")
-    refuse(strategyName,
-           fmt::format("expected GPUs, which NCCL is for, got devices of type "
-                       "{}: ask for AUTO or RING",
-                       state->mesh->device_type()));
+    fail(strategyName,
+         fmt::format("expected GPUs, which NCCL is for, got devices of type "
+                     "{}: ask for AUTO or RING",
+                     state->mesh->device_type()));
   logOnce(LogLevel::INFO,
           fmt::format("{} with {} worker{}, num_replicas {}, local_devices "
                       "({}), communication {}",

@@ -107,11 +107,11 @@ ofLocalReplicas(std::span<const Tensor> stacked,
 }
 
 void failNotPlain(int64_t replicas) {
-  refuse("PerReplica",
-         fmt::format("expected the value of one replica, got those of {}: "
-                     "combine them with strategy.reduce, or take them apart "
-                     "with strategy.experimental_local_results",
-                     replicas));
+  fail("PerReplica",
+       fmt::format("expected the value of one replica, got those of {}: "
+                   "combine them with strategy.reduce, or take them apart "
+                   "with strategy.experimental_local_results",
+                   replicas));
 }
 
 void print(std::ostream &out, std::span<const Tensor> stacked,

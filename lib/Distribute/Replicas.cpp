@@ -46,9 +46,9 @@ public:
 /// `axis` as it is counted from the front.
 int64_t axisOf(std::string_view op, int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank)
-    refuse(op, fmt::format("expected an axis of the values in replicas, from "
-                           "{} to {}, got {}",
-                           -rank, rank - 1, axis));
+    fail(op, fmt::format("expected an axis of the values in replicas, from "
+                         "{} to {}, got {}",
+                         -rank, rank - 1, axis));
   return axis < 0 ? axis + rank : axis;
 }
 
@@ -79,19 +79,19 @@ namespace detail {
 
 void expectReplicas(int64_t given, int64_t expected) {
   if (given != expected)
-    refuse("run",
-           fmt::format("expected values of the strategy's {} replica{}, got "
-                       "those of {}, which another strategy made",
-                       expected, expected == 1 ? "" : "s", given));
+    fail("run",
+         fmt::format("expected values of the strategy's {} replica{}, got "
+                     "those of {}, which another strategy made",
+                     expected, expected == 1 ? "" : "s", given));
 }
 
 void expectCrossReplica(std::string_view op) {
   const StrategyFrame now = currentFrame();
   if (now.inReplica && now.strategy->kind != StrategyState::Kind::Default)
-    refuse(op, fmt::format("expected to be outside of the replicas of {}: in "
-                           "one, use get_replica_context()->{}",
-                           textOf(*now.strategy),
-                           op == "reduce" ? "all_reduce" : "all_gather"));
+    fail(op, fmt::format("expected to be outside of the replicas of {}: in "
+                         "one, use get_replica_context()->{}",
+                         textOf(*now.strategy),
+                         op == "reduce" ? "all_reduce" : "all_gather"));
 }
 
 ReplicaValues runReplicas(const std::shared_ptr<const StrategyState> &strategy,
@@ -102,11 +102,11 @@ ReplicaValues runReplicas(const std::shared_ptr<const StrategyState> &strategy,
                               strategy->communication.timeout_seconds);
   if (const StrategyFrame now = currentFrame();
       now.inReplica && now.strategy->kind != StrategyState::Kind::Default)
-    refuse("run",
-           fmt::format("expected to be outside of replicas, got a call "
-                       "in one of {}: call the function itself",
-                       textOf(*now.strategy)),
-           &where);
+    fail("run",
+         fmt::format("expected to be outside of replicas, got a call "
+                     "in one of {}: call the function itself",
+                     textOf(*now.strategy)),
+         &where);
   const StrategyScope scope(entered);
   auto inReplica = [&](std::span<const Tensor> own) {
     const StrategyFrameScope replica(strategy, true);
@@ -185,10 +185,10 @@ Tensor reduceValue(const StrategyState &strategy, ReduceOp op,
         destinationsOf(strategy));
   }
   if (axis != 0)
-    refuse("reduce",
-           fmt::format("expected values of one shape in all replicas, got {} "
-                       "rows: reduce along axis 0 too",
-                       fmt::join(value.rows, ", ")));
+    fail("reduce",
+         fmt::format("expected values of one shape in all replicas, got {} "
+                     "rows: reduce along axis 0 too",
+                     fmt::join(value.rows, ", ")));
   const Tensor sum = reduce_sum(withoutFill(value), {0, 1});
   const int64_t count =
       std::accumulate(value.rows.begin(), value.rows.end(), int64_t(0));
@@ -201,17 +201,17 @@ Tensor gatherValue(const StrategyState &strategy, const ReplicaValue &value,
                               strategy.communication.timeout_seconds);
   const int64_t rank = value.value.rank() - (replicas > 1);
   if (rank == 0)
-    refuse("gather", "expected values with a dim to gather along, got scalars: "
-                     "reshape them to [1] in the replicas");
+    fail("gather", "expected values with a dim to gather along, got scalars: "
+                   "reshape them to [1] in the replicas");
   axis = axisOf("gather", axis, rank);
   if (replicas == 1)
     return value.value;
   if (!value.rows.empty() &&
       (axis || strategy.kind == StrategyState::Kind::TPU))
-    refuse("gather",
-           fmt::format("expected values of one shape {}in all replicas, got {} "
-                       "rows",
-                       axis ? "" : "(on TPUs) ", fmt::join(value.rows, ", ")));
+    fail("gather",
+         fmt::format("expected values of one shape {}in all replicas, got {} "
+                     "rows",
+                     axis ? "" : "(on TPUs) ", fmt::join(value.rows, ", ")));
   if (axis || !value.rows.empty())
     return concat(apart(value, replicas), axis);
   Shape all(value.value.shape().begin() + 1, value.value.shape().end());
@@ -255,9 +255,9 @@ ReplicaValues placeReplicas(const StrategyState &strategy,
   const size_t count = values.front().size();
   for (const std::vector<Tensor> &own : values)
     if (own.size() != count)
-      refuse("PerReplica", fmt::format("expected as many tensors in each "
-                                       "replica, got {} and {}",
-                                       count, own.size()));
+      fail("PerReplica", fmt::format("expected as many tensors in each "
+                                     "replica, got {} and {}",
+                                     count, own.size()));
   for (size_t leaf = 0; leaf < count; ++leaf) {
     std::vector<Tensor> own;
     for (const std::vector<Tensor> &replica : values)
@@ -273,10 +273,10 @@ ReplicaValues placeReplicas(const StrategyState &strategy,
       if (shape.size() != first.size() ||
           !std::equal(shape.begin() + !shape.empty(), shape.end(),
                       first.begin() + !first.empty()))
-        refuse("PerReplica",
-               fmt::format("expected values that differ in their number of "
-                           "rows at most, got [{}] and [{}]",
-                           fmt::join(first, ", "), fmt::join(shape, ", ")));
+        fail("PerReplica",
+             fmt::format("expected values that differ in their number of "
+                         "rows at most, got [{}] and [{}]",
+                         fmt::join(first, ", "), fmt::join(shape, ", ")));
       rows.push_back(shape.empty() ? 0 : shape.front());
     }
     const int64_t most = *std::ranges::max_element(rows);
@@ -324,11 +324,11 @@ Tensor ownOf(const StrategyState &strategy, const ReplicaValue &all) {
 }
 
 void failOutsideOfReplicas() {
-  refuse("get_replica_context",
-         fmt::format("expected to be in a replica, got a call in the scope of "
-                     "{} outside of its replicas: there is a context in what "
-                     "strategy.run runs",
-                     textOf(*currentFrame().strategy)));
+  fail("get_replica_context",
+       fmt::format("expected to be in a replica, got a call in the scope of "
+                   "{} outside of its replicas: there is a context in what "
+                   "strategy.run runs",
+                   textOf(*currentFrame().strategy)));
 }
 
 bool choosesReduction(const StrategyState &strategy) {
@@ -371,10 +371,10 @@ std::vector<Tensor> reduceInReplicas(const StrategyState &strategy, ReduceOp op,
     return values;
   if (asked.implementation == CommunicationImplementation::NCCL &&
       strategy.mesh->device_type() != "GPU")
-    refuse("all_reduce",
-           fmt::format("expected GPUs, which NCCL is for, got devices of type "
-                       "{}: ask for AUTO or RING",
-                       strategy.mesh->device_type()));
+    fail("all_reduce",
+         fmt::format("expected GPUs, which NCCL is for, got devices of type "
+                     "{}: ask for AUTO or RING",
+                     strategy.mesh->device_type()));
   std::vector<Tensor> reduced(values.size());
   if (!strategy.crossDeviceOps && asked.bytes_per_pack == 0) {
     for (size_t i = 0; i < values.size(); ++i)
@@ -421,11 +421,11 @@ Tensor Strategy::reduce(ReduceOp op, const Tensor &value,
   expectCrossReplica("reduce");
   const int64_t replicas = num_replicas_in_sync();
   if (op == ReduceOp::SUM && replicas > 1)
-    refuse("reduce",
-           fmt::format("expected a PerReplica, got a value that the {} "
-                       "replicas share, whose sum depends on their number: ask "
-                       "for their MEAN, or multiply",
-                       replicas));
+    fail("reduce",
+         fmt::format("expected a PerReplica, got a value that the {} "
+                     "replicas share, whose sum depends on their number: ask "
+                     "for their MEAN, or multiply",
+                     replicas));
   return axis ? combined(op, value, {axisOf("reduce", *axis, value.rank())})
               : value;
 }

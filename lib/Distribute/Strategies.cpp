@@ -44,20 +44,19 @@ std::vector<DeviceSpec> chosen(const DeviceList &given, std::string_view op) {
   }
   for (const DeviceSpec &device : given.devices()) {
     if (device.process >= 0 && device.process != client_id())
-      refuse(op, fmt::format("expected devices of this process, got {}: "
-                             "MultiWorkerMirroredStrategy is for those of "
-                             "several",
-                             device.to_string()));
+      fail(op, fmt::format("expected devices of this process, got {}: "
+                           "MultiWorkerMirroredStrategy is for those of "
+                           "several",
+                           device.to_string()));
     if (std::ranges::count(devices, device) > 0)
-      refuse(op, fmt::format("expected different devices, got {} twice",
-                             device.to_string()));
+      fail(op, fmt::format("expected different devices, got {} twice",
+                           device.to_string()));
     (isVisible(device) ? devices : missing).push_back(device);
   }
   if (devices.empty())
-    refuse(op,
-           fmt::format("none of the devices {} is there: there are {}. "
-                       "Others are connected with connect_platform",
-                       listText(missing), listText(list_logical_devices())));
+    fail(op, fmt::format("none of the devices {} is there: there are {}. "
+                         "Others are connected with connect_platform",
+                         listText(missing), listText(list_logical_devices())));
   if (!missing.empty())
     logOnce(LogLevel::WARNING,
             fmt::format("{}: the devices {} are not visible and are left out: "
@@ -92,11 +91,11 @@ make(std::string name, StrategyKind kind,
 std::vector<DeviceSpec> connectedTPUs() {
   std::vector<DeviceSpec> devices = list_logical_devices("TPU");
   if (devices.empty())
-    refuse("TPUStrategy",
-           "there is no TPU: connect them with "
-           "connect_to_cluster(TPUClusterResolver(\"local\")), or name virtual "
-           "CPUs to try the program without: "
-           "TPUStrategy({\"CPU:0\", \"CPU:1\"})");
+    fail("TPUStrategy",
+         "there is no TPU: connect them with "
+         "connect_to_cluster(TPUClusterResolver(\"local\")), or name virtual "
+         "CPUs to try the program without: "
+         "TPUStrategy({\"CPU:0\", \"CPU:1\"})");
   return devices;
 }
 

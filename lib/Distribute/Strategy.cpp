@@ -21,7 +21,7 @@ std::vector<StrategyFrame> &frames() {
 const StrategyState &get(const std::shared_ptr<const StrategyState> &state,
                          std::string_view op) {
   if (!state)
-    refuse(op, "expected a strategy, got one that was moved from");
+    fail(op, "expected a strategy, got one that was moved from");
   return *state;
 }
 } // namespace
@@ -56,16 +56,6 @@ std::string textOf(const StrategyState &strategy) {
   return text;
 }
 
-void refuse(std::string_view op, const std::string &message,
-            const std::source_location *where) {
-  const std::source_location line = callSiteOr(where ? *where : Where());
-  if (line.line() == 0)
-    Error(fmt::format("[{}] {}", op, message)).raise();
-  Error(fmt::format("[{}] {}", op, message))
-      .atPlace(fmt::format("{}:{}", line.file_name(), line.line()))
-      .raise();
-}
-
 } // namespace detail
 
 namespace {
@@ -74,11 +64,11 @@ std::shared_ptr<const StrategyState> enterable(const Strategy &strategy) {
   const StrategyState &entered = get(strategy.internal(), "scope");
   if (const StrategyFrame now = currentFrame();
       !frames().empty() && now.strategy != strategy.internal())
-    refuse("scope",
-           fmt::format("expected no other strategy's scope around it, but this "
-                       "thread is in that of {}: end that one before the scope "
-                       "of {} begins",
-                       textOf(*now.strategy), textOf(entered)));
+    fail("scope",
+         fmt::format("expected no other strategy's scope around it, but this "
+                     "thread is in that of {}: end that one before the scope "
+                     "of {} begins",
+                     textOf(*now.strategy), textOf(entered)));
   return strategy.internal();
 }
 } // namespace
@@ -116,8 +106,8 @@ const std::optional<Mesh> &Strategy::mesh() const {
 
 std::optional<Layout> Strategy::batch_layout(int64_t rank) const {
   if (rank < 1)
-    refuse("batch_layout", "expected a batch, which has at least one dim, got "
-                           "a rank of 0: batch the dataset");
+    fail("batch_layout", "expected a batch, which has at least one dim, got "
+                         "a rank of 0: batch the dataset");
   if (!get(state, "batch_layout").mesh)
     return std::nullopt;
   return Layout::batch_sharded(*state->mesh, replicaAxis, unsigned(rank));

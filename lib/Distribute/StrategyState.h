@@ -2,6 +2,7 @@
 // What a Strategy points to, and what its thread is inside of.
 #pragma once
 
+#include "meshloom/API/NameScope.h"
 #include "meshloom/Distribute/Strategy.h"
 
 namespace meshloom::detail {
@@ -79,9 +80,6 @@ StrategyFrame currentFrame();
 
 /// "MirroredStrategy on CPU:0, CPU:1".
 std::string textOf(const StrategyState &strategy);
-/// Throws "[op] message".
-[[noreturn]] void refuse(std::string_view op, const std::string &message,
-                         const std::source_location *where = nullptr);
 
 /// Makes a variable in the scope of a strategy that has devices.
 DVariable makeVariable(const std::shared_ptr<const StrategyState> &strategy,

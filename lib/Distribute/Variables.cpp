@@ -25,14 +25,14 @@ Tensor placed(const StrategyState &strategy, const Tensor &initial,
     return initial; // DVariable says what is wrong
   auto expectMesh = [&](const Mesh &mesh, std::string_view of) {
     if (mesh != *strategy.mesh)
-      refuse("DVariable",
-             fmt::format("expected {} on the mesh of the strategy in whose "
-                         "scope the variable{} is made, {}, got one on another "
-                         "mesh: bring the value there with copy_to_mesh, or "
-                         "make the variable outside of the scope",
-                         of,
-                         options.name.empty() ? "" : " '" + options.name + "'",
-                         textOf(strategy)));
+      fail("DVariable",
+           fmt::format("expected {} on the mesh of the strategy in whose "
+                       "scope the variable{} is made, {}, got one on another "
+                       "mesh: bring the value there with copy_to_mesh, or "
+                       "make the variable outside of the scope",
+                       of,
+                       options.name.empty() ? "" : " '" + options.name + "'",
+                       textOf(strategy)));
   };
   if (options.layout && options.layout->defined())
     expectMesh(options.layout->mesh(), "a layout");
@@ -90,13 +90,13 @@ protected:
     const StrategyFrame now = currentFrame();
     if (now.strategy != strategy &&
         now.strategy->kind != StrategyState::Kind::Default)
-      refuse(op,
-             fmt::format("variable '{}' was made in the scope of {} and is "
-                         "used in that of {}: make it in the scope of the "
-                         "strategy that uses it",
-                         variable.name(), textOf(*strategy),
-                         textOf(*now.strategy)),
-             &where);
+      fail(op,
+           fmt::format("variable '{}' was made in the scope of {} and is "
+                       "used in that of {}: make it in the scope of the "
+                       "strategy that uses it",
+                       variable.name(), textOf(*strategy),
+                       textOf(*now.strategy)),
+           &where);
   }
 
   /// What all replicas' values of an update become, in a replica.
@@ -118,12 +118,12 @@ protected:
       return ofFirst(value);
     case VariableAggregation::MEAN:
       if (!isFloat(variable.dtype()) && !isComplex(variable.dtype()))
-        refuse(op,
-               fmt::format("expected a variable of floats to take the mean of "
-                           "replicas' values, got '{}' of {}: aggregate by SUM "
-                           "or ONLY_FIRST_REPLICA",
-                           variable.name(), meshloom::name(variable.dtype())),
-               &where);
+        fail(op,
+             fmt::format("expected a variable of floats to take the mean of "
+                         "replicas' values, got '{}' of {}: aggregate by SUM "
+                         "or ONLY_FIRST_REPLICA",
+                         variable.name(), meshloom::name(variable.dtype())),
+             &where);
       break;
     case VariableAggregation::SUM:
       break;
@@ -173,15 +173,15 @@ public:
       return storeRows(variable, update, ofFirst(indices), ofFirst(updates),
                        where);
     if (update != RowUpdate::Add && update != RowUpdate::Subtract)
-      refuse(name(update),
-             fmt::format("rows that replicas change of variable '{}' cannot be "
-                         "aggregated by {}: aggregate by NONE or "
-                         "ONLY_FIRST_REPLICA",
-                         variable.name(),
-                         variable.aggregation() == VariableAggregation::SUM
-                             ? "SUM"
-                             : "MEAN"),
-             &where);
+      fail(name(update),
+           fmt::format("rows that replicas change of variable '{}' cannot be "
+                       "aggregated by {}: aggregate by NONE or "
+                       "ONLY_FIRST_REPLICA",
+                       variable.name(),
+                       variable.aggregation() == VariableAggregation::SUM
+                           ? "SUM"
+                           : "MEAN"),
+           &where);
     const Tensor change = scattered(zeros(variable.shape(), variable.dtype()),
                                     RowUpdate::Add, indices, updates, where);
     store(variable,
@@ -253,11 +253,11 @@ protected:
     if (value.kind != TensorLike::Kind::Tensor)
       return assignStored(variable, update, value);
     if (value.tensor.shape() != seen)
-      refuse(name(update),
-             fmt::format("expected shape [{}] for variable '{}', got [{}]",
-                         fmt::join(seen, ", "), variable.name(),
-                         fmt::join(value.tensor.shape(), ", ")),
-             &value.where);
+      fail(name(update),
+           fmt::format("expected shape [{}] for variable '{}', got [{}]",
+                       fmt::join(seen, ", "), variable.name(),
+                       fmt::join(value.tensor.shape(), ", ")),
+           &value.where);
     assignStored(variable, update,
                  {expand_dims(value.tensor, 0, value.where), value.where});
   }
@@ -302,12 +302,12 @@ public:
     case VariableAggregation::NONE:
       break;
     }
-    refuse("read_value",
-           fmt::format("variable '{}' has a value of each replica's own and no "
-                       "way to make them one: read it in a replica, or make it "
-                       "with an aggregation (SUM, MEAN, ONLY_FIRST_REPLICA)",
-                       variable.name()),
-           &where);
+    fail("read_value",
+         fmt::format("variable '{}' has a value of each replica's own and no "
+                     "way to make them one: read it in a replica, or make it "
+                     "with an aggregation (SUM, MEAN, ONLY_FIRST_REPLICA)",
+                     variable.name()),
+         &where);
   }
 
   void assign(const DVariable &variable, VariableUpdate update,
@@ -316,25 +316,23 @@ public:
     CallSite site(value.where);
     const Tensor given = tensorOf(value, variable);
     if (given.shape() != seen || given.dtype() != variable.dtype())
-      refuse(name(update),
-             fmt::format("expected {} [{}] for variable '{}', got {} [{}]",
-                         meshloom::name(variable.dtype()),
-                         fmt::join(seen, ", "), variable.name(),
-                         meshloom::name(given.dtype()),
-                         fmt::join(given.shape(), ", ")),
-             &value.where);
+      fail(name(update),
+           fmt::format("expected {} [{}] for variable '{}', got {} [{}]",
+                       meshloom::name(variable.dtype()), fmt::join(seen, ", "),
+                       variable.name(), meshloom::name(given.dtype()),
+                       fmt::join(given.shape(), ", ")),
+           &value.where);
     const bool isSum = variable.aggregation() == VariableAggregation::SUM;
     Tensor all;
     if (inReplica()) {
       all = stackAlike(*strategy, given).value;
     } else if (isSum && update != VariableUpdate::Assign) {
-      refuse(
-          name(update),
-          fmt::format("variable '{}' is the sum of the replicas' values, and "
-                      "none of them would be the one to change: assign the "
-                      "new sum, or change it in the replicas",
-                      variable.name()),
-          &value.where);
+      fail(name(update),
+           fmt::format("variable '{}' is the sum of the replicas' values, and "
+                       "none of them would be the one to change: assign the "
+                       "new sum, or change it in the replicas",
+                       variable.name()),
+           &value.where);
     } else {
       // Their sum is what was assigned.
       const Tensor share =
@@ -349,12 +347,12 @@ public:
 
   void scatter(const DVariable &variable, RowUpdate update, const Tensor &,
                const Tensor &, std::source_location where) const override {
-    refuse(name(update),
-           fmt::format("variable '{}' is made one when it is read, and rows of "
-                       "such variables cannot be changed: assign the whole "
-                       "value",
-                       variable.name()),
-           &where);
+    fail(name(update),
+         fmt::format("variable '{}' is made one when it is read, and rows of "
+                     "such variables cannot be changed: assign the whole "
+                     "value",
+                     variable.name()),
+         &where);
   }
 
 protected:
@@ -388,9 +386,9 @@ DVariable makeVariable(const std::shared_ptr<const StrategyState> &strategy,
                        const NextVariable &next, const Tensor &initial,
                        VariableOptions options) {
   if (options.synchronization == VariableSynchronization::NONE)
-    refuse("DVariable",
-           "expected VariableSynchronization AUTO, ON_WRITE or ON_READ, got "
-           "NONE: in the scope of a strategy replicas agree on a variable");
+    fail("DVariable",
+         "expected VariableSynchronization AUTO, ON_WRITE or ON_READ, got "
+         "NONE: in the scope of a strategy replicas agree on a variable");
   const Tensor value = placed(*strategy, initial, options);
   if (!value.defined() || value.is_traced())
     return next(value, std::move(options));

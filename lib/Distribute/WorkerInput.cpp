@@ -105,10 +105,10 @@ private:
       std::rethrow_exception(own);
     for (size_t worker = 0; worker < words.size(); ++worker)
       if (words[worker].front() == failed)
-        refuse(op, fmt::format("the dataset of worker {} failed, so that no "
-                               "worker has a batch in this step: {}",
-                               worker, texts[worker]));
-    refuse(op, "a worker failed");
+        fail(op, fmt::format("the dataset of worker {} failed, so that no "
+                             "worker has a batch in this step: {}",
+                             worker, texts[worker]));
+    fail(op, "a worker failed");
   }
 
   /// Tells a worker without batches what those of the others are. Throws, in
@@ -129,10 +129,10 @@ private:
         continue;
       const std::vector<std::string> types =
           gatherTexts(op, like ? like->typeText() : "");
-      refuse(op, fmt::format("expected batches of one type in all workers, but "
-                             "for their rows, got {} in worker {} and {} in "
-                             "worker {}",
-                             types[*first], *first, types[worker], worker));
+      fail(op, fmt::format("expected batches of one type in all workers, but "
+                           "for their rows, got {} in worker {} and {} in "
+                           "worker {}",
+                           types[*first], *first, types[worker], worker));
     }
     isAgreed = !lacks;
     if (!lacks || isTold)
@@ -199,10 +199,10 @@ private:
     std::vector<HostArray> values;
     for (const HostArray &value : batch.values) {
       if (value.shape().empty() || value.shape().front() != rows)
-        refuse("experimental_distribute_dataset",
-               fmt::format("expected batches, whose tensors have one number of "
-                           "rows, got {}: batch the dataset first",
-                           batch.typeText()));
+        fail("experimental_distribute_dataset",
+             fmt::format("expected batches, whose tensors have one number of "
+                         "rows, got {}: batch the dataset first",
+                         batch.typeText()));
       values.push_back(value.inMemory());
     }
     // Of a batch that all read the others take the other parts.

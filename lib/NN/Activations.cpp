@@ -44,7 +44,7 @@ Tensor positivePart(const Tensor &x) {
 
 Activation::Activation(Tensor (*function)(const Tensor &, Where)) {
   if (!function)
-    throw Error("expected an activation, got a null pointer: {} is none");
+    Error("expected an activation, got a null pointer: {} is none").raise();
   auto compute = [function](const Tensor &x) {
     return function(x, Where::current());
   };

@@ -56,8 +56,8 @@ Config fromJson(const Json &json) {
 }
 
 [[noreturn]] void expected(const char *kind, const Config &config) {
-  throw Error(std::string("[Config] expected ") + kind + ", got " +
-              config.to_json());
+  Error(std::string("[Config] expected ") + kind + ", got " + config.to_json())
+      .raise();
 }
 
 } // namespace
@@ -110,8 +110,8 @@ const Config *Config::find(std::string_view key) const {
 const Config &Config::at(std::string_view key) const {
   if (const Config *entry = find(key))
     return *entry;
-  throw Error("[Config] expected an entry '" + std::string(key) + "' in " +
-              to_json());
+  Error("[Config] expected an entry '" + std::string(key) + "' in " + to_json())
+      .raise();
 }
 Config &Config::operator[](std::string_view key) {
   if (is_null())
@@ -127,8 +127,8 @@ std::string Config::to_json(int indent) const {
 Config Config::parse(std::string_view json) {
   const Result<Json> parsed = parseJson<Json>(json);
   if (!parsed)
-    throw Error("[Config] cannot read a configuration: " +
-                parsed.error().message());
+    Error("[Config] cannot read a configuration: " + parsed.error().message())
+        .raise();
   return fromJson(*parsed);
 }
 

@@ -7,11 +7,7 @@
 namespace meshloom::nn {
 
 void fail(std::string_view op, const std::string &message, const Where &loc) {
-  const std::string part = current_name_scope();
-  const Where site = detail::callSiteOr(loc);
-  throw Error("[" + std::string(detail::callNameOr(op)) + "] " + message +
-              " (at " + site.file_name() + ":" + std::to_string(site.line()) +
-              (part.empty() ? "" : " in " + part) + ")");
+  detail::fail(op, message, &loc);
 }
 
 std::string text(const Tensor &x) {

@@ -31,8 +31,8 @@ template <typename Part> Config configOf(const Part &part) {
   if (!part)
     return {};
   if (part.name().empty())
-    throw Error("[config] a function without a name cannot be saved: give it "
-                "one with add");
+    Error("[config] a function without a name cannot be saved: give it "
+                "one with add", ErrorCode::FAILED_PRECONDITION).raise();
   Config config;
   config["class_name"] = part.name();
   config["config"] = part.config();

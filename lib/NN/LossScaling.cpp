@@ -13,11 +13,11 @@ namespace meshloom::optimizers {
 
 LossScaling::LossScaling(const LossScale &options) : options(options) {
   if (!(options.initial > 0) || options.growth_steps < 0)
-    throw Error(
-        fmt::format("[Optimizer] expected loss_scale to have an initial "
-                    "scale above 0 and 0 or more growth_steps, got {} "
-                    "and {}",
-                    options.initial, options.growth_steps));
+    Error(fmt::format("[Optimizer] expected loss_scale to have an initial "
+                      "scale above 0 and 0 or more growth_steps, got {} "
+                      "and {}",
+                      options.initial, options.growth_steps))
+        .raise();
 }
 
 void LossScaling::build(const Tensor &like) {
@@ -78,11 +78,11 @@ std::vector<DVariable> LossScaling::variables() const {
 static LossScale scaleOf(const LossScaleOptions &options) {
   if (!(options.initial_scale > 0) ||
       (options.dynamic && options.dynamic_growth_steps < 1))
-    throw Error(fmt::format("[LossScaleOptimizer] expected an initial_scale "
-                            "above 0 and 1 or more dynamic_growth_steps, got "
-                            "{} and {}",
-                            options.initial_scale,
-                            options.dynamic_growth_steps));
+    Error(fmt::format("[LossScaleOptimizer] expected an initial_scale "
+                      "above 0 and 1 or more dynamic_growth_steps, got "
+                      "{} and {}",
+                      options.initial_scale, options.dynamic_growth_steps))
+        .raise();
   return {options.initial_scale,
           options.dynamic ? options.dynamic_growth_steps : 0};
 }

@@ -350,7 +350,7 @@ Tensor countBeyond(const FlatBatch &batch,
 
 void expectThresholds(const ThresholdOptions &options, std::string_view op) {
   if (options.thresholds.empty())
-    throw Error(fmt::format("[{}] expected one threshold or more", op));
+    Error(fmt::format("[{}] expected one threshold or more", op)).raise();
 }
 
 Shape shapeOf(const ThresholdOptions &options) {

@@ -85,9 +85,10 @@ void Metric::State::make(const std::vector<Shape> &shapes, const Tensor &like) {
 Metric::Metric(std::string name, MetricRule rule)
     : state(std::make_shared<State>()) {
   if (!rule.add || !rule.result || rule.sums.empty())
-    throw Error(fmt::format("[{}] expected a rule of a metric with sums, add "
-                            "and result",
-                            name));
+    Error(fmt::format("[{}] expected a rule of a metric with sums, add "
+                      "and result",
+                      name))
+        .raise();
   state->name = std::move(name);
   state->rule = std::move(rule);
 }
@@ -106,8 +107,9 @@ Metric::Metric(std::string id, Config config, MetricRule rule)
 MetricRule
 Metric::meanOf(std::function<Tensor(const Tensor &, const Tensor &)> values) {
   if (!values)
-    throw Error("[metric] expected a function of labels and predictions, got "
-                "an empty one");
+    Error("[metric] expected a function of labels and predictions, got "
+          "an empty one")
+        .raise();
   return meanRule([values = std::move(values)](const MetricBatch &batch) {
     return values(batch.y_true, batch.y_pred);
   });

@@ -92,14 +92,15 @@ struct Module::State {
     if (!to.seen.insert({this, module}).second)
       return;
     if (!isTracked)
-      throw Error(
-          to.seen.size() == 1
-              ? "[Module] this module has not named its variables: end its "
-                "constructor with track(this, first, second, ...), or with "
-                "track() if it has none"
-              : "[Module] a module inside of this one has not named its "
-                "variables: end its constructor with track(this, first, "
-                "second, ...), or with track() if it has none");
+      Error(to.seen.size() == 1
+                ? "[Module] this module has not named its variables: end its "
+                  "constructor with track(this, first, second, ...), or with "
+                  "track() if it has none"
+                : "[Module] a module inside of this one has not named its "
+                  "variables: end its constructor with track(this, first, "
+                  "second, ...), or with track() if it has none",
+            ErrorCode::FAILED_PRECONDITION)
+          .raise();
     for (auto &part : parts) {
       if (auto *member = std::get_if<Member>(&part))
         for (const Found::Part &one : partsOf(*member, module))
@@ -149,7 +150,8 @@ Module::~Module() {
 
 static Error movedFrom() {
   return Error("[Module] expected a module, got one that was moved from: use "
-               "the one that it was moved to");
+               "the one that it was moved to",
+               ErrorCode::FAILED_PRECONDITION);
 }
 static Error partOfItself() {
   return Error("[track] a module cannot be a part of itself: leave out the "
@@ -160,15 +162,16 @@ void Module::find(const DVariable &variable, Found &found) {
   if (variable.defined())
     found.parts.emplace_back(variable);
   else if (!found.isEarly)
-    throw Error("[Module] expected a variable, got an empty DVariable as a "
-                "member that is tracked: give it an initial value before, or "
-                "make it a std::optional if it may stay empty");
+    Error("[Module] expected a variable, got an empty DVariable as a "
+          "member that is tracked: give it an initial value before, or "
+          "make it a std::optional if it may stay empty")
+        .raise();
 }
 void Module::find(const Module &module, Found &found) {
   if (module.state)
     found.parts.emplace_back(Found::Inner{module.state, &module});
   else if (!found.isEarly)
-    throw movedFrom();
+    movedFrom().raise();
 }
 void Module::find(const Layer &layer, Found &found) {
   if (!found.isEarly)
@@ -179,10 +182,11 @@ void Module::find(const Layer &layer, Found &found) {
 
 void Module::startTracking(const Module *self) {
   if (!state)
-    throw movedFrom();
+    movedFrom().raise();
   if (self != this)
-    throw Error("[track] expected 'this' as the first of the arguments, got a "
-                "pointer to another module: track(this, ...)");
+    Error("[track] expected 'this' as the first of the arguments, got a "
+          "pointer to another module: track(this, ...)")
+        .raise();
   state->isTracked = true;
   state->whole = this;
 }
@@ -192,9 +196,10 @@ void Module::trackMember(const void *self, size_t size, const void *part,
   const ptrdiff_t offset =
       static_cast<const char *>(part) - static_cast<const char *>(self);
   if (offset < 0 || size_t(offset) + partSize > size)
-    throw Error("[track] track(this, ...) takes members of the module, got "
-                "something else: give the member that holds it, such as the "
-                "pointer to it, or leave 'this' out if it stays as it is");
+    Error("[track] track(this, ...) takes members of the module, got "
+          "something else: give the member that holds it, such as the "
+          "pointer to it, or leave 'this' out if it stays as it is")
+        .raise();
   Found found;
   found.isEarly = true;
   read(*this, offset, found);
@@ -202,7 +207,7 @@ void Module::trackMember(const void *self, size_t size, const void *part,
   for (Found::Part &one : member.last)
     if (auto *inner = std::get_if<Found::Inner>(&one)) {
       if (inner->state->contains(*state))
-        throw partOfItself();
+        partOfItself().raise();
       inner->whole = nullptr;
     }
   state->parts.emplace_back(std::move(member));
@@ -210,16 +215,17 @@ void Module::trackMember(const void *self, size_t size, const void *part,
 
 void Module::trackOne(const DVariable &variable) {
   if (!variable.defined())
-    throw Error("[track] expected a variable, got an empty DVariable: give it "
-                "an initial value before track, or call track(this, ...), "
-                "which finds what members get later");
+    Error("[track] expected a variable, got an empty DVariable: give it "
+          "an initial value before track, or call track(this, ...), "
+          "which finds what members get later")
+        .raise();
   state->parts.emplace_back(Found::Part(variable));
 }
 void Module::trackOne(const Module &module) {
   if (!module.state)
-    throw movedFrom();
+    movedFrom().raise();
   if (module.state->contains(*state))
-    throw partOfItself();
+    partOfItself().raise();
   state->parts.emplace_back(Found::Part(Found::Inner{module.state, nullptr}));
 }
 void Module::trackOne(const Layer &layer) {
@@ -229,7 +235,7 @@ void Module::trackOne(const Layer &layer) {
 
 std::vector<DVariable> Module::found(bool onlyTrainable) const {
   if (!state)
-    throw movedFrom();
+    movedFrom().raise();
   State::Collected collected{onlyTrainable, {}, {}};
   state->collect(this, collected);
   return std::move(collected.variables);

@@ -71,18 +71,19 @@ public:
     std::lock_guard lock(mutex);
     if (auto found = known.find(bareName(name)); found != known.end())
       return found->second;
-    throw Error(message(name));
+    Error(message(name)).raise();
   }
 
   void add(const std::string &name, T value) {
     std::lock_guard lock(mutex);
     if (bareName(name).empty())
-      throw Error(tag() + "expected the name of " + kind +
-                  ", got an empty one");
+      Error(tag() + "expected the name of " + kind + ", got an empty one")
+          .raise();
     if (!known.emplace(bareName(name), std::pair(name, std::move(value)))
              .second)
-      throw Error(tag() + "there is " + kind + " called '" + name +
-                  "' already: choose another name");
+      Error(tag() + "there is " + kind + " called '" + name +
+            "' already: choose another name")
+          .raise();
   }
 
   /// What is thrown where one is needed and there is none.

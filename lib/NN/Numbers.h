@@ -17,8 +17,9 @@ inline void expectNumber(bool holds, std::string_view part,
                          std::string_view option, std::string_view what,
                          double number) {
   if (!holds)
-    throw Error(fmt::format("[{}] expected {} to be {}, got {}", part, option,
-                            what, number));
+    Error(fmt::format("[{}] expected {} to be {}, got {}", part, option, what,
+                      number))
+        .raise();
 }
 
 /// The numbers that an option may be.

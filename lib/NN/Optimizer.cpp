@@ -62,11 +62,11 @@ Gradients overReplicas(const Gradients &gradients, const Where &where) {
   own.reserve(gradients.size());
   for (const VariableGradient &each : gradients) {
     if (each.variable.layout().mesh() != *context->strategy().mesh())
-      refuse(applying,
-             fmt::format("variable '{}' was not made in the scope of the {} "
-                         "whose replica this is: make the model in its scope",
-                         each.variable.name(), context->strategy().name()),
-             where);
+      nn::fail(applying,
+               fmt::format("variable '{}' was not made in the scope of the {} "
+                           "whose replica this is: make the model in its scope",
+                           each.variable.name(), context->strategy().name()),
+               where);
     own.push_back(each.gradient);
   }
   const std::vector<Tensor> sums = context->all_reduce(ReduceOp::SUM, own);
@@ -264,13 +264,14 @@ void Optimizer::State::accumulate(
 
 void Optimizer::State::expectNoAccumulation(const Where &where) const {
   if (accumulates())
-    refuse(applying,
-           fmt::format("gradient_accumulation_steps of {} cannot be had with a "
-                       "ParameterServerStrategy, whose workers do not wait for "
-                       "each other, so that no step is the last one of a mean: "
-                       "make batches larger instead",
-                       options.gradient_accumulation_steps),
-           where);
+    nn::fail(
+        applying,
+        fmt::format("gradient_accumulation_steps of {} cannot be had with a "
+                    "ParameterServerStrategy, whose workers do not wait for "
+                    "each other, so that no step is the last one of a mean: "
+                    "make batches larger instead",
+                    options.gradient_accumulation_steps),
+        where);
 }
 
 void Optimizer::State::change(const Gradients &gradients,
@@ -298,12 +299,12 @@ void Optimizer::State::change(const Gradients &gradients,
       for (const DVariable &slot : kept.slots) {
         const std::vector<DVariable> own = detail::partsOf(slot);
         if (own.size() != parts.size())
-          refuse(applying,
-                 fmt::format("variable '{}' is in {} parts, and the "
-                             "optimizer's '{}' is not: leave this variable "
-                             "whole, or take another optimizer",
-                             variable.name(), parts.size(), slot.name()),
-                 given.where);
+          nn::fail(applying,
+                   fmt::format("variable '{}' is in {} parts, and the "
+                               "optimizer's '{}' is not: leave this variable "
+                               "whole, or take another optimizer",
+                               variable.name(), parts.size(), slot.name()),
+                   given.where);
         slots.push_back(own[part]);
       }
       changeOne(parts[part], slots, rows[part], now, number, given, when);
@@ -370,18 +371,20 @@ Optimizer::State::rate(const std::optional<TensorLike> &given) const {
           Step(step->read_value()).number(DType::F32)));
   }
   if (rate.kind == TensorLike::Kind::Tensor && !rate.tensor.defined())
-    refuse(applying,
-           "expected a learning rate, got an empty Tensor: a schedule returns "
-           "the rate of the step that it is given",
-           rate.where);
+    nn::fail(
+        applying,
+        "expected a learning rate, got an empty Tensor: a schedule returns "
+        "the rate of the step that it is given",
+        rate.where);
   if (rate.kind == TensorLike::Kind::Float)
     expectFiniteRate(rate.real, applying, rate.where);
   if (rate.kind == TensorLike::Kind::Tensor && rate.tensor.rank() != 0)
-    refuse(applying,
-           fmt::format("expected a learning rate that is a number or a scalar, "
-                       "got a tensor of rank {}",
-                       rate.tensor.rank()),
-           rate.where);
+    nn::fail(
+        applying,
+        fmt::format("expected a learning rate that is a number or a scalar, "
+                    "got a tensor of rank {}",
+                    rate.tensor.rank()),
+        rate.where);
   return rate;
 }
 
@@ -413,7 +416,7 @@ void Optimizer::State::average(const DVariable &of, const DVariable &average,
 Optimizer::Optimizer(std::shared_ptr<const UpdateRule> rule,
                      Hyperparameter learning_rate, OptimizerOptions options) {
   if (!rule)
-    throw Error("[Optimizer] expected a rule, got a null pointer");
+    Error("[Optimizer] expected a rule, got a null pointer").raise();
   expectOptions(options);
   expectRate(learning_rate);
   state = std::make_shared<State>(std::move(rule), std::move(learning_rate),
@@ -425,16 +428,21 @@ Optimizer::Optimizer(std::shared_ptr<const UpdateRule> rule,
 Optimizer::Optimizer(const Optimizer &inner, const LossScale &scale) {
   constexpr char function[] = "LossScaleOptimizer";
   if (!inner.state)
-    throw Error(fmt::format("[{}] expected an optimizer, got one that was "
-                            "moved from",
-                            function));
+    Error(fmt::format("[{}] expected an optimizer, got one that was "
+                      "moved from",
+                      function),
+          ErrorCode::FAILED_PRECONDITION)
+        .raise();
   std::lock_guard lock(inner.state->mutex);
   if (inner.state->scaling)
-    throw Error(
-        fmt::format("[{}] the optimizer scales losses already", function));
+    Error(fmt::format("[{}] the optimizer scales losses already", function),
+          ErrorCode::FAILED_PRECONDITION)
+        .raise();
   if (!inner.state->table.empty())
-    throw Error(fmt::format("[{}] expected an optimizer that has taken no step",
-                            function));
+    Error(fmt::format("[{}] expected an optimizer that has taken no step",
+                      function),
+          ErrorCode::FAILED_PRECONDITION)
+        .raise();
   OptimizerOptions options = inner.state->options;
   options.loss_scale = scale;
   *this = Optimizer(inner.state->rule, inner.state->learningRate,
@@ -466,8 +474,10 @@ void Optimizer::apply_gradients(const Gradients &gradients,
 
 std::vector<DVariable> Optimizer::variables() const {
   if (!state)
-    throw Error("[variables] expected an optimizer, got one that was moved "
-                "from");
+    Error("[variables] expected an optimizer, got one that was moved "
+          "from",
+          ErrorCode::FAILED_PRECONDITION)
+        .raise();
   std::lock_guard lock(state->mutex);
   std::vector<DVariable> all;
   for (const std::optional<DVariable> &counter : {state->step, state->calls})
@@ -486,7 +496,7 @@ void Optimizer::build(const std::vector<DVariable> &variables,
   expectUsable(function, where);
   for (const DVariable &variable : variables) {
     if (!variable.defined())
-      refuse(function, "expected variables, got an empty DVariable", where);
+      nn::fail(function, "expected variables, got an empty DVariable", where);
     expectDifferentiable(variable, function, where);
   }
   detail::CallSite site(where);
@@ -497,8 +507,10 @@ void Optimizer::build(const std::vector<DVariable> &variables,
 
 std::vector<Optimizer::SlotVariable> Optimizer::slot_variables() const {
   if (!state)
-    throw Error("[slot_variables] expected an optimizer, got one that was "
-                "moved from");
+    Error("[slot_variables] expected an optimizer, got one that was "
+          "moved from",
+          ErrorCode::FAILED_PRECONDITION)
+        .raise();
   std::lock_guard lock(state->mutex);
   std::vector<SlotVariable> all;
   for (const State::Entry &entry : state->table)
@@ -509,15 +521,19 @@ std::vector<Optimizer::SlotVariable> Optimizer::slot_variables() const {
 
 const Hyperparameter &Optimizer::learning_rate() const {
   if (!state)
-    throw Error("[learning_rate] expected an optimizer, got one that was moved "
-                "from");
+    Error("[learning_rate] expected an optimizer, got one that was moved "
+          "from",
+          ErrorCode::FAILED_PRECONDITION)
+        .raise();
   return state->learningRate;
 }
 
 double Optimizer::current_learning_rate() const {
   if (!state)
-    throw Error("[current_learning_rate] expected an optimizer, got one that "
-                "was moved from");
+    Error("[current_learning_rate] expected an optimizer, got one that "
+          "was moved from",
+          ErrorCode::FAILED_PRECONDITION)
+        .raise();
   std::lock_guard lock(state->mutex);
   const auto &value = state->learningRate.value;
   if (auto *number = std::get_if<double>(&value))
@@ -539,10 +555,11 @@ void Optimizer::set_learning_rate(double rate, Where where) const {
   std::lock_guard lock(state->mutex);
   auto &value = state->learningRate.value;
   if (std::holds_alternative<Hyperparameter::Schedule>(value))
-    refuse(function,
-           "the learning rate is computed by a schedule: give the optimizer a "
-           "number or a variable to set it",
-           where);
+    nn::fail(
+        function,
+        "the learning rate is computed by a schedule: give the optimizer a "
+        "number or a variable to set it",
+        where);
   if (auto *variable = std::get_if<DVariable>(&value)) {
     init_scope([&] {
       variable->assign(cast(full({}, rate, DType::F64), variable->dtype()));
@@ -576,14 +593,18 @@ DVariable Optimizer::iterations(Where where) const {
 
 bool Optimizer::uses_iterations() const {
   if (!state)
-    throw Error("[uses_iterations] expected an optimizer, got one that was "
-                "moved from");
+    Error("[uses_iterations] expected an optimizer, got one that was "
+          "moved from",
+          ErrorCode::FAILED_PRECONDITION)
+        .raise();
   return state->usesStep();
 }
 
 Config Optimizer::config() const {
   if (!state)
-    throw Error("[config] expected an optimizer, got one that was moved from");
+    Error("[config] expected an optimizer, got one that was moved from",
+          ErrorCode::FAILED_PRECONDITION)
+        .raise();
   Config config;
   config["class_name"] = state->rule->class_name();
   config["config"] = state->rule->get_config();
@@ -611,16 +632,16 @@ bool Optimizer::is_swapped() const {
 
 void Optimizer::expectUsable(const char *function, const Where &where) const {
   if (!state)
-    refuse(function, "expected an optimizer, got one that was moved from",
-           where);
+    nn::fail(function, "expected an optimizer, got one that was moved from",
+             where);
 }
 
 Optimizer::State &Optimizer::withAverages(const char *function,
                                           const Where &where) const {
   expectUsable(function, where);
   if (!state->averages())
-    refuse(function, "the optimizer keeps no averages: give it ema_momentum",
-           where);
+    nn::fail(function, "the optimizer keeps no averages: give it ema_momentum",
+             where);
   return *state;
 }
 

@@ -16,13 +16,16 @@ void expectOptions(const OptimizerOptions &options) {
   if ((options.clip_norm > 0) + (options.global_clip_norm > 0) +
           (options.clip_value > 0) >
       1)
-    throw Error(fmt::format(
-        "[Optimizer] expected one way to clip gradients at most, got clip_norm "
-        "{}, global_clip_norm {} and clip_value {}",
-        options.clip_norm, options.global_clip_norm, options.clip_value));
+    Error(fmt::format("[Optimizer] expected one way to clip gradients at most, "
+                      "got clip_norm "
+                      "{}, global_clip_norm {} and clip_value {}",
+                      options.clip_norm, options.global_clip_norm,
+                      options.clip_value))
+        .raise();
   if (options.ema_overwrite_frequency > 0 && options.ema_momentum == 0)
-    throw Error("[Optimizer] ema_overwrite_frequency needs ema_momentum, which "
-                "says how averages are kept");
+    Error("[Optimizer] ema_overwrite_frequency needs ema_momentum, which "
+          "says how averages are kept")
+        .raise();
 }
 
 void expectRate(const Hyperparameter &learningRate) {
@@ -31,74 +34,71 @@ void expectRate(const Hyperparameter &learningRate) {
                         detail::Bound::Finite);
   if (auto *of = std::get_if<Hyperparameter::Schedule>(&learningRate.value);
       of && !*of)
-    throw Error("[Optimizer] expected learning_rate to be a function of the "
-                "step, got an empty one");
+    Error("[Optimizer] expected learning_rate to be a function of the "
+          "step, got an empty one")
+        .raise();
   auto *variable = std::get_if<DVariable>(&learningRate.value);
   if (!variable)
     return;
   if (!variable->defined())
-    throw Error("[Optimizer] expected learning_rate to be a variable, got an "
-                "empty DVariable: make it from an initial value");
+    Error("[Optimizer] expected learning_rate to be a variable, got an "
+          "empty DVariable: make it from an initial value")
+        .raise();
   if (variable->rank() != 0 || !isFloat(variable->dtype()))
-    throw Error(fmt::format("[Optimizer] expected learning_rate to be a "
-                            "variable of one float, got {} [{}]",
-                            name(variable->dtype()),
-                            fmt::join(variable->shape(), ", ")));
-}
-
-void refuse(const char *function, const std::string &message,
-            const Where &where) {
-  Error(fmt::format("[{}] {}", function, message))
-      .atPlace(fmt::format("{}:{}", where.file_name(), where.line()))
-      .raise();
+    Error(fmt::format("[Optimizer] expected learning_rate to be a "
+                      "variable of one float, got {} [{}]",
+                      name(variable->dtype()),
+                      fmt::join(variable->shape(), ", ")))
+        .raise();
 }
 
 void expectDifferentiable(const DVariable &variable, const char *function,
                           const Where &where) {
   if (!isFloat(variable.dtype()) && !isComplex(variable.dtype()))
-    refuse(function,
-           fmt::format("expected variables of floats or complex numbers, got "
-                       "'{}' of {}",
-                       variable.name(), name(variable.dtype())),
-           where);
+    nn::fail(function,
+             fmt::format("expected variables of floats or complex numbers, got "
+                         "'{}' of {}",
+                         variable.name(), name(variable.dtype())),
+             where);
 }
 
 void expectGradients(const Gradients &gradients, const Where &where) {
   if (gradients.empty())
-    refuse("apply_gradients",
-           "expected gradients, got none: a model names its variables with "
-           "track",
-           where);
+    nn::fail("apply_gradients",
+             "expected gradients, got none: a model names its variables with "
+             "track",
+             where);
   for (auto &[gradient, variable] : gradients) {
     if (!variable.defined())
-      refuse("apply_gradients",
-             "expected a variable for each gradient, got an empty DVariable",
-             where);
+      nn::fail("apply_gradients",
+               "expected a variable for each gradient, got an empty DVariable",
+               where);
     if (!gradient.defined())
-      refuse("apply_gradients",
-             fmt::format("expected a gradient of variable '{}', got an empty "
-                         "Tensor",
-                         variable.name()),
-             where);
+      nn::fail("apply_gradients",
+               fmt::format("expected a gradient of variable '{}', got an empty "
+                           "Tensor",
+                           variable.name()),
+               where);
     if (gradient.dtype() != variable.dtype() ||
         gradient.shape() != variable.shape())
-      refuse("apply_gradients",
-             fmt::format("expected a gradient {} [{}] of variable '{}', got {} "
-                         "[{}]",
-                         name(variable.dtype()),
-                         fmt::join(variable.shape(), ", "), variable.name(),
-                         name(gradient.dtype()),
-                         fmt::join(gradient.shape(), ", ")),
-             where);
+      nn::fail(
+          "apply_gradients",
+          fmt::format("expected a gradient {} [{}] of variable '{}', got {} "
+                      "[{}]",
+                      name(variable.dtype()), fmt::join(variable.shape(), ", "),
+                      variable.name(), name(gradient.dtype()),
+                      fmt::join(gradient.shape(), ", ")),
+          where);
     expectDifferentiable(variable, "apply_gradients", where);
   }
 }
 
 void expectFiniteRate(double rate, const char *function, const Where &where) {
   if (!std::isfinite(rate))
-    refuse(function,
-           fmt::format("expected a learning rate that is finite, got {}", rate),
-           where);
+    nn::fail(
+        function,
+        fmt::format("expected a learning rate that is finite, got {}", rate),
+        where);
 }
 
 } // namespace meshloom::optimizers

@@ -2,12 +2,11 @@
 // What optimizers are made with, and what they are given in a step.
 #pragma once
 
+#include "Errors.h"
+
 #include "meshloom/NN/Optimizer.h"
 
 namespace meshloom::optimizers {
-
-[[noreturn]] void refuse(const char *function, const std::string &message,
-                         const Where &where);
 
 /// Throws meshloom::Error if a number cannot be, or options exclude each other.
 void expectOptions(const OptimizerOptions &options);

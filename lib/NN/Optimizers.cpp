@@ -341,8 +341,9 @@ template <> struct Rule<FtrlOptions> : KnownRule<FtrlOptions> {
   using KnownRule::KnownRule;
   std::vector<Slot> slots(const DVariable &variable) const override {
     if (isComplex(variable.dtype()))
-      throw Error(fmt::format("[Ftrl] expected real variables, got '{}' of {}",
-                              variable.name(), name(variable.dtype())));
+      Error(fmt::format("[Ftrl] expected real variables, got '{}' of {}",
+                        variable.name(), name(variable.dtype())))
+          .raise();
     return {realLike("accumulator", options.initial_accumulator_value),
             zerosLike("linear")};
   }
@@ -590,8 +591,9 @@ void register_rule(
 
 Optimizer Optimizer::from_config(const Config &config) {
   auto refuse = [&](const std::string &why) {
-    throw Error("[from_config] the optimizer " + why +
-                ": make it in the program, and give it to the model");
+    Error("[from_config] the optimizer " + why +
+          ": make it in the program, and give it to the model")
+        .raise();
   };
   const std::string &name = config.at("class_name").as_string();
   if (name.empty())
@@ -615,9 +617,9 @@ Optimizer Optimizer::from_config(const Config &config) {
 Optimizer get(std::string_view name) {
   const auto [className, known] = knownClasses().find(name);
   if (!known.makeOptimizer)
-    throw Error("[optimizer] '" + className +
+    Error("[optimizer] '" + className +
                 "' is a rule of the program, whose options have no defaults: "
-                "make an Optimizer from the rule");
+                "make an Optimizer from the rule").raise();
   return known.makeOptimizer();
 }
 

@@ -110,16 +110,18 @@ template <typename Options>
 Metric overlap(const char *id, const Options &options, int64_t classes,
                const Shape &targets, ConfusionOf confusionOf) {
   if (classes < 1)
-    throw Error(fmt::format("[{}] expected num_classes of 1 or more, got {}",
-                            id, classes));
+    Error(fmt::format("[{}] expected num_classes of 1 or more, got {}", id,
+                      classes))
+        .raise();
   std::vector<float> counts(size_t(classes), 0.f);
   if (targets.empty())
-    throw Error(fmt::format("[{}] expected target_class_ids, got none", id));
+    Error(fmt::format("[{}] expected target_class_ids, got none", id)).raise();
   for (int64_t target : targets) {
     if (target < 0 || target >= classes)
-      throw Error(fmt::format("[{}] expected target_class_ids in [0, {}), got "
-                              "{}",
-                              id, classes, target));
+      Error(fmt::format("[{}] expected target_class_ids in [0, {}), got "
+                        "{}",
+                        id, classes, target))
+          .raise();
     counts[size_t(target)] += 1;
   }
   return makeMetric(

@@ -64,7 +64,7 @@ Kind NamedPart<Kind, Result(Arguments...)>::get(std::string_view id,
 
 template <typename Kind, typename Result, typename... Arguments>
 void NamedPart<Kind, Result(Arguments...)>::refuseEmpty() {
-  throw knownParts<Kind>().none();
+  knownParts<Kind>().none().raise();
 }
 
 } // namespace meshloom

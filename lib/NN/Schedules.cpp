@@ -108,11 +108,11 @@ Schedule piecewiseOf(const PiecewiseOptions &options) {
   constexpr const char *name = "piecewise_constant_decay";
   const auto &[boundaries, values] = options;
   if (values.size() != boundaries.size() + 1)
-    throw Error(fmt::format("[{}] expected one value more than boundaries, got "
+    Error(fmt::format("[{}] expected one value more than boundaries, got "
                             "{} values and {} boundaries",
-                            name, values.size(), boundaries.size()));
+                            name, values.size(), boundaries.size())).raise();
   if (!std::ranges::is_sorted(boundaries, std::less_equal<>()))
-    throw Error(fmt::format("[{}] expected boundaries that rise", name));
+    Error(fmt::format("[{}] expected boundaries that rise", name)).raise();
   return makePart<Schedule>(name, options, [options](const Tensor &step) {
     Tensor rate = step * 0 + options.values.back();
     for (size_t i = options.boundaries.size(); i-- > 0;)
@@ -153,8 +153,8 @@ Schedule PolynomialDecay(const PolynomialDecayOptions &options) {
 
 Schedule CosineDecay(const CosineDecayOptions &options) {
   if (options.warmup_steps > 0 && !options.warmup_target)
-    throw Error("[cosine_decay] warmup_steps need a warmup_target, the rate "
-                "that they lead to");
+    Error("[cosine_decay] warmup_steps need a warmup_target, the rate "
+                "that they lead to").raise();
   return makePart<Schedule>(
       "cosine_decay", options,
       [options](const Tensor &step) { return cosine(step, options); });

@@ -180,7 +180,7 @@ Tensor areaOf(Curve curve, Heights heights, const std::vector<Tensor> &sums) {
 
 void expectOptions(const AUCOptions &options) {
   auto refuse = [](const std::string &message) {
-    throw Error("[auc] " + message);
+    Error("[auc] " + message).raise();
   };
   if (options.num_thresholds < 2)
     refuse(fmt::format("expected num_thresholds of 2 or more, got {}",

@@ -2,6 +2,8 @@
 // Files: read, and written atomically.
 #include "meshloom/Support/File.h"
 
+#include "meshloom/Core/SystemError.h"
+
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -17,33 +19,11 @@
 
 namespace meshloom {
 
-/// The code of a failure that the system calls `number` (errno).
-static ErrorCode codeOf(int number) {
-  switch (number) {
-  case ENOENT:
-    return ErrorCode::NOT_FOUND;
-  case EACCES:
-  case EPERM:
-  case EROFS:
-    return ErrorCode::PERMISSION_DENIED;
-  case ENOSPC:
-  case EDQUOT:
-  case EMFILE:
-  case ENFILE:
-  case ENOMEM:
-    return ErrorCode::RESOURCE_EXHAUSTED;
-  case EIO:
-    return ErrorCode::DATA_LOSS;
-  default:
-    return ErrorCode::INVALID_ARGUMENT;
-  }
-}
-
 /// The failure of a system call that was to do `task`; the reason is in errno.
 static Error systemError(const std::string &task) {
   const int number = errno;
   return Error(fmt::format("{}: {}", task, std::strerror(number)),
-               codeOf(number));
+               errorCodeOfSystem(number));
 }
 
 /// Fails as `path` cannot be read, for a reason that is a clause.

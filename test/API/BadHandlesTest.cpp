@@ -2,6 +2,7 @@
 // Empty and moved-from values of every public type: an Error at each use.
 #include "Testing.h"
 
+#include "meshloom/Core/MachineModel.h"
 #include "meshloom/Data/Dataset.h"
 
 #include <sstream>

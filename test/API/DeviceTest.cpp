@@ -5,6 +5,7 @@
 #include "Testing.h"
 
 #include "meshloom/API/ConcreteFunction.h"
+#include "meshloom/Core/Compiled.h"
 
 #include <cstdlib>
 #include <filesystem>

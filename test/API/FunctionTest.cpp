@@ -3,6 +3,8 @@
 // it tells.
 #include "Testing.h"
 
+#include "meshloom/Core/MachineModel.h"
+
 #include <map>
 #include <thread>
 

@@ -4,6 +4,7 @@
 // reads. Where devices share memory, the runtime takes at most a tenth more.
 #include "Testing.h"
 
+#include "meshloom/Core/Compiled.h"
 #include "meshloom/Runtime/Plan/Steps.h"
 
 #include <numeric>

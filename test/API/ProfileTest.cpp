@@ -2,6 +2,8 @@
 // profile(): traces that are JSON with every step in it, nested as they ran,
 // and the costs of steps. Times themselves are not asserted.
 #include "../TemporaryFolder.h"
+
+#include "meshloom/Core/Compiled.h"
 #include "Testing.h"
 
 #include <fstream>

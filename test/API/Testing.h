@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <typeinfo>
+
 namespace meshloom {
 
 inline Mesh mesh8() {
@@ -82,11 +84,13 @@ void expectSharded(F f, const Tensor &host,
   }
 }
 
-/// The message of the Error that `body` throws.
+/// The message of the Error that `body` throws, which is of a class that says
+/// what kind of failure it is (Errors.h).
 template <typename F> std::string errorOf(F body) {
   try {
     body();
   } catch (const Error &error) {
+    EXPECT_NE(typeid(error), typeid(Error)) << error.message();
     return error.message();
   }
   ADD_FAILURE() << "no Error was thrown";

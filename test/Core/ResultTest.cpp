@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <filesystem>
 #include <new>
 #include <stdexcept>
 
@@ -51,6 +53,21 @@ TEST(ResultTest, NumbersAreThoseOfGRPC) {
 TEST(ResultTest, ExceptionsOfAllClassesBecomeErrors) {
   EXPECT_EQ(Error::of(UnavailableError("gone")).code(), ErrorCode::UNAVAILABLE);
   EXPECT_EQ(Error::of(std::bad_alloc()).code(), ErrorCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(Error::of(std::length_error("vector")).code(),
+            ErrorCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(Error::of(std::out_of_range("map::at")).code(),
+            ErrorCode::INVALID_ARGUMENT);
+  EXPECT_EQ(Error::of(std::invalid_argument("stoi")).code(),
+            ErrorCode::INVALID_ARGUMENT);
+  auto ofSystem = [](int number) {
+    const std::error_code code(number, std::generic_category());
+    return Error::of(std::filesystem::filesystem_error("stat", code)).code();
+  };
+  EXPECT_EQ(ofSystem(ENOENT), ErrorCode::NOT_FOUND);
+  EXPECT_EQ(ofSystem(EACCES), ErrorCode::PERMISSION_DENIED);
+  EXPECT_EQ(ofSystem(ENOSPC), ErrorCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(ofSystem(EIO), ErrorCode::DATA_LOSS);
+  EXPECT_EQ(ofSystem(ENAMETOOLONG), ErrorCode::INVALID_ARGUMENT);
   const Error internal = Error::of(std::runtime_error("odd"));
   EXPECT_EQ(internal.code(), ErrorCode::INTERNAL);
   EXPECT_EQ(internal.message(), "odd");

@@ -3,6 +3,8 @@
 // unsharded.
 #include "../API/Testing.h"
 
+#include "meshloom/Core/MachineModel.h"
+
 #include "../../benchmark/PeerModel.h"
 
 #include <array>

@@ -76,7 +76,7 @@ public:
         state(detail::makeFunction(std::move(options), where)) {
     if constexpr (detail::isA<F, std::function> || std::is_pointer_v<F>)
       if (!this->body)
-        throw Error("[function] expected a body to trace, got none");
+        Error("[function] expected a body to trace, got none").raise();
   }
 
   /// Runs the compiled body. The first call with these shapes, types, layouts

@@ -14,8 +14,10 @@ namespace meshloom::detail {
 template <typename Pointer>
 void expectNotMovedFrom(const Pointer &state, std::string_view className) {
   if (!state)
-    throw Error("[" + std::string(className) +
-                "] this one was moved from: use the one that it was moved to");
+    Error("[" + std::string(className) +
+              "] this one was moved from: use the one that it was moved to",
+          ErrorCode::FAILED_PRECONDITION)
+        .raise();
 }
 
 } // namespace meshloom::detail

@@ -74,6 +74,15 @@ std::source_location callSiteOr(const std::source_location &where);
 /// The function that messages name: that of the CallName (Tensor.h) that this
 /// thread is in, else `function`.
 std::string_view callNameOr(std::string_view function);
+/// Throws "[op] message (at file:line in part)" as an InvalidArgumentError;
+/// `where` is the line, by default that which callSiteOr knows.
+[[noreturn]] void fail(std::string_view op, const std::string &message,
+                       const std::source_location *where = nullptr);
+/// The same for an error of another layer, or one of another class: the
+/// exception is of the class of its code. A text that begins with "[" is not
+/// tagged again.
+[[noreturn]] void fail(std::string_view op, const Error &error,
+                       const std::source_location *where = nullptr);
 } // namespace detail
 
 } // namespace meshloom

@@ -184,10 +184,11 @@ S map_structure(F &&fn, const S &structure, const More &...more) {
   std::apply(
       [&](const auto &...other) {
         if (((other.size() != results.size()) || ...))
-          throw Error("[map_structure] expected structures with as many "
-                      "tensors, got " +
-                      std::to_string(results.size()) +
-                      ((" and " + std::to_string(other.size())) + ... + ""));
+          Error("[map_structure] expected structures with as many "
+                "tensors, got " +
+                std::to_string(results.size()) +
+                ((" and " + std::to_string(other.size())) + ... + ""))
+              .raise();
         for (size_t i = 0; i < results.size(); ++i)
           results[i] = fn(std::as_const(results[i]), other[i]...);
       },

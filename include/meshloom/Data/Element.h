@@ -178,7 +178,7 @@ template <typename T> void readStatics(T &value, std::string_view &bytes) {
   using meshloom::detail::isA;
   auto taken = [&](size_t n) {
     if (n > bytes.size())
-      throw Error("it was made of elements of another structure");
+      Error("it was made of elements of another structure").raise();
     std::string_view front = bytes.substr(0, n);
     bytes.remove_prefix(n);
     return front;
@@ -225,7 +225,7 @@ std::shared_ptr<const Skeleton> skeletonFrom(std::string_view key) {
   T value{};
   readStatics(value, key);
   if (!key.empty())
-    throw Error("it was made of elements of another structure");
+    Error("it was made of elements of another structure").raise();
   if constexpr (std::is_same_v<T, Tensor>)
     return nullptr;
   else

@@ -155,8 +155,9 @@ template <typename T>
 Dataset<T> slice(const Dataset<T> &dataset, std::string_view text) {
   const int64_t count = dataset.cardinality();
   if (count < 0)
-    throw Error("[slice] expected a dataset that knows how many elements it "
-                "has: take and skip do for others");
+    Error("[slice] expected a dataset that knows how many elements it "
+          "has: take and skip do for others")
+        .raise();
   const auto [first, end] = parse_split(text).range(count);
   return dataset.skip(first).take(end - first);
 }

@@ -185,8 +185,8 @@ SourcePtr window(SourcePtr input, int64_t size, int64_t shift, int64_t stride,
 template <typename F> void expectFunction(const F &function, const char *step) {
   if constexpr (meshloom::detail::isA<F, std::function> || std::is_pointer_v<F>)
     if (!function)
-      throw Error(std::string("[") + step +
-                  "] expected a function, got an empty one");
+      Error(std::string("[") + step + "] expected a function, got an empty one")
+          .raise();
 }
 using ElementFunction = std::function<Element(const Element &)>;
 struct ParallelCalls {

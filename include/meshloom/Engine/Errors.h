@@ -3,17 +3,10 @@
 #pragma once
 
 #include "meshloom/API/Errors.h"
-
-#include <source_location>
+#include "meshloom/API/NameScope.h"
 
 namespace meshloom::detail {
 
-/// Throws "[op] message (at file:line)".
-[[noreturn]] void fail(std::string_view op, const std::string &message,
-                       const std::source_location *where = nullptr);
-/// The same for an error of another layer; its code decides the class.
-[[noreturn]] void fail(std::string_view op, const Error &error,
-                       const std::source_location *where = nullptr);
 /// Unwraps; throws its error with the tag [op] unless it has a tag.
 template <typename T> T check(Result<T> result, std::string_view op) {
   if (!result)

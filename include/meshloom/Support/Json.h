@@ -28,8 +28,9 @@ Result<Json> parseJson(std::string_view text) {
   auto check = [&](int depth, Event event, Json &parsed) {
     if (event == Event::object_start || event == Event::array_start) {
       if (depth >= maxJsonDepth)
-        throw Error("it is nested deeper than " + std::to_string(maxJsonDepth) +
-                    " levels");
+        Error("it is nested deeper than " + std::to_string(maxJsonDepth) +
+              " levels")
+            .raise();
       if (event == Event::object_start)
         keys.emplace_back();
     } else if (event == Event::object_end) {
@@ -37,7 +38,7 @@ Result<Json> parseJson(std::string_view text) {
     } else if (event == Event::key) {
       const auto &key = parsed.template get_ref<const std::string &>();
       if (!keys.back().insert(key).second)
-        throw Error("it has the key '" + key + "' twice");
+        Error("it has the key '" + key + "' twice").raise();
     }
     return true;
   };

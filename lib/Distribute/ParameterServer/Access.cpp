@@ -58,9 +58,10 @@ double secondsOf(std::string_view who, const char *variable, double otherwise) {
       std::from_chars(text->data(), text->data() + text->size(), seconds);
   if (error != std::errc() || end != text->data() + text->size() ||
       !(seconds >= 0 && seconds <= 1e7))
-    throw Error(fmt::format("[{}] expected {} to be a number of seconds, such "
-                            "as {}=60, got \"{}\"",
-                            who, variable, variable, *text));
+    Error(fmt::format("[{}] expected {} to be a number of seconds, such "
+                      "as {}=60, got \"{}\"",
+                      who, variable, variable, *text))
+        .raise();
   return seconds;
 }
 

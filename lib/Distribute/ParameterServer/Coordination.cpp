@@ -176,9 +176,10 @@ public:
   Element take(const std::shared_ptr<const WorkerIteration> &its) override {
     for (const ps::TakenElement &other : taken)
       if (other.iteration->number == its->number)
-        throw Error("[schedule] expected each iterator of a dataset once among "
-                    "the arguments, got one twice: batch the dataset, or "
-                    "schedule with iterators of their own");
+        Error("[schedule] expected each iterator of a dataset once among "
+              "the arguments, got one twice: batch the dataset, or "
+              "schedule with iterators of their own")
+            .raise();
     itself.iterations.emplace(its->number, its);
     auto found = itself.upcoming.find(its->number);
     if (found == itself.upcoming.end())
@@ -206,8 +207,8 @@ Coordination::peek(size_t number, const WorkerIteration &iteration) const {
   if (ps::isLost(status))
     throw WorkerLost();
   if (!status.ok())
-    throw Error(
-        fmt::format("[schedule] {}: {}", peer.name, status.error_message()));
+    Error(fmt::format("[schedule] {}: {}", peer.name, status.error_message()))
+        .raise();
   HostScope onHost;
   ps::MessageReader in(answer);
   Upcoming next;
@@ -233,8 +234,8 @@ void Coordination::load(size_t number, Worker &worker,
   if (ps::isLost(status))
     throw WorkerLost();
   if (!status.ok())
-    throw Error(
-        fmt::format("[schedule] {}: {}", peer.text(), status.error_message()));
+    Error(fmt::format("[schedule] {}: {}", peer.text(), status.error_message()))
+        .raise();
   worker.loaded.insert(program.hash);
 }
 
@@ -283,9 +284,10 @@ std::vector<Tensor> Coordination::runOn(size_t number, Worker &worker,
       throw ServerFailure{uint64_t(std::atoll(status.error_details().c_str())),
                           status.error_message()};
     if (!status.ok())
-      throw Error(fmt::format("[schedule] '{}' on {}: {}",
-                              programs.front()->parts.name, peer.name,
-                              status.error_message()));
+      Error(fmt::format("[schedule] '{}' on {}: {}",
+                        programs.front()->parts.name, peer.name,
+                        status.error_message()))
+          .raise();
     ps::MessageReader in(answer);
     std::vector<Tensor> values(in.count());
     for (Tensor &value : values)
@@ -334,10 +336,10 @@ std::shared_ptr<Coordination> coordinationIfAny(const Strategy &strategy) {
 std::shared_ptr<Coordination> coordinationOf(const Strategy &strategy) {
   std::shared_ptr<Coordination> own = coordinationIfAny(strategy);
   if (!own)
-    refuse("ClusterCoordinator",
-           fmt::format("expected a ParameterServerStrategy, got {}, which has "
-                       "no workers to coordinate",
-                       strategy.name()));
+    fail("ClusterCoordinator",
+         fmt::format("expected a ParameterServerStrategy, got {}, which has "
+                     "no workers to coordinate",
+                     strategy.name()));
   return own;
 }
 
@@ -365,15 +367,18 @@ newIteration(std::shared_ptr<const WorkerDatasetName> dataset) {
 FunctionCall captured(const Strategy &strategy,
                       const std::function<void()> &call) {
   if (isTracing())
-    throw Error("[schedule] expected to be outside of functions: a worker "
-                "runs one as a whole");
+    Error("[schedule] expected to be outside of functions: a worker "
+          "runs one as a whole",
+          ErrorCode::FAILED_PRECONDITION)
+        .raise();
   const StrategyScope scope(strategy);
   CallCapture capture;
   call();
   if (capture.calls.size() != 1)
-    throw Error(fmt::format("[schedule] expected one call of a function, got "
-                            "{}",
-                            capture.calls.size()));
+    Error(fmt::format("[schedule] expected one call of a function, got "
+                      "{}",
+                      capture.calls.size()))
+        .raise();
   return std::move(capture.calls.front());
 }
 

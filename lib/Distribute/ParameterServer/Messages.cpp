@@ -19,9 +19,10 @@ static_assert(std::endian::native == std::endian::little,
               "frames are little endian; add byte swaps for this machine");
 
 [[noreturn]] static void refuse(std::string_view what) {
-  throw Error(fmt::format("[Server] expected a message of Meshloom's, got {}: "
-                          "what calls is another program, or another version",
-                          what));
+  Error(fmt::format("[Server] expected a message of Meshloom's, got {}: "
+                    "what calls is another program, or another version",
+                    what))
+      .raise();
 }
 
 MessageWriter::MessageWriter() {

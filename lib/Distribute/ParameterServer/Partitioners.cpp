@@ -15,8 +15,9 @@ namespace {
 void expectPositive(std::string_view partitioner, std::string_view argument,
                     int64_t value) {
   if (value < 1)
-    throw Error(fmt::format("[{}] expected {} to be 1 or more, got {}",
-                            partitioner, argument, value));
+    Error(fmt::format("[{}] expected {} to be 1 or more, got {}", partitioner,
+                      argument, value))
+        .raise();
 }
 
 /// `count` parts of dim 0.
@@ -87,10 +88,10 @@ std::vector<int64_t> detail::rowsOfPartition(const Partitioner &partitioner,
     return {rows};
   const std::vector<int64_t> parts = partitioner(shape, dtype);
   auto refuse = [&](std::string_view expected) {
-    throw Error(fmt::format("[variable_partitioner] expected {}, got [{}] for "
-                            "a variable of shape [{}]",
-                            expected, fmt::join(parts, ", "),
-                            fmt::join(shape, ", ")));
+    Error(fmt::format("[variable_partitioner] expected {}, got [{}] for "
+                      "a variable of shape [{}]",
+                      expected, fmt::join(parts, ", "), fmt::join(shape, ", ")))
+        .raise();
   };
   if (parts.size() != shape.size())
     refuse("a number of parts for each dim");

@@ -51,7 +51,9 @@ void ClosureQueue::put(Item item) {
                [&] { return waiting.size() < bound || error || isClosed; });
   throwError(lock);
   if (isClosed)
-    throw Error("[schedule] the coordinator has ended");
+    Error("[schedule] the coordinator has ended",
+          ErrorCode::FAILED_PRECONDITION)
+        .raise();
   waiting.push_back(std::move(item));
   changed.notify_all();
 }

@@ -112,12 +112,15 @@ static std::string expectAddress(const TaskId &id, const Address &address,
             fmt::format("[Server] {}: {}", str(id), loopback.error().message()))
         .raise();
   if (!*loopback && !access.tls.given() && !access.allowsPlainNetwork)
-    throw Error(fmt::format(
-        "[Server] {} would listen at {}, where others than this machine can "
-        "have it run programs, without TLS: give certificates "
-        "(MESHLOOM_TLS_CERTIFICATE, MESHLOOM_TLS_KEY, MESHLOOM_TLS_AUTHORITY), "
-        "or MESHLOOM_PLAIN_NETWORK=1 where nobody else is on the network",
-        str(id), str(address)));
+    Error(fmt::format(
+              "[Server] {} would listen at {}, where others than this machine "
+              "can "
+              "have it run programs, without TLS: give certificates "
+              "(MESHLOOM_TLS_CERTIFICATE, MESHLOOM_TLS_KEY, "
+              "MESHLOOM_TLS_AUTHORITY), "
+              "or MESHLOOM_PLAIN_NETWORK=1 where nobody else is on the network",
+              str(id), str(address)))
+        .raise();
   return *loopback ? "this machine alone reaches it"
                    : "other machines reach it";
 }
@@ -149,9 +152,10 @@ Server::Server(const ClusterSpec &cluster, const std::string &job_name,
           ? *options.coordinator_timeout_seconds
           : secondsOf("Server", "MESHLOOM_COORDINATOR_TIMEOUT", 60);
   if (!(coordinatorTimeout >= 0))
-    throw Error(fmt::format("[Server] expected coordinator_timeout_seconds to "
-                            "be 0 or more, got {}",
-                            coordinatorTimeout));
+    Error(fmt::format("[Server] expected coordinator_timeout_seconds to "
+                      "be 0 or more, got {}",
+                      coordinatorTimeout))
+        .raise();
   const std::string reach = expectAddress(id, *address, access);
   state = std::make_unique<State>(cluster, id, std::move(access));
   state->coordinatorTimeout = coordinatorTimeout;
@@ -189,7 +193,8 @@ Server::Server(const ClusterSpec &cluster, const std::string &job_name,
   builder.RegisterService(&state->service);
   state->server = builder.BuildAndStart();
   if (!state->server)
-    throw Error(fmt::format("[Server] {} does not start at {}", str(id), text));
+    Error(fmt::format("[Server] {} does not start at {}", str(id), text))
+        .raise();
   state->gate->letInto(std::move(acceptor));
   state->target = "grpc://" + text;
   log(LogLevel::INFO,
@@ -259,7 +264,9 @@ int64_t pick_unused_port() {
   for (uint64_t tries = 0; tries < count; ++tries)
     if (const int64_t port = int64_t(first + next++ % count); isFree(port))
       return port;
-  throw Error("[pick_unused_port] there is no port left");
+  Error("[pick_unused_port] there is no port left",
+        ErrorCode::RESOURCE_EXHAUSTED)
+      .raise();
 }
 
 } // namespace meshloom

@@ -22,9 +22,11 @@ static const ServerVariable &placeOf(const DVariable &variable,
                                      const VariableStore &store) {
   const auto *place = dynamic_cast<const ServerVariable *>(remoteOf(variable));
   if (!place || place->store.get() != &store)
-    throw Error(fmt::format("[schedule] variable '{}' is not on the parameter "
-                            "servers of this strategy: make it in its scope",
-                            variable.name()));
+    Error(fmt::format("[schedule] variable '{}' is not on the parameter "
+                      "servers of this strategy: make it in its scope",
+                      variable.name()),
+          ErrorCode::FAILED_PRECONDITION)
+        .raise();
   return *place;
 }
 
@@ -108,7 +110,7 @@ void Store::fail(uint64_t server, const grpc::Status &status) const {
       fmt::format("{}: {}", servers[server]->text(), status.error_message());
   if (isLost(status) || status.error_code() == unknownSession)
     failUnavailable("Unavailable: " + text);
-  throw Error(fmt::format("[ParameterServerStrategy] {}", text));
+  Error(fmt::format("[ParameterServerStrategy] {}", text)).raise();
 }
 
 grpc::Status Store::tryTo(uint64_t server, Method method,
@@ -138,8 +140,9 @@ std::vector<Tensor> Store::read(const std::vector<DVariable> &variables) const {
     ask(server, Method::Read, out.finish(), answer);
     MessageReader in(answer);
     if (in.count() != own.size())
-      throw Error("[ParameterServerStrategy] expected as many values as "
-                  "variables");
+      Error("[ParameterServerStrategy] expected as many values as "
+            "variables")
+          .raise();
     for (size_t i : own)
       values[i] = in.tensor();
   }
@@ -221,10 +224,10 @@ DVariable Store::place(const NextVariable &next, const Tensor &initial,
 DVariable Store::make(const NextVariable &next, const Tensor &initial,
                       VariableOptions options) {
   if (options.layout)
-    throw Error(
-        fmt::format("[DVariable] a variable{} on a parameter server "
-                    "has no layout: leave it out",
-                    options.name.empty() ? "" : " '" + options.name + "'"));
+    Error(fmt::format("[DVariable] a variable{} on a parameter server "
+                      "has no layout: leave it out",
+                      options.name.empty() ? "" : " '" + options.name + "'"))
+        .raise();
   HostScope onHost;
   // Laid out over a mesh it would be no value that is sent as it is.
   const Tensor value = hostTensor(initial.dtype(), initial.shape(),
@@ -271,10 +274,11 @@ void Store::expectTogether(const std::vector<DVariable> &variables) const {
   for (const DVariable &variable : variables) {
     const uint64_t first = placeOf(variables.front(), *this).server;
     if (placeOf(variable, *this).server != first)
-      throw Error(fmt::format(
-          "[assign] '{}' is on another parameter server than '{}', with which "
-          "it is updated: make it in a ColocationScope of that",
-          variable.name(), variables.front().name()));
+      Error(fmt::format("[assign] '{}' is on another parameter server than "
+                        "'{}', with which "
+                        "it is updated: make it in a ColocationScope of that",
+                        variable.name(), variables.front().name()))
+          .raise();
   }
 }
 
@@ -303,10 +307,11 @@ Store::program(const std::shared_ptr<const TracedFunction> &function) const {
     if (argument.kind == Kind::Variable && remoteOf(argument.variable))
       made->server = placeOf(argument.variable, *this).server;
     else if (argument.kind == Kind::Variable && argument.assigned)
-      throw Error(fmt::format(
-          "[schedule] '{}' assigns variable '{}', which is of this process: "
-          "make it in the scope of the strategy",
-          made->parts.name, argument.variable.name()));
+      Error(fmt::format("[schedule] '{}' assigns variable '{}', which is of "
+                        "this process: "
+                        "make it in the scope of the strategy",
+                        made->parts.name, argument.variable.name()))
+          .raise();
   std::lock_guard lock(mutex);
   return programs.emplace(made->parts.id, made).first->second;
 }

@@ -24,16 +24,16 @@ void expectCluster(const ClusterSpec &cluster) {
       "\"ps\": [\"c:2222\"]}, \"task\": {\"type\": \"chief\", \"index\": 0}}";
   for (const std::string &job : cluster.jobs())
     if (job != "chief" && job != "worker" && job != "ps")
-      refuse(parameterServers,
-             fmt::format("expected jobs chief, worker and ps, got '{}': a "
-                         "right TF_CONFIG is {}",
-                         job, right));
+      fail(parameterServers,
+           fmt::format("expected jobs chief, worker and ps, got '{}': a "
+                       "right TF_CONFIG is {}",
+                       job, right));
   for (const char *job : {"ps", "worker"})
     if (!cluster.has_job(job) || cluster.num_tasks(job) == 0)
-      refuse(parameterServers,
-             fmt::format("expected a cluster with at least one '{}', got jobs "
-                         "[{}]: a right TF_CONFIG is {}",
-                         job, fmt::join(cluster.jobs(), ", "), right));
+      fail(parameterServers,
+           fmt::format("expected a cluster with at least one '{}', got jobs "
+                       "[{}]: a right TF_CONFIG is {}",
+                       job, fmt::join(cluster.jobs(), ", "), right));
 }
 
 std::shared_ptr<const StrategyState> connected(const ClusterResolver &resolver,
@@ -41,10 +41,10 @@ std::shared_ptr<const StrategyState> connected(const ClusterResolver &resolver,
   const ClusterSpec &cluster = resolver.cluster_spec();
   expectCluster(cluster);
   if (const auto &type = resolver.task_type(); type && *type != "chief")
-    refuse(parameterServers,
-           fmt::format("expected this process to be the chief, got task type "
-                       "'{}': that is a Server(cluster, \"{}\", {})",
-                       *type, *type, resolver.task_id().value_or(0)));
+    fail(parameterServers,
+         fmt::format("expected this process to be the chief, got task type "
+                     "'{}': that is a Server(cluster, \"{}\", {})",
+                     *type, *type, resolver.task_id().value_or(0)));
   const double connectTimeout =
       options.connect_timeout_seconds
           ? *options.connect_timeout_seconds
@@ -53,8 +53,8 @@ std::shared_ptr<const StrategyState> connected(const ClusterResolver &resolver,
        {std::pair("connect_timeout_seconds", connectTimeout),
         std::pair("worker_timeout_seconds", options.worker_timeout_seconds)})
     if (!(seconds >= 0 && seconds <= 1e9))
-      refuse(parameterServers,
-             fmt::format("expected {} to be 0 or more, got {}", name, seconds));
+      fail(parameterServers,
+           fmt::format("expected {} to be 0 or more, got {}", name, seconds));
   auto store = std::make_shared<ps::Store>(
       cluster, std::move(options.variable_partitioner),
       ps::accessOf(parameterServers, options.token, options.tls));
@@ -81,9 +81,9 @@ std::shared_ptr<const StrategyState> connected(const ClusterResolver &resolver,
 int64_t detail::replicasOfWorkers(const std::vector<int64_t> &gpus) {
   const auto [least, most] = std::ranges::minmax(gpus);
   if (least != most)
-    refuse(parameterServers,
-           fmt::format("expected as many GPUs in each worker, got [{}]",
-                       fmt::join(gpus, ", ")));
+    fail(parameterServers,
+         fmt::format("expected as many GPUs in each worker, got [{}]",
+                     fmt::join(gpus, ", ")));
   return std::max<int64_t>(1, most);
 }
 

@@ -153,7 +153,9 @@ Task::VariablePtr Task::variable(uint64_t number) {
   std::lock_guard lock(mutex);
   auto found = variables.find(number);
   if (found == variables.end())
-    throw Error(fmt::format("[Server] there is no variable {}", number));
+    Error(fmt::format("[Server] there is no variable {}", number),
+          ErrorCode::NOT_FOUND)
+        .raise();
   return found->second;
 }
 
@@ -196,7 +198,7 @@ grpc::Status Task::write(MessageReader &in) {
   std::lock_guard lock(written->mutex);
   if (value.dtype() != written->value.dtype() ||
       value.shape() != written->value.shape())
-    throw Error("[Server] a variable keeps its type and shape");
+    Error("[Server] a variable keeps its type and shape").raise();
   written->value = value;
   return grpc::Status::OK;
 }
@@ -268,7 +270,7 @@ grpc::Status Task::update(MessageReader &in) {
     }
     for (int64_t assigned : update.program->assigned_arguments())
       if (!update.at.contains(size_t(assigned)))
-        throw Error("[Server] an update assigns what is no variable");
+        Error("[Server] an update assigns what is no variable").raise();
   }
   in.end();
   for (const Update &update : updates) {

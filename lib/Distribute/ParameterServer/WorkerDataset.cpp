@@ -30,14 +30,16 @@ constexpr std::string_view unnamed = "dataset of process ";
 WorkerDatasetName::WorkerDatasetName(std::string name, OpenDataset open)
     : name(std::move(name)), isForEver(true) {
   if (this->name.empty() || this->name.starts_with(unnamed))
-    throw Error(fmt::format("[register_dataset] expected a name, got '{}'",
-                            this->name));
+    Error(
+        fmt::format("[register_dataset] expected a name, got '{}'", this->name))
+        .raise();
   Registry &all = registry();
   std::lock_guard lock(all.mutex);
   if (!all.byName.emplace(this->name, std::move(open)).second)
-    throw Error(fmt::format("[register_dataset] there is a dataset '{}' "
-                            "already: give this one another name",
-                            this->name));
+    Error(fmt::format("[register_dataset] there is a dataset '{}' "
+                      "already: give this one another name",
+                      this->name))
+        .raise();
 }
 
 WorkerDatasetName::WorkerDatasetName(OpenDataset open) : isForEver(false) {
@@ -72,17 +74,19 @@ std::shared_ptr<data::detail::Stream> ps::openDataset(const std::string &name,
     return open(worker);
   }
   if (name.starts_with(unnamed))
-    throw Error("its process does not have the function of the dataset, which "
-                "is one of the coordinator's: give it a name, by "
-                "register_dataset(\"a name\", function), before Servers begin, "
-                "and create_per_worker_dataset what that returns");
+    Error("its process does not have the function of the dataset, which "
+          "is one of the coordinator's: give it a name, by "
+          "register_dataset(\"a name\", function), before Servers begin, "
+          "and create_per_worker_dataset what that returns")
+        .raise();
   std::vector<std::string_view> names;
   for (const auto &[own, open] : all.byName)
     if (!own.starts_with(unnamed))
       names.push_back(own);
-  throw Error(fmt::format("its program has no dataset '{}': register_dataset "
-                          "it before Servers begin; there are [{}]",
-                          name, fmt::join(names, ", ")));
+  Error(fmt::format("its program has no dataset '{}': register_dataset "
+                    "it before Servers begin; there are [{}]",
+                    name, fmt::join(names, ", ")))
+      .raise();
 }
 
 } // namespace meshloom::detail

@@ -106,8 +106,9 @@ static std::string signatureOf(const data::detail::Element &element) {
 }
 
 [[noreturn]] static void failEnded() {
-  throw Error("the dataset of a worker has ended: repeat() it, or schedule "
-              "fewer functions");
+  Error("the dataset of a worker has ended: repeat() it, or schedule "
+        "fewer functions")
+      .raise();
 }
 
 grpc::Status Task::peek(MessageReader &in, MessageWriter &out) {
@@ -191,7 +192,7 @@ Task::Work Task::workOf(MessageReader &in,
   }
   work.results = in.number();
   if (work.results > allResults)
-    throw Error("[Server] expected fewer results of a function");
+    Error("[Server] expected fewer results of a function").raise();
   for (size_t left = in.count(); left > 0; --left) {
     const uint64_t server = in.number(parameterServers(), "a parameter server");
     Work::Update &update = work.updates[server].emplace_back();
@@ -227,7 +228,7 @@ grpc::Status Task::readVariables(uint64_t its, Work &work) {
         try {
           MessageReader values(answered);
           if (values.count() != own.numbers.size())
-            throw Error("[Server] expected as many values as variables");
+            Error("[Server] expected as many values as variables").raise();
           for (size_t argument : own.arguments)
             work.arguments[argument] = values.tensor();
         } catch (const std::exception &error) {
@@ -303,7 +304,7 @@ grpc::Status Task::run(MessageReader &in, MessageWriter &out) {
     if (!next)
       failEnded();
     if (signatureOf(*next) != own.signature)
-      throw Error("two calls at once took elements of one dataset");
+      Error("two calls at once took elements of one dataset").raise();
     for (const data::detail::HostArray &value : next->values)
       own.values.push_back(value.inMemory().tensor());
   }

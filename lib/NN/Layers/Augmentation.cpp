@@ -24,10 +24,11 @@ void expectOneOf(const LayerImpl &layer, const char *option,
                  const std::string &given,
                  const std::vector<std::string> &known) {
   if (std::ranges::find(known, given) == known.end())
-    throw Error(fmt::format("[{}] layer '{}': expected {} to be one of '{}', "
-                            "got '{}'",
-                            layer.class_name(), layer.name(), option,
-                            fmt::join(known, "', '"), given));
+    Error(fmt::format("[{}] layer '{}': expected {} to be one of '{}', "
+                      "got '{}'",
+                      layer.class_name(), layer.name(), option,
+                      fmt::join(known, "', '"), given))
+        .raise();
 }
 
 /// A layer that changes images of floats [batch, rows, columns, features] in
@@ -80,8 +81,9 @@ protected:
       return {config.as_double()};
     const Config::List &ends = config.as_list();
     if (ends.size() != 2)
-      throw Error("[Config] expected a factor to be a number or two, got " +
-                  config.to_json());
+      Error("[Config] expected a factor to be a number or two, got " +
+            config.to_json())
+          .raise();
     return {ends[0].as_double(), ends[1].as_double()};
   }
   template <typename F> static void commonFields(F &field, Options &options) {

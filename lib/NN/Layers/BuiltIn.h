@@ -39,7 +39,7 @@ public:
 
 protected:
   [[noreturn]] void refuse(const std::string &message) const {
-    throw Error("[" + class_name() + "] layer '" + name() + "': " + message);
+    Error("[" + class_name() + "] layer '" + name() + "': " + message).raise();
   }
   void expectPositive(const char *what, int64_t number) const {
     if (number <= 0)

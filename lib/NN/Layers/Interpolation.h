@@ -51,10 +51,11 @@ inline Falloff falloffOf(const LayerImpl &layer, const std::string &name) {
   std::vector<std::string> names;
   for (auto &[known, function] : all)
     names.push_back(known);
-  throw Error(fmt::format("[{}] layer '{}': expected interpolation to be one "
-                          "of '{}', got '{}'",
-                          layer.class_name(), layer.name(),
-                          fmt::join(names, "', '"), name));
+  Error(fmt::format("[{}] layer '{}': expected interpolation to be one "
+                    "of '{}', got '{}'",
+                    layer.class_name(), layer.name(), fmt::join(names, "', '"),
+                    name))
+      .raise();
 }
 
 /// [size, many]: what each element gives to each new one, whose middles are

@@ -241,8 +241,10 @@ void set_random_seed(uint32_t seed) {
 
 LayerImpl &Layer::implementation() const {
   if (!impl)
-    throw Error("[Layer] expected a layer, got an empty one, or one that was "
-                "moved from");
+    Error("[Layer] expected a layer, got an empty one, or one that was "
+          "moved from",
+          ErrorCode::FAILED_PRECONDITION)
+        .raise();
   return *impl;
 }
 
@@ -454,9 +456,10 @@ LayerImpl::LayerImpl(std::string class_name, std::string name,
   state->mesh = get_default_mesh();
   state->seed = drawSeed();
   if (state->name.find('/') != std::string::npos)
-    throw Error(fmt::format("[{}] expected a name without '/', got '{}': paths "
-                            "are made of names",
-                            state->className, state->name));
+    Error(fmt::format("[{}] expected a name without '/', got '{}': paths "
+                      "are made of names",
+                      state->className, state->name))
+        .raise();
 }
 LayerImpl::~LayerImpl() = default;
 
@@ -465,15 +468,17 @@ void LayerImpl::build_many(const std::vector<Shape> &inputs) {
   build(inputs.at(0));
 }
 Tensor LayerImpl::call(const Tensor &, const CallOptions &) {
-  throw Error(fmt::format("[{}] layer '{}' computes nothing: its class "
-                          "overrides call, or call_many",
-                          state->className, state->name));
+  Error(fmt::format("[{}] layer '{}' computes nothing: its class "
+                    "overrides call, or call_many",
+                    state->className, state->name))
+      .raise();
 }
 std::vector<Tensor> LayerImpl::call_many(const std::vector<Tensor> &xs,
                                          const CallOptions &options) {
   if (xs.size() != 1)
-    throw Error(fmt::format("[{}] layer '{}' takes one input, got {}",
-                            state->className, state->name, xs.size()));
+    Error(fmt::format("[{}] layer '{}' takes one input, got {}",
+                      state->className, state->name, xs.size()))
+        .raise();
   return {call(xs[0], options)};
 }
 
@@ -500,10 +505,10 @@ bool LayerImpl::trainable() const {
 
 void LayerImpl::add_loss(const Tensor &loss) {
   if (loss.rank() != 0)
-    throw Error(fmt::format("[{}] layer '{}': expected a scalar loss, got {}: "
-                            "reduce it first",
-                            state->className, state->name,
-                            sizesText(loss.shape())));
+    Error(fmt::format("[{}] layer '{}': expected a scalar loss, got {}: "
+                      "reduce it first",
+                      state->className, state->name, sizesText(loss.shape())))
+        .raise();
   state->addLoss(loss);
 }
 

@@ -84,16 +84,19 @@ Shape normalizedDims(const LayerImpl &layer, const Shape &axes,
                        dims.back() < rank &&
                        std::ranges::adjacent_find(dims) == dims.end();
   if (!areDims)
-    throw Error(fmt::format(
-        "[{}] layer '{}': expected as axis dims of the input behind the batch, "
-        "each once, got {} of an input {}",
-        layer.class_name(), layer.name(), sizesText(axes), sizesText(input)));
+    Error(fmt::format("[{}] layer '{}': expected as axis dims of the input "
+                      "behind the batch, "
+                      "each once, got {} of an input {}",
+                      layer.class_name(), layer.name(), sizesText(axes),
+                      sizesText(input)))
+        .raise();
   for (int64_t dim : dims)
     if (input[size_t(dim)] < 0)
-      throw Error(fmt::format("[{}] layer '{}': expected an input whose dim {} "
-                              "has a known size, got {}",
-                              layer.class_name(), layer.name(), dim,
-                              sizesText(input)));
+      Error(fmt::format("[{}] layer '{}': expected an input whose dim {} "
+                        "has a known size, got {}",
+                        layer.class_name(), layer.name(), dim,
+                        sizesText(input)))
+          .raise();
   return dims;
 }
 Shape sizesOf(const Shape &input, const Shape &dims) {

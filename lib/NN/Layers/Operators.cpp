@@ -139,9 +139,10 @@ Config configOf(const Index &index) {
   case Index::Kind::None:
     break;
   }
-  throw Error("[SymbolicTensor] expected indices that are numbers, ranges, "
-              "all, newaxis or ellipsis, got a tensor: take is for those, in a "
-              "Lambda");
+  Error("[SymbolicTensor] expected indices that are numbers, ranges, "
+        "all, newaxis or ellipsis, got a tensor: take is for those, in a "
+        "Lambda")
+      .raise();
 }
 
 Index indexOf(const Config &config) {
@@ -209,16 +210,18 @@ static void expectBroadcast(const char *name, const SymbolicOperand &a,
   for (size_t d = 1; d <= std::min(x.size(), y.size()); ++d) {
     const int64_t m = x[x.size() - d], n = y[y.size() - d];
     if (m != n && m > 1 && n > 1)
-      throw Error(fmt::format("[{}] expected shapes that broadcast, got {} and "
-                              "{}",
-                              name, textOf(a), textOf(b)));
+      Error(fmt::format("[{}] expected shapes that broadcast, got {} and "
+                        "{}",
+                        name, textOf(a), textOf(b)))
+          .raise();
   }
 }
 
 SymbolicOperand::SymbolicOperand(const Tensor &value) : value(value) {
   if (!value.defined())
-    throw Error("[SymbolicTensor] expected a tensor beside it, got an empty "
-                "Tensor");
+    Error("[SymbolicTensor] expected a tensor beside it, got an empty "
+          "Tensor")
+        .raise();
 }
 
 SymbolicTensor detail::applyOperator(const char *name, const SymbolicOperand &a,
@@ -228,8 +231,9 @@ SymbolicTensor detail::applyOperator(const char *name, const SymbolicOperand &a,
     if (operand->tensor.defined())
       inputs.push_back(operand->tensor);
   if (inputs.empty())
-    throw Error("[SymbolicTensor] expected what Input or a layer gave, got an "
-                "empty one");
+    Error("[SymbolicTensor] expected what Input or a layer gave, got an "
+          "empty one")
+        .raise();
   expectBroadcast(name, a, b);
   return Layer(std::make_shared<OperatorImpl>(name, Constant(a), Constant(b),
                                               PlainOptions()))(inputs);

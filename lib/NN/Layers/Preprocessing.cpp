@@ -168,10 +168,11 @@ void expectMode(const LayerImpl &layer, const std::string &mode,
                 bool takesInt) {
   if (mode != "one_hot" && mode != "multi_hot" && mode != "count" &&
       !(takesInt && mode == "int"))
-    throw Error(fmt::format("[{}] layer '{}': expected the output_mode {}"
-                            "'multi_hot', 'count' or 'one_hot', got '{}'",
-                            layer.class_name(), layer.name(),
-                            takesInt ? "'int', " : "", mode));
+    Error(fmt::format("[{}] layer '{}': expected the output_mode {}"
+                      "'multi_hot', 'count' or 'one_hot', got '{}'",
+                      layer.class_name(), layer.name(),
+                      takesInt ? "'int', " : "", mode))
+        .raise();
 }
 
 class CategoryEncodingImpl
@@ -343,8 +344,9 @@ Discretization::Discretization(DiscretizationOptions options)
     : Layer(std::make_shared<DiscretizationImpl>(std::move(options))) {
   // A config of an adapted one has both.
   if (implOf<DiscretizationImpl>(*this).hasBoth())
-    throw Error("[Discretization] expected bin_boundaries or num_bins, got "
-                "both");
+    Error("[Discretization] expected bin_boundaries or num_bins, got "
+          "both")
+        .raise();
 }
 void Discretization::adapt(const Tensor &data) const {
   implOf<DiscretizationImpl>(*this).adapt(data);

@@ -65,11 +65,12 @@ public:
 const RNNCell &cellOf(const LayerImpl &asks, const Layer &layer) {
   const auto *cell = dynamic_cast<const RNNCell *>(&layer.implementation());
   if (!cell)
-    throw Error(fmt::format("[{}] layer '{}': expected cells, such as "
-                            "LSTMCell, or layers that are an RNNCell too, got "
-                            "{} '{}'",
-                            asks.class_name(), asks.name(), layer.class_name(),
-                            layer.name()));
+    Error(fmt::format("[{}] layer '{}': expected cells, such as "
+                      "LSTMCell, or layers that are an RNNCell too, got "
+                      "{} '{}'",
+                      asks.class_name(), asks.name(), layer.class_name(),
+                      layer.name()))
+        .raise();
   return *cell;
 }
 

@@ -2,11 +2,12 @@
 // Layers by the names of their classes: what they are saved as, and made again
 // from.
 #include "Registry.h"
-#include "../ForeignErrors.h"
 #include "../Models/ModelConfig.h"
 #include "../Names.h"
 #include "LayerState.h"
 #include "SharedFields.h"
+
+#include "meshloom/Support/ForeignErrors.h"
 
 #include <fmt/format.h>
 
@@ -97,8 +98,10 @@ static Layer layerOf(const Config &config) {
 }
 
 Layer Layer::from_config(const Config &config) {
-  return detail::withOwnErrors("[from_config] the config of a layer",
-                               [&] { return layerOf(config); });
+  return detail::withOwnErrors(
+      "[from_config] the config of a layer is not valid: an entry is missing, "
+      "or a number is out of range",
+      [&] { return layerOf(config); });
 }
 
 } // namespace meshloom

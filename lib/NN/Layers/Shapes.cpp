@@ -26,9 +26,10 @@ using namespace detail;
 
 bool isChannelsFirst(const LayerImpl &layer, const std::string &format) {
   if (format != "channels_last" && format != "channels_first")
-    throw Error(fmt::format("[{}] layer '{}': expected the data_format "
-                            "'channels_last' or 'channels_first', got '{}'",
-                            layer.class_name(), layer.name(), format));
+    Error(fmt::format("[{}] layer '{}': expected the data_format "
+                      "'channels_last' or 'channels_first', got '{}'",
+                      layer.class_name(), layer.name(), format))
+        .raise();
   return format == "channels_first";
 }
 
@@ -396,15 +397,17 @@ template <int Rank> Shape forEach(const Sizes &sizes, const char *what) {
   if (sizes.values.size() == 1)
     return Shape(Rank, sizes.values[0]);
   if (sizes.values.size() != Rank)
-    throw Error(fmt::format("[{}] expected one size, or {}, got {}", what, Rank,
-                            sizes.values.size()));
+    Error(fmt::format("[{}] expected one size, or {}, got {}", what, Rank,
+                      sizes.values.size()))
+        .raise();
   return sizes.values;
 }
 template <int Rank> Shape flat(const Ends<Rank> &ends, const char *what) {
   if (ends.values.size() != 1 && ends.values.size() != Rank)
-    throw Error(fmt::format("[{}{}D] expected one number, or {} numbers or "
-                            "pairs of them, got {}",
-                            what, Rank, Rank, ends.values.size()));
+    Error(fmt::format("[{}{}D] expected one number, or {} numbers or "
+                      "pairs of them, got {}",
+                      what, Rank, Rank, ends.values.size()))
+        .raise();
   Shape numbers;
   for (size_t d = 0; d < Rank; ++d)
     for (int64_t number : ends.values[ends.values.size() == 1 ? 0 : d])
@@ -425,7 +428,8 @@ Permute::Permute(std::vector<int64_t> dims, PlainOptions options)
 RepeatVector::RepeatVector(int64_t n, PlainOptions options)
     : Layer(make<RepeatVectorImpl>("RepeatVector", {n}, std::move(options))) {
   if (n <= 0)
-    throw Error(fmt::format("[RepeatVector] expected a positive n, got {}", n));
+    Error(fmt::format("[RepeatVector] expected a positive n, got {}", n))
+        .raise();
 }
 template <int Rank>
 ZeroPadding<Rank>::ZeroPadding(Ends<Rank> padding, DataFormatOptions options)

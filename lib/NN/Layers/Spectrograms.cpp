@@ -29,10 +29,11 @@ void expectChoice(const LayerImpl &layer, const char *option,
                   const std::string &value,
                   const std::vector<std::string> &allowed) {
   if (std::ranges::find(allowed, value) == allowed.end())
-    throw Error(fmt::format("[{}] layer '{}': expected {} to be one of '{}', "
-                            "got '{}'",
-                            layer.class_name(), layer.name(), option,
-                            fmt::join(allowed, "', '"), value));
+    Error(fmt::format("[{}] layer '{}': expected {} to be one of '{}', "
+                      "got '{}'",
+                      layer.class_name(), layer.name(), option,
+                      fmt::join(allowed, "', '"), value))
+        .raise();
 }
 
 const std::vector<std::string> &windowNames() {

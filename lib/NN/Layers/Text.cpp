@@ -26,10 +26,11 @@ void expectTextOption(const LayerImpl &layer, const char *option,
                       const std::string &value,
                       const std::vector<std::string> &allowed) {
   if (std::ranges::find(allowed, value) == allowed.end())
-    throw Error(fmt::format("[{}] layer '{}': expected {} to be one of '{}', "
-                            "got '{}'",
-                            layer.class_name(), layer.name(), option,
-                            fmt::join(allowed, "', '"), value));
+    Error(fmt::format("[{}] layer '{}': expected {} to be one of '{}', "
+                      "got '{}'",
+                      layer.class_name(), layer.name(), option,
+                      fmt::join(allowed, "', '"), value))
+        .raise();
 }
 
 /// The rows of tokens of a call, and what the result's shape begins with.
@@ -295,8 +296,9 @@ private:
     weights.resize(size_t(depth()), 0);
   }
   [[noreturn]] void refuse(const std::string &message) const {
-    throw Error(fmt::format("[{}] layer '{}': {}", layer.class_name(),
-                            layer.name(), message));
+    Error(fmt::format("[{}] layer '{}': {}", layer.class_name(), layer.name(),
+                      message))
+        .raise();
   }
 
   const LayerImpl &layer;

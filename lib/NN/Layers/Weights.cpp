@@ -69,10 +69,12 @@ void collect(const Layer &layer, const std::string &prefix, bool onlyTrainable,
 
 Collected collected(const Layer &layer, bool onlyTrainable = false) {
   if (!layer.built() && LayerImpl::State::of(layer).weights.empty())
-    throw Error(fmt::format(
-        "[{0}] layer '{1}' has no weights yet: they are made when it is first "
-        "called, for the shape of its input; call it, or build it with a shape",
-        layer.class_name(), layer.name()));
+    Error(fmt::format("[{0}] layer '{1}' has no weights yet: they are made "
+                      "when it is first "
+                      "called, for the shape of its input; call it, or build "
+                      "it with a shape",
+                      layer.class_name(), layer.name()))
+        .raise();
   Collected found;
   collect(layer, "", onlyTrainable, found);
   return found;
@@ -91,8 +93,8 @@ std::vector<DVariable> bare(const std::vector<NamedVariable> &named) {
 DVariable LayerImpl::add_weight(const std::string &name, const Shape &shape,
                                 const WeightOptions &options) {
   auto failWith = [&](const std::string &message) {
-    throw Error(
-        fmt::format("[add_weight] layer '{}': {}", state->name, message));
+    Error(fmt::format("[add_weight] layer '{}': {}", state->name, message))
+        .raise();
   };
   if (name.empty() || name.find('/') != std::string::npos)
     failWith(fmt::format("expected a name without '/', got '{}'", name));
@@ -170,9 +172,11 @@ SeedLike LayerImpl::next_seed() {
     return ofReplica(random::fold_in(
         random::fold_in(frame->seed, state->seed.second), frame->randomUses++));
   if (!state->calls)
-    throw Error(fmt::format("[{}] layer '{}' is random: its build calls "
-                            "add_seed",
-                            state->className, state->name));
+    Error(fmt::format("[{}] layer '{}' is random: its build calls "
+                      "add_seed",
+                      state->className, state->name),
+          ErrorCode::FAILED_PRECONDITION)
+        .raise();
   Tensor seed = random::fold_in(state->seed, *state->calls);
   state->calls->assign_add(1);
   return ofReplica(seed);
@@ -183,8 +187,9 @@ void LayerImpl::State::adopt(const Layer &layer, std::string local,
   State &own = of(layer);
   for (const Layer &part : allLayers(layer))
     if (&of(part) == this)
-      throw Error(fmt::format("[{}] layer '{}' cannot be a part of itself",
-                              className, name));
+      Error(fmt::format("[{}] layer '{}' cannot be a part of itself", className,
+                        name))
+          .raise();
   auto isTaken = [&](const std::string &candidate) {
     return std::ranges::any_of(
         parts, [&](const Part &part) { return part.name == candidate; });
@@ -192,16 +197,18 @@ void LayerImpl::State::adopt(const Layer &layer, std::string local,
   if (isOwnName) {
     local = own.name;
     if (own.isNamedByUser && isTaken(local))
-      throw Error(fmt::format("[{}] two layers of '{}' are called '{}': names "
-                              "say where weights are; give one another name",
-                              className, name, local));
+      Error(fmt::format("[{}] two layers of '{}' are called '{}': names "
+                        "say where weights are; give one another name",
+                        className, name, local))
+          .raise();
     for (int64_t i = 1; isTaken(local); ++i)
       local = fmt::format("{}_{}", own.name, i);
   } else if (local.empty() || local.find('/') != std::string::npos ||
              isTaken(local)) {
-    throw Error(fmt::format("[{}] expected another name without '/' for a part "
-                            "of '{}', got '{}'",
-                            className, name, local));
+    Error(fmt::format("[{}] expected another name without '/' for a part "
+                      "of '{}', got '{}'",
+                      className, name, local))
+        .raise();
   }
   if (!own.isAdopted) {
     Collected inside;
@@ -283,16 +290,19 @@ Layer Layer::get_layer(std::string_view name) const {
         return *layer;
       names += (names.empty() ? "" : ", ") + part.name;
     }
-  throw Error(fmt::format("[get_layer] '{}' has no layer '{}'; it has {}",
-                          this->name(), name, names.empty() ? "none" : names));
+  Error(fmt::format("[get_layer] '{}' has no layer '{}'; it has {}",
+                    this->name(), name, names.empty() ? "none" : names),
+        ErrorCode::NOT_FOUND)
+      .raise();
 }
 Layer Layer::get_layer(int64_t index) const {
   const std::vector<Layer> all = layers();
   const int64_t count = int64_t(all.size());
   if (index < -count || index >= count)
-    throw Error(fmt::format("[get_layer] expected an index in [{}, {}) of the "
-                            "layers of '{}', got {}",
-                            -count, count, name(), index));
+    Error(fmt::format("[get_layer] expected an index in [{}, {}) of the "
+                      "layers of '{}', got {}",
+                      -count, count, name(), index))
+        .raise();
   return all[size_t(index < 0 ? index + count : index)];
 }
 
@@ -306,8 +316,10 @@ DVariable Layer::variable(std::string_view path) const {
       return each.variable;
     paths += (paths.empty() ? "" : ", ") + each.path;
   }
-  throw Error(fmt::format("[variable] '{}' has no variable '{}'; it has {}",
-                          name(), path, paths.empty() ? "none" : paths));
+  Error(fmt::format("[variable] '{}' has no variable '{}'; it has {}", name(),
+                    path, paths.empty() ? "none" : paths),
+        ErrorCode::NOT_FOUND)
+      .raise();
 }
 std::vector<DVariable> Layer::variables() const {
   return bare(collected(*this).variables);
@@ -340,14 +352,16 @@ std::vector<Tensor> Layer::get_weights() const {
 void Layer::set_weights(const std::vector<Tensor> &values) const {
   const std::vector<DVariable> all = weights();
   if (values.size() != all.size())
-    throw Error(fmt::format("[set_weights] expected {} tensors for the weights "
-                            "of '{}', got {}",
-                            all.size(), name(), values.size()));
+    Error(fmt::format("[set_weights] expected {} tensors for the weights "
+                      "of '{}', got {}",
+                      all.size(), name(), values.size()))
+        .raise();
   for (size_t i = 0; i < all.size(); ++i)
     if (values[i].shape() != all[i].shape())
-      throw Error(fmt::format("[set_weights] expected {} for '{}', got {}",
-                              sizesText(all[i].shape()), all[i].name(),
-                              sizesText(values[i].shape())));
+      Error(fmt::format("[set_weights] expected {} for '{}', got {}",
+                        sizesText(all[i].shape()), all[i].name(),
+                        sizesText(values[i].shape())))
+          .raise();
   for (size_t i = 0; i < all.size(); ++i)
     all[i].assign(cast(values[i], all[i].dtype()));
 }

@@ -117,7 +117,7 @@ std::vector<TensorSpec> inferSpecs(
       text += fmt::format(
           "; a size that is not known yet, None, counts as {} or {}",
           sizesForUnknown[0], sizesForUnknown[1]);
-    throw Error(text);
+    error.withMessage(text).raise();
   }
 }
 
@@ -133,8 +133,9 @@ std::string sizesText(const Shape &shape) {
 
 static const detail::GraphNode &nodeOf(const SymbolicTensor &tensor) {
   if (!tensor.defined())
-    throw Error("[SymbolicTensor] expected what Input or a layer gave, got an "
-                "empty one");
+    Error("[SymbolicTensor] expected what Input or a layer gave, got an "
+          "empty one")
+        .raise();
   return *tensor.node();
 }
 
@@ -154,8 +155,9 @@ SymbolicTensor Input(const Shape &shape, InputLayerOptions options) {
   full.insert(full.end(), shape.begin(), shape.end());
   for (int64_t size : full)
     if (size < -1)
-      throw Error("[Input] expected sizes of at least 0, or -1 for any, got " +
-                  detail::sizesText(full));
+      Error("[Input] expected sizes of at least 0, or -1 for any, got " +
+            detail::sizesText(full))
+          .raise();
   auto node = std::make_shared<detail::GraphNode>();
   node->isNumbered = !options.name.empty();
   node->name = options.name.empty() ? "input" : std::move(options.name);

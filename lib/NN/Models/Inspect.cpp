@@ -39,11 +39,12 @@ using Choices = std::vector<std::pair<DVariable, Layout>>;
 
 void choose(Choices &choices, const NamedVariable &each, const Layout &layout) {
   if (!layout.defined() || int64_t(layout.rank()) != each.variable.rank())
-    throw Error(fmt::format(
-        "[set_layouts] expected a layout of rank {} for "
-        "'{}' {}, got {}",
-        each.variable.rank(), each.path, sizesText(each.variable.shape()),
-        layout.defined() ? layout.spec_string() : "an empty one"));
+    Error(fmt::format("[set_layouts] expected a layout of rank {} for "
+                      "'{}' {}, got {}",
+                      each.variable.rank(), each.path,
+                      sizesText(each.variable.shape()),
+                      layout.defined() ? layout.spec_string() : "an empty one"))
+        .raise();
   choices.emplace_back(each.variable, layout);
 }
 
@@ -179,10 +180,11 @@ void set_layouts(const Layer &model, const LayoutPatterns &patterns) {
     std::string paths;
     for (const NamedVariable &each : all)
       paths += (paths.empty() ? "" : ", ") + each.path;
-    throw Error(fmt::format("[set_layouts] the pattern '{}' fits no weight of "
-                            "'{}'; they are {}",
-                            pattern, model.name(),
-                            paths.empty() ? "none" : paths));
+    Error(fmt::format("[set_layouts] the pattern '{}' fits no weight of "
+                      "'{}'; they are {}",
+                      pattern, model.name(), paths.empty() ? "none" : paths),
+          ErrorCode::NOT_FOUND)
+        .raise();
   }
   Choices choices;
   for (const NamedVariable &each : all)
@@ -255,9 +257,11 @@ std::string summary(const Layer &model) {
 std::string plot_model(const Model &model) {
   const std::vector<std::shared_ptr<GraphNode>> calls = callsOf(model);
   if (calls.empty())
-    throw Error(fmt::format("[plot_model] '{}' has no graph: it is a model of "
-                            "code, or not built yet",
-                            model.name()));
+    Error(fmt::format("[plot_model] '{}' has no graph: it is a model of "
+                      "code, or not built yet",
+                      model.name()),
+          ErrorCode::FAILED_PRECONDITION)
+        .raise();
   constexpr int64_t width = 230, height = 46, gapX = 24, gapY = 40;
   struct Box {
     int64_t x, y;
@@ -318,7 +322,7 @@ void plot_model(const Model &model, const std::filesystem::path &path) {
   const std::string svg = plot_model(model);
   std::ofstream file(path);
   if (!(file << svg) || !file.flush())
-    throw Error(fmt::format("[plot_model] cannot write {}", path.string()));
+    Error(fmt::format("[plot_model] cannot write {}", path.string())).raise();
 }
 
 } // namespace meshloom

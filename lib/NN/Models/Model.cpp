@@ -100,7 +100,7 @@ public:
       : ModelImpl("Functional", std::move(name)), ins(std::move(inputs)),
         outs(std::move(outputs)) {
     if (ins.empty() || outs.empty())
-      throw Error("[Model] expected inputs and outputs, got none");
+      Error("[Model] expected inputs and outputs, got none").raise();
     for (const SymbolicTensor &tensor : ins)
       tensor.shape(); // throws if it is empty
     for (const SymbolicTensor &tensor : outs)
@@ -110,10 +110,11 @@ public:
     std::set<const LayerImpl *> known;
     for (const std::shared_ptr<GraphNode> &node : nodes) {
       if (node->isInput())
-        throw Error(fmt::format(
-            "[Model] an output needs the Input '{}' {}, which is not among the "
-            "inputs: give it too",
-            node->name, sizesText(node->results[0].shape)));
+        Error(fmt::format("[Model] an output needs the Input '{}' {}, which is "
+                          "not among the "
+                          "inputs: give it too",
+                          node->name, sizesText(node->results[0].shape)))
+            .raise();
       if (known.insert(node->layer.internal().get()).second)
         track(node->layer);
     }
@@ -136,10 +137,13 @@ public:
       std::vector<std::string> names;
       for (const SymbolicTensor &input : ins)
         names.push_back(input.name());
-      throw Error(fmt::format(
-          "[Model] model '{}' takes {} inputs, '{}', got {}: give several as a "
-          "vector, or as a map by their names (a pair is inputs and labels)",
-          handle().name(), ins.size(), fmt::join(names, "', '"), xs.size()));
+      Error(fmt::format("[Model] model '{}' takes {} inputs, '{}', got {}: "
+                        "give several as a "
+                        "vector, or as a map by their names (a pair is inputs "
+                        "and labels)",
+                        handle().name(), ins.size(), fmt::join(names, "', '"),
+                        xs.size()))
+          .raise();
     }
     std::map<std::pair<const GraphNode *, size_t>, Tensor> values;
     auto valueOf = [&](const SymbolicTensor &tensor) -> Tensor & {
@@ -203,17 +207,20 @@ public:
     }
     part.input.shape(); // throws if it is empty
     if (first.defined() || !handle().layers().empty())
-      throw Error(fmt::format("[Sequential] expected the Input of '{}' as its "
-                              "first part, and one only",
-                              handle().name()));
+      Error(fmt::format("[Sequential] expected the Input of '{}' as its "
+                        "first part, and one only",
+                        handle().name()))
+          .raise();
     begin(part.input);
   }
 
   void pop() {
     State &state = State::of(*this);
     if (state.parts.empty())
-      throw Error("[Sequential] expected a layer to take off, got a model "
-                  "without layers");
+      Error("[Sequential] expected a layer to take off, got a model "
+            "without layers",
+            ErrorCode::FAILED_PRECONDITION)
+          .raise();
     state.parts.pop_back();
     if (!first.defined())
       return;
@@ -228,7 +235,8 @@ public:
       return;
     const Shape &shape = shapes.at(0);
     if (shape.empty())
-      throw Error("[Sequential] expected a tensor [batch, ...], got a scalar");
+      Error("[Sequential] expected a tensor [batch, ...], got a scalar")
+          .raise();
     const SymbolicTensor input =
         Input(Shape(shape.begin() + 1, shape.end()),
               {.batch_size = shape[0],
@@ -296,8 +304,9 @@ Layer detail::makeSequential(const Config &config) {
   if (const Config *input = config.find("input")) {
     Shape shape = input->at("shape").as_ints();
     if (shape.empty())
-      throw Error("[Sequential] expected the shape of an input, [batch, ...], "
-                  "got []: the batch is its first dim");
+      Error("[Sequential] expected the shape of an input, [batch, ...], "
+            "got []: the batch is its first dim")
+          .raise();
     parts.emplace_back(Input(
         Shape(shape.begin() + 1, shape.end()),
         {.batch_size = shape.at(0), .dtype = dtypeOf(input->at("dtype"))}));
@@ -326,9 +335,10 @@ Model::Model(SymbolicTensors inputs, SymbolicTensors outputs, std::string name)
 
 Model::Model(const Layer &layer) : Trainer(layer.internal()) {
   if (!State::of(layer).isModel)
-    throw Error(fmt::format("[Model] expected a layer that is a model, got {} "
-                            "'{}'",
-                            layer.class_name(), layer.name()));
+    Error(fmt::format("[Model] expected a layer that is a model, got {} "
+                      "'{}'",
+                      layer.class_name(), layer.name()))
+        .raise();
 }
 
 ModelImpl &Model::model() const {

@@ -34,8 +34,8 @@ private:
 DType dtypeOf(const Config &name) {
   if (std::optional<DType> type = parseDType(name.as_string()))
     return *type;
-  throw Error("[Config] expected the name of an element type, got " +
-              name.to_json());
+  Error("[Config] expected the name of an element type, got " + name.to_json())
+      .raise();
 }
 
 void writeGraph(Config &config, const std::vector<SymbolicTensor> &inputs,
@@ -45,8 +45,10 @@ void writeGraph(Config &config, const std::vector<SymbolicTensor> &inputs,
   Config::List ins, layers, calls;
   for (const SymbolicTensor &input : inputs) {
     if (!input.node()->isInput())
-      throw Error("[Model] a model whose inputs are what layers of another one "
-                  "give cannot be saved: make its inputs with Input");
+      Error("[Model] a model whose inputs are what layers of another one "
+            "give cannot be saved: make its inputs with Input",
+            ErrorCode::FAILED_PRECONDITION)
+          .raise();
     numbers.add(input.node().get());
     Config entry;
     entry["name"] = input.name();
@@ -80,8 +82,9 @@ Layer makeFunctional(const Config &config) {
   for (const Config &input : config.at("inputs").as_list()) {
     Shape shape = input.at("shape").as_ints();
     if (shape.empty())
-      throw Error("[Model] expected the shape of an input, [batch, ...], got "
-                  "[]: the batch is its first dim");
+      Error("[Model] expected the shape of an input, [batch, ...], got "
+            "[]: the batch is its first dim")
+          .raise();
     inputs.push_back(Input(Shape(shape.begin() + 1, shape.end()),
                            {.batch_size = shape.at(0),
                             .dtype = dtypeOf(input.at("dtype")),

@@ -10,11 +10,13 @@
 #include "meshloom/API/NameScope.h"
 #include "meshloom/API/Ops.h"
 #include "meshloom/API/Shards.h"
+#include "meshloom/Support/ForeignErrors.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <future>
 #include <mutex>
@@ -98,6 +100,18 @@ std::string listed(const char *title, const std::vector<std::string> &entries) {
 
 } // namespace
 
+/// The integer that a note of a checkpoint is.
+static int64_t numberIn(const std::string &note) {
+  int64_t number = 0;
+  const char *end = note.data() + note.size();
+  const auto [stop, error] = std::from_chars(note.data(), end, number);
+  if (error != std::errc() || stop != end)
+    Error(fmt::format("expected a note that is an integer, got {}", note),
+          ErrorCode::DATA_LOSS)
+        .raise();
+  return number;
+}
+
 Trackable::Trackable(const DVariable &variable)
     : variables(
           [variable] { return std::vector{NamedVariable{"", variable}}; }) {}
@@ -124,7 +138,7 @@ Trackable::Trackable(callbacks::Callback *callback)
 Trackable::Trackable(int64_t *number)
     : saveState([number] { return std::to_string(*number); }),
       restoreState(
-          [number](const std::string &text) { *number = std::stoll(text); }) {}
+          [number](const std::string &text) { *number = numberIn(text); }) {}
 
 std::vector<NamedVariable> Trackable::named(const std::vector<DVariable> &all) {
   std::vector<NamedVariable> found;
@@ -185,9 +199,10 @@ Checkpoint::Checkpoint(Objects objects) : state(std::make_shared<State>()) {
   std::set<std::string> names;
   for (const auto &[name, object] : objects)
     if (name.empty() || !names.insert(name).second)
-      throw Error(fmt::format("[Checkpoint] expected objects with names of "
-                              "their own, got '{}'{}",
-                              name, name.empty() ? "" : " twice"));
+      Error(fmt::format("[Checkpoint] expected objects with names of "
+                        "their own, got '{}'{}",
+                        name, name.empty() ? "" : " twice"))
+          .raise();
   state->objects = std::move(objects);
 }
 
@@ -336,16 +351,18 @@ void Checkpoint::State::compare(
     extra.clear();
   if (missing.empty() && extra.empty() && different.empty())
     return;
-  throw Error(fmt::format(
-      "[restore] '{}' is a checkpoint of something else:{}{}{}{}",
-      folder.path().string(),
-      listed("the program has, the checkpoint has not", missing),
-      listed("the checkpoint has, the program has not", extra),
-      listed("of another type or shape", different),
-      extra.empty() && missing.empty()
-          ? ""
-          : "\n  layers make their variables when they are first called: build "
-            "models before; allow_missing and allow_extra restore the rest"));
+  Error(fmt::format("[restore] '{}' is a checkpoint of something else:{}{}{}{}",
+                    folder.path().string(),
+                    listed("the program has, the checkpoint has not", missing),
+                    listed("the checkpoint has, the program has not", extra),
+                    listed("of another type or shape", different),
+                    extra.empty() && missing.empty()
+                        ? ""
+                        : "\n  layers make their variables when they are first "
+                          "called: build "
+                          "models before; allow_missing and allow_extra "
+                          "restore the rest"))
+      .raise();
 }
 
 /// All or, where one throws, none.
@@ -362,8 +379,10 @@ void Checkpoint::State::restoreStates(const data::TensorFolder &folder) const {
   } catch (const std::exception &error) {
     for (const auto &[object, old] : before)
       object->restoreState(old);
-    throw Error(fmt::format("[restore] '{}': {}", folder.path().string(),
-                            error.what()));
+    Error::of(error)
+        .withMessage(fmt::format("[restore] '{}': {}", folder.path().string(),
+                                 error.what()))
+        .raise();
   }
 }
 
@@ -403,8 +422,10 @@ void Checkpoint::write(const std::filesystem::path &path,
                        const Extras &extras) const {
   detail::expectNotMovedFrom(state, "Checkpoint");
   if (detail::isTracing())
-    throw Error("[Checkpoint] expected to be outside of a function: variables "
-                "have no values while it is traced");
+    Error("[Checkpoint] expected to be outside of a function: variables "
+          "have no values while it is traced",
+          ErrorCode::FAILED_PRECONDITION)
+        .raise();
   state->wait();
   data::FolderContents contents;
   for (const auto &[variablePath, variable] : variables())
@@ -469,11 +490,14 @@ int64_t Checkpoint::save_counter() const {
 void Checkpoint::restore(const std::filesystem::path &path,
                          const RestoreOptions &options,
                          std::source_location where) const {
-  return detail::atLine(where, [&]() -> void {
+  const std::string context = fmt::format("[restore] '{}'", path.string());
+  auto restored = [&] {
     detail::expectNotMovedFrom(state, "Checkpoint");
     if (detail::isTracing())
-      throw Error("[restore] expected to be outside of a function: variables "
-                  "have no values while it is traced");
+      Error("[restore] expected to be outside of a function: variables "
+            "have no values while it is traced",
+            ErrorCode::FAILED_PRECONDITION)
+          .raise();
     state->wait();
     const data::TensorFolder folder = detail::openFolder("restore", path);
     state->buildOptimizers(folder);
@@ -494,16 +518,19 @@ void Checkpoint::restore(const std::filesystem::path &path,
                                          : cast(value, variable.dtype());
                             }));
     const auto parts = state->partsIn(folder);
+    int64_t saveCounter = state->saveCounter;
+    if (auto counter = folder.notes().find(counterNote);
+        counter != folder.notes().end())
+      saveCounter = numberIn(counter->second);
     state->restoreStates(folder);
     for (const auto &[variable, value] : values)
       variable.assign(value);
     // These may look at what was restored.
     for (const auto &[object, part] : parts)
       object->parts->set(part);
-    if (auto counter = folder.notes().find(counterNote);
-        counter != folder.notes().end())
-      state->saveCounter = std::stoll(counter->second);
-  });
+    state->saveCounter = saveCounter;
+  };
+  detail::atLine(where, [&] { detail::withOwnErrors(context, restored); });
 }
 
 } // namespace meshloom

@@ -6,6 +6,7 @@
 #include "meshloom/API/MovedFrom.h"
 #include "meshloom/API/NameScope.h"
 #include "meshloom/API/Processes.h"
+#include "meshloom/Core/SystemError.h"
 #include "meshloom/Data/TensorFolder.h"
 #include "meshloom/Support/File.h"
 
@@ -70,7 +71,8 @@ void CheckpointManager::State::prune() const {
   if (options.max_to_keep == 0 || client_id() != 0)
     return;
   json kept = {{"numbers", json::array()}, {"hours", hoursNow()}};
-  const bool isFirst = !fs::exists(record());
+  std::error_code gone;
+  const bool isFirst = !fs::exists(record(), gone);
   if (!isFirst) {
     json known = json::parse(readFile(record().string()).value_or_throw(),
                              nullptr, /*allow_exceptions=*/false);
@@ -94,11 +96,13 @@ void CheckpointManager::State::prune() const {
     const auto [number, path] = *all.begin();
     all.erase(all.begin());
     if (options.keep_checkpoint_every_n_hours > 0) {
-      const double written = std::chrono::duration<double, std::ratio<3600>>(
-                                 std::chrono::file_clock::to_sys(
-                                     fs::last_write_time(path / "index.json"))
-                                     .time_since_epoch())
-                                 .count();
+      const auto time = fs::last_write_time(path / "index.json", gone);
+      if (gone) // somebody else has removed it
+        continue;
+      const double written =
+          std::chrono::duration<double, std::ratio<3600>>(
+              std::chrono::file_clock::to_sys(time).time_since_epoch())
+              .count();
       if (written - kept["hours"].get<double>() >=
           options.keep_checkpoint_every_n_hours) {
         kept["numbers"].push_back(number);
@@ -118,7 +122,7 @@ void CheckpointManager::State::prune() const {
 CheckpointManager::CheckpointManager(Checkpoint checkpoint, fs::path directory,
                                      CheckpointManagerOptions options) {
   auto refuse = [](const std::string &why) {
-    throw Error("[CheckpointManager] " + why);
+    Error("[CheckpointManager] " + why).raise();
   };
   if (options.max_to_keep < 0 || options.keep_checkpoint_every_n_hours < 0 ||
       options.checkpoint_interval < 0)
@@ -175,10 +179,11 @@ CheckpointManager::save(std::optional<int64_t> checkpoint_number,
     std::error_code failure;
     fs::create_directories(state->directory, failure);
     if (failure)
-      throw Error(
-          fmt::format("[CheckpointManager] expected a folder that can be "
-                      "written, but '{}' cannot be made: {}",
-                      state->directory.string(), failure.message()));
+      Error(fmt::format("[CheckpointManager] expected a folder that can be "
+                        "written, but '{}' cannot be made: {}",
+                        state->directory.string(), failure.message()),
+            errorCodeOfSystem(failure.value()))
+          .raise();
     state->checkpoint.write(path, options.write,
                             {.after = [state = std::weak_ptr(state)] {
                               if (auto alive = state.lock())

@@ -78,8 +78,9 @@ void export_functions(const std::filesystem::path &path,
                       const std::map<std::string, ConcreteFunction> &functions,
                       const std::filesystem::path &sign_key) {
   if (functions.empty())
-    throw Error("[export_functions] expected functions by the names of their "
-                "signatures, got none");
+    Error("[export_functions] expected functions by the names of their "
+          "signatures, got none")
+        .raise();
   data::FolderContents contents;
   std::map<int64_t, std::string> variables; // their tensors
   auto freeName = [&](const std::string &wish) {
@@ -126,7 +127,7 @@ void export_functions(const std::filesystem::path &path,
                                 contentsOf(folder, wholeTensors(folder)),
                                 sign_key.string());
       !done)
-    throw keyError("export_functions", done);
+    keyError("export_functions", done).raise();
 }
 
 struct ExportedFunctions::State {
@@ -145,9 +146,11 @@ struct ExportedFunctions::State {
     std::vector<std::string> names;
     for (const auto &[known, signature] : signatures)
       names.push_back(known);
-    throw Error(fmt::format("[ExportedFunctions] expected the name of a "
-                            "signature, got '{}'; there are '{}'",
-                            name, fmt::join(names, "', '")));
+    Error(fmt::format("[ExportedFunctions] expected the name of a "
+                      "signature, got '{}'; there are '{}'",
+                      name, fmt::join(names, "', '")),
+          ErrorCode::NOT_FOUND)
+        .raise();
   }
 
   std::map<std::string, Signature> signatures;
@@ -171,7 +174,7 @@ ExportedFunctions load_functions(const std::filesystem::path &path,
               verifyContent((path / signedName).string(),
                             contentsOf(folder, checked), verify_key.string());
           !done)
-        throw keyError("load_functions", done);
+        keyError("load_functions", done).raise();
     }
     auto read = [&](const std::string &name,
                     const std::optional<Layout> &layout = std::nullopt) {
@@ -184,10 +187,11 @@ ExportedFunctions load_functions(const std::filesystem::path &path,
     };
     auto note = folder.notes().find(signaturesNote);
     if (note == folder.notes().end())
-      throw Error(
-          fmt::format("[load_functions] '{}' has no functions: it was not "
-                      "written by export_functions",
-                      path.string()));
+      Error(fmt::format("[load_functions] '{}' has no functions: it was not "
+                        "written by export_functions",
+                        path.string()),
+            ErrorCode::NOT_FOUND)
+          .raise();
     auto state = std::make_shared<ExportedFunctions::State>();
     std::map<std::string, size_t> variables; // by the names of their tensors
     const Config signatures = Config::parse(note->second);
@@ -202,9 +206,11 @@ ExportedFunctions load_functions(const std::filesystem::path &path,
       const std::vector<ValueInfo> arguments = signature.function.arguments();
       const size_t count = captured.as_list().size();
       if (count > arguments.size())
-        throw Error(fmt::format("[load_functions] '{}' is damaged: signature "
-                                "'{}' captures more than it takes",
-                                path.string(), name));
+        Error(fmt::format("[load_functions] '{}' is damaged: signature "
+                          "'{}' captures more than it takes",
+                          path.string(), name),
+              ErrorCode::DATA_LOSS)
+            .raise();
       for (size_t i = 0; i < count; ++i) {
         const std::string &tensor = captured.as_list()[i].as_string();
         const ValueInfo &argument = arguments[arguments.size() - count + i];
@@ -215,11 +221,12 @@ ExportedFunctions load_functions(const std::filesystem::path &path,
         }
         const auto stored = folder.tensors().find(tensor);
         if (stored == folder.tensors().end())
-          throw Error(
-              fmt::format("[load_functions] '{}' is damaged: signature "
-                          "'{}' captures '{}', which the folder does not "
-                          "have",
-                          path.string(), name, tensor));
+          Error(fmt::format("[load_functions] '{}' is damaged: signature "
+                            "'{}' captures '{}', which the folder does not "
+                            "have",
+                            path.string(), name, tensor),
+                ErrorCode::DATA_LOSS)
+              .raise();
         // What was on the host is, where there is one device.
         const bool isOnHost = stored->second.layout.empty() &&
                               argument.layout.mesh().is_single_device();
@@ -281,9 +288,10 @@ ExportedFunctions::operator()(const std::string &signature,
   const State::Signature &found = state->find(signature);
   const size_t own = found.explicitArguments();
   if (arguments.size() != own)
-    throw Error(fmt::format("[ExportedFunctions] signature '{}' takes {} "
-                            "arguments, got {}",
-                            signature, own, arguments.size()));
+    Error(fmt::format("[ExportedFunctions] signature '{}' takes {} "
+                      "arguments, got {}",
+                      signature, own, arguments.size()))
+        .raise();
   std::lock_guard lock(state->mutex);
   std::vector<Tensor> all = arguments;
   for (const auto &captured : found.captured)

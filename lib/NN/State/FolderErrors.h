@@ -20,8 +20,10 @@ auto namingFolders(std::string_view function, Body body) {
     const std::string &message = error.message();
     if (!message.starts_with(own))
       throw;
-    throw Error("[" + std::string(function) + "] " +
-                message.substr(own.size()));
+    error
+        .withMessage("[" + std::string(function) + "] " +
+                     message.substr(own.size()))
+        .raise();
   }
 }
 

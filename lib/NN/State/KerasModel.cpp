@@ -2,8 +2,8 @@
 // Models of Keras's JSON: each of its layers becomes the config of ours, and
 // its graph is called again. See KerasModel.h.
 #include "meshloom/NN/State/KerasModel.h"
-#include "../ForeignErrors.h"
 #include "../Layers/LayerState.h"
+#include "meshloom/Support/ForeignErrors.h"
 
 #include "meshloom/API/NameScope.h"
 #include "meshloom/NN/Layers/Core.h"
@@ -27,8 +27,9 @@ using Map = Config::Map;
 struct Place {
   std::string className, name;
   [[noreturn]] void refuse(const std::string &message) const {
-    throw Error(
-        fmt::format("[model_from_json] {} '{}': {}", className, name, message));
+    Error(
+        fmt::format("[model_from_json] {} '{}': {}", className, name, message))
+        .raise();
   }
 };
 
@@ -54,8 +55,9 @@ DType typeOf(const Config &keras) {
       {"bool", DType::I1}};
   if (auto found = known.find(name); found != known.end())
     return found->second;
-  throw Error("[model_from_json] expected the name of an element type, got '" +
-              name + "'");
+  Error("[model_from_json] expected the name of an element type, got '" + name +
+        "'")
+      .raise();
 }
 
 /// An initializer, regularizer, constraint or activation: what Keras left open
@@ -395,13 +397,14 @@ private:
       if (isOperation(layer) && !done.contains({nameOf(layer), 0}))
         operations.push_back(fmt::format(
             "{} '{}'", layer.at("class_name").as_string(), nameOf(layer)));
-    throw Error(
+    Error(
         fmt::format("[model_from_json] '{}' is needed, but not computed: {}",
                     history.as_list().at(0).as_string(),
                     operations.empty()
                         ? "its inputs are not in the model"
                         : fmt::format("these operations are not known here: {}",
-                                      fmt::join(operations, ", "))));
+                                      fmt::join(operations, ", "))))
+        .raise();
   }
 
   /// Makes calls whose inputs are there; whether there were any.
@@ -413,10 +416,11 @@ private:
       const Config *given = own.find("batch_shape");
       Shape shape = shapeOf(given ? *given : own.at("batch_input_shape"));
       if (shape.empty())
-        throw Error(fmt::format("[model_from_json] expected the shape of input "
-                                "'{}', [batch, ...], got []: the batch is its "
-                                "first dim",
-                                name));
+        Error(fmt::format("[model_from_json] expected the shape of input "
+                          "'{}', [batch, ...], got []: the batch is its "
+                          "first dim",
+                          name))
+            .raise();
       return made
           .try_emplace({name, 0, 0},
                        made.contains({name, 0, 0})
@@ -535,20 +539,22 @@ Model modelOf(const Config &keras) {
       config.find("name") ? config.at("name").as_string() : "";
   if (className != "Sequential") {
     if (!isModel(className) || !config.find("output_layers"))
-      throw Error(fmt::format("[model_from_json] expected a Sequential or "
-                              "functional model, got {} '{}': what a model of "
-                              "code computes is not in its JSON",
-                              className, name));
+      Error(fmt::format("[model_from_json] expected a Sequential or "
+                        "functional model, got {} '{}': what a model of "
+                        "code computes is not in its JSON",
+                        className, name))
+          .raise();
     return GraphReader(keras).read();
   }
   Sequential model(std::vector<SequentialPart>{}, name);
   bool hasInput = false;
   auto input = [&](const Shape &shape, DType type, const std::string &called) {
     if (shape.empty())
-      throw Error(fmt::format("[model_from_json] expected the shape of the "
-                              "input of '{}', [batch, ...], got []: the batch "
-                              "is its first dim",
-                              name));
+      Error(fmt::format("[model_from_json] expected the shape of the "
+                        "input of '{}', [batch, ...], got []: the batch "
+                        "is its first dim",
+                        name))
+          .raise();
     model.add(
         Input(Shape(shape.begin() + 1, shape.end()),
               {.batch_size = shape.at(0), .dtype = type, .name = called}));
@@ -577,9 +583,10 @@ Model modelOf(const Config &keras) {
 
 Model model_from_json(std::string_view json, std::source_location where) {
   return detail::atLine(where, [&]() -> Model {
-    return detail::withOwnErrors("[model_from_json] the model", [&]() -> Model {
-      return modelOf(Config::parse(json));
-    });
+    return detail::withOwnErrors(
+        "[model_from_json] the model is not valid: an entry is missing, or a "
+        "number is out of range",
+        [&]() -> Model { return modelOf(Config::parse(json)); });
   });
 }
 

@@ -51,10 +51,13 @@ static std::string ourPath(const std::string &keras) {
 static data::NamedTensors tensorsIn(const std::filesystem::path &path) {
   const std::string bytes = readFile(path.string()).value_or_throw();
   if (bytes.starts_with("\x89HDF"))
-    throw Error(fmt::format(
-        "[load_keras_weights] '{}' is an HDF5 file, which is not read: write "
-        "weights with numpy.savez or safetensors, as load_keras_weights says",
-        path.string()));
+    Error(fmt::format("[load_keras_weights] '{}' is an HDF5 file, which is not "
+                      "read: write "
+                      "weights with numpy.savez or safetensors, as "
+                      "load_keras_weights says",
+                      path.string()),
+          ErrorCode::UNIMPLEMENTED)
+        .raise();
   return bytes.starts_with("PK")
              ? data::parse_npz(bytes, path.string())
              : data::parse_safetensors(bytes, path.string());
@@ -98,10 +101,10 @@ void load_keras_weights(const Layer &model, const std::filesystem::path &path,
     for (auto &[name, value] : given)
       problems.push_back(fmt::format("'{}' is of no weight", name));
     if (!problems.empty())
-      throw Error(fmt::format("[load_keras_weights] '{}' is not of the model "
-                              "'{}': {}",
-                              path.string(), model.name(),
-                              fmt::join(problems, "; ")));
+      Error(fmt::format("[load_keras_weights] '{}' is not of the model "
+                        "'{}': {}",
+                        path.string(), model.name(), fmt::join(problems, "; ")))
+          .raise();
     for (auto &[variable, value] : values)
       variable.assign(cast(value, variable.dtype()));
   });

@@ -65,10 +65,11 @@ private:
                   const data::StoredTensor &stored) const {
     Result<Layout> layout = Layout::from_string(stored.layout);
     if (!layout)
-      throw Error(fmt::format("[load_model] '{}' is damaged: the layout of "
-                              "'{}': {}",
-                              folder.path().string(), path,
-                              layout.error().message()));
+      Error(fmt::format("[load_model] '{}' is damaged: the layout of "
+                        "'{}': {}",
+                        folder.path().string(), path, layout.error().message()),
+            ErrorCode::DATA_LOSS)
+          .raise();
     return *layout;
   }
 
@@ -118,10 +119,13 @@ Model load_model(const fs::path &path, const LoadModelOptions &options,
     const data::TensorFolder folder = detail::openFolder("load_model", path);
     auto architecture = folder.notes().find(architectureNote);
     if (architecture == folder.notes().end())
-      throw Error(fmt::format(
-          "[load_model] '{}' has weights, but no model: it was written by "
-          "save_weights or a Checkpoint; make the model, then load_weights",
-          path.string()));
+      Error(
+          fmt::format(
+              "[load_model] '{}' has weights, but no model: it was written by "
+              "save_weights or a Checkpoint; make the model, then load_weights",
+              path.string()),
+          ErrorCode::NOT_FOUND)
+          .raise();
     Model model(Layer::from_config(Config::parse(architecture->second)));
     const Placement placement(folder, options.mesh);
     for (const auto &[name, variable] : model.named_variables()) {
@@ -156,9 +160,11 @@ optimizers::Optimizer load_optimizer(const fs::path &path, const Model &model,
         detail::openFolder("load_optimizer", path);
     auto config = folder.notes().find(optimizerName);
     if (config == folder.notes().end())
-      throw Error(fmt::format("[load_optimizer] '{}' was saved without an "
-                              "optimizer: give it to save",
-                              path.string()));
+      Error(fmt::format("[load_optimizer] '{}' was saved without an "
+                        "optimizer: give it to save",
+                        path.string()),
+            ErrorCode::FAILED_PRECONDITION)
+          .raise();
     optimizers::Optimizer optimizer =
         optimizers::Optimizer::from_config(Config::parse(config->second));
     detail::namingFolders("load_optimizer", [&] {

@@ -33,7 +33,7 @@ void CSVLogger::write(const std::string &line) {
   std::ofstream out(file, std::ios::app);
   out << line << '\n';
   if (!out.flush())
-    throw unwritable(file);
+    unwritable(file).raise();
 }
 
 void CSVLogger::on_train_begin(Logs &) {
@@ -42,14 +42,14 @@ void CSVLogger::on_train_begin(Logs &) {
   hasHeader = options.append && sizeOf(file) > 0;
   // A training that goes on from a backup needs what is there.
   if (isWriter(model()) && !std::ofstream(file, std::ios::app))
-    throw unwritable(file);
+    unwritable(file).raise();
 }
 
 void CSVLogger::clear() {
   if (std::exchange(isCleared, true) || options.append || !isWriter(model()))
     return;
   if (!std::ofstream(file, std::ios::trunc))
-    throw unwritable(file);
+    unwritable(file).raise();
 }
 
 void CSVLogger::on_epoch_begin(int64_t, Logs &) {
@@ -107,7 +107,7 @@ void CSVLogger::set_state(const CallbackState &state) {
   if (isWriter(model()) && now > bytes)
     fs::resize_file(file, uintmax_t(bytes), error);
   if (error)
-    throw unwritable(file);
+    unwritable(file).raise();
 }
 
 } // namespace meshloom::callbacks

@@ -39,8 +39,10 @@ void Callback::set_state(const CallbackState &) {}
 
 Model &Callback::model() const {
   if (!trained)
-    throw Error("[Callback] there is no model yet: fit, evaluate and predict "
-                "give their callbacks the model when they begin");
+    Error("[Callback] there is no model yet: fit, evaluate and predict "
+          "give their callbacks the model when they begin",
+          ErrorCode::FAILED_PRECONDITION)
+        .raise();
   return *trained;
 }
 
@@ -60,7 +62,7 @@ CallbackList::CallbackList(const Model &given, std::vector<CallbackRef> list,
     : model(given), callbacks(std::move(list)) {
   for (const CallbackRef &callback : callbacks)
     if (!callback.get())
-      throw Error("[Callback] expected callbacks, got a null pointer");
+      Error("[Callback] expected callbacks, got a null pointer").raise();
   for (const CallbackRef &callback : callbacks) {
     callback->trained = &model;
     callback->parameters = parameters;

@@ -200,10 +200,11 @@ ReduceLROnPlateau::ReduceLROnPlateau(ReduceLROnPlateauOptions given)
   detail::expectBound("ReduceLROnPlateau", "min_delta", options.min_delta,
                       detail::Bound::Finite);
   if (options.factor >= 1)
-    throw Error(fmt::format(
-        "[ReduceLROnPlateau] expected a factor below 1, got {}: the learning "
-        "rate is multiplied by it",
-        options.factor));
+    Error(fmt::format("[ReduceLROnPlateau] expected a factor below 1, got {}: "
+                      "the learning "
+                      "rate is multiplied by it",
+                      options.factor))
+        .raise();
 }
 
 void ReduceLROnPlateau::on_train_begin(Logs &) {
@@ -254,8 +255,9 @@ LearningRateScheduler::LearningRateScheduler(Schedule given, int verbose,
                                              Checked)
     : schedule(std::move(given)), verbose(verbose) {
   if (!schedule)
-    throw Error("[LearningRateScheduler] expected a function of the epoch, got "
-                "an empty one");
+    Error("[LearningRateScheduler] expected a function of the epoch, got "
+          "an empty one")
+        .raise();
 }
 
 LearningRateScheduler::Schedule
@@ -270,9 +272,10 @@ LearningRateScheduler::ofNumber(std::function<double(int64_t)> byEpoch) {
 void LearningRateScheduler::on_epoch_begin(int64_t epoch, Logs &) {
   const double rate = schedule(epoch, model().learning_rate());
   if (!std::isfinite(rate))
-    throw Error(fmt::format("[LearningRateScheduler] expected a finite rate of "
-                            "the schedule, got {} for epoch {}",
-                            rate, epoch));
+    Error(fmt::format("[LearningRateScheduler] expected a finite rate of "
+                      "the schedule, got {} for epoch {}",
+                      rate, epoch))
+        .raise();
   model().set_learning_rate(rate);
   if (verbose > 0)
     fmt::print("\nEpoch {}: LearningRateScheduler setting learning rate to "
@@ -297,9 +300,10 @@ void SwapEMAWeights::on_train_begin(Logs &) {
   // The end of training leaves averages in the model, swapped or not.
   hasAverages = false;
   if (!model().optimizer().keeps_averages())
-    throw Error(
-        "[SwapEMAWeights] the model's optimizer keeps no averages: give "
-        "it ema_momentum");
+    Error("[SwapEMAWeights] the model's optimizer keeps no averages: give "
+          "it ema_momentum",
+          ErrorCode::FAILED_PRECONDITION)
+        .raise();
 }
 void SwapEMAWeights::on_epoch_begin(int64_t, Logs &) {
   bring(false);

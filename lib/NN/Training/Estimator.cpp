@@ -70,11 +70,13 @@ public:
       }
       if (next == made.size() || made[next].shape() != initial.shape() ||
           made[next].dtype() != initial.dtype())
-        throw Error(fmt::format(
-            "[Estimator] expected the model function to make the same "
-            "variables in each call, got another one, '{}': what it makes "
-            "does not depend on the batch",
-            options.name));
+        Error(
+            fmt::format(
+                "[Estimator] expected the model function to make the same "
+                "variables in each call, got another one, '{}': what it makes "
+                "does not depend on the batch",
+                options.name))
+            .raise();
       return made[next++];
     });
     const DVariable *const around = std::exchange(stepOfFunction, &globalStep);
@@ -87,11 +89,13 @@ public:
     }
     stepOfFunction = around;
     if (!given.loss.defined() || given.loss.rank() != 0)
-      throw Error("[Estimator] expected the model function to give a loss, a "
-                  "scalar: reduce it");
+      Error("[Estimator] expected the model function to give a loss, a "
+            "scalar: reduce it")
+          .raise();
     if (mode == ModeKeys::TRAIN && !given.optimizer.optimizer)
-      throw Error("[Estimator] expected the model function to give an "
-                  "optimizer for training, got none");
+      Error("[Estimator] expected the model function to give an "
+            "optimizer for training, got none")
+          .raise();
     add_loss(given.loss);
     const Tensor loss = given.loss;
     if (mode == ModeKeys::TRAIN && !isFirst) { // the first call is no step
@@ -140,14 +144,16 @@ Compiled makeModel(const Estimator::State &estimator, ModeKeys mode,
     set_random_seed(*estimator.config.tf_random_seed);
   const std::optional<Element> batch = input.open()->next();
   if (!batch || batch->values.size() != 2 || batch->parts().size() != 2)
-    throw Error(fmt::format("[Estimator] expected input_fn to give batches of "
-                            "features and labels, got {}",
-                            batch ? batch->typeText() : "none"));
+    Error(fmt::format("[Estimator] expected input_fn to give batches of "
+                      "features and labels, got {}",
+                      batch ? batch->typeText() : "none"))
+        .raise();
   std::vector<TensorSpec> specs;
   for (const data::detail::HostArray &value : batch->values) {
     if (value.shape().empty())
-      throw Error("[Estimator] expected input_fn to give batches, got single "
-                  "examples: call batch() on the dataset");
+      Error("[Estimator] expected input_fn to give batches, got single "
+            "examples: call batch() on the dataset")
+          .raise();
     specs.push_back({value.shape(), value.dtype()});
   }
   const auto both =
@@ -261,8 +267,10 @@ private:
 
 DVariable get_global_step() {
   if (!stepOfFunction)
-    throw Error("[get_global_step] expected to be called by the model function "
-                "of an Estimator: there is no step elsewhere");
+    Error("[get_global_step] expected to be called by the model function "
+          "of an Estimator: there is no step elsewhere",
+          ErrorCode::FAILED_PRECONDITION)
+        .raise();
   return *stepOfFunction;
 }
 
@@ -330,9 +338,11 @@ Estimator::evaluate(const InputFunction &input_fn, std::optional<int64_t> count,
   const RunConfig &config = state->config;
   const auto newest = latest_checkpoint(config.model_dir, checkpointName);
   if (!newest)
-    throw Error(fmt::format("[Estimator] there is no checkpoint in '{}': train "
-                            "first",
-                            config.model_dir.string()));
+    Error(fmt::format("[Estimator] there is no checkpoint in '{}': train "
+                      "first",
+                      config.model_dir.string()),
+          ErrorCode::FAILED_PRECONDITION)
+        .raise();
   const std::unique_ptr<StrategyScope> around = state->scope();
   const data::AnyDataset input = input_fn();
   const Compiled made = makeModel(*state, ModeKeys::EVAL, input);

@@ -4,6 +4,7 @@
 
 #include "meshloom/API/Logging.h"
 #include "meshloom/API/Processes.h"
+#include "meshloom/Core/SystemError.h"
 #include "meshloom/Distribute/ParameterServer/ClusterCoordinator.h"
 #include "meshloom/Distribute/ParameterServer/Server.h"
 #include "meshloom/Distribute/Strategies.h"
@@ -35,11 +36,21 @@ fs::path defaultFolder() {
     if (const Config *folder = config.find("model_dir"))
       return folder->as_string();
   }
-  std::string name = (fs::temp_directory_path() / "meshloom.XXXXXX").string();
+  std::error_code failure;
+  const fs::path folder = fs::temp_directory_path(failure);
+  if (failure)
+    Error(fmt::format("[Estimator] expected TMPDIR to name a folder, which has "
+                      "the checkpoints where no model_dir is given: {}",
+                      failure.message()),
+          errorCodeOfSystem(failure.value()))
+        .raise();
+  std::string name = (folder / "meshloom.XXXXXX").string();
   if (!mkdtemp(name.data()))
-    throw Error(fmt::format("[Estimator] cannot make the temporary folder "
-                            "'{}': {}",
-                            name, std::strerror(errno)));
+    Error(fmt::format("[Estimator] cannot make the temporary folder "
+                      "'{}': {}",
+                      name, std::strerror(errno)),
+          errorCodeOfSystem(errno))
+        .raise();
   meshloom::detail::log(
       LogLevel::WARNING,
       fmt::format("[Estimator] no model_dir: '{}', a temporary folder, has the "
@@ -52,8 +63,9 @@ void expectConfig(const RunConfig &config) {
   auto expect = [](bool holds, const char *option, auto value,
                    const char *needed) {
     if (!holds)
-      throw Error(fmt::format("[Estimator] expected {} to be {}, got {}",
-                              option, needed, value));
+      Error(fmt::format("[Estimator] expected {} to be {}, got {}", option,
+                        needed, value))
+          .raise();
   };
   expect(config.save_checkpoints_secs >= 0, "save_checkpoints_secs",
          config.save_checkpoints_secs, "0 or more");
@@ -133,11 +145,14 @@ static void expectForAll(Role role) {
                     : role == Role::Together ? num_clients() > 1
                                              : true;
   if (!fits)
-    throw Error(fmt::format(
-        "[Estimator] TF_CONFIG names processes that train together, and the "
-        "program is in the scope of a {} of this one alone: call the estimator "
-        "outside of it",
-        given.name()));
+    Error(fmt::format("[Estimator] TF_CONFIG names processes that train "
+                      "together, and the "
+                      "program is in the scope of a {} of this one alone: call "
+                      "the estimator "
+                      "outside of it",
+                      given.name()),
+          ErrorCode::FAILED_PRECONDITION)
+        .raise();
 }
 
 bool Estimator::State::isWriter() const {
@@ -178,7 +193,7 @@ void Estimator::State::serve() {
 Estimator::Estimator(ModelFunction model_fn, RunConfig config)
     : state(std::make_shared<State>()) {
   if (!model_fn)
-    throw Error("[Estimator] expected a model function, got an empty one");
+    Error("[Estimator] expected a model function, got an empty one").raise();
   expectConfig(config);
   const TFConfigClusterResolver resolver;
   std::map<std::string, std::map<int64_t, std::string>> jobs =
@@ -188,8 +203,9 @@ Estimator::Estimator(ModelFunction model_fn, RunConfig config)
   state->task = resolver.task();
   if (!state->cluster.empty()) {
     if (!state->task)
-      throw Error("[Estimator] expected TF_CONFIG to say which task this "
-                  R"(process is: "task": {"type": "worker", "index": 0})");
+      Error("[Estimator] expected TF_CONFIG to say which task this "
+            R"(process is: "task": {"type": "worker", "index": 0})")
+          .raise();
     if (state->task->type != evaluatorJob)
       if (Status status = validate(state->cluster, state->task); !status)
         status.error()
@@ -197,9 +213,10 @@ Estimator::Estimator(ModelFunction model_fn, RunConfig config)
                 fmt::format("[Estimator] {}", status.error().message()))
             .raise();
     if (state->cluster.has_job("ps") && !state->cluster.has_job("chief"))
-      throw Error(R"([Estimator] expected a "chief" in TF_CONFIG's cluster, )"
-                  "which has the workers train: there is none beside its "
-                  "parameter servers");
+      Error(R"([Estimator] expected a "chief" in TF_CONFIG's cluster, )"
+            "which has the workers train: there is none beside its "
+            "parameter servers")
+          .raise();
   }
   state->modelFunction = std::move(model_fn);
   if (config.model_dir.empty())
@@ -218,8 +235,10 @@ int64_t Estimator::train(const InputFunction &input_fn,
                          std::optional<int64_t> max_steps) const {
   switch (state->role()) {
   case Role::Evaluates:
-    throw Error("[Estimator] this process is the evaluator, which does not "
-                "train: call train_and_evaluate");
+    Error("[Estimator] this process is the evaluator, which does not "
+          "train: call train_and_evaluate",
+          ErrorCode::FAILED_PRECONDITION)
+        .raise();
   case Role::Serves:
     state->serve();
     return 0;

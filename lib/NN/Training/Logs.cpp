@@ -17,12 +17,13 @@ template <typename Values>
   names.reserve(values.size());
   for (auto &[known, value] : values)
     names.push_back(known);
-  throw Error(fmt::format("[{}] expected the name of a number, got '{}'; there "
-                          "are {}",
-                          of, name,
-                          names.empty()
-                              ? std::string("none")
-                              : fmt::format("'{}'", fmt::join(names, "', '"))));
+  Error(fmt::format("[{}] expected the name of a number, got '{}'; there "
+                    "are {}",
+                    of, name,
+                    names.empty()
+                        ? std::string("none")
+                        : fmt::format("'{}'", fmt::join(names, "', '"))))
+      .raise();
 }
 
 } // namespace

@@ -26,15 +26,17 @@ namespace fs = std::filesystem;
 
 SaveFrequency::SaveFrequency(const char *text) {
   if (std::string_view(text) != "epoch")
-    throw Error(fmt::format("[SaveFrequency] expected \"epoch\" or a number of "
-                            "batches, got \"{}\"",
-                            text));
+    Error(fmt::format("[SaveFrequency] expected \"epoch\" or a number of "
+                      "batches, got \"{}\"",
+                      text))
+        .raise();
 }
 
 SaveFrequency::SaveFrequency(int64_t given) : batches(given) {
   if (given < 1)
-    throw Error(
-        fmt::format("[SaveFrequency] expected 1 batch or more, got {}", given));
+    Error(
+        fmt::format("[SaveFrequency] expected 1 batch or more, got {}", given))
+        .raise();
 }
 
 /// Whether enough batches were seen, with this one of an epoch. `last`: the one
@@ -58,7 +60,7 @@ ModelCheckpoint::ModelCheckpoint(fs::path path, ModelCheckpointOptions given)
       monitor(options.monitor, options.mode, 0),
       bestValue(options.initial_value_threshold.value_or(monitor.worst())) {
   if (filepath.empty())
-    throw Error("[ModelCheckpoint] expected the path of a model, got none");
+    Error("[ModelCheckpoint] expected the path of a model, got none").raise();
 }
 
 void ModelCheckpoint::on_train_begin(Logs &) {
@@ -108,9 +110,10 @@ static fs::path filled(const fs::path &pattern, int64_t epoch,
   try {
     return fmt::vformat(text, numbers);
   } catch (const fmt::format_error &error) {
-    throw Error(fmt::format("[ModelCheckpoint] the path '{}' asks for what is "
-                            "not there ({}): the numbers are {}",
-                            text, error.what(), fmt::join(names, ", ")));
+    Error(fmt::format("[ModelCheckpoint] the path '{}' asks for what is "
+                      "not there ({}): the numbers are {}",
+                      text, error.what(), fmt::join(names, ", ")))
+        .raise();
   }
 }
 
@@ -247,7 +250,7 @@ BackupAndRestore::BackupAndRestore(fs::path backup_dir,
                                    BackupAndRestoreOptions given)
     : folder(backup_dir / "chief"), options(std::move(given)) {
   if (backup_dir.empty())
-    throw Error("[BackupAndRestore] expected a folder, got none");
+    Error("[BackupAndRestore] expected a folder, got none").raise();
 }
 
 void BackupAndRestore::on_train_begin(Logs &) {

@@ -147,7 +147,7 @@ void plot(const std::vector<PlotCurve> &curves,
 void plot(const History &history, const std::filesystem::path &path,
           const PlotOptions &options) {
   if (options.metrics.empty())
-    throw Error("[plot] expected the names of what to draw, got none");
+    Error("[plot] expected the names of what to draw, got none").raise();
   std::vector<PlotCurve> curves;
   for (const std::string &name : options.metrics) {
     curves.push_back({name, history[name]});

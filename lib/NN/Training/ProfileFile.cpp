@@ -4,7 +4,7 @@
 // rows.
 #include "ProfileFile.h"
 
-#include "meshloom/Core/Result.h"
+#include "meshloom/Core/SystemError.h"
 
 #include "XPlane.pb.h"
 
@@ -100,8 +100,10 @@ void writeProfile(ProfileScope &profile, const std::filesystem::path &folder) {
   std::error_code failed;
   std::filesystem::create_directories(run, failed);
   if (failed)
-    throw Error("[TensorBoard] cannot make the folder '" + run.string() +
-                "': " + failed.message());
+    Error("[TensorBoard] cannot make the folder '" + run.string() +
+              "': " + failed.message(),
+          errorCodeOfSystem(failed.value()))
+        .raise();
   const std::filesystem::path trace = run / (std::string(host) + ".trace.json");
   profile.write(trace);
   std::ifstream in(trace);
@@ -112,7 +114,7 @@ void writeProfile(ProfileScope &profile, const std::filesystem::path &folder) {
   const std::filesystem::path planes = run / (std::string(host) + ".xplane.pb");
   std::ofstream out(planes, std::ios::binary);
   if (!builder.space.SerializeToOstream(&out) || !out.flush())
-    throw Error("[TensorBoard] cannot write '" + planes.string() + "'");
+    Error("[TensorBoard] cannot write '" + planes.string() + "'").raise();
 }
 
 } // namespace meshloom

@@ -4,6 +4,7 @@
 
 #include "meshloom/API/HostTensor.h"
 #include "meshloom/API/MovedFrom.h"
+#include "meshloom/Core/SystemError.h"
 #include "meshloom/Data/TFRecord.h"
 #include "meshloom/NN/Models/Model.h"
 #include "meshloom/NN/Training/TensorBoard.h"
@@ -39,8 +40,10 @@ std::filesystem::path newFile(const std::filesystem::path &folder) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed)
-    throw Error(fmt::format("[SummaryWriter] cannot make the folder '{}': {}",
-                            folder.string(), failed.message()));
+    Error(fmt::format("[SummaryWriter] cannot make the folder '{}': {}",
+                      folder.string(), failed.message()),
+          errorCodeOfSystem(failed.value()))
+        .raise();
   return folder / fmt::format("events.out.tfevents.{:010}.{}.{}.{}.v2",
                               int64_t(now()), hostName(), getpid(), count++);
 }

@@ -27,15 +27,17 @@ bool isOfValidation(std::string_view name) {
 TensorBoard::TensorBoard(TensorBoardOptions given) : options(std::move(given)) {
   const auto [first, last] = options.profile_batch;
   if (first < 0 || last < first)
-    throw Error("[TensorBoard] expected profile_batch to be the first and the "
-                "last batch, from 1, got " +
-                std::to_string(first) + " and " + std::to_string(last));
+    Error("[TensorBoard] expected profile_batch to be the first and the "
+          "last batch, from 1, got " +
+          std::to_string(first) + " and " + std::to_string(last))
+        .raise();
   for (auto [option, frequency] :
        {std::pair("histogram_freq", options.histogram_freq),
         {"update_freq", options.update_freq}})
     if (frequency < 0)
-      throw Error("[TensorBoard] expected " + std::string(option) +
-                  " to be 0 or more, got " + std::to_string(frequency));
+      Error("[TensorBoard] expected " + std::string(option) +
+            " to be 0 or more, got " + std::to_string(frequency))
+          .raise();
 }
 
 TensorBoard::~TensorBoard() = default;

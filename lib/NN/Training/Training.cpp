@@ -24,7 +24,7 @@ using data::detail::Element;
 using data::detail::HostArray;
 
 void refuseTraining(std::string_view function, const std::string &message) {
-  throw Error(fmt::format("[{}] {}", function, message));
+  Error(fmt::format("[{}] {}", function, message)).raise();
 }
 
 //===-- compile -----------------------------------------------------------===//
@@ -567,8 +567,10 @@ void Training::expectTestable(const Element &batch) {
     Scope scope(*this);
     (void)onTest->get_concrete_function(placed);
   } catch (const Error &error) {
-    throw Error(
-        fmt::format("[fit] validation_data do not fit: {}", error.what()));
+    error
+        .withMessage(
+            fmt::format("[fit] validation_data do not fit: {}", error.what()))
+        .raise();
   }
 }
 

@@ -169,8 +169,9 @@ template <typename T> struct OfWorker<PerWorkerValues<T>> {
   static constexpr bool differs = true;
   static const T &get(const PerWorkerValues<T> &value, WorkerCall &call) {
     if (call.worker >= std::ssize(value.values))
-      throw Error("[schedule] expected a value for each worker in a "
-                  "PerWorkerValues, got fewer");
+      Error("[schedule] expected a value for each worker in a "
+            "PerWorkerValues, got fewer")
+          .raise();
     return value.values[size_t(call.worker)];
   }
 };
