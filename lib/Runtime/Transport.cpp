@@ -111,7 +111,7 @@ private:
   Error ofPeer(int rank) const {
     return Error(fmt::format("[transport] rank {} (host {}) has given up: {}",
                              rank, host, gone[rank]->message()),
-                 ErrorCode::UNAVAILABLE);
+                 gone[rank]->code());
   }
 
   void move(const Channel &channel, Side send, Side receive) const {

@@ -80,12 +80,13 @@ public:
   /// no other thread has to wake up.
   virtual Status wait(const Event &event) { return event.wait(); }
   /// Everything pending and later fails with `error`; so does what other ranks
-  /// have pending with this one, and they learn its text.
+  /// have pending with this one, and they learn its code and its text.
   virtual void abort(const Error &error) = 0;
   /// This rank takes part in nothing any more, and has finished all that it
   /// did: what others still post, or have posted, for it fails, saying so.
   virtual void leave() {
-    abort(Error("its program has ended, or has called shutdown"));
+    abort(Error("its program has ended, or has called shutdown",
+                ErrorCode::UNAVAILABLE));
   }
   /// What ranks compare when they wait for each other, where they can: one that
   /// finds a difference aborts with it.

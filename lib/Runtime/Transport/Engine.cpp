@@ -37,19 +37,21 @@ Engine::~Engine() {
   // No other thread has the role: nobody may use a transport any longer. What
   // was said last, such as why it gives up, is still to be heard.
   pass();
-  const Error error("[transport] this rank has closed its transport");
-  closeAll("", error);
+  const Error error("[transport] this rank has closed its transport",
+                    ErrorCode::FAILED_PRECONDITION);
+  closeAll(nullptr, error);
   for (const auto &transfer : posted)
     transfer->done.fail(error);
 }
 
-/// Tells every peer why nothing more comes (empty: because all is done).
-void Engine::closeAll(const std::string &reason, const Error &error) {
+/// Tells every peer the failure for which nothing more comes (null: all is
+/// done), and fails what is pending here with `error`.
+void Engine::closeAll(const Error *failure, const Error &error) {
   for (int peer = 0; peer < size(); ++peer) {
     Channel &channel = channels[peer];
     if (!channel.link)
       continue;
-    channel.link->close(reason);
+    channel.link->close(failure);
     failChannel(peer, error);
     channel.early.clear();
   }
@@ -278,12 +280,11 @@ bool Engine::sendFrames(Channel &channel) {
 bool Engine::receiveFrames(int peer, Channel &channel) {
   Link &link = *channel.link;
   if (!link.hasNext()) {
-    const std::optional<std::string> end = link.ended();
+    const std::optional<Error> end = link.ended();
     if (!end || link.hasNext())
       return false;
-    failChannel(peer,
-                Error(fmt::format("[transport] {}: {}", nameOf(peer), *end),
-                      ErrorCode::UNAVAILABLE));
+    failChannel(peer, end->withMessage(fmt::format(
+                          "[transport] {}: {}", nameOf(peer), end->message())));
     return true;
   }
   bool isProgress = false;

@@ -139,7 +139,7 @@ private:
   void finishSend(Channel &channel, Transfer &transfer);
   static void finishReceive(Transfer &transfer);
   void failChannel(int peer, const Error &error);
-  void closeAll(const std::string &reason, const Error &error);
+  void closeAll(const Error *failure, const Error &error);
   void giveUp(const Error &error);
   void checkTimeouts();
   void tell(int peer, Channel &channel, bool asks);

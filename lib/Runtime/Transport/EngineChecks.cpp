@@ -26,7 +26,7 @@ void Engine::leave() {
   while (!takeRole())
     std::this_thread::yield();
   pass();
-  closeAll("", Error("[transport] this rank has left the others",
+  closeAll(nullptr, Error("[transport] this rank has left the others",
                      ErrorCode::UNAVAILABLE));
   giveRole();
 }

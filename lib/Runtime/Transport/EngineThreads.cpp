@@ -66,7 +66,7 @@ bool Engine::pass() {
     }
     if (abortNow) {
       aborted = true;
-      closeAll(aborting->message(), *aborting);
+      closeAll(&*aborting, *aborting);
     }
     for (std::unique_ptr<Transfer> &transfer : taken)
       accept(std::move(transfer));

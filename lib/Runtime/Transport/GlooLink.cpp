@@ -41,12 +41,13 @@ struct Buffer {
 };
 
 /// What this exception of a connection's says of its peer.
-std::string reasonOf(const std::exception &error) {
+Error reasonOf(const std::exception &error) {
   if (dynamic_cast<const DamagedBytes *>(&error))
-    return error.what();
-  return fmt::format("its connection is broken (its process has ended, or the "
-                     "network between): {}",
-                     error.what());
+    return Error(error.what(), ErrorCode::DATA_LOSS);
+  return Error(fmt::format("its connection is broken (its process has ended, "
+                           "or the network between): {}",
+                           error.what()),
+               ErrorCode::UNAVAILABLE);
 }
 
 class GlooLink final : public Link {
@@ -152,20 +153,23 @@ public:
     return answered;
   }
 
-  std::optional<std::string> ended() override {
+  std::optional<Error> ended() override {
     std::lock_guard lock(mutex);
     return arrived.empty() ? reason : std::nullopt;
   }
 
-  void close(const std::string &why) override {
+  void close(const Error *failure) override {
     std::lock_guard lock(mutex);
     closedAt = std::chrono::steady_clock::now();
     // Nobody looks at what comes any more, and who gives up does not wait for
     // what it has said before.
     for (; !arrived.empty(); arrived.pop_front())
       toPost.push_back(std::move(arrived.front()));
-    patience = why.empty() ? 2000ms : 300ms;
-    say(FrameKind::Close, why);
+    patience = failure ? 300ms : 2000ms;
+    if (failure)
+      say(FrameKind::Close, failure->message(), uint64_t(failure->code()));
+    else
+      say(FrameKind::Close);
   }
 
 private:
@@ -179,14 +183,16 @@ private:
       onTheWay.push_back(std::move(buffer));
       changed.notify_all();
     } catch (const std::exception &error) {
-      end(fmt::format("its connection is broken: {}", error.what()));
+      end(Error(fmt::format("its connection is broken: {}", error.what()),
+                ErrorCode::UNAVAILABLE));
     }
   }
 
   /// With the lock: a frame that needs no room.
-  void say(FrameKind kind, std::string_view text = {}) {
+  void say(FrameKind kind, std::string_view text = {}, uint64_t tag = 0) {
     FrameHeader header;
     header.kind = kind;
+    header.tag = tag;
     header.total = header.bytes =
         std::min<int64_t>(int64_t(text.size()), PAYLOAD);
     auto buffer = std::make_unique<Buffer>(*context);
@@ -217,7 +223,8 @@ private:
       }
       lock.lock();
       if (!broken.empty()) {
-        end("its connection is broken: " + broken);
+        end(Error("its connection is broken: " + broken,
+                  ErrorCode::UNAVAILABLE));
         continue;
       }
       if (idle.size() < BUFFERS)
@@ -237,7 +244,7 @@ private:
       std::unique_ptr<Buffer> next = std::move(toPost.front());
       toPost.pop_front();
       lock.unlock();
-      std::optional<std::string> failure;
+      std::optional<Error> failure;
       try {
         next->message->recv(peer, 0, 0, HEADER + PAYLOAD);
       } catch (const std::exception &error) {
@@ -267,7 +274,7 @@ private:
       // Where posting failed, what came before is there all the same, and the
       // first that did not come says so.
       Buffer &first = *posted.front();
-      std::optional<std::string> failure;
+      std::optional<Error> failure;
       lock.unlock();
       bool came = false;
       try {
@@ -287,16 +294,12 @@ private:
       FrameHeader header;
       std::memcpy(static_cast<void *>(&header), buffer->bytes.get(), HEADER);
       if (!header.isSound(PAYLOAD)) {
-        end(DamagedBytes().what());
+        end(reasonOf(DamagedBytes()));
         return;
       }
       if (header.kind == FrameKind::Close) {
         const std::string_view why(buffer->bytes.get() + HEADER, header.bytes);
-        end(why.empty()
-                ? std::string(
-                      "has left the others: its program has ended, or has "
-                      "called shutdown")
-                : fmt::format("has given up: {}", why));
+        end(errorOfClose(header.tag, why));
         return;
       }
       if (header.kind == FrameKind::Ping)
@@ -313,7 +316,7 @@ private:
     }
   }
 
-  void end(const std::string &why) {
+  void end(const Error &why) {
     if (!reason)
       reason = why;
     changed.notify_all();
@@ -330,8 +333,8 @@ private:
   std::deque<std::unique_ptr<Buffer>> onTheWay;
   /// To be posted, waited for, to be read: what comes in goes through them.
   std::deque<std::unique_ptr<Buffer>> toPost, posted, arrived;
-  std::optional<std::string> broken; // nothing can be posted any more
-  std::optional<std::string> reason; // it has ended
+  std::optional<Error> broken; // nothing can be posted any more
+  std::optional<Error> reason; // it has ended
   std::optional<std::chrono::steady_clock::time_point> closedAt;
   std::chrono::milliseconds patience{2000};
   bool answered = false; // since it was asked

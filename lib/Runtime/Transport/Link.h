@@ -19,7 +19,8 @@ enum class FrameKind : uint32_t {
   Note,
   /// A large message of `total` bytes has waited for some time.
   Offer,
-  /// No frame follows. The payload says why; empty: an orderly end.
+  /// No frame follows. `tag` is the ErrorCode of the failure that the sender
+  /// gives up for, and the payload is its text; 0: the sender ends in order.
   Close,
   /// Asks a process whether it runs, and its answer.
   Ping,
@@ -111,11 +112,23 @@ public:
   /// Whether it has answered since.
   virtual bool hasAnswered() = 0;
 
-  /// Why nothing more will come, for a link that has nothing next.
-  virtual std::optional<std::string> ended() = 0;
-  /// Tells the peer that this process gives up, and why; or that it has
-  /// nothing more to say (empty).
-  virtual void close(const std::string &reason) = 0;
+  /// Why nothing more will come, for a link that has nothing next. The text
+  /// goes on behind the peer's name.
+  virtual std::optional<Error> ended() = 0;
+  /// Tells the peer that this process gives up because of `failure`, or that it
+  /// ends in order (null).
+  virtual void close(const Error *failure) = 0;
 };
+
+/// The error that a Close frame carries, see FrameKind. A failure keeps its
+/// code, so that all ranks throw the same class of exception.
+inline Error errorOfClose(uint64_t code, std::string_view text) {
+  if (code == 0)
+    return Error("has left the others: its program has ended, or has called "
+                 "shutdown",
+                 ErrorCode::UNAVAILABLE);
+  return Error("has given up: " + std::string(text),
+               errorCodeOf(int64_t(code)));
+}
 
 } // namespace meshloom

@@ -2,6 +2,8 @@
 // Segments of shared memory, and links made of two rings in them.
 #include "SharedMemory.h"
 
+#include "meshloom/Core/SystemError.h"
+
 #include <cerrno>
 #include <cstring>
 #include <deque>
@@ -20,8 +22,10 @@ static_assert(sizeof(SegmentHeader) <= PAGE && sizeof(RingHeader) <= PAGE);
 static_assert(sizeof(FrameHeader) == LINE);
 
 static Error systemError(const std::string &task) {
+  const int number = errno;
   return Error(
-      fmt::format("[transport] cannot {}: {}", task, std::strerror(errno)));
+      fmt::format("[transport] cannot {}: {}", task, std::strerror(number)),
+      errorCodeOfSystem(number));
 }
 
 Result<std::shared_ptr<Segment>> Segment::create(const std::string &name,
@@ -263,32 +267,34 @@ public:
     return there->header().bell.heartbeats() != heartbeats;
   }
 
-  std::optional<std::string> ended() override {
+  std::optional<Error> ended() override {
     const SegmentHeader &peer = there->header();
     switch (peer.state.load(std::memory_order_acquire)) {
     case SegmentHeader::Aborted:
-      return fmt::format(
-          "has given up: {}",
+      return errorOfClose(
+          peer.code,
           std::string_view(peer.reason,
                            strnlen(peer.reason, sizeof(peer.reason))));
     case SegmentHeader::Closed:
-      return "has left the others: its program has ended, or has called "
-             "shutdown";
+      return errorOfClose(0, "");
     default:
       if (isGone)
-        return "its process has ended";
+        return Error("its process has ended", ErrorCode::UNAVAILABLE);
       return std::nullopt;
     }
   }
 
   /// The segment says it to all peers at once; this wakes one of them.
-  void close(const std::string &reason) override {
+  void close(const Error *failure) override {
     SegmentHeader &self = here->header();
     if (self.state == SegmentHeader::Open) {
-      const size_t length = std::min(reason.size(), sizeof(self.reason) - 1);
-      std::memcpy(self.reason, reason.data(), length);
-      self.state.store(reason.empty() ? SegmentHeader::Closed
-                                      : SegmentHeader::Aborted,
+      if (failure) {
+        const std::string &reason = failure->message();
+        const size_t length = std::min(reason.size(), sizeof(self.reason) - 1);
+        std::memcpy(self.reason, reason.data(), length);
+        self.code = uint32_t(failure->code());
+      }
+      self.state.store(failure ? SegmentHeader::Aborted : SegmentHeader::Closed,
                        std::memory_order_release);
     }
     there->header().bell.ring();

@@ -16,7 +16,7 @@ namespace meshloom {
 
 struct SegmentHeader {
   static constexpr uint64_t MAGIC = 0x6d6f6f6c6873654d; // "Meshloom"
-  static constexpr uint32_t VERSION = 1;
+  static constexpr uint32_t VERSION = 2;
   enum State : uint32_t { Open, Closed, Aborted };
 
   uint64_t magic = MAGIC;
@@ -25,8 +25,10 @@ struct SegmentHeader {
   uint64_t token = 0;
   int64_t ringBytes = 0;
   alignas(64) Bell bell;
-  /// How the owner ended; `reason` is written before it is Aborted.
+  /// How the owner ended; `code` (an ErrorCode) and `reason` are written before
+  /// it is Aborted.
   alignas(64) std::atomic<uint32_t> state{Open};
+  uint32_t code = 0;
   char reason[1024] = {};
 };
 

@@ -144,7 +144,8 @@ TEST(CommunicatorTest, BarrierWaitsForAll) {
 TEST(CommunicatorTest, AbortReachesEveryRank) {
   onRanks(3, [&](Communicator &communicator) {
     if (communicator.rank() == 1) {
-      communicator.abort(Error("the disk is full"));
+      communicator.abort(
+          Error("the disk is full", ErrorCode::RESOURCE_EXHAUSTED));
       std::this_thread::sleep_for(20ms);
       return;
     }
@@ -154,6 +155,7 @@ TEST(CommunicatorTest, AbortReachesEveryRank) {
                                ReduceKind::Sum, data.data(), 100000));
     ASSERT_FALSE(outcome);
     EXPECT_THAT(outcome.error().message(), HasSubstr("the disk is full"));
+    EXPECT_EQ(outcome.error().code(), ErrorCode::RESOURCE_EXHAUSTED);
     EXPECT_FALSE(
         communicator.wait(communicator.barrier(allOf(communicator), 2)));
   });

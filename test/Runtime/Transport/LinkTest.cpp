@@ -116,6 +116,21 @@ TEST(MemoryLinkTest, GarbageIsAnError) {
   EXPECT_GT(errors, 100);
 }
 
+// Why a peer gives up arrives with its code; damaged codes are internal errors.
+TEST(MemoryLinkTest, TheCodeOfAFailureArrives) {
+  const Error late("rank 2 is late", ErrorCode::DEADLINE_EXCEEDED);
+  TwoEnds ends;
+  EXPECT_FALSE(ends.second->ended());
+  ends.first->close(&late);
+  ASSERT_TRUE(ends.second->ended());
+  EXPECT_EQ(ends.second->ended()->message(), "has given up: rank 2 is late");
+  EXPECT_EQ(ends.second->ended()->code(), ErrorCode::DEADLINE_EXCEEDED);
+  ends.seen[0]->header().code = 77;
+  EXPECT_EQ(ends.second->ended()->code(), ErrorCode::INTERNAL);
+  ends.second->close(nullptr);
+  EXPECT_EQ(ends.first->ended()->code(), ErrorCode::UNAVAILABLE);
+}
+
 TEST(SegmentTest, OnlyTheRunsOwnSegmentsAreOpened) {
   const auto segment = *Segment::create("test", 2, RING, 7);
   EXPECT_FALSE(Segment::open(segment->address(), 8));

@@ -311,8 +311,8 @@ TEST_P(ProcessTransportTest, AllReduceGivesTheSameBitsEverywhere) {
 }
 
 /// All ranks sum 16 MiB again and again until something fails; what it says.
-std::string untilFailure(Communicator &communicator,
-                         const std::function<void(int)> &before) {
+Error untilFailure(Communicator &communicator,
+                   const std::function<void(int)> &before) {
   std::vector<int> group(communicator.size());
   std::iota(group.begin(), group.end(), 0);
   std::vector<float> data(4 << 20, 1.0f);
@@ -322,7 +322,7 @@ std::string untilFailure(Communicator &communicator,
         communicator.allReduce(group, step, DType::F32, ReduceKind::Max,
                                data.data(), int64_t(data.size()));
     if (const Status outcome = communicator.wait(done); !outcome)
-      return outcome.error().message();
+      return outcome.error();
   }
 }
 
@@ -335,7 +335,7 @@ TEST_P(ProcessTransportTest, APeerThatDies) {
                            Communicator communicator(it);
                            std::thread killer;
                            Clock::time_point begin = Clock::now();
-                           const std::string error =
+                           const Error error =
                                untilFailure(communicator, [&](int step) {
                                  if (communicator.rank() == 2 && step == 1)
                                    killer = std::thread([] {
@@ -345,7 +345,7 @@ TEST_P(ProcessTransportTest, APeerThatDies) {
                                  if (step == 1)
                                    begin = Clock::now();
                                });
-                           EXPECT_THAT(error, HasSubstr("rank 2 (host "));
+                           EXPECT_THAT(error.message(), HasSubstr("rank 2 (host "));
                            EXPECT_LT(Clock::now() - begin, AT_ONCE);
                            EXPECT_FALSE(communicator.wait(communicator.barrier(
                                std::vector<int>{0, 1, 2, 3}, 999)));
@@ -362,14 +362,16 @@ TEST_P(ProcessTransportTest, APeerThatHangs) {
   EXPECT_EQ(runProcesses(4, launch,
                          [&](std::shared_ptr<Transport> it) {
                            Communicator communicator(it);
-                           const std::string error =
+                           const Error error =
                                untilFailure(communicator, [&](int step) {
                                  if (communicator.rank() == 1 && step == 1)
                                    raise(SIGSTOP);
                                });
                            // Who waits for one that has noticed it hears of it.
-                           EXPECT_THAT(error, HasSubstr("rank 1 (host "));
-                           EXPECT_THAT(error, HasSubstr("within 1000 ms"));
+                           EXPECT_THAT(error.message(), HasSubstr("rank 1 (host "));
+                           EXPECT_THAT(error.message(), HasSubstr("within 1000 ms"));
+                           EXPECT_EQ(error.code(),
+                                     ErrorCode::DEADLINE_EXCEEDED);
                          }),
             expected);
 }
@@ -378,15 +380,19 @@ TEST_P(ProcessTransportTest, APeerThatGivesUpSaysWhy) {
   EXPECT_EQ(runProcesses(4, GetParam(),
                          [&](std::shared_ptr<Transport> it) {
                            Communicator communicator(it);
-                           const std::string error =
+                           const Error error =
                                untilFailure(communicator, [&](int step) {
                                  if (communicator.rank() == 3 && step == 1)
                                    communicator.abort(
-                                       Error("the disk is full"));
+                                       Error("the disk is full",
+                                             ErrorCode::RESOURCE_EXHAUSTED));
                                });
-                           EXPECT_THAT(error, HasSubstr("the disk is full"));
+                           EXPECT_THAT(error.message(), HasSubstr("the disk is full"));
+                           // The class of the failure is the same everywhere.
+                           EXPECT_EQ(error.code(),
+                                     ErrorCode::RESOURCE_EXHAUSTED);
                            if (communicator.rank() != 3)
-                             EXPECT_THAT(error, HasSubstr("has given up"));
+                             EXPECT_THAT(error.message(), HasSubstr("has given up"));
                          }),
             allWell(4));
 }

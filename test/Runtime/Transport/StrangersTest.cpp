@@ -243,15 +243,15 @@ std::string endAfter(const std::string &said) {
   shutdown(sockets->at(0).get(), SHUT_WR);
   Link &link = *links->at(1);
   const auto deadline = std::chrono::steady_clock::now() + LONG;
-  std::optional<std::string> reason;
+  std::optional<Error> reason;
   while (!(reason = link.ended()) &&
          std::chrono::steady_clock::now() < deadline) {
     if (link.hasNext())
       link.pop();
     std::this_thread::sleep_for(1ms);
   }
-  link.close("");
-  return reason.value_or("it has not ended");
+  link.close(nullptr);
+  return reason ? reason->message() : "it has not ended";
 }
 
 /// A message of Gloo's: its six words, and what follows.
