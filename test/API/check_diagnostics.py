@@ -21,8 +21,21 @@ BESIDE_STD = (
     "using namespace std;\n" + USING
 )
 
+# Types that users have of their own. Meshloom's headers for users name none of them.
+USERS_TYPES = (
+    "Argument Array Attention Batch Block Buffer Client Code Cost Data Decoder Device Encoder Event Kernel Loop Network Node Operand Options "
+    "Plan Profile Program Sample Signature State Step Task Torus Trace Vocabulary Window Windows Work Worker"
+)
+
 # Name, standard and other options, source, text of the error (None: it compiles), most errors.
 SNIPPETS = [
+    (
+        "types of users' own beside the using directive",
+        "c++20",
+        USING + "".join(f"struct {name} {{ int value; }}; int f({name} x) {{ return x.value; }}\n" for name in USERS_TYPES.split()),
+        None,
+        0,
+    ),
     ("C++17 gives one error", "c++17", HEADER, "Meshloom needs C++20", 1),
     (
         "a layout says None where a dim is on no axis",

@@ -4,14 +4,15 @@
 #pragma once
 
 #include "meshloom/API/Tensor.h"
-#include "meshloom/Core/Compiled.h"
-#include "meshloom/Core/MachineModel.h"
+#include "meshloom/Core/Collective.h"
 
 #include <filesystem>
 
 namespace meshloom {
 
+class Compiled; // Core/Compiled.h
 class ConcreteFunction;
+struct MachineModel; // Core/MachineModel.h
 namespace detail {
 class TracedFunction;
 

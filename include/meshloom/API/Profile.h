@@ -2,10 +2,11 @@
 // profile: where the time of what runs goes.
 #pragma once
 
-#include "meshloom/Core/Profile.h"
+#include "meshloom/Core/StepCost.h"
 
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 namespace meshloom {
 
