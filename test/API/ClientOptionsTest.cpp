@@ -26,6 +26,14 @@ TEST(ClientOptionsTest, ComeBeforeDevicesAreUsed) {
            reduce_sum(range(1 << 20, DType::F32));
   });
   EXPECT_ERROR(large(x), HAS("memory"));
+  // Such a call takes no variable's value.
+  DVariable v(ones({8}));
+  auto update = function([&](const Tensor &x) {
+    v.assign_add(ones({8}));
+    return large(x) + reduce_sum(v.read_value());
+  });
+  EXPECT_THROW(update(x), ResourceExhaustedError);
+  expectNear(v.read_value(), std::vector<double>(8, 1));
   EXPECT_ERROR(set_client_options({}), HAS("[set_client_options]"),
                HAS("must come before"), HAS("is in use"));
 }

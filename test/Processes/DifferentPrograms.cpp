@@ -91,6 +91,35 @@ void runFits(bool isOther) {
   }
 }
 
+/// The last one ends. A function that the others call after that is refused
+/// before it takes the value of a variable.
+void runAfterTheEnd(bool isOther, const Mesh &mesh, const Tensor &x) {
+  const DVariable v(distribute(ones({4}), Layout::replicated(mesh, 1)));
+  auto probe = function(add, {.name = "probe"});
+  auto step = function(
+      [&](const Tensor &rows) {
+        v.assign_add(ones({4}));
+        return reduce_sum(v * rows);
+      },
+      {.name = "step"});
+  (void)probe(x).item<float>();
+  (void)step(x).item<float>();
+  if (isOther)
+    std::exit(3);
+  try {
+    (void)probe(x).item<float>();
+  } catch (const UnavailableError &error) {
+    std::cout << error.what() << std::endl;
+  }
+  try {
+    (void)step(x).item<float>();
+  } catch (const UnavailableError &) {
+    std::printf("refused, v = %g\n",
+                double(v.read_value().to_vector<float>().front()));
+    throw;
+  }
+}
+
 /// All have run both before; then they do so in an order of their own.
 void runInOrder(const std::string &difference, bool isOther, const Mesh &mesh,
                 const Tensor &x) {
@@ -183,6 +212,8 @@ void run(const std::string &difference) {
   for (const char *known : {"value", "scalar", "constant", "local", "later"})
     if (difference == known)
       return runOnValues(difference, isOther, mesh, x);
+  if (difference == "refused")
+    return runAfterTheEnd(isOther, mesh, x);
   if (difference == "save")
     return runWithoutSaving(isOther, mesh, x);
   if (difference == "thread")

@@ -30,6 +30,7 @@ DIFFERENCES = {
     "devices": ["2 in rank 0", "4 in rank 2", "--devices-per-process"],
     "private": ["leave private_memories out"],
     "exit": ["rank 2", "[unavailable]"],
+    "refused": ["rank 2", "refused, v = 2", "[unavailable]"],
     "late": ["rank 2", "within 2000 ms", "[deadline exceeded]"],
     "late call": ["rank 2", "within 2000 ms", "[deadline exceeded]"],
 }
@@ -69,7 +70,7 @@ def problem(launcher, program, difference, texts):
         return f"expected a failure, got: {output}"
     # One that ends by itself, or is ended before it is there, says nothing; of
     # orders the first one speaks.
-    speakers = PROCESSES - (difference in ("exit", "late", "late call")) if difference in DIFFERENCES else 1
+    speakers = PROCESSES - (difference in ("exit", "refused", "late", "late call")) if difference in DIFFERENCES else 1
     for text in texts:
         found = output.count(text)
         if found < speakers:
