@@ -44,19 +44,19 @@ ArrayType arrayTypeOf(const Json &json) {
   const auto &name = json.at("type").get_ref<const std::string &>();
   const std::optional<DType> type = parseDType(name);
   if (!type)
-    throw Error(fmt::format("'{}' is no type", name));
+    Error(fmt::format("'{}' is no type", name), ErrorCode::DATA_LOSS).raise();
   ArrayType made{*type, json.at("shape").get<Shape>(), layoutOf(json)};
   if (made.shape.size() != made.layout.rank() ||
       std::ranges::any_of(made.shape,
                           [](int64_t extent) { return extent < 0; }))
-    throw Error("a shape does not fit its layout");
+    Error("a shape does not fit its layout", ErrorCode::DATA_LOSS).raise();
   return made;
 }
 
 /// Takes the next `size` bytes.
 std::string_view takeBytes(std::string_view &bytes, uint64_t size) {
   if (size > bytes.size())
-    throw Error("it ends too early");
+    Error("it ends too early", ErrorCode::DATA_LOSS).raise();
   const std::string_view taken = bytes.substr(0, size);
   bytes.remove_prefix(size);
   return taken;
@@ -146,7 +146,8 @@ public:
     for (const Json &own : head.at("programs"))
       loaded.push_back(loadedOf(own, code, options));
     if (!code.empty())
-      throw Error("there are bytes behind its programs");
+      Error("there are bytes behind its programs", ErrorCode::DATA_LOSS)
+          .raise();
     for (const Json &move : head.at("moves"))
       program->moves.emplace(
           numberOf(move, "value"),
@@ -156,7 +157,7 @@ public:
     for (const Json &part : head.at("parts"))
       addPart(part);
     if (program->pieces.empty())
-      throw Error("it has no parts");
+      Error("it has no parts", ErrorCode::DATA_LOSS).raise();
     readResults();
   }
 
@@ -174,22 +175,26 @@ private:
   size_t numberOf(const Json &json, const char *key) const {
     const auto number = json.at(key).get<size_t>();
     if (number >= types.size())
-      throw Error(
-          fmt::format("value {} is not one of {}", number, types.size()));
+      Error(fmt::format("value {} is not one of {}", number, types.size()),
+            ErrorCode::DATA_LOSS)
+          .raise();
     return number;
   }
   std::vector<size_t> numbersOf(const Json &json, const char *key) const {
     auto numbers = json.at(key).get<std::vector<size_t>>();
     for (size_t number : numbers)
       if (number >= types.size())
-        throw Error(
-            fmt::format("value {} is not one of {}", number, types.size()));
+        Error(fmt::format("value {} is not one of {}", number, types.size()),
+              ErrorCode::DATA_LOSS)
+            .raise();
     return numbers;
   }
 
   void define(size_t number, ArrayType type) {
     if (types[number] || program->moves.contains(number))
-      throw Error(fmt::format("value {} is there twice", number));
+      Error(fmt::format("value {} is there twice", number),
+            ErrorCode::DATA_LOSS)
+          .raise();
     types[number] = std::move(type);
   }
   /// The type of a value that is there by now, or is moved from one that is.
@@ -197,15 +202,19 @@ private:
     if (auto move = program->moves.find(number);
         !types[number] && move != program->moves.end()) {
       if (depth > program->moves.size())
-        throw Error("values are moved in a circle");
+        Error("values are moved in a circle", ErrorCode::DATA_LOSS).raise();
       ArrayType type = typeOf(move->second.source, depth + 1);
       type.layout = move->second.layout;
       if (type.shape.size() != type.layout.rank())
-        throw Error("a value is moved to a layout of another rank");
+        Error("a value is moved to a layout of another rank",
+              ErrorCode::DATA_LOSS)
+            .raise();
       types[number] = std::move(type);
     }
     if (!types[number])
-      throw Error(fmt::format("value {} is used before it is there", number));
+      Error(fmt::format("value {} is used before it is there", number),
+            ErrorCode::DATA_LOSS)
+          .raise();
     return *types[number];
   }
 
@@ -215,7 +224,7 @@ private:
       argumentNames.push_back(argument.at("name").get<std::string>());
     }
     if (program->takes.size() > types.size())
-      throw Error("it has more arguments than values");
+      Error("it has more arguments than values", ErrorCode::DATA_LOSS).raise();
     for (size_t i = 0; i < program->takes.size(); ++i)
       types[i] = program->takes[i];
   }
@@ -227,10 +236,11 @@ private:
       made.meshes.push_back(
           Mesh::from_string(mesh.get<std::string>()).value_or_throw());
       if (spansProcesses(made.meshes.back()))
-        throw Error("a part has devices of other processes");
+        Error("a part has devices of other processes", ErrorCode::DATA_LOSS)
+            .raise();
     }
     if (made.meshes.empty())
-      throw Error("a part has no mesh");
+      Error("a part has no mesh", ErrorCode::DATA_LOSS).raise();
     Compiled compiled =
         Compiled::deserialize(takeBytes(code, json.at("bytes").get<uint64_t>()))
             .value_or_throw();
@@ -245,8 +255,9 @@ private:
   void addPart(const Json &json) {
     const auto index = json.at("program").get<size_t>();
     if (index >= loaded.size())
-      throw Error(
-          fmt::format("program {} is not one of {}", index, loaded.size()));
+      Error(fmt::format("program {} is not one of {}", index, loaded.size()),
+            ErrorCode::DATA_LOSS)
+          .raise();
     const Loaded &own = loaded[index];
     const Signature &signature = own.executable->signature();
     Part part{own.executable,
@@ -256,7 +267,9 @@ private:
               numbersOf(json, "results")};
     if (part.operands.size() != signature.arguments.size() ||
         part.results.size() != signature.results.size())
-      throw Error("a part has not the operands or results of its program");
+      Error("a part has not the operands or results of its program",
+            ErrorCode::DATA_LOSS)
+          .raise();
     for (size_t number : part.operands) {
       (void)typeOf(number);
       ++program->uses[number];
@@ -277,7 +290,8 @@ private:
       if (typeOf(number).shape != type.shape ||
           typeOf(number).dtype != type.dtype || alias < -1 ||
           alias >= std::ssize(program->takes))
-        throw Error("a result is not what its value is");
+        Error("a result is not what its value is", ErrorCode::DATA_LOSS)
+            .raise();
       program->results.push_back(number);
       program->gives.push_back(std::move(type));
       program->aliased.push_back(alias);
@@ -298,15 +312,20 @@ SavedProgram DeviceProgram::parse(std::string_view bytes,
   const uint64_t size = takeNumber(bytes), hash = takeNumber(bytes);
   const std::string_view text = takeBytes(bytes, size);
   if (hashOfHead(text) != hash)
-    throw Error("its head is damaged: the checksum is another one");
+    Error("its head is damaged: the checksum is another one",
+          ErrorCode::DATA_LOSS)
+        .raise();
   const Json head = parseJson(text).value_or_throw();
   try {
     // No value is without a number in the head.
     if (head.at("values").get<size_t>() > text.size())
-      throw Error("it counts more values than it names");
+      Error("it counts more values than it names", ErrorCode::DATA_LOSS)
+          .raise();
     return Reader(head, bytes, options).take();
   } catch (const Json::exception &error) {
-    throw Error(fmt::format("its head is damaged: {}", error.what()));
+    Error(fmt::format("its head is damaged: {}", error.what()),
+          ErrorCode::DATA_LOSS)
+        .raise();
   }
 }
 

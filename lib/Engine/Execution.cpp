@@ -5,8 +5,8 @@
 #include "meshloom/Engine/Platforms.h"
 #include "meshloom/Engine/Processes.h"
 #include "meshloom/Engine/SharedValues.h"
-#include "meshloom/Engine/Transfers.h"
 #include "meshloom/Engine/Texts.h"
+#include "meshloom/Engine/Transfers.h"
 
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/Core/Hash.h"

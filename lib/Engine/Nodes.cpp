@@ -5,7 +5,6 @@
 #include "meshloom/Engine/Trace.h"
 #include "meshloom/Engine/Transfers.h"
 
-
 #include <fmt/format.h>
 
 namespace meshloom::detail {

@@ -339,8 +339,8 @@ Status broadcastOfFirst(const Processes &all, std::span<char> bytes,
       outgoing.push_back({rank, bytes});
   else
     incoming.push_back({0, bytes});
-  if (Status came = all.communicator->wait(
-          all.communicator->exchange(nextTag(all, sharedCall(name)), outgoing, incoming));
+  if (Status came = all.communicator->wait(all.communicator->exchange(
+          nextTag(all, sharedCall(name)), outgoing, incoming));
       !came)
     return came.error();
   return Success();

@@ -96,10 +96,10 @@ Tensor relayoutTo(const Tensor &tensor, const Layout &layout,
   // A part of it goes to another process together with all others.
   if (isElsewhere && spansThisProcess(own.mesh()) && ownerOf(layout.mesh()) &&
       !own.is_fully_replicated())
-    return relayoutTo(
-        relayoutTo(tensor, Layout::replicated(own.mesh(), own.rank()), op,
-                   where),
-        layout, op, where);
+    return relayoutTo(relayoutTo(tensor,
+                                 Layout::replicated(own.mesh(), own.rank()), op,
+                                 where),
+                      layout, op, where);
   setRelayout(call, layout,
               isElsewhere && !node.host ? std::optional(own) : std::nullopt);
   // Nothing is to be computed where all devices have their parts already.

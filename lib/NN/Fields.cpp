@@ -13,7 +13,8 @@ void ReadFields::expect(bool isFitting, const char *expected,
                         const Config &entry) const {
   if (!isFitting)
     Error(fmt::format("[{}] expected option '{}' to be {}, got {}", part,
-                            names.back(), expected, entry.to_json())).raise();
+                      names.back(), expected, entry.to_json()))
+        .raise();
 }
 
 void ReadFields::read(const Config &entry, bool &value) const {
@@ -65,10 +66,10 @@ void ReadFields::read(const Config &entry,
 void ReadFields::finish() const {
   for (const auto &[name, entry] : config.as_map())
     if (std::ranges::find(names, name) == names.end())
-      Error(names.empty()
-                      ? fmt::format("[{}] has no option '{}'", part, name)
-                      : fmt::format("[{}] has no option '{}'; it has '{}'",
-                                    part, name, fmt::join(names, "', '"))).raise();
+      Error(names.empty() ? fmt::format("[{}] has no option '{}'", part, name)
+                          : fmt::format("[{}] has no option '{}'; it has '{}'",
+                                        part, name, fmt::join(names, "', '")))
+          .raise();
 }
 
 } // namespace meshloom::detail

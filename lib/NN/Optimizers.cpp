@@ -618,8 +618,9 @@ Optimizer get(std::string_view name) {
   const auto [className, known] = knownClasses().find(name);
   if (!known.makeOptimizer)
     Error("[optimizer] '" + className +
-                "' is a rule of the program, whose options have no defaults: "
-                "make an Optimizer from the rule").raise();
+          "' is a rule of the program, whose options have no defaults: "
+          "make an Optimizer from the rule")
+        .raise();
   return known.makeOptimizer();
 }
 

@@ -109,8 +109,9 @@ Schedule piecewiseOf(const PiecewiseOptions &options) {
   const auto &[boundaries, values] = options;
   if (values.size() != boundaries.size() + 1)
     Error(fmt::format("[{}] expected one value more than boundaries, got "
-                            "{} values and {} boundaries",
-                            name, values.size(), boundaries.size())).raise();
+                      "{} values and {} boundaries",
+                      name, values.size(), boundaries.size()))
+        .raise();
   if (!std::ranges::is_sorted(boundaries, std::less_equal<>()))
     Error(fmt::format("[{}] expected boundaries that rise", name)).raise();
   return makePart<Schedule>(name, options, [options](const Tensor &step) {
@@ -154,7 +155,8 @@ Schedule PolynomialDecay(const PolynomialDecayOptions &options) {
 Schedule CosineDecay(const CosineDecayOptions &options) {
   if (options.warmup_steps > 0 && !options.warmup_target)
     Error("[cosine_decay] warmup_steps need a warmup_target, the rate "
-                "that they lead to").raise();
+          "that they lead to")
+        .raise();
   return makePart<Schedule>(
       "cosine_decay", options,
       [options](const Tensor &step) { return cosine(step, options); });

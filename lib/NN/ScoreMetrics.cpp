@@ -72,7 +72,8 @@ Metric fScore(const char *id, const Options &own,
   const Average average = averages.find(options.average).second;
   if (options.threshold && !(*options.threshold > 0 && *options.threshold <= 1))
     Error(fmt::format("[{}] expected a threshold in (0, 1], got {}", id,
-                            *options.threshold)).raise();
+                      *options.threshold))
+        .raise();
   MetricRule rule;
   for (const char *name : {"true_positives", "false_positives",
                            "false_negatives", "intermediate_weights"})

@@ -27,8 +27,8 @@ SidecarEvaluator::SidecarEvaluator(Model model, TrainingData data,
                                    SidecarEvaluatorOptions options) {
   auto expect = [](bool holds, std::string_view option) {
     if (!holds)
-      Error(
-          fmt::format("[SidecarEvaluator] expected {} to be above 0", option)).raise();
+      Error(fmt::format("[SidecarEvaluator] expected {} to be above 0", option))
+          .raise();
   };
   expect(options.steps.value_or(1) > 0, "steps");
   expect(options.max_evaluations.value_or(1) > 0, "max_evaluations");
