@@ -114,14 +114,19 @@ TABLE = {
         | {"fmt", "grpc", "system"},
     ),
     "NN": (
-        USER | {"Data", "Distribute", "Distribute/ParameterServer"},
+        USER | {"Data", "Distribute"},
+        USER | {"Data", "Distribute"} | {"Support", "fmt", "json", "protobuf", "system"},
+    ),
+    # Reads from TF_CONFIG which part this process has, parameter servers' too.
+    "NN/Estimator": (
+        USER | {"Data", "Distribute", "NN"},
         USER
-        | {"Data", "Distribute", "Distribute/ParameterServer"}
-        | {"Support", "fmt", "json", "protobuf", "system"},
+        | {"Data", "Distribute", "Distribute/ParameterServer", "NN", "Cluster"}
+        | {"Support", "fmt", "system"},
     ),
     # Meshloom.h, all of the user API.
     "Meshloom.h": (
-        USER | {"Cluster", "Data", "Distribute", "Distribute/ParameterServer", "NN"},
+        USER | {"Cluster", "Data", "Distribute", "Distribute/ParameterServer", "NN", "NN/Estimator"},
         set(),
     ),
     "examples": (None, {"API", "Data", "Distribute", "NN", "Meshloom.h", "system"}),

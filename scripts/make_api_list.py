@@ -54,7 +54,7 @@ SECTIONS = [
     ("Optimizers", ["NN/Optimizer*.h"]),
     ("Schedules of the learning rate", ["NN/Schedules.h"]),
     ("Callbacks", ["NN/Training/Callback*.h", "NN/Training/Checkpoints.h", "NN/Training/TensorBoard.h"]),
-    ("Estimators", ["NN/Training/Estimator.h"]),
+    ("Estimators", ["NN/Estimator/Estimator.h"]),
     ("Functions of layers", ["NN/*.h"]),
     ("Checkpoints, saved models, exported functions", ["NN/State/*"]),
     ("Datasets and files", ["Data/*"]),

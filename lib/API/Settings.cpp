@@ -10,8 +10,8 @@
 namespace meshloom {
 using namespace detail;
 
-CheckNumericsScope::CheckNumericsScope()
-    : before(std::exchange(threadState().checksNumerics, true)) {}
+CheckNumericsScope::CheckNumericsScope(bool enable)
+    : before(std::exchange(threadState().checksNumerics, enable)) {}
 CheckNumericsScope::~CheckNumericsScope() {
   threadState().checksNumerics = before;
 }

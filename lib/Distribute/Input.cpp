@@ -376,6 +376,22 @@ SourcePtr distributeBatches(const StrategyState &strategy, SourcePtr source,
       options);
 }
 
+SourcePtr batchesOfAllWorkers(const StrategyState &strategy, SourcePtr source) {
+  const int64_t workers = readersOf(strategy);
+  if (workers == 1)
+    return source;
+  const int64_t worker = strategy.worker();
+  auto [part, isShared] = autoShard(source, workers, worker);
+  if (isShared)
+    return source;
+  std::vector<int64_t> sizes;
+  if (const std::optional<int64_t> size = batchSizeOf(*source))
+    sizes = rowsOfReplicas(*size, workers, strategy.replicas() / workers,
+                           worker, isShared);
+  return distributeOverWorkers(strategy, std::move(part), std::move(sizes),
+                               WorkerBatchKind::Own, std::nullopt);
+}
+
 std::vector<InputContext> inputContexts(const StrategyState &strategy,
                                         const InputOptions &options) {
   const bool isEach = options.experimental_replication_mode ==

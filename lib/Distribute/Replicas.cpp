@@ -112,7 +112,7 @@ ReplicaValues runReplicas(const std::shared_ptr<const StrategyState> &strategy,
     const StrategyFrameScope replica(strategy, true);
     return body(own);
   };
-  if (strategy->coordination && !isCapturingCalls())
+  if (strategy->workerPool && !isCapturingCalls())
     logOnce(LogLevel::WARNING,
             fmt::format("run of a {} outside of what a ClusterCoordinator "
                         "schedules runs in this process, on no worker",

@@ -7,7 +7,7 @@
 
 namespace meshloom::detail {
 
-class Coordination;
+class Workers;
 
 struct StrategyState {
   /// How variables lie on the devices.
@@ -34,7 +34,7 @@ struct StrategyState {
   /// Of variables on other processes: makes one.
   VariableCreator createVariable = {};
   /// Has workers run functions; null where there are none.
-  std::shared_ptr<Coordination> coordination = nullptr;
+  std::shared_ptr<Workers> workerPool = nullptr;
 
   int64_t replicas() const { return mesh ? mesh->size() : 1; }
   /// Those of this process; there are as many in each.
@@ -68,12 +68,13 @@ enum class WorkerBatchKind : uint8_t {
 ReplicaRows rowsOfBatch(const std::vector<int64_t> &sizes, int64_t replicas,
                         int64_t rows);
 /// Batches for the replicas of one of several workers. `sizes`: the rows that
-/// replicas have of a global batch; none: its size is not known.
-data::detail::SourcePtr distributeOverWorkers(const StrategyState &strategy,
-                                              data::detail::SourcePtr source,
-                                              std::vector<int64_t> sizes,
-                                              WorkerBatchKind kind,
-                                              MakePerReplica make);
+/// replicas have of a global batch; none: its size is not known. `make`: none
+/// if the rows of all replicas become one batch.
+data::detail::SourcePtr
+distributeOverWorkers(const StrategyState &strategy,
+                      data::detail::SourcePtr source,
+                      std::vector<int64_t> sizes, WorkerBatchKind kind,
+                      std::optional<MakePerReplica> make);
 
 /// The innermost frame of this thread; its strategy is never null.
 StrategyFrame currentFrame();

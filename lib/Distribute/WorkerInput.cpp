@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Batches for the replicas of one of several workers. Each worker reads a
-// dataset, or the part of it that is its own, and takes the rows of its
-// replicas; before each step the workers tell each other how many these are, so
-// that all know when there are none left.
+// Batches for the replicas of one of several workers, or for steps that take
+// all replicas' rows as one batch. Each worker reads a dataset, or the part of
+// it that is its own, and takes the rows of its replicas; before each step the
+// workers tell each other how many these are, so that all know when there are
+// none left.
 #include "StrategyState.h"
 
+#include "meshloom/API/Distribute.h"
 #include "meshloom/API/Processes.h"
 #include "meshloom/API/Shards.h"
 #include "meshloom/Core/Hash.h"
@@ -31,13 +33,49 @@ int64_t rowsOf(const Element &batch) {
              : batch.values.front().shape().front();
 }
 
+/// The structure of another worker's batches, as far as training asks for it.
+class StructureOfBatch : public Skeleton {
+public:
+  StructureOfBatch(std::vector<size_t> parts, std::vector<std::string> names)
+      : itsParts(std::move(parts)), itsNames(std::move(names)) {}
+  std::string key() const override {
+    return fmt::format("{}\n{}\n", fmt::join(itsParts, " "),
+                       fmt::join(itsNames, "\n"));
+  }
+  std::vector<size_t> parts() const override { return itsParts; }
+  std::vector<std::string> names() const override { return itsNames; }
+
+  /// Reads a key.
+  static std::shared_ptr<const Skeleton> read(const std::string &key) {
+    std::istringstream in(key);
+    std::string line;
+    std::getline(in, line);
+    std::istringstream numbers(line);
+    std::vector<size_t> parts;
+    for (size_t part = 0; numbers >> part;)
+      parts.push_back(part);
+    std::vector<std::string> names(
+        std::accumulate(parts.begin(), parts.end(), size_t(0)));
+    for (std::string &name : names)
+      std::getline(in, name);
+    return std::make_shared<StructureOfBatch>(std::move(parts),
+                                              std::move(names));
+  }
+
+private:
+  std::vector<size_t> itsParts;
+  std::vector<std::string> itsNames;
+};
+
 /// Hands out the parts of a worker's batches, as many as it has replicas a
 /// step.
 class WorkerCursor : public Cursor {
 public:
+  /// `make`: none if the parts of all replicas become one batch.
   WorkerCursor(std::shared_ptr<const StrategyState> strategy,
                std::vector<int64_t> sizes, WorkerBatchKind kind,
-               MakePerReplica make, std::unique_ptr<Cursor> batches)
+               std::optional<MakePerReplica> make,
+               std::unique_ptr<Cursor> batches)
       : strategy(std::move(strategy)), sizes(std::move(sizes)), kind(kind),
         make(std::move(make)), batches(std::move(batches)) {}
 
@@ -68,7 +106,7 @@ public:
         return std::nullopt;
       expectOneType(words);
       if (std::ranges::any_of(rows, [](int64_t count) { return count > 0; }))
-        return placed(own, rows);
+        return make ? placed(own, rows) : joined(own, rows);
     }
   }
 
@@ -145,13 +183,14 @@ private:
   }
 
   /// What `emptyBatch` reads.
-  static std::string describe(const Element &batch) {
+  std::string describe(const Element &batch) const {
     std::string text = fmt::format("{}\n", batch.values.size());
     for (const HostArray &value : batch.values)
       text += fmt::format("{} {} {}\n", int(value.dtype()),
                           value.shape().size() - 1,
                           fmt::join(value.shape() | std::views::drop(1), " "));
-    return text + batch.key();
+    return text + (make ? batch.key()
+                        : StructureOfBatch(batch.parts(), batch.names()).key());
   }
   Element emptyBatch(const std::string &text) const {
     std::istringstream in(text);
@@ -171,7 +210,8 @@ private:
       std::getline(in, restOfLine);
       batch.values.emplace_back(type, std::move(shape), std::vector<char>());
     }
-    batch.skeleton = make.read(text.substr(size_t(in.tellg())));
+    const std::string key = text.substr(size_t(in.tellg()));
+    batch.skeleton = make ? make->read(key) : StructureOfBatch::read(key);
     return batch;
   }
 
@@ -257,16 +297,54 @@ private:
     const bool isEven =
         std::ranges::count(rows, rows.front()) == std::ssize(rows);
     result.skeleton =
-        make(*like, strategy->replicas(),
-             isEven ? std::vector<ReplicaRows>()
-                    : std::vector<ReplicaRows>(like->values.size(), rows));
+        (*make)(*like, strategy->replicas(),
+                isEven ? std::vector<ReplicaRows>()
+                       : std::vector<ReplicaRows>(like->values.size(), rows));
+    return result;
+  }
+
+  /// The rows of all replicas as one batch, in their order.
+  Element joined(const std::vector<Element> &blocks, const ReplicaRows &rows) {
+    const int64_t total = std::accumulate(rows.begin(), rows.end(), int64_t(0));
+    const int64_t replicas = strategy->replicas();
+    // Rows are where the layout has them, unless the last batch is short.
+    const bool isInPlace =
+        std::ranges::count(rows, (total + replicas - 1) / replicas) == replicas;
+    Element result{{}, like->skeleton};
+    for (size_t leaf = 0; leaf < like->values.size(); ++leaf) {
+      const DType type = like->values[leaf].dtype();
+      Shape shape = like->values[leaf].shape();
+      std::vector<std::vector<char>> buffers;
+      std::vector<ShardView> views;
+      for (const Element &block : blocks) {
+        const HostArray &value = block.values[leaf];
+        buffers.emplace_back(size_t(value.byteCount()));
+        value.copyTo(buffers.back().data());
+        views.push_back({value.shape(), buffers.back()});
+      }
+      shape.front() = total;
+      const Layout layout = Layout::batch_sharded(*strategy->mesh, replicaAxis,
+                                                  unsigned(shape.size()));
+      if (isInPlace) {
+        result.values.emplace_back(tensorOfShards(type, shape, layout, views));
+        continue;
+      }
+      std::string bytes;
+      for (const std::vector<char> &buffer : buffers)
+        bytes.append(buffer.data(), buffer.size());
+      std::string whole;
+      for (const std::string &text : gatherTexts(op, bytes))
+        whole += text;
+      result.values.emplace_back(type, std::move(shape),
+                                 std::vector<char>(whole.begin(), whole.end()));
+    }
     return result;
   }
 
   std::shared_ptr<const StrategyState> strategy;
   std::vector<int64_t> sizes;
   WorkerBatchKind kind;
-  MakePerReplica make;
+  std::optional<MakePerReplica> make;
   std::unique_ptr<Cursor> batches;
   std::deque<Element> parts;
   std::optional<Element> like; ///< a batch that this worker has seen
@@ -278,7 +356,7 @@ class WorkerBatches : public data::detail::Step<WorkerBatches> {
 public:
   WorkerBatches(SourcePtr input, std::shared_ptr<const StrategyState> strategy,
                 std::vector<int64_t> sizes, WorkerBatchKind kind,
-                MakePerReplica make)
+                std::optional<MakePerReplica> make)
       : Step(std::move(input)), strategy(std::move(strategy)),
         sizes(std::move(sizes)), kind(kind), make(std::move(make)) {}
   std::string_view name() const override { return "distribute"; }
@@ -300,14 +378,15 @@ private:
   std::shared_ptr<const StrategyState> strategy;
   std::vector<int64_t> sizes;
   WorkerBatchKind kind;
-  MakePerReplica make;
+  std::optional<MakePerReplica> make;
 };
 
 } // namespace
 
 SourcePtr distributeOverWorkers(const StrategyState &strategy, SourcePtr source,
                                 std::vector<int64_t> sizes,
-                                WorkerBatchKind kind, MakePerReplica make) {
+                                WorkerBatchKind kind,
+                                std::optional<MakePerReplica> make) {
   // The next ones are read meanwhile; what all do together is done by the
   // thread that asks for them.
   return std::make_shared<WorkerBatches>(

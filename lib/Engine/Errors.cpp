@@ -41,13 +41,16 @@ static bool isOwn(const std::source_location &where) {
   static constexpr std::string_view here =
       std::source_location::current().file_name();
   static constexpr size_t end = here.rfind("Engine/");
-  return end != std::string_view::npos &&
-         std::string_view(where.file_name()).starts_with(here.substr(0, end));
+  const std::string_view file = where.file_name();
+  // What a header calls for the user is as little the user's.
+  return (end != std::string_view::npos &&
+          file.starts_with(here.substr(0, end))) ||
+         file.find("include/meshloom/") != std::string_view::npos;
 }
 
 UserLine::UserLine(const std::source_location &where)
     : around(threadState().userLine) {
-  if (!isOwn(where))
+  if (where.line() != 0 && !isOwn(where))
     threadState().userLine = where;
 }
 UserLine::~UserLine() {

@@ -24,10 +24,9 @@ Settings settings() {
   SharedSettings &shared = sharedSettings();
   std::lock_guard lock(shared.mutex);
   Settings now = shared.value;
-  // What is compiled in a scope and outside of it are different programs.
-  const bool checksNumerics = threadState().checksNumerics;
-  now.generation = 2 * now.generation + int64_t(checksNumerics);
-  now.checkNumerics |= checksNumerics;
+  now.checkNumerics = threadState().checksNumerics.value_or(now.checkNumerics);
+  // What is compiled with checks and without them are different programs.
+  now.generation = 2 * now.generation + int64_t(now.checkNumerics);
   return now;
 }
 

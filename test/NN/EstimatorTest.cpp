@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Estimators of one process: checkpoints, lines, summaries and evaluations come
 // when they are to. test/Processes has the roles of TF_CONFIG.
-#include "meshloom/NN/Training/Estimator.h"
+#include "meshloom/NN/Estimator/Estimator.h"
 
 #include "../TemporaryFolder.h"
 #include "meshloom/API/Logging.h"

@@ -465,6 +465,152 @@ TEST(FitTest, GeneratorsSingleBatchesAndShortDatasets) {
   EXPECT_THAT(said, HAS("2 of 4 batches of epoch 2"));
 }
 
+/// Notes when batches are read and when callbacks hear of their steps.
+struct Order : callbacks::Callback {
+  std::string *events;
+  explicit Order(std::string *events) : events(events) {}
+  void on_train_batch_end(int64_t batch, Logs &) override {
+    *events += fmt::format(" step{}", batch);
+  }
+};
+
+// The next batches are on the devices when a callback waits for a step.
+TEST(FitTest, PrefetchReadsBatchesWhileAStepRuns) {
+  const std::vector<std::string> expected{
+      " read0 step0 read1 step1 read2 step2 read3 step3",
+      " read0 read1 step0 read2 step1 read3 step2 step3",
+      " read0 read1 read2 step0 read3 step1 step2 step3"};
+  std::vector<double> losses;
+  for (int64_t depth = 0; depth < 3; ++depth) {
+    Model model = line();
+    std::string events;
+    int64_t next = 0;
+    auto generate = [&]() -> std::optional<std::pair<Tensor, Tensor>> {
+      if (next == 4)
+        return std::nullopt;
+      events += fmt::format(" read{}", next++);
+      return std::pair(full({10, 1}, float(next)), ones({10, 1}));
+    };
+    const History history = model.fit(generate, {.verbose = 0,
+                                                 .callbacks = {Order(&events)},
+                                                 .steps_per_epoch = 4,
+                                                 .prefetch = depth});
+    EXPECT_EQ(events, expected[size_t(depth)]);
+    losses.push_back(history["loss"][0]);
+    EXPECT_EQ(losses.back(), losses.front());
+  }
+  Model model = line();
+  EXPECT_ERROR(model.fit(ones({4, 1}), ones({4, 1}), {.prefetch = -1}),
+               HAS("expected prefetch to be 0 batches or more, got -1"));
+}
+
+// A batch that cannot be read ends training when its turn comes.
+TEST(FitTest, AFailingBatchLeavesTheStepsBeforeIt) {
+  Model model = line();
+  int64_t next = 0;
+  auto generate = [&] {
+    if (next++ == 2)
+      throw Error("the disk is gone");
+    return std::optional(std::pair(ones({10, 1}), ones({10, 1})));
+  };
+  int64_t ended = 0;
+  callbacks::LambdaCallback count(
+      {.on_train_batch_end = [&](int64_t, Logs &) { ++ended; }});
+  EXPECT_ERROR(model.fit(generate, {.verbose = 0,
+                                    .callbacks = {count},
+                                    .steps_per_epoch = 4,
+                                    .prefetch = 2}),
+               HAS("the disk is gone"));
+  EXPECT_EQ(ended, 2);
+  EXPECT_EQ(model.steps_taken(), 2);
+}
+
+/// Gives log(x w), whose gradient is not finite where x w is 0.
+struct Logarithm : LayerImpl {
+  Logarithm() : LayerImpl("Logarithm") {}
+  void build(const Shape &) override {
+    w = add_weight("w", {1}, {.initializer = "ones"});
+  }
+  Tensor call(const Tensor &x, const CallOptions &) override {
+    return sqrt(x * w);
+  }
+  DVariable w;
+};
+
+// The op and its line, the step, and the variables whose gradients or values
+// are not finite; nothing has changed.
+TEST(FitTest, ANanNamesOpStepAndVariables) {
+  for (int64_t steps : {1, 2}) {
+    SCOPED_TRACE(steps);
+    const int layerLine = __LINE__ + 1;
+    Sequential model({Input({1}), layers::Dense(1, {.name = "first"}),
+                      Layer(std::make_shared<Logarithm>())});
+    model.compile({.optimizer = optimizers::SGD(0.01),
+                   .loss = "mse",
+                   .steps_per_execution = steps,
+                   .check_numerics = true});
+    model.set_weights({tensor({{1.f}}), tensor({0.f}), tensor({1.f})});
+    // The root of 0 is finite, and its gradient is not.
+    auto batches =
+        data::from_tensor_slices(tensor({{1.f}, {1.f}, {1.f}, {0.f}}),
+                                 tensor({{1.f}, {1.f}, {1.f}, {1.f}}))
+            .batch(1);
+    EXPECT_ERROR(model.fit(batches, silent), HAS("nan or an infinity"),
+                 HAS("FitTest.cpp:"),
+                 HAS("this was training step 4, batch 4 of epoch 1"),
+                 HAS("in the gradients of the variables "),
+                 HAS("'first/kernel', 'first/bias', 'logarithm/w'"),
+                 HAS("was in no variable before the step"));
+    EXPECT_EQ(model.steps_taken(), 3);
+    EXPECT_EQ(model.get_weights()[0].to_vector<float>(),
+              (std::vector<float>{1.f}));
+    EXPECT_EQ(model.optimizer().iterations().read_value().item<int64_t>(), 3);
+    model.set_weights({tensor({{INFINITY}}), tensor({0.f}), tensor({1.f})});
+    EXPECT_ERROR(
+        model.fit(batches, silent), HAS("this was training step 4, batch 1"),
+        HAS(fmt::format("FitTest.cpp:{}:", layerLine)),
+        HAS("before the step a nan or an infinity was in the variables "
+            "'first/kernel'"));
+  }
+}
+
+// Where Meshloom calls a layer, its ops are on the line that made it; else on
+// the line that called it. Nothing in a step is on a line of Meshloom's.
+TEST(FitTest, OpsOfALayerAreOnALineOfTheUser) {
+  const Tensor x = ones({4, 3});
+  auto expectLine = [&](const Model &given, int line) {
+    Model model = given;
+    model.compile({.optimizer = "sgd", .loss = "mse", .check_numerics = true});
+    EXPECT_ERROR(model.fit(x * INFINITY, x, silent),
+                 HAS(fmt::format("FitTest.cpp:{}:", line)));
+  };
+  const int made = __LINE__ + 1;
+  const layers::Dense plain(3);
+  const layers::Dense relu(3, "relu");
+  const layers::Dense named(3, {.name = "named"});
+  const layers::LayerNormalization normal(-1);
+  expectLine(Sequential({Input({3}), plain}), made);
+  expectLine(Sequential({Input({3}), relu}), made + 1);
+  expectLine(Sequential({Input({3}), named}), made + 2);
+  expectLine(Sequential({Input({3}), normal}), made + 3);
+  SymbolicTensor input = Input({3});
+  const int called = __LINE__ + 1;
+  SymbolicTensor output = layers::Dense(3)(input);
+  expectLine(Model(input, output), called);
+
+  const MirroredStrategy strategy(virtual_cpus(2));
+  auto scope = strategy.scope();
+  Sequential model({Input({3}), layers::Dense(2), layers::BatchNormalization(),
+                    layers::Dense(3)});
+  model.compile({.optimizer = "sgd", .loss = "mse"});
+  model.fit(x, x, silent);
+  const std::vector<CollectiveInfo> collectives =
+      model.train_functions()[0].collectives();
+  EXPECT_FALSE(collectives.empty());
+  for (const CollectiveInfo &collective : collectives)
+    EXPECT_THAT(collective.location, HAS("FitTest.cpp:"));
+}
+
 TEST(FitTest, BadInputIsRefusedAndChangesNothing) {
   Sequential model({Input({1}), layers::Dense(1)});
   const Tensor x = ones({4, 1});

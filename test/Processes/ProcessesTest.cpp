@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <set>
 #include <thread>
 
@@ -515,6 +516,54 @@ TEST(ProcessesTest, StepsHaveTheElementsThatOneProcessHas) {
                 return true;
               })),
               expected);
+  }
+}
+
+/// Notes the loss of each batch.
+struct LossOfBatches : callbacks::Callback {
+  std::vector<double> *losses;
+  explicit LossOfBatches(std::vector<double> *losses) : losses(losses) {}
+  void on_train_batch_end(int64_t, Logs &logs) override {
+    losses->push_back(logs.at("loss"));
+    model().reset_metrics();
+  }
+};
+
+// fit divides a dataset among workers as experimental_distribute_dataset does.
+TEST(ProcessesTest, FitTakesTheStepsOfTheShardPolicy) {
+  using data::AutoShardPolicy;
+  const MultiWorkerMirroredStrategy strategy;
+  auto scope = strategy.scope();
+  Sequential model(
+      {Input({1}), layers::Dense(1, {.kernel_initializer = "zeros"})});
+  model.compile({.optimizer = optimizers::SGD(1e-9), .loss = "mae"});
+  const int64_t batch = 2 * strategy.num_replicas_in_sync();
+  // The last batch is not a multiple of the replicas.
+  const Tensor numbers = iota({3 * batch + 3}, 0, DType::F32);
+  const Tensor rows = reshape(numbers, {-1, 1});
+  for (const AutoShardPolicy policy :
+       {AutoShardPolicy::DATA, AutoShardPolicy::OFF, AutoShardPolicy::HINT}) {
+    SCOPED_TRACE(int(policy));
+    auto divided = [&](const auto &examples) {
+      auto part = policy == AutoShardPolicy::HINT
+                      ? examples.shard(data::shard_hint, data::shard_hint)
+                      : examples;
+      return part.batch(batch).with_options({.auto_shard_policy = policy});
+    };
+    std::vector<double> expected;
+    for (const std::vector<float> &step :
+         elementsOfSteps(strategy, divided(data::from_tensor_slices(numbers))))
+      expected.push_back(std::accumulate(step.begin(), step.end(), 0.0) /
+                         double(step.size()));
+    const auto pairs = divided(data::from_tensor_slices(rows, rows));
+    std::vector<double> losses;
+    model.fit(pairs, {.verbose = 0, .callbacks = {LossOfBatches(&losses)}});
+    ASSERT_EQ(losses.size(), expected.size());
+    for (size_t i = 0; i < losses.size(); ++i)
+      EXPECT_NEAR(losses[i], expected[i], 1e-4);
+    // Every element counts once, or once for each worker.
+    EXPECT_NEAR(model.evaluate(pairs, {.verbose = 0}).at("loss"),
+                double(numbers.size() - 1) / 2, 1e-4);
   }
 }
 

@@ -2,6 +2,8 @@
 // CheckNumericsScope: looking for nan and infinities in what one thread runs.
 #pragma once
 
+#include <optional>
+
 namespace meshloom {
 
 /// While it lives, functions and ops that this thread calls fail where a result
@@ -10,15 +12,16 @@ namespace meshloom {
 /// compiled beside those that do not.
 class [[nodiscard]] CheckNumericsScope {
 public:
-  /// Begins.
-  CheckNumericsScope();
+  /// Begins. With `enable` false nothing is checked, even after
+  /// enable_check_numerics.
+  explicit CheckNumericsScope(bool enable = true);
   /// Ends.
   ~CheckNumericsScope();
   CheckNumericsScope(const CheckNumericsScope &) = delete;
   CheckNumericsScope &operator=(const CheckNumericsScope &) = delete;
 
 private:
-  bool before;
+  std::optional<bool> before;
 };
 
 } // namespace meshloom

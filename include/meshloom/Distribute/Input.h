@@ -73,6 +73,11 @@ data::detail::SourcePtr
 distributeTurns(const StrategyState &strategy,
                 std::vector<data::detail::SourcePtr> sources,
                 const InputOptions &options, MakePerReplica make);
+/// Batches for steps that take the rows of all replicas as one batch, as fit
+/// does: those of the source, or, if the source's options give each worker a
+/// part of its own, the batches that all workers read for one step.
+data::detail::SourcePtr batchesOfAllWorkers(const StrategyState &strategy,
+                                            data::detail::SourcePtr source);
 /// The contexts that the function is called with.
 std::vector<InputContext> inputContexts(const StrategyState &strategy,
                                         const InputOptions &options);

@@ -30,8 +30,9 @@ struct ThreadState {
   /// The parts of the model, with the names of the parts around them:
   /// "encoder/block_3".
   std::vector<std::string> scopes;
-  /// Whether the thread is in a CheckNumericsScope.
-  bool checksNumerics = false;
+  /// What the innermost CheckNumericsScope of this thread says; none: the thread
+  /// is in no such scope.
+  std::optional<bool> checksNumerics;
 
   const std::shared_ptr<Trace> &trace() const;
 };

@@ -329,12 +329,8 @@ Coordination::Outcome Coordination::run(size_t number, Worker &worker,
 // What ClusterCoordinator calls
 //===----------------------------------------------------------------------===//
 
-std::shared_ptr<Coordination> coordinationIfAny(const Strategy &strategy) {
-  return strategy.internal() ? strategy.internal()->coordination : nullptr;
-}
-
-std::shared_ptr<Coordination> coordinationOf(const Strategy &strategy) {
-  std::shared_ptr<Coordination> own = coordinationIfAny(strategy);
+std::shared_ptr<Workers> coordinatedWorkers(const Strategy &strategy) {
+  std::shared_ptr<Workers> own = workersOf(strategy);
   if (!own)
     fail("ClusterCoordinator",
          fmt::format("expected a ParameterServerStrategy, got {}, which has "
@@ -343,43 +339,19 @@ std::shared_ptr<Coordination> coordinationOf(const Strategy &strategy) {
   return own;
 }
 
-std::shared_ptr<RemoteResult> schedule(Coordination &coordination,
-                                       Closure closure) {
+std::shared_ptr<RemoteResult> Coordination::schedule(Closure closure) {
   auto result = std::make_shared<RemoteResult>();
-  coordination.queue.put({std::move(closure), result});
+  queue.put({std::move(closure), result});
   return result;
 }
-void join(Coordination &coordination) {
-  coordination.queue.join();
+void Coordination::join() {
+  queue.join();
 }
-bool isDone(Coordination &coordination) {
-  return coordination.queue.isDone();
+bool Coordination::isDone() {
+  return queue.isDone();
 }
-int64_t workerCount(const Coordination &coordination) {
-  return int64_t(coordination.store->workers.size());
-}
-std::shared_ptr<const WorkerIteration>
-newIteration(std::shared_ptr<const WorkerDatasetName> dataset) {
-  return std::make_shared<WorkerIteration>(
-      WorkerIteration{ps::drawNumber(), std::move(dataset)});
-}
-
-FunctionCall captured(const Strategy &strategy,
-                      const std::function<void()> &call) {
-  if (isTracing())
-    Error("[schedule] expected to be outside of functions: a worker "
-          "runs one as a whole",
-          ErrorCode::FAILED_PRECONDITION)
-        .raise();
-  const StrategyScope scope(strategy);
-  CallCapture capture;
-  call();
-  if (capture.calls.size() != 1)
-    Error(fmt::format("[schedule] expected one call of a function, got "
-                      "{}",
-                      capture.calls.size()))
-        .raise();
-  return std::move(capture.calls.front());
+int64_t Coordination::count() const {
+  return int64_t(store->workers.size());
 }
 
 } // namespace meshloom::detail

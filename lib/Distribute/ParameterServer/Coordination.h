@@ -10,13 +10,18 @@
 
 namespace meshloom::detail {
 
-class Coordination {
+class Coordination : public Workers {
 public:
   /// Its last user may be a function that one of its threads held.
   static std::shared_ptr<Coordination>
   make(std::shared_ptr<const ps::Store> store, double workerTimeout);
-  ~Coordination();
+  ~Coordination() override;
   Coordination(const Coordination &) = delete;
+
+  std::shared_ptr<RemoteResult> schedule(Closure closure) override;
+  void join() override;
+  bool isDone() override;
+  int64_t count() const override;
 
   ClosureQueue queue;
   const std::shared_ptr<const ps::Store> store;

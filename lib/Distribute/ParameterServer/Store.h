@@ -8,7 +8,7 @@
 #include "meshloom/API/RemoteVariables.h"
 #include "meshloom/Cluster/ClusterSpec.h"
 #include "meshloom/Distribute/ParameterServer/Partitioners.h"
-#include "meshloom/Distribute/ParameterServer/WorkerDataset.h"
+#include "meshloom/Distribute/WorkerDataset.h"
 
 #include <atomic>
 #include <set>

@@ -67,8 +67,7 @@ std::shared_ptr<const StrategyState> connected(const ClusterResolver &resolver,
                                   VariableOptions given) {
     return store->make(next, initial, std::move(given));
   };
-  state->coordination =
-      Coordination::make(store, options.worker_timeout_seconds);
+  state->workerPool = Coordination::make(store, options.worker_timeout_seconds);
   log(LogLevel::INFO,
       fmt::format("Using {} with {} worker(s) and {} parameter server(s)",
                   parameterServers, store->workers.size(),
@@ -92,7 +91,7 @@ ParameterServerStrategy::ParameterServerStrategy(
     : Strategy(connected(cluster_resolver, std::move(options))) {}
 
 const ClusterSpec &ParameterServerStrategy::cluster_spec() const {
-  return state->coordination->store->cluster;
+  return static_cast<const Coordination &>(*state->workerPool).store->cluster;
 }
 
 } // namespace meshloom

@@ -25,7 +25,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <random>
 
 namespace meshloom::detail::ps {
 
@@ -34,12 +33,6 @@ std::string hashOf(std::string_view program, bool checksNumerics) {
   hash.add(program);
   return fmt::format("{:016x}-{}{}", hash.value(), program.size(),
                      checksNumerics ? "-checked" : "");
-}
-
-uint64_t drawNumber() {
-  std::random_device device;
-  // Not 0, which stands for none.
-  return (uint64_t(device()) << 32 | device()) | 1;
 }
 
 Task::Task(ClusterSpec cluster, TaskId id, Access access)

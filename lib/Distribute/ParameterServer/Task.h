@@ -5,6 +5,8 @@
 
 #include "Calls.h"
 
+#include "../WorkerDatasets.h"
+
 #include "meshloom/API/SavedFunction.h"
 #include "meshloom/Cluster/ClusterSpec.h"
 #include "meshloom/Data/Pipeline.h"
@@ -106,8 +108,5 @@ private:
   std::condition_variable ending;
   bool isCancelled = false;
 };
-
-/// A number that nobody else has.
-uint64_t drawNumber();
 
 } // namespace meshloom::detail::ps

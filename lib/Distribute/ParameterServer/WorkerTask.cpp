@@ -13,7 +13,6 @@
 // update is a value (0), a variable's number (1), or a result of the program
 // (2); each update has its server in front.
 #include "Task.h"
-#include "WorkerDatasets.h"
 
 #include "meshloom/API/HostTensor.h"
 

@@ -257,7 +257,8 @@ std::vector<Tensor> Layer::call_many(const std::vector<Tensor> &xs,
     if (!x.defined())
       failAt(layer, "expected tensors, got an empty one", where);
   LayerFrame frame(layer, options);
-  const detail::UserLine line(where);
+  const detail::UserLine madeAt(state.options.where);
+  const detail::UserLine calledAt(where);
   if (!frame.around)
     clearLosses(*this);
   NameScope scope(state.name);

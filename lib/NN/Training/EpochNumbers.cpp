@@ -16,7 +16,9 @@ namespace meshloom::detail {
 
 using data::detail::Element;
 
-template <typename F> void Training::forEachMetric(F &&visit) const {
+void Training::forEachMetric(
+    const std::function<void(const metrics::Metric &metric,
+                             const std::string &name)> &visit) const {
   std::vector<metrics::Metric> own;
   if (auto *impl = dynamic_cast<ModelImpl *>(&model.implementation()))
     own = impl->own_metrics();
@@ -53,8 +55,7 @@ template <typename F> void Training::forEachMetric(F &&visit) const {
 
 void Training::reset() {
   Scope scope(*this);
-  if (workers)
-    workers->join();
+  runner->wait();
   forEachMetric([](const metrics::Metric &metric, const std::string &) {
     metric.reset_state();
   });
@@ -62,8 +63,7 @@ void Training::reset() {
 
 callbacks::CallbackState Training::epochNumbers() {
   Scope scope(*this);
-  if (workers)
-    workers->join();
+  runner->wait();
   callbacks::CallbackState numbers;
   forEachMetric([&](const metrics::Metric &metric, const std::string &name) {
     int64_t place = 0;
@@ -78,12 +78,9 @@ void Training::resumeEpoch(const Element &like,
                            const callbacks::CallbackState &numbers) {
   build(like, "fit");
   const StepBatch batch = place(like, "fit");
-  Scope scope(*this);
   // Its trace makes the metrics, and is that of the next steps.
-  if (workers)
-    (void)captured(strategy, [&] { (*onTrain)(batch); });
-  else
-    (void)onTrain->get_concrete_function(batch);
+  runner->traceStep(batch);
+  Scope scope(*this);
   forEachMetric([&](const metrics::Metric &metric, const std::string &name) {
     int64_t place = 0;
     for (const DVariable &sum : metric.variables()) {
@@ -110,8 +107,7 @@ std::vector<Logs::Value> Training::read() {
   if (names().empty())
     return {};
   Scope scope(*this);
-  if (workers)
-    workers->join();
+  runner->wait();
   if (!onRead)
     onRead.emplace(
         [this] {

@@ -4,6 +4,7 @@
 #include "Training.h"
 
 #include "CallbackList.h"
+#include "Epochs.h"
 
 #include "meshloom/API/HostTensor.h"
 #include "meshloom/API/Logging.h"
@@ -18,8 +19,6 @@
 namespace meshloom {
 using namespace detail;
 using callbacks::CallbackList;
-using data::AnyDataset;
-using data::detail::Element;
 using data::detail::HostArray;
 
 namespace {
@@ -50,37 +49,6 @@ int64_t rowCount(const Element &arrays, std::string_view function) {
                            "dataset are batches already");
 }
 
-/// Those that workers make; nothing where data are this process's. `steps`: how
-/// many are to be taken, which `option` says.
-std::optional<WorkerBatches>
-batchesOfWorkers(TrainingData &data, const Training &training,
-                 std::string_view function, std::optional<int64_t> batchSize,
-                 std::optional<int64_t> steps, std::string_view option) {
-  if (!data.workers)
-    return std::nullopt;
-  if (batchSize)
-    refuseBatchSize(function);
-  if (training.hasWorkers()) {
-    if (!steps)
-      refuseTraining(function, fmt::format("workers make the batches, each "
-                                           "from a dataset of its own: say how "
-                                           "many to take, by {}",
-                                           option));
-    return training.beginOnWorkers(*data.workers, function);
-  }
-  const Strategy &strategy = training.itsStrategy();
-  if (!data.workers->here || strategy.num_replicas_in_sync() != 1 ||
-      num_clients() != 1)
-    refuseTraining(
-        function,
-        fmt::format("datasets of workers are for models that are compiled in "
-                    "the scope of a ParameterServerStrategy, this one is {}'s: "
-                    "give the dataset of all its batches",
-                    strategy.name()));
-  data.batches = data.workers->here(InputContext());
-  return std::nullopt;
-}
-
 /// The batches of what a function is given.
 AnyDataset batchesOf(const TrainingData &data, std::string_view function,
                      std::optional<int64_t> batchSize,
@@ -104,6 +72,45 @@ AnyDataset batchesOf(const TrainingData &data, std::string_view function,
   return AnyDataset(data::detail::batch(std::move(source), size, false));
 }
 
+/// The batches, and who runs steps on them. `steps`: how many of them, which
+/// `option` says.
+Feed feedOf(TrainingData &data, Training &training, std::string_view function,
+            std::optional<int64_t> batchSize, std::optional<int64_t> steps,
+            std::string_view option,
+            std::optional<uint64_t> shuffleSeed = std::nullopt) {
+  if (data.workers) {
+    if (batchSize)
+      refuseBatchSize(function);
+    if (training.workers) {
+      if (!steps)
+        refuseTraining(function,
+                       fmt::format("workers make the batches, each from a "
+                                   "dataset of its own: say how many to take, "
+                                   "by {}",
+                                   option));
+      return feedOfWorkers(training, *data.workers, function);
+    }
+    const Strategy &strategy = training.strategy;
+    if (!data.workers->here || strategy.num_replicas_in_sync() != 1 ||
+        num_clients() != 1)
+      refuseTraining(function,
+                     fmt::format("datasets of workers are for models that are "
+                                 "compiled in the scope of a "
+                                 "ParameterServerStrategy, this one is {}'s: "
+                                 "give the dataset of all its batches",
+                                 strategy.name()));
+    data.batches = data.workers->here(InputContext());
+  }
+  AnyDataset batches = batchesOf(data, function, batchSize, shuffleSeed);
+  // Arrays and generators are the same in all workers.
+  if (data.batches && !data.isGenerator)
+    if (data::detail::SourcePtr shared = batchesOfAllWorkers(
+            *training.strategy.internal(), batches.source());
+        shared != batches.source())
+      batches = AnyDataset(std::move(shared));
+  return {std::move(batches), training.runner};
+}
+
 /// Batches an epoch, where that is known.
 std::optional<int64_t> countOf(const AnyDataset &batches,
                                std::optional<int64_t> steps) {
@@ -125,100 +132,19 @@ void expectFinite(const AnyDataset &batches, std::optional<int64_t> steps,
                                option));
 }
 
-/// Batches of one epoch after the other.
-class Epochs {
-public:
-  Epochs(AnyDataset batches, std::optional<int64_t> steps, bool goesOn)
-      : batches(std::move(batches)), steps(steps),
-        // A dataset that has more than an epoch takes goes on where the last
-        // epoch ended.
-        startsAnew(!goesOn &&
-                   (!steps || this->batches.cardinality() == *steps)) {}
-
-  /// The first batch, which is still to be taken; null if there is none.
-  const Element *first() {
-    begin();
-    held = stream->next();
-    isBegun = true;
-    return held ? &*held : nullptr;
-  }
-  /// Goes past so many epochs, and so many batches of the one after them; gives
-  /// the last of these.
-  std::optional<Element> skip(int64_t whole, int64_t some) {
-    for (int64_t epoch = 0; epoch < whole; ++epoch) {
-      begin();
-      while (!startsAnew && !next(1).empty())
-        ;
-    }
-    begin();
-    std::optional<Element> last;
-    while (taken < some) {
-      std::vector<Element> group = next(1);
-      if (group.empty())
-        break;
-      last = std::move(group.front());
-    }
-    isBegun = true;
-    return last;
-  }
-  void begin() {
-    if (std::exchange(isBegun, false))
-      return;
-    if (startsAnew || !stream)
-      stream = batches.open();
-    taken = 0;
-    held.reset();
-  }
-  /// Up to `count` batches of one type for one call; none: the epoch ended.
-  std::vector<Element> next(int64_t count) {
-    std::vector<Element> group;
-    while (int64_t(group.size()) < count && (!steps || taken < *steps)) {
-      std::optional<Element> batch =
-          held ? std::exchange(held, std::nullopt) : stream->next();
-      if (!batch) {
-        endedEarly = steps.has_value();
-        break;
-      }
-      if (!group.empty() && !haveOneType(group.front(), *batch)) {
-        held = std::move(batch);
-        break;
-      }
-      group.push_back(std::move(*batch));
-      ++taken;
-    }
-    return group;
-  }
-  /// Whether there were fewer batches than steps.
-  bool endedEarly = false;
-
-private:
-  static bool haveOneType(const Element &a, const Element &b) {
-    for (size_t i = 0; i < a.values.size() && i < b.values.size(); ++i)
-      if (a.values[i].shape() != b.values[i].shape())
-        return false;
-    return a.values.size() == b.values.size();
-  }
-
-  AnyDataset batches;
-  std::optional<int64_t> steps;
-  bool startsAnew;
-  bool isBegun = false; ///< the next epoch is
-  std::shared_ptr<data::detail::Stream> stream;
-  std::optional<Element> held; ///< taken, but of another type
-  int64_t taken = 0;
-};
-
-/// `run(batch)` for every batch, between the callbacks of `Kind`.
-template <typename Run>
-int64_t forEachBatch(Epochs epoch, std::optional<int64_t> steps,
-                     std::string_view function, Run &&run) {
+/// `run(step, batch)` starts the work on a batch, and `finish(step)` reads what
+/// came out.
+template <typename Run, typename Finish>
+void forEachBatch(Epochs epoch, int64_t ahead, std::optional<int64_t> steps,
+                  std::string_view function, BatchesAhead::Place place,
+                  Run &&run, Finish &&finish) {
   epoch.begin();
+  BatchesAhead batches(epoch, 1, ahead, std::move(place));
   int64_t done = 0;
-  for (;; ++done) {
-    std::vector<Element> group = epoch.next(1);
-    if (group.empty())
-      break;
-    run(done, group.front());
+  for (; std::optional<PlacedBatches> batch = batches.next(); ++done) {
+    run(done, *batch);
+    batches.fill();
+    finish(done);
   }
   if (epoch.endedEarly)
     log(LogLevel::WARNING,
@@ -226,7 +152,6 @@ int64_t forEachBatch(Epochs epoch, std::optional<int64_t> steps,
                     done, *steps));
   if (done == 0)
     refuseTraining(function, "expected batches, got an empty dataset");
-  return done;
 }
 
 /// Tells the model's training who its callbacks are, while it lives.
@@ -248,21 +173,23 @@ bool showsProgress(const std::vector<callbacks::CallbackRef> &callbacks) {
   });
 }
 
-/// `made`: by the workers.
 Logs evaluateWith(Training &training, CallbackList &callbacks, Epochs batches,
-                  const std::optional<WorkerBatches> &made,
+                  StepRunner &runner, int64_t ahead,
                   std::optional<int64_t> steps, std::string_view function) {
   Logs none;
   training.reset();
   callbacks.call(&callbacks::Callback::on_test_begin, none);
   forEachBatch(
-      std::move(batches), steps, function, [&](int64_t step, Element &batch) {
+      std::move(batches), ahead, steps, function,
+      [&](std::span<const Element> group) {
+        training.build(group.front(), function);
+        return runner.place(group, function);
+      },
+      [&](int64_t step, const PlacedBatches &batch) {
         callbacks.call(&callbacks::Callback::on_test_batch_begin, step, none);
-        training.build(batch, function);
-        if (made)
-          training.testOnWorkers(*made);
-        else
-          training.test(training.place(batch, function));
+        runner.test(batch);
+      },
+      [&](int64_t step) {
         Logs logs([&training] { return training.read(); });
         callbacks.call(&callbacks::Callback::on_test_batch_end, step, logs);
       });
@@ -334,6 +261,14 @@ std::vector<std::string> Trainer::metrics_names() const {
 
 //===-- fit ---------------------------------------------------------------===//
 
+static void expectPrefetch(int64_t prefetch, std::string_view function) {
+  if (prefetch < 0)
+    refuseTraining(function,
+                   fmt::format("expected prefetch to be 0 batches or more, got "
+                               "{}",
+                               prefetch));
+}
+
 static void expectFitOptions(const FitOptions &options) {
   auto expect = [](bool holds, std::string_view option, auto value,
                    std::string_view what) {
@@ -346,6 +281,7 @@ static void expectFitOptions(const FitOptions &options) {
          "0 or more");
   expect(options.verbose >= 0 && options.verbose <= 2, "verbose",
          options.verbose, "0, 1 or 2");
+  expectPrefetch(options.prefetch, "fit");
   expect(options.validation_freq >= 1, "validation_freq",
          options.validation_freq, "1 or more");
   expect(options.validation_split >= 0 && options.validation_split < 1,
@@ -387,30 +323,23 @@ History Trainer::fit(const TrainingData &given, FitOptions options,
       validation = options.validation_data;
     else if (options.validation_split > 0)
       validation = splitOff(data, options.validation_split);
-    const std::optional<WorkerBatches> made =
-        batchesOfWorkers(data, training, "fit", options.batch_size,
-                         options.steps_per_epoch, "steps_per_epoch");
-    const AnyDataset batches =
-        made ? made->likenesses()
-             : batchesOf(data, "fit", options.batch_size,
-                         options.shuffle ? std::optional(options.seed)
-                                         : std::nullopt);
+    const Feed feed =
+        feedOf(data, training, "fit", options.batch_size,
+               options.steps_per_epoch, "steps_per_epoch",
+               options.shuffle ? std::optional(options.seed) : std::nullopt);
     if (data.isGenerator && !options.steps_per_epoch)
       refuseTraining("fit", "a generator does not say how many batches it has: "
                             "give steps_per_epoch");
-    expectFinite(batches, options.steps_per_epoch, "fit", "steps_per_epoch");
-    std::optional<AnyDataset> validationBatches;
-    std::optional<WorkerBatches> validationMade;
+    expectFinite(feed.batches, options.steps_per_epoch, "fit",
+                 "steps_per_epoch");
+    std::optional<Feed> validationFeed;
     if (validation) {
-      validationMade = batchesOfWorkers(
-          *validation, training, "fit", options.validation_batch_size,
-          options.validation_steps, "validation_steps");
       std::optional<int64_t> size = options.validation_batch_size;
       if (!size && validation->arrays)
         size = options.batch_size;
-      validationBatches = validationMade ? validationMade->likenesses()
-                                         : batchesOf(*validation, "fit", size);
-      expectFinite(*validationBatches, options.validation_steps, "fit",
+      validationFeed = feedOf(*validation, training, "fit", size,
+                              options.validation_steps, "validation_steps");
+      expectFinite(validationFeed->batches, options.validation_steps, "fit",
                    "validation_steps");
     }
     training.setClassWeights(options.class_weight);
@@ -421,27 +350,28 @@ History Trainer::fit(const TrainingData &given, FitOptions options,
     if (options.verbose > 0 && !showsProgress(all))
       all.emplace_back(progress);
     all.emplace_back(history);
-    CallbackList callbacks(static_cast<const Model &>(*this), std::move(all),
-                           {.epochs = options.epochs,
-                            .steps = countOf(batches, options.steps_per_epoch),
-                            .verbose = options.verbose,
-                            .validates = validation.has_value()});
+    CallbackList callbacks(
+        static_cast<const Model &>(*this), std::move(all),
+        {.epochs = options.epochs,
+         .steps = countOf(feed.batches, options.steps_per_epoch),
+         .verbose = options.verbose,
+         .validates = validation.has_value()});
     using callbacks::Callback;
 
     Logs none, last;
     training.stops = false;
-    Epochs epochs(batches, options.steps_per_epoch, data.isGenerator);
+    Epochs epochs(feed.batches, options.steps_per_epoch, data.isGenerator);
     if (!training.model.built())
       if (const Element *first = epochs.first())
         training.build(*first, "fit");
     // Validation data that do not fit are found before anything is trained.
     std::optional<Epochs> firstValidation;
     if (validation && options.epochs >= options.validation_freq) {
-      firstValidation.emplace(*validationBatches, options.validation_steps,
+      firstValidation.emplace(validationFeed->batches, options.validation_steps,
                               true);
       if (const Element *first = firstValidation->first();
           first && training.model.built())
-        training.expectTestable(*first);
+        validationFeed->runner->expectTestable(*first);
     }
     training.resumed.reset();
     const CallbacksOfTraining known(training, callbacks);
@@ -468,30 +398,21 @@ History Trainer::fit(const TrainingData &given, FitOptions options,
       epochs.begin();
       const int64_t before = epoch == firstEpoch ? first.batch : 0;
       int64_t done = before;
+      BatchesAhead ahead(epochs, training.options.steps_per_execution,
+                         options.prefetch, [&](std::span<const Element> group) {
+                           training.build(group.front(), "fit");
+                           return feed.runner->place(group, "fit");
+                         });
       while (!training.stops) {
-        const std::vector<Element> group =
-            epochs.next(training.options.steps_per_execution);
-        if (group.empty())
+        const std::optional<PlacedBatches> batches = ahead.next();
+        if (!batches)
           break;
         callbacks.call(&Callback::on_train_batch_begin, done, none);
-        training.build(group.front(), "fit");
-        if (made) {
-          training.trainOnWorkers(*made, int64_t(group.size()));
-        } else if (training.hasWorkers()) {
-          std::vector<StepBatch> batches;
-          batches.reserve(group.size());
-          for (const Element &batch : group)
-            batches.push_back(training.place(batch, "fit"));
-          training.trainOnWorker(batches);
-        } else if (training.options.steps_per_execution == 1 ||
-                   group.size() == 1)
-          training.train(training.place(group.front(), "fit"));
-        else
-          training.trainMany(
-              training.placeStack(group, training.options.steps_per_execution,
-                                  "fit"),
-              int64_t(group.size()));
-        done += int64_t(group.size());
+        training.position = {epoch + 1, done + 1};
+        feed.runner->train(*batches);
+        training.position.reset();
+        ahead.fill();
+        done += batches->steps;
         Logs logs([&training] { return training.read(); });
         callbacks.call(&Callback::on_train_batch_end, done - 1, logs);
       }
@@ -508,13 +429,13 @@ History Trainer::fit(const TrainingData &given, FitOptions options,
                 done, *options.steps_per_epoch, epoch + 1));
       last = Logs(training.read());
       if (validation && (epoch + 1) % options.validation_freq == 0) {
-        Epochs whole =
-            firstValidation
-                ? *std::exchange(firstValidation, std::nullopt)
-                : Epochs(*validationBatches, options.validation_steps, true);
-        const Logs seen =
-            evaluateWith(training, callbacks, std::move(whole), validationMade,
-                         options.validation_steps, "fit");
+        Epochs whole = firstValidation
+                           ? *std::exchange(firstValidation, std::nullopt)
+                           : Epochs(validationFeed->batches,
+                                    options.validation_steps, true);
+        const Logs seen = evaluateWith(
+            training, callbacks, std::move(whole), *validationFeed->runner,
+            options.prefetch, options.validation_steps, "fit");
         for (auto &[name, value] : seen.values())
           last.set("val_" + name, value);
       }
@@ -534,21 +455,21 @@ Logs Trainer::evaluate(const TrainingData &given, EvaluateOptions options,
   return detail::atLine(where, [&]() -> Logs {
     Training &training = trained("evaluate");
     TrainingData data = given;
-    const std::optional<WorkerBatches> made = batchesOfWorkers(
-        data, training, "evaluate", options.batch_size, options.steps, "steps");
-    const AnyDataset batches =
-        made ? made->likenesses()
-             : batchesOf(data, "evaluate", options.batch_size);
-    expectFinite(batches, options.steps, "evaluate", "steps");
+    const Feed feed = feedOf(data, training, "evaluate", options.batch_size,
+                             options.steps, "steps");
+    expectFinite(feed.batches, options.steps, "evaluate", "steps");
+    expectPrefetch(options.prefetch, "evaluate");
 
     callbacks::ProgbarLogger progress;
     if (options.verbose > 0 && !showsProgress(options.callbacks))
       options.callbacks.emplace_back(progress);
-    CallbackList callbacks(
-        static_cast<const Model &>(*this), std::move(options.callbacks),
-        {.steps = countOf(batches, options.steps), .verbose = options.verbose});
-    return evaluateWith(training, callbacks, {batches, options.steps, true},
-                        made, options.steps, "evaluate");
+    CallbackList callbacks(static_cast<const Model &>(*this),
+                           std::move(options.callbacks),
+                           {.steps = countOf(feed.batches, options.steps),
+                            .verbose = options.verbose});
+    return evaluateWith(training, callbacks,
+                        {feed.batches, options.steps, true}, *feed.runner,
+                        options.prefetch, options.steps, "evaluate");
   });
 }
 
@@ -563,6 +484,7 @@ std::vector<Tensor> Trainer::predict_many(const TrainingData &data,
                               "give that, not one of each worker");
   const AnyDataset batches = batchesOf(data, "predict", options.batch_size);
   expectFinite(batches, options.steps, "predict", "steps");
+  expectPrefetch(options.prefetch, "predict");
 
   callbacks::ProgbarLogger progress;
   if (options.verbose > 0 && !showsProgress(options.callbacks))
@@ -580,13 +502,19 @@ std::vector<Tensor> Trainer::predict_many(const TrainingData &data,
   std::vector<Rows> all;
   Logs none;
   callbacks.call(&Callback::on_predict_begin, none);
+  std::vector<Tensor> results;
   forEachBatch(
-      {batches, options.steps, true}, options.steps, "predict",
-      [&](int64_t step, Element &batch) {
+      {batches, options.steps, true}, options.prefetch, options.steps,
+      "predict",
+      [&](std::span<const Element> group) {
+        training.build(group.front(), "predict", where);
+        return PlacedBatches{{training.place(group.front(), "predict")}, 1};
+      },
+      [&](int64_t step, const PlacedBatches &batch) {
         callbacks.call(&Callback::on_predict_batch_begin, step, none);
-        training.build(batch, "predict", where);
-        const std::vector<Tensor> results =
-            training.predict(training.place(batch, "predict"), where);
+        results = training.predict(batch.batches.front(), where);
+      },
+      [&](int64_t step) {
         all.resize(results.size());
         for (size_t i = 0; i < results.size(); ++i) {
           const std::vector<char> bytes =
@@ -657,9 +585,9 @@ Logs Trainer::onBatch(bool trains, const Element &given,
       training.reset();
     if (trains) {
       training.setClassWeights(options.class_weight);
-      training.train(batch);
+      training.runner->train({{batch}, 1});
     } else {
-      training.test(batch);
+      training.runner->test({{batch}, 1});
     }
     return Logs(training.read());
   });

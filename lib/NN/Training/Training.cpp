@@ -39,9 +39,8 @@ void Training::compile(TrainingOptions given, const Where &where) {
                                given.steps_per_execution));
   options = std::move(given);
   strategy = get_strategy();
-  workers = coordinationIfAny(strategy)
-                ? std::optional<ClusterCoordinator>(strategy)
-                : std::nullopt;
+  workers = workersOf(strategy);
+  runner = stepRunnerFor(*this);
   mesh = strategy.mesh();
   axis.reset();
   outputs.clear();
@@ -517,61 +516,11 @@ Tensor Training::measure(const StepBatch &batch,
 
 //===-- Calls -------------------------------------------------------------===//
 
-void Training::train(const StepBatch &batch) {
-  Scope scope(*this);
-  if (workers)
-    return trainOnWorker({batch});
-  (*onTrain)(batch);
-  ++steps;
-}
-
-void Training::trainMany(const StepBatch &stack, int64_t count) {
-  Scope scope(*this);
-  (*onTrainMany)(stack, tensor(int32_t(count)));
-  steps += count;
-}
-
-void Training::trainOnWorker(const std::vector<StepBatch> &batches) {
-  Scope scope(*this);
-  std::vector<FunctionCall> calls;
-  calls.reserve(batches.size());
-  for (const StepBatch &batch : batches)
-    calls.push_back(captured(strategy, [&] { (*onTrain)(batch); }));
-  (void)detail::schedule(*coordinationOf(strategy),
-                         [calls](WorkerCall &) { return calls; });
-  steps += std::ssize(batches);
-}
-
 std::vector<ConcreteFunction> Training::trainFunctions() const {
   std::vector<ConcreteFunction> all = onTrain->concrete_functions();
   for (ConcreteFunction &loop : onTrainMany->concrete_functions())
     all.push_back(std::move(loop));
   return all;
-}
-
-void Training::test(const StepBatch &batch) {
-  Scope scope(*this);
-  if (workers)
-    workers->schedule(*onTest, batch);
-  else
-    (*onTest)(batch);
-}
-
-void Training::expectTestable(const Element &batch) {
-  if (workers)
-    return; // each has a program of its own
-  try {
-    const StepBatch placed = place(batch, "fit");
-    if (placed.y.empty())
-      return;
-    Scope scope(*this);
-    (void)onTest->get_concrete_function(placed);
-  } catch (const Error &error) {
-    error
-        .withMessage(
-            fmt::format("[fit] validation_data do not fit: {}", error.what()))
-        .raise();
-  }
 }
 
 std::vector<Tensor> Training::predict(const StepBatch &batch, Where where) {

@@ -3,9 +3,11 @@
 // numbers that they sum up on the devices.
 #pragma once
 
+#include "StepRunner.h"
+
 #include "meshloom/API/CheckNumerics.h"
 #include "meshloom/API/GradientTape.h"
-#include "meshloom/Distribute/ParameterServer/ClusterCoordinator.h"
+#include "meshloom/Distribute/Workers.h"
 #include "meshloom/NN/Training/Callback.h"
 #include "meshloom/NN/Training/Trainer.h"
 
@@ -17,26 +19,8 @@ class CallbackList;
 
 namespace meshloom::detail {
 
-/// The tensors of a batch, in order: what a step is a function of.
-struct StepBatch {
-  std::vector<Tensor> x, y, weights;
-};
-
 [[noreturn]] void refuseTraining(std::string_view function,
                                  const std::string &message);
-
-/// Batches that workers make themselves.
-struct WorkerBatches {
-  std::shared_ptr<const WorkerIteration> iteration;
-  data::detail::ReadSkeleton read;
-  /// One like their first ones, of zeros.
-  data::detail::Element like;
-
-  /// Without end.
-  data::AnyDataset likenesses() const;
-  /// What stands for the worker's next one.
-  data::detail::Element take(WorkerCall &worker) const;
-};
 
 /// One output of the model: its loss and what is shown of it.
 struct TrainedOutput {
@@ -80,24 +64,12 @@ public:
   StepBatch placeStack(std::span<const data::detail::Element> batches,
                        int64_t slots, std::string_view function) const;
 
-  /// Steps. Loss and metrics are added to.
-  void train(const StepBatch &batch);
-  void trainMany(const StepBatch &stack, int64_t count);
-  /// By one worker, one after the other.
-  void trainOnWorker(const std::vector<StepBatch> &batches);
-  /// By workers, on `count` of the batches that they make.
-  void trainOnWorkers(const WorkerBatches &from, int64_t count);
-  void testOnWorkers(const WorkerBatches &from);
-  /// Begins an iteration, and waits until a worker knows what it gives.
-  WorkerBatches beginOnWorkers(const WorkerData &data,
-                               std::string_view function) const;
-  void test(const StepBatch &batch);
-  /// Throws where a test step cannot take such a batch of validation data; the
-  /// step is compiled then.
-  void expectTestable(const data::detail::Element &batch);
   /// Errors name the line `where`.
   std::vector<Tensor> predict(const StepBatch &batch, Where where);
 
+  /// The error of a training step that failed on the batch, which also says
+  /// which step it was, and which variables or gradients are not finite.
+  Error failureOfStep(const Error &error, const StepBatch &batch);
   /// After the last epoch: weights become their averages, where the optimizer
   /// keeps some.
   void finish();
@@ -112,11 +84,6 @@ public:
   std::vector<std::string> names() const;
   /// See Trainer::train_functions.
   std::vector<ConcreteFunction> trainFunctions() const;
-  /// Whether steps are run by workers, each on its own.
-  bool hasWorkers() const { return workers.has_value(); }
-  /// In whose scope the model was compiled.
-  const Strategy &itsStrategy() const { return strategy; }
-
   /// Of examples by their label; a change compiles the step again.
   void setClassWeights(const std::map<int64_t, double> &weights);
 
@@ -136,16 +103,15 @@ public:
   /// Those of the fit that runs.
   const callbacks::CallbackList *callbacks = nullptr;
   int64_t steps = 0; ///< taken
+  /// The epoch and its batch that fit is at, from 1 on.
+  std::optional<std::pair<int64_t, int64_t>> position;
   TrainingOptions options;
-
-private:
-  /// Compiled by the first call, one for each signature.
-  using OnBatch = Function<std::function<void(const StepBatch &)>>;
-  using OnStack =
-      Function<std::function<void(const StepBatch &, const Tensor &)>>;
-  using Predicting =
-      Function<std::function<std::vector<Tensor>(const std::vector<Tensor> &)>>;
-  using Reading = Function<std::function<std::vector<Tensor>()>>;
+  /// In whose scope the model was compiled.
+  Strategy strategy = get_strategy();
+  /// The processes that run the steps; null if this one does.
+  std::shared_ptr<Workers> workers;
+  /// Runs steps on batches that this process reads.
+  std::shared_ptr<StepRunner> runner;
 
   /// While steps are traced and run: variables are made the strategy's way.
   struct Scope {
@@ -155,13 +121,20 @@ private:
     std::optional<CheckNumericsScope> checking;
   };
 
-  /// Each traces with what its next batch is, one at a time.
-  void scheduleOnWorkers(const WorkerBatches &from,
-                         std::optional<OnBatch> Training::*step,
-                         std::string_view function);
-  /// So that what the first trace makes is made by this thread.
-  void traceHere(const WorkerBatches &from, std::optional<OnBatch> &step,
-                 std::string_view function);
+  /// Compiled by the first call, one for each signature.
+  using OnBatch = Function<std::function<void(const StepBatch &)>>;
+  using OnStack =
+      Function<std::function<void(const StepBatch &, const Tensor &)>>;
+  /// The steps, for StepRunner. Loss and metrics are added to.
+  std::optional<OnBatch> onTrain, onTest;
+  std::optional<OnStack> onTrainMany;
+  std::mutex tracing; ///< held while threads of workers use steps
+
+private:
+  using Predicting =
+      Function<std::function<std::vector<Tensor>(const std::vector<Tensor> &)>>;
+  using Reading = Function<std::function<std::vector<Tensor>()>>;
+
   /// By the model's own code, or by `takeStep`.
   void step(const StepBatch &batch, bool trains);
   void makeTrainingSteps();
@@ -171,8 +144,11 @@ private:
                                 std::string_view function) const;
   /// `takeStep` in replicas, whose gradients the strategy reduces its own way.
   void trainStepInReplicas(const StepBatch &batch);
-  /// What both do with the loss and its tape.
+  /// Changes the weights by the gradients of the loss.
   void changeBy(GradientTape &tape, const Tensor &total);
+  /// The variables whose gradients are not finite on this batch. No variable
+  /// changes.
+  std::vector<DVariable> nonFiniteGradients(const StepBatch &batch);
   void makeOutputs(const StepBatch &batch, const std::vector<Tensor> &results,
                    bool isTraining);
   Tensor exampleWeights(const StepBatch &batch, size_t output,
@@ -180,7 +156,9 @@ private:
   std::vector<metrics::Metric> metricsOf(const MetricsOfOutputs &given,
                                          size_t output, size_t count) const;
   std::vector<std::string> outputNames(size_t count) const;
-  template <typename F> void forEachMetric(F &&visit) const;
+  void forEachMetric(
+      const std::function<void(const metrics::Metric &metric,
+                               const std::string &name)> &visit) const;
   std::optional<Layout> layoutOf(int64_t rank, int64_t dim) const;
   Tensor placed(const Tensor &tensor, int64_t batchDim) const;
 
@@ -190,18 +168,14 @@ private:
 
   Where compiledAt = Where::current();
   Where predictedAt = Where::current(); ///< the last call of predict
-  Strategy strategy = get_strategy();
-  /// What runs steps, where that are others: without waiting for each other.
-  std::optional<ClusterCoordinator> workers;
   std::optional<Mesh> mesh;        ///< where the model lies, once it is known
   std::optional<std::string> axis; ///< that batches are cut over
   std::vector<TrainedOutput> outputs;
   std::optional<metrics::Mean> loss;
+  /// While a failed step is looked into: gradients go here, and change nothing.
+  std::optional<Gradients> watched;
   std::map<int64_t, double> classWeights;
   Tensor classTable; ///< [classes] f32, or empty
-  std::optional<OnBatch> onTrain, onTest;
-  std::mutex tracing; ///< held while threads of workers use steps
-  std::optional<OnStack> onTrainMany;
   std::optional<Predicting> onPredict;
   std::optional<Reading> onRead;
 };

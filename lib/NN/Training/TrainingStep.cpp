@@ -26,7 +26,7 @@ void Training::step(const StepBatch &batch, bool trains) {
 }
 
 void Training::takeStep(const StepBatch &batch, bool trains) {
-  if (trains && choosesReduction(*strategy.internal()))
+  if (trains && choosesReduction(*strategy.internal()) && !watched)
     return trainStepInReplicas(batch);
   std::optional<GradientTape> tape;
   if (trains)
@@ -51,7 +51,8 @@ void Training::trainStepInReplicas(const StepBatch &batch) {
       [&](const std::vector<Tensor> &x) {
         const ReplicaContext context = *get_replica_context();
         GradientTape tape;
-        std::vector<Tensor> results = model.call_many(x, {.training = true});
+        std::vector<Tensor> results =
+            model.call_many(x, {.training = true}, compiledAt);
         for (Tensor &result : results) {
           const Tensor mask = get_mask(result);
           result = context.all_gather(result, 0);
@@ -86,9 +87,12 @@ void Training::changeBy(GradientTape &tape, const Tensor &total) {
                                "set_trainable",
                                model.name()));
   const optimizers::Optimizer &changes = optimizer();
-  const Gradients gradients =
-      tape.gradient(changes.scale_loss(total), variables);
-  changes.apply_gradients(gradients);
+  const Gradients gradients = tape.gradient(
+      changes.scale_loss(total, compiledAt), variables, {}, compiledAt);
+  if (watched)
+    watched->insert(watched->end(), gradients.begin(), gradients.end());
+  else
+    changes.apply_gradients(gradients, compiledAt);
 }
 
 const optimizers::Optimizer &Training::optimizer() const {
@@ -109,8 +113,7 @@ void Training::finish() {
   if (!given || !given->keeps_averages())
     return;
   Scope scope(*this);
-  if (workers)
-    workers->join();
+  runner->wait();
   given->overwrite_with_averages();
 }
 

@@ -6,9 +6,8 @@
 #include "meshloom/API/Errors.h"
 #include "meshloom/API/Function.h"
 #include "meshloom/API/MovedFrom.h"
-#include "meshloom/API/RemoteVariables.h"
 #include "meshloom/Distribute/ParameterServer/ParameterServerStrategy.h"
-#include "meshloom/Distribute/ParameterServer/WorkerDataset.h"
+#include "meshloom/Distribute/Workers.h"
 
 namespace meshloom {
 
@@ -18,48 +17,8 @@ template <typename T> class PerWorkerDataset;
 
 namespace detail {
 
-/// The result of a function that was scheduled.
-struct RemoteResult;
-/// Waits; throws the function's error.
-std::vector<Tensor> fetchResult(const std::shared_ptr<RemoteResult> &result);
-
-/// The worker that calls are made for, and what they take of its datasets.
-class WorkerCall {
-public:
-  explicit WorkerCall(int64_t worker) : worker(worker) {}
-  virtual ~WorkerCall() = default;
-  WorkerCall(const WorkerCall &) = delete;
-
-  /// Tensors that stand for those of the worker's next element, and what its
-  /// structure is known by.
-  struct Element {
-    std::vector<Tensor> values;
-    std::string key;
-  };
-  virtual Element take(const std::shared_ptr<const WorkerIteration> &its) = 0;
-
-  const int64_t worker;
-};
-/// A scheduled function: gives the calls that a worker is to make, one after
-/// the other; none: it is asked for nothing, and keeps its elements. Called by
-/// a thread of that worker's, once for each try.
-using Closure = std::function<std::vector<FunctionCall>(WorkerCall &worker)>;
-
-/// Behind ClusterCoordinator; one of a strategy.
-class Coordination;
-std::shared_ptr<Coordination> coordinationOf(const Strategy &strategy);
-/// The coordination of the strategy; null where it has no parameter servers.
-std::shared_ptr<Coordination> coordinationIfAny(const Strategy &strategy);
-std::shared_ptr<RemoteResult> schedule(Coordination &coordination,
-                                       Closure closure);
-void join(Coordination &coordination);
-bool isDone(Coordination &coordination);
-int64_t workerCount(const Coordination &coordination);
-std::shared_ptr<const WorkerIteration>
-newIteration(std::shared_ptr<const WorkerDatasetName> dataset);
-/// The call that `call` makes of a function, which is not run.
-FunctionCall captured(const Strategy &strategy,
-                      const std::function<void()> &call);
+/// The workers of the strategy. Throws meshloom::Error if it has none.
+std::shared_ptr<Workers> coordinatedWorkers(const Strategy &strategy);
 
 template <typename T> inline constexpr bool isRemoteValue = false;
 template <typename R>
@@ -216,7 +175,7 @@ class ClusterCoordinator {
 public:
   /// Throws meshloom::Error if the strategy has no parameter servers.
   explicit ClusterCoordinator(const Strategy &strategy)
-      : own(strategy), coordination(detail::coordinationOf(strategy)) {}
+      : own(strategy), workers(detail::coordinatedWorkers(strategy)) {}
 
   /// Has a worker run function(args...), and returns at once; blocks while
   /// 262144 wait. For a PerWorkerValues the function gets the worker's value,
@@ -248,7 +207,7 @@ public:
         return made;
       };
     std::shared_ptr<detail::RemoteResult> result =
-        detail::schedule(get(), std::move(closure));
+        get().schedule(std::move(closure));
     if constexpr (std::is_void_v<R>)
       return RemoteValue<void>(std::move(result));
     else
@@ -256,9 +215,9 @@ public:
   }
 
   /// Waits until all that was scheduled has run. Throws what a function threw.
-  void join() const { detail::join(get()); }
+  void join() const { get().join(); }
   /// Whether nothing waits or runs. Throws what a function threw.
-  bool done() const { return detail::isDone(get()); }
+  bool done() const { return get().isDone(); }
   /// See RemoteValue::fetch.
   template <typename R> R fetch(const RemoteValue<R> &value) const {
     return value.fetch();
@@ -287,7 +246,7 @@ public:
   /// The results of fn for each worker's number.
   template <typename F> auto create_per_worker_values(F fn) const {
     std::vector<std::decay_t<std::invoke_result_t<F &, int64_t>>> values;
-    for (int64_t i = 0; i < detail::workerCount(get()); ++i)
+    for (int64_t i = 0; i < get().count(); ++i)
       values.push_back(fn(i));
     return PerWorkerValues(std::move(values));
   }
@@ -295,13 +254,13 @@ public:
   const Strategy &strategy() const { return own; }
 
 private:
-  detail::Coordination &get() const {
-    detail::expectNotMovedFrom(coordination, "ClusterCoordinator");
-    return *coordination;
+  detail::Workers &get() const {
+    detail::expectNotMovedFrom(workers, "ClusterCoordinator");
+    return *workers;
   }
 
   Strategy own;
-  std::shared_ptr<detail::Coordination> coordination;
+  std::shared_ptr<detail::Workers> workers;
 };
 
 } // namespace meshloom

@@ -35,8 +35,9 @@ public:
   explicit Dense(int64_t units, DenseOptions options = {});
   /// Dense(64, "relu").
   template <std::convertible_to<activations::Activation> A>
-  Dense(int64_t units, A &&activation)
-      : Dense(units, DenseOptions{.activation = std::forward<A>(activation)}) {}
+  Dense(int64_t units, A &&activation, Where where = Where::current())
+      : Dense(units, DenseOptions{.activation = std::forward<A>(activation),
+                                  .common = {.where = where}}) {}
   DVariable kernel() const; ///< [in, units]
   DVariable bias() const;   ///< [units]; empty where there is none
 };
@@ -86,10 +87,12 @@ public:
   /// ReLU(6).
   template <typename N>
     requires std::is_arithmetic_v<N>
-  explicit ReLU(N max_value, double negative_slope = 0, double threshold = 0)
+  explicit ReLU(N max_value, double negative_slope = 0, double threshold = 0,
+                Where where = Where::current())
       : ReLU(ReLUOptions{.max_value = double(max_value),
                          .negative_slope = negative_slope,
-                         .threshold = threshold}) {}
+                         .threshold = threshold,
+                         .common = {.where = where}}) {}
 };
 /// x, times `negative_slope` where it is negative.
 class LeakyReLU : public Activation {
@@ -185,8 +188,10 @@ public:
   /// ActivityRegularization(0, 1e-4).
   template <typename N>
     requires std::is_arithmetic_v<N>
-  explicit ActivityRegularization(N l1, double l2 = 0)
-      : ActivityRegularization(ActivityOptions{.l1 = double(l1), .l2 = l2}) {}
+  explicit ActivityRegularization(N l1, double l2 = 0,
+                                  Where where = Where::current())
+      : ActivityRegularization(ActivityOptions{
+            .l1 = double(l1), .l2 = l2, .common = {.where = where}}) {}
 };
 /// The options of PReLU.
 struct PReLUOptions {
@@ -204,9 +209,10 @@ public:
   explicit PReLU(PReLUOptions options = {});
   /// PReLU("ones").
   template <std::convertible_to<initializers::Initializer> I>
-  explicit PReLU(I &&alpha_initializer)
+  explicit PReLU(I &&alpha_initializer, Where where = Where::current())
       : PReLU(PReLUOptions{.alpha_initializer =
-                               std::forward<I>(alpha_initializer)}) {}
+                               std::forward<I>(alpha_initializer),
+                           .common = {.where = where}}) {}
 };
 
 /// x scale + offset, as floats.

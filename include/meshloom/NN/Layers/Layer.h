@@ -94,6 +94,9 @@ struct LayerOptions {
   /// In which types it computes and keeps weights. None: that of the thread,
   /// when the layer is made; see mixed_precision::policy.
   std::optional<mixed_precision::Policy> policy = std::nullopt;
+  /// The line that errors and profiles name where no line of yours calls the
+  /// layer, as in a Sequential: by default the one that makes the layer.
+  Where where = Where::current();
 };
 
 /// A weight and where in a model it is: "block_3/attention/query".

@@ -40,9 +40,13 @@ public:
   /// BatchNormalization(1).
   template <std::integral I>
   explicit BatchNormalization(I axis, double momentum = 0.99,
-                              double epsilon = 1e-3)
-      : BatchNormalization(BatchNormalizationOptions{
-            .axis = axis, .momentum = momentum, .epsilon = epsilon}) {}
+                              double epsilon = 1e-3,
+                              Where where = Where::current())
+      : BatchNormalization(
+            BatchNormalizationOptions{.axis = axis,
+                                      .momentum = momentum,
+                                      .epsilon = epsilon,
+                                      .common = {.where = where}}) {}
 };
 
 /// The options of LayerNormalization.
@@ -69,9 +73,10 @@ public:
   explicit LayerNormalization(LayerNormalizationOptions options = {});
   /// LayerNormalization(-1).
   template <std::integral I>
-  explicit LayerNormalization(I axis, double epsilon = 1e-3)
-      : LayerNormalization(
-            LayerNormalizationOptions{.axis = {axis}, .epsilon = epsilon}) {}
+  explicit LayerNormalization(I axis, double epsilon = 1e-3,
+                              Where where = Where::current())
+      : LayerNormalization(LayerNormalizationOptions{
+            .axis = {axis}, .epsilon = epsilon, .common = {.where = where}}) {}
 };
 
 /// The options of GroupNormalization.
@@ -98,9 +103,13 @@ public:
   /// GroupNormalization(8).
   template <std::integral I>
   explicit GroupNormalization(I groups, int64_t axis = -1,
-                              double epsilon = 1e-3)
-      : GroupNormalization(GroupNormalizationOptions{
-            .groups = groups, .axis = axis, .epsilon = epsilon}) {}
+                              double epsilon = 1e-3,
+                              Where where = Where::current())
+      : GroupNormalization(
+            GroupNormalizationOptions{.groups = groups,
+                                      .axis = axis,
+                                      .epsilon = epsilon,
+                                      .common = {.where = where}}) {}
 };
 
 /// The options of RMSNormalization.
@@ -117,9 +126,10 @@ public:
   explicit RMSNormalization(RMSNormalizationOptions options = {});
   /// RMSNormalization(-1).
   template <std::integral I>
-  explicit RMSNormalization(I axis, double epsilon = 1e-6)
-      : RMSNormalization(
-            RMSNormalizationOptions{.axis = {axis}, .epsilon = epsilon}) {}
+  explicit RMSNormalization(I axis, double epsilon = 1e-6,
+                            Where where = Where::current())
+      : RMSNormalization(RMSNormalizationOptions{
+            .axis = {axis}, .epsilon = epsilon, .common = {.where = where}}) {}
 };
 
 /// The options of UnitNormalization.
@@ -135,8 +145,9 @@ public:
   explicit UnitNormalization(UnitNormalizationOptions options = {});
   /// UnitNormalization(-1).
   template <std::integral I>
-  explicit UnitNormalization(I axis)
-      : UnitNormalization(UnitNormalizationOptions{.axis = {axis}}) {}
+  explicit UnitNormalization(I axis, Where where = Where::current())
+      : UnitNormalization(UnitNormalizationOptions{
+            .axis = {axis}, .common = {.where = where}}) {}
 };
 
 } // namespace meshloom::layers

@@ -179,9 +179,11 @@ public:
   explicit Bidirectional(const Layer &layer, BidirectionalOptions options = {});
   /// Bidirectional(layer, "sum").
   template <std::convertible_to<std::string> S>
-  Bidirectional(const Layer &layer, S &&merge_mode)
+  Bidirectional(const Layer &layer, S &&merge_mode,
+                Where where = Where::current())
       : Bidirectional(layer, BidirectionalOptions{
-                                 .merge_mode = std::forward<S>(merge_mode)}) {}
+                                 .merge_mode = std::forward<S>(merge_mode),
+                                 .common = {.where = where}}) {}
   /// See Recurrent::reset_states.
   void reset_states() const;
 };

@@ -170,6 +170,10 @@ struct FitOptions {
   int64_t validation_freq = 1; ///< an evaluation every so many epochs
   /// The seed by which the order of arrays is shuffled.
   uint64_t seed = 0;
+  /// So many calls' batches (with steps_per_execution a call has several) are
+  /// read and brought to the devices while a step runs; 0: none. Results are
+  /// the same. A dataset, or a generator, is read so far ahead.
+  int64_t prefetch = 1;
 };
 
 /// The options of evaluate.
@@ -180,6 +184,9 @@ struct EvaluateOptions {
   /// Batches; default: all there are.
   std::optional<int64_t> steps = std::nullopt;
   std::vector<callbacks::CallbackRef> callbacks = {}; ///< in this order
+  /// So many batches are read and brought to the devices while a step runs; 0:
+  /// none. Results are the same.
+  int64_t prefetch = 1;
 };
 
 /// The options of predict.

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "meshloom/Distribute/Input.h"
-#include "meshloom/Distribute/ParameterServer/WorkerDataset.h"
+#include "meshloom/Distribute/WorkerDataset.h"
 
 namespace meshloom {
 

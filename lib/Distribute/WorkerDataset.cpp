@@ -44,10 +44,7 @@ WorkerDatasetName::WorkerDatasetName(std::string name, OpenDataset open)
 
 WorkerDatasetName::WorkerDatasetName(OpenDataset open) : isForEver(false) {
   // No other process has it.
-  static const uint64_t process = [] {
-    std::random_device device;
-    return uint64_t(device()) << 32 | device();
-  }();
+  static const uint64_t process = drawNumber();
   static std::atomic<uint64_t> last = 0;
   name = fmt::format("{}{:016x}: {}", unnamed, process, ++last);
   Registry &all = registry();
@@ -63,8 +60,20 @@ WorkerDatasetName::~WorkerDatasetName() {
   all.byName.erase(name);
 }
 
-std::shared_ptr<data::detail::Stream> ps::openDataset(const std::string &name,
-                                                      int64_t worker) {
+uint64_t drawNumber() {
+  std::random_device device;
+  // Not 0, which stands for none.
+  return (uint64_t(device()) << 32 | device()) | 1;
+}
+
+std::shared_ptr<const WorkerIteration>
+newIteration(std::shared_ptr<const WorkerDatasetName> dataset) {
+  return std::make_shared<WorkerIteration>(
+      WorkerIteration{drawNumber(), std::move(dataset)});
+}
+
+std::shared_ptr<data::detail::Stream> openDataset(const std::string &name,
+                                                  int64_t worker) {
   Registry &all = registry();
   std::unique_lock lock(all.mutex);
   auto found = all.byName.find(name);

@@ -5,7 +5,7 @@
 
 #include "meshloom/Distribute/ParameterServer/ParameterServerStrategy.h"
 #include "meshloom/Distribute/Strategy.h"
-#include "meshloom/NN/Training/Estimator.h"
+#include "meshloom/NN/Estimator/Estimator.h"
 
 namespace meshloom::estimator {
 

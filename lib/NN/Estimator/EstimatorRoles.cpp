@@ -140,7 +140,7 @@ Role Estimator::State::role() const {
 /// and others would train beside it.
 static void expectForAll(Role role) {
   const Strategy given = get_strategy();
-  const bool hasServers = bool(meshloom::detail::coordinationIfAny(given));
+  const bool hasServers = bool(meshloom::detail::workersOf(given));
   const bool fits = role == Role::Leads      ? hasServers
                     : role == Role::Together ? num_clients() > 1
                                              : true;

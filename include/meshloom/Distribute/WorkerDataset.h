@@ -38,6 +38,8 @@ struct WorkerIteration {
   uint64_t number;
   std::shared_ptr<const WorkerDatasetName> dataset;
 };
+std::shared_ptr<const WorkerIteration>
+newIteration(std::shared_ptr<const WorkerDatasetName> dataset);
 
 /// The dataset of `dataset_fn`: for the worker's number, if it takes one.
 template <typename F> auto datasetOf(F &dataset_fn, int64_t worker) {
