@@ -14,15 +14,15 @@ std::shared_ptr<Workers> workersOf(const Strategy &strategy) {
 FunctionCall captured(const Strategy &strategy,
                       const std::function<void()> &call) {
   if (isTracing())
-    throw Error("[schedule] expected to be outside of functions: a worker "
-                "runs one as a whole");
+    Error("[schedule] expected to be outside of functions: a worker "
+                "runs one as a whole", ErrorCode::FAILED_PRECONDITION).raise();
   const StrategyScope scope(strategy);
   CallCapture capture;
   call();
   if (capture.calls.size() != 1)
-    throw Error(fmt::format("[schedule] expected one call of a function, got "
+    Error(fmt::format("[schedule] expected one call of a function, got "
                             "{}",
-                            capture.calls.size()));
+                            capture.calls.size())).raise();
   return std::move(capture.calls.front());
 }
 

@@ -150,5 +150,78 @@ TEST(AdaptationTest, LayoutsFollowTheKernel) {
   expectNear(layer(x), plain, 0.02);
 }
 
+// The nearest eight-bit floats; a half goes to the even one.
+TEST(AdaptationTest, EightBitFloatsAreThoseOfKeras) {
+  const Tensor x =
+      tensor({{1.79f, .44f, .1f, -1.86f}, {-.28f, -.35f, -.08f, -.63f}});
+  const std::vector<Tensor> weights{tensor({{-.04f, -.48f, -1.31f},
+                                            {.88f, .88f, 1.71f},
+                                            {.05f, -.4f, -.55f},
+                                            {-1.55f, .98f, -1.1f}}),
+                                    zeros({3})};
+  const Values expected{3.2616110, -2.3316963, 0.4077174,
+                        0.6429532, -0.7337896, 0.4351012};
+  const Dense layer(3);
+  layer.build({-1, 4});
+  layer.set_weights(weights);
+  quantize(layer, "float8");
+  expectNear(layer(x), expected, 1e-6);
+  EXPECT_EQ(layer.variable("kernel").dtype(), DType::UI8);
+  expectNear(layer.variable("kernel_scale").read_value(), {1.71 / 448}, 1e-8);
+  expectNear(function([&](const Tensor &value) { return layer(value); })(x),
+             expected, 1e-6);
+  const Layer again = Layer::from_config(layer.config());
+  again.set_weights(layer.get_weights());
+  expectNear(again(x), expected, 1e-6);
+  EXPECT_ERROR(quantize(layer, "int8"), HAS("quantised already"));
+  // The gradient is that of the kernel that the bytes stand for.
+  const GradientTape tape;
+  const Values slope = valuesOf(tape.gradient(reduce_sum(layer(x)), x));
+  const Values rowSums{-1.83, 3.47, -.9, -1.67};
+  for (size_t i = 0; i < slope.size(); ++i)
+    EXPECT_NEAR(slope[i], rowSums[i % 4], 0.1) << i;
+
+  const EinsumDense dense("abc,cd->abd", {-1, 3});
+  dense.build({-1, 2, 4});
+  dense.set_weights({weights[0]});
+  quantize(dense, "float8");
+  expectNear(dense(reshape(x, {1, 2, 4})), expected, 1e-6);
+
+  // Every byte's number is rounded to itself, and numbers between to the
+  // nearest.
+  const Dense one(1, {.use_bias = false});
+  one.build({-1, 1});
+  one.set_weights({tensor({{448.f}})});
+  quantize(one, "float8");
+  const Tensor numbers =
+      tensor({{0.f},     {448.f},   {-448.f},       {1.f},     {1.0625f},
+              {1.06f},   {1.1875f}, {9.765625e-4f}, {.0029f},  {.001f},
+              {-.0146f}, {15.5f},   {16.5f},        {17.f},    {239.f},
+              {241.f},   {.0156f},  {.017f},        {3.3e-4f}, {30.9f}});
+  expectNear(one(numbers) / 448,
+             {0,   448,        -448,       1,           1,  1,  1.25,
+              0,   .001953125, .001953125, -.013671875, 16, 16, 16,
+              240, 240,        .015625,    .017578125,  0,  30},
+             1e-6);
+  EXPECT_ERROR(quantize(Embedding(3, 4), "float8"),
+               HAS("expected a Dense or EinsumDense layer"));
+}
+
+// A kernel of bytes is cut as the kernel was.
+TEST(AdaptationTest, EightBitFloatsFollowTheKernel) {
+  const Mesh mesh = create_mesh({{"x", 2}}, virtual_cpus(2));
+  const DefaultMeshScope scope(mesh);
+  const Dense layer(4);
+  layer.build({-1, 8});
+  const Tensor x = waves({2, 8}, 0.3);
+  const Values plain = valuesOf(layer(x));
+  layer.variable("kernel").set_layout(Layout({UNSHARDED, "x"}, mesh));
+  quantize(layer, "float8");
+  EXPECT_EQ(layer.variable("kernel").layout(), Layout({UNSHARDED, "x"}, mesh));
+  EXPECT_EQ(layer.variable("kernel_scale").layout(),
+            Layout::replicated(mesh, 0));
+  expectNear(layer(x), plain, 0.1);
+}
+
 } // namespace
 } // namespace meshloom

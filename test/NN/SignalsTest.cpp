@@ -6,6 +6,9 @@
 #include "meshloom/NN/CTC.h"
 #include "meshloom/NN/Layers/Augmentation.h"
 #include "meshloom/NN/Layers/Spectrograms.h"
+#include "meshloom/NN/State/KerasModel.h"
+
+#include <fmt/format.h>
 
 namespace meshloom {
 namespace {
@@ -226,6 +229,122 @@ TEST(SignalsTest, MixUpMixesImagesAndLabelsAlike) {
   EXPECT_EQ(signalValues(layer.call_many({images, labels})[0]),
             signalValues(images));
   EXPECT_ERROR(layer.call_many({images, range(batch)}), HAS("one_hot"));
+}
+
+// Values of Keras, whose window is a list of numbers, or None.
+TEST(SignalsTest, AWindowMayBeNumbers) {
+  const Tensor x =
+      tensor({.5f, -1.f, 2.f, .25f, 1.5f, -.75f, 0.f, 3.f, 1.f, -2.f, .5f, 1.f},
+             {1, 12, 1});
+  auto values = [&](const FrameWindow &window, const std::string &scaling) {
+    const STFTSpectrogram layer({.mode = "magnitude",
+                                 .frame_length = 4,
+                                 .frame_step = 4,
+                                 .fft_length = 4,
+                                 .window = window,
+                                 .scaling = scaling});
+    const Layer again = Layer::from_config(layer.config());
+    EXPECT_EQ(signalValues(again(x)), signalValues(layer(x)));
+    return layer(x);
+  };
+  const FrameWindow numbers{.1, .5, 1, .25};
+  expectNear(values(numbers, "density"),
+             {1.4021740, 1.7647904, 2.1630437, .4565217, .9869182, .1956522,
+              .1304348, 1.1412526, 1.1739130},
+             1e-6);
+  expectNear(values(numbers, "spectrum"),
+             {.8716216, 1.0970318, 1.3445946, .2837838, .6134897, .1216216,
+              .0810811, .7094272, .7297297},
+             1e-6);
+  expectNear(
+      values(numbers, "none"),
+      {1.6125, 2.0295088, 2.4875, .525, 1.1349561, .225, .15, 1.3124405, 1.35},
+      1e-6);
+  const Layer mel = MelSpectrogram({.fft_length = 8,
+                                    .sequence_stride = 4,
+                                    .sequence_length = 4,
+                                    .window = numbers,
+                                    .sampling_rate = 160,
+                                    .num_mel_bins = 2,
+                                    .min_freq = 1,
+                                    .max_freq = 80});
+  expectNear(mel(reshape(x, {1, 12})),
+             {-11.2996912, 4.1189928, 7.8439474, .7716053, -.1875453, 4.2681637,
+              6.1566973, .5080222},
+             1e-4);
+  EXPECT_ERROR(STFTSpectrogram({.frame_length = 4, .window = {1, 2, 3}}),
+               HAS("a window of frame_length = 4 numbers, got 3"));
+  EXPECT_ERROR(MelSpectrogram({.window = "han"}), HAS("'han'"));
+}
+
+// Keras's None is no window, and not the usual one.
+TEST(SignalsTest, SpectrogramsOfKerasJson) {
+  const Model model = model_from_json(
+      R"({"class_name": "Sequential", "config": {"name": "s", "layers": [
+      {"class_name": "InputLayer", "config": {"batch_shape": [null, 12, 1],
+       "dtype": "float32", "name": "x"}},
+      {"class_name": "STFTSpectrogram", "config": {"name": "stft", "mode":
+       "magnitude", "frame_length": 4, "frame_step": 4, "fft_length": 4,
+       "window": null, "periodic": false, "scaling": null, "padding": "valid",
+       "data_format": "channels_last", "expand_dims": false}}]}})");
+  const Tensor x =
+      tensor({.5f, -1.f, 2.f, .25f, 1.5f, -.75f, 0.f, 3.f, 1.f, -2.f, .5f, 1.f},
+             {1, 12, 1});
+  expectNear(model(x),
+             {1.75, 1.9525626, 3.25, 3.75, 4.0388737, .75, .5, 3.0413814, 2.5},
+             1e-6);
+  const Layer mel = layer_from_json(
+      R"({"module": "keras.layers", "class_name": "MelSpectrogram", "config":
+      {"name": "mel", "fft_length": 8, "sequence_stride": 4, "sequence_length":
+       4, "window": [0.1, 0.5, 1.0, 0.25], "sampling_rate": 160,
+       "num_mel_bins": 2, "min_freq": 1.0, "max_freq": 80, "power_to_db": true,
+       "top_db": 80.0, "mag_exp": 2.0, "min_power": 1e-10, "ref_power": 1.0}})");
+  EXPECT_NEAR(signalValues(mel(reshape(x, {1, 12})))[0], -11.2996912, 1e-4);
+}
+
+// What Keras wrote of layers that change images at random.
+TEST(SignalsTest, AugmentationOfKerasJson) {
+  auto layer = [](const std::string &name, const std::string &options) {
+    return layer_from_json(fmt::format(
+        R"({{"module": "keras.layers", "class_name": "{0}", "config": {{"name":
+        "{0}", "trainable": true, "data_format": "channels_last", "seed": null,
+        "dtype": {{"module": "keras", "class_name": "DTypePolicy", "config":
+        {{"name": "float32"}}, "registered_name": null}}{1}}}}})",
+        name, options));
+  };
+  const std::string transform =
+      R"(, "fill_mode": "reflect", "interpolation": "bilinear", "fill_value":
+         0.0)";
+  auto option = [](const Layer &read, const char *name) {
+    return read.config().at("config").at(name).to_json();
+  };
+  EXPECT_EQ(option(layer("RandomFlip", R"(, "mode": "horizontal")"), "mode"),
+            R"("horizontal")");
+  EXPECT_EQ(
+      option(layer("RandomRotation", R"(, "factor": [-0.1, 0.1])" + transform),
+             "factor"),
+      "[-0.1,0.1]");
+  EXPECT_EQ(option(layer("RandomTranslation", R"(, "height_factor": 0.1,
+      "width_factor": [-0.2, 0.3])" + transform),
+                   "height_factor"),
+            "[-0.1,0.1]");
+  EXPECT_EQ(option(layer("RandomZoom", R"(, "height_factor": 0.1,
+      "width_factor": null)" + transform),
+                   "height_factor"),
+            "[-0.1,0.1]");
+  EXPECT_EQ(
+      option(layer("RandomCrop", R"(, "height": 3, "width": 4)"), "width"),
+      "4");
+  // Keras draws from 1 - 0.1 to 1 + 0.2.
+  EXPECT_EQ(option(layer("RandomContrast", R"(, "factor": [0.1, 0.2],
+      "value_range": [0, 255])"),
+                   "factor"),
+            "[-0.1,0.2]");
+  EXPECT_EQ(option(layer("RandomBrightness", R"(, "factor": [-0.1, 0.1],
+      "value_range": [0, 1])"),
+                   "value_range"),
+            "[0.0,1.0]");
+  EXPECT_EQ(option(layer("MixUp", R"(, "alpha": 0.3)"), "alpha"), "0.3");
 }
 
 } // namespace

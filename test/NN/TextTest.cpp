@@ -3,7 +3,9 @@
 // the same when they are made again from their configs.
 #include "../API/Testing.h"
 
+#include "meshloom/NN/Layers/Preprocessing.h"
 #include "meshloom/NN/Layers/Text.h"
+#include "meshloom/NN/State/KerasModel.h"
 
 #include "meshloom/Data/Dataset.h"
 
@@ -178,6 +180,130 @@ TEST(TextTest, WhatDoesNotFitIsSaid) {
   EXPECT_ERROR(Hashing(0), HAS("positive num_bins"));
   const Layer layer = Hashing(3);
   EXPECT_ERROR(layer(ones({2})), HAS("takes texts"));
+}
+
+// The numbers of Keras's IntegerLookup; in functions and in models too.
+TEST(TextTest, IntegersAreLookedUp) {
+  auto lookedUp = [](const IntegerLookup &lookup, const Tensor &x) {
+    const Tensor y = lookup(x);
+    EXPECT_EQ(ids(function([&](const Tensor &in) { return lookup(in); })(x)),
+              ids(y));
+    const Layer again = Layer::from_config(lookup.config());
+    EXPECT_EQ(again.config().to_json(), lookup.config().to_json());
+    EXPECT_EQ(ids(again(x)), ids(y));
+    EXPECT_EQ(y.shape(), x.shape());
+    return ids(y);
+  };
+  const std::vector<int64_t> vocabulary{12, 36, 1138, 42};
+  const Tensor x = tensor({{12, 1138, 42}, {42, 1000, 36}});
+  const IntegerLookup plain({.vocabulary = vocabulary});
+  EXPECT_EQ(lookedUp(plain, x), (Ids{1, 3, 4, 4, 0, 2}));
+  EXPECT_EQ(plain(tensor(12)).rank(), 0);
+  EXPECT_EQ(plain.get_vocabulary(), (Ids{-1, 12, 36, 1138, 42}));
+  EXPECT_EQ(ids(plain.to_tokens(tensor({{1, 3, 4}, {4, 0, 2}, {9, -1, 0}}))),
+            (Ids{12, 1138, 42, 42, -1, 36, -1, -1, -1}));
+  const IntegerLookup adapted;
+  adapted.adapt(x);
+  EXPECT_EQ(adapted.get_vocabulary(), (Ids{-1, 42, 1138, 1000, 36, 12}));
+  EXPECT_EQ(lookedUp(adapted, tensor({{12, 42, 7}, {-1, 0, 36}})),
+            (Ids{5, 1, 0, 0, 0, 4}));
+  // Unknown integers have the index of their remainder.
+  EXPECT_EQ(
+      lookedUp(
+          IntegerLookup({.num_oov_indices = 3, .vocabulary = vocabulary}),
+          tensor({{12, 1138, 42}, {37, 1000, 36}, {7, -5, 0}, {8, 9, -2}})),
+      (Ids{3, 5, 6, 1, 1, 4, 1, 1, 0, 2, 0, 1}));
+  EXPECT_EQ(lookedUp(IntegerLookup({.num_oov_indices = 2,
+                                    .mask_token = 0,
+                                    .vocabulary = vocabulary}),
+                     tensor({{12, 0, 42}, {37, 1000, 36}, {7, -5, -1}})),
+            (Ids{3, 0, 6, 2, 1, 4, 2, 2, 2}));
+  const IntegerLookup exact({.num_oov_indices = 0, .vocabulary = vocabulary});
+  EXPECT_EQ(ids(exact(x[0])), (Ids{0, 2, 3}));
+  EXPECT_ERROR(exact(x), HAS("an integer is not in the vocabulary"));
+  EXPECT_ERROR(plain(tensor({1.5f})), HAS("to be integers, got f32 [1]"));
+  EXPECT_ERROR(IntegerLookup()(x), HAS("adapt or set_vocabulary"));
+  EXPECT_ERROR(IntegerLookup({.vocabulary = {4, 5, 4}}), HAS("'4' twice"));
+}
+
+TEST(TextTest, VectorsSayWhichIntegersARowHas) {
+  const std::vector<int64_t> vocabulary{12, 36, 1138, 42};
+  auto values = [&](const std::string &mode, const Tensor &x) {
+    const IntegerLookup lookup({.max_tokens = 8,
+                                .num_oov_indices = 2,
+                                .mask_token = 0,
+                                .vocabulary = vocabulary,
+                                .output_mode = mode,
+                                .pad_to_max_tokens = true});
+    return floats(lookup(x));
+  };
+  const Tensor rows = tensor({{12, 0, 12}, {42, 1000, 7}});
+  EXPECT_EQ(
+      values("one_hot", tensor({12, 0, 42, 7})),
+      (std::vector<float>{0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                          0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(
+      values("multi_hot", rows),
+      (std::vector<float>{0, 0, 1, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0}));
+  EXPECT_EQ(
+      values("count", rows),
+      (std::vector<float>{0, 0, 2, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0}));
+  const Tensor x = tensor({{12, 12, 42}, {42, 1000, 7}});
+  expectNear(IntegerLookup({.vocabulary = vocabulary,
+                            .idf_weights = {.25, .75, .6, .4},
+                            .output_mode = "tf_idf"})(x),
+             {0, .5, 0, 0, .4f, 1, 0, 0, 0, .4f});
+  const IntegerLookup adapted({.max_tokens = 4, .output_mode = "tf_idf"});
+  adapted.adapt(tensor({{12, 1138, 42}, {42, 1000, 36}, {12, 12, 5}}));
+  EXPECT_EQ(adapted.get_vocabulary(), (Ids{-1, 12, 42, 1138}));
+  expectNear(adapted(x),
+             {0, 1.3862944f, .69314718f, 0, 1.5350567f, 0, .69314718f, 0});
+}
+
+// What Keras wrote of a layer gives Keras's numbers.
+TEST(TextTest, LayersOfKerasJson) {
+  auto layer = [](const std::string &name, const std::string &options,
+                  const std::string &type = "float32") {
+    return layer_from_json(
+        R"({"module": "keras.layers", "registered_name": null, "class_name": ")" +
+        name + R"(", "config": {"name": "l", "trainable": true, "sparse": false,
+        "dtype": {"module": "keras", "class_name": "DTypePolicy", "config":
+        {"name": ")" +
+        type + R"("}, "registered_name": null})" + options + "}}");
+  };
+  const std::string lookup =
+      R"(, "invert": false, "max_tokens": null, "num_oov_indices": 1,
+      "mask_token": null, "pad_to_max_tokens": false, "vocabulary_size": 3,
+      "oov_method": "floormod", "salt": null)";
+  const StringLookup strings(layer("StringLookup", lookup + R"(, "oov_token":
+      "[UNK]", "output_mode": "tf_idf", "idf_weights": [0.25, 0.75],
+      "vocabulary": ["a", "b"], "encoding": "utf-8")"));
+  expectNear(strings(Texts{"a", "b", "z", "a"}), {.5, .5, .75});
+  const IntegerLookup integers(layer("IntegerLookup", lookup + R"(, "oov_token":
+      -1, "output_mode": "int", "vocabulary_dtype": "int64", "idf_weights":
+      null, "vocabulary": [12, 36])"));
+  EXPECT_EQ(ids(integers(tensor({36, 5, 12}))), (Ids{2, 0, 1}));
+  const std::string text = R"(, "max_tokens": null, "output_mode": "int",
+      "pad_to_max_tokens": false, "ragged": false, "idf_weights": null,
+      "encoding": "utf-8", "vocabulary_size": 6)";
+  const TextVectorization pairs(layer("TextVectorization", text + R"(,
+      "standardize": "lower_and_strip_punctuation", "split": "whitespace",
+      "ngrams": 2, "output_sequence_length": 5,
+      "vocabulary": ["a", "b", "a b", "b a"])"));
+  EXPECT_EQ(ids(pairs(Texts{"a b a", "x b"})),
+            (Ids{2, 3, 2, 4, 5, 1, 3, 1, 0, 0}));
+  const TextVectorization whole(layer("TextVectorization", text + R"(,
+      "standardize": null, "split": null, "ngrams": null,
+      "output_sequence_length": null, "vocabulary": ["A,b", "b"])"));
+  EXPECT_EQ(ids(whole(Texts{"A,b", "b", "c"})), (Ids{2, 3, 1}));
+  const Hashing hashing(layer("Hashing", R"(, "num_bins": 5, "salt": [133, 137],
+      "mask_value": null, "output_mode": "int")",
+                              "int64"));
+  EXPECT_EQ(ids(hashing(Texts{"a", "b", "c"})), (Ids{4, 2, 1}));
+  EXPECT_ERROR(layer("StringLookup", R"(, "invert": true)"),
+               HAS("its option 'invert' = true is not known here"));
+  EXPECT_ERROR(StringLookup(Hashing(3)),
+               HAS("[StringLookup] expected a layer of this class"));
 }
 
 } // namespace

@@ -293,10 +293,7 @@ public:
       expectRange("width_factor", *width, least);
   }
   explicit RandomZoomImpl(const Config &config)
-      : RandomZoomImpl(rangeOf(config.at("height_factor")),
-                       config.at("width_factor").is_null()
-                           ? std::nullopt
-                           : std::optional(rangeOf(config.at("width_factor"))),
+      : RandomZoomImpl(rangeOf(config.at("height_factor")), widthOf(config),
                        read(config)) {}
   Config get_config() const override {
     Config config = BuiltIn::get_config();
@@ -318,6 +315,11 @@ protected:
 
 private:
   const FactorRange height;
+  static std::optional<FactorRange> widthOf(const Config &config) {
+    const Config *width = config.find("width_factor");
+    return width && !width->is_null() ? std::optional(rangeOf(*width))
+                                      : std::nullopt;
+  }
   const std::optional<FactorRange> width;
 };
 

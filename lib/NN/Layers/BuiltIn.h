@@ -63,6 +63,17 @@ protected:
 template <typename Impl> Impl &implOf(const Layer &layer) {
   return static_cast<Impl &>(layer.implementation());
 }
+/// The layer, if its implementation is of that class.
+template <typename Impl>
+std::shared_ptr<LayerImpl> expectClass(const Layer &layer, const char *name) {
+  LayerImpl &impl = layer.implementation();
+  if (!dynamic_cast<Impl *>(&impl))
+    Error(fmt::format("[{}] expected a layer of this class, got '{}' of "
+                      "class {}",
+                      name, impl.name(), impl.class_name()))
+        .raise();
+  return impl.shared_from_this();
+}
 /// Of a config.
 template <typename Impl> Layer madeOf(const Config &config) {
   return Layer(std::make_shared<Impl>(config));

@@ -120,6 +120,7 @@ public:
 
 private:
   Kernel &ownKernel() override { return table; }
+  bool isProduct() const override { return false; }
   std::vector<int64_t> scaledDims() const override { return {1}; }
 
   const int64_t count, features;

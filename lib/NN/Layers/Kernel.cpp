@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Kernels with a low-rank product beside them, and kernels of integers; see
-// Kernel.h.
+// Kernels with a low-rank product beside them, and kernels of integers or
+// eight-bit floats; see Kernel.h.
 #include "Kernel.h"
+#include "Float8.h"
 #include "SharedFields.h"
 
 #include "meshloom/API/Create.h"
@@ -51,9 +52,9 @@ void Kernel::build(const Shape &shape, const WeightOptions &weightOptions,
                    const std::vector<int64_t> &scaledDims) {
   options = weightOptions;
   if (!mode.empty())
-    return addQuantized(LayerImpl::State::of(layer).weights.size(), shape,
-                        std::nullopt, withoutDims(shape, scaledDims),
-                        std::nullopt);
+    return addQuantized(
+        LayerImpl::State::of(layer).weights.size(), shape, std::nullopt,
+        isFloat8() ? Shape() : withoutDims(shape, scaledDims), std::nullopt);
   base = LayerImpl::State::addWeight(layer, name, shape, options);
   if (rank > 0)
     addLora();
@@ -89,26 +90,40 @@ Tensor Kernel::productWith(const Tensor &x, const Rule &rule) {
     return rule.product(x, value());
   if (!quantizedProduct)
     quantizedProduct = custom_gradient(
-        [rule, integers = base, kernelScale = scale](const Tensor &input) {
+        [rule, this](const Tensor &input) {
+          const Tensor codes = base.read_value();
+          const Tensor kernelScale = cast(scale.read_value(), input.dtype());
+          if (isFloat8()) {
+            const Tensor inputScale = float8Scale(input);
+            return rule.product(roundedToFloat8(input / inputScale),
+                                valuesOfFloat8(codes, input.dtype())) *
+                   (inputScale * kernelScale);
+          }
           const Tensor inputScale = integerScale(input, rule.inputDims(input));
           return rule.product(asIntegers(input, inputScale),
-                              cast(integers.read_value(), input.dtype())) /
-                 rule.scales(inputScale,
-                             cast(kernelScale.read_value(), input.dtype()));
+                              cast(codes, input.dtype())) /
+                 rule.scales(inputScale, kernelScale);
         },
-        [rule, integers = base, kernelScale = scale](
-            const Tensor &input, const Tensor &, const Tensor &gradient) {
-          Shape wide = integers.shape();
-          for (int64_t d : rule.kernelDims)
-            wide[size_t(d)] = 1;
-          const Tensor kernel =
-              cast(integers.read_value(), input.dtype()) /
-              reshape(cast(kernelScale.read_value(), input.dtype()), wide);
+        [rule, this](const Tensor &input, const Tensor &,
+                     const Tensor &gradient) {
+          const Tensor kernel = dequantized(
+              base.read_value(), cast(scale.read_value(), input.dtype()),
+              input.dtype(), rule.kernelDims);
           const GradientTape tape;
           return tape.gradient(
               reduce_sum(rule.product(input, kernel) * gradient), input);
         });
   return quantizedProduct(x);
+}
+
+Tensor Kernel::dequantized(const Tensor &codes, const Tensor &kernelScale,
+                           DType type, const std::vector<int64_t> &dims) const {
+  if (isFloat8())
+    return valuesOfFloat8(codes, type) * kernelScale;
+  Shape wide = codes.shape();
+  for (int64_t d : dims)
+    wide[size_t(d)] = 1;
+  return cast(codes, type) / reshape(kernelScale, wide);
 }
 
 Tensor Kernel::rowsAt(const Tensor &ids) const {
@@ -152,7 +167,7 @@ void Kernel::addQuantized(size_t place, const Shape &shape,
                           const std::optional<Layout> &scaleLayout) {
   base = addNamed(place, name, shape,
                   {.initializer = "zeros",
-                   .dtype = DType::I8,
+                   .dtype = isFloat8() ? DType::UI8 : DType::I8,
                    .trainable = false,
                    .layout = layout});
   scale = addNamed(
@@ -198,19 +213,28 @@ void Kernel::mergeLora() {
 void Kernel::quantize(const std::string &newMode,
                       const std::vector<int64_t> &dims) {
   expectFloats();
+  mode = newMode;
   const Tensor kernel = base.read_value();
-  const Tensor wideScale = integerScale(kernel, dims);
-  const Shape scaleShape = withoutDims(base.shape(), dims);
   std::optional<Layout> layout = deviceLayoutOf(base), scaleLayout;
+  const size_t place = placeOf(base);
+  remove(base);
+  if (isFloat8()) {
+    if (layout)
+      scaleLayout = Layout::replicated(layout->mesh(), 0);
+    const Tensor ofAll = float8Scale(kernel);
+    addQuantized(place, kernel.shape(), layout, {}, scaleLayout);
+    base.assign(codesOfFloat8(kernel / ofAll));
+    scale.assign(cast(ofAll, scale.dtype()));
+    return;
+  }
+  const Tensor wideScale = integerScale(kernel, dims);
+  const Shape scaleShape = withoutDims(kernel.shape(), dims);
   if (layout)
     scaleLayout =
         layout->remove(std::vector<unsigned>(dims.begin(), dims.end()));
-  const size_t place = placeOf(base);
-  remove(base);
   addQuantized(place, kernel.shape(), layout, scaleShape, scaleLayout);
   base.assign(cast(asIntegers(kernel, wideScale), DType::I8));
   scale.assign(cast(reshape(wideScale, scaleShape), scale.dtype()));
-  mode = newMode;
 }
 
 size_t Kernel::placeOf(const DVariable &variable) const {
@@ -245,11 +269,11 @@ void Kernel::refuse(const std::string &message) const {
 /// Those in `layer` that `condition` holds for; throws if there is none.
 static std::vector<KernelOwner *> ownersIn(const Layer &layer, const char *op,
                                            const char *expected,
-                                           bool (*condition)(Kernel &)) {
+                                           bool (*condition)(KernelOwner &)) {
   std::vector<KernelOwner *> owners;
   for (const Layer &part : allLayers(layer))
     if (auto *owner = dynamic_cast<KernelOwner *>(&part.implementation());
-        owner && condition(owner->ownKernel()))
+        owner && condition(*owner))
       owners.push_back(owner);
   if (owners.empty())
     Error(fmt::format("[{}] expected {} in '{}', found none", op, expected,
@@ -267,21 +291,28 @@ using namespace detail;
 
 void enable_lora(const Layer &layer, int64_t rank, LoraOptions options) {
   for (KernelOwner *owner : ownersIn(layer, "enable_lora", kernelLayers,
-                                     [](Kernel &) { return true; }))
+                                     [](KernelOwner &) { return true; }))
     owner->ownKernel().enableLora(rank, options);
 }
 void merge_lora(const Layer &layer) {
   for (KernelOwner *owner :
        ownersIn(layer, "merge_lora", "a layer with LoRA",
-                [](Kernel &kernel) { return kernel.hasLora(); }))
+                [](KernelOwner &owner) { return owner.ownKernel().hasLora(); }))
     owner->ownKernel().mergeLora();
 }
 void quantize(const Layer &layer, const std::string &mode) {
-  if (mode != "int8")
-    Error(fmt::format("[quantize] expected the mode 'int8', got '{}'", mode))
+  if (mode != "int8" && mode != "float8")
+    Error(fmt::format("[quantize] expected the mode 'int8' or 'float8', got "
+                      "'{}'",
+                      mode))
         .raise();
-  for (KernelOwner *owner :
-       ownersIn(layer, "quantize", kernelLayers, [](Kernel &) { return true; }))
+  const std::vector<KernelOwner *> owners =
+      mode == "int8"
+          ? ownersIn(layer, "quantize", kernelLayers,
+                     [](KernelOwner &) { return true; })
+          : ownersIn(layer, "quantize", "a Dense or EinsumDense layer",
+                     [](KernelOwner &owner) { return owner.isProduct(); });
+  for (KernelOwner *owner : owners)
     owner->ownKernel().quantize(mode, owner->scaledDims());
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernel: the matrix of a dense layer or an embedding, which is a weight, a
-// weight with a low-rank product beside it, or integers with scales. See
-// Adaptation.h.
+// weight with a low-rank product beside it, or integers or eight-bit floats
+// with scales. See Adaptation.h.
 #pragma once
 
 #include "LayerState.h"
@@ -44,11 +44,15 @@ public:
 
   void enableLora(int64_t rank, const LoraOptions &options);
   void mergeLora();
-  /// One scale for all of `dims`.
+  /// "int8": one scale for all of `dims`; "float8": one scale for all dims.
   void quantize(const std::string &mode, const std::vector<int64_t> &dims);
 
 private:
   void addLora();
+  bool isFloat8() const { return mode == "float8"; }
+  /// The numbers that the quantised kernel stands for, in x's type.
+  Tensor dequantized(const Tensor &codes, const Tensor &scale, DType type,
+                     const std::vector<int64_t> &dims) const;
   void addQuantized(size_t place, const Shape &shape,
                     const std::optional<Layout> &layout,
                     const Shape &scaleShape,
@@ -71,7 +75,7 @@ private:
   double alpha = 0;
   LoraOptions lora;
   std::string mode; ///< empty: floats
-  /// The product of integers, whose gradient is that of floats.
+  /// The product of quantised numbers, whose gradient is that of floats.
   std::function<Tensor(const Tensor &x)> quantizedProduct;
 };
 
@@ -82,6 +86,8 @@ public:
   virtual Kernel &ownKernel() = 0;
   /// See Rule::kernelDims.
   virtual std::vector<int64_t> scaledDims() const = 0;
+  /// Whether the kernel is multiplied by inputs, and not looked up.
+  virtual bool isProduct() const { return true; }
 };
 
 } // namespace meshloom::detail

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is done to data before a model sees them; see Preprocessing.h.
 #include "meshloom/NN/Layers/Preprocessing.h"
+#include "../Errors.h"
 #include "Interpolation.h"
+#include "Vocabulary.h"
 
 #include "meshloom/API/Create.h"
+#include "meshloom/API/Debugging.h"
+#include "meshloom/API/Histograms.h"
 #include "meshloom/NN/Normalization.h"
 
 #include <fmt/format.h>
@@ -213,6 +217,112 @@ private:
   const int64_t categories;
 };
 
+class IntegerLookupImpl
+    : public BuiltIn<IntegerLookupImpl, IntegerLookupOptions> {
+public:
+  explicit IntegerLookupImpl(IntegerLookupOptions options)
+      : BuiltIn("IntegerLookup", std::move(options)),
+        vocabulary(*this,
+                   {own.max_tokens, own.num_oov_indices, own.mask_token,
+                    own.oov_token, own.output_mode, own.pad_to_max_tokens}) {
+    expectTextOption(*this, "output_mode", own.output_mode,
+                     {"int", "one_hot", "multi_hot", "count", "tf_idf"});
+    if (!own.vocabulary.empty())
+      vocabulary.set(own.vocabulary, own.idf_weights);
+  }
+  explicit IntegerLookupImpl(const Config &config)
+      : IntegerLookupImpl(read(config)) {
+    vocabulary.read(config);
+  }
+  template <typename F> static void fields(F &field, IntegerLookupOptions &o) {
+    field("max_tokens", o.max_tokens);
+    field("num_oov_indices", o.num_oov_indices);
+    field("mask_token", o.mask_token);
+    field("oov_token", o.oov_token);
+    field("output_mode", o.output_mode);
+    field("pad_to_max_tokens", o.pad_to_max_tokens);
+  }
+  Config get_config() const override {
+    Config config = BuiltIn::get_config();
+    vocabulary.write(config);
+    return config;
+  }
+  Tensor call(const Tensor &x, const CallOptions &) override {
+    expectIntegers(x, "its inputs");
+    if (vocabulary.isEmpty())
+      refuse("it has no vocabulary yet: call adapt or set_vocabulary first");
+    const Tensor indices = indicesOf(cast(x, DType::I64));
+    if (own.output_mode == "int")
+      return indices;
+    const bool isCount = own.output_mode == "tf_idf";
+    const Tensor vectors = encoded(indices, vocabulary.depth(),
+                                   isCount ? "count" : own.output_mode);
+    return isCount
+               ? vectors *
+                     cast(tensor(vocabulary.idfWeights(), {vocabulary.depth()}),
+                          vectors.dtype())
+               : vectors;
+  }
+  std::vector<Tensor> compute_mask(const std::vector<Tensor> &,
+                                   const std::vector<Tensor> &) override {
+    return {};
+  }
+  Tensor integersOf(const Tensor &indices) const {
+    expectIntegers(indices, "the indices for to_tokens");
+    std::vector<int64_t> byIndex;
+    for (int64_t i = 0; i < vocabulary.size(); ++i)
+      byIndex.push_back(vocabulary.tokenOf(i));
+    const Tensor i = cast(indices, DType::I64);
+    const int64_t last = vocabulary.size() - 1;
+    const Tensor place = maximum(minimum(i, last), int64_t(0));
+    return where(equal(place, i),
+                 take(tensor(byIndex, {vocabulary.size()}), place, 0),
+                 own.oov_token);
+  }
+  void expectIntegers(const Tensor &x, const char *values) const {
+    if (!isInteger(x.dtype()))
+      refuse(fmt::format("expected {} to be integers, got {}", values,
+                         nn::text(x)));
+  }
+
+  VocabularyOf<int64_t> vocabulary;
+
+private:
+  Tensor indicesOf(const Tensor &x) const {
+    // In the order of the integers, where a binary search finds them.
+    const std::map<int64_t, int64_t> sorted(vocabulary.byToken().begin(),
+                                            vocabulary.byToken().end());
+    std::vector<int64_t> integers, indices;
+    for (auto &[integer, index] : sorted) {
+      integers.push_back(integer);
+      indices.push_back(index);
+    }
+    const Shape shape{int64_t(integers.size())};
+    const Tensor table = tensor(integers, shape);
+    const Tensor place =
+        minimum(searchsorted(table, x), int64_t(integers.size()) - 1);
+    Tensor isFound = equal(take(table, place, 0), x);
+    const int64_t unknown = vocabulary.unknownIndices();
+    Tensor found = meshloom::where(
+        isFound, take(tensor(indices, shape), place, 0),
+        unknown > 1 ? vocabulary.firstUnknown() + x % unknown
+                    : zeros_like(x) + vocabulary.firstUnknown());
+    if (const std::optional<int64_t> mask = vocabulary.maskToken()) {
+      const Tensor isMask = equal(x, *mask);
+      found = meshloom::where(isMask, vocabulary.maskIndex(), found);
+      isFound = logical_or(isFound, isMask);
+    }
+    if (unknown == 0)
+      debugging::Assert(reduce_all(isFound),
+                        fmt::format("[IntegerLookup] layer '{}': an integer is "
+                                    "not in the vocabulary, and "
+                                    "num_oov_indices is 0",
+                                    name()),
+                        {x});
+    return found;
+  }
+};
+
 /// A point of a distribution, and how many elements it stands for.
 struct Quantile {
   double value, weight;
@@ -340,6 +450,49 @@ CategoryEncoding::CategoryEncoding(int64_t num_tokens,
                                    CategoryEncodingOptions options)
     : Layer(std::make_shared<CategoryEncodingImpl>(num_tokens,
                                                    std::move(options))) {}
+IntegerLookup::IntegerLookup(IntegerLookupOptions options)
+    : Layer(std::make_shared<IntegerLookupImpl>(std::move(options))) {}
+IntegerLookup::IntegerLookup(const Layer &layer)
+    : Layer(expectClass<IntegerLookupImpl>(layer, "IntegerLookup")) {}
+Tensor IntegerLookup::to_tokens(const Tensor &indices) const {
+  return implOf<IntegerLookupImpl>(*this).integersOf(indices);
+}
+void IntegerLookup::adapt(const Tensor &integers) const {
+  auto &own = implOf<IntegerLookupImpl>(*this);
+  own.expectIntegers(integers, "what adapt gets");
+  VocabularyOf<int64_t>::Counts counts;
+  const std::vector<int64_t> all =
+      cast(integers, DType::I64).to_vector<int64_t>();
+  const size_t documents =
+      integers.rank() > 0 ? size_t(integers.shape().front()) : 1;
+  const size_t length = documents ? all.size() / documents : 0;
+  for (size_t i = 0; i < documents; ++i)
+    counts.add({all.begin() + ptrdiff_t(i * length),
+                all.begin() + ptrdiff_t((i + 1) * length)});
+  own.vocabulary.learn(counts);
+}
+void IntegerLookup::adapt(const data::Dataset<Tensor> &integers) const {
+  auto &own = implOf<IntegerLookupImpl>(*this);
+  VocabularyOf<int64_t>::Counts counts;
+  for (const Tensor &document : integers) {
+    own.expectIntegers(document, "what adapt gets");
+    counts.add(cast(document, DType::I64).to_vector<int64_t>());
+  }
+  own.vocabulary.learn(counts);
+}
+void IntegerLookup::set_vocabulary(
+    const std::vector<int64_t> &vocabulary,
+    const std::vector<double> &idf_weights) const {
+  implOf<IntegerLookupImpl>(*this).vocabulary.set(vocabulary, idf_weights);
+}
+std::vector<int64_t>
+IntegerLookup::get_vocabulary(bool include_special_tokens) const {
+  return implOf<IntegerLookupImpl>(*this).vocabulary.all(
+      include_special_tokens);
+}
+int64_t IntegerLookup::vocabulary_size() const {
+  return implOf<IntegerLookupImpl>(*this).vocabulary.size();
+}
 Discretization::Discretization(DiscretizationOptions options)
     : Layer(std::make_shared<DiscretizationImpl>(std::move(options))) {
   // A config of an adapted one has both.
@@ -363,7 +516,8 @@ meshloom::detail::LayerList meshloom::detail::preprocessingLayers() {
   using namespace layers;
   LayerList all{{"Normalization", madeOf<NormalizationImpl>},
                 {"CategoryEncoding", madeOf<CategoryEncodingImpl>},
-                {"Discretization", madeOf<DiscretizationImpl>}};
+                {"Discretization", madeOf<DiscretizationImpl>},
+                {"IntegerLookup", madeOf<IntegerLookupImpl>}};
   for (LayerList list : {imageLayers(), augmentationLayers()})
     for (auto &layer : list)
       all.push_back(std::move(layer));

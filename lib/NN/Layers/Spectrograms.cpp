@@ -36,15 +36,44 @@ void expectChoice(const LayerImpl &layer, const char *option,
         .raise();
 }
 
-const std::vector<std::string> &windowNames() {
-  static const auto &names = *new std::vector<std::string>{
-      "hann", "hamming", "blackman", "bartlett", "none"};
-  return names;
+void expectWindow(const LayerImpl &layer, const FrameWindow &window,
+                  const char *lengthName, int64_t length) {
+  if (window.numbers.empty())
+    return expectChoice(layer, "window", window.name,
+                        {"hann", "hamming", "blackman", "bartlett", "none"});
+  if (int64_t(window.numbers.size()) != length)
+    Error(fmt::format("[{}] layer '{}': expected a window of {} = {} "
+                      "numbers, got {}",
+                      layer.class_name(), layer.name(), lengthName, length,
+                      window.numbers.size()))
+        .raise();
 }
-/// The window of that name. A periodic one is a symmetric one of one element
+Config configOfWindow(const FrameWindow &window) {
+  return window.numbers.empty() ? Config(window.name)
+                                : Config(Config::List(window.numbers.begin(),
+                                                      window.numbers.end()));
+}
+/// `options`, with the window that the config has.
+template <typename Options>
+Options withWindow(Options options, const Config &config) {
+  const Config *window = config.find("window");
+  if (window && window->is_list()) {
+    std::vector<double> numbers;
+    for (const Config &number : window->as_list())
+      numbers.push_back(number.as_double());
+    options.window = std::move(numbers);
+  } else if (window) {
+    options.window = window->as_string();
+  }
+  return options;
+}
+/// The samples of the window. A periodic one is a symmetric one of one element
 /// more, without the last.
-std::vector<double> taperOf(const std::string &name, int64_t length,
+std::vector<double> taperOf(const FrameWindow &given, int64_t length,
                             bool isPeriodic) {
+  if (!given.numbers.empty())
+    return given.numbers;
+  const std::string &name = given.name;
   static const auto &cosines = *new std::map<std::string, std::vector<double>>{
       {"hann", {0.5, -0.5}},
       {"hamming", {0.54, -0.46}},
@@ -97,13 +126,13 @@ public:
       : BuiltIn("STFTSpectrogram", std::move(options)) {
     expectChoice(*this, "mode", own.mode,
                  {"log", "magnitude", "psd", "real", "imag", "angle", "stft"});
-    expectChoice(*this, "window", own.window, windowNames());
     expectChoice(*this, "scaling", own.scaling,
                  {"density", "spectrum", "none"});
     expectChoice(*this, "padding", own.padding, {"valid", "same"});
     expectChoice(*this, "data_format", own.data_format,
                  {"channels_last", "channels_first"});
     expectPositive("frame_length", own.frame_length);
+    expectWindow(*this, own.window, "frame_length", own.frame_length);
     step = own.frame_step.value_or(std::max<int64_t>(own.frame_length / 2, 1));
     if (step <= 0 || step > own.frame_length)
       refuse(fmt::format("expected a frame_step between 1 and frame_length = "
@@ -118,14 +147,18 @@ public:
     set_input_spec({.rank = 3});
   }
   explicit STFTSpectrogramImpl(const Config &config)
-      : STFTSpectrogramImpl(read(config)) {}
+      : STFTSpectrogramImpl(withWindow(read(config), config)) {}
+  Config get_config() const override {
+    Config config = BuiltIn::get_config();
+    config["window"] = configOfWindow(own.window);
+    return config;
+  }
   template <typename F>
   static void fields(F &field, STFTSpectrogramOptions &o) {
     field("mode", o.mode);
     field("frame_length", o.frame_length);
     field("frame_step", o.frame_step);
     field("fft_length", o.fft_length);
-    field("window", o.window);
     field("periodic", o.periodic);
     field("scaling", o.scaling);
     field("padding", o.padding);
@@ -173,7 +206,7 @@ private:
   std::vector<double> window() const {
     std::vector<double> values =
         taperOf(own.window, own.frame_length, own.periodic);
-    if (own.window == "none" || own.scaling == "none")
+    if (own.window.name == "none" || own.scaling == "none")
       return values;
     double sum = 0;
     for (double value : values)
@@ -211,12 +244,12 @@ class MelSpectrogramImpl
 public:
   explicit MelSpectrogramImpl(MelSpectrogramOptions options)
       : BuiltIn("MelSpectrogram", std::move(options)) {
-    expectChoice(*this, "window", own.window, windowNames());
     expectPositive("fft_length", own.fft_length);
     expectPositive("sequence_stride", own.sequence_stride);
     expectPositive("num_mel_bins", own.num_mel_bins);
     windowLength = own.sequence_length.value_or(own.fft_length);
     expectPositive("sequence_length", windowLength);
+    expectWindow(*this, own.window, "sequence_length", windowLength);
     if (windowLength > own.fft_length)
       refuse(fmt::format("expected a sequence_length of fft_length = {} or "
                          "less, got {}",
@@ -229,12 +262,16 @@ public:
     set_input_spec({.min_rank = 1});
   }
   explicit MelSpectrogramImpl(const Config &config)
-      : MelSpectrogramImpl(read(config)) {}
+      : MelSpectrogramImpl(withWindow(read(config), config)) {}
+  Config get_config() const override {
+    Config config = BuiltIn::get_config();
+    config["window"] = configOfWindow(own.window);
+    return config;
+  }
   template <typename F> static void fields(F &field, MelSpectrogramOptions &o) {
     field("fft_length", o.fft_length);
     field("sequence_stride", o.sequence_stride);
     field("sequence_length", o.sequence_length);
-    field("window", o.window);
     field("sampling_rate", o.sampling_rate);
     field("num_mel_bins", o.num_mel_bins);
     field("min_freq", o.min_freq);

@@ -4,6 +4,7 @@
 #include "../Errors.h"
 #include "BuiltIn.h"
 #include "TextHash.h"
+#include "Vocabulary.h"
 
 #include "meshloom/API/Create.h"
 
@@ -12,26 +13,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
-#include <map>
-#include <set>
-#include <unordered_map>
 
 namespace meshloom::layers {
 namespace {
 
 using namespace detail;
-
-void expectTextOption(const LayerImpl &layer, const char *option,
-                      const std::string &value,
-                      const std::vector<std::string> &allowed) {
-  if (std::ranges::find(allowed, value) == allowed.end())
-    Error(fmt::format("[{}] layer '{}': expected {} to be one of '{}', "
-                      "got '{}'",
-                      layer.class_name(), layer.name(), option,
-                      fmt::join(allowed, "', '"), value))
-        .raise();
-}
 
 /// The rows of tokens of a call, and what the result's shape begins with.
 struct TokenRows {
@@ -93,220 +79,7 @@ Tensor encodedRows(const std::vector<std::vector<int64_t>> &rows,
   return tensor(values, wide, where);
 }
 
-/// Tokens and their indices. Special tokens come first: the mask token (in mode
-/// "int" only), then the indices of unknown tokens.
-class Vocabulary {
-public:
-  struct Options {
-    std::optional<int64_t> maxTokens;
-    int64_t unknownIndices;
-    std::optional<std::string> maskToken;
-    std::string unknownToken, mode;
-    bool isPadded;
-  };
-  Vocabulary(const LayerImpl &layer, Options options)
-      : layer(layer), options(std::move(options)) {
-    if (this->options.unknownIndices < 0)
-      refuse(fmt::format("expected num_oov_indices to be 0 or more, got {}",
-                         this->options.unknownIndices));
-    if (this->options.maxTokens && *this->options.maxTokens <= firstToken())
-      refuse(fmt::format("expected max_tokens to be more than the {} special "
-                         "tokens, got {}",
-                         firstToken(), *this->options.maxTokens));
-    if (this->options.isPadded && !this->options.maxTokens)
-      refuse("expected max_tokens beside pad_to_max_tokens, got none");
-  }
-
-  int64_t size() const { return firstToken() + int64_t(tokens.size()); }
-  /// The size of vectors.
-  int64_t depth() const {
-    return options.isPadded ? *options.maxTokens : size();
-  }
-  bool isEmpty() const { return tokens.empty(); }
-  const std::string &mode() const { return options.mode; }
-  const std::vector<double> &idfWeights() const { return weights; }
-
-  Texts all(bool includeSpecial) const {
-    Texts list = includeSpecial ? special() : Texts();
-    list.insert(list.end(), tokens.begin(), tokens.end());
-    return list;
-  }
-
-  void set(const Texts &vocabulary, const std::vector<double> &idf) {
-    const Texts first = special();
-    const bool hasSpecial =
-        vocabulary.size() >= first.size() &&
-        std::equal(first.begin(), first.end(), vocabulary.begin());
-    const Texts list(vocabulary.begin() +
-                         (hasSpecial ? ptrdiff_t(first.size()) : 0),
-                     vocabulary.end());
-    std::set<std::string> seen;
-    for (const std::string &token : list) {
-      if (!seen.insert(token).second)
-        refuse(fmt::format("expected a vocabulary of different tokens, got "
-                           "'{}' twice",
-                           token));
-      if (token == options.maskToken || token == options.unknownToken)
-        refuse(fmt::format("expected the special token '{}' at its place "
-                           "before all others, or not at all, in a vocabulary",
-                           token));
-    }
-    if (options.maxTokens &&
-        firstToken() + int64_t(list.size()) > *options.maxTokens)
-      refuse(fmt::format("expected at most max_tokens = {} tokens, special "
-                         "ones included, got {}",
-                         *options.maxTokens,
-                         firstToken() + int64_t(list.size())));
-    if (options.mode != "tf_idf" && !idf.empty())
-      refuse(fmt::format("expected idf_weights for the output_mode 'tf_idf' "
-                         "only, got '{}'",
-                         options.mode));
-    if (options.mode == "tf_idf" && idf.size() != vocabulary.size())
-      refuse(fmt::format("expected one of idf_weights for each token of the "
-                         "vocabulary, got {} for {}",
-                         idf.size(), vocabulary.size()));
-    take(list, idf, /*hasSpecialWeights=*/hasSpecial);
-  }
-
-  /// Counts the tokens of documents.
-  class Counts {
-  public:
-    void add(const Texts &document) {
-      ++documents;
-      const std::set<std::string> different(document.begin(), document.end());
-      for (const std::string &token : document)
-        ++counts[token].tokens;
-      for (const std::string &token : different)
-        ++counts[token].documents;
-    }
-
-  private:
-    friend Vocabulary;
-    struct Count {
-      int64_t tokens = 0, documents = 0;
-    };
-    std::map<std::string, Count> counts;
-    int64_t documents = 0;
-  };
-  /// The most frequent tokens first; of equally frequent ones that which comes
-  /// last in the order of bytes, as in Keras.
-  void learn(const Counts &counted) {
-    std::vector<std::pair<std::string, Counts::Count>> order;
-    for (const auto &[token, count] : counted.counts)
-      if (token != options.maskToken && token != options.unknownToken)
-        order.emplace_back(token, count);
-    std::ranges::sort(order, [](const auto &a, const auto &b) {
-      return a.second.tokens != b.second.tokens
-                 ? a.second.tokens > b.second.tokens
-                 : a.first > b.first;
-    });
-    if (options.maxTokens)
-      order.resize(
-          std::min(order.size(), size_t(*options.maxTokens - firstToken())));
-    Texts list;
-    std::vector<double> idf;
-    for (const auto &[token, count] : order) {
-      list.push_back(token);
-      idf.push_back(std::log(1 + double(counted.documents) /
-                                     double(1 + count.documents)));
-    }
-    take(list, idf, /*hasSpecialWeights=*/false);
-  }
-
-  /// The index of a token; -1: it does not count.
-  int64_t indexOf(const std::string &token, const Where &where) const {
-    if (token == options.maskToken)
-      return options.mode == "int" ? 0 : -1;
-    if (const auto found = indices.find(token); found != indices.end())
-      return found->second;
-    const int64_t first = firstToken() - options.unknownIndices;
-    if (options.unknownIndices == 0)
-      nn::fail(layer.class_name(),
-               fmt::format("layer '{}': the token '{}' is not in the "
-                           "vocabulary, and num_oov_indices is 0",
-                           layer.name(), token),
-               where);
-    return options.unknownIndices == 1
-               ? first
-               : first + int64_t(farmFingerprint(token) %
-                                 uint64_t(options.unknownIndices));
-  }
-  const std::string &tokenOf(int64_t index) const {
-    if (options.maskToken && options.mode == "int" && index == 0)
-      return *options.maskToken;
-    index -= firstToken();
-    return index >= 0 && index < int64_t(tokens.size()) ? tokens[size_t(index)]
-                                                        : options.unknownToken;
-  }
-
-  void write(Config &config) const {
-    config["vocabulary"] = Config::List(tokens.begin(), tokens.end());
-    if (options.mode == "tf_idf")
-      config["idf_weights"] = Config::List(
-          weights.begin(),
-          weights.begin() + ptrdiff_t(weights.empty() ? 0 : size()));
-  }
-  void read(const Config &config) {
-    Texts list;
-    std::vector<double> idf;
-    if (const Config *entry = config.find("vocabulary");
-        entry && !entry->is_null())
-      for (const Config &token : entry->as_list())
-        list.push_back(token.as_string());
-    if (const Config *entry = config.find("idf_weights");
-        entry && !entry->is_null())
-      for (const Config &weight : entry->as_list())
-        idf.push_back(weight.as_double());
-    if (list.empty())
-      return;
-    // Weights are those of all indices.
-    Texts vocabulary = special();
-    vocabulary.insert(vocabulary.end(), list.begin(), list.end());
-    set(vocabulary, idf);
-  }
-
-private:
-  int64_t firstToken() const {
-    return options.unknownIndices +
-           (options.maskToken && options.mode == "int" ? 1 : 0);
-  }
-  Texts special() const {
-    Texts list(size_t(options.unknownIndices), options.unknownToken);
-    if (options.maskToken && options.mode == "int")
-      list.insert(list.begin(), *options.maskToken);
-    return list;
-  }
-  void take(const Texts &list, const std::vector<double> &idf,
-            bool hasSpecialWeights) {
-    tokens = list;
-    indices.clear();
-    for (size_t i = 0; i < tokens.size(); ++i)
-      indices[tokens[i]] = firstToken() + int64_t(i);
-    weights = idf;
-    if (options.mode != "tf_idf")
-      return;
-    // An unknown token weighs as much as the mean token.
-    if (!hasSpecialWeights) {
-      double sum = 0;
-      for (double weight : idf)
-        sum += weight;
-      weights.insert(weights.begin(), size_t(firstToken()),
-                     idf.empty() ? 0 : sum / double(idf.size()));
-    }
-    weights.resize(size_t(depth()), 0);
-  }
-  [[noreturn]] void refuse(const std::string &message) const {
-    Error(fmt::format("[{}] layer '{}': {}", layer.class_name(), layer.name(),
-                      message))
-        .raise();
-  }
-
-  const LayerImpl &layer;
-  const Options options;
-  Texts tokens; ///< without special ones
-  std::unordered_map<std::string, int64_t> indices;
-  std::vector<double> weights; ///< of each index, in "tf_idf"
-};
+using Vocabulary = VocabularyOf<std::string>;
 
 /// A layer of texts: a tensor has none.
 template <typename Impl, typename Options>
@@ -353,8 +126,23 @@ public:
                                  const Where &where) const {
     std::vector<int64_t> indices;
     for (const std::string &token : tokens)
-      indices.push_back(vocabulary.indexOf(token, where));
+      indices.push_back(indexOf(token, where));
     return indices;
+  }
+  /// The index of a token; -1: it does not count.
+  int64_t indexOf(const std::string &token, const Where &where) const {
+    if (const std::optional<int64_t> index = vocabulary.indexOf(token))
+      return *index;
+    const int64_t unknown = vocabulary.unknownIndices();
+    if (unknown == 0)
+      nn::fail(this->class_name(),
+               fmt::format("layer '{}': the token '{}' is not in the "
+                           "vocabulary, and num_oov_indices is 0",
+                           this->name(), token),
+               where);
+    return vocabulary.firstUnknown() +
+           (unknown == 1 ? 0
+                         : int64_t(farmFingerprint(token) % uint64_t(unknown)));
   }
 
   Vocabulary vocabulary;
@@ -580,6 +368,8 @@ Vocabulary &vocabularyOf(const TextVectorization &layer) {
 
 StringLookup::StringLookup(StringLookupOptions options)
     : Layer(std::make_shared<StringLookupImpl>(options)) {}
+StringLookup::StringLookup(const Layer &layer)
+    : Layer(expectClass<StringLookupImpl>(layer, "StringLookup")) {}
 Tensor StringLookup::operator()(const Texts &tokens, Where where) const {
   return implOf<StringLookupImpl>(*this).lookedUp(TokenRows::row(tokens),
                                                   where);
@@ -630,6 +420,8 @@ int64_t StringLookup::vocabulary_size() const {
 
 TextVectorization::TextVectorization(TextVectorizationOptions options)
     : Layer(std::make_shared<TextVectorizationImpl>(options)) {}
+TextVectorization::TextVectorization(const Layer &layer)
+    : Layer(expectClass<TextVectorizationImpl>(layer, "TextVectorization")) {}
 Tensor TextVectorization::operator()(const Texts &texts, Where where) const {
   return implOf<TextVectorizationImpl>(*this).vectorized(texts, false, where);
 }
@@ -662,6 +454,8 @@ int64_t TextVectorization::vocabulary_size() const {
 
 Hashing::Hashing(int64_t num_bins, HashingOptions options)
     : Layer(std::make_shared<HashingImpl>(num_bins, std::move(options))) {}
+Hashing::Hashing(const Layer &layer)
+    : Layer(expectClass<HashingImpl>(layer, "Hashing")) {}
 Tensor Hashing::operator()(const Texts &texts, Where where) const {
   return implOf<HashingImpl>(*this).hashed(TokenRows::row(texts), where);
 }

@@ -108,6 +108,7 @@ bool isLeftOut(std::string_view key) {
                                               "synchronized",
                                               "renorm_momentum",
                                               "flash_attention",
+                                              "vocabulary_size",
                                               "batch_input_shape",
                                               "backward_layer"};
   return keys.contains(key);
@@ -123,6 +124,12 @@ bool isUsual(std::string_view key, const Config &value) {
     return value == Config("nearest");
   if (key == "fill_mode")
     return value == Config("constant");
+  if (key == "encoding")
+    return value == Config("utf-8");
+  if (key == "oov_method") // of texts, FarmHash comes first
+    return value == Config("floormod");
+  if (key == "vocabulary_dtype")
+    return value == Config("int64");
   if (key == "dilation_rate")
     return std::ranges::all_of(listOf(value).as_list(), [](const Config &one) {
       return one == Config(1);
@@ -148,10 +155,14 @@ Layer layerOf(const Config &keras) {
   if (isModel(className))
     return modelOf(keras);
   std::optional<mixed_precision::PolicyScope> scope;
-  if (const Config *type = config.find("dtype"); type && !type->is_null())
-    scope.emplace(type->is_string()
-                      ? type->as_string()
-                      : type->at("config").at("name").as_string());
+  if (const Config *type = config.find("dtype"); type && !type->is_null()) {
+    const std::string &policy = type->is_string()
+                                    ? type->as_string()
+                                    : type->at("config").at("name").as_string();
+    // The type of what Hashing gives, and no policy.
+    if (policy != "int64")
+      scope.emplace(policy);
+  }
   Layer layer;
   try {
     layer = Layer::from_config(translated(keras, place));
@@ -198,6 +209,13 @@ Config translated(const Config &keras, const Place &place) {
   };
   if (name == "RepeatVector")
     turn("n", listOf);
+  else if (name == "RandomContrast")
+    turn("factor", [](const Config &range) { // Keras: from 1 - l to 1 + u
+      return range.is_list() && range.as_list().size() == 2
+                 ? Config(List{-range.as_list()[0].as_double(),
+                               range.as_list()[1]})
+                 : range;
+    });
   else if (is("ZeroPadding"))
     turn("padding", flattened);
   else if (is("Cropping"))
@@ -212,7 +230,21 @@ Config translated(const Config &keras, const Place &place) {
   else if (name == "LayerNormalization" || name == "RMSNormalization" ||
            name == "UnitNormalization")
     turn("axis", listOf);
-  else if (name == "EinsumDense")
+  else if (name == "STFTSpectrogram" || name == "MelSpectrogram" ||
+           name == "TextVectorization") {
+    // Keras's None is none of something, and not the default.
+    for (const char *key : {"window", "scaling", "standardize", "split"})
+      if (const Config *value = config.find(key); value && value->is_null())
+        ours[key] = "none";
+    turn("ngrams", [](const Config &lengths) {
+      if (lengths.is_list())
+        return lengths;
+      List all;
+      for (int64_t length = 1; length <= lengths.as_int(); ++length)
+        all.emplace_back(length);
+      return Config(std::move(all));
+    });
+  } else if (name == "EinsumDense")
     turn("output_shape", [](const Config &shape) { // null: as the input has it
       return Config(shapeOf(listOf(shape)));
     });
@@ -580,6 +612,10 @@ Model modelOf(const Config &keras) {
 }
 
 } // namespace
+
+Layer layer_from_json(std::string_view json, std::source_location where) {
+  return atLine(where, [&] { return layerOf(Config::parse(json)); });
+}
 
 Model model_from_json(std::string_view json, std::source_location where) {
   return detail::atLine(where, [&]() -> Model {

@@ -33,12 +33,15 @@ void enable_lora(const Layer &layer, int64_t rank, LoraOptions options = {});
 /// LoRA. Throws meshloom::Error if no layer has it.
 void merge_lora(const Layer &layer);
 
-/// Replaces each kernel by integers, for inference: `mode` is "int8". A kernel
-/// has one scale, 127 over the largest absolute value, for each index of its
-/// dims that are not summed over (an Embedding for each row); inputs are scaled
-/// so in each call. These are the numbers of Keras. Products sum in f32. The
-/// kernel is not trained any more; gradients flow to the inputs as if it were
-/// floats. Throws meshloom::Error for another mode, or if there is no such
+/// Replaces each kernel by numbers of one byte, for inference. "int8" gives
+/// integers: a kernel has one scale, 127 over the largest absolute value, for
+/// each index of its dims that are not summed over (an Embedding for each row);
+/// inputs are scaled so in each call. "float8" gives floats of four bits of
+/// exponent and three of mantissa (e4m3fn), for Dense and EinsumDense alone: a
+/// kernel has one scale, its largest absolute value over 448, and so have the
+/// inputs of a call. These are the numbers of Keras with such scales. Products
+/// sum in f32. The kernel is not trained any more; gradients flow to the inputs
+/// as if it were floats. Throws meshloom::Error for another mode, or if there is no such
 /// layer, or one is not built, has LoRA or is quantised already.
 void quantize(const Layer &layer, const std::string &mode);
 

@@ -7,6 +7,24 @@
 
 namespace meshloom::layers {
 
+/// The window that each frame of a signal is multiplied by: "hann", "hamming",
+/// "blackman", "bartlett", "none", or its numbers.
+class FrameWindow {
+public:
+  /// By name.
+  FrameWindow(std::string name) : name(std::move(name)) {}
+  /// By name.
+  FrameWindow(const char *name)
+      : name(textOrThrow(name, "the name of a window")) {}
+  /// By one number for each sample of a frame: {0.1, 0.5, 1, 0.25}.
+  FrameWindow(std::vector<double> numbers) : numbers(std::move(numbers)) {}
+  /// The same.
+  FrameWindow(std::initializer_list<double> numbers) : numbers(numbers) {}
+
+  std::string name;            ///< or empty
+  std::vector<double> numbers; ///< or empty
+};
+
 /// The options of STFTSpectrogram.
 struct STFTSpectrogramOptions {
   /// The result for a complex number z: "magnitude" |z|, "log" log |z|, "psd"
@@ -19,10 +37,8 @@ struct STFTSpectrogramOptions {
   /// Frames are filled up with zeros to this even length. None: the next power
   /// of two.
   std::optional<int64_t> fft_length = std::nullopt;
-  /// Each frame is multiplied by this window: "hann", "hamming", "blackman",
-  /// "bartlett", or "none".
-  std::string window = "hann";
-  bool periodic = false; ///< whether the window is that of a period
+  FrameWindow window = "hann"; ///< numbers: frame_length of them
+  bool periodic = false;       ///< whether a named window is that of a period
   /// The window is divided by the root of its sum of squares ("density"), by
   /// its sum ("spectrum"), or by nothing ("none").
   std::string scaling = "density";
@@ -38,8 +54,9 @@ struct STFTSpectrogramOptions {
 /// frequencies, frames], or [batch, channels, frames, frequencies].
 class STFTSpectrogram : public Layer {
 public:
-  /// Throws meshloom::Error if an option is not one of the values above, or if
-  /// the step or the frame is too long.
+  /// Throws meshloom::Error if an option is not one of the values above, if the
+  /// step or the frame is too long, or if there are more or fewer numbers of a
+  /// window than samples of a frame.
   explicit STFTSpectrogram(STFTSpectrogramOptions options = {});
 };
 
@@ -49,7 +66,8 @@ struct MelSpectrogramOptions {
   int64_t sequence_stride = 512; ///< samples from one frame to the next
   /// The length of the window, in the middle of the frame. None: fft_length.
   std::optional<int64_t> sequence_length = std::nullopt;
-  std::string window = "hann";  ///< see STFTSpectrogramOptions; periodic
+  /// Named ones are periodic; numbers: sequence_length of them.
+  FrameWindow window = "hann";
   double sampling_rate = 16000; ///< samples per second
   int64_t num_mel_bins = 128;   ///< frequencies of the result
   double min_freq = 20;         ///< of the lowest band, in Hertz
@@ -69,8 +87,9 @@ struct MelSpectrogramOptions {
 /// Signals are mirrored at both ends by half of fft_length.
 class MelSpectrogram : public Layer {
 public:
-  /// Throws meshloom::Error if an option is not one of the values above, or if
-  /// sequence_length is more than fft_length.
+  /// Throws meshloom::Error if an option is not one of the values above, if
+  /// sequence_length is more than fft_length, or if a window has another number
+  /// of samples.
   explicit MelSpectrogram(MelSpectrogramOptions options = {});
 };
 

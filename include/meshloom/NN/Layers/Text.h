@@ -60,6 +60,9 @@ public:
   /// Throws meshloom::Error if an option is not one of the values above, or if
   /// the vocabulary has a token twice.
   explicit StringLookup(StringLookupOptions options = {});
+  /// The same layer, which was read from a config. Throws meshloom::Error if it
+  /// is one of another class.
+  explicit StringLookup(const Layer &layer);
   /// Tokens [n] -> i64 [n]; in other modes f32 [vocabulary] ("one_hot": f32
   /// [n, vocabulary]).
   Tensor operator()(const Texts &tokens, Where where = Where::current()) const;
@@ -134,6 +137,9 @@ public:
   /// Throws meshloom::Error if an option is not one of the values above, or if
   /// the vocabulary has a token twice.
   explicit TextVectorization(TextVectorizationOptions options = {});
+  /// The same layer, which was read from a config. Throws meshloom::Error if it
+  /// is one of another class.
+  explicit TextVectorization(const Layer &layer);
   /// Texts [n] -> i64 [n, length], or f32 [n, vocabulary].
   Tensor operator()(const Texts &texts, Where where = Where::current()) const;
   /// One text -> i64 [length], or f32 [vocabulary].
@@ -173,6 +179,9 @@ public:
   /// Throws meshloom::Error if there is no bin, or an option is not one of the
   /// values above.
   explicit Hashing(int64_t num_bins, HashingOptions options = {});
+  /// The same layer, which was read from a config. Throws meshloom::Error if it
+  /// is one of another class.
+  explicit Hashing(const Layer &layer);
   /// Texts [n] -> i64 [n], or f32 [num_bins] ("one_hot": f32 [n, num_bins]).
   Tensor operator()(const Texts &texts, Where where = Where::current()) const;
   /// Rows of equally many texts [rows, n] -> i64 [rows, n], or f32 [rows,

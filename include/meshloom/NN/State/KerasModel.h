@@ -25,6 +25,14 @@ Model model_from_json(
     std::string_view json,
     std::source_location where = std::source_location::current());
 
+/// The layer of what `json.dumps(keras.layers.serialize(layer))` gave, with the
+/// weights of a new one. Throws meshloom::Error as model_from_json.
+///
+///   layers::TextVectorization vectorize(layer_from_json(text));
+Layer layer_from_json(
+    std::string_view json,
+    std::source_location where = std::source_location::current());
+
 /// Gives a model that is built the weights of a .safetensors or .npz file by
 /// Keras's paths, which there was written by
 ///
