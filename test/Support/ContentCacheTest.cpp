@@ -143,6 +143,21 @@ TEST_F(ContentCacheTest, AnEntryThatOthersCanWriteIsNone) {
   EXPECT_EQ(cache->read("k"), std::nullopt);
 }
 
+// Neither is opened so that it blocks, nor read into memory that is not there.
+TEST_F(ContentCacheTest, APipeAndAnEntryOfATerabyteAreNone) {
+  auto cache = open();
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  EXPECT_EQ(cache->read("pipe"), std::nullopt);
+  cache->write("large", "code");
+  if (truncate(path("large").c_str(), off_t(1) << 40) != 0)
+    GTEST_SKIP() << "this file system has no files of 1 TB";
+  EXPECT_EQ(cache->read("large"), std::nullopt);
+  for (const char *name : {"pipe", "large"}) {
+    EXPECT_TRUE(cache->write(name, "again"));
+    EXPECT_EQ(cache->read(name), "again");
+  }
+}
+
 TEST_F(ContentCacheTest, FoldersAreMadeForTheUserAlone) {
   ASSERT_TRUE(CacheFolder::open((folder / "a" / "b").string(), enough));
   struct stat info;
