@@ -99,9 +99,9 @@ int run(const std::filesystem::path &folder) {
   std::vector<std::vector<DVariable>> plain;
   std::vector<DVariable> plainVariables;
   for (int64_t stage = 0; stage < stageCount; ++stage) {
-    std::vector<DVariable> &own = plain.emplace_back();
+    std::vector<DVariable> &weights = plain.emplace_back();
     for (const Tensor &value : initialWeights(stage))
-      plainVariables.push_back(own.emplace_back(value));
+      plainVariables.push_back(weights.emplace_back(value));
   }
   optimizers::Adam plainAdam({.learning_rate = 0.01});
   auto plainStep = function([&](const Tensor &points, const Tensor &labels) {

@@ -98,41 +98,41 @@ Placement placementOf(const std::vector<DeviceSpec> &devices,
   return placement;
 }
 
-/// Of devices of one process, which are numbered over all, or name it.
+/// Places devices of one process, which are numbered over all, or name it.
 Placement submeshPlacement(const std::vector<DeviceSpec> &devices,
                            std::string_view op) {
-  const Processes &all = processes(op);
-  if (all.isAlone())
+  const Processes &group = processes(op);
+  if (group.isAlone())
     return placementOf(devices, op);
   const std::string &type = devices.front().type;
   if (!platformOf(type, op)->spansProcesses())
     fail(op, fmt::format("expected virtual CPUs, got {}: devices of other "
                          "types are those of each process",
                          devices.front().to_string()));
-  const int64_t each = std::ssize(list_devices(type)) / all.group.size;
+  const int64_t perProcess = std::ssize(list_devices(type)) / group.group.size;
   Placement placement;
   placement.isOfAll = true;
   for (const DeviceSpec &device : devices) {
     const bool isNamed = device.process >= 0;
-    if (device.index >= (isNamed ? each : each * all.group.size))
+    if (device.index >= (isNamed ? perProcess : perProcess * group.group.size))
       fail(op,
            fmt::format("expected devices of {} processes that have {} each, "
                        "got {}: call set_logical_device_configuration at "
                        "the start of the program, or start it with "
                        "mesh-launch --devices-per-process",
-                       all.group.size, each, device.to_string()));
+                       group.group.size, perProcess, device.to_string()));
     placement.devices.emplace_back(
-        isNamed ? device.process : device.index / each,
-        isNamed ? device.index : device.index % each);
+        isNamed ? device.process : device.index / perProcess,
+        isNamed ? device.index : device.index % perProcess);
     if (placement.devices.back().first != placement.devices.front().first)
-      fail(op,
-           fmt::format("expected devices of one process, got {} of process "
-                       "{} beside {} of process {}, as each of {} "
-                       "processes has {}: make a mesh over devices of all "
-                       "processes with create_mesh",
-                       devices.front().to_string(),
-                       placement.devices.front().first, device.to_string(),
-                       placement.devices.back().first, all.group.size, each));
+      fail(op, fmt::format("expected devices of one process, got {} of process "
+                           "{} beside {} of process {}, as each of {} "
+                           "processes has {}: make a mesh over devices of all "
+                           "processes with create_mesh",
+                           devices.front().to_string(),
+                           placement.devices.front().first, device.to_string(),
+                           placement.devices.back().first, group.group.size,
+                           perProcess));
   }
   return placement;
 }

@@ -57,13 +57,13 @@ std::vector<ValueInfo> SavedFunction::arguments() const {
 }
 
 std::vector<ValueInfo> SavedFunction::results() const {
-  const DeviceProgram &own = *state->program;
+  const DeviceProgram &program = *state->program;
   std::vector<ValueInfo> infos;
-  for (size_t r = 0; r < own.resultTypes().size(); ++r) {
-    const bool isVariable = own.aliases()[r] >= 0;
+  for (size_t r = 0; r < program.resultTypes().size(); ++r) {
+    const bool isVariable = program.aliases()[r] >= 0;
     infos.push_back(infoOf(
-        own.resultTypes()[r],
-        isVariable ? state->argumentNames[size_t(own.aliases()[r])]
+        program.resultTypes()[r],
+        isVariable ? state->argumentNames[size_t(program.aliases()[r])]
                    : fmt::format("result{}", r),
         isVariable ? ValueInfo::Role::Variable : ValueInfo::Role::Result));
   }
@@ -140,10 +140,10 @@ SavedFunction parse_function(std::string_view bytes, std::string_view name,
                            name, meshText(*mesh)));
     try {
       SavedProgram saved = DeviceProgram::parse(bytes, options);
-      const DeviceProgram &own = *saved.program;
-      const Mesh first = own.parts().front().meshes.front();
+      const DeviceProgram &program = *saved.program;
+      const Mesh first = program.parts().front().meshes.front();
       return SavedFunction(std::make_shared<SavedFunction::State>(
-          SavedFunction::State{own.title(), saved.program,
+          SavedFunction::State{program.title(), saved.program,
                                std::move(saved.argumentNames), first}));
     } catch (const Error &error) {
       fail(op, error.withMessage(

@@ -276,7 +276,7 @@ void findOrigin(Agreed &agreed, KnownProgram &known, const Compiled &compiled) {
   known.said = {};
 }
 
-/// Of what exchanges messages: before the first run of this content.
+/// Compares a program with messages before the first run of its content.
 Status agreeOnFirst(Agreed &agreed, const Processes &all, uint64_t hash,
                     const std::string &place,
                     const std::function<std::string()> &description) {
@@ -324,8 +324,8 @@ static Status agreeOnText(Agreed &agreed, KnownProgram &known,
 
 Status agreeOnParts(std::span<const std::shared_ptr<Executable>> parts,
                     std::string_view name) {
-  const Processes &all = processes("mesh");
-  if (!all.communicator)
+  const Processes &group = processes("mesh");
+  if (!group.communicator)
     return Success();
   Agreed &agreed = agreedPrograms();
   std::lock_guard lock(agreed.mutex);
@@ -340,9 +340,9 @@ Status agreeOnParts(std::span<const std::shared_ptr<Executable>> parts,
               .text());
     return fmt::format("{}", fmt::join(texts, "\n"));
   };
-  const ProgramText said{std::string(name), {}};
-  return agreeOnFirst(agreed, all, hash.value(),
-                      placeOf(parts.front()->compiled(), said), description);
+  const ProgramText text{std::string(name), {}};
+  return agreeOnFirst(agreed, group, hash.value(),
+                      placeOf(parts.front()->compiled(), text), description);
 }
 
 Status mayAgreeOn(const std::shared_ptr<Executable> &program) {

@@ -64,8 +64,8 @@ void DeviceCut::eraseUnused() {
 }
 
 void DeviceCut::inlineSpread(ArrayRef<int64_t> ofArguments) {
-  // Of what is computed again for a gradient: a part of its own, or it would
-  // be computed, and kept, with what it repeats. No other part has these.
+  // A branch that is computed again for a gradient is a part by itself: it
+  // would else be computed, and kept, with the ops that it repeats.
   int64_t nextLabel = -2;
   for (bool isDone = false; !isDone;) {
     isDone = true;

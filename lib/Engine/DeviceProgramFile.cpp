@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Programs of several sets of devices as bytes, and back. What a file has: the
+// Programs of several sets of devices as bytes, and back. A file has the
 // magic word, the length of a head and its hash, the head, and the programs
 // that it counts, each as Compiled writes it. The head is JSON: the devices,
 // operands and results of every part, and what moves between them. The reader
@@ -45,12 +45,12 @@ ArrayType arrayTypeOf(const Json &json) {
   const std::optional<DType> type = parseDType(name);
   if (!type)
     Error(fmt::format("'{}' is no type", name), ErrorCode::DATA_LOSS).raise();
-  ArrayType made{*type, json.at("shape").get<Shape>(), layoutOf(json)};
-  if (made.shape.size() != made.layout.rank() ||
-      std::ranges::any_of(made.shape,
+  ArrayType parsed{*type, json.at("shape").get<Shape>(), layoutOf(json)};
+  if (parsed.shape.size() != parsed.layout.rank() ||
+      std::ranges::any_of(parsed.shape,
                           [](int64_t extent) { return extent < 0; }))
     Error("a shape does not fit its layout", ErrorCode::DATA_LOSS).raise();
-  return made;
+  return parsed;
 }
 
 /// Takes the next `size` bytes.
@@ -77,12 +77,12 @@ std::string
 DeviceProgram::serialize(const Settings &settings,
                          const std::vector<std::string> &names) const {
   constexpr std::string_view op = "save";
-  std::map<const Executable *, size_t> known;
+  std::map<const Executable *, size_t> numbers;
   std::string code;
   Json programs = Json::array(), parts = Json::array(), moved = Json::array();
   for (const Part &part : pieces) {
     const auto [program, isNew] =
-        known.emplace(part.executable.get(), known.size());
+        numbers.emplace(part.executable.get(), numbers.size());
     if (isNew) {
       Json meshes = Json::array();
       for (const Mesh &mesh : part.meshes) {
@@ -143,8 +143,8 @@ public:
     program->name = head.at("name").get<std::string>();
     program->uses.resize(types.size());
     readArguments();
-    for (const Json &own : head.at("programs"))
-      loaded.push_back(loadedOf(own, code, options));
+    for (const Json &entry : head.at("programs"))
+      loaded.push_back(loadedOf(entry, code, options));
     if (!code.empty())
       Error("there are bytes behind its programs", ErrorCode::DATA_LOSS)
           .raise();
@@ -231,25 +231,25 @@ private:
 
   static Loaded loadedOf(const Json &json, std::string_view &code,
                          const LoadOptions &options) {
-    Loaded made;
+    Loaded result;
     for (const Json &mesh : json.at("meshes")) {
-      made.meshes.push_back(
+      result.meshes.push_back(
           Mesh::from_string(mesh.get<std::string>()).value_or_throw());
-      if (spansProcesses(made.meshes.back()))
+      if (spansProcesses(result.meshes.back()))
         Error("a part has devices of other processes", ErrorCode::DATA_LOSS)
             .raise();
     }
-    if (made.meshes.empty())
+    if (result.meshes.empty())
       Error("a part has no mesh", ErrorCode::DATA_LOSS).raise();
     Compiled compiled =
         Compiled::deserialize(takeBytes(code, json.at("bytes").get<uint64_t>()))
             .value_or_throw();
-    const Mesh &mesh = made.meshes.front();
-    made.executable =
+    const Mesh &mesh = result.meshes.front();
+    result.executable =
         clientFor(mesh)
             ->load(std::move(compiled), mesh.assignment(), options)
             .value_or_throw();
-    return made;
+    return result;
   }
 
   void addPart(const Json &json) {
@@ -258,10 +258,10 @@ private:
       Error(fmt::format("program {} is not one of {}", index, loaded.size()),
             ErrorCode::DATA_LOSS)
           .raise();
-    const Loaded &own = loaded[index];
-    const Signature &signature = own.executable->signature();
-    Part part{own.executable,
-              own.meshes,
+    const Loaded &source = loaded[index];
+    const Signature &signature = source.executable->signature();
+    Part part{source.executable,
+              source.meshes,
               {},
               numbersOf(json, "operands"),
               numbersOf(json, "results")};
@@ -276,7 +276,7 @@ private:
     }
     for (size_t r = 0; r < part.results.size(); ++r) {
       ArrayType type = signature.results[r].type;
-      type.layout = onMeshOf(own.meshes, type.layout);
+      type.layout = onMeshOf(source.meshes, type.layout);
       define(part.results[r], std::move(type));
     }
     program->pieces.push_back(std::move(part));

@@ -167,8 +167,8 @@ int64_t DevicePlaces::placeOf(Operation *op) const {
   fail(op->getName().stripDialect().str(), message);
 }
 
-/// What an op does once, as it is written: the body of a map, or the branch of
-/// a case that has no other; else null.
+/// Returns the block that an op runs once as it is written: the body of a map,
+/// or the branch of a case that has no other; else null.
 static Block *onlyBodyOf(Operation &op) {
   const bool isOnce = isa<dtensor::CaseOp, dtensor::MapOp>(op);
   return isOnce && op.getNumRegions() == 1 && !op.getRegion(0).empty()

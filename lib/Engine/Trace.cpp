@@ -118,9 +118,9 @@ int64_t Trace::deviceSetOf(Value value) const {
   Operation *inBody = block->findAncestorOpInBlock(
       op ? *op : *value.getParentBlock()->getParentOp());
   places.visit(inBody);
-  // What a loop or branch holds is where that runs.
-  const int64_t own = places.of(value);
-  return own == ANYWHERE ? places.of(inBody) : own;
+  // A value of a loop or branch is where that runs.
+  const int64_t set = places.of(value);
+  return set == ANYWHERE ? places.of(inBody) : set;
 }
 
 void Trace::note(Operation *op, StringRef attribute, Attribute value) {

@@ -6,7 +6,7 @@
 #include "meshloom/Core/Hash.h"
 #include "meshloom/Core/MeshUnification.h"
 #include "meshloom/Runtime/Communicator.h"
-#include "meshloom/Runtime/Plan/LaunchedRuns.h"
+#include "meshloom/Runtime/LaunchedRuns.h"
 #include "meshloom/Runtime/RemoteClient.h"
 
 #include <fmt/format.h>
@@ -21,9 +21,9 @@ namespace {
 /// Messages to one process, or from one, begin one after the other.
 class Line {
 public:
-  /// The end of the last message; `own` is that of the next one. Waits where
+  /// The end of the last message; `end` is that of the next one. Waits where
   /// too many have not ended: each holds a value.
-  Event enter(const Event &own) {
+  Event enter(const Event &end) {
     constexpr size_t most = 64;
     std::unique_lock lock(mutex);
     while (!events.empty() && events.front().isReady())
@@ -31,9 +31,9 @@ public:
     const Event before = events.empty() ? Event() : events.back();
     const std::optional<Event> oldest =
         events.size() < most ? std::nullopt : std::optional(events.front());
-    events.push_back(own);
+    events.push_back(end);
     lock.unlock();
-    // What it waits for was called before, and needs nothing of this thread.
+    // That message was called for before, and needs nothing of this thread.
     if (oldest)
       (void)oldest->wait();
     return before;
@@ -59,8 +59,8 @@ struct Transfer {
   uint64_t tag;
   TransferTimeout timeout = CollectiveTimeout::current();
   /// A process does not leave the others before it has ended.
-  std::shared_ptr<const plan::LaunchedRun> counted =
-      std::make_shared<const plan::LaunchedRun>();
+  std::shared_ptr<const LaunchedRun> counted =
+      std::make_shared<const LaunchedRun>();
 };
 
 /// Sends what `value` holds once `ready` is complete.
@@ -117,29 +117,29 @@ Event read(Array array, const std::shared_ptr<HostBytes> &value) {
 /// From the devices of process `from` to those of another one, or of all.
 Result<Array> sent(Array array, ArrayType type, int64_t from,
                    const std::shared_ptr<const SharedCall> &call) {
-  const Processes &all = processes("relayout");
-  if (!all.communicator)
+  const Processes &group = processes("relayout");
+  if (!group.communicator)
     return Error("expected the other processes of the mesh, which this one has "
                  "left");
-  if (const std::optional<Error> failure = all.communicator->failure())
+  if (const std::optional<Error> failure = group.communicator->failure())
     return *failure;
-  const uint64_t tag = nextTag(all, call);
-  const int64_t own = all.group.rank;
+  const uint64_t tag = nextTag(group, call);
+  const int64_t rank = group.group.rank;
   const std::optional<int64_t> to = ownerOf(type.layout.mesh());
   auto value = std::make_shared<HostBytes>();
-  if (own == from) {
+  if (rank == from) {
     const Event ready = read(std::move(array), value);
-    for (int64_t rank = 0; rank < all.group.size; ++rank)
-      if (rank != own && (!to || rank == *to))
-        send({all.communicator, rank, tag}, value, ready);
+    for (int64_t peer = 0; peer < group.group.size; ++peer)
+      if (peer != rank && (!to || peer == *to))
+        send({group.communicator, peer, tag}, value, ready);
     if (to)
       return remoteArray(std::move(type));
     return clientFor(type.layout.mesh())->fromHostLater(type, value, ready);
   }
-  if (to && *to != own)
+  if (to && *to != rank)
     return remoteArray(std::move(type));
   value->resize(size_t(elementCount(type.shape)) * byteWidth(type.dtype));
-  const Event came = receive({all.communicator, from, tag}, value);
+  const Event came = receive({group.communicator, from, tag}, value);
   return clientFor(type.layout.mesh())->fromHostLater(type, value, came);
 }
 
@@ -170,14 +170,14 @@ transferCall(std::string_view doer, const ArrayType &from, const Layout &to) {
 
 Result<Array> movedTo(Array array, const Layout &layout,
                       std::shared_ptr<const SharedCall> call) {
-  const Layout &own = array.layout();
-  if (own == layout)
+  const Layout &from = array.layout();
+  if (from == layout)
     return array;
   ArrayType type{array.dtype(), array.shape(), layout};
-  if (onSameDevices(own.mesh(), layout.mesh()) &&
-      haveSameShards(own, layout, array.shape()))
+  if (onSameDevices(from.mesh(), layout.mesh()) &&
+      haveSameShards(from, layout, array.shape()))
     return std::move(array).as(std::move(type));
-  if (needsMessages(own.mesh(), layout.mesh())) {
+  if (needsMessages(from.mesh(), layout.mesh())) {
     if (!call) {
       const std::source_location line = callSiteOr(std::source_location());
       std::string doer(callNameOr("relayout"));
@@ -185,8 +185,8 @@ Result<Array> movedTo(Array array, const Layout &layout,
         doer += fmt::format(" (at {}:{})", line.file_name(), line.line());
       call = transferCall(doer, array.type(), layout);
     }
-    const int64_t from = *ownerOf(own.mesh());
-    return sent(std::move(array), std::move(type), from, call);
+    const int64_t sender = *ownerOf(from.mesh());
+    return sent(std::move(array), std::move(type), sender, call);
   }
   // Its owner has the value already.
   if (layout.mesh().is_remote())
@@ -195,8 +195,8 @@ Result<Array> movedTo(Array array, const Layout &layout,
 }
 
 void giveUpTransfers(const Error &error) {
-  if (const Processes &all = processes("relayout"); all.communicator)
-    all.communicator->abort(error);
+  if (const Processes &group = processes("relayout"); group.communicator)
+    group.communicator->abort(error);
 }
 
 } // namespace meshloom::detail

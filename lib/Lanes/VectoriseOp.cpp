@@ -66,7 +66,7 @@ SmallVector<Value> relayout(LaneBuilder &b, dtensor::RelayoutOp op,
   Layout layout =
       lanedLayout(b, dtensor::layoutAttrOf(op.getType()).getLayout(), lanes);
   RankedTensorType type = b.laned(b.typeOf(value), lanes);
-  auto made = b.create<dtensor::RelayoutOp>(
+  auto lanewise = b.create<dtensor::RelayoutOp>(
       b.getLoc(),
       RankedTensorType::get(type.getShape(), type.getElementType(),
                             dtensor::LayoutAttr::get(b.getContext(), layout)),
@@ -76,12 +76,12 @@ SmallVector<Value> relayout(LaneBuilder &b, dtensor::RelayoutOp op,
           op->getAttrOfType<mlir::DictionaryAttr>(dtensor::sourceAttr)) {
     Layout back = lanedLayout(
         b, source.getAs<dtensor::LayoutAttr>("layout").getLayout(), lanes);
-    made->setAttr(dtensor::sourceAttr,
-                  dtensor::transferSource(
-                      source.getAs<mlir::IntegerAttr>("set").getInt(),
-                      dtensor::LayoutAttr::get(b.getContext(), back)));
+    lanewise->setAttr(dtensor::sourceAttr,
+                      dtensor::transferSource(
+                          source.getAs<mlir::IntegerAttr>("set").getInt(),
+                          dtensor::LayoutAttr::get(b.getContext(), back)));
   }
-  return one(b.note(made, lanes));
+  return one(b.note(lanewise, lanes));
 }
 
 SmallVector<Value> clamp(LaneBuilder &b, dtensor::ClampOp op,

@@ -4,8 +4,8 @@
 
 #include "meshloom/Cluster/Coordination/RunOptions.h"
 #include "meshloom/Core/Version.h"
+#include "meshloom/Runtime/LaunchedRuns.h"
 #include "meshloom/Runtime/Plan/Components.h"
-#include "meshloom/Runtime/Plan/LaunchedRuns.h"
 #include "meshloom/Runtime/Plan/PlanExecutable.h"
 
 #include <fmt/format.h>
@@ -47,7 +47,7 @@ Result<std::vector<std::string>>
 JoinedProcesses::endOrderly(milliseconds timeout, std::string_view said) const {
   // What was called is done. Who waits for more of this process learns it
   // before the end that all come to.
-  (void)plan::waitForLaunchedRuns(milliseconds(10000));
+  (void)waitForLaunchedRuns(milliseconds(10000));
   communicator->leave();
   return client->shutdown(timeout, said);
 }

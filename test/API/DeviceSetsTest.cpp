@@ -122,8 +122,7 @@ TEST(DeviceSetsTest, SavedFunctionsOfTwoParts) {
   auto step = function(
       [&](const Tensor &x, const Tensor &rate) {
         steps.assign_add(1.0);
-        const std::vector<Tensor> all = parts.step(x);
-        return all[0] * rate;
+        return parts.step(x)[0] * rate;
       },
       {.name = "step"});
   const Tensor x = distribute(sample({8, 6}), rowsOf(lowerFour()));
@@ -305,8 +304,8 @@ TEST(DeviceSetsTest, ALoopIsOnOneSetOfDevices) {
   expectSame(before(x), tensor({8.f, 8.f}));
 }
 
-// What a checkpoint computes again, and a function with a gradient of the
-// user's, may be on several sets of devices.
+// A checkpoint, and a function with a gradient of the user's, may be on several
+// sets of devices.
 TEST(DeviceSetsTest, CheckpointsGoOverDevices) {
   const TwoParts parts{lowerFour(), upperFour()};
   const Tensor x = distribute(sample({8, 6}), rowsOf(lowerFour()));
@@ -316,8 +315,7 @@ TEST(DeviceSetsTest, CheckpointsGoOverDevices) {
       const Tensor loss = isCheckpointed
                               ? checkpoint([&] { return parts.loss(y * y); })
                               : parts.loss(y * y);
-      std::vector<Tensor> all{loss, tape.gradient(loss, y)};
-      return all;
+      return std::vector<Tensor>{loss, tape.gradient(loss, y)};
     });
   };
   auto again = gradients(true), kept = gradients(false);
@@ -346,14 +344,14 @@ TEST(DeviceSetsTest, MapsGoOverDevices) {
   const Mesh low = lowerFour(), high = upperFour();
   const Tensor x = distribute(sample({8, 6}), rowsOf(low));
   const Tensor w = on(high, sample({6}, 4));
-  auto rows = [&](const Tensor &all) {
+  auto rows = [&](const Tensor &matrix) {
     return vmap([&](const Tensor &row) {
       return reduce_sum(on(high, square(row)) * w);
-    })(all);
+    })(matrix);
   };
-  auto slope = [&](const Tensor &all) {
+  auto slope = [&](const Tensor &matrix) {
     GradientTape tape;
-    return tape.gradient(reduce_sum(rows(all)), all);
+    return tape.gradient(reduce_sum(rows(matrix)), matrix);
   };
   const Tensor here = on(low, w);
   expectSame(function(rows)(x), reduce_sum(square(x) * here, {1}));

@@ -278,8 +278,8 @@ TEST(ReplicaTest, LocalResultsSayTheirOwnDevice) {
   const DVariable v(ones({2}));
   const auto value = strategy.run([&] { return v * 2.0; });
   std::vector<std::string> devices;
-  for (const Tensor &own : strategy.experimental_local_results(value))
-    devices.push_back(own.device());
+  for (const Tensor &result : strategy.experimental_local_results(value))
+    devices.push_back(result.device());
   EXPECT_EQ(devices, (std::vector<std::string>{"CPU:0", "CPU:1"}));
 }
 

@@ -329,7 +329,7 @@ TEST_F(ResumeTest, ASidecarEvaluatorFollowsCheckpoints) {
   train();
   train();
   std::vector<double> got;
-  struct Note : Callback {
+  struct Note : callbacks::Callback {
     std::function<void(double)> take;
     void on_test_end(Logs &logs) override { take(logs.at("mae")); }
   };

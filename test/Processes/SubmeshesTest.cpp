@@ -77,8 +77,8 @@ TEST(SubmeshesTest, ValuesMoveBetweenProcesses) {
   const Tensor value = sample({4, 6}, 2);
   const Layout cut({"x", UNSHARDED}, everywhere());
   const Tensor there = distribute(value, Layout({"a", UNSHARDED}, frontMesh()));
-  const Tensor all = distribute(sample({4 * num_clients(), 6}, 3),
-                                Layout({"x", UNSHARDED}, everywhere()));
+  const Tensor whole = distribute(sample({4 * num_clients(), 6}, 3),
+                                  Layout({"x", UNSHARDED}, everywhere()));
   auto chain = [&](const Tensor &x, const Tensor &y) {
     const Tensor moved =
         relayout(x * 2.0, Layout({UNSHARDED, "b"}, backMesh()));
@@ -90,7 +90,7 @@ TEST(SubmeshesTest, ValuesMoveBetweenProcesses) {
   for (bool traced : {false, true}) {
     SCOPED_TRACE(traced);
     const std::vector<Tensor> got =
-        traced ? function(chain)(there, all) : chain(there, all);
+        traced ? function(chain)(there, whole) : chain(there, whole);
     expectSame(got[0], 2 * value);
     expectSame(got[1], 2 * value + 1.0);
     expectSame(got[2], 3 * sample({4 * num_clients(), 6}, 3));
@@ -104,9 +104,9 @@ TEST(SubmeshesTest, ValuesMoveBetweenProcesses) {
 TEST(SubmeshesTest, GradientsComeBack) {
   const Tensor value = sample({4 * num_clients(), 3}, 4);
   const Tensor wanted = 4 * value * value * value;
-  for (const Layout &own : {Layout({"a", UNSHARDED}, frontMesh()),
-                            Layout({"x", UNSHARDED}, everywhere())}) {
-    const Tensor x = distribute(value, own);
+  for (const Layout &layout : {Layout({"a", UNSHARDED}, frontMesh()),
+                               Layout({"x", UNSHARDED}, everywhere())}) {
+    const Tensor x = distribute(value, layout);
     auto gradient = [&](const Tensor &y) {
       GradientTape tape;
       const Tensor moved =
@@ -114,7 +114,7 @@ TEST(SubmeshesTest, GradientsComeBack) {
       return tape.gradient(reduce_sum(moved * moved), y);
     };
     for (const Tensor &got : {gradient(x), function(gradient)(x)}) {
-      EXPECT_EQ(got.layout(), own);
+      EXPECT_EQ(got.layout(), layout);
       EXPECT_THAT(detail::madeWhollyHere(copy_to_mesh(got, everywhere()))
                       .to_vector<float>(),
                   testing::Pointwise(testing::FloatNear(1e-4f),
@@ -130,7 +130,7 @@ struct Stages {
 
   explicit Stages(int64_t count) {
     for (int64_t s = 0; s < count; ++s) {
-      // As many stages in each process, neighbours together.
+      // Each process has as many stages, and neighbours are together.
       const int64_t process = s * num_clients() / count;
       const Mesh mesh = create_submesh(
           {{"batch", 2}},

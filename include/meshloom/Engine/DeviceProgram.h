@@ -36,9 +36,9 @@ public:
   };
 
   DeviceProgram() = default;
-  /// What a file has of a program that is not whole: its parts with their code,
-  /// and what moves between them. `names`: of its arguments. Throws where a
-  /// part is on devices of other processes.
+  /// Returns a program that is not whole as a file has it: its parts with their
+  /// code, and the moves between them. `names`: of its arguments. Throws where
+  /// a part is on devices of other processes.
   std::string serialize(const Settings &settings,
                         const std::vector<std::string> &names) const;
   /// Whether `bytes` begin as those do.
@@ -73,7 +73,7 @@ public:
   /// How often it has run, where it is not whole.
   int64_t executions() const { return runs; }
 
-  /// Of one executable, whose values are on `meshes`.
+  /// Makes a program of one executable, whose values are on `meshes`.
   DeviceProgram(std::shared_ptr<Executable> executable,
                 std::vector<Mesh> meshes, double compileSeconds);
 

@@ -12,7 +12,7 @@ namespace meshloom::detail {
 ValueInfo infoOf(const ArrayType &type, std::string name, ValueInfo::Role role);
 std::vector<CollectiveInfo> collectivesOf(const Compiled &compiled);
 FunctionStatistics statisticsOf(const Executable &executable);
-/// Of all its parts together.
+/// Returns the statistics of all parts together.
 FunctionStatistics statisticsOf(const DeviceProgram &program);
 
 } // namespace meshloom::detail

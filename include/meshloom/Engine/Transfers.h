@@ -23,8 +23,8 @@ namespace meshloom::detail {
 /// Whether moving a value from one mesh to the other takes messages.
 bool needsMessages(const Mesh &from, const Mesh &to);
 
-/// What ranks compare of a move. `doer`: the function or op that moves it, and
-/// where: "'step' (at model.cpp:12)".
+/// The call that ranks compare where they run a move. `doer`: the function or
+/// op that moves the value, and its line: "'step' (at model.cpp:12)".
 std::shared_ptr<const SharedCall>
 transferCall(std::string_view doer, const ArrayType &from, const Layout &to);
 

@@ -4,52 +4,17 @@
 
 #include "meshloom/Core/Hash.h"
 #include "meshloom/Runtime/Communicator.h"
-#include "meshloom/Runtime/Plan/LaunchedRuns.h"
+#include "meshloom/Runtime/LaunchedRuns.h"
 #include "meshloom/Runtime/Plan/StepProfile.h"
 #include "meshloom/Runtime/Plan/Steps.h"
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstring>
 #include <fmt/format.h>
 
 using namespace meshloom;
 using namespace meshloom::plan;
-
-namespace {
-/// Runs that other processes take part in, in threads of their own.
-struct LaunchedRuns {
-  std::mutex mutex;
-  std::condition_variable over;
-  int64_t count = 0;
-};
-LaunchedRuns &launchedRuns() {
-  // Never destroyed: runs may end when everything else is.
-  static LaunchedRuns &runs = *new LaunchedRuns;
-  return runs;
-}
-} // namespace
-
-LaunchedRun::LaunchedRun(bool counts) : counts(counts) {
-  if (!counts)
-    return;
-  std::lock_guard lock(launchedRuns().mutex);
-  ++launchedRuns().count;
-}
-LaunchedRun::~LaunchedRun() {
-  if (!counts)
-    return;
-  std::lock_guard lock(launchedRuns().mutex);
-  if (--launchedRuns().count == 0)
-    launchedRuns().over.notify_all();
-}
-
-bool plan::waitForLaunchedRuns(std::chrono::milliseconds timeout) {
-  LaunchedRuns &runs = launchedRuns();
-  std::unique_lock lock(runs.mutex);
-  return runs.over.wait_for(lock, timeout, [&] { return runs.count == 0; });
-}
 
 PlanExecutable::PlanExecutable(std::shared_ptr<PlanClient> client,
                                BoundProgram bound, LoadOptions options)

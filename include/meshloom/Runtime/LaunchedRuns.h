@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-namespace meshloom::plan {
+namespace meshloom {
 
 /// Something that other processes take part in and that goes on in other
 /// threads, as long as this lives: a run that `execute` left to them, a
@@ -24,4 +24,4 @@ private:
 /// Waits until all of these are over; false where that takes longer.
 bool waitForLaunchedRuns(std::chrono::milliseconds timeout);
 
-} // namespace meshloom::plan
+} // namespace meshloom
