@@ -192,6 +192,29 @@ void runLate(bool ofTheCall, bool isOther) {
   std::printf("%g\n", double(sum()));
 }
 
+/// A function whose parts are on the first process and on the last one.
+void runOnSubmeshes(const std::string &difference, bool isOther,
+                    const Mesh &mesh, const Tensor &x) {
+  const Mesh front = create_submesh({{"d", 1}}, {"CPU:0"});
+  const Mesh back =
+      create_submesh({{"d", 1}}, {DeviceSpec{"CPU", num_clients() - 1}});
+  if (difference == "submesh value")
+    enable_check_numerics(true);
+  const double rate = difference == "submesh constant" && isOther ? 2.5 : 1.5;
+  const DVariable w(copy_to_mesh(ones({4}), front), {.name = "w"});
+  auto step = function(
+      [&](const Tensor &y) {
+        const Tensor there = log(copy_to_mesh(w * y * rate, back));
+        return copy_to_mesh(reduce_sum(there), mesh);
+      },
+      {.name = "step"});
+  auto once = [&](double value) { (void)step(full({4}, value)).item<float>(); };
+  once(1);
+  if (difference == "submesh call" && isOther)
+    (void)reduce_max(x).item<float>();
+  once(difference == "submesh value" ? -1 : 1);
+}
+
 void run(const std::string &difference) {
   if (difference == "private")
     set_client_options({.private_memories = true});
@@ -214,6 +237,8 @@ void run(const std::string &difference) {
       return runOnValues(difference, isOther, mesh, x);
   if (difference == "refused")
     return runAfterTheEnd(isOther, mesh, x);
+  if (difference.starts_with("submesh"))
+    return runOnSubmeshes(difference, isOther, mesh, x);
   if (difference == "save")
     return runWithoutSaving(isOther, mesh, x);
   if (difference == "thread")
