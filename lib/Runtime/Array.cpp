@@ -52,12 +52,12 @@ size_t firstCopy(const Layout &layout, const std::vector<int64_t> &devices,
         coords[axis] = 0;
     return coords;
   };
-  const std::vector<int64_t> own = usedCoords(devices[d]);
+  const std::vector<int64_t> used = usedCoords(devices[d]);
   // Where all are there, it is at 0 of the other axes.
   if (int64_t(devices.size()) == layout.mesh().size())
-    return size_t(layout.mesh().device_at(own));
+    return size_t(layout.mesh().device_at(used));
   size_t first = 0;
-  while (usedCoords(devices[first]) != own)
+  while (usedCoords(devices[first]) != used)
     ++first;
   return first;
 }
@@ -122,12 +122,12 @@ bool meshloom::isWhollyHere(const ArrayType &type) {
   if (layout.mesh().num_local_devices() == layout.mesh().size())
     return true;
   const std::vector<int64_t> here = devicesHere(layout.mesh());
-  // Of each axis that the layout uses, devices at all places.
+  // Counts the places along the axes that the layout uses.
   std::set<std::vector<int64_t>> places;
-  int64_t all = 1;
+  int64_t placeCount = 1;
   for (unsigned axis = 0; axis < layout.mesh().rank(); ++axis)
     if (layout.uses_axis(axis))
-      all *= layout.mesh().axis_size(axis);
+      placeCount *= layout.mesh().axis_size(axis);
   for (int64_t device : here) {
     std::vector<int64_t> coords = layout.mesh().coords(device);
     for (unsigned axis = 0; axis < coords.size(); ++axis)
@@ -135,7 +135,7 @@ bool meshloom::isWhollyHere(const ArrayType &type) {
         coords[axis] = 0;
     places.insert(std::move(coords));
   }
-  return int64_t(places.size()) == all;
+  return int64_t(places.size()) == placeCount;
 }
 
 Result<Shape> meshloom::globalShapeOf(const Layout &layout,
@@ -160,7 +160,7 @@ Result<Shape> meshloom::globalShapeOf(const Layout &layout,
   Shape global(rank, 0);
   for (unsigned dim = 0; dim < rank; ++dim) {
     std::vector<int64_t> blocks(size_t(layout.num_shards(dim)), -1);
-    int64_t known = 0, sum = 0;
+    int64_t shards = 0, sum = 0;
     for (size_t d = 0; d < here.size(); ++d) {
       const std::vector<int64_t> coords = mesh.coords(here[d]);
       int64_t shard = 0;
@@ -170,10 +170,10 @@ Result<Shape> meshloom::globalShapeOf(const Layout &layout,
         continue;
       blocks[size_t(shard)] = components[d][dim];
       sum += components[d][dim];
-      ++known;
+      ++shards;
     }
-    // Those of other processes are taken to be as large.
-    global[dim] = known == layout.num_shards(dim) || here.empty()
+    // Shards of other processes are taken to be as large.
+    global[dim] = shards == layout.num_shards(dim) || here.empty()
                       ? sum
                       : components.front()[dim] * layout.num_shards(dim);
   }
@@ -237,16 +237,17 @@ Result<Array> Array::fromComponents(const std::shared_ptr<Client> &client,
   if (Status ok = checkShapes(layout, shape, shapesOf(components)); !ok)
     return ok.error();
   for (size_t d = 0; d < components.size(); ++d) {
-    const Component &given = components[d];
-    const size_t bytes = size_t(elementCount(given.shape)) * byteWidth(dtype);
-    if (given.bytes.size() != bytes)
+    const Component &component = components[d];
+    const size_t bytes =
+        size_t(elementCount(component.shape)) * byteWidth(dtype);
+    if (component.bytes.size() != bytes)
       return Error(fmt::format("the component of device {}, {}{}, takes {} "
                                "bytes, got {}",
-                               here[d], name(dtype), text(given.shape), bytes,
-                               given.bytes.size()));
+                               here[d], name(dtype), text(component.shape),
+                               bytes, component.bytes.size()));
     const size_t first = firstCopy(layout, here, d);
     if (bytes && first != d &&
-        std::memcmp(components[first].bytes.data(), given.bytes.data(),
+        std::memcmp(components[first].bytes.data(), component.bytes.data(),
                     bytes) != 0)
       return Error(fmt::format("layout {} makes the components of devices {} "
                                "and {} copies of each other, but they differ",
@@ -260,9 +261,9 @@ Result<Array> Array::fromComponents(const std::shared_ptr<Client> &client,
 }
 
 Array Array::as(ArrayType type) && {
-  Array made(std::move(type), buffer(), event());
+  Array result(std::move(type), buffer(), event());
   state.reset();
-  return made;
+  return result;
 }
 
 Result<Array> Array::movedTo(const std::shared_ptr<Client> &client,

@@ -42,13 +42,13 @@ bool isMainThread() {
 /// Takes what others wrote apart, line by line.
 class Lines {
 public:
-  explicit Lines(std::string_view text) : rest(text) {}
+  explicit Lines(std::string_view text) : remaining(text) {}
   std::optional<std::string_view> next() {
-    const size_t end = rest.find('\n');
+    const size_t end = remaining.find('\n');
     if (end == std::string_view::npos)
       return std::nullopt;
-    const std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(end + 1);
+    const std::string_view line = remaining.substr(0, end);
+    remaining.remove_prefix(end + 1);
     return line;
   }
   std::optional<uint64_t> number() {
@@ -67,7 +67,7 @@ public:
       return std::nullopt;
     return std::pair(*first, *second);
   }
-  bool atEnd() const { return rest.empty(); }
+  bool atEnd() const { return remaining.empty(); }
   static std::optional<uint64_t> parse(std::string_view text, int base) {
     uint64_t value = 0;
     const auto [end, error] =
@@ -78,7 +78,7 @@ public:
   }
 
 private:
-  std::string_view rest;
+  std::string_view remaining;
 };
 
 struct Note {
@@ -86,7 +86,7 @@ struct Note {
   std::vector<std::string_view> names;
   std::map<uint64_t, uint64_t> others; ///< by hash: how often
   bool hasAllOthers = false;
-  /// Of the last calls.
+  /// The hashes and names of the last calls.
   std::vector<std::pair<uint64_t, uint64_t>> calls; ///< hash, name
 
   static std::optional<Note> parse(std::string_view text) {
@@ -139,7 +139,7 @@ std::string oneLine(const SharedCall &call) {
 bool isValue(std::string_view name) {
   return name.starts_with('=');
 }
-/// As a part of a sentence.
+/// Returns the name as a part of a sentence.
 std::string_view plain(std::string_view name) {
   return name.substr(isValue(name) ? 1 : 0);
 }
@@ -204,13 +204,13 @@ std::string CallOrder::last() const {
 
 std::vector<std::pair<uint64_t, const CallOrder::Others *>>
 CallOrder::othersByTime() const {
-  std::vector<std::pair<uint64_t, const Others *>> all;
-  all.reserve(others.size());
+  std::vector<std::pair<uint64_t, const Others *>> sorted;
+  sorted.reserve(others.size());
   for (const auto &[hash, same] : others)
-    all.emplace_back(hash, &same);
-  std::ranges::sort(all, std::ranges::greater(),
+    sorted.emplace_back(hash, &same);
+  std::ranges::sort(sorted, std::ranges::greater(),
                     [](const auto &one) { return one.second->last; });
-  return all;
+  return sorted;
 }
 
 std::string CallOrder::note(size_t mostBytes) const {
@@ -218,7 +218,7 @@ std::string CallOrder::note(size_t mostBytes) const {
   std::map<const SharedCall *, size_t> places;
   std::vector<std::string> names, lines;
   size_t bytes = 96; // the lines that count
-  // Those out of the order take a quarter of the room.
+  // Calls out of the order take a quarter of the room.
   std::string out;
   uint64_t outCount = 0;
   for (const auto &[hash, same] : othersByTime()) {
@@ -229,17 +229,18 @@ std::string CallOrder::note(size_t mostBytes) const {
   }
   bytes += out.size();
   for (uint64_t i = count; i > 0 && count - i < KEPT; --i) {
-    const Entry &at = entry(i - 1);
+    const Entry &current = entry(i - 1);
     std::string name;
-    if (!places.contains(at.call.get()))
-      name = oneLine(*at.call);
+    if (!places.contains(current.call.get()))
+      name = oneLine(*current.call);
     bytes += name.size() + 32;
     if (bytes > mostBytes)
       break;
-    const auto [place, isNew] = places.emplace(at.call.get(), names.size());
+    const auto [place, isNew] =
+        places.emplace(current.call.get(), names.size());
     if (isNew)
       names.push_back(std::move(name));
-    lines.push_back(fmt::format("{:x} {}\n", at.hash, place->second));
+    lines.push_back(fmt::format("{:x} {}\n", current.hash, place->second));
   }
   std::string text = fmt::format("{}\n{}\n", count, names.size());
   for (const std::string &name : names)
@@ -278,12 +279,12 @@ Result<CallOrder::Comparison> CallOrder::compare(std::string_view text,
   for (uint64_t i = begin; i < std::min(count, note->count); ++i) {
     if (note->calls[i - note->first()].first == entry(i).hash)
       continue;
-    const std::string own = oneLine(*entry(i).call), other = note->nameOf(i);
-    std::string first = fmt::format("{} {}", ownName, predicate(own)),
+    const std::string mine = oneLine(*entry(i).call), other = note->nameOf(i);
+    std::string first = fmt::format("{} {}", ownName, predicate(mine)),
                 second = fmt::format("{} {}", otherName, predicate(other));
     if (!ownFirst)
       std::swap(first, second);
-    if (isValue(own) && isValue(other)) {
+    if (isValue(mine) && isValue(other)) {
       result.difference = fmt::format(
           "the processes do not have the same value where all must: {}, {}. "
           "Give every process the same value, for example from the same seed, "

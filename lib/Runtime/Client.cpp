@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What all clients and executables check before a backend sees it.
+// The checks of all clients and executables before a backend sees a call.
 #include "meshloom/Runtime/Client.h"
 
 #include <algorithm>
@@ -23,22 +23,22 @@ static Signature placedOn(Signature signature,
 /// has as many.
 static DeviceAssignment amongProcesses(DeviceAssignment here, int64_t process,
                                        int64_t processes) {
-  const int64_t each = here.size();
+  const int64_t perProcess = here.size();
   if (here.localDevices.empty())
     for (int64_t id : here.ids)
       here.localDevices.push_back(
           DeviceAssignment::standardName(here.deviceType, id));
-  here.ids.resize(size_t(each * processes));
+  here.ids.resize(size_t(perProcess * processes));
   std::iota(here.ids.begin(), here.ids.end(), 0);
-  here.localIds.assign(here.ids.begin() + process * each,
-                       here.ids.begin() + (process + 1) * each);
+  here.localIds.assign(here.ids.begin() + process * perProcess,
+                       here.ids.begin() + (process + 1) * perProcess);
   return here;
 }
 
 Executable::Executable(std::shared_ptr<Client> client, Compiled compiled,
                        const DeviceAssignment &assignment)
-    : owner(std::move(client)), own(std::move(compiled)),
-      bound(placedOn(own.signature(), assignment)) {}
+    : owner(std::move(client)), program(std::move(compiled)),
+      bound(placedOn(program.signature(), assignment)) {}
 
 Result<std::vector<Array>>
 Executable::execute(std::vector<Array> arguments,
@@ -57,15 +57,15 @@ Status Executable::mayExecute(std::span<const Array> arguments) const {
                              arguments.size()));
   for (size_t a = 0; a < arguments.size(); ++a) {
     const auto &[name, want, notes] = bound.arguments[a];
-    auto wrong = [&](const std::string &what) {
+    auto wrong = [&](const std::string &problem) {
       return Error(fmt::format("argument {}{} of program '{}' {}", a,
                                name.empty() ? "" : " ('" + name + "')",
-                               bound.name, what));
+                               bound.name, problem));
     };
-    const Array &given = arguments[a];
-    if (!given)
+    const Array &argument = arguments[a];
+    if (!argument)
       return wrong("is no array: it was moved from, or never set");
-    const ArrayType &got = given.type();
+    const ArrayType &got = argument.type();
     if (want.layout.mesh() != got.layout.mesh())
       return wrong(fmt::format("must be on the mesh {}, but is on {}",
                                want.layout.mesh().to_string(),
@@ -73,10 +73,10 @@ Status Executable::mayExecute(std::span<const Array> arguments) const {
     if (want != got)
       return wrong(
           fmt::format("must be {}, got {}", want.to_string(), got.to_string()));
-    if (given.client() != owner)
+    if (argument.client() != owner)
       return wrong("is in the memory of another client");
-    if (given.event().isReady())
-      if (Status ready = given.wait(); !ready)
+    if (argument.event().isReady())
+      if (Status ready = argument.wait(); !ready)
         return ready.error();
   }
   return Success();

@@ -35,8 +35,8 @@ template <ReduceKind kind, typename T> inline T apply(T a, T b) {
 
 constexpr int64_t BLOCK = 2048;
 
-/// As kernels do: in f64, so that a factor of 0 is not multiplied by what the
-/// others alone overflow to.
+/// Multiplies in f64, as kernels do, so that a factor of 0 is not multiplied by
+/// what the others alone overflow to.
 void multiplyF32(float *into, std::span<const void *const> sources,
                  int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
@@ -152,7 +152,7 @@ void combineKind(DType type, void *into, std::span<const void *const> sources,
   case DType::C128:
     return combineComplex<kind>(static_cast<double *>(into), sources, count);
   case DType::I1: {
-    // As booleans: a sum is an or, a product an and.
+    // Booleans: a sum is an or, a product an and.
     constexpr ReduceKind boolean = kind == ReduceKind::Sum    ? ReduceKind::Or
                                    : kind == ReduceKind::Prod ? ReduceKind::And
                                                               : kind;

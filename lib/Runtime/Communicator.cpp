@@ -119,7 +119,7 @@ public:
   const Event done = Event::pending();
 
 protected:
-  /// What is left to do when all transfers have succeeded.
+  /// Does the remaining work when all transfers have succeeded.
   virtual void conclude() {}
   /// Called for each error: gives up what transfers wait for.
   virtual void failed() {}
@@ -135,7 +135,7 @@ private:
   std::optional<Error> error;
 };
 
-/// What all-reduces of all sizes know.
+/// The parameters of all-reduces of every size.
 struct Reduction {
   std::vector<int> group;
   size_t self; // this rank's place in it
@@ -158,11 +158,11 @@ class SmallGather : public Collective {
 public:
   SmallGather(std::shared_ptr<Communicator::State> state,
               std::vector<int> group, size_t self, uint64_t tag,
-              std::span<const char> own, TransferTimeout timeout)
+              std::span<const char> block, TransferTimeout timeout)
       : Collective(std::move(state)), group(std::move(group)), self(self),
-        tag(tag), timeout(timeout), bytes(own.size()),
+        tag(tag), timeout(timeout), bytes(block.size()),
         blocks(bytes * this->group.size()) {
-    std::ranges::copy(own, blocks.begin());
+    std::ranges::copy(block, blocks.begin());
   }
 
   void start() {
@@ -208,11 +208,11 @@ private:
                            timeout));
     }
     heard.then([gather = shared_from_this(), distance](const Status &outcome) {
-      auto &it = static_cast<SmallGather &>(*gather);
+      auto &self = static_cast<SmallGather &>(*gather);
       if (outcome)
-        it.round(2 * distance);
+        self.round(2 * distance);
       else
-        it.release(outcome);
+        self.release(outcome);
     });
   }
 
@@ -226,38 +226,39 @@ private:
 class SmallAllReduce final : public SmallGather {
 public:
   SmallAllReduce(std::shared_ptr<Communicator::State> state,
-                 const Reduction &what)
-      : SmallGather(std::move(state), what.group, what.self, what.tag,
-                    {what.data, size_t(what.bytes())}, what.timeout),
-        it(what) {}
+                 const Reduction &request)
+      : SmallGather(std::move(state), request.group, request.self, request.tag,
+                    {request.data, size_t(request.bytes())}, request.timeout),
+        reduction(request) {}
 
 private:
   void conclude() override {
     std::vector<const void *> sources(group.size());
     for (size_t member = 0; member < sources.size(); ++member)
       sources[member] = blockOf(member).data();
-    combine(it.kind, it.type, it.data, sources, it.count);
+    combine(reduction.kind, reduction.type, reduction.data, sources,
+            reduction.count);
   }
-  const Reduction it;
+  const Reduction reduction;
 };
 
 class SmallAllGather final : public SmallGather {
 public:
   SmallAllGather(std::shared_ptr<Communicator::State> state,
                  std::vector<int> group, size_t self, uint64_t tag,
-                 std::span<const char> own, std::span<char> all,
+                 std::span<const char> block, std::span<char> result,
                  TransferTimeout timeout)
-      : SmallGather(std::move(state), std::move(group), self, tag, own,
+      : SmallGather(std::move(state), std::move(group), self, tag, block,
                     timeout),
-        all(all) {}
+        result(result) {}
 
 private:
   void conclude() override {
-    char *to = all.data();
+    char *to = result.data();
     for (size_t member = 0; member < group.size(); ++member)
       to = std::ranges::copy(blockOf(member), to).out;
   }
-  const std::span<char> all;
+  const std::span<char> result;
 };
 
 /// Rank i of the group receives everybody's i-th slice, combines it as it comes
@@ -267,26 +268,28 @@ private:
 /// rank j, which has read our addends of that part before.
 class AllReduce final : public Collective {
 public:
-  AllReduce(std::shared_ptr<Communicator::State> state, Reduction what)
-      : Collective(std::move(state)), it(std::move(what)),
-        arrived(it.group.size()), scratch(it.self > 1 ? BLOCK_BYTES : 0) {
-    const int64_t step = ALIGNMENT / it.width();
-    const int64_t members = int64_t(it.group.size());
-    const int64_t steps = (it.count + step - 1) / step;
+  AllReduce(std::shared_ptr<Communicator::State> state, Reduction request)
+      : Collective(std::move(state)), reduction(std::move(request)),
+        arrived(reduction.group.size()),
+        scratch(reduction.self > 1 ? BLOCK_BYTES : 0) {
+    const int64_t step = ALIGNMENT / reduction.width();
+    const int64_t members = int64_t(reduction.group.size());
+    const int64_t steps = (reduction.count + step - 1) / step;
     for (int64_t member = 0; member <= members; ++member)
-      begins.push_back(std::min(it.count, steps * member / members * step) *
-                       it.width());
+      begins.push_back(
+          std::min(reduction.count, steps * member / members * step) *
+          reduction.width());
   }
 
   /// Addends leave at once; what arrives waits for its turn.
   void start() {
     {
       const Batch batch(transport());
-      for (size_t i = 1; i < it.group.size(); ++i) {
-        const size_t member = (it.self + i) % it.group.size();
+      for (size_t i = 1; i < reduction.group.size(); ++i) {
+        const size_t member = (reduction.self + i) % reduction.group.size();
         if (sliceBytes(member) > 0)
-          add(transport().send(it.group[member], it.tag, slice(member),
-                               it.timeout));
+          add(transport().send(reduction.group[member], reduction.tag,
+                               slice(member), reduction.timeout));
       }
     }
     bool first;
@@ -314,35 +317,35 @@ private:
     return begins[member + 1] - begins[member];
   }
   std::span<char> slice(size_t member) const {
-    return {it.data + begins[member], size_t(sliceBytes(member))};
+    return {reduction.data + begins[member], size_t(sliceBytes(member))};
   }
 
   void reduce() {
     postReceives();
-    if (sliceBytes(it.self) == 0)
+    if (sliceBytes(reduction.self) == 0)
       giveTurn();
     release(Success());
   }
 
   void postReceives() {
     const Batch batch(transport());
-    for (size_t i = 1; i < it.group.size(); ++i) {
+    for (size_t i = 1; i < reduction.group.size(); ++i) {
       // Not all ask the same rank first.
-      const size_t member = (it.self + i) % it.group.size();
-      if (sliceBytes(it.self) > 0)
+      const size_t member = (reduction.self + i) % reduction.group.size();
+      if (sliceBytes(reduction.self) > 0)
         add(transport().receive(
-            it.group[member], it.tag, sliceBytes(it.self),
+            reduction.group[member], reduction.tag, sliceBytes(reduction.self),
             [this, member](int64_t offset, std::span<const char> bytes,
                            Arrived held) {
               arrive(member, {offset, bytes, std::move(held)});
             },
-            it.timeout));
+            reduction.timeout));
       for (int64_t begin = 0; begin < sliceBytes(member); begin += SPREAD_BYTES)
         add(transport().receive(
-            it.group[member], it.tag,
+            reduction.group[member], reduction.tag,
             slice(member).subspan(
                 begin, std::min(SPREAD_BYTES, sliceBytes(member) - begin)),
-            it.timeout));
+            reduction.timeout));
     }
   }
 
@@ -351,27 +354,27 @@ private:
     const std::shared_ptr<AllReduce> alive = self();
     // Given back after the lock is.
     std::vector<Part> used;
-    bool all;
+    bool isComplete;
     {
       std::lock_guard lock(mutex);
       if (stopped)
         return;
       arrived[member].push_back(std::move(part));
       merge(used);
-      all = merged == sliceBytes(it.self);
+      isComplete = merged == sliceBytes(reduction.self);
     }
     used.clear();
-    if (all)
+    if (isComplete)
       giveTurn();
   }
 
   /// Combines as far as all addends are there, and spreads what is complete.
   void merge(std::vector<Part> &used) {
-    const int64_t whole = sliceBytes(it.self);
+    const int64_t whole = sliceBytes(reduction.self);
     while (merged < whole) {
       int64_t end = std::min(whole, spread + SPREAD_BYTES);
       for (size_t member = 0; member < arrived.size(); ++member) {
-        if (member == it.self)
+        if (member == reduction.self)
           continue;
         if (arrived[member].empty())
           return;
@@ -386,32 +389,35 @@ private:
         }
       if (merged < whole && merged < spread + SPREAD_BYTES)
         continue;
-      for (size_t i = 1; i < it.group.size(); ++i)
-        add(transport().send(it.group[(it.self + i) % it.group.size()], it.tag,
-                             slice(it.self).subspan(spread, merged - spread),
-                             it.timeout));
+      for (size_t i = 1; i < reduction.group.size(); ++i)
+        add(transport().send(
+            reduction.group[(reduction.self + i) % reduction.group.size()],
+            reduction.tag,
+            slice(reduction.self).subspan(spread, merged - spread),
+            reduction.timeout));
       spread = merged;
     }
   }
 
   void mergeBlock(int64_t bytes) {
-    char *into = slice(it.self).data() + merged;
-    const char *own = into;
+    char *into = slice(reduction.self).data() + merged;
+    const char *operand = into;
     if (!scratch.empty()) {
       std::memcpy(scratch.data(), into, bytes);
-      own = scratch.data();
+      operand = scratch.data();
     }
     std::vector<const void *> &addends = sources;
     addends.resize(arrived.size());
     for (size_t member = 0; member < arrived.size(); ++member) {
-      if (member == it.self) {
-        addends[member] = own;
+      if (member == reduction.self) {
+        addends[member] = operand;
         continue;
       }
       const Part &part = arrived[member].front();
       addends[member] = part.bytes.data() + (merged - part.offset);
     }
-    combine(it.kind, it.type, into, addends, bytes / it.width());
+    combine(reduction.kind, reduction.type, into, addends,
+            bytes / reduction.width());
   }
 
   /// Lets the next all-reduce hold what arrives.
@@ -436,12 +442,13 @@ private:
   }
   void ended() override { giveTurn(); }
 
-  const Reduction it;
+  const Reduction reduction;
   std::vector<int64_t> begins; // of slices, in bytes
 
   std::mutex mutex;
-  /// Of this rank's slice: what came from each member and is not used up, how
-  /// far it is combined, and how much of that has been sent.
+  /// The state of this rank's slice: the parts that came from each member and
+  /// are not used up, how far it is combined, and how much of that has been
+  /// sent.
   std::vector<std::deque<Part>> arrived;
   bool stopped = false;
   int64_t merged = 0, spread = 0;
@@ -488,11 +495,11 @@ public:
                                   std::span<char>());
     }
     heard.then([barrier = shared_from_this(), distance](const Status &outcome) {
-      auto &it = static_cast<Barrier &>(*barrier);
+      auto &self = static_cast<Barrier &>(*barrier);
       if (outcome)
-        it.round(2 * distance);
+        self.round(2 * distance);
       else
-        it.release(outcome);
+        self.release(outcome);
     });
   }
 
@@ -575,20 +582,22 @@ Event Communicator::exchange(uint64_t tag, std::span<const Outgoing> outgoing,
 }
 
 Event Communicator::allGather(std::span<const int> group, uint64_t tag,
-                              std::span<const char> mine, std::span<char> all,
+                              std::span<const char> mine,
+                              std::span<char> gathered,
                               TransferTimeout timeout) {
   const Result<size_t> self = placeIn(group, *messages);
   if (!self)
     return Event::failed(self.error());
-  if (all.size() != mine.size() * group.size())
+  if (gathered.size() != mine.size() * group.size())
     return Event::failed(Error(fmt::format(
         "[communicator] {} ranks that give {} bytes each give {}; there is "
         "room for {}",
-        group.size(), mine.size(), mine.size() * group.size(), all.size())));
+        group.size(), mine.size(), mine.size() * group.size(),
+        gathered.size())));
   if (int64_t(mine.size()) <= DIRECT_BYTES) {
     auto collective = std::make_shared<SmallAllGather>(
         state, std::vector<int>(group.begin(), group.end()), *self, tag, mine,
-        all, timeout);
+        gathered, timeout);
     collective->start();
     return collective->done;
   }
@@ -599,7 +608,7 @@ Event Communicator::allGather(std::span<const int> group, uint64_t tag,
   for (size_t member = 0; member < group.size(); ++member) {
     outgoing.push_back({group[member], mine});
     incoming.push_back(
-        {group[member], all.subspan(member * mine.size(), mine.size())});
+        {group[member], gathered.subspan(member * mine.size(), mine.size())});
   }
   return exchange(tag, outgoing, incoming, timeout);
 }

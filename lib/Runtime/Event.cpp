@@ -55,17 +55,17 @@ Event Event::whenAll(std::span<const Event> events) {
   auto join = std::make_shared<Join>();
   join->missing = open.size();
   join->events = open;
-  Event all = pending();
+  Event joined = pending();
   for (const Event &event : open)
-    event.then([join, all](const Status &) {
+    event.then([join, joined](const Status &) {
       if (--join->missing)
         return;
-      for (const Event &each : join->events)
-        if (each.state->error)
-          return all.fail(*each.state->error);
-      all.complete();
+      for (const Event &event : join->events)
+        if (event.state->error)
+          return joined.fail(*event.state->error);
+      joined.complete();
     });
-  return all;
+  return joined;
 }
 
 bool Event::isReady() const {
@@ -102,19 +102,19 @@ void Event::end(std::optional<Error> failure) const {
   if (!state)
     return;
   // The last handle may be given up by an action, or by one who waited.
-  const std::shared_ptr<State> kept = state;
+  const std::shared_ptr<State> alive = state;
   std::vector<std::function<void(const Status &)>> actions;
   {
-    std::lock_guard lock(kept->mutex);
-    if (kept->done)
+    std::lock_guard lock(alive->mutex);
+    if (alive->done)
       return;
-    kept->error = std::move(failure);
-    kept->done = true;
-    actions = std::move(kept->actions);
-    kept->changed.notify_all();
+    alive->error = std::move(failure);
+    alive->done = true;
+    actions = std::move(alive->actions);
+    alive->changed.notify_all();
   }
   for (const auto &action : actions)
-    action(kept->outcome());
+    action(alive->outcome());
 }
 
 void Event::finish(const Status &outcome) const {

@@ -12,26 +12,28 @@ KeyValueStore::~KeyValueStore() = default;
 
 Result<std::vector<std::string>>
 KeyValueStore::gather(const std::string &subject, int rank, int size,
-                      std::string_view own, std::chrono::milliseconds timeout) {
+                      std::string_view statement,
+                      std::chrono::milliseconds timeout) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point deadline = Clock::now() + timeout;
   auto keyOf = [&](int of) { return fmt::format("{}/{}", subject, of); };
-  if (Status status = set(keyOf(rank), own); !status)
+  if (Status status = set(keyOf(rank), statement); !status)
     return status.error();
-  std::vector<std::string> all;
-  all.reserve(size_t(size));
+  std::vector<std::string> values;
+  values.reserve(size_t(size));
   for (int other = 0; other < size; ++other) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        deadline - Clock::now());
+    const auto remaining =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline -
+                                                              Clock::now());
     Result<std::string> value =
-        get(keyOf(other), std::max(left, std::chrono::milliseconds(1)));
+        get(keyOf(other), std::max(remaining, std::chrono::milliseconds(1)));
     if (!value)
       return value.error().withMessage(
           fmt::format("rank {} of {} has not come within {} ms: {}", other,
                       size, timeout.count(), value.error().message()));
-    all.push_back(std::move(*value));
+    values.push_back(std::move(*value));
   }
-  return all;
+  return values;
 }
 
 Status MemoryStore::set(const std::string &key, std::string_view value) {

@@ -69,7 +69,7 @@ namespace {
 /// them is done first.
 class Queues {
 public:
-  static Queues &all() {
+  static Queues &instance() {
     // Never destroyed: threads may end after everything else is.
     static Queues &queues = *new Queues;
     return queues;
@@ -85,7 +85,7 @@ public:
     }
     if (!isAdded || ProcessEnd::hasBegun())
       return false;
-    std::erase_if(queues, [](auto &known) { return known.expired(); });
+    std::erase_if(queues, [](auto &queue) { return queue.expired(); });
     queues.push_back(std::move(queue));
     return true;
   }
@@ -166,8 +166,9 @@ Event LaunchQueue::State::add(Launch launch) {
       return queue.size() < MOST_QUEUED || !queue.front()->ready || closed;
     });
     if (threads.empty() && !closed)
-      closed = !Queues::all().add(weak_from_this());
-    // What the work uses for the first time is destroyed after its end.
+      closed = !Queues::instance().add(weak_from_this());
+    // Objects that the work uses for the first time are destroyed after the
+    // work has ended.
     if (!closed && open == 0)
       ProcessEnd::comeFirst();
     if (closed) {
@@ -258,7 +259,7 @@ void LaunchQueue::State::close(bool finishAll) {
   }
   for (std::thread &thread : ending)
     if (thread.get_id() == std::this_thread::get_id())
-      Queues::all().adopt(std::move(thread));
+      Queues::instance().adopt(std::move(thread));
     else
       thread.join();
 }
@@ -274,7 +275,7 @@ bool LaunchQueue::State::settle(std::chrono::steady_clock::time_point deadline,
 }
 
 void Queues::end() {
-  // What a launch itself ends the process from, it cannot wait for.
+  // A launch that ends the process cannot wait for itself.
   if (LaunchQueue::Working::here())
     return;
   std::vector<std::shared_ptr<LaunchQueue::State>> open;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a core reaches: chains of multiply-adds in registers, and sums of two
+// The peak of a core: chains of multiply-adds in registers, and sums of two
 // arrays that no cache holds. All cores do so at once, since they share the
 // memory and, on most machines, the clock. A thread's own CPU time counts, so
 // that other programs on the machine change little.
@@ -37,8 +37,8 @@ template <typename Vector>
       sums[c] = sums[c] * factor + term;
   }
   float sum = 0;
-  for (const Vector &each : sums)
-    sum += each[0];
+  for (const Vector &vector : sums)
+    sum += vector[0];
   return sum;
 }
 using Vector16 = float __attribute__((vector_size(16)));
@@ -73,7 +73,7 @@ Widest widest() {
 /// Elements of the three arrays of all threads together: 96 MB.
 constexpr int64_t ELEMENTS = int64_t(3) << 23;
 
-/// What each thread of several measures at the same time.
+/// Measures all threads at the same time.
 MachinePeak measure() {
   int64_t workers = 1;
   cpu_set_t set;
@@ -91,8 +91,8 @@ MachinePeak measure() {
     for (int repetition = 0; repetition < 3; ++repetition) {
       together.arrive_and_wait();
       double begin = threadSeconds();
-      volatile float kept = fastest.function(ROUNDS);
-      (void)kept;
+      volatile float sink = fastest.function(ROUNDS);
+      (void)sink;
       double seconds = std::max(1e-9, threadSeconds() - begin);
       const double flops = double(2 * CHAINS * fastest.lanes * ROUNDS);
       gflops[worker] = std::max(gflops[worker], flops * 1e-9 / seconds);

@@ -39,7 +39,8 @@ bool meshloom::hasNonFinite(DType type, const char *data,
                             const int64_t *extents, const int64_t *strides,
                             unsigned loops) {
   if (isComplex(type)) {
-    // As floats, one more loop over the two parts.
+    // A complex array is checked as floats, with one more loop over the two
+    // parts.
     std::vector<int64_t> partExtents(extents, extents + loops);
     std::vector<int64_t> partStrides(strides, strides + loops);
     for (int64_t &stride : partStrides)
@@ -57,14 +58,14 @@ bool meshloom::hasNonFinite(DType type, const char *data,
     ++l;
   if (l == loops)
     return isNonFinite(type, data, 1, 1);
-  unsigned rest = l + 1;
-  while (rest < loops && (strides[rest] == 0 || extents[rest] == 1))
-    ++rest;
-  if (rest == loops)
+  unsigned next = l + 1;
+  while (next < loops && (strides[next] == 0 || extents[next] == 1))
+    ++next;
+  if (next == loops)
     return isNonFinite(type, data, extents[l], strides[l]);
   for (int64_t i = 0; i < extents[l]; ++i)
     if (hasNonFinite(type, data + i * strides[l] * byteWidth(type),
-                     extents + rest, strides + rest, loops - rest))
+                     extents + next, strides + next, loops - next))
       return true;
   return false;
 }

@@ -36,7 +36,7 @@ Current &currentProfiler() {
 std::atomic<bool> Profiler::on{false};
 
 Profiler::Profiler(MachinePeak peak)
-    : own(nextNumber()), started(clockNanoseconds()) {
+    : id(nextNumber()), started(clockNanoseconds()) {
   profile.peak = peak;
 }
 Profiler::~Profiler() = default;
@@ -116,14 +116,14 @@ Profiler::Lane &Profiler::lane() {
     int64_t profiler = 0;
     Lane *lane = nullptr;
   };
-  thread_local Known known;
-  if (known.profiler != own) {
+  thread_local Known cached;
+  if (cached.profiler != id) {
     std::lock_guard lock(mutex);
     lanes.push_back(std::make_unique<Lane>());
     lanes.back()->index = int64_t(lanes.size()) - 1;
-    known = {own, lanes.back().get()};
+    cached = {id, lanes.back().get()};
   }
-  return *known.lane;
+  return *cached.lane;
 }
 
 void Profiler::add(ProfileEvent event) {

@@ -37,8 +37,8 @@ struct Waiting {
   std::deque<Side> sends, receives;
 };
 
-/// What the ranks share. Events are completed, and consumers called, with the
-/// lock given up: they may post.
+/// The state that the ranks share. Events are completed, and consumers called,
+/// with the lock given up: they may post.
 class SharedChannels {
 public:
   SharedChannels(int size, std::string host)

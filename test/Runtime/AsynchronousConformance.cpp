@@ -49,16 +49,16 @@ std::vector<float> filled(float value) {
   return std::vector<float>(15, value);
 }
 
-// What one client made is an argument of another one's program, also while it
+// A result of one client is an argument of another one's program, also while it
 // is still computed; the value that it came from stays as it was.
 TEST_P(Conformance, AValueMovesToAnotherClient) {
   const Subtraction here(client(2)), there(client(2));
-  const Array kept = here.full(7);
+  const Array original = here.full(7);
   Event event = Event::pending();
   Array later = here.later(2, event);
   std::thread computing([&] { event.complete(); });
-  auto w = Array(kept).movedTo(there.client, kept.type());
-  auto g = std::move(later).movedTo(there.client, kept.type());
+  auto w = Array(original).movedTo(there.client, original.type());
+  auto g = std::move(later).movedTo(there.client, original.type());
   computing.join();
   ASSERT_TRUE(w) << w.error().message();
   ASSERT_TRUE(g) << g.error().message();
@@ -66,7 +66,7 @@ TEST_P(Conformance, AValueMovesToAnotherClient) {
   auto results = there.run(std::move(*w), std::move(*g));
   ASSERT_TRUE(results) << results.error().message();
   EXPECT_EQ(floats((*results)[0].toHost()), filled(5));
-  EXPECT_EQ(floats(kept.toHost()), filled(7));
+  EXPECT_EQ(floats(original.toHost()), filled(7));
 }
 
 // An error goes along.
@@ -133,8 +133,8 @@ TEST_P(Conformance, ErrorReachesDependentResults) {
   EXPECT_EQ(floats((*fine)[0].toHost()), filled(4));
 }
 
-// What is moved in is updated in place when its turn comes; what somebody still
-// holds then is not.
+// A value that is moved in is updated in place when its turn comes; one that
+// somebody still holds then is not.
 TEST_P(Conformance, MemoryIsThatOfCallsThatWait) {
   Subtraction subtraction(client(2));
   Array w = subtraction.full(100), kept = subtraction.full(50);
@@ -189,7 +189,7 @@ TEST_P(Conformance, ResultsThatNobodyKeepsAreFreed) {
     ASSERT_TRUE(
         subtraction.run(subtraction.later(1, event), subtraction.full(1)));
   event.complete();
-  // What comes last is done last.
+  // The last launch is done last.
   EXPECT_EQ(subtraction.executable->statistics().executions, 3);
   EXPECT_EQ(subtraction.client->bytesInUse(), before);
 }

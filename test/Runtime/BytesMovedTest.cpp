@@ -41,7 +41,7 @@ std::vector<Layout> layoutsOf(const Mesh &mesh) {
 
 constexpr int64_t width = 8; ///< bytes of an element
 
-/// What one device takes from others, and gives to them.
+/// The bytes that one device takes from others, and gives to them.
 struct Traffic {
   int64_t taken = 0, given = 0;
 };
@@ -122,7 +122,8 @@ Counts checkAll(const Mesh &mesh, const Shape &shape) {
           const int64_t taken = bytesTaken(program, step);
           ++counts.checked;
           counts.sending += taken > 0;
-          // What a device sends is reported in whole bytes, rounded up.
+          // The bytes that a device sends are reported in whole bytes, rounded
+          // up.
           const int64_t rounded = taken + mesh.size() - 1;
           const bool isExact = kind != CollectiveKind::Permute &&
                                from.is_even(shape) && to.is_even(shape);

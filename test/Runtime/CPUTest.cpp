@@ -148,7 +148,7 @@ TEST(WorkersTest, AWorkerIsOneOfThoseThatThereAre) {
   }
 }
 
-// What is made and used up in one phase takes no global memory.
+// A value that is made and used up in one phase takes no global memory.
 TEST(CPUMemoryTest, ChainsRunInTheWorkersScratch) {
   Mesh mesh = makeMesh({{"x", 8}});
   auto cpu = makeClient({.devices = 8, .workers = 2});
@@ -233,13 +233,13 @@ TEST(CPULoadTest, SmallProgramWithMuchScratchLoads) {
              {{to, at({0, 1})}});
     return to;
   };
-  std::vector<unsigned> kept{b.argument({1, 256}, layout, DType::C128)};
-  kept.reserve(41);
+  std::vector<unsigned> chain{b.argument({1, 256}, layout, DType::C128)};
+  chain.reserve(41);
   for (int i = 0; i < 40; ++i)
-    kept.push_back(next("multiply", kept.back(), kept[0]));
-  unsigned sum = kept.back();
-  for (size_t i = kept.size() - 1; i-- > 0;)
-    sum = next("add", sum, kept[i]);
+    chain.push_back(next("multiply", chain.back(), chain[0]));
+  unsigned sum = chain.back();
+  for (size_t i = chain.size() - 1; i-- > 0;)
+    sum = next("add", sum, chain[i]);
   b.result(sum);
   auto cpu = makeClient({.devices = 1, .workers = 2});
   EXPECT_TRUE(cpu->load(Compiled(b.program, testKernels())));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What every client does, whatever the programs are made of that it runs:
-// arrays, variables, errors, threads. Backends that run Programs pass
-// Conformance.cpp too.
+// The behaviour of every client, whatever its programs consist of: arrays,
+// variables, errors, threads. Backends that run Programs pass Conformance.cpp
+// too.
 #include "ClientConformance.h"
 
 #include <thread>
@@ -130,7 +130,8 @@ TEST_P(ClientConformance, WrongComponentIsNamed) {
   EXPECT_EQ(array.error().message(), "device 2 of layout [x] must have a "
                                      "component of shape [2], got [3]");
 
-  // That most devices have none is no reason to blame the others.
+  // The devices that have nothing, though they are most, are not taken as the
+  // standard.
   for (int device = 0; device < 4; ++device)
     components[device] = {{device == 0 ? 2 : 0}, {}};
   components[3].shape = {1};

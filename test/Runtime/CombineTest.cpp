@@ -203,12 +203,12 @@ void checkDot(std::vector<int64_t> extents, std::vector<bool> reduction,
         to.push_back(brain ? BF16::narrow(value) : F16::narrow(value));
       return to;
     };
-    const std::vector<uint16_t> left = narrow(lhs), right = narrow(rhs);
+    const std::vector<uint16_t> a = narrow(lhs), b = narrow(rhs);
     std::vector<uint16_t> result(out.size(), narrow({-7}).front());
     for (bool deterministic : {false, true}) {
       Status done =
           library::Dot(step, type, deterministic)
-              .run(left.data(), right.data(), result.data(), extents.data(),
+              .run(a.data(), b.data(), result.data(), extents.data(),
                    {strides[0].data(), strides[1].data(), strides[2].data()});
       ASSERT_TRUE(done) << done.error().message();
       EXPECT_EQ(result, narrow(expected)) << name(type) << deterministic;
@@ -246,8 +246,7 @@ TEST(DotTest, DeterministicElements) {
                   whole[size_t(i * length + j)];
           return moved;
         };
-        const std::vector<float> left = operand(lhs, m, k),
-                                 right = operand(rhs, k, n);
+        const std::vector<float> a = operand(lhs, m, k), b = operand(rhs, k, n);
         const std::array<int64_t, 3> extents{rows, columns, k},
             l{byColumn ? 1 : k, 0, byColumn ? m : 1},
             t{0, byColumn ? k : 1, byColumn ? 1 : n},
@@ -263,13 +262,12 @@ TEST(DotTest, DeterministicElements) {
         };
         const int64_t from = r * l[0], to = c * t[1];
         if (type == DType::F32) {
-          EXPECT_TRUE(dot.run(left.data() + from, right.data() + to,
-                              wide.data(), extents.data(),
-                              {l.data(), t.data(), o.data()}));
-        } else {
-          EXPECT_TRUE(dot.run(narrow(left).data() + from,
-                              narrow(right).data() + to, bits.data(),
+          EXPECT_TRUE(dot.run(a.data() + from, b.data() + to, wide.data(),
                               extents.data(), {l.data(), t.data(), o.data()}));
+        } else {
+          EXPECT_TRUE(dot.run(narrow(a).data() + from, narrow(b).data() + to,
+                              bits.data(), extents.data(),
+                              {l.data(), t.data(), o.data()}));
           for (size_t i = 0; i < bits.size(); ++i)
             wide[i] = BF16::widen(bits[i]);
         }
@@ -371,7 +369,7 @@ TEST(DotTest, SingleRowsColumnsAndSums) {
 TEST(DotTest, LongContractionsAreSummedInBlocks) {
   checkDot({6, 5, 17000}, {false, false, true},
            {{{17000, 0, 1}, {0, 1, 5}, {5, 1, 0}}});
-  // Of two loops that cannot be joined.
+  // Two loops that cannot be joined are summed in blocks too.
   checkDot({6, 5, 300, 60}, {false, false, true, true},
            {{{1, 0, 6, 1800}, {0, 18000, 60, 1}, {5, 1, 0, 0}}});
 }

@@ -149,11 +149,12 @@ TEST_P(Conformance, GatheredValueSurvivesTheUpdateOfItsSource) {
   for (bool readBefore : {true, false}) {
     ProgramBuilder b(mesh);
     unsigned w = b.argument({6, 2}, rows), g = b.argument({6, 2}, rows);
-    unsigned all = b.buffer({6, 2}, whole), after = b.buffer({6, 2}, rows);
+    unsigned gathered = b.buffer({6, 2}, whole), after = b.buffer({6, 2}, rows);
     unsigned sum = b.buffer({6, 2}, whole);
-    b.collective(CollectiveKind::AllGather, {0}, {{w, all}});
+    b.collective(CollectiveKind::AllGather, {0}, {{w, gathered}});
     auto read = [&] {
-      b.kernel("twice", {{6}, {2}}, {{all, at({0, 1})}}, {{sum, at({0, 1})}});
+      b.kernel("twice", {{6}, {2}}, {{gathered, at({0, 1})}},
+               {{sum, at({0, 1})}});
     };
     if (readBefore)
       read();
@@ -183,13 +184,13 @@ TEST_P(Conformance, GatheredValueReadTogetherWithTheUpdate) {
   Layout rows({"x", UNSHARDED}, mesh), whole({UNSHARDED, UNSHARDED}, mesh);
   ProgramBuilder b(mesh);
   unsigned w = b.argument({6, 2}, rows), g = b.argument({6, 2}, rows);
-  unsigned all = b.buffer({6, 2}, whole), after = b.buffer({6, 2}, rows);
+  unsigned gathered = b.buffer({6, 2}, whole), after = b.buffer({6, 2}, rows);
   unsigned allAfter = b.buffer({6, 2}, whole), sum = b.buffer({6, 2}, whole);
-  b.collective(CollectiveKind::AllGather, {0}, {{w, all}});
+  b.collective(CollectiveKind::AllGather, {0}, {{w, gathered}});
   b.kernel("update", {{6, false, {0}}, {2}}, {{w, at({0, 1})}, {g, at({0, 1})}},
            {{after, at({0, 1})}}, {0});
   b.collective(CollectiveKind::AllGather, {0}, {{after, allAfter}});
-  b.kernel("add", {{6}, {2}}, {{all, at({0, 1})}, {allAfter, at({0, 1})}},
+  b.kernel("add", {{6}, {2}}, {{gathered, at({0, 1})}, {allAfter, at({0, 1})}},
            {{sum, at({0, 1})}});
   b.result(after, 0);
   b.result(sum);

@@ -46,9 +46,9 @@ template <typename F> std::vector<Step> listOf(ProgramBuilder &b, F &&steps) {
   std::vector<Step> outer = std::move(b.program.steps);
   b.program.steps.clear();
   steps();
-  std::vector<Step> made = std::move(b.program.steps);
+  std::vector<Step> list = std::move(b.program.steps);
   b.program.steps = std::move(outer);
-  return made;
+  return list;
 }
 
 /// A loop that a float counts from `count` to 3, with carried values and what
@@ -271,9 +271,9 @@ TEST_P(Conformance, CollectivesInALoopAreCountedEachTime) {
   ASSERT_TRUE(results) << results.error().message();
   EXPECT_EQ(floats((*results)[0].toHost())[14], 8 * 14);
   // The loop is step 0, its condition step 1, the body begins with step 2.
-  const CollectiveRecord each{2, CollectiveKind::AllGather, 2, 5 * 3 * 4};
+  const CollectiveRecord record{2, CollectiveKind::AllGather, 2, 5 * 3 * 4};
   EXPECT_THAT((*executable)->statistics().collectives,
-              ElementsAre(each, each, each));
+              ElementsAre(record, record, record));
   EXPECT_GE((*executable)->statistics().peakBytes, 2 * 5 * 3 * 4);
 }
 

@@ -54,10 +54,11 @@ template <typename T>
 void expectDot(int64_t batch, int64_t m, int64_t n, int64_t k, int64_t cut,
                int order, bool deterministic) {
   const int64_t apart = order & 8 ? 3 : 1;
-  const auto left = dotStridesOf(order & 1, apart, m, k),
-             right = dotStridesOf(order & 2, apart, k, n),
+  const auto lhsStrides = dotStridesOf(order & 1, apart, m, k),
+             rhsStrides = dotStridesOf(order & 2, apart, k, n),
              result = dotStridesOf(order & 4, apart, m, n);
-  std::vector<T> lhs(size_t(batch * left[0])), rhs(size_t(batch * right[0])),
+  std::vector<T> lhs(size_t(batch * lhsStrides[0])),
+      rhs(size_t(batch * rhsStrides[0])),
       out(size_t(batch * result[0]), dotNumberAt<T>(5));
   for (size_t i = 0; i < lhs.size(); ++i)
     lhs[i] = dotNumberAt<T>(int64_t(i) * 7 + 1);
@@ -73,9 +74,10 @@ void expectDot(int64_t batch, int64_t m, int64_t n, int64_t k, int64_t cut,
   step.rhs.dims = {{0, {{0, 1}}}, {0, {{3, 1}}}, {0, {{4, 1}}}, {0, {{2, 1}}}};
   step.out.dims = {{0, {{0, 1}}}, {0, {{1, 1}}}, {0, {{2, 1}}}};
   const std::array<int64_t, 5> extents{batch, m, n, cut, k / cut};
-  const std::array<int64_t, 5> l{left[0], left[1], 0, left[2] * (k / cut),
-                                 left[2]},
-      r{right[0], 0, right[2], right[1] * (k / cut), right[1]},
+  const std::array<int64_t, 5> l{lhsStrides[0], lhsStrides[1], 0,
+                                 lhsStrides[2] * (k / cut), lhsStrides[2]},
+      r{rhsStrides[0], 0, rhsStrides[2], rhsStrides[1] * (k / cut),
+        rhsStrides[1]},
       o{result[0], result[1], result[2], 0, 0};
   ASSERT_TRUE(Dot(step, dotType<T>, deterministic)
                   .run(lhs.data(), rhs.data(), out.data(), extents.data(),
@@ -89,10 +91,11 @@ void expectDot(int64_t batch, int64_t m, int64_t n, int64_t k, int64_t cut,
       for (int64_t j = 0; j < n; ++j) {
         auto sum = widenedNumber(T(0));
         for (int64_t p = 0; p < k; ++p)
-          sum += widenedNumber(
-                     lhs[size_t(b * left[0] + i * left[1] + p * left[2])]) *
-                 widenedNumber(
-                     rhs[size_t(b * right[0] + p * right[1] + j * right[2])]);
+          sum +=
+              widenedNumber(lhs[size_t(b * lhsStrides[0] + i * lhsStrides[1] +
+                                       p * lhsStrides[2])]) *
+              widenedNumber(rhs[size_t(b * rhsStrides[0] + p * rhsStrides[1] +
+                                       j * rhsStrides[2])]);
         const T value =
             out[size_t(b * result[0] + i * result[1] + j * result[2])];
         if constexpr (std::is_integral_v<T>)

@@ -47,12 +47,12 @@ TEST(EventTest, AllWaitForTheLastAndFailWithTheFirst) {
   EXPECT_TRUE(Event::whenAll(std::vector<Event>(3)).isReady());
   std::vector<Event> events = {Event::pending(), Event(), Event::pending(),
                                Event::pending()};
-  Event all = Event::whenAll(events);
+  Event joined = Event::whenAll(events);
   events[3].fail(Error("second"));
   events[0].complete();
-  EXPECT_FALSE(all.isReady());
+  EXPECT_FALSE(joined.isReady());
   events[2].fail(Error("first"));
-  EXPECT_EQ(all.wait().error().message(), "first");
+  EXPECT_EQ(joined.wait().error().message(), "first");
 }
 
 /// A launch that calls `body` and succeeds.
@@ -108,7 +108,7 @@ TEST(LaunchQueueTest, WideLaunchesRunAlone) {
   EXPECT_EQ(most, 1);
 }
 
-// What is launched by work in progress does not wait for it.
+// A launch by work in progress does not wait for that work.
 TEST(LaunchQueueTest, LaunchOfALaunchRunsAtOnce) {
   LaunchQueue queue(1);
   bool inner = false;

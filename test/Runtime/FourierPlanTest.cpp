@@ -49,8 +49,8 @@ template <typename Real> struct LinesSide {
         memory(size_t((count * strides.element + lines * strides.line + 1) *
                       (isReal ? 1 : 2))) {}
   Real &part(int64_t element, int64_t line, int which) {
-    const int64_t at = element * strides.element + line * strides.line;
-    return memory[size_t(isReal ? at : 2 * at + which)];
+    const int64_t offset = element * strides.element + line * strides.line;
+    return memory[size_t(isReal ? offset : 2 * offset + which)];
   }
   WideComplex get(int64_t element, int64_t line) {
     return isReal ? WideComplex(part(element, line, 0))
@@ -66,15 +66,15 @@ bool isInverseKind(FourierKind kind) {
 template <typename Real>
 std::vector<WideComplex> lineOf(FourierKind kind, int64_t length,
                                 LinesSide<Real> &from, int64_t line) {
-  std::vector<WideComplex> all;
+  std::vector<WideComplex> values;
   for (int64_t j = 0; j < length; ++j) {
     const bool isMirrored = j >= from.count;
     WideComplex value = from.get(isMirrored ? length - j : j, line);
     if (kind == FourierKind::ToReal && (j == 0 || 2 * j == length))
       value = value.real();
-    all.push_back(isMirrored ? std::conj(value) : value);
+    values.push_back(isMirrored ? std::conj(value) : value);
   }
-  return all;
+  return values;
 }
 
 template <typename Real>
@@ -131,9 +131,9 @@ void expectTransform(FourierKind kind, int64_t length, int64_t lines,
     for (int64_t l = 0; l < lines; ++l)
       for (int64_t i = 0; i + 1 < to.count; ++i)
         for (int64_t beside : {1, 2}) {
-          const int64_t at =
+          const int64_t offset =
               i * to.strides.element + l * to.strides.line + beside;
-          const auto place = size_t(isToReal ? at : 2 * at);
+          const auto place = size_t(isToReal ? offset : 2 * offset);
           ASSERT_EQ(to.memory[place], before[place]);
         }
 }
@@ -187,11 +187,11 @@ TYPED_TEST(FourierPlanTest, BitsFollowFromTheLineAlone) {
         for (int64_t l = 0; l < lines; l += count)
           plan->run(&from.part(0, l, 0), from.strides, &target.part(0, l, 0),
                     target.strides, std::min(count, lines - l));
-        std::vector<std::complex<TypeParam>> all;
+        std::vector<std::complex<TypeParam>> results;
         for (int64_t l = 0; l < lines; ++l)
           for (int64_t i = 0; i < length; ++i)
-            all.emplace_back(target.part(i, l, 0), target.part(i, l, 1));
-        return all;
+            results.emplace_back(target.part(i, l, 0), target.part(i, l, 1));
+        return results;
       };
       const auto expected = run(LinesOrder::Dense, 1, false);
       for (LinesOrder order :

@@ -16,15 +16,15 @@ namespace {
 /// Numbers that are no multiples of each other; integers wrap in products.
 template <typename T>
 std::vector<T> numbers(int64_t count, double step, double most = 1e9) {
-  std::vector<T> all;
+  std::vector<T> values;
   for (int64_t i = 0; i < count; ++i) {
     const double value = std::sin(double(i) * step);
     if constexpr (std::is_integral_v<T>)
-      all.push_back(T(int64_t(std::floor(value * most))));
+      values.push_back(T(int64_t(std::floor(value * most))));
     else
-      all.push_back(T(value));
+      values.push_back(T(value));
   }
-  return all;
+  return values;
 }
 
 /// How a [rows, columns] matrix lies in memory.
@@ -45,26 +45,29 @@ template <typename T>
 void expectProduct(int64_t m, int64_t n, int64_t k, Order lhs, Order rhs,
                    bool accumulate, size_t kind, double most = 1e9) {
   using Wide = std::conditional_t<std::is_integral_v<T>, T, long double>;
-  const MatrixStrides left = stridesOf(lhs, m, k), right = stridesOf(rhs, k, n);
+  const MatrixStrides lhsStrides = stridesOf(lhs, m, k),
+                      rhsStrides = stridesOf(rhs, k, n);
   const auto a = numbers<T>(3 * m * k, 0.7, most),
              b = numbers<T>(3 * k * n, 0.3, most);
   const int64_t outStride = n + 5;
   const auto before = numbers<T>(m * outStride, 1.1);
   std::vector<T> out = before;
-  panelProduct(m, n, k, a.data(), left, b.data(), right, accumulate, out.data(),
-               outStride, kind);
+  panelProduct(m, n, k, a.data(), lhsStrides, b.data(), rhsStrides, accumulate,
+               out.data(), outStride, kind);
   for (int64_t r = 0; r < m; ++r)
     for (int64_t c = 0; c < outStride; ++c) {
-      const auto at = size_t(r * outStride + c);
-      Wide sum = accumulate || c >= n ? Wide(before[at]) : Wide(0);
+      const auto index = size_t(r * outStride + c);
+      Wide sum = accumulate || c >= n ? Wide(before[index]) : Wide(0);
       for (int64_t i = 0; c < n && i < k; ++i)
-        sum += Wide(a[size_t(r * left.rowStride + i * left.columnStride)]) *
-               Wide(b[size_t(i * right.rowStride + c * right.columnStride)]);
+        sum += Wide(a[size_t(r * lhsStrides.rowStride +
+                             i * lhsStrides.columnStride)]) *
+               Wide(b[size_t(i * rhsStrides.rowStride +
+                             c * rhsStrides.columnStride)]);
       const double bound =
           std::is_integral_v<T>
               ? 0
               : 10 * double(std::numeric_limits<T>::epsilon()) * double(k + 1);
-      ASSERT_NEAR(double(out[at]), double(sum), bound)
+      ASSERT_NEAR(double(out[index]), double(sum), bound)
           << m << " x " << n << " x " << k << ", kind " << kind << ", at " << r
           << ", " << c;
     }

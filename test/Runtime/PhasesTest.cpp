@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the shared-memory plan makes of a program: which steps share a phase,
-// what is a view, and where memory lies.
+// The shared-memory plan of a program: which steps share a phase, what is a
+// view, and where memory lies.
 #include "TestPrograms.h"
 
 #include "../../lib/Runtime/Backends/CPU/Addends.h"
@@ -96,8 +96,8 @@ struct Sums {
 };
 
 // Rows of 32 sums are too short to cut: the dims that are reduced are, in one
-// part a chunk, behind the chunk's elementwise work. What reads the sums waits
-// for them rather than run column by column.
+// part a chunk, behind the chunk's elementwise work. A step that reads the sums
+// waits for them rather than run column by column.
 TEST(PhasesTest, SumsOfShortRowsAreCutWhereTheyReduce) {
   Sums p;
   p.combine(ReduceKind::Sum);
@@ -116,7 +116,7 @@ TEST(PhasesTest, SumsOfShortRowsAreCutWhereTheyReduce) {
       }
 }
 
-// What parts do not combine to, an index for one, is left whole.
+// A reduction whose parts do not combine, an index for one, is left whole.
 TEST(PhasesTest, ReductionsThatDoNotCombineAreNotCut) {
   Sums p;
   p.combine(std::nullopt);
@@ -306,7 +306,7 @@ TEST(PhasesTest, ProductsOfFewRowsAreCutAlongTheOtherOperand) {
     EXPECT_EQ(work.numBest, work.grids.size() + 1);
     EXPECT_EQ(work.mostChunks, 0);
   }
-  // Of many rows all chunks have enough.
+  // Cuts of many rows leave enough for all chunks.
   EXPECT_EQ(workOf(2000, 1024, 512, false).candidates,
             (std::vector<unsigned>{0, 1}));
 }
@@ -352,9 +352,9 @@ std::vector<int> runsOf(const Item &item, const Work &work, int64_t chunks) {
     Shape begin(work.extents.size()), extent = work.extents;
     item.narrow(work, chunks, c, begin, extent);
     for (int64_t i = 0; i < elementCount(extent); ++i) {
-      int64_t rest = i, index = 0, stride = 1;
-      for (size_t l = extent.size(); l-- > 0; rest /= extent[l]) {
-        index += (begin[l] + rest % extent[l]) * stride;
+      int64_t remainder = i, index = 0, stride = 1;
+      for (size_t l = extent.size(); l-- > 0; remainder /= extent[l]) {
+        index += (begin[l] + remainder % extent[l]) * stride;
         stride *= work.extents[l];
       }
       ++runs[size_t(index)];
@@ -364,8 +364,8 @@ std::vector<int> runsOf(const Item &item, const Work &work, int64_t chunks) {
 }
 
 // 64 chunks of 1,024 rows would have 16 rows each and read all of the other
-// matrix: blocks of rows and columns are larger. What follows elementwise, and
-// lies in memory in another order, goes by the same blocks.
+// matrix: blocks of rows and columns are larger. An elementwise step that
+// follows, and lies in memory in another order, goes by the same blocks.
 TEST(PhasesTest, ProductsAreCutAlongTwoLoopsWhereOneLeavesFewRows) {
   constexpr int64_t MANY = 64, MANY_WORKERS = 16;
   Mesh mesh = makeMesh({{"x", 1}});

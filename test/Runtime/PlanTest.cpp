@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What Runtime/Plan decides for all backends: who shares memory, what is copied
-// first, in which orders work may run, and where scratch memory lies.
+// The decisions of Runtime/Plan for all backends: who shares memory, what is
+// copied first, in which orders work may run, and where scratch memory lies.
 #include "TestPrograms.h"
 
 #include "meshloom/Runtime/Plan/MemoryPlan.h"
@@ -97,15 +97,16 @@ TEST(MemoryPlanTest, ReaderOfOldAndNew) {
   }
 }
 
-// What reads through a view keeps an update waiting; a real copy does not.
+// A reader through a view keeps an update waiting; a real copy does not.
 TEST(MemoryPlanTest, ViewsAreTheSameValue) {
   Update p;
-  unsigned all = p.b.buffer({4, 3}, p.whole);
-  p.b.collective(CollectiveKind::AllGather, {0}, {{p.w, all}});
+  unsigned gathered = p.b.buffer({4, 3}, p.whole);
+  p.b.collective(CollectiveKind::AllGather, {0}, {{p.w, gathered}});
   unsigned after = p.update();
   p.b.result(after, 0);
   unsigned twice = p.b.buffer({4, 3}, p.whole);
-  p.b.kernel("twice", {{4}, {3}}, {{all, at({0, 1})}}, {{twice, at({0, 1})}});
+  p.b.kernel("twice", {{4}, {3}}, {{gathered, at({0, 1})}},
+             {{twice, at({0, 1})}});
   p.b.result(twice);
   auto apart = p.plan(false, /*views=*/false);
   ASSERT_TRUE(apart);
@@ -117,7 +118,7 @@ TEST(MemoryPlanTest, ViewsAreTheSameValue) {
   ASSERT_TRUE(views);
   EXPECT_THAT(kindsOf(*views),
               ElementsAre(Action::Kind::Step, Action::Kind::Step));
-  EXPECT_EQ(views->buffers[all].memory, views->buffers[p.w].memory);
+  EXPECT_EQ(views->buffers[gathered].memory, views->buffers[p.w].memory);
   EXPECT_THAT(views->successors[1], ElementsAre(0u));
 }
 

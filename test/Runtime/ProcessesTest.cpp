@@ -53,8 +53,9 @@ template <typename F> void inProcesses(size_t count, const F &body) {
 
 TEST(ProcessesTest, RegionsAreFewBoxes) {
   using plan::Region;
-  const Box left{{0, 0}, {4, 3}}, right{{0, 3}, {4, 2}}, below{{4, 0}, {1, 5}};
-  EXPECT_THAT(plan::unionOf({right, below, left, left}),
+  const Box leftBox{{0, 0}, {4, 3}}, rightBox{{0, 3}, {4, 2}},
+      belowBox{{4, 0}, {1, 5}};
+  EXPECT_THAT(plan::unionOf({rightBox, belowBox, leftBox, leftBox}),
               ElementsAre(Box{{0, 0}, {5, 5}}));
   const Region cross =
       plan::unionOf({{{0, 1}, {3, 1}}, {{1, 0}, {1, 3}}, {{7, 0}, {0, 3}}});
@@ -81,9 +82,9 @@ TEST(ProcessesTest, AProcessHasItsPartOfAnArray) {
   ASSERT_FALSE(other);
   EXPECT_THAT(other.error().message(),
               AllOf(HasSubstr("another process"), HasSubstr("2 to 3")));
-  Result<HostBytes> all = rows.toHost();
-  ASSERT_FALSE(all);
-  EXPECT_THAT(all.error().message(),
+  Result<HostBytes> bytes = rows.toHost();
+  ASSERT_FALSE(bytes);
+  EXPECT_THAT(bytes.error().message(),
               AllOf(HasSubstr("f32[6]"), HasSubstr("replicated")));
   const Array everywhere =
       fromFloats(clients[1], {6}, Layout::replicated(mesh, 1), counting(6));
@@ -91,8 +92,8 @@ TEST(ProcessesTest, AProcessHasItsPartOfAnArray) {
   EXPECT_EQ(floats(everywhere.toHost()), counting(6));
 }
 
-// What components of this process say of the whole: all of a dim, or that all
-// shards are alike; else the shape is to be given.
+// The global shape follows from components of this process: all of a dim, or
+// that all shards are alike; else the shape is to be given.
 TEST(ProcessesTest, ComponentsAreThoseOfThisProcess) {
   auto clients = makeProcesses(2, 2);
   const Layout rows({"x"}, meshIn({{"x", 4}}, 0, 2));
@@ -182,7 +183,7 @@ TEST(ProcessesTest, NonFiniteValuesEndAStepInAllProcesses) {
            {{sum, at({0})}});
   b.collective(CollectiveKind::AllReduce, {0}, {{sum, whole}});
   b.result(whole);
-  std::vector<std::vector<std::string>> said(2);
+  std::vector<std::vector<std::string>> errors(2);
   inProcesses(2, [&](size_t p) {
     auto executable = clients[p]->load(Compiled(b.program, testKernels()),
                                        {.checkNonFinite = true});
@@ -198,14 +199,14 @@ TEST(ProcessesTest, NonFiniteValuesEndAStepInAllProcesses) {
       auto results =
           (*executable)
               ->execute({fromFloats(clients[p], {4, 4}, here, values)});
-      said[p].push_back(results
-                            ? std::to_string(floats((*results)[0].toHost())[3])
-                            : results.error().message());
+      errors[p].push_back(
+          results ? std::to_string(floats((*results)[0].toHost())[3])
+                  : results.error().message());
     }
   });
-  EXPECT_EQ(said[0], said[1]);
+  EXPECT_EQ(errors[0], errors[1]);
   EXPECT_THAT(
-      said[0],
+      errors[0],
       ElementsAre("8.000000",
                   AllOf(HasSubstr("in 'dtensor.twice': the result "),
                         HasSubstr("or an infinity (in process 1, localhost)")),
@@ -259,13 +260,13 @@ TEST(ProcessesTest, ProcessesAgreeToGoOn) {
   inProcesses(2, [&](size_t p) {
     auto executable = clients[p]->load(Compiled(b.program, kernels));
     const Layout here = (*executable)->signature().arguments[0].type.layout;
-    auto made = (*executable)
-                    ->execute({fromFloats(clients[p], {4}, here,
-                                          {1, 1000, 2000, 3000})});
-    if (made)
+    auto outcome = (*executable)
+                       ->execute({fromFloats(clients[p], {4}, here,
+                                             {1, 1000, 2000, 3000})});
+    if (outcome)
       for (int64_t d : {0, 1})
         results[p].push_back(
-            floats((*made)[0].component(int64_t(2 * p) + d)->bytes)[0]);
+            floats((*outcome)[0].component(int64_t(2 * p) + d)->bytes)[0]);
   });
   // Merged, a process looks at the first of its elements: 1, 2, .. 128 goes to
   // and fro between the ends; seven times.

@@ -156,15 +156,16 @@ TEST(ProductPartsTest, NarrowFloats) {
   }
 }
 
-// What is read of a result has its value, and the rest is zero or has it, too.
-// Indices count from the origin.
+// An element of a result that is read has its value, and the others are zero or
+// have theirs, too. Indices count from the origin.
 TEST(ProductPartsTest, WhatNobodyReadsIsNotComputed) {
   Product product(200, 420, 20);
   const std::array<int64_t, 3> origin{100, 0, 0};
   struct Case {
     int64_t row, column, offset, nonzero;
   };
-  // Of each: how many elements are computed. Rows 0 to 127, then 128 to 199.
+  // `nonzero` counts the elements that are computed. Rows 0 to 127, then 128 to
+  // 199.
   for (auto [row, column, offset, nonzero] :
        {Case{1, -1, 0, 128 * 228 + 72 * 300},   // c <= r + 100
         Case{-1, 1, 100, 128 * 420 + 72 * 292}, // c >= r

@@ -300,10 +300,11 @@ void Generator::collective(const Value v) {
     if (kind == CollectiveKind::AllGather || kind == CollectiveKind::AllToAll) {
       if (dims[dim].empty())
         continue;
-      const auto kept = dims[dim].begin() +
-                        pick(int64_t(dims[dim].size())); // at least one moves
-      over.assign(kept, dims[dim].end());
-      dims[dim].erase(kept, dims[dim].end());
+      const auto firstMoved =
+          dims[dim].begin() +
+          pick(int64_t(dims[dim].size())); // at least one moves
+      over.assign(firstMoved, dims[dim].end());
+      dims[dim].erase(firstMoved, dims[dim].end());
     }
     if (kind == CollectiveKind::ReduceScatter || kind == CollectiveKind::Slice)
       dims[dim].push_back(over[0]);
@@ -402,9 +403,9 @@ std::vector<unsigned> randomOrder(const cpu::StepGraph &graph,
     if (!waiting[w])
       ready.push_back(w);
   while (!ready.empty()) {
-    const size_t at = random() % ready.size();
-    const unsigned work = ready[at];
-    ready.erase(ready.begin() + long(at));
+    const size_t position = random() % ready.size();
+    const unsigned work = ready[position];
+    ready.erase(ready.begin() + long(position));
     order.push_back(work);
     for (unsigned successor : graph.plan.successors[work])
       if (!--waiting[successor])
@@ -430,7 +431,7 @@ std::vector<std::vector<unsigned>> ordersOf(const cpu::StepGraph &graph,
 }
 
 void check(const Generator &generator, Executable &executable,
-           const std::shared_ptr<Client> &client, const std::string &how) {
+           const std::shared_ptr<Client> &client, const std::string &context) {
   const Program &program = generator.b.program;
   // Once with arguments given away, once with arguments that live on.
   for (bool keep : {false, true}) {
@@ -443,14 +444,15 @@ void check(const Generator &generator, Executable &executable,
     if (keep)
       kept = arguments;
     auto results = executable.execute(std::move(arguments));
-    ASSERT_TRUE(results) << how << ": " << results.error().message();
+    ASSERT_TRUE(results) << context << ": " << results.error().message();
     for (size_t r = 0; r < results->size(); ++r)
       ASSERT_EQ(floats((*results)[r].toHost()),
                 generator.values[generator.results[r]].expected)
-          << how << ", result " << r << " " << (*results)[r].type().to_string();
+          << context << ", result " << r << " "
+          << (*results)[r].type().to_string();
     for (size_t a = 0; a < kept.size(); ++a)
       ASSERT_EQ(floats(kept[a].toHost()), generator.expectedArguments[a])
-          << how << ", argument " << a;
+          << context << ", argument " << a;
   }
 }
 

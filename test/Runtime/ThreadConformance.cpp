@@ -85,10 +85,10 @@ TEST_P(Conformance, ExecutablesRunAtTheSameTime) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 5; ++t)
     threads.emplace_back([&, t] {
-      const Steps own(cpu);
-      Array w = own.full(float(1000 * t));
+      const Steps separate(cpu);
+      Array w = separate.full(float(1000 * t));
       for (int step = 0; step < 40; ++step) {
-        const Steps &which = (step + t) % 4 ? own : common;
+        const Steps &which = (step + t) % 4 ? separate : common;
         std::vector<Array> arguments;
         arguments.push_back(std::move(w));
         arguments.push_back(g);

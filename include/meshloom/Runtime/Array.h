@@ -67,7 +67,7 @@ public:
   static Result<Array> fromComponents(const std::shared_ptr<Client> &client,
                                       DType dtype, const Layout &layout,
                                       std::span<const Component> components);
-  /// Of a known global shape.
+  /// The global shape is that of `type`.
   static Result<Array> fromComponents(const std::shared_ptr<Client> &client,
                                       const ArrayType &type,
                                       std::span<const Component> components);
@@ -86,7 +86,8 @@ public:
   /// The global value; addends of a partial value are combined. Fails where a
   /// part of it is in other processes only: see isWhollyHere.
   Result<HostBytes> toHost() const;
-  /// What device `device` of the mesh, which is one of this process, holds.
+  /// Returns the component that `device` of the mesh, one of this process,
+  /// holds.
   Result<OwnedComponent> component(int64_t device) const;
   /// The one element of a global value with one element.
   template <typename T> Result<T> item() const;

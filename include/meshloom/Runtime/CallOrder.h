@@ -24,8 +24,8 @@ struct SharedCall {
 };
 
 /// The calls of a process's main thread are in one order, which is the same in
-/// all processes. Those of other threads, and those that are made within
-/// another one, may come in any: of them only each call's own count is known.
+/// all processes. Calls of other threads, and calls that are made within
+/// another one, may come in any order: only how often each was made is known.
 ///
 /// Every call gets a number that ranks give alike where they have made the same
 /// calls up to it, and that differs (but for one in 2^25) where they have not:
@@ -44,7 +44,7 @@ public:
   CallOrder();
   /// The number of this thread's next call.
   uint64_t next(const std::shared_ptr<const SharedCall> &call);
-  /// Of a call that is made rarely.
+  /// For a call that is made rarely.
   uint64_t next(std::string_view name);
   /// This thread's last call has failed in such a way that nobody who takes
   /// part can have made it.
@@ -72,19 +72,20 @@ public:
   struct Comparison {
     uint64_t calls = 0; ///< of the other rank
     std::string last;   ///< of these; empty: none
-    /// What both have as the first call that is not the same; empty where all
-    /// that both have made are the same.
+    /// Says what both ranks have as the first call that differs; empty where
+    /// all calls that both have made are the same.
     std::string difference;
-    /// Of the calls out of the order that this rank has made more often, the
-    /// one that it made last.
+    /// The last call, of those out of the order, that this rank has made more
+    /// often than the other one.
     struct Fewer {
       std::string call;
-      uint64_t other, own; ///< how often each rank has made it
+      uint64_t other, here; ///< how often each rank has made it
     };
     std::optional<Fewer> fewer;
   };
-  /// What another rank's note says beside this one's. Names are those of ranks;
-  /// `ownFirst`: which one the message names first. Fails where it is no note.
+  /// Compares another rank's note with this rank's calls. Names are those of
+  /// ranks; `ownFirst`: which one the message names first. Fails where it is no
+  /// note.
   Result<Comparison> compare(std::string_view note, const std::string &ownName,
                              const std::string &otherName, bool ownFirst) const;
   uint64_t calls() const;
@@ -98,7 +99,7 @@ private:
     uint64_t hash = 0; ///< of all calls up to this one
     std::shared_ptr<const SharedCall> call;
   };
-  /// Of call `index`, the first one being 0, where it is kept.
+  /// Returns call `index`, counted from 0, where it is kept.
   const Entry &entry(uint64_t index) const {
     return entries[index % entries.size()];
   }

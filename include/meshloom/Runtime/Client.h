@@ -37,7 +37,7 @@ struct CollectiveRecord {
   bool operator==(const CollectiveRecord &) const = default;
 };
 
-/// What an executable did so far.
+/// Counts of an executable's work so far.
 struct Statistics {
   /// Collectives of the last execution in the order they ran, one in a loop
   /// each time (before the first one: each once); local slices are not sent
@@ -56,7 +56,7 @@ struct LoadOptions {
   /// After each step, fail if an output holds a nan or an infinity, naming the
   /// step's source location.
   bool checkNonFinite = false;
-  /// What profiles call the program; empty: by its own name.
+  /// The name of the program in profiles; empty: the program's own name.
   std::string name = {};
 };
 
@@ -65,8 +65,8 @@ struct LoadOptions {
 class Executable {
 public:
   virtual ~Executable() = default;
-  const Compiled &compiled() const { return own; }
-  /// What it takes and gives, on the devices that it was loaded for.
+  const Compiled &compiled() const { return program; }
+  /// The types that it takes and gives, on the devices that it was loaded for.
   const Signature &signature() const { return bound; }
   const DeviceAssignment &assignment() const { return bound.mesh.assignment(); }
   const std::shared_ptr<Client> &client() const { return owner; }
@@ -103,7 +103,7 @@ protected:
 
 private:
   const std::shared_ptr<Client> owner;
-  const Compiled own;
+  const Compiled program;
   const Signature bound;
 };
 
@@ -132,9 +132,9 @@ public:
   Result<std::shared_ptr<Executable>> load(Compiled compiled,
                                            const LoadOptions &options = {});
 
-  // What Array's functions of the same names are made of: the arguments are
-  // checked, and the array's event waited for. Components are those of the
-  // mesh's devices in this process.
+  // The parts of Array's functions of the same names that depend on the
+  // backend: the arguments have been checked, and the array's event is waited
+  // for. Components are those of the mesh's devices in this process.
   virtual Result<std::shared_ptr<Buffer>>
   fromHost(const ArrayType &type, std::span<const char> data) = 0;
   virtual Result<std::shared_ptr<Buffer>>

@@ -54,9 +54,10 @@ public:
                  std::span<const Incoming> incoming,
                  TransferTimeout timeout = std::nullopt);
 
-  /// `all` has, in the order of the group, what each rank gave: as many bytes.
+  /// `gathered` has, in the order of the group, what each rank gave: as many
+  /// bytes.
   Event allGather(std::span<const int> group, uint64_t tag,
-                  std::span<const char> mine, std::span<char> all,
+                  std::span<const char> mine, std::span<char> gathered,
                   TransferTimeout timeout = std::nullopt);
 
   /// Complete when every rank of the group has called it.
@@ -72,8 +73,8 @@ public:
   /// See Transport::leave.
   void leave();
 
-  /// What this rank calls together with the others. Ranks that wait for each
-  /// other compare it, and abort where it differs.
+  /// The calls that this rank makes together with the others. Ranks that wait
+  /// for each other compare them, and abort where they differ.
   CallOrder &calls() const { return *order; }
 
   struct State; // of the source

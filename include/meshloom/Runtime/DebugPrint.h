@@ -7,9 +7,9 @@
 
 namespace meshloom {
 
-/// What callbacks of debug_print call.
+/// Returns the target that callbacks of debug_print call.
 std::shared_ptr<const CustomTarget> debugPrint();
-/// What callbacks of debugging::Assert call.
+/// Returns the target that callbacks of debugging::Assert call.
 std::shared_ptr<const CustomTarget> assertion();
 
 } // namespace meshloom

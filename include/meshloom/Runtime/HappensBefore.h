@@ -20,8 +20,9 @@ extern "C" void __tsan_release(void *address);
 
 namespace meshloom {
 
-/// What came before a `give` is done for whoever comes after a `take` that a
-/// library lets follow it. Only says so; makes nobody wait.
+/// Tells the thread sanitizer of an order that a library guarantees: work
+/// before a `give` is done before work after the `take` that follows it. Only
+/// says so; makes nobody wait.
 class HandOver {
 public:
   void give() {

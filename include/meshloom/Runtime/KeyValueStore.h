@@ -35,12 +35,12 @@ public:
   /// Forgets every key that starts with `prefix`.
   virtual Status erase(const std::string &prefix) = 0;
 
-  /// What each of `size` ranks says of `subject`, in their order. All call it
-  /// once; this one is `rank` and says `own`. The error names a rank that did
-  /// not come within `timeout`.
+  /// Returns what each of `size` ranks says of `subject`, in the order of
+  /// ranks. All call it once; this one is `rank` and says `statement`. The
+  /// error names a rank that did not come within `timeout`.
   virtual Result<std::vector<std::string>>
-  gather(const std::string &subject, int rank, int size, std::string_view own,
-         std::chrono::milliseconds timeout);
+  gather(const std::string &subject, int rank, int size,
+         std::string_view statement, std::chrono::milliseconds timeout);
 };
 
 /// A table of this process.

@@ -35,12 +35,13 @@ public:
   LaunchQueue &operator=(const LaunchQueue &) = delete;
 
   struct Launch {
-    /// What must be complete. Whether that failed is for `run` to look at.
+    /// Events that must be complete before it runs. Whether that failed is for
+    /// `run` to look at.
     std::vector<Event> after = {};
     /// Cores that it keeps busy, at least one.
     int64_t cores = 1;
-    /// The work. What it holds is destroyed before the event it returns is
-    /// passed on: whoever waits for that can count on it.
+    /// The work. Its captures are destroyed before the event it returns is
+    /// passed on, and whoever waits for that event can rely on it.
     std::function<Event()> run;
   };
   /// The event that `run` will return. Waits while many pieces of work are

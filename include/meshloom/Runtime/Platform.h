@@ -15,7 +15,8 @@ struct PlatformDevice {
   /// Among those of its process, as client() takes it there.
   int64_t number = 0;
   std::string kind; ///< "TPU v4"
-  /// Of its chip among those that are linked, x first; empty: not known.
+  /// The coordinates of its chip among the linked chips, x first; empty: not
+  /// known.
   std::vector<int64_t> coords;
   int64_t core = 0;    ///< within its chip
   int64_t process = 0; ///< that drives it

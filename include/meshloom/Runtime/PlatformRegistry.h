@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a backend says to be found by name.
+// The entry by which a backend is found by its name.
 #pragma once
 
 #include "meshloom/Runtime/Platform.h"

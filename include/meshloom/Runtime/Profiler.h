@@ -17,8 +17,8 @@
 
 namespace meshloom {
 
-/// As measured by a run of some 0.1 s, once in a process; later calls give the
-/// same.
+/// Returns the peak that a run of some 0.1 s measured, once in a process; later
+/// calls return the same.
 const MachinePeak &machinePeak();
 
 class Profiler {
@@ -45,9 +45,9 @@ public:
   int64_t nextRun() { return ++runs; }
   int64_t now() const;
   /// Tells one profiler from any other of the process.
-  int64_t number() const { return own; }
+  int64_t number() const { return id; }
   void add(ProfileEvent event);
-  /// As an event of the calling thread.
+  /// Adds an event of the calling thread.
   void addHost(std::string name, int64_t begin);
 
   /// While it lives, `stop` waits.
@@ -67,11 +67,11 @@ private:
   };
   explicit Profiler(MachinePeak peak);
   static std::shared_ptr<Profiler> find();
-  /// Of the calling thread.
+  /// Returns the lane of the calling thread.
   Lane &lane();
 
   static std::atomic<bool> on;
-  const int64_t own, started;
+  const int64_t id, started;
   std::atomic<int64_t> runs{0};
   std::mutex mutex;
   std::condition_variable idle;

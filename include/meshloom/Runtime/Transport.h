@@ -25,7 +25,7 @@ using TransferTimeout = std::optional<std::chrono::milliseconds>;
 /// message of the same sender before.
 using Arrived = std::shared_ptr<const void>;
 
-/// What a receive does with a part of its message: `bytes` are those from byte
+/// Called by a receive with a part of its message: `bytes` are those from byte
 /// `offset` on. Parts come in order, one call at a time, and all but the last
 /// have a multiple of 64 bytes. A call must not wait (it may post transfers);
 /// `bytes` are good until it returns, or as long as `held` is kept.
@@ -68,9 +68,9 @@ public:
   virtual Event receive(int from, uint64_t tag, int64_t bytes, Consumer consume,
                         TransferTimeout timeout = std::nullopt) = 0;
 
-  /// What is posted until `endBatch` may be taken up only then, all together:
-  /// saves what a single post costs. Batches of several threads may overlap;
-  /// nobody may wait within one.
+  /// Transfers that are posted until `endBatch` may be taken up only then, all
+  /// together: this saves the cost of single posts. Batches of several threads
+  /// may overlap; nobody may wait within one.
   virtual void beginBatch() {}
   virtual void endBatch() {}
 
@@ -88,8 +88,8 @@ public:
     abort(Error("its program has ended, or has called shutdown",
                 ErrorCode::UNAVAILABLE));
   }
-  /// What ranks compare when they wait for each other, where they can: one that
-  /// finds a difference aborts with it.
+  /// Sets the calls that ranks compare when they wait for each other, where
+  /// they can: a rank that finds a difference aborts with it.
   virtual void compareCalls(std::shared_ptr<const CallOrder>) {}
 };
 

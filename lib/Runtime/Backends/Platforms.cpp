@@ -44,16 +44,17 @@ Result<std::shared_ptr<Platform>> platform(const std::string &name) {
       continue;
     // Never destroyed: arrays that outlive main keep clients alive.
     static std::mutex &mutex = *new std::mutex;
-    static auto &known = *new std::map<std::string, std::shared_ptr<Platform>>;
+    static auto &platforms =
+        *new std::map<std::string, std::shared_ptr<Platform>>;
     std::lock_guard lock(mutex);
-    std::shared_ptr<Platform> &found = known[name];
+    std::shared_ptr<Platform> &found = platforms[name];
     if (found)
       return found;
-    auto made =
+    auto created =
         entry.make(name, colon == name.size() ? "" : name.substr(colon + 1));
-    if (made)
-      found = *made;
-    return made;
+    if (created)
+      found = *created;
+    return created;
   }
   return Error(fmt::format("there is no platform '{}'; the platforms are {}",
                            name, fmt::join(platformNames(), ", ")),

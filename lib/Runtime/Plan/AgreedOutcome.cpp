@@ -20,29 +20,30 @@ struct Outcome {
 } // namespace
 
 Status plan::agreeOnOutcome(Communicator &communicator, RunExchanges &exchanges,
-                            const Failure &own, const Program &program) {
+                            const Failure &failure, const Program &program) {
   Outcome outcome;
-  if (own.any()) {
-    outcome.step = own.step();
-    const Error error = own.error(program);
+  if (failure.any()) {
+    outcome.step = failure.step();
+    const Error error = failure.error(program);
     outcome.code = int32_t(error.code());
     error.message().copy(outcome.text, sizeof outcome.text - 1);
   }
-  std::vector<Outcome> all(size_t(communicator.size()));
-  std::vector<int> group(all.size());
+  std::vector<Outcome> outcomes(size_t(communicator.size()));
+  std::vector<int> group(outcomes.size());
   std::iota(group.begin(), group.end(), 0);
   const Event came = communicator.allGather(
       group, exchanges.take(1),
       {reinterpret_cast<const char *>(&outcome), sizeof outcome},
-      {reinterpret_cast<char *>(all.data()), all.size() * sizeof outcome},
+      {reinterpret_cast<char *>(outcomes.data()),
+       outcomes.size() * sizeof outcome},
       exchanges.timeout);
   if (Status ok = communicator.wait(came); !ok)
     return ok.error().withMessage(
         fmt::format("whether all values are finite: {}", ok.error().message()));
-  const auto first = std::ranges::min_element(all, {}, &Outcome::step);
+  const auto first = std::ranges::min_element(outcomes, {}, &Outcome::step);
   if (first->step == Outcome::WELL)
     return Success();
-  const int rank = int(first - all.begin());
+  const int rank = int(first - outcomes.begin());
   return Error(
       fmt::format("{} (in process {}, {})",
                   std::string_view(first->text,

@@ -23,8 +23,9 @@ BoxMove::BoxMove(const Program &program, const CollectiveStep &step,
       kind(step.reduce), sourceLocal(source.layout.local_shape(source.shape)),
       resultLocal(result.localShape()) {
   for (const Partial &partial : source.layout.partial()) {
-    auto kept = result.layout.partial();
-    if (std::find(kept.begin(), kept.end(), partial) == kept.end())
+    auto resultPartial = result.layout.partial();
+    if (std::find(resultPartial.begin(), resultPartial.end(), partial) ==
+        resultPartial.end())
       reducedAxes.push_back(partial.axis);
   }
   if (step.kind == CollectiveKind::AllReduce)
@@ -35,11 +36,11 @@ BoxMove::BoxMove(const Program &program, const CollectiveStep &step,
     std::vector<Block> found;
     std::vector<int64_t> coords(mesh.rank(), 0);
     for (int64_t i = 0; i < source.layout.num_shards(dim); ++i) {
-      int64_t rest = i;
+      int64_t remainder = i;
       Block block{0, 0, std::vector<int64_t>(axes.size())};
       for (size_t a = axes.size(); a-- > 0;) {
-        block.coords[a] = coords[axes[a]] = rest % mesh.axis_size(axes[a]);
-        rest /= mesh.axis_size(axes[a]);
+        block.coords[a] = coords[axes[a]] = remainder % mesh.axis_size(axes[a]);
+        remainder /= mesh.axis_size(axes[a]);
       }
       const Box box = source.layout.shard(source.shape, mesh.device_at(coords));
       block.begin = box.offset[dim];
@@ -95,11 +96,11 @@ void BoxMove::fillPieces(std::vector<int64_t> &coords, Box &piece, unsigned dim,
   }
 }
 
-void BoxMove::fillPiece(const std::vector<int64_t> &given, const Box &piece,
+void BoxMove::fillPiece(const std::vector<int64_t> &start, const Box &piece,
                         const Memory &memory, char *into,
                         const Box &target) const {
   const unsigned width = byteWidth(source.type);
-  std::vector<int64_t> coords = given;
+  std::vector<int64_t> coords = start;
   for (unsigned axis : reducedAxes)
     coords[axis] = 0;
   const int64_t first = mesh.device_at(coords);

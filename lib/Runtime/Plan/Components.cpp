@@ -30,16 +30,16 @@ int64_t plan::copyIndex(const Layout &layout, std::span<const int64_t> coords) {
 }
 
 std::vector<int64_t> plan::copiesOf(const Layout &layout, Interval devices) {
-  const int64_t all = copyCount(layout);
+  const int64_t total = copyCount(layout);
   std::vector<int64_t> copies;
   if (devices.size() == layout.mesh().size()) {
-    copies.resize(size_t(all));
+    copies.resize(size_t(total));
     std::iota(copies.begin(), copies.end(), 0);
     return copies;
   }
   for (int64_t device = devices.begin; device < devices.end; ++device)
     copies.push_back(
-        all == 1 ? 0 : copyIndex(layout, layout.mesh().coords(device)));
+        total == 1 ? 0 : copyIndex(layout, layout.mesh().coords(device)));
   std::ranges::sort(copies);
   copies.erase(std::ranges::unique(copies).begin(), copies.end());
   return copies;
@@ -50,12 +50,12 @@ std::vector<int64_t> plan::addendDevices(const Layout &layout, int64_t device) {
   std::vector<int64_t> coords = mesh.coords(device), devices;
   const int64_t count = copyCount(layout);
   for (int64_t copy = 0; copy < count; ++copy) {
-    int64_t rest = copy;
+    int64_t remainder = copy;
     std::span<const Partial> partial = layout.partial();
     for (size_t p = partial.size(); p-- > 0;) {
       const int64_t size = mesh.axis_size(partial[p].axis);
-      coords[partial[p].axis] = rest % size;
-      rest /= size;
+      coords[partial[p].axis] = remainder % size;
+      remainder /= size;
     }
     devices.push_back(mesh.device_at(coords));
   }

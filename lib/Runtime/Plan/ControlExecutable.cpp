@@ -48,7 +48,7 @@ struct BranchPlan {
 };
 
 struct Item {
-  std::variant<Piece, LoopPlan, BranchPlan> what;
+  std::variant<Piece, LoopPlan, BranchPlan> work;
   /// Buffers of the list that nothing needs once the item has begun (a loop's
   /// inits), and once it is over.
   std::vector<unsigned> dropAtStart = {}, dropAtEnd = {};
@@ -69,7 +69,7 @@ private:
   using Values = std::vector<Array>; ///< per buffer
   Result<std::vector<Array>> run(std::vector<Array> arguments) override;
   Result<List> planList(std::span<const Step> steps, unsigned firstId,
-                        std::set<unsigned> own,
+                        std::set<unsigned> defined,
                         const std::vector<unsigned> &outputs);
   Result<Item> planControl(const Step &step, unsigned id);
   Status makeConstants();
@@ -90,7 +90,8 @@ private:
   const LoadStraight *straight = nullptr; ///< while planning
   List list;
   std::vector<std::pair<unsigned, Array>> constants;
-  /// Of all lists; one runs at a time, so that they share scratch memory.
+  /// The pieces of all lists; one runs at a time, so that they share scratch
+  /// memory.
   std::vector<StraightExecutable *> pieces;
   int64_t scratchBytes = 0; ///< that they share, on all devices
   int64_t keptBytes = 0;    ///< that each keeps for itself, all together
@@ -100,14 +101,14 @@ private:
 
 Status ControlExecutable::plan(const LoadStraight &loadStraight) {
   straight = &loadStraight;
-  std::set<unsigned> own;
+  std::set<unsigned> defined;
   for (const Argument &argument : loaded.arguments)
-    own.insert(argument.buffer);
+    defined.insert(argument.buffer);
   std::vector<unsigned> results;
   results.reserve(loaded.results.size());
   for (const ProgramResult &result : loaded.results)
     results.push_back(result.buffer);
-  Result<List> planned = planList(loaded.steps, 0, std::move(own), results);
+  Result<List> planned = planList(loaded.steps, 0, std::move(defined), results);
   straight = nullptr;
   if (!planned)
     return planned.error();
@@ -134,8 +135,8 @@ void addHanded(const std::vector<Step> &steps, std::set<unsigned> &handed) {
   }
 }
 
-/// Those that are no splats, and those that are values by themselves: pieces
-/// have the other splats.
+/// Makes the constants that are no splats, and those that are values by
+/// themselves: pieces have the other splats.
 Status ControlExecutable::makeConstants() {
   std::set<unsigned> handed;
   addHanded(loaded.steps, handed);
@@ -154,7 +155,7 @@ Status ControlExecutable::makeConstants() {
 
 Result<Item> ControlExecutable::planControl(const Step &step, unsigned id) {
   if (auto *loop = std::get_if<LoopStep>(&step)) {
-    LoopPlan made{loop, id, {}};
+    LoopPlan plan{loop, id, {}};
     std::set<unsigned> arguments;
     std::vector<unsigned> next;
     for (const LoopStep::Carry &carry : loop->carried) {
@@ -171,36 +172,36 @@ Result<Item> ControlExecutable::planControl(const Step &step, unsigned id) {
                  std::move(arguments), next);
     if (!body)
       return body.error();
-    made.lists.push_back(std::move(*condition));
-    made.lists.push_back(std::move(*body));
-    made.agrees = loaded.buffers[loop->predicate].layout.is_partial() &&
-                  std::ranges::any_of(made.lists, [this](const List &list) {
+    plan.lists.push_back(std::move(*condition));
+    plan.lists.push_back(std::move(*body));
+    plan.agrees = loaded.buffers[loop->predicate].layout.is_partial() &&
+                  std::ranges::any_of(plan.lists, [this](const List &list) {
                     return exchanges(list);
                   });
-    return Item{std::move(made)};
+    return Item{std::move(plan)};
   }
   const BranchStep &branch = std::get<BranchStep>(step);
-  BranchPlan made{&branch, id, {}};
+  BranchPlan plan{&branch, id, {}};
   ++id;
   for (size_t b = 0; b < branch.branches.size(); ++b) {
     std::vector<unsigned> values;
     values.reserve(branch.outputs.size());
     for (const BranchStep::Output &output : branch.outputs)
       values.push_back(output.values[b]);
-    Result<List> each = planList(branch.branches[b], id, {}, values);
-    if (!each)
-      return each.error();
-    made.branches.push_back(std::move(*each));
+    Result<List> branchList = planList(branch.branches[b], id, {}, values);
+    if (!branchList)
+      return branchList.error();
+    plan.branches.push_back(std::move(*branchList));
     id += countSteps(branch.branches[b]);
   }
-  return Item{std::move(made)};
+  return Item{std::move(plan)};
 }
 
-/// `own`: what the list may give away, besides what it defines. `outputs`: what
-/// is needed when it is over.
+/// `defined`: what the list may give away, besides what it defines. `outputs`:
+/// what is needed when it is over.
 Result<List> ControlExecutable::planList(std::span<const Step> steps,
                                          unsigned firstId,
-                                         std::set<unsigned> own,
+                                         std::set<unsigned> defined,
                                          const std::vector<unsigned> &outputs) {
   // Runs of steps, and what is read after each.
   struct Span {
@@ -231,14 +232,14 @@ Result<List> ControlExecutable::planList(std::span<const Step> steps,
     needed.insert(spans[i].uses.reads.begin(), spans[i].uses.reads.end());
   }
 
-  List made;
+  List list;
   for (size_t i = 0; i < spans.size(); ++i) {
     const Span &span = spans[i];
     if (isControl(steps[span.begin])) {
       Result<Item> item = planControl(steps[span.begin], span.id);
       if (!item)
         return item.error();
-      made.items.push_back(std::move(*item));
+      list.items.push_back(std::move(*item));
     } else {
       std::set<unsigned> results;
       for (unsigned buffer : span.uses.writes)
@@ -257,14 +258,15 @@ Result<List> ControlExecutable::planList(std::span<const Step> steps,
       scratchBytes = (*part)->shareScratch(pieces);
       pieces.push_back(part->get());
       mostCores = std::max(mostCores, (*part)->cores());
-      made.items.push_back({Piece{std::move(*part), std::move(sub.arguments),
+      list.items.push_back({Piece{std::move(*part), std::move(sub.arguments),
                                   std::move(sub.results), std::move(sub.ids)}});
     }
-    Item &item = made.items.back();
-    own.insert(span.uses.writes.begin(), span.uses.writes.end());
+    Item &item = list.items.back();
+    defined.insert(span.uses.writes.begin(), span.uses.writes.end());
     std::set<unsigned> touched = span.uses.reads;
     touched.insert(span.uses.writes.begin(), span.uses.writes.end());
-    // What the regions use stays until the end; what only starts a loop goes.
+    // Values that the regions use stay until the end; values that only start a
+    // loop go.
     std::set<unsigned> inside;
     if (auto *loop = std::get_if<LoopStep>(&steps[span.begin])) {
       LoopStep without = *loop;
@@ -275,15 +277,15 @@ Result<List> ControlExecutable::planList(std::span<const Step> steps,
       inside = usesOf(Step(std::move(without))).reads;
     }
     for (unsigned buffer : touched) {
-      if (!own.contains(buffer) || after[i].contains(buffer))
+      if (!defined.contains(buffer) || after[i].contains(buffer))
         continue;
       bool start = span.uses.reads.contains(buffer) &&
-                   std::holds_alternative<LoopPlan>(item.what) &&
+                   std::holds_alternative<LoopPlan>(item.work) &&
                    !inside.contains(buffer);
       (start ? item.dropAtStart : item.dropAtEnd).push_back(buffer);
     }
   }
-  return made;
+  return list;
 }
 
 //===----------------------------------------------------------------------===//
@@ -301,10 +303,10 @@ int64_t ControlExecutable::bytesOf(const std::vector<unsigned> &buffers) const {
 int64_t ControlExecutable::peakOf(const List &list) const {
   int64_t now = 0, peak = 0;
   for (const Item &item : list.items) {
-    if (auto *piece = std::get_if<Piece>(&item.what)) {
+    if (auto *piece = std::get_if<Piece>(&item.work)) {
       now += bytesOf(piece->results);
       peak = std::max(peak, now);
-    } else if (auto *loop = std::get_if<LoopPlan>(&item.what)) {
+    } else if (auto *loop = std::get_if<LoopPlan>(&item.work)) {
       std::vector<unsigned> carried;
       carried.reserve(loop->step->carried.size());
       for (const LoopStep::Carry &carry : loop->step->carried)
@@ -315,7 +317,7 @@ int64_t ControlExecutable::peakOf(const List &list) const {
       for (const List &inner : loop->lists)
         peak = std::max(peak, now + peakOf(inner));
     } else {
-      const BranchPlan &branch = std::get<BranchPlan>(item.what);
+      const BranchPlan &branch = std::get<BranchPlan>(item.work);
       for (const List &inner : branch.branches)
         peak = std::max(peak, now + peakOf(inner));
       std::vector<unsigned> results;
@@ -358,10 +360,10 @@ int32_t ControlExecutable::scalar(const Array &array) const {
 /// one block.
 bool ControlExecutable::onAnyDevice(const Array &predicate) const {
   const std::vector<Block> &blocks = BlockBuffer::of(predicate);
-  const int64_t each = device->blockBytes(predicate.type());
+  const int64_t byteCount = device->blockBytes(predicate.type());
   for (size_t slot = 0; slot < blocks.size(); ++slot) {
-    const auto flags = device->read(slot, blocks[slot], each);
-    if (std::any_of(flags.get(), flags.get() + each,
+    const auto flags = device->read(slot, blocks[slot], byteCount);
+    if (std::any_of(flags.get(), flags.get() + byteCount,
                     [](char flag) { return flag != 0; }))
       return true;
   }
@@ -370,11 +372,11 @@ bool ControlExecutable::onAnyDevice(const Array &predicate) const {
 
 bool ControlExecutable::exchanges(const List &list) const {
   return std::ranges::any_of(list.items, [this](const Item &item) {
-    if (auto *piece = std::get_if<Piece>(&item.what))
+    if (auto *piece = std::get_if<Piece>(&item.work))
       return piece->part->exchanges();
-    auto *loop = std::get_if<LoopPlan>(&item.what);
+    auto *loop = std::get_if<LoopPlan>(&item.work);
     return std::ranges::any_of(
-        loop ? loop->lists : std::get<BranchPlan>(item.what).branches,
+        loop ? loop->lists : std::get<BranchPlan>(item.work).branches,
         [this](const List &inner) { return exchanges(inner); });
   });
 }
@@ -387,10 +389,10 @@ Result<bool> ControlExecutable::goesOn(const LoopPlan &loop,
   if (!loop.agrees)
     return any != 0;
   Communicator &communicator = *device->communicator();
-  std::vector<int> all(static_cast<size_t>(communicator.size()));
-  std::iota(all.begin(), all.end(), 0);
+  std::vector<int> group(static_cast<size_t>(communicator.size()));
+  std::iota(group.begin(), group.end(), 0);
   const Event agreed =
-      communicator.allReduce(all, exchanging->take(1), DType::I32,
+      communicator.allReduce(group, exchanging->take(1), DType::I32,
                              ReduceKind::Max, &any, 1, exchanging->timeout);
   if (Status ok = communicator.wait(agreed); !ok)
     return ok.error().withMessage(fmt::format(
@@ -408,13 +410,13 @@ Status ControlExecutable::run(const Piece &piece, const Item &item,
                                 buffer) != item.dropAtEnd.end();
     arguments.push_back(last ? std::move(values[buffer]) : values[buffer]);
   }
-  std::optional<ProfiledRun> own;
+  std::optional<ProfiledRun> pieceRun;
   if (profiled) {
-    own = *profiled;
-    own->ids = &piece.ids;
+    pieceRun = *profiled;
+    pieceRun->ids = &piece.ids;
   }
   Result<std::vector<Array>> results = piece.part->runPart(
-      std::move(arguments), own ? &*own : nullptr, *exchanging);
+      std::move(arguments), pieceRun ? &*pieceRun : nullptr, *exchanging);
   if (!results)
     return results.error();
   for (size_t r = 0; r < piece.results.size(); ++r)
@@ -426,18 +428,18 @@ Status ControlExecutable::run(const Piece &piece, const Item &item,
   return Success();
 }
 
-/// What a list inside a step has defined is gone after it.
+/// Values that a list inside a step has defined are gone after it.
 void ControlExecutable::forgetResults(const List &list, Values &values) {
   for (const Item &item : list.items) {
-    if (auto *piece = std::get_if<Piece>(&item.what))
+    if (auto *piece = std::get_if<Piece>(&item.work))
       for (unsigned buffer : piece->results)
         values[buffer] = Array();
-    else if (auto *loop = std::get_if<LoopPlan>(&item.what))
+    else if (auto *loop = std::get_if<LoopPlan>(&item.work))
       for (const LoopStep::Carry &carry : loop->step->carried)
         values[carry.result] = Array();
     else
       for (const BranchStep::Output &output :
-           std::get<BranchPlan>(item.what).step->outputs)
+           std::get<BranchPlan>(item.work).step->outputs)
         values[output.result] = Array();
   }
 }
@@ -507,8 +509,8 @@ Status ControlExecutable::run(BranchPlan &branch, const Item &,
 
 Status ControlExecutable::run(List &list, Values &values) {
   for (Item &item : list.items) {
-    Status ok = std::visit([&](auto &what) { return run(what, item, values); },
-                           item.what);
+    Status ok = std::visit([&](auto &work) { return run(work, item, values); },
+                           item.work);
     if (!ok)
       return ok;
     for (unsigned buffer : item.dropAtEnd)

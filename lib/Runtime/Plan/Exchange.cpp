@@ -12,13 +12,13 @@ namespace {
 class ExchangePlanner {
 public:
   ExchangePlanner(std::span<const std::vector<Holding>> have,
-                  std::span<const std::vector<Holding>> need, int own,
+                  std::span<const std::vector<Holding>> need, int self,
                   const std::function<bool(int, int)> &onOneHost)
-      : have(have), need(need), own(own), onOneHost(onOneHost),
+      : have(have), need(need), self(self), onOneHost(onOneHost),
         sendTo(have.size(), -1), receiveFrom(have.size(), -1) {}
 
   ExchangePlan run() {
-    // What others need first: it decides what this one sends.
+    // Other processes' needs come first: they decide what this one sends.
     for (int process = 0; process < int(need.size()); ++process)
       receive(process);
     return std::move(plan);
@@ -51,7 +51,7 @@ private:
         for (int64_t order : orders)
           target.addends.push_back(
               sourcesOf(receiver, senders, wanted.value, order, box));
-        if (receiver == own)
+        if (receiver == self)
           plan.targets.push_back(std::move(target));
       }
     }
@@ -80,15 +80,15 @@ private:
 
   void take(int receiver, int sender, int64_t slot, const Box &piece,
             std::vector<ExchangePlan::Source> &sources) {
-    if (receiver == own && sender == own) {
+    if (receiver == self && sender == self) {
       sources.push_back({-1, 0, slot, piece});
-    } else if (receiver == own) {
+    } else if (receiver == self) {
       const auto [message, index] =
           messageOf(plan.receives, receiveFrom, sender);
       sources.push_back({index, message->elements, slot, piece});
       message->parts.push_back({slot, piece});
       message->elements += piece.count();
-    } else if (sender == own) {
+    } else if (sender == self) {
       ExchangePlan::Message *message =
           messageOf(plan.sends, sendTo, receiver).first;
       message->parts.push_back({slot, piece});
@@ -99,16 +99,16 @@ private:
   static std::pair<ExchangePlan::Message *, int>
   messageOf(std::vector<ExchangePlan::Message> &messages,
             std::vector<int> &index, int peer) {
-    int &at = index[size_t(peer)];
-    if (at < 0) {
-      at = int(messages.size());
+    int &position = index[size_t(peer)];
+    if (position < 0) {
+      position = int(messages.size());
       messages.push_back({peer, {}});
     }
-    return {&messages[size_t(at)], at};
+    return {&messages[size_t(position)], position};
   }
 
   const std::span<const std::vector<Holding>> have, need;
-  const int own;
+  const int self;
   const std::function<bool(int, int)> &onOneHost;
   std::vector<int> sendTo, receiveFrom; ///< message of each process, or -1
   ExchangePlan plan;
@@ -117,7 +117,7 @@ private:
 
 ExchangePlan
 plan::planExchange(std::span<const std::vector<Holding>> have,
-                   std::span<const std::vector<Holding>> need, int own,
+                   std::span<const std::vector<Holding>> need, int self,
                    const std::function<bool(int, int)> &onOneHost) {
-  return ExchangePlanner(have, need, own, onOneHost).run();
+  return ExchangePlanner(have, need, self, onOneHost).run();
 }

@@ -60,11 +60,12 @@ private:
   const MemoryRules &rules;
   const bool keepProgramOrder;
 
-  /// Of each buffer: the buffer whose value it is (itself, or a view's source).
+  /// For each buffer, the buffer whose value it is (itself, or a view's
+  /// source).
   std::vector<unsigned> value;
-  /// Of each value: the step that reads it last, through any view.
+  /// For each value, the step that reads it last, through any view.
   std::vector<int> lastRead;
-  /// Of each memory: the value it holds after the steps so far.
+  /// For each memory, the value it holds after the steps so far.
   std::vector<unsigned> current;
   std::vector<std::vector<unsigned>> readers, writers; ///< actions, per value
   /// (value, action) for each update in place.
@@ -244,7 +245,7 @@ void MemoryPlanner::addCollective(const CollectiveStep &step, unsigned index) {
   }
 }
 
-/// What is read stays as it is until the end.
+/// Values that an exchange reads stay as they are until its end.
 void MemoryPlanner::addExchange(unsigned step, unsigned move,
                                 std::vector<unsigned> reads, unsigned target) {
   const unsigned begin =

@@ -12,24 +12,24 @@ using namespace meshloom::plan;
 
 namespace {
 /// See MeshProcesses::inner.
-std::vector<int64_t> innerSizes(const Mesh &mesh, int64_t each) {
+std::vector<int64_t> innerSizes(const Mesh &mesh, int64_t perProcess) {
   std::vector<int64_t> inner(mesh.rank(), 1);
   for (unsigned axis = mesh.rank(); axis-- > 0;) {
     const int64_t size = mesh.axis_size(axis);
-    inner[axis] = std::min(size, each);
-    if (size % inner[axis] != 0 || each % inner[axis] != 0)
+    inner[axis] = std::min(size, perProcess);
+    if (size % inner[axis] != 0 || perProcess % inner[axis] != 0)
       return {};
-    each /= inner[axis];
+    perProcess /= inner[axis];
   }
   return inner;
 }
 } // namespace
 
 MeshProcesses::MeshProcesses(const Mesh &mesh)
-    : mesh(mesh.without_devices()), each(mesh.size()),
+    : mesh(mesh.without_devices()), devicesPerProcess(mesh.size()),
       inner(innerSizes(mesh, mesh.size())) {}
 
-Result<MeshProcesses> MeshProcesses::of(const Mesh &bound, int64_t own,
+Result<MeshProcesses> MeshProcesses::of(const Mesh &bound, int64_t self,
                                         int64_t count) {
   MeshProcesses processes(bound);
   const std::vector<int64_t> &here = bound.assignment().localIds;
@@ -38,7 +38,7 @@ Result<MeshProcesses> MeshProcesses::of(const Mesh &bound, int64_t own,
     return processes;
   std::vector<int64_t> wanted(size_t(size / count));
   std::iota(wanted.begin(), wanted.end(),
-            bound.assignment().ids.front() + own * (size / count));
+            bound.assignment().ids.front() + self * (size / count));
   if (count < 2)
     return Error(fmt::format("the mesh {} has {} of its {} devices in other "
                              "processes, but this one runs alone: call "
@@ -51,17 +51,17 @@ Result<MeshProcesses> MeshProcesses::of(const Mesh &bound, int64_t own,
         "which are the next ones in the order of processes; process {} has {} "
         "of {}",
         bound.to_string(), count,
-        size % count == 0 ? std::to_string(size / count) : "as many", own,
+        size % count == 0 ? std::to_string(size / count) : "as many", self,
         here.size(), size));
   processes.count = count;
-  processes.own = own;
-  processes.each = size / count;
-  processes.inner = innerSizes(bound, processes.each);
+  processes.self = self;
+  processes.devicesPerProcess = size / count;
+  processes.inner = innerSizes(bound, processes.devicesPerProcess);
   return processes;
 }
 
 std::vector<int64_t> MeshProcesses::coordsOf(int64_t process) const {
-  std::vector<int64_t> coords = mesh.coords(process * each);
+  std::vector<int64_t> coords = mesh.coords(process * devicesPerProcess);
   for (unsigned axis = 0; axis < coords.size(); ++axis)
     coords[axis] /= inner[axis];
   return coords;
@@ -107,7 +107,8 @@ plan::iterationPieces(std::span<const Loop> loops, const Mesh &mesh,
   using Key = std::pair<Shape, Shape>;
   auto keyOf = [](const Box &box) { return Key(box.offset, box.extent); };
 
-  // What is reduced for each box of results, then the boxes with the same.
+  // Collects the reduced iterations for each box of results, then the boxes of
+  // results that have the same ones.
   std::vector<Box> boxes;
   boxes.reserve(devices.size());
   std::map<Key, std::vector<Box>> reductions;

@@ -74,16 +74,16 @@ int64_t PlanClient::blockBytes(const ArrayType &type) const {
 
 Result<std::shared_ptr<BlockBuffer>>
 PlanClient::allocate(const ArrayType &type) {
-  const int64_t each = blockBytes(type);
+  const int64_t byteCount = blockBytes(type);
   std::vector<Block> blocks(slots(type.layout.mesh()));
   for (size_t slot = 0; slot < blocks.size(); ++slot) {
-    Result<Block> block = allocate(slot, each);
+    Result<Block> block = allocate(slot, byteCount);
     if (!block)
       return block.error().withMessage(
           fmt::format("{}: {}", type.to_string(), block.error().message()));
     blocks[slot] = std::move(*block);
   }
-  const int64_t bytes = each * int64_t(blocks.size());
+  const int64_t bytes = byteCount * int64_t(blocks.size());
   return std::make_shared<BlockBuffer>(shared_from_this(), std::move(blocks),
                                        bytes);
 }

@@ -29,13 +29,13 @@ PlanExecutable::PlanExecutable(std::shared_ptr<PlanClient> client,
 void PlanExecutable::addCollectives(const std::vector<Step> &steps,
                                     unsigned &id) {
   for (const Step &step : steps) {
-    const unsigned own = id++;
+    const unsigned stepId = id++;
     for (const std::vector<Step> *list : nestedLists(step))
       addCollectives(*list, id);
     auto *collective = std::get_if<CollectiveStep>(&step);
     if (!collective || collective->kind == CollectiveKind::Slice)
       continue;
-    stats.collectives.push_back({own, collective->kind,
+    stats.collectives.push_back({stepId, collective->kind,
                                  groupSize(loaded.mesh, collective->axes),
                                  transferBytes(loaded.buffers, *collective)});
   }
@@ -55,10 +55,10 @@ PlanExecutable::constantArray(const ConstantData &constant) const {
     return processes.error();
   if (!decl.windows.empty() &&
       (!device->sharesMemory() || processes->several()))
-    // What a device holds is not its block, but the same everywhere.
+    // A constant with windows has one shape on all devices, not their blocks.
     type = {decl.type,
             device->sharesMemory()
-                ? processes->hullOf(decl, processes->own).extent
+                ? processes->hullOf(decl, processes->self).extent
                 : decl.localShape(),
             Layout::replicated(mesh(), unsigned(decl.shape.size()))};
   const size_t width = byteWidth(decl.type);
@@ -193,14 +193,14 @@ std::vector<Array> PlanExecutable::launch(std::vector<Array> arguments,
     for (const Array &array : work->arguments)
       if (Status ok = array.wait(); !ok)
         return Event::failed(ok.error());
-    Result<std::vector<Array>> made = work->self->runNow(
+    Result<std::vector<Array>> results = work->self->runNow(
         std::move(work->arguments), std::move(work->profile), work->exchanges);
-    if (!made)
-      return Event::failed(made.error());
+    if (!results)
+      return Event::failed(results.error());
     std::vector<Event> events;
-    for (size_t r = 0; r < made->size(); ++r) {
-      events.push_back((*made)[r].event());
-      work->results[r]->set(BlockBuffer::of((*made)[r]));
+    for (size_t r = 0; r < results->size(); ++r) {
+      events.push_back((*results)[r].event());
+      work->results[r]->set(BlockBuffer::of((*results)[r]));
     }
     return Event::whenAll(events);
   };

@@ -32,10 +32,10 @@ bool joins(const Box &a, const Box &b, size_t d) {
 }
 
 /// Adds what of `box` is not in `without`.
-void addRest(Box box, const Box &without, Region &rest) {
+void addRest(Box box, const Box &without, Region &remainder) {
   const Box common = box.intersect(without);
   if (common.empty()) {
-    rest.push_back(std::move(box));
+    remainder.push_back(std::move(box));
     return;
   }
   for (size_t d = 0; d < box.offset.size(); ++d) {
@@ -44,7 +44,7 @@ void addRest(Box box, const Box &without, Region &rest) {
     auto part = [&](int64_t first, int64_t last) {
       if (first >= last)
         return;
-      Box &piece = rest.emplace_back(box);
+      Box &piece = remainder.emplace_back(box);
       piece.offset[d] = first;
       piece.extent[d] = last - first;
     };
@@ -83,8 +83,8 @@ Region plan::unionOf(std::vector<Box> boxes) {
   }
   Region region;
   for (Box &box : boxes) {
-    Region rest = subtract({std::move(box)}, region);
-    region.insert(region.end(), rest.begin(), rest.end());
+    Region uncovered = subtract({std::move(box)}, region);
+    region.insert(region.end(), uncovered.begin(), uncovered.end());
   }
   return region;
 }
@@ -99,11 +99,11 @@ Region plan::intersect(const Region &a, const Box &b) {
 
 Region plan::subtract(Region a, const Region &without) {
   for (const Box &other : without) {
-    Region rest;
-    rest.reserve(a.size());
+    Region remainder;
+    remainder.reserve(a.size());
     for (Box &box : a)
-      addRest(std::move(box), other, rest);
-    a = std::move(rest);
+      addRest(std::move(box), other, remainder);
+    a = std::move(remainder);
   }
   return a;
 }

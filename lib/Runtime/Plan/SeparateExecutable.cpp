@@ -33,14 +33,14 @@ Status SeparateExecutable::plan() {
   devices = devicesHere(mesh());
   for (const BufferDecl &decl : loaded.buffers)
     local.push_back(decl.localShape());
-  Result<MemoryPlan> made =
+  Result<MemoryPlan> memoryPlan =
       planMemory(loaded, {.bytes = [this](unsigned buffer) {
                    return elementCount(local[buffer]) *
                           int64_t(byteWidth(loaded.buffers[buffer].type));
                  }});
-  if (!made)
-    return made.error();
-  for (const Action &action : made->actions) {
+  if (!memoryPlan)
+    return memoryPlan.error();
+  for (const Action &action : memoryPlan->actions) {
     std::unique_ptr<BoxMove> &move = moves.emplace_back();
     once.push_back(action.kind == Action::Kind::Step &&
                    happensOnce(loaded, loaded.steps[action.step]));
@@ -54,16 +54,16 @@ Status SeparateExecutable::plan() {
     }
   }
 
-  // What is used up goes to others: a time for each action.
-  std::vector<Lifetime> lives(made->memories.size());
+  // Memory that is used up is reused: each action is a point in time.
+  std::vector<Lifetime> lives(memoryPlan->memories.size());
   for (size_t m = 0; m < lives.size(); ++m)
-    lives[m].bytes = made->memories[m].bytes;
-  for (int a = 0; a < int(made->actions.size()); ++a) {
-    const Action &action = made->actions[size_t(a)];
+    lives[m].bytes = memoryPlan->memories[m].bytes;
+  for (int a = 0; a < int(memoryPlan->actions.size()); ++a) {
+    const Action &action = memoryPlan->actions[size_t(a)];
     for (const auto *buffers : {&action.reads, &action.writes})
       for (unsigned buffer : *buffers) {
-        const unsigned memory = made->buffers[buffer].memory;
-        if (made->memories[memory].kind != Memory::Kind::Scratch)
+        const unsigned memory = memoryPlan->buffers[buffer].memory;
+        if (memoryPlan->memories[memory].kind != Memory::Kind::Scratch)
           continue;
         if (lives[memory].first < 0)
           lives[memory].first = a;
@@ -71,7 +71,8 @@ Status SeparateExecutable::plan() {
       }
   }
   Offsets placed = placeByLifetime(lives);
-  return setPlan(std::move(*made), std::move(placed.offsets), placed.peak);
+  return setPlan(std::move(*memoryPlan), std::move(placed.offsets),
+                 placed.peak);
 }
 
 DeviceCall SeparateExecutable::bind(const Action &action, size_t slot,
@@ -95,7 +96,7 @@ DeviceCall SeparateExecutable::bind(const Action &action, size_t slot,
       }
     }
     call.operands.push_back(
-        frame.at(memoryPlan().buffers[buffer].memory, slot) +
+        frame.address(memoryPlan().buffers[buffer].memory, slot) +
         element * byteWidth(decl.type));
   };
   const std::vector<const Operand *> inputs = inputsOf(step),
@@ -179,12 +180,12 @@ void SeparateExecutable::runMove(const BoxMove &move, const Action &action,
                                  const Frame &frame, Failure &failure) {
   const unsigned from = memoryPlan().buffers[action.reads[0]].memory;
   const unsigned to = memoryPlan().buffers[action.writes[0]].memory;
-  auto source = [&](int64_t d) { return frame.at(from, size_t(d)); };
+  auto source = [&](int64_t d) { return frame.address(from, size_t(d)); };
   onEachSlot(action.step, failure, [&](size_t slot) {
     if (move.sameAs(devices[slot]) >= 0)
       return;
     const int64_t begin = profiled ? profiled->profiler().now() : 0;
-    move.fill(devices[slot], source, frame.at(to, slot));
+    move.fill(devices[slot], source, frame.address(to, slot));
     if (profiled)
       record(slot, action, begin);
   });
@@ -194,8 +195,8 @@ void SeparateExecutable::runMove(const BoxMove &move, const Action &action,
       if (first < 0)
         return;
       const int64_t begin = profiled ? profiled->profiler().now() : 0;
-      device->copy(slot, frame.at(to, slot), frame.at(to, size_t(first)),
-                   move.localBytes);
+      device->copy(slot, frame.address(to, slot),
+                   frame.address(to, size_t(first)), move.localBytes);
       if (profiled)
         record(slot, action, begin);
     });
@@ -206,7 +207,7 @@ void SeparateExecutable::runOn(size_t slot, const Action &action,
   if (action.kind == Action::Kind::Copy) {
     const unsigned from = memoryPlan().buffers[action.reads[0]].memory;
     const unsigned to = memoryPlan().buffers[action.writes[0]].memory;
-    device->copy(slot, frame.at(to, slot), frame.at(from, slot),
+    device->copy(slot, frame.address(to, slot), frame.address(from, slot),
                  memoryPlan().memories[to].bytes);
     return;
   }
@@ -224,7 +225,7 @@ void SeparateExecutable::shareFirst(const Action &action, const Frame &frame,
   onEachSlot(action.step, failure, [&](size_t slot) {
     for (size_t o = 0; slot > 0 && o < outputs.size(); ++o) {
       const unsigned memory = memoryPlan().buffers[action.writes[o]].memory;
-      device->copy(slot, frame.at(memory, slot), frame.at(memory, 0),
+      device->copy(slot, frame.address(memory, slot), frame.address(memory, 0),
                    loaded.buffers[outputs[o]->buffer].localBytes());
     }
   });

@@ -57,11 +57,11 @@ int64_t plan::flopsOf(const Step &step, std::span<const int64_t> extents) {
     return int64_t(2 * part);
   if (kernel->library.empty())
     return int64_t(double(kernel->flops) * part);
-  std::vector<int64_t> all;
-  all.reserve(loops->size());
+  std::vector<int64_t> wholeExtents;
+  wholeExtents.reserve(loops->size());
   for (const Loop &loop : *loops)
-    all.push_back(loop.extent);
-  const double whole = iterations(*loops, all);
+    wholeExtents.push_back(loop.extent);
+  const double whole = iterations(*loops, wholeExtents);
   return whole > 0 ? int64_t(double(kernel->flops) * part / whole) : 0;
 }
 

@@ -54,17 +54,17 @@ bool plan::isControl(const Step &step) {
 namespace {
 /// Adds what a list inside a step reads from outside of it.
 void addOuterReads(const std::vector<Step> &steps,
-                   const std::vector<unsigned> &outputs, std::set<unsigned> own,
-                   std::set<unsigned> &reads) {
+                   const std::vector<unsigned> &outputs,
+                   std::set<unsigned> defined, std::set<unsigned> &reads) {
   auto read = [&](unsigned buffer) {
-    if (!own.contains(buffer))
+    if (!defined.contains(buffer))
       reads.insert(buffer);
   };
   for (const Step &step : steps) {
     StepUses uses = usesOf(step);
     for (unsigned buffer : uses.reads)
       read(buffer);
-    own.insert(uses.writes.begin(), uses.writes.end());
+    defined.insert(uses.writes.begin(), uses.writes.end());
   }
   for (unsigned buffer : outputs)
     read(buffer);

@@ -11,12 +11,12 @@ using namespace meshloom;
 using namespace meshloom::plan;
 
 Status StraightExecutable::count(int64_t arenaBytes, int64_t workBytes) {
-  int64_t each = arenaBytes;
+  int64_t slotBytes = arenaBytes;
   unsigned largest = 0;
   for (unsigned m = 0; m < planned.memories.size(); ++m) {
     const Memory &memory = planned.memories[m];
     if (memory.kind != Memory::Kind::Scratch)
-      each += memory.bytes;
+      slotBytes += memory.bytes;
     if (memory.bytes > planned.memories[largest].bytes)
       largest = m;
   }
@@ -33,8 +33,8 @@ Status StraightExecutable::count(int64_t arenaBytes, int64_t workBytes) {
           }))
         culprit = describe(loaded, action.step);
   }
-  return countMemory(each * int64_t(device->slots(mesh())) + workBytes, culprit,
-                     detail);
+  return countMemory(slotBytes * int64_t(device->slots(mesh())) + workBytes,
+                     culprit, detail);
 }
 
 Status StraightExecutable::setPlan(MemoryPlan memory,
@@ -95,35 +95,35 @@ StraightExecutable::run(std::vector<Array> arguments) {
   std::vector<Block> blocks(count * slots);
   for (size_t m = 0; m < count; ++m) {
     const Memory &memory = planned.memories[m];
-    Block *own = blocks.data() + m * slots;
+    Block *memoryBlocks = blocks.data() + m * slots;
     char **addresses = frame.addresses.data() + m * slots;
     if (memory.kind == Memory::Kind::Scratch) {
       for (size_t slot = 0; slot < slots; ++slot)
         addresses[slot] = arenas.blocks[slot].get() + offsets[m];
       continue;
     }
-    const std::vector<Block> *given = nullptr;
+    const std::vector<Block> *source = nullptr;
     bool fresh = memory.kind == Memory::Kind::Result;
     if (memory.kind == Memory::Kind::Constant)
-      given = &BlockBuffer::of(constants[memory.index]);
+      source = &BlockBuffer::of(constants[memory.index]);
     if (memory.kind == Memory::Kind::Argument) {
       const Array &array = arguments[memory.index];
-      given = &BlockBuffer::of(array);
+      source = &BlockBuffer::of(array);
       fresh = memory.overwritten && !mayOverwrite(array);
     }
     for (size_t slot = 0; slot < slots; ++slot) {
       if (!fresh) {
-        own[slot] = (*given)[slot];
+        memoryBlocks[slot] = (*source)[slot];
       } else {
         Result<Block> block = device->allocate(slot, memory.bytes);
         if (!block)
           return block.error();
-        own[slot] = std::move(*block);
-        if (given)
+        memoryBlocks[slot] = std::move(*block);
+        if (source)
           frame.oldValues.push_back(
-              {slot, own[slot].get(), (*given)[slot], memory.bytes});
+              {slot, memoryBlocks[slot].get(), (*source)[slot], memory.bytes});
       }
-      addresses[slot] = own[slot].get();
+      addresses[slot] = memoryBlocks[slot].get();
     }
   }
 
@@ -134,11 +134,11 @@ StraightExecutable::run(std::vector<Array> arguments) {
   results.reserve(loaded.results.size());
   for (size_t r = 0; r < loaded.results.size(); ++r) {
     const size_t m = planned.buffers[loaded.results[r].buffer].memory;
-    auto own = blocks.begin() + long(m * slots);
+    auto first = blocks.begin() + long(m * slots);
     results.emplace_back(signature().results[r].type,
                          std::make_shared<BlockBuffer>(
                              client(),
-                             std::vector<Block>(own, own + long(slots)),
+                             std::vector<Block>(first, first + long(slots)),
                              planned.memories[m].bytes * int64_t(slots)));
   }
   return results;

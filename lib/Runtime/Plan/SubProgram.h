@@ -15,7 +15,7 @@ struct SubProgram {
   Program program;
   /// The other program's buffers.
   std::vector<unsigned> arguments, results;
-  /// Of each step, its id in the other program.
+  /// For each step, its id in the other program.
   std::vector<unsigned> ids;
 };
 

@@ -34,8 +34,8 @@ Engine::~Engine() {
   closing = true;
   bell->wake(Bell::Background);
   background.join();
-  // No other thread has the role: nobody may use a transport any longer. What
-  // was said last, such as why it gives up, is still to be heard.
+  // No other thread has the role: nobody may use a transport any longer. The
+  // last messages of peers, such as why one gives up, are still to be read.
   pass();
   const Error error("[transport] this rank has closed its transport",
                     ErrorCode::FAILED_PRECONDITION);
@@ -131,7 +131,7 @@ void Engine::abort(const Error &error) {
 /// Takes over what was posted: now this thread has it.
 void Engine::accept(std::unique_ptr<Transfer> transfer) {
   Channel &channel = channels[transfer->peer];
-  // What a peer sent before it ended is still there.
+  // Messages that a peer sent before it ended are still there.
   if (channel.failed &&
       (transfer->sending || !channel.early.contains(transfer->tag))) {
     if (transfer->ending)

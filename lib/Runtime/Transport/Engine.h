@@ -5,8 +5,8 @@
 // Messages. One of at most EAGER_BYTES is sent at once, as one frame; if its
 // receive is not posted yet, the receiver keeps a copy. A larger one waits
 // until the receiver says that it is ready for it: so a link only carries what
-// can be taken off it, and no order of posts makes it stop. Of one tag, a
-// message starts when the one before has been sent.
+// can be taken off it, and no order of posts makes it stop. A message starts
+// when the one before it of the same tag has been sent.
 //
 // Threads. One at a time moves messages (it has the *role*): a thread that
 // waits for an event, else one that has just posted something (one pass), else
@@ -112,7 +112,7 @@ private:
     std::optional<Clock::time_point> asked;
     /// When it was told what this rank waits with.
     Clock::time_point told;
-    /// What it has called, when it last said so.
+    /// The calls that it has made, when it last said so.
     struct Position {
       Clock::time_point heard;
       uint64_t calls;
@@ -168,7 +168,8 @@ private:
   std::vector<Channel> channels;
   std::vector<int> groups; ///< that share memory
   std::atomic<std::chrono::milliseconds> timeout;
-  /// Of what is pending: how often to look at it follows from that.
+  /// The least timeout of pending transfers, from which it follows how often to
+  /// look at them.
   std::atomic<std::chrono::milliseconds> leastTimeout{
       std::chrono::milliseconds(0)};
   std::shared_ptr<const CallOrder> calls; // with the role

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the engine does about transfers that do not move.
+// The engine's handling of transfers that do not move.
 #include "Engine.h"
 
 #include "meshloom/Runtime/CallOrder.h"
@@ -31,7 +31,7 @@ void Engine::leave() {
   giveRole();
 }
 
-/// As `abort`, by the thread with the role.
+/// Aborts like `abort`; called by the thread with the role.
 void Engine::giveUp(const Error &error) {
   std::lock_guard lock(postMutex);
   if (!aborting)
@@ -125,7 +125,7 @@ Engine::behindInOtherThreads(std::chrono::milliseconds limit) const {
             "the "
             "main one make it has made {} {} times, this rank {} times. Every "
             "process makes the same calls in such threads, in any order",
-            nameOf(peer), limit.count(), fewer.call, fewer.other, fewer.own),
+            nameOf(peer), limit.count(), fewer.call, fewer.other, fewer.here),
         ErrorCode::DEADLINE_EXCEEDED);
   }
   return std::nullopt;
@@ -136,12 +136,12 @@ Engine::behindInOtherThreads(std::chrono::milliseconds limit) const {
 std::optional<Error> Engine::behind(std::chrono::milliseconds limit) const {
   if (!calls)
     return std::nullopt;
-  const uint64_t own = calls->calls();
+  const uint64_t callsHere = calls->calls();
   int last = -1;
   for (int peer = 0; peer < size(); ++peer)
     if (const Channel::Position *position = recentPosition(peer);
-        position &&
-        position->calls < (last < 0 ? own : channels[last].position->calls))
+        position && position->calls <
+                        (last < 0 ? callsHere : channels[last].position->calls))
       last = peer;
   if (last < 0)
     return behindInOtherThreads(limit);
@@ -157,7 +157,7 @@ std::optional<Error> Engine::behind(std::chrono::milliseconds limit) const {
                   position.last.empty()
                       ? ""
                       : fmt::format(", the last of them {}", position.last),
-                  own, calls->last()),
+                  callsHere, calls->last()),
       ErrorCode::DEADLINE_EXCEEDED);
 }
 

@@ -3,10 +3,11 @@
 // first connection that comes for its peer, and ends the process where what
 // comes is no message of Gloo's. So it is made while Gloo's thread, which would
 // do so, stands still; its port is closed at once, and it goes on with a
-// connection that has proven itself. Those ports are of the loopback only.
+// connection that has proven itself. Its ports are of the loopback only.
 //
-// A peer that has proven itself may be wrong all the same. What Gloo's thread
-// then throws, which would end the process, ends that connection.
+// A peer that has proven itself may still send wrong bytes. Gloo's thread then
+// throws an exception, which would end the process; here it ends that
+// connection.
 #include "GlooContext.h"
 
 #include <atomic>
@@ -25,7 +26,7 @@ using namespace meshloom;
 namespace tcp = gloo::transport::tcp;
 
 namespace {
-/// As long as it lives, the device's thread does nothing.
+/// The device's thread does nothing as long as this object lives.
 class Standstill final : tcp::Handler {
 public:
   explicit Standstill(tcp::Device &device)
@@ -60,7 +61,8 @@ public:
                 Socket socket)
       : Pair(context, device, rank, gloo::kNoTimeout) {
     const std::lock_guard lock(m_);
-    // What our headers say of Gloo is what the library was built from.
+    // Checks that the library was built from the headers that this file
+    // includes.
     int listens = 0;
     socklen_t length = sizeof listens;
     if (state_ != LISTENING || rank_ != rank ||

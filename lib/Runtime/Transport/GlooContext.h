@@ -8,7 +8,7 @@
 
 namespace meshloom {
 
-/// What the peer of a pair has sent is none of Gloo's messages.
+/// The peer of a pair has sent bytes that are none of Gloo's messages.
 struct DamagedBytes : std::exception {
   const char *what() const noexcept override {
     return "what comes from it is damaged";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Gloo connects the processes, and moves bytes by its event loop. What it
-// offers to learn that bytes have moved is to wait for it, so that each link
-// has two threads that do so, one in each direction; they sleep nearly always.
+// Gloo connects the processes, and moves bytes by its event loop. Waiting is
+// the only way it offers to learn that bytes have moved, so each link has two
+// threads that wait, one in each direction; they sleep nearly always.
 //
 // A pair that has failed stays so: after a failure the processes connect again,
 // under another prefix of the store.
@@ -40,7 +40,7 @@ struct Buffer {
   std::unique_ptr<gloo::transport::UnboundBuffer> message;
 };
 
-/// What this exception of a connection's says of its peer.
+/// Returns what this exception of a connection tells about its peer.
 Error reasonOf(const std::exception &error) {
   if (dynamic_cast<const DamagedBytes *>(&error))
     return Error(error.what(), ErrorCode::DATA_LOSS);
@@ -69,7 +69,8 @@ public:
       std::unique_lock lock(mutex);
       closing = true;
       changed.notify_all();
-      // What was sent is to arrive; a peer that hangs is not waited for.
+      // Frames that were sent are to arrive; a peer that hangs is not waited
+      // for.
       changed.wait_for(lock, patience, [&] { return sent; });
       // Closing a socket that has bytes left to read would throw away what is
       // on its way to the peer: wait until it has said its last word, too.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Link: frames in order between this process and one other. What messages are
-// and how they match is the engine's (Engine.h); a link only carries them.
+// Link: frames in order between this process and one other. The engine
+// (Engine.h) knows what messages are and how they match; a link only carries
+// them.
 #pragma once
 
 #include "meshloom/Runtime/Transport.h"
@@ -15,7 +16,8 @@ enum class FrameKind : uint32_t {
   Data = 1,
   /// The receiver of a large message of `total` bytes is ready for it.
   Ready,
-  /// What the sender has called (CallOrder::note); `tag` 1 asks for the same.
+  /// The calls that the sender has made (CallOrder::note); `tag` 1 asks for the
+  /// same.
   Note,
   /// A large message of `total` bytes has waited for some time.
   Offer,
@@ -37,7 +39,7 @@ struct alignas(64) FrameHeader {
   int64_t offset = 0;
   int64_t bytes = 0;
 
-  /// What others wrote can be anything.
+  /// Checks a header that came from another process, and can be anything.
   bool isSound(int64_t mostBytes) const {
     return magic == MAGIC && kind >= FrameKind::Data &&
            kind <= FrameKind::Pong && bytes >= 0 && bytes <= mostBytes &&
@@ -74,7 +76,7 @@ public:
   void setSleeper(Sleeper who) { sleeper.store(who); }
   bool isSleeper(Sleeper who) const { return sleeper.load() == who; }
 
-  /// What shows others that the engine's thread runs.
+  /// Shows other processes that the engine's thread runs.
   void beat() { ++beats; }
   uint32_t heartbeats() const { return beats.load(); }
 

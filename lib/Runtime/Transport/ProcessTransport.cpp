@@ -31,7 +31,7 @@ public:
       eventfd_write(stop, 1);
       thread.join();
     }
-    for (const Watched &watched : all)
+    for (const Watched &watched : watched)
       close(watched.file);
     if (stop >= 0)
       close(stop);
@@ -42,7 +42,7 @@ public:
     const int file = int(syscall(SYS_pidfd_open, pid, 0));
     if (file < 0)
       return false;
-    all.push_back({file, &isGone});
+    watched.push_back({file, &isGone});
     return true;
   }
 
@@ -54,17 +54,17 @@ public:
                                strerror(errno)));
     thread = std::thread([this, bell = std::move(bell)] {
       std::vector<pollfd> files;
-      files.reserve(all.size() + 1);
-      for (const Watched &watched : all)
+      files.reserve(watched.size() + 1);
+      for (const Watched &watched : watched)
         files.push_back({watched.file, POLLIN, 0});
       files.push_back({stop, POLLIN, 0});
       while (true) {
         poll(files.data(), files.size(), -1);
         if (files.back().revents)
           return;
-        for (size_t i = 0; i < all.size(); ++i)
+        for (size_t i = 0; i < watched.size(); ++i)
           if (files[i].revents) {
-            *all[i].isGone = true;
+            *watched[i].isGone = true;
             files[i].fd = -1;
           }
         bell->ring();
@@ -78,12 +78,12 @@ private:
     int file;
     std::atomic<bool> *isGone;
   };
-  std::vector<Watched> all;
+  std::vector<Watched> watched;
   int stop = -1;
   std::thread thread;
 };
 
-/// What links use, destroyed after them.
+/// The objects that links use, destroyed after them.
 struct Shared {
   std::shared_ptr<Segment> segment;
   std::vector<std::atomic<bool>> gone;
@@ -91,7 +91,7 @@ struct Shared {
   explicit Shared(int size) : gone(size) {}
 };
 
-/// What a process says of itself: text of four lines.
+/// The introduction of a process to the others: text of four lines.
 struct Introduction {
   std::string host;
   int pid = 0;
@@ -108,17 +108,17 @@ struct Introduction {
       lines.push_back(text.substr(begin, end - begin));
       begin = end + 1;
     }
-    Introduction it;
+    Introduction introduction;
     auto number = [](const std::string &line, auto &value) {
       return std::from_chars(line.data(), line.data() + line.size(), value)
                  .ptr == line.data() + line.size();
     };
-    if (lines.size() != 4 || !number(lines[1], it.pid) ||
-        !number(lines[3], it.token))
+    if (lines.size() != 4 || !number(lines[1], introduction.pid) ||
+        !number(lines[3], introduction.token))
       return std::nullopt;
-    it.host = lines[0];
-    it.segment = lines[2];
-    return it;
+    introduction.host = lines[0];
+    introduction.segment = lines[2];
+    return introduction;
   }
 };
 
@@ -190,14 +190,15 @@ private:
                     std::chrono::duration_cast<std::chrono::milliseconds>(
                         deadline - std::chrono::steady_clock::now()));
   }
-  /// What every rank says.
+  /// Returns what every rank says.
   Result<std::vector<std::string>> gather(std::string_view subject,
-                                          const std::string &own) {
-    auto said = store.gather(fmt::format("{}{}", options.prefix, subject),
-                             options.rank, options.size, own, timeLeft());
-    if (!said)
-      return said.error().withMessage("[transport] " + said.error().message());
-    return said;
+                                          const std::string &value) {
+    auto gathered = store.gather(fmt::format("{}{}", options.prefix, subject),
+                                 options.rank, options.size, value, timeLeft());
+    if (!gathered)
+      return gathered.error().withMessage("[transport] " +
+                                          gathered.error().message());
+    return gathered;
   }
   std::string nameOf(int peer) const {
     return fmt::format("rank {} (host {})", peer, everybody[peer].host);
@@ -257,20 +258,23 @@ private:
   /// see each other.
   Status shareMemory() {
     // All say which they have opened where one could have.
-    const auto sharers = std::ranges::count_if(
-        everybody, [](const Introduction &it) { return !it.segment.empty(); });
+    const auto sharers =
+        std::ranges::count_if(everybody, [](const Introduction &peer) {
+          return !peer.segment.empty();
+        });
     if (sharers < 2)
       return Success();
     std::vector<std::shared_ptr<Segment>> segments(options.size);
     std::string opened;
     for (int peer : neighbours) {
-      const Introduction &it = everybody[peer];
-      if (peer == options.rank || it.segment.empty() || !shared->segment)
+      const Introduction &introduction = everybody[peer];
+      if (peer == options.rank || introduction.segment.empty() ||
+          !shared->segment)
         continue;
       Result<std::shared_ptr<Segment>> segment =
-          Segment::open(it.segment, it.token);
+          Segment::open(introduction.segment, introduction.token);
       if (segment && (*segment)->rings() == options.size &&
-          shared->watch.add(it.pid, shared->gone[peer])) {
+          shared->watch.add(introduction.pid, shared->gone[peer])) {
         segments[peer] = *segment;
         opened += fmt::format(" {} ", peer);
       } else if (kind == LinkKind::SharedMemory) {
@@ -307,13 +311,13 @@ private:
     };
     std::map<int, std::vector<int>> groups;
     for (int rank = 0; rank < options.size; ++rank) {
-      const auto own = std::ranges::find_if(groups, [&](const auto &group) {
+      const auto host = std::ranges::find_if(groups, [&](const auto &group) {
         return everybody[group.first].host == everybody[rank].host &&
                std::ranges::all_of(group.second, [&](int member) {
                  return has(rank, member) && has(member, rank);
                });
       });
-      memoryGroups[rank] = own == groups.end() ? rank : own->first;
+      memoryGroups[rank] = host == groups.end() ? rank : host->first;
       groups[memoryGroups[rank]].push_back(rank);
     }
   }
@@ -336,8 +340,8 @@ private:
     sockets.prefix = options.prefix;
     sockets.timeout = timeLeft();
     sockets.secrets.reserve(everybody.size());
-    for (const Introduction &it : everybody)
-      sockets.secrets.push_back(it.token);
+    for (const Introduction &introduction : everybody)
+      sockets.secrets.push_back(introduction.token);
     sockets.address = options.address;
     if (sockets.address.empty())
       sockets.address = neighbours.size() == size_t(options.size)

@@ -40,7 +40,7 @@ constexpr std::chrono::milliseconds PAUSE(50);
 /// second in which the coordination service sees that a process has ended.
 constexpr std::chrono::milliseconds RUMOUR(3000);
 
-/// What each end says to the other.
+/// The first bytes that each end sends to the other.
 struct Greeting {
   uint64_t magic = 0x4d4c4f4f4d544350;
   uint64_t secret = 0; // the listener's
@@ -249,8 +249,8 @@ private:
       letIn();
   }
 
-  /// Takes those who have come. What they have said is looked at before
-  /// anybody has to go for them.
+  /// Takes those who have come. Their greetings are looked at before anybody
+  /// has to go for them.
   void letIn() {
     for (int count = 0; count < AT_ONCE; ++count) {
       Socket socket(
@@ -284,11 +284,11 @@ private:
     }
     if (!other.greeting.isWhole())
       return false;
-    const Greeting &said = other.greeting.greeting;
-    const int peer = said.from;
-    if (said.magic != Greeting().magic ||
-        said.secret != options.secrets[size_t(options.rank)] ||
-        said.to != options.rank || peer <= options.rank ||
+    const Greeting &greeting = other.greeting.greeting;
+    const int peer = greeting.from;
+    if (greeting.magic != Greeting().magic ||
+        greeting.secret != options.secrets[size_t(options.rank)] ||
+        greeting.to != options.rank || peer <= options.rank ||
         std::ranges::find(peers, peer) == peers.end()) {
       ++strangers;
       return true;
@@ -346,30 +346,30 @@ private:
       return putOff(listener, errno);
     if (!listener.answer.isWhole())
       return;
-    const Greeting &said = listener.answer.greeting;
-    if (said.magic != Greeting().magic ||
-        said.secret != options.secrets[size_t(options.rank)] ||
-        said.from != listener.peer || said.to != options.rank)
+    const Greeting &greeting = listener.answer.greeting;
+    if (greeting.magic != Greeting().magic ||
+        greeting.secret != options.secrets[size_t(options.rank)] ||
+        greeting.from != listener.peer || greeting.to != options.rank)
       return putOff(listener, EPROTO);
     connected.insert_or_assign(listener.peer, std::move(listener.socket));
   }
 
   Error missing() const {
     // One that refuses says more than one that has not come.
-    const auto known = std::ranges::find_if(
+    const auto refusing = std::ranges::find_if(
         listeners, [](const Listener &listener) { return listener.error; });
-    const int peer = known != listeners.end()
-                         ? known->peer
+    const int peer = refusing != listeners.end()
+                         ? refusing->peer
                          : *std::ranges::find_if(peers, [&](int rank) {
                              return !connected.contains(rank);
                            });
     std::string why = fmt::format(
         "no connection in {:.3g} s",
         std::chrono::duration<double>(Clock::now() - start).count());
-    if (known != listeners.end())
-      why += known->error == EPROTO
+    if (refusing != listeners.end())
+      why += refusing->error == EPROTO
                  ? "; what answers at its address is not a process of this run"
-                 : fmt::format("; the last try: {}", strerror(known->error));
+                 : fmt::format("; the last try: {}", strerror(refusing->error));
     if (strangers > 0)
       why += fmt::format("; {} others have come, none of this run", strangers);
     return failureOf(peer, why);

@@ -2,10 +2,10 @@
 // ProvenSockets: TCP connections between processes of one run, both ends of
 // which have shown that they are of it.
 //
-// Of two processes the one of the higher rank connects. It says a number that
-// the other one has told through the store, and hears its own: strangers know
-// neither. A process listens at one port, until all its peers have come; who
-// says something else, or nothing, is closed, and never heard of again.
+// The process of the higher rank connects to the other one. It says a number
+// that the other one has told through the store, and hears its own: strangers
+// know neither. A process listens at one port, until all its peers have come;
+// who says something else, or nothing, is closed, and never heard of again.
 #pragma once
 
 #include "meshloom/Runtime/KeyValueStore.h"
@@ -39,7 +39,7 @@ struct SocketOptions {
   int rank = 0;
   /// The name or address of this host, for others.
   std::string address;
-  /// What keys of the store start with.
+  /// The prefix of keys of the store.
   std::string prefix;
   /// Each rank's number, known to the processes of this run only.
   std::vector<uint64_t> secrets;

@@ -164,7 +164,7 @@ public:
 
 private:
   void publish(uint64_t end) {
-    ring.given.store(end, std::memory_order_release);
+    ring.released.store(end, std::memory_order_release);
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (ring.wantsRoom.load(std::memory_order_relaxed) &&
         ring.wantsRoom.exchange(0))
@@ -199,12 +199,12 @@ public:
     const uint64_t need = frameBytes(bytes);
     if (fits(need))
       return true;
-    given = outbound.given.load(std::memory_order_acquire);
+    released = outbound.released.load(std::memory_order_acquire);
     if (fits(need))
       return true;
     outbound.wantsRoom.store(1);
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    given = outbound.given.load(std::memory_order_acquire);
+    released = outbound.released.load(std::memory_order_acquire);
     return fits(need);
   }
 
@@ -304,7 +304,7 @@ private:
   /// Positions that the peer damaged count as no room: it will be noticed by
   /// the timeout, and nothing is written where it must not be.
   bool fits(uint64_t need) const {
-    const uint64_t used = written - given;
+    const uint64_t used = written - released;
     return used <= uint64_t(there->ringBytes()) &&
            need <= uint64_t(there->ringBytes()) - used;
   }
@@ -316,8 +316,8 @@ private:
   const std::shared_ptr<GivingBack> back;
   const std::atomic<bool> &isGone;
   const int64_t most;
-  uint64_t written = 0, given = 0; // of the outbound ring
-  uint64_t taken = 0, end = 0;     // of the inbound one
+  uint64_t written = 0, released = 0; // of the outbound ring
+  uint64_t taken = 0, end = 0;        // of the inbound one
   bool unflushed = false;
   uint32_t heartbeats = 0; // of the peer, when it was asked
 };

@@ -36,8 +36,8 @@ struct SegmentHeader {
 /// count bytes since the start and never go back; a frame that crosses the end
 /// goes on at the start, which lies behind the end a second time.
 struct RingHeader {
-  alignas(64) std::atomic<uint64_t> written{0}; // by the producer
-  alignas(64) std::atomic<uint64_t> given{0};   // back, by the consumer
+  alignas(64) std::atomic<uint64_t> written{0};  // by the producer
+  alignas(64) std::atomic<uint64_t> released{0}; // back, by the consumer
   /// The producer has seen no room and wants its bell rung.
   alignas(64) std::atomic<uint32_t> wantsRoom{0};
 };

@@ -32,7 +32,7 @@ public:
     for (uint64_t part : subject)
       state = mix(state ^ part);
   }
-  /// Of [0, 1).
+  /// Returns a number of [0, 1).
   double next() {
     state += 0x9e3779b97f4a7c15;
     return double(mix(state) >> 11) * 0x1p-53;
@@ -66,7 +66,7 @@ struct Side {
   Channel channel;
   int64_t bytes = 0;
   const char *source = nullptr;
-  /// Of a send: complete before it is received, and outlives its sender.
+  /// A buffered send: complete before it is received, and outlives its sender.
   bool buffered = false;
   std::string copy;
   char *into = nullptr;
@@ -216,7 +216,7 @@ private:
     int waiting = 0;
     std::optional<int> work; ///< none: it does not say when it works
     std::optional<Error> gone;
-    /// What it has heard of others that are gone.
+    /// The failures that it has heard of others that are gone.
     std::map<int, Error> heard;
   };
   struct Waiting {
@@ -244,7 +244,8 @@ private:
 
   void accept(const SidePtr &side) {
     Waiting &waiting = channels[side->channel];
-    // As if it lay in buffers of the system: the sender goes on.
+    // The message behaves as if it lay in buffers of the system: the sender
+    // goes on.
     if (Draws draws = side->sends ? drawsFor(side->channel, 0) : Draws{};
         side->sends && draws.chance(0.5)) {
       side->buffered = true;
@@ -343,7 +344,7 @@ private:
     });
   }
 
-  /// Whether ranks wait for what cannot happen any more. Those that say when
+  /// Whether ranks wait for what cannot happen any more. Ranks that say when
   /// they work do not come to post anything else.
   bool isStuck() const {
     if (channels.empty() || !isQuiet())
@@ -412,9 +413,9 @@ private:
           happen(0, [side, error] { side->fail(error); });
         return;
       }
-      const int64_t left = send.bytes - transfer->moved;
-      bytes = left;
-      const int64_t pieces = (left - 1) / 64;
+      const int64_t remaining = send.bytes - transfer->moved;
+      bytes = remaining;
+      const int64_t pieces = (remaining - 1) / 64;
       if (pieces > 0 && transfer->draws.chance(0.5))
         bytes = (1 + int64_t(transfer->draws.next() * double(pieces))) * 64;
       ++arrivals;

@@ -163,12 +163,12 @@ TEST(HloProgramTest, InstructionsAndTheirBytes) {
 // and results counts its results.
 TEST(HloProgramTest, CollectivesAreCountedOnce) {
   std::vector<std::string> found;
-  for (const HloCollective &each :
+  for (const HloCollective &collective :
        HloProgram::parse(hloBytes).value_or_throw().collectives())
-    found.push_back(fmt::format("{} {}{} {} of {} by {} at '{}'", each.name,
-                                each.kind, each.asynchronous ? "*" : "",
-                                each.bytes, each.values, each.groupSize,
-                                each.source));
+    found.push_back(fmt::format(
+        "{} {}{} {} of {} by {} at '{}'", collective.name, collective.kind,
+        collective.asynchronous ? "*" : "", collective.bytes, collective.values,
+        collective.groupSize, collective.source));
   EXPECT_THAT(found, ElementsAre("r all-reduce 136 of 2 by 4 at 'model.py:12'",
                                  "g all-gather* 64 of 1 by 3 at 'model.py'",
                                  "p collective-permute* 12 of 1 by 0 at ''",
@@ -181,9 +181,9 @@ TEST(HloProgramTest, DamagedBytesAreRefused) {
   for (size_t size = 0; size < hloBytes.size(); ++size)
     EXPECT_FALSE(HloProgram::parse(std::string_view(hloBytes).substr(0, size)))
         << size;
-  for (size_t at = 0; at < hloBytes.size(); ++at) {
+  for (size_t position = 0; position < hloBytes.size(); ++position) {
     std::string damaged = hloBytes;
-    damaged[at] = char(0xff);
+    damaged[position] = char(0xff);
     (void)HloProgram::parse(damaged);
   }
   EXPECT_THAT(HloProgram::parse("none").error().message(),
@@ -302,30 +302,32 @@ TEST_F(TPUTest, CompilesForDevicesThatAreNotThere) {
     const Topology found = topology(name);
     CompileOptions options;
     options.replicas = 8;
-    auto made = found.compile(sumOfProducts(8), options);
-    ASSERT_TRUE(made) << made.error().message();
-    const CompiledMemory memory = made->memory().value_or_throw();
+    auto executable = found.compile(sumOfProducts(8), options);
+    ASSERT_TRUE(executable) << executable.error().message();
+    const CompiledMemory memory = executable->memory().value_or_throw();
     EXPECT_GT(memory.code, 0);
     EXPECT_EQ(memory.argument, 2 * 128 * 128 * 4);
     EXPECT_GE(memory.output, 128 * 128 * 4);
     EXPECT_EQ(memory.alias, 128 * 128 * 4);
     EXPECT_GT(memory.peak, 0);
-    EXPECT_GE(made->costs().value_or_throw().at("flops"), 2. * 128 * 128 * 128);
+    EXPECT_GE(executable->costs().value_or_throw().at("flops"),
+              2. * 128 * 128 * 128);
 
-    const HloProgram hlo = made->optimized().value_or_throw();
+    const HloProgram hlo = executable->optimized().value_or_throw();
     EXPECT_EQ(hlo.name, "products");
     const std::vector<HloCollective> collectives = hlo.collectives();
     ASSERT_FALSE(collectives.empty());
     int64_t bytes = 0;
-    for (const HloCollective &each : collectives)
-      bytes += each.bytes;
+    for (const HloCollective &collective : collectives)
+      bytes += collective.bytes;
     EXPECT_GE(bytes, 128 * 128 * 4);
     EXPECT_EQ(collectives.front().groupSize, 8);
     EXPECT_EQ(collectives.front().source, "model.py:12");
   }
 }
 
-// What a client of such devices would load; it says which program it is.
+// A client of such devices would load these bytes; they say which program it
+// is.
 TEST_F(TPUTest, CompiledProgramsCanBeSaved) {
   const Topology found = topology("v5e:2x4");
   CompileOptions options;

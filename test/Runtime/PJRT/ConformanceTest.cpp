@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What every client does, on plug-ins: our own, and XLA's where it is
+// The conformance of clients on plug-ins: our own, and XLA's where it is
 // installed.
 #include "../ClientConformance.h"
 #include "PluginsForTests.h"

@@ -7,8 +7,8 @@
 
 namespace faulty {
 namespace {
-/// As XLA does it: sizes of structures are not filled in, nor is what comes
-/// back, and a pointer leads to the function that makes errors.
+/// Errors are made as XLA does it: sizes of structures are not filled in, nor
+/// are results, and a pointer leads to the function that makes errors.
 using ErrorMaker = Handle (*)(int32_t code, const char *text, size_t size);
 const ErrorMaker errorMaker = [](int32_t code, const char *text,
                                  size_t size) -> Handle {
@@ -51,9 +51,9 @@ Handle take(const Callback &callback, Garbage &block, const std::string &key,
       .set(Args::user_arg, callback.argument);
   if (Handle error = callback.function(block.data()))
     return error;
-  auto *given = block.template get<char *>(Args::value);
-  value.assign(given, block.template get<size_t>(Args::value_size));
-  block.template get<void (*)(char *)>(Args::value_deleter_callback)(given);
+  auto *bytes = block.template get<char *>(Args::value);
+  value.assign(bytes, block.template get<size_t>(Args::value_size));
+  block.template get<void (*)(char *)>(Args::value_deleter_callback)(bytes);
   return nullptr;
 }
 

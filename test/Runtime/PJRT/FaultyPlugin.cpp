@@ -2,10 +2,10 @@
 // A small PJRT plug-in for tests: it moves data, runs programs that give their
 // arguments back, on a thread of its own, and fails on demand.
 //
-// What fails: the environment variable MESHLOOM_FAULTY_PLUGIN, read when the
-// plug-in is loaded (version, major, no-table, small-table, odd-table,
-// old-version-struct, null-slot, initialize, attribute-size), or when a client
-// is made, whose create option "fault" says the same:
+// The environment variable MESHLOOM_FAULTY_PLUGIN, read when the plug-in is
+// loaded, says which part fails (version, major, no-table, small-table,
+// odd-table, old-version-struct, null-slot, initialize, attribute-size). When a
+// client is created, its create option "fault" says the same:
 //   client      no client can be made
 //   compile     no program is accepted
 //   replicas    programs come out for another number of devices
@@ -533,23 +533,23 @@ Handle executableDevices(void *a) {
   return nullptr;
 }
 
-void subtract(std::vector<char> &from, const std::vector<char> &what) {
+void subtract(std::vector<char> &from, const std::vector<char> &subtrahend) {
   for (size_t i = 0; i + sizeof(float) <= from.size(); i += sizeof(float))
     write(from.data(), i,
-          read<float>(from.data(), i) - read<float>(what.data(), i));
+          read<float>(from.data(), i) - read<float>(subtrahend.data(), i));
 }
 
 /// One device's part of an execution: outputs are copies of inputs, made a
 /// little later, or the inputs' own memory where that is donated.
-void startOn(Client *client, const Task &program, const std::set<size_t> &kept,
-             Buffer *const *inputs, Handle *outputs, Handle *done,
-             const std::string &error) {
+void startOn(Client *client, const Task &program,
+             const std::set<size_t> &preserved, Buffer *const *inputs,
+             Handle *outputs, Handle *done, const std::string &error) {
   auto completion = std::make_shared<Completion>();
   std::vector<std::shared_ptr<Value>> from, to;
   for (size_t i = 0; i < program.arity; ++i)
     from.push_back(inputs[i]->value);
   for (size_t i : program.donated)
-    if (!kept.contains(i))
+    if (!preserved.contains(i))
       inputs[i]->value = nullptr;
   for (size_t i = 0; i < program.outputs; ++i) {
     to.push_back(std::make_shared<Value>());
@@ -600,14 +600,14 @@ Handle execute(void *a) {
         return fail(Invalid, "argument " + std::to_string(i) + " was donated");
   const auto *indices =
       as<const int64_t>(options, ExecuteOptions::non_donatable_input_indices);
-  const std::set<size_t> kept(
+  const std::set<size_t> preserved(
       indices,
       indices + read<size_t>(options,
                              ExecuteOptions::num_non_donatable_input_indices));
   auto *const *outputs = as<Handle *const>(a, Args::output_lists);
   auto *events = as<Handle>(a, Args::device_complete_events);
   for (size_t device = 0; device < devices; ++device)
-    startOn(client, program, kept, lists[device], outputs[device],
+    startOn(client, program, preserved, lists[device], outputs[device],
             events ? &events[device] : nullptr,
             fails ? "device " + std::to_string(device) +
                         " stopped in the "

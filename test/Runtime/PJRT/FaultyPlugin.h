@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the sources of the plug-in for tests share: errors, and what its
-// processes say to each other.
+// The parts that the sources of the plug-in for tests share: errors, and what
+// its processes say to each other.
 #pragma once
 
 #include "meshloom/Runtime/Backends/PJRT/Abi.h"
@@ -14,7 +14,8 @@ using namespace meshloom::pjrt::capi;
 
 extern std::atomic<int64_t> liveObjects;
 
-/// What the plug-in gives out, counted: a test may ask whether all came back.
+/// An object that the plug-in gives out, counted: a test may ask whether all
+/// came back.
 struct Counted {
   Counted() { ++liveObjects; }
   Counted(const Counted &) = delete;

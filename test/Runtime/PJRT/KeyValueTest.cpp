@@ -30,7 +30,7 @@ capi::Handle makeTestError(int32_t code, const char *text, size_t size) {
 capi::Handle (*const testErrorMaker)(int32_t, const char *,
                                      size_t) = makeTestError;
 
-/// What a callback gave: a value, or an error.
+/// The answer of a callback: a value, or an error.
 struct Answer {
   std::string value;
   int32_t code = 0;
@@ -43,8 +43,8 @@ protected:
   using Create = capi::Client_Create_Args;
 
   explicit CallbacksTest(
-      std::shared_ptr<KeyValueStore> given = std::make_shared<MemoryStore>())
-      : store(std::move(given)), callbacks(store) {
+      std::shared_ptr<KeyValueStore> source = std::make_shared<MemoryStore>())
+      : store(std::move(source)), callbacks(store) {
     callbacks.giveTo(block);
   }
 
@@ -249,16 +249,16 @@ protected:
           std::make_shared<PlatformProcesses>(rank, count, store, "run/")));
     }
   }
-  /// What all say at the same time.
+  /// Returns the answers of all platforms, asked at the same time.
   std::vector<Result<std::vector<PlatformDevice>>> devices() {
     std::vector<std::future<Result<std::vector<PlatformDevice>>>> asked;
     for (const auto &platform : platforms)
       asked.push_back(
           std::async(std::launch::async, [&] { return platform->devices(); }));
-    std::vector<Result<std::vector<PlatformDevice>>> all;
+    std::vector<Result<std::vector<PlatformDevice>>> answers;
     for (auto &answer : asked)
-      all.push_back(answer.get());
-    return all;
+      answers.push_back(answer.get());
+    return answers;
   }
 
   AllGivenBack allGivenBack;
@@ -268,12 +268,12 @@ protected:
 
 TEST_F(PluginProcessesTest, DevicesOfAllAreKnownAndOwnOnesUsed) {
   start(3);
-  const auto all = devices();
+  const auto answers = devices();
   for (size_t rank = 0; rank < 3; ++rank) {
-    ASSERT_TRUE(all[rank]) << all[rank].error().message();
-    ASSERT_EQ(all[rank]->size(), 12u);
+    ASSERT_TRUE(answers[rank]) << answers[rank].error().message();
+    ASSERT_EQ(answers[rank]->size(), 12u);
     for (size_t i = 0; i < 12; ++i) {
-      const PlatformDevice &device = (*all[rank])[i];
+      const PlatformDevice &device = (*answers[rank])[i];
       EXPECT_EQ(device.number, int64_t(i % 4));
       EXPECT_EQ(device.process, int64_t(i / 4));
       EXPECT_EQ(device.isHere, i / 4 == rank);
@@ -292,19 +292,19 @@ TEST_F(PluginProcessesTest, DevicesOfAllAreKnownAndOwnOnesUsed) {
   const auto bytes = (*program)->execute({x}).value_or_throw()[0].toHost();
   ASSERT_TRUE(bytes) << bytes.error().message();
   EXPECT_EQ(std::memcmp(bytes->data(), values.data(), 12), 0);
-  // Those of others are not used, and no more are made.
+  // Devices of other processes are not used, and no more are made.
   auto more = platforms[0]->client(5);
   ASSERT_FALSE(more);
   EXPECT_THAT(more.error().message(), HasSubstr("there is no device CPU:4"));
 }
 
-// What one does not say the others wait for, and name.
+// The others wait for a process that says nothing, and name it.
 TEST_F(PluginProcessesTest, ASilentProcessIsMissed) {
   start(2, "silent:1");
-  const auto all = devices();
-  EXPECT_TRUE(all[1]);
-  ASSERT_FALSE(all[0]);
-  EXPECT_THAT(all[0].error().message(),
+  const auto answers = devices();
+  EXPECT_TRUE(answers[1]);
+  ASSERT_FALSE(answers[0]);
+  EXPECT_THAT(answers[0].error().message(),
               testing::AllOf(HasSubstr("cannot make a client with"),
                              HasSubstr("DEADLINE_EXCEEDED"),
                              HasSubstr("devices%20of%0A1")));

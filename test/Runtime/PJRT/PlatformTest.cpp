@@ -113,9 +113,9 @@ TEST_F(PlatformTest, NumbersBelowZeroAreNoDevices) {
 }
 
 TEST_F(PlatformTest, ClientThatCannotBeMadeIsAnError) {
-  auto made = platform("client")->client(2);
-  ASSERT_FALSE(made);
-  EXPECT_THAT(made.error().message(), HasSubstr("nobody is at home"));
+  auto client = platform("client")->client(2);
+  ASSERT_FALSE(client);
+  EXPECT_THAT(client.error().message(), HasSubstr("nobody is at home"));
 }
 
 // ---- Executions
@@ -147,18 +147,19 @@ TEST_F(PlatformTest, CallsTakeResultsThatAreNotThereYet) {
   EXPECT_EQ(floatsOf(value[0].toHost()), (Floats{1, 2, 3}));
 }
 
-// Of an argument that nobody else has, and of no other.
+// The memory of an argument that nobody else has is reused, and no other
+// memory.
 TEST_F(PlatformTest, OnlyUnsharedMemoryIsReused) {
   auto on = client();
   auto program = on->load(identity(2, /*donates=*/true)).value_or_throw();
   Array x = array(on, {1, 2, 3}), y = array(on, {4, 5, 6});
   const int64_t two = on->bytesInUse();
-  Array kept = x;
+  Array copy = x;
   auto results = program->execute({x, y}).value_or_throw();
   EXPECT_EQ(on->bytesInUse(), 2 * two);
-  EXPECT_EQ(floatsOf(kept.toHost()), (Floats{1, 2, 3}));
+  EXPECT_EQ(floatsOf(copy.toHost()), (Floats{1, 2, 3}));
 
-  kept = Array();
+  copy = Array();
   results.clear();
   std::vector<Array> arguments;
   arguments.push_back(std::move(x));
@@ -229,7 +230,7 @@ TEST_F(PlatformTest, DevicesAreChosenByNumber) {
 
 // ---- Faults
 
-// What was not given away is as it was, and the next step is fine.
+// An argument that was not given away is as it was, and the next step is fine.
 TEST_F(PlatformTest, StepThatFailsInTheMiddle) {
   auto on = client("step:2");
   auto program = on->load(identity(1)).value_or_throw();
@@ -298,12 +299,12 @@ TEST_F(PlatformTest, ExecutionThatCannotStart) {
   EXPECT_EQ(floatsOf(x.toHost()), (Floats{1, 2, 3}));
 }
 
-// What part of the array is there already goes too.
+// The part of the array that is there already goes too.
 TEST_F(PlatformTest, FullMemoryNamesTheArray) {
   auto on = client("memory:2");
-  auto made = Array::fromHost(on, type(), bytesOf({1, 2, 3}));
-  ASSERT_FALSE(made);
-  EXPECT_THAT(made.error().message(),
+  auto result = Array::fromHost(on, type(), bytesOf({1, 2, 3}));
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message(),
               AllOf(HasSubstr("f32[3] with layout [x]: cannot put 8 bytes on "
                               "device Faulty(id=1)"),
                     HasSubstr("RESOURCE_EXHAUSTED: out of memory")));

@@ -181,8 +181,8 @@ TEST_P(PluginClientTest, DonationTakesTheArgumentUnlessItIsKept) {
   std::vector<PluginBuffer> arguments;
   arguments.push_back(put(*one, 0, {1, 2}));
   arguments.push_back(put(*one, 0, {3, 4}));
-  const std::vector<int64_t> kept = {1};
-  auto run = program.execute(handles(arguments), {kept});
+  const std::vector<int64_t> preserved = {1};
+  auto run = program.execute(handles(arguments), {preserved});
   ASSERT_TRUE(run) << run.error().message();
   EXPECT_THAT(get(run->outputs[0], 2), testing::ElementsAre(1, 2));
   EXPECT_THAT(get(run->outputs[1], 2), testing::ElementsAre(3, 4));
@@ -313,7 +313,7 @@ TEST_F(XlaCpuTest, SaysWhatItReads) {
       3u);
 }
 
-// Of an op that is refused, the place in the user's program.
+// The error of a refused op names the place in the user's program.
 TEST_F(XlaCpuTest, RefusedOpHasItsSourceLine) {
   const std::string text = R"("builtin.module"() ({
   "func.func"() <{function_type = (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>, sym_name = "main"}> ({
@@ -367,17 +367,18 @@ protected:
 };
 
 TEST_F(FaultTest, ClientCannotBeMade) {
-  auto made = PluginClient::create(plugin, {{"fault", std::string("client")}});
-  ASSERT_FALSE(made);
-  EXPECT_EQ(made.error().message(),
+  auto created =
+      PluginClient::create(plugin, {{"fault", std::string("client")}});
+  ASSERT_FALSE(created);
+  EXPECT_EQ(created.error().message(),
             "cannot make a client with the PJRT plug-in '" + plugin.path() +
                 "': INTERNAL: nobody is at home");
 }
 
 TEST_F(FaultTest, UnknownOptionIsNamed) {
-  auto made = PluginClient::create(plugin, {{"colour", std::string("red")}});
-  ASSERT_FALSE(made);
-  EXPECT_THAT(made.error().message(),
+  auto created = PluginClient::create(plugin, {{"colour", std::string("red")}});
+  ASSERT_FALSE(created);
+  EXPECT_THAT(created.error().message(),
               HasSubstr("INVALID_ARGUMENT: there is no option 'colour'"));
 }
 

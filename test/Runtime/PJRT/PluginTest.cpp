@@ -27,7 +27,8 @@ std::string loadError(const std::string &fault) {
 
 // ---- Finding
 
-// What looks like a path is one, even where a variable names something so.
+// A name that looks like a path is one, even where a variable names a plug-in
+// so.
 TEST(FindPluginTest, PathsAreTakenAsTheyAre) {
   ScopedVariable names("PJRT_NAMES_AND_LIBRARY_PATHS", "a.so:/x/a.so");
   EXPECT_EQ(*findPlugin("/y/b"), "/y/b");
@@ -78,9 +79,9 @@ TEST(FindPluginTest, MalformedListsAreErrors) {
         std::pair{"a:", "'a:' in it is not name:path"},
         std::pair{"a:/x,a:/y", "names the plug-in 'a' twice"}}) {
     ScopedVariable names("PJRT_NAMES_AND_LIBRARY_PATHS", list);
-    auto known = knownPlugins();
-    ASSERT_FALSE(known) << list;
-    EXPECT_THAT(known.error().message(), HasSubstr(part));
+    auto plugins = knownPlugins();
+    ASSERT_FALSE(plugins) << list;
+    EXPECT_THAT(plugins.error().message(), HasSubstr(part));
   }
 }
 

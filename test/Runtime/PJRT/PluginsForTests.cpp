@@ -61,28 +61,28 @@ AllGivenBack::~AllGivenBack() {
 }
 
 std::optional<std::string> test::cpuPluginPath(std::string &why) {
-  const char *given = std::getenv("MESHLOOM_PJRT_CPU_PLUGIN");
-  const std::string path = given ? given : MESHLOOM_FETCHED_CPU_PLUGIN;
+  const char *setting = std::getenv("MESHLOOM_PJRT_CPU_PLUGIN");
+  const std::string path = setting ? setting : MESHLOOM_FETCHED_CPU_PLUGIN;
   if (std::filesystem::exists(path))
     return path;
   why = fmt::format("XLA's plug-in for CPUs is not installed: there is no '{}' "
                     "({}); scripts/fetch-pjrt-cpu-plugin fetches it",
                     path,
-                    given ? "from MESHLOOM_PJRT_CPU_PLUGIN"
-                          : "MESHLOOM_PJRT_CPU_PLUGIN is not set");
+                    setting ? "from MESHLOOM_PJRT_CPU_PLUGIN"
+                            : "MESHLOOM_PJRT_CPU_PLUGIN is not set");
   return std::nullopt;
 }
 
 std::optional<std::string> test::tpuLibraryPath(std::string &why) {
-  const char *given = std::getenv("TPU_LIBRARY_PATH");
-  const std::string path = given ? given : MESHLOOM_FETCHED_TPU_LIBRARY;
+  const char *setting = std::getenv("TPU_LIBRARY_PATH");
+  const std::string path = setting ? setting : MESHLOOM_FETCHED_TPU_LIBRARY;
   if (std::filesystem::exists(path))
     return path;
   why = fmt::format(
       "libtpu is not installed: there is no '{}' ({}); "
       "scripts/fetch-pjrt-cpu-plugin --tpu fetches it for those "
       "who accept its terms",
-      path, given ? "from TPU_LIBRARY_PATH" : "TPU_LIBRARY_PATH is not set");
+      path, setting ? "from TPU_LIBRARY_PATH" : "TPU_LIBRARY_PATH is not set");
   return std::nullopt;
 }
 

@@ -50,16 +50,16 @@ std::vector<float> addends(int rank, int64_t count) {
 TEST(CommunicatorTest, AllReduceCombinesInTheOrderOfRanks) {
   for (int size : {2, 3, 5, 9, 13})
     for (int64_t count : {1, 7, 2048, 4096, 300001}) {
-      std::vector<std::vector<float>> all;
+      std::vector<std::vector<float>> operands;
       for (int rank = 0; rank < size; ++rank)
-        all.push_back(addends(rank, count));
+        operands.push_back(addends(rank, count));
       std::vector<const void *> sources;
-      for (const auto &values : all)
+      for (const auto &values : operands)
         sources.push_back(values.data());
       std::vector<float> expected(count);
       combine(ReduceKind::Sum, DType::F32, expected.data(), sources, count);
       onRanks(size, [&](Communicator &communicator) {
-        std::vector<float> data = all[communicator.rank()];
+        std::vector<float> data = operands[communicator.rank()];
         const Event done =
             communicator.allReduce(allOf(communicator), 1, DType::F32,
                                    ReduceKind::Sum, data.data(), count);
@@ -119,12 +119,12 @@ TEST(CommunicatorTest, ExchangeMovesWhatBothSidesList) {
 TEST(CommunicatorTest, AllGatherIsInTheOrderOfRanks) {
   onRanks(3, [&](Communicator &communicator) {
     const std::string mine(2, char('a' + communicator.rank()));
-    std::string all(6, ' ');
+    std::string gathered(6, ' ');
     ASSERT_TRUE(communicator.wait(
-        communicator.allGather(allOf(communicator), 1, mine, all)));
-    EXPECT_EQ(all, "aabbcc");
+        communicator.allGather(allOf(communicator), 1, mine, gathered)));
+    EXPECT_EQ(gathered, "aabbcc");
     EXPECT_FALSE(communicator.wait(communicator.allGather(
-        allOf(communicator), 2, mine, std::span(all).first(5))));
+        allOf(communicator), 2, mine, std::span(gathered).first(5))));
   });
 }
 

@@ -91,7 +91,7 @@ TEST(MemoryLinkTest, GarbageIsAnError) {
     if (round % 2)
       ring.written = round % 4 == 1 ? random() : random() % (2 * RING);
     else
-      ring.given = random();
+      ring.released = random();
     for (int count = 0; count < 8; ++count)
       bytes[random() % 512] = char(random());
     for (int count = 0; count < 10; ++count) {

@@ -40,7 +40,8 @@ struct Launch {
 constexpr auto MEMORY = LinkKind::SharedMemory;
 constexpr auto TCP = LinkKind::TCP;
 
-/// What is noticed at once, and not by the usual timeout, takes less.
+/// A failure that is noticed at once, and not by the usual timeout, takes less
+/// time.
 constexpr auto AT_ONCE = 60s;
 
 /// Lets a process wait for others that were forked after it was made.
@@ -53,7 +54,7 @@ public:
   }
   Signal(const Signal &) = delete;
   void give() const { EXPECT_EQ(write(ends[1], "", 1), 1); }
-  /// Of so many.
+  /// Waits for `count` calls of `give`.
   void await(int count = 1) const {
     for (char byte; count > 0; --count)
       EXPECT_EQ(read(ends[0], &byte, 1), 1);
@@ -97,7 +98,7 @@ std::vector<int> runProcesses(int size, const Launch &launch, Body body) {
   }
   std::vector<int> ends(size, 99);
   // A stopped one has nothing left to say once all others have.
-  for (int left = size; left > 0;) {
+  for (int running = size; running > 0;) {
     int status = 0;
     const pid_t process = waitpid(-1, &status, WUNTRACED);
     if (process < 0)
@@ -106,7 +107,7 @@ std::vector<int> runProcesses(int size, const Launch &launch, Body body) {
                         processes.begin();
     if (rank == processes.size())
       continue;
-    --left;
+    --running;
     ends[rank] = WIFEXITED(status)     ? WEXITSTATUS(status)
                  : WIFSIGNALED(status) ? -WTERMSIG(status)
                                        : -SIGSTOP;
@@ -152,8 +153,8 @@ TEST_P(ProcessTransportTest, EverythingArrivesWhateverTheOrderOfPosts) {
                                      16384, 16385, 100000, 262144, 3000001};
   EXPECT_EQ(runProcesses(
                 4, GetParam(),
-                [&](std::shared_ptr<Transport> it) {
-                  const int rank = it->rank();
+                [&](std::shared_ptr<Transport> transport) {
+                  const int rank = transport->rank();
                   struct Post {
                     bool sends;
                     int peer;
@@ -172,14 +173,14 @@ TEST_P(ProcessTransportTest, EverythingArrivesWhateverTheOrderOfPosts) {
                     const auto [sends, peer, tag] = posts[i];
                     if (sends) {
                       texts[i] = messageOf(rank, peer, tag, sizes[tag]);
-                      events.push_back(it->send(peer, tag, texts[i]));
+                      events.push_back(transport->send(peer, tag, texts[i]));
                       continue;
                     }
                     texts[i].resize(sizes[tag]);
                     if (tag % 2)
-                      events.push_back(it->receive(peer, tag, texts[i]));
+                      events.push_back(transport->receive(peer, tag, texts[i]));
                     else
-                      events.push_back(it->receive(
+                      events.push_back(transport->receive(
                           peer, tag, int64_t(sizes[tag]),
                           [&text = texts[i]](int64_t offset,
                                              std::span<const char> bytes,
@@ -189,7 +190,7 @@ TEST_P(ProcessTransportTest, EverythingArrivesWhateverTheOrderOfPosts) {
                           }));
                   }
                   for (size_t i = 0; i < posts.size(); ++i) {
-                    const Status outcome = it->wait(events[i]);
+                    const Status outcome = transport->wait(events[i]);
                     ASSERT_TRUE(outcome) << outcome.error().message();
                     if (!posts[i].sends)
                       EXPECT_TRUE(texts[i] == messageOf(posts[i].peer, rank,
@@ -203,17 +204,18 @@ TEST_P(ProcessTransportTest, EverythingArrivesWhateverTheOrderOfPosts) {
 TEST(ProcessTransportSizeTest, SixtyFourMebibytes) {
   for (const LinkKind kind : {MEMORY, TCP})
     EXPECT_EQ(runProcesses(2, {kind},
-                           [&](std::shared_ptr<Transport> it) {
+                           [&](std::shared_ptr<Transport> transport) {
                              std::vector<int64_t> numbers(8 << 20);
                              const std::span bytes(
                                  reinterpret_cast<char *>(numbers.data()),
                                  numbers.size() * 8);
-                             if (it->rank() == 0) {
+                             if (transport->rank() == 0) {
                                std::iota(numbers.begin(), numbers.end(), 5);
-                               EXPECT_TRUE(it->send(1, 1, bytes).wait());
+                               EXPECT_TRUE(transport->send(1, 1, bytes).wait());
                                return;
                              }
-                             EXPECT_TRUE(it->receive(0, 1, bytes).wait());
+                             EXPECT_TRUE(
+                                 transport->receive(0, 1, bytes).wait());
                              for (size_t i = 0; i < numbers.size(); ++i)
                                ASSERT_EQ(numbers[i], int64_t(i) + 5);
                            }),
@@ -226,12 +228,12 @@ TEST_P(ProcessTransportTest, APeerThatDoesSomethingElse) {
   launch.timeout = 1s;
   const Signal isOver;
   EXPECT_EQ(runProcesses(4, launch,
-                         [&](std::shared_ptr<Transport> it) {
-                           if (it->rank() > 0)
+                         [&](std::shared_ptr<Transport> transport) {
+                           if (transport->rank() > 0)
                              return isOver.await();
                            std::string text(100, ' ');
                            const Status outcome =
-                               it->wait(it->receive(3, 1, text));
+                               transport->wait(transport->receive(3, 1, text));
                            for (int other = 1; other < 4; ++other)
                              isOver.give();
                            ASSERT_FALSE(outcome);
@@ -245,55 +247,57 @@ TEST_P(ProcessTransportTest, APeerThatDoesSomethingElse) {
 // Messages of one tag match in the order of posts, large and small mixed, and
 // ten threads post at once.
 TEST_P(ProcessTransportTest, OneTagKeepsItsOrderAndThreadsMix) {
-  EXPECT_EQ(runProcesses(
-                4, GetParam(),
-                [&](std::shared_ptr<Transport> it) {
-                  const int next = (it->rank() + 1) % 4,
-                            before = (it->rank() + 3) % 4;
-                  std::vector<std::thread> threads;
-                  for (uint64_t tag = 0; tag < 6; ++tag)
-                    threads.emplace_back([&, tag] {
-                      std::vector<std::string> sent, received;
-                      std::vector<Event> events;
-                      sent.reserve(20);
-                      received.reserve(20);
-                      for (size_t i = 0; i < 20; ++i) {
-                        const size_t bytes = i % 3 ? 10 + i : 20000 + i;
-                        sent.emplace_back(bytes, char('a' + i));
-                        received.emplace_back(bytes, ' ');
-                        events.push_back(it->send(next, tag, sent.back()));
-                        events.push_back(
-                            it->receive(before, tag, received.back()));
-                      }
-                      for (const Event &event : events)
-                        EXPECT_TRUE(tag % 2 ? event.wait() : it->wait(event));
-                      EXPECT_EQ(received, sent);
-                    });
-                  for (std::thread &thread : threads)
-                    thread.join();
-                }),
-            allWell(4));
+  EXPECT_EQ(
+      runProcesses(
+          4, GetParam(),
+          [&](std::shared_ptr<Transport> transport) {
+            const int next = (transport->rank() + 1) % 4,
+                      before = (transport->rank() + 3) % 4;
+            std::vector<std::thread> threads;
+            for (uint64_t tag = 0; tag < 6; ++tag)
+              threads.emplace_back([&, tag] {
+                std::vector<std::string> sent, received;
+                std::vector<Event> events;
+                sent.reserve(20);
+                received.reserve(20);
+                for (size_t i = 0; i < 20; ++i) {
+                  const size_t bytes = i % 3 ? 10 + i : 20000 + i;
+                  sent.emplace_back(bytes, char('a' + i));
+                  received.emplace_back(bytes, ' ');
+                  events.push_back(transport->send(next, tag, sent.back()));
+                  events.push_back(
+                      transport->receive(before, tag, received.back()));
+                }
+                for (const Event &event : events)
+                  EXPECT_TRUE(tag % 2 ? event.wait() : transport->wait(event));
+                EXPECT_EQ(received, sent);
+              });
+            for (std::thread &thread : threads)
+              thread.join();
+          }),
+      allWell(4));
 }
 
 TEST_P(ProcessTransportTest, AllReduceGivesTheSameBitsEverywhere) {
   constexpr int64_t COUNT = 500001;
-  std::vector<std::vector<float>> all(4, std::vector<float>(COUNT));
+  std::vector<std::vector<float>> operands(4, std::vector<float>(COUNT));
   std::vector<const void *> sources;
   for (int rank = 0; rank < 4; ++rank) {
     std::mt19937 random(rank);
-    for (float &value : all[rank])
+    for (float &value : operands[rank])
       value = float(random()) / 1000;
-    sources.push_back(all[rank].data());
+    sources.push_back(operands[rank].data());
   }
   std::vector<float> expected(COUNT);
   combine(ReduceKind::Sum, DType::F32, expected.data(), sources, COUNT);
   EXPECT_EQ(
       runProcesses(
           4, GetParam(),
-          [&](std::shared_ptr<Transport> it) {
-            Communicator communicator(it);
+          [&](std::shared_ptr<Transport> transport) {
+            Communicator communicator(transport);
             const std::vector<int> group{0, 1, 2, 3};
-            std::vector<std::vector<float>> data(3, all[it->rank()]);
+            std::vector<std::vector<float>> data(3,
+                                                 operands[transport->rank()]);
             std::vector<Event> events;
             for (uint64_t tag = 0; tag < 3; ++tag)
               events.push_back(communicator.allReduce(group, tag, DType::F32,
@@ -330,26 +334,26 @@ Error untilFailure(Communicator &communicator,
 TEST_P(ProcessTransportTest, APeerThatDies) {
   std::vector<int> expected = allWell(4);
   expected[2] = -SIGKILL;
-  EXPECT_EQ(runProcesses(4, GetParam(),
-                         [&](std::shared_ptr<Transport> it) {
-                           Communicator communicator(it);
-                           std::thread killer;
-                           Clock::time_point begin = Clock::now();
-                           const Error error =
-                               untilFailure(communicator, [&](int step) {
-                                 if (communicator.rank() == 2 && step == 1)
-                                   killer = std::thread([] {
-                                     std::this_thread::sleep_for(3ms);
-                                     raise(SIGKILL);
-                                   });
-                                 if (step == 1)
-                                   begin = Clock::now();
-                               });
-                           EXPECT_THAT(error.message(), HasSubstr("rank 2 (host "));
-                           EXPECT_LT(Clock::now() - begin, AT_ONCE);
-                           EXPECT_FALSE(communicator.wait(communicator.barrier(
-                               std::vector<int>{0, 1, 2, 3}, 999)));
-                         }),
+  EXPECT_EQ(runProcesses(
+                4, GetParam(),
+                [&](std::shared_ptr<Transport> transport) {
+                  Communicator communicator(transport);
+                  std::thread killer;
+                  Clock::time_point begin = Clock::now();
+                  const Error error = untilFailure(communicator, [&](int step) {
+                    if (communicator.rank() == 2 && step == 1)
+                      killer = std::thread([] {
+                        std::this_thread::sleep_for(3ms);
+                        raise(SIGKILL);
+                      });
+                    if (step == 1)
+                      begin = Clock::now();
+                  });
+                  EXPECT_THAT(error.message(), HasSubstr("rank 2 (host "));
+                  EXPECT_LT(Clock::now() - begin, AT_ONCE);
+                  EXPECT_FALSE(communicator.wait(
+                      communicator.barrier(std::vector<int>{0, 1, 2, 3}, 999)));
+                }),
             expected);
 }
 
@@ -359,84 +363,83 @@ TEST_P(ProcessTransportTest, APeerThatHangs) {
   launch.timeout = 1s;
   std::vector<int> expected = allWell(4);
   expected[1] = -SIGSTOP;
-  EXPECT_EQ(runProcesses(4, launch,
-                         [&](std::shared_ptr<Transport> it) {
-                           Communicator communicator(it);
-                           const Error error =
-                               untilFailure(communicator, [&](int step) {
-                                 if (communicator.rank() == 1 && step == 1)
-                                   raise(SIGSTOP);
-                               });
-                           // Who waits for one that has noticed it hears of it.
-                           EXPECT_THAT(error.message(), HasSubstr("rank 1 (host "));
-                           EXPECT_THAT(error.message(), HasSubstr("within 1000 ms"));
-                           EXPECT_EQ(error.code(),
-                                     ErrorCode::DEADLINE_EXCEEDED);
-                         }),
+  EXPECT_EQ(runProcesses(
+                4, launch,
+                [&](std::shared_ptr<Transport> transport) {
+                  Communicator communicator(transport);
+                  const Error error = untilFailure(communicator, [&](int step) {
+                    if (communicator.rank() == 1 && step == 1)
+                      raise(SIGSTOP);
+                  });
+                  // Who waits for one that has noticed it hears of it.
+                  EXPECT_THAT(error.message(), HasSubstr("rank 1 (host "));
+                  EXPECT_THAT(error.message(), HasSubstr("within 1000 ms"));
+                  EXPECT_EQ(error.code(), ErrorCode::DEADLINE_EXCEEDED);
+                }),
             expected);
 }
 
 TEST_P(ProcessTransportTest, APeerThatGivesUpSaysWhy) {
-  EXPECT_EQ(runProcesses(4, GetParam(),
-                         [&](std::shared_ptr<Transport> it) {
-                           Communicator communicator(it);
-                           const Error error =
-                               untilFailure(communicator, [&](int step) {
-                                 if (communicator.rank() == 3 && step == 1)
-                                   communicator.abort(
-                                       Error("the disk is full",
-                                             ErrorCode::RESOURCE_EXHAUSTED));
-                               });
-                           EXPECT_THAT(error.message(), HasSubstr("the disk is full"));
-                           // The class of the failure is the same everywhere.
-                           EXPECT_EQ(error.code(),
-                                     ErrorCode::RESOURCE_EXHAUSTED);
-                           if (communicator.rank() != 3)
-                             EXPECT_THAT(error.message(), HasSubstr("has given up"));
-                         }),
+  EXPECT_EQ(runProcesses(
+                4, GetParam(),
+                [&](std::shared_ptr<Transport> transport) {
+                  Communicator communicator(transport);
+                  const Error error = untilFailure(communicator, [&](int step) {
+                    if (communicator.rank() == 3 && step == 1)
+                      communicator.abort(Error("the disk is full",
+                                               ErrorCode::RESOURCE_EXHAUSTED));
+                  });
+                  EXPECT_THAT(error.message(), HasSubstr("the disk is full"));
+                  // The class of the failure is the same everywhere.
+                  EXPECT_EQ(error.code(), ErrorCode::RESOURCE_EXHAUSTED);
+                  if (communicator.rank() != 3)
+                    EXPECT_THAT(error.message(), HasSubstr("has given up"));
+                }),
             allWell(4));
 }
 
-// What was sent before an orderly end arrives; what comes later fails.
+// A message that was sent before an orderly end arrives; a later one fails.
 TEST_P(ProcessTransportTest, APeerThatEndsInOrder) {
-  EXPECT_EQ(runProcesses(4, GetParam(),
-                         [&](std::shared_ptr<Transport> it) {
-                           std::string text(10000, 'x');
-                           if (it->rank() == 0) {
-                             for (int peer = 1; peer < 4; ++peer)
-                               EXPECT_TRUE(it->wait(it->send(peer, 1, text)));
-                             return;
-                           }
-                           std::this_thread::sleep_for(20ms);
-                           std::string received(10000, ' ');
-                           const Status outcome =
-                               it->wait(it->receive(0, 1, received));
-                           ASSERT_TRUE(outcome) << outcome.error().message();
-                           EXPECT_EQ(received, text);
-                           const Status later =
-                               it->wait(it->receive(0, 1, received));
-                           ASSERT_FALSE(later);
-                           EXPECT_THAT(later.error().message(),
-                                       HasSubstr("rank 0 (host "));
-                         }),
-            allWell(4));
+  EXPECT_EQ(
+      runProcesses(
+          4, GetParam(),
+          [&](std::shared_ptr<Transport> transport) {
+            std::string text(10000, 'x');
+            if (transport->rank() == 0) {
+              for (int peer = 1; peer < 4; ++peer)
+                EXPECT_TRUE(transport->wait(transport->send(peer, 1, text)));
+              return;
+            }
+            std::this_thread::sleep_for(20ms);
+            std::string received(10000, ' ');
+            const Status outcome =
+                transport->wait(transport->receive(0, 1, received));
+            ASSERT_TRUE(outcome) << outcome.error().message();
+            EXPECT_EQ(received, text);
+            const Status later =
+                transport->wait(transport->receive(0, 1, received));
+            ASSERT_FALSE(later);
+            EXPECT_THAT(later.error().message(), HasSubstr("rank 0 (host "));
+          }),
+      allWell(4));
 }
 
 TEST_P(ProcessTransportTest, OtherSizesAreAnError) {
   EXPECT_EQ(
       runProcesses(4, GetParam(),
-                   [&](std::shared_ptr<Transport> it) {
-                     const int other = it->rank() ^ 2;
-                     std::string sent(it->rank() < 2 ? 100000 : 100001, 'x'),
+                   [&](std::shared_ptr<Transport> transport) {
+                     const int other = transport->rank() ^ 2;
+                     std::string sent(transport->rank() < 2 ? 100000 : 100001,
+                                      'x'),
                          received = sent;
-                     const Event in = it->receive(other, 5, received);
-                     const Event out = it->send(other, 5, sent);
-                     const Status outcome = it->wait(in);
+                     const Event in = transport->receive(other, 5, received);
+                     const Event out = transport->send(other, 5, sent);
+                     const Status outcome = transport->wait(in);
                      ASSERT_FALSE(outcome);
                      EXPECT_THAT(outcome.error().message(),
                                  AnyOf(HasSubstr("do not run the same program"),
                                        HasSubstr("has left")));
-                     EXPECT_FALSE(it->wait(out));
+                     EXPECT_FALSE(transport->wait(out));
                    }),
       allWell(4));
 }
@@ -446,13 +449,14 @@ TEST_P(ProcessTransportTest, OtherSizesAreAnError) {
 TEST_P(ProcessTransportTest, ALargeMessageForASmallReceiveIsAnError) {
   EXPECT_EQ(runProcesses(
                 4, GetParam(),
-                [&](std::shared_ptr<Transport> it) {
-                  const int other = it->rank() ^ 1;
-                  std::string text(it->rank() % 2 ? 100 : 100000, 'x');
+                [&](std::shared_ptr<Transport> transport) {
+                  const int other = transport->rank() ^ 1;
+                  std::string text(transport->rank() % 2 ? 100 : 100000, 'x');
                   const auto begin = Clock::now();
                   const Status outcome =
-                      it->rank() % 2 ? it->wait(it->receive(other, 5, text))
-                                     : it->wait(it->send(other, 5, text));
+                      transport->rank() % 2
+                          ? transport->wait(transport->receive(other, 5, text))
+                          : transport->wait(transport->send(other, 5, text));
                   ASSERT_FALSE(outcome);
                   EXPECT_LT(Clock::now() - begin, AT_ONCE);
                   EXPECT_THAT(outcome.error().message(),
@@ -466,14 +470,14 @@ TEST_P(ProcessTransportTest, ALargeMessageForASmallReceiveIsAnError) {
 /// wait for each: what the first failure says.
 std::string firstFailure(Communicator &communicator,
                          std::initializer_list<const char *> names) {
-  std::vector<int> all(size_t(communicator.size()));
-  std::iota(all.begin(), all.end(), 0);
+  std::vector<int> group(size_t(communicator.size()));
+  std::iota(group.begin(), group.end(), 0);
   const auto begin = Clock::now();
   for (const char *name : names) {
     const uint64_t call = communicator.calls().next(name);
     int32_t one = 1;
     const Status outcome = communicator.wait(communicator.allReduce(
-        all, call << 20, DType::I32, ReduceKind::Sum, &one, 1));
+        group, call << 20, DType::I32, ReduceKind::Sum, &one, 1));
     if (outcome)
       continue;
     EXPECT_LT(Clock::now() - begin, AT_ONCE);
@@ -486,10 +490,10 @@ std::string firstFailure(Communicator &communicator,
 TEST_P(ProcessTransportTest, AnotherOrderIsNamed) {
   EXPECT_EQ(runProcesses(
                 4, GetParam(),
-                [&](const std::shared_ptr<Transport> &it) {
-                  Communicator communicator(it);
+                [&](const std::shared_ptr<Transport> &transport) {
+                  Communicator communicator(transport);
                   const std::string error =
-                      it->rank() == 2
+                      transport->rank() == 2
                           ? firstFailure(communicator, {"a", "c", "b"})
                           : firstFailure(communicator, {"a", "b", "c"});
                   EXPECT_THAT(error, HasSubstr("as number 2, after a, rank "));
@@ -503,9 +507,9 @@ TEST_P(ProcessTransportTest, AnotherOrderIsNamed) {
 TEST_P(ProcessTransportTest, ARankThatLeavesIsNamed) {
   const Signal isOver;
   EXPECT_EQ(runProcesses(4, GetParam(),
-                         [&](const std::shared_ptr<Transport> &it) {
-                           Communicator communicator(it);
-                           if (it->rank() == 1) {
+                         [&](const std::shared_ptr<Transport> &transport) {
+                           Communicator communicator(transport);
+                           if (transport->rank() == 1) {
                              EXPECT_EQ(firstFailure(communicator, {"a"}), "");
                              communicator.leave();
                              return isOver.await(3);
@@ -525,9 +529,9 @@ TEST_P(ProcessTransportTest, TheRankThatIsBehindIsNamed) {
   const Signal isOver;
   EXPECT_EQ(
       runProcesses(4, launch,
-                   [&](const std::shared_ptr<Transport> &it) {
-                     Communicator communicator(it);
-                     if (it->rank() == 1) {
+                   [&](const std::shared_ptr<Transport> &transport) {
+                     Communicator communicator(transport);
+                     if (transport->rank() == 1) {
                        EXPECT_EQ(firstFailure(communicator, {"a"}), "");
                        return isOver.await(3);
                      }
@@ -547,12 +551,12 @@ TEST_P(ProcessTransportTest, TheCallOfAnotherThreadIsNamed) {
   EXPECT_EQ(
       runProcesses(
           4, GetParam(),
-          [&](const std::shared_ptr<Transport> &it) {
-            Communicator communicator(it);
+          [&](const std::shared_ptr<Transport> &transport) {
+            Communicator communicator(transport);
             std::string error;
             std::thread([&] {
               error = firstFailure(communicator, {"a"});
-              if (it->rank() == 1)
+              if (transport->rank() == 1)
                 return;
               EXPECT_EQ(error, "");
               const std::vector<int> others{0, 2, 3};
@@ -560,7 +564,7 @@ TEST_P(ProcessTransportTest, TheCallOfAnotherThreadIsNamed) {
               communicator.setTimeout(3s);
               error = firstFailure(communicator, {"b"});
             }).join();
-            if (it->rank() == 1) {
+            if (transport->rank() == 1) {
               EXPECT_EQ(error, "");
               return isOver.await(3);
             }
@@ -580,8 +584,8 @@ TEST_P(ProcessTransportTest, WhoSharesMemory) {
       : GetParam().kind == TCP  ? std::vector{0, 1, 2, 3}
                                 : std::vector{0, 0, 2, 2};
   EXPECT_EQ(runProcesses(4, GetParam(),
-                         [&](const std::shared_ptr<Transport> &it) {
-                           EXPECT_EQ(it->memoryGroups(), expected);
+                         [&](const std::shared_ptr<Transport> &transport) {
+                           EXPECT_EQ(transport->memoryGroups(), expected);
                          }),
             allWell(4));
 }
@@ -590,16 +594,16 @@ TEST_P(ProcessTransportTest, WhoSharesMemory) {
 TEST_P(ProcessTransportTest, OneCollectivesTimeout) {
   const Signal isOver;
   EXPECT_EQ(runProcesses(4, GetParam(),
-                         [&](const std::shared_ptr<Transport> &it) {
-                           Communicator communicator(it);
-                           if (it->rank() == 1)
+                         [&](const std::shared_ptr<Transport> &transport) {
+                           Communicator communicator(transport);
+                           if (transport->rank() == 1)
                              return isOver.await(3);
-                           const std::vector<int> all{0, 1, 2, 3};
+                           const std::vector<int> group{0, 1, 2, 3};
                            std::vector<float> data(10000);
                            const auto begin = Clock::now();
                            const Status outcome =
                                communicator.wait(communicator.allReduce(
-                                   all, 1, DType::F32, ReduceKind::Sum,
+                                   group, 1, DType::F32, ReduceKind::Sum,
                                    data.data(), 10000, 300ms));
                            isOver.give();
                            ASSERT_FALSE(outcome);
@@ -624,11 +628,11 @@ std::vector<std::string> sharedFiles() {
 // Whichever way processes end, no memory is left behind: all of it is in files
 // without a name.
 TEST(ProcessTransportMemoryTest, NothingIsLeft) {
-  runProcesses(2, {MEMORY}, [&](std::shared_ptr<Transport> it) {
+  runProcesses(2, {MEMORY}, [&](std::shared_ptr<Transport> transport) {
     std::string text(100000, 'x');
-    if (it->rank() == 0)
+    if (transport->rank() == 0)
       raise(SIGKILL);
-    (void)it->wait(it->receive(0, 1, text));
+    (void)transport->wait(transport->receive(0, 1, text));
     EXPECT_THAT(sharedFiles(), testing::IsEmpty());
   });
   EXPECT_THAT(sharedFiles(), testing::IsEmpty());

@@ -41,8 +41,8 @@ int64_t addend(int rank, int64_t i) {
 Status someCollectives(Communicator &communicator, uint64_t seed) {
   std::mt19937_64 random(seed);
   const int rank = communicator.rank();
-  std::vector<int> all(communicator.size());
-  std::iota(all.begin(), all.end(), 0);
+  std::vector<int> everybody(communicator.size());
+  std::iota(everybody.begin(), everybody.end(), 0);
   const std::vector<int> pair{rank / 2 * 2, rank / 2 * 2 + 1};
   std::vector<std::vector<int64_t>> data;
   std::vector<Event> events;
@@ -54,7 +54,7 @@ Status someCollectives(Communicator &communicator, uint64_t seed) {
     data.emplace_back(count);
     for (int64_t i = 0; i < count; ++i)
       data.back()[i] = addend(rank, i);
-    const std::vector<int> &group = ofAll ? all : pair;
+    const std::vector<int> &group = ofAll ? everybody : pair;
     events.push_back(communicator.allReduce(
         group, step, DType::I64, ReduceKind::Sum, data.back().data(), count));
     if (!waits && step < 7)
@@ -73,7 +73,7 @@ Status someCollectives(Communicator &communicator, uint64_t seed) {
         return Error("a sum is wrong");
     }
   }
-  return communicator.wait(communicator.barrier(all, 99));
+  return communicator.wait(communicator.barrier(everybody, 99));
 }
 
 TEST(SimulationTest, EveryScheduleGivesTheSums) {
@@ -140,14 +140,14 @@ TEST(SimulationTest, AnotherOrderOfCollectivesIsFound) {
     options.patience = 100ms;
     Simulation simulation(options);
     onRanks(simulation, 3, [&](Communicator &communicator) {
-      const std::vector<int> all{0, 1, 2};
+      const std::vector<int> group{0, 1, 2};
       std::vector<float> data(count);
       std::vector<uint64_t> tags{1, 2};
       if (communicator.rank() == 1)
         std::swap(tags[0], tags[1]);
       for (uint64_t tag : tags) {
         const Status outcome = communicator.wait(communicator.allReduce(
-            all, tag, DType::F32, ReduceKind::Sum, data.data(), count));
+            group, tag, DType::F32, ReduceKind::Sum, data.data(), count));
         if (outcome)
           continue;
         EXPECT_THAT(outcome.error().message(), HasSubstr("not in one order"));

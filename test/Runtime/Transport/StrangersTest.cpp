@@ -44,7 +44,7 @@ void say(const Socket &socket, const std::string &bytes) {
   (void)send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
 }
 
-/// What is there once `count` bytes have come.
+/// Returns the bytes that are there once `count` bytes have come.
 std::string hear(const Socket &socket, size_t count) {
   std::string bytes(count, ' ');
   size_t got = 0;
@@ -71,7 +71,7 @@ std::string greeting(uint64_t secret, int from, int to) {
   return bytesOf(MAGIC, secret, from, to);
 }
 
-/// What strangers say to rank 0, whose secret they do not know.
+/// Returns texts that strangers say to rank 0, whose secret they do not know.
 std::vector<std::string> saidByStrangers() {
   std::mt19937_64 random(1);
   std::vector<std::string> texts = {
@@ -225,9 +225,9 @@ TEST(StrangersTest, ABrokenConnectionIsAnError) {
     EXPECT_FALSE(status);
 }
 
-/// What rank 0 learns of its link with rank 1, which has proven itself, says
-/// this and then closes its connection.
-std::string endAfter(const std::string &said) {
+/// Returns what rank 0 learns of its link with rank 1, which has proven itself,
+/// says this and then closes its connection.
+std::string endAfter(const std::string &lastWords) {
   MemoryStore store;
   auto meeting = std::async(std::launch::async, [&] {
     return connectSockets(store, {0}, optionsOf(1, LONG));
@@ -239,7 +239,7 @@ std::string endAfter(const std::string &said) {
     return "they have not met";
   // Gloo's notes that receives are posted; nobody sends before.
   EXPECT_EQ(hear(sockets->at(0), 48).size(), 48U);
-  say(sockets->at(0), said);
+  say(sockets->at(0), lastWords);
   shutdown(sockets->at(0).get(), SHUT_WR);
   Link &link = *links->at(1);
   const auto deadline = std::chrono::steady_clock::now() + LONG;
@@ -300,10 +300,10 @@ TEST(StrangersTest, WhoAnswersInsteadOfARankIsNoRank) {
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t length = sizeof address;
-  auto *own = reinterpret_cast<sockaddr *>(&address);
-  ASSERT_EQ(bind(stranger.get(), own, length), 0);
+  auto *socketAddress = reinterpret_cast<sockaddr *>(&address);
+  ASSERT_EQ(bind(stranger.get(), socketAddress, length), 0);
   ASSERT_EQ(listen(stranger.get(), 100), 0);
-  ASSERT_EQ(getsockname(stranger.get(), own, &length), 0);
+  ASSERT_EQ(getsockname(stranger.get(), socketAddress, &length), 0);
   MemoryStore store;
   const int port = ntohs(address.sin_port);
   ASSERT_TRUE(store.set("tcp/0", "127.0.0.1 " + std::to_string(port)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What processes that run steps together end them with.
+// The agreement with which processes that run steps together end them.
 #pragma once
 
 #include "meshloom/Runtime/Communicator.h"
@@ -11,6 +11,6 @@ namespace meshloom::plan {
 /// The first failure of any process, by step and rank, the same in all: each
 /// calls it after the same steps, with what it has found itself.
 Status agreeOnOutcome(Communicator &communicator, RunExchanges &exchanges,
-                      const Failure &own, const Program &program);
+                      const Failure &failure, const Program &program);
 
 } // namespace meshloom::plan

@@ -52,11 +52,12 @@ struct ExchangePlan {
   std::vector<Target> targets;
 };
 
-/// What each process has, and what each needs. What a process has itself it
-/// takes from there; else from the next process of its host that has it, else
-/// from the next one of all.
+/// Plans the exchange from what each process has (`have`) to what each needs
+/// (`need`). A process takes what it has itself from there; else it takes it
+/// from the next process of its host that has it, else from the next process of
+/// all.
 ExchangePlan planExchange(std::span<const std::vector<Holding>> have,
-                          std::span<const std::vector<Holding>> need, int own,
+                          std::span<const std::vector<Holding>> need, int self,
                           const std::function<bool(int, int)> &onOneHost);
 
 } // namespace meshloom::plan

@@ -50,10 +50,11 @@ struct Memory {
 struct PlannedBuffer {
   unsigned decl;       ///< the program's buffer that it is, or is a copy of
   unsigned memory = 0; ///< where it lives
-  /// Of the values of parts of a step's reduction loops: how many lie behind
-  /// one another.
+  /// The number of values that lie behind one another where the parts of a
+  /// step's reduction loops have values of their own.
   int64_t parts = 1;
-  /// Of sums that processes exchange: the buffer that they become; else -1.
+  /// The buffer that exchanged sums become; -1 where the buffer holds no such
+  /// sums.
   int sumsOf = -1;
 };
 
@@ -66,10 +67,10 @@ enum class MoveWay : uint8_t {
   SumInPlace      ///< likewise; the sums are made in the target's memory
 };
 
-/// What a backend runs: a kernel, library call or dot; one move of a
-/// collective; the beginning and the end of what of it is exchanged with other
-/// processes; a copy in front of an update; or the combination of what parts of
-/// a step made.
+/// One piece of work of a backend: a kernel, library call or dot; one move of a
+/// collective; the beginning or the end of an exchange with other processes; a
+/// copy in front of an update; or the combination of the results of a step's
+/// parts.
 struct Action {
   enum class Kind : uint8_t { Step, Move, Exchange, Arrival, Copy, Combine };
   Kind kind;
@@ -77,9 +78,9 @@ struct Action {
   /// Move, Exchange, Arrival: which of the collective's moves; Copy: which
   /// input; Combine: which output.
   unsigned part = 0;
-  /// Indices of MemoryPlan::buffers. Of a step, its operands in order, where
-  /// an input that is copied first is the copy, and an output that parts make
-  /// theirs.
+  /// Indices of MemoryPlan::buffers. A step lists its operands in order; the
+  /// copy stands for an input that is copied first, and the buffer of all parts
+  /// for an output that parts make.
   std::vector<unsigned> reads = {}, writes = {};
 };
 
@@ -98,7 +99,7 @@ struct MemoryPlan {
   }
 };
 
-/// What a backend's memories are like.
+/// Properties of a backend's memories.
 struct MemoryRules {
   /// Bytes of one of the program's buffers in each memory.
   std::function<int64_t(unsigned buffer)> bytes;

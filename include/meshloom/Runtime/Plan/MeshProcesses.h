@@ -12,17 +12,18 @@ namespace meshloom::plan {
 /// ones. They all work this out alike.
 struct MeshProcesses {
   Mesh mesh; ///< axes only
-  int64_t count = 1, own = 0;
-  int64_t each; ///< devices of a process
+  int64_t count = 1, self = 0;
+  int64_t devicesPerProcess;
   /// Per axis: devices along it in one process, where the devices of each are a
   /// box of the mesh; else empty.
   std::vector<int64_t> inner;
 
   /// All devices are here.
   explicit MeshProcesses(const Mesh &mesh);
-  /// Of a mesh with an assignment; this is process `own` of `count`. Fails
-  /// unless all devices are here, or those that are an equal part.
-  static Result<MeshProcesses> of(const Mesh &bound, int64_t own,
+  /// The processes of a mesh with an assignment; this is process `self` of
+  /// `count`. Fails unless all devices are here, or those that are an equal
+  /// part.
+  static Result<MeshProcesses> of(const Mesh &bound, int64_t self,
                                   int64_t count);
 
   bool several() const { return count > 1; }
@@ -33,12 +34,13 @@ struct MeshProcesses {
     return inner.empty() ? several() : inner[axis] < mesh.axis_size(axis);
   }
   Interval devicesOf(int64_t process) const {
-    return {process * each, (process + 1) * each};
+    return {process * devicesPerProcess, (process + 1) * devicesPerProcess};
   }
   /// The position of a process among processes along each axis; aligned ones.
   std::vector<int64_t> coordsOf(int64_t process) const;
 
-  /// What the devices of a process hold, all addends together.
+  /// Returns the part of a buffer that the devices of a process hold, all
+  /// addends together.
   Region regionOf(const BufferDecl &decl, int64_t process) const;
   /// The smallest box around it: the array of the buffer in the process's
   /// memory.

@@ -17,7 +17,7 @@ public:
   int64_t allocate(int64_t bytes);
   void release(int64_t offset, int64_t bytes);
   int64_t peak() const { return end; }
-  /// What an array of `bytes` takes.
+  /// Returns the bytes that an array of `bytes` takes, rounded up.
   static int64_t rounded(int64_t bytes);
 
 private:

@@ -33,10 +33,11 @@ public:
   const std::shared_ptr<Client> &client() const override { return owner; }
   int64_t bytes() const override { return byteCount; }
 
-  /// What the work that makes the array leaves behind, before it is complete.
+  /// Sets the memory of the array; the work that computes it calls this before
+  /// it is complete.
   void set(std::vector<Block> blocks) { memory = std::move(blocks); }
   const std::vector<Block> &blocks() const { return memory; }
-  /// Of an array of a PlanClient that is complete.
+  /// Returns the blocks of an array of a PlanClient that is complete.
   static const std::vector<Block> &of(const Array &array) {
     return static_cast<const BlockBuffer &>(*array.buffer()).memory;
   }
@@ -64,7 +65,7 @@ public:
   explicit PlanClient(int64_t cores, double launchFrom = 1e300)
       : launches(cores), launchFrom(launchFrom) {}
 
-  // What a backend provides.
+  // A backend provides these functions.
 
   /// Uninitialised memory of `bytes`, in the `slot`-th of `devicesHere` (the
   /// only one where memory is shared). Fails where there is not as much.
@@ -89,7 +90,7 @@ public:
   /// Copies within a memory.
   virtual void copy(size_t slot, char *to, const char *from, int64_t bytes);
 
-  // What follows from it.
+  // These functions follow from the ones above.
 
   /// Memories that an array on `mesh` has a block in, and bytes of each.
   size_t slots(const Mesh &mesh) const {

@@ -42,7 +42,8 @@ public:
   }
   /// Whether a run exchanges anything with other processes; the same in all.
   virtual bool exchanges() const { return false; }
-  /// Of one execution; without loops and branches that is always the same.
+  /// The collectives of one execution; without loops and branches they are
+  /// always the same.
   const std::vector<CollectiveRecord> &collectives() const {
     return stats.collectives;
   }
@@ -51,15 +52,16 @@ public:
 
 protected:
   Result<std::vector<Array>> start(std::vector<Array> arguments) override;
-  /// The arguments have been checked, and are complete. Those that are moved in
-  /// with their only reference may be overwritten.
+  /// The arguments have been checked, and are complete. An argument that is
+  /// moved in with its only reference may be overwritten.
   virtual Result<std::vector<Array>> run(std::vector<Array> arguments) = 0;
   /// On the devices of the program.
   ArrayType typeOf(unsigned buffer) const;
   const Mesh &mesh() const { return signature().mesh; }
-  /// What an array of a constant's value is, in every slot.
+  /// Returns an array that holds the value of a constant in every slot.
   Result<Array> constantArray(const ConstantData &constant) const;
-  /// What the last run sent, where that is not always the same.
+  /// Records the collectives that the last run sent, where they are not always
+  /// the same.
   void recordCollectives(std::vector<CollectiveRecord> sent);
   /// Sets what the program needs at once; fails where the client may not use as
   /// much. `prefix` goes in front of the message, `detail` behind the total.
@@ -72,7 +74,7 @@ protected:
   Statistics stats;
   /// The run that is going on, where it is profiled; else null.
   const ProfiledRun *profiled = nullptr;
-  /// Of the run that is going on.
+  /// The exchanges of the run that is going on.
   RunExchanges *exchanging = nullptr;
 
 private:
@@ -92,7 +94,7 @@ private:
   std::atomic<bool> isLong;
   Event last; ///< of the last launch
   const int64_t profileId = Profiler::newProgramId();
-  /// What a run is among the calls of all processes; made when first needed.
+  /// A run's entry among the calls of all processes; made when first needed.
   std::once_flag described;
   std::shared_ptr<const SharedCall> shared;
 };

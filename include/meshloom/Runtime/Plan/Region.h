@@ -13,7 +13,7 @@ using Region = std::vector<Box>;
 /// where that is easy: those of a grid's cells are one again.
 Region unionOf(std::vector<Box> boxes);
 Region intersect(const Region &a, const Box &b);
-/// What of `a` is in none of `without`.
+/// Returns the part of `a` that is in no box of `without`.
 Region subtract(Region a, const Region &without);
 bool covers(const Region &region, const Region &part);
 /// The smallest box around `boxes`, of arrays of `rank` dims; at 0 and empty

@@ -11,7 +11,7 @@ namespace meshloom::plan {
 /// how long each may take.
 class RunExchanges {
 public:
-  /// Of a run that exchanges nothing.
+  /// For a run that exchanges nothing.
   RunExchanges() = default;
   /// `call`: the run's number, see CallOrder.
   RunExchanges(uint64_t call, TransferTimeout timeout)

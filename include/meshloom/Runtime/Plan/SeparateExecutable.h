@@ -10,9 +10,8 @@
 
 namespace meshloom::plan {
 
-/// What one device does of a kernel, library call or dot, as such a function
-/// takes it: see KernelFunction. (A dot's operands are its own two and the
-/// result.)
+/// One device's part of a kernel, library call or dot, in the form that a
+/// KernelFunction takes. (A dot's operands are its own two and the result.)
 struct DeviceCall {
   size_t slot;
   Box iterations; ///< in global indices
@@ -27,7 +26,7 @@ public:
   Status plan();
 
 protected:
-  // What a backend provides.
+  // A backend provides these functions.
 
   /// Makes a kernel, library call or dot ready to run.
   virtual Status prepareStep(unsigned step) = 0;
@@ -46,8 +45,8 @@ protected:
   virtual void checkFinite(const Action &action, const DeviceCall &call,
                            Failure &failure) const;
 
-  /// Of the workers of this process, the one that the calling thread is, for
-  /// profiles.
+  /// Returns the index of the calling thread among the workers of this process,
+  /// for profiles.
   virtual int64_t worker() const { return 0; }
 
   Status runActions(const Frame &frame) override;
@@ -56,7 +55,7 @@ protected:
                   const std::function<void(size_t)> &body);
 
 private:
-  /// What `runActions` does of an action on one device.
+  /// Runs one device's part of an action for `runActions`.
   void runOn(size_t slot, const Action &action, const Frame &frame,
              Failure &failure) const;
   /// Copies what the first device has written to the others.

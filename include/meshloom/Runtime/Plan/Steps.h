@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a Program's steps run over, read and write.
+// The loops that a Program's steps run over, and the buffers they read and
+// write.
 #pragma once
 
 #include "meshloom/Core/Program.h"

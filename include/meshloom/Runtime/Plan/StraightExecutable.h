@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// StraightExecutable: a program without loops and branches. What of it is the
-// same on all backends: constants, scratch memory, which arguments are
-// overwritten and which copied first, results.
+// StraightExecutable: a program without loops and branches. It does what is the
+// same on all backends: constants, scratch memory, the choice of arguments that
+// are overwritten or copied first, results.
 #pragma once
 
 #include "meshloom/Runtime/Plan/MemoryPlan.h"
@@ -26,7 +26,7 @@ protected:
   struct Frame {
     size_t slots;
     std::vector<char *> addresses; ///< [memory][slot]
-    char *at(unsigned memory, size_t slot) const {
+    char *address(unsigned memory, size_t slot) const {
       return addresses[memory * slots + slot];
     }
     /// To be copied before anything else: values that live on while an update

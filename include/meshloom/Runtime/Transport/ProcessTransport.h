@@ -20,7 +20,7 @@ struct ProcessTransportOptions {
   /// The machine that this process runs on; processes that give the same name
   /// share memory. Empty: the system's name.
   std::string host;
-  /// What names in the store start with; another one for every generation of
+  /// The prefix of names in the store; it differs for every generation of
   /// processes, and for every transport that is made after a failure.
   std::string prefix = "transport/";
   /// Replaced by what the variable MESHLOOM_TRANSPORT says: shm or tcp.

@@ -44,7 +44,7 @@ public:
   /// destroyed.
   std::shared_ptr<Transport> transport(int rank);
 
-  /// As long as it is held the rank works, wherever it does not wait by
+  /// The rank works as long as the result is held, except where it waits by
   /// Transport::wait. One that has said so once rests when it is not held.
   std::shared_ptr<void> working(int rank);
 

@@ -47,8 +47,8 @@ bool isCut(const std::vector<Loop> &loops, const std::vector<unsigned> &axes,
 }
 
 /// The least iterations of parallel loop `loop` that make a good chunk: rows of
-/// matrices should not get short, nor products narrow. Of a batch of products
-/// one is enough.
+/// matrices should not get short, nor products narrow. One product of a batch
+/// of products is enough.
 int64_t goodChunk(const Step &step, unsigned loop) {
   auto alongRows = [loop](const Operand &operand) {
     if (operand.dims.size() < 2)
@@ -92,7 +92,7 @@ int64_t bytesHere(const Program &program,
   for (const Operand *operand : operands) {
     const BufferDecl &decl = program.buffers[operand->buffer];
     bytes +=
-        processes.hullOf(decl, processes.own).count() * byteWidth(decl.type);
+        processes.hullOf(decl, processes.self).count() * byteWidth(decl.type);
   }
   return bytes;
 }
@@ -107,7 +107,7 @@ int64_t addendsThatPay(int64_t most, int64_t least, int64_t addendBytes,
 }
 
 std::vector<int64_t> devicesHere(const MeshProcesses &processes) {
-  const Interval interval = processes.devicesOf(processes.own);
+  const Interval interval = processes.devicesOf(processes.self);
   std::vector<int64_t> devices(size_t(interval.size()));
   std::iota(devices.begin(), devices.end(), interval.begin);
   return devices;
@@ -133,8 +133,8 @@ std::optional<std::vector<Loop>> loopsHere(std::vector<Loop> loops,
 bool canMerge(const std::vector<Loop> &loops, const MeshProcesses &processes) {
   if (!processes.aligned())
     return false;
-  // What a process runs is the same box of the mesh, moved: one stands for all
-  // but where shards are uneven.
+  // Each process runs the same box of the mesh, moved: one process stands for
+  // all except where shards are uneven.
   for (int64_t process = 0; process < processes.count; ++process) {
     const Interval interval = processes.devicesOf(process);
     std::vector<int64_t> devices(size_t(interval.size()));
@@ -217,10 +217,10 @@ bool cpu::hasShortWindows(const Program &program, const KernelStep &scatter) {
 int64_t cpu::chunkBound(int64_t extent, int64_t chunks, int64_t c) {
   if (c >= chunks)
     return extent;
-  const int64_t each = extent / chunks;
-  const int64_t grain = each >= 64 ? 16 : each >= 16 ? 4 : 1;
+  const int64_t quotient = extent / chunks;
+  const int64_t grain = quotient >= 64 ? 16 : quotient >= 16 ? 4 : 1;
   // Divided first: extent * c may pass 64 bits.
-  const int64_t bound = each * c + extent % chunks * c / chunks;
+  const int64_t bound = quotient * c + extent % chunks * c / chunks;
   return (bound + grain / 2) / grain * grain;
 }
 
@@ -296,7 +296,7 @@ AddendPlan cpu::planAddends(const Program &program, int64_t chunks,
     if (groupSeen[group]) {
       plan.perDevice[b] = true;
       plan.copies[b] = int64_t(copiesOf(program.buffers[b].layout,
-                                        processes.devicesOf(processes.own))
+                                        processes.devicesOf(processes.self))
                                    .size());
       continue;
     }
@@ -425,7 +425,7 @@ Result<StepSpace> spaceHere(const Program &program,
   for (unsigned buffer : operands) {
     copies.push_back(plan.perDevice[buffer]
                          ? copiesOf(program.buffers[buffer].layout,
-                                    processes.devicesOf(processes.own))
+                                    processes.devicesOf(processes.self))
                          : std::vector<int64_t>());
     apart |= copies.back().size() > 1;
   }

@@ -25,8 +25,8 @@ struct AddendPlan {
   std::vector<int> chunkLoop;
   /// Per buffer: every device's addend is kept, because a caller sees them.
   std::vector<bool> perDevice;
-  /// Of a step whose reduction is cut though no layout says so: the loop, and
-  /// into how many parts with values of their own. Else -1 and 1.
+  /// The loop of a step whose reduction is cut though no layout says so, and
+  /// the number of parts, each with values of its own. Else -1 and 1.
   struct Parts {
     int loop = -1;
     int64_t count = 1;
@@ -49,7 +49,7 @@ bool hasShortWindows(const Program &program, const KernelStep &scatter);
 AddendPlan planAddends(const Program &program, int64_t chunks,
                        const plan::MeshProcesses &processes);
 
-/// What this process does of a step.
+/// The part of a step that this process runs.
 struct StepSpace {
   /// The box around it, in global indices.
   Box hull;

@@ -31,11 +31,13 @@ meshloom::createCPUClient(const CPUOptions &options) {
   return std::shared_ptr<Client>(std::make_shared<CPUClient>(options));
 }
 
-CPUClient::CPUClient(const CPUOptions &given)
-    : PlanClient(workersFor(given.workers), given.launchFrom), options(given),
-      pool(std::make_shared<MemoryPool>(
-          given.memoryLimit ? given.memoryLimit : plan::machineMemory())),
-      workers(given.workers) {
+CPUClient::CPUClient(const CPUOptions &requested)
+    : PlanClient(workersFor(requested.workers), requested.launchFrom),
+      options(requested),
+      pool(std::make_shared<MemoryPool>(requested.memoryLimit
+                                            ? requested.memoryLimit
+                                            : plan::machineMemory())),
+      workers(requested.workers) {
   for (int64_t i = 0; i < options.devices; ++i) {
     const int64_t number =
         options.numbers.empty() ? i : options.numbers[size_t(i)];

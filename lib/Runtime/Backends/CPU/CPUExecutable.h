@@ -41,7 +41,7 @@ private:
   std::vector<Device> deviceList;
 };
 
-/// What an executable of this backend is made of besides its program.
+/// The parts of an executable of this backend besides its program.
 struct CPULoad {
   std::shared_ptr<CPUClient> client;
   std::shared_ptr<const CodeSymbols> kernels; ///< may be null

@@ -14,14 +14,14 @@ namespace meshloom {
 namespace {
 
 struct PlatformOptions {
-  CPUOptions each;
+  CPUOptions process;
   /// Threads that run the devices as processes would.
   int64_t threads = 1;
 };
 
 Result<PlatformOptions> parseOptions(std::string_view text) {
   PlatformOptions parsed;
-  CPUOptions &options = parsed.each;
+  CPUOptions &options = parsed.process;
   while (!text.empty()) {
     const size_t comma = std::min(text.find(','), text.size());
     std::string_view option = text.substr(0, comma);
@@ -64,7 +64,7 @@ Result<std::shared_ptr<Platform>> cpuPlatform(const std::string &name,
   auto makeClient = [parsed = *parsed](
                         const std::vector<int64_t> &numbers,
                         const std::shared_ptr<PlatformProcesses> &processes) {
-    CPUOptions options = parsed.each;
+    CPUOptions options = parsed.process;
     options.devices = int64_t(numbers.size());
     options.numbers = numbers;
     if (processes) {

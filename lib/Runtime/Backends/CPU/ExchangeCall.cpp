@@ -48,12 +48,12 @@ ExchangeCall::ExchangeCall(const StepGraph &graph, const Exchange &exchange)
   source = arrayOf(unsigned(exchange.from));
   const ExchangePlan &plan = move.exchange;
   for (const ExchangePlan::Message &message : plan.sends) {
-    std::optional<int64_t> at;
+    std::optional<int64_t> offset;
     if (message.parts.size() == 1)
-      at = source.solid(message.parts[0].slot, message.parts[0].box);
+      offset = source.solid(message.parts[0].slot, message.parts[0].box);
     const int64_t bytes = message.elements * source.width;
-    sends.push_back(
-        {message.peer, bytes, at.has_value(), at ? *at : stage(bytes)});
+    sends.push_back({message.peer, bytes, offset.has_value(),
+                     offset ? *offset : stage(bytes)});
     moved += bytes;
   }
   int64_t most = 0;
@@ -161,11 +161,11 @@ void ExchangeCall::fill(const ExchangePlan::Target &part,
       addends.push_back(sourceView(first, memory).data);
       continue;
     }
-    std::optional<int64_t> at;
+    std::optional<int64_t> offset;
     if (sources.size() == 1)
-      at = source.solid(first.slot, first.box);
-    if (at) {
-      addends.push_back(memory.from + *at);
+      offset = source.solid(first.slot, first.box);
+    if (offset) {
+      addends.push_back(memory.from + *offset);
       continue;
     }
     for (const ExchangePlan::Source &piece : sources)
@@ -174,10 +174,10 @@ void ExchangeCall::fill(const ExchangePlan::Target &part,
     addends.push_back(free);
     free += bytes;
   }
-  const std::optional<int64_t> at = target.solid(part.slot, part.box);
-  char *result = at ? memory.to + *at : free;
+  const std::optional<int64_t> offset = target.solid(part.slot, part.box);
+  char *result = offset ? memory.to + *offset : free;
   combine(reduce, type, result, addends, part.box.count());
-  if (!at)
+  if (!offset)
     copyBox(to, {result, part.box}, part.box, target.width);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ExchangeCall: an exchange between processes, ready to run.
 //
-// What it sends lies in the source's array, or is put together in staging
-// memory; what arrives goes to the target's array at once where it lies there
-// as it comes, else through staging memory.
+// It sends from the source's array, or from staging memory where parts are put
+// together; it receives into the target's array where the bytes lie there as
+// they come, else through staging memory.
 #pragma once
 
 #include "StepGraph.h"

@@ -16,7 +16,7 @@ struct Extents {
   double operator[](Side side) const { return count[size_t(side)]; }
 };
 
-/// What cuts of a product cost, by a model of a library's products of one
+/// The costs of cuts of a product, by a model of a library's products of one
 /// thread: measured on an Intel Xeon (docs/Performance.md, "On 16 cores").
 class Costs {
 public:
@@ -38,8 +38,8 @@ public:
   /// Rough cycles until all chunks are done, four of them after each other.
   double of(std::span<const std::pair<unsigned, int64_t>> partsOfLoops) const {
     Extents chunk;
-    // Of rows whose inner loop is cut each iteration of an outer one is a
-    // product of its own.
+    // Where the inner loop over rows is cut, each iteration of an outer one is
+    // a product of its own.
     bool isApart[4] = {};
     double calls = 1;
     int64_t pieces = 1;
@@ -88,15 +88,15 @@ bool cpu::isIn(const Operand &operand, unsigned loop) {
 Side cpu::sideOf(const DotStep &step, unsigned loop) {
   if (step.loops[loop].reduction)
     return Side::Sum;
-  const bool left = isIn(step.lhs, loop), right = isIn(step.rhs, loop);
-  return left == right ? Side::Batch : left ? Side::Left : Side::Right;
+  const bool isLeft = isIn(step.lhs, loop), isRight = isIn(step.rhs, loop);
+  return isLeft == isRight ? Side::Batch : isLeft ? Side::Left : Side::Right;
 }
 
 bool cpu::findGrids(const DotStep &step, int64_t chunks, Work &work) {
   if (work.addendLoop >= 0 || work.candidates.size() < 2)
     return false;
   const Costs costs(step, work, chunks);
-  // Of a product of few rows the other matrix is read once, whatever the cut.
+  // A product of few rows reads the other matrix once, whatever the cut.
   constexpr double fewRows = 64;
   if (costs.whole[Side::Batch] == 1 &&
       std::min(costs.whole[Side::Left], costs.whole[Side::Right]) <= fewRows)

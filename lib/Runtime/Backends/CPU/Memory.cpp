@@ -47,7 +47,7 @@ void setUsable([[maybe_unused]] char *data, [[maybe_unused]] int64_t usable,
 #endif
 }
 
-/// What the system gave for a block.
+/// Returns the address of the system's allocation that holds a block.
 char *systemAddress(char *data, int64_t bytes) {
   if (bytes < LARGE)
     return data;
@@ -91,7 +91,7 @@ Result<Block> MemoryPool::allocate(int64_t bytes) {
       size = found->first;
       data = found->second;
       free.erase(found);
-      kept -= size;
+      cached -= size;
     }
     used += size;
     if (!data && size >= LARGE)
@@ -115,8 +115,8 @@ void MemoryPool::release(char *data, int64_t bytes) {
   {
     std::lock_guard lock(mutex);
     used -= bytes;
-    if (kept + bytes <= KEEP) {
-      kept += bytes;
+    if (cached + bytes <= KEEP) {
+      cached += bytes;
       setUsable(data, 0, bytes);
       free.emplace(bytes, data);
       return;

@@ -28,7 +28,7 @@ private:
 
   mutable std::mutex mutex;
   const int64_t byteLimit;
-  int64_t used = 0, kept = 0;
+  int64_t used = 0, cached = 0;
   int64_t nextStart = 0;               ///< of a large block in its first page
   std::multimap<int64_t, char *> free; ///< by size
 };

@@ -32,7 +32,7 @@ private:
   const BufferDecl &decl(unsigned buffer) const {
     return program.buffers[buffer];
   }
-  /// Of the devices of a process that hold addend `copy`.
+  /// Returns the region of the devices of a process that hold addend `copy`.
   Region regionOfCopy(unsigned buffer, int64_t process, int64_t copy) const;
   /// The number of a process among those along the axes of `partial`, less
   /// those of `without`.
@@ -75,7 +75,7 @@ int64_t MovePlanner::indexAlong(std::span<const Partial> partial,
   return index;
 }
 
-/// What each process has, or needs, of a buffer.
+/// Returns the parts of a buffer that each process has, or needs.
 MovePlanner::Holdings MovePlanner::holdingsOf(unsigned buffer) const {
   Holdings holdings(static_cast<size_t>(processes.count));
   const Layout &layout = decl(buffer).layout;
@@ -153,12 +153,12 @@ bool MovePlanner::areWhole(const CollectiveStep::Move &move) const {
 /// The processes that differ from this one along the collective's axes.
 std::vector<int> MovePlanner::groupOf(const CollectiveStep &step) const {
   std::vector<int> group;
-  const std::vector<int64_t> own = processes.coordsOf(processes.own);
+  const std::vector<int64_t> coordsHere = processes.coordsOf(processes.self);
   for (int64_t process = 0; process < processes.count; ++process) {
     const std::vector<int64_t> coords = processes.coordsOf(process);
     bool same = true;
     for (unsigned axis = 0; axis < coords.size(); ++axis)
-      same &= coords[axis] == own[axis] ||
+      same &= coords[axis] == coordsHere[axis] ||
               std::ranges::find(step.axes, axis) != step.axes.end();
     if (same)
       group.push_back(int(process));
@@ -169,7 +169,7 @@ std::vector<int> MovePlanner::groupOf(const CollectiveStep &step) const {
 PlannedMove MovePlanner::plan(const CollectiveStep &step,
                               const CollectiveStep::Move &move) const {
   PlannedMove planned;
-  // As many addends: a view, or they are merged.
+  // With equally many addends the target is a view, or the addends are merged.
   const bool alike = addends.copies[move.from] == addends.copies[move.to];
   if (!processes.several()) {
     planned.way = alike ? MoveWay::View : MoveWay::Local;
@@ -197,7 +197,7 @@ PlannedMove MovePlanner::plan(const CollectiveStep &step,
   }
   planned.exchange =
       planExchange(reduces ? addendsOf(move) : holdingsOf(move.from),
-                   holdingsOf(move.to), int(processes.own), onOneHost);
+                   holdingsOf(move.to), int(processes.self), onOneHost);
   return planned;
 }
 } // namespace

@@ -16,8 +16,8 @@ namespace meshloom::cpu {
 
 struct PlannedMove {
   plan::MoveWay way = plan::MoveWay::Local;
-  /// What is exchanged; nothing where `group` is not empty: the processes that
-  /// make one sum of all that the target's array holds.
+  /// The exchange; empty where `group` is not: these processes then compute one
+  /// sum of all that the target's array holds.
   plan::ExchangePlan exchange;
   std::vector<int> group;
 };
@@ -25,7 +25,8 @@ struct PlannedMove {
 /// Whether two processes are on one host.
 using OnOneHost = std::function<bool(int, int)>;
 
-/// Of all moves of a straight program, by the buffer that is their target.
+/// Plans all moves of a straight program; the result is indexed by the buffer
+/// that is their target.
 std::vector<PlannedMove> planMoves(const Program &program,
                                    const AddendPlan &addends,
                                    const plan::MeshProcesses &processes,

@@ -9,7 +9,7 @@ using namespace meshloom;
 using namespace meshloom::cpu;
 
 namespace {
-/// What each device runs of the work's iteration space.
+/// Returns the part of the work's iteration space that each device runs.
 std::vector<Box> boxesOf(const Program &program, const StepGraph &graph,
                          const Work &work) {
   const std::vector<Loop> *loops =

@@ -18,7 +18,8 @@ Interval partOf(int64_t extent, int64_t parts, int64_t part) {
   return {chunkBound(extent, parts, part), chunkBound(extent, parts, part + 1)};
 }
 
-/// What chunk c does of `item.loop`, and of `item.second` where there is one.
+/// Returns the part of `item.loop` that chunk c runs; `partOfSecond` returns
+/// its part of `item.second`.
 Interval partOfLoop(const Item &item, const Work &work, int64_t chunks,
                     int64_t c) {
   const int64_t extent = work.extents[item.loop];
@@ -28,8 +29,8 @@ Interval partOfLoop(const Item &item, const Work &work, int64_t chunks,
 
 Interval partOfSecond(const Item &item, const Work &work, int64_t chunks,
                       int64_t c) {
-  const int64_t each = chunks / item.parts;
-  return partOf(work.extents[size_t(item.second)], each, c % each);
+  const int64_t parts = chunks / item.parts;
+  return partOf(work.extents[size_t(item.second)], parts, c % parts);
 }
 } // namespace
 
@@ -77,7 +78,7 @@ Interval dimRange(const DimAccess &dim, std::span<const int64_t> begin,
 }
 
 /// Adds what one instance touches to `box`.
-/// What is outside of the buffer, of `shape`, is not touched: a guarded read
+/// The part outside of the buffer, of `shape`, is not touched: a guarded read
 /// leaves it out.
 void addTouched(const Access &access, const Shape &shape, Interval copies,
                 std::span<const int64_t> begin, std::span<const int64_t> extent,
@@ -116,14 +117,15 @@ void cpu::touchedBox(const StepGraph &graph, const Item &item, int64_t chunks,
   };
   if (work.instances.empty() || item.cut == Item::Cut::Loop) {
     // All instances: their addends, and their whole iteration space.
-    Interval all = work.instances.empty() ? Interval{0, 1}
-                                          : copies(work.instances.front());
+    Interval copyRange = work.instances.empty()
+                             ? Interval{0, 1}
+                             : copies(work.instances.front());
     for (const Instance &instance : work.instances)
-      all = all.hull(copies(instance));
+      copyRange = copyRange.hull(copies(instance));
     Shape begin(work.extents.size()), extent = work.extents;
     item.narrow(work, chunks, c, begin, extent);
-    return addTouched(access, shape, allAddends ? whole : all, begin, extent,
-                      box);
+    return addTouched(access, shape, allAddends ? whole : copyRange, begin,
+                      extent, box);
   }
   for (int64_t i = instances.begin; i < instances.end; ++i)
     addTouched(access, shape, copies(work.instances[i]),
@@ -141,7 +143,7 @@ bool intersect(std::span<const Interval> a, std::span<const Interval> b) {
   return true;
 }
 
-/// What the chunks of the phase under construction do to one memory.
+/// The accesses of one memory by the chunks of the phase under construction.
 struct MemoryUse {
   bool read = false, written = false;
   /// Per chunk, a box (addends, dims): hull of all accesses so far.
@@ -199,9 +201,10 @@ Item alongGrid(unsigned work, const Grid &grid) {
 
 /// The loop that alone counts along dim `dim` of an access; -1 where none does.
 int loopOf(const Access &access, size_t dim) {
-  const DimAccess &at = access.dims[dim];
-  return at.offset == 0 && at.terms.size() == 1 && at.terms[0].second == 1
-             ? int(at.terms[0].first)
+  const DimAccess &dimAccess = access.dims[dim];
+  return dimAccess.offset == 0 && dimAccess.terms.size() == 1 &&
+                 dimAccess.terms[0].second == 1
+             ? int(dimAccess.terms[0].first)
              : -1;
 }
 
@@ -276,12 +279,12 @@ bool apart(std::span<const Interval> mine, std::span<const Interval> theirs,
   for (size_t d = 0; d < size; ++d) {
     int64_t end = std::numeric_limits<int64_t>::min();
     bool inOrder = true;
-    for (size_t at = 0; at < mine.size() && inOrder; at += size) {
+    for (size_t base = 0; base < mine.size() && inOrder; base += size) {
       int64_t nextEnd = end;
       for (auto boxes : {mine, theirs})
-        if (!boxes[at].empty()) {
-          inOrder &= boxes[at + d].begin >= end;
-          nextEnd = std::max(nextEnd, boxes[at + d].end);
+        if (!boxes[base].empty()) {
+          inOrder &= boxes[base + d].begin >= end;
+          nextEnd = std::max(nextEnd, boxes[base + d].end);
         }
       end = nextEnd;
     }
@@ -310,15 +313,16 @@ bool Scheduler::fits(Item &item, Boxes &boxes) {
         const MemoryUse &use =
             uses[graph.buffers[work.accesses[a].buffer].memory];
         const size_t size = boxSize(item.work, a);
-        auto at = [&](const std::vector<Interval> &all, int64_t chunk) {
-          return std::span(all).subspan(size_t(chunk) * size, size);
+        auto boxesOfChunk = [&](const std::vector<Interval> &boxList,
+                                int64_t chunk) {
+          return std::span(boxList).subspan(size_t(chunk) * size, size);
         };
-        const auto mine = at(boxes[a], 0);
+        const auto mine = boxesOfChunk(boxes[a], 0);
         if (mine[0].empty() || only == c)
           continue;
-        if ((use.written && intersect(mine, at(use.writes, c))) ||
+        if ((use.written && intersect(mine, boxesOfChunk(use.writes, c))) ||
             (work.accesses[a].writes && use.read &&
-             intersect(mine, at(use.reads, c)))) {
+             intersect(mine, boxesOfChunk(use.reads, c)))) {
           if (only >= 0)
             return false;
           only = c;
@@ -339,7 +343,7 @@ bool Scheduler::fits(Item &item, Boxes &boxes) {
     if ((use.written && !apart(boxes[a], use.writes, size)) ||
         (writes && use.read && !apart(boxes[a], use.reads, size)))
       return false;
-    // What this work itself does elsewhere in the same memory.
+    // The work may conflict with its own accesses elsewhere in the same memory.
     for (unsigned b = a; b < work.accesses.size(); ++b)
       if (graph.buffers[work.accesses[b].buffer].memory == memory &&
           (writes || work.accesses[b].writes) &&
@@ -375,9 +379,9 @@ void Scheduler::enter(const Item &item, const Boxes &boxes) {
       if (!flag)
         into.assign(boxes[a].size(), Interval{});
       flag = true;
-      for (size_t at = 0; at < boxes[a].size(); at += size) {
-        if (!boxes[a][at].empty())
-          for (size_t d = at; d < at + size; ++d)
+      for (size_t base = 0; base < boxes[a].size(); base += size) {
+        if (!boxes[a][base].empty())
+          for (size_t d = base; d < base + size; ++d)
             into[d] = into[d].hull(boxes[a][d]);
       }
     };
@@ -389,8 +393,8 @@ void Scheduler::enter(const Item &item, const Boxes &boxes) {
   if (item.cut == Item::Cut::Whole)
     load[item.chunk] += work.cost;
   else
-    for (double &each : load)
-      each += work.cost / double(chunks);
+    for (double &chunkLoad : load)
+      chunkLoad += work.cost / double(chunks);
 }
 
 /// Takes all ready work that fits, depth first. `first`, if given, goes in

@@ -92,8 +92,8 @@ Placement cpu::place(const StepGraph &graph, const Schedule &schedule,
     }
   }
 
-  // What is global, over phases; what a phase's chunks keep to themselves, over
-  // its items.
+  // Global memory is placed over phases; memory that chunks keep to themselves
+  // is placed over the items of their phase.
   std::vector<unsigned> used;
   for (unsigned m = 0; m < n; ++m)
     if (memories[m].kind == Memory::Kind::Scratch && lives[m].firstPhase >= 0)

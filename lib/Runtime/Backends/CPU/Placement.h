@@ -2,10 +2,10 @@
 // Placement: where the memory of a schedule lies.
 //
 // Memory that several phases use lies in one arena, reused once its last phase
-// is over. What is made and used up within one phase, chunk by chunk, needs no
-// global array at all: each worker has a scratch area for the part that its
-// current chunk works on, small enough to stay in its cache, and there memory
-// is reused from one piece of work to the next.
+// is over. Values that are made and used up within one phase, chunk by chunk,
+// need no global array at all: each worker has a scratch area for the part that
+// its current chunk works on, small enough to stay in its cache, and there
+// memory is reused from one piece of work to the next.
 #pragma once
 
 #include "Phases.h"

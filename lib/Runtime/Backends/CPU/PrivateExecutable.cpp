@@ -20,11 +20,11 @@ public:
 
 private:
   Status prepareStep(unsigned step) override {
-    auto made =
+    auto call =
         library::HostCall::make(loaded, loaded.steps[step], kernels.get());
-    if (!made)
-      return made.error();
-    calls[step] = std::move(*made);
+    if (!call)
+      return call.error();
+    calls[step] = std::move(*call);
     return Success();
   }
   Status runStep(unsigned step, const plan::DeviceCall &call) const override {

@@ -29,7 +29,7 @@ public:
   static const std::vector<Array> &of(const Buffer &buffer) {
     return static_cast<const Parts &>(buffer).arrays;
   }
-  /// Of one that nobody else has.
+  /// Takes the arrays of a buffer that nobody else has.
   static std::vector<Array> take(Buffer &buffer) {
     return std::exchange(static_cast<Parts &>(buffer).arrays, {});
   }
@@ -68,11 +68,11 @@ public:
     const int64_t count = int64_t(clientsOf(type.layout.mesh()).size());
     DeviceAssignment assignment = DeviceAssignment::standard(size);
     if (count > 1) {
-      const int64_t own = size / count;
-      assignment.localIds.resize(size_t(own));
+      const int64_t perProcess = size / count;
+      assignment.localIds.resize(size_t(perProcess));
       std::iota(assignment.localIds.begin(), assignment.localIds.end(),
-                int64_t(process) * own);
-      for (int64_t d = 0; d < own; ++d)
+                int64_t(process) * perProcess);
+      for (int64_t d = 0; d < perProcess; ++d)
         assignment.localDevices.push_back(
             DeviceAssignment::standardName("CPU", d));
     }
@@ -82,25 +82,27 @@ public:
   Result<std::shared_ptr<Buffer>>
   fromHost(const ArrayType &type, std::span<const char> data) override {
     return make(type, [&](const std::shared_ptr<Client> &client, size_t,
-                          const ArrayType &own) {
-      return Array::fromHost(client, own, data);
+                          const ArrayType &processType) {
+      return Array::fromHost(client, processType, data);
     });
   }
   Result<std::shared_ptr<Buffer>>
   fromComponents(const ArrayType &type,
                  std::span<const Component> components) override {
     return make(type, [&](const std::shared_ptr<Client> &client, size_t process,
-                          const ArrayType &own) {
-      const size_t count = size_t(own.layout.mesh().num_local_devices());
-      return Array::fromComponents(client, own,
+                          const ArrayType &processType) {
+      const size_t count =
+          size_t(processType.layout.mesh().num_local_devices());
+      return Array::fromComponents(client, processType,
                                    components.subspan(process * count, count));
     });
   }
   Result<OwnedComponent> component(const ArrayType &type, const Buffer &buffer,
                                    int64_t device) override {
     const std::vector<Array> &arrays = Parts::of(buffer);
-    const int64_t own = type.layout.mesh().size() / int64_t(arrays.size());
-    return arrays[size_t(device / own)].component(device);
+    const int64_t perProcess =
+        type.layout.mesh().size() / int64_t(arrays.size());
+    return arrays[size_t(device / perProcess)].component(device);
   }
   Result<HostBytes> toHost(const ArrayType &type,
                            const Buffer &buffer) override {
@@ -165,23 +167,24 @@ public:
   }
 
   Result<std::vector<Array>> start(std::vector<Array> arguments) override {
-    std::vector<std::vector<Array>> given(parts.size());
+    std::vector<std::vector<Array>> operands(parts.size());
     for (size_t a = 0; a < arguments.size(); ++a) {
-      std::vector<Array> own = arguments[a].isUnique()
-                                   ? Parts::take(*arguments[a].buffer())
-                                   : Parts::of(*arguments[a].buffer());
+      std::vector<Array> operandParts =
+          arguments[a].isUnique() ? Parts::take(*arguments[a].buffer())
+                                  : Parts::of(*arguments[a].buffer());
       // It may be waited for something else.
       const Event &event = arguments[a].event();
       if (!event.isReady() || !event.wait())
-        for (Array &array : own)
+        for (Array &array : operandParts)
           array = Array(array.type(), array.buffer(), event);
       for (size_t p = 0; p < parts.size(); ++p)
-        given[p].push_back(std::move(own[p]).as(
-            processes->typeOn(signature().arguments[a].type, p)));
+        operands[p].push_back(
+            std::move(operandParts[p])
+                .as(processes->typeOn(signature().arguments[a].type, p)));
     }
     arguments.clear();
-    std::vector<Result<std::vector<Array>>> made(parts.size(),
-                                                 Error("it did not run"));
+    std::vector<Result<std::vector<Array>>> outcomes(parts.size(),
+                                                     Error("it did not run"));
     {
       std::lock_guard lock(processes->order);
       std::vector<std::thread> threads;
@@ -192,10 +195,10 @@ public:
       auto run = [&](size_t p) {
         // Also where this is the main thread: those of the others are not.
         const CallOrder::Inside inside;
-        made[p] = parts[p]->execute(std::move(given[p]));
+        outcomes[p] = parts[p]->execute(std::move(operands[p]));
         std::vector<Event> events;
-        if (made[p])
-          for (const Array &result : *made[p])
+        if (outcomes[p])
+          for (const Array &result : *outcomes[p])
             events.push_back(result.event());
         Event::whenAll(events).then(
             [held = std::move(work[p])](const Status &) mutable {
@@ -208,7 +211,7 @@ public:
       for (std::thread &thread : threads)
         thread.join();
     }
-    for (const auto &results : made)
+    for (const auto &results : outcomes)
       if (!results)
         return results.error();
     std::vector<Array> results;
@@ -216,9 +219,9 @@ public:
     for (size_t r = 0; r < signature().results.size(); ++r) {
       std::vector<Array> arrays;
       std::vector<Event> events;
-      arrays.reserve(made.size());
-      events.reserve(made.size());
-      for (auto &part : made) {
+      arrays.reserve(outcomes.size());
+      events.reserve(outcomes.size());
+      for (auto &part : outcomes) {
         events.push_back((*part)[r].event());
         arrays.push_back(std::move((*part)[r]));
       }

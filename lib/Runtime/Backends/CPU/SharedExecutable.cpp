@@ -270,7 +270,8 @@ void SharedExecutable::cutCoarser(Schedule &schedule, int64_t workers) const {
                                   workers);
         cost += work.cost;
       }
-    // What else there is would rather stay in the cache.
+    // The other work of the phase would rather stay in the cache: it must be
+    // little.
     if (most < phase.chunks && cost > phase.cost * 3 / 4)
       cutInto(graph, phase, most, workers);
   }
@@ -430,8 +431,8 @@ void SharedExecutable::runCall(const Call &call, int64_t chunk, char *scratch,
   const Interval instances = call.item.instances(work, call.cuts, chunk);
   if (instances.empty())
     return;
-  // What a call keeps of its second operand goes by where this lies: in the
-  // worker's scratch the parts of all chunks lie in one place.
+  // A call keeps data of its second operand by the operand's address: in the
+  // worker's scratch the parts of all chunks have the same address.
   std::optional<library::CallScope> keepsNothing;
   if (call.bindings.size() > 1 && call.bindings[1].local)
     keepsNothing.emplace(0);
@@ -524,8 +525,8 @@ void SharedExecutable::describeParts() {
 void SharedExecutable::runChunk(const ReadyPhase &phase, int64_t chunk,
                                 Run &run) const {
   // Not used where it is kept: a custom call may run another program here.
-  auto &kept = threadLocal<Pointers>();
-  Pointers frame = std::exchange(kept, {});
+  auto &pointers = threadLocal<Pointers>();
+  Pointers frame = std::exchange(pointers, {});
   char *scratch = workMemory() + cpus.workers.index() * workerStride;
   for (const Call &call : phase.calls) {
     if (run.failure.any())
@@ -539,17 +540,17 @@ void SharedExecutable::runChunk(const ReadyPhase &phase, int64_t chunk,
       run.failure.report(call.work->step, Error::of(error));
     }
   }
-  kept = std::move(frame);
+  pointers = std::move(frame);
 }
 
 ExchangeCall::Memory SharedExecutable::memoryOf(unsigned exchange,
                                                 const Run &run) const {
-  const Exchange &own = graph.exchanges[exchange];
+  const Exchange &exchanged = graph.exchanges[exchange];
   auto memory = [&](unsigned buffer) {
     return run.memory[graph.buffers[buffer].memory];
   };
-  return {own.from < 0 ? nullptr : memory(unsigned(own.from)), memory(own.to),
-          arena(0) + placement.staging[exchange]};
+  return {exchanged.from < 0 ? nullptr : memory(unsigned(exchanged.from)),
+          memory(exchanged.to), arena(0) + placement.staging[exchange]};
 }
 
 /// Begins or ends one.
@@ -639,10 +640,11 @@ void SharedExecutable::runPhase(const ReadyPhase &phase, Run &run) {
     for (int64_t i = 0; i < workers; ++i) {
       Cursor &cursor = cursors[size_t((w + i) % workers)];
       while (true) {
-        const int64_t at = cursor.next.fetch_add(1, std::memory_order_relaxed);
-        if (at >= cursor.end)
+        const int64_t index =
+            cursor.next.fetch_add(1, std::memory_order_relaxed);
+        if (index >= cursor.end)
           break;
-        runChunk(phase, phase.chunks[size_t(at)], run);
+        runChunk(phase, phase.chunks[size_t(index)], run);
       }
     }
   });

@@ -127,7 +127,8 @@ Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) const {
     else if (std::ranges::any_of(work.candidates, isAnew))
       work.mostChunks = 1;
   }
-  // What is small beside the largest result (one maximum a row) says nothing.
+  // A result that is small beside the largest one (one maximum a row) decides
+  // nothing.
   int64_t largest = 0;
   for (const Access &access : work.accesses)
     if (access.writes)
@@ -252,12 +253,12 @@ void Builder::keepThinSide(const DotStep &step, Work &work) const {
     if (int side = ownerOf(l); side >= 0)
       widest[size_t(side)] = std::max(widest[size_t(side)], work.extents[l]);
   for (int side : {0, 1}) {
-    const auto own = size_t(side), other = size_t(1 - side);
+    const auto self = size_t(side), other = size_t(1 - side);
     const GraphBuffer &large = graph.buffers[work.accesses[other].buffer];
     const bool isFew =
-        (total[own] <= thin && total[other] >= times * total[own]) ||
-        (total[own] < fewForChunk * chunks && total[other] >= 2 * total[own] &&
-         large.bytesPerCopy() > cache);
+        (total[self] <= thin && total[other] >= times * total[self]) ||
+        (total[self] < fewForChunk * chunks &&
+         total[other] >= 2 * total[self] && large.bytesPerCopy() > cache);
     if (!isFew || widest[other] < chunks)
       continue;
     auto isThin = [&](unsigned l) { return ownerOf(l) == side; };
@@ -265,7 +266,7 @@ void Builder::keepThinSide(const DotStep &step, Work &work) const {
         unsigned(std::count_if(work.candidates.begin(),
                                work.candidates.begin() + work.numGood, isThin));
     std::erase_if(work.candidates, isThin);
-    if (total[own] > thin || work.accesses[other].dims.empty())
+    if (total[self] > thin || work.accesses[other].dims.empty())
       return;
     for (unsigned l : work.candidates)
       if (std::ranges::any_of(work.accesses[other].dims.back().terms,
@@ -303,24 +304,25 @@ std::vector<std::vector<int64_t>> Builder::addendsFor(const GraphBuffer &from,
       sources[0].push_back(copy);
     return sources;
   }
-  // Those that agree on the axes the target is still partial over.
+  // The sources of an addend agree with it on the axes that the target is still
+  // partial over.
   const Mesh &mesh = program.mesh;
   const Layout &source = program.buffers[from.decl].layout;
   const Layout &result = program.buffers[target].layout;
-  const Interval devices = processes.devicesOf(processes.own);
+  const Interval devices = processes.devicesOf(processes.self);
   const std::vector<int64_t> copies = copiesOf(source, devices);
   const std::vector<int64_t> results = copiesOf(result, devices);
   std::vector<int64_t> coords(mesh.rank(), 0);
   for (size_t slot = 0; slot < copies.size(); ++slot) {
-    int64_t rest = copies[slot];
+    int64_t remainder = copies[slot];
     for (size_t p = source.partial().size(); p-- > 0;) {
       const unsigned axis = source.partial()[p].axis;
-      coords[axis] = rest % mesh.axis_size(axis);
-      rest /= mesh.axis_size(axis);
+      coords[axis] = remainder % mesh.axis_size(axis);
+      remainder /= mesh.axis_size(axis);
     }
-    const auto at =
+    const auto position =
         std::ranges::lower_bound(results, copyIndex(result, coords));
-    sources[size_t(at - results.begin())].push_back(int64_t(slot));
+    sources[size_t(position - results.begin())].push_back(int64_t(slot));
   }
   return sources;
 }
@@ -347,7 +349,7 @@ Result<Work> Builder::move(const CollectiveStep &step,
   if (reduces)
     addends = addendsFor(from, to, step.moves[action.part].to);
   const BufferDecl &written = program.buffers[to.decl];
-  const Region region = processes.regionOf(written, processes.own);
+  const Region region = processes.regionOf(written, processes.self);
   const bool whole = region.size() == 1;
   for (const Box &box : region)
     for (int64_t copy = 0; copy < to.copies; ++copy) {
@@ -396,7 +398,7 @@ Work Builder::exchange(const CollectiveStep &step, const Action &action) {
   return work;
 }
 
-/// What parts of a step made becomes its result.
+/// Combines the values of a step's parts into its result.
 Work Builder::combination(const Action &action) const {
   const GraphBuffer &from = graph.buffers[action.reads[0]];
   Work work{.kind = Work::Kind::Reduce, .step = action.step};
@@ -441,7 +443,7 @@ GraphBuffer Builder::bufferOf(const PlannedBuffer &planned) const {
   // An array is that of the first value that its memory has.
   const unsigned first =
       graph.plan.buffers[graph.plan.memories[planned.memory].buffer].decl;
-  Box where = processes.hullOf(program.buffers[first], processes.own);
+  Box where = processes.hullOf(program.buffers[first], processes.self);
   GraphBuffer buffer{decl.name,
                      decl.type,
                      std::move(where.extent),
@@ -491,7 +493,7 @@ Result<StepGraph> cpu::buildStepGraph(const Program &program, int64_t chunks,
   std::vector<Box> arrays;
   if (processes.several())
     for (const BufferDecl &decl : program.buffers)
-      arrays.push_back(processes.hullOf(decl, processes.own));
+      arrays.push_back(processes.hullOf(decl, processes.self));
   auto elements = [&](unsigned buffer) {
     return processes.several() ? arrays[buffer].count()
                                : elementCount(program.buffers[buffer].shape);

@@ -3,9 +3,8 @@
 //
 // Devices of one process share memory, so a collective that only moves data is
 // no work at all: its target is a view of its source (see MemoryPlan, which
-// says which buffers share memory and in which orders the work may run). What
-// the plan's actions are as iteration spaces, merged over devices, is added
-// here.
+// says which buffers share memory and in which orders the work may run). This
+// graph adds the iteration spaces of the plan's actions, merged over devices.
 //
 // A partial value has addends. Where the program itself makes and resolves
 // them, the devices' addends are merged: into one (the whole reduction is then
@@ -16,7 +15,7 @@
 //
 // Where some of the mesh's devices are in other processes, all this is about
 // those of this one: an array is the smallest box around what they hold, and
-// work is what they do. What crosses processes is an exchange.
+// work is what they do. An exchange moves data between processes.
 #pragma once
 
 #include "Moves.h"
@@ -34,8 +33,8 @@ struct GraphBuffer {
   int64_t bytesPerCopy() const { return elementCount(shape) * byteWidth(type); }
 };
 
-/// What crosses processes: from the array of `from` (unless sums are in the
-/// target's already) to that of `to`.
+/// An exchange with other processes: from the array of `from` (unless sums are
+/// in the target's already) to that of `to`.
 struct Exchange {
   PlannedMove move;
   int from = -1; ///< in StepGraph::buffers

@@ -29,10 +29,10 @@ static_assert(
 /// Reads numbers between commas; nothing where `text` is no such list.
 std::vector<int64_t> numbersIn(std::string_view text) {
   std::vector<int64_t> numbers;
-  const char *at = text.data(), *end = at + text.size();
+  const char *cursor = text.data(), *end = cursor + text.size();
   while (true) {
     int64_t number = 0;
-    auto [next, failure] = std::from_chars(at, end, number);
+    auto [next, failure] = std::from_chars(cursor, end, number);
     if (failure != std::errc())
       return {};
     numbers.push_back(number);
@@ -40,18 +40,18 @@ std::vector<int64_t> numbersIn(std::string_view text) {
       return numbers;
     if (*next != ',')
       return {};
-    at = next + 1;
+    cursor = next + 1;
   }
 }
 } // namespace
 
-Result<std::string> pjrt::findTPULibrary(std::string_view given) {
-  if (!given.empty())
-    return std::string(given);
-  Result<std::vector<KnownPlugin>> known = knownPlugins();
-  if (!known)
-    return known.error();
-  for (const KnownPlugin &plugin : *known)
+Result<std::string> pjrt::findTPULibrary(std::string_view path) {
+  if (!path.empty())
+    return std::string(path);
+  Result<std::vector<KnownPlugin>> plugins = knownPlugins();
+  if (!plugins)
+    return plugins.error();
+  for (const KnownPlugin &plugin : *plugins)
     if (plugin.name == "tpu")
       return plugin.path;
   return Error(
@@ -77,7 +77,7 @@ PluginObject::~PluginObject() {
   if (!raw)
     return;
   Block arguments;
-  // That something cannot be destroyed is no one's to repair.
+  // Nobody could repair an object that cannot be destroyed.
   (void)bool(library.call(destroyer, arguments, raw, "free memory"));
 }
 

@@ -48,10 +48,10 @@ std::string CompileOptions::encode() const {
                                    .bytes(3, computation.text);
     build.bytes(9, assignment.text);
   }
-  Message all;
-  all.bytes(3, build.text);
+  Message options;
+  options.bytes(3, build.text);
   for (const std::string &flag : off) // env_option_overrides, a map
-    all.bytes(
+    options.bytes(
         7, Message().bytes(1, flag).bytes(2, Message().number(2, 0).text).text);
-  return all.text;
+  return options.text;
 }

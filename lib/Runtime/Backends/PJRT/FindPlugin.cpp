@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What environment variables say of plug-ins: which one a name means (as JAX's
-// users know it), and what clients are made with.
+// Environment variables about plug-ins: which one a name means (as JAX's users
+// know it), and which options clients are created with.
 #include "meshloom/Runtime/Backends/PJRT/Plugin.h"
 
 #include <algorithm>
@@ -26,12 +26,12 @@ bool isPath(std::string_view text) {
   return text.find('/') != std::string_view::npos || text.ends_with(".so");
 }
 
-/// What the variables say, for messages.
-std::string whereLooked(const std::vector<KnownPlugin> &known) {
+/// Describes the variables' values for messages.
+std::string whereLooked(const std::vector<KnownPlugin> &plugins) {
   std::vector<std::string> parts;
   for (const char *variable : {namesVariable, tpuVariable}) {
     std::vector<std::string> names;
-    for (const KnownPlugin &plugin : known)
+    for (const KnownPlugin &plugin : plugins)
       if (plugin.variable == variable)
         names.push_back(fmt::format("{} ({})", plugin.name, plugin.path));
     parts.push_back(names.empty() ? fmt::format("{} is not set", variable)
@@ -48,13 +48,15 @@ std::string_view take(std::string_view &list, size_t end) {
   return entry;
 }
 
-/// What is before and behind the first `mark`; nothing where one is empty.
+/// Returns the text before and behind the first `mark`; nothing where one is
+/// empty.
 std::optional<std::pair<std::string_view, std::string_view>>
 sidesOf(std::string_view entry, char mark) {
-  const size_t at = entry.find(mark);
-  if (at == std::string_view::npos || at == 0 || at + 1 == entry.size())
+  const size_t position = entry.find(mark);
+  if (position == std::string_view::npos || position == 0 ||
+      position + 1 == entry.size())
     return std::nullopt;
-  return std::pair(entry.substr(0, at), entry.substr(at + 1));
+  return std::pair(entry.substr(0, position), entry.substr(position + 1));
 }
 
 template <typename T> std::optional<T> numberOf(std::string_view text) {
@@ -96,18 +98,18 @@ AttributeValue valueOf(std::string_view text) {
 } // namespace
 
 Result<std::vector<KnownPlugin>> pjrt::knownPlugins() {
-  std::vector<KnownPlugin> known;
+  std::vector<KnownPlugin> plugins;
   auto add = [&](std::string_view name, std::string_view path,
                  const char *variable) {
-    for (const KnownPlugin &other : known)
+    for (const KnownPlugin &other : plugins)
       if (other.name == name)
         return false;
-    known.push_back({std::string(name), std::string(path), variable});
+    plugins.push_back({std::string(name), std::string(path), variable});
     return true;
   };
-  std::string_view rest = environment(namesVariable);
-  while (!rest.empty()) {
-    const std::string_view entry = take(rest, rest.find(','));
+  std::string_view remaining = environment(namesVariable);
+  while (!remaining.empty()) {
+    const std::string_view entry = take(remaining, remaining.find(','));
     const auto named = sidesOf(entry, ':');
     if (!named)
       return Error(fmt::format("{} must be a list as in "
@@ -121,40 +123,41 @@ Result<std::vector<KnownPlugin>> pjrt::knownPlugins() {
   // The first variable decides where both name one.
   if (std::string_view path = environment(tpuVariable); !path.empty())
     add("tpu", path, tpuVariable);
-  return known;
+  return plugins;
 }
 
 Result<std::string> pjrt::findPlugin(std::string_view nameOrPath) {
   if (isPath(nameOrPath))
     return std::string(nameOrPath);
-  Result<std::vector<KnownPlugin>> known = knownPlugins();
-  if (!known)
-    return known.error();
-  for (const KnownPlugin &plugin : *known)
+  Result<std::vector<KnownPlugin>> plugins = knownPlugins();
+  if (!plugins)
+    return plugins.error();
+  for (const KnownPlugin &plugin : *plugins)
     if (plugin.name == nameOrPath)
       return plugin.path;
-  if (nameOrPath.empty() && known->size() == 1)
-    return known->front().path;
-  const std::string what =
+  if (nameOrPath.empty() && plugins->size() == 1)
+    return plugins->front().path;
+  const std::string problem =
       !nameOrPath.empty()
           ? fmt::format("there is no PJRT plug-in named '{}'", nameOrPath)
-      : known->empty() ? "there is no PJRT plug-in"
-                       : "there are several PJRT plug-ins, and none was named";
+      : plugins->empty()
+          ? "there is no PJRT plug-in"
+          : "there are several PJRT plug-ins, and none was named";
   return Error(fmt::format("{}: {}. Give its path, as in "
                            "pjrt:/path/to/plugin.so, or set {}=NAME:PATH",
-                           what, whereLooked(*known), namesVariable));
+                           problem, whereLooked(*plugins), namesVariable));
 }
 
 Result<Attributes> pjrt::clientOptions() {
   Attributes options;
-  std::string_view rest = environment(optionsVariable);
-  while (!rest.empty()) {
+  std::string_view remaining = environment(optionsVariable);
+  while (!remaining.empty()) {
     // A comma in brackets is its list's.
     size_t end = 0;
-    for (int open = 0; end < rest.size() && (open > 0 || rest[end] != ',');
-         ++end)
-      open += int(rest[end] == '[') - int(rest[end] == ']');
-    const std::string_view entry = take(rest, end);
+    for (int open = 0;
+         end < remaining.size() && (open > 0 || remaining[end] != ','); ++end)
+      open += int(remaining[end] == '[') - int(remaining[end] == ']');
+    const std::string_view entry = take(remaining, end);
     const auto option = sidesOf(entry, '=');
     if (!option)
       return Error(fmt::format("{} must be a list as in "

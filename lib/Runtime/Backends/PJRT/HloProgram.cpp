@@ -22,11 +22,11 @@ struct Field {
 /// end from bytes that are no message.
 class Fields {
 public:
-  explicit Fields(std::string_view rest) : rest(rest) {}
+  explicit Fields(std::string_view unread) : unread(unread) {}
   bool whole = true;
 
   bool next(Field &field) {
-    if (rest.empty() || !whole)
+    if (unread.empty() || !whole)
       return false;
     const uint64_t key = varint();
     field.number = key >> 3;
@@ -53,10 +53,10 @@ public:
   uint64_t varint() {
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
-      if (rest.empty())
+      if (unread.empty())
         break;
-      const auto byte = uint8_t(rest.front());
-      rest.remove_prefix(1);
+      const auto byte = uint8_t(unread.front());
+      unread.remove_prefix(1);
       value |= uint64_t(byte & 0x7f) << shift;
       if (!(byte & 0x80))
         return value;
@@ -64,18 +64,18 @@ public:
     whole = false;
     return 0;
   }
-  bool done() const { return rest.empty() || !whole; }
+  bool done() const { return unread.empty() || !whole; }
 
 private:
   std::string_view take(uint64_t size) {
-    whole &= size <= rest.size();
+    whole &= size <= unread.size();
     if (!whole)
       return {};
-    std::string_view taken = rest.substr(0, size);
-    rest.remove_prefix(size);
+    std::string_view taken = unread.substr(0, size);
+    unread.remove_prefix(size);
     return taken;
   }
-  std::string_view rest;
+  std::string_view unread;
 };
 
 /// Bits of an element, by xla.PrimitiveType; 0 for those that are no numbers.
@@ -188,9 +188,9 @@ bool readGroups(std::string_view message, int64_t &largest) {
       fields.whole &= readGroup(field.bytes, largest);
     if (field.number == 2) {
       Fields list(field.bytes);
-      for (Field each; list.next(each);)
-        if (each.number == 2)
-          largest = std::max(largest, int64_t(each.value));
+      for (Field element; list.next(element);)
+        if (element.number == 2)
+          largest = std::max(largest, int64_t(element.value));
       fields.whole &= list.whole;
     }
   }

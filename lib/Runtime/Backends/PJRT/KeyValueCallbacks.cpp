@@ -28,10 +28,10 @@ Handle makeError(ErrorMaker maker, Code code, const std::string &message) {
 }
 
 /// The store's keys are text.
-std::string keyOf(std::string_view given) {
+std::string keyOf(std::string_view name) {
   std::string key;
-  key.reserve(given.size());
-  for (char letter : given)
+  key.reserve(name.size());
+  for (char letter : name)
     if (letter > ' ' && letter < 0x7f && letter != '%')
       key += letter;
     else

@@ -132,13 +132,13 @@ PJRTClient::fromComponents(const ArrayType &type,
   const Shape local = type.layout.local_shape(type.shape);
   HostBytes padded;
   return put(type, [&](int64_t device) -> std::span<const char> {
-    const Component &given = components[size_t(device)];
-    if (given.shape == local)
-      return given.bytes;
+    const Component &component = components[size_t(device)];
+    if (component.shape == local)
+      return component.bytes;
     padded.assign(size_t(elementCount(local)) * width, 0);
-    const Box held = Box::whole(given.shape);
+    const Box held = Box::whole(component.shape);
     copyBox({padded.data(), Box::whole(local)},
-            {const_cast<char *>(given.bytes.data()), held}, held, width);
+            {const_cast<char *>(component.bytes.data()), held}, held, width);
     return padded;
   });
 }
@@ -212,13 +212,15 @@ Result<OwnedComponent> PJRTClient::component(const ArrayType &type,
   if (!values)
     return values.error();
   const Shape local = type.layout.local_shape(type.shape);
-  const Shape own = type.layout.shard(type.shape, device).extent;
-  if (own == local)
-    return OwnedComponent{own, std::move(values->front())};
+  const Shape extent = type.layout.shard(type.shape, device).extent;
+  if (extent == local)
+    return OwnedComponent{extent, std::move(values->front())};
   const unsigned width = byteWidth(type.dtype);
-  OwnedComponent component{own, HostBytes(size_t(elementCount(own)) * width)};
-  copyBox({component.bytes.data(), Box::whole(own)},
-          {values->front().data(), Box::whole(local)}, Box::whole(own), width);
+  OwnedComponent component{extent,
+                           HostBytes(size_t(elementCount(extent)) * width)};
+  copyBox({component.bytes.data(), Box::whole(extent)},
+          {values->front().data(), Box::whole(local)}, Box::whole(extent),
+          width);
   return component;
 }
 

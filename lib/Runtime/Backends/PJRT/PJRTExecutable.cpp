@@ -46,7 +46,9 @@ private:
     }
   };
 
-  PJRTClient &own() const { return static_cast<PJRTClient &>(*client()); }
+  PJRTClient &pjrtClient() const {
+    return static_cast<PJRTClient &>(*client());
+  }
   /// Arguments whose memory a result would take, but somebody else still uses.
   std::vector<int64_t> keptOf(std::span<const Array> arguments) const;
   /// A call that is being profiled, from its begin to its last replica's end:
@@ -99,12 +101,12 @@ Status PJRTExecutable::bind(std::span<const PluginDevice *const> devices) {
 
 std::vector<int64_t>
 PJRTExecutable::keptOf(std::span<const Array> arguments) const {
-  std::vector<int64_t> kept;
+  std::vector<int64_t> preserved;
   for (const Signature::Result &result : signature().results)
     if (const int alias = result.aliasedArgument;
         alias >= 0 && !arguments[size_t(alias)].isUnique())
-      kept.push_back(alias);
-  return kept;
+      preserved.push_back(alias);
+  return preserved;
 }
 
 PJRTExecutable::ProfiledCall PJRTExecutable::profileOf() const {
@@ -140,13 +142,13 @@ Event PJRTExecutable::completionOf(std::vector<PluginEvent> done,
       event.finish(status);
     });
   }
-  Event all = Event::whenAll(events);
-  all.then(
+  Event finished = Event::whenAll(events);
+  finished.then(
       [times = times, begin, profiled = std::move(profiled)](const Status &) {
         times->add(begin);
         profiled.end();
       });
-  return all;
+  return finished;
 }
 
 Result<std::vector<Array>> PJRTExecutable::start(std::vector<Array> arguments) {
@@ -158,11 +160,11 @@ Result<std::vector<Array>> PJRTExecutable::start(std::vector<Array> arguments) {
       handles.push_back(static_cast<const PJRTBuffer &>(*argument.buffer())
                             .parts()[index]
                             .handle());
-  const std::vector<int64_t> kept = keptOf(arguments);
+  const std::vector<int64_t> preserved = keptOf(arguments);
   ProfiledCall profiled = profileOf();
   Result<Execution> run = [&] {
-    std::lock_guard lock(own().session().launching);
-    return loaded.execute(handles, {kept});
+    std::lock_guard lock(pjrtClient().session().launching);
+    return loaded.execute(handles, {preserved});
   }();
   if (!run)
     return run.error().withMessage(fmt::format(
@@ -181,7 +183,8 @@ Result<std::vector<Array>> PJRTExecutable::start(std::vector<Array> arguments) {
     for (size_t replica = 0; replica < meshIndex.size(); ++replica)
       parts[meshIndex[replica]] = std::move(run->outputs[replica * count + r]);
     results.emplace_back(signature().results[r].type,
-                         own().hold(std::move(parts), resultBytes[r]), done);
+                         pjrtClient().hold(std::move(parts), resultBytes[r]),
+                         done);
   }
   return results;
 }

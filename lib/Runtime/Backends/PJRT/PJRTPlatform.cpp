@@ -17,7 +17,7 @@ namespace meshloom {
 namespace {
 using namespace pjrt;
 
-/// What the plug-in for CPUs takes: how many devices it is to make.
+/// The option of the CPU plug-in for the number of devices to create.
 constexpr const char *deviceCountOption = "cpu_device_count";
 
 class PJRTPlatform : public Platform {
@@ -55,20 +55,20 @@ public:
     auto current = session(0);
     if (!current)
       return current.error();
-    std::vector<PlatformDevice> all;
+    std::vector<PlatformDevice> found;
     std::map<int64_t, int64_t> counts; // by process
     auto add = [&](const PluginDevice &device, bool isHere) {
       DevicePlace place = placeOf(device.attributes, device.text);
-      all.push_back({counts[device.process]++, device.kind,
-                     std::move(place.coords), place.core, device.process,
-                     isHere});
+      found.push_back({counts[device.process]++, device.kind,
+                       std::move(place.coords), place.core, device.process,
+                       isHere});
     };
     for (const PluginDevice &device : (*current)->plugin->devices())
       add(device, true);
     for (const PluginDevice &device : (*current)->plugin->otherDevices())
       add(device, false);
-    std::ranges::stable_sort(all, {}, &PlatformDevice::process);
-    return all;
+    std::ranges::stable_sort(found, {}, &PlatformDevice::process);
+    return found;
   }
 
 protected:
@@ -80,8 +80,8 @@ protected:
                                "0 or more",
                                platformName));
     std::lock_guard lock(mutex);
-    std::weak_ptr<Client> &known = clients[numbers];
-    if (auto found = known.lock())
+    std::weak_ptr<Client> &cached = clients[numbers];
+    if (auto found = cached.lock())
       return found;
     const int64_t count = std::ranges::max(numbers) + 1;
     auto current = session(count);
@@ -95,10 +95,10 @@ protected:
                                type, count - 1, platformName, available,
                                available == 1 ? "" : "s", type, type,
                                available - 1));
-    std::shared_ptr<Client> made =
+    std::shared_ptr<Client> created =
         std::make_shared<PJRTClient>(*current, type, numbers);
-    known = made;
-    return made;
+    cached = created;
+    return created;
   }
 
 private:
@@ -145,15 +145,15 @@ private:
         with.emplace("node_id", processes->rank());
         with.emplace("num_nodes", processes->size());
       }
-      auto made = PluginClient::create(library, with, std::move(store));
-      if (!made)
-        return made.error();
-      if (Status ok = checkProcesses(**made); !ok)
+      auto created = PluginClient::create(library, with, std::move(store));
+      if (!created)
+        return created.error();
+      if (Status ok = checkProcesses(**created); !ok)
         return ok.error();
-      if ((*made)->devices().empty())
+      if ((*created)->devices().empty())
         return Error(fmt::format("{} has no devices that this process can use",
                                  platformName));
-      latest = std::make_shared<Session>(std::move(*made));
+      latest = std::make_shared<Session>(std::move(*created));
       return Success();
     };
     if (!latest)

@@ -14,8 +14,9 @@ using capi::Block;
 using capi::Slot;
 
 namespace {
-/// What the runtime calls whatever it runs; a plug-in without one of these is
-/// of no use. Other functions are asked for when they are needed.
+/// The functions that the runtime calls for every program; a plug-in without
+/// one of these is of no use. Other functions are asked for when they are
+/// needed.
 constexpr Slot needed[] = {
     Slot::Error_Destroy,
     Slot::Error_Message,
@@ -230,8 +231,8 @@ Result<const Plugin *> Plugin::load(const std::string &path) {
     return Error(fmt::format("there is no PJRT plug-in at '{}': {}", path,
                              failure.message()));
   std::lock_guard lock(mutex);
-  if (auto known = loaded.find(file); known != loaded.end())
-    return known->second;
+  if (auto entry = loaded.find(file); entry != loaded.end())
+    return entry->second;
   Result<const Plugin *> plugin = open(file);
   if (plugin)
     loaded.emplace(file, *plugin);

@@ -57,7 +57,7 @@ const Plugin &Owned::plugin() const {
 void Owned::reset() {
   if (raw) {
     Block arguments;
-    // That something cannot be destroyed is no one's to repair.
+    // Nobody could repair an object that cannot be destroyed.
     (void)bool(plugin().call(destroyer, arguments, raw, "free memory"));
   }
   raw = nullptr;
@@ -485,9 +485,9 @@ Result<Execution> PluginExecutable::execute(std::span<const Handle> arguments,
   Block run;
   run.set(capi::ExecuteOptions::launch_id, options.launch)
       .set(capi::ExecuteOptions::non_donatable_input_indices,
-           options.kept.data())
+           options.preserved.data())
       .set(capi::ExecuteOptions::num_non_donatable_input_indices,
-           options.kept.size());
+           options.preserved.size());
   Block block;
   block.set(Args::executable, raw)
       .set(Args::options, run.data())

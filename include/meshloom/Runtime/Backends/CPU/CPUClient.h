@@ -27,9 +27,9 @@ struct CPUOptions {
   /// Executables whose last run took as many seconds return from `execute`
   /// before the next one is over; 0: all do.
   double launchFrom = 5e-3;
-  /// What meshes over several processes go through: each process has as many
-  /// devices of them, and runs the same programs in the same order. Null: this
-  /// process is alone. Not with private memories.
+  /// Connects the processes that meshes span: each process has equally many
+  /// devices and runs the same programs in the same order. Null: this process
+  /// is alone. Not with private memories.
   std::shared_ptr<Communicator> communicator = nullptr;
 };
 

@@ -14,10 +14,11 @@ class Transport;
 
 /// A client of `options.devices` devices, an equal part of them in each of
 /// `processes`, which go through `transports` (none: through memory). Each runs
-/// in a thread of its own; `options` are those of each otherwise. What has a
-/// mesh that they cannot have equal parts of runs on a client of its own that
-/// has all devices. What `working` gives is held while a process runs a
-/// program, by all of them before the first one begins.
+/// in a thread of its own; each thread's client has `options` otherwise. A
+/// program whose mesh cannot be split evenly among the processes runs on a
+/// separate client that has all devices. While a process runs a program it
+/// holds the result of `working`; all processes have theirs before the first
+/// one begins.
 Result<std::shared_ptr<Client>> createProcessThreads(
     int64_t processes, CPUOptions options,
     std::vector<std::shared_ptr<Transport>> transports = {},

@@ -25,7 +25,8 @@ constexpr size_t offsetOf(Slot slot) {
   return Api::functions + sizeof(void *) * size_t(slot);
 }
 
-/// What a plug-in keeps behind a pointer of ours: client, buffer, event, ...
+/// An object that a plug-in keeps behind a pointer of ours: client, buffer,
+/// event, ...
 using Handle = void *;
 /// All functions look like this; a null result is success, an error otherwise.
 using Function = Handle (*)(void *arguments);

@@ -9,10 +9,10 @@
 
 namespace meshloom::pjrt {
 
-/// The path of libtpu: `given` where that is not empty, else what
+/// The path of libtpu: `path` where that is not empty, else what
 /// PJRT_NAMES_AND_LIBRARY_PATHS calls "tpu", else TPU_LIBRARY_PATH. The error
 /// says what was looked for, where, and how to get it.
-Result<std::string> findTPULibrary(std::string_view given = "");
+Result<std::string> findTPULibrary(std::string_view path = "");
 
 /// Plugin::load in a process that makes no client. libtpu lets one process at a
 /// time have the TPUs and refuses to be loaded by a second one; who only
@@ -43,8 +43,8 @@ protected:
 
 /// Where a device is.
 struct DevicePlace {
-  /// Of its chip among those that are linked, x first; empty where the plug-in
-  /// does not say.
+  /// The coordinates of its chip among the linked chips, x first; empty where
+  /// the plug-in does not say.
   std::vector<int64_t> coords;
   int64_t core = 0; ///< within its chip
 };
@@ -77,13 +77,13 @@ struct CompiledMemory {
 /// A program compiled for devices of a topology. It cannot run here.
 class AheadOfTimeExecutable : public PluginObject {
 public:
-  /// What a client of such devices loads.
+  /// Returns the bytes that a client of such devices loads.
   Result<std::string> serialize() const;
   Result<CompiledMemory> memory() const;
   /// Per device: "flops", "bytes accessed", ... Without those that the plug-in
   /// did not work out, which have negative values.
   Result<std::map<std::string, double>> costs() const;
-  /// What the plug-in made of the program.
+  /// Returns the program that the plug-in compiled, after its optimizations.
   Result<HloProgram> optimized() const;
 
 private:

@@ -15,7 +15,7 @@ namespace meshloom::pjrt {
 struct HloInstruction {
   std::string name;
   std::string opcode; ///< "all-reduce-start"
-  /// Of each array of the result, without padding of its tiles.
+  /// Bytes of each array of the result, without padding of its tiles.
   std::vector<int64_t> bytes;
   std::string source;    ///< "model.py:12"; empty: not known
   int64_t groupSize = 0; ///< of a collective's devices; 0: not given

@@ -15,8 +15,8 @@
 
 namespace meshloom::pjrt {
 
-/// What a plug-in says about itself or a device, and what a client is made
-/// with.
+/// A value that a plug-in reports about itself or a device, or that a client is
+/// created with.
 using AttributeValue =
     std::variant<std::string, int64_t, std::vector<int64_t>, float, bool>;
 using Attributes = std::map<std::string, AttributeValue, std::less<>>;
@@ -38,11 +38,12 @@ Result<std::vector<KnownPlugin>> knownPlugins();
 /// only one there is. The error says what was looked for, and where.
 Result<std::string> findPlugin(std::string_view nameOrPath);
 
-/// What MESHLOOM_PJRT_OPTIONS says that clients of plug-ins are made with, as
-/// in "preallocate=false,memory_fraction=0.5,visible_devices=[0,1]". A value
-/// has the first kind that it can be read as: true or false, an integer, a list
-/// of integers, a number, text. Fails on an entry that is not `name=value`, and
-/// on a name that is there twice.
+/// Returns the options from MESHLOOM_PJRT_OPTIONS that clients of plug-ins are
+/// created with, as in
+/// "preallocate=false,memory_fraction=0.5,visible_devices=[0,1]". A value has
+/// the first kind that it can be read as: true or false, an integer, a list of
+/// integers, a number, text. Fails on an entry that is not `name=value`, and on
+/// a name that is there twice.
 Result<Attributes> clientOptions();
 
 /// A loaded plug-in. It is never unloaded: pointers to it stay valid. Safe to

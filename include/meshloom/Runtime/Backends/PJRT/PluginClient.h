@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a plug-in holds, as C++ objects that own it: a client, its devices,
-// buffers, events and loaded executables. They know nothing of meshes: that is
-// the platform's, which is made of them.
+// C++ objects that own a plug-in's objects: a client, its devices, buffers,
+// events and loaded executables. They know nothing of meshes: that is the
+// platform's, which is made of them.
 #pragma once
 
 #include "meshloom/Core/DType.h"
@@ -61,7 +61,8 @@ public:
   PluginBuffer() = default;
   PluginBuffer(ClientPtr client, capi::Handle buffer)
       : Owned(std::move(client), buffer, capi::Slot::Buffer_Destroy) {}
-  /// That its contents are there, or that computing them failed.
+  /// The event completes when the contents are there, or fails when computing
+  /// them failed.
   Result<PluginEvent> ready() const;
   /// Starts copying the elements, row-major, to `bytes`, which must have room
   /// for all of them and stay until the event is complete.
@@ -75,11 +76,11 @@ struct CompileOptions {
   std::vector<int64_t> devices;
   /// XLA's flags, without the dashes, that are false for this program.
   std::vector<std::string> off = {};
-  /// As a CompileOptionsProto.
+  /// Returns a serialized CompileOptionsProto.
   std::string encode() const;
 };
 
-/// What one execution gave: replica by replica.
+/// The results of one execution, replica by replica.
 struct Execution {
   std::vector<PluginBuffer> outputs; ///< [replica * outputCount + output]
   std::vector<PluginEvent> done;     ///< [replica]
@@ -91,20 +92,20 @@ public:
   PluginExecutable() = default;
   int64_t replicas() const { return replicaCount; }
   int64_t outputCount() const { return outputs; }
-  /// What each device needs besides arguments and outputs; 0 where the plug-in
-  /// does not say.
+  /// Returns the bytes that each device needs besides arguments and outputs; 0
+  /// where the plug-in does not say.
   int64_t temporaryBytes() const { return scratch; }
   /// Ids of the devices that replicas run on, in the order of arguments.
   const std::vector<int64_t> &devices() const { return deviceIds; }
 
   struct Options {
     /// Arguments that keep their memory though the program may reuse it.
-    std::span<const int64_t> kept;
+    std::span<const int64_t> preserved;
     int32_t launch = 0; ///< the same for all processes of one step
   };
   /// Starts an execution. `arguments` are buffers, all of a replica's together.
-  /// Those whose memory the program reuses are empty afterwards, but still have
-  /// to be destroyed.
+  /// Buffers whose memory the program reuses are empty afterwards, but still
+  /// have to be destroyed.
   Result<Execution> execute(std::span<const capi::Handle> arguments,
                             const Options &options) const;
 
@@ -151,9 +152,9 @@ public:
   const std::string &platformName() const { return name; }
   const std::string &platformVersion() const { return version; }
   int64_t process() const { return processIndex; }
-  /// Those of this process; by their ids where other processes have some.
+  /// The devices of this process; sorted by id where other processes have some.
   std::span<const PluginDevice> devices() const { return deviceList; }
-  /// Those of other processes, by process and id.
+  /// The devices of other processes, sorted by process and id.
   std::span<const PluginDevice> otherDevices() const { return others; }
 
   /// Compiles the text of an MLIR module of StableHLO, in any form.

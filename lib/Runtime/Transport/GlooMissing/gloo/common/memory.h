@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What Gloo's headers of pairs and contexts name from a header that Debian's
-// libgloo-dev leaves out. Only how large a weak pointer is counts: pairs have
-// them among their members, and nobody but the library uses them.
+// Names that Gloo's headers of pairs and contexts use from a header that
+// Debian's libgloo-dev leaves out. Only how large a weak pointer is counts:
+// pairs have them among their members, and nobody but the library uses them.
 #pragma once
 
 #include <memory>
