@@ -44,12 +44,12 @@ Windows BlockGrid::hull(const Windows &a, const Windows &b) const {
 /// through once, not once for each device.
 void MovedByDevice::add(const BlockGrid &grid, const Windows &windows,
                         int64_t width) {
-  /// Of a shard of a dim: what it holds, how much of that is in its block, and
-  /// how much of its block all shards together hold.
+  /// Counts of a shard of a dim: the elements it holds, how many of them are in
+  /// its block, and how many of its block all shards together hold.
   struct Counts {
-    int64_t window, own, given;
+    int64_t window, inBlock, held;
   };
-  std::vector<Counts> all(sent.size(), Counts{width, width, width}), counts;
+  std::vector<Counts> product(sent.size(), Counts{width, width, width}), counts;
   for (size_t dim = 0; dim < grid.blocks.size(); ++dim) {
     const bool isWindowed = dim < windows.size() && !windows[dim].empty();
     const std::vector<Interval> &blocks = grid.blocks[dim];
@@ -62,18 +62,18 @@ void MovedByDevice::add(const BlockGrid &grid, const Windows &windows,
       const Interval window = windows[dim][shard];
       counts.back() = {window.size(), window.intersect(block).size(), 0};
       for (Interval other : windows[dim])
-        counts.back().given += other.intersect(block).size();
+        counts.back().held += other.intersect(block).size();
     }
-    for (size_t device = 0; device < all.size(); ++device) {
-      const Counts &each = counts[size_t(grid.shards[dim][device])];
-      all[device].window *= each.window;
-      all[device].own *= each.own;
-      all[device].given *= each.given;
+    for (size_t device = 0; device < product.size(); ++device) {
+      const Counts &factor = counts[size_t(grid.shards[dim][device])];
+      product[device].window *= factor.window;
+      product[device].inBlock *= factor.inBlock;
+      product[device].held *= factor.held;
     }
   }
-  for (size_t device = 0; device < all.size(); ++device) {
-    sent[device] += all[device].given - all[device].own;
-    received[device] += all[device].window - all[device].own;
+  for (size_t device = 0; device < product.size(); ++device) {
+    sent[device] += product[device].held - product[device].inBlock;
+    received[device] += product[device].window - product[device].inBlock;
   }
 }
 

@@ -131,12 +131,12 @@ struct Checker {
   /// `to` is partial as `from`, less exactly the collective's axes, of one
   /// kind.
   Status resolvesPartial() const {
-    std::vector<Partial> rest;
+    std::vector<Partial> remaining;
     std::optional<ReduceKind> kind;
     size_t resolved = 0;
     for (Partial partial : op.from.partial()) {
       if (!has(partial.axis)) {
-        rest.push_back(partial);
+        remaining.push_back(partial);
         continue;
       }
       if (kind && *kind != partial.kind)
@@ -146,7 +146,7 @@ struct Checker {
     }
     if (resolved != op.axes.size())
       return fail("the source is not partial over all of these axes");
-    if (!std::ranges::equal(rest, op.to.partial()))
+    if (!std::ranges::equal(remaining, op.to.partial()))
       return fail("it resolves exactly the axes it runs over");
     return Success();
   }
@@ -242,7 +242,7 @@ struct Checker {
     if (op.from.dim_axes() != op.to.dim_axes())
       return fail("the dims must stay as they are");
     for (unsigned axis : op.axes)
-      if (auto at = place(op.from, axis); !at)
+      if (auto dim = place(op.from, axis); !dim)
         return fail(
             fmt::format("no dim is on axis '{}'", mesh.axes()[axis].name));
     return Success();

@@ -47,13 +47,13 @@ std::vector<CompiledCollective> collectivesOf(const Program &program) {
 }
 
 Compiled::Compiled(CodedProgram program, std::string machine)
-    : said(signatureOf(program.program)), model(std::move(machine)),
+    : type(signatureOf(program.program)), model(std::move(machine)),
       form(std::move(program)) {}
 
 Compiled::Compiled(Signature signature,
                    std::vector<CompiledCollective> collectives,
                    StableHLOProgram program, std::string machine)
-    : said(std::move(signature)), sent(std::move(collectives)),
+    : type(std::move(signature)), sent(std::move(collectives)),
       model(std::move(machine)), form(std::move(program)) {}
 
 std::vector<CompiledCollective> Compiled::collectives() const {

@@ -207,7 +207,7 @@ public:
   }
   void put(const Step &step) {
     put(uint8_t(step.index()));
-    std::visit([&](const auto &each) { put(each); }, step);
+    std::visit([&](const auto &alternative) { put(alternative); }, step);
   }
   void put(const Program &program) {
     put(program.name);
@@ -363,12 +363,12 @@ public:
       }
     if (!error.empty())
       return std::nullopt;
-    auto made = Mesh::get(std::move(axes));
-    if (!made) {
-      fail(made.error().message());
+    auto result = Mesh::get(std::move(axes));
+    if (!result) {
+      fail(result.error().message());
       return std::nullopt;
     }
-    return *made;
+    return *result;
   }
   Layout layout(const Mesh &mesh) {
     auto dims = list([&] { return axisList(); });
@@ -377,17 +377,17 @@ public:
       return Partial{axis, enumerator(ReduceKind::Or)};
     });
     if (error.empty()) {
-      auto made = Layout::get(mesh, std::move(dims), std::move(partial));
-      if (made)
-        return *made;
-      fail(made.error().message());
+      auto result = Layout::get(mesh, std::move(dims), std::move(partial));
+      if (result)
+        return *result;
+      fail(result.error().message());
     }
     return Layout::replicated(mesh, 0);
   }
   /// `like`: what there is where the file does not say.
   Layout layoutWithMesh(const Mesh &like) {
-    std::optional<Mesh> own = mesh();
-    return own ? layout(*own) : Layout::replicated(like, 0);
+    std::optional<Mesh> read = mesh();
+    return read ? layout(*read) : Layout::replicated(like, 0);
   }
   std::optional<Layout> written(const Mesh &like) {
     if (!flag())
@@ -462,9 +462,9 @@ public:
   std::vector<Step> steps() {
     if (++depth > 64)
       fail("its steps are nested too deeply");
-    auto made = list([&] { return step(); });
+    auto steps = list([&] { return step(); });
     --depth;
-    return made;
+    return steps;
   }
   Step step() {
     switch (get<uint8_t>()) {
@@ -550,10 +550,10 @@ public:
       std::string name = text();
       DType type = enumerator(lastDType);
       Shape shape = integers();
-      Layout made = layout(*on);
+      Layout laidOut = layout(*on);
       Windows windows = list([&] { return intervals(); });
       return BufferDecl{std::move(name), type, std::move(shape),
-                        std::move(made), std::move(windows)};
+                        std::move(laidOut), std::move(windows)};
     });
     program.constants = list([&] {
       ConstantData constant{get<uint32_t>(), blob()};
@@ -584,15 +584,15 @@ public:
   ArrayType type(const Mesh &mesh) {
     DType dtype = enumerator(lastDType);
     Shape shape = integers();
-    Layout made = layoutWithMesh(mesh);
-    if (error.empty() && made.mesh().size() != mesh.size())
+    Layout layout = layoutWithMesh(mesh);
+    if (error.empty() && layout.mesh().size() != mesh.size())
       fail("a layout is over another number of devices than the program");
-    if (error.empty() && made.rank() != shape.size())
+    if (error.empty() && layout.rank() != shape.size())
       fail("a layout has another rank than its shape");
     for (int64_t extent : shape)
       if (extent < 0)
         fail("a shape has a negative extent");
-    return {dtype, std::move(shape), std::move(made)};
+    return {dtype, std::move(shape), std::move(layout)};
   }
   std::optional<Signature> signature() {
     std::string name = text();

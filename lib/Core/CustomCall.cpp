@@ -14,7 +14,8 @@ namespace meshloom {
 namespace {
 struct Targets {
   std::mutex mutex;
-  std::map<std::string, std::shared_ptr<const CustomTarget>, std::less<>> known;
+  std::map<std::string, std::shared_ptr<const CustomTarget>, std::less<>>
+      byName;
 };
 
 Targets &targets() {
@@ -36,18 +37,18 @@ Status register_custom_call(std::string name, CustomTarget target) {
     if (!rule)
       return wrong(rule.error().message());
   }
-  Targets &all = targets();
-  std::lock_guard lock(all.mutex);
-  all.known[std::move(name)] =
+  Targets &table = targets();
+  std::lock_guard lock(table.mutex);
+  table.byName[std::move(name)] =
       std::make_shared<const CustomTarget>(std::move(target));
   return Success();
 }
 
 std::shared_ptr<const CustomTarget> find_custom_call(std::string_view name) {
-  Targets &all = targets();
-  std::lock_guard lock(all.mutex);
-  auto it = all.known.find(name);
-  return it == all.known.end() ? nullptr : it->second;
+  Targets &table = targets();
+  std::lock_guard lock(table.mutex);
+  auto entry = table.byName.find(name);
+  return entry == table.byName.end() ? nullptr : entry->second;
 }
 
 bool failsTogether(const KernelStep &step) {
@@ -57,8 +58,8 @@ bool failsTogether(const KernelStep &step) {
   const auto *target = option == step.options.end()
                            ? nullptr
                            : std::get_if<std::string>(&option->second);
-  const auto known = target ? find_custom_call(*target) : nullptr;
-  return known && known->fails_together;
+  const auto found = target ? find_custom_call(*target) : nullptr;
+  return found && found->fails_together;
 }
 
 } // namespace meshloom

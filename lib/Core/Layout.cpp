@@ -157,13 +157,13 @@ Result<Layout> Layout::get(Mesh mesh, DimAxes dims,
 Layout::Layout(std::vector<DimSpec> specs, Mesh mesh,
                std::vector<std::pair<std::string, ReduceKind>> partial,
                std::source_location where) {
-  Result<Layout> made =
+  Result<Layout> result =
       get(std::move(specs), std::move(mesh), std::move(partial));
-  if (!made)
-    made.error()
+  if (!result)
+    result.error()
         .atPlace(fmt::format("{}:{}", where.file_name(), where.line()))
         .raise();
-  *this = *std::move(made);
+  *this = *std::move(result);
 }
 
 Layout Layout::replicated(const Mesh &mesh, unsigned rank) {
@@ -285,13 +285,13 @@ bool Layout::uses_axis(unsigned axis) const {
 }
 
 Layout Layout::remove(std::vector<unsigned> dims) const {
-  DimAxes kept;
+  DimAxes remaining;
   for (unsigned dim : dims)
     requireDim(*this, dim);
   for (unsigned d = 0; d < rank(); ++d)
     if (std::find(dims.begin(), dims.end(), d) == dims.end())
-      kept.push_back(contents().dims[d]);
-  return get(mesh(), std::move(kept), contents().partial).value_or_throw();
+      remaining.push_back(contents().dims[d]);
+  return get(mesh(), std::move(remaining), contents().partial).value_or_throw();
 }
 
 Layout Layout::with_dim(unsigned dim, std::vector<unsigned> axes) const {

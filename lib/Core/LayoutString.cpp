@@ -72,20 +72,21 @@ std::string Layout::spec_string() const {
 }
 
 namespace {
-/// What is left of a layout string, read from the front.
+/// Reads a layout string from the front; `remaining` is the text that is not
+/// read yet.
 struct LayoutReader {
-  std::string_view whole, rest;
+  std::string_view whole, remaining;
 
   bool take(std::string_view prefix) {
-    if (!rest.starts_with(prefix))
+    if (!remaining.starts_with(prefix))
       return false;
-    rest.remove_prefix(prefix.size());
+    remaining.remove_prefix(prefix.size());
     return true;
   }
   /// Up to the first of `stops`, which stays.
   std::string_view until(std::string_view stops) {
-    std::string_view word = rest.substr(0, rest.find_first_of(stops));
-    rest.remove_prefix(word.size());
+    std::string_view word = remaining.substr(0, remaining.find_first_of(stops));
+    remaining.remove_prefix(word.size());
     return word;
   }
   Error error(std::string_view why) const {
@@ -102,7 +103,7 @@ Result<Layout> Layout::from_string(std::string_view text) {
     return in.error("it does not begin with 'sharding_specs:'");
   std::vector<DimSpec> specs;
   while (!in.take(" ")) {
-    if (in.rest.empty())
+    if (in.remaining.empty())
       return in.error("' mesh:' is missing");
     if (in.take("{")) {
       std::vector<std::string> axes;
@@ -139,7 +140,7 @@ Result<Layout> Layout::from_string(std::string_view text) {
   }
   if (!in.take("mesh:"))
     return in.error("'mesh:' is missing");
-  Result<Mesh> mesh = Mesh::from_string(in.rest);
+  Result<Mesh> mesh = Mesh::from_string(in.remaining);
   if (!mesh)
     return mesh.error();
   return get(std::move(specs), std::move(*mesh), std::move(partial));

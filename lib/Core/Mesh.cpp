@@ -114,8 +114,9 @@ Result<int64_t> resolveSizes(std::vector<MeshAxis> &axes, int64_t devices) {
 
 /// "CPU" of "/job:.../device:CPU:3" or "CPU:3".
 std::optional<std::string_view> deviceTypeOf(std::string_view device) {
-  if (size_t at = device.rfind("device:"); at != std::string_view::npos)
-    device.remove_prefix(at + 7);
+  if (size_t position = device.rfind("device:");
+      position != std::string_view::npos)
+    device.remove_prefix(position + 7);
   size_t colon = device.find(':');
   if (colon == 0 || colon == std::string_view::npos ||
       colon + 1 == device.size() ||
@@ -235,25 +236,26 @@ struct Mesh::Impl {
     return h.value();
   }
 
-  /// The one representation of all meshes equal to `made`.
-  static std::shared_ptr<const Impl> intern(std::shared_ptr<const Impl> made) {
+  /// The one representation of all meshes equal to `candidate`.
+  static std::shared_ptr<const Impl>
+  intern(std::shared_ptr<const Impl> candidate) {
     // Never destroyed: threads may use meshes while the process ends.
     static std::mutex &mutex = *new std::mutex;
     static auto &table =
         *new std::unordered_multimap<size_t, std::weak_ptr<const Impl>>;
     std::lock_guard lock(mutex);
-    auto [it, end] = table.equal_range(made->hash);
-    while (it != end) {
-      if (auto known = it->second.lock()) {
-        if (known->sameAs(*made))
-          return known;
-        ++it;
+    auto [entry, end] = table.equal_range(candidate->hash);
+    while (entry != end) {
+      if (auto existing = entry->second.lock()) {
+        if (existing->sameAs(*candidate))
+          return existing;
+        ++entry;
       } else {
-        it = table.erase(it);
+        entry = table.erase(entry);
       }
     }
-    table.emplace(made->hash, made);
-    return made;
+    table.emplace(candidate->hash, candidate);
+    return candidate;
   }
 };
 
@@ -263,12 +265,12 @@ Result<Mesh> Mesh::get(std::vector<MeshAxis> axes, MeshOptions options) {
   if (options.name.find_first_of("|\n") != std::string::npos)
     return meshError(
         fmt::format("mesh name '{}' must not contain '|'", options.name));
-  int64_t known = int64_t(options.globalDeviceIds.size());
-  if (!known)
-    known = int64_t(options.globalDevices.size());
-  if (!known && options.localDeviceIds.empty())
-    known = int64_t(options.localDevices.size());
-  Result<int64_t> size = resolveSizes(axes, known);
+  int64_t count = int64_t(options.globalDeviceIds.size());
+  if (!count)
+    count = int64_t(options.globalDevices.size());
+  if (!count && options.localDeviceIds.empty())
+    count = int64_t(options.localDevices.size());
+  Result<int64_t> size = resolveSizes(axes, count);
   if (!size)
     return size.error();
 
@@ -343,7 +345,7 @@ const Mesh::Impl &Mesh::contents() const {
 
 /// Whether the lists of `assignment` belong together.
 static bool isConsistent(const DeviceAssignment &assignment) {
-  const auto &[name, type, ids, local, devices, all, spmd] = assignment;
+  const auto &[name, type, ids, local, devices, allDevices, spmd] = assignment;
   if (ids.empty() || ids.front() < 0)
     return false;
   for (size_t i = 1; i < ids.size(); ++i)
@@ -354,7 +356,7 @@ static bool isConsistent(const DeviceAssignment &assignment) {
                                return id >= ids.front() && id <= ids.back();
                              }) &&
          (devices.empty() || devices.size() == local.size()) &&
-         (all.empty() || all.size() == ids.size());
+         (allDevices.empty() || allDevices.size() == ids.size());
 }
 
 Mesh Mesh::placed_on(const DeviceAssignment &assignment) const {

@@ -13,9 +13,10 @@ namespace meshloom {
 namespace {
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
-  for (size_t at; (at = text.find(separator)) != std::string_view::npos;
-       text.remove_prefix(at + 1))
-    parts.push_back(text.substr(0, at));
+  for (size_t position;
+       (position = text.find(separator)) != std::string_view::npos;
+       text.remove_prefix(position + 1))
+    parts.push_back(text.substr(0, position));
   parts.push_back(text);
   return parts;
 }

@@ -48,7 +48,7 @@ int64_t strideOf(const SourceMesh &mesh, size_t axis) {
   return stride;
 }
 
-/// What of a mesh asked for a boundary, for messages.
+/// The meshes that asked for each boundary, for messages.
 using Boundaries = std::map<int64_t, std::string>;
 } // namespace
 
@@ -78,15 +78,15 @@ Status MeshUnification::checkDevices(const SourceMesh &mesh) const {
 Result<std::vector<MeshUnification::Digit>>
 MeshUnification::digitsOf(const SourceMesh &mesh, size_t axis) const {
   int64_t size = mesh.axes[axis].size, inMesh = strideOf(mesh, axis);
-  auto at = [&](int64_t coordinate) {
+  auto offsetOf = [&](int64_t coordinate) {
     return positionOf(meshloom::deviceAt(mesh, coordinate * inMesh)) -
            positionOf(meshloom::deviceAt(mesh, 0));
   };
   std::vector<Digit> result;
   for (int64_t unit = 1; unit < size;) {
-    Digit digit{at(unit), 1};
+    Digit digit{offsetOf(unit), 1};
     while (unit * digit.size < size &&
-           at(unit * digit.size) == digit.size * digit.stride)
+           offsetOf(unit * digit.size) == digit.size * digit.stride)
       ++digit.size;
     if (digit.stride < 1 || (size / unit) % digit.size != 0)
       return Error(fmt::format(
@@ -103,11 +103,11 @@ Status
 MeshUnification::checkOrder(const SourceMesh &mesh,
                             const std::vector<std::vector<Digit>> &axes) const {
   for (int64_t position = 0; position < int64_t(devices.size()); ++position) {
-    int64_t rest = position, expected = 0;
+    int64_t remainder = position, expected = 0;
     for (size_t axis = axes.size(); axis-- > 0;)
       for (const Digit &digit : axes[axis]) {
-        expected += rest % digit.size * digit.stride;
-        rest /= digit.size;
+        expected += remainder % digit.size * digit.stride;
+        remainder /= digit.size;
       }
     if (positionOf(meshloom::deviceAt(mesh, position)) != expected)
       return Error(fmt::format("the order of the devices in mesh {} is not a "
@@ -216,12 +216,12 @@ Result<MeshUnification> MeshUnification::of(std::vector<SourceMesh> meshes,
   }
 
   boundaries.emplace(1, "");
-  for (auto it = boundaries.begin(), next = std::next(it);
-       next != boundaries.end(); ++it, ++next)
-    if (next->first % it->first != 0)
+  for (auto current = boundaries.begin(), next = std::next(current);
+       next != boundaries.end(); ++current, ++next)
+    if (next->first % current->first != 0)
       return Error(fmt::format("{} and {} cannot coexist: they cut the devices "
                                "in ways that have no common refinement",
-                               it->second, next->second));
+                               current->second, next->second));
   for (auto &[boundary, who] : boundaries)
     result.boundaries.push_back(boundary);
 
@@ -284,8 +284,8 @@ Mesh withoutAxesOfOne(const Mesh &mesh) {
 }
 
 namespace {
-/// What a sequence of axes numbers of a device's index: floor(index / stride)
-/// mod size. Neighbours that are one number are one digit.
+/// The digit of a device's index that a sequence of axes counts: floor(index /
+/// stride) mod size. Neighbours that are one number are one digit.
 struct DigitRun {
   int64_t stride, size;
   bool operator==(const DigitRun &) const = default;
@@ -306,7 +306,7 @@ std::vector<DigitRun> runsOf(const Mesh &mesh, std::span<const unsigned> axes) {
   return runs;
 }
 
-/// Of the axes that a layout is partial over, major to minor.
+/// Returns the axes that a layout is partial over, major to minor.
 std::vector<unsigned> partialAxes(const Layout &layout) {
   std::vector<unsigned> axes;
   axes.reserve(layout.partial().size());
@@ -354,8 +354,8 @@ std::optional<Layout> layoutOn(const Layout &layout, const Mesh &mesh) {
     for (unsigned axis : *found)
       partial.push_back({axis, layout.partial().front().kind});
   }
-  auto made = Layout::get(mesh, std::move(dims), std::move(partial));
-  return made ? std::optional(std::move(*made)) : std::nullopt;
+  auto unified = Layout::get(mesh, std::move(dims), std::move(partial));
+  return unified ? std::optional(std::move(*unified)) : std::nullopt;
 }
 
 bool haveSameShards(const Layout &one, const Layout &other,

@@ -32,9 +32,9 @@ AxisLink linkOf(int64_t size, int64_t outer, const AxisLink &between) {
 int64_t processesOf(int64_t before, int64_t size, int64_t outer) {
   if (before >= outer)
     return 1;
-  const int64_t left = outer / before;
+  const int64_t outside = outer / before;
   // Where the border is inside of neither, none of it is taken to be inside.
-  return outer % before == 0 && size % left == 0 ? left : size;
+  return outer % before == 0 && size % outside == 0 ? outside : size;
 }
 
 /// Which processes have the devices of a mesh, and which of them share memory.
@@ -48,8 +48,8 @@ public:
     areSeveral = processes.size() > 1;
   }
 
-  /// What is between the processes along part [before, before * size) of an
-  /// axis.
+  /// Returns the link between the processes along part [before, before * size)
+  /// of an axis.
   AxisLink between(unsigned axis, int64_t before, int64_t size) const {
     if (!areSeveral)
       return sharedMemory;
@@ -69,7 +69,7 @@ public:
         ++ofGroups[groups[size_t(process) % groups.size()]];
       if (ofGroups.size() < 2)
         continue;
-      // What a process sends goes to all others of the ring alike; a host's
+      // A process sends the same bytes to all others of the ring; a host's
       // processes send at once.
       int64_t least = std::ssize(ring);
       for (const auto &[group, count] : ofGroups)
@@ -105,8 +105,9 @@ MachineModel machineOfProcesses(const MachineModel &machine, const Mesh &mesh,
   model.defaultLink = {.bytesPerSecond = machine.cacheBytesPerSecond,
                        .latency = machine.phaseBoundary};
   const Hosts hosts(mesh, devicesEach, memoryGroups);
-  // What a process has of the axes, from the innermost one on. Once a border
-  // of processes lies in an axis, those around it are between processes.
+  // The part of the axes inside of one process is found from the innermost axis
+  // on. Once a border of processes lies in an axis, those around it are between
+  // processes.
   int64_t here = devicesEach;
   for (unsigned axis = mesh.rank(); axis-- > 0;) {
     const int64_t size = mesh.axis_size(axis);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the steps of a profile cost, summed over workers and runs.
+// The costs of a profile's steps, summed over workers and runs.
 #include "meshloom/Core/Profile.h"
 
 #include <algorithm>
@@ -34,12 +34,12 @@ StepCost describedStep(const ProfiledProgram &program, unsigned step) {
     cost.op = program.steps.empty() ? program.name : "copy of kept arguments";
     return cost;
   }
-  const ProfiledStep &own = program.steps[step];
+  const ProfiledStep &profiled = program.steps[step];
   cost.step = step;
-  cost.kind = own.kind;
-  cost.op = own.note.op.empty() ? own.kind : own.note.op;
-  cost.scope = scopeOf(own.note);
-  cost.source = sourceOf(own.note);
+  cost.kind = profiled.kind;
+  cost.op = profiled.note.op.empty() ? profiled.kind : profiled.note.op;
+  cost.scope = scopeOf(profiled.note);
+  cost.source = sourceOf(profiled.note);
   return cost;
 }
 
@@ -47,7 +47,7 @@ std::string shortened(const std::string &text, size_t length) {
   return text.size() <= length ? text : text.substr(0, length - 3) + "...";
 }
 
-/// Of a path, what tells files apart in most programs.
+/// Returns the last part of a path, which tells files apart in most programs.
 std::string fileName(const std::string &source) {
   return source.substr(source.rfind('/') + 1);
 }
@@ -82,22 +82,23 @@ std::vector<StepCost> stepCosts(const Profile &profile) {
   std::vector<std::vector<StepCost>> costs;
   costs.reserve(profile.programs.size());
   for (const ProfiledProgram &program : profile.programs) {
-    std::vector<StepCost> &own = costs.emplace_back();
+    std::vector<StepCost> &stepCosts = costs.emplace_back();
     for (unsigned step = 0; step < program.steps.size(); ++step)
-      own.push_back(describedStep(program, step));
-    own.push_back(describedStep(program, ProfileEvent::NONE));
+      stepCosts.push_back(describedStep(program, step));
+    stepCosts.push_back(describedStep(program, ProfileEvent::NONE));
   }
   double total = 0;
   for (const ProfileEvent &event : profile.events) {
     if (event.program == ProfileEvent::NONE)
       continue;
-    std::vector<StepCost> &own = costs[event.program];
-    const bool whole = event.kind == ProfileEvent::Kind::Run && own.size() == 1;
+    std::vector<StepCost> &stepCosts = costs[event.program];
+    const bool whole =
+        event.kind == ProfileEvent::Kind::Run && stepCosts.size() == 1;
     if (!whole && event.kind != ProfileEvent::Kind::Step &&
         event.kind != ProfileEvent::Kind::Copy)
       continue;
-    StepCost &cost =
-        event.step == ProfileEvent::NONE ? own.back() : own[event.step];
+    StepCost &cost = event.step == ProfileEvent::NONE ? stepCosts.back()
+                                                      : stepCosts[event.step];
     const double seconds = double(event.end - event.begin) * 1e-9;
     cost.seconds += seconds;
     total += seconds;
@@ -105,11 +106,11 @@ std::vector<StepCost> stepCosts(const Profile &profile) {
     cost.flops += event.flops;
     cost.bytes += event.bytes;
   }
-  std::vector<StepCost> all;
-  for (std::vector<StepCost> &own : costs) {
-    if (own.back().parts == 0)
-      own.pop_back();
-    for (StepCost &cost : own) {
+  std::vector<StepCost> result;
+  for (std::vector<StepCost> &stepCosts : costs) {
+    if (stepCosts.back().parts == 0)
+      stepCosts.pop_back();
+    for (StepCost &cost : stepCosts) {
       if (cost.kind == "loop" || cost.kind == "branch")
         continue; // their steps are there themselves
       if (cost.seconds > 0) {
@@ -120,14 +121,14 @@ std::vector<StepCost> stepCosts(const Profile &profile) {
           cost.of_peak = std::max(cost.gflops / profile.peak.gflops,
                                   cost.gigabytes / profile.peak.gigabytes);
       }
-      all.push_back(std::move(cost));
+      result.push_back(std::move(cost));
     }
   }
-  std::ranges::sort(all, [](const StepCost &a, const StepCost &b) {
+  std::ranges::sort(result, [](const StepCost &a, const StepCost &b) {
     return std::tie(b.seconds, a.program, a.step) <
            std::tie(a.seconds, b.program, b.step);
   });
-  return all;
+  return result;
 }
 
 std::string costTable(const Profile &profile, size_t count) {
@@ -164,9 +165,10 @@ std::string costTable(const Profile &profile, size_t count) {
     const StepCost &cost = costs[i];
     if (cost.parts == 0)
       break;
-    const bool known = cost.kind != "whole call";
+    const bool isMeasured = cost.kind != "whole call";
     auto number = [&](double value, int digits) {
-      return known ? fmt::format("{:.{}f}", value, digits) : std::string("-");
+      return isMeasured ? fmt::format("{:.{}f}", value, digits)
+                        : std::string("-");
     };
     text += fmt::format(
         "{:>10.3f} {:>5.1f}% {:>8} {:>7} {:>7}  {:<28} {:<20} {}\n",
@@ -175,7 +177,7 @@ std::string costTable(const Profile &profile, size_t count) {
         cost.of_peak > 0 ? fmt::format("{:.0f}%", cost.of_peak * 100) : "-",
         shortened(cost.op, 28), cost.scope.empty() ? "-" : cost.scope,
         cost.source.empty()
-            ? (known ? "-" : "(a whole call: the platform tells no more)")
+            ? (isMeasured ? "-" : "(a whole call: the platform tells no more)")
             : fileName(cost.source));
   }
   return text;

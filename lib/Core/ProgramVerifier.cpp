@@ -55,17 +55,17 @@ private:
   const BufferDecl &buffer(unsigned index) const {
     return program.buffers[index];
   }
-  Status inRange(unsigned index, const char *what) const {
+  Status inRange(unsigned index, const char *role) const {
     if (index >= program.buffers.size())
-      return fail("{} names buffer {} of {}", what, index,
+      return fail("{} names buffer {} of {}", role, index,
                   program.buffers.size());
     return Success();
   }
-  Status define(unsigned index, const char *what) {
-    if (Status found = inRange(index, what); !found)
+  Status define(unsigned index, const char *role) {
+    if (Status found = inRange(index, role); !found)
       return found;
     if (defined[index])
-      return fail("{} writes buffer {}, which already has a value", what,
+      return fail("{} writes buffer {}, which already has a value", role,
                   index);
     defined[index] = written[index] = true;
     ownedBy[index] = list;
@@ -87,37 +87,37 @@ private:
     return Success();
   }
   /// Buffers `a` and `b` may take each other's values.
-  Status alike(unsigned a, unsigned b, const char *what) const {
+  Status alike(unsigned a, unsigned b, const char *role) const {
     for (unsigned index : {a, b})
-      if (Status found = inRange(index, what); !found)
+      if (Status found = inRange(index, role); !found)
         return found;
     if (buffer(a).type != buffer(b).type ||
         buffer(a).shape != buffer(b).shape ||
         !(buffer(a).layout == buffer(b).layout))
-      return fail("{}: buffers {} and {} differ in type, shape or layout", what,
+      return fail("{}: buffers {} and {} differ in type, shape or layout", role,
                   a, b);
     return Success();
   }
-  /// What decides which way a step goes.
-  Status decides(unsigned index, DType type, const char *what,
+  /// Checks a value that decides which way a step goes.
+  Status decides(unsigned index, DType type, const char *role,
                  bool byDevice = false) const {
-    if (Status found = read(index, what); !found)
+    if (Status found = read(index, role); !found)
       return found;
     auto pending = buffer(index).layout.partial();
     if (buffer(index).type != type || !buffer(index).shape.empty() ||
-        !std::ranges::all_of(pending, [&](Partial each) {
-          return byDevice && each.kind == ReduceKind::Or;
+        !std::ranges::all_of(pending, [&](Partial partial) {
+          return byDevice && partial.kind == ReduceKind::Or;
         }))
-      return fail("{} is not a replicated scalar {}", what, name(type));
+      return fail("{} is not a replicated scalar {}", role, name(type));
     return Success();
   }
-  Status read(unsigned index, const char *what) const {
-    if (Status found = inRange(index, what); !found)
+  Status read(unsigned index, const char *role) const {
+    if (Status found = inRange(index, role); !found)
       return found;
     if (!written[index])
-      return fail("{} reads buffer {} before it is written", what, index);
+      return fail("{} reads buffer {} before it is written", role, index);
     if (overwritten[index])
-      return fail("{} reads buffer {} after it was overwritten", what, index);
+      return fail("{} reads buffer {} after it was overwritten", role, index);
     return Success();
   }
 
@@ -127,9 +127,9 @@ private:
   Status sameParts(const std::optional<Layout> &layout, unsigned index) const;
   Status loops(const std::vector<Loop> &loops) const;
   Status held(const Operand &operand, const std::vector<Loop> &loops,
-              const char *what) const;
+              const char *role) const;
   Status access(const Operand &operand, const std::vector<Loop> &loops,
-                const char *what) const;
+                const char *role) const;
   Status step(const KernelStep &kernel);
   Status readWhere(const DimAccess &where,
                    const std::vector<Loop> &loops) const;
@@ -287,10 +287,10 @@ Status Verifier::loops(const std::vector<Loop> &loops) const {
   return Success();
 }
 
-/// What devices run lies in what they hold, looked up device by device: for
-/// accesses through windows.
+/// The elements that devices use lie in their windows, looked up device by
+/// device: for accesses through windows.
 Status Verifier::held(const Operand &operand, const std::vector<Loop> &loops,
-                      const char *what) const {
+                      const char *role) const {
   const BufferDecl &decl = buffer(operand.buffer);
   for (int64_t device = 0; device < program.mesh.size(); ++device) {
     const Box space = iterationBox(loops, program.mesh, device);
@@ -308,7 +308,7 @@ Status Verifier::held(const Operand &operand, const std::vector<Loop> &loops,
       if (least < box.offset[dim] || most >= box.offset[dim] + box.extent[dim])
         return fail("{} reads or writes {}:{} in dim {} of buffer {}, of which "
                     "device {} holds {}:{}",
-                    what, least, most + 1, dim, operand.buffer, device,
+                    role, least, most + 1, dim, operand.buffer, device,
                     box.offset[dim], box.offset[dim] + box.extent[dim]);
     }
   }
@@ -317,15 +317,15 @@ Status Verifier::held(const Operand &operand, const std::vector<Loop> &loops,
 
 /// Indices of a dim that the loops reach lie in the dim.
 Status Verifier::access(const Operand &operand, const std::vector<Loop> &loops,
-                        const char *what) const {
+                        const char *role) const {
   const BufferDecl &decl = buffer(operand.buffer);
   if (operand.dims.size() != decl.shape.size())
-    return fail("{} has {} indices for buffer {} of rank {}", what,
+    return fail("{} has {} indices for buffer {} of rank {}", role,
                 operand.dims.size(), operand.buffer, decl.shape.size());
   for (unsigned dim = 0; dim < operand.dims.size(); ++dim)
     for (auto [loop, coefficient] : operand.dims[dim].terms)
       if (loop >= loops.size())
-        return fail("{} is indexed by loop {} of {}", what, loop, loops.size());
+        return fail("{} is indexed by loop {} of {}", role, loop, loops.size());
   if (std::ranges::any_of(loops, [](const Loop &l) { return l.extent == 0; }))
     return Success();
   for (unsigned dim = 0; dim < operand.dims.size(); ++dim) {
@@ -337,11 +337,11 @@ Status Verifier::access(const Operand &operand, const std::vector<Loop> &loops,
       __int128 reach = __int128(coefficient) * (loops[loop].extent - 1);
       (reach < 0 ? least : most) += reach;
       if (least < -bound || most > bound)
-        return fail("{} is indexed outside dim {} of buffer {}", what, dim,
+        return fail("{} is indexed outside dim {} of buffer {}", role, dim,
                     operand.buffer);
     }
     if (!operand.guarded && (least < 0 || most >= decl.shape[dim]))
-      return fail("{} is indexed outside dim {} of buffer {}", what, dim,
+      return fail("{} is indexed outside dim {} of buffer {}", role, dim,
                   operand.buffer);
   }
   if (operand.guarded)
@@ -356,7 +356,7 @@ Status Verifier::access(const Operand &operand, const std::vector<Loop> &loops,
                 index.terms[0].second == 1;
   }
   if (!simple)
-    return held(operand, loops, what);
+    return held(operand, loops, role);
   // Where a dim is a loop, a device's part of the loop is in its shard.
   for (unsigned dim = 0; dim < operand.dims.size(); ++dim) {
     const DimAccess &index = operand.dims[dim];
@@ -369,8 +369,8 @@ Status Verifier::access(const Operand &operand, const std::vector<Loop> &loops,
                  std::equal(axes.begin(), axes.end(), loops[loop].axes.begin());
     // Where it is not, devices may still have a part of other loops only in
     // which they hold all that is read, or none.
-    if (!covered && !held(operand, loops, what))
-      return fail("{} reads or writes dim {} of buffer {} across shards", what,
+    if (!covered && !held(operand, loops, role))
+      return fail("{} reads or writes dim {} of buffer {} across shards", role,
                   dim, operand.buffer);
   }
   return Success();
@@ -430,7 +430,7 @@ Status Verifier::step(const KernelStep &kernel) {
 
 Status Verifier::readWhere(const DimAccess &where,
                            const std::vector<Loop> &loops) const {
-  // What backends add up must not overflow.
+  // The sum that backends compute must not overflow.
   constexpr __int128 bound = int64_t(1) << 60;
   __int128 size = where.offset < 0 ? -__int128(where.offset) : where.offset;
   for (auto [loop, coefficient] : where.terms) {
@@ -470,16 +470,16 @@ Status Verifier::step(const DotStep &dot) {
     if (type != buffer(dot.out.buffer).type)
       return fail("buffer {} has another type than the result",
                   operand->buffer);
-    std::set<unsigned> own;
+    std::set<unsigned> used;
     for (const DimAccess &index : operand->dims) {
       if (index.terms.size() > 1 ||
           (index.terms.size() == 1 && index.terms[0].second != 1))
         return fail("dims must be indexed by one loop each");
       for (auto [loop, coefficient] : index.terms)
-        if (!own.insert(loop).second)
+        if (!used.insert(loop).second)
           return fail("loop {} indexes two dims of one operand", loop);
     }
-    for (unsigned loop : own)
+    for (unsigned loop : used)
       ++uses[loop];
   }
   for (size_t loop = 0; loop < uses.size(); ++loop)
@@ -606,8 +606,8 @@ Status Verifier::step(const BranchStep &branch) {
 }
 
 Status Verifier::verify(const std::vector<Step> &steps) {
-  for (const Step &each : steps)
-    if (Status ok = std::visit([&](const auto &s) { return step(s); }, each);
+  for (const Step &current : steps)
+    if (Status ok = std::visit([&](const auto &s) { return step(s); }, current);
         !ok)
       return ok;
   return Success();

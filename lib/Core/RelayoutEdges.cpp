@@ -133,7 +133,7 @@ void Planner::exchanges(unsigned dim, const AxisText &lost) {
       least += leastMove(evenBytes() / group * (group - 1));
     else if (group > 1)
       least += leastMove(evenBytes());
-    if (!lost.empty() && limit.cost - at->length.cost >= least)
+    if (!lost.empty() && limit.cost - current->length.cost >= least)
       deal(lost, 0);
     return;
   }
@@ -167,7 +167,7 @@ void Planner::permutations() {
   Cost least = leastLatency;
   if (std::ranges::find(sizes, 1) == sizes.end())
     least += leastMove(bytesOf(dims));
-  if (limit.cost - at->length.cost < least)
+  if (limit.cost - current->length.cost < least)
     return;
   if (exhaustive) {
     AxisText free;
@@ -225,9 +225,9 @@ void Planner::arrange(unsigned dim, const AxisText &free, int64_t blocks) {
     if (blocks % sizeOf(free[i]) != 0)
       continue;
     next[dim].push_back(free[i]);
-    AxisText rest = free;
-    rest.erase(i, 1);
-    arrange(dim, rest, blocks / sizeOf(free[i]));
+    AxisText remaining = free;
+    remaining.erase(i, 1);
+    arrange(dim, remaining, blocks / sizeOf(free[i]));
     next[dim].pop_back();
   }
 }
@@ -263,7 +263,7 @@ void Planner::tryPermute() {
 /// part, and what it sliced is gathered from its neighbours afterwards.
 void Planner::slices() {
   for (char axis : sliced) {
-    if (at->code->find(axis) != Code::npos)
+    if (current->code->find(axis) != Code::npos)
       continue;
     for (AxisText &axes : next) {
       axes.push_back(axis);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What can be said about chains of collectives without searching for one, and
-// cheapestTree: in which order, and from what, several layouts of one value are
-// made.
+// Properties of chains of collectives that need no search, and cheapestTree:
+// the order in which several layouts of one value are computed, and the source
+// of each.
 #include "Contains.h"
 
 #include "meshloom/Core/RelayoutPlanner.h"
@@ -105,7 +105,7 @@ public:
   explicit GrowingTree(const std::vector<std::vector<TreePrice>> &prices)
       : prices(prices) {}
 
-  /// What `target` would be made from: the cheapest of what there is.
+  /// Returns the cheapest source of `target` among the layouts that exist.
   int sourceOf(unsigned target) const {
     int best = -1;
     for (const TreeEdge &edge : edges)
@@ -132,11 +132,11 @@ private:
 } // namespace
 
 /// In one fixed order each target has a best source among the value and those
-/// before it, and the best tree is that of some order: all are tried. Of many
-/// targets each is tried as the first one, and then the cheapest next one is
-/// taken (Prim's choice, which is not exact as making a from b and b from a
-/// cost differently): a pending reduction, dear as it is, is so made first
-/// where the others are cheap from there.
+/// before it, and the best tree is that of some order: all are tried. Where
+/// there are many targets, each is tried as the first one, and then the
+/// cheapest next one is taken (Prim's choice, which is not exact as computing a
+/// from b and b from a cost differently): a pending reduction, dear as it is,
+/// is so computed first where the others are cheap from there.
 std::optional<std::vector<TreeEdge>> cheapestTree(
     unsigned targets,
     const std::function<std::optional<TreePrice>(int, unsigned)> &price) {
@@ -171,13 +171,13 @@ std::optional<std::vector<TreeEdge>> cheapestTree(
   }
   for (unsigned first = 0; first < targets; ++first) {
     GrowingTree tree(prices);
-    std::vector<unsigned> left = order;
-    std::erase(left, first);
-    for (tree.add(first); !left.empty();) {
+    std::vector<unsigned> remaining = order;
+    std::erase(remaining, first);
+    for (tree.add(first); !remaining.empty();) {
       auto next = std::ranges::min_element(
-          left, {}, [&](unsigned target) { return tree.priceOf(target); });
+          remaining, {}, [&](unsigned target) { return tree.priceOf(target); });
       tree.add(*next);
-      left.erase(next);
+      remaining.erase(next);
     }
     keep(std::move(tree));
   }

@@ -9,10 +9,10 @@
 //
 // No layout on the way is larger on a device than the larger of both ends, or
 // than the caller allows, unless there is no such chain: then the bound is
-// raised to the next size at which there may be one. What is cheaper but
-// larger on the way is not looked at. Permutes that change the number of shards
-// are no edges: at the end, one straight to the target is held against the
-// chain.
+// raised to the next size at which there may be one. A chain that is cheaper
+// but larger on the way is not looked at. Permutes that change the number of
+// shards are no edges: at the end, one straight to the target is held against
+// the chain.
 //
 // Layouts are short strings here (see `Code`): a plan looks at thousands. Ones
 // from which the target cannot be reached in less than the best chain that is
@@ -29,7 +29,7 @@ namespace meshloom {
 namespace relayout {
 
 void Planner::expand(Node &node) {
-  at = &node;
+  current = &node;
   unpack(*node.code, dims, pending);
   reductions();
   nextPending = pending;
@@ -51,15 +51,15 @@ Length Planner::measure(CollectiveKind kind, const AxisText &axes,
   if (kind == CollectiveKind::AllReduce ||
       kind == CollectiveKind::ReduceScatter) {
     // Prices depend on what stays pending.
-    auto known = pendingLayouts.find(nextPending);
-    if (known == pendingLayouts.end()) {
+    auto entry = pendingLayouts.find(nextPending);
+    if (entry == pendingLayouts.end()) {
       std::vector<Partial> partial;
       for (char axis : nextPending)
         partial.push_back({axisOf(axis), from.partial().front().kind});
-      known = pendingLayouts.emplace(nextPending, layoutOf(mesh, {}, partial))
+      entry = pendingLayouts.emplace(nextPending, layoutOf(mesh, {}, partial))
                   .first;
     }
-    scratch.to = known->second;
+    scratch.to = entry->second;
   }
   return {machine.overhead(scratch) +
               machine.transfer(scratch, counted, wholeBytes),
@@ -67,11 +67,11 @@ Length Planner::measure(CollectiveKind kind, const AxisText &axes,
           kind != CollectiveKind::Slice, 1};
 }
 
-/// What getting from `next` to the target costs at least: a collective, unless
-/// slices do; and a gather of what each device lacks, as only gathers make
-/// shards larger (but for padding, which an all_to_all sends), and they send
-/// what they add. No step lowers it by more than the step costs, so a layout is
-/// settled at its shortest length.
+/// Returns a lower bound of the cost from `next` to the target: a collective,
+/// unless slices do; and a gather of what each device lacks, as only gathers
+/// make shards larger (but for padding, which an all_to_all sends), and they
+/// send what they add. No step lowers it by more than the step costs, so a
+/// layout is settled at its shortest length.
 Cost Planner::atLeast() const {
   bool slicesDo = nextPending == wantedPending;
   for (size_t dim = 0; dim < next.size() && slicesDo; ++dim)
@@ -94,7 +94,7 @@ int64_t Planner::misplaced() const {
   return count;
 }
 
-/// Notes that `next` and `nextPending` can be had from `at`.
+/// Notes that `next` and `nextPending` can be had from `current`.
 void Planner::reach(CollectiveKind kind, const AxisText &axes) {
   int64_t bytes = bytesOf(next);
   if (bytes > bound) {
@@ -104,7 +104,7 @@ void Planner::reach(CollectiveKind kind, const AxisText &axes) {
   // Permutes keep the number of shards here: see countedBytes.
   int64_t counted =
       kind == CollectiveKind::Permute ? std::max(bytes, bytesOf(dims)) : bytes;
-  Length length = at->length + measure(kind, axes, counted);
+  Length length = current->length + measure(kind, axes, counted);
   if (length > limit)
     return;
   Length key = length;
@@ -127,7 +127,7 @@ void Planner::reach(CollectiveKind kind, const AxisText &axes) {
     limit = length;
   node.length = length;
   node.code = &entry->first;
-  node.before = at->code;
+  node.before = current->code;
   node.kind = kind;
   node.axes = axes;
   queue.push({key, pushed++, &node});
@@ -193,7 +193,7 @@ RelayoutPlan Planner::plainChain() const {
       reduced.push_back(partial.axis);
   advance(CollectiveKind::AllReduce, reduced,
           layoutOf(mesh, from.dim_axes(), to.partial()));
-  DimAxes kept = from.dim_axes();
+  DimAxes remaining = from.dim_axes();
   AxisList dropped;
   for (unsigned dim = 0; dim < from.rank(); ++dim) {
     auto have = from.axes(dim), want = to.axes(dim);
@@ -201,14 +201,15 @@ RelayoutPlan Planner::plainChain() const {
         std::mismatch(have.begin(), have.end(), want.begin(), want.end())
             .first -
         have.begin();
-    dropped.insert(dropped.end(), kept[dim].begin() + keep, kept[dim].end());
-    kept[dim].resize(keep);
+    dropped.insert(dropped.end(), remaining[dim].begin() + keep,
+                   remaining[dim].end());
+    remaining[dim].resize(keep);
   }
   advance(CollectiveKind::AllGather, dropped,
-          layoutOf(mesh, kept, to.partial()));
+          layoutOf(mesh, remaining, to.partial()));
   AxisList added;
   for (unsigned dim = 0; dim < from.rank(); ++dim)
-    for (unsigned axis : to.axes(dim).subspan(kept[dim].size()))
+    for (unsigned axis : to.axes(dim).subspan(remaining[dim].size()))
       added.push_back(axis);
   advance(CollectiveKind::Slice, added, to);
   return plan;

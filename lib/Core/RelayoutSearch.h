@@ -26,7 +26,7 @@ inline Layout layoutOf(const Mesh &mesh, DimAxes dims,
   return *layout;
 }
 
-/// What paths are ordered by.
+/// The order of paths.
 struct Length {
   Cost cost = 0;
   int64_t bytes = 0, collectives = 0, steps = 0;
@@ -125,27 +125,27 @@ private:
     std::vector<AxisText> texts;
     AxisText pendingAxes;
     unpack(code, texts, pendingAxes);
-    DimAxes made;
+    DimAxes dimAxes;
     for (const AxisText &text : texts) {
-      made.emplace_back();
+      dimAxes.emplace_back();
       for (char axis : text)
-        made.back().push_back(axisOf(axis));
+        dimAxes.back().push_back(axisOf(axis));
     }
     std::vector<Partial> partial;
     for (char axis : pendingAxes)
       partial.push_back({axisOf(axis), from.partial().front().kind});
-    return layoutOf(mesh, std::move(made), partial);
+    return layoutOf(mesh, std::move(dimAxes), partial);
   }
   void unpack(const Code &code, std::vector<AxisText> &axes,
               AxisText &pendingAxes) const {
     axes.resize(global.size());
-    size_t at = 0;
+    size_t position = 0;
     for (AxisText &text : axes) {
-      size_t end = code.find('\0', at);
-      text.assign(code, at, end - at);
-      at = end + 1;
+      size_t end = code.find('\0', position);
+      text.assign(code, position, end - position);
+      position = end + 1;
     }
-    pendingAxes.assign(code, at);
+    pendingAxes.assign(code, position);
   }
   int64_t sizeOf(char axis) const { return sizes[axisOf(axis)]; }
   int64_t groupOf(const AxisText &axes) const {
@@ -154,7 +154,7 @@ private:
       size *= sizeOf(axis);
     return size;
   }
-  /// Of one device's shard.
+  /// Returns the bytes of one device's shard.
   int64_t bytesOf(const std::vector<AxisText> &axes) const {
     int64_t bytes = elementBytes;
     for (size_t dim = 0; dim < axes.size(); ++dim) {
@@ -165,21 +165,22 @@ private:
     }
     return bytes;
   }
-  /// What the largest shard takes at least, of any layout with as many shards
-  /// as `dims`.
+  /// Returns a lower bound of the largest shard's bytes, for any layout with as
+  /// many shards as `dims`.
   int64_t evenBytes() const {
     int64_t shards = 1;
     for (const AxisText &axes : dims)
       shards *= groupOf(axes);
     return wholeBytes / shards;
   }
-  /// What moving the data of shards of so many bytes takes at least, beside the
-  /// latency: all of each is sent, or read by a worker.
+  /// Returns a lower bound of the time to move the data of shards of so many
+  /// bytes, beside the latency: all of each is sent, or read by a worker.
   Cost leastMove(int64_t bytes) const {
     if (!machine.sharedMemory)
       return timeFor(bytes, fastest);
-    const int64_t each = (mesh.size() + machine.workers - 1) / machine.workers;
-    return timeFor(std::min(wholeBytes, bytes * each),
+    const int64_t perWorker =
+        (mesh.size() + machine.workers - 1) / machine.workers;
+    return timeFor(std::min(wholeBytes, bytes * perWorker),
                    machine.cacheBytesPerSecond);
   }
   /// How many of the dim's axes it has in common with the target, from the
@@ -240,7 +241,7 @@ private:
   bool greedy = false, outOfTime = false;
 
   // The node that is expanded, and the neighbour that is made of it.
-  Node *at = nullptr;
+  Node *current = nullptr;
   std::vector<AxisText> dims, next;
   AxisText pending, nextPending;
   using Places = std::vector<std::pair<int, int64_t>>;

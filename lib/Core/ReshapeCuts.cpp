@@ -13,22 +13,22 @@ namespace {
 struct ReshapeSide {
   const Shape &shape;
   ShardingRule::Tensor dims;
-  size_t at = 0;
-  int64_t rest = 1;
+  size_t dim = 0;
+  int64_t remaining = 1;
 
   explicit ReshapeSide(const Shape &shape) : shape(shape), dims(shape.size()) {}
 
   /// Goes to the next dim that has something left; false at the end.
   bool advance() {
-    while (rest == 1 && at < shape.size())
-      if ((rest = shape[at]) == 1)
-        ++at; // Size one: a dim without factor.
-    return rest != 1;
+    while (remaining == 1 && dim < shape.size())
+      if ((remaining = shape[dim]) == 1)
+        ++dim; // Size one: a dim without factor.
+    return remaining != 1;
   }
   void take(unsigned factor, int64_t size) {
-    dims[at].push_back(factor);
-    if ((rest /= size) == 1)
-      ++at;
+    dims[dim].push_back(factor);
+    if ((remaining /= size) == 1)
+      ++dim;
   }
 };
 } // namespace
@@ -50,7 +50,7 @@ ShardingRule reshapeRule(const Shape &fromShape, const Shape &toShape) {
         side->dims[dim] = {factorOfSize(side->shape[dim], FactorKind::Whole)};
   } else {
     while (from.advance() && to.advance()) {
-      if (int64_t common = std::gcd(from.rest, to.rest); common > 1) {
+      if (int64_t common = std::gcd(from.remaining, to.remaining); common > 1) {
         unsigned factor = factorOfSize(common, FactorKind::Parallel);
         from.take(factor, common);
         to.take(factor, common);
@@ -61,8 +61,9 @@ ShardingRule reshapeRule(const Shape &fromShape, const Shape &toShape) {
         bool behind = fromProduct <= toProduct;
         ReshapeSide &side = behind ? from : to;
         side.advance();
-        (behind ? fromProduct : toProduct) *= side.rest;
-        side.take(factorOfSize(side.rest, FactorKind::Whole), side.rest);
+        (behind ? fromProduct : toProduct) *= side.remaining;
+        side.take(factorOfSize(side.remaining, FactorKind::Whole),
+                  side.remaining);
       } while (fromProduct != toProduct);
     }
   }
@@ -107,9 +108,9 @@ void ReshapeCuts::addDim(int64_t extent, std::vector<AxisPart> parts) {
 
 std::set<AxisPart> ReshapeCuts::find() const {
   std::set<AxisPart> cuts;
-  auto known = dims;
-  std::vector<std::pair<int64_t, std::vector<AxisPart>>> queue(known.begin(),
-                                                               known.end());
+  auto initial = dims;
+  std::vector<std::pair<int64_t, std::vector<AxisPart>>> queue(initial.begin(),
+                                                               initial.end());
   while (!queue.empty()) {
     auto [extent, parts] = std::move(queue.back());
     queue.pop_back();
@@ -117,23 +118,23 @@ std::set<AxisPart> ReshapeCuts::find() const {
     if (found == splits.end())
       continue;
     for (const std::vector<Digit> &digits : found->second) {
-      std::vector<AxisPart> rest(parts.rbegin(), parts.rend());
+      std::vector<AxisPart> minorParts(parts.rbegin(), parts.rend());
       for (const Digit &digit : digits) {
         std::vector<AxisPart> taken;
-        int64_t left = digit.size;
+        int64_t remaining = digit.size;
         if (digit.isMinor) {
-          taken.assign(rest.rbegin(), rest.rend());
-          rest.clear();
+          taken.assign(minorParts.rbegin(), minorParts.rend());
+          minorParts.clear();
         }
-        while (left > 1 && !rest.empty()) {
-          AxisPart &next = rest.back();
-          int64_t fits = std::gcd(left, next.size);
+        while (remaining > 1 && !minorParts.empty()) {
+          AxisPart &next = minorParts.back();
+          int64_t fits = std::gcd(remaining, next.size);
           if (fits == 1)
             break;
           taken.push_back({next.axis, next.before, fits});
-          left /= fits;
+          remaining /= fits;
           if (fits == next.size) {
-            rest.pop_back();
+            minorParts.pop_back();
             continue;
           }
           cuts.insert(taken.back());
@@ -142,10 +143,10 @@ std::set<AxisPart> ReshapeCuts::find() const {
         }
         if (!taken.empty() && digit.begins != 0)
           if (auto [entry, isNew] =
-                  known.emplace(digit.begins, std::move(taken));
+                  initial.emplace(digit.begins, std::move(taken));
               isNew)
             queue.push_back(*entry);
-        if (left > 1)
+        if (remaining > 1)
           break;
       }
     }

@@ -237,7 +237,8 @@ FactorSharding project(const ShardingRule &rule,
   }
   if (!hasCompounds(rule))
     return wish;
-  // What this tensor leaves open, others may not.
+  // A sharding that this tensor leaves open may conflict with the other
+  // tensors.
   FactorSharding allowed = FactorSharding::none(rule);
   merge(rule, allowed, wish, mesh);
   return allowed;
@@ -271,7 +272,7 @@ bool merge(const ShardingRule &rule, FactorSharding &sharding,
            const FactorSharding &wish, const Mesh &mesh) {
   if (!extend(rule, sharding, wish, mesh))
     return false;
-  // What a factor has got may be what another one of its dim waited for.
+  // A factor may wait for the axes that another one of its dim has got by now.
   if (hasCompounds(rule))
     while (extend(rule, sharding, wish, mesh))
       ;
@@ -293,7 +294,7 @@ OpSharding passPartial(const ShardingRule &rule,
            (!reduces || pending.kind == rule.reduceKind);
   };
 
-  bool each = rule.partialFlow == PartialFlow::LinearEach;
+  bool isEach = rule.partialFlow == PartialFlow::LinearEach;
   bool first = true;
   for (unsigned i = 0; i < operands.size(); ++i) {
     if (!rule.isCarrier(i))
@@ -302,7 +303,7 @@ OpSharding passPartial(const ShardingRule &rule,
     for (Partial pending : operands[i].partial())
       if (passes(pending))
         passed.push_back(pending);
-    if (each) {
+    if (isEach) {
       if (passed.size() > sharding.passed.size()) {
         sharding.passed = std::move(passed);
         sharding.carrier = i;
@@ -320,8 +321,8 @@ OpSharding passPartial(const ShardingRule &rule,
 }
 
 namespace {
-/// What results are partial over and step 1 to 4 of opSharding have not yet
-/// explained.
+/// The axes that results are partial over and steps 1 to 4 of opSharding have
+/// not yet explained.
 class PendingAxes {
 public:
   PendingAxes(const ShardingRule &rule, std::span<const Layout> operands,
@@ -330,14 +331,15 @@ public:
     for (const Layout &result : results)
       for (Partial pending : result.partial())
         if (!isUsed(sharding.factors, pending.axis) &&
-            std::find(left.begin(), left.end(), pending) == left.end())
-          left.push_back(pending);
-    std::sort(left.begin(), left.end());
+            std::find(unexplained.begin(), unexplained.end(), pending) ==
+                unexplained.end())
+          unexplained.push_back(pending);
+    std::sort(unexplained.begin(), unexplained.end());
   }
 
   /// Step 2.
   void takeReducedAxesOfOperands(const Mesh &mesh) {
-    while (!left.empty()) {
+    while (!unexplained.empty()) {
       unsigned best = 0;
       std::vector<unsigned> bestAxes;
       for (size_t i = 0; i < operands.size(); ++i) {
@@ -369,7 +371,7 @@ public:
   void passFromOperands() {
     auto carriedBy = [&](unsigned operand) {
       std::vector<Partial> carried;
-      for (Partial pending : left)
+      for (Partial pending : unexplained)
         if (rule.isCarrier(operand) && flowPasses(rule, pending.kind) &&
             isPartialOver(operands[operand], pending))
           carried.push_back(pending);
@@ -394,7 +396,7 @@ public:
 
   /// Step 4.
   void placeOnReducedFactors(const Mesh &mesh) {
-    for (Partial pending : left) {
+    for (Partial pending : unexplained) {
       if (pending.kind != rule.reduceKind)
         continue;
       for (unsigned f = 0; f < rule.factors.size(); ++f) {
@@ -412,18 +414,20 @@ public:
 
 private:
   bool isLeft(unsigned axis) const {
-    return std::any_of(left.begin(), left.end(), [&](Partial pending) {
-      return pending.axis == axis && pending.kind == rule.reduceKind;
-    });
+    return std::any_of(
+        unexplained.begin(), unexplained.end(), [&](Partial pending) {
+          return pending.axis == axis && pending.kind == rule.reduceKind;
+        });
   }
   void take(unsigned axis) {
-    std::erase_if(left, [&](Partial pending) { return pending.axis == axis; });
+    std::erase_if(unexplained,
+                  [&](Partial pending) { return pending.axis == axis; });
   }
 
   const ShardingRule &rule;
   std::span<const Layout> operands;
   OpSharding &sharding;
-  std::vector<Partial> left;
+  std::vector<Partial> unexplained;
 };
 } // namespace
 

@@ -13,7 +13,7 @@ namespace {
 /// Reads "m k, k n -> m n" from the front.
 class RuleParser {
 public:
-  explicit RuleParser(std::string_view text) : whole(text), rest(text) {}
+  explicit RuleParser(std::string_view text) : whole(text), remaining(text) {}
 
   Result<ShardingRule> parse() {
     skipSpaces();
@@ -26,8 +26,8 @@ public:
     inResults = true;
     if (auto ok = tensors(rule.results); !ok)
       return ok.error();
-    if (!rest.empty())
-      return error(fmt::format("unexpected '{}'", rest));
+    if (!remaining.empty())
+      return error(fmt::format("unexpected '{}'", remaining));
     rule.deriveKinds();
     return std::move(rule);
   }
@@ -51,7 +51,7 @@ private:
       return dims;
     while (true) {
       skipSpaces();
-      if (rest.empty() || rest[0] == ',' || atArrow())
+      if (remaining.empty() || remaining[0] == ',' || atArrow())
         return dims;
       ShardingRule::Dim dim;
       if (take("1")) {
@@ -83,16 +83,16 @@ private:
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
     };
     size_t length = 0;
-    while (length < rest.size() &&
-           (letter(rest[length]) ||
-            (length && rest[length] >= '0' && rest[length] <= '9')))
+    while (length < remaining.size() &&
+           (letter(remaining[length]) ||
+            (length && remaining[length] >= '0' && remaining[length] <= '9')))
       ++length;
     if (!length)
-      return error(rest.empty() ? "it ends inside '('"
-                                : fmt::format("'{}' is not a factor name",
-                                              rest.substr(0, 1)));
-    std::string name(rest.substr(0, length));
-    rest.remove_prefix(length);
+      return error(remaining.empty() ? "it ends inside '('"
+                                     : fmt::format("'{}' is not a factor name",
+                                                   remaining.substr(0, 1)));
+    std::string name(remaining.substr(0, length));
+    remaining.remove_prefix(length);
     unsigned index = 0;
     while (index < rule.factors.size() && rule.factors[index].name != name)
       ++index;
@@ -100,7 +100,7 @@ private:
       rule.factors.push_back({name});
     if (take("!"))
       rule.factors[index].kind = FactorKind::Whole;
-    while (rest.starts_with("{")) {
+    while (remaining.starts_with("{")) {
       auto window = parseWindow(index);
       if (!window)
         return window.error();
@@ -130,14 +130,14 @@ private:
     do {
       skipSpaces();
       int64_t number = 0;
-      auto [end, code] =
-          std::from_chars(rest.data(), rest.data() + rest.size(), number);
+      auto [end, code] = std::from_chars(
+          remaining.data(), remaining.data() + remaining.size(), number);
       if (code != std::errc())
         return error("expected a number in a window");
-      rest.remove_prefix(size_t(end - rest.data()));
+      remaining.remove_prefix(size_t(end - remaining.data()));
       numbers.push_back(number);
       skipSpaces();
-    } while (takes ? !rest.starts_with("}") : take(":"));
+    } while (takes ? !remaining.starts_with("}") : take(":"));
     if (!take("}"))
       return error("expected '}' after a window");
     if (takes) {
@@ -157,15 +157,15 @@ private:
   }
 
   void skipSpaces() {
-    while (rest.starts_with(' '))
-      rest.remove_prefix(1);
+    while (remaining.starts_with(' '))
+      remaining.remove_prefix(1);
   }
-  bool atArrow() const { return rest.starts_with("->"); }
+  bool atArrow() const { return remaining.starts_with("->"); }
   bool take(std::string_view token) {
     skipSpaces();
-    if (!rest.starts_with(token))
+    if (!remaining.starts_with(token))
       return false;
-    rest.remove_prefix(token.size());
+    remaining.remove_prefix(token.size());
     return true;
   }
   Error error(std::string_view why) const {
@@ -173,7 +173,7 @@ private:
         fmt::format("[ShardingRule] cannot read '{}': {}", whole, why));
   }
 
-  std::string_view whole, rest;
+  std::string_view whole, remaining;
   ShardingRule rule;
   std::vector<unsigned> seen; ///< factors of the tensor being read
   unsigned dimsSeen = 0;      ///< dims of it that are complete
@@ -263,7 +263,7 @@ namespace {
 class Binder {
 public:
   explicit Binder(ShardingRule &rule)
-      : rule(rule), known(rule.factors.size(), false) {}
+      : rule(rule), isKnown(rule.factors.size(), false) {}
 
   Status bind(const std::vector<Shape> &operands,
               const std::vector<Shape> &results) {
@@ -277,8 +277,8 @@ public:
       for (const Entry &entry : entries)
         changed |= solve(entry);
     }
-    for (size_t f = 0; f < known.size(); ++f)
-      if (!known[f])
+    for (size_t f = 0; f < isKnown.size(); ++f)
+      if (!isKnown[f])
         return error(fmt::format("no dim fixes the size of factor '{}'",
                                  rule.factors[f].name));
     for (const Entry &entry : entries)
@@ -302,19 +302,19 @@ private:
     int64_t extent;
   };
 
-  Status collect(std::string_view what,
+  Status collect(std::string_view role,
                  const std::vector<ShardingRule::Tensor> &tensors,
                  const std::vector<Shape> &shapes) {
     if (tensors.size() != shapes.size())
       return error(fmt::format("it has {} {}s, but {} shapes are given",
-                               tensors.size(), what, shapes.size()));
+                               tensors.size(), role, shapes.size()));
     for (size_t i = 0; i < tensors.size(); ++i) {
       if (tensors[i].size() != shapes[i].size())
         return error(fmt::format("{} {} has {} dims in the rule, but rank {}",
-                                 what, i, tensors[i].size(), shapes[i].size()));
+                                 role, i, tensors[i].size(), shapes[i].size()));
       for (size_t d = 0; d < tensors[i].size(); ++d)
-        if (what != "operand" || !rule.windowOf(i, d))
-          entries.push_back({fmt::format("{} {}, dim {}", what, i, d),
+        if (role != "operand" || !rule.windowOf(i, d))
+          entries.push_back({fmt::format("{} {}, dim {}", role, i, d),
                              &tensors[i][d], shapes[i][d]});
     }
     return Success();
@@ -325,7 +325,7 @@ private:
     int64_t others = 1;
     std::optional<unsigned> unknown;
     for (unsigned f : *entry.dim) {
-      if (known[f])
+      if (isKnown[f])
         others *= rule.factors[f].size;
       else if (unknown)
         return false;
@@ -335,7 +335,7 @@ private:
     if (!unknown || others == 0)
       return false;
     rule.factors[*unknown].size = entry.extent / others;
-    known[*unknown] = true;
+    isKnown[*unknown] = true;
     return true;
   }
 
@@ -363,7 +363,7 @@ private:
   }
 
   ShardingRule &rule;
-  std::vector<bool> known;
+  std::vector<bool> isKnown;
   std::vector<Entry> entries;
 };
 } // namespace

@@ -21,16 +21,16 @@ bool SharedWindows::InAnyOrder::operator()(const Windows &a,
 }
 
 size_t SharedWindows::add(const Windows &needed) {
-  auto [entry, isNew] = known.try_emplace(needed, windows.size());
+  auto [entry, isNew] = indices.try_emplace(needed, windows.size());
   size_t &best = entry->second;
   if (!isNew)
     return best;
   constexpr size_t few = 16, mostOfMany = 4;
   MovedByDevice part(*grid);
   part.add(*grid, needed, /*width=*/1);
-  MovedByDevice all = moved;
-  all += part;
-  int64_t least = all.most();
+  MovedByDevice combined = moved;
+  combined += part;
+  int64_t least = combined.most();
   const size_t end = windows.size() <= few ? 0 : windows.size() - mostOfMany;
   for (size_t i = windows.size(); i-- > end;) {
     MovedByDevice widened(*grid);
@@ -42,7 +42,7 @@ size_t SharedWindows::add(const Windows &needed) {
       best = i;
       least = most;
       part = std::move(widened);
-      all = std::move(instead);
+      combined = std::move(instead);
     }
   }
   if (best == windows.size()) {
@@ -52,7 +52,7 @@ size_t SharedWindows::add(const Windows &needed) {
     windows[best] = grid->hull(windows[best], needed);
     parts[best] = std::move(part);
   }
-  moved = std::move(all);
+  moved = std::move(combined);
   return best;
 }
 

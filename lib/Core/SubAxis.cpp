@@ -26,11 +26,11 @@ std::optional<SubAxis> SubAxis::parse(std::string_view text) {
   SubAxis result{std::string(text.substr(0, colon))};
   if (colon == std::string_view::npos)
     return result;
-  std::string_view rest = text.substr(colon + 2);
-  if (!takeNumber(rest, result.before) || !rest.starts_with(')'))
+  std::string_view remaining = text.substr(colon + 2);
+  if (!takeNumber(remaining, result.before) || !remaining.starts_with(')'))
     return std::nullopt;
-  rest.remove_prefix(1);
-  if (!takeNumber(rest, result.size) || !rest.empty())
+  remaining.remove_prefix(1);
+  if (!takeNumber(remaining, result.size) || !remaining.empty())
     return std::nullopt;
   return result;
 }

@@ -12,14 +12,14 @@
 namespace meshloom {
 
 namespace {
-/// Of one chip. Compute is that of bf16 products with f32 sums: what is f32
-/// takes several times as long. Sources: the pages on v4, v5e, v5p and v6e of
-/// Cloud TPU's documentation (docs.cloud.google.com/tpu/docs/v5e, ...), which
-/// give peak compute, memory bandwidth and the bidirectional bandwidth of all
-/// of a chip's links: 400 GB/s of 4 links (v5e), 800 of 4 (v6e), 1200 of 6
-/// (v5p), so 50, 100 and 100 GB/s for one link in one direction. v4's links
-/// have 50 GB/s: Jouppi et al., "TPU v4", ISCA 2023. A hop takes about 1 us:
-/// Austin et al., "How to Scale Your Model", part 2.
+/// The numbers of one chip. Compute is that of bf16 products with f32 sums:
+/// what is f32 takes several times as long. Sources: the pages on v4, v5e, v5p
+/// and v6e of Cloud TPU's documentation (docs.cloud.google.com/tpu/docs/v5e,
+/// ...), which give peak compute, memory bandwidth and the bidirectional
+/// bandwidth of all of a chip's links: 400 GB/s of 4 links (v5e), 800 of 4
+/// (v6e), 1200 of 6 (v5p), so 50, 100 and 100 GB/s for one link in one
+/// direction. v4's links have 50 GB/s: Jouppi et al., "TPU v4", ISCA 2023. A
+/// hop takes about 1 us: Austin et al., "How to Scale Your Model", part 2.
 struct Generation {
   std::string_view name;
   std::string_view kind; ///< what libtpu calls its devices
@@ -47,10 +47,10 @@ constexpr Cost hop = 1'000'000;
 /// "2x4"; empty where it is no shape.
 std::vector<int64_t> shapeFrom(std::string_view text) {
   std::vector<int64_t> shape;
-  const char *at = text.data(), *end = at + text.size();
-  while (at != end) {
+  const char *cursor = text.data(), *end = cursor + text.size();
+  while (cursor != end) {
     int64_t size = 0;
-    auto [next, failure] = std::from_chars(at, end, size);
+    auto [next, failure] = std::from_chars(cursor, end, size);
     if (failure != std::errc() || size < 1 || size > 65536)
       return {};
     shape.push_back(size);
@@ -58,7 +58,7 @@ std::vector<int64_t> shapeFrom(std::string_view text) {
       return shape;
     if (*next != 'x')
       return {};
-    at = next + 1;
+    cursor = next + 1;
   }
   return {};
 }
@@ -70,10 +70,10 @@ Result<MachineModel> tpuMachine(std::string_view topology,
   const std::string_view name = topology.substr(0, colon);
   const Generation *generation = nullptr;
   std::vector<std::string_view> names;
-  for (const Generation &each : generations) {
-    names.push_back(each.name);
-    if (each.name == name)
-      generation = &each;
+  for (const Generation &candidate : generations) {
+    names.push_back(candidate.name);
+    if (candidate.name == name)
+      generation = &candidate;
   }
   auto wrong = [&](const std::string &why) {
     return Error(
@@ -123,10 +123,10 @@ Result<MachineModel> tpuMachine(std::string_view topology,
   // Devices of one chip meet in its memory: one writes and one reads.
   torus.chipBytesPerSecond = generation->memoryBytesPerSecond / 2;
   model.defaultLink = {generation->linkBytesPerSecond, hop};
-  Result<Torus> made = Torus::get(std::move(torus));
-  if (!made)
-    return wrong(made.error().message());
-  model.torus = *made;
+  Result<Torus> result = Torus::get(std::move(torus));
+  if (!result)
+    return wrong(result.error().message());
+  model.torus = *result;
   return model;
 }
 

@@ -36,9 +36,9 @@ struct Table {
     auto place = stages.end();
     if (size_t end = path.rfind(separator); end != std::string::npos) {
       const std::string parent = path.substr(0, end + 1);
-      for (auto it = stages.begin(); it != stages.end(); ++it)
-        if ((it->path + separator).starts_with(parent))
-          place = it + 1;
+      for (auto stage = stages.begin(); stage != stages.end(); ++stage)
+        if ((stage->path + separator).starts_with(parent))
+          place = stage + 1;
     }
     return *stages.insert(place, {path});
   }
@@ -57,8 +57,8 @@ void printAtExit() {
 
 std::atomic<bool> &flag() {
   static std::atomic<bool> enabled = [] {
-    const char *said = std::getenv("MESHLOOM_TIMING");
-    const bool on = said && *said && std::string_view(said) != "0";
+    const char *setting = std::getenv("MESHLOOM_TIMING");
+    const bool on = setting && *setting && std::string_view(setting) != "0";
     if (on)
       std::atexit(printAtExit);
     return on;
@@ -81,12 +81,12 @@ void enableTiming() {
 }
 
 std::string timingReport() {
-  Table &all = timingTable();
-  std::lock_guard lock(all.mutex);
+  Table &table = timingTable();
+  std::lock_guard lock(table.mutex);
   std::string text;
-  if (!all.stages.empty())
+  if (!table.stages.empty())
     text = "      seconds   times  what\n";
-  for (const Stage &stage : all.stages) {
+  for (const Stage &stage : table.stages) {
     const size_t depth =
         size_t(std::count(stage.path.begin(), stage.path.end(), separator));
     const size_t begin = stage.path.rfind(separator);
@@ -134,9 +134,9 @@ TimedScope::~TimedScope() {
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
           .count();
-  Table &all = timingTable();
-  std::lock_guard lock(all.mutex);
-  Stage &stage = all.entry(currentPath());
+  Table &table = timingTable();
+  std::lock_guard lock(table.mutex);
+  Stage &stage = table.entry(currentPath());
   stage.seconds += seconds;
   ++stage.count;
   currentPath() = std::move(outer);

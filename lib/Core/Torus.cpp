@@ -31,7 +31,7 @@ Coords chipAt(const Coords &shape, size_t index) {
   return chip;
 }
 
-/// What each link carries in each direction, in halves of a message.
+/// The traffic of each link in each direction, in halves of a message.
 class Traffic {
 public:
   explicit Traffic(const Torus::Description &torus)
@@ -43,28 +43,31 @@ public:
   /// One message, dim after dim. Where both ways round are as long, half of it
   /// goes each way.
   void send(const Coords &from, const Coords &to) {
-    Coords at = from;
-    for (size_t dim = 0; dim < at.size(); ++dim) {
+    Coords position = from;
+    for (size_t dim = 0; dim < position.size(); ++dim) {
       const int64_t size = torus.shape[dim];
       const int64_t up = (to[dim] - from[dim] + size) % size;
       if (!torus.wraps[dim])
-        walk(at, dim, std::abs(to[dim] - from[dim]), to[dim] > from[dim], 2);
+        walk(position, dim, std::abs(to[dim] - from[dim]), to[dim] > from[dim],
+             2);
       else if (2 * up == size) {
-        walk(at, dim, up, true, 1);
-        walk(at, dim, up, false, 1);
+        walk(position, dim, up, true, 1);
+        walk(position, dim, up, false, 1);
       } else
-        walk(at, dim, std::min(up, size - up), 2 * up < size, 2);
-      at[dim] = to[dim];
+        walk(position, dim, std::min(up, size - up), 2 * up < size, 2);
+      position[dim] = to[dim];
     }
   }
   int64_t busiest() const { return *std::ranges::max_element(load); }
 
 private:
-  void walk(Coords at, size_t dim, int64_t hops, bool up, int64_t halves) {
+  void walk(Coords position, size_t dim, int64_t hops, bool up,
+            int64_t halves) {
     const int64_t size = torus.shape[dim];
     for (; hops > 0; --hops) {
-      load[(indexOf(torus.shape, at) * at.size() + dim) * 2 + up] += halves;
-      at[dim] = (at[dim] + (up ? 1 : size - 1)) % size;
+      load[(indexOf(torus.shape, position) * position.size() + dim) * 2 + up] +=
+          halves;
+      position[dim] = (position[dim] + (up ? 1 : size - 1)) % size;
     }
   }
 
@@ -133,9 +136,9 @@ AxisLink linkAlong(const Torus::Description &torus, int64_t size,
 struct Torus::Impl {
   Description description;
   bool inOrder = true;
-  /// What was worked out, by the sizes of the mesh.
+  /// The links that were worked out, by the sizes of the mesh.
   mutable std::mutex mutex;
-  mutable std::map<std::vector<int64_t>, std::vector<AxisLink>> known;
+  mutable std::map<std::vector<int64_t>, std::vector<AxisLink>> links;
 };
 
 Result<Torus> Torus::get(Description description) {
@@ -202,14 +205,15 @@ int64_t Torus::size() const {
 
 AxisLink Torus::link(const Mesh &mesh, unsigned axis) const {
   std::vector<int64_t> sizes;
-  for (const MeshAxis &each : mesh.axes())
-    sizes.push_back(each.size);
+  for (const MeshAxis &meshAxis : mesh.axes())
+    sizes.push_back(meshAxis.size);
   std::lock_guard lock(impl->mutex);
-  std::vector<AxisLink> &links = impl->known[sizes];
+  std::vector<AxisLink> &links = impl->links[sizes];
   if (links.empty()) {
     const std::vector<int64_t> strides = mesh.strides();
-    for (unsigned each = 0; each < mesh.rank(); ++each)
-      links.push_back(linkAlong(impl->description, sizes[each], strides[each]));
+    for (unsigned index = 0; index < mesh.rank(); ++index)
+      links.push_back(
+          linkAlong(impl->description, sizes[index], strides[index]));
   }
   return links[axis];
 }

@@ -11,17 +11,17 @@ namespace meshloom {
 
 Interval blockOf(int64_t extent, std::span<const unsigned> axes,
                  const Mesh &mesh, int64_t shard) {
-  int64_t rest = 1;
+  int64_t innerShards = 1;
   for (unsigned axis : axes)
-    rest *= mesh.axis_size(axis);
+    innerShards *= mesh.axis_size(axis);
   Interval block{0, extent};
   for (unsigned axis : axes) {
     const int64_t size = mesh.axis_size(axis);
-    rest /= size;
-    const int64_t coord = shard / rest % size;
-    const int64_t each = (block.size() + size - 1) / size;
-    block.begin = std::min(block.begin + coord * each, block.end);
-    block.end = std::min(block.begin + each, block.end);
+    innerShards /= size;
+    const int64_t coord = shard / innerShards % size;
+    const int64_t perShard = (block.size() + size - 1) / size;
+    block.begin = std::min(block.begin + coord * perShard, block.end);
+    block.end = std::min(block.begin + perShard, block.end);
   }
   return block;
 }
@@ -34,7 +34,7 @@ int64_t shardIndex(std::span<const unsigned> axes, const Mesh &mesh,
   return index;
 }
 
-/// What shard `shard` of dim `dim` holds.
+/// Returns the interval of dim `dim` that shard `shard` holds.
 static Interval held(const Layout &layout, const Shape &global,
                      const Windows &windows, unsigned dim, int64_t shard) {
   if (dim < windows.size() && !windows[dim].empty())
@@ -91,9 +91,9 @@ bool areWithinBlocks(const Layout &layout, const Shape &global,
 bool isWithinSource(const Layout &from, const Layout &to, const Shape &global,
                     const Windows &windows) {
   for (unsigned dim = 0; dim < windows.size(); ++dim) {
-    const int64_t each = to.num_shards(dim) / from.num_shards(dim);
+    const int64_t perSource = to.num_shards(dim) / from.num_shards(dim);
     for (int64_t shard = 0; shard < int64_t(windows[dim].size()); ++shard)
-      if (!blockOf(global[dim], from.axes(dim), from.mesh(), shard / each)
+      if (!blockOf(global[dim], from.axes(dim), from.mesh(), shard / perSource)
                .contains(windows[dim][size_t(shard)]))
         return false;
   }
@@ -150,7 +150,7 @@ int64_t haloElements(const Layout &layout, const Shape &global,
   /// Per shard of a dim: what it holds, how much of that is its own, and how
   /// much of its own block all shards hold together.
   struct Counts {
-    int64_t window, own, given;
+    int64_t window, inBlock, held;
   };
   std::vector<std::vector<Counts>> dims;
   int64_t others = 1; // of the dims held by their blocks
@@ -165,25 +165,26 @@ int64_t haloElements(const Layout &layout, const Shape &global,
       const Interval block =
           blockOf(global[dim], layout.axes(dim), layout.mesh(), shard);
       const Interval window = windows[dim][size_t(shard)];
-      int64_t given = 0;
+      int64_t held = 0;
       for (Interval other : windows[dim])
-        given += other.intersect(block).size();
-      counts.push_back({window.size(), window.intersect(block).size(), given});
+        held += other.intersect(block).size();
+      counts.push_back({window.size(), window.intersect(block).size(), held});
     }
   }
   int64_t most = 0;
-  std::vector<size_t> at(dims.size(), 0);
+  std::vector<size_t> index(dims.size(), 0);
   while (true) {
-    Counts all{1, 1, 1};
+    Counts product{1, 1, 1};
     for (size_t d = 0; d < dims.size(); ++d) {
-      const Counts &each = dims[d][at[d]];
-      all = {all.window * each.window, all.own * each.own,
-             all.given * each.given};
+      const Counts &factor = dims[d][index[d]];
+      product = {product.window * factor.window,
+                 product.inBlock * factor.inBlock, product.held * factor.held};
     }
-    most = std::max({most, all.window - all.own, all.given - all.own});
+    most = std::max({most, product.window - product.inBlock,
+                     product.held - product.inBlock});
     size_t d = 0;
-    while (d < dims.size() && ++at[d] == dims[d].size())
-      at[d++] = 0;
+    while (d < dims.size() && ++index[d] == dims[d].size())
+      index[d++] = 0;
     if (d == dims.size())
       return most * others;
   }

@@ -103,7 +103,7 @@ void HaloExchanges::insert() {
     size_t part = shared.first->second.add(windows);
     if (part == wanted.size())
       wanted.push_back(Need{value, {}, {}});
-    wanted[part].windows = shared.first->second.all()[part];
+    wanted[part].windows = shared.first->second.list()[part];
     wanted[part].uses.push_back(use);
   }
   // By what they have in common, the value or the op, and the axes.

@@ -20,7 +20,7 @@
 namespace meshloom {
 
 static constexpr std::string_view fileMark = "MLCACHE1";
-/// What a file takes at least.
+/// The least space that a file takes on disk, in bytes.
 static constexpr int64_t diskBlock = 4096;
 /// A temporary file that is as old was left by a process that died.
 static constexpr int64_t abandonedSeconds = 3600;
@@ -67,7 +67,7 @@ bool writeAll(int file, std::string_view bytes) {
   return true;
 }
 
-/// What precedes the bytes in a file; it ends where they begin.
+/// Returns the line that precedes the bytes in a file.
 std::string header(std::string_view key, std::string_view bytes) {
   StableHash checksum;
   checksum.add(key);

@@ -11,10 +11,10 @@
 
 namespace meshloom {
 
-/// What entries in memory take at most: kernels of programs that are gone may
+/// The most bytes of entries in memory: kernels of programs that are gone may
 /// be wanted again.
 static constexpr int64_t mostMemoryBytes = 64 << 20;
-/// What the folder takes at most, where nobody says otherwise.
+/// The most bytes of the folder, where nobody says otherwise.
 static constexpr int64_t defaultFolderBytes = int64_t(1) << 30;
 
 static std::string_view environment(const char *name) {
@@ -23,11 +23,11 @@ static std::string_view environment(const char *name) {
 }
 
 std::optional<std::string> cacheFolderPath() {
-  const std::string_view said = environment("MESHLOOM_CACHE");
-  if (said == "off")
+  const std::string_view setting = environment("MESHLOOM_CACHE");
+  if (setting == "off")
     return std::nullopt;
-  if (!said.empty())
-    return std::string(said);
+  if (!setting.empty())
+    return std::string(setting);
   const std::string_view cache = environment("XDG_CACHE_HOME");
   if (cache.starts_with('/')) // others are to be ignored, says its standard
     return fmt::format("{}/meshloom", cache);
@@ -42,15 +42,15 @@ static std::unique_ptr<CacheFolder> openFolder() {
   if (!path)
     return nullptr;
   int64_t mostBytes = defaultFolderBytes;
-  if (const std::string_view said = environment("MESHLOOM_CACHE_BYTES");
-      !said.empty()) {
-    const char *end = said.data() + said.size();
-    auto [parsed, problem] = std::from_chars(said.data(), end, mostBytes);
+  if (const std::string_view setting = environment("MESHLOOM_CACHE_BYTES");
+      !setting.empty()) {
+    const char *end = setting.data() + setting.size();
+    auto [parsed, problem] = std::from_chars(setting.data(), end, mostBytes);
     if (problem != std::errc() || parsed != end || mostBytes < 0) {
       fmt::print(stderr,
                  "meshloom: MESHLOOM_CACHE_BYTES is '{}', expected a number of "
                  "bytes; taking {}\n",
-                 said, defaultFolderBytes);
+                 setting, defaultFolderBytes);
       mostBytes = defaultFolderBytes;
     }
   }
@@ -135,12 +135,12 @@ void ContentCache::remember(const std::string &key,
 
 CacheStatistics ContentCache::statistics() const {
   std::lock_guard lock(mutex);
-  CacheStatistics all = counts;
+  CacheStatistics result = counts;
   if (folder) {
-    all.rejected = folder->rejected();
-    all.removed = folder->removed();
+    result.rejected = folder->rejected();
+    result.removed = folder->removed();
   }
-  return all;
+  return result;
 }
 
 } // namespace meshloom

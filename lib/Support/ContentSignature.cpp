@@ -64,14 +64,14 @@ Status verifyContent(const std::string &path, std::string_view bytes,
   Result<std::string> expected = hmacOf(bytes, keyFile);
   if (!expected)
     return expected.error();
-  Result<std::string> given = readFile(path + ".sig");
-  if (!given)
-    return given.error().withMessage(
-        fmt::format("'{}' is not signed: {}", path, given.error().message()));
-  while (!given->empty() && given->back() == '\n')
-    given->pop_back();
-  if (given->size() != expected->size() ||
-      CRYPTO_memcmp(given->data(), expected->data(), expected->size()) != 0)
+  Result<std::string> signature = readFile(path + ".sig");
+  if (!signature)
+    return signature.error().withMessage(fmt::format(
+        "'{}' is not signed: {}", path, signature.error().message()));
+  while (!signature->empty() && signature->back() == '\n')
+    signature->pop_back();
+  if (signature->size() != expected->size() ||
+      CRYPTO_memcmp(signature->data(), expected->data(), expected->size()) != 0)
     return Error(fmt::format("'{}' is not what was signed with the key in "
                              "'{}': it was changed, or signed with another key",
                              path, keyFile));

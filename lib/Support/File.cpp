@@ -45,7 +45,7 @@ RegularFile::~RegularFile() {
     close(file);
 }
 
-/// What a path that is no regular file leads to.
+/// Names the kind of a file that is no regular one.
 static std::string_view otherThanRegular(mode_t mode) {
   if (S_ISDIR(mode))
     return "a directory";

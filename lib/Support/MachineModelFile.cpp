@@ -29,9 +29,10 @@ public:
     if (!error.empty())
       return;
     for (const auto &[key, value] : object.items())
-      if (std::find(known.begin(), known.end(), key) == known.end()) {
+      if (std::find(knownKeys.begin(), knownKeys.end(), key) ==
+          knownKeys.end()) {
         fail(fmt::format("unknown field '{}': expected one of {}", key,
-                         fmt::join(known, ", ")));
+                         fmt::join(knownKeys, ", ")));
         return;
       }
   }
@@ -101,11 +102,11 @@ public:
       about.wraps.resize(about.shape.size());
     if (!error.empty())
       return;
-    Result<Torus> made = Torus::get(std::move(about));
-    if (made)
-      torus = *made;
+    Result<Torus> result = Torus::get(std::move(about));
+    if (result)
+      torus = *result;
     else
-      fail(made.error().message());
+      fail(result.error().message());
   }
   void readChips(std::vector<std::vector<int64_t>> &chips) {
     const json *found = find("chips");
@@ -137,7 +138,7 @@ public:
 
 private:
   const json *find(const char *key) {
-    known.push_back(key);
+    knownKeys.push_back(key);
     if (!error.empty() || !object.contains(key))
       return nullptr;
     return &object[key];
@@ -167,7 +168,7 @@ private:
   const json &object;
   std::string where;
   std::string &error;
-  std::vector<std::string> known;
+  std::vector<std::string> knownKeys;
 };
 
 } // namespace

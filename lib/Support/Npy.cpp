@@ -42,7 +42,7 @@ constexpr TypeCode typeCodes[] = {
     {DType::UI8, "V1"},
     {DType::UI8, "f1"}};
 
-/// What a header says.
+/// The fields of a header.
 struct Header {
   std::string descr;
   bool fortranOrder = false;
@@ -161,13 +161,13 @@ static Result<DType> typeOf(const std::string &descr) {
     order = code.front();
     code.remove_prefix(1);
   }
-  for (TypeCode known : typeCodes)
-    if (known.code == code) {
-      if (order == '>' && byteWidth(known.type) > 1)
+  for (TypeCode entry : typeCodes)
+    if (entry.code == code) {
+      if (order == '>' && byteWidth(entry.type) > 1)
         return Error(fmt::format("its elements are big endian ('{}'); save it "
                                  "with .astype('<{}')",
                                  descr, code));
-      return known.type;
+      return entry.type;
     }
   return Error(fmt::format("its type '{}' is not supported: expected f2, f4, "
                            "f8, c8, c16, i1, i2, i4, i8, u1, u2, u4, u8, b1, "
@@ -209,28 +209,28 @@ Result<NpyArray> parseNpy(std::string_view file, std::string_view path) {
                  "reads those");
   if (!file.starts_with(npyMagic))
     return wrong("it is not a .npy file" + kindHint(file));
-  std::string_view rest = file.substr(npyMagic.size());
-  if (rest.size() < 2)
+  std::string_view remaining = file.substr(npyMagic.size());
+  if (remaining.size() < 2)
     return wrong("it is cut off in its header");
-  unsigned version = uint8_t(rest[0]);
-  rest.remove_prefix(2);
+  unsigned version = uint8_t(remaining[0]);
+  remaining.remove_prefix(2);
   if (version < 1 || version > 3)
     return wrong(
         fmt::format("it is of .npy version {}, expected 1 to 3", version));
   size_t lengthBytes = version == 1 ? 2 : 4;
-  if (rest.size() < lengthBytes)
+  if (remaining.size() < lengthBytes)
     return wrong("it is cut off in its header");
   size_t length = 0;
   for (size_t i = 0; i < lengthBytes; ++i)
-    length |= size_t(uint8_t(rest[i])) << (8 * i);
-  rest.remove_prefix(lengthBytes);
-  if (rest.size() < length)
+    length |= size_t(uint8_t(remaining[i])) << (8 * i);
+  remaining.remove_prefix(lengthBytes);
+  if (remaining.size() < length)
     return wrong("it is cut off in its header");
 
-  Result<Header> header = HeaderParser(rest.substr(0, length)).parse();
+  Result<Header> header = HeaderParser(remaining.substr(0, length)).parse();
   if (!header)
     return wrong(header.error().message());
-  std::string_view data = rest.substr(length);
+  std::string_view data = remaining.substr(length);
   Result<DType> type = typeOf(header->descr);
   if (!type)
     return wrong(type.error().message());
@@ -273,9 +273,9 @@ std::string formatNpy(DType type, const Shape &shape,
                       std::span<const char> bytes) {
   assert(int64_t(bytes.size()) == elementCount(shape) * byteWidth(type));
   std::string_view code;
-  for (TypeCode known : typeCodes)
-    if (known.type == type && code.empty())
-      code = known.code;
+  for (TypeCode entry : typeCodes)
+    if (entry.type == type && code.empty())
+      code = entry.code;
   bool ordered = byteWidth(type) > 1 && type != DType::BF16;
   // A tuple of one has a trailing comma in Python.
   std::string header = fmt::format(

@@ -75,7 +75,7 @@ private:
   void addViews(const ProfileEvent &run, int64_t process);
   void describe(Json &arguments, unsigned program, unsigned step) const;
   void nameRows();
-  /// Of a program, the steps that did anything in any run.
+  /// Returns the steps of a program that did anything in any run.
   const std::set<unsigned> &stepsThatRan(unsigned program);
 
   const Profile &profile;
@@ -91,11 +91,11 @@ std::string shortName(const ProfiledStep &step) {
 }
 
 void Writer::describe(Json &arguments, unsigned program, unsigned step) const {
-  const ProfiledProgram &own = profile.programs[program];
-  arguments["program"] = own.name;
+  const ProfiledProgram &profiled = profile.programs[program];
+  arguments["program"] = profiled.name;
   if (step == ProfileEvent::NONE)
     return;
-  const ProfiledStep &described = own.steps[step];
+  const ProfiledStep &described = profiled.steps[step];
   arguments["step"] = step;
   arguments["kind"] = described.kind;
   arguments["op"] = described.note.op;
@@ -166,9 +166,10 @@ void Writer::addSpan(const ProfileEvent &measured) {
 
 const std::set<unsigned> &Writer::stepsThatRan(unsigned program) {
   if (ran.empty())
-    for (const ProfileEvent &each : profile.events)
-      if (each.program != ProfileEvent::NONE && each.step != ProfileEvent::NONE)
-        ran[each.program].insert(each.step);
+    for (const ProfileEvent &event : profile.events)
+      if (event.program != ProfileEvent::NONE &&
+          event.step != ProfileEvent::NONE)
+        ran[event.program].insert(event.step);
   return ran[program];
 }
 
@@ -192,11 +193,11 @@ void Writer::addViews(const ProfileEvent &run, int64_t process) {
 }
 
 void Writer::nameRows() {
-  auto name = [&](const char *what, int64_t process, int64_t row,
+  auto name = [&](const char *kind, int64_t process, int64_t row,
                   const std::string &text) {
     Json json;
     json["ph"] = "M";
-    json["name"] = what;
+    json["name"] = kind;
     json["pid"] = process;
     json["tid"] = row;
     json["args"]["name"] = text;

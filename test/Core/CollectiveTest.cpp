@@ -68,7 +68,7 @@ TEST(CollectiveTest, VerifierAccepts) {
   EXPECT_EQ(check(AllToAll, {Y}, Layout({Axes{"x", "y"}, UNSHARDED}, mesh),
                   Layout({"x", "y"}, mesh)),
             "");
-  // Of several dims, in another order.
+  // An all_to_all of several axes may leave them in a different order.
   EXPECT_EQ(check(AllToAll, {X, Y}, Layout({Axes{"x", "y"}, UNSHARDED}, mesh),
                   Layout({UNSHARDED, Axes{"y", "x"}}, mesh)),
             "");

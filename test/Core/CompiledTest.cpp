@@ -132,16 +132,16 @@ TEST(DeviceAssignmentTest, MeshOnOtherDevicesDiffersAndComesBack) {
 /// The sample with `s` on a mesh of its user's.
 static Program onOwnMesh() {
   Program program = sample();
-  Mesh own = *Mesh::get({{"all", 4}});
+  Mesh userMesh = *Mesh::get({{"all", 4}});
   program.arguments[0].written =
       Layout({UNSHARDED}, mesh, {{"y", ReduceKind::Sum}});
-  program.results[0].written = Layout::replicated(own, 1);
+  program.results[0].written = Layout::replicated(userMesh, 1);
   program.deviceOrder = {0, 2, 1, 3};
   return program;
 }
 
-// What a user wrote on a mesh of their own is what the signature says, and is
-// in the file and the hash.
+// A layout that a user wrote on a mesh of their own is in the signature, the
+// file and the hash.
 TEST(CompiledTest, LayoutsKeepTheirOwnMeshes) {
   Compiled compiled(onOwnMesh());
   EXPECT_EQ(compiled.signature().mesh.spec_string(), "<x=2, y=2>");
@@ -154,8 +154,8 @@ TEST(CompiledTest, LayoutsKeepTheirOwnMeshes) {
   EXPECT_EQ(again->contentHash(), compiled.contentHash());
   EXPECT_NE(compiled.contentHash(), Compiled(sample()).contentHash());
 
-  Compiled said(compiled.signature(), {}, text());
-  again = Compiled::deserialize(said.serialize());
+  Compiled withText(compiled.signature(), {}, text());
+  again = Compiled::deserialize(withText.serialize());
   ASSERT_TRUE(again) << again.error().message();
   EXPECT_EQ(again->signature(), compiled.signature());
 }

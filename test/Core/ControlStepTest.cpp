@@ -30,11 +30,11 @@ enum Buffer : unsigned {
 
 KernelStep kernel(std::string symbol, unsigned in, unsigned out,
                   int inPlace = -1) {
-  const DimAccess at{0, {{0, 1}}};
+  const DimAccess access{0, {{0, 1}}};
   return {std::move(symbol),
           {{4, false, {0}}},
-          {{in, {at}}},
-          {{out, {at}}},
+          {{in, {access}}},
+          {{out, {access}}},
           {inPlace},
           {"f.mlir:1:1", "op"},
           1};
@@ -138,7 +138,7 @@ TEST(ControlStepTest, VerifierRejects) {
   expect("-7 iterations", [&](Program &p) { loop(p).tripCount = -7; });
   expect("the next iteration reads buffer 6 before",
          [&](Program &p) { loop(p).body.pop_back(); });
-  // What a list defines is gone after it, and defined nowhere else.
+  // A buffer that a list defines is gone after it, and defined nowhere else.
   expect("reads buffer 5 before", [&](Program &p) {
     p.steps.insert(p.steps.begin() + 1, kernel("add", doubled, negated));
   });

@@ -98,7 +98,7 @@ TEST(DTensorLayoutsTest, RepeatedOrUnknownSpec) {
   EXPECT_FALSE(Layout::get({"x", "x"}, mesh));
 }
 
-// What pickle is for: a mesh and a layout survive being written and read.
+// A mesh and a layout survive being written and read, as with pickle.
 TEST(DTensorLayoutsTest, WrittenAndReadBack) {
   Mesh mesh = makeMesh({2, 4});
   Layout layout({Axes{"y", "x"}, UNSHARDED}, mesh);

@@ -46,10 +46,10 @@ forEachPlacement(const Mesh &mesh, size_t places,
       return visit(lists);
     place(axis + 1);
     for (size_t list = 0; list < places; ++list)
-      for (size_t at = 0; at <= lists[list].size(); ++at) {
-        lists[list].insert(lists[list].begin() + at, axis);
+      for (size_t position = 0; position <= lists[list].size(); ++position) {
+        lists[list].insert(lists[list].begin() + position, axis);
         place(axis + 1);
-        lists[list].erase(lists[list].begin() + at);
+        lists[list].erase(lists[list].begin() + position);
       }
   };
   place(0);

@@ -23,8 +23,8 @@ std::vector<int64_t> piece(const std::vector<int64_t> &list, int64_t pieces,
     ++length;
   std::vector<int64_t> result;
   for (size_t i = 0; i < length; ++i)
-    if (size_t at = size_t(which) * length + i; at < list.size())
-      result.push_back(list[at]);
+    if (size_t index = size_t(which) * length + i; index < list.size())
+      result.push_back(list[index]);
   return result;
 }
 
@@ -36,10 +36,10 @@ std::vector<int64_t> indicesOf(const Layout &layout, unsigned dim,
   // Coordinates by counting, not by Mesh::coords.
   const Mesh &mesh = layout.mesh();
   for (unsigned axis : layout.axes(dim)) {
-    int64_t rest = device;
+    int64_t remainder = device;
     for (unsigned later = mesh.rank(); --later > axis;)
-      rest /= mesh.axis_size(later);
-    list = piece(list, mesh.axis_size(axis), rest % mesh.axis_size(axis));
+      remainder /= mesh.axis_size(later);
+    list = piece(list, mesh.axis_size(axis), remainder % mesh.axis_size(axis));
   }
   return list;
 }
@@ -47,10 +47,10 @@ std::vector<int64_t> indicesOf(const Layout &layout, unsigned dim,
 /// `box` covers in dim `dim` exactly `indices`.
 void expectCovers(const Box &box, unsigned dim,
                   const std::vector<int64_t> &indices,
-                  const std::string &what) {
-  ASSERT_EQ(box.extent[dim], int64_t(indices.size())) << what;
+                  const std::string &context) {
+  ASSERT_EQ(box.extent[dim], int64_t(indices.size())) << context;
   for (size_t i = 0; i < indices.size(); ++i)
-    ASSERT_EQ(box.offset[dim] + int64_t(i), indices[i]) << what;
+    ASSERT_EQ(box.offset[dim] + int64_t(i), indices[i]) << context;
 }
 
 // Shards, local shapes and evenness of one dim are what cutting lists gives.
@@ -58,19 +58,19 @@ TEST(LayoutPropertyTest, EveryLayoutOfOneDimMatchesBruteForce) {
   for (const Mesh &mesh : smallMeshes())
     forEachLayout(mesh, 1, ReduceKind::Sum, [&](const Layout &layout) {
       for (int64_t n = 0; n <= 17; ++n) {
-        std::string what = layout.to_string() + " of " + std::to_string(n);
+        std::string context = layout.to_string() + " of " + std::to_string(n);
         int64_t largest = 0, smallest = n;
         for (int64_t device = 0; device < mesh.size(); ++device) {
           auto indices = indicesOf(layout, 0, n, device);
           Box box = layout.shard({n}, device);
-          expectCovers(box, 0, indices, what);
-          ASSERT_TRUE(Box::whole({n}).contains(box)) << what;
+          expectCovers(box, 0, indices, context);
+          ASSERT_TRUE(Box::whole({n}).contains(box)) << context;
           largest = std::max(largest, int64_t(indices.size()));
           smallest = std::min(smallest, int64_t(indices.size()));
         }
-        ASSERT_EQ(layout.local_shape({n}), Shape{largest}) << what;
-        ASSERT_EQ(layout.shard({n}, 0).extent, Shape{largest}) << what;
-        ASSERT_EQ(layout.is_even({n}), smallest == largest) << what;
+        ASSERT_EQ(layout.local_shape({n}), Shape{largest}) << context;
+        ASSERT_EQ(layout.shard({n}, 0).extent, Shape{largest}) << context;
+        ASSERT_EQ(layout.is_even({n}), smallest == largest) << context;
       }
     });
 }
@@ -91,8 +91,8 @@ TEST(LayoutPropertyTest, ShardsTileTheArray) {
             Box box = layout.shard(global, device);
             expectCovers(box, 0, indicesOf(layout, 0, m, device), "rows");
             expectCovers(box, 1, indicesOf(layout, 1, n, device), "columns");
-            auto [known, fresh] = shards.emplace(shardIndex[device], box);
-            ASSERT_EQ(known->second, box) << "replicas differ";
+            auto [entry, fresh] = shards.emplace(shardIndex[device], box);
+            ASSERT_EQ(entry->second, box) << "replicas differ";
             if (!fresh)
               continue;
             for (int64_t i = 0; i < box.extent[0]; ++i)
@@ -152,8 +152,8 @@ TEST(LayoutPropertyTest, StringRoundTrip) {
           ASSERT_TRUE(back) << back.error().what();
           ASSERT_EQ(*back, layout) << text;
           ASSERT_EQ(back->hash(), layout.hash());
-          auto [known, fresh] = seen.emplace(text, layout);
-          ASSERT_EQ(known->second, layout);
+          auto [entry, fresh] = seen.emplace(text, layout);
+          ASSERT_EQ(entry->second, layout);
           if (layout.is_partial() && rank < 2 && kind == ReduceKind::Sum)
             for (const auto &[other, value] : seen)
               ASSERT_EQ(other == text, value == layout);

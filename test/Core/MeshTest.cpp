@@ -22,16 +22,16 @@ std::string refusal(std::vector<MeshAxis> axes, MeshOptions options = {}) {
 
 /// Meshes of up to 8 devices, of 1 to 3 axes.
 std::vector<std::vector<MeshAxis>> smallMeshes() {
-  std::vector<std::vector<MeshAxis>> all;
+  std::vector<std::vector<MeshAxis>> meshes;
   for (int64_t n = 1; n <= 8; ++n)
-    all.push_back({{"x", n}});
+    meshes.push_back({{"x", n}});
   for (int64_t x = 1; x <= 8; ++x)
     for (int64_t y = 1; x * y <= 8; ++y) {
-      all.push_back({{"x", x}, {"y", y}});
+      meshes.push_back({{"x", x}, {"y", y}});
       for (int64_t z = 1; x * y * z <= 8; ++z)
-        all.push_back({{"x", x}, {"y", y}, {"z", z}});
+        meshes.push_back({{"x", x}, {"y", y}, {"z", z}});
     }
-  return all;
+  return meshes;
 }
 
 // coords and device_at are inverse, and count devices row-major.
@@ -71,11 +71,11 @@ TEST(MeshTest, StringRoundTrip) {
 // A mesh is its content: how it was made does not matter.
 TEST(MeshTest, EqualityIsByContent) {
   Mesh derived = mesh({{"x", 2}});
-  Mesh given =
+  Mesh explicitDevices =
       mesh({{"x", 2}},
            {.localDevices = {"/job:localhost/replica:0/task:0/device:CPU:0",
                              "/job:localhost/replica:0/task:0/device:CPU:1"}});
-  EXPECT_EQ(derived, given);
+  EXPECT_EQ(derived, explicitDevices);
   EXPECT_NE(derived, mesh({{"x", 2}}, {.name = "other"}));
   EXPECT_NE(derived, mesh({{"y", 2}}));
   EXPECT_NE(derived, mesh({{"x", 2}}, {.deviceType = "GPU"}));

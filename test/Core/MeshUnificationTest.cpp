@@ -33,10 +33,10 @@ void expectDigits(const MeshUnification &unification, const SourceMesh &mesh,
         mesh.deviceIds.empty() ? position : mesh.deviceIds[size_t(position)];
     std::vector<int64_t> coords =
         unified.coords(unification.positionOf(device));
-    int64_t rest = position;
+    int64_t remainder = position;
     for (size_t axis = mesh.axes.size(); axis-- > 0;) {
-      int64_t expected = rest % mesh.axes[axis].size, got = 0;
-      rest /= mesh.axes[axis].size;
+      int64_t expected = remainder % mesh.axes[axis].size, got = 0;
+      remainder /= mesh.axes[axis].size;
       for (unsigned piece : unification.axes({index, {mesh.axes[axis].name}}))
         got = got * unified.axis_size(piece) + coords[piece];
       EXPECT_EQ(got, expected) << mesh.name << " position " << position;
@@ -171,17 +171,17 @@ TEST(MeshUnificationTest, AxesOfOneAreLeftOut) {
   Mesh mesh = Mesh::get({{"a", 1}, {"x", 2}, {"b", 1}, {"y", 3}, {"c", 1}},
                         {.name = "m"})
                   .value_or_throw();
-  Mesh left = withoutAxesOfOne(mesh);
-  EXPECT_EQ(left.spec_string(), "<x=2, y=3>");
-  EXPECT_EQ(left.name(), "m");
-  EXPECT_EQ(withoutAxesOfOne(left), left);
+  Mesh squeezed = withoutAxesOfOne(mesh);
+  EXPECT_EQ(squeezed.spec_string(), "<x=2, y=3>");
+  EXPECT_EQ(squeezed.name(), "m");
+  EXPECT_EQ(withoutAxesOfOne(squeezed), squeezed);
   Mesh one = Mesh::get({{"a", 1}, {"b", 1}}).value_or_throw();
   EXPECT_EQ(withoutAxesOfOne(one).spec_string(), "<a=1>");
 
   // And layouts over both are the same blocks.
   Layout written({Axes{"x", "a"}, "b"}, mesh, {{"c", ReduceKind::Sum}});
-  Layout now({"x", UNSHARDED}, left);
-  EXPECT_EQ(layoutOn(written, left), now);
+  Layout now({"x", UNSHARDED}, squeezed);
+  EXPECT_EQ(layoutOn(written, squeezed), now);
   EXPECT_TRUE(haveSameShards(written, now, {5, 3}));
 }
 

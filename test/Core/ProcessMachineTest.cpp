@@ -10,7 +10,7 @@ namespace {
 
 /// Links of the axes x0, x1, ... where each process has `each` devices.
 struct Links {
-  Links(const std::vector<int64_t> &sizes, int64_t each,
+  Links(const std::vector<int64_t> &sizes, int64_t devicesPerProcess,
         const std::vector<int> &groups = {})
       : mesh([&] {
           std::vector<MeshAxis> axes;
@@ -18,7 +18,8 @@ struct Links {
             axes.push_back({"x" + std::to_string(axes.size()), size});
           return Mesh::get(axes).value_or_throw();
         }()),
-        machine(machineOfProcesses(MachineModel(), mesh, each, groups)) {}
+        machine(machineOfProcesses(MachineModel(), mesh, devicesPerProcess,
+                                   groups)) {}
   bool isInside(unsigned axis) const {
     return machine.link(mesh, axis) == machine.defaultLink;
   }
@@ -52,12 +53,13 @@ TEST(ProcessMachineTest, AnAxisMayHaveAnInnerPart) {
     const CollectiveOp op{CollectiveKind::AllReduce, {0}, whole, whole};
     return machine.transfer(op, 1 << 20, 1 << 20);
   };
-  // As much as the sum over two processes of one device.
+  // The cost is that of the sum over two processes of one device.
   const Links two({2}, 1);
   EXPECT_NEAR(double(cost(links.mesh, links.machine)),
               double(cost(two.mesh, two.machine)),
               1e-6 * double(cost(two.mesh, two.machine)));
-  // Of several meshes over the same devices, parts: 2 (between), 2 and 2.
+  // With several meshes over the same devices, axes are parts: 2 (between), 2
+  // and 2.
   const Mesh parts = Mesh::get({{"x0:(1)2", 2}, {"x0:(2)2", 2}, {"x0:(4)2", 2}})
                          .value_or_throw();
   EXPECT_NE(links.machine.link(parts, 0), links.machine.defaultLink);

@@ -25,7 +25,7 @@ Layout full(unsigned rank) {
 Layout rows(unsigned rank) {
   return Layout::batch_sharded(batch, "batch", rank);
 }
-DimAccess at(unsigned loop) {
+DimAccess accessOf(unsigned loop) {
   return {0, {{loop, 1}}};
 }
 
@@ -42,9 +42,9 @@ Program sample() {
   program.arguments = {{0, "x"}, {1, "dy"}, {2, "w"}};
   program.results = {{5, 2, "w"}};
   DotStep dot{{{3, false, {}}, {5, false, {}}, {10, true, {0}}},
-              {0, {at(2), at(0)}},
-              {1, {at(2), at(1)}},
-              {3, {at(0), at(1)}},
+              {0, {accessOf(2), accessOf(0)}},
+              {1, {accessOf(2), accessOf(1)}},
+              {3, {accessOf(0), accessOf(1)}},
               {"model.cpp:3:1", "matmul"},
               DimAccess{1, {{0, 2}, {1, -1}}}};
   CollectiveStep reduce{CollectiveKind::AllReduce, {0},
@@ -52,8 +52,10 @@ Program sample() {
                         "dw is partial",           {"model.cpp:4:1", "add"}};
   KernelStep add{"add_1",
                  {{3, false, {}}, {5, false, {}}},
-                 {{2, {at(0), at(1)}}, {4, {at(0), at(1)}}, {6, {}}},
-                 {{5, {at(0), at(1)}}},
+                 {{2, {accessOf(0), accessOf(1)}},
+                  {4, {accessOf(0), accessOf(1)}},
+                  {6, {}}},
+                 {{5, {accessOf(0), accessOf(1)}}},
                  {0},
                  {"model.cpp:5:1", "add"},
                  2};
@@ -67,15 +69,15 @@ std::string message(const Status &status) {
 
 /// `file` with a right checksum over whatever its body now is.
 std::string withChecksum(std::string file) {
-  constexpr size_t at = 8 + 4, body = at + 8 + 8;
+  constexpr size_t accessOf = 8 + 4, body = accessOf + 8 + 8;
   StableHash hash;
   hash.add(std::string_view(file).substr(std::min(body, file.size())));
   uint64_t sum = hash.value();
-  if (file.size() >= at + 8)
-    std::memcpy(&file[at], &sum, 8);
+  if (file.size() >= accessOf + 8)
+    std::memcpy(&file[accessOf], &sum, 8);
   if (file.size() >= body) {
     uint64_t length = file.size() - body;
-    std::memcpy(&file[at + 8], &length, 8);
+    std::memcpy(&file[accessOf + 8], &length, 8);
   }
   return file;
 }
@@ -120,7 +122,7 @@ TEST(ProgramTest, VerifierRejects) {
     kernel(p).inputs[0].dims[0].terms[0].second = INT64_MAX;
   });
   expect("indexed by loop 7",
-         [&](Program &p) { kernel(p).inputs[0].dims[0] = at(7); });
+         [&](Program &p) { kernel(p).inputs[0].dims[0] = accessOf(7); });
   expect("indices for buffer",
          [&](Program &p) { kernel(p).inputs[0].dims.pop_back(); });
   expect("across shards", [&](Program &p) { dot(p).loops[2].axes = {}; });

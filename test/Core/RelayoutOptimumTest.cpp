@@ -100,8 +100,8 @@ struct World {
     }
   }
 
-  /// What each layout is away from `target` on chains whose layouts, both ends
-  /// included, take at most `bound` bytes.
+  /// Returns the distance of each layout from `target` on chains whose layouts,
+  /// both ends included, take at most `bound` bytes.
   std::vector<Cost> distances(unsigned target, int64_t bound,
                               const std::vector<Cost> &costs) const {
     std::vector<Cost> distance(layouts.size(), far);
@@ -110,11 +110,11 @@ struct World {
     distance[target] = 0;
     queue.push({0, target});
     while (!queue.empty()) {
-      auto [cost, at] = queue.top();
+      auto [cost, node] = queue.top();
       queue.pop();
-      if (cost > distance[at] || bytes[at] > bound)
+      if (cost > distance[node] || bytes[node] > bound)
         continue;
-      for (unsigned edge : into[at]) {
+      for (unsigned edge : into[node]) {
         unsigned source = edges[edge].from;
         if (cost + costs[edge] < distance[source]) {
           distance[source] = cost + costs[edge];
@@ -146,7 +146,7 @@ bool inOrder(const Layout &layout) {
   return true;
 }
 
-/// Every plan of `world` on `machine` costs what the best chain costs. Of
+/// Every plan of `world` on `machine` costs what the best chain costs. Among
 /// sources that differ in the names of axes alone all are asked, or only the
 /// one that is `inOrder`, which is enough where all axes are alike.
 void expectOptimal(const World &world, const MachineModel &machine,
@@ -181,20 +181,20 @@ void expectOptimal(const World &world, const MachineModel &machine,
       while (distances(*next)[source] == far)
         ASSERT_NE(++next, sizes.end());
       auto plan = planRelayout(from, to, world.shape, DType::F32, machine);
-      auto what = [&] {
+      auto context = [&] {
         return machine.name + ": " + from.spec_string() + " -> " +
                to.spec_string();
       };
-      ASSERT_TRUE(plan) << what();
-      ASSERT_FALSE(plan->cutShort) << what();
+      ASSERT_TRUE(plan) << context();
+      ASSERT_FALSE(plan->cutShort) << context();
       // One permute of another number of shards, if that sends less.
       Cost best = distances(*next)[source];
       bool isOne = plan->steps.size() == 1 &&
                    plan->steps[0].kind == CollectiveKind::Permute;
       if (isOne && world.shards(from) != world.shards(to)) {
-        ASSERT_LT(plan->cost, best) << what();
+        ASSERT_LT(plan->cost, best) << context();
       } else {
-        ASSERT_EQ(plan->cost, best) << what();
+        ASSERT_EQ(plan->cost, best) << context();
         auto one = permuteTo(from, to.dim_axes());
         if (one && one->to == to && !machine.sharedMemory) {
           int64_t counted =
@@ -203,17 +203,17 @@ void expectOptimal(const World &world, const MachineModel &machine,
               machine.collective(*one, counted, whole) < best &&
               bytesSent(one->kind, counted, groupSize(world.mesh, one->axes)) <
                   plan->bytesSent)
-              << what();
+              << context();
         }
       }
-      ASSERT_LE(plan->peakBytes, *next) << what();
-      Layout at = from;
+      ASSERT_LE(plan->peakBytes, *next) << context();
+      Layout current = from;
       for (const CollectiveOp &op : plan->steps) {
-        ASSERT_EQ(op.from, at) << what();
-        ASSERT_TRUE(verify(op)) << what();
-        at = op.to;
+        ASSERT_EQ(op.from, current) << context();
+        ASSERT_TRUE(verify(op)) << context();
+        current = op.to;
       }
-      ASSERT_EQ(at, to) << what();
+      ASSERT_EQ(current, to) << context();
     }
   }
 }
@@ -329,7 +329,8 @@ TEST(RelayoutOptimumTest, PartsOfAnAxis) {
   }
 }
 
-// What is cheaper but larger on the way is taken where the caller allows it.
+// A chain that is cheaper but larger on the way is taken where the caller
+// allows it.
 TEST(RelayoutOptimumTest, CallerMayAllowMoreMemory) {
   Mesh mesh = test::makeMesh({2, 2});
   MachineModel latency = *MachineModel::preset("ring");

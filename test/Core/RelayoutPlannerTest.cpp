@@ -34,10 +34,10 @@ std::vector<Layout> allLayouts(const Mesh &mesh, unsigned rank,
     for (size_t code = 0; code < count; ++code) {
       Layout::DimAxes dims(rank);
       std::vector<Partial> partial;
-      size_t rest = code;
+      size_t remainder = code;
       for (unsigned axis : order) {
-        unsigned choice = rest % choices;
-        rest /= choices;
+        unsigned choice = remainder % choices;
+        remainder /= choices;
         if (choice < rank)
           dims[choice].push_back(axis);
         else if (choice == rank + 1)
@@ -76,7 +76,7 @@ template <typename F> void forEachIndex(const Box &box, F visit) {
 Addends addendsOf(const Mesh &mesh, const Layout &layout,
                   std::span<const Partial> original, int64_t device) {
   Addends addends;
-  auto own = mesh.coords(device);
+  auto deviceCoords = mesh.coords(device);
   for (int64_t other = 0; other < mesh.size(); ++other) {
     auto coords = mesh.coords(other);
     bool mine = true;
@@ -84,7 +84,7 @@ Addends addendsOf(const Mesh &mesh, const Layout &layout,
     for (Partial partial : original) {
       id = id * 64 + coords[partial.axis];
       bool pending = std::ranges::count(layout.partial(), partial);
-      mine &= !pending || coords[partial.axis] == own[partial.axis];
+      mine &= !pending || coords[partial.axis] == deviceCoords[partial.axis];
     }
     if (mine)
       addends.insert(id);
@@ -96,33 +96,33 @@ std::vector<Memory> memories(const Layout &layout,
                              std::span<const Partial> original,
                              const Shape &shape) {
   const Mesh &mesh = layout.mesh();
-  std::vector<Memory> all(mesh.size());
+  std::vector<Memory> result(mesh.size());
   for (int64_t device = 0; device < mesh.size(); ++device) {
     Addends addends = addendsOf(mesh, layout, original, device);
     forEachIndex(layout.shard(shape, device),
-                 [&](const auto &index) { all[device][index] = addends; });
+                 [&](const auto &index) { result[device][index] = addends; });
   }
-  return all;
+  return result;
 }
 
 /// Carries out one collective with what the devices of each group have. Returns
 /// false where an element cannot be had, or an addend would count twice.
 bool carryOut(const CollectiveOp &op, const Shape &shape,
-              std::vector<Memory> &all) {
+              std::vector<Memory> &memory) {
   const Mesh &mesh = op.from.mesh();
   bool reduces = op.kind == CollectiveKind::AllReduce ||
                  op.kind == CollectiveKind::ReduceScatter;
   bool local = op.kind == CollectiveKind::Slice;
-  std::vector<Memory> next(all.size());
+  std::vector<Memory> next(memory.size());
   for (int64_t device = 0; device < mesh.size(); ++device) {
     std::vector<int64_t> group;
-    auto own = mesh.coords(device);
+    auto deviceCoords = mesh.coords(device);
     for (int64_t other = 0; other < mesh.size(); ++other) {
       auto coords = mesh.coords(other);
       bool inGroup = true;
       for (unsigned axis = 0; axis < mesh.rank(); ++axis)
         inGroup &= (!local && std::ranges::count(op.axes, axis)) ||
-                   coords[axis] == own[axis];
+                   coords[axis] == deviceCoords[axis];
       if (inGroup)
         group.push_back(other);
     }
@@ -131,8 +131,8 @@ bool carryOut(const CollectiveOp &op, const Shape &shape,
       Addends &result = next[device][index];
       bool found = false;
       for (int64_t source : group) {
-        auto held = all[source].find(index);
-        if (held == all[source].end()) {
+        auto held = memory[source].find(index);
+        if (held == memory[source].end()) {
           good &= !reduces;
           continue;
         }
@@ -151,7 +151,7 @@ bool carryOut(const CollectiveOp &op, const Shape &shape,
     if (!good)
       return false;
   }
-  all = std::move(next);
+  memory = std::move(next);
   return true;
 }
 
@@ -188,7 +188,7 @@ TEST(RelayoutPlannerTest, BeforeAReductionBegins) {
   EXPECT_FALSE(beginsReduction(layout({{}}, {x, y}), layout({{}}, {x})));
   EXPECT_TRUE(
       beginsReduction(layout({{}}, {x}), layout({{}}, {{0, ReduceKind::Max}})));
-  // What cuts a dim into even blocks stays there.
+  // A value that is cut into even blocks stays so.
   EXPECT_EQ(beforeBeginning(layout({{0}}), layout({{}}, {x}), {6}),
             layout({{0}}));
   EXPECT_EQ(beforeBeginning(layout({{0, 1}}), layout({{0}}, {y}), {6}),
@@ -200,7 +200,7 @@ TEST(RelayoutPlannerTest, BeforeAReductionBegins) {
             layout({{1}}));
   EXPECT_EQ(beforeBeginning(layout({{1, 0}}), layout({{}}, {x}), {6}),
             layout({{}}));
-  // What was pending is carried out.
+  // A reduction that was pending is carried out.
   EXPECT_EQ(beforeBeginning(layout({{}}, {x}), layout({{}}, {x, y}), {6}),
             layout({{}}));
   EXPECT_FALSE(planRelayout(layout({{0}}), layout({{}}, {x}), {6}, DType::F32,
@@ -212,29 +212,30 @@ TEST(RelayoutPlannerTest, BeforeAReductionBegins) {
 // A plan is a chain from `from` to `to`, every step is what its kind says, and
 // carrying it out gives every device exactly its shard of the combined value.
 TEST(RelayoutPlannerTest, PlansGiveEachDeviceItsShard) {
-  for (const Case &each : cases())
+  for (const Case &example : cases())
     for (const Layout &from :
-         allLayouts(each.mesh, each.shape.size(), /*withPartial=*/true))
-      for (const Layout &to :
-           allLayouts(each.mesh, each.shape.size(), /*withPartial=*/true)) {
+         allLayouts(example.mesh, example.shape.size(), /*withPartial=*/true))
+      for (const Layout &to : allLayouts(example.mesh, example.shape.size(),
+                                         /*withPartial=*/true)) {
         if (!partialAllows(from, to))
           continue;
-        auto plan = planRelayout(from, to, each.shape, DType::F32,
+        auto plan = planRelayout(from, to, example.shape, DType::F32,
                                  *MachineModel::preset("ring"));
         ASSERT_TRUE(plan) << plan.error().message();
-        std::string what = from.spec_string() + " -> " + to.spec_string();
-        auto all = memories(from, from.partial(), each.shape);
-        Layout at = from;
+        std::string context = from.spec_string() + " -> " + to.spec_string();
+        auto memory = memories(from, from.partial(), example.shape);
+        Layout current = from;
         for (const CollectiveOp &op : plan->steps) {
-          ASSERT_EQ(op.from, at) << what;
+          ASSERT_EQ(op.from, current) << context;
           Status valid = verify(op);
-          ASSERT_TRUE(valid) << what << ": " << valid.error().message();
-          ASSERT_TRUE(carryOut(op, each.shape, all))
-              << what << " at " << name(op.kind);
-          at = op.to;
+          ASSERT_TRUE(valid) << context << ": " << valid.error().message();
+          ASSERT_TRUE(carryOut(op, example.shape, memory))
+              << context << " at " << name(op.kind);
+          current = op.to;
         }
-        ASSERT_EQ(at, to);
-        ASSERT_EQ(all, memories(to, from.partial(), each.shape)) << what;
+        ASSERT_EQ(current, to);
+        ASSERT_EQ(memory, memories(to, from.partial(), example.shape))
+            << context;
       }
 }
 
@@ -322,7 +323,8 @@ TEST(RelayoutPlannerTest, SeveralDimsChangeInOneAllToAll) {
   }
 }
 
-// Of a permute the larger is counted of what a device gets and what it sends.
+// The cost of a permute counts the larger of what a device gets and what it
+// sends.
 TEST(RelayoutPlannerTest, PermuteCountsWhatIsSentWhereThatIsMore) {
   Mesh two = mesh({{"x", 2}, {"y", 4}});
   MachineModel ring = *MachineModel::preset("ring");
@@ -388,13 +390,13 @@ TEST(RelayoutPlannerTest, ManyAxes) {
   auto plan = planRelayout(from, to, {1024, 1024}, DType::F32,
                            *MachineModel::preset("ring"));
   ASSERT_TRUE(plan);
-  Layout at = from;
+  Layout current = from;
   for (const CollectiveOp &op : plan->steps) {
-    EXPECT_EQ(op.from, at);
+    EXPECT_EQ(op.from, current);
     EXPECT_TRUE(verify(op));
-    at = op.to;
+    current = op.to;
   }
-  EXPECT_EQ(at, to);
+  EXPECT_EQ(current, to);
 }
 
 // A value needed in two layouts: gathering first makes the other one free.
@@ -416,7 +418,7 @@ TEST(RelayoutPlannerTest, CheapestTreeSharesWhatIsDear) {
   EXPECT_EQ(cheapestTree(7, chain)->back(), (TreeEdge{5, 6}));
 }
 
-// Of trees that cost the same, the one with fewer collectives.
+// Among trees that cost the same, the one with fewer collectives is taken.
 TEST(RelayoutPlannerTest, CheapestTreeSendsTheSameInFewerCollectives) {
   auto price = [](int source, unsigned target) -> std::optional<TreePrice> {
     return TreePrice{3, source < 0 && target == 1 ? 2 : 1};

@@ -187,7 +187,7 @@ TEST(ShardingRulePropertyTest, DimsAreTheBlocksOfTheirFactors) {
       forEachOpSharding(rule, mesh, [&](const OpSharding &sharding) {
         auto look = [&](const ShardingRule::Tensor &dims, const Layout &layout,
                         int64_t device) {
-          std::vector<int64_t> at = mesh.coords(device);
+          std::vector<int64_t> coords = mesh.coords(device);
           Shape global;
           std::vector<Interval> expected;
           for (const auto &dim : dims) {
@@ -197,7 +197,7 @@ TEST(ShardingRulePropertyTest, DimsAreTheBlocksOfTheirFactors) {
               int64_t size = rule.factors[f].size;
               const auto &axes = sharding.factors.axes[f];
               Interval block =
-                  blockOf(size, axes, mesh, shardIndex(axes, mesh, at));
+                  blockOf(size, axes, mesh, shardIndex(axes, mesh, coords));
               global.back() *= size;
               if (block.empty() || run.empty()) {
                 run = {};
@@ -418,7 +418,8 @@ TEST(ShardingRuleTest, MinorFactorsOfCompoundDims) {
                     Layout({UNSHARDED, UNSHARDED, "x"}, mesh)));
   both.axes[0] = {};
   EXPECT_FALSE(canRun(rule, both, mesh));
-  // What one operand gives a major factor, another one's minor follows.
+  // A minor factor of one operand follows the major factor that another operand
+  // shards.
   rule = sized("h, (h d) -> h d", {{"h", 2}, {"d", 4}});
   FactorSharding sharding = FactorSharding::none(rule);
   EXPECT_TRUE(merge(rule, sharding,
@@ -466,8 +467,8 @@ TEST(ShardingRuleTest, MergeOfConflictingOperands) {
       mesh));
 }
 
-// What passes: add needs all, multiply one, divide only the dividend, relu
-// nothing, transpose anything.
+// Pending sums pass: add needs all, multiply one, divide only the dividend,
+// relu nothing, transpose anything.
 TEST(ShardingRuleTest, PassPartialFollowsTheFlow) {
   Mesh mesh = makeMesh({2, 4});
   Layout sum({UNSHARDED}, mesh, {{"x", ReduceKind::Sum}}),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What chips on a grid give the axes of a mesh.
+// The links that chips on a grid give to the axes of a mesh.
 #include "meshloom/Core/MachineModel.h"
 #include "meshloom/Core/TPUMachine.h"
 
@@ -135,12 +135,14 @@ TEST(TorusTest, WrongOnesSayWhy) {
 
 // ---- TPUs
 
-// What libtpu says of a pod of v4 with 2x2x2 chips: two cores each are devices.
+// The coordinates that libtpu reports for a pod of v4 with 2x2x2 chips: two
+// cores each are devices.
 const std::vector<Coords> v4Chips = {
     {0, 0, 0}, {0, 0, 0}, {1, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 1, 0},
     {1, 1, 0}, {1, 1, 0}, {0, 0, 1}, {0, 0, 1}, {1, 0, 1}, {1, 0, 1},
     {0, 1, 1}, {0, 1, 1}, {1, 1, 1}, {1, 1, 1}};
-// Of v5e:2x4, with the third coordinate that it gives flat ones too.
+// The coordinates of v5e:2x4, with the third coordinate that libtpu gives flat
+// ones too.
 const std::vector<Coords> v5eChips = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0},
                                       {1, 1, 0}, {0, 2, 0}, {1, 2, 0},
                                       {0, 3, 0}, {1, 3, 0}};

@@ -24,12 +24,12 @@ template <typename F> void forEachRange(int64_t extent, F visit) {
 /// The hull of what `reads` says that each index of a range needs.
 template <typename F>
 Interval hullOfReads(Interval range, int64_t extent, F reads) {
-  Interval all;
+  Interval hull;
   for (int64_t i = range.begin; i < range.end; ++i)
     for (int64_t index : reads(i))
       if (index >= 0 && index < extent)
-        all = all.hull({index, index + 1});
-  return all;
+        hull = hull.hull({index, index + 1});
+  return hull;
 }
 
 void expectSameElements(Interval got, Interval want) {
@@ -114,9 +114,9 @@ TEST(WindowTest, ConvolutionReadsAtLeastItsTapsAndNoMoreThanTheirHull) {
                 Interval need = hullOfReads(range, size, [&](int64_t i) {
                   std::vector<int64_t> reads;
                   for (int64_t k = 0; k < taps; ++k)
-                    if (int64_t at = i * stride - low + k * dilation;
-                        at % base == 0)
-                      reads.push_back(at / base);
+                    if (int64_t index = i * stride - low + k * dilation;
+                        index % base == 0)
+                      reads.push_back(index / base);
                   return reads;
                 });
                 EXPECT_TRUE(got.contains(need));
@@ -223,14 +223,14 @@ TEST(WindowTest, UsesShareWindowsWhereThatMovesNoMore) {
   SharedWindows stencil(cut, {8});
   EXPECT_EQ(stencil.add({{{0, 1}, {1, 3}, {3, 5}, {5, 7}}}), 0u);
   EXPECT_EQ(stencil.add({{{1, 3}, {3, 5}, {5, 7}, {7, 8}}}), 0u);
-  ASSERT_EQ(stencil.all().size(), 1u);
-  EXPECT_EQ(to_string(stencil.all()[0]), "[0:3 1:5 3:7 5:8]");
+  ASSERT_EQ(stencil.list().size(), 1u);
+  EXPECT_EQ(to_string(stencil.list()[0]), "[0:3 1:5 3:7 5:8]");
   // A roll by three: the second device needs its first element from the end,
   // and not all that lies between.
   SharedWindows roll(cut, {8});
   EXPECT_EQ(roll.add({{{0, 0}, {0, 1}, {1, 3}, {3, 5}}}), 0u);
   EXPECT_EQ(roll.add({{{5, 7}, {7, 8}, {0, 0}, {0, 0}}}), 1u);
-  EXPECT_EQ(to_string(roll.all()[1]), "[5:7 7:8 0:0 0:0]");
+  EXPECT_EQ(to_string(roll.list()[1]), "[5:7 7:8 0:0 0:0]");
 }
 
 // Each of thousands takes as long as one of a few; all against all would take
@@ -240,15 +240,15 @@ TEST(WindowTest, ThousandsOfUsesShareWindowsInLinearTime) {
   constexpr int64_t uses = 4000;
   SharedWindows windows(*Layout::get(mesh, {{0}}), {2 * uses});
   auto needed = [](int64_t i) {
-    const int64_t at = (2 * i * 1237) % (2 * uses);
-    return Windows{{{at, at + 1}, {at + 1, at + 2}}};
+    const int64_t begin = (2 * i * 1237) % (2 * uses);
+    return Windows{{{begin, begin + 1}, {begin + 1, begin + 2}}};
   };
   std::vector<size_t> part;
   for (int64_t i = 0; i < uses; ++i)
     part.push_back(windows.add(needed(i)));
   for (int64_t i = 0; i < uses; ++i) {
     EXPECT_EQ(windows.add(needed(i)), part[size_t(i)]);
-    const Windows &held = windows.all()[part[size_t(i)]];
+    const Windows &held = windows.list()[part[size_t(i)]];
     for (size_t shard = 0; shard < 2; ++shard)
       EXPECT_TRUE(held[0][shard].contains(needed(i)[0][shard]));
   }

@@ -108,7 +108,7 @@ public:
   Compiled(Signature signature, std::vector<CompiledCollective> collectives,
            StableHLOProgram program, std::string machine = "");
 
-  const Signature &signature() const { return said; }
+  const Signature &signature() const { return type; }
   std::vector<CompiledCollective> collectives() const;
   /// The machine model, as text, that decided its layouts and collectives.
   const std::string &machine() const { return model; }
@@ -136,7 +136,7 @@ public:
   static Result<Compiled> deserialize(std::string_view bytes);
 
 private:
-  Signature said;
+  Signature type;
   std::vector<CompiledCollective> sent; ///< of a program without steps
   std::string model;
   std::variant<CodedProgram, StableHLOProgram> form;

@@ -19,7 +19,8 @@ namespace meshloom {
 enum class ErrorCode : uint8_t {
   /// The operation was not carried out, because another one failed before it.
   CANCELLED = 1,
-  /// What the caller passed cannot be used. Trying again fails in the same way.
+  /// An argument of the caller cannot be used. Trying again fails in the same
+  /// way.
   INVALID_ARGUMENT = 3,
   /// The operation did not end in time. It may have had an effect.
   DEADLINE_EXCEEDED = 4,
@@ -57,7 +58,7 @@ public:
                  ErrorCode code = ErrorCode::INVALID_ARGUMENT,
                  std::string place = "")
       : text(std::move(message)), userPlace(std::move(place)), kind(code) {}
-  /// Of an exception of any class: an Error is copied, std::bad_alloc is
+  /// Converts an exception of any class: an Error is copied, std::bad_alloc is
   /// RESOURCE_EXHAUSTED, everything else is INTERNAL.
   static Error of(const std::exception &exception);
 

@@ -25,7 +25,7 @@ public:
   /// uses takes no longer than one of a few. A need that was there before is
   /// found again.
   size_t add(const Windows &needed);
-  const std::vector<Windows> &all() const { return windows; }
+  const std::vector<Windows> &list() const { return windows; }
 
 private:
   struct InAnyOrder {
@@ -36,7 +36,7 @@ private:
   std::vector<Windows> windows;
   MovedByDevice moved;              ///< by exchanges of all windows, elements
   std::vector<MovedByDevice> parts; ///< of `moved`, per window
-  std::map<Windows, size_t, InAnyOrder> known; ///< by what was needed
+  std::map<Windows, size_t, InAnyOrder> indices; ///< by what was needed
 };
 
 } // namespace meshloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What was compiled before, found by content: in the memory of the process, and
+// Compiled code that is found by its content: in the memory of the process, and
 // in a folder that processes share and that outlives them.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace meshloom {
 
-/// A folder with a file for each key. What is in it was made by the same user,
+/// A folder with a file for each key. The files were written by the same user,
 /// who is trusted: entries are machine code. So the folder must belong to the
 /// user and be writable by nobody else, and so must each file.
 ///

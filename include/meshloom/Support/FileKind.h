@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a file is that is not what its reader expects.
+// The kind of a file that is not of the kind its reader expects.
 #pragma once
 
 #include <string>

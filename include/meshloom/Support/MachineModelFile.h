@@ -22,9 +22,9 @@ std::string machineModelText(const MachineModel &model);
 ///    "default_link": {"bytes_per_second": 1e11},
 ///    "links": {"rack": {"bytes_per_second": 1e9, "latency_ps": 20000000}}}
 ///
-/// What is not given is the preset's ("shared-memory" unless named). The fields
-/// are those of MachineModel and Torus in snake case; times are in picoseconds.
-/// `path` is for messages. Unknown fields are errors.
+/// A field that is left out has the preset's value ("shared-memory" unless
+/// named). The fields are those of MachineModel and Torus in snake case; times
+/// are in picoseconds. `path` is for messages. Unknown fields are errors.
 Result<MachineModel> parseMachineModel(std::string_view json,
                                        std::string_view path);
 

@@ -69,10 +69,10 @@ static std::string opText(const LayoutGraph &graph, unsigned index,
   for (unsigned factor : op.flat)
     add(factor);
   for (unsigned value : op.operands) {
-    const LayoutGraph::Value &what = graph.values[value];
-    add(prices.kindOf(what.shape(), what.type()));
-    bool free = what.producer >= 0 && graph.ops[what.producer].free;
-    add((what.block == op.block) | what.argument << 1 | free << 2 |
+    const LayoutGraph::Value &graphValue = graph.values[value];
+    add(prices.kindOf(graphValue.shape(), graphValue.type()));
+    bool free = graphValue.producer >= 0 && graph.ops[graphValue.producer].free;
+    add((graphValue.block == op.block) | graphValue.argument << 1 | free << 2 |
         (shared[value] != 0) << 3);
   }
   for (unsigned value : op.results)
@@ -83,9 +83,9 @@ static std::string opText(const LayoutGraph &graph, unsigned index,
 unsigned LayoutPrices::opKind(const LayoutGraph &graph, unsigned op,
                               std::span<const char> shared) {
   auto [entry, isNew] = opKinds.try_emplace(opText(graph, op, shared, *this),
-                                            unsigned(known.size()));
+                                            unsigned(evaluationsOfKind.size()));
   if (isNew)
-    known.emplace_back();
+    evaluationsOfKind.emplace_back();
   return entry->second;
 }
 
@@ -101,10 +101,10 @@ const OpEvaluation &LayoutState::evaluate(unsigned index,
     key.push_back(layouts[value]);
   for (unsigned value : op.results)
     key.push_back(layouts[value]);
-  LayoutPrices::Evaluations &known = prices->evaluations(opKinds[index]);
-  auto found = known.find(LayoutPrices::Ids(key));
-  if (found == known.end())
-    found = known.emplace(key, compute(index, key)).first;
+  LayoutPrices::Evaluations &evaluations = prices->evaluations(opKinds[index]);
+  auto found = evaluations.find(LayoutPrices::Ids(key));
+  if (found == evaluations.end())
+    found = evaluations.emplace(key, compute(index, key)).first;
   return found->second;
 }
 
@@ -138,32 +138,33 @@ OpEvaluation LayoutState::compute(unsigned index,
   for (size_t i = 0; i < key.size(); ++i)
     (i < op.operands.size() ? operands : results).push_back(get(key[i]));
 
-  OpEvaluation made;
-  made.sharding = opSharding(rule, operands, results);
-  const OpSharding &sharding = made.sharding;
-  made.valid = true;
+  OpEvaluation evaluation;
+  evaluation.sharding = opSharding(rule, operands, results);
+  const OpSharding &sharding = evaluation.sharding;
+  evaluation.valid = true;
   for (unsigned i = 0; i < operands.size(); ++i) {
     Layout need = operandLayout(rule, i, sharding, mesh);
     // Inside of a loop it would be resolved again and again.
-    made.valid &=
+    evaluation.valid &=
         !need.is_partial() || graph.values[op.operands[i]].block == op.block;
     for (Partial pending : need.partial())
-      made.valid &= std::ranges::count(operands[i].partial(), pending) > 0;
-    made.needs.push_back(intern(need));
+      evaluation.valid &=
+          std::ranges::count(operands[i].partial(), pending) > 0;
+    evaluation.needs.push_back(intern(need));
   }
   for (unsigned i = 0; i < results.size(); ++i) {
     Layout result = resultLayout(rule, i, sharding, mesh);
     // Pending reductions may go, nothing else may differ.
-    made.valid &= result.dim_axes() == results[i].dim_axes();
+    evaluation.valid &= result.dim_axes() == results[i].dim_axes();
     for (Partial pending : result.partial())
-      made.valid &= std::ranges::count(results[i].partial(), pending) > 0;
-    made.produces.push_back(intern(result));
+      evaluation.valid &= std::ranges::count(results[i].partial(), pending) > 0;
+    evaluation.produces.push_back(intern(result));
   }
 
   if (!rule.windows.empty())
-    addHalos(index, key, made);
+    addHalos(index, key, evaluation);
 
-  Work &work = made.work;
+  Work &work = evaluation.work;
   work.flops = work.totalFlops = op.flopsPerPoint;
   for (unsigned f = 0; f < rule.factors.size(); ++f) {
     const Factor &factor = rule.factors[f];
@@ -181,52 +182,56 @@ OpEvaluation LayoutState::compute(unsigned index,
     work.totalFlops *= mesh.axis_size(pending.axis);
     work.shards *= mesh.axis_size(pending.axis);
   }
-  return made;
+  return evaluation;
 }
 
-/// What an op needs of an operand beyond what devices have of it. Nothing of
-/// what is made in any layout, or cut from a value that has it.
+/// Returns the part that an op needs of an operand beyond what devices have of
+/// it. A value that is made in any layout, or cut from a value that has it,
+/// needs nothing.
 const LayoutPrices::OperandHalo &
 LayoutState::operandHalo(unsigned index, unsigned operand, LayoutId has,
-                         const OpEvaluation &made) {
+                         const OpEvaluation &evaluation) {
   const LayoutGraph::Op &op = graph.ops[index];
   const unsigned value = op.operands[operand];
-  const LayoutGraph::Value &what = graph.values[value];
-  const LayoutId needs = made.needs[operand];
+  const LayoutGraph::Value &graphValue = graph.values[value];
+  const LayoutId needs = evaluation.needs[operand];
   // The axes of windowed dims are those of the factors that they are read for:
   // windows follow from the layout.
   auto [entry, isNew] =
       prices->operandHalos.try_emplace({opKinds[index], operand, has, needs});
   LayoutPrices::OperandHalo &halo = entry->second;
-  if (!isNew || (what.producer >= 0 && graph.ops[what.producer].free))
+  if (!isNew ||
+      (graphValue.producer >= 0 && graph.ops[graphValue.producer].free))
     return halo;
   const Layout &have = get(has), &need = get(needs);
-  Windows windows = operandWindows(*op.rule, operand, made.sharding,
-                                   what.shape(), graph.mesh());
-  if (areWithinBlocks(need, what.shape(), windows))
+  Windows windows = operandWindows(*op.rule, operand, evaluation.sharding,
+                                   graphValue.shape(), graph.mesh());
+  if (areWithinBlocks(need, graphValue.shape(), windows))
     return halo;
-  // What a pending reduction leaves behind is a block and no more.
+  // A pending reduction leaves behind a block and no more.
   bool isCut = std::ranges::equal(have.partial(), need.partial());
   for (unsigned dim = 0; dim < need.rank(); ++dim) {
     auto axes = have.axes(dim), wanted = need.axes(dim);
     isCut &= axes.size() <= wanted.size() &&
              std::equal(axes.begin(), axes.end(), wanted.begin());
   }
-  if (isCut && isWithinSource(have, need, what.shape(), windows))
+  if (isCut && isWithinSource(have, need, graphValue.shape(), windows))
     return halo;
   halo.windows = std::move(windows);
   if (sharesHalos[value])
     return halo;
-  const BlockGrid &grid = *prices->grid(kinds[value], needs, what.shape());
-  halo.axes = haloAxes(need, what.shape(), halo.windows);
-  halo.moved.emplace(grid).add(grid, halo.windows, byteWidth(what.type()));
+  const BlockGrid &grid =
+      *prices->grid(kinds[value], needs, graphValue.shape());
+  halo.axes = haloAxes(need, graphValue.shape(), halo.windows);
+  halo.moved.emplace(grid).add(grid, halo.windows,
+                               byteWidth(graphValue.type()));
   return halo;
 }
 
-/// What it costs that devices need windows of operands beyond their blocks: one
-/// exchange of all that only this op needs.
+/// Adds the cost of the windows of operands that devices need beyond their
+/// blocks: one exchange of all that only this op needs.
 void LayoutState::addHalos(unsigned index, std::span<const LayoutId> have,
-                           OpEvaluation &made) {
+                           OpEvaluation &evaluation) {
   const LayoutGraph::Op &op = graph.ops[index];
   std::optional<MovedByDevice> moved;
   std::optional<CollectiveOp> exchange;
@@ -234,25 +239,26 @@ void LayoutState::addHalos(unsigned index, std::span<const LayoutId> have,
   bool waits = false;
   for (unsigned i = 0; i < op.operands.size(); ++i) {
     const LayoutPrices::OperandHalo &halo =
-        operandHalo(index, i, have[i], made);
+        operandHalo(index, i, have[i], evaluation);
     if (halo.windows.empty())
       continue;
     if (!halo.moved) {
-      made.shared.push_back({i, halo.windows});
+      evaluation.shared.push_back({i, halo.windows});
       continue;
     }
-    const LayoutGraph::Value &what = graph.values[op.operands[i]];
+    const LayoutGraph::Value &graphValue = graph.values[op.operands[i]];
     if (moved)
       *moved += *halo.moved;
     else
       moved = halo.moved;
-    bytes += globalBytes(what.shape(), what.type());
-    waits |= !what.argument;
-    const Layout &need = get(made.needs[i]);
+    bytes += globalBytes(graphValue.shape(), graphValue.type());
+    waits |= !graphValue.argument;
+    const Layout &need = get(evaluation.needs[i]);
     exchange = {CollectiveKind::HaloExchange, halo.axes, need, need};
   }
   if (exchange)
-    made.halos = priceHalos(machine, *exchange, moved->most(), bytes, waits);
+    evaluation.halos =
+        priceHalos(machine, *exchange, moved->most(), bytes, waits);
 }
 
 /// Where one op alone needs windows of a value its price is the op's; several
@@ -271,20 +277,22 @@ void LayoutState::findWindowUses() {
   }
 }
 
-/// What the exchanges for `haloUses` cost. As ExpandToSPMD makes them: of one
-/// layout, over the same axes, there is one.
+/// Returns the cost of the exchanges for `haloUses`. ExpandToSPMD makes one
+/// exchange of one layout, over the same axes.
 const Objective &LayoutState::sharedHaloPrice(unsigned value) {
   auto [entry, isNew] = prices->sharedHalos.try_emplace(haloUses);
-  Objective &all = entry->second;
+  Objective &total = entry->second;
   if (!isNew)
-    return all;
+    return total;
   countParts(haloUses.size());
-  const LayoutGraph::Value &what = graph.values[value];
+  const LayoutGraph::Value &graphValue = graph.values[value];
   std::map<LayoutId, SharedWindows> needed;
   for (auto [op, operand] : haloUses) {
     const LayoutId need = op->needs[operand];
     SharedWindows &windows =
-        needed.try_emplace(need, prices->grid(kinds[value], need, what.shape()))
+        needed
+            .try_emplace(need,
+                         prices->grid(kinds[value], need, graphValue.shape()))
             .first->second;
     windows.add(
         std::ranges::find(op->shared, operand, &OpEvaluation::Beyond::operand)
@@ -292,17 +300,18 @@ const Objective &LayoutState::sharedHaloPrice(unsigned value) {
   }
   for (const auto &[id, windows] : needed) {
     const Layout &need = get(id);
-    const BlockGrid &grid = *prices->grid(kinds[value], id, what.shape());
+    const BlockGrid &grid = *prices->grid(kinds[value], id, graphValue.shape());
     std::map<std::vector<unsigned>, MovedByDevice> exchanges; ///< by axes
-    for (const Windows &each : windows.all())
-      exchanges.try_emplace(haloAxes(need, what.shape(), each), grid)
-          .first->second.add(grid, each, byteWidth(what.type()));
+    for (const Windows &shared : windows.list())
+      exchanges.try_emplace(haloAxes(need, graphValue.shape(), shared), grid)
+          .first->second.add(grid, shared, byteWidth(graphValue.type()));
     for (const auto &[axes, moved] : exchanges)
-      all += priceHalos(
+      total += priceHalos(
           machine, {CollectiveKind::HaloExchange, axes, need, need},
-          moved.most(), globalBytes(what.shape(), what.type()), !what.argument);
+          moved.most(), globalBytes(graphValue.shape(), graphValue.type()),
+          !graphValue.argument);
   }
-  return all;
+  return total;
 }
 
 } // namespace meshloom
