@@ -45,11 +45,11 @@ public:
         reduced.push_back(int64_t(dim));
     Value sum =
         make.make<dtensor::ReduceOp>(kind, mlir::ValueRange(value), reduced);
-    Layout::DimAxes left;
+    Layout::DimAxes remainingAxes;
     for (auto [dim, is] : llvm::enumerate(sumDims))
       if (!is)
-        left.push_back(axes[dim]);
-    setLayout(sum, *Layout::get(mesh, left,
+        remainingAxes.push_back(axes[dim]);
+    setLayout(sum, *Layout::get(mesh, remainingAxes,
                                 std::vector<Partial>(to.partial().begin(),
                                                      to.partial().end())));
     if (Maker::shapeOf(sum) != global)
@@ -116,25 +116,25 @@ private:
       auto wanted = to.axes(unsigned(dim));
       std::vector<unsigned> major(wanted.begin(), wanted.end());
       if (cut[dim].empty()) {
-        kept.push_back(int64_t(shape.size()));
+        broadcastDims.push_back(int64_t(shape.size()));
         pieces.push_back(global[dim]);
         pieceAxes.push_back(major);
         add(global[dim], major, false);
         continue;
       }
       int64_t outer = sizeOf(mesh, major), blocks = sizeOf(mesh, cut[dim]);
-      int64_t rest = global[dim] / outer / blocks;
-      llvm::append_range(pieces, SmallVector<int64_t>{outer, blocks, rest});
+      int64_t inner = global[dim] / outer / blocks;
+      llvm::append_range(pieces, SmallVector<int64_t>{outer, blocks, inner});
       pieceAxes.push_back(major);
       pieceAxes.push_back(cut[dim]);
       pieceAxes.emplace_back();
-      kept.push_back(int64_t(shape.size()));
+      broadcastDims.push_back(int64_t(shape.size()));
       add(outer, major, false);
-      kept.push_back(int64_t(shape.size()));
+      broadcastDims.push_back(int64_t(shape.size()));
       add(blocks, cut[dim], true);
       add(blocks, {}, false);
-      kept.push_back(int64_t(shape.size()));
-      add(rest, {}, false);
+      broadcastDims.push_back(int64_t(shape.size()));
+      add(inner, {}, false);
     }
   }
 
@@ -142,14 +142,15 @@ private:
   Value terms(Value value) {
     Layout layout = *Layout::get(mesh, axes);
     Type element = Maker::elementOf(value);
-    auto laid = [&](Value made, const Layout &its) {
-      setLayout(made, its);
-      return made;
+    auto laid = [&](Value result, const Layout &its) {
+      setLayout(result, its);
+      return result;
     };
     if (pieces != Maker::shapeOf(value))
       value = laid(make.reshape(value, pieces), *Layout::get(mesh, pieceAxes));
     value =
-        laid(make.make<dtensor::BroadcastInDimOp>(value, shape, kept), layout);
+        laid(make.make<dtensor::BroadcastInDimOp>(value, shape, broadcastDims),
+             layout);
     Type index = make.builder.getI32Type();
     Value here;
     for (size_t dim = 0; dim < shape.size(); ++dim) {
@@ -188,7 +189,7 @@ private:
   /// The other axes that become pending.
   std::vector<unsigned> whole;
   /// The value's dims in pieces, their axes, and where the terms have them.
-  SmallVector<int64_t> pieces, kept;
+  SmallVector<int64_t> pieces, broadcastDims;
   Layout::DimAxes pieceAxes;
   /// The dims of the terms.
   SmallVector<int64_t> shape;

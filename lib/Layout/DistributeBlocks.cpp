@@ -38,11 +38,11 @@ Value Maker::convert(Value value, Type elementType) {
 
 Value Maker::repeat(Value value, ArrayRef<int64_t> shape,
                     ArrayRef<int64_t> dims) {
-  SmallVector<int64_t> kept;
+  SmallVector<int64_t> sourceDims;
   for (int64_t dim = 0; dim < int64_t(shape.size()); ++dim)
     if (!llvm::is_contained(dims, dim))
-      kept.push_back(dim);
-  return make<dtensor::BroadcastInDimOp>(value, shape, kept);
+      sourceDims.push_back(dim);
+  return make<dtensor::BroadcastInDimOp>(value, shape, sourceDims);
 }
 
 Value Maker::pad(Value value, Value element, int64_t dim, int64_t low,
@@ -176,12 +176,12 @@ SmallVector<int64_t> Cut::sizes() const {
 
 Value Cut::apply(Maker &make, Value value, Value padding) const {
   for (size_t i = 0; i < axes.size(); ++i) {
-    int64_t at = dim + int64_t(i);
-    value = make.pad(value, padding, at, 0,
+    int64_t position = dim + int64_t(i);
+    value = make.pad(value, padding, position, 0,
                      counts[i] * extents[i + 1] - extents[i]);
     SmallVector<int64_t> shape = Maker::shapeOf(value);
-    shape[at] = counts[i];
-    shape.insert(shape.begin() + at + 1, extents[i + 1]);
+    shape[position] = counts[i];
+    shape.insert(shape.begin() + position + 1, extents[i + 1]);
     value = make.make<dtensor::ReshapeOp>(value, shape);
   }
   return value;
@@ -189,12 +189,12 @@ Value Cut::apply(Maker &make, Value value, Value padding) const {
 
 Value Cut::undo(Maker &make, Value value, Value padding) const {
   for (size_t i = axes.size(); i-- > 0;) {
-    int64_t at = dim + int64_t(i);
+    int64_t position = dim + int64_t(i);
     SmallVector<int64_t> shape = Maker::shapeOf(value);
-    shape[at] = counts[i] * extents[i + 1];
-    shape.erase(shape.begin() + at + 1);
+    shape[position] = counts[i] * extents[i + 1];
+    shape.erase(shape.begin() + position + 1);
     value = make.make<dtensor::ReshapeOp>(value, shape);
-    value = make.pad(value, padding, at, 0,
+    value = make.pad(value, padding, position, 0,
                      extents[i] - counts[i] * extents[i + 1]);
   }
   return value;
@@ -211,20 +211,20 @@ Layout Cut::cutLayout(const Layout &layout, bool block) const {
 }
 
 Layout Cut::gathered(const Layout &layout, bool block) const {
-  Layout made = cutLayout(layout, block);
+  Layout result = cutLayout(layout, block);
   for (int64_t outer : this->outer())
-    made = made.with_dim(unsigned(outer), {});
-  return made;
+    result = result.with_dim(unsigned(outer), {});
+  return result;
 }
 
 SmallVector<int64_t> Cut::cutShape(ArrayRef<int64_t> shape,
                                    std::optional<int64_t> block) const {
-  SmallVector<int64_t> made(shape);
-  made.erase(made.begin() + dim);
+  SmallVector<int64_t> extents(shape);
+  extents.erase(extents.begin() + dim);
   if (block)
-    made.insert(made.begin() + dim, *block);
-  made.insert(made.begin() + dim, counts.begin(), counts.end());
-  return made;
+    extents.insert(extents.begin() + dim, *block);
+  extents.insert(extents.begin() + dim, counts.begin(), counts.end());
+  return extents;
 }
 
 //===----------------------------------------------------------------------===//

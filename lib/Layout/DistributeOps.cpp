@@ -52,10 +52,11 @@ private:
       LayoutFlow flow(function);
       if (failed(flow.run()))
         return signalPassFailure();
-      for (const FlowOp &each : flow.ops)
-        if (!each.linksOnly && !each.joins &&
-            isa<DistributableOpInterface>(each.op) && mayDistribute(each.op))
-          if (std::optional<Candidate> candidate = candidateFor(flow, each))
+      for (const FlowOp &flowOp : flow.ops)
+        if (!flowOp.linksOnly && !flowOp.joins &&
+            isa<DistributableOpInterface>(flowOp.op) &&
+            mayDistribute(flowOp.op))
+          if (std::optional<Candidate> candidate = candidateFor(flow, flowOp))
             candidates.push_back(std::move(*candidate));
     }
     // All decisions look at the program as it was written.
@@ -92,38 +93,40 @@ private:
   }
 
   static std::optional<Candidate> candidateFor(const LayoutFlow &flow,
-                                               const FlowOp &each) {
-    std::optional<Candidate> made;
-    auto op = cast<DistributableOpInterface>(each.op);
+                                               const FlowOp &flowOp) {
+    std::optional<Candidate> candidateOp;
+    auto op = cast<DistributableOpInterface>(flowOp.op);
     SmallVector<std::optional<Layout>> operands;
     for (auto [value, state] :
-         llvm::zip_equal(each.op->getOperands(), each.operands)) {
+         llvm::zip_equal(flowOp.op->getOperands(), flowOp.operands)) {
       Layout layout = flow.layoutOf(state);
       bool free = isFree(value);
       operands.push_back(free ? std::nullopt : std::optional(layout));
-      if (made || free)
+      if (candidateOp || free)
         continue;
       if (layout.rank() == 0)
         continue;
       if (std::optional<int64_t> dim = op.getCutDim(layout))
-        made = Candidate{each.op, layout, *dim, op.getWholeDims(*dim), {}, {}};
+        candidateOp =
+            Candidate{flowOp.op, layout, *dim, op.getWholeDims(*dim), {}, {}};
     }
-    if (!made)
+    if (!candidateOp)
       return std::nullopt;
-    made->operands = std::move(operands);
+    candidateOp->operands = std::move(operands);
     for (auto [value, state] :
-         llvm::zip_equal(each.op->getResults(), each.results))
-      made->results.push_back(wanted(value, flow.layoutOf(state), *made));
-    return made;
+         llvm::zip_equal(flowOp.op->getResults(), flowOp.results))
+      candidateOp->results.push_back(
+          wanted(value, flow.layoutOf(state), *candidateOp));
+    return candidateOp;
   }
 
-  /// What the user asks for in what becomes of a result: of the dim that is
-  /// cut, or, where that is gone, of all dims.
+  /// Returns the layout that the user asks for in the value that replaces a
+  /// result: of the dim that is cut, or, where that is gone, of all dims.
   static std::optional<Layout> wanted(Value value, const Layout &flowed,
                                       const Candidate &candidate) {
-    auto given = givenLayout(value.getType());
-    if (given && !given->is_partial())
-      return given;
+    auto requested = givenLayout(value.getType());
+    if (requested && !requested->is_partial())
+      return requested;
     bool hasDim = flowed.rank() == candidate.layout.rank();
     unsigned dim = unsigned(candidate.dim);
     auto decides = [&](const dtensor::Wish &wish) {
@@ -166,14 +169,14 @@ private:
     Maker make{OpBuilder(op), op->getLoc()};
     // A layout that the user wrote stays one: users of the result see it.
     for (Value result : results) {
-      auto given = dyn_cast_or_null<dtensor::LayoutAttr>(
+      auto attribute = dyn_cast_or_null<dtensor::LayoutAttr>(
           cast<RankedTensorType>(result.getType()).getEncoding());
-      if (!given)
+      if (!attribute)
         continue;
       OpBuilder after(op->getContext());
       after.setInsertionPointAfter(op);
       auto pinned =
-          after.create<dtensor::ConstraintOp>(op->getLoc(), result, given);
+          after.create<dtensor::ConstraintOp>(op->getLoc(), result, attribute);
       result.setType(dtensor::undecided(result.getType()));
       result.replaceAllUsesExcept(pinned.getResult(), pinned);
     }

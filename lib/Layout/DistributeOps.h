@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the rewrites of --dtensor-distribute-ops have in common: making ops,
-// cutting a dim into a layout's blocks, and what an exchange costs. One file a
+// The common part of the rewrites of --dtensor-distribute-ops: creating ops,
+// cutting a dim into a layout's blocks, and the cost of an exchange. One file a
 // family, which attaches DistributableOpInterface to its ops.
 #pragma once
 
@@ -64,7 +64,7 @@ struct Maker {
             ArrayRef<std::vector<unsigned>> axes);
 };
 
-/// What no element is combined with by `kind` to give another one.
+/// Returns the value that no element is changed by when `kind` combines them.
 mlir::TypedAttr identityOf(ReduceKind kind, Type type);
 
 /// a and b combined, element by element.
@@ -110,9 +110,9 @@ struct Candidate {
   Layout layout; ///< of that operand
   int64_t dim;
   SmallVector<int64_t> whole; ///< all dims that the op needs whole
-  /// Of each operand; nothing for those that every device can make.
+  /// The layout of each operand; nothing for those that every device can make.
   SmallVector<std::optional<Layout>> operands;
-  /// Of each result, what is asked for, where something is.
+  /// The layout that is asked for of each result, where one is.
   SmallVector<std::optional<Layout>> results;
 };
 

@@ -11,8 +11,8 @@
 //   that the region need not be commutative, nor the init its identity.
 //
 // The second takes log2(n) rounds of elementwise ops on half as many elements
-// each: as many calls of the region as one after the other. Of uneven blocks
-// the padding is masked: it is behind all elements of its block.
+// each: as many calls of the region as one after the other. Uneven blocks are
+// masked: their padding is behind all elements of the block.
 
 #include "DistributeOps.h"
 
@@ -30,8 +30,8 @@ namespace {
 // A function of the elements, then an ordinary reduction
 //===----------------------------------------------------------------------===//
 
-/// What one accumulator becomes: `kind` of itself and the value that is operand
-/// `element` of the op that the region yields.
+/// The accumulation of one accumulator: `kind` of itself and the value that is
+/// operand `element` of the op that the region yields.
 struct Addend {
   ReduceKind kind;
   unsigned element;
@@ -66,13 +66,13 @@ std::optional<SmallVector<Addend>> addendsOf(dtensor::GenericReduceOp op) {
   unsigned count = op.getInputs().size();
   SmallVector<Addend> addends;
   for (unsigned i = 0; i < count; ++i) {
-    Operation *made = block.getTerminator()->getOperand(i).getDefiningOp();
-    std::optional<ReduceKind> kind = made ? kindOf(made) : std::nullopt;
+    Operation *yielded = block.getTerminator()->getOperand(i).getDefiningOp();
+    std::optional<ReduceKind> kind = yielded ? kindOf(yielded) : std::nullopt;
     if (!kind)
       return std::nullopt;
-    unsigned element = made->getOperand(0) == block.getArgument(i) ? 1 : 0;
-    if (made->getOperand(1 - element) != block.getArgument(i) ||
-        !isMadeOf(made->getOperand(element), count))
+    unsigned element = yielded->getOperand(0) == block.getArgument(i) ? 1 : 0;
+    if (yielded->getOperand(1 - element) != block.getArgument(i) ||
+        !isMadeOf(yielded->getOperand(element), count))
       return std::nullopt;
     addends.push_back({*kind, element});
   }
@@ -103,11 +103,11 @@ void reduceAddends(Maker &make, dtensor::GenericReduceOp op,
                               reduced));
   }
   op->replaceAllUsesWith(results);
-  for (Operation *made = op->getPrevNode(); made != before;) {
-    Operation *earlier = made->getPrevNode();
-    if (mlir::isOpTriviallyDead(made))
-      made->erase();
-    made = earlier;
+  for (Operation *current = op->getPrevNode(); current != before;) {
+    Operation *earlier = current->getPrevNode();
+    if (mlir::isOpTriviallyDead(current))
+      current->erase();
+    current = earlier;
   }
 }
 
@@ -126,9 +126,9 @@ class Tree {
 public:
   Tree(Maker &make, Region &region) : make(make), region(region) {}
 
-  SmallVector<Value> apply(ArrayRef<Value> left, ArrayRef<Value> right) {
-    SmallVector<Value> operands(left);
-    llvm::append_range(operands, right);
+  SmallVector<Value> apply(ArrayRef<Value> lhs, ArrayRef<Value> rhs) {
+    SmallVector<Value> operands(lhs);
+    llvm::append_range(operands, rhs);
     auto results = dtensor::applyElementwise(make.builder, make.location,
                                              region, operands);
     assert(succeeded(results) && "checked by reducedDim");
@@ -136,21 +136,21 @@ public:
   }
 
   /// Reduces along `dim`, which goes.
-  void reduce(Places &all, int64_t dim) {
-    // Of those that have no partner, the later ones in the dim come first.
-    Places rest;
-    for (int64_t n = extent(all, dim); n > 1; n = n / 2) {
+  void reduce(Places &places, int64_t dim) {
+    // Elements without a partner that come later in the dim come first.
+    Places unpaired;
+    for (int64_t n = extent(places, dim); n > 1; n = n / 2) {
       int64_t paired = n / 2 * 2;
       if (paired < n) {
-        Places last = slice(all, dim, paired, n, 1);
-        rest = rest.values.empty() ? last : combined(last, rest);
+        Places last = slice(places, dim, paired, n, 1);
+        unpaired = unpaired.values.empty() ? last : combined(last, unpaired);
       }
-      all = combined(slice(all, dim, 0, paired, 2),
-                     slice(all, dim, 1, paired, 2));
+      places = combined(slice(places, dim, 0, paired, 2),
+                        slice(places, dim, 1, paired, 2));
     }
-    if (!rest.values.empty())
-      all = combined(all, rest);
-    forEach(all, [&](Value value) {
+    if (!unpaired.values.empty())
+      places = combined(places, unpaired);
+    forEach(places, [&](Value value) {
       SmallVector<int64_t> shape = Maker::shapeOf(value);
       shape.erase(shape.begin() + dim);
       return make.reshape(value, shape);
@@ -158,30 +158,30 @@ public:
   }
 
   template <typename Function>
-  static void forEach(Places &all, const Function &function) {
-    for (Value &value : all.values)
+  static void forEach(Places &places, const Function &function) {
+    for (Value &value : places.values)
       value = function(value);
-    if (all.valid)
-      all.valid = function(all.valid);
+    if (places.valid)
+      places.valid = function(places.valid);
   }
 
 private:
-  static int64_t extent(const Places &all, int64_t dim) {
-    return Maker::shapeOf(all.values.front())[dim];
+  static int64_t extent(const Places &places, int64_t dim) {
+    return Maker::shapeOf(places.values.front())[dim];
   }
-  Places slice(Places all, int64_t dim, int64_t from, int64_t to,
+  Places slice(Places places, int64_t dim, int64_t from, int64_t to,
                int64_t stride) {
-    forEach(all, [&](Value value) {
+    forEach(places, [&](Value value) {
       return make.slice(value, dim, from, to, stride);
     });
-    return all;
+    return places;
   }
-  Places combined(const Places &left, const Places &right) {
-    Places made{apply(left.values, right.values), left.valid};
-    if (right.valid)
-      for (auto [value, alone] : llvm::zip_equal(made.values, left.values))
-        value = make.select(right.valid, value, alone);
-    return made;
+  Places combined(const Places &lhs, const Places &rhs) {
+    Places result{apply(lhs.values, rhs.values), lhs.valid};
+    if (rhs.valid)
+      for (auto [value, alone] : llvm::zip_equal(result.values, lhs.values))
+        value = make.select(rhs.valid, value, alone);
+    return result;
   }
 
   Maker &make;
@@ -193,13 +193,13 @@ private:
 class Stages {
 public:
   Stages(ArrayRef<int64_t> dims, const Layout &layout)
-      : rest(llvm::to_vector(dims)), layout(layout) {
-    llvm::sort(rest);
+      : pendingDims(llvm::to_vector(dims)), layout(layout) {
+    llvm::sort(pendingDims);
   }
 
   /// The next dim that is cut and reduced.
   std::optional<int64_t> next() const {
-    for (int64_t dim : llvm::reverse(rest))
+    for (int64_t dim : llvm::reverse(pendingDims))
       if (!layout.axes(unsigned(dim)).empty())
         return dim;
     return std::nullopt;
@@ -207,21 +207,22 @@ public:
   /// Reduced dims behind `dim`, last first.
   SmallVector<int64_t> behind(int64_t dim) const {
     SmallVector<int64_t> dims;
-    for (int64_t each : llvm::reverse(rest))
-      if (each > dim)
-        dims.push_back(each);
+    for (int64_t remaining : llvm::reverse(pendingDims))
+      if (remaining > dim)
+        dims.push_back(remaining);
     return dims;
   }
   /// They and `dim` are gone.
   void pop(int64_t dim) {
     std::vector<unsigned> gone{unsigned(dim)};
-    for (int64_t each : behind(dim))
-      gone.push_back(unsigned(each));
+    for (int64_t inner : behind(dim))
+      gone.push_back(unsigned(inner));
     layout = layout.remove(gone);
-    llvm::erase_if(rest, [&](int64_t each) { return each >= dim; });
+    llvm::erase_if(pendingDims,
+                   [&](int64_t remaining) { return remaining >= dim; });
   }
 
-  SmallVector<int64_t> rest;
+  SmallVector<int64_t> pendingDims;
   Layout layout;
 };
 
@@ -243,41 +244,41 @@ Value blocksWithElements(Maker &make, const Cut &cut, Value value) {
 void reduceBlocks(Maker &make, dtensor::GenericReduceOp op,
                   const Candidate &candidate) {
   Tree tree(make, op.getComputation());
-  Places all{SmallVector<Value>(op.getInputs()), Value()};
+  Places places{SmallVector<Value>(op.getInputs()), Value()};
   Stages stages(op.getDimensions(), candidate.layout);
   while (std::optional<int64_t> dim = stages.next()) {
-    SmallVector<int64_t> shape = Maker::shapeOf(all.values.front());
+    SmallVector<int64_t> shape = Maker::shapeOf(places.values.front());
     Cut cut(stages.layout, shape, *dim);
     if (!cut.isEven())
-      all.valid = make.splat(shape, make.builder.getI1Type(), 1);
-    Tree::forEach(all, [&](Value value) {
+      places.valid = make.splat(shape, make.builder.getI1Type(), 1);
+    Tree::forEach(places, [&](Value value) {
       return cut.apply(make, value, make.zero(Maker::elementOf(value)));
     });
     for (int64_t behind : stages.behind(*dim))
-      tree.reduce(all, behind + int64_t(cut.axes.size()));
-    tree.reduce(all, cut.inner());
+      tree.reduce(places, behind + int64_t(cut.axes.size()));
+    tree.reduce(places, cut.inner());
     SmallVector<int64_t> outer = cut.outer();
-    all.valid = blocksWithElements(make, cut, all.values.front());
+    places.valid = blocksWithElements(make, cut, places.values.front());
     SmallVector<std::vector<unsigned>> everywhere(outer.size());
-    for (Value &value : all.values)
+    for (Value &value : places.values)
       value = make.pin(value, stages.layout.mesh(), outer, everywhere);
-    for (int64_t each : llvm::reverse(outer))
-      tree.reduce(all, each);
-    all.valid = Value();
+    for (int64_t outerDim : llvm::reverse(outer))
+      tree.reduce(places, outerDim);
+    places.valid = Value();
     stages.pop(*dim);
   }
-  if (!stages.rest.empty()) {
+  if (!stages.pendingDims.empty()) {
     auto last = make.builder.create<dtensor::GenericReduceOp>(
-        make.location, all.values, op.getInitValues(), stages.rest);
+        make.location, places.values, op.getInitValues(), stages.pendingDims);
     mlir::IRMapping mapping;
     op.getComputation().cloneInto(&last.getComputation(), mapping);
     op->replaceAllUsesWith(last);
     return;
   }
   SmallVector<Value> inits;
-  for (auto [init, value] : llvm::zip_equal(op.getInitValues(), all.values))
+  for (auto [init, value] : llvm::zip_equal(op.getInitValues(), places.values))
     inits.push_back(repeatInit(make, init, value));
-  op->replaceAllUsesWith(tree.apply(inits, all.values));
+  op->replaceAllUsesWith(tree.apply(inits, places.values));
 }
 
 /// The dim it can be distributed along, of those that `layout` cuts.
@@ -297,9 +298,10 @@ Cost costOf(dtensor::GenericReduceOp op, const Candidate &candidate,
   SmallVector<int64_t> shape = Maker::shapeOf(op.getInputs()[0]);
   if (auto addends = addendsOf(op)) {
     SmallVector<unsigned> axes;
-    for (int64_t dim : stages.rest)
+    for (int64_t dim : stages.pendingDims)
       llvm::append_range(axes, candidate.layout.axes(unsigned(dim)));
-    std::vector<unsigned> dims(stages.rest.begin(), stages.rest.end());
+    std::vector<unsigned> dims(stages.pendingDims.begin(),
+                               stages.pendingDims.end());
     Layout to = candidate.layout.remove(dims);
     Exchange exchange;
     for (auto [addend, result] : llvm::zip_equal(*addends, op.getResults())) {

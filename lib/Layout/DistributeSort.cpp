@@ -18,8 +18,8 @@
 // pairs of blocks keep the smaller and the larger half of what both have (that
 // this sorts is exercise 5.3.4-38 there), r elements each.
 //
-// Of two sorted blocks a and b the smaller half is { min(a[i], b[r - 1 - i]) },
-// the larger one the maxima: one comparison an element, then a sort.
+// The smaller half of two sorted blocks a and b is { min(a[i], b[r - 1 - i]) },
+// and the larger one has the maxima: one comparison an element, then a sort.
 //
 // The result is that of a stable sort, to the bit. Either elements that compare
 // equal are the same, or there are none, or their indices decide: those of an
@@ -64,7 +64,7 @@ struct SortScheme {
 // Comparators
 //===----------------------------------------------------------------------===//
 
-/// What the region yields for `arguments`.
+/// Returns the value that the region yields for `arguments`.
 Value cloneRegion(OpBuilder &builder, Region &region,
                   ArrayRef<Value> arguments) {
   mlir::IRMapping mapping;
@@ -84,7 +84,7 @@ Value decideTie(Maker &make, Value before, Value after, Value a, Value b) {
   return make.make<dtensor::OrOp>(before, tied);
 }
 
-/// What is sorted: all values have the shape [..., P, r, ...].
+/// Sorts values of the shape [..., P, r, ...].
 class BlockSort {
 public:
   BlockSort(Maker &make, dtensor::SortOp op, const Candidate &candidate,
@@ -192,10 +192,10 @@ private:
       SmallVector<Value> operands;
       for (unsigned i = 0; i < op.getInputs().size(); ++i)
         operands.append({a[i], b[i]});
-      auto made = dtensor::applyElementwise(make.builder, make.location,
-                                            op.getComparator(), operands);
-      assert(succeeded(made) && "checked by schemeFor");
-      return made->front();
+      auto results = dtensor::applyElementwise(make.builder, make.location,
+                                               op.getComparator(), operands);
+      assert(succeeded(results) && "checked by schemeFor");
+      return results->front();
     };
     Value before = apply(a, b);
     if (!tie)
@@ -209,10 +209,10 @@ private:
 
   /// `dim` and `dim + 1` of [..., P, r, ...] replaced by `extents`.
   SmallVector<int64_t> with(ArrayRef<int64_t> extents) const {
-    SmallVector<int64_t> made(shape);
-    made.erase(made.begin() + dim, made.begin() + dim + 2);
-    made.insert(made.begin() + dim, extents.begin(), extents.end());
-    return made;
+    SmallVector<int64_t> replaced(shape);
+    replaced.erase(replaced.begin() + dim, replaced.begin() + dim + 2);
+    replaced.insert(replaced.begin() + dim, extents.begin(), extents.end());
+    return replaced;
   }
   /// Three dims from `dim` on, in another order, and the first one cut.
   Value exchanged(Value value, std::array<int64_t, 3> order) {
@@ -328,8 +328,8 @@ private:
     Value alone =
         ofBlocks([&](int64_t block) { return block == partners[block]; });
     for (auto [i, value] : llvm::enumerate(values)) {
-      Value kept = make.select(keep, first[i], second[i]);
-      value = make.select(alone, value, kept);
+      Value half = make.select(keep, first[i], second[i]);
+      value = make.select(alone, value, half);
     }
   }
 
@@ -360,18 +360,20 @@ Cost sortWork(dtensor::SortOp op, const Layout &layout, int64_t length,
   Shape shape;
   for (int64_t extent : Maker::shapeOf(op.getInputs()[0]))
     shape.push_back(extent);
-  int64_t each = 4 * times * int64_t(op.getInputs().size()) *
-                 std::max<int64_t>(1, llvm::Log2_64_Ceil(uint64_t(length)));
+  int64_t comparisons =
+      4 * times * int64_t(op.getInputs().size()) *
+      std::max<int64_t>(1, llvm::Log2_64_Ceil(uint64_t(length)));
   Work work;
-  work.flops = each * elementCount(layout.local_shape(shape));
-  work.totalFlops = each * elementCount(shape);
+  work.flops = comparisons * elementCount(layout.local_shape(shape));
+  work.totalFlops = comparisons * elementCount(shape);
   for (unsigned dim = 0; dim < layout.rank(); ++dim)
     work.shards *= groupSize(layout.mesh(), layout.axes(dim));
   work.splittable = false;
   return model.work(work);
 }
 
-/// What the operands are sent as, and the one that decides ties.
+/// Returns the types in which the operands are sent, with the one that decides
+/// ties.
 SmallVector<DType> sentTypes(dtensor::SortOp op, int64_t n,
                              std::optional<unsigned> tie) {
   SmallVector<DType> types;
@@ -451,7 +453,7 @@ schemeFor(dtensor::SortOp op, const Candidate &candidate,
   std::optional<SortOrder> order = sortOrder(op.getComparator());
   if (!order)
     return std::nullopt;
-  // What becomes of elements that are equal.
+  // Equal elements that can differ need an operand that decides their order.
   std::optional<unsigned> tie;
   bool noneAreEqual = llvm::any_of(
       llvm::zip_equal(op.getInputs(), order->determined), [&](auto pair) {

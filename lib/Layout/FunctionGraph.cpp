@@ -73,10 +73,10 @@ LogicalResult FunctionGraph::addKind(Operation &op) {
     return success();
   }
   for (Type type : op.getResultTypes()) {
-    const OfType *known = ofType(type);
-    if (!known)
+    const OfType *found = ofType(type);
+    if (!found)
       return op.emitOpError("has a result without a layout; ") << remedy;
-    kind.results.push_back(*known);
+    kind.results.push_back(*found);
   }
   kind.role = isa<dtensor::WhileOp>(op)  ? OfKind::Loop
               : isa<dtensor::CaseOp>(op) ? OfKind::Branches
@@ -111,13 +111,13 @@ void FunctionGraph::addDemand(Operation &op, const Scope &scope) {
 }
 
 void FunctionGraph::addOp(Operation &op, unsigned kind, const Scope &scope) {
-  const OfKind &known = ofKind[kind];
+  const OfKind &opKind = ofKind[kind];
   LayoutGraph::Op &node = graph.ops.emplace_back();
-  node.rule = known.rule;
-  node.flopsPerPoint = known.flopsPerPoint;
-  node.flat = known.flat;
-  node.free = known.free;
-  node.held = known.held;
+  node.rule = opKind.rule;
+  node.flopsPerPoint = opKind.flopsPerPoint;
+  node.flat = opKind.flat;
+  node.free = opKind.free;
+  node.held = opKind.held;
   node.runs = scope.runs;
   node.branch = scope.branch;
   node.branchRuns = scope.branchRuns;
@@ -126,7 +126,7 @@ void FunctionGraph::addOp(Operation &op, unsigned kind, const Scope &scope) {
     node.operands.push_back(numberOf(operand));
   for (unsigned i = 0; i < op.getNumResults(); ++i)
     node.results.push_back(
-        addValue(op.getResult(i), known.results[i], int(ops.size()), scope));
+        addValue(op.getResult(i), opKind.results[i], int(ops.size()), scope));
   ops.push_back(&op);
   joins.push_back(-1);
 }
@@ -172,8 +172,8 @@ LogicalResult FunctionGraph::addLoop(dtensor::WhileOp loop,
   for (unsigned i = 0; i < loop.getNumResults(); ++i) {
     Value inside = loop.getBodyArgument(i), after = loop.getResult(i);
     Value init = loop.getInits()[i];
-    for (Value each : {inside, after})
-      if (!ofType(each.getType()))
+    for (Value value : {inside, after})
+      if (!ofType(value.getType()))
         return loop.emitOpError("has carried value #")
                << i << " without a layout; " << remedy;
     if (isPinned(loop, i)) {
@@ -219,8 +219,8 @@ LogicalResult FunctionGraph::addLoop(dtensor::WhileOp loop,
   return success();
 }
 
-/// What is only added to a carried value is reduced after the loop, where that
-/// is all that is needed (HoistCollectives).
+/// Marks values that are only added to a carried value: they are reduced after
+/// the loop, where that is all that is needed (HoistCollectives).
 void FunctionGraph::markSums(dtensor::WhileOp loop, int64_t runs) {
   if (tripCount(loop).value_or(unknownTrips) < 2)
     return;
@@ -300,7 +300,7 @@ LogicalResult FunctionGraph::addBlock(Block &block, const Scope &scope) {
   return success();
 }
 
-/// What `attribute` of the function lists.
+/// Returns the numbers that `attribute` of the function lists.
 static ArrayRef<int64_t> listed(mlir::func::FuncOp function,
                                 StringRef attribute) {
   auto list = function->getAttrOfType<mlir::DenseI64ArrayAttr>(attribute);

@@ -12,14 +12,14 @@
 
 namespace meshloom {
 
-/// What constraints and relayouts give, and carried values and results of
-/// branches that the user laid out, are laid out as they are, and so are
-/// arguments and results of the function but for those that the function lists
-/// as open. How often blocks run: trip counts where they are known, else
-/// `unknownTrips`; each branch of a case is as likely as the others.
+/// Results of constraints and relayouts keep their layouts, and so do carried
+/// values and results of branches that the user laid out, and arguments and
+/// results of the function but for those that the function lists as open. How
+/// often blocks run: trip counts where they are known, else `unknownTrips`;
+/// each branch of a case is as likely as the others.
 struct FunctionGraph {
   LayoutGraph graph;
-  /// Per op of the graph. Of joins: the while or case.
+  /// Per op of the graph; for joins, the while or case.
   std::vector<Operation *> ops;
   /// Operand `i` of op `op`; of joins: the init and the yields.
   OpOperand &use(unsigned op, unsigned i) const {
@@ -62,7 +62,7 @@ private:
                  bool atEnd = false);
   void markSums(dtensor::WhileOp loop, int64_t runs);
 
-  /// What all ops of a kind have in common.
+  /// The common properties of all ops of a kind.
   struct OfKind {
     enum { Op, Demand, Loop, Branches, End } role = Op;
     std::shared_ptr<const ShardingRule> rule;
@@ -73,8 +73,8 @@ private:
   };
   LogicalResult addKind(Operation &op);
   using OfType = std::shared_ptr<const LayoutGraph::Tensor>;
-  /// What all values of a type have in common; null where it is no tensor with
-  /// a layout.
+  /// The common properties of all values of a type; null where it is no tensor
+  /// with a layout.
   const OfType *ofType(Type type);
 
   OpKinds kinds;

@@ -31,7 +31,7 @@ struct Need {
   SmallVector<OpOperand *> uses;
   /// Before which op of the block it has to be there.
   Operation *before;
-  /// What it is made from: this value, or, where there is one, that need.
+  /// The source: this value, or, where there is one, that need.
   Value root = {};
   Need *source = nullptr;
 };
@@ -52,7 +52,7 @@ private:
     if (failed(mesh))
       return signalPassFailure();
     needs.clear();
-    made.clear();
+    inserted.clear();
     kinds = OpKinds();
     needsOfKind.clear();
     prices.emplace(*mesh, machine);
@@ -82,7 +82,7 @@ private:
           beginReduction(relayout);
   }
 
-  /// What the program asks to be told of this value.
+  /// Reports the layout of this value where the program asks for it.
   static void tellLayout(Operation &constraint) {
     auto asked =
         constraint.getAttrOfType<DictionaryAttr>(dtensor::inspectedAttr);
@@ -144,7 +144,7 @@ private:
     return success();
   }
 
-  /// What an op needs that its operands are not.
+  /// An operand that an op needs in a different layout.
   struct OperandNeed {
     unsigned operand;
     Layout target;
@@ -200,11 +200,12 @@ private:
     OpSharding sharding = opSharding(rule, {operands.data(), operands.size()},
                                      {results.data(), results.size()});
     for (auto [i, layout] : llvm::enumerate(results))
-      if (Layout made = resultLayout(rule, i, sharding, mesh);
-          !(made == layout))
+      if (Layout actual = resultLayout(rule, i, sharding, mesh);
+          !(actual == layout))
         return op.emitOpError("has result #")
                << i << " laid out " << layout.spec_string() << ", but makes "
-               << made.spec_string() << "; only a relayout can change a layout";
+               << actual.spec_string()
+               << "; only a relayout can change a layout";
     for (auto [i, layout] : llvm::enumerate(operands))
       if (Layout target = operandLayout(rule, i, sharding, mesh);
           !(target == layout))
@@ -283,7 +284,8 @@ private:
   /// Decides what each layout of a value is made from: the value, what outer
   /// blocks have made of it, or another one of these; as refinement priced it.
   void connect(Value value, MutableArrayRef<Need> wanted) {
-    // What begins a reduction is made from the value, and nothing from it.
+    // A relayout that begins a reduction is computed from the value, and
+    // nothing from it.
     SmallVector<Need *> ordinary;
     for (Need &need : wanted) {
       need.root = value;
@@ -304,7 +306,7 @@ private:
       first = earlier(first, need->before);
     }
     std::vector<Value> roots{value};
-    for (Value candidate : made[value])
+    for (Value candidate : inserted[value])
       if (isBefore(candidate, first) &&
           !beginsReduction(*givenLayout(value.getType()),
                            *givenLayout(candidate.getType())))
@@ -329,7 +331,7 @@ private:
 
   void satisfy(Value value, SmallVector<Need> &wanted) {
     llvm::erase_if(wanted, [&](Need &need) {
-      for (Value candidate : made[value])
+      for (Value candidate : inserted[value])
         if (*givenLayout(candidate.getType()) == need.target &&
             isBefore(candidate, need.before)) {
           for (OpOperand *use : need.uses)
@@ -356,7 +358,7 @@ private:
         return done;
       Value source = need.source ? make(*need.source) : need.root;
       Value result = values[&need] = insert(value, source, need);
-      made[value].push_back(result);
+      inserted[value].push_back(result);
       for (OpOperand *use : need.uses)
         use->set(result);
       return result;
@@ -370,7 +372,7 @@ private:
     return isa<dtensor::YieldOp>(user) ? user->getParentOp() : user;
   }
 
-  /// What a use is, for a reason: "operand #0 of multiply".
+  /// Describes a use as a reason: "operand #0 of multiply".
   std::string describe(OpOperand &use) {
     Operation *user = use.getOwner();
     std::string number = std::to_string(use.getOperandNumber());
@@ -401,10 +403,10 @@ private:
     auto relayout = builder.create<dtensor::RelayoutOp>(
         location, laidOut(source, need.target), source);
 
-    std::string what = describe(*need.uses.front());
+    std::string reason = describe(*need.uses.front());
     user = explained(user);
     std::string text = have.spec_string() + " -> " + need.target.spec_string() +
-                       " for " + what;
+                       " for " + reason;
     DictionaryAttr from = originsOf(source);
     auto to = user->getAttrOfType<DictionaryAttr>(dtensor::originAttr);
     SmallVector<NamedAttribute> origins;
@@ -471,7 +473,7 @@ private:
   /// By value and the block that relayouts of it go into.
   llvm::MapVector<std::pair<Value, Block *>, SmallVector<Need>> needs;
   /// Relayouts of a value that have been inserted.
-  DenseMap<Value, SmallVector<Value>> made;
+  DenseMap<Value, SmallVector<Value>> inserted;
   /// Per mesh.
   std::optional<RelayoutCosts> prices;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The flow of mesh axes: a worklist over the ops of a function. See the pass's
-// description for the stages, and LayoutFlow.h for why it ends. What it flows
-// through is collected in LayoutFlowOps.cpp, where it starts in
-// LayoutFlowSeeds.cpp.
+// description for the stages, and LayoutFlow.h for why it ends.
+// LayoutFlowOps.cpp collects the ops that it flows through, and
+// LayoutFlowSeeds.cpp the layouts that it starts from.
 #include "LayoutFlow.h"
 
 #include <set>
@@ -111,7 +111,7 @@ void LayoutFlow::extend(const FlowOp &op, const Extension &extension,
   unsigned value =
       (extension.isResult ? op.results : op.operands)[extension.index];
   FlowState &state = states[value];
-  if (state.given)
+  if (state.fixed)
     return;
   unsigned before = state.layout;
   // Else it has a wish, or is the op's value twice and was extended just now.
@@ -155,7 +155,8 @@ void LayoutFlow::visit(const FlowOp &op, unsigned stage) {
 }
 
 void LayoutFlow::runStage(unsigned stage) {
-  // Those that the stage lets do more; the rest is at its fixpoint.
+  // The stage visits the ops that it lets do more; all others are at their
+  // fixpoint.
   const FlowKind joining[] = {FlowKind::Identity, FlowKind::Contraction,
                               FlowKind::Contraction, FlowKind::Broadcast};
   queue.clear();

@@ -21,7 +21,7 @@ struct Annotation {
   Location location;
 };
 
-/// What the user wishes of a value, where that is less than a layout.
+/// A user's wish about a value, where that is less than a layout.
 struct FlowWish {
   dtensor::Wish wish;
   /// Dims whose priority has not come yet.
@@ -36,7 +36,7 @@ struct FlowState {
   /// Given, or decided at the end: what the value is, pending reductions too.
   std::optional<unsigned> actual;
   /// The user wrote the type: it never changes.
-  bool given = false;
+  bool fixed = false;
   std::unique_ptr<FlowWish> wished;
 };
 
@@ -78,9 +78,9 @@ struct FlowOp {
 /// elementwise op do, and so do a case's branches in its results. Axes are only
 /// ever added to a value, each at most once, so the number of changes is at
 /// most values x axes; an op is visited again only after a change to one of its
-/// values. What a visit comes to follows from the op's rule and the layouts
-/// that its values have by then; programs are made of few such, each found
-/// once.
+/// values. The result of a visit follows from the op's rule and the layouts
+/// that its values have by then; a program has few different such visits, and
+/// each result is computed once.
 class LayoutFlow {
 public:
   explicit LayoutFlow(mlir::func::FuncOp function) : function(function) {}
@@ -132,7 +132,7 @@ private:
   LogicalResult resolveMesh();
   /// `text`: the annotation with its layout.
   void seed(Value value, const Layout &layout, std::string text,
-            Location location, bool given);
+            Location location, bool fixed);
   void collectAnnotations();
   LogicalResult addGroups();
   const FlowRule *addRule(ShardingRule rule, FlowKind kind);

@@ -63,9 +63,10 @@ const FlowRule *LayoutFlow::ruleOf(Operation &op, bool wished) {
     return ruleOfKind[kind];
   const FlowRule *rule = nullptr;
   if (auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op)) {
-    ShardingRule own = wished ? sharded.getShardingRule() : layoutRule(sharded);
-    FlowKind flows = wished ? FlowKind::Identity : classify(own);
-    rule = addRule(std::move(own), flows);
+    ShardingRule shardingRule =
+        wished ? sharded.getShardingRule() : layoutRule(sharded);
+    FlowKind flows = wished ? FlowKind::Identity : classify(shardingRule);
+    rule = addRule(std::move(shardingRule), flows);
   }
   return ruleOfKind.emplace_back(rule);
 }
@@ -107,10 +108,11 @@ static ShardingRule sameShapes(ArrayRef<int64_t> shape, size_t operands) {
   return rule;
 }
 
-/// What the user said that a value is laid out as, leaving nothing open.
+/// Returns the layout that the user gave to a value, where it leaves nothing
+/// open.
 static std::optional<Layout> decidedLayout(Value value) {
-  if (auto given = givenLayout(value.getType()))
-    return given;
+  if (auto layout = givenLayout(value.getType()))
+    return layout;
   auto constraint = value.getDefiningOp<dtensor::ConstraintOp>();
   auto wish = constraint ? dtensor::wishOf(constraint) : std::nullopt;
   if (!wish)
@@ -143,9 +145,9 @@ LogicalResult LayoutFlow::addGroups() {
     FlowOp link{first, nullptr, {}, {}};
     std::optional<Layout> decided;
     for (FlowOp *member : members) {
-      SmallVector<int64_t> own =
+      SmallVector<int64_t> memberShape =
           dtensor::globalShape(member->op->getResult(0).getType());
-      if (own != shape)
+      if (memberShape != shape)
         return disagree(member->op, first)
                << "their shapes differ: " << member->op->getOperand(0).getType()
                << " and " << first->getOperand(0).getType();

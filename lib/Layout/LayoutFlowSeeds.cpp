@@ -67,19 +67,19 @@ LogicalResult LayoutFlow::resolveMesh() {
 }
 
 void LayoutFlow::seed(Value value, const Layout &layout, std::string text,
-                      Location location, bool given) {
+                      Location location, bool fixed) {
   unsigned target = indexOf(value);
   FlowState &state = states[target];
   MutableArrayRef<int> from = originsOf(target);
   int annotation = int(annotations.size());
   annotations.push_back({std::move(text), location});
-  if (given) {
-    state.given = true;
+  if (fixed) {
+    state.fixed = true;
     state.actual = layouts.of(layout);
     std::fill(from.begin(), from.end(), -1);
     for (const Partial &partial : layout.partial())
       from[partial.axis] = annotation;
-  } else if (state.given || !layoutOf(target).is_fully_replicated()) {
+  } else if (state.fixed || !layoutOf(target).is_fully_replicated()) {
     return; // an earlier annotation has it
   }
   state.layout = layouts.of(layout.without_partial());
@@ -113,8 +113,8 @@ void LayoutFlow::collectAnnotations() {
     if (auto layout = givenLayout(argument.getType()))
       seed(argument, *layout, argumentText(function, argument),
            argument.getLoc(), /*given=*/true);
-  // What a constraint asks for is also a wish of the value it takes: the op
-  // that makes the value would best make it so.
+  // The layout that a constraint asks for is also a wish of the value it takes:
+  // the op that makes the value would best make it so.
   for (FlowOp &flow : ops) {
     if (flow.joins) {
       Value result = flow.op->getResult(*flow.joins);
@@ -135,13 +135,13 @@ void LayoutFlow::collectAnnotations() {
     auto layout = givenLayout(flow.op->getResult(0).getType());
     if (!layout)
       continue;
-    std::string at = " at " + locationText(flow.op->getLoc()),
+    std::string place = " at " + locationText(flow.op->getLoc()),
                 spec = " " + layout->spec_string();
     Location location = flow.op->getLoc();
     if (isa<dtensor::ConstraintOp>(flow.op)) {
       std::string text = resultName(function, flow.op->getResult(0));
       if (text.empty()) {
-        text = "constraint" + at + spec;
+        text = "constraint" + place + spec;
       } else {
         OpOperand &use = *flow.op->getResult(0).getUses().begin();
         auto written = function.getResultAttrOfType<dtensor::LayoutAttr>(
@@ -151,10 +151,10 @@ void LayoutFlow::collectAnnotations() {
       seed(flow.op->getResult(0), *layout, text, location, /*given=*/true);
       seed(flow.op->getOperand(0), *layout, text, location, /*given=*/false);
     } else if (isa<dtensor::RelayoutOp>(flow.op)) {
-      seed(flow.op->getResult(0), *layout, "relayout" + at + spec, location,
+      seed(flow.op->getResult(0), *layout, "relayout" + place + spec, location,
            /*given=*/true);
     } else {
-      seed(flow.op->getResult(0), *layout, "type" + at + spec, location,
+      seed(flow.op->getResult(0), *layout, "type" + place + spec, location,
            /*given=*/false);
     }
   }

@@ -104,9 +104,10 @@ static bool isReadInParts(const FlowOp &op, ArrayRef<Layout> actual) {
     }
   if (!indexed || runs < 2)
     return false;
-  Layout rest = *Layout::get(layout.mesh(), parts);
+  Layout remaining = *Layout::get(layout.mesh(), parts);
   auto elements = [&](ArrayRef<int64_t> shape) {
-    return elementCount(rest.local_shape(Shape(shape.begin(), shape.end())));
+    return elementCount(
+        remaining.local_shape(Shape(shape.begin(), shape.end())));
   };
   return elements(from) <= runs * elements(to);
 }
@@ -133,14 +134,14 @@ static FactorSharding chooseFactors(const FlowOp &op, ArrayRef<Layout> actual,
     for (unsigned k = 0; k < rule.factors.size(); ++k) {
       if (rule.factors[k].kind != FactorKind::Reduced)
         continue;
-      bool all = true, some = false;
+      bool inAll = true, inSome = false;
       for (auto [tensor, offer] : llvm::zip_equal(rule.operands, offers)) {
         if (!shows(tensor, k))
           continue;
-        some = true;
-        all &= llvm::is_contained(offer.axes[k], axis);
+        inSome = true;
+        inAll &= llvm::is_contained(offer.axes[k], axis);
       }
-      if (some && all)
+      if (inSome && inAll)
         return true;
     }
     return false;
@@ -188,10 +189,10 @@ static OpSharding choosePassed(const FlowOp &op, ArrayRef<Layout> actual,
       // Inside a loop it would be resolved again and again.
       if (operand.getParentBlock() != op.op->getBlock())
         return true;
-      bool each = op.rule().partialFlow == PartialFlow::LinearEach;
-      if (each ? !operand.hasOneUse()
-               : llvm::any_of(operand.getUsers(),
-                              [&](Operation *user) { return user != op.op; }))
+      bool isEach = op.rule().partialFlow == PartialFlow::LinearEach;
+      if (isEach ? !operand.hasOneUse()
+                 : llvm::any_of(operand.getUsers(),
+                                [&](Operation *user) { return user != op.op; }))
         return true;
       before += localElements(operand, actual[i]);
     }
@@ -212,7 +213,7 @@ class PropagateLayoutsPass
     LeafCopies copies;
     for (Block *block : runBlocks(function))
       copyLeaves(*block, copies);
-    // What earlier runs found, of other functions.
+    // Clears the results of earlier runs, on other functions.
     originNumbers = choiceNumbers = {};
     origins.clear();
     choices.clear();
@@ -245,7 +246,7 @@ class PropagateLayoutsPass
     setFunctionType(flow);
   }
 
-  /// What an op is told of where its axes are from.
+  /// The attributes that tell an op where its axes come from.
   struct Origin {
     DictionaryAttr axes;      ///< null: none is from anywhere
     DictionaryAttr attribute; ///< of an op that has no others
@@ -265,18 +266,18 @@ class PropagateLayoutsPass
         entries.push_back(builder.getNamedAttr(
             flow.mesh().axes()[axis].name,
             builder.getStringAttr(flow.annotations[origin].text)));
-    Origin made;
+    Origin result;
     if (!entries.empty()) {
-      made.axes = builder.getDictionaryAttr(entries);
-      made.attribute = builder.getDictionaryAttr(
-          builder.getNamedAttr(dtensor::originAttr, made.axes));
+      result.axes = builder.getDictionaryAttr(entries);
+      result.attribute = builder.getDictionaryAttr(
+          builder.getNamedAttr(dtensor::originAttr, result.axes));
     }
-    return origins.emplace_back(made);
+    return origins.emplace_back(result);
   }
 
   /// Says which arguments and results nobody laid out, nor wished to be laid
-  /// out in a way, where the caller leaves those to the compiler. What shares
-  /// its memory with a result is laid out as that.
+  /// out in a way, where the caller leaves those to the compiler. A value that
+  /// shares its memory with a result is laid out as that.
   void markOpen(LayoutFlow &flow) {
     mlir::func::FuncOp function = getOperation();
     auto module = function->getParentOfType<mlir::ModuleOp>();
@@ -293,7 +294,7 @@ class PropagateLayoutsPass
       if (auto alias =
               function.getArgAttrOfType<IntegerAttr>(index, dtensor::aliasAttr))
         shared.insert(alias.getInt());
-      else if (!flow.state(argument).given &&
+      else if (!flow.state(argument).fixed &&
                llvm::none_of(argument.getUsers(), isWish))
         arguments.push_back(index);
     }
@@ -316,7 +317,7 @@ class PropagateLayoutsPass
     for (BlockArgument argument : function.getArguments()) {
       unsigned value = flow.indexOf(argument);
       FlowState &state = flow.states[value];
-      if (state.given)
+      if (state.fixed)
         continue;
       decide(flow, argument, value);
       if (DictionaryAttr origin = originOf(flow, value).axes)
@@ -380,7 +381,7 @@ class PropagateLayoutsPass
       key.push_back(flow.states[value].layout);
     for (unsigned value : op.operands)
       key.push_back(*flow.states[value].actual);
-    // What a slice reads also depends on the loop that it is in.
+    // The elements that a slice reads also depend on the loop that it is in.
     if (isa<dtensor::DynamicSliceOp>(op.op))
       key.push_back(uintptr_t(op.op));
     unsigned number = choiceNumbers(key);
@@ -391,15 +392,15 @@ class PropagateLayoutsPass
 
   void layOut(LayoutFlow &flow, const FlowOp &op) {
     const Choice *choice = &choiceFor(flow, op);
-    Choice own;
+    Choice adapted;
     SmallVector<Layout> actual;
     if (choice->asksUses) {
-      own = *choice;
+      adapted = *choice;
       actual = layoutsOf(flow, op);
-      own.sharding =
-          choosePassed(op, actual, std::move(own.sharding), flow.mesh());
-      setResults(flow, op, own);
-      choice = &own;
+      adapted.sharding =
+          choosePassed(op, actual, std::move(adapted.sharding), flow.mesh());
+      setResults(flow, op, adapted);
+      choice = &adapted;
     }
 
     SmallVector<int, 8> from(flow.mesh().rank(), -1);
@@ -427,7 +428,7 @@ class PropagateLayoutsPass
   void layOutJoin(LayoutFlow &flow, const FlowOp &op) {
     unsigned value = op.results.front();
     FlowState &state = flow.states[value];
-    if (state.given)
+    if (state.fixed)
       pin(op.op, *op.joins);
     else
       state.actual = state.layout;
@@ -440,12 +441,12 @@ class PropagateLayoutsPass
     DictionaryAttr origin = originOf(flow, value).axes;
     if (!origin)
       return;
-    mlir::NamedAttrList all(
+    mlir::NamedAttrList merged(
         op.op->getAttrOfType<DictionaryAttr>(dtensor::originAttr));
     for (NamedAttribute entry : origin)
-      if (!all.get(entry.getName()))
-        all.append(entry);
-    op.op->setAttr(dtensor::originAttr, all.getDictionary(&getContext()));
+      if (!merged.get(entry.getName()))
+        merged.append(entry);
+    op.op->setAttr(dtensor::originAttr, merged.getDictionary(&getContext()));
   }
 
   static void pin(Operation *op, unsigned result) {
@@ -484,24 +485,25 @@ class PropagateLayoutsPass
     Block &block = function.getBody().front();
     Operation *terminator = block.getTerminator();
     std::map<int64_t, Layout> variables; // an alias may be any number
-    if (mlir::ArrayAttr all = function.getArgAttrsAttr())
-      for (auto [argument, attributes] : llvm::zip_equal(
-               block.getArguments(), all.getAsRange<DictionaryAttr>()))
+    if (mlir::ArrayAttr argumentAttributes = function.getArgAttrsAttr())
+      for (auto [argument, attributes] :
+           llvm::zip_equal(block.getArguments(),
+                           argumentAttributes.getAsRange<DictionaryAttr>()))
         if (auto alias = attributes.getAs<IntegerAttr>(dtensor::aliasAttr))
           variables.try_emplace(alias.getInt(),
                                 flow.layouts[*flow.state(argument).actual]);
     for (OpOperand &operand : terminator->getOpOperands()) {
       unsigned index = operand.getOperandNumber();
-      auto made = givenLayout(operand.get().getType());
-      if (!made)
+      auto layout = givenLayout(operand.get().getType());
+      if (!layout)
         continue;
       // An op whose type had the result's layout may have become partial.
-      auto given = givenLayout(function.getResultTypes()[index]);
+      auto requested = givenLayout(function.getResultTypes()[index]);
       auto variable = variables.find(index);
-      Layout wanted = given                         ? *given
-                      : variable == variables.end() ? made->without_partial()
+      Layout wanted = requested                     ? *requested
+                      : variable == variables.end() ? layout->without_partial()
                                                     : variable->second;
-      if (*made == wanted)
+      if (*layout == wanted)
         continue;
       OpBuilder builder(terminator);
       operand.set(builder.create<dtensor::ConstraintOp>(

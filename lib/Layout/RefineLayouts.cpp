@@ -120,14 +120,14 @@ private:
     attributes.apply();
   }
 
-  /// Of the axes of `layout`, where those came from that `known` has; the
+  /// Returns where the axes of `layout` come from, as `recorded` says; the
   /// others come from what refinement made of the program.
-  DictionaryAttr originsOf(DictionaryAttr known, const Layout &layout) {
+  DictionaryAttr originsOf(DictionaryAttr recorded, const Layout &layout) {
     Builder builder(&getContext());
     mlir::NamedAttrList origins;
     for (auto [axis, meshAxis] : llvm::enumerate(layout.mesh().axes()))
       if (layout.uses_axis(axis)) {
-        Attribute before = known ? known.get(meshAxis.name) : Attribute();
+        Attribute before = recorded ? recorded.get(meshAxis.name) : Attribute();
         origins.set(meshAxis.name,
                     before ? before : builder.getStringAttr("refinement"));
       }
@@ -158,20 +158,20 @@ private:
   }
 
   /// Function results keep the layouts that they had: what makes them is
-  /// brought back by a constraint. Those that nobody laid out are as what makes
-  /// them is.
+  /// brought back by a constraint. Results that nobody laid out are as the op
+  /// that makes them lays them out.
   void layOutResults(const LayoutGraph &graph) {
     mlir::func::FuncOp function = getOperation();
     Operation *terminator = function.getBody().front().getTerminator();
     const size_t first = graph.outputs.size() - terminator->getNumOperands();
     for (OpOperand &operand : terminator->getOpOperands()) {
       const unsigned index = operand.getOperandNumber();
-      const Layout made = *givenLayout(operand.get().getType());
+      const Layout layout = *givenLayout(operand.get().getType());
       const Layout wanted =
           graph.outputs[first + index].open
-              ? made.without_partial()
+              ? layout.without_partial()
               : *givenLayout(function.getResultTypes()[index]);
-      if (made == wanted)
+      if (layout == wanted)
         continue;
       OpBuilder builder(terminator);
       operand.set(builder.create<dtensor::ConstraintOp>(
@@ -194,9 +194,9 @@ private:
       StringAttr origin = builder.getStringAttr("refinement");
       for (Value operand : op->getOperands())
         if (Operation *producer = operand.getDefiningOp())
-          if (auto known =
+          if (auto origins =
                   producer->getAttrOfType<DictionaryAttr>(dtensor::originAttr))
-            if (auto text = known.getAs<StringAttr>(meshAxis.name)) {
+            if (auto text = origins.getAs<StringAttr>(meshAxis.name)) {
               origin = text;
               break;
             }
@@ -209,10 +209,10 @@ private:
   void layOutLeaves(FunctionGraph &nodes, const LayoutRefinement &found) {
     DenseMap<std::pair<Operation *, Type>, Operation *> copies;
     for (auto [i, op] : llvm::enumerate(nodes.ops)) {
-      const LayoutGraph::Op &what = nodes.graph.ops[i];
-      if (what.free)
+      const LayoutGraph::Op &node = nodes.graph.ops[i];
+      if (node.free)
         continue;
-      for (auto [operand, value] : llvm::enumerate(what.operands)) {
+      for (auto [operand, value] : llvm::enumerate(node.operands)) {
         const int producer = nodes.graph.values[value].producer;
         if (producer < 0 || !nodes.graph.ops[producer].free)
           continue;
@@ -236,9 +236,9 @@ private:
           use.set(leafValue);
       }
     }
-    for (auto [what, op] :
+    for (auto [node, op] :
          llvm::reverse(llvm::zip_equal(nodes.graph.ops, nodes.ops)))
-      if (what.free && op->use_empty())
+      if (node.free && op->use_empty())
         op->erase();
     for (auto &[key, copy] : copies)
       if (copy->use_empty())

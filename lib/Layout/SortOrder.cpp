@@ -9,9 +9,9 @@ namespace {
 
 /// Whether two values are computed alike, given how their arguments match.
 template <typename Match> bool areAlike(Value x, Value y, const Match &match) {
-  auto left = dyn_cast<BlockArgument>(x), right = dyn_cast<BlockArgument>(y);
-  if (left || right)
-    return left && right && match(left.getArgNumber(), right.getArgNumber());
+  auto lhs = dyn_cast<BlockArgument>(x), rhs = dyn_cast<BlockArgument>(y);
+  if (lhs || rhs)
+    return lhs && rhs && match(lhs.getArgNumber(), rhs.getArgNumber());
   Operation *a = x.getDefiningOp(), *b = y.getDefiningOp();
   return a->getName() == b->getName() && a->getNumResults() == 1 &&
          a->getNumRegions() == 0 && x.getType() == y.getType() &&
@@ -58,14 +58,14 @@ using D = ComparisonDirection;
 /// The keys of an order, most important first; false where it is none.
 bool readKeys(Value before, SmallVectorImpl<Value> &keys);
 
-/// `main`, and `rest` where the keys of `main` are equal, as `equal` says.
-bool readTwo(Value main, Value equal, Value rest,
+/// `main`, and `tieBreak` where the keys of `main` are equal, as `equal` says.
+bool readTwo(Value main, Value equal, Value tieBreak,
              SmallVectorImpl<Value> &keys) {
   size_t first = keys.size();
   CompareOp same = comparison(equal, D::EQ);
   return same && readKeys(main, keys) && keys.size() == first + 1 &&
          areCounterparts(same.getLhs(), same.getRhs()) &&
-         areSame(same.getLhs(), keys.back()) && readKeys(rest, keys);
+         areSame(same.getLhs(), keys.back()) && readKeys(tieBreak, keys);
 }
 
 /// A number compared with a number, or a number before a nan.

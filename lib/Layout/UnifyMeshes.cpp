@@ -50,7 +50,7 @@ public:
         add(type, op->getLoc(), where);
       if (auto constraint = dyn_cast<dtensor::ConstraintOp>(op))
         if (auto wish = dtensor::wishOf(constraint)) {
-          FoundMesh &found = at(wish->layout.mesh(), op->getLoc(), where);
+          FoundMesh &found = entryOf(wish->layout.mesh(), op->getLoc(), where);
           found.add(wish->layout);
           for (unsigned axis : wish->replicated)
             (wish->layout.mesh().axis_size(axis) > 1 ? found.cuts
@@ -69,15 +69,15 @@ public:
                                  dtensor::DTensorDialect::meshAttrName)
                            : dtensor::MeshAttr();
         mesh && meshes.empty())
-      at(mesh.getMesh(), module.getLoc(), [] { return "the module"; });
+      entryOf(mesh.getMesh(), module.getLoc(), [] { return "the module"; });
   }
 
   bool hasShards() const { return shards; }
   ArrayRef<FoundMesh> list() const { return meshes; }
 
 private:
-  FoundMesh &at(const Mesh &mesh, Location location,
-                function_ref<std::string()> where) {
+  FoundMesh &entryOf(const Mesh &mesh, Location location,
+                     function_ref<std::string()> where) {
     for (FoundMesh &found : meshes)
       if (found.mesh == mesh)
         return found;
@@ -90,7 +90,7 @@ private:
       return;
     shards |= dtensor::isShard(type);
     Layout layout = attribute.getLayout();
-    at(layout.mesh(), location, where).add(layout);
+    entryOf(layout.mesh(), location, where).add(layout);
   }
 
   mlir::func::FuncOp function;
@@ -139,7 +139,7 @@ FailureOr<Mesh> refinementOf(ArrayRef<FoundMesh> meshes) {
   std::vector<SourceMesh> sources{sourceOf(*base)};
   Mesh refined = base->mesh;
   for (const FoundMesh &found : meshes) {
-    // What cuts nothing can be said on any mesh.
+    // A mesh that cuts nothing can be expressed on any mesh.
     if (&found == base || !found.cuts)
       continue;
     sources.push_back(sourceOf(found));
@@ -199,16 +199,16 @@ private:
     dtensor::LayoutAttr layout = dtensor::layoutAttrOf(type);
     if (!layout)
       return type;
-    Attribute &known = rewritten[layout];
-    if (!known)
-      known =
+    Attribute &encoding = rewritten[layout];
+    if (!encoding)
+      encoding =
           dtensor::LayoutAttr::get(type.getContext(), on(layout.getLayout()));
     RankedTensorType bare = dtensor::undecided(type);
-    auto made =
-        RankedTensorType::get(bare.getShape(), bare.getElementType(), known);
+    auto tensor =
+        RankedTensorType::get(bare.getShape(), bare.getElementType(), encoding);
     if (isa<dtensor::VariableType>(type))
-      return dtensor::VariableType::get(type.getContext(), made);
-    return made;
+      return dtensor::VariableType::get(type.getContext(), tensor);
+    return tensor;
   }
 
   dtensor::Wish on(dtensor::Wish wish) const {
@@ -222,15 +222,15 @@ private:
     return wish;
   }
 
-  /// What arguments and results were before.
+  /// Remembers the attributes that arguments and results had before.
   void remember() {
     SmallVector<DictionaryAttr> arguments, results;
     function.getAllArgAttrs(arguments);
     function.getAllResultAttrs(results);
     auto add = [](DictionaryAttr &attributes, Attribute written) {
-      mlir::NamedAttrList all(attributes);
-      all.set(dtensor::writtenAttr, written);
-      attributes = all.getDictionary(written.getContext());
+      mlir::NamedAttrList merged(attributes);
+      merged.set(dtensor::writtenAttr, written);
+      attributes = merged.getDictionary(written.getContext());
     };
     for (auto [i, argument] : llvm::enumerate(function.getArguments()))
       if (Attribute written =

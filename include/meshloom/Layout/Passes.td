@@ -62,13 +62,13 @@ def DistributeOps : Pass<"dtensor-distribute-ops", "::mlir::func::FuncOp"> {
   let summary = "Make ops that need a cut dim whole of ops on its blocks";
   let description = [{
     argmax, argmin, top_k, cumulative, sort and generic_reduce need a dim whole
-    on every device. Where the operand is going to be cut along it (by the flow
-    of axes that `--dtensor-propagate-layouts` is made of, which comes next), and
-    exchanging a little costs less by `machine` than bringing the dim together,
-    the op becomes ordinary ops that have rules for the blocks:
+    on every device. Where the flow of axes in `--dtensor-propagate-layouts`,
+    which comes next, is going to cut the operand along that dim, and exchanging
+    a little costs less by `machine` than bringing the dim together, the op
+    becomes ordinary ops that have rules for the blocks:
 
-    * argmax, argmin: the best value (a reduction), then the least index that
-      has it (another one);
+    * argmax, argmin: the best value, then the least index that has this value:
+      two reductions;
     * top_k: the best `k` of each block, and of those the best `k`; equal ones
       stay in order of index;
     * cumulative: running values inside each block, combined with what the
@@ -89,8 +89,8 @@ def DistributeOps : Pass<"dtensor-distribute-ops", "::mlir::func::FuncOp"> {
       the init counts once, at the end. Other regions stay, with the dim brought
       together.
 
-    Blocks are the layout's own, uneven ones padded, so that cutting a dim into
-    them moves nothing.
+    Blocks are those of the layout, uneven ones padded, so that cutting a dim
+    into them moves nothing.
 
     ```mlir
     %i = dtensor.argmax %x dim 1 : (tensor<8x64xf32, #columns>) -> tensor<8xi32>

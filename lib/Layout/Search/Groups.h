@@ -15,23 +15,23 @@ public:
   /// keep their order.
   Groups(std::span<const unsigned> items, std::span<const unsigned> groupOf,
          size_t count)
-      : all(items.size()), begins(count + 1) {
+      : sorted(items.size()), begins(count + 1) {
     for (unsigned group : groupOf)
       ++begins[group];
     unsigned begin = 0;
-    for (unsigned &each : begins)
-      begin += std::exchange(each, begin);
+    for (unsigned &bound : begins)
+      begin += std::exchange(bound, begin);
     std::vector<unsigned> next = begins;
     for (size_t i = 0; i < items.size(); ++i)
-      all[next[groupOf[i]]++] = items[i];
+      sorted[next[groupOf[i]]++] = items[i];
   }
   std::span<const unsigned> operator[](size_t group) const {
-    return std::span(all).subspan(begins[group],
-                                  begins[group + 1] - begins[group]);
+    return std::span(sorted).subspan(begins[group],
+                                     begins[group + 1] - begins[group]);
   }
 
 private:
-  std::vector<unsigned> all, begins;
+  std::vector<unsigned> sorted, begins;
 };
 
 } // namespace meshloom

@@ -81,7 +81,8 @@ public:
       const LayoutGraph::Op &op = graph.ops[consumer];
       for (unsigned i = 0; i < op.operands.size(); ++i) {
         int producer = graph.values[op.operands[i]].producer;
-        // What is read through a window may well be laid out otherwise.
+        // An operand that is read through a window may well be laid out
+        // differently.
         bool windowed = std::ranges::count(op.rule->windows, i,
                                            &ShardingRule::Window::operand) > 0;
         if (producer >= 0 && pointwise[producer] && !windowed &&
@@ -99,19 +100,19 @@ private:
     unsigned value = to.operands[operand];
     size_t result = std::find(from.results.begin(), from.results.end(), value) -
                     from.results.begin();
-    std::vector<unsigned> made = plainFactors(from.rule->results[result]),
+    std::vector<unsigned> produced = plainFactors(from.rule->results[result]),
                           used = plainFactors(to.rule->operands[operand]);
-    if (made.empty() || used.size() != made.size() ||
+    if (produced.empty() || used.size() != produced.size() ||
         used.size() != to.rule->factors.size() || producer == consumer)
       return;
     // One axis cannot be on two factors of an op: classes that would give an op
     // two members stay apart, and so do the ops.
-    for (size_t dim = 0; dim < made.size(); ++dim)
-      if (conflict(firstFactor[producer] + made[dim],
+    for (size_t dim = 0; dim < produced.size(); ++dim)
+      if (conflict(firstFactor[producer] + produced[dim],
                    firstFactor[consumer] + used[dim]))
         return;
-    for (size_t dim = 0; dim < made.size(); ++dim)
-      mergeClasses(firstFactor[producer] + made[dim],
+    for (size_t dim = 0; dim < produced.size(); ++dim)
+      mergeClasses(firstFactor[producer] + produced[dim],
                    firstFactor[consumer] + used[dim]);
     unsigned a = ops.find(producer), b = ops.find(consumer);
     if (a != b)
@@ -155,8 +156,8 @@ private:
         continue;
       const ShardingRule &rule = *graph.ops[op].rule;
       for (unsigned f = 0; f < rule.factors.size(); ++f) {
-        // What a window takes of a longer dim, a slice of one row say, can stay
-        // with the device that has it.
+        // The part of a longer dim that a window takes, a slice of one row say,
+        // can stay with the device that has it.
         const bool isWindow =
             std::ranges::count(rule.windows, f, &ShardingRule::Window::factor) >
             0;
@@ -164,11 +165,11 @@ private:
             rule.factors[f].kind == FactorKind::Whole)
           continue;
         unsigned representative = classes.find(firstFactor[op] + f);
-        auto [known, first] = classOf.try_emplace(representative, entry->second,
-                                                  cluster.factors.size());
+        auto [entryOfClass, first] = classOf.try_emplace(
+            representative, entry->second, cluster.factors.size());
         if (first)
           cluster.factors.emplace_back();
-        cluster.factors[known->second.second].members.push_back(
+        cluster.factors[entryOfClass->second.second].members.push_back(
             {unsigned(cluster.ops.size() - 1), f});
       }
     }

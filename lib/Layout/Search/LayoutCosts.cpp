@@ -1,87 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What layouts cost: the work of clusters, and the relayouts between what a
-// value is laid out as and what its users need.
+// The costs of layouts: the work of clusters, and the relayouts between the
+// layout of a value and what its users need.
 #include "meshloom/Layout/Search/LayoutState.h"
 
 #include <algorithm>
 
 namespace meshloom {
 
-/// As many times that; large times stay comparable.
+/// Returns `cost` times `runs`; large times stay comparable.
 static Cost times(Cost cost, int64_t runs) {
   constexpr Cost most = Cost(1) << 52;
   if (runs == runsOnce)
     return cost;
-  auto all = (__int128(cost) * runs + runsOnce - 1) / runsOnce;
-  return all > most ? std::max(cost, most) : Cost(all);
+  auto product = (__int128(cost) * runs + runsOnce - 1) / runsOnce;
+  return product > most ? std::max(cost, most) : Cost(product);
 }
 
-/// Adds what an op reads and writes to `made`.
-void LayoutState::addStored(unsigned op, std::vector<Stored> &made) const {
-  const OpEvaluation &how = *current[op];
-  const LayoutGraph::Op &what = graph.ops[op];
-  for (unsigned i = 0; i < how.needs.size(); ++i) {
-    unsigned value = what.operands[i];
+/// Adds what an op reads and writes to `list`.
+void LayoutState::addStored(unsigned op, std::vector<Stored> &list) const {
+  const OpEvaluation &evaluation = *current[op];
+  const LayoutGraph::Op &node = graph.ops[op];
+  for (unsigned i = 0; i < evaluation.needs.size(); ++i) {
+    unsigned value = node.operands[i];
     int producer = graph.values[value].producer;
     if (producer >= 0 &&
         (graph.ops[producer].free ||
          (clusters.ofOp[producer] == clusters.ofOp[op] &&
-          !graph.ops[producer].join && how.needs[i] == layouts[value])))
+          !graph.ops[producer].join && evaluation.needs[i] == layouts[value])))
       continue;
-    made.push_back({value, how.needs[i], what.copies});
+    list.push_back({value, evaluation.needs[i], node.copies});
   }
-  for (unsigned value : what.results)
+  for (unsigned value : node.results)
     if (!isInside(value))
-      made.push_back({value, layouts[value], what.copies});
+      list.push_back({value, layouts[value], node.copies});
 }
 
-/// Adds an op's own part, but not what it stores. Of a fold, ops that stand for
+/// Adds an op's own part, but not what it stores. In a fold, ops that stand for
 /// many have so many times the work.
-void LayoutState::Tally::add(const OpEvaluation &how, int64_t copies) {
-  work.flops += how.work.flops * copies;
-  work.totalFlops += how.work.totalFlops * copies;
-  halos.cost += how.halos.cost * copies;
-  halos.collectives += how.halos.collectives * copies;
+void LayoutState::Tally::add(const OpEvaluation &evaluation, int64_t copies) {
+  work.flops += evaluation.work.flops * copies;
+  work.totalFlops += evaluation.work.totalFlops * copies;
+  halos.cost += evaluation.halos.cost * copies;
+  halos.collectives += evaluation.halos.collectives * copies;
 }
 
-/// Of clusters of many ops: brings what `op` adds to the tally up to date.
+/// Brings `op`'s part in the tally of a cluster of many ops up to date.
 void LayoutState::recountOp(unsigned op) {
   int cluster = clusters.ofOp[op];
   if (cluster < 0 || tallyOf[cluster] < 0 || graph.ops[op].join)
     return;
   Tally &tally = tallies[tallyOf[cluster]];
   Part &part = parts[op];
-  const OpEvaluation *how = current[op];
+  const OpEvaluation *evaluation = current[op];
   stored.clear();
   addStored(op, stored);
-  if (part.how == how && part.stored == stored)
+  if (part.evaluation == evaluation && part.stored == stored)
     return;
   const int64_t copies = graph.ops[op].copies;
-  if (part.how) {
-    tally.add(*part.how, -copies);
-    if (--tally.shards[part.how->work.shards] == 0)
-      tally.shards.erase(part.how->work.shards);
-    tally.whole -= !part.how->work.splittable;
+  if (part.evaluation) {
+    tally.add(*part.evaluation, -copies);
+    if (--tally.shards[part.evaluation->work.shards] == 0)
+      tally.shards.erase(part.evaluation->work.shards);
+    tally.whole -= !part.evaluation->work.splittable;
   }
-  tally.add(*how, copies);
-  ++tally.shards[how->work.shards];
-  tally.whole += !how->work.splittable;
-  auto count = [&](const Stored &each, int sign) {
-    auto &[uses, times] = tally.stored[uint64_t(each.value) << 32 | each.id];
+  tally.add(*evaluation, copies);
+  ++tally.shards[evaluation->work.shards];
+  tally.whole += !evaluation->work.splittable;
+  auto count = [&](const Stored &item, int sign) {
+    auto &[uses, times] = tally.stored[uint64_t(item.value) << 32 | item.id];
     if (sign > 0 && uses == 0)
-      times = each.copies;
+      times = item.copies;
     uses += sign;
     if (uses == (sign > 0)) {
-      const Bytes &bytes = prices->bytes(kinds[each.value], each.id);
+      const Bytes &bytes = prices->bytes(kinds[item.value], item.id);
       tally.work.bytes += sign * times * bytes.local;
       tally.work.totalBytes += sign * times * bytes.distinct;
     }
   };
-  for (const Stored &each : part.stored)
-    count(each, -1);
-  for (const Stored &each : stored)
-    count(each, 1);
-  part.how = how;
+  for (const Stored &item : part.stored)
+    count(item, -1);
+  for (const Stored &item : stored)
+    count(item, 1);
+  part.evaluation = evaluation;
   part.stored = stored;
 }
 
@@ -110,10 +110,10 @@ Objective LayoutState::clusterCost(unsigned index) {
   for (unsigned op : cluster.ops) {
     if (graph.ops[op].join)
       continue;
-    const OpEvaluation &how = *current[op];
-    tally.add(how, graph.ops[op].copies);
-    tally.work.shards = std::max(tally.work.shards, how.work.shards);
-    tally.work.splittable &= how.work.splittable;
+    const OpEvaluation &evaluation = *current[op];
+    tally.add(evaluation, graph.ops[op].copies);
+    tally.work.shards = std::max(tally.work.shards, evaluation.work.shards);
+    tally.work.splittable &= evaluation.work.splittable;
     addStored(op, stored);
   }
   std::sort(stored.begin(), stored.end());
@@ -122,9 +122,9 @@ Objective LayoutState::clusterCost(unsigned index) {
     if (i + 1 < stored.size() && stored[i + 1].value == last.value &&
         stored[i + 1].id == last.id)
       continue;
-    const Bytes &each = prices->bytes(kinds[last.value], last.id);
-    tally.work.bytes += each.local * last.copies;
-    tally.work.totalBytes += each.distinct * last.copies;
+    const Bytes &size = prices->bytes(kinds[last.value], last.id);
+    tally.work.bytes += size.local * last.copies;
+    tally.work.totalBytes += size.distinct * last.copies;
   }
   return priced(tally.halos, tally.work);
 }
@@ -148,17 +148,18 @@ std::vector<LayoutId> LayoutState::targetsBut(unsigned value,
   return found;
 }
 
-/// Of what an open argument is needed in, and its own layout, the one that the
-/// others are made of most cheaply; its own where that costs no more.
+/// Returns the layout, among those that an open argument is needed in and its
+/// own one, that the others are computed from most cheaply; its own where that
+/// costs no more.
 LayoutId LayoutState::sourceOf(unsigned value) {
-  const LayoutId own = layouts[value];
+  const LayoutId original = layouts[value];
   if (!graph.values[value].open || openArguments == OpenArguments::Stay)
-    return own;
+    return original;
   const std::vector<LayoutId> others = targets(value);
   if (others.empty())
-    return own;
+    return original;
   std::optional<TreePrice> best;
-  LayoutId source = own;
+  LayoutId source = original;
   auto look = [&](LayoutId from) {
     std::vector<Edge> edges;
     if (!prices->tree(kinds[value], {&from, 1}, targetsBut(value, from), edges))
@@ -173,18 +174,18 @@ LayoutId LayoutState::sourceOf(unsigned value) {
     best = price;
     source = from;
   };
-  look(own);
+  look(original);
   for (LayoutId other : others)
     if (openArguments == OpenArguments::Move ||
-        storedBytes(value, other) <= storedBytes(value, own))
+        storedBytes(value, other) <= storedBytes(value, original))
       look(other);
   return source;
 }
 
 int64_t LayoutState::runsOf(unsigned value, const Edge &edge) const {
-  const LayoutGraph::Value &what = graph.values[value];
-  if (what.sumRuns > 0 && edge.way->sums)
-    return what.sumRuns;
+  const LayoutGraph::Value &graphValue = graph.values[value];
+  if (graphValue.sumRuns > 0 && edge.way->sums)
+    return graphValue.sumRuns;
   if (useRuns[value] > 0)
     return useRuns[value];
   int64_t runs = 1;
@@ -197,22 +198,23 @@ int64_t LayoutState::runsOf(unsigned value, const Edge &edge) const {
   return runs;
 }
 
-bool LayoutState::relayoutTree(unsigned value, std::vector<Edge> &made) {
-  const LayoutId own = sourceOf(value);
-  auto foreign = [&](const Need &need) { return need.target != own; };
+bool LayoutState::relayoutTree(unsigned value, std::vector<Edge> &edges) {
+  const LayoutId source = sourceOf(value);
+  auto foreign = [&](const Need &need) { return need.target != source; };
   auto first = std::ranges::find_if(needs[value], foreign);
   if (first == needs[value].end())
     return true;
   // Nearly always there is one.
   if (std::none_of(first + 1, needs[value].end(), foreign))
-    return prices->tree(kinds[value], {&own, 1}, {&first->target, 1}, made);
-  return prices->tree(kinds[value], {&own, 1}, targetsBut(value, own), made);
+    return prices->tree(kinds[value], {&source, 1}, {&first->target, 1}, edges);
+  return prices->tree(kinds[value], {&source, 1}, targetsBut(value, source),
+                      edges);
 }
 
-/// What the exchanges cost that uses of a value share. Branches have their own:
-/// one that is not taken sends nothing.
+/// Returns the cost of the exchanges that uses of a value share. Branches have
+/// their own: one that is not taken sends nothing.
 Objective LayoutState::sharedHaloCost(unsigned value) {
-  Objective all;
+  Objective total;
   const std::vector<Use> &uses = windowUses[value];
   for (size_t i = 0; i < uses.size();) {
     const Use &first = uses[i];
@@ -225,17 +227,17 @@ Objective LayoutState::sharedHaloCost(unsigned value) {
     if (haloUses.empty())
       continue;
     const Objective &price = sharedHaloPrice(value);
-    all.cost += times(price.cost, first.runs);
-    all.collectives += price.collectives;
+    total.cost += times(price.cost, first.runs);
+    total.collectives += price.collectives;
   }
-  return all;
+  return total;
 }
 
 std::optional<Objective> LayoutState::valueCost(unsigned value) {
   Objective cost;
   cost.changes = layouts[value] != initial[value];
-  const LayoutGraph::Value &what = graph.values[value];
-  if (what.producer >= 0 && graph.ops[what.producer].free)
+  const LayoutGraph::Value &graphValue = graph.values[value];
+  if (graphValue.producer >= 0 && graph.ops[graphValue.producer].free)
     return cost;
   tree.clear();
   if (!relayoutTree(value, tree))
@@ -243,29 +245,31 @@ std::optional<Objective> LayoutState::valueCost(unsigned value) {
   Cost waiting = 0;
   waitedFor.clear();
   for (const Edge &relayout : tree) {
-    const Way &how = *relayout.way;
+    const Way &way = *relayout.way;
     const int64_t runs = runsOf(value, relayout);
-    cost.collectives += how.collectives;
+    cost.collectives += way.collectives;
     if (!machine.sharedMemory) {
-      cost.cost += times(how.cost, runs);
+      cost.cost += times(way.cost, runs);
       continue;
     }
     const Need &need =
         *std::ranges::find(needs[value], relayout.to, &Need::target);
     // A view at the end is never looked through here.
-    bool free = need.atEnd() && !how.reduces;
+    bool free = need.atEnd() && !way.reduces;
     if (!free)
-      cost.cost += times(how.cost - how.overhead, runs);
-    Cost own = how.overhead;
-    if (how.reduces)
-      own = need.atEnd() ? std::min(own, machine.phaseBoundary) : own;
+      cost.cost += times(way.cost - way.overhead, runs);
+    Cost overhead = way.overhead;
+    if (way.reduces)
+      overhead =
+          need.atEnd() ? std::min(overhead, machine.phaseBoundary) : overhead;
     else
-      own = need.waits && !what.argument ? std::min(own, machine.phaseBoundary)
-                                         : 0;
+      overhead = need.waits && !graphValue.argument
+                     ? std::min(overhead, machine.phaseBoundary)
+                     : 0;
     auto before = std::ranges::find(waitedFor, relayout.from,
                                     &std::pair<LayoutId, Cost>::first);
-    Cost whole =
-        (before == waitedFor.end() ? 0 : before->second) + times(own, runs);
+    Cost whole = (before == waitedFor.end() ? 0 : before->second) +
+                 times(overhead, runs);
     waitedFor.push_back({relayout.to, whole});
     waiting = std::max(waiting, whole);
   }
@@ -276,7 +280,7 @@ std::optional<Objective> LayoutState::valueCost(unsigned value) {
 
 std::vector<PlannedRelayout>
 LayoutState::relayouts(std::span<const unsigned> values) {
-  std::vector<PlannedRelayout> all;
+  std::vector<PlannedRelayout> list;
   for (unsigned value : values) {
     int producer = graph.values[value].producer;
     if (producer >= 0 && graph.ops[producer].free)
@@ -284,11 +288,11 @@ LayoutState::relayouts(std::span<const unsigned> values) {
     std::vector<Edge> edges;
     relayoutTree(value, edges);
     for (const Edge &edge : edges)
-      all.push_back({value, edge.from, edge.to,
-                     prices->plan(kinds[value], edge.from, edge.to),
-                     runsOf(value, edge)});
+      list.push_back({value, edge.from, edge.to,
+                      prices->plan(kinds[value], edge.from, edge.to),
+                      runsOf(value, edge)});
   }
-  return all;
+  return list;
 }
 
 } // namespace meshloom

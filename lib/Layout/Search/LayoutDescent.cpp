@@ -7,7 +7,7 @@
 // independent of the program's length, so the whole is near linear. Where they
 // are not, at values of hundreds of uses, what is looked at again is limited.
 //
-// Of structure that repeats, its parts are searched (LayoutFold.h), all copies
+// Where structure repeats, its parts are searched (LayoutFold.h), all copies
 // are laid out as those say, and what they did not see is looked at after that:
 // the seams between them and what surrounds them.
 #include "LayoutDescent.h"
@@ -21,7 +21,7 @@ namespace meshloom {
 using Change = LayoutState::Change;
 using Delta = LayoutState::Delta;
 
-/// What it takes, and what its copies take.
+/// Calls `body` for the operands of an op and for those of its copies.
 template <typename Body>
 static void forEachOperand(const LayoutGraph::Op &op, Body body) {
   for (unsigned value : op.operands)
@@ -150,8 +150,8 @@ void LayoutDescent::Moved::add(const LayoutState &state) {
     changed.insert(value);
 }
 
-/// What was touched, and all that is near: of clusters with many neighbours,
-/// what is near the part that was touched.
+/// Enqueues the clusters that were touched, and all that are near: for clusters
+/// with many neighbours, those near the part that was touched.
 void LayoutDescent::enqueueAround(const Moved &moved) {
   constexpr size_t many = 64;
   bool large = false;
@@ -190,7 +190,7 @@ void LayoutDescent::drain() {
   }
 }
 
-/// Of relayouts of the values that the cluster makes or uses.
+/// Returns the cost of relayouts of the values that the cluster makes or uses.
 Cost LayoutDescent::edgeCost(unsigned cluster) const {
   Cost cost = 0;
   for (unsigned value : around[cluster])
@@ -226,8 +226,8 @@ LayoutDescent::toAsk(const std::set<unsigned> &moved) const {
     if (Cost saving = possibleSaving(cluster); saving > 0)
       asked.push_back({saving, cluster});
   }
-  std::ranges::sort(asked, {}, [](const Asked &each) {
-    return std::pair(-each.saving, each.cluster);
+  std::ranges::sort(asked, {}, [](const Asked &question) {
+    return std::pair(-question.saving, question.cluster);
   });
   asked.resize(std::min(asked.size(), mostAsked));
   return asked;
@@ -242,9 +242,9 @@ LayoutDescent::Answer LayoutDescent::answer(const std::vector<Asked> &asked) {
     if (now.cost - saving > best.cost)
       break;
     for (const Change *move : moves.list(cluster, LayoutMoves::fewWays))
-      if (auto made = triedMoves.outcome(cluster, *move, best.cost);
-          made && made->total < best) {
-        best = made->total;
+      if (auto outcome = triedMoves.outcome(cluster, *move, best.cost);
+          outcome && outcome->total < best) {
+        best = outcome->total;
         found = {move, cluster};
       }
   }
@@ -284,11 +284,11 @@ LayoutDescent::Answer LayoutDescent::passOn(const std::set<unsigned> &touched,
     if (near.size() > few)
       break;
     for (const Change *move : moves.list(cluster, LayoutMoves::fewWays))
-      if (auto made = triedMoves.outcome(
+      if (auto outcome = triedMoves.outcome(
               cluster, *move,
               best ? best->cost : std::numeric_limits<Cost>::max());
-          made && (!best || made->total < *best)) {
-        best = made->total;
+          outcome && (!best || outcome->total < *best)) {
+        best = outcome->total;
         answer = {move, cluster};
       }
   }
@@ -305,7 +305,7 @@ LayoutDescent::Answer LayoutDescent::passOn(const std::set<unsigned> &touched,
 bool LayoutDescent::tryChain(unsigned cluster,
                              const std::vector<const Change *> &options,
                              size_t least, const ChainLimits &limits) {
-  // What a loop carries goes through all of its body.
+  // A value that a loop carries goes through all of its body.
   const size_t mostAnswers =
       carries[cluster] ? std::max<size_t>(limits.answers, 12) : limits.answers;
   const size_t mostPassedOn = carries[cluster] ? 0 : limits.passedOn;
@@ -454,9 +454,9 @@ void LayoutDescent::run(int64_t limit) {
   for (unsigned cluster = 0; cluster < clusters.clusters.size(); ++cluster)
     if (canMove(cluster) && hasPart(cluster))
       trySplit(cluster);
-  // What most of a small program must do at once. In large ones that is rare,
-  // and there is much to try; in shared memory moves are views, of which a
-  // longer chain saves next to nothing.
+  // Searches windows for changes that most of a small program must make at
+  // once. In large ones that is rare, and there is much to try; in shared
+  // memory moves are views, of which a longer chain saves next to nothing.
   constexpr size_t fewClusters = 64;
   constexpr int64_t mostTried = 10'000;
   if (!links || clusters.clusters.size() > fewClusters)
@@ -510,11 +510,11 @@ std::vector<uint64_t> LayoutDescent::clusterColours(unsigned rounds) const {
 bool LayoutDescent::unfold(std::span<const unsigned> partOf,
                            const LayoutState &parts, int64_t limit) {
   const Objective before = state.total();
-  Change all;
+  Change change;
   for (unsigned value = 0; value < graph.values.size(); ++value)
     if (graph.values[value].producer >= 0)
-      all.push_back({value, parts.layout(partOf[value])});
-  if (!state.apply(all))
+      change.push_back({value, parts.layout(partOf[value])});
+  if (!state.apply(change))
     return false;
   if (state.total() > before || (limit >= 0 && state.peakBytes() > limit)) {
     state.undo();

@@ -31,8 +31,8 @@ public:
   /// alike, and at the others if it is moved. At the seams few are.
   void tidy(int64_t peakLimit);
   /// In a fold: clusters that take a value most copies of which go elsewhere
-  /// stay as they are, as relayouts for them are counted for all copies. What
-  /// surrounds them is as it is elsewhere but for ops some way off, which are
+  /// stay as they are, as relayouts for them are counted for all copies. Their
+  /// surroundings are as they are elsewhere but for ops some way off, which are
   /// looked at.
   void holdSeams();
 
@@ -57,7 +57,7 @@ private:
   void allowSequences();
   std::vector<uint64_t> clusterColours(unsigned rounds) const;
   void settle(unsigned cluster);
-  /// What moves that are kept touched.
+  /// The clusters and values that accepted moves touched.
   struct Moved {
     std::set<unsigned> clusters, touched, changed; ///< touched, changed: values
     void add(const LayoutState &state);            ///< its last `apply`
@@ -94,9 +94,9 @@ private:
   struct ChainLimits {
     size_t answers, passedOn;
     int64_t tried;
-    /// What several moves touch costs what it did before the first, once. Else
-    /// as often as it is touched: a chain that goes back and forth must save
-    /// more, so that what clearly pays is done first.
+    /// A value that several moves touch costs what it did before the first,
+    /// once. Else as often as it is touched: a chain that goes back and forth
+    /// must save more, so that what clearly pays is done first.
     bool countsOnce = false;
   };
   bool tryChain(unsigned cluster, const std::vector<const Change *> &options,

@@ -87,18 +87,18 @@ LayoutColouring::LayoutColouring(const LayoutGraph &graph,
       continue;
     }
     last = value.tensor.get();
-    auto [known, isNew] = hashes.try_emplace(last);
+    auto [entry, isNew] = hashes.try_emplace(last);
     if (isNew) {
       uint64_t hash =
           mixAll({int64_t(value.type()), int64_t(value.shape().size())});
       for (int64_t extent : value.shape())
         hash = mix(hash, uint64_t(extent));
-      known->second = hash;
+      entry->second = hash;
     }
-    tensors.push_back(known->second);
+    tensors.push_back(entry->second);
   }
   ScopeHash scopeHash;
-  // What an op does: its rule, its work, and what it takes and gives.
+  // The hash of an op: its rule, its work, and what it takes and gives.
   const std::vector<char> shared = findSharedWindows(graph);
   std::unordered_map<const ShardingRule *, uint64_t> rules;
   now.ops.reserve(graph.ops.size());
@@ -118,12 +118,13 @@ LayoutColouring::LayoutColouring(const LayoutGraph &graph,
     for (unsigned factor : op.flat)
       hash = mix(hash, factor);
     for (unsigned value : op.operands) {
-      const LayoutGraph::Value &what = graph.values[value];
-      const bool free = what.producer >= 0 && graph.ops[what.producer].free;
-      hash =
-          mix(hash, tensors[value] ^
-                        uint64_t((what.block == op.block) | what.argument << 1 |
-                                 free << 2 | (shared[value] != 0) << 3));
+      const LayoutGraph::Value &graphValue = graph.values[value];
+      const bool free =
+          graphValue.producer >= 0 && graph.ops[graphValue.producer].free;
+      hash = mix(hash, tensors[value] ^
+                           uint64_t((graphValue.block == op.block) |
+                                    graphValue.argument << 1 | free << 2 |
+                                    (shared[value] != 0) << 3));
     }
     for (unsigned value : op.results)
       hash = mix(hash, tensors[value]);
@@ -215,8 +216,8 @@ Classes::Classes(const std::vector<uint64_t> &colours,
   order.resize(numbers.size());
   std::iota(order.begin(), order.end(), 0u);
   std::ranges::sort(order, {}, [&](unsigned number) {
-    const std::span<const unsigned> own = groups[number];
-    return own[own.size() / 2];
+    const std::span<const unsigned> group = groups[number];
+    return group[group.size() / 2];
   });
 }
 
@@ -224,18 +225,18 @@ LayoutFold foldLayouts(const LayoutGraph &graph, const LayoutColours &colours) {
   LayoutFold fold;
   fold.valueOf.resize(graph.values.size());
   fold.opOf.resize(graph.ops.size());
-  std::vector<unsigned> given, every(graph.ops.size());
+  std::vector<unsigned> arguments, every(graph.ops.size());
   std::iota(every.begin(), every.end(), 0u);
   for (unsigned value = 0; value < graph.values.size(); ++value)
     if (graph.values[value].producer < 0)
-      given.push_back(value);
-  const Classes values(colours.values, given), ops(colours.ops, every);
+      arguments.push_back(value);
+  const Classes values(colours.values, arguments), ops(colours.ops, every);
   auto addValue = [&](unsigned value, int producer, int64_t copies) {
-    LayoutGraph::Value made = graph.values[value];
-    made.producer = producer;
-    made.runs *= copies;
-    made.sumRuns *= copies;
-    fold.graph.values.push_back(std::move(made));
+    LayoutGraph::Value copy = graph.values[value];
+    copy.producer = producer;
+    copy.runs *= copies;
+    copy.sumRuns *= copies;
+    fold.graph.values.push_back(std::move(copy));
     return unsigned(fold.graph.values.size() - 1);
   };
   for (unsigned i = 0; i < values.size(); ++i) {
@@ -247,20 +248,20 @@ LayoutFold foldLayouts(const LayoutGraph &graph, const LayoutColours &colours) {
   for (unsigned i = 0; i < ops.size(); ++i) {
     const LayoutGraph::Op &middle = graph.ops[ops.middle(i)];
     const auto copies = int64_t(ops.members(i).size());
-    LayoutGraph::Op made = middle;
-    made.copies = copies;
-    made.runs *= copies;
-    made.branchRuns *= copies;
-    made.operands.clear();
-    made.results.clear();
+    LayoutGraph::Op copy = middle;
+    copy.copies = copies;
+    copy.runs *= copies;
+    copy.branchRuns *= copies;
+    copy.operands.clear();
+    copy.results.clear();
     for (unsigned k = 0; k < middle.results.size(); ++k) {
-      made.results.push_back(addValue(middle.results[k], int(i), copies));
+      copy.results.push_back(addValue(middle.results[k], int(i), copies));
       for (unsigned member : ops.members(i))
-        fold.valueOf[graph.ops[member].results[k]] = made.results[k];
+        fold.valueOf[graph.ops[member].results[k]] = copy.results[k];
     }
     for (unsigned member : ops.members(i))
       fold.opOf[member] = i;
-    fold.graph.ops.push_back(std::move(made));
+    fold.graph.ops.push_back(std::move(copy));
   }
   for (unsigned i = 0; i < ops.size(); ++i) {
     IndexList &operands = fold.graph.ops[i].operands;
@@ -277,15 +278,15 @@ LayoutFold foldLayouts(const LayoutGraph &graph, const LayoutColours &colours) {
   }
   std::map<std::tuple<unsigned, size_t, bool, unsigned, bool>, size_t> outputs;
   for (const LayoutGraph::Output &output : graph.outputs) {
-    LayoutGraph::Output made = output;
-    made.value = fold.valueOf[output.value];
+    LayoutGraph::Output copy = output;
+    copy.value = fold.valueOf[output.value];
     if (output.result >= 0)
-      made.result = int(fold.valueOf[unsigned(output.result)]);
+      copy.result = int(fold.valueOf[unsigned(output.result)]);
     auto [entry, isNew] = outputs.try_emplace(
-        {made.value, made.layout.hash(), made.atEnd, made.branch, made.open},
+        {copy.value, copy.layout.hash(), copy.atEnd, copy.branch, copy.open},
         fold.graph.outputs.size());
     if (isNew)
-      fold.graph.outputs.push_back(std::move(made));
+      fold.graph.outputs.push_back(std::move(copy));
     else
       fold.graph.outputs[entry->second].branchRuns += output.branchRuns;
   }

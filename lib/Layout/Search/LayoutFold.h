@@ -67,11 +67,11 @@ LayoutFold foldLayouts(const LayoutGraph &graph, const LayoutColours &colours);
 /// listing moves for it does: 40,000 instructions.
 class FoldedLayouts {
 public:
-  /// `isFolded`: else the plan is made for the whole graph. Of small graphs,
-  /// and where a fold would be more than half of them, nothing is folded.
+  /// `isFolded`: else the plan is made for the whole graph. Small graphs are
+  /// not folded, nor graphs whose fold would be more than half as large.
   explicit FoldedLayouts(const LayoutGraph &whole, bool isFolded = true);
 
-  /// What plans are made for.
+  /// Returns the graph that plans are made for.
   const LayoutGraph &graph() const {
     return planFold ? planFold->graph : whole;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How many bytes values take at a time. What is live at each place is kept in a
-// tree, so that a change costs the values that it touches; where most of them
+// The bytes that values take at a time. A tree keeps what is live at each
+// place, so that a change costs the values that it touches; where most of them
 // change the tree is made anew, which costs each of them a few additions.
 #include "Groups.h"
 #include "LayoutFold.h"
@@ -16,11 +16,11 @@
 namespace meshloom {
 
 int64_t LayoutState::storedBytes(unsigned value, LayoutId id) {
-  const Bytes &each = prices->bytes(kinds[value], id);
+  const Bytes &size = prices->bytes(kinds[value], id);
   if (!machine.sharedMemory)
-    return each.local;
+    return size.local;
   int64_t devices = graph.mesh().size();
-  return (each.distinct + devices - 1) / devices;
+  return (size.distinct + devices - 1) / devices;
 }
 
 /// Numbers in a row: one is added to all in a range, and the largest is known.
@@ -65,7 +65,7 @@ private:
   std::vector<int64_t> added, most;
 };
 
-/// What is stored where, as of the last count.
+/// The place and time of stored values, as of the last count.
 struct LayoutState::Memory {
   struct Span {
     int first, last;
@@ -115,8 +115,8 @@ struct LayoutState::Memory {
   /// How much more is live at each place than at the one before.
   std::vector<int64_t> steps() const {
     std::vector<int64_t> steps(size_t(uses.lastPlace()) + 3);
-    for (const InlineList<Span, 1> &each : spans)
-      for (const Span &span : each) {
+    for (const InlineList<Span, 1> &spansOfValue : spans)
+      for (const Span &span : spansOfValue) {
         steps[size_t(span.first + 1)] += span.bytes;
         steps[size_t(span.last + 2)] -= span.bytes;
       }
@@ -152,22 +152,23 @@ void LayoutState::changed(unsigned value) {
 }
 
 /// Counts what one value of the graph whose memory it is takes anew, which
-/// `own` stands for: where that is stored, as `source`.
-void LayoutState::recount(unsigned value, unsigned own,
+/// `planned` stands for: where that is stored, as `source`.
+void LayoutState::recount(unsigned value, unsigned planned,
                           std::optional<LayoutId> source) {
   const LayoutGraph &whole = memory->graph;
   const LayoutFold *fold = memory->fold;
   const int end = memory->uses.lastPlace();
-  const LayoutGraph::Value &what = whole.values[value];
+  const LayoutGraph::Value &graphValue = whole.values[value];
   std::vector<Memory::Span> &now = memory->now;
   now.clear();
   if (source) {
-    // What a loop gives takes the place of what it carries.
-    bool result = what.producer >= 0 && whole.ops[what.producer].loop >= 0 &&
-                  whole.ops[what.producer].results[1] == value;
+    // The value that a loop gives takes the place of what it carries.
+    bool result = graphValue.producer >= 0 &&
+                  whole.ops[graphValue.producer].loop >= 0 &&
+                  whole.ops[graphValue.producer].results[1] == value;
     const int home = memory->uses.home(value) + result;
     std::vector<Memory::Copy> &copies = memory->copies;
-    copies.assign({{*source, home, what.argument ? end : home, false}});
+    copies.assign({{*source, home, graphValue.argument ? end : home, false}});
     for (const Use &use : memory->uses[value]) {
       bool output = use.op < 0, scalar = !output && whole.ops[use.op].free;
       LayoutId need =
@@ -177,16 +178,17 @@ void LayoutState::recount(unsigned value, unsigned own,
             : scalar ? *source
                    : current[fold ? fold->opOf[use.op] : unsigned(use.op)]
                          ->needs[use.index];
-      // What it gives is a value of its own, which is counted as that.
+      // The result is a value by itself, which is counted as that.
       if (output && whole.outputs[use.index].result >= 0) {
         copies[0].last = std::max(copies[0].last, use.last - (need == *source));
         continue;
       }
       auto same = std::ranges::find(copies, need, &Memory::Copy::id);
       if (same == copies.end()) {
-        const Way *how = prices->way(kinds[own], *source, need);
-        copies.push_back({need, use.first, use.last,
-                          machine.sharedMemory && how && !how->reduces});
+        const Way *relayout = prices->way(kinds[planned], *source, need);
+        copies.push_back(
+            {need, use.first, use.last,
+             machine.sharedMemory && relayout && !relayout->reduces});
         same = std::prev(copies.end());
       }
       same->first = std::min(same->first, use.first);
@@ -198,7 +200,7 @@ void LayoutState::recount(unsigned value, unsigned own,
     copies[0].first = home;
     for (const Memory::Copy &copy : copies)
       if (!copy.view)
-        now.push_back({copy.first, copy.last, storedBytes(own, copy.id)});
+        now.push_back({copy.first, copy.last, storedBytes(planned, copy.id)});
   }
   InlineList<Memory::Span, 1> &had = memory->spans[value];
   if (std::ranges::equal(now, had))

@@ -10,29 +10,30 @@ namespace meshloom {
 LayoutMoves::LayoutMoves(const LayoutGraph &graph,
                          const LayoutClusters &clusters, LayoutState &state)
     : graph(graph), clusters(clusters), state(state),
-      known(clusters.clusters.size()) {
-  for (unsigned index = 0; index < known.size(); ++index) {
+      clusterMoves(clusters.clusters.size()) {
+  for (unsigned index = 0; index < clusterMoves.size(); ++index) {
     const LayoutCluster &cluster = clusters.clusters[index];
-    Cluster &made = known[index];
+    Cluster &moves = clusterMoves[index];
     for (unsigned position = 0; position < cluster.ops.size(); ++position) {
       const LayoutGraph::Op &op = graph.ops[cluster.ops[position]];
-      made.classOf.emplace_back(op.rule->factors.size(), -1);
+      moves.classOf.emplace_back(op.rule->factors.size(), -1);
       for (unsigned i = 0; i < op.operands.size(); ++i) {
         int producer = graph.values[op.operands[i]].producer;
         if (producer < 0 || clusters.ofOp[producer] != int(index))
-          made.inputs.push_back(
+          moves.inputs.push_back(
               {position, op.operands[i], &op.rule->operands[i]});
       }
       for (LayoutGraph::Op::Other other : op.others)
-        made.inputs.push_back(
+        moves.inputs.push_back(
             {position, other.value, &op.rule->operands[other.operand]});
       for (unsigned i = 0; i < op.results.size(); ++i)
-        made.results.push_back({position, op.results[i], &op.rule->results[i]});
+        moves.results.push_back(
+            {position, op.results[i], &op.rule->results[i]});
     }
     for (unsigned c = 0; c < cluster.factors.size(); ++c)
       for (auto [position, factor] : cluster.factors[c].members)
-        made.classOf[position][factor] = int(c);
-    made.wishes.resize(made.inputs.size() + made.results.size());
+        moves.classOf[position][factor] = int(c);
+    moves.wishes.resize(moves.inputs.size() + moves.results.size());
   }
 }
 
@@ -55,12 +56,12 @@ unsigned LayoutMoves::number(Cluster &cluster, const Assignment &assignment) {
 unsigned LayoutMoves::assignmentNow(unsigned index) {
   const LayoutCluster &cluster = clusters.clusters[index];
   Assignment assignment;
-  for (const LayoutCluster::FactorClass &each : cluster.factors) {
-    auto [op, factor] = each.members.front();
+  for (const LayoutCluster::FactorClass &factorClass : cluster.factors) {
+    auto [op, factor] = factorClass.members.front();
     assignment.push_back(
         state.evaluate(cluster.ops[op]).sharding.factors.axes[factor]);
   }
-  return number(known[index], assignment);
+  return number(clusterMoves[index], assignment);
 }
 
 /// Each axis on every class, or none, in the order that there is.
@@ -74,30 +75,30 @@ const std::vector<unsigned> &LayoutMoves::around(Cluster &cluster, unsigned id,
   unsigned classes = now.size();
   // `where`: per axis its class, `classes` for none.
   auto place = [&](const std::vector<unsigned> &where) {
-    Assignment made(classes);
+    Assignment assignment(classes);
     for (unsigned c = 0; c < classes; ++c)
       for (unsigned axis : now[c])
         if (where[axis] == c)
-          made[c].push_back(axis);
+          assignment[c].push_back(axis);
     for (unsigned axis = 0; axis < mesh.rank(); ++axis)
       if (unsigned c = where[axis];
-          c < classes && std::ranges::count(made[c], axis) == 0)
-        made[c].push_back(axis);
-    entry->second.push_back(number(cluster, made));
+          c < classes && std::ranges::count(assignment[c], axis) == 0)
+        assignment[c].push_back(axis);
+    entry->second.push_back(number(cluster, assignment));
   };
   std::vector<unsigned> where(mesh.rank(), classes);
   for (unsigned c = 0; c < classes; ++c)
     for (unsigned axis : now[c])
       where[axis] = c;
-  size_t all = 1;
-  for (unsigned axis = 0; axis < mesh.rank() && all <= ways; ++axis)
-    all *= classes + 1;
-  if (all <= ways) {
-    for (size_t code = 0; code < all; ++code) {
-      size_t rest = code;
+  size_t count = 1;
+  for (unsigned axis = 0; axis < mesh.rank() && count <= ways; ++axis)
+    count *= classes + 1;
+  if (count <= ways) {
+    for (size_t code = 0; code < count; ++code) {
+      size_t remainder = code;
       for (unsigned axis = 0; axis < mesh.rank(); ++axis) {
-        where[axis] = unsigned(rest % (classes + 1));
-        rest /= classes + 1;
+        where[axis] = unsigned(remainder % (classes + 1));
+        remainder /= classes + 1;
       }
       place(where);
     }
@@ -113,19 +114,20 @@ const std::vector<unsigned> &LayoutMoves::around(Cluster &cluster, unsigned id,
 }
 
 unsigned LayoutMoves::wish(unsigned index, unsigned place, LayoutId layout) {
-  Cluster &cluster = known[index];
+  Cluster &cluster = clusterMoves[index];
   auto [entry, isNew] = cluster.wishes[place].try_emplace(layout);
   if (!isNew)
     return entry->second;
-  const Place &at = place < cluster.inputs.size()
-                        ? cluster.inputs[place]
-                        : cluster.results[place - cluster.inputs.size()];
-  const LayoutCluster &what = clusters.clusters[index];
-  FactorSharding found = project(*graph.ops[what.ops[at.position]].rule,
-                                 *at.dims, state.get(layout));
-  Assignment assignment(what.factors.size());
+  const Place &neighbour = place < cluster.inputs.size()
+                               ? cluster.inputs[place]
+                               : cluster.results[place - cluster.inputs.size()];
+  const LayoutCluster &layoutCluster = clusters.clusters[index];
+  FactorSharding found =
+      project(*graph.ops[layoutCluster.ops[neighbour.position]].rule,
+              *neighbour.dims, state.get(layout));
+  Assignment assignment(layoutCluster.factors.size());
   for (unsigned f = 0; f < found.axes.size(); ++f)
-    if (int c = cluster.classOf[at.position][f]; c >= 0)
+    if (int c = cluster.classOf[neighbour.position][f]; c >= 0)
       assignment[c] = found.axes[f];
   return entry->second = number(cluster, assignment);
 }
@@ -153,7 +155,7 @@ LayoutMoves::change(unsigned index, const Assignment &assignment, bool pass) {
     return state.get(found == changed.end() ? state.layout(value)
                                             : found->second);
   };
-  Change made;
+  Change result;
   for (unsigned position = 0; position < cluster.ops.size(); ++position) {
     const LayoutGraph::Op &op = graph.ops[cluster.ops[position]];
     OpSharding sharding{std::move(shardings[position]), {}, 0};
@@ -166,24 +168,24 @@ LayoutMoves::change(unsigned index, const Assignment &assignment, bool pass) {
     for (unsigned i = 0; i < op.results.size(); ++i) {
       LayoutId id = state.intern(resultLayout(*op.rule, i, sharding, mesh));
       changed[op.results[i]] = id;
-      made.push_back({op.results[i], id});
+      result.push_back({op.results[i], id});
     }
   }
-  return made;
+  return result;
 }
 
 int LayoutMoves::meaning(unsigned index, unsigned assignment,
                          const std::vector<unsigned> &pending) {
-  Cluster &cluster = known[index];
+  Cluster &cluster = clusterMoves[index];
   auto find = [&] {
-    auto made =
+    auto moved =
         change(index, cluster.assignments[assignment], !pending.empty());
-    if (!made)
+    if (!moved)
       return -1;
     auto [id, isNew] =
-        cluster.changeIds.try_emplace(*made, unsigned(cluster.changes.size()));
+        cluster.changeIds.try_emplace(*moved, unsigned(cluster.changes.size()));
     if (isNew)
-      cluster.changes.push_back(std::move(*made));
+      cluster.changes.push_back(std::move(*moved));
     return int(id->second);
   };
   if (pending.empty()) {
@@ -205,7 +207,7 @@ int LayoutMoves::meaning(unsigned index, unsigned assignment,
 std::vector<const LayoutMoves::Change *> LayoutMoves::list(unsigned index,
                                                            size_t ways) {
   constexpr size_t most = 80;
-  Cluster &cluster = known[index];
+  Cluster &cluster = clusterMoves[index];
   // Without pending inputs there is nothing to pass on: where one of a
   // cluster's ops makes some, it is its only op.
   std::vector<unsigned> pending;

@@ -13,9 +13,9 @@ namespace meshloom {
 /// Ways to lay out a cluster: each mesh axis on one of its factors, or none,
 /// and what the tensors around it would like best.
 ///
-/// A way is an assignment of axes to factor classes. What it means for the
-/// cluster's values depends on nothing else, but where the cluster is given
-/// pending reductions, and what a neighbouring tensor's layout asks for is an
+/// A way is an assignment of axes to factor classes. Its meaning for the
+/// cluster's values depends on nothing else, except where the cluster is given
+/// pending reductions, and a neighbouring tensor's layout asks for an
 /// assignment that depends on that layout only. So all of this is worked out
 /// once and known by small numbers after that; listing a cluster's moves is a
 /// few look-ups for each operand and result.
@@ -77,7 +77,7 @@ private:
   const LayoutGraph &graph;
   const LayoutClusters &clusters;
   LayoutState &state;
-  std::vector<Cluster> known;
+  std::vector<Cluster> clusterMoves;
 
   // Scratch.
   std::vector<unsigned> found; ///< assignments

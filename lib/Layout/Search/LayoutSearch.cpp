@@ -44,15 +44,15 @@ LayoutDescent::describe(const std::vector<PlannedRelayout> &relayouts,
         order.push_back(text);
     }
   }
-  std::string all;
+  std::string joined;
   for (const std::string &text : order)
-    all += (all.empty() ? "" : " + ") + text +
-           (texts[text] > 1 ? fmt::format(" ({} times)", texts[text]) : "");
-  return all.empty() ? "no collective" : all;
+    joined += (joined.empty() ? "" : " + ") + text +
+              (texts[text] > 1 ? fmt::format(" ({} times)", texts[text]) : "");
+  return joined.empty() ? "no collective" : joined;
 }
 
-/// What the best other choice for the cluster would have been; `back`: the
-/// change that takes it back to where it started, if it was moved.
+/// Describes the best other choice for the cluster; `back`: the change that
+/// takes it back to where it started, if it was moved.
 std::string LayoutDescent::rejected(unsigned cluster, const Change &back) {
   std::vector<const Change *> options{&back};
   if (back.empty())
@@ -98,30 +98,30 @@ std::string LayoutDescent::rejected(unsigned cluster, const Change &back) {
 
 std::vector<LayoutDecision> LayoutDescent::decisions() {
   std::vector<LayoutDecision> list;
-  // Of clusters that are alike, what is said of one is said of all.
+  // Clusters that are alike share one text.
   constexpr unsigned rounds = 3;
   std::vector<uint64_t> colours = clusterColours(rounds);
-  std::unordered_map<uint64_t, std::string> said;
+  std::unordered_map<uint64_t, std::string> textOf;
   for (unsigned index = 0; index < clusters.clusters.size(); ++index) {
     if (!canMove(index))
       continue;
     Change back;
     LayoutDecision decision;
     for (unsigned op : clusters.clusters[index].ops) {
-      const LayoutGraph::Op &what = graph.ops[op];
+      const LayoutGraph::Op &node = graph.ops[op];
       bool involved = false;
-      for (unsigned value : what.results) {
+      for (unsigned value : node.results) {
         LayoutId old = state.intern(graph.values[value].layout());
         if (old != state.layout(value)) {
           back.push_back({value, old});
           involved = true;
         }
       }
-      for (const PlannedRelayout &relayout : state.relayouts(what.results))
+      for (const PlannedRelayout &relayout : state.relayouts(node.results))
         involved |= relayout.plan->collectives() > 0;
-      for (unsigned i = 0; i < what.operands.size(); ++i)
+      for (unsigned i = 0; i < node.operands.size(); ++i)
         for (const PlannedRelayout &relayout :
-             state.relayouts(std::span(what.operands).subspan(i, 1)))
+             state.relayouts(std::span(node.operands).subspan(i, 1)))
           involved |= relayout.to == state.evaluate(op).needs[i] &&
                       relayout.plan->collectives() > 0;
       if (involved)
@@ -130,7 +130,7 @@ std::vector<LayoutDecision> LayoutDescent::decisions() {
     if (decision.ops.empty())
       continue;
     decision.moved = !back.empty();
-    auto [text, isNew] = said.try_emplace(colours[index]);
+    auto [text, isNew] = textOf.try_emplace(colours[index]);
     if (isNew)
       text->second = rejected(index, back);
     decision.rejected = text->second;
@@ -145,7 +145,7 @@ std::vector<LayoutDecision> LayoutDescent::decisions() {
 
 namespace {
 
-/// What one search found: its state at the end, and what it did.
+/// The result of one search: its state at the end, and what it did.
 struct Plan {
   std::unique_ptr<LayoutDescent> search;
   Objective before, after;
@@ -165,9 +165,9 @@ public:
 
   /// The cheapest plan found in what memory it may take.
   Plan search(const MachineModel &machine) const;
-  /// What a plan costs by another machine.
+  /// Returns the cost of a plan by another machine.
   Cost cost(const Plan &plan, const MachineModel &machine) const;
-  /// What all costs as it is given.
+  /// Returns the cost of the graph as it is given.
   Cost givenCost(const MachineModel &machine) const {
     return LayoutState(folded.graph(), clusters, machine, prices).total().cost;
   }
@@ -359,8 +359,8 @@ static Plan searchByTimeAndBytes(const Searches &searches,
   return found;
 }
 
-/// What `find` finds; for the whole graph where its fold's copies could not run
-/// so.
+/// Returns the result of `find`; for the whole graph where its fold's copies
+/// could not run so.
 template <typename Find>
 static LayoutRefinement
 refine(const LayoutGraph &graph, const MachineModel &machine,

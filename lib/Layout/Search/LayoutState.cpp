@@ -12,7 +12,8 @@
 
 namespace meshloom {
 
-/// What cannot be had (a pending reduction that is gone) must move.
+/// The cost of an impossible layout (a pending reduction that is gone), which
+/// must move.
 static constexpr Objective never{Cost(1) << 56, 0, 0};
 
 Objective &Objective::operator+=(const Objective &other) {
@@ -31,14 +32,14 @@ Objective &Objective::operator-=(const Objective &other) {
 LayoutState::LayoutState(const LayoutGraph &graph,
                          const LayoutClusters &clusters,
                          const MachineModel &machine,
-                         std::shared_ptr<LayoutPrices> known)
+                         std::shared_ptr<LayoutPrices> sharedPrices)
     : graph(graph), clusters(clusters), machine(machine),
-      prices(std::move(known)), uses(graph), isOpenOutput(graph.values.size()),
-      current(graph.ops.size()), demands(graph.ops.size()),
-      needs(graph.values.size()), needHashes(graph.values.size()),
-      layoutHashes(clusters.clusters.size()), valueCosts(graph.values.size()),
-      clusterCosts(clusters.clusters.size()), opMark(graph.ops.size(), -1),
-      valueMark(graph.values.size(), -1),
+      prices(std::move(sharedPrices)), uses(graph),
+      isOpenOutput(graph.values.size()), current(graph.ops.size()),
+      demands(graph.ops.size()), needs(graph.values.size()),
+      needHashes(graph.values.size()), layoutHashes(clusters.clusters.size()),
+      valueCosts(graph.values.size()), clusterCosts(clusters.clusters.size()),
+      opMark(graph.ops.size(), -1), valueMark(graph.values.size(), -1),
       clusterMark(clusters.clusters.size(), -1) {
   if (!prices || !prices->fits(machine))
     prices = std::make_shared<LayoutPrices>(graph.mesh(), machine);
@@ -48,12 +49,13 @@ LayoutState::LayoutState(const LayoutGraph &graph,
   }
   initial = layouts;
   for (unsigned value = 0; value < graph.values.size(); ++value) {
-    const std::span<const Use> all = uses[value];
-    const bool same = std::ranges::all_of(
-        all, [&](const Use &use) { return use.runs == all[0].runs; });
-    useRuns.push_back(all.empty() ? graph.values[value].runs
-                      : same      ? all[0].runs
-                                  : 0);
+    const std::span<const Use> usesOfValue = uses[value];
+    const bool same = std::ranges::all_of(usesOfValue, [&](const Use &use) {
+      return use.runs == usesOfValue[0].runs;
+    });
+    useRuns.push_back(usesOfValue.empty() ? graph.values[value].runs
+                      : same              ? usesOfValue[0].runs
+                                          : 0);
   }
   findWindowUses();
   for (unsigned op = 0; op < graph.ops.size(); ++op)
@@ -96,27 +98,27 @@ LayoutState::LayoutState(const LayoutGraph &graph,
 /// Whether the op waits for other devices' shards of the operand.
 bool LayoutState::moves(unsigned op, unsigned operand) {
   unsigned value = graph.ops[op].operands[operand];
-  const LayoutGraph::Value &what = graph.values[value];
-  if (graph.ops[op].free || what.argument ||
-      (what.producer >= 0 && graph.ops[what.producer].free))
+  const LayoutGraph::Value &graphValue = graph.values[value];
+  if (graph.ops[op].free || graphValue.argument ||
+      (graphValue.producer >= 0 && graph.ops[graphValue.producer].free))
     return false;
   LayoutId need = current[op]->needs[operand];
   if (need == layouts[value])
     return false;
-  const Way *how = prices->way(kinds[value], layouts[value], need);
-  return how && how->overhead > 0;
+  const Way *relayout = prices->way(kinds[value], layouts[value], need);
+  return relayout && relayout->overhead > 0;
 }
 
-void LayoutState::demandsOf(unsigned op, std::vector<Demand> &made) {
+void LayoutState::demandsOf(unsigned op, std::vector<Demand> &list) {
   const IndexList &operands = graph.ops[op].operands;
-  made.clear();
+  list.clear();
   // A free op with operands is a broadcast of a scalar.
   if (graph.ops[op].free) {
     for (unsigned value : operands) {
       LayoutId id = layouts[value];
       if (get(id).is_partial())
         id = intern(get(id).without_partial());
-      made.push_back({id, true});
+      list.push_back({id, true});
     }
     return;
   }
@@ -131,7 +133,7 @@ void LayoutState::demandsOf(unsigned op, std::vector<Demand> &made) {
       if ((!last || order(operands[i]) > *last) && moves(op, i))
         last = order(operands[i]);
   for (unsigned i = 0; i < operands.size(); ++i)
-    made.push_back(
+    list.push_back(
         {current[op]->needs[i], !(last && *last > order(operands[i]))});
 }
 
@@ -144,7 +146,7 @@ void LayoutState::count(unsigned value, const Use &use, const Demand &demand,
   need->uses += sign;
   need->ends += use.op < 0 && !demand.waits ? sign : 0;
   need->waits += demand.waits ? sign : 0;
-  // What a loop carries is stored.
+  // A value that a loop carries is stored.
   bool inside = producer >= 0 && use.op >= 0 && clusters.ofOp[use.op] >= 0 &&
                 clusters.ofOp[use.op] == clusters.ofOp[producer] &&
                 !graph.ops[use.op].join && !graph.ops[producer].join;
@@ -160,11 +162,11 @@ void LayoutState::count(unsigned value, const Use &use, const Demand &demand,
 
 void LayoutState::countAll(unsigned op, unsigned operand, const Demand &demand,
                            int sign) {
-  const LayoutGraph::Op &what = graph.ops[op];
-  count(what.operands[operand], {int(op), operand}, demand, sign);
+  const LayoutGraph::Op &node = graph.ops[op];
+  count(node.operands[operand], {int(op), operand}, demand, sign);
   // A free op takes what there is as it is.
-  if (!what.free)
-    for (LayoutGraph::Op::Other other : what.others)
+  if (!node.free)
+    for (LayoutGraph::Op::Other other : node.others)
       if (other.operand == operand)
         count(other.value, {int(op), operand}, demand, sign);
 }
@@ -213,8 +215,8 @@ void LayoutState::followOutputs(unsigned value) {
 // Open arguments
 //===----------------------------------------------------------------------===//
 
-void LayoutState::setOpenArguments(OpenArguments how) {
-  openArguments = how;
+void LayoutState::setOpenArguments(OpenArguments choice) {
+  openArguments = choice;
   for (unsigned value = 0; value < graph.values.size(); ++value) {
     if (!graph.values[value].open)
       continue;
@@ -299,10 +301,11 @@ std::optional<LayoutState::Delta> LayoutState::apply(const Change &change) {
         push(unsigned(use.op));
   };
   for (auto [value, id] : change) {
-    const LayoutGraph::Value &what = graph.values[value];
-    assert((what.producer >= 0 || what.open) && "pinned values do not change");
-    if (layouts[value] != id && what.producer >= 0)
-      push(unsigned(what.producer));
+    const LayoutGraph::Value &graphValue = graph.values[value];
+    assert((graphValue.producer >= 0 || graphValue.open) &&
+           "pinned values do not change");
+    if (layouts[value] != id && graphValue.producer >= 0)
+      push(unsigned(graphValue.producer));
     set(value, id);
   }
   // In program order: what an op is given is settled before it is looked at,
@@ -316,32 +319,32 @@ std::optional<LayoutState::Delta> LayoutState::apply(const Change &change) {
     done.push_back(op);
     if (graph.ops[op].free)
       continue;
-    const OpEvaluation *how = &evaluate(op);
-    if (!how->valid && !how->sharding.passed.empty()) {
+    const OpEvaluation *evaluation = &evaluate(op);
+    if (!evaluation->valid && !evaluation->sharding.passed.empty()) {
       // Not all of its operands have what it passed on.
       for (unsigned value : graph.ops[op].results) {
-        std::vector<Partial> kept;
+        std::vector<Partial> remaining;
         for (Partial pending : get(layouts[value]).partial())
-          if (std::ranges::count(how->sharding.passed, pending) == 0)
-            kept.push_back(pending);
-        set(value, intern(get(layouts[value]).with_partial(kept)));
+          if (std::ranges::count(evaluation->sharding.passed, pending) == 0)
+            remaining.push_back(pending);
+        set(value, intern(get(layouts[value]).with_partial(remaining)));
       }
-      how = &evaluate(op);
+      evaluation = &evaluate(op);
     }
-    if (!how->valid) {
+    if (!evaluation->valid) {
       undo();
       return std::nullopt;
     }
     bool repaired = false;
-    for (unsigned i = 0; i < how->produces.size(); ++i) {
+    for (unsigned i = 0; i < evaluation->produces.size(); ++i) {
       unsigned value = graph.ops[op].results[i];
-      repaired |= layouts[value] != how->produces[i];
-      set(value, how->produces[i]);
+      repaired |= layouts[value] != evaluation->produces[i];
+      set(value, evaluation->produces[i]);
     }
     if (repaired)
-      how = &evaluate(op);
+      evaluation = &evaluate(op);
     record.ops.push_back({op, current[op]});
-    current[op] = how;
+    current[op] = evaluation;
   }
 
   // Whether an op waits for an operand depends on the others: all are settled.
@@ -405,14 +408,14 @@ void LayoutState::recountOps(const Record &record) {
       recountOp(unsigned(producer));
 }
 
-void LayoutState::touched(Touched &all) const {
+void LayoutState::touched(Touched &list) const {
   const Record &record = records[depth - 1];
-  all.values.clear();
-  all.clusters.clear();
+  list.values.clear();
+  list.clusters.clear();
   for (size_t i = 0; i < record.values.size(); ++i)
-    all.values.push_back({record.values[i], record.valueCosts[i].cost});
+    list.values.push_back({record.values[i], record.valueCosts[i].cost});
   for (size_t i = 0; i < record.clusters.size(); ++i)
-    all.clusters.push_back({record.clusters[i], record.clusterCosts[i].cost});
+    list.clusters.push_back({record.clusters[i], record.clusterCosts[i].cost});
 }
 
 void LayoutState::undo() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Ops are numbered as they run. What a loop uses from outside is there until
-// the loop ends, and so is what is made of it in front of the loop; what a loop
-// carries is there from its first op to its last use, the next value from where
-// it is made to the loop's end.
+// Ops are numbered as they run. A value that a loop uses from outside is there
+// until the loop ends, and so is what is computed from it in front of the loop;
+// a value that a loop carries is there from its first op to its last use, the
+// next value from where it is made to the loop's end.
 #include "meshloom/Layout/Search/LayoutUses.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace meshloom {
 LayoutUses::LayoutUses(const LayoutGraph &graph)
     : begins(graph.values.size() + 1),
       end(int(graph.ops.size() + graph.outputs.size())) {
-  // What comes after all ops is made one after the other. Results stay.
+  // Outputs after all ops are made one after the other. Results stay.
   const int afterOps = int(graph.ops.size());
   homes.reserve(graph.values.size());
   for (const LayoutGraph::Value &value : graph.values)
@@ -43,25 +43,25 @@ LayoutUses::LayoutUses(const LayoutGraph &graph)
   unsigned begin = 0;
   for (unsigned &count : begins)
     begin += std::exchange(count, begin);
-  all.resize(begin);
+  uses.resize(begin);
   std::vector<unsigned> next = begins;
   auto add = [&](unsigned value, const LayoutUse &use) {
-    all[next[value]++] = use;
+    uses[next[value]++] = use;
   };
   auto runs = [&](unsigned value, unsigned branch, int64_t branchRuns) {
-    const LayoutGraph::Value &what = graph.values[value];
-    return what.branch == branch ? what.runs : branchRuns;
+    const LayoutGraph::Value &graphValue = graph.values[value];
+    return graphValue.branch == branch ? graphValue.runs : branchRuns;
   };
   for (unsigned op = 0; op < graph.ops.size(); ++op) {
-    const LayoutGraph::Op &what = graph.ops[op];
-    for (unsigned i = 0; i < what.operands.size(); ++i) {
-      unsigned value = what.operands[i];
-      bool isNext = what.loop >= 0 && i == 1;
-      int at = isNext ? int(graph.loops[what.loop].last) : int(op);
-      LayoutUse use{int(op), i, runs(value, what.branch, what.branchRuns), at,
-                    at};
+    const LayoutGraph::Op &node = graph.ops[op];
+    for (unsigned i = 0; i < node.operands.size(); ++i) {
+      unsigned value = node.operands[i];
+      bool isNext = node.loop >= 0 && i == 1;
+      int place = isNext ? int(graph.loops[node.loop].last) : int(op);
+      LayoutUse use{int(op), i, runs(value, node.branch, node.branchRuns),
+                    place, place};
       for (LayoutGraph::Loop loop : graph.loops)
-        if (int(loop.first) <= at && at <= int(loop.last) &&
+        if (int(loop.first) <= place && place <= int(loop.last) &&
             !(int(loop.first) <= homes[value] &&
               homes[value] <= int(loop.last))) {
           use.first = std::min(use.first, int(loop.first));
@@ -69,10 +69,10 @@ LayoutUses::LayoutUses(const LayoutGraph &graph)
         }
       add(value, use);
     }
-    if (!what.free)
-      for (LayoutGraph::Op::Other other : what.others)
+    if (!node.free)
+      for (LayoutGraph::Op::Other other : node.others)
         add(other.value, {int(op), other.operand,
-                          runs(other.value, what.branch, what.branchRuns),
+                          runs(other.value, node.branch, node.branchRuns),
                           int(op), int(op)});
   }
   for (unsigned i = 0; i < graph.outputs.size(); ++i) {

@@ -50,7 +50,8 @@ bool LayoutDescent::tryJointly(unsigned cluster, int64_t most) {
   const int64_t begin = state.tried();
   std::vector<const Change *> path(window.size()), best;
   Objective bestTotal = start;
-  // What the changes of the path touched, and what that cost before each.
+  // The values and clusters that the changes of the path touched, and their
+  // costs before each.
   std::vector<LayoutState::Touched> touched(window.size());
   auto costAtStart = [&] {
     std::unordered_map<unsigned, Cost> values, touchedClusters;
@@ -59,12 +60,12 @@ bool LayoutDescent::tryJointly(unsigned cluster, int64_t most) {
         // The first that touched a value knows what it cost at the start.
         for (auto [value, cost] : touched[i].values)
           values.try_emplace(value, cost);
-        for (auto [each, cost] : touched[i].clusters)
-          touchedClusters.try_emplace(each, cost);
+        for (auto [touchedCluster, cost] : touched[i].clusters)
+          touchedClusters.try_emplace(touchedCluster, cost);
       }
     Cost cost = 0;
-    for (const auto *all : {&values, &touchedClusters})
-      for (auto [index, before] : *all)
+    for (const auto *costs : {&values, &touchedClusters})
+      for (auto [index, before] : *costs)
         cost += before;
     return cost;
   };
@@ -84,11 +85,11 @@ bool LayoutDescent::tryJointly(unsigned cluster, int64_t most) {
       best = path;
       return;
     }
-    // What is left to move cannot save what is missing.
+    // The clusters that can still move cannot save what is missing.
     Cost possible = 0;
-    for (size_t rest = i; rest < window.size(); ++rest)
-      if (canMove(window[rest]))
-        possible += possibleSaving(window[rest]);
+    for (size_t next = i; next < window.size(); ++next)
+      if (canMove(window[next]))
+        possible += possibleSaving(window[next]);
     if (state.total().cost - possible > bestTotal.cost)
       return;
     path[i] = nullptr;
@@ -142,13 +143,13 @@ void LayoutDescent::tryWindows() {
       order.push_back({-possibleSaving(cluster), cluster});
   std::sort(order.begin(), order.end());
   for (auto [saving, cluster] : order) {
-    int64_t left = budget - (state.tried() - begin);
-    if (left < mostJoint / 8) {
+    int64_t remaining = budget - (state.tried() - begin);
+    if (remaining < mostJoint / 8) {
       ++cutShort;
       return;
     }
     if (promising(cluster))
-      tryJointly(cluster, std::min(mostJoint, left));
+      tryJointly(cluster, std::min(mostJoint, remaining));
   }
 }
 

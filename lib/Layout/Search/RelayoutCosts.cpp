@@ -58,18 +58,18 @@ TensorKind RelayoutCosts::kindOf(const Shape &shape, DType type) {
       kindIds.try_emplace({shape, type}, TensorKind(kinds.size()));
   if (isNew) {
     kinds.emplace_back(shape, type);
-    known.emplace_back();
+    bytesOf.emplace_back();
   }
   return entry->second;
 }
 
 RelayoutCosts::Table::Slot &RelayoutCosts::Table::find(uint64_t key) {
-  size_t at = (key * 0x9e3779b97f4a7c15u) >> 20;
+  size_t place = (key * 0x9e3779b97f4a7c15u) >> 20;
   while (true) {
-    Slot &slot = slots[at & (slots.size() - 1)];
+    Slot &slot = slots[place & (slots.size() - 1)];
     if (slot.key == key || slot.key == ~uint64_t(0))
       return slot;
-    ++at;
+    ++place;
   }
 }
 
@@ -80,9 +80,9 @@ int &RelayoutCosts::Table::operator[](uint64_t key) {
   if (2 * ++used > slots.size()) {
     std::vector<Slot> old(2 * slots.size());
     std::swap(old, slots);
-    for (const Slot &each : old)
-      if (each.key != ~uint64_t(0))
-        find(each.key) = each;
+    for (const Slot &slot : old)
+      if (slot.key != ~uint64_t(0))
+        find(slot.key) = slot;
     slot = &find(key);
   }
   slot->key = key;
@@ -98,10 +98,10 @@ std::string RelayoutCosts::pattern(TensorKind kind, LayoutId from,
   std::vector<int> places(axisClasses.size(), -1);
   std::vector<int> seen(axisClasses.size(), 0); ///< per class
   auto add = [&](unsigned axis) {
-    unsigned each = unsigned(axisClasses[axis]);
+    unsigned axisClass = unsigned(axisClasses[axis]);
     if (places[axis] < 0)
-      places[axis] = seen[each]++;
-    text.push_back(char(1 + each));
+      places[axis] = seen[axisClass]++;
+    text.push_back(char(1 + axisClass));
     text.push_back(char(1 + places[axis]));
   };
   for (LayoutId id : {from, to}) {
@@ -127,13 +127,13 @@ const RelayoutCosts::Way *RelayoutCosts::way(TensorKind kind, LayoutId from,
     auto [entry, isNew] = wayOfPattern.try_emplace(pattern(kind, from, to), -2);
     const auto &[shape, type] = kinds[kind];
     if (isNew)
-      if (auto made = planCollectives(table[from], table[to], shape, type,
+      if (auto plan = planCollectives(table[from], table[to], shape, type,
                                       machine, limitsFor(mesh))) {
         entry->second = int(ways.size());
-        ways.push_back({made->cost, made->overhead, made->collectives(),
-                        made->reduces(),
-                        made->steps.size() == 1 &&
-                            made->steps[0].kind == CollectiveKind::AllReduce});
+        ways.push_back({plan->cost, plan->overhead, plan->collectives(),
+                        plan->reduces(),
+                        plan->steps.size() == 1 &&
+                            plan->steps[0].kind == CollectiveKind::AllReduce});
       }
     found = entry->second;
   }
@@ -145,23 +145,24 @@ const RelayoutPlan *RelayoutCosts::plan(TensorKind kind, LayoutId from,
   auto [entry, isNew] = plans.try_emplace(key(kind, from, to));
   const auto &[shape, type] = kinds[kind];
   if (isNew)
-    if (auto made = planCollectives(table[from], table[to], shape, type,
+    if (auto plan = planCollectives(table[from], table[to], shape, type,
                                     machine, limitsFor(mesh)))
-      entry->second = std::move(*made);
+      entry->second = std::move(*plan);
   return entry->second ? &*entry->second : nullptr;
 }
 
 bool RelayoutCosts::tree(TensorKind kind, std::span<const LayoutId> have,
                          std::span<const LayoutId> targets,
-                         std::vector<Edge> &made) {
+                         std::vector<Edge> &result) {
   assert(!have.empty() && "a value is there in some layout");
-  // Of the layouts that it has, the best one to make `to` from.
+  // Returns the best layout to compute `to` from, among those that the value
+  // has.
   auto fromHave = [&](LayoutId to) -> Edge {
     Edge best{have[0], to, way(kind, have[0], to)};
     for (LayoutId from : have.subspan(1))
-      if (const Way *how = way(kind, from, to);
-          how && (!best.way || how->price() < best.way->price()))
-        best = {from, to, how};
+      if (const Way *candidate = way(kind, from, to);
+          candidate && (!best.way || candidate->price() < best.way->price()))
+        best = {from, to, candidate};
     return best;
   };
   if (targets.empty())
@@ -170,17 +171,17 @@ bool RelayoutCosts::tree(TensorKind kind, std::span<const LayoutId> have,
   if (targets.size() == 1) {
     Edge edge = fromHave(targets[0]);
     if (edge.way)
-      made.push_back(edge);
+      result.push_back(edge);
     return edge.way;
   }
   treeKey.assign({kind, unsigned(have.size())});
   treeKey.insert(treeKey.end(), have.begin(), have.end());
   treeKey.insert(treeKey.end(), targets.begin(), targets.end());
   auto [tree, isNew] = trees.try_emplace(treeKey);
-  std::vector<Edge> &all = tree->second;
+  std::vector<Edge> &planned = tree->second;
   if (!isNew) {
-    made.insert(made.end(), all.begin(), all.end());
-    return !all.empty();
+    result.insert(result.end(), planned.begin(), planned.end());
+    return !planned.empty();
   }
   auto edgeOf = [&](int source, unsigned target) -> Edge {
     if (source < 0)
@@ -191,14 +192,14 @@ bool RelayoutCosts::tree(TensorKind kind, std::span<const LayoutId> have,
   auto edges = cheapestTree(
       unsigned(targets.size()),
       [&](int source, unsigned target) -> std::optional<TreePrice> {
-        const Way *how = edgeOf(source, target).way;
-        return how ? std::optional(how->price()) : std::nullopt;
+        const Way *candidate = edgeOf(source, target).way;
+        return candidate ? std::optional(candidate->price()) : std::nullopt;
       });
   if (!edges)
     return false;
   for (TreeEdge edge : *edges)
-    all.push_back(edgeOf(edge.source, edge.target));
-  made.insert(made.end(), all.begin(), all.end());
+    planned.push_back(edgeOf(edge.source, edge.target));
+  result.insert(result.end(), planned.begin(), planned.end());
   return true;
 }
 
@@ -212,15 +213,15 @@ static int64_t distinctBytes(const Layout &layout, const Shape &shape,
 }
 
 const RelayoutCosts::Bytes &RelayoutCosts::bytes(TensorKind kind, LayoutId id) {
-  std::vector<Bytes> &all = known[kind];
-  if (all.size() <= id)
-    all.resize(id + 1);
-  if (all[id].local < 0) {
+  std::vector<Bytes> &sizes = bytesOf[kind];
+  if (sizes.size() <= id)
+    sizes.resize(id + 1);
+  if (sizes[id].local < 0) {
     const auto &[shape, type] = kinds[kind];
-    all[id] = {localBytes(table[id], shape, type),
-               distinctBytes(table[id], shape, type)};
+    sizes[id] = {localBytes(table[id], shape, type),
+                 distinctBytes(table[id], shape, type)};
   }
-  return all[id];
+  return sizes[id];
 }
 
 } // namespace meshloom

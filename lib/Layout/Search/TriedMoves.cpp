@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What moves came to, remembered value by value.
+// The results of moves, remembered value by value.
 #include "TriedMoves.h"
 
 #include <algorithm>
@@ -23,27 +23,27 @@ void TriedMoves::Costs::set(uint64_t key, Cost cost) {
   if (slots[place].key == 0 && 2 * ++used > slots.size()) {
     std::vector<Slot> old(2 * slots.size());
     std::swap(old, slots);
-    for (const Slot &each : old)
-      if (each.key != 0)
-        slots[placeOf(each.key)] = each;
+    for (const Slot &slot : old)
+      if (slot.key != 0)
+        slots[placeOf(slot.key)] = slot;
     place = placeOf(key);
   }
   slots[place] = {key, cost};
 }
 
-uint64_t TriedMoves::key(const Known &known, unsigned value) const {
-  return (mixed(known.number << 32 | value) ^ state.stateOf(value)) *
+uint64_t TriedMoves::key(const Known &tried, unsigned value) const {
+  return (mixed(tried.number << 32 | value) ^ state.stateOf(value)) *
              0x9e3779b97f4a7c15u |
          1;
 }
 
-/// What all would cost at least, as far as it is known.
-Cost TriedMoves::atLeast(unsigned cluster, const Known &known) const {
+/// Returns a lower bound of the total cost, as far as it is known.
+Cost TriedMoves::atLeast(unsigned cluster, const Known &tried) const {
   Cost cost =
-      state.total().cost - state.workCost(cluster) + known.work + known.others;
-  for (unsigned value : known.values) {
+      state.total().cost - state.workCost(cluster) + tried.work + tried.others;
+  for (unsigned value : tried.values) {
     cost -= state.relayoutCost(value);
-    if (const Cost *then = costs.find(key(known, value)))
+    if (const Cost *then = costs.find(key(tried, value)))
       cost += *then;
   }
   return cost;
@@ -52,10 +52,10 @@ Cost TriedMoves::atLeast(unsigned cluster, const Known &known) const {
 std::optional<TriedMoves::Outcome>
 TriedMoves::outcome(unsigned cluster, const Change &move, Cost most) {
   auto [entry, isNew] = moves.try_emplace({&move, state.layoutsOf(cluster)});
-  Known &known = entry->second;
+  Known &tried = entry->second;
   if (isNew)
-    known.number = moves.size();
-  else if (!known.values.empty() && atLeast(cluster, known) > most) {
+    tried.number = moves.size();
+  else if (!tried.values.empty() && atLeast(cluster, tried) > most) {
     state.countTried();
     return std::nullopt;
   }
@@ -63,20 +63,20 @@ TriedMoves::outcome(unsigned cluster, const Change &move, Cost most) {
   if (!delta)
     return std::nullopt;
   const Outcome found{state.total(), *delta, state.workCost(cluster)};
-  known.values = state.touchedValues();
+  tried.values = state.touchedValues();
   after.clear();
-  for (unsigned value : known.values)
+  for (unsigned value : tried.values)
     after.push_back(state.relayoutCost(value));
   state.undo();
-  // What is left of the difference is other clusters'.
+  // The remaining difference is other clusters'.
   Cost others = -delta->saved() - (found.work - state.workCost(cluster));
   for (size_t i = 0; i < after.size(); ++i) {
-    const unsigned value = known.values[i];
+    const unsigned value = tried.values[i];
     others -= after[i] - state.relayoutCost(value);
-    costs.set(key(known, value), after[i]);
+    costs.set(key(tried, value), after[i]);
   }
-  known.work = isNew ? found.work : std::min(known.work, found.work);
-  known.others = isNew ? others : std::min(known.others, others);
+  tried.work = isNew ? found.work : std::min(tried.work, found.work);
+  tried.others = isNew ? others : std::min(tried.others, others);
   return found;
 }
 

@@ -11,13 +11,13 @@ namespace meshloom {
 
 /// Moves of single clusters are tried again and again, as chains of moves are
 /// followed around them, and nearly all are dear: one in sixty answers lowers
-/// the total. What a move makes of a value depends on how that is laid out and
-/// needed now, and on how the cluster is laid out. So that is remembered value
-/// by value. The next time the values that are as they were at some time cost
-/// what they cost then, and the others, which some move near by changed, at
-/// least nothing; a move that is too dear by that alone is not worked out. Of a
-/// transformer block's changes that is true of four in five under ring, and of
-/// three in five in shared memory.
+/// the total. The cost of a value after a move depends on how that is laid out
+/// and needed now, and on how the cluster is laid out. So that is remembered
+/// value by value. The next time the values that are as they were at some time
+/// cost what they cost then, and the others, which some move near by changed,
+/// at least nothing; a move that is too dear by that alone is not worked out.
+/// This holds for four in five of a transformer block's changes under ring, and
+/// for three in five in shared memory.
 ///
 /// This is a bound but for two things that are not looked at: which pending
 /// reductions other operands have, which an op may pass on, and, in shared
@@ -35,9 +35,9 @@ public:
     LayoutState::Delta delta;
     Cost work; ///< of the cluster
   };
-  /// What would come of a move of the cluster, which stays where it is. Nothing
-  /// where it cannot be made, or all would cost more than `most`; counts as
-  /// tried in any case.
+  /// Returns the outcome of a move of the cluster, which stays where it is.
+  /// Nothing where it cannot be made, or all would cost more than `most`;
+  /// counts as tried in any case.
   std::optional<Outcome> outcome(unsigned cluster, const Change &move,
                                  Cost most);
 
@@ -60,7 +60,7 @@ private:
              0x9e3779b97f4a7c15u;
     }
   };
-  /// What values came to, by number of the move, value and how that was; an
+  /// The costs of values, by number of the move, value and how that was; an
   /// open table, as it is asked for each value of each move.
   class Costs {
   public:
@@ -79,8 +79,8 @@ private:
     size_t used = 0;
   };
 
-  uint64_t key(const Known &known, unsigned value) const;
-  Cost atLeast(unsigned cluster, const Known &known) const;
+  uint64_t key(const Known &tried, unsigned value) const;
+  Cost atLeast(unsigned cluster, const Known &tried) const;
 
   LayoutState &state;
   std::unordered_map<Place, Known, PlaceHash> moves;

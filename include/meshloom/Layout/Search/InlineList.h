@@ -19,9 +19,9 @@ template <typename Item, unsigned inside>
 class InlineList {
 public:
   InlineList() {}
-  InlineList(std::initializer_list<Item> all)
-      : InlineList(std::span(all.begin(), all.size())) {}
-  InlineList(std::span<const Item> all) { assign(all); }
+  InlineList(std::initializer_list<Item> items)
+      : InlineList(std::span(items.begin(), items.size())) {}
+  InlineList(std::span<const Item> items) { assign(items); }
   InlineList(const InlineList &other) : InlineList(std::span(other)) {}
   InlineList(InlineList &&other) noexcept { swap(other); }
   InlineList &operator=(InlineList other) noexcept {
@@ -47,15 +47,17 @@ public:
     data()[count++] = item;
   }
   void clear() { count = 0; }
-  void assign(std::span<const Item> all) {
-    reserve(unsigned(all.size()));
-    std::copy(all.begin(), all.end(), data());
-    count = unsigned(all.size());
+  void assign(std::span<const Item> list) {
+    reserve(unsigned(list.size()));
+    std::copy(list.begin(), list.end(), data());
+    count = unsigned(list.size());
   }
 
 private:
-  Item *data() { return room > inside ? items.outside : items.own; }
-  const Item *data() const { return room > inside ? items.outside : items.own; }
+  Item *data() { return room > inside ? items.outside : items.inlined; }
+  const Item *data() const {
+    return room > inside ? items.outside : items.inlined;
+  }
   void reserve(unsigned most) {
     if (most <= room)
       return;
@@ -75,7 +77,7 @@ private:
   unsigned count = 0, room = inside;
   union Items {
     Items() {}
-    Item own[inside];
+    Item inlined[inside];
     Item *outside;
   } items;
 };

@@ -13,8 +13,8 @@
 
 namespace meshloom {
 
-/// What runs once has so many `runs`: what is in one of three branches, a
-/// third.
+/// The `runs` of an op that runs once; an op in one of three branches has a
+/// third of it.
 constexpr int64_t runsOnce = 64;
 
 /// A function body, with the blocks inside its loops and branches.
@@ -33,15 +33,15 @@ constexpr int64_t runsOnce = 64;
 /// relayout as often as InsertRelayouts will make it, in front of the loops
 /// that the value comes from outside of, but inside the innermost branch.
 struct LayoutGraph {
-  /// What a value is.
+  /// The type and layout of a value.
   struct Tensor {
     Shape shape; ///< global
     DType type;
     Layout layout;
   };
   struct Value {
-    /// That values of one shape, type and layout may share: the thousands of a
-    /// program have few of them.
+    /// Values of one shape, type and layout may share it: the thousands of a
+    /// program have few different ones.
     std::shared_ptr<const Tensor> tensor;
     /// Index of the op that makes it; -1: an argument, or what a constraint or
     /// relayout gives. The layouts of those never change, but for open ones.
@@ -90,8 +90,8 @@ struct LayoutGraph {
     int loop = -1; ///< that a join carries a value of
     /// How many ops it stands for in a fold (LayoutFold.h); `runs` counts all.
     int64_t copies = 1;
-    /// What some copies take as operand `operand` instead. They are brought to
-    /// what that needs too.
+    /// The value that some copies take as operand `operand` instead. They are
+    /// brought to what that needs too.
     struct Other {
       unsigned operand, value;
     };
@@ -106,7 +106,7 @@ struct LayoutGraph {
     bool atEnd = false;
     unsigned branch = 0; ///< as an op's
     int64_t branchRuns = runsOnce;
-    /// Of what is no result of the function: the value that it gives, and how
+    /// Where it is no result of the function: the value that it gives, and how
     /// many ops come before it.
     int result = -1, place = -1;
     /// Nobody laid it out: as the value is, its reductions resolved.

@@ -13,7 +13,7 @@
 
 namespace meshloom {
 
-/// What is made small, in this order.
+/// The numbers that the search minimizes, in this order.
 struct Objective {
   Cost cost = 0;
   int64_t collectives = 0;
@@ -41,7 +41,8 @@ struct OpEvaluation {
   std::vector<Beyond> shared;
 };
 
-/// Of all of a rule but the names of its factors: equal where rules are.
+/// Returns a rule as text without the names of its factors: equal where rules
+/// are.
 std::string ruleText(const ShardingRule &rule);
 
 /// Prices of relayouts and evaluations of ops, kept for all searches over a
@@ -73,9 +74,9 @@ public:
   /// `shared`: per value, whether exchanges of it are priced by value.
   unsigned opKind(const LayoutGraph &graph, unsigned op,
                   std::span<const char> shared);
-  Evaluations &evaluations(unsigned kind) { return known[kind]; }
-  /// Of the exchanges of one value for all uses that share them: how each op
-  /// runs, and the operand that the value is.
+  Evaluations &evaluations(unsigned kind) { return evaluationsOfKind[kind]; }
+  /// The exchanges of one value for all uses that share them: how each op runs,
+  /// and which of its operands the value is.
   using SharedUses = std::vector<std::pair<const OpEvaluation *, unsigned>>;
   std::map<SharedUses, Objective> sharedHalos;
   /// How a layout cuts tensors of a kind.
@@ -87,7 +88,7 @@ public:
     return found;
   }
 
-  /// What devices need of one operand beyond what they have.
+  /// The elements of one operand that devices need beyond what they have.
   struct OperandHalo {
     Windows windows;                    ///< no dims: nothing
     std::vector<unsigned> axes;         ///< of the exchange
@@ -105,7 +106,7 @@ private:
   std::map<std::pair<TensorKind, LayoutId>, std::shared_ptr<const BlockGrid>>
       grids;
   std::unordered_map<std::string, unsigned> opKinds;
-  std::deque<Evaluations> known;
+  std::deque<Evaluations> evaluationsOfKind;
 };
 
 } // namespace meshloom

@@ -8,33 +8,33 @@
 
 namespace meshloom {
 
-/// What any plan may take, in bytes per device at its peak: no machine runs out
+/// The bytes per device that any plan may take at its peak: no machine runs out
 /// of so little, but in small programs a few kB more can halve what is sent.
 constexpr int64_t smallPeak = int64_t(64) * 1024;
 
 /// The most bytes per device that a plan may take at its peak, where the given
-/// one takes `given`.
-constexpr int64_t allowedPeak(int64_t given) {
-  return std::max(given, smallPeak);
+/// one takes `peak`.
+constexpr int64_t allowedPeak(int64_t peak) {
+  return std::max(peak, smallPeak);
 }
 
-/// What the search decided about one cluster, in words: only for clusters that
-/// it moved or that collectives are made for.
+/// The search's decision about one cluster, in words: only for clusters that it
+/// moved or whose layout needs collectives.
 struct LayoutDecision {
   std::vector<unsigned> ops; ///< of the cluster, those that relayouts lead to
                              ///< or from, and moved ones
   bool moved = false;
-  /// What was not done: propagation's layout where the cluster was moved, else
-  /// the cheapest other one. "[*, *] partial<batch: sum>: all_reduce over
-  /// [batch] of 2195200 bytes; 472.2 us against 316.1 us, 156.1 us more". Of
+  /// The rejected choice: propagation's layout where the cluster was moved,
+  /// else the cheapest other one. "[*, *] partial<batch: sum>: all_reduce over
+  /// [batch] of 2195200 bytes; 472.2 us against 316.1 us, 156.1 us more". For
   /// clusters that were decided together, the times are those of all.
   std::string rejected;
 };
 
 struct LayoutRefinement {
   std::vector<Layout> layouts; ///< per value of the graph
-  /// What operands must be brought to (of free ops: as they are); ops that were
-  /// decided alike share theirs.
+  /// The layouts that operands must be brought to (operands of free ops stay as
+  /// they are); ops that were decided alike share theirs.
   std::vector<std::vector<Layout>> needs;
   std::vector<unsigned> needsOf; ///< per op, which; empty: its own number
   const Layout &need(unsigned op, unsigned operand) const {
@@ -65,8 +65,9 @@ LayoutRefinement refineLayouts(const LayoutGraph &graph,
                                const MachineModel &machine,
                                std::shared_ptr<LayoutPrices> prices = nullptr);
 
-/// What RefineLayouts does: the same, but where links count it saves little
-/// time for many bytes nowhere, and sends no more than the given layouts do.
+/// The search of RefineLayouts: like `refineLayouts`, but where links count it
+/// saves little time for many bytes nowhere, and sends no more than the given
+/// layouts do.
 LayoutRefinement refineByTimeAndBytes(const LayoutGraph &graph,
                                       const MachineModel &machine);
 

@@ -72,7 +72,7 @@ public:
   Cost workCost(unsigned cluster) const { return clusterCosts[cluster].cost; }
   Cost relayoutCost(unsigned value) const { return valueCosts[value].cost; }
 
-  /// What a change did, to the clusters and values that it touched.
+  /// The effect of a change on the clusters and values that it touched.
   struct Delta {
     Objective before, after;
     Cost saved() const { return before.cost - after.cost; }
@@ -96,7 +96,7 @@ public:
   uint64_t layoutsOf(unsigned cluster) const { return layoutHashes[cluster]; }
 
   /// `Stay` until then.
-  void setOpenArguments(OpenArguments how);
+  void setOpenArguments(OpenArguments choice);
   /// Lays open arguments out as they were priced, where that is cheaper; they
   /// stay so.
   void settleOpenArguments();
@@ -112,7 +112,7 @@ public:
   const std::vector<unsigned> &touchedClusters() const {
     return records[depth - 1].clusters;
   }
-  /// What was laid out otherwise, and how.
+  /// The values that were laid out differently, with their layouts.
   const Change &changedValues() const { return records[depth - 1].layouts; }
   size_t numberOfUses(unsigned value) const { return uses[value].size(); }
   template <typename Body> void forEachUser(unsigned value, Body body) const {
@@ -123,7 +123,7 @@ public:
   struct Touched {
     std::vector<std::pair<unsigned, Cost>> values, clusters;
   };
-  void touched(Touched &all) const;
+  void touched(Touched &list) const;
 
   /// Most bytes that one device holds at a time, by the lifetimes of values and
   /// of what relayouts make; arguments and results live throughout, values
@@ -141,7 +141,7 @@ private:
   using Bytes = RelayoutCosts::Bytes;
   using Edge = RelayoutCosts::Edge;
   using Use = LayoutUse;
-  /// What one use asks of its value.
+  /// The demand of one use on its value.
   struct Demand {
     LayoutId target = 0;
     /// The user waits for it, and for no operand that is made later.
@@ -162,9 +162,9 @@ private:
   OpEvaluation compute(unsigned op, const std::vector<LayoutId> &key);
   const LayoutPrices::OperandHalo &operandHalo(unsigned op, unsigned operand,
                                                LayoutId has,
-                                               const OpEvaluation &made);
+                                               const OpEvaluation &evaluation);
   void addHalos(unsigned op, std::span<const LayoutId> have,
-                OpEvaluation &made);
+                OpEvaluation &evaluation);
   void findWindowUses();
   /// Counts work that grows with so many operands or uses as changes tried: a
   /// search through a join of hundreds takes no longer than others.
@@ -177,8 +177,8 @@ private:
   }
   const Objective &sharedHaloPrice(unsigned value);
   Objective sharedHaloCost(unsigned value);
-  /// What an op asks of each of its operands.
-  void demandsOf(unsigned op, std::vector<Demand> &made);
+  /// Lists the demands of an op on its operands.
+  void demandsOf(unsigned op, std::vector<Demand> &list);
   /// Adds `sign` times a demand to the needs of an op's operand, and of what
   /// copies of the op take.
   void countAll(unsigned op, unsigned operand, const Demand &demand, int sign);
@@ -195,12 +195,12 @@ private:
   /// argument is priced as.
   LayoutId sourceOf(unsigned value);
   std::vector<LayoutId> targetsBut(unsigned value, LayoutId source) const;
-  /// What an output is needed in that nobody laid out.
+  /// Returns the layout that an output which nobody laid out is needed in.
   LayoutId openTarget(LayoutId layout);
   /// Brings the needs of open outputs up to date.
   void followOutputs(unsigned value);
   /// The tree of relayouts of a value; false where there is none.
-  bool relayoutTree(unsigned value, std::vector<Edge> &made);
+  bool relayoutTree(unsigned value, std::vector<Edge> &edges);
   /// Every user is in the value's own cluster, and takes it as it is.
   bool isInside(unsigned value) const;
   /// Nothing where a need cannot be met.
@@ -209,19 +209,21 @@ private:
   bool moves(unsigned op, unsigned operand);
   int64_t storedBytes(unsigned value, LayoutId id);
   struct Memory;
-  void recount(unsigned value, unsigned own, std::optional<LayoutId> source);
+  void recount(unsigned value, unsigned planned,
+               std::optional<LayoutId> source);
   void changed(unsigned value);
 
-  /// What a cluster reads or writes, and how often if it is one of a fold.
+  /// A value that a cluster reads or writes, and how often if it is one of a
+  /// fold.
   struct Stored {
     unsigned value;
     LayoutId id;
     int64_t copies;
     auto operator<=>(const Stored &) const = default;
   };
-  void addStored(unsigned op, std::vector<Stored> &made) const;
-  /// All that a cluster's work is made of. Of clusters of many ops it is kept,
-  /// and each op's part in it, so that a change costs the ops that it touches.
+  void addStored(unsigned op, std::vector<Stored> &list) const;
+  /// All that a cluster's work is made of. For clusters of many ops it is kept,
+  /// with each op's part in it, so that a change costs the ops that it touches.
   struct Tally {
     Work work;
     Objective halos;
@@ -229,15 +231,15 @@ private:
     int whole = 0;                 ///< ops that are not splittable
     /// By value and layout: ops that have it, and how often.
     std::unordered_map<uint64_t, std::pair<int, int64_t>> stored;
-    void add(const OpEvaluation &how, int64_t copies);
+    void add(const OpEvaluation &evaluation, int64_t copies);
   };
   struct Part {
-    const OpEvaluation *how = nullptr;
+    const OpEvaluation *evaluation = nullptr;
     std::vector<Stored> stored;
   };
   static constexpr size_t manyOps = 32;
   void recountOp(unsigned op);
-  /// Those of the ops that changed, and of the producers of values that did.
+  /// Recounts the ops that changed, and the producers of values that did.
   void recountOps(const Record &record);
 
   const LayoutGraph &graph;
@@ -270,7 +272,7 @@ private:
   std::vector<Objective> valueCosts, clusterCosts;
   Objective sum;
 
-  /// What `undo` puts back.
+  /// The state that `undo` puts back.
   struct Record {
     Change layouts;
     std::vector<std::pair<unsigned, const OpEvaluation *>> ops;

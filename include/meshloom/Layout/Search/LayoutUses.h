@@ -26,15 +26,15 @@ public:
 
   /// In the order of ops, then of outputs.
   std::span<const LayoutUse> operator[](unsigned value) const {
-    return std::span(all).subspan(begins[value],
-                                  begins[value + 1] - begins[value]);
+    return std::span(uses).subspan(begins[value],
+                                   begins[value + 1] - begins[value]);
   }
   /// The place from which a value is there; -1: from the start.
   int home(unsigned value) const { return homes[value]; }
   int lastPlace() const { return end; }
 
 private:
-  std::vector<LayoutUse> all; ///< value by value
+  std::vector<LayoutUse> uses; ///< value by value
   std::vector<unsigned> begins;
   std::vector<int> homes;
   int end;

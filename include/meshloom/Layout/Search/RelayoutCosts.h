@@ -18,10 +18,10 @@ using LayoutId = unsigned;
 /// same to move.
 using TensorKind = unsigned;
 
-/// What refinement prices relayouts by, and what InsertRelayouts then inserts:
-/// both ask here which layout is made from which. Kept for all searches over
-/// one graph that price collectives alike: planning is most of what a search on
-/// a mesh of many axes does.
+/// The prices of relayouts for refinement, which InsertRelayouts then inserts:
+/// both ask here which layout is computed from which. Kept for all searches
+/// over one graph that price collectives alike: planning is most of what a
+/// search on a mesh of many axes does.
 ///
 /// Axes of one size whose links are alike are interchangeable: what
 /// [x, *] -> [*, x] costs, [y, *] -> [*, y] does. So pairs of layouts are
@@ -40,7 +40,7 @@ public:
   const Layout &get(LayoutId id) const { return table[id]; }
   TensorKind kindOf(const Shape &shape, DType type);
 
-  /// What is asked of a relayout at every change.
+  /// The properties of a relayout that every change asks for.
   struct Way {
     Cost cost = 0;
     Cost overhead = 0; ///< the part that does not depend on size
@@ -62,10 +62,10 @@ public:
   /// How a value that is there as `have` (one layout, or several) is brought to
   /// all of `targets`, which are others: the cheapest tree, each edge after
   /// those that it follows. So a pending reduction is resolved once, and other
-  /// layouts are made from the result. Added to `made`; false where there is no
-  /// way.
+  /// layouts are made from the result. Added to `result`; false where there is
+  /// no way.
   bool tree(TensorKind kind, std::span<const LayoutId> have,
-            std::span<const LayoutId> targets, std::vector<Edge> &made);
+            std::span<const LayoutId> targets, std::vector<Edge> &result);
 
   struct Bytes {
     int64_t local = -1;
@@ -81,7 +81,7 @@ private:
   class Table {
   public:
     Table() : slots(1024) {}
-    /// What `key` has, or -1 where it is new.
+    /// Returns the value of `key`, or -1 where it is new.
     int &operator[](uint64_t key);
 
   private:
@@ -119,11 +119,11 @@ private:
   std::unordered_map<std::string, int> wayOfPattern;
   std::deque<Way> ways;
   std::unordered_map<uint64_t, std::optional<RelayoutPlan>> plans;
-  /// Of several targets; by kind, how many layouts there are, and all layouts.
-  /// Empty: there is none.
+  /// The trees for several targets; the key is the kind, the number of layouts,
+  /// and all layouts. Empty: there is none.
   std::unordered_map<std::vector<LayoutId>, std::vector<Edge>, IdsHash> trees;
-  std::vector<LayoutId> treeKey;         ///< scratch
-  std::vector<std::vector<Bytes>> known; ///< per kind and layout
+  std::vector<LayoutId> treeKey;           ///< scratch
+  std::vector<std::vector<Bytes>> bytesOf; ///< per kind and layout
 };
 
 } // namespace meshloom
