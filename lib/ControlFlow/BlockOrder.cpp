@@ -36,8 +36,8 @@ void meshloom::sortByUse(Block &block) {
     stack.push_back(root);
     while (!stack.empty()) {
       Operation *op = stack.back();
-      const Place own = places.lookup(op);
-      if (own.turn) {
+      const Place place = places.lookup(op);
+      if (place.turn) {
         stack.pop_back();
         continue;
       }
@@ -51,7 +51,7 @@ void meshloom::sortByUse(Block &block) {
           stack.push_back(producer);
           complete = false;
         }
-        turn = std::max(turn, other.turn + (other.position > own.position));
+        turn = std::max(turn, other.turn + (other.position > place.position));
       }
       if (!complete)
         continue;

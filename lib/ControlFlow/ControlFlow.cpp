@@ -138,7 +138,7 @@ static std::optional<int64_t> iterations(int64_t first,
     break;
   default: {
     bool up = direction == Direction::LT || direction == Direction::LE;
-    // As if it were `<` and the counter went up.
+    // The count is that of a `<` with a counter that goes up.
     __int128 far = up ? distance : -distance,
              each = up ? step : -__int128(step);
     far += direction == Direction::LE || direction == Direction::GE;
@@ -206,12 +206,12 @@ std::optional<LoopCounter> loopCounter(WhileOp loop) {
     return std::nullopt;
   bool add = isa<dtensor::AddOp>(next);
   auto step = constantOf(next->getOperand(1));
-  bool left = carriedBy(next->getOperand(0), body) == carried;
-  if (!left && add && carriedBy(next->getOperand(1), body) == carried) {
+  bool isLhs = carriedBy(next->getOperand(0), body) == carried;
+  if (!isLhs && add && carriedBy(next->getOperand(1), body) == carried) {
     step = constantOf(next->getOperand(0));
-    left = true;
+    isLhs = true;
   }
-  if (!left || !step || (!add && *step == std::numeric_limits<int64_t>::min()))
+  if (!isLhs || !step || (!add && *step == std::numeric_limits<int64_t>::min()))
     return std::nullopt;
   int64_t change = add ? *step : -*step;
   auto count = iterations(*first, direction, *limit, change, type);
@@ -221,8 +221,8 @@ std::optional<LoopCounter> loopCounter(WhileOp loop) {
 }
 
 std::optional<int64_t> tripCount(WhileOp loop) {
-  if (auto known = loop->getAttrOfType<IntegerAttr>(tripCountAttr))
-    return known.getInt();
+  if (auto attribute = loop->getAttrOfType<IntegerAttr>(tripCountAttr))
+    return attribute.getInt();
   auto counter = loopCounter(loop);
   return counter ? std::optional(counter->count) : std::nullopt;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What deterministic functions forbid.
+// The ops that deterministic functions forbid.
 #include "meshloom/ControlFlow/Determinism.h"
 
 using namespace meshloom;

@@ -90,13 +90,13 @@ class LiftVariablesPass : public impl::LiftVariablesBase<LiftVariablesPass> {
     function.setFunctionType(
         builder.getFunctionType(block.getArgumentTypes(), results));
     for (BlockArgument argument : assigned) {
-      SmallVector<NamedAttribute> kept;
+      SmallVector<NamedAttribute> attributes;
       for (StringRef name :
            {StringRef(dtensor::nameAttr), StringRef(dtensor::writtenAttr)})
         if (Attribute value =
                 function.getArgAttr(argument.getArgNumber(), name))
-          kept.push_back(builder.getNamedAttr(name, value));
-      resultAttrs.push_back(builder.getDictionaryAttr(kept));
+          attributes.push_back(builder.getNamedAttr(name, value));
+      resultAttrs.push_back(builder.getDictionaryAttr(attributes));
     }
     function.setResAttrsAttr(builder.getArrayAttr(resultAttrs));
     matchReturnTypes(function);
@@ -136,7 +136,7 @@ class LiftVariablesPass : public impl::LiftVariablesBase<LiftVariablesPass> {
     llvm::sort(assigned, [](BlockArgument a, BlockArgument b) {
       return a.getArgNumber() < b.getArgNumber();
     });
-    Operation *made = op;
+    Operation *lifted = op;
     unsigned first = op->getNumResults();
     if (!assigned.empty()) {
       OpBuilder builder(op);
@@ -151,27 +151,27 @@ class LiftVariablesPass : public impl::LiftVariablesBase<LiftVariablesPass> {
       }
       for (Region &region : op->getRegions())
         state.addRegion()->takeBody(region);
-      made = builder.create(state);
-      op->replaceAllUsesWith(made->getResults().take_front(first));
+      lifted = builder.create(state);
+      op->replaceAllUsesWith(lifted->getResults().take_front(first));
       op->erase();
     }
-    bool loop = isa<dtensor::WhileOp>(made);
-    for (Region &region : made->getRegions()) {
+    bool loop = isa<dtensor::WhileOp>(lifted);
+    for (Region &region : lifted->getRegions()) {
       Block &block = region.front();
       Current inside = current;
       if (loop)
         for (BlockArgument variable : assigned)
           inside[variable] = block.addArgument(
-              dtensor::undecided(variable.getType()), made->getLoc());
+              dtensor::undecided(variable.getType()), lifted->getLoc());
       lift(block, inside);
-      if (loop && &region == &made->getRegion(0))
+      if (loop && &region == &lifted->getRegion(0))
         continue; // a condition assigns nothing
       Operation *yield = block.getTerminator();
       for (BlockArgument variable : assigned)
         yield->insertOperands(yield->getNumOperands(), inside[variable]);
     }
     for (auto [i, variable] : llvm::enumerate(assigned))
-      current[variable] = made->getResult(first + i);
+      current[variable] = lifted->getResult(first + i);
   }
 
   /// The value that is returned for a variable has the variable's layout, if

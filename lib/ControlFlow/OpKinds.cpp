@@ -9,8 +9,8 @@ uintptr_t OpKinds::propertiesOf(Operation *op) {
     return 0;
   mlir::OperationName name = op->getName();
   auto &alike =
-      known[{name.getAsOpaquePointer(),
-             size_t(name.hashOpProperties(op->getPropertiesStorage()))}];
+      byTypes[{name.getAsOpaquePointer(),
+               size_t(name.hashOpProperties(op->getPropertiesStorage()))}];
   for (const Properties &other : alike)
     if (name.compareOpProperties(op->getPropertiesStorage(),
                                  other.op->getPropertiesStorage()))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a function returns beside what its type says it does.
+// The values that a function returns in addition to those of its type.
 #pragma once
 
 #include "meshloom/Support/LLVM.h"

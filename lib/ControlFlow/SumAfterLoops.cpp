@@ -73,11 +73,11 @@ RankedTensorType stackedType(Value value, int64_t count) {
   return RankedTensorType::get(shape, typeOf(value).getElementType());
 }
 
-Value number(OpBuilder &at, Location location, int64_t value) {
-  auto type = RankedTensorType::get({}, at.getI32Type());
-  return at.create<dtensor::ConstantOp>(
+Value number(OpBuilder &builder, Location location, int64_t value) {
+  auto type = RankedTensorType::get({}, builder.getI32Type());
+  return builder.create<dtensor::ConstantOp>(
       location, type,
-      mlir::DenseElementsAttr::get(type, at.getI32IntegerAttr(value)));
+      mlir::DenseElementsAttr::get(type, builder.getI32IntegerAttr(value)));
 }
 
 /// Builds the loop again without the sums, with their products' operands kept
@@ -108,17 +108,17 @@ public:
           mlir::DenseElementsAttr::get(
               type, builder.getFloatAttr(type.getElementType(), 0))));
     }
-    auto made = builder.create<WhileOp>(loop.getLoc(), inits);
-    made->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+    auto newLoop = builder.create<WhileOp>(loop.getLoc(), inits);
+    newLoop->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
     for (auto [from, to] : place) {
-      made.getResult(to).setType(loop.getResult(from).getType());
-      made.getConditionArgument(to).setType(
+      newLoop.getResult(to).setType(loop.getResult(from).getType());
+      newLoop.getConditionArgument(to).setType(
           loop.getConditionArgument(from).getType());
-      made.getBodyArgument(to).setType(loop.getBodyArgument(from).getType());
+      newLoop.getBodyArgument(to).setType(loop.getBodyArgument(from).getType());
     }
-    fillCondition(made);
-    fillBody(made, counter);
-    replace(made, counter);
+    fillCondition(newLoop);
+    fillBody(newLoop, counter);
+    replace(newLoop, counter);
   }
 
 private:
@@ -130,72 +130,73 @@ private:
   /// Copies a region's ops but its terminator and those of the sums.
   OpBuilder copy(mlir::Region &from, mlir::Region &to,
                  mlir::IRMapping &mapping) {
-    OpBuilder at = OpBuilder::atBlockEnd(&to.front());
+    OpBuilder inner = OpBuilder::atBlockEnd(&to.front());
     for (auto [old, now] : place)
       mapping.map(from.getArgument(old), to.getArgument(now));
     for (Operation &op : from.front().without_terminator())
       if (llvm::none_of(sums, [&](const Sum &sum) {
             return sum.add == &op || sum.product == &op;
           }))
-        at.clone(op, mapping);
-    return at;
+        inner.clone(op, mapping);
+    return inner;
   }
 
-  void fillCondition(WhileOp made) {
+  void fillCondition(WhileOp newLoop) {
     mlir::IRMapping mapping;
-    OpBuilder at = copy(loop.getCondition(), made.getCondition(), mapping);
-    at.create<dtensor::YieldOp>(
+    OpBuilder inner =
+        copy(loop.getCondition(), newLoop.getCondition(), mapping);
+    inner.create<dtensor::YieldOp>(
         loop.getLoc(),
         mapping.lookupOrDefault(loop.getConditionYield().getOperand(0)));
   }
 
-  void fillBody(WhileOp made, unsigned counter) {
+  void fillBody(WhileOp newLoop, unsigned counter) {
     mlir::IRMapping mapping;
     const Location location = loop.getLoc();
-    OpBuilder at = copy(loop.getBody(), made.getBody(), mapping);
-    SmallVector<Value> yielded(made.getNumResults());
+    OpBuilder inner = copy(loop.getBody(), newLoop.getBody(), mapping);
+    SmallVector<Value> yielded(newLoop.getNumResults());
     for (auto [from, to] : place)
       yielded[to] =
           mapping.lookupOrDefault(loop.getBodyYield().getOperand(from));
-    const Value iteration = made.getBodyArgument(counter);
+    const Value iteration = newLoop.getBodyArgument(counter);
     yielded[counter] =
-        at.create<AddOp>(location, iteration, number(at, location, 1));
+        inner.create<AddOp>(location, iteration, number(inner, location, 1));
     for (const auto &[operand, position] : stacks) {
       const unsigned carried = counter + 1 + position;
-      const Value update = at.create<dtensor::ReshapeOp>(
+      const Value update = inner.create<dtensor::ReshapeOp>(
           location, mapping.lookupOrDefault(operand),
           stackedType(operand, 1).getShape());
       SmallVector<Value> start(size_t(typeOf(update).getRank()),
-                               number(at, location, 0));
+                               number(inner, location, 0));
       start[0] = iteration;
-      yielded[carried] = at.create<dtensor::DynamicUpdateSliceOp>(
-          location, made.getBodyArgument(carried), update, start);
+      yielded[carried] = inner.create<dtensor::DynamicUpdateSliceOp>(
+          location, newLoop.getBodyArgument(carried), update, start);
     }
-    at.create<dtensor::YieldOp>(location, yielded);
+    inner.create<dtensor::YieldOp>(location, yielded);
   }
 
-  void replace(WhileOp made, unsigned counter) {
+  void replace(WhileOp newLoop, unsigned counter) {
     for (auto [from, to] : place)
-      loop.getResult(from).replaceAllUsesWith(made.getResult(to));
+      loop.getResult(from).replaceAllUsesWith(newLoop.getResult(to));
     auto stack = [&](Value operand) {
-      return made.getResult(counter + 1 + stacks.lookup(operand));
+      return newLoop.getResult(counter + 1 + stacks.lookup(operand));
     };
     auto further = [](ArrayRef<int64_t> dims, bool contracting) {
-      SmallVector<int64_t> all;
+      SmallVector<int64_t> shifted;
       if (contracting)
-        all.push_back(0);
+        shifted.push_back(0);
       for (int64_t dim : dims)
-        all.push_back(dim + 1);
-      return all;
+        shifted.push_back(dim + 1);
+      return shifted;
     };
     for (Sum sum : sums) {
-      DotGeneralOp each = sum.product;
+      DotGeneralOp product = sum.product;
       Value total = builder.create<DotGeneralOp>(
-          each.getLoc(), stack(each.getLhs()), stack(each.getRhs()),
-          further(each.getLhsBatchingDimensions(), false),
-          further(each.getRhsBatchingDimensions(), false),
-          further(each.getLhsContractingDimensions(), true),
-          further(each.getRhsContractingDimensions(), true));
+          product.getLoc(), stack(product.getLhs()), stack(product.getRhs()),
+          further(product.getLhsBatchingDimensions(), false),
+          further(product.getRhsBatchingDimensions(), false),
+          further(product.getLhsContractingDimensions(), true),
+          further(product.getRhsContractingDimensions(), true));
       const Value init = loop.getInits()[sum.carried];
       if (!mlir::matchPattern(init, mlir::m_AnyZeroFloat()))
         total = builder.create<AddOp>(sum.add.getLoc(), init, total);

@@ -7,7 +7,7 @@ using namespace meshloom::lanes;
 
 Value lanes::toBlocks(LaneBuilder &b, Value value, AxesPerDim perDim) {
   // Each dim as [its axes..., rest]; then all axes to the front.
-  SmallVector<int64_t> cut, axesFirst, rest;
+  SmallVector<int64_t> cut, axesFirst, innerDims;
   SmallVector<unsigned> axes;
   for (auto [size, itsAxes] : llvm::zip_equal(b.shapeOf(value), perDim)) {
     int64_t part = size;
@@ -17,12 +17,12 @@ Value lanes::toBlocks(LaneBuilder &b, Value value, AxesPerDim perDim) {
       cut.push_back(b.extentOf(axis));
       part /= b.extentOf(axis);
     }
-    rest.push_back(int64_t(cut.size()));
+    innerDims.push_back(int64_t(cut.size()));
     cut.push_back(part);
   }
   if (axes.empty())
     return value;
-  llvm::append_range(axesFirst, rest);
+  llvm::append_range(axesFirst, innerDims);
   return b.hide(b.transpose(b.reshape(value, cut), axesFirst), axes);
 }
 

@@ -23,7 +23,7 @@ public:
   WhileBuilder(LaneBuilder &b, ArrayRef<Value> inits, const LoopParts &parts)
       : b(b), inits(inits), parts(parts) {}
 
-  Made run() {
+  MaybeValues run() {
     for (Value init : inits)
       carried.emplace_back(b.lanesOf(init));
     while (true) {
@@ -58,7 +58,7 @@ private:
   FailureOr<bool> fill(dtensor::WhileOp loop) {
     Location loc = b.getLoc();
     b.setInsertionPointToStart(&loop.getCondition().front());
-    Made preds = parts.condition(arguments(loop.getCondition()));
+    MaybeValues preds = parts.condition(arguments(loop.getCondition()));
     if (failed(preds))
       return failure();
     bool diverges = !llvm::all_equal(*preds);
@@ -74,13 +74,13 @@ private:
 
     b.setInsertionPointToStart(&loop.getBody().front());
     SmallVector<Value> before = arguments(loop.getBody());
-    Made next = parts.body(before, diverges);
+    MaybeValues next = parts.body(before, diverges);
     if (failed(next))
       return failure();
     SmallVector<Value> running;
     if (diverges) {
       // Places that are done keep what they have.
-      Made mine = parts.condition(before);
+      MaybeValues mine = parts.condition(before);
       if (failed(mine))
         return failure();
       running = *mine;
@@ -139,10 +139,10 @@ private:
     b.setInsertionPointAfterValue(value);
     Layout whole = Layout::replicated(b.getMesh().getMesh(),
                                       unsigned(b.lanesOf(value).size()));
-    auto kept = b.create<dtensor::ConstraintOp>(
+    auto constraint = b.create<dtensor::ConstraintOp>(
         b.getLoc(), value, dtensor::LayoutAttr::get(b.getContext(), whole));
-    b.note(kept, SmallVector<unsigned>(b.lanesOf(value)));
-    value.replaceAllUsesExcept(kept, kept);
+    b.note(constraint, SmallVector<unsigned>(b.lanesOf(value)));
+    value.replaceAllUsesExcept(constraint, constraint);
   }
 
   LaneBuilder &b;
@@ -152,20 +152,21 @@ private:
 };
 } // namespace
 
-Made lanes::buildWhile(LaneBuilder &b, ArrayRef<Value> inits,
-                       const LoopParts &parts) {
+MaybeValues lanes::buildWhile(LaneBuilder &b, ArrayRef<Value> inits,
+                              const LoopParts &parts) {
   return WhileBuilder(b, inits, parts).run();
 }
 
-Made lanes::buildCase(LaneBuilder &b, Value index,
-                      ArrayRef<RankedTensorType> types, unsigned branches,
-                      llvm::function_ref<Made(unsigned, bool)> branch) {
+MaybeValues
+lanes::buildCase(LaneBuilder &b, Value index, ArrayRef<RankedTensorType> types,
+                 unsigned branches,
+                 llvm::function_ref<MaybeValues(unsigned, bool)> branch) {
   Location loc = b.getLoc();
   if (!b.lanesOf(index).empty()) {
     // Places take different branches: all are computed, and picked from.
     SmallVector<Value> picked;
     for (unsigned i = branches; i-- > 0;) {
-      Made results = branch(i, /*diverges=*/branches > 1);
+      MaybeValues results = branch(i, /*diverges=*/branches > 1);
       if (failed(results))
         return failure();
       if (i + 1 == branches) { // the last one is for all other indices
@@ -182,12 +183,12 @@ Made lanes::buildCase(LaneBuilder &b, Value index,
 
   OpBuilder::InsertionGuard guard(b);
   SmallVector<Type> unlaned(types.begin(), types.end());
-  auto made = b.create<dtensor::CaseOp>(loc, unlaned, index, branches);
+  auto caseOp = b.create<dtensor::CaseOp>(loc, unlaned, index, branches);
   SmallVector<SmallVector<Value>> values;
   SmallVector<Lanes> lanes(types.size());
   for (unsigned i = 0; i < branches; ++i) {
-    b.setInsertionPointToStart(&made.getBranches()[i].front());
-    Made results = branch(i, /*diverges=*/false);
+    b.setInsertionPointToStart(&caseOp.getBranches()[i].front());
+    MaybeValues results = branch(i, /*diverges=*/false);
     if (failed(results))
       return failure();
     for (auto [value, its] : llvm::zip_equal(*results, lanes))
@@ -195,15 +196,15 @@ Made lanes::buildCase(LaneBuilder &b, Value index,
     values.push_back(std::move(*results));
   }
   for (auto [i, results] : llvm::enumerate(values)) {
-    b.setInsertionPointToEnd(&made.getBranches()[i].front());
+    b.setInsertionPointToEnd(&caseOp.getBranches()[i].front());
     for (auto [value, its] : llvm::zip_equal(results, lanes))
       value = b.withLanes(value, its);
     b.create<dtensor::YieldOp>(loc, results);
   }
   for (auto [result, type, its] :
-       llvm::zip_equal(made.getResults(), types, lanes)) {
+       llvm::zip_equal(caseOp.getResults(), types, lanes)) {
     result.setType(b.laned(type, its));
     b.note(result, its);
   }
-  return SmallVector<Value>(made.getResults());
+  return SmallVector<Value>(caseOp.getResults());
 }

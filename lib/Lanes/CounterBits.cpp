@@ -28,7 +28,7 @@ Value lanes::randomBits(LaneBuilder &b, ArrayRef<int64_t> shape, Value seed) {
     return b.broadcast(b.reshape(b.sliceDim(seed, 0, i, i + 1), {}), shape);
   };
   Value index = w.index(-1);
-  auto [low, high] = w.split(w.right(index, 2));
+  auto [low, high] = w.split(w.shiftRight(index, 2));
   Value zero = w.constant(0, w.word);
   Quad words = philox(w, {low, high, zero, zero}, {keyWord(0), keyWord(1)});
   Value place = b.apply<dtensor::AndOp>({index, b.like(index, 3)});

@@ -8,14 +8,14 @@
 
 namespace meshloom::lanes {
 
-/// What is added up of a dim of `size` elements: element
+/// The elements that are added up of a dim of `size` elements: element
 /// `(major * extent + i) * minor + rest` for all i, so that size / extent stay.
 struct Cut {
   int64_t dim, minor, extent;
 };
 using Cuts = SmallVector<Cut, 4>;
 
-/// That of `dim`, or null.
+/// Returns the cut of `dim`, or null.
 const Cut *cutOf(const Cuts &cuts, int64_t dim);
 
 /// Where the cuts of a reshape's result, of shape `to`, are in its operand;

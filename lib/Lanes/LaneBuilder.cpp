@@ -40,8 +40,8 @@ SmallVector<int64_t> lanes::remainingDims(int64_t rank,
 //===----------------------------------------------------------------------===//
 
 ArrayRef<unsigned> LaneBuilder::lanesOf(Value value) const {
-  auto it = lanes.find(value);
-  return it == lanes.end() ? ArrayRef<unsigned>() : it->second;
+  auto entry = lanes.find(value);
+  return entry == lanes.end() ? ArrayRef<unsigned>() : entry->second;
 }
 
 Lanes LaneBuilder::lanesOf(ValueRange values) const {
@@ -100,10 +100,10 @@ Value LaneBuilder::withLanes(Value value, ArrayRef<unsigned> wanted) {
 }
 
 SmallVector<Value> LaneBuilder::aligned(ValueRange values) {
-  Lanes all = lanesOf(values);
+  Lanes common = lanesOf(values);
   SmallVector<Value> result;
   for (Value value : values)
-    result.push_back(withLanes(value, all));
+    result.push_back(withLanes(value, common));
   return result;
 }
 
@@ -111,32 +111,32 @@ Value LaneBuilder::expose(Value value, ArrayRef<unsigned> axes) {
   Lanes sorted(axes);
   llvm::sort(sorted);
   value = withLanes(value, unionOf(lanesOf(value), sorted));
-  Lanes all(lanesOf(value)), rest = without(all, axes);
+  Lanes present(lanesOf(value)), remaining = without(present, axes);
   RankedTensorType local = typeOf(value);
   SmallVector<int64_t> permutation, shape;
-  for (unsigned axis : rest)
-    permutation.push_back(llvm::find(all, axis) - all.begin());
+  for (unsigned axis : remaining)
+    permutation.push_back(llvm::find(present, axis) - present.begin());
   for (unsigned axis : axes) {
-    permutation.push_back(llvm::find(all, axis) - all.begin());
+    permutation.push_back(llvm::find(present, axis) - present.begin());
     shape.push_back(extentOf(axis));
   }
   for (int64_t dim = 0; dim < local.getRank(); ++dim)
-    permutation.push_back(int64_t(all.size()) + dim);
+    permutation.push_back(int64_t(present.size()) + dim);
   llvm::append_range(shape, local.getShape());
   auto type = RankedTensorType::get(shape, local.getElementType());
   // Made where nothing moves too: the same value cannot have other lanes.
   return makeOf<dtensor::TransposeOp>(
-      {type}, value, rest,
+      {type}, value, remaining,
       {named("permutation", getDenseI64ArrayAttr(permutation))})[0];
 }
 
 Value LaneBuilder::hide(Value value, ArrayRef<unsigned> axes) {
   Lanes has(lanesOf(value)), sorted(axes);
   llvm::sort(sorted);
-  Lanes all = unionOf(has, sorted);
+  Lanes common = unionOf(has, sorted);
   RankedTensorType local = typeOf(value);
   SmallVector<int64_t> permutation;
-  for (unsigned axis : all) {
+  for (unsigned axis : common) {
     if (contains(has, axis))
       permutation.push_back(llvm::find(has, axis) - has.begin());
     else
@@ -148,7 +148,7 @@ Value LaneBuilder::hide(Value value, ArrayRef<unsigned> axes) {
   auto type = RankedTensorType::get(local.getShape().drop_front(axes.size()),
                                     local.getElementType());
   return makeOf<dtensor::TransposeOp>(
-      {type}, value, all,
+      {type}, value, common,
       {named("permutation", getDenseI64ArrayAttr(permutation))})[0];
 }
 
@@ -200,10 +200,10 @@ SmallVector<Value> LaneBuilder::again(Operation *op, ValueRange operands,
   mlir::IRMapping mapping;
   for (Region &region : op->getRegions())
     region.cloneInto(state.addRegion(), mapping);
-  Operation *made = create(state);
-  for (Value result : made->getResults())
+  Operation *copy = create(state);
+  for (Value result : copy->getResults())
     note(result, itsLanes);
-  return SmallVector<Value>(made->getResults());
+  return SmallVector<Value>(copy->getResults());
 }
 
 //===----------------------------------------------------------------------===//
@@ -214,9 +214,10 @@ Value LaneBuilder::emit(StringRef op, ValueRange operands,
                         RankedTensorType type,
                         ArrayRef<NamedAttribute> attributes) {
   SmallVector<Value> values = aligned(operands);
-  Lanes all = lanesOf(values);
+  Lanes common = lanesOf(values);
   return note(
-      ElementwiseBuilder::emit(op, values, laned(type, all), attributes), all);
+      ElementwiseBuilder::emit(op, values, laned(type, common), attributes),
+      common);
 }
 
 Value LaneBuilder::select(Value pred, Value onTrue, Value onFalse) {
@@ -224,12 +225,12 @@ Value LaneBuilder::select(Value pred, Value onTrue, Value onFalse) {
   bool scalar = rankOf(pred) == 0 && lanesOf(pred).empty();
   if (rankOf(pred) == 0 && !scalar)
     pred = broadcast(pred, shapeOf(onTrue));
-  Lanes all = lanesOf({pred, onTrue, onFalse});
+  Lanes common = lanesOf({pred, onTrue, onFalse});
   return make<dtensor::SelectOp>({typeOf(onTrue)},
-                                 {scalar ? pred : withLanes(pred, all),
-                                  withLanes(onTrue, all),
-                                  withLanes(onFalse, all)},
-                                 all)[0];
+                                 {scalar ? pred : withLanes(pred, common),
+                                  withLanes(onTrue, common),
+                                  withLanes(onFalse, common)},
+                                 common)[0];
 }
 
 Value LaneBuilder::iota(RankedTensorType type, int64_t which) {
@@ -316,7 +317,7 @@ Value LaneBuilder::reduce(ReduceKind kind, Value value,
   SmallVector<int64_t> from = shapeOf(value), shape;
   for (int64_t dim : remainingDims(int64_t(from.size()), dimensions))
     shape.push_back(from[dim]);
-  // Of booleans, sum is or; they have no sum, prod, min or max.
+  // The sum of booleans is an or; they have no sum, prod, min or max.
   if (elementOf(value).isInteger(1))
     kind = kind == ReduceKind::Sum || kind == ReduceKind::Max ? ReduceKind::Or
            : kind == ReduceKind::Prod || kind == ReduceKind::Min

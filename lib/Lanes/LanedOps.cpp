@@ -13,8 +13,9 @@ Value LaneBuilder::dot(Value lhs, Value rhs, ArrayRef<int64_t> lhsBatching,
   size_t lhsUsed = lhsBatching.size() + lhsContracting.size(),
          rhsUsed = rhsBatching.size() + rhsContracting.size();
   // Lanes of both sides are batching dims, those of one side free dims.
-  Lanes left(lanesOf(lhs)), right(lanesOf(rhs)),
-      common = without(left, without(left, right)), all = unionOf(left, right);
+  Lanes lhsLanes(lanesOf(lhs)), rhsLanes(lanesOf(rhs)),
+      common = without(lhsLanes, without(lhsLanes, rhsLanes)),
+      allLanes = unionOf(lhsLanes, rhsLanes);
   auto positions = [](ArrayRef<unsigned> lanes, ArrayRef<unsigned> some,
                       ArrayRef<int64_t> dims) {
     SmallVector<int64_t> result;
@@ -24,8 +25,8 @@ Value LaneBuilder::dot(Value lhs, Value rhs, ArrayRef<int64_t> lhsBatching,
       result.push_back(dim + int64_t(lanes.size()));
     return result;
   };
-  // What the result's dims are: lanes as -1 - axis, others counted up in the
-  // order of the local result.
+  // The dims of the result: lanes as -1 - axis, others counted up in the order
+  // of the local result.
   SmallVector<int64_t> order;
   int64_t next = 0;
   auto addLanes = [&](ArrayRef<unsigned> lanes) {
@@ -38,18 +39,18 @@ Value LaneBuilder::dot(Value lhs, Value rhs, ArrayRef<int64_t> lhsBatching,
   };
   addLanes(common);
   addLocal(lhsBatching.size());
-  addLanes(without(left, common));
+  addLanes(without(lhsLanes, common));
   addLocal(size_t(rankOf(lhs)) - lhsUsed);
-  addLanes(without(right, common));
+  addLanes(without(rhsLanes, common));
   addLocal(size_t(rankOf(rhs)) - rhsUsed);
 
   auto product = create<dtensor::DotGeneralOp>(
-      getLoc(), lhs, rhs, positions(left, common, lhsBatching),
-      positions(right, common, rhsBatching),
-      positions(left, {}, lhsContracting),
-      positions(right, {}, rhsContracting));
+      getLoc(), lhs, rhs, positions(lhsLanes, common, lhsBatching),
+      positions(rhsLanes, common, rhsBatching),
+      positions(lhsLanes, {}, lhsContracting),
+      positions(rhsLanes, {}, rhsContracting));
   SmallVector<int64_t> permutation;
-  for (unsigned lane : all)
+  for (unsigned lane : allLanes)
     permutation.push_back(llvm::find(order, -1 - int64_t(lane)) -
                           order.begin());
   for (int64_t dim = 0; dim < next; ++dim)
@@ -57,7 +58,7 @@ Value LaneBuilder::dot(Value lhs, Value rhs, ArrayRef<int64_t> lhsBatching,
   Value result = product.getResult();
   if (!llvm::is_sorted(permutation))
     result = create<dtensor::TransposeOp>(getLoc(), result, permutation);
-  return note(result, all);
+  return note(result, allLanes);
 }
 
 Value LaneBuilder::sumOfProducts(Value value, ArrayRef<unsigned> axes) {
@@ -65,17 +66,17 @@ Value LaneBuilder::sumOfProducts(Value value, ArrayRef<unsigned> axes) {
   if (!product || axes.empty())
     return {};
   const Lanes has(lanesOf(value));
-  SmallVector<int64_t> left(product.getLhsBatchingDimensions()),
-      right(product.getRhsBatchingDimensions()),
+  SmallVector<int64_t> lhsBatching(product.getLhsBatchingDimensions()),
+      rhsBatching(product.getRhsBatchingDimensions()),
       leftSummed(product.getLhsContractingDimensions()),
       rightSummed(product.getRhsContractingDimensions()), leftKept, rightKept;
   // Results begin with the batching dims, and values with their lanes.
-  if (has.size() > left.size())
+  if (has.size() > lhsBatching.size())
     return {};
-  for (size_t dim = 0; dim < left.size(); ++dim) {
+  for (size_t dim = 0; dim < lhsBatching.size(); ++dim) {
     const bool isSummed = dim < has.size() && contains(axes, has[dim]);
-    (isSummed ? leftSummed : leftKept).push_back(left[dim]);
-    (isSummed ? rightSummed : rightKept).push_back(right[dim]);
+    (isSummed ? leftSummed : leftKept).push_back(lhsBatching[dim]);
+    (isSummed ? rightSummed : rightKept).push_back(rhsBatching[dim]);
   }
   // Dims in order: those of rows that lie one after the other become one.
   auto order = llvm::to_vector(llvm::seq<size_t>(0, leftSummed.size()));
@@ -96,9 +97,9 @@ Value LaneBuilder::sumOfProducts(Value value, ArrayRef<unsigned> axes) {
 Value LaneBuilder::convolution(Value lhs, Value rhs,
                                dtensor::ConvolutionSpec spec,
                                RankedTensorType resultType) {
-  Lanes left(lanesOf(lhs)), right(lanesOf(rhs)),
-      common = without(left, without(left, right)),
-      lhsOnly = without(left, common), rhsOnly = without(right, common);
+  Lanes lhsLanes(lanesOf(lhs)), rhsLanes(lanesOf(rhs)),
+      common = without(lhsLanes, without(lhsLanes, rhsLanes)),
+      lhsOnly = without(lhsLanes, common), rhsOnly = without(rhsLanes, common);
   auto count = [&](ArrayRef<unsigned> lanes) {
     int64_t result = 1;
     for (unsigned lane : lanes)
@@ -121,11 +122,12 @@ Value LaneBuilder::convolution(Value lhs, Value rhs,
   // Into `lhs`: the batch is (c, groups, l, n), or (l, n) and c goes to the
   // features.
   if (byBatch) {
-    int64_t at = spec.inputBatch;
-    lhs = splitDim(lhs, at + 2, {groups, shapeOf(lhs)[at + 2] / groups});
-    lhs = moveDim(lhs, 1, at + 2); // [c, .., groups, l, n, ..]
-    lhs = moveDim(lhs, 0, at);     // [.., c, groups, l, n, ..]
-    lhs = mergeDims(lhs, at, 4);
+    int64_t batchDim = spec.inputBatch;
+    lhs = splitDim(lhs, batchDim + 2,
+                   {groups, shapeOf(lhs)[batchDim + 2] / groups});
+    lhs = moveDim(lhs, 1, batchDim + 2); // [c, .., groups, l, n, ..]
+    lhs = moveDim(lhs, 0, batchDim);     // [.., c, groups, l, n, ..]
+    lhs = mergeDims(lhs, batchDim, 4);
     spec.batchGroups *= c;
   } else {
     // l before the batch: [c, .., (l n), ..], then c before the features.
@@ -136,12 +138,12 @@ Value LaneBuilder::convolution(Value lhs, Value rhs,
     spec.featureGroups *= c;
   }
   // Output features of `rhs`: (c, groups, r, o).
-  int64_t at = spec.kernelOutput;
-  int64_t o = shapeOf(rhs)[at + 2] / groups;
-  rhs = splitDim(rhs, at + 2, {groups, o}); // [c, r, .., groups, o, ..]
-  rhs = moveDim(rhs, 1, at + 2);            // [c, .., groups, r, o, ..]
-  rhs = moveDim(rhs, 0, at);                // [.., c, groups, r, o, ..]
-  rhs = mergeDims(rhs, at, 4);
+  int64_t outputDim = spec.kernelOutput;
+  int64_t o = shapeOf(rhs)[outputDim + 2] / groups;
+  rhs = splitDim(rhs, outputDim + 2, {groups, o}); // [c, r, .., groups, o, ..]
+  rhs = moveDim(rhs, 1, outputDim + 2);            // [c, .., groups, r, o, ..]
+  rhs = moveDim(rhs, 0, outputDim);                // [.., c, groups, r, o, ..]
+  rhs = mergeDims(rhs, outputDim, 4);
 
   SmallVector<int64_t> shape(resultType.getShape());
   int64_t n = shape[spec.outputBatch];

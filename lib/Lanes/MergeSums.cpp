@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --dtensor-merge-sums: in a deterministic function, a sum of sums becomes one.
 //
-// What a replica adds up over its rows, and what all replicas then add up, are
-// two sums, in an order that depends on the number of replicas. Here the outer
-// sum moves towards its operands as long as ops on the way are linear, until it
-// meets the sum, product or convolution that adds up the rows, which then adds
-// up the rows of all replicas: the program of one replica on all rows, whose
-// sums have one order.
+// A replica's sum over its rows, and the sum over all replicas, are two sums,
+// in an order that depends on the number of replicas. Here the outer sum moves
+// towards its operands as long as ops on the way are linear, until it meets the
+// sum, product or convolution that adds up the rows, which then adds up the
+// rows of all replicas: the program of one replica on all rows, whose sums have
+// one order.
 //
 // Invariant: `sum` gives a value equal, but for rounding, to the sum that it is
 // asked for, or none; so each op is rewritten by itself. It ends, since it goes
@@ -59,17 +59,16 @@ std::optional<double> splatOf(Value value) {
 bool same(Value a, Value b, int depth = 8) {
   if (a == b)
     return true;
-  Operation *left = a.getDefiningOp(), *right = b.getDefiningOp();
-  if (!left || !right || depth == 0 || left->getNumRegions() ||
-      left->getName() != right->getName() || a.getType() != b.getType() ||
-      left->getAttrDictionary() != right->getAttrDictionary() ||
-      left->getNumOperands() != right->getNumOperands() ||
-      left->getNumResults() != 1 || right->getNumResults() != 1 ||
-      !mlir::isPure(left))
+  Operation *lhs = a.getDefiningOp(), *rhs = b.getDefiningOp();
+  if (!lhs || !rhs || depth == 0 || lhs->getNumRegions() ||
+      lhs->getName() != rhs->getName() || a.getType() != b.getType() ||
+      lhs->getAttrDictionary() != rhs->getAttrDictionary() ||
+      lhs->getNumOperands() != rhs->getNumOperands() ||
+      lhs->getNumResults() != 1 || rhs->getNumResults() != 1 ||
+      !mlir::isPure(lhs))
     return false;
   return llvm::all_of(
-      llvm::zip_equal(left->getOperands(), right->getOperands()),
-      [&](auto pair) {
+      llvm::zip_equal(lhs->getOperands(), rhs->getOperands()), [&](auto pair) {
         return same(std::get<0>(pair), std::get<1>(pair), depth - 1);
       });
 }
@@ -106,22 +105,22 @@ private:
     return b.shapeOf(part.value)[cut.dim] == cut.extent;
   }
   static int64_t addends(const Parts &parts) {
-    int64_t all = 0;
+    int64_t total = 0;
     for (const Part &part : parts) {
-      int64_t own = 1;
+      int64_t product = 1;
       for (const Cut &cut : part.cuts)
-        own *= cut.extent;
-      all += own;
+        product *= cut.extent;
+      total += product;
     }
-    return all;
+    return total;
   }
   /// Operand `number` of each part's op.
   static Parts operands(const Parts &parts, unsigned number) {
-    Parts all;
+    Parts result;
     for (const Part &part : parts)
-      all.push_back(
+      result.push_back(
           {part.value.getDefiningOp()->getOperand(number), part.cuts});
-    return all;
+    return result;
   }
 
   //===--------------------------------------------------------------------===//
@@ -215,9 +214,9 @@ private:
       return part ? again({op->getOperand(0), part}) : Value();
     }
     if (isa<dtensor::AddOp, dtensor::SubtractOp>(op)) {
-      Value left = share(op->getOperand(0), count);
-      Value right = left ? share(op->getOperand(1), count) : Value();
-      return right ? again({left, right}) : Value();
+      Value lhs = share(op->getOperand(0), count);
+      Value rhs = lhs ? share(op->getOperand(1), count) : Value();
+      return rhs ? again({lhs, rhs}) : Value();
     }
     if (isa<dtensor::NegateOp, dtensor::BroadcastInDimOp, dtensor::TransposeOp,
             dtensor::ReshapeOp>(op)) {
@@ -271,18 +270,18 @@ private:
     return llvm::TypeSwitch<Operation *, Value>(op)
         .Case([&](dtensor::ConstraintOp) {
           for (const Part &part : parts)
-            if (auto own = dtensor::layoutAttrOf(part.value.getType());
-                own && own.getLayout().is_partial())
+            if (auto layout = dtensor::layoutAttrOf(part.value.getType());
+                layout && layout.getLayout().is_partial())
               return Value();
           return sum(operands(parts, 0));
         })
         .Case([&](dtensor::TransposeOp transpose) {
           Parts moved;
           for (const Part &part : parts) {
-            auto own = part.value.getDefiningOp<dtensor::TransposeOp>();
-            if (own.getPermutation() != transpose.getPermutation())
+            auto inner = part.value.getDefiningOp<dtensor::TransposeOp>();
+            if (inner.getPermutation() != transpose.getPermutation())
               return Value();
-            moved.push_back(beforeTranspose(part, own));
+            moved.push_back(beforeTranspose(part, inner));
           }
           Value value = sum(moved);
           return value ? b.transpose(value, transpose.getPermutation())
@@ -305,10 +304,11 @@ private:
           Parts moved;
           auto dims = broadcast.getBroadcastDimensions();
           for (const Part &part : parts) {
-            auto own = part.value.getDefiningOp<dtensor::BroadcastInDimOp>();
-            Part inner{own.getOperand(), {}};
+            auto operandOp =
+                part.value.getDefiningOp<dtensor::BroadcastInDimOp>();
+            Part inner{operandOp.getOperand(), {}};
             SmallVector<int64_t> from = b.shapeOf(inner.value);
-            if (own.getBroadcastDimensions() != dims)
+            if (operandOp.getBroadcastDimensions() != dims)
               return Value();
             for (auto [i, dim] : llvm::enumerate(dims))
               if (const Cut *cut = cutOf(part.cuts, dim);
@@ -336,9 +336,9 @@ private:
           return value ? b.apply<dtensor::NegateOp>({value}) : Value();
         })
         .Case<dtensor::AddOp, dtensor::SubtractOp>([&](auto add) {
-          Value left = sumOrMultiple(operands(parts, 0));
-          Value right = left ? sumOrMultiple(operands(parts, 1)) : Value();
-          return right ? b.apply<decltype(add)>({left, right}) : Value();
+          Value lhs = sumOrMultiple(operands(parts, 0));
+          Value rhs = lhs ? sumOrMultiple(operands(parts, 1)) : Value();
+          return rhs ? b.apply<decltype(add)>({lhs, rhs}) : Value();
         })
         .Case([&](dtensor::MultiplyOp) {
           for (unsigned factor : {1, 0})
@@ -363,11 +363,11 @@ private:
             return Value();
           Parts inner;
           for (Value operand : join.getOperands()) {
-            Cuts own(whole.cuts);
-            for (Cut &its : own)
+            Cuts cuts(whole.cuts);
+            for (Cut &its : cuts)
               if (its.dim == dim)
                 its.extent = b.shapeOf(operand)[dim];
-            inner.push_back({operand, own});
+            inner.push_back({operand, cuts});
           }
           return sum(inner);
         })
@@ -387,14 +387,14 @@ private:
   bool fit(ArrayRef<Value> values, int64_t dim) {
     SmallVector<int64_t> shape = b.shapeOf(values[0]);
     return llvm::all_of(values, [&](Value value) {
-      SmallVector<int64_t> own = b.shapeOf(value);
-      own[dim] = shape[dim];
-      return own == shape;
+      SmallVector<int64_t> extents = b.shapeOf(value);
+      extents[dim] = shape[dim];
+      return extents == shape;
     });
   }
 
-  /// What `value` is the sum of over `dims`; null if it is no such sum. One
-  /// over dims of size 1 has become a reshape.
+  /// Returns the value that `value` is the sum of over `dims`; null if it is no
+  /// such sum. One over dims of size 1 has become a reshape.
   Value addedUp(Value value, ArrayRef<int64_t> dims) {
     if (auto op = value.getDefiningOp<dtensor::ReduceOp>())
       return op.getKind() == ReduceKind::Sum && op.getNumOperands() == 1 &&
@@ -404,13 +404,13 @@ private:
     auto op = value.getDefiningOp<dtensor::ReshapeOp>();
     if (!op)
       return {};
-    SmallVector<int64_t> shape = b.shapeOf(op.getOperand()), kept;
+    SmallVector<int64_t> shape = b.shapeOf(op.getOperand()), remaining;
     for (int64_t dim : dims)
       if (dim >= int64_t(shape.size()) || shape[dim] != 1)
         return {};
     for (int64_t dim : lanes::remainingDims(int64_t(shape.size()), dims))
-      kept.push_back(shape[dim]);
-    return kept == b.shapeOf(value) ? op.getOperand() : Value();
+      remaining.push_back(shape[dim]);
+    return remaining == b.shapeOf(value) ? op.getOperand() : Value();
   }
 
   Value reduce(const Parts &parts) {
@@ -423,21 +423,21 @@ private:
       Value operand = addedUp(part.value, dims);
       if (!operand)
         return {};
-      Part own{operand, {}};
-      SmallVector<int64_t> kept =
-          lanes::remainingDims(b.rankOf(own.value), dims);
+      Part source{operand, {}};
+      SmallVector<int64_t> remaining =
+          lanes::remainingDims(b.rankOf(source.value), dims);
       for (const Cut &cut : part.cuts)
-        own.cuts.push_back({kept[cut.dim], cut.minor, cut.extent});
+        source.cuts.push_back({remaining[cut.dim], cut.minor, cut.extent});
       for (int64_t dim : dims)
-        own.cuts.push_back({dim, 1, b.shapeOf(own.value)[dim]});
-      llvm::sort(own.cuts,
+        source.cuts.push_back({dim, 1, b.shapeOf(source.value)[dim]});
+      llvm::sort(source.cuts,
                  [](const Cut &a, const Cut &b) { return a.dim < b.dim; });
-      if (!inner.empty() &&
-          !llvm::equal(own.cuts, inner[0].cuts, [](const Cut &a, const Cut &b) {
-            return a.dim == b.dim;
-          }))
+      if (!inner.empty() && !llvm::equal(source.cuts, inner[0].cuts,
+                                         [](const Cut &a, const Cut &b) {
+                                           return a.dim == b.dim;
+                                         }))
         return {};
-      inner.push_back(std::move(own));
+      inner.push_back(std::move(source));
     }
     SmallVector<int64_t> shape = shrunkShape(parts[0]);
     if (Value deeper = sum(inner))
@@ -484,8 +484,8 @@ private:
   /// Batching dims become contracted ones.
   Value product(const Parts &parts) {
     auto first = parts[0].value.getDefiningOp<dtensor::DotGeneralOp>();
-    SmallVector<int64_t> left(first.getLhsBatchingDimensions()),
-        right(first.getRhsBatchingDimensions()),
+    SmallVector<int64_t> lhsBatching(first.getLhsBatchingDimensions()),
+        rhsBatching(first.getRhsBatchingDimensions()),
         leftSummed(first.getLhsContractingDimensions()),
         rightSummed(first.getRhsContractingDimensions()), leftKept, rightKept;
     for (const Part &part : parts) {
@@ -493,18 +493,18 @@ private:
       if (op->getAttrDictionary() != first->getAttrDictionary())
         return {};
       for (const Cut &cut : part.cuts)
-        if (cut.dim >= int64_t(left.size()) || !isWhole(part, cut))
+        if (cut.dim >= int64_t(lhsBatching.size()) || !isWhole(part, cut))
           return {};
     }
     // Before the rows that it has at each place, else first of all.
     SmallVector<std::pair<int64_t, int64_t>> whole;
-    for (size_t dim = 0; dim < left.size(); ++dim) {
+    for (size_t dim = 0; dim < lhsBatching.size(); ++dim) {
       if (!cutOf(parts[0].cuts, int64_t(dim))) {
-        leftKept.push_back(left[dim]);
-        rightKept.push_back(right[dim]);
+        leftKept.push_back(lhsBatching[dim]);
+        rightKept.push_back(rhsBatching[dim]);
         continue;
       }
-      whole.emplace_back(left[dim], right[dim]);
+      whole.emplace_back(lhsBatching[dim], rhsBatching[dim]);
     }
     SmallVector<Value> sides[2];
     if (parts.size() == 1) {
@@ -565,7 +565,7 @@ private:
         return {};
       const Cut cut = part.cuts.empty() ? Cut{spec.outputFeature, outputs, 1}
                                         : part.cuts[0];
-      // Of features (places, groups, own) the major part.
+      // The cut must be the major part of features (places, groups, own).
       if (cut.dim != spec.outputFeature || groups % cut.extent ||
           cut.extent * cut.minor != outputs ||
           (parts.size() > 1 && (groups != cut.extent || byBatch)))
@@ -576,10 +576,12 @@ private:
         lhs = majorMoved(lhs, spec.inputBatch, spec.inputFeature, cut.extent);
       else if (groups > 1) {
         // (places, groups, rows) -> (groups, places, rows)
-        const int64_t at = spec.inputFeature, all = b.shapeOf(lhs)[at];
-        lhs = b.splitDim(lhs, at,
-                         {cut.extent, groups, all / groups / cut.extent});
-        lhs = b.mergeDims(b.moveDim(lhs, at, at + 1), at, 3);
+        const int64_t featureDim = spec.inputFeature,
+                      features = b.shapeOf(lhs)[featureDim];
+        lhs = b.splitDim(lhs, featureDim,
+                         {cut.extent, groups, features / groups / cut.extent});
+        lhs = b.mergeDims(b.moveDim(lhs, featureDim, featureDim + 1),
+                          featureDim, 3);
       }
       inputs.push_back(lhs);
       kernels.push_back(
@@ -588,11 +590,11 @@ private:
     if (!fit(inputs, spec.inputFeature) || !fit(kernels, spec.kernelInput))
       return {};
     for (const Part &part : parts)
-      if (auto own =
+      if (auto spec =
               part.value.getDefiningOp<dtensor::ConvolutionOp>().getSpec();
-          own.inputFeature != shared.inputFeature ||
-          own.kernelInput != shared.kernelInput ||
-          own.padding != shared.padding || own.strides != shared.strides)
+          spec.inputFeature != shared.inputFeature ||
+          spec.kernelInput != shared.kernelInput ||
+          spec.padding != shared.padding || spec.strides != shared.strides)
         return {};
     auto type = RankedTensorType::get(shrunkShape(parts[0]),
                                       b.elementOf(parts[0].value));
@@ -655,10 +657,10 @@ struct MergeSumsPass : impl::MergeSumsBase<MergeSumsPass> {
         if (Value merged = Merger(op).merge(op, number))
           op.getResult(number).replaceAllUsesWith(merged);
     getOperation().walk([](dtensor::DivideOp op) { divideOnce(op); });
-    // What was tried in vain, and what nobody needs any more.
-    SmallVector<Operation *> all;
-    getOperation().walk([&](Operation *op) { all.push_back(op); });
-    for (Operation *op : llvm::reverse(all))
+    // Removes ops that were tried in vain, and ops that nobody needs any more.
+    SmallVector<Operation *> ops;
+    getOperation().walk([&](Operation *op) { ops.push_back(op); });
+    for (Operation *op : llvm::reverse(ops))
       if (mlir::isOpTriviallyDead(op))
         op->erase();
   }

@@ -20,12 +20,12 @@ using dtensor::MapOp;
 namespace {
 
 /// An op, or a block, of one of the regions.
-template <typename T> struct Of {
+template <typename T> struct InPart {
   unsigned part;
-  T it;
+  T item;
 };
-using OfOps = ArrayRef<Of<Operation *>>;
-using OfBlocks = ArrayRef<Of<Block *>>;
+using PartOps = ArrayRef<InPart<Operation *>>;
+using PartBlocks = ArrayRef<InPart<Block *>>;
 
 class Vectoriser {
 public:
@@ -39,11 +39,11 @@ public:
     llvm::sort(allLanes);
   }
 
-  Made run() {
+  MaybeValues run() {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(map);
     b.setLoc(map.getLoc());
-    SmallVector<Of<Block *>> blocks;
+    SmallVector<InPart<Block *>> blocks;
     for (unsigned part = 0; part < values.size(); ++part) {
       Block &block = map.getBodies()[part].front();
       blocks.push_back({part, &block});
@@ -73,8 +73,8 @@ private:
 
   /// Values from outside of the map are the same at all places.
   Value get(unsigned part, Value value) const {
-    auto it = values[part].find(value);
-    return it == values[part].end() ? value : it->second;
+    auto entry = values[part].find(value);
+    return entry == values[part].end() ? value : entry->second;
   }
   SmallVector<Value> get(unsigned part, ValueRange source) const {
     SmallVector<Value> result;
@@ -82,11 +82,11 @@ private:
       result.push_back(get(part, value));
     return result;
   }
-  void set(unsigned part, Value source, Value made) {
-    values[part][source] = made;
+  void set(unsigned part, Value source, Value replacement) {
+    values[part][source] = replacement;
   }
-  void set(unsigned part, ValueRange source, ValueRange made) {
-    for (auto [from, to] : llvm::zip(source, made))
+  void set(unsigned part, ValueRange source, ValueRange replacements) {
+    for (auto [from, to] : llvm::zip(source, replacements))
       set(part, from, to);
   }
 
@@ -114,34 +114,34 @@ private:
     return false;
   }
 
-  LogicalResult walk(OfBlocks blocks) {
-    SmallVector<Block::iterator> at;
+  LogicalResult walk(PartBlocks blocks) {
+    SmallVector<Block::iterator> positions;
     for (auto [part, block] : blocks)
-      at.push_back(block->begin());
+      positions.push_back(block->begin());
     auto ended = [&](size_t i) {
-      return &*at[i] == blocks[i].it->getTerminator();
+      return &*positions[i] == blocks[i].item->getTerminator();
     };
     while (true) {
-      SmallVector<Of<Operation *>> ops;
+      SmallVector<InPart<Operation *>> ops;
       for (size_t i = 0; i < blocks.size(); ++i) {
-        for (; !ended(i) && !meets(&*at[i]); ++at[i])
-          if (failed(alone(blocks[i].part, &*at[i])))
+        for (; !ended(i) && !meets(&*positions[i]); ++positions[i])
+          if (failed(alone(blocks[i].part, &*positions[i])))
             return failure();
         if (!ended(i))
-          ops.push_back({blocks[i].part, &*at[i]});
+          ops.push_back({blocks[i].part, &*positions[i]});
       }
       if (ops.empty())
         return success();
       if (ops.size() < blocks.size() || llvm::any_of(ops, [&](auto &op) {
-            return op.it->getName() != ops[0].it->getName();
+            return op.item->getName() != ops[0].item->getName();
           }))
-        return ops[0].it->emitOpError()
+        return ops[0].item->emitOpError()
                << "is not reached by all replicas: those whose values have "
                   "other shapes go on without it";
       if (failed(together(ops)))
         return failure();
-      for (Block::iterator &it : at)
-        ++it;
+      for (Block::iterator &position : positions)
+        ++position;
     }
   }
 
@@ -156,20 +156,20 @@ private:
       return op->emitOpError() << "is inside of a map: the inner one is "
                                   "vectorised first";
     SmallVector<Value> operands = get(part, op->getOperands());
-    Made made = madeBefore(op, operands);
-    if (failed(made)) {
-      made = vectoriseOp(b, op, operands);
-      if (failed(made))
+    MaybeValues results = madeBefore(op, operands);
+    if (failed(results)) {
+      results = vectoriseOp(b, op, operands);
+      if (failed(results))
         return failure();
-      remember(op, operands, *made);
+      remember(op, operands, *results);
     }
-    set(part, op->getResults(), *made);
+    set(part, op->getResults(), *results);
     return success();
   }
 
-  LogicalResult together(OfOps ops) {
-    b.setLoc(ops[0].it->getLoc());
-    Operation *first = ops[0].it;
+  LogicalResult together(PartOps ops) {
+    b.setLoc(ops[0].item->getLoc());
+    Operation *first = ops[0].item;
     if (isa<dtensor::AxisReduceOp>(first))
       return reduce(ops);
     if (isa<dtensor::AxisGatherOp>(first))
@@ -189,7 +189,7 @@ private:
   // What several regions compute alike
   //===--------------------------------------------------------------------===//
 
-  /// What was made, by the hash of how.
+  /// The ops that were built, by the hash of their operands and attributes.
   using Shared = std::unordered_map<size_t, SmallVector<Operation *>>;
 
   /// With several regions, what is the same at all places is made once: so that
@@ -203,24 +203,24 @@ private:
         op->getName(), op->getAttrDictionary(),
         llvm::hash_combine_range(operands.begin(), operands.end()));
   }
-  Made madeBefore(Operation *op, ValueRange operands) const {
+  MaybeValues madeBefore(Operation *op, ValueRange operands) const {
     if (!isShared(op, operands))
       return failure();
-    auto it = shared.find(size_t(hashOf(op, operands)));
-    if (it == shared.end())
+    auto entry = shared.find(size_t(hashOf(op, operands)));
+    if (entry == shared.end())
       return failure();
-    for (Operation *made : it->second)
-      if (computesAlike(made, op) &&
-          llvm::equal(made->getOperands(), operands) &&
-          made->getParentRegion()->isAncestor(
+    for (Operation *candidate : entry->second)
+      if (computesAlike(candidate, op) &&
+          llvm::equal(candidate->getOperands(), operands) &&
+          candidate->getParentRegion()->isAncestor(
               b.getInsertionBlock()->getParent()))
-        return SmallVector<Value>(made->getResults());
+        return SmallVector<Value>(candidate->getResults());
     return failure();
   }
-  void remember(Operation *op, ValueRange operands, ArrayRef<Value> made) {
-    if (!isShared(op, operands) || made.empty())
+  void remember(Operation *op, ValueRange operands, ArrayRef<Value> results) {
+    if (!isShared(op, operands) || results.empty())
       return;
-    Operation *maker = made[0].getDefiningOp();
+    Operation *maker = results[0].getDefiningOp();
     if (maker && maker->getName() == op->getName())
       shared[size_t(hashOf(op, operands))].push_back(maker);
   }
@@ -236,13 +236,13 @@ private:
     return b.getMesh() ? asWritten(b, value, allLanes) : value;
   }
 
-  LogicalResult reduce(OfOps ops) {
-    auto op = cast<dtensor::AxisReduceOp>(ops[0].it);
-    SmallVector<unsigned> own;
+  LogicalResult reduce(PartOps ops) {
+    auto op = cast<dtensor::AxisReduceOp>(ops[0].item);
+    SmallVector<unsigned> ownAxes;
     SmallVector<StringRef> others;
     for (StringRef axis : op.getAxes().getAsValueRange<StringAttr>()) {
       if (isOwn(axis))
-        own.push_back(axes.lookup(axis));
+        ownAxes.push_back(axes.lookup(axis));
       else
         others.push_back(axis);
     }
@@ -253,12 +253,12 @@ private:
         isDeterministic(map) &&
         isa<FloatType>(dtensor::elementTypeOf(op.getOperand().getType()));
     SmallVector<Value> addends;
-    for (auto [part, it] : ops) {
-      auto its = cast<dtensor::AxisReduceOp>(it);
+    for (auto [part, item] : ops) {
+      auto its = cast<dtensor::AxisReduceOp>(item);
       if (its.getKind() != op.getKind() || its.getAxes() != op.getAxes())
         return differs(its, op);
       SmallVector<unsigned> lanes;
-      for (unsigned axis : own)
+      for (unsigned axis : ownAxes)
         lanes.push_back(laneOf(map, axis, part));
       Value value = get(part, its.getOperand());
       if (result && b.shapeOf(value) != b.shapeOf(result))
@@ -280,13 +280,13 @@ private:
     result = written(result);
     if (!others.empty()) {
       Lanes lanes(b.lanesOf(result));
-      Value rest = b.create<dtensor::AxisReduceOp>(
+      Value outer = b.create<dtensor::AxisReduceOp>(
           b.getLoc(), result.getType(), result, b.getStrArrayAttr(others),
           op.getKindAttr());
-      result = b.note(rest, lanes);
+      result = b.note(outer, lanes);
     }
-    for (auto [part, it] : ops)
-      set(part, it->getResult(0), result);
+    for (auto [part, item] : ops)
+      set(part, item->getResult(0), result);
     return success();
   }
 
@@ -304,8 +304,8 @@ private:
     return b.mergeDims(b.moveDim(exposed, 0, dim), dim);
   }
 
-  LogicalResult gather(OfOps ops) {
-    auto first = cast<dtensor::AxisGatherOp>(ops[0].it);
+  LogicalResult gather(PartOps ops) {
+    auto first = cast<dtensor::AxisGatherOp>(ops[0].item);
     int64_t dim = first.getDimension();
     unsigned axis = axes.lookup(first.getAxis());
     Value result;
@@ -318,16 +318,16 @@ private:
       SmallVector<Value> joints;
       SmallVector<std::pair<unsigned, int64_t>> pieces(map.getSizes()[axis]);
       SmallVector<int64_t> extents, sizes;
-      for (auto [i, at] : llvm::enumerate(ops)) {
-        auto op = cast<dtensor::AxisGatherOp>(at.it);
-        Value value = get(at.part, op.getOperand());
+      for (auto [i, inPart] : llvm::enumerate(ops)) {
+        auto op = cast<dtensor::AxisGatherOp>(inPart.item);
+        Value value = get(inPart.part, op.getOperand());
         if (int64_t(op.getDimension()) != dim)
           return differs(op, first);
         int64_t extent = b.shapeOf(value)[dim];
         extents.push_back(extent);
         if (i == 0)
           sizes = sizesOf(op, extent);
-        for (auto [k, place] : llvm::enumerate(map.getMembersOf(at.part))) {
+        for (auto [k, place] : llvm::enumerate(map.getMembersOf(inPart.part))) {
           pieces[place] = {unsigned(i), int64_t(k)};
           if (sizesOf(op, extent)[place] != extent || sizes[place] != extent)
             return op.emitOpError()
@@ -338,7 +338,7 @@ private:
                    << " (an extent that is not proportional to the rows of the "
                       "replica's batch cannot be known)";
         }
-        joints.push_back(joined(b.expose(value, at.part), dim));
+        joints.push_back(joined(b.expose(value, inPart.part), dim));
       }
       SmallVector<Value> runs;
       for (size_t place = 0; place < pieces.size();) {
@@ -366,8 +366,8 @@ private:
       result = runs.size() == 1 ? runs[0] : b.concatenate(runs, dim);
     }
     result = written(result);
-    for (auto [part, it] : ops)
-      set(part, it->getResult(0), result);
+    for (auto [part, item] : ops)
+      set(part, item->getResult(0), result);
     return success();
   }
 
@@ -377,9 +377,9 @@ private:
     return b.sliceDim(value, dim, from, to);
   }
 
-  LogicalResult takeParts(OfOps ops) {
-    for (auto [part, it] : ops) {
-      auto op = cast<dtensor::AxisPartOp>(it);
+  LogicalResult takeParts(PartOps ops) {
+    for (auto [part, item] : ops) {
+      auto op = cast<dtensor::AxisPartOp>(item);
       int64_t dim = op.getDimension();
       Value value = get(part, op.getOperand());
       unsigned lane = laneOf(map, axes.lookup(op.getAxis()), part);
@@ -399,16 +399,17 @@ private:
         // Each place has another value to take its part of.
         auto type =
             RankedTensorType::get(int64_t(members.size()), b.getI32Type());
-        SmallVector<int32_t> own;
+        SmallVector<int32_t> offsets;
         for (int64_t place : members)
-          own.push_back(int32_t(starts[place]));
-        Value begin = b.hide(b.constant(cast<mlir::ElementsAttr>(Attribute(
-                                 DenseElementsAttr::get(type, ArrayRef(own))))),
-                             lane);
+          offsets.push_back(int32_t(starts[place]));
+        Value begin =
+            b.hide(b.constant(cast<mlir::ElementsAttr>(Attribute(
+                       DenseElementsAttr::get(type, ArrayRef(offsets))))),
+                   lane);
         Value zero = b.splat(RankedTensorType::get({}, b.getI32Type()), 0.0);
-        SmallVector<Value> at(shape.size(), zero);
-        at[dim] = begin;
-        result = b.dynamicSlice(value, at, shape);
+        SmallVector<Value> begins(shape.size(), zero);
+        begins[dim] = begin;
+        result = b.dynamicSlice(value, begins, shape);
       } else {
         // Runs of neighbours; [.., places, extent, ..] -> lanes.
         SmallVector<Value> runs;
@@ -422,9 +423,9 @@ private:
               sliced(value, dim, from, from + int64_t(count) * extent));
           k += count;
         }
-        Value all = runs.size() == 1 ? runs[0] : b.concatenate(runs, dim);
-        all = b.splitDim(all, dim, {int64_t(members.size()), extent});
-        result = b.hide(b.moveDim(all, dim, 0), lane);
+        Value gathered = runs.size() == 1 ? runs[0] : b.concatenate(runs, dim);
+        gathered = b.splitDim(gathered, dim, {int64_t(members.size()), extent});
+        result = b.hide(b.moveDim(gathered, dim, 0), lane);
       }
       set(part, op.getResult(), written(result));
     }
@@ -442,8 +443,8 @@ private:
   // Variables
   //===--------------------------------------------------------------------===//
 
-  LogicalResult assign(OfOps ops) {
-    auto first = cast<dtensor::AssignVariableOp>(ops[0].it);
+  LogicalResult assign(PartOps ops) {
+    auto first = cast<dtensor::AssignVariableOp>(ops[0].item);
     Value variable = get(ops[0].part, first.getVariable());
     Value value = get(ops[0].part, first.getValue());
     auto refuse = [&](StringRef why) {
@@ -456,8 +457,8 @@ private:
     };
     if (diverging)
       return refuse("in a loop or branch that does not run alike everywhere");
-    for (auto [part, it] : ops) {
-      auto op = cast<dtensor::AssignVariableOp>(it);
+    for (auto [part, item] : ops) {
+      auto op = cast<dtensor::AssignVariableOp>(item);
       if (get(part, op.getVariable()) != variable)
         return differs(op, first);
       Value its = get(part, op.getValue());
@@ -489,9 +490,9 @@ private:
   }
 
   /// Whether a variable is assigned in the regions of these.
-  static bool assignsInside(OfOps ops) {
-    return llvm::any_of(ops, [](auto &each) {
-      return each.it
+  static bool assignsInside(PartOps ops) {
+    return llvm::any_of(ops, [](auto &inPart) {
+      return inPart.item
           ->walk([](dtensor::AssignVariableOp) {
             return mlir::WalkResult::interrupt();
           })
@@ -499,30 +500,30 @@ private:
     });
   }
 
-  /// The loops of several regions are one that carries the values of all. What
-  /// is the same in all of them (a counter) is carried once, so that the loop
-  /// ends, and has gradients, as one of them.
-  LogicalResult loop(OfOps ops) {
+  /// The loops of several regions are one that carries the values of all. A
+  /// value that is the same in all of them (a counter) is carried once, so that
+  /// the loop ends, and has gradients, as one of them.
+  LogicalResult loop(PartOps ops) {
     const Location loc = b.getLoc();
     // For each region the carried value that its own ones are.
     SmallVector<SmallVector<unsigned>> slots;
     llvm::DenseSet<std::pair<unsigned, unsigned>> apart;
-    SmallVector<Value> made;
-    // What was read before may be assigned by the time that the body is there
-    // again.
+    SmallVector<Value> carriedResults;
+    // A variable that was read before may be assigned by the time that the body
+    // runs again.
     if (assignsInside(ops))
       forgetShared();
-    // What is made inside is out of reach behind the loop, or erased.
+    // Values that are built inside are out of reach behind the loop, or erased.
     const Shared before = shared;
     while (true) {
       slots.clear();
       SmallVector<Value> inits;
       LoopParts parts;
-      for (auto [i, at] : llvm::enumerate(ops)) {
-        SmallVector<Value> own =
-            get(at.part, cast<dtensor::WhileOp>(at.it).getInits());
+      for (auto [i, inPart] : llvm::enumerate(ops)) {
+        SmallVector<Value> ownInits =
+            get(inPart.part, cast<dtensor::WhileOp>(inPart.item).getInits());
         auto &its = slots.emplace_back();
-        for (auto [k, init] : llvm::enumerate(own)) {
+        for (auto [k, init] : llvm::enumerate(ownInits)) {
           const bool isFirsts = i > 0 && k < slots[0].size() &&
                                 init == inits[slots[0][k]] &&
                                 !apart.contains({unsigned(i), unsigned(k)});
@@ -533,17 +534,17 @@ private:
           parts.governors.push_back(int(i));
         }
       }
-      const size_t known = apart.size();
+      const size_t countBefore = apart.size();
       auto make = [&](ArrayRef<Value> carried,
                       llvm::function_ref<Region &(dtensor::WhileOp)> regionOf)
           -> FailureOr<SmallVector<SmallVector<Value>>> {
-        SmallVector<Of<Block *>> blocks;
-        for (auto [at, its] : llvm::zip_equal(ops, slots)) {
-          Block &block = regionOf(cast<dtensor::WhileOp>(at.it)).front();
-          blocks.push_back({at.part, &block});
+        SmallVector<InPart<Block *>> blocks;
+        for (auto [inPart, its] : llvm::zip_equal(ops, slots)) {
+          Block &block = regionOf(cast<dtensor::WhileOp>(inPart.item)).front();
+          blocks.push_back({inPart.part, &block});
           for (auto [argument, slot] :
                llvm::zip_equal(block.getArguments(), its))
-            set(at.part, Value(argument), carried[slot]);
+            set(inPart.part, Value(argument), carried[slot]);
         }
         if (failed(walk(blocks)))
           return failure();
@@ -553,24 +554,24 @@ private:
           results.push_back(get(part, block->getTerminator()->getOperands()));
         return results;
       };
-      parts.condition = [&](ArrayRef<Value> carried) -> Made {
+      parts.condition = [&](ArrayRef<Value> carried) -> MaybeValues {
         auto preds = make(carried, [](dtensor::WhileOp op) -> Region & {
           return op.getCondition();
         });
         if (failed(preds))
           return failure();
-        SmallVector<Value> each;
+        SmallVector<Value> conditions;
         for (const SmallVector<Value> &pred : *preds)
-          each.push_back(pred[0]);
+          conditions.push_back(pred[0]);
         // Regions that end at different times have nothing in common.
-        if (!llvm::all_equal(each))
+        if (!llvm::all_equal(conditions))
           for (unsigned i = 1; i < slots.size(); ++i)
             for (unsigned k = 0; k < slots[i].size(); ++k)
               if (k < slots[0].size() && slots[i][k] == slots[0][k])
                 apart.insert({i, k});
-        return each;
+        return conditions;
       };
-      parts.body = [&](ArrayRef<Value> carried, bool diverges) -> Made {
+      parts.body = [&](ArrayRef<Value> carried, bool diverges) -> MaybeValues {
         diverging += diverges;
         auto next = make(carried, [](dtensor::WhileOp op) -> Region & {
           return op.getBody();
@@ -593,32 +594,33 @@ private:
         retract(loop);
         shared = before;
       };
-      const Made built = buildWhile(b, inits, parts);
+      const MaybeValues built = buildWhile(b, inits, parts);
       shared = before;
       if (failed(built))
         return failure();
-      made = *built;
-      if (apart.size() == known)
+      carriedResults = *built;
+      if (apart.size() == countBefore)
         break;
-      retract(made[0].getDefiningOp());
+      retract(carriedResults[0].getDefiningOp());
     }
-    for (auto [at, its] : llvm::zip_equal(ops, slots))
-      for (auto [result, slot] : llvm::zip_equal(at.it->getResults(), its))
-        set(at.part, Value(result), made[slot]);
-    if (ops.size() == 1 && !made.empty())
-      made[0].getDefiningOp()->setDiscardableAttrs(
-          ops[0].it->getDiscardableAttrDictionary());
+    for (auto [inPart, its] : llvm::zip_equal(ops, slots))
+      for (auto [result, slot] :
+           llvm::zip_equal(inPart.item->getResults(), its))
+        set(inPart.part, Value(result), carriedResults[slot]);
+    if (ops.size() == 1 && !carriedResults.empty())
+      carriedResults[0].getDefiningOp()->setDiscardableAttrs(
+          ops[0].item->getDiscardableAttrDictionary());
     return success();
   }
 
-  LogicalResult branch(OfOps ops) {
+  LogicalResult branch(PartOps ops) {
     Location loc = b.getLoc();
-    auto first = cast<dtensor::CaseOp>(ops[0].it);
+    auto first = cast<dtensor::CaseOp>(ops[0].item);
     Value index = get(ops[0].part, first.getIndex());
     const unsigned branches = first.getBranches().size();
     SmallVector<RankedTensorType> types;
-    for (auto [part, it] : ops) {
-      auto op = cast<dtensor::CaseOp>(it);
+    for (auto [part, item] : ops) {
+      auto op = cast<dtensor::CaseOp>(item);
       if (op.getBranches().size() != branches)
         return differs(op, first);
       if (get(part, op.getIndex()) != index)
@@ -630,14 +632,15 @@ private:
         types.push_back(cast<RankedTensorType>(dtensor::undecided(type)));
     }
     const Shared before = shared;
-    Made made = buildCase(
-        b, index, types, branches, [&](unsigned i, bool diverges) -> Made {
+    MaybeValues branchResults = buildCase(
+        b, index, types, branches,
+        [&](unsigned i, bool diverges) -> MaybeValues {
           diverging += diverges;
           shared = before;
-          SmallVector<Of<Block *>> blocks;
-          for (auto [part, it] : ops)
+          SmallVector<InPart<Block *>> blocks;
+          for (auto [part, item] : ops)
             blocks.push_back(
-                {part, &cast<dtensor::CaseOp>(it).getBranches()[i].front()});
+                {part, &cast<dtensor::CaseOp>(item).getBranches()[i].front()});
           LogicalResult walked = walk(blocks);
           diverging -= diverges;
           if (failed(walked))
@@ -652,15 +655,16 @@ private:
     shared = before;
     if (assignsInside(ops))
       forgetShared();
-    if (failed(made))
+    if (failed(branchResults))
       return failure();
-    ArrayRef<Value> rest = *made;
-    for (auto [part, it] : ops) {
-      set(part, it->getResults(), rest.take_front(it->getNumResults()));
-      rest = rest.drop_front(it->getNumResults());
+    ArrayRef<Value> unassigned = *branchResults;
+    for (auto [part, item] : ops) {
+      set(part, item->getResults(),
+          unassigned.take_front(item->getNumResults()));
+      unassigned = unassigned.drop_front(item->getNumResults());
     }
-    if (ops.size() == 1 && !made->empty())
-      if (auto built = (*made)[0].getDefiningOp<dtensor::CaseOp>();
+    if (ops.size() == 1 && !branchResults->empty())
+      if (auto built = (*branchResults)[0].getDefiningOp<dtensor::CaseOp>();
           built && b.lanesOf(index).empty() &&
           !first->getDiscardableAttrDictionary().empty()) {
         built->setDiscardableAttrs(first->getDiscardableAttrDictionary());
@@ -675,7 +679,7 @@ private:
   const VectoriserHooks &hooks;
   llvm::StringMap<unsigned> axes;
   Lanes allLanes;
-  /// What stands for the values inside, by region.
+  /// The values that replace those inside, by region.
   SmallVector<DenseMap<Value, Value>> values;
   Shared shared;
   /// How many loops and branches around are not the same at all places.

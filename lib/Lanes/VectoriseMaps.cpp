@@ -16,12 +16,13 @@ LogicalResult replaceMap(dtensor::MapOp map) {
   if (failed(results))
     return failure();
   b.setInsertionPoint(map);
-  unsigned parts = map.getBodies().size(), each = map.getNumResults() / parts;
+  unsigned parts = map.getBodies().size(),
+           perPart = map.getNumResults() / parts;
   for (auto [i, value] : llvm::enumerate(*results)) {
-    SmallVector<unsigned> all;
+    SmallVector<unsigned> axisLanes;
     for (unsigned axis = 0; axis < map.getAxes().size(); ++axis)
-      all.push_back(lanes::laneOf(map, axis, unsigned(i) / each));
-    map.getResult(unsigned(i)).replaceAllUsesWith(b.expose(value, all));
+      axisLanes.push_back(lanes::laneOf(map, axis, unsigned(i) / perPart));
+    map.getResult(unsigned(i)).replaceAllUsesWith(b.expose(value, axisLanes));
   }
   map.erase();
   return success();

@@ -29,10 +29,10 @@ SmallVector<Value> one(Value value) {
 Layout lanedLayout(LaneBuilder &b, const Layout &layout,
                    ArrayRef<unsigned> lanes) {
   Layout::DimAxes dims;
-  bool own = b.getMesh() && b.getMesh().getMesh() == layout.mesh();
+  bool isMesh = b.getMesh() && b.getMesh().getMesh() == layout.mesh();
   for (unsigned lane : lanes) {
     dims.emplace_back();
-    if (own && !layout.uses_axis(lane))
+    if (isMesh && !layout.uses_axis(lane))
       dims.back().push_back(lane);
   }
   for (size_t dim = 0; dim < layout.rank(); ++dim)
@@ -151,17 +151,18 @@ SmallVector<Value> placeByPlace(LaneBuilder &b, Operation *op,
   int64_t places = 1;
   for (int64_t extent : b.extentsOf(lanes))
     places *= extent;
-  SmallVector<Value> all; // [places, ...]
+  SmallVector<Value> exposed; // [places, ...]
   for (Value value : operands)
-    all.push_back(
+    exposed.push_back(
         b.mergeDims(b.expose(value, lanes), 0, int64_t(lanes.size())));
   SmallVector<SmallVector<Value>> results(op->getNumResults());
   for (int64_t place = 0; place < places; ++place) {
-    SmallVector<Value> own;
-    for (auto [value, like] : llvm::zip_equal(all, operands))
-      own.push_back(
+    SmallVector<Value> placeOperands;
+    for (auto [value, like] : llvm::zip_equal(exposed, operands))
+      placeOperands.push_back(
           b.reshape(b.sliceDim(value, 0, place, place + 1), b.shapeOf(like)));
-    for (auto [list, result] : llvm::zip_equal(results, b.again(op, own, {}))) {
+    for (auto [list, result] :
+         llvm::zip_equal(results, b.again(op, placeOperands, {}))) {
       SmallVector<int64_t> shape = b.shapeOf(result);
       shape.insert(shape.begin(), 1);
       list.push_back(b.reshape(result, shape));
@@ -244,12 +245,12 @@ Vectorised callback(LaneBuilder &b, dtensor::CallbackOp op,
   auto number = b.laned(cast<RankedTensorType>(dtensor::undecided(
                             op.getResults().back().getType())),
                         lanes);
-  auto made = dtensor::createCallback(
+  auto callback = dtensor::createCallback(
       b, b.getLoc(), types, inputs, op.getCallTargetName(),
       op.getBackendConfig(), number.getRank() ? number : RankedTensorType());
-  for (Value result : made.getResults())
+  for (Value result : callback.getResults())
     b.note(result, lanes);
-  return SmallVector<Value>(made.getResults());
+  return SmallVector<Value>(callback.getResults());
 }
 
 Vectorised vectorised(LaneBuilder &b, Operation *op, ArrayRef<Value> operands) {
@@ -325,14 +326,15 @@ Vectorised lanes::vectoriseOp(LaneBuilder &b, Operation *op,
   auto results = vectorised(b, op, operands);
   if (failed(results))
     return failure();
-  // What is said of the op is said of the one that gives its results.
+  // Attributes of the op go to the op that gives its results.
   for (NamedAttribute attribute : op->getDiscardableAttrs())
     if (attribute.getName() != dtensor::Wish::attrName)
       for (Value result : *results)
-        if (Operation *made = result.getDefiningOp();
+        if (Operation *producer = result.getDefiningOp();
             !llvm::is_contained(operands, result) &&
-            !made->hasAttr(attribute.getName()))
-          made->setDiscardableAttr(attribute.getName(), attribute.getValue());
+            !producer->hasAttr(attribute.getName()))
+          producer->setDiscardableAttr(attribute.getName(),
+                                       attribute.getValue());
   return results;
 }
 

@@ -16,9 +16,9 @@ public:
   explicit ArgumentAttributes(mlir::func::FuncOp function)
       : function(function) {
     lists.resize(function.getNumArguments());
-    if (mlir::ArrayAttr all = function.getArgAttrsAttr())
+    if (mlir::ArrayAttr present = function.getArgAttrsAttr())
       for (auto [list, attributes] :
-           llvm::zip_equal(lists, all.getAsRange<DictionaryAttr>()))
+           llvm::zip_equal(lists, present.getAsRange<DictionaryAttr>()))
         list = mlir::NamedAttrList(attributes);
   }
 
@@ -34,11 +34,11 @@ public:
   void apply() {
     if (!changed)
       return;
-    SmallVector<DictionaryAttr> all;
-    all.reserve(lists.size());
+    SmallVector<DictionaryAttr> attributes;
+    attributes.reserve(lists.size());
     for (mlir::NamedAttrList &list : lists)
-      all.push_back(list.getDictionary(function.getContext()));
-    function.setAllArgAttrs(all);
+      attributes.push_back(list.getDictionary(function.getContext()));
+    function.setAllArgAttrs(attributes);
   }
 
 private:

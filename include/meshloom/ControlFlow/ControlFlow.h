@@ -16,8 +16,8 @@ bool isControl(Operation *op);
 /// The blocks of `function` that run, each before those inside it.
 SmallVector<Block *> runBlocks(mlir::func::FuncOp function);
 
-/// What `op` uses: its operands, and for a control op the values from outside
-/// that its regions use; each once.
+/// Returns the values that `op` uses: its operands, and for a control op the
+/// values from outside that its regions use; each once.
 SmallVector<Value> usedValues(Operation *op);
 
 /// The values from outside that the regions of a control op use; each once.

@@ -34,7 +34,7 @@ private:
     Operation *op;
     uintptr_t number;
   };
-  DenseMap<std::pair<void *, size_t>, SmallVector<Properties, 1>> known;
+  DenseMap<std::pair<void *, size_t>, SmallVector<Properties, 1>> byTypes;
   uintptr_t properties = 0; ///< how many differ
 };
 

@@ -57,11 +57,12 @@ def SumAfterLoops : Pass<"dtensor-sum-after-loops", "::mlir::func::FuncOp"> {
   let summary = "Multiply once what a loop adds up of products";
   let description = [{
     A carried value to which each iteration of a loop adds a `dot_general`, and
-    that nobody reads in the loop, is computed behind it: the operands of all
-    iterations are kept, and the product sums over the iterations too. So is the
-    gradient of a recurrent layer's weights. Done where the trip count is known,
-    the sum has 65,536 elements and more, at least twice as many as an
-    iteration's operands, and a quarter of those of all iterations.
+    that nobody reads in the loop, is computed behind the loop: the operands of
+    all iterations are stored, and the product sums over the iterations too. So
+    is the gradient of a recurrent layer's weights. The pass does this where it
+    knows the trip count and where the sum has at least 65,536 elements, twice
+    as many as an iteration's operands, and a quarter of those of all
+    iterations.
 
     ```mlir
     // s + dot(a, b), 35 times, a: 20x2600, b: 20x650, becomes a product of

@@ -21,10 +21,10 @@ Value fromBlocks(LaneBuilder &b, Value value, AxesPerDim cut,
 
 /// A wish about a value with lanes that says nothing about axes but theirs.
 dtensor::Wish openWish(LaneBuilder &b, Value value);
-/// What a collective of a map over `axes` of a mesh gives, as the program has
-/// it: its lanes on their axes, and the same along the other ones. Propagation
-/// begins there, so no plan sends more than the collectives that are written;
-/// refinement is free to send less.
+/// Constrains the result of a map's collective over `axes` of a mesh to the
+/// layout that the program has: its lanes on their axes, and the same along the
+/// other ones. Propagation begins there, so no plan sends more than the
+/// collectives that are written; refinement is free to send less.
 Value asWritten(LaneBuilder &b, Value value, ArrayRef<unsigned> axes);
 
 } // namespace meshloom::lanes

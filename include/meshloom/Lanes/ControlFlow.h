@@ -10,18 +10,18 @@
 
 namespace meshloom::lanes {
 
-using Made = FailureOr<SmallVector<Value>>;
+using MaybeValues = FailureOr<SmallVector<Value>>;
 
-/// What a loop is made of. Each part may be asked for again: an attempt shows
+/// The parts of a loop. Each part may be asked for again: an attempt shows
 /// which lanes the carried values have.
 struct LoopParts {
   /// The governor of what no condition stops.
   static constexpr int always = -1;
 
   /// Gives i1 scalars; the loop goes on while any of them holds anywhere.
-  std::function<Made(ArrayRef<Value> carried)> condition;
+  std::function<MaybeValues(ArrayRef<Value> carried)> condition;
   /// Gives the next values. `diverges`: not all places are still running.
-  std::function<Made(ArrayRef<Value> carried, bool diverges)> body;
+  std::function<MaybeValues(ArrayRef<Value> carried, bool diverges)> body;
   /// Takes out a loop that turned out not to fit.
   std::function<void(dtensor::WhileOp)> retract;
   /// For each carried value the condition that it goes by.
@@ -29,12 +29,14 @@ struct LoopParts {
 };
 
 /// The carried values in the end.
-Made buildWhile(LaneBuilder &b, ArrayRef<Value> inits, const LoopParts &parts);
+MaybeValues buildWhile(LaneBuilder &b, ArrayRef<Value> inits,
+                       const LoopParts &parts);
 
-/// What branch `index`, else the last one, gives: values of the local `types`.
-/// `branch` makes number i; `diverges`: others are made beside it.
-Made buildCase(LaneBuilder &b, Value index, ArrayRef<RankedTensorType> types,
-               unsigned branches,
-               llvm::function_ref<Made(unsigned i, bool diverges)> branch);
+/// Builds branch `index`, else the last one; returns values of the local
+/// `types`. `branch` makes number i; `diverges`: others are made beside it.
+MaybeValues
+buildCase(LaneBuilder &b, Value index, ArrayRef<RankedTensorType> types,
+          unsigned branches,
+          llvm::function_ref<MaybeValues(unsigned i, bool diverges)> branch);
 
 } // namespace meshloom::lanes

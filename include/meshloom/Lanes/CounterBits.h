@@ -30,21 +30,21 @@ struct Words {
     return b.apply<dtensor::XorOp>({x, y});
   }
   Value either(Value x, Value y) { return b.apply<dtensor::OrOp>({x, y}); }
-  Value right(Value x, unsigned bits) {
+  Value shiftRight(Value x, unsigned bits) {
     return b.apply<dtensor::ShiftRightLogicalOp>({x, b.like(x, bits)});
   }
-  Value left(Value x, unsigned bits) {
+  Value shiftLeft(Value x, unsigned bits) {
     return b.apply<dtensor::ShiftLeftOp>({x, b.like(x, bits)});
   }
   Value rotate(Value x, unsigned bits) {
-    return either(left(x, bits), right(x, 32 - bits));
+    return either(shiftLeft(x, bits), shiftRight(x, 32 - bits));
   }
   /// The two words of a wide one, and back.
   Pair split(Value x) {
-    return {b.convert(x, word), b.convert(right(x, 32), word)};
+    return {b.convert(x, word), b.convert(shiftRight(x, 32), word)};
   }
   Value join(Value low, Value high) {
-    return either(b.convert(low, wide), left(b.convert(high, wide), 32));
+    return either(b.convert(low, wide), shiftLeft(b.convert(high, wide), 32));
   }
   /// Row-major index of each element in `shape`, where dim `halved` counts half
   /// as fast (-1: none).
@@ -52,13 +52,14 @@ struct Words {
     Value result = constant(0, wide);
     int64_t stride = 1;
     for (int64_t dim = int64_t(shape.size()) - 1; dim >= 0; --dim) {
-      Value at = b.iota(RankedTensorType::get(shape, wide), dim);
+      Value position = b.iota(RankedTensorType::get(shape, wide), dim);
       int64_t extent = shape[dim];
       if (dim == halved) {
-        at = right(at, 1);
+        position = shiftRight(position, 1);
         extent = (extent + 1) / 2;
       }
-      result = add(result, multiply(at, constant(uint64_t(stride), wide)));
+      result =
+          add(result, multiply(position, constant(uint64_t(stride), wide)));
       stride *= extent;
     }
     return result;
@@ -69,8 +70,8 @@ struct Words {
 /// 3", SC 2011.)
 Quad philox(Words &words, Quad counter, Pair key);
 
-/// What dtensor.rng makes of a seed, a vector of two words, that differs from
-/// place to place.
+/// Returns the bits that dtensor.rng gives for a seed, a vector of two words,
+/// that differs from place to place.
 Value randomBits(LaneBuilder &b, ArrayRef<int64_t> shape, Value seed);
 
 } // namespace meshloom::lanes

@@ -73,7 +73,8 @@ public:
   Value expose(Value value, ArrayRef<unsigned> axes);
   /// The inverse: the first local dims become the lanes `axes`.
   Value hide(Value value, ArrayRef<unsigned> axes);
-  /// What all places along `axes` make up by `kind`: it has no lanes for them.
+  /// Combines the values of all places along `axes` by `kind`: the result has
+  /// no lanes for them.
   Value reduceLanes(ReduceKind kind, Value value, ArrayRef<unsigned> axes);
   /// The sum over lanes of a value that is a product of which they are batching
   /// dims: a product that contracts them, so that no place's own is made. Null
@@ -93,11 +94,11 @@ public:
   SmallVector<Value> make(ArrayRef<RankedTensorType> types, ValueRange operands,
                           ArrayRef<unsigned> lanes,
                           ArrayRef<NamedAttribute> attributes = {}) {
-    mlir::NamedAttrList all(attributes);
+    mlir::NamedAttrList extended(attributes);
     if constexpr (OpTy::template hasTrait<
                       dtensor::VectorisableOpInterface::Trait>())
-      OpTy::addLeadingDims(*this, all, extentsOf(lanes));
-    return makeOf<OpTy>(types, operands, lanes, all.getAttrs());
+      OpTy::addLeadingDims(*this, extended, extentsOf(lanes));
+    return makeOf<OpTy>(types, operands, lanes, extended.getAttrs());
   }
   /// The same with the attributes of the op on values with their lanes.
   template <typename OpTy>

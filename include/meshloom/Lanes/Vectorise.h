@@ -16,11 +16,11 @@ LaneBuilder laneBuilderFor(dtensor::MapOp map);
 /// The lane of axis number `axis` for region `part`.
 unsigned laneOf(dtensor::MapOp map, unsigned axis, unsigned part = 0);
 
-/// What users of the vectoriser add to it.
+/// Callbacks by which users of the vectoriser add to it.
 struct VectoriserHooks {
   /// A case was made that has attributes beside those of the dialect.
-  std::function<void(dtensor::CaseOp made, const LaneBuilder &b)> caseMade;
-  /// What users call a variable.
+  std::function<void(dtensor::CaseOp op, const LaneBuilder &b)> caseMade;
+  /// Returns the name by which users know a variable.
   std::function<std::string(Value variable)> variableName;
 };
 

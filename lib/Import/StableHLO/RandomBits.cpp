@@ -105,7 +105,7 @@ static Imported importRngBits(Importer &im, stablehlo::RngBitGeneratorOp op) {
     counters = (elements + perCounter - 1) / perCounter;
     Value upper = stateShape[0] == 3 ? entry(2) : key;
     Value index = w.index(-1);
-    Value low = w.add(spread(counter), w.right(index, isWide ? 1 : 2));
+    Value low = w.add(spread(counter), w.shiftRight(index, isWide ? 1 : 2));
     Value carry = b.convert(
         b.compare(dtensor::ComparisonDirection::LT, low, spread(counter)),
         w.wide);
