@@ -20,7 +20,7 @@ class CommandLine {
 public:
   CommandLine(int argc, char **argv) : words(argv + 1, argv + argc) {}
 
-  /// Of "--name=value"; without it `value` stays as it is.
+  /// Reads "--name=value"; without it `value` stays as it is.
   void read(const std::string &name, std::string &value) {
     if (std::optional<std::string> text = take(name + "="))
       value = *text;
@@ -59,7 +59,8 @@ public:
   }
 
 private:
-  /// What follows `prefix` in the last word that begins so.
+  /// Takes the last word that begins with `prefix`, and returns the text that
+  /// follows.
   std::optional<std::string> take(const std::string &prefix) {
     std::optional<std::string> text;
     std::erase_if(words, [&](const std::string &word) {

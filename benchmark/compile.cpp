@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What tracing and compiling cost, by the number of ops: no step is run. One
+// The costs of tracing and compiling, by the number of ops: no step is run. One
 // JSON line for each CASE; MESHLOOM_TIMING=1 prints the passes beside it.
 //
 //   compile-benchmark CASE N [CASE N ...] [--no-refine] [--machine=ring]
@@ -23,7 +23,7 @@ using namespace meshloom;
 
 namespace {
 
-/// What is traced, and what it is traced with.
+/// A function to trace, and the values to trace it with.
 struct Traced {
   std::function<Tensor(const Tensor &)> body;
   Tensor input;
@@ -120,15 +120,15 @@ Traced reads(int64_t n) {
 }
 
 Traced variables(int64_t n) {
-  std::vector<DVariable> all;
+  std::vector<DVariable> weights;
   for (int64_t i = 0; i < n; ++i)
-    all.emplace_back(distribute(ones({32, 64}), rows()));
-  auto body = [all](const Tensor &x) mutable {
-    for (DVariable &w : all)
+    weights.emplace_back(distribute(ones({32, 64}), rows()));
+  auto body = [weights](const Tensor &x) mutable {
+    for (DVariable &w : weights)
       w.assign_add(x);
     return reduce_sum(x);
   };
-  return {body, distribute(ones({32, 64}), rows()), all};
+  return {body, distribute(ones({32, 64}), rows()), weights};
 }
 
 Traced prints(int64_t n) {

@@ -163,7 +163,7 @@ int main(int argc, char **argv) try {
   line.end();
   const Shape3x3 shapes[] = {{batch, 28, 1, 256}, {batch, 26, 256, 256}};
   const char *names[] = {"forward", "data gradient", "weight gradient"};
-  double all = 0, least = 0;
+  double total = 0, least = 0;
   for (const Shape3x3 &s : shapes) {
     Floor floor(s);
     Ours ours(s, devices);
@@ -184,15 +184,15 @@ int main(int argc, char **argv) try {
                   static_cast<long long>(s.size), static_cast<long long>(s.in),
                   static_cast<long long>(s.out), names[which], best,
                   static_cast<long long>(devices), bestFloor);
-      all += best;
+      total += best;
       least += bestFloor;
     }
   }
   std::printf(
       "{\"case\": \"convolutions\", \"batch\": %lld, \"devices\": %lld, "
       "\"ms\": %.1f, \"floor_ms\": %.1f, \"ratio\": %.2f}\n",
-      static_cast<long long>(batch), static_cast<long long>(devices), all,
-      least, all / least);
+      static_cast<long long>(batch), static_cast<long long>(devices), total,
+      least, total / least);
 } catch (const Error &error) {
   std::fprintf(stderr, "convolution-benchmark: %s\n", error.what());
   return 1;

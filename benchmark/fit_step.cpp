@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What fit costs beside the step that it runs: the same step as a compiled
+// The cost of fit beside the step that it runs: the same step as a compiled
 // function that is called by hand, in fit, in fit with many steps a call, and,
 // on several devices, under MirroredStrategy and in a loop of strategy.run. In
 // turns in one process, from the same inputs and losses as
@@ -183,15 +183,15 @@ Way byRun(const Case &options, const MirroredStrategy &strategy) {
     return strategy.reduce(
         ReduceOp::SUM,
         strategy.run(
-            [=](const Batch &own) {
+            [=](const Batch &batch) {
               GradientTape tape;
-              const Tensor prediction = model(own.first, {.training = true});
+              const Tensor prediction = model(batch.first, {.training = true});
               Tensor value = nn::compute_average_loss(
-                  loss(own.second, prediction),
+                  loss(batch.second, prediction),
                   {.global_batch_size = options.batch});
               for (const Tensor &added : model.losses())
                 value = value + nn::scale_regularization_loss(added);
-              metric.update_state(own.second, prediction);
+              metric.update_state(batch.second, prediction);
               optimizer.apply_gradients(
                   tape.gradient(value, model.trainable_variables()));
               return value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a call costs on a PJRT plug-in: a tiny add through the platform and
+// The cost of a call on a PJRT plug-in: a tiny add through the platform and
 // through the plug-in's C API alone, on one device and on eight. The plug-in is
 // MESHLOOM_PJRT_CPU_PLUGIN, else what PJRT_NAMES_AND_LIBRARY_PATHS names.
 #include "meshloom/Runtime/Backends/PJRT/PJRTPlatform.h"
@@ -15,8 +15,8 @@ using namespace meshloom::pjrt;
 namespace {
 const std::string &pluginPath() {
   static const std::string path = [] {
-    const char *given = std::getenv("MESHLOOM_PJRT_CPU_PLUGIN");
-    return findPlugin(given ? given : "").value_or_throw();
+    const char *path = std::getenv("MESHLOOM_PJRT_CPU_PLUGIN");
+    return findPlugin(path ? path : "").value_or_throw();
   }();
   return path;
 }
@@ -102,7 +102,8 @@ void platformAdd(benchmark::State &state) {
           ->load(Compiled(signature, {}, StableHLOProgram{addModule(devices)}))
           .value_or_throw();
   const std::vector<float> ones(size_t(4 * devices), 1);
-  // As results have it, which are the next arguments of a training loop.
+  // The layout is that of results, which are the next arguments of a training
+  // loop.
   const Array x =
       Array::fromHost(client, executable->signature().arguments[0].type,
                       {reinterpret_cast<const char *>(ones.data()),

@@ -249,15 +249,15 @@ void loadTime(benchmark::State &state) {
     if (s % 10 != 9)
       continue;
     // Gathered, reversed and cut again: a phase boundary.
-    const unsigned all = addBuffer(program, count, whole);
+    const unsigned gathered = addBuffer(program, count, whole);
     CollectiveStep gather;
     gather.kind = CollectiveKind::AllGather;
     gather.axes = {0};
-    gather.moves = {{value, all}};
+    gather.moves = {{value, gathered}};
     program.steps.push_back(std::move(gather));
     next = addBuffer(program, count, layout);
     addKernel(program, "add", count, {0},
-              {operand(value), operand(all, count - 1, -1)}, next);
+              {operand(value), operand(gathered, count - 1, -1)}, next);
     value = next;
   }
   program.results = {{value, -1, ""}};

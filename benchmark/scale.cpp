@@ -31,7 +31,7 @@ double secondsOf(clockid_t clock) {
   return double(time.tv_sec) + double(time.tv_nsec) * 1e-9;
 }
 
-/// What this process holds: threads, files by kind, maps, KiB of memory.
+/// Counts what this process holds: threads, files by kind, maps, KiB of memory.
 nlohmann::json holdings() {
   namespace fs = std::filesystem;
   nlohmann::json held;
@@ -53,7 +53,7 @@ nlohmann::json holdings() {
   std::ifstream maps("/proc/self/maps");
   held["maps"] = std::count(std::istreambuf_iterator<char>(maps), {}, '\n');
   std::ifstream memory("/proc/self/smaps_rollup");
-  int64_t kept = 0;
+  int64_t resident = 0;
   for (std::string line; std::getline(memory, line);) {
     const int64_t number =
         std::atoll(line.c_str() + std::min(line.find(':') + 1, line.size()));
@@ -62,9 +62,9 @@ nlohmann::json holdings() {
     else if (line.starts_with("Pss:"))
       held["pss"] = number;
     else if (line.starts_with("Private_"))
-      kept += number;
+      resident += number;
   }
-  held["private"] = kept;
+  held["private"] = resident;
   return held;
 }
 
@@ -105,11 +105,11 @@ void measure(int rounds, double idle, nlohmann::json &line) {
     return joined.client->barrier(name, 60s);
   };
   auto phase = [&](const std::string &name) {
-    if (const Status all = meet("phase " + name); !all)
-      throw all.error();
+    if (const Status outcome = meet("phase " + name); !outcome)
+      throw outcome.error();
     if (speaks)
       say({{"phase", name}});
-    // What reads it has a moment for that.
+    // The reader of the output has a moment for that.
     std::this_thread::sleep_for(20ms);
   };
   phase("barriers of the service");
@@ -135,8 +135,8 @@ void measure(int rounds, double idle, nlohmann::json &line) {
           communicator.allReduce(group, tag++, DType::F32, ReduceKind::Max,
                                  data.data(), int64_t(data.size())));
     };
-    if (const Status all = barrier(0); !all)
-      throw all.error();
+    if (const Status outcome = barrier(0); !outcome)
+      throw outcome.error();
     line[fmt::format("first all_reduce {}", bytes)] = timesOf(1, sum);
     const double cpu = secondsOf(CLOCK_PROCESS_CPUTIME_ID);
     line[fmt::format("all_reduce {}", bytes)] = timesOf(rounds, sum);
@@ -147,8 +147,8 @@ void measure(int rounds, double idle, nlohmann::json &line) {
   line["held"] = holdings();
   line["cpu"] = secondsOf(CLOCK_PROCESS_CPUTIME_ID);
   say(line);
-  if (const auto left = joined.leave(0); !left)
-    throw left.error();
+  if (const auto outcome = joined.leave(0); !outcome)
+    throw outcome.error();
 }
 } // namespace
 

@@ -37,22 +37,22 @@ int serve(const Options &options) {
   ProcessGroup group;
   group.size = options.processes;
   group.coordinator = options.address;
-  Result<CoordinationServiceOptions> given = serviceOptions(group);
-  if (!given)
-    return fail(given.error().message());
-  given->rank = -1;
+  Result<CoordinationServiceOptions> parsed = serviceOptions(group);
+  if (!parsed)
+    return fail(parsed.error().message());
+  parsed->rank = -1;
   if (options.tls.given())
-    given->tls = options.tls;
-  given->allowPlainNetwork |= options.plainNetwork;
+    parsed->tls = options.tls;
+  parsed->allowPlainNetwork |= options.plainNetwork;
   const auto inMilliseconds = [](double seconds) {
     return std::chrono::milliseconds(int64_t(seconds * 1000));
   };
   if (options.heartbeatTimeout > 0)
-    given->heartbeatTimeout = inMilliseconds(options.heartbeatTimeout);
+    parsed->heartbeatTimeout = inMilliseconds(options.heartbeatTimeout);
   if (options.startTimeout > 0)
-    given->startTimeout = inMilliseconds(options.startTimeout);
+    parsed->startTimeout = inMilliseconds(options.startTimeout);
   Result<std::unique_ptr<CoordinationService>> service =
-      CoordinationService::start(std::move(*given));
+      CoordinationService::start(std::move(*parsed));
   if (!service)
     return fail(service.error().message());
 

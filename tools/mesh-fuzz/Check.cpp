@@ -124,7 +124,7 @@ struct Checker::Impl {
   std::vector<HostValue> inputs;
   std::vector<Range> ranges;
   std::vector<Expectation> expected;
-  /// What a deterministic program gave first.
+  /// The first results of a deterministic program.
   std::vector<HostBytes> bits;
   /// By number of devices, kind of memory, workers and platform.
   std::map<std::tuple<int64_t, bool, int64_t, std::string>,
@@ -136,7 +136,7 @@ Checker::Checker() : impl(std::make_unique<Impl>()) {}
 Checker::~Checker() = default;
 
 namespace {
-/// What is reported while it lives.
+/// Collects the diagnostics that are reported while it lives.
 class Messages {
 public:
   explicit Messages(MLIRContext *context)
@@ -199,11 +199,11 @@ std::string Checker::Impl::expect(const Recipe &recipe, ModuleOp module) {
     if (isFloat(partOf(recipe.values[i].type)))
       argument = std::max(argument, largest(recipe.values[i].range));
   auto values = [&](double off) {
-    std::vector<HostValue> made;
+    std::vector<HostValue> inputs;
     for (size_t i = 0; i < recipe.arguments.size(); ++i)
-      made.push_back(inputFor(recipe.values[recipe.arguments[i]],
-                              recipe.seed * 64 + i, off));
-    return made;
+      inputs.push_back(inputFor(recipe.values[recipe.arguments[i]],
+                                recipe.seed * 64 + i, off));
+    return inputs;
   };
   inputs = values(0);
   auto exact = interpret(module, "", inputs);
@@ -278,10 +278,10 @@ Result<std::shared_ptr<Client>> Checker::Impl::clientFor(const Way &way,
       return on.error();
     return (*on)->client(devices);
   };
-  auto made = make();
-  if (made)
-    client = *made;
-  return made;
+  auto created = make();
+  if (created)
+    client = *created;
+  return created;
 }
 
 std::string Checker::Impl::run(const Compiled &compiled, const Way &way,
@@ -354,8 +354,8 @@ static Recipe onOneDevice(Recipe recipe) {
 
 std::vector<std::string> Checker::ops() const {
   // The ends of regions come with their ops, and variables are those of traces,
-  // which LiftVariables makes arguments of. What a custom call or a callback
-  // does is up to who registers it (CustomCallTest and CallbackTest). Maps and
+  // which LiftVariables makes arguments of. Whoever registers a custom call or
+  // a callback decides what it does (CustomCallTest and CallbackTest). Maps and
   // what is between their places become other ops first (VectoriseTest has
   // every op in one).
   static const std::set<llvm::StringRef> others = {
@@ -372,10 +372,11 @@ std::vector<std::string> Checker::ops() const {
   return names;
 }
 
-std::string Checker::check(const Recipe &given, const CheckOptions &options) {
+std::string Checker::check(const Recipe &original,
+                           const CheckOptions &options) {
   std::string failure;
   const Recipe recipe =
-      options.deterministic ? withoutPartialSums(given) : given;
+      options.deterministic ? withoutPartialSums(original) : original;
   auto module = impl->parse(recipe, failure);
   if (!failure.empty())
     return failure;
@@ -443,15 +444,15 @@ std::string Checker::Impl::runAll(ModuleOp module,
       compileOptions.optimizeKernels = options.deterministic;
       compileOptions.deterministic = options.deterministic;
       compileOptions.target = key.second;
-      auto made = compile(module, compileOptions);
-      if (!made)
-        return way.text() + ": compile: " + made.error().message();
+      auto built = compile(module, compileOptions);
+      if (!built)
+        return way.text() + ": compile: " + built.error().message();
       if (options.damage) {
-        CodedProgram damaged = *made->coded();
+        CodedProgram damaged = *built->coded();
         options.damage(damaged);
-        made = Compiled(std::move(damaged));
+        built = Compiled(std::move(damaged));
       }
-      found = compiled.emplace(key, std::move(*made)).first;
+      found = compiled.emplace(key, std::move(*built)).first;
     }
     failure = run(found->second, way, options.deterministic);
     if (!failure.empty())

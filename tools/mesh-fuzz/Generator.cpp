@@ -88,10 +88,10 @@ std::vector<int64_t> Generator::permutation(int64_t count) {
 }
 
 std::vector<int64_t> Generator::subset(int64_t of, int64_t count) {
-  std::vector<int64_t> all = permutation(of);
-  all.resize(size_t(std::min(of, count)));
-  std::ranges::sort(all);
-  return all;
+  std::vector<int64_t> chosen = permutation(of);
+  chosen.resize(size_t(std::min(of, count)));
+  std::ranges::sort(chosen);
+  return chosen;
 }
 
 MeshChoice Generator::randomMesh() {
@@ -391,8 +391,9 @@ unsigned Generator::relayout(const std::string &op, unsigned value) {
 }
 
 void Generator::makeOps(int64_t count, const std::vector<OpMaker> &makers) {
-  for (int64_t made = 0, tries = 0; made < count && tries < 4 * count; ++tries)
-    made += choose(makers).make(*this);
+  for (int64_t added = 0, tries = 0; added < count && tries < 4 * count;
+       ++tries)
+    added += choose(makers).make(*this);
 }
 
 Recipe Generator::take() {
@@ -435,16 +436,16 @@ Recipe Generator::take() {
   }
   // Results: those that nothing reads, up to three, some in a layout.
   std::vector<bool> read(recipe.values.size());
-  std::vector<unsigned> made;
+  std::vector<unsigned> outputs;
   for (const Node &node : recipe.nodes) {
     for (unsigned operand : node.operands)
       read[operand] = true;
-    made.insert(made.end(), node.results.begin(), node.results.end());
+    outputs.insert(outputs.end(), node.results.begin(), node.results.end());
   }
-  std::erase_if(made, [&](unsigned value) { return read[value]; });
-  while (made.size() > 3)
-    made.erase(made.begin() + below(int64_t(made.size())));
-  for (unsigned value : made) {
+  std::erase_if(outputs, [&](unsigned value) { return read[value]; });
+  while (outputs.size() > 3)
+    outputs.erase(outputs.begin() + below(int64_t(outputs.size())));
+  for (unsigned value : outputs) {
     if (std::ranges::count(recipe.results, value))
       continue;
     if (chance(0.5))
@@ -456,16 +457,16 @@ Recipe Generator::take() {
 
 const std::vector<OpMaker> &opMakers() {
   static const std::vector<OpMaker> makers = [] {
-    OpMakers all;
-    addElementwiseMakers(all);
-    addComplexMakers(all);
-    addMovementMakers(all);
-    addContractionMakers(all);
-    addIndexMakers(all);
-    addWindowMakers(all);
-    addLinalgMakers(all);
-    addControlMakers(all);
-    return all;
+    OpMakers list;
+    addElementwiseMakers(list);
+    addComplexMakers(list);
+    addMovementMakers(list);
+    addContractionMakers(list);
+    addIndexMakers(list);
+    addWindowMakers(list);
+    addLinalgMakers(list);
+    addControlMakers(list);
+    return list;
   }();
   return makers;
 }
@@ -484,17 +485,17 @@ Recipe generate(uint64_t seed) {
 /// Elementwise ops, and as many that lead from one shape to another.
 static const std::vector<OpMaker> &kernelMakers() {
   static const std::vector<OpMaker> makers = [] {
-    OpMakers all;
-    addElementwiseMakers(all);
-    const size_t elementwise = all.size();
+    OpMakers list;
+    addElementwiseMakers(list);
+    const size_t elementwise = list.size();
     const std::set<std::string> between = {"broadcast_in_dim", "transpose",
                                            "reduce sum",       "reduce max",
                                            "reduce and",       "reduce or"};
-    while (all.size() < 2 * elementwise)
+    while (list.size() < 2 * elementwise)
       for (const OpMaker &maker : opMakers())
         if (between.contains(maker.name))
-          all.push_back(maker);
-    return all;
+          list.push_back(maker);
+    return list;
   }();
   return makers;
 }

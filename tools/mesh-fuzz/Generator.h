@@ -12,7 +12,7 @@ namespace meshloom::fuzz {
 
 struct OpMaker;
 
-/// What an op's maker builds with.
+/// The state that an op's maker builds with.
 class Generator {
 public:
   explicit Generator(uint64_t seed);
@@ -50,7 +50,7 @@ public:
   unsigned anyValue(int64_t leastRank = 0, int64_t mostRank = 4);
   /// Elements that are exact; of `type` where given.
   unsigned exactFloat(int64_t leastRank = 0, int64_t mostRank = 4);
-  /// Of exactly this type and shape.
+  /// Returns a value of exactly this type and shape.
   unsigned like(DType type, const Shape &shape);
   /// The same, with elements in [low, high]; integers and exact floats.
   unsigned exactIn(DType type, const Shape &shape, double low, double high);
@@ -118,7 +118,7 @@ private:
 /// lies in [low, high] and is a multiple of 2^-fraction.
 Range rangeIn(DType type, double low, double high, int fraction,
               double epsilon);
-/// What both give: inexact where one is.
+/// Returns a range that holds both: inexact where one is.
 Range joined(const Range &a, const Range &b);
 /// Bits of a float type's mantissa, the hidden one too.
 int mantissaBits(DType type);

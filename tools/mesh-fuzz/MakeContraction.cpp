@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Makers of products and reductions. What they sum up stays small enough that
-// sums of exact elements are exact.
+// Makers of products and reductions. Their operands stay so small that sums of
+// exact elements are exact.
 #include "Generator.h"
 
 #include <algorithm>

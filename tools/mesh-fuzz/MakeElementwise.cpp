@@ -234,9 +234,9 @@ bool maskedUpdate(Generator &g) {
                                   "broadcast_dimensions = array<i64: 0>");
   g.emitOne("dtensor.select", {everywhere, now, before},
             {v.type, v.shape, joined(opposite, v.range)}, "", true);
-  unsigned known = g.like(v.type, rows);
-  g.emitOne("dtensor.select", {moves, size, known},
-            {v.type, rows, joined(v.range, g[known].range)}, "", true);
+  unsigned fallback = g.like(v.type, rows);
+  g.emitOne("dtensor.select", {moves, size, fallback},
+            {v.type, rows, joined(v.range, g[fallback].range)}, "", true);
   return true;
 }
 

@@ -42,8 +42,8 @@ bool gatherRows(Generator &g) {
     return false;
   Shape vectors = ids;
   vectors.push_back(1);
-  unsigned at = indices(g, indexType(g), vectors, v.shape[size_t(dim)]);
-  g.emitOne("dtensor.gather", {x, at}, {v.type, to, v.range},
+  unsigned index = indices(g, indexType(g), vectors, v.shape[size_t(dim)]);
+  g.emitOne("dtensor.gather", {x, index}, {v.type, to, v.range},
             fmt::format("collapsed_slice_dims = {}, index_vector_dim = {} : "
                         "i64, offset_dims = {}, slice_sizes = {}, "
                         "start_index_map = {}",
@@ -70,9 +70,9 @@ bool gatherWindows(Generator &g) {
   }
   if (elementCount(to) > 3000)
     return false;
-  unsigned at = indices(g, indexType(g), {rank, count},
-                        *std::ranges::max_element(v.shape));
-  g.emitOne("dtensor.gather", {x, at}, {v.type, to, v.range},
+  unsigned index = indices(g, indexType(g), {rank, count},
+                           *std::ranges::max_element(v.shape));
+  g.emitOne("dtensor.gather", {x, index}, {v.type, to, v.range},
             fmt::format("index_vector_dim = 0 : i64, offset_dims = {}, "
                         "slice_sizes = {}, start_index_map = {}",
                         listText(offsets), listText(sizes), listText(map)),
@@ -87,8 +87,9 @@ bool gatherBatched(Generator &g) {
   if (v.shape[1] == 0)
     return false;
   int64_t count = g.extent();
-  unsigned at = indices(g, indexType(g), {v.shape[0], count, 1}, v.shape[1]);
-  g.emitOne("dtensor.gather", {x, at}, {v.type, {v.shape[0], count}, v.range},
+  unsigned index = indices(g, indexType(g), {v.shape[0], count, 1}, v.shape[1]);
+  g.emitOne("dtensor.gather", {x, index},
+            {v.type, {v.shape[0], count}, v.range},
             fmt::format("collapsed_slice_dims = array<i64: 1>, "
                         "index_vector_dim = 2 : i64, operand_batching_dims = "
                         "array<i64: 0>, slice_sizes = array<i64: {}, 1>, "
@@ -131,10 +132,10 @@ OpMaker scatter(const std::string &kind) {
             unsigned u = g.like(v.type, updates);
             if (kind == "prod")
               u = g.into(u, 0.75, 1.25);
-            unsigned at =
+            unsigned index =
                 indices(g, indexType(g), {count, 1}, v.shape[size_t(dim)]);
             Range range = joined(v.range, g[u].range);
-            // Of what is not exact another one may be the largest.
+            // Elements that are not exact may have a different largest one.
             bool smooth = (kind != "max" && kind != "min") || range.exact();
             if (kind == "function") {
               double most = 2 * range.magnitude();
@@ -163,8 +164,8 @@ OpMaker scatter(const std::string &kind) {
                     ? ""
                     : fmt::format("kind = #dtensor.kind<{}>, ", kind),
                 listText({dim}), listText(windows));
-            g.emitOne("dtensor.scatter", {x, at, u}, {v.type, v.shape, range},
-                      attributes, smooth,
+            g.emitOne("dtensor.scatter", {x, index, u},
+                      {v.type, v.shape, range}, attributes, smooth,
                       kind == "function" ? halving(v.type) : "{}");
             return true;
           }};

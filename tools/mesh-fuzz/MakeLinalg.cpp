@@ -60,13 +60,13 @@ bool cholesky(Generator &g) {
 
 bool triangularSolve(Generator &g) {
   Shape shape = matrices(g), other = shape;
-  bool left = g.chance(0.5);
-  other[other.size() - (left ? 1 : 2)] = g.extent();
+  bool isLeft = g.chance(0.5);
+  other[other.size() - (isLeft ? 1 : 2)] = g.extent();
   unsigned a = wellConditioned(g, shape);
   unsigned b = g.like(DType::F32, other);
   double most = 2 * g[b].range.magnitude() * double(shape.back());
   std::string attributes;
-  if (left)
+  if (isLeft)
     attributes += "left_side, ";
   if (g.chance(0.5))
     attributes += "lower, ";
@@ -175,8 +175,8 @@ bool pivotedQr(Generator &g) {
   return true;
 }
 
-/// What a reflection moves to is far from zero, whose sign is that of the
-/// result's rows and columns.
+/// A reflection moves a vector to one that is far from zero, whose sign is that
+/// of the result's rows and columns.
 bool hessenberg(Generator &g) {
   Shape shape = matrices(g), taus = shape;
   taus.pop_back();

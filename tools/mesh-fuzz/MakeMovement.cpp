@@ -36,20 +36,20 @@ bool broadcast(Generator &g) {
 
 bool reshape(Generator &g) {
   unsigned x = g.anyValue();
-  int64_t left = elementCount(g[x].shape);
-  if (left == 0)
+  int64_t remaining = elementCount(g[x].shape);
+  if (remaining == 0)
     return false;
   Shape to;
   for (int64_t parts = g.between(0, 3); parts > 0; --parts) {
     std::vector<int64_t> divisors;
-    for (int64_t d = 1; d <= left; ++d)
-      if (left % d == 0)
+    for (int64_t d = 1; d <= remaining; ++d)
+      if (remaining % d == 0)
         divisors.push_back(d);
     to.push_back(g.choose(divisors));
-    left /= to.back();
+    remaining /= to.back();
   }
-  if (left != 1 || to.empty())
-    to.push_back(left);
+  if (remaining != 1 || to.empty())
+    to.push_back(remaining);
   if (to == g[x].shape)
     return false;
   move(g, "reshape", x, to, "");

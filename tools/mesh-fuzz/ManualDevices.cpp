@@ -65,7 +65,7 @@ template <typename From> Numbers make(Shape shape, From from) {
   return result;
 }
 
-int64_t at(const Numbers &numbers, const Index &index) {
+int64_t elementAt(const Numbers &numbers, const Index &index) {
   return numbers.elements[size_t(offsetOf(numbers.shape, index))];
 }
 
@@ -85,7 +85,7 @@ Numbers part(const Numbers &from, size_t dim, int64_t start, int64_t size) {
   shape[dim] = size;
   return make(shape, [&](Index index) {
     index[dim] += start;
-    return at(from, index);
+    return elementAt(from, index);
   });
 }
 
@@ -96,7 +96,7 @@ Numbers join(const std::vector<const Numbers *> &parts, size_t dim) {
   return make(shape, [&](Index index) {
     const Numbers &from = *parts[size_t(index[dim] / size)];
     index[dim] %= size;
-    return at(from, index);
+    return elementAt(from, index);
   });
 }
 
@@ -111,7 +111,7 @@ public:
     for (unsigned operand : op.operands)
       if (values[operand].empty())
         return std::nullopt;
-    OnDevices result = isCollective() ? exchange() : each();
+    OnDevices result = isCollective() ? exchange() : onEachDevice();
     if (result.empty() || elementCount(result[0].shape) > 4000)
       return std::nullopt;
     for (Numbers &numbers : result)
@@ -134,7 +134,7 @@ private:
            op.numbers[number] < int64_t(operand(0).shape.size());
   }
 
-  OnDevices each() {
+  OnDevices onEachDevice() {
     OnDevices result;
     for (int64_t device = 0; device < devices.count; ++device) {
       auto one = local(device);
@@ -150,10 +150,10 @@ private:
   OnDevices permute();
   Numbers reduced(const std::vector<int64_t> &group) const {
     return make(operand(0).shape, [&](const Index &index) {
-      int64_t total = at(operand(group[0]), index);
+      int64_t total = elementAt(operand(group[0]), index);
       for (size_t i = 1; i < group.size(); ++i)
         total = int64_t(int32_t(uint32_t(uint64_t(
-            apply(op.function, total, at(operand(group[i]), index))))));
+            apply(op.function, total, elementAt(operand(group[i]), index))))));
       return total;
     });
   }
@@ -176,7 +176,7 @@ std::optional<Numbers> Simulation::local(int64_t device) {
     if (lhs.shape != rhs.shape)
       return std::nullopt;
     return make(lhs.shape, [&](const Index &index) {
-      return apply(op.function, at(lhs, index), at(rhs, index));
+      return apply(op.function, elementAt(lhs, index), elementAt(rhs, index));
     });
   }
   case Kind::AddDim: {
@@ -188,7 +188,7 @@ std::optional<Numbers> Simulation::local(int64_t device) {
     shape.insert(shape.begin() + op.numbers[0], op.numbers[1]);
     return make(shape, [&](Index index) {
       index.erase(index.begin() + op.numbers[0]);
-      return at(from, index);
+      return elementAt(from, index);
     });
   }
   case Kind::Expand: {
@@ -199,7 +199,7 @@ std::optional<Numbers> Simulation::local(int64_t device) {
     shape[size_t(op.numbers[0])] = op.numbers[1];
     return make(shape, [&](Index index) {
       index[size_t(op.numbers[0])] = 0;
-      return at(from, index);
+      return elementAt(from, index);
     });
   }
   case Kind::Reshape: {
@@ -219,7 +219,7 @@ std::optional<Numbers> Simulation::local(int64_t device) {
       Index source(index.size());
       for (size_t d = 0; d < index.size(); ++d)
         source[size_t(op.numbers[d])] = index[d];
-      return at(from, source);
+      return elementAt(from, source);
     });
   }
   case Kind::Slice:
@@ -249,7 +249,7 @@ std::optional<Numbers> Simulation::local(int64_t device) {
     size_t dim = size_t(op.numbers[0]);
     return make(from.shape, [&](Index index) {
       index[dim] = from.shape[dim] - 1 - index[dim];
-      return at(from, index);
+      return elementAt(from, index);
     });
   }
   case Kind::Reduce: {
@@ -260,11 +260,11 @@ std::optional<Numbers> Simulation::local(int64_t device) {
     shape.erase(shape.begin() + op.numbers[0]);
     return make(shape, [&](Index index) {
       index.insert(index.begin() + op.numbers[0], 0);
-      int64_t total = at(from, index);
+      int64_t total = elementAt(from, index);
       for (int64_t i = 1; i < from.shape[size_t(op.numbers[0])]; ++i) {
         index[size_t(op.numbers[0])] = i;
-        total = int64_t(int32_t(
-            uint32_t(uint64_t(apply(op.function, total, at(from, index))))));
+        total = int64_t(int32_t(uint32_t(
+            uint64_t(apply(op.function, total, elementAt(from, index))))));
       }
       return total;
     });
@@ -294,16 +294,16 @@ OnDevices Simulation::exchange() {
       (cuts && shape[size_t(op.numbers[0])] % size != 0))
     return {};
   for (const std::vector<int64_t> &group : op.groups) {
-    std::vector<const Numbers *> all;
+    std::vector<const Numbers *> operands;
     for (int64_t device : group)
-      all.push_back(&operand(device));
+      operands.push_back(&operand(device));
     for (size_t place = 0; place < group.size(); ++place) {
       Numbers &here = result[size_t(group[place])];
       size_t dim = needsDim ? size_t(op.numbers[0]) : 0;
       int64_t block = needsDim ? shape[dim] / size : 0;
       switch (op.kind) {
       case Kind::AllGather:
-        here = join(all, dim);
+        here = join(operands, dim);
         break;
       case Kind::AllReduce:
         here = reduced(group);
@@ -312,13 +312,13 @@ OnDevices Simulation::exchange() {
         here = part(reduced(group), dim, int64_t(place) * block, block);
         break;
       case Kind::Broadcast:
-        here = *all[0];
+        here = *operands[0];
         break;
       case Kind::AllToAll: {
         std::vector<Numbers> parts;
         std::vector<const Numbers *> list;
-        parts.reserve(all.size());
-        for (const Numbers *from : all)
+        parts.reserve(operands.size());
+        for (const Numbers *from : operands)
           parts.push_back(part(*from, dim, int64_t(place) * block, block));
         for (const Numbers &from : parts)
           list.push_back(&from);
@@ -364,15 +364,15 @@ Numbers putTogether(const Devices &devices, const OnDevices &blocks,
   return make(shape, [&](Index index) {
     int64_t device = 0;
     for (size_t d = 0; d < local.size(); ++d) {
-      int64_t rest = index[d] / local[d];
+      int64_t remainder = index[d] / local[d];
       for (size_t i = axes[d].size(); i-- > 0;) {
         device +=
-            rest % devices.sizes[axes[d][i]] * devices.strides[axes[d][i]];
-        rest /= devices.sizes[axes[d][i]];
+            remainder % devices.sizes[axes[d][i]] * devices.strides[axes[d][i]];
+        remainder /= devices.sizes[axes[d][i]];
       }
       index[d] %= local[d];
     }
-    return at(blocks[size_t(device)], index);
+    return elementAt(blocks[size_t(device)], index);
   });
 }
 

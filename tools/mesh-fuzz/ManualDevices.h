@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a shard_map body gives, computed device by device.
+// The results of a shard_map body, computed device by device.
 #pragma once
 
 #include "ShardMap.h"

@@ -62,16 +62,16 @@ private:
     return fmt::format("%v{}: {}", value, recipe.typeOf(value));
   }
   std::string names(const std::vector<unsigned> &list) const {
-    std::string all;
+    std::string text;
     for (unsigned value : list)
-      all += fmt::format("{}%v{}", all.empty() ? "" : ", ", value);
-    return all;
+      text += fmt::format("{}%v{}", text.empty() ? "" : ", ", value);
+    return text;
   }
   std::string types(const std::vector<unsigned> &list) const {
-    std::string all;
+    std::string text;
     for (unsigned value : list)
-      all += (all.empty() ? "" : ", ") + recipe.typeOf(value);
-    return all;
+      text += (text.empty() ? "" : ", ") + recipe.typeOf(value);
+    return text;
   }
 
   void print(const Node &node, const std::string &indent) {
@@ -126,10 +126,10 @@ public:
     reached[value] = true;
     if (auto init = inits.find(value); init != inits.end())
       follow(init->second);
-    auto made = makers.find(value);
-    if (made == makers.end())
+    auto maker = makers.find(value);
+    if (maker == makers.end())
       return;
-    const auto &[node, result] = made->second;
+    const auto &[node, result] = maker->second;
     // A loop gives what its body yields, or its init; a branch what it yields.
     if (!node->blocks.empty()) {
       for (const Block &block : node->blocks)

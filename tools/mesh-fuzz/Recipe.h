@@ -11,7 +11,7 @@
 
 namespace meshloom::fuzz {
 
-/// What the generator knows of a value's elements. They lie in [low, high].
+/// The generator's knowledge of a value's elements. They lie in [low, high].
 /// Where `fraction` is not negative they are multiples of 2^-fraction that the
 /// type holds exactly, so every correct program gives exactly these elements;
 /// else they carry rounding errors, and nothing that jumps (a comparison, a

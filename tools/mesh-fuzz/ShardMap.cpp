@@ -408,15 +408,15 @@ public:
                     out, manual, inner);
     for (size_t i = program.in.size(); i < program.ops.size(); ++i)
       text += "    " + line(unsigned(i)) + "\n";
-    std::string given, givenTypes, returned;
+    std::string operands, operandTypes, returned;
     for (size_t r = 0; r < program.results.size(); ++r) {
-      more(given, fmt::format("%v{}", program.results[r].value));
-      more(givenTypes, typeOf(program.results[r].value));
+      more(operands, fmt::format("%v{}", program.results[r].value));
+      more(operandTypes, typeOf(program.results[r].value));
       more(returned, fmt::format("%r#{}", r));
     }
     return text + fmt::format("    sdy.return {} : {}\n  }} : ({}) -> ({})\n"
                               "  return {} : {}\n}}\n",
-                              given, givenTypes, outer, results, returned,
+                              operands, operandTypes, outer, results, returned,
                               results);
   }
 
@@ -631,23 +631,25 @@ std::optional<TextProgram> describe(const ShardMapProgram &program) {
           cutUp(devices, whole, program.in[size_t(op.numbers[0])]));
       continue;
     }
-    auto made = simulate(program, devices, op, values);
-    if (!made)
+    auto result = simulate(program, devices, op, values);
+    if (!result)
       return std::nullopt;
-    values.push_back(std::move(*made));
+    values.push_back(std::move(*result));
   }
-  for (const ShardMapProgram::Result &given : program.results) {
-    if (values[given.value][0].shape.size() != given.axes.size())
+  for (const ShardMapProgram::Result &programResult : program.results) {
+    if (values[programResult.value][0].shape.size() !=
+        programResult.axes.size())
       return std::nullopt;
     for (unsigned axis = 0; axis < program.mesh.size(); ++axis) {
-      bool cut = std::ranges::any_of(given.axes, [&](const auto &list) {
+      bool cut = std::ranges::any_of(programResult.axes, [&](const auto &list) {
         return std::ranges::count(list, axis) > 0;
       });
-      if (!cut && !sameAlong(devices, values[given.value], axis))
+      if (!cut && !sameAlong(devices, values[programResult.value], axis))
         return std::nullopt;
     }
-    result.expected.push_back(hostOf(
-        program.type(), putTogether(devices, values[given.value], given.axes)));
+    result.expected.push_back(
+        hostOf(program.type(), putTogether(devices, values[programResult.value],
+                                           programResult.axes)));
   }
   result.text = Writer(program, values).run();
   return result;

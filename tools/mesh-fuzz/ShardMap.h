@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random shard_map bodies: sdy.manual_computation with chains of collectives,
-// as StableHLO text. What they give is simulated device by device, by the words
+// as StableHLO text. Their results are simulated device by device, by the words
 // of StableHLO's specification and without the compiler, so that the import is
 // checked as well as all that follows.
 #pragma once

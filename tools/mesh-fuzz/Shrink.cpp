@@ -177,8 +177,8 @@ static ShardMapProgram tidied(const ShardMapProgram &program) {
     for (unsigned &operand : op.operands)
       operand = number[operand];
   }
-  for (ShardMapProgram::Result &given : result.results)
-    given.value = number[given.value];
+  for (ShardMapProgram::Result &shrunk : result.results)
+    shrunk.value = number[shrunk.value];
   return result;
 }
 

@@ -31,11 +31,11 @@ struct Options {
   std::string platform = "cpu";
 
   CheckOptions waysOf(uint64_t program) const {
-    CheckOptions all = ways();
+    CheckOptions chosen = ways();
     // In the deterministic mode ways are compared with one another.
     if (oneWay && !deterministic)
-      all.ways = {all.ways[program % all.ways.size()]};
-    return all;
+      chosen.ways = {chosen.ways[program % chosen.ways.size()]};
+    return chosen;
   }
   CheckOptions ways() const {
     if (deterministic)
@@ -78,9 +78,9 @@ struct Coverage {
   std::map<std::string, int64_t> ops, layouts, meshes;
   int64_t gradients = 0;
 
-  /// `known`: the ops that there are.
-  explicit Coverage(const std::vector<std::string> &known) {
-    for (const std::string &op : known)
+  /// `names`: the ops that there are.
+  explicit Coverage(const std::vector<std::string> &names) {
+    for (const std::string &op : names)
       ops[op] = 0;
   }
 
@@ -209,9 +209,10 @@ private:
   /// The same kind of failure: up to the first number in it.
   static std::string kind(const std::string &text) {
     size_t colon = text.find(": ");
-    std::string rest = text.substr(colon == std::string::npos ? 0 : colon + 2);
-    return rest.substr(0,
-                       std::min(rest.find_first_of("0123456789"), size_t(24)));
+    std::string problem =
+        text.substr(colon == std::string::npos ? 0 : colon + 2);
+    return problem.substr(
+        0, std::min(problem.find_first_of("0123456789"), size_t(24)));
   }
 
   void tryShardMap(Checker &checker, const ShardMapProgram &program) {

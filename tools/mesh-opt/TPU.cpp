@@ -38,7 +38,7 @@ std::string kindOf(const CompiledCollective &collective) {
                               : collective.kind));
 }
 
-/// What follows the bytes of a collective.
+/// Returns the text that follows the bytes of a collective.
 std::string detailsText(int64_t values, const std::string &source) {
   return (values == 1 ? "" : fmt::format(", {} values", values)) +
          (source.empty() ? "" : " at " + source);
@@ -63,10 +63,10 @@ std::string collectivesText(const Compiled &compiled,
     ++total.count;
     total.bytes += bytes;
   };
-  for (const CompiledCollective &each : compiled.collectives())
-    add(totals[kindOf(each)].first, each.bytes);
-  for (const pjrt::HloCollective &each : theirs)
-    add(totals[kindOf(each)].second, each.bytes);
+  for (const CompiledCollective &collective : compiled.collectives())
+    add(totals[kindOf(collective)].first, collective.bytes);
+  for (const pjrt::HloCollective &collective : theirs)
+    add(totals[kindOf(collective)].second, collective.bytes);
 
   std::string text = fmt::format("collectives, with the bytes of their results "
                                  "on each device{}\n",
@@ -79,31 +79,32 @@ std::string collectivesText(const Compiled &compiled,
                         both.second.text());
   text += "ours\n";
   const Mesh &mesh = compiled.signature().mesh;
-  for (const CompiledCollective &each : compiled.collectives()) {
+  for (const CompiledCollective &collective : compiled.collectives()) {
     std::vector<std::string> axes;
-    for (unsigned axis : each.axes)
+    for (unsigned axis : collective.axes)
       axes.push_back(mesh.axes()[axis].name);
-    text += fmt::format("  {} over [{}]{}: {} bytes{}\n", name(each.kind),
-                        fmt::join(axes, ", "),
-                        groupText(groupSize(mesh, each.axes)), each.bytes,
-                        detailsText(each.values, each.note.location));
+    text += fmt::format(
+        "  {} over [{}]{}: {} bytes{}\n", name(collective.kind),
+        fmt::join(axes, ", "), groupText(groupSize(mesh, collective.axes)),
+        collective.bytes,
+        detailsText(collective.values, collective.note.location));
   }
   text += "optimised\n";
-  for (const pjrt::HloCollective &each : theirs)
-    text += fmt::format("  {}{}{}: {} bytes{}\n", each.name,
-                        each.asynchronous ? " (asynchronous)" : "",
-                        groupText(each.groupSize), each.bytes,
-                        detailsText(each.values, each.source));
+  for (const pjrt::HloCollective &collective : theirs)
+    text += fmt::format("  {}{}{}: {} bytes{}\n", collective.name,
+                        collective.asynchronous ? " (asynchronous)" : "",
+                        groupText(collective.groupSize), collective.bytes,
+                        detailsText(collective.values, collective.source));
   return text;
 }
 
 std::string memoryText(const pjrt::CompiledMemory &memory) {
   std::string text = "bytes on each device\n";
-  for (auto [what, bytes] :
+  for (auto [kind, bytes] :
        {std::pair{"code", memory.code}, std::pair{"argument", memory.argument},
         std::pair{"output", memory.output}, std::pair{"alias", memory.alias},
         std::pair{"temp", memory.temp}, std::pair{"peak", memory.peak}})
-    text += fmt::format("  {:<20} {:>14}\n", what, bytes);
+    text += fmt::format("  {:<20} {:>14}\n", kind, bytes);
   return text;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What both files of --target use: a program's text, compiled.
+// The function that both files of --target use: it compiles a program's text.
 #pragma once
 
 #include "CompileFor.h"
@@ -8,8 +8,8 @@
 
 namespace meshloom::opt {
 
-/// `machine` is the model where the options name none. What is left in
-/// `lowered`, if not null, is the program after the last pass.
+/// `machine` is the model where the options name none. `lowered`, if not null,
+/// gets the program after the last pass.
 Result<Compiled> compileText(const TargetOptions &options,
                              const std::string &text, const std::string &target,
                              const Result<MachineModel> &machine,

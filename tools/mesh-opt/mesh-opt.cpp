@@ -121,7 +121,7 @@ static mlir::MlirOptMainConfig configuration() {
   });
 }
 
-/// What the options of --target ask for.
+/// Writes the files that the options of --target ask for.
 static meshloom::Status compileForTarget(const mlir::MlirOptMainConfig &config,
                                          const std::string &input,
                                          const std::string &output,

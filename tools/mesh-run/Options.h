@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the command line of mesh-run asks for.
+// The options on the command line of mesh-run.
 #pragma once
 
 #include <cstdint>

@@ -108,16 +108,16 @@ int64_t nansInBoth(const HostValue &got, const HostValue &expected) {
 
 /// "3 of 8 elements are".
 std::string countOf(int64_t count, const HostValue &value) {
-  const int64_t all = value.count() * (value.isComplex() ? 2 : 1);
-  return fmt::format("{} of {} {} {}", count, all,
+  const int64_t total = value.count() * (value.isComplex() ? 2 : 1);
+  return fmt::format("{} of {} {} {}", count, total,
                      value.isComplex() ? "parts" : "elements",
                      count == 1 ? "is" : "are");
 }
 
 /// Where rounding by each op has left no number of what is one in `expected`, a
-/// sum or a product overflows on its way, in some order of its terms. What is
-/// no number in `got` then (or is 0, as what was divided by it) counts as
-/// expected. Returns how many such elements there are.
+/// sum or a product overflows on its way, in some order of its terms. An
+/// element that is no number in `got` then (or is 0, as what was divided by it)
+/// counts as expected. Returns how many such elements there are.
 int64_t leaveOutOverflows(const HostValue &got, HostValue &expected,
                           HostValue &rounded) {
   int64_t count = 0;
@@ -190,7 +190,7 @@ Status Source::verify(const std::vector<HostBytes> &inputs,
       HostValue sample = (*rounded)[i];
       overflows = leaveOutOverflows(*got, wanted, sample);
       const Comparison others = compare(*got, wanted);
-      // What one sample of rounding moves, and 16 times that for others.
+      // Allows what one sample of rounding moves, and 16 times that.
       Comparison noise = compare(sample, wanted);
       if (got->isFloating() && noise.mismatch.empty())
         allowed += 16 * noise.error;

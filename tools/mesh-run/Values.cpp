@@ -191,13 +191,13 @@ Status toBits(NpyArray &file, DType type, int64_t bits) {
   const bool hasSign = isSigned(type);
   for (char &byte : file.bytes) {
     const int number = hasSign ? int8_t(byte) : uint8_t(byte);
-    const int kept = hasSign ? int8_t(uint8_t(byte) << unused) >> unused
-                             : uint8_t(uint8_t(byte) << unused) >> unused;
-    if (kept != number && file.type == type && !file.isUnnamed)
+    const int truncated = hasSign ? int8_t(uint8_t(byte) << unused) >> unused
+                                  : uint8_t(uint8_t(byte) << unused) >> unused;
+    if (truncated != number && file.type == type && !file.isUnnamed)
       return Error(fmt::format("expected numbers from {} to {}, got {}",
                                hasSign ? -(1 << (bits - 1)) : 0,
                                (1 << (hasSign ? bits - 1 : bits)) - 1, number));
-    byte = char(kept);
+    byte = char(truncated);
   }
   return Success();
 }
@@ -235,15 +235,15 @@ matchFiles(const Signature &signature, const std::vector<NpyArray> &files) {
 
 Result<std::vector<HostBytes>> makeInputs(const Signature &signature,
                                           const Options &options) {
-  size_t wanted = signature.arguments.size(), given = options.inputs.size();
+  size_t wanted = signature.arguments.size(), got = options.inputs.size();
   auto wrongCount = [&] {
     return Error(fmt::format(
         "{} takes {} argument{}, got {} --input file{}: give one for each, in "
         "order, or none for random ones",
         signature.name.empty() ? "the program" : "'" + signature.name + "'",
-        wanted, wanted == 1 ? "" : "s", given, given == 1 ? "" : "s"));
+        wanted, wanted == 1 ? "" : "s", got, got == 1 ? "" : "s"));
   };
-  if (given && given < wanted)
+  if (got && got < wanted)
     return wrongCount();
   std::vector<NpyArray> files;
   for (const std::string &path : options.inputs) {
@@ -262,7 +262,7 @@ Result<std::vector<HostBytes>> makeInputs(const Signature &signature,
   }
   std::vector<size_t> chosen(files.size());
   std::iota(chosen.begin(), chosen.end(), 0);
-  if (given > wanted) {
+  if (got > wanted) {
     auto matched = matchFiles(signature, files);
     if (!matched)
       return wrongCount();

@@ -48,7 +48,7 @@ struct Loaded {
 #endif
 };
 
-/// What a run measured.
+/// The measurements of a run.
 struct Measured {
   std::vector<HostBytes> results;
   std::vector<double> milliseconds; ///< of each repetition
@@ -91,14 +91,14 @@ Result<std::shared_ptr<Client>> makeClient(int64_t devices,
 DeviceAssignment assignmentIn(const ProcessGroup &group, int64_t devices,
                               const std::string &deviceType) {
   DeviceAssignment assignment = DeviceAssignment::standard(devices);
-  const int64_t each = devices / group.size;
+  const int64_t perProcess = devices / group.size;
   assignment.deviceType = deviceType;
   assignment.localIds.clear();
   for (int64_t i = 0; i < devices; ++i) {
     assignment.globalDevices.push_back(
         fmt::format("/job:{}/replica:0/task:{}/device:{}:{}", group.jobName,
-                    i / each, deviceType, i % each));
-    if (i / each != group.rank)
+                    i / perProcess, deviceType, i % perProcess));
+    if (i / perProcess != group.rank)
       continue;
     assignment.localIds.push_back(i);
     assignment.localDevices.push_back(assignment.globalDevices.back());
@@ -208,7 +208,8 @@ Status loadSource(Loaded &, const Options &options) {
 }
 #endif
 
-/// What an array is in all processes together. `tag` is that of the messages.
+/// Returns the value of an array in all processes together. `tag` is that of
+/// the messages.
 Result<HostBytes> globalValue(const Loaded &loaded, const Array &array,
                               uint64_t &tag) {
   return loaded.processes.isAlone()
@@ -361,7 +362,7 @@ Status writeStats(const Options &options, const Loaded &loaded,
   return writeFile(options.statsFile, stats.dump(2) + "\n");
 }
 
-/// What cannot be written is known before the work is done.
+/// Fails before the work is done where a file cannot be written.
 Status beginOutputs(const Options &options) {
   if (!options.profile.empty() && options.profile != "-")
     if (Status done = writeFile(options.profile, profileTrace({})); !done)
@@ -459,8 +460,8 @@ Status run(const Options &options) {
   Loaded loaded;
   loaded.processes = std::move(*joined);
   Status done = runIn(loaded, options);
-  if (auto left = loaded.processes.leave(done ? 0 : 1); done && !left)
-    return left.error();
+  if (auto outcome = loaded.processes.leave(done ? 0 : 1); done && !outcome)
+    return outcome.error();
   return done;
 }
 
@@ -588,7 +589,7 @@ int main(int argc, char **argv) {
     run::printCallbacks();
   if (options.timing)
     enableTiming();
-  // What is too large for memory ends here, not in an abort.
+  // A program that is too large for memory ends here, not in an abort.
   Status done = [&]() -> Status {
     try {
       return run::run(options);

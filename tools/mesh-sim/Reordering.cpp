@@ -71,9 +71,9 @@ public:
 private:
   uint64_t tagOf(uint64_t tag) override {
     const std::lock_guard lock(record.mutex);
-    std::vector<uint64_t> &own = record.tags[size_t(rank())];
-    if (std::ranges::find(own, tag) == own.end())
-      own.push_back(tag);
+    std::vector<uint64_t> &rankTags = record.tags[size_t(rank())];
+    if (std::ranges::find(rankTags, tag) == rankTags.end())
+      rankTags.push_back(tag);
     return tag;
   }
   Reordering &record;
@@ -86,8 +86,8 @@ Reordering::recorded(std::shared_ptr<Transport> transport) {
 }
 
 bool Reordering::isPossible() const {
-  return std::ranges::any_of(tags,
-                             [](const auto &own) { return own.size() > 1; });
+  return std::ranges::any_of(
+      tags, [](const auto &rankTags) { return rankTags.size() > 1; });
 }
 
 std::shared_ptr<Transport>
@@ -99,10 +99,10 @@ Reordering::planted(std::shared_ptr<Transport> transport, uint64_t seed) const {
     rank = (rank + 1) % size;
   if (size_t(transport->rank()) != rank)
     return transport;
-  const std::vector<uint64_t> &own = tags[rank];
-  const size_t place = seed / size % (own.size() - 1);
-  return std::make_shared<Planted>(std::move(transport), own[place],
-                                   own[place + 1]);
+  const std::vector<uint64_t> &rankTags = tags[rank];
+  const size_t place = seed / size % (rankTags.size() - 1);
+  return std::make_shared<Planted>(std::move(transport), rankTags[place],
+                                   rankTags[place + 1]);
 }
 
 } // namespace meshloom::sim

@@ -98,7 +98,7 @@ std::optional<std::string> difference(const Signature &signature,
       return result + " differs from that of one process";
     const int64_t width =
         isComplex(type) ? byteWidth(type) / 2 : byteWidth(type);
-    // Of f16 and bf16, a few units of their last place.
+    // Results of f16 and bf16 may differ in a few units of their last place.
     const double allowed = width == 2 ? std::max(tolerance, 2e-2) : tolerance;
     const int64_t count = int64_t(got[r].size()) / width;
     double size = 0;
@@ -122,7 +122,7 @@ public:
   Status run();
 
 private:
-  /// What a schedule came to.
+  /// The outcome of a schedule.
   struct Outcome {
     Result<Results> results;
     int64_t arrivals;
@@ -132,8 +132,9 @@ private:
   SimulationOptions networkOf(int64_t schedule) const;
   Result<Outcome> play(
       const SimulationOptions &network,
-      const std::function<std::shared_ptr<Transport>(
-          std::shared_ptr<Transport>)> &changed = [](auto it) { return it; });
+      const std::function<
+          std::shared_ptr<Transport>(std::shared_ptr<Transport>)> &changed =
+          [](auto transport) { return transport; });
   Status judge(const SimulationOptions &network, const Outcome &outcome);
   Status judgeReordering(const Outcome &outcome);
   void report() const;
@@ -237,10 +238,10 @@ Status Simulator::run() {
     return loaded.error().withMessage(options.run.program + ": " +
                                       loaded.error().message());
   compiled = std::move(*loaded);
-  auto made = run::makeInputs(compiled->signature(), options.run, {});
-  if (!made)
-    return made.error();
-  inputs = std::move(*made);
+  auto generated = run::makeInputs(compiled->signature(), options.run, {});
+  if (!generated)
+    return generated.error();
+  inputs = std::move(*generated);
   cpu.devices = compiled->signature().mesh.size();
   cpu.workers = 1;
   if (cpu.devices % options.processes != 0)
