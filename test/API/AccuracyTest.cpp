@@ -61,11 +61,11 @@ TEST(AccuracyTest, SumsOfManyTerms) {
   expectSum(slice(cumsum(x), {n / 2 + 4}, {1}), n / 2 + 5);
   expectSum(scatter_nd(full({n, 1}, 0, DType::I32), x, {1}));
   for (bool transposed : {false, true}) {
-    Tensor left = transposed ? reshape(x, {n, 1}) : reshape(x, {1, n});
+    Tensor lhs = transposed ? reshape(x, {n, 1}) : reshape(x, {1, n});
     MatMulOptions options;
     options.transpose_a = transposed;
-    expectSum(matmul(left, ones, options));
-    expectSum(matmul(left, full({n, 1}, 1), options));
+    expectSum(matmul(lhs, ones, options));
+    expectSum(matmul(lhs, full({n, 1}, 1), options));
   }
 }
 

@@ -92,9 +92,9 @@ TEST(ArrayOpsTest, RestsHaveTheSignOfTheDivisor) {
   EXPECT_EQ(z.to_vector<int32_t>(), (std::vector<int32_t>{1, 3}));
   // d(x - floor(x / y) y): 1, and - floor(x / y).
   GradientTape tape;
-  Tensor rest = reduce_sum(a(range(0, 3)) % b(range(0, 3)));
-  expectNear(tape.gradient(rest, a), {1, 1, 1, 0, 0});
-  expectNear(tape.gradient(rest, b), {-2, 3, 3, 0, 0});
+  Tensor remainder = reduce_sum(a(range(0, 3)) % b(range(0, 3)));
+  expectNear(tape.gradient(remainder, a), {1, 1, 1, 0, 0});
+  expectNear(tape.gradient(remainder, b), {-2, 3, 3, 0, 0});
   EXPECT_ERROR(tensor({true}) % tensor({true}), HAS("[mod]"));
 }
 

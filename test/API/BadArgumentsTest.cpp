@@ -269,7 +269,8 @@ TEST(BadArgumentsTest, MovingElements) {
   EXPECT_EQ(roll(x, least).shape(), x.shape());
 }
 
-// What does not fit into memory is an error of the op, and nothing is lost.
+// A tensor that does not fit into memory is an error of the op, and nothing is
+// lost.
 TEST(BadArgumentsTest, Memory) {
 #if !__has_feature(address_sanitizer) // its allocator ends the process
   EXPECT_ERROR(broadcast_to(tensor(1.f), {big}) + 1, HAS("out of memory"));
@@ -525,7 +526,8 @@ TEST(BadArgumentsTest, Data) {
   REFUSES(data::load_mnist("/nowhere", data::MnistPart::Train));
 }
 
-// What is made of other functions is named itself, with its own arguments.
+// A function that is composed of others is named itself, with its own
+// arguments.
 TEST(BadArgumentsTest, ComposedFunctionsHaveTheirOwnNames) {
   using ::testing::StartsWith;
   const Tensor x = ones({2, 3}), v = ones({3}), i = range(3);
@@ -562,7 +564,7 @@ TEST(BadArgumentsTest, ComposedFunctionsHaveTheirOwnNames) {
         tensor(0.f), xs);
   });
   EXPECT_ERROR(carriesAnotherType(v), StartsWith("[scan]"));
-  // What a body does is named itself.
+  // An op of a body is named itself.
   auto multiplies = function([](const Tensor &xs) {
     return scan([](const Tensor &c,
                    const Tensor &x) { return std::pair{matmul(x, x), c}; },

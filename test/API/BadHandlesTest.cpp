@@ -144,8 +144,9 @@ TEST(BadHandlesTest, EmptyVariable) {
     EXPECT_ERROR(tape.gradient(y, v), says);
     EXPECT_ERROR(tape.gradient(y, {v}), says);
     EXPECT_ERROR(tape.gradient(y, {taken, v}), says);
-    EXPECT_ERROR(function([](const DVariable &own) { return own + 1; })(v),
-                 says);
+    EXPECT_ERROR(
+        function([](const DVariable &argument) { return argument + 1; })(v),
+        says);
     EXPECT_ERROR(function([&] { v.assign(1); })(), says);
     EXPECT_ERROR(function([&] { return v + 1; })(), says);
     EXPECT_ERROR(optimizers::Adam().apply_gradients({{zeros({2}), v}}), says);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What was compiled before is not compiled again, whatever function asks.
+// A program that was compiled before is not compiled again, whatever function
+// asks.
 #include "meshloom/API/Cache.h"
 #include "Testing.h"
 

@@ -46,7 +46,8 @@ TEST(ConditionTest, SeveralElementsAreNoCondition) {
   EXPECT_ERROR(bool(zeros({0})), HAS("f32 [0]"));
 }
 
-// What the body of a function computes has no value while it is traced.
+// A tensor that the body of a function computes has no value while it is
+// traced.
 TEST(ConditionTest, AValueOfATraceSaysWhatToWrite) {
   auto f = function(
       [](const Tensor &x) {

@@ -8,10 +8,10 @@ namespace {
 /// x^3 of whatever part a device has.
 Status cube(const CustomCall &call) {
   const CustomOperand &x = call.inputs[0], &y = call.results[0];
-  std::vector<int64_t> at(x.shape.size(), 0);
+  std::vector<int64_t> index(x.shape.size(), 0);
   for (int64_t i = 0, n = elementCount(x.shape); i < n; ++i) {
     int64_t from = 0, to = 0, rest = i;
-    for (size_t d = at.size(); d-- > 0; rest /= x.shape[d]) {
+    for (size_t d = index.size(); d-- > 0; rest /= x.shape[d]) {
       from += rest % x.shape[d] * x.strides[d];
       to += rest % x.shape[d] * y.strides[d];
     }
@@ -50,7 +50,8 @@ TEST(CustomOpsTest, AUsersOpWithAGradient) {
                HAS("has no gradient"));
 }
 
-// What a backward function holds is free when nothing can call it any more.
+// The captures of a backward function are freed when nothing can call it any
+// more.
 TEST(CustomOpsTest, CustomGradientsEndWithTheirFunctions) {
   auto held = std::make_shared<int>(0);
   std::weak_ptr<int> alive = held;
@@ -205,11 +206,11 @@ TEST(CustomOpsTest, CheckpointKeepsOnlyWhatGoesThrough) {
       GradientTape tape;
       auto model = [&] { return second(nn::silu(first(x))); };
       Tensor y = recomputes ? checkpoint(model) : model();
-      std::vector<Tensor> all;
+      std::vector<Tensor> gradients;
       for (auto &[gradient, variable] : tape.gradient(
                reduce_sum(y), {first.kernel(), first.bias(), second.kernel()}))
-        all.push_back(gradient);
-      return all;
+        gradients.push_back(gradient);
+      return gradients;
     });
   };
   std::vector<Tensor> wanted = slopes(false)(sample({3, 4})),

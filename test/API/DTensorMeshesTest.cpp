@@ -14,10 +14,10 @@ protected:
 };
 
 TEST_F(DTensorMeshesTest, OneProcessHasAllDevices) {
-  Mesh all = create_distributed_mesh({{"x", 2}, {"y", 2}}, virtual_cpus(4));
-  EXPECT_EQ(all.size(), 4);
-  EXPECT_EQ(all.num_local_devices(), 4);
-  EXPECT_THAT(all.local_device_ids(), testing::ElementsAre(0, 1, 2, 3));
+  Mesh mesh = create_distributed_mesh({{"x", 2}, {"y", 2}}, virtual_cpus(4));
+  EXPECT_EQ(mesh.size(), 4);
+  EXPECT_EQ(mesh.num_local_devices(), 4);
+  EXPECT_THAT(mesh.local_device_ids(), testing::ElementsAre(0, 1, 2, 3));
   EXPECT_ERROR(shutdown(), HAS("has not joined others: call initialize first"));
 }
 
@@ -111,9 +111,9 @@ TEST_F(DTensorMeshesTest, WhereAMeshComesFrom) {
 
   {
     auto scope = default_mesh(mesh);
-    Tensor made = function([] { return ones({4}) + 1; })();
-    EXPECT_TRUE(is_dtensor(made));
-    EXPECT_TRUE(made.mesh() == mesh);
+    Tensor result = function([] { return ones({4}) + 1; })();
+    EXPECT_TRUE(is_dtensor(result));
+    EXPECT_TRUE(result.mesh() == mesh);
     Mesh inner = create_mesh({{"z", 8}}, virtual_cpus(8), "inner");
     auto nested = default_mesh(inner);
     EXPECT_TRUE((function([] { return ones({4}) + 2; })().mesh() == inner));

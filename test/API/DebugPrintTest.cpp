@@ -16,7 +16,7 @@ namespace meshloom {
 namespace {
 using testing::HasSubstr;
 
-/// What `body` prints.
+/// Returns the text that `body` prints.
 template <typename F> std::string outputOf(F body) {
   testing::internal::CaptureStdout();
   body();

@@ -31,15 +31,15 @@ struct TwoParts {
   }
   std::vector<Tensor> step(const Tensor &x) const {
     GradientTape tape;
-    const Tensor own = loss(x);
-    const Gradients gradients = tape.gradient(own, {w1, w2});
-    for (const VariableGradient &each : gradients)
-      each.variable.assign_sub(0.1 * each.gradient);
-    return {own, gradients[0].gradient, gradients[1].gradient};
+    const Tensor value = loss(x);
+    const Gradients gradients = tape.gradient(value, {w1, w2});
+    for (const VariableGradient &pair : gradients)
+      pair.variable.assign_sub(0.1 * pair.gradient);
+    return {value, gradients[0].gradient, gradients[1].gradient};
   }
 };
 
-// What a model in two parts gives is what it gives on one mesh.
+// A model in two parts gives the results that it gives on one mesh.
 TEST(DeviceSetsTest, TwoPartsTrainAsOne) {
   for (bool traced : {false, true}) {
     SCOPED_TRACE(traced);
@@ -53,10 +53,10 @@ TEST(DeviceSetsTest, TwoPartsTrainAsOne) {
     for (int turn = 0; turn < 3; ++turn) {
       const Tensor x = sample({8, 6}, 10 + turn);
       const Tensor low = distribute(x, rowsOf(lowerFour()));
-      const Tensor all = distribute(x, rowsOf(mesh8()));
+      const Tensor whole = distribute(x, rowsOf(mesh8()));
       const std::vector<Tensor> got = traced ? apartStep(low) : apart.step(low);
       const std::vector<Tensor> wanted =
-          traced ? wholeStep(all) : together.step(all);
+          traced ? wholeStep(whole) : together.step(whole);
       for (size_t i = 0; i < wanted.size(); ++i)
         expectSame(got[i], wanted[i]);
     }
@@ -171,11 +171,11 @@ TEST(DeviceSetsTest, SavedFunctionsOfTwoParts) {
 TEST(DeviceSetsTest, BranchesMeet) {
   const Mesh low = lowerFour(), high = upperFour();
   auto f = function([&](const Tensor &x) {
-    const Tensor left =
+    const Tensor below =
         reduce_sum(square(relayout(x, Layout::replicated(low, 1))));
-    const Tensor right =
+    const Tensor above =
         reduce_sum(relayout(x, Layout::replicated(high, 1)) * 3.0);
-    return left + relayout(right, Layout::replicated(low, 0));
+    return below + relayout(above, Layout::replicated(low, 0));
   });
   const Tensor x = sample({5});
   const Tensor wanted = reduce_sum(square(x)) + 3 * reduce_sum(x);
@@ -256,8 +256,8 @@ TEST(DeviceSetsTest, VariablesOfTheHostAreAssigned) {
   auto f = function([&](const Tensor &x) {
     GradientTape tape;
     const Tensor loss = reduce_sum(x * a * b);
-    for (auto &each : tape.gradient(loss, {a, b}))
-      each.variable.assign_sub(0.5 * each.gradient);
+    for (auto &pair : tape.gradient(loss, {a, b}))
+      pair.variable.assign_sub(0.5 * pair.gradient);
     steps.assign_add(1.0);
     return loss;
   });
@@ -374,8 +374,8 @@ TEST(DeviceSetsTest, TapesGoThroughCalls) {
     expectSame(got[i].gradient, wanted[i].gradient);
 }
 
-// What is uneven on one mesh and differs from another one's blocks comes along,
-// in functions and, where nothing is cut on two meshes, outside.
+// A value that is uneven on one mesh and differs from another one's blocks
+// comes along, in functions and, where nothing is cut on two meshes, outside.
 TEST(DeviceSetsTest, ANormOverTwoMeshesOfTheSameDevices) {
   const Mesh whole = create_mesh({{"dp", 2}, {"tp", 2}}, virtual_cpus(4));
   const Mesh experts = create_mesh({{"ep", 4}}, virtual_cpus(4));
@@ -385,9 +385,9 @@ TEST(DeviceSetsTest, ANormOverTwoMeshesOfTheSameDevices) {
                          Layout({"ep", UNSHARDED}, experts)));
   auto norm = [&] {
     GradientTape tape;
-    const Tensor left = reduce_sum(square(a)), right = reduce_sum(square(b));
-    Gradients gradients = tape.gradient(left, std::vector<DVariable>{a});
-    gradients.push_back(tape.gradient(right, std::vector<DVariable>{b})[0]);
+    const Tensor ofA = reduce_sum(square(a)), ofB = reduce_sum(square(b));
+    Gradients gradients = tape.gradient(ofA, std::vector<DVariable>{a});
+    gradients.push_back(tape.gradient(ofB, std::vector<DVariable>{b})[0]);
     return clip_by_global_norm(gradients, 1.0).second;
   };
   EXPECT_NEAR(norm().item<float>(), 56.249, 1e-2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Devices of other platforms in the API: connecting, listing, placing, and
-// TPUs. What is in use lasts as long as the process, so each test that needs a
-// fresh one runs in a process of its own.
+// TPUs. A device in use stays so as long as the process, so each test that
+// needs a fresh one runs in a process of its own.
 #include "Testing.h"
 
 #include "meshloom/API/ConcreteFunction.h"
@@ -21,8 +21,8 @@ using testing::IsEmpty;
 
 /// XLA's plug-in for CPUs, or libtpu, or nothing.
 std::string pluginFor(const char *variable, const char *fetched) {
-  const char *given = std::getenv(variable);
-  const std::string path = given ? given : fetched;
+  const char *setting = std::getenv(variable);
+  const std::string path = setting ? setting : fetched;
   return std::filesystem::exists(path) ? path : "";
 }
 
@@ -45,10 +45,10 @@ void withoutEnvironment() {
 }
 
 std::vector<std::string> names(const std::vector<DeviceSpec> &devices) {
-  std::vector<std::string> all;
+  std::vector<std::string> texts;
   for (const DeviceSpec &device : devices)
-    all.push_back(device.to_string());
-  return all;
+    texts.push_back(device.to_string());
+  return texts;
 }
 
 /// In a process of its own, in which no device was used: fails where an
@@ -254,12 +254,12 @@ TEST_F(DeviceTest, TPUsAreInitializedAndHoldTensors) {
                           Layout::replicated(mesh, 2));
     EXPECT_THAT(x.to_vector<float>(), ElementsAre(1, 2, 3, 4));
     EXPECT_EQ(fetch_layout(x).mesh(), mesh);
-    // What is compiled for them knows how they are linked.
+    // A program that is compiled for them knows how they are linked.
     auto twice = function([](const Tensor &x) { return x + x; });
-    const ConcreteFunction made = twice.get_concrete_function(x);
-    EXPECT_EQ(made.compiled().machine(), "tpu:v5e:2x2");
-    EXPECT_NE(made.compiled().stableHLO(), nullptr);
-    EXPECT_THAT(made.explain(), HasSubstr("on tpu:v5e:2x2: 0 collectives"));
+    const ConcreteFunction concrete = twice.get_concrete_function(x);
+    EXPECT_EQ(concrete.compiled().machine(), "tpu:v5e:2x2");
+    EXPECT_NE(concrete.compiled().stableHLO(), nullptr);
+    EXPECT_THAT(concrete.explain(), HasSubstr("on tpu:v5e:2x2: 0 collectives"));
     EXPECT_THAT(errorOf([] { create_mesh({}, {{"TPU", 3}, {"TPU", 4}}); }),
                 HasSubstr("[create_mesh] there is no device TPU:4"));
   });

@@ -238,7 +238,7 @@ TEST(DistributionsTest, AGeneratorGoesOn) {
   expectSame(draw(), second, 0);
   expectSame(draw(), g.normal({4}), 0);
   EXPECT_EQ(draw.trace_count(), 1);
-  // What is restored goes on with the same numbers.
+  // A generator that is restored goes on with the same numbers.
   Tensor state = g.state().read_value();
   Tensor next = g.uniform({3});
   g.state().assign(state);

@@ -117,7 +117,7 @@ struct Scenario {
 };
 
 const std::map<std::string, Scenario> &scenarios() {
-  static const std::map<std::string, Scenario> all{
+  static const std::map<std::string, Scenario> list{
       {"MainReturns", {[] {
          launch(20);
          sayDone();
@@ -255,7 +255,7 @@ const std::map<std::string, Scenario> &scenarios() {
          sayDone();
        }}},
   };
-  return all;
+  return list;
 }
 
 //===----------------------------------------------------------------------===//
@@ -272,7 +272,7 @@ void PrintTo(const Outcome &outcome, std::ostream *out) {
 }
 
 Outcome run(const std::string &command) {
-  // What threads hold that still run, or that a fork did not copy, is no leak.
+  // Memory of threads that still run, or that a fork did not copy, is no leak.
   FILE *out =
       popen(("ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 " + command + " 2>&1")
                 .c_str(),
@@ -301,19 +301,19 @@ TEST_P(ExitTest, EndsWithItsStatusAndItsOutput) {
 // A program that knows nothing of Meshloom loads a library that uses it, and
 // closes it while its work is in flight, or does not.
 TEST(ExitLibraryTest, MayBeClosedAndLeftOpen) {
-  for (const char *what : {"close", "leave"})
+  for (const char *action : {"close", "leave"})
     for (int time = 0; time < 3; ++time)
       EXPECT_EQ(run(std::string(MESHLOOM_EXIT_HOST) + " " +
-                    MESHLOOM_EXIT_LIBRARY + " " + what),
+                    MESHLOOM_EXIT_LIBRARY + " " + action),
                 (Outcome{0, "done\n"}))
-          << what << ", time " << time;
+          << action << ", time " << time;
 }
 
 std::vector<std::string> names() {
-  std::vector<std::string> all;
+  std::vector<std::string> result;
   for (const auto &[name, scenario] : scenarios())
-    all.push_back(name);
-  return all;
+    result.push_back(name);
+  return result;
 }
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, ExitTest, testing::ValuesIn(names()),

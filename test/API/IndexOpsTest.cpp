@@ -48,12 +48,12 @@ TEST(IndexOpsTest, Pad) {
   expectNear(pad(tensor({1.f, 2.f, 3.f}), {{2, 1}}, PadMode::Symmetric),
              {2, 1, 1, 2, 3, 3});
   // 0, which padding is where nothing is said, is false beside bools.
-  Tensor kept = tensor({true, true});
-  EXPECT_EQ(pad(kept, {{1, 1}}).to_vector<bool>(),
+  Tensor flags = tensor({true, true});
+  EXPECT_EQ(pad(flags, {{1, 1}}).to_vector<bool>(),
             (std::vector<bool>{false, true, true, false}));
-  EXPECT_EQ(pad(!kept, {{0, 1}}, true).to_vector<bool>(),
+  EXPECT_EQ(pad(!flags, {{0, 1}}, true).to_vector<bool>(),
             (std::vector<bool>{false, false, true}));
-  EXPECT_ERROR(pad(kept, {{1, 1}}, 2), HAS("i1 can hold"));
+  EXPECT_ERROR(pad(flags, {{1, 1}}, 2), HAS("i1 can hold"));
   EXPECT_ERROR(pad(x, {{1, 1}}), HAS("[pad]"), HAS("each of the 2 dims"));
   EXPECT_ERROR(pad(x, {{0, -3}, {0, 0}}), HAS("takes more away than dim 0"));
   EXPECT_ERROR(pad(x, {{0, 0}, {3, 0}}, PadMode::Reflect), HAS("dim 1"));
@@ -70,8 +70,8 @@ TEST(IndexOpsTest, RollAndFlip) {
 }
 
 TEST(IndexOpsTest, Gather) {
-  Tensor x = ramp({4, 3}), at = tensor({{3, 0}, {3, 1}});
-  auto op = [&](const Tensor &x) { return gather(x, at); };
+  Tensor x = ramp({4, 3}), index = tensor({{3, 0}, {3, 1}});
+  auto op = [&](const Tensor &x) { return gather(x, index); };
   EXPECT_EQ(op(x).shape(), (Shape{2, 2, 3}));
   expectNear(op(x), {9, 10, 11, 0, 1, 2, 9, 10, 11, 3, 4, 5});
   expectOnMeshes(op, x, op(x), {"xu", "uy", "yx"});
@@ -79,9 +79,9 @@ TEST(IndexOpsTest, Gather) {
   // A batch: row b of x at indices[b].
   expectNear(gather(ramp({2, 3}), tensor({{2, 0}, {1, 1}}), 1, 1),
              {2, 0, 4, 4});
-  EXPECT_ERROR(gather(x, at, 2), HAS("[gather]"), HAS("axis"));
+  EXPECT_ERROR(gather(x, index, 2), HAS("[gather]"), HAS("axis"));
   EXPECT_ERROR(gather(x, x), HAS("integer indices"));
-  EXPECT_ERROR(gather(zeros({0, 2}), at), HAS("elements to pick from"));
+  EXPECT_ERROR(gather(zeros({0, 2}), index), HAS("elements to pick from"));
 }
 
 // Outside of functions like NumPy; inside, where values come later, clamped.
@@ -92,8 +92,8 @@ TEST(IndexOpsTest, IndicesOutOfRange) {
   EXPECT_ERROR(take(x, tensor({-4})), HAS("[-3, 3)"), HAS("got -4"));
   EXPECT_ERROR(take_along_axis(x, tensor({{2, 0}}), 1), HAS("[-2, 2)"));
   EXPECT_ERROR(gather_nd(x, tensor({{2, 1}, {0, 2}})), HAS("[0, 2)"));
-  auto inside = function([](const Tensor &from, const Tensor &at) {
-    return std::array{gather(from, at), take(from, at)};
+  auto inside = function([](const Tensor &from, const Tensor &index) {
+    return std::array{gather(from, index), take(from, index)};
   });
   auto [gathered, taken] = inside(x, tensor({7, -1}));
   expectNear(gathered, {4, 5, 0, 1});
@@ -101,8 +101,8 @@ TEST(IndexOpsTest, IndicesOutOfRange) {
 }
 
 TEST(IndexOpsTest, NarrowIndicesCountAsFarAsTheyMust) {
-  Tensor at = tensor(std::vector<int8_t>{44}, {1});
-  Tensor hot = one_hot(at, 310);
+  Tensor index = tensor(std::vector<int8_t>{44}, {1});
+  Tensor hot = one_hot(index, 310);
   EXPECT_EQ(reduce_sum(hot).item<float>(), 1);
   EXPECT_EQ(argmax(hot, 1).to_vector<int64_t>()[0], 44);
 }
@@ -124,30 +124,32 @@ TEST(IndexOpsTest, TakeAlongAxis) {
 }
 
 TEST(IndexOpsTest, GatherNd) {
-  Tensor x = ramp({3, 4, 2}), at = tensor({{2, 3}, {0, 1}});
-  auto op = [&](const Tensor &x) { return gather_nd(x, at); };
+  Tensor x = ramp({3, 4, 2}), index = tensor({{2, 3}, {0, 1}});
+  auto op = [&](const Tensor &x) { return gather_nd(x, index); };
   expectNear(op(x), {22, 23, 2, 3});
   expectOnMeshes(op, x, op(x), {"xyu", "uyu", "yux"});
-  EXPECT_ERROR(gather_nd(ramp({2}), at), HAS("[gather_nd]"), HAS("first k"));
+  EXPECT_ERROR(gather_nd(ramp({2}), index), HAS("[gather_nd]"), HAS("first k"));
 }
 
 TEST(IndexOpsTest, Scatter) {
-  Tensor x = ramp({5}), at = tensor({{1}, {1}, {4}, {7}});
+  Tensor x = ramp({5}), index = tensor({{1}, {1}, {4}, {7}});
   Tensor by = tensor({10.f, 20.f, -1.f, 5.f});
-  expectNear(tensor_scatter_nd_update(x, at, by), {0, 20, 2, 3, -1});
-  expectNear(tensor_scatter_nd_add(x, at, by), {0, 31, 2, 3, 3});
-  expectNear(tensor_scatter_nd_sub(x, at, by), {0, -29, 2, 3, 5});
-  expectNear(tensor_scatter_nd_max(x, at, by), {0, 20, 2, 3, 4});
-  expectNear(tensor_scatter_nd_min(x, at, by), {0, 1, 2, 3, -1});
-  expectNear(scatter_nd(at, by, {5}), {0, 30, 0, 0, -1});
-  auto op = [&](const Tensor &x) { return tensor_scatter_nd_add(x, at, by); };
+  expectNear(tensor_scatter_nd_update(x, index, by), {0, 20, 2, 3, -1});
+  expectNear(tensor_scatter_nd_add(x, index, by), {0, 31, 2, 3, 3});
+  expectNear(tensor_scatter_nd_sub(x, index, by), {0, -29, 2, 3, 5});
+  expectNear(tensor_scatter_nd_max(x, index, by), {0, 20, 2, 3, 4});
+  expectNear(tensor_scatter_nd_min(x, index, by), {0, 1, 2, 3, -1});
+  expectNear(scatter_nd(index, by, {5}), {0, 30, 0, 0, -1});
+  auto op = [&](const Tensor &x) {
+    return tensor_scatter_nd_add(x, index, by);
+  };
   expectOnMeshes(op, x, op(x), {"x", "y"});
   // Sharded updates, rows of a table.
   Tensor rows = sample({6, 4}), ids = tensor({{0}, {2}, {2}, {1}, {0}, {2}});
   expectOnMeshes(
       [&](const Tensor &rows) { return scatter_nd(ids, rows, {3, 4}); }, rows,
       scatter_nd(ids, rows, {3, 4}), {"xu", "uy", "xy"});
-  EXPECT_ERROR(tensor_scatter_nd_add(x, at, ramp({3})),
+  EXPECT_ERROR(tensor_scatter_nd_add(x, index, ramp({3})),
                HAS("[tensor_scatter_nd_add]"), HAS("updates f32 [4]"));
 }
 
@@ -199,12 +201,12 @@ TEST(IndexOpsTest, TopK) {
 }
 
 TEST(IndexOpsTest, GradientsOfIndexing) {
-  Tensor x = ramp({4, 2}), at = tensor({1, 1, 3});
+  Tensor x = ramp({4, 2}), index = tensor({1, 1, 3});
   auto gradient = [&](auto op) {
     GradientTape tape;
     return tape.gradient(reduce_sum(square(op(x))), x);
   };
-  expectNear(gradient([&](const Tensor &x) { return gather(x, at); }),
+  expectNear(gradient([&](const Tensor &x) { return gather(x, index); }),
              {0, 0, 8, 12, 0, 0, 12, 14});
   expectNear(gradient([](const Tensor &x) { return sort(x, 0, true); }),
              {0, 2, 4, 6, 8, 10, 12, 14});
@@ -376,9 +378,9 @@ TEST(ControlOpsTest, RunAtOnceOutsideOfFunctions) {
             ? distribute(ramp({2}), Layout({"x"}, create_mesh({{"x", 2}},
                                                               virtual_cpus(2))))
             : ramp({2});
-    Tensor all = fori_loop(1, 4, sum, x);
+    Tensor eager = fori_loop(1, 4, sum, x);
     auto traced = function([&] { return fori_loop(1, 4, sum, x); });
-    expectNear(all, numbers(traced()));
+    expectNear(eager, numbers(traced()));
     expectNear(fori_loop(4, 1, sum, x), numbers(x));
     auto halved = while_loop(
         [](const auto &s) { return greater(reduce_max(s.first), 0.1f); },
@@ -460,31 +462,31 @@ TEST(ControlOpsTest, ErrorsNameWhatIsWrong) {
        0),
       HAS("return it from the body"));
   // Kept when the body failed: neither is it a value afterwards.
-  auto keep = [](Tensor &kept, const Tensor &x) {
-    kept = x + 1.f;
-    kept = pad(kept, {{-9, 0}});
-    return kept;
+  auto keep = [](Tensor &saved, const Tensor &x) {
+    saved = x + 1.f;
+    saved = pad(saved, {{-9, 0}});
+    return saved;
   };
   EXPECT_ERROR((run([&](const Tensor &x) {
-                  Tensor kept;
+                  Tensor saved;
                   EXPECT_ERROR(fori_loop(
                                    0, 2,
                                    [&](const Tensor &, const Tensor &x) {
                                      return cond(
                                          tensor(true),
-                                         [&] { return keep(kept, x); },
+                                         [&] { return keep(saved, x); },
                                          [&] { return x; });
                                    },
                                    x),
                                HAS("[pad]"));
-                  return kept * x;
+                  return saved * x;
                 }),
                 0),
                HAS("return it from the body"));
   expectNear(function([&](const Tensor &x) {
-               Tensor kept;
+               Tensor saved;
                errorOf([&] {
-                 while_loop([&](const Tensor &x) { return keep(kept, x); },
+                 while_loop([&](const Tensor &x) { return keep(saved, x); },
                             [](const Tensor &x) { return x; }, x);
                });
                return x * 2.f;

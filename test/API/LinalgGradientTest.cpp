@@ -48,12 +48,12 @@ TEST(QrGradientTest, TallSquareAndWideAreJaxs) {
 std::vector<double> differences(const Tensor &a, bool full) {
   std::vector<double> values = a.to_vector<double>(), slopes;
   for (double &value : values) {
-    double at = value, sides[2];
+    double center = value, sides[2];
     for (int side : {0, 1}) {
-      value = at + (side ? 1e-5 : -1e-5);
+      value = center + (side ? 1e-5 : -1e-5);
       sides[side] = qrLoss(tensor(values, a.shape()), full).item<double>();
     }
-    value = at;
+    value = center;
     slopes.push_back((sides[1] - sides[0]) / 2e-5);
   }
   return slopes;
@@ -90,13 +90,13 @@ TEST(QrGradientTest, HasAGradientItself) {
   };
   std::vector<double> values = a.to_vector<double>(), expected;
   for (double &value : values) {
-    double at = value, sides[2];
+    double center = value, sides[2];
     for (int side : {0, 1}) {
-      value = at + (side ? 1e-5 : -1e-5);
+      value = center + (side ? 1e-5 : -1e-5);
       Tensor g = qrGradient(tensor(values, a.shape()));
       sides[side] = reduce_sum(g * g).item<double>();
     }
-    value = at;
+    value = center;
     expected.push_back((sides[1] - sides[0]) / 2e-5);
   }
   expectNear(slope(a), expected, 1e-6);
@@ -112,20 +112,19 @@ TEST(QrGradientTest, OfAnIdentityIsFinite) {
 
 TEST(ScatterGradientTest, ExtremesShareAmongEqualOnes) {
   Tensor x = tensor({1.f, 2.f, 3.f}), u = tensor({5.f, 5.f, 2.f, 1.f});
-  Tensor at = reshape(tensor({0, 0, 1, 2}), {4, 1});
+  Tensor index = reshape(tensor({0, 0, 1, 2}), {4, 1});
   GradientTape tape;
   tape.watch(x);
   tape.watch(u);
-  Tensor loss =
-      reduce_sum(tensor_scatter_nd_max(x, at, u) * tensor({1.f, 10.f, 100.f}));
+  Tensor loss = reduce_sum(tensor_scatter_nd_max(x, index, u) *
+                           tensor({1.f, 10.f, 100.f}));
   auto gradients = tape.gradient(loss, std::vector<Tensor>{x, u});
   expectNear(gradients[0], {0, 5, 100});
   expectNear(gradients[1], {0.5, 0.5, 5, 0});
 }
 
-// Of an invertible matrix the pseudo-inverse, which is made of singular
-// vectors, is the inverse. What is on the diagonal of K - K^H is imaginary, not
-// 0.
+// The pseudo-inverse of an invertible matrix, which is computed from singular
+// vectors, is the inverse. The diagonal of K - K^H is imaginary, not 0.
 TEST(SvdGradientTest, OfComplexVectorsIsThatOfTheInverse) {
   auto gradientOf = [](auto inverse) {
     const Tensor a = complex(chirps({3, 3}), waves({3, 3}));

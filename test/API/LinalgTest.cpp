@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// linalg: equations, decompositions and functions of matrices. What defines the
-// results, the same on meshes, gradients by differences, errors.
+// linalg: equations, decompositions and functions of matrices. The definitions
+// of the results, the same on meshes, gradients by differences, errors.
 #include "Testing.h"
 
 #include <cmath>
@@ -79,8 +79,8 @@ void expectGradient(F op, const Tensor &x, double error = 1e-6) {
     double sides[2];
     for (int side : {0, 1}) {
       value = center + (side ? 1e-5 : -1e-5);
-      const Tensor at = loss(tensor(values, x.shape()));
-      sides[side] = at.item<double>();
+      const Tensor beside = loss(tensor(values, x.shape()));
+      sides[side] = beside.item<double>();
     }
     value = center;
     slopes.push_back((sides[1] - sides[0]) / 2e-5);
@@ -178,7 +178,7 @@ TEST(LinalgTest, Eig) {
 TEST(LinalgTest, LeastSquares) {
   Tensor a = numbers({2, 5, 3}), b = numbers({2, 5, 2}, 4);
   Tensor x = linalg::lstsq(a, b);
-  // What is left is orthogonal to the columns.
+  // The residual is orthogonal to the columns.
   expectEqual(matmul(transposed(a), matmul(a, x) - b), x * 0.);
   expectEqual(matmul(linalg::pinv(a), b), x);
   Tensor low = matmul(numbers({4, 2}), numbers({2, 3}, 7));

@@ -21,13 +21,13 @@ public:
     std::iota(same.begin(), same.end(), 0U);
   }
   int64_t bytes() {
-    std::set<unsigned> kept;
+    std::set<unsigned> live;
     for (const Argument &argument : program.arguments)
-      kept.insert(argument.buffer);
+      live.insert(argument.buffer);
     for (const ConstantData &constant : program.constants)
       if (!constant.splat)
-        kept.insert(constant.buffer);
-    std::set<unsigned> after = kept;
+        live.insert(constant.buffer);
+    std::set<unsigned> after = live;
     for (const ProgramResult &result : program.results)
       after.insert(result.buffer);
     return mostOf(program.steps, after);
@@ -49,7 +49,7 @@ private:
                int64_t(byteWidth(program.buffers[memory].type));
     return bytes;
   }
-  /// What the value of a step that is done is in the memory of.
+  /// Joins the value of a step that is done with the memory that it is in.
   void join(const Step &step, const std::set<unsigned> &after) {
     if (auto *kernel = std::get_if<KernelStep>(&step)) {
       for (size_t o = 0; o < kernel->outputs.size(); ++o)

@@ -39,7 +39,7 @@ TEST(MeshesTest, AFunctionOnTwoMeshes) {
   EXPECT_EQ(concrete.results()[2].layout, blocks);
 }
 
-// What a function captures, and variables, which keep their own layouts.
+// Values that a function captures, and variables, keep their own layouts.
 TEST(MeshesTest, VariablesOnSeveralMeshes) {
   DVariable counter(distribute(zeros({8}), Layout({"y"}, meshA())));
   DVariable weight(distribute(ones({8}), Layout({"q"}, meshB())));

@@ -34,8 +34,8 @@ TEST(NameScopeTest, CollectivesSayWhichPart) {
   EXPECT_THAT(text, testing::StartsWith("@forward on shared-memory"));
   EXPECT_THAT(text, HAS(" in block_0"));
   bool named = false;
-  for (const CollectiveInfo &each : compiled.collectives())
-    named |= each.location.find(" in block_") != std::string::npos;
+  for (const CollectiveInfo &collective : compiled.collectives())
+    named |= collective.location.find(" in block_") != std::string::npos;
   EXPECT_TRUE(named);
   EXPECT_ERROR(function([&](const Tensor &x) {
                  auto scope = name_scope("head");

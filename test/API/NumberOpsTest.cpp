@@ -29,7 +29,7 @@ TEST(NumberOpsTest, HostArraysOfEveryElementType) {
   std::vector<C64> z{{1, 2}, {-0.5f, 0}};
   EXPECT_EQ(tensor(z, {2}).to_vector<C64>(), z);
   EXPECT_EQ(tensor(C128(1, -1)).item<C128>(), C128(1, -1));
-  // What holds every value of the type is enough.
+  // A type that holds every value of the tensor's type is enough.
   EXPECT_EQ(tensor(C64(1, 2)).item<C128>(), C128(1, 2));
   EXPECT_EQ(tensor(2.5f).item<C64>(), C64(2.5f));
   EXPECT_EQ(tensor({_Float16(0.25)}).to_vector<float>(),
@@ -173,7 +173,7 @@ TEST(NumberOpsTest, SlopesOfSpecialFunctionsAreFiniteWhereTheyAre) {
   struct Slope {
     const char *name;
     Tensor (*function)(const Tensor &, Where);
-    std::vector<double> at, slopes; ///< JAX's
+    std::vector<double> points, slopes; ///< JAX's
   };
   const std::vector<Slope> cases{
       {"asinh", asinh, {0, 1, -1e10}, {1, 0.7071067811865475, 1e-10}},
@@ -190,14 +190,14 @@ TEST(NumberOpsTest, SlopesOfSpecialFunctionsAreFiniteWhereTheyAre) {
        {-0.5772156649015334, 0.9227843350984669, 3.901989673427891,
         0.0364899739785768}},
       {"bessel_i1e", bessel_i1e, {0, 1e5}, {0.5, -6.30776034e-9}}};
-  for (const auto &[name, function, at, slopes] : cases) {
-    Tensor x = tensor(at, {int64_t(at.size())});
+  for (const auto &[name, function, points, slopes] : cases) {
+    Tensor x = tensor(points, {int64_t(points.size())});
     GradientTape tape;
     const Tensor y = function(x, Where::current());
     const std::vector<double> got = tape.gradient(y, x).to_vector<double>();
-    for (size_t i = 0; i < at.size(); ++i)
+    for (size_t i = 0; i < points.size(); ++i)
       EXPECT_NEAR(got[i], slopes[i], 1e-7 * std::abs(slopes[i]))
-          << name << " at " << at[i];
+          << name << " at " << points[i];
   }
 }
 

@@ -155,8 +155,8 @@ TEST(OpCacheTest, CallWithLayoutCapturesValues) {
   Layout rows = specs("xu", mesh2x4());
   for (float value : {1.f, 2.f}) {
     Tensor captured = full({4, 4}, value);
-    Tensor made = call_with_layout([&] { return captured + 1; }, rows);
-    EXPECT_EQ(made.to_vector<float>(), std::vector<float>(16, value + 1));
+    Tensor result = call_with_layout([&] { return captured + 1; }, rows);
+    EXPECT_EQ(result.to_vector<float>(), std::vector<float>(16, value + 1));
   }
 }
 

@@ -43,10 +43,10 @@ std::vector<Pair> pairs() {
   const Tensor indices = tensor({{0, 1}, {2, 3}}),
                integers = counted({4, 4}, DType::I32);
   const Tensor image = counted({1, 6, 6, 2}), kernel = counted({3, 3, 2, 2});
-  std::vector<Pair> all;
+  std::vector<Pair> pairs;
   // The results of ops are not looked at: what compiles is.
   auto add = [&](const std::string &name, auto first, auto second) {
-    all.push_back(
+    pairs.push_back(
         {name, [first] { (void)first(); }, [second] { (void)second(); }});
   };
 #define PAIR(name, first, second)                                              \
@@ -153,7 +153,7 @@ std::vector<Pair> pairs() {
        random::stateless_normal({6}, SeedLike(1, 0), 0, 1, DType::F32),
        random::stateless_normal({6}, SeedLike(1, 0), 0, 1, DType::F64));
 #undef PAIR
-  return all;
+  return pairs;
 }
 
 TEST(OpKeysTest, OtherOptionsAreOtherPrograms) {

@@ -85,9 +85,9 @@ struct Model {
     for (const Tensor &weight : w)
       value = tanh(matmul(value, weight));
     const Tensor loss = meanSquaredError(value, y);
-    std::vector<Tensor> all = tape.gradient(loss, w);
-    all.insert(all.begin(), loss);
-    return all;
+    std::vector<Tensor> result = tape.gradient(loss, w);
+    result.insert(result.begin(), loss);
+    return result;
   }
 };
 
@@ -119,8 +119,8 @@ TEST(PipelineTest, TrainsInAFunction) {
   const Pipeline pipe = pipeline(piped.stages(), 4);
   auto step = function([&](const Tensor &x, const Tensor &y) {
     const PipelineGradients result = pipe.gradients(x, y, meanSquaredError);
-    for (const VariableGradient &each : result.gradients)
-      each.variable.assign_sub(0.5 * each.gradient);
+    for (const VariableGradient &pair : result.gradients)
+      pair.variable.assign_sub(0.5 * pair.gradient);
     return result.loss;
   });
   for (int turn = 0; turn < 4; ++turn) {

@@ -184,7 +184,8 @@ TEST_F(ProfileTest, CostsNameStepsAndAddUp) {
   EXPECT_EQ(std::ranges::count(table, '\n'), 6);
 }
 
-// What is off is not recorded; compiling and parts of the model are, by thread.
+// Steps outside of the scope are not recorded; compiling and parts of the model
+// are, by thread.
 TEST_F(ProfileTest, UsersThreadsHaveRows) {
   auto step = makeStep();
   Tensor x = sample({8, 8});

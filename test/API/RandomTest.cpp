@@ -12,8 +12,8 @@ TEST(RandomTest, TensorsAndNumbersSeedAlike) {
              random::stateless_normal({4, 3}, Seed{3, 9}), 0);
   expectSame(random::stateless_uniform({7}, tensor({3, 9})),
              random::stateless_uniform({7}, {3, 9}), 0);
-  DVariable kept(seed);
-  EXPECT_EQ(random::stateless_bits({2}, kept).to_vector<uint32_t>(),
+  DVariable variable(seed);
+  EXPECT_EQ(random::stateless_bits({2}, variable).to_vector<uint32_t>(),
             random::stateless_bits({2}, seed).to_vector<uint32_t>());
 }
 

@@ -5,7 +5,7 @@
 namespace meshloom {
 namespace {
 
-// What einops' own documentation shows.
+// The examples are those of einops' own documentation.
 TEST(RearrangeTest, SplitsJoinsAndMovesDims) {
   Tensor x = reshape(arange(2 * 3 * 8), {2, 3, 8});
   Tensor heads = rearrange(x, "b s (h d) -> b h s d", {{"h", 4}});

@@ -40,12 +40,12 @@ TEST_F(SavedFunctionTest, RunsWithoutItsSource) {
   EXPECT_EQ(loaded.arguments()[1].name, "w");
   EXPECT_EQ(loaded.results()[1].name, "w");
   EXPECT_EQ(loaded.results()[1].role, ValueInfo::Role::Variable);
-  Tensor kept = tensor(before, {6, 4});
-  std::vector<Tensor> results = loaded({sharded, kept}); // one is on the host
+  Tensor onHost = tensor(before, {6, 4});
+  std::vector<Tensor> results = loaded({sharded, onHost}); // one is on the host
   expectSame(results[0], expected);
   expectSame(results[1], w);
   EXPECT_EQ(loaded.statistics().executions, 1);
-  expectSame(load_function(path)({x, kept})[0], expected); // on other devices
+  expectSame(load_function(path)({x, onHost})[0], expected); // on other devices
 
   EXPECT_ERROR(loaded({x}), HAS("expected 2 arguments, got 1"));
   EXPECT_ERROR(loaded({x, x}), HAS("f32 [6, 4] as argument 1 ('w')"));
@@ -70,13 +70,13 @@ TEST_F(SavedFunctionTest, OnOtherMachinesTheCollectivesAreThoseOfTheTextbook) {
       distribute(sample({128, 64}), Layout::batch_sharded(mesh, "batch", 2));
   ConcreteFunction compiled = step.get_concrete_function(x);
   int64_t reduced = 0;
-  for (const CollectiveInfo &each : compiled.collectives("ring", false))
-    if (each.kind == CollectiveKind::AllReduce)
-      reduced += each.bytes;
+  for (const CollectiveInfo &collective : compiled.collectives("ring", false))
+    if (collective.kind == CollectiveKind::AllReduce)
+      reduced += collective.bytes;
   EXPECT_EQ(reduced, (64 * 32 + 1) * 4); // the gradient, and the loss
   int64_t sent = 0;
-  for (const CollectiveInfo &each : compiled.collectives("ring"))
-    sent += each.bytes_sent;
+  for (const CollectiveInfo &collective : compiled.collectives("ring"))
+    sent += collective.bytes_sent;
   EXPECT_LE(sent, 2 * 7 * reduced / 8);
   EXPECT_ERROR(compiled.collectives("rings"), HAS("[collectives]"),
                HAS("rings"));

@@ -18,10 +18,10 @@ TEST(ScanTest, ARecurrentNetwork) {
         },
         zeros({2, 4}), xs);
   };
-  auto [last, all] = run(xs);
-  EXPECT_EQ(all.state.shape(), (Shape{6, 2, 4}));
-  EXPECT_EQ(all.size.shape(), (Shape{6}));
-  expectSame(all.state[-1], last * 2);
+  auto [last, states] = run(xs);
+  EXPECT_EQ(states.state.shape(), (Shape{6, 2, 4}));
+  EXPECT_EQ(states.size.shape(), (Shape{6}));
+  expectSame(states.state[-1], last * 2);
   Tensor h = zeros({2, 4});
   for (int i = 0; i < 6; ++i)
     h = tanh(matmul(h, w) + xs[i]);
@@ -29,8 +29,8 @@ TEST(ScanTest, ARecurrentNetwork) {
 
   auto [tracedLast, traced] = function(run)(xs);
   expectSame(tracedLast, last);
-  expectSame(traced.state, all.state);
-  expectSame(traced.size, all.size);
+  expectSame(traced.state, states.state);
+  expectSame(traced.size, states.size);
   expectSharded([&](const Tensor &xs) { return run(xs).second.state; }, xs,
                 {"uxy", "yux"}, 1e-4);
 }

@@ -143,7 +143,8 @@ TEST(SegmentsTest, SearchesInOrder) {
             (std::vector<int64_t>{0, 1, 3, 3, 4, 4, 4}));
   EXPECT_EQ(searchsorted(zeros({0}), values).to_vector<int64_t>(),
             std::vector<int64_t>(7, 0));
-  // As std::lower_bound and upper_bound, for every length.
+  // The results are those of std::lower_bound and upper_bound, for every
+  // length.
   for (int64_t n = 1; n < 20; ++n) {
     Tensor list = sort(floor(sample({n}) * 6.f)),
            wanted = floor(sample({40}, 2) * 7.f);

@@ -6,12 +6,12 @@
 namespace meshloom {
 namespace {
 
-/// What `f` gives of each element along the first dims, stacked.
+/// Returns the results of `f` on each element along the first dims, stacked.
 template <typename F> Tensor byLoop(F f, const Tensor &xs) {
-  std::vector<Tensor> all;
+  std::vector<Tensor> results;
   for (int64_t i = 0; i < xs.shape()[0]; ++i)
-    all.push_back(f(xs[i]));
-  return stack(all);
+    results.push_back(f(xs[i]));
+  return stack(results);
 }
 
 TEST(VmapTest, DimsInAndOut) {
@@ -103,22 +103,22 @@ TEST(VmapTest, GradientsForEachExample) {
     GradientTape tape;
     return tape.gradient(loss(x, label), w);
   };
-  Tensor each = vmap(gradient)(xs, labels);
-  EXPECT_EQ(each.shape(), (Shape{5, 3, 2}));
+  Tensor perExample = vmap(gradient)(xs, labels);
+  EXPECT_EQ(perExample.shape(), (Shape{5, 3, 2}));
   GradientTape tape;
-  Tensor all = reduce_sum(vmap(loss)(xs, labels));
-  expectSame(tape.gradient(all, w), reduce_sum(each, 0));
+  Tensor total = reduce_sum(vmap(loss)(xs, labels));
+  expectSame(tape.gradient(total, w), reduce_sum(perExample, 0));
   for (int64_t i = 0; i < 5; ++i)
-    expectSame(each[i], function(gradient)(xs[i], labels[i]));
+    expectSame(perExample[i], function(gradient)(xs[i], labels[i]));
   // The product of a Hessian and vectors.
   Tensor x = sample({3}, 5), vs = sample({4, 3}, 6);
   auto f = [](const Tensor &x) { return reduce_sum(x * x * x); };
   auto hvp = [&](const Tensor &v) {
     GradientTape outer;
-    Tensor own = x * 1;
+    Tensor point = x * 1;
     GradientTape inner;
-    Tensor g = inner.gradient(f(own), own);
-    return outer.gradient(reduce_sum(g * v), own);
+    Tensor g = inner.gradient(f(point), point);
+    return outer.gradient(reduce_sum(g * v), point);
   };
   expectSame(vmap(hvp)(vs), 6 * x * vs, 1e-4);
 }
@@ -140,13 +140,13 @@ TEST(VmapTest, GradientsThatUsersGive) {
   Tensor dz = 2 * expand_dims(einsum("nk,k->n", {xs, y}), 1);
   expectSame(gradients[0], 2 * dz * expand_dims(y, 0));
   expectSame(gradients[1], reduce_sum(3 * dz * xs, 0));
-  // What is computed again for a gradient is, too.
+  // A value that is computed again for a gradient is mapped, too.
   auto again = function([&](const Tensor &xs) {
     GradientTape tape;
-    Tensor all = vmap([&](const Tensor &x) {
+    Tensor mapped = vmap([&](const Tensor &x) {
       return checkpoint([&] { return reduce_sum(tanh(x) * x); });
     })(xs);
-    return tape.gradient(reduce_sum(all), xs);
+    return tape.gradient(reduce_sum(mapped), xs);
   })(xs);
   expectSame(again, tanh(xs) + xs * (1 - square(tanh(xs))));
 }
@@ -214,21 +214,22 @@ TEST(ShardMapTest, CollectivesInBoth) {
   };
   auto collectives = [&](const Tensor &x) {
     Tensor index = cast(axis_index("x"), DType::F32);
-    std::vector<Tensor> all{ring(x),
-                            psum(x, "x"),
-                            pmean(x, "x"),
-                            pmax(x, "x"),
-                            pmin(x, "x"),
-                            all_gather(x, "x")[1],
-                            slice(all_gather(x, "x", 0, true), {2}, {4}),
-                            all_to_all(x, "x", 0, 0),
-                            all_to_all(x, "x", 0, 0, true),
-                            broadcast_to(psum_scatter(x, "x"), {4}),
-                            broadcast_to(psum_scatter(x, "x", 0, true), {4}),
-                            broadcast_to(index * float(axis_size("x")), {4}),
-                            psum(ones({4}), "x"),
-                            ppermute(x, "x", {{0, 2}})};
-    return concat(all, 0);
+    std::vector<Tensor> results{
+        ring(x),
+        psum(x, "x"),
+        pmean(x, "x"),
+        pmax(x, "x"),
+        pmin(x, "x"),
+        all_gather(x, "x")[1],
+        slice(all_gather(x, "x", 0, true), {2}, {4}),
+        all_to_all(x, "x", 0, 0),
+        all_to_all(x, "x", 0, 0, true),
+        broadcast_to(psum_scatter(x, "x"), {4}),
+        broadcast_to(psum_scatter(x, "x", 0, true), {4}),
+        broadcast_to(index * float(axis_size("x")), {4}),
+        psum(ones({4}), "x"),
+        ppermute(x, "x", {{0, 2}})};
+    return concat(results, 0);
   };
   Tensor sum = broadcast_to(reduce_sum(xs, 0), {4, 4});
   Tensor scattered = broadcast_to(expand_dims(reduce_sum(xs, 0), 1), {4, 4});
@@ -280,8 +281,8 @@ TEST(ShardMapTest, GradientsOfCollectives) {
       0, 0, {.axis_name = "x"});
   auto outside = function([&](const Tensor &xs) {
     GradientTape tape;
-    Tensor all = vmap(target, 0, 0, {.axis_name = "x"})(xs);
-    return tape.gradient(reduce_sum(all), xs);
+    Tensor mapped = vmap(target, 0, 0, {.axis_name = "x"})(xs);
+    return tape.gradient(reduce_sum(mapped), xs);
   });
   expectSame(inside(xs), outside(xs), 1e-4);
 }
@@ -299,7 +300,7 @@ TEST(ReplicaMapTest, UnevenRows) {
   Tensor xs = sample({4, 2, 3}), w = sample({3}, 2);
   for (std::vector<int64_t> rows :
        {std::vector<int64_t>{2, 2, 2, 1}, {2, 1, 2, 0}, {2, 2, 2, 2}}) {
-    int64_t all = rows[0] + rows[1] + rows[2] + rows[3];
+    int64_t rowCount = rows[0] + rows[1] + rows[2] + rows[3];
     bool uneven = rows[3] < 2;
     Mesh mesh = *fourReplicas().mesh;
     DVariable steps(tensor(0.f), {.layout = Layout::replicated(mesh, 0)}),
@@ -307,8 +308,8 @@ TEST(ReplicaMapTest, UnevenRows) {
     auto step = function([&](const Tensor &xs) {
       std::vector<detail::ReplicaValue> results = detail::replicaMap(
           fourReplicas(), {{xs, true, uneven ? rows : std::vector<int64_t>{}}},
-          [&](detail::RegionTensors own) {
-            const Tensor &x = own[0];
+          [&](detail::RegionTensors inputs) {
+            const Tensor &x = inputs[0];
             steps.assign_add(1);
             Tensor sum = psum(reduce_sum(x, 0), "replica");
             total.assign_add(sum);
@@ -335,13 +336,13 @@ TEST(ReplicaMapTest, UnevenRows) {
     std::vector<Tensor> values = step(xs);
     std::vector<Tensor> joined;
     for (int64_t i = 0; i < 4; ++i) {
-      Tensor own = slice(xs[i], {0, 0}, {rows[size_t(i)], 3});
-      joined.push_back(own);
-      expectSame(slice(values[0][i], {0, 0}, own.shape()), own * w);
-      expectSame(slice(values[4][i], {0, 0}, own.shape()), own);
-      expectNear(values[1][i], {reduce_sum(own).item<float>() + float(i)});
+      Tensor part = slice(xs[i], {0, 0}, {rows[size_t(i)], 3});
+      joined.push_back(part);
+      expectSame(slice(values[0][i], {0, 0}, part.shape()), part * w);
+      expectSame(slice(values[4][i], {0, 0}, part.shape()), part);
+      expectNear(values[1][i], {reduce_sum(part).item<float>() + float(i)});
     }
-    EXPECT_EQ(values[3].shape(), (Shape{all, 3}));
+    EXPECT_EQ(values[3].shape(), (Shape{rowCount, 3}));
     expectSame(values[3], concat(joined, 0));
     expectSame(values[2], reduce_sum(concat(joined, 0), 0));
     expectSame(total.read_value(), values[2]);
@@ -359,15 +360,16 @@ TEST(ReplicaMapTest, LoopsGradientsAndWhatIsRefused) {
   auto step = function([&](const Tensor &xs) {
     return detail::replicaMap(
                fourReplicas(), {{xs, true, rows}},
-               [&](detail::RegionTensors own) {
+               [&](detail::RegionTensors inputs) {
                  GradientTape tape;
-                 Tensor loss = reduce_mean(square(reduce_sum(own[0] * w, 1)));
+                 Tensor loss =
+                     reduce_mean(square(reduce_sum(inputs[0] * w, 1)));
                  Tensor gradient = psum(tape.gradient(loss, w), "replica");
                  w.assign_sub(gradient * 0.1f);
                  Tensor looped = fori_loop(
                      0, 3,
                      [&](const Tensor &, const Tensor &sum) {
-                       return sum + psum(reduce_sum(own[0]), "replica");
+                       return sum + psum(reduce_sum(inputs[0]), "replica");
                      },
                      zeros({}));
                  return std::vector<Tensor>{gradient, looped};
@@ -377,11 +379,11 @@ TEST(ReplicaMapTest, LoopsGradientsAndWhatIsRefused) {
   });
   Tensor before = w.read_value() * 1, expected = zeros({3}), sum = zeros({});
   for (int64_t i = 0; i < 4; ++i) {
-    Tensor own = slice(xs[i], {0, 0}, {rows[size_t(i)], 3});
+    Tensor part = slice(xs[i], {0, 0}, {rows[size_t(i)], 3});
     GradientTape tape;
-    Tensor loss = reduce_mean(square(reduce_sum(own * w, 1)));
+    Tensor loss = reduce_mean(square(reduce_sum(part * w, 1)));
     expected = expected + tape.gradient(loss, w);
-    sum = sum + reduce_sum(own);
+    sum = sum + reduce_sum(part);
   }
   Tensor looped = step(xs);
   expectSame(w.read_value(), before - expected * 0.1f);
@@ -390,8 +392,8 @@ TEST(ReplicaMapTest, LoopsGradientsAndWhatIsRefused) {
   auto run = [&](auto body) {
     function([&](const Tensor &xs) {
       detail::replicaMap(fourReplicas(), {{xs, true, rows}},
-                         [&](detail::RegionTensors own) {
-                           body(own[0]);
+                         [&](detail::RegionTensors inputs) {
+                           body(inputs[0]);
                            return std::vector<Tensor>{};
                          },
                          {});
@@ -422,7 +424,8 @@ TEST(ReplicaMapTest, JoinsOfAnyExtent) {
       std::vector<Tensor> values;
       for (const detail::ReplicaValue &result : detail::replicaMap(
                fourReplicas(), {{xs, true, rows}},
-               [&](detail::RegionTensors own) { return body(own[0]); }, {})) {
+               [&](detail::RegionTensors inputs) { return body(inputs[0]); },
+               {})) {
         EXPECT_FALSE(result.differs);
         values.push_back(result.value);
       }
@@ -436,17 +439,17 @@ TEST(ReplicaMapTest, JoinsOfAnyExtent) {
     const Tensor flat = gathered(reshape(x, {-1}), 0);
     return std::vector<Tensor>{
         flat, gathered(transpose(x, {1, 0}), 1), gathered(ones({2, 2}), 1),
-        // As long as what was joined before it.
+        // The value is as long as the one that was joined before it.
         gathered(broadcast_to(reduce_sum(x), {flat.shape()[0] == 21 ? 2 : 1}),
                  0)};
   });
-  std::vector<Tensor> own, sums;
+  std::vector<Tensor> parts, sums;
   for (int64_t i = 0; i < 4; ++i) {
-    own.push_back(slice(xs[i], {0, 0}, {rows[size_t(i)], 3}));
-    sums.push_back(broadcast_to(reduce_sum(own.back()), {2}));
+    parts.push_back(slice(xs[i], {0, 0}, {rows[size_t(i)], 3}));
+    sums.push_back(broadcast_to(reduce_sum(parts.back()), {2}));
   }
-  expectSame(values[0], reshape(concat(own, 0), {-1}));
-  expectSame(values[1], transpose(concat(own, 0), {1, 0}));
+  expectSame(values[0], reshape(concat(parts, 0), {-1}));
+  expectSame(values[1], transpose(concat(parts, 0), {1, 0}));
   EXPECT_EQ(values[2].shape(), (Shape{2, 8}));
   expectSame(values[3], concat(sums, 0));
   EXPECT_ERROR(
@@ -461,15 +464,16 @@ TEST(ReplicaMapTest, LoopsThatEndAtDifferentTimes) {
   const auto ran = function([&](const Tensor &xs) {
     return detail::replicaMap(
                fourReplicas(), {{xs, true, {2, 2, 2, 1}}},
-               [&](detail::RegionTensors own) {
-                 const int32_t rows = int32_t(own[0].shape()[0]);
+               [&](detail::RegionTensors inputs) {
+                 const int32_t rows = int32_t(inputs[0].shape()[0]);
                  const std::vector<Tensor> ends = while_loop(
-                     [&](const std::vector<Tensor> &at) {
-                       return less(at[0], tensor(rows));
+                     [&](const std::vector<Tensor> &state) {
+                       return less(state[0], tensor(rows));
                      },
-                     [&](const std::vector<Tensor> &at) {
+                     [&](const std::vector<Tensor> &state) {
                        return std::vector<Tensor>{
-                           at[0] + 1, psum(cast(at[0], DType::F32), "replica")};
+                           state[0] + 1,
+                           psum(cast(state[0], DType::F32), "replica")};
                      },
                      std::vector<Tensor>{tensor(0), tensor(0.f)});
                  return std::vector<Tensor>{ends[0]};
@@ -490,11 +494,12 @@ TEST(ReplicaMapTest, LoopsThatMeetHaveGradientsFromOutside) {
     const Tensor looped =
         detail::replicaMap(
             fourReplicas(), {{xs, true, rows}},
-            [&](detail::RegionTensors own) {
+            [&](detail::RegionTensors inputs) {
               const std::vector<Tensor> sums = fori_loop(
                   0, 3,
                   [&](const Tensor &, const std::vector<Tensor> &sums) {
-                    const Tensor mine = reduce_mean(square(own[0])) + sums[0];
+                    const Tensor mine =
+                        reduce_mean(square(inputs[0])) + sums[0];
                     return std::vector<Tensor>{
                         mine, sums[1] * 0.5f + psum(mine * mine, "replica")};
                   },
@@ -510,23 +515,23 @@ TEST(ReplicaMapTest, LoopsThatMeetHaveGradientsFromOutside) {
   // sum of c_t t^2 m^2 with c = 1/4, 1/2, 1: 11.25 m^2 of each replica's mean.
   for (int64_t i = 0; i < 4; ++i) {
     const int64_t n = rows[size_t(i)];
-    const Tensor own = slice(xs[i], {0, 0}, {n, 3});
-    const float mean = reduce_mean(square(own)).item<float>();
+    const Tensor part = slice(xs[i], {0, 0}, {n, 3});
+    const float mean = reduce_mean(square(part)).item<float>();
     expectSame(slice(found[i], {0, 0}, {n, 3}),
-               own * (2 * 11.25f * mean * 2 / float(n * 3)), 1e-4);
+               part * (2 * 11.25f * mean * 2 / float(n * 3)), 1e-4);
   }
 }
 
-/// What a variable that begins with 0 is after one step of replicas with other
-/// numbers of rows.
+/// Returns a variable that begins with 0 after one step of replicas with
+/// different numbers of rows.
 template <typename F> float assignedBy(F &&inReplica) {
   DVariable count(tensor(0.f),
                   {.layout = Layout::replicated(*fourReplicas().mesh, 0)});
   auto step = function([&](const Tensor &xs) {
     return detail::replicaMap(fourReplicas(), {{xs, true, {2, 2, 2, 1}}},
-                              [&](detail::RegionTensors own) {
+                              [&](detail::RegionTensors inputs) {
                                 return std::vector<Tensor>{
-                                    inReplica(reduce_sum(own[0]), count)};
+                                    inReplica(reduce_sum(inputs[0]), count)};
                               },
                               {})[0]
         .value;
@@ -551,7 +556,8 @@ TEST(ReplicaMapTest, WhatIsAssignedBehindALoopIsTheSameForAll) {
       3);
 }
 
-// What was read before a loop is not what its body reads the second time.
+// A value that was read before a loop is not the one that its body reads the
+// second time.
 TEST(ReplicaMapTest, ALoopThatAssignsReadsWhatItAssigned) {
   EXPECT_EQ(assignedBy([](const Tensor &s, const DVariable &count) {
               const Tensor before = count + 2;

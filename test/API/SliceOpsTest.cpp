@@ -64,13 +64,13 @@ TEST(SliceOpsTest, HundredsOfPiecesAreJoinedAndSplitInSeconds) {
                    i % 2 ? Layout({"x", UNSHARDED}, mesh)
                          : Layout({UNSHARDED, "x"}, mesh)));
   auto both = function([](const std::vector<Tensor> &pieces) {
-    Tensor all = concat(pieces, 0);
-    std::vector<Tensor> parts = meshloom::split(all, count, 0);
+    Tensor joined = concat(pieces, 0);
+    std::vector<Tensor> parts = meshloom::split(joined, count, 0);
     std::vector<Tensor> turned(parts.rbegin(), parts.rend());
-    return std::pair{all, concat(turned, 0)};
+    return std::pair{joined, concat(turned, 0)};
   });
-  auto [all, turned] = both(pieces);
-  const std::vector<float> got = all.to_vector<float>(),
+  auto [joined, turned] = both(pieces);
+  const std::vector<float> got = joined.to_vector<float>(),
                            back = turned.to_vector<float>();
   ASSERT_EQ(got.size(), size_t(4 * rows));
   // The parts are of two rows each.
@@ -195,17 +195,17 @@ TEST(SliceOpsTest, CompoundAssignmentsGiveTheHandleANewValue) {
 
 // Outside of functions as inside.
 TEST(SliceOpsTest, WritesOutOfRangeAreLeftOut) {
-  const Tensor x = zeros({3, 2}), at = tensor({7, 1, -9});
-  auto update = [](const Tensor &x, const Tensor &at) {
-    return index_update(x, {at}, 5);
+  const Tensor x = zeros({3, 2}), index = tensor({7, 1, -9});
+  auto update = [](const Tensor &x, const Tensor &index) {
+    return index_update(x, {index}, 5);
   };
-  auto add = [](const Tensor &x, const Tensor &at) {
-    return index_add(x, {at, 0}, 5);
+  auto add = [](const Tensor &x, const Tensor &index) {
+    return index_add(x, {index, 0}, 5);
   };
-  expectNear(update(x, at), {0, 0, 5, 5, 0, 0});
-  expectNear(function(update)(x, at), {0, 0, 5, 5, 0, 0});
-  expectNear(add(x, at), {0, 0, 5, 0, 0, 0});
-  expectNear(function(add)(x, at), {0, 0, 5, 0, 0, 0});
+  expectNear(update(x, index), {0, 0, 5, 5, 0, 0});
+  expectNear(function(update)(x, index), {0, 0, 5, 5, 0, 0});
+  expectNear(add(x, index), {0, 0, 5, 0, 0, 0});
+  expectNear(function(add)(x, index), {0, 0, 5, 0, 0, 0});
 }
 
 } // namespace

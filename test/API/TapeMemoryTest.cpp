@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a tape of many ops takes.
+// The memory that a tape of many ops takes.
 #include "Testing.h"
 
 #include <sys/resource.h>

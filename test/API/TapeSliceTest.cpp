@@ -57,7 +57,7 @@ TEST(TapeSliceTest, HoldsWhatLeadsFromASourceToTheTarget) {
 TEST(TapeSliceTest, LeavesOutWhatNoSourceReaches) {
   Recorded r;
   TapeSlice slice = r.slice(r.b, {{r.w}});
-  // What exp gave is taken as it is.
+  // The result of exp is taken as it is.
   EXPECT_THAT(keysOf(slice), testing::ElementsAre("multiply"));
   EXPECT_THAT(slice.numbersOf(std::vector{r.a, r.w, r.b}),
               testing::ElementsAre(0, 1, 2));
@@ -94,16 +94,16 @@ TEST(TapeSliceTest, KnowsTheContextThatItsRecordsNeed) {
 /// built in it.
 struct Built {
   std::shared_ptr<Trace> trace = std::make_shared<Trace>("f", makeContext());
-  SmallVector<Value> given, gradients;
+  SmallVector<Value> arguments, gradients;
 
   Built(const TapeSlice &slice, const GradientProgram &program) {
     TraceScope scope(trace);
     for (const Tensor &value : slice.values())
-      given.push_back(
+      arguments.push_back(
           trace->valueOf(trace->addArgument(value), "test", nullptr));
     Emitter emitter(trace->builder(),
                     trace->location(std::source_location::current()));
-    gradients = program.build(emitter, given);
+    gradients = program.build(emitter, arguments);
   }
   template <typename Op> int count() {
     int found = 0;
@@ -120,8 +120,8 @@ TEST(GradientProgramTest, ReadsTheValuesThatTheOpsHad) {
   ASSERT_EQ(built.gradients.size(), 1u);
   // exp(x) w to x is a w: a is given, nothing is computed twice.
   EXPECT_EQ(built.count<dtensor::ExpOp>(), 0);
-  EXPECT_TRUE(built.given[0].use_empty());
-  EXPECT_FALSE(built.given[2].use_empty());
+  EXPECT_TRUE(built.arguments[0].use_empty());
+  EXPECT_FALSE(built.arguments[2].use_empty());
 }
 
 TEST(GradientProgramTest, AGradientThatIsAValueIsTheOneThatItHad) {
@@ -131,14 +131,14 @@ TEST(GradientProgramTest, AGradientThatIsAValueIsTheOneThatItHad) {
   Built built(slice, program);
   // To w it is a times the seed of ones.
   Operation *last = built.gradients[0].getDefiningOp();
-  EXPECT_TRUE(built.gradients[0] == built.given[2] ||
-              llvm::is_contained(last->getOperands(), built.given[2]));
+  EXPECT_TRUE(built.gradients[0] == built.arguments[2] ||
+              llvm::is_contained(last->getOperands(), built.arguments[2]));
 }
 
 TEST(GradientProgramTest, NoPathGivesNone) {
   Tensor x = tensor({2.f}), w = tensor({3.f});
   Tensor y = floor(x) * w;
-  // As an integer and back: no gradient passes.
+  // The value becomes an integer and a float again: no gradient passes.
   OpBody body = [](Emitter &e, ArrayRef<Value> values) {
     Value whole = e.convert(values[0], e.builder.getI32Type());
     Value back = e.convert(whole, e.builder.getF32Type());

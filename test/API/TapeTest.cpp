@@ -54,7 +54,7 @@ TEST(TapeTest, AVariableReadTwiceGetsTheSum) {
 }
 
 TEST(TapeTest, AnAssignEndsThePathToTheVariable) {
-  // As in TensorFlow: gradients are those of the reads.
+  // Gradients are those of the reads, as in TensorFlow.
   auto f = function([](const Tensor &x) {
     GradientTape tape;
     return tape.gradient(reduce_sum(x * 3), x);

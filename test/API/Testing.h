@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the API's tests share: meshes, comparing values, expecting errors.
+// The functions that the API's tests share: meshes, comparing values, expecting
+// errors.
 #pragma once
 
 #include "meshloom/Meshloom.h"

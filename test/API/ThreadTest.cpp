@@ -92,9 +92,9 @@ TEST(ThreadTest, TapesScopesAndTracesAreTheThreadsOwn) {
   std::thread([&] {
     EXPECT_FALSE(get_default_mesh());
     Tensor x = tensor({2.f});
-    GradientTape own;
+    GradientTape tape;
     Tensor y = x * x;
-    EXPECT_EQ(own.gradient(y, x).item<float>(), 4);
+    EXPECT_EQ(tape.gradient(y, x).item<float>(), 4);
   }).join();
   EXPECT_TRUE(get_default_mesh());
   Tensor x = ones({2});

@@ -198,7 +198,7 @@ TEST(TransformsTest, ATapeFromOutsideOfABranchOrALoop) {
         zeros_like(x));
   });
   expectNear(inLoop(x), {6, 12, 18});
-  // What a loop carries may depend on anything.
+  // A carried value of a loop may depend on anything.
   auto carried = function([](const Tensor &x) {
     GradientTape tape;
     Tensor y = x * x;
@@ -245,7 +245,7 @@ TEST(TransformsTest, ValueAndGradientOfAStructure) {
   expectNear(value, {28});
   expectNear(slopes.w, {5, 7});
   expectNear(slopes.b, {6});
-  // What is given beside the loss is handed through.
+  // A result beside the loss is handed through.
   auto withMore = [&](const Parameters &p, const Tensor &x) {
     return std::pair(loss(p, x), x * 2);
   };

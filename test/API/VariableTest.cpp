@@ -106,7 +106,7 @@ TEST(VariableTest, ReadAfterAssignSeesTheNewValueOnEveryDeviceCount) {
   }
 }
 
-// What lies on the default mesh was laid out by nobody.
+// A value that lies on the default mesh was laid out by nobody.
 TEST(VariableTest, AValueOnTheDefaultMeshTakesTheLayoutAskedFor) {
   const Mesh mesh = mesh2x4();
   auto scope = default_mesh(mesh);

@@ -123,7 +123,7 @@ SNIPPETS = [
         None,
         0,
     ),
-    # What has an effect in Python and would have none here.
+    # These statements have an effect in Python and would have none here.
     *(
         (f"no effect: {statement}", "c++20", f"{USING}void f(Tensor x, Tensor y, DVariable w) {{ {statement}; }}", text, 1)
         for statement, text in [
@@ -140,7 +140,7 @@ SNIPPETS = [
             ("w *= 2", "write w.assign(w * y)"),
         ]
     ),
-    # What is computed and thrown away.
+    # These results are computed and thrown away.
     *(
         (
             f"unused: {statement}",

@@ -21,28 +21,28 @@ using Texts = std::vector<std::string>;
 namespace {
 
 struct Outcome {
-  Texts given;
+  Texts elements;
   std::string error; ///< empty: none
 };
-/// What comes before the first error, or before the end.
+/// Reads until the first error, or until the end.
 Outcome outcomeOf(const Dataset<std::string> &dataset) {
   Outcome outcome;
   auto iterator = dataset.iterate();
   try {
     while (auto element = iterator.next())
-      outcome.given.push_back(*element);
+      outcome.elements.push_back(*element);
   } catch (const std::exception &error) {
     outcome.error = error.what();
     EXPECT_FALSE(iterator.next()) << "the file's rest is passed over";
   }
   return outcome;
 }
-bool isPrefix(const Texts &part, const Texts &all) {
-  return part.size() <= all.size() &&
-         std::equal(part.begin(), part.end(), all.begin());
+bool isPrefix(const Texts &part, const Texts &whole) {
+  return part.size() <= whole.size() &&
+         std::equal(part.begin(), part.end(), whole.begin());
 }
-Texts firstOf(const Texts &all, size_t n) {
-  return {all.begin(), all.begin() + ptrdiff_t(n)};
+Texts firstOf(const Texts &texts, size_t n) {
+  return {texts.begin(), texts.begin() + ptrdiff_t(n)};
 }
 
 const Texts records = {"first", "", std::string(40, 'x'), "last"};
@@ -73,7 +73,7 @@ TEST_F(DamageTest, PlainRecords) {
     write("r.tfrecord", bytes.substr(0, size));
     const Outcome outcome = outcomeOf(TFRecordDataset(path));
     const size_t whole = recordAt(size);
-    EXPECT_EQ(outcome.given, firstOf(records, whole)) << size;
+    EXPECT_EQ(outcome.elements, firstOf(records, whole)) << size;
     if (begins[whole] == size)
       EXPECT_EQ(outcome.error, "") << "nothing tells that there was more";
     else
@@ -87,12 +87,12 @@ TEST_F(DamageTest, PlainRecords) {
       damaged[i] ^= flipped;
       write("r.tfrecord", damaged);
       const Outcome outcome = outcomeOf(TFRecordDataset(path));
-      EXPECT_EQ(outcome.given, firstOf(records, recordAt(i))) << i;
+      EXPECT_EQ(outcome.elements, firstOf(records, recordAt(i))) << i;
       EXPECT_THAT(outcome.error, HasSubstr("r.tfrecord': the record at byte " +
                                            std::to_string(begins[recordAt(i)]) +
                                            " is corrupt"));
     }
-  // What comes behind the error are the next file's records.
+  // The next file's records come behind the error.
   writeRecords(folder / "next", Compression::None);
   auto both = TFRecordDataset({path, folder / "next"}).iterate();
   for (size_t i = 0; i + 1 < records.size(); ++i)
@@ -109,7 +109,7 @@ TEST_F(DamageTest, PackedRecords) {
     auto damagedBy = [&](const std::string &damaged) {
       write("r.gz", damaged);
       Outcome outcome = outcomeOf(TFRecordDataset(path, {packed}));
-      EXPECT_TRUE(isPrefix(outcome.given, records));
+      EXPECT_TRUE(isPrefix(outcome.elements, records));
       if (!outcome.error.empty())
         EXPECT_THAT(outcome.error,
                     AllOf(HasSubstr("r.gz'"), HasSubstr("at byte "),
@@ -119,7 +119,7 @@ TEST_F(DamageTest, PackedRecords) {
     // By its name an empty file is packed, and cut off.
     for (size_t size = 0; size < bytes.size(); ++size)
       EXPECT_NE(damagedBy(bytes.substr(0, size)).error, "") << size;
-    EXPECT_EQ(damagedBy(bytes.substr(0, bytes.size() - 1)).given, records)
+    EXPECT_EQ(damagedBy(bytes.substr(0, bytes.size() - 1)).elements, records)
         << "all are whole";
     for (size_t i = 0; i < bytes.size(); ++i) {
       std::string damaged = bytes;
@@ -130,10 +130,10 @@ TEST_F(DamageTest, PackedRecords) {
       if (i < 3 || (i >= 10 && i + 9 != bytes.size()))
         EXPECT_NE(outcome.error, "") << i;
       else if (outcome.error.empty())
-        EXPECT_EQ(outcome.given, records) << i;
+        EXPECT_EQ(outcome.elements, records) << i;
     }
   }
-  // Of a longer file much comes before the damage.
+  // A longer file gives much before the damage.
   TFRecordWriter writer(path, Compression::Gzip);
   for (uint32_t i = 0; i < 400; ++i)
     writer.write(std::to_string(i * 2654435761u));
@@ -142,28 +142,29 @@ TEST_F(DamageTest, PackedRecords) {
   longer[longer.size() / 2] ^= 0x55;
   write("r.gz", longer);
   const Outcome outcome = outcomeOf(TFRecordDataset(path));
-  EXPECT_GT(outcome.given.size(), 20u);
+  EXPECT_GT(outcome.elements.size(), 20u);
   EXPECT_THAT(outcome.error, HasSubstr("corrupt"));
 }
 
-// What is damaged where a packed file is known by is not read as plain text.
+// A packed file that is damaged where it is recognized is not read as plain
+// text.
 TEST_F(DamageTest, TheNameTellsThatAFileIsPacked) {
   writeRecords(folder / "t.gz", Compression::Gzip);
   std::string bytes = read("t.gz");
   bytes[1] ^= 1;
   write("t.gz", bytes);
   const Outcome outcome = outcomeOf(TextLineDataset(folder / "t.gz"));
-  EXPECT_EQ(outcome.given, Texts());
+  EXPECT_EQ(outcome.elements, Texts());
   EXPECT_THAT(outcome.error,
               AllOf(HasSubstr("t.gz' is corrupt at byte"),
                     HasSubstr("it is named .gz"),
                     HasSubstr("say Compression::None if it is plain")));
   write("t.gz", "plain\n");
   EXPECT_EQ(
-      outcomeOf(TextLineDataset(folder / "t.gz", {Compression::None})).given,
+      outcomeOf(TextLineDataset(folder / "t.gz", {Compression::None})).elements,
       Texts{"plain"});
   write("t", "plain\n");
-  EXPECT_EQ(outcomeOf(TextLineDataset(folder / "t")).given, Texts{"plain"});
+  EXPECT_EQ(outcomeOf(TextLineDataset(folder / "t")).elements, Texts{"plain"});
 }
 
 // Members may be several, zeros may stand behind them, and nothing else: a
@@ -181,23 +182,23 @@ TEST_F(DamageTest, MembersOfGzip) {
     write("t", bytes);
     return outcomeOf(TFRecordDataset(path));
   };
-  EXPECT_EQ(readingOf(one + two).given, (Texts{"one", "two"}));
-  EXPECT_EQ(readingOf(one + std::string(70000, '\0') + two).given,
+  EXPECT_EQ(readingOf(one + two).elements, (Texts{"one", "two"}));
+  EXPECT_EQ(readingOf(one + std::string(70000, '\0') + two).elements,
             (Texts{"one", "two"}));
   Outcome padded = readingOf(one + std::string(512, '\0'));
-  EXPECT_EQ(padded.given, (Texts{"one"}));
+  EXPECT_EQ(padded.elements, (Texts{"one"}));
   EXPECT_EQ(padded.error, "");
-  for (const std::string &rest : {std::string("x" + two.substr(1)),
+  for (const std::string &tail : {std::string("x" + two.substr(1)),
                                   std::string("text"), two.substr(0, 12)}) {
-    Outcome outcome = readingOf(one + rest);
-    EXPECT_EQ(outcome.given, (Texts{"one"}));
+    Outcome outcome = readingOf(one + tail);
+    EXPECT_EQ(outcome.elements, (Texts{"one"}));
     EXPECT_THAT(outcome.error, HasSubstr("t' is "));
   }
   write("t", "plain\n");
   EXPECT_THAT(outcomeOf(TextLineDataset(path, {Compression::Gzip})).error,
               AllOf(HasSubstr("[TextLineDataset] "), HasSubstr("t' is corrupt"),
                     HasSubstr("header")));
-  EXPECT_EQ(outcomeOf(TextLineDataset(path)).given, (Texts{"plain"}));
+  EXPECT_EQ(outcomeOf(TextLineDataset(path)).elements, (Texts{"plain"}));
 }
 
 TEST_F(DamageTest, Arrays) {

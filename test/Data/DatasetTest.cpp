@@ -24,15 +24,15 @@ Numbers numbers(const Tensor &tensor) {
 }
 /// The only number of each element.
 Lists lists(const data::Dataset<Tensor> &dataset) {
-  Lists all;
+  Lists result;
   for (const Tensor &element : dataset)
-    all.push_back(numbers(element));
-  return all;
+    result.push_back(numbers(element));
+  return result;
 }
 Numbers upTo(int64_t n) {
-  Numbers all(static_cast<size_t>(n));
-  std::iota(all.begin(), all.end(), 0);
-  return all;
+  Numbers result(static_cast<size_t>(n));
+  std::iota(result.begin(), result.end(), 0);
+  return result;
 }
 
 TEST(DatasetTest, SourcesGiveTheirElements) {
@@ -152,10 +152,10 @@ TEST(DatasetTest, PaddedBatchPadsToTheLargest) {
 
 TEST(DatasetTest, WindowsAreDatasets) {
   auto windows = [](const data::WindowOptions &options) {
-    Lists all;
+    Lists result;
     for (const auto &window : data::range(7).window(3, options))
-      all.push_back(items(window));
-    return all;
+      result.push_back(items(window));
+    return result;
   };
   EXPECT_EQ(windows({}), (Lists{{0, 1, 2}, {3, 4, 5}, {6}}));
   EXPECT_EQ(windows({.shift = 2, .drop_remainder = true}),
@@ -220,10 +220,10 @@ TEST(DatasetTest, MapCallsItsFunction) {
   for (int64_t calls : {1, 4}) {
     auto mapped = data::range(50).map(square, {.num_parallel_calls = calls});
     EXPECT_EQ(items(mapped), squares);
-    Numbers all = items(data::range(50).map(
+    Numbers unordered = items(data::range(50).map(
         square, {.num_parallel_calls = calls, .deterministic = false}));
-    std::ranges::sort(all);
-    EXPECT_EQ(all, squares);
+    std::ranges::sort(unordered);
+    EXPECT_EQ(unordered, squares);
     // An iteration that ends early leaves no thread behind.
     EXPECT_EQ(items(mapped.repeat().take(60)).size(), 60u);
   }
@@ -305,21 +305,22 @@ TEST(DatasetTest, PositionsAreSavedAndRestored) {
   for (int i = 0; i < 4; ++i)
     iterator.next();
   std::string position = iterator.save();
-  Lists rest;
+  Lists remaining;
   while (auto element = iterator.next())
-    rest.push_back(numbers(*element));
-  EXPECT_EQ(rest.size(), 5u);
+    remaining.push_back(numbers(*element));
+  EXPECT_EQ(remaining.size(), 5u);
   auto again = dataset.iterate(position);
   Lists restored;
   while (auto element = again.next())
     restored.push_back(numbers(*element));
-  EXPECT_EQ(restored, rest);
+  EXPECT_EQ(restored, remaining);
   EXPECT_THAT(refusal([&] { again.restore("{}"); }),
               HasSubstr("position of an iterator"));
 }
 
-// What a call lost that threw (a batch, up to the element that it threw at) is
-// lost after a restart as well, and the error does not come again.
+// Elements that a call lost when it threw (a batch, up to the element that it
+// threw at) are lost after a restart as well, and the error does not come
+// again.
 TEST(DatasetTest, PositionsBehindErrors) {
   const auto dataset = data::range(12)
                            .map([](const Tensor &x) {
@@ -342,8 +343,8 @@ TEST(DatasetTest, PositionsBehindErrors) {
         text += "! ";
       }
   };
-  auto all = dataset.iterate();
-  EXPECT_EQ(taken(all), "0 10 ! 30 40 50 60 ! 80 90 100 110 ");
+  auto iteration = dataset.iterate();
+  EXPECT_EQ(taken(iteration), "0 10 ! 30 40 50 60 ! 80 90 100 110 ");
   iterator.next();
   EXPECT_THAT(refusal([&] { iterator.next(); }), HasSubstr("damaged"));
   auto first = dataset.iterate(iterator.save());
@@ -362,7 +363,7 @@ TEST(DatasetTest, PositionsBehindErrors) {
               HasSubstr("position of an iterator"));
 }
 
-// Of a second iteration the order is the second one, in a new process too.
+// A second iteration has the second order, in a new process too.
 TEST(DatasetTest, PositionsKnowTheIteration) {
   auto make = [] { return data::range(30).shuffle(30); };
   auto dataset = make(), later = make();

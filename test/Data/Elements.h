@@ -12,10 +12,10 @@ using Numbers = std::vector<int64_t>;
 using Lists = std::vector<Numbers>;
 
 inline Numbers items(const data::Dataset<Tensor> &dataset) {
-  Numbers all;
+  Numbers result;
   for (const Tensor &element : dataset)
-    all.push_back(element.item<int64_t>());
-  return all;
+    result.push_back(element.item<int64_t>());
+  return result;
 }
 
 } // namespace meshloom::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// See FileFaults.h. Of each call that changes names or bytes it is kept how it
-// is undone, until an fsync of the file or of the folder makes it last.
+// See FileFaults.h. For each call that changes names or bytes it is remembered
+// how it is undone, until an fsync of the file or of the folder makes it last.
 #include "FileFaults.h"
 
 #include <cerrno>
@@ -114,8 +114,8 @@ int openFile(int folder, const char *path, int flags, mode_t mode) {
 
 } // namespace
 
-void injectFault(Fault what, int64_t call, const fs::path &aside) {
-  fault = what;
+void injectFault(Fault kind, int64_t call, const fs::path &aside) {
+  fault = kind;
   callAtFault = call;
   callsSoFar = 0;
   graveyard = aside;
@@ -136,7 +136,7 @@ extern "C" {
 ssize_t write(int file, const void *bytes, size_t count) {
   if (goesWrong([=] { syscall(SYS_write, file, bytes, count / 2); }))
     return -1;
-  // What was written is lost, the file's length too.
+  // Bytes that were written are lost, and the file's length too.
   if (const std::string path = fault == Fault::Power ? pathOf(file) : "";
       path.starts_with('/')) {
     const int again = fcntl(file, F_DUPFD_CLOEXEC, 0);
@@ -189,17 +189,17 @@ int mkdir(const char *path, mode_t mode) noexcept {
   return done;
 }
 int open(const char *path, int flags, ...) {
-  va_list rest;
-  va_start(rest, flags);
-  const mode_t mode = flags & O_CREAT ? va_arg(rest, mode_t) : 0;
-  va_end(rest);
+  va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = flags & O_CREAT ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
   return openFile(AT_FDCWD, path, flags, mode);
 }
 int openat(int folder, const char *path, int flags, ...) {
-  va_list rest;
-  va_start(rest, flags);
-  const mode_t mode = flags & O_CREAT ? va_arg(rest, mode_t) : 0;
-  va_end(rest);
+  va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = flags & O_CREAT ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
   return openFile(folder, path, flags, mode);
 }
 }

@@ -9,14 +9,14 @@
 
 namespace meshloom::test {
 
-/// What goes wrong.
+/// The ways in which a call goes wrong.
 enum class Fault : uint8_t {
   Death, ///< before the call; of a write after half of its bytes
   Power, ///< the same, and what was not synced is undone
   Error  ///< the call fails with EIO, and those after it do not
 };
 
-/// What a process that dies of a fault ends with.
+/// The exit status of a process that dies of a fault.
 constexpr int diedOfFault = 42;
 
 /// From now on the call of this number, counted from 1, goes wrong; counted are

@@ -26,7 +26,7 @@ namespace {
 constexpr char faultVariable[] = "MESHLOOM_TEST_FAULT";
 constexpr int64_t mostCalls = 200;
 
-/// What the process that may die writes.
+/// Returns the contents that the process that may die writes.
 data::FolderContents contentsOf(float value) {
   Mesh mesh = create_mesh({{"x", 2}}, virtual_cpus(2));
   return {
@@ -233,28 +233,29 @@ TEST_F(FileFaultsTest, ACacheLeavesNoParts) {
   ASSERT_EQ(posix_spawnp(&gone, name, nullptr, nullptr, arguments, environ), 0);
   ASSERT_EQ(waitpid(gone, nullptr, 0), gone);
   write(fmt::format("c.{}.1.part", gone), "half");
-  const std::string own = fmt::format("c.{}.999.part", getpid());
-  write(own, "of another thread");
+  const std::string partOfThisProcess = fmt::format("c.{}.999.part", getpid());
+  write(partOfThisProcess, "of another thread");
   write("c.x.part", "a user's");
-  auto all = [&] {
+  auto cacheAll = [&] {
     for ([[maybe_unused]] const auto &number : data::range(3).cache(file))
       ;
   };
-  auto left = [&] {
+  auto filesInFolder = [&] {
     std::vector<std::string> names;
     for (const fs::directory_entry &entry : fs::directory_iterator(folder))
       names.push_back(entry.path().filename().string());
     return names;
   };
-  all();
-  EXPECT_THAT(left(), testing::UnorderedElementsAre(own, "c.x.part", "c"));
+  cacheAll();
+  EXPECT_THAT(filesInFolder(), testing::UnorderedElementsAre(partOfThisProcess,
+                                                             "c.x.part", "c"));
   for (int64_t call = 1;; ++call) {
     ASSERT_LT(call, mostCalls);
     fs::remove(file);
     std::string refusal;
     injectFault(Fault::Error, call, folder);
     try {
-      all();
+      cacheAll();
     } catch (const Error &error) {
       refusal = error.what();
     }
@@ -262,9 +263,11 @@ TEST_F(FileFaultsTest, ACacheLeavesNoParts) {
     SCOPED_TRACE(testing::Message() << "call " << call << ": " << refusal);
     if (refusal.empty() ||
         refusal.find("a power failure may undo it") != refusal.npos)
-      EXPECT_THAT(left(), testing::UnorderedElementsAre(own, "c.x.part", "c"));
+      EXPECT_THAT(filesInFolder(), testing::UnorderedElementsAre(
+                                       partOfThisProcess, "c.x.part", "c"));
     else
-      EXPECT_THAT(left(), testing::UnorderedElementsAre(own, "c.x.part"));
+      EXPECT_THAT(filesInFolder(),
+                  testing::UnorderedElementsAre(partOfThisProcess, "c.x.part"));
     if (isLast)
       break;
   }

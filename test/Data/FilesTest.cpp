@@ -106,7 +106,8 @@ TEST_F(FilesTest, TFRecordRefusals) {
               HasSubstr("cut off"));
 }
 
-// What is no file of records or columns is named, and a pipe is not waited for.
+// A file that holds no records or columns is named, and a pipe is not waited
+// for.
 TEST_F(FilesTest, OtherFilesAreNamed) {
   write("lfs", "version https://git-lfs.github.com/spec/v1\noid sha256:0\n");
   write("page", "<!DOCTYPE html>\n<html><body>Not found</body></html>\n");
@@ -147,7 +148,7 @@ TEST_F(FilesTest, Examples) {
                      {"label", std::vector<int64_t>{-3}}};
   std::string record = serialize_example(example);
   EXPECT_EQ(parse_example(record), example);
-  // As protobuf's encoding says, by hand.
+  // The expected bytes follow protobuf's encoding, by hand.
   EXPECT_EQ(serialize_example({{"label", std::vector<int64_t>{5}}}),
             "\x0a\x10\x0a\x0e\x0a\x05"
             "label\x12\x05\x1a\x03\x0a\x01\x05");
@@ -178,9 +179,9 @@ TEST_F(FilesTest, FixedLengthRecords) {
   std::string path = (folder / "records").string();
   FixedLengthRecordDataset records(path, 3,
                                    {.header_bytes = 2, .footer_bytes = 1});
-  auto all = records.batch(9).iterate().get_next();
-  EXPECT_EQ(all.shape(), Shape({2, 3}));
-  EXPECT_EQ(all.to_vector<int32_t>(),
+  auto bytes = records.batch(9).iterate().get_next();
+  EXPECT_EQ(bytes.shape(), Shape({2, 3}));
+  EXPECT_EQ(bytes.to_vector<int32_t>(),
             (std::vector<int32_t>{'a', 'b', 'c', 'd', 'e', 'f'}));
   FixedLengthRecordDataset uneven(path, 4);
   EXPECT_THAT(refusal([&] { uneven.to_vector(); }),
@@ -194,10 +195,10 @@ TEST_F(FilesTest, Csv) {
   write("a.csv", "x,y,class\n1.5,2,7\n-1e3,,\"8\"\n\n");
   std::string path = (folder / "a.csv").string();
   CsvDataset rows(path, {{}, {DType::F64, 9.}, {DType::I64}}, {.header = true});
-  auto all = rows.batch(5).iterate().get_next();
-  EXPECT_EQ(all[0].to_vector<float>(), (std::vector<float>{1.5f, -1000}));
-  EXPECT_EQ(all[1].to_vector<double>(), (std::vector<double>{2, 9}));
-  EXPECT_EQ(all[2].to_vector<int64_t>(), (std::vector<int64_t>{7, 8}));
+  auto columns = rows.batch(5).iterate().get_next();
+  EXPECT_EQ(columns[0].to_vector<float>(), (std::vector<float>{1.5f, -1000}));
+  EXPECT_EQ(columns[1].to_vector<double>(), (std::vector<double>{2, 9}));
+  EXPECT_EQ(columns[2].to_vector<int64_t>(), (std::vector<int64_t>{7, 8}));
   CsvDataset last(path, {{DType::UI8}},
                   {.header = true, .select_columns = {2}});
   EXPECT_EQ(last.to_vector().size(), 2u);
@@ -260,10 +261,10 @@ TEST_F(FilesTest, StrategiesFillInShardHints) {
 
 TEST_F(FilesTest, SplitSlices) {
   auto part = [](const char *text) {
-    std::vector<int64_t> all;
+    std::vector<int64_t> numbers;
     for (const Tensor &x : slice(range(10), text))
-      all.push_back(x.item<int64_t>());
-    return all;
+      numbers.push_back(x.item<int64_t>());
+    return numbers;
   };
   using Numbers = std::vector<int64_t>;
   EXPECT_EQ(part("[:3]"), (Numbers{0, 1, 2}));

@@ -106,9 +106,9 @@ TEST_F(IdxTest, RefusesCorruptGzip) {
 }
 
 TEST_F(IdxTest, RefusesWhatIsMislabelled) {
-  auto with = [](size_t at, char byte) {
+  auto with = [](size_t position, char byte) {
     std::string bytes = small;
-    bytes[at] = byte;
+    bytes[position] = byte;
     return refusal([&] { parse_idx(bytes, "f"); });
   };
   EXPECT_THAT(with(0, 1), HasSubstr("'f' is not an IDX file"));

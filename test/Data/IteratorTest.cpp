@@ -25,11 +25,12 @@ data::Dataset<Pair> pairs(int64_t n) {
 }
 
 TEST_F(IteratorTest, FunctionsTakeTheNextElement) {
-  auto both = function([](const data::Iterator<Pair> &it, const Tensor &w) {
-    auto [x, y] = it.get_next();
-    Tensor later = it.next()->first;
-    return std::pair{x * w, later + cast(y, DType::F32)};
-  });
+  auto both =
+      function([](const data::Iterator<Pair> &iterator, const Tensor &w) {
+        auto [x, y] = iterator.get_next();
+        Tensor later = iterator.next()->first;
+        return std::pair{x * w, later + cast(y, DType::F32)};
+      });
   auto batches = pairs(12).batch(3, {.drop_remainder = true});
   auto iterator = batches.iterate();
   auto [a, b] = both(iterator, tensor(2.f));
@@ -52,15 +53,16 @@ TEST_F(IteratorTest, FunctionsTakeTheNextElement) {
 // Several steps in one call; how many is a tensor.
 TEST_F(IteratorTest, LoopsTakeAsManyAsATensorSays) {
   DVariable sum(tensor(0.f));
-  auto steps = function([&](const data::Iterator<Pair> &it, const Tensor &n) {
-    return while_loop([&](const Tensor &i) { return less(i, n); },
-                      [&](const Tensor &i) {
-                        auto [x, y] = it.get_next();
-                        sum.assign_add(reduce_sum(x));
-                        return i + 1;
-                      },
-                      tensor(0));
-  });
+  auto steps =
+      function([&](const data::Iterator<Pair> &iterator, const Tensor &n) {
+        return while_loop([&](const Tensor &i) { return less(i, n); },
+                          [&](const Tensor &i) {
+                            auto [x, y] = iterator.get_next();
+                            sum.assign_add(reduce_sum(x));
+                            return i + 1;
+                          },
+                          tensor(0));
+      });
   auto iterator = pairs(100)
                       .map([](const Tensor &x, const Tensor &y) {
                         return Pair{x * 1.f, y};
@@ -82,9 +84,9 @@ TEST_F(IteratorTest, MeshesGetTheirParts) {
   Mesh mesh = create_mesh({{"batch", 2}, {"x", 2}}, virtual_cpus(4));
   Layout rows({"batch", "x"}, mesh), labels({"batch"}, mesh);
   Tensor images = reshape(cast(meshloom::range(28), DType::F32), {7, 4});
-  auto all = data::from_tensor_slices(images, meshloom::range(7));
+  auto dataset = data::from_tensor_slices(images, meshloom::range(7));
   for (int64_t ahead : {0, 2}) {
-    data::DTensorDataset batches(all, mesh, {rows, labels}, 4,
+    data::DTensorDataset batches(dataset, mesh, {rows, labels}, 4,
                                  {.batch_dim = "batch", .prefetch = ahead});
     EXPECT_EQ(batches.cardinality(), 1) << "a short batch is left out";
     auto [x, y] = batches.iterate().get_next();
@@ -93,11 +95,12 @@ TEST_F(IteratorTest, MeshesGetTheirParts) {
     EXPECT_EQ(unpack(x)[3].to_vector<float>(),
               (std::vector<float>{10, 11, 14, 15}));
     // In a function they keep their layouts.
-    auto twice = function(
-        [](const data::Iterator<Pair> &it) { return it.get_next().first * 2; });
+    auto twice = function([](const data::Iterator<Pair> &iterator) {
+      return iterator.get_next().first * 2;
+    });
     EXPECT_EQ(twice(batches.iterate()).layout(), rows);
   }
-  EXPECT_EQ(data::DTensorDataset(all.batch(7), mesh, {rows, labels}, 7,
+  EXPECT_EQ(data::DTensorDataset(dataset.batch(7), mesh, {rows, labels}, 7,
                                  {.dataset_already_batched = true})
                 .iterate()
                 .get_next()
@@ -108,7 +111,7 @@ TEST_F(IteratorTest, MeshesGetTheirParts) {
   auto refused = [&](std::vector<Layout> layouts, int64_t size,
                      const data::DTensorDatasetOptions &options = {}) {
     return refusal([&] {
-      data::DTensorDataset(all.batch(4), mesh, layouts, size, options)
+      data::DTensorDataset(dataset.batch(4), mesh, layouts, size, options)
           .to_vector();
     });
   };
@@ -132,24 +135,24 @@ struct Named {
 
 TEST_F(IteratorTest, FilesKeepWhatWasMade) {
   auto calls = std::make_shared<int>(0);
-  auto made = data::range(3).map([calls](const Tensor &x) {
+  auto mapped = data::range(3).map([calls](const Tensor &x) {
     ++*calls;
     return Named{{{"a", x}, {"b", cast(x, DType::F32) / 2}}, {"n", "m"}, 5};
   });
-  auto kept = made.cache(folder / "cache");
-  (void)kept.take(2).to_vector();
+  auto cached = mapped.cache(folder / "cache");
+  (void)cached.take(2).to_vector();
   EXPECT_TRUE(std::filesystem::is_empty(folder)) << "not all were taken";
-  (void)kept.to_vector();
+  (void)cached.to_vector();
   EXPECT_EQ(*calls, 5);
-  // As a new process would.
-  std::vector<Named> again = made.cache(folder / "cache").to_vector();
+  // A new process would read the file so.
+  std::vector<Named> again = mapped.cache(folder / "cache").to_vector();
   EXPECT_EQ(*calls, 5);
   ASSERT_EQ(again.size(), 3u);
   EXPECT_EQ(again[2].tensors.at("b").item<float>(), 1);
   EXPECT_EQ(again[2].names, (std::vector<std::string>{"n", "m"}));
   EXPECT_EQ(again[2].number, 5);
 
-  auto reading = [&] { return refusal([&] { (void)kept.to_vector(); }); };
+  auto reading = [&] { return refusal([&] { (void)cached.to_vector(); }); };
   std::string bytes = read("cache");
   for (size_t size : {size_t(0), size_t(20), bytes.size() / 2,
                       bytes.size() - 17, bytes.size() - 1}) {

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using MnistTest = meshloom::test::TemporaryFolderTest;
 
 namespace {
-// What the generator writes is what the loader reads, scaled to [0, 1].
+// The loader reads the digits that the generator writes, scaled to [0, 1].
 TEST_F(MnistTest, LoadsWhatTheGeneratorWrites) {
   write_digits(folder, 20, 10, 3);
   auto train = load_mnist(folder, MnistPart::Train);
@@ -24,11 +24,11 @@ TEST_F(MnistTest, LoadsWhatTheGeneratorWrites) {
   EXPECT_EQ(train.cardinality(), 20);
   EXPECT_EQ(test.cardinality(), 10);
   IdxArray images = read_idx(folder / "train-images-idx3-ubyte");
-  LabelledImages all = train.batch(20).iterate().get_next();
-  EXPECT_EQ(all.images.shape(), Shape({20, 784}));
-  EXPECT_EQ(all.labels.dtype(), DType::I32);
-  EXPECT_EQ(all.size(), 20);
-  auto pixels = all.images.to_vector<float>();
+  LabelledImages digits = train.batch(20).iterate().get_next();
+  EXPECT_EQ(digits.images.shape(), Shape({20, 784}));
+  EXPECT_EQ(digits.labels.dtype(), DType::I32);
+  EXPECT_EQ(digits.size(), 20);
+  auto pixels = digits.images.to_vector<float>();
   for (size_t i = 0; i < pixels.size(); ++i)
     ASSERT_EQ(pixels[i], float(uint8_t(images.bytes[i])) / 255.f);
 }

@@ -93,8 +93,8 @@ TEST(NpzBytesTest, OtherFilesSayWhy) {
   EXPECT_THAT(errorOfNpz(bytesOf(stored).substr(0, 200)),
               HasSubstr("cut short: a zip archive ends with its directory"));
   std::string other = bytesOf(stored);
-  for (size_t at; (at = other.find("n.npy")) != std::string::npos;)
-    other.replace(at, 5, "n.txt");
+  for (size_t position; (position = other.find("n.npy")) != std::string::npos;)
+    other.replace(position, 5, "n.txt");
   EXPECT_THAT(errorOfNpz(other), HasSubstr("holds 'n.txt', so it is no .npz"));
   std::string changed = bytesOf(stored);
   changed[changed.find("descr")] = 'D';
@@ -173,10 +173,10 @@ TEST(NpzBytesTest, DamageIsRefused) {
   for (const std::string &bytes : {bytesOf(stored), bytesOf(packed)}) {
     for (size_t size = 0; size < bytes.size(); ++size)
       EXPECT_NE(errorOfNpz(bytes.substr(0, size)), "no error") << size;
-    for (size_t at = 0; at < bytes.size(); ++at)
+    for (size_t position = 0; position < bytes.size(); ++position)
       for (int change : {1, 0x80, 0xff}) {
         std::string damaged = bytes;
-        damaged[at] = char(damaged[at] ^ change);
+        damaged[position] = char(damaged[position] ^ change);
         (void)errorOfNpz(damaged);
       }
   }

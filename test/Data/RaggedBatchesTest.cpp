@@ -54,13 +54,13 @@ TEST(RaggedBatchesTest, ACapacityMakesShapesEqual) {
   auto batches = data::ragged_batch(data::from_tensor_slices(words()), 2,
                                     {.capacity = 4, .drop_remainder = true});
   auto sums = function([](const RaggedTensor &x) { return reduce_sum(x, 1); });
-  std::vector<int32_t> all;
+  std::vector<int32_t> rowSums;
   for (const RaggedTensor &x : batches) {
     EXPECT_EQ(x.values.shape(), (Shape{4}));
     for (int32_t sum : sums(x).to_vector<int32_t>())
-      all.push_back(sum);
+      rowSums.push_back(sum);
   }
-  EXPECT_EQ(all, (std::vector<int32_t>{6, 0, 4, 6}));
+  EXPECT_EQ(rowSums, (std::vector<int32_t>{6, 0, 4, 6}));
   EXPECT_EQ(sums.trace_count(), 1);
 }
 
@@ -68,11 +68,11 @@ TEST(RaggedBatchesTest, SparseRowsAndBatches) {
   SparseTensor whole = sparse::from_dense(
       tensor({{0.f, 2.f, 0.f}, {3.f, 0.f, 4.f}, {0.f, 0.f, 0.f}}), 5);
   auto rows = data::from_tensor_slices(whole, range(3));
-  std::vector<std::pair<SparseTensor, Tensor>> all = rows.to_vector();
-  EXPECT_EQ(all[1].first.dense_shape, (Shape{3}));
-  EXPECT_EQ(sparse::to_dense(all[1].first).to_vector<float>(),
+  std::vector<std::pair<SparseTensor, Tensor>> elements = rows.to_vector();
+  EXPECT_EQ(elements[1].first.dense_shape, (Shape{3}));
+  EXPECT_EQ(sparse::to_dense(elements[1].first).to_vector<float>(),
             (std::vector<float>{3, 0, 4}));
-  EXPECT_EQ(all[2].first.values.shape(), (Shape{0}));
+  EXPECT_EQ(elements[2].first.values.shape(), (Shape{0}));
   std::vector<std::vector<float>> dense;
   for (auto [x, y] : data::sparse_batch(rows, 2, {.capacity = 6})) {
     EXPECT_EQ(x.values.shape(), (Shape{6}));

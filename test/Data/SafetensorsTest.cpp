@@ -122,8 +122,8 @@ TEST_F(SafetensorsTest, RefusesDamage) {
   EXPECT_THROW(data::load_safetensors(folder / "none"), Error);
 }
 
-// What the format's own reader refuses: bytes that belong to no tensor or to
-// two, and names that are there twice, could hide anything.
+// The format's own reader refuses these files too: bytes that belong to no
+// tensor or to two, and names that are there twice, could hide anything.
 TEST_F(SafetensorsTest, RefusesWhatTheFormatForbids) {
   auto tensor = [](const std::string &name, int begin, int end) {
     return "\"" + name + R"(": {"dtype": "U8", "shape": [)" +
@@ -186,22 +186,22 @@ TEST_F(SafetensorsTest, AssignsByName) {
   DVariable a(distribute(zeros({2, 3}), rows),
               {.name = "a", .trainable = true, .layout = std::nullopt}),
       b(zeros({2}), {.name = "b", .trainable = true, .layout = std::nullopt});
-  data::NamedTensors given{
+  data::NamedTensors tensors{
       {"a", tensor({1., 2., 3., 4., 5., 6.}, {6})},
       {"other", zeros({7})},
   };
-  EXPECT_THROW(data::assign_by_name({a, b}, given), Error);
+  EXPECT_THROW(data::assign_by_name({a, b}, tensors), Error);
   EXPECT_THAT(a.to_vector<float>(), ElementsAre(0, 0, 0, 0, 0, 0));
-  given["b"] = tensor({7.f, 8.f});
-  data::assign_by_name({a, b}, given);
+  tensors["b"] = tensor({7.f, 8.f});
+  data::assign_by_name({a, b}, tensors);
   EXPECT_THAT(a.to_vector<float>(), ElementsAre(1, 2, 3, 4, 5, 6));
   EXPECT_EQ(a.read_value().layout(), rows);
   EXPECT_THAT(b.to_vector<float>(), ElementsAre(7, 8));
   data::save_safetensors(folder / "w", std::vector{a, b});
   EXPECT_THAT(data::load_safetensors(folder / "w").at("a").to_vector<float>(),
               ElementsAre(1, 2, 3, 4, 5, 6));
-  given["b"] = zeros({3});
-  EXPECT_THROW(data::assign_by_name({b}, given), Error);
+  tensors["b"] = zeros({3});
+  EXPECT_THROW(data::assign_by_name({b}, tensors), Error);
   EXPECT_THROW(data::save_safetensors(folder / "w", std::vector{a, a}), Error);
 }
 } // namespace

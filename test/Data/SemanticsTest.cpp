@@ -22,11 +22,11 @@ namespace {
 TEST_F(SemanticsTest, Windows) {
   auto windows = [](int64_t size, const data::WindowOptions &options) {
     auto dataset = data::range(7).window(size, options);
-    Lists all;
+    Lists lists;
     for (const auto &window : dataset)
-      all.push_back(items(window));
-    EXPECT_EQ(dataset.cardinality(), int64_t(all.size()));
-    return all;
+      lists.push_back(items(window));
+    EXPECT_EQ(dataset.cardinality(), int64_t(lists.size()));
+    return lists;
   };
   EXPECT_EQ(windows(3, {.shift = 1, .stride = 2}),
             (Lists{{0, 2, 4}, {1, 3, 5}, {2, 4, 6}, {3, 5}, {4, 6}, {5}, {6}}));
@@ -119,14 +119,15 @@ TEST_F(SemanticsTest, NothingIsRepeatedOfNothing) {
 }
 
 /// The bytes of what is left.
-std::vector<std::string> rest(const data::Iterator<Tensor> &iterator) {
-  std::vector<std::string> all;
+std::vector<std::string>
+remainingBytes(const data::Iterator<Tensor> &iterator) {
+  std::vector<std::string> result;
   while (std::optional<Tensor> x = iterator.next()) {
     const std::vector<float> values = x->to_vector<float>();
-    all.emplace_back(reinterpret_cast<const char *>(values.data()),
-                     values.size() * sizeof(float));
+    result.emplace_back(reinterpret_cast<const char *>(values.data()),
+                        values.size() * sizeof(float));
   }
-  return all;
+  return result;
 }
 
 TEST_F(SemanticsTest, PositionsInLongPipelines) {
@@ -163,40 +164,42 @@ TEST_F(SemanticsTest, PositionsInLongPipelines) {
           .map([](const Tensor &a, const Tensor &b) { return a - b; })};
   for (size_t p = 0; p < pipelines.size(); ++p) {
     const data::Dataset<Tensor> &dataset = pipelines[p];
-    // Of the second iteration, whose order is not the first one's.
-    const std::vector<std::string> first = rest(dataset.iterate());
+    // The second iteration has a different order from the first one.
+    const std::vector<std::string> first = remainingBytes(dataset.iterate());
     auto whole = dataset.iterate();
     const std::string begin = whole.save();
-    const std::vector<std::string> all = rest(whole);
-    EXPECT_NE(first, all) << p;
-    ASSERT_GT(all.size(), 3u);
-    for (size_t taken = 0; taken <= all.size(); taken += 1 + all.size() / 10) {
+    const std::vector<std::string> elements = remainingBytes(whole);
+    EXPECT_NE(first, elements) << p;
+    ASSERT_GT(elements.size(), 3u);
+    for (size_t taken = 0; taken <= elements.size();
+         taken += 1 + elements.size() / 10) {
       auto iterator = dataset.iterate(begin);
       for (size_t i = 0; i < taken; ++i)
         iterator.next();
-      // What was looked at has not been given.
+      // An element that was only looked at has not been given.
       (void)iterator.peek();
       const std::string position = iterator.save();
-      const std::vector<std::string> left(all.begin() + ptrdiff_t(taken),
-                                          all.end());
-      EXPECT_EQ(rest(dataset.iterate(position)), left) << p << ", " << taken;
+      const std::vector<std::string> expected(
+          elements.begin() + ptrdiff_t(taken), elements.end());
+      EXPECT_EQ(remainingBytes(dataset.iterate(position)), expected)
+          << p << ", " << taken;
       iterator.restore(position);
-      EXPECT_EQ(rest(iterator), left) << p << ", " << taken;
+      EXPECT_EQ(remainingBytes(iterator), expected) << p << ", " << taken;
     }
   }
 }
 
 TEST_F(SemanticsTest, PositionsThatAreNone) {
   auto rows = data::from_tensor_slices(tensor({1, 2, 3}));
-  auto at = [](const std::string &elements) {
+  auto positionWith = [](const std::string &elements) {
     return "{\"elements\":" + elements + ",\"iteration\":0}";
   };
   for (const char *elements :
        {"-1", "18446744073709551615", "9223372036854775808", "1.5", "\"1\""})
-    EXPECT_THAT(refusal([&] { rows.iterate(at(elements)); }),
+    EXPECT_THAT(refusal([&] { rows.iterate(positionWith(elements)); }),
                 HasSubstr("position of an iterator"));
   // Far behind the end there is nothing.
-  const std::string far = at("9223372036854775807");
+  const std::string far = positionWith("9223372036854775807");
   EXPECT_FALSE(rows.iterate(far).next());
   EXPECT_FALSE(rows.batch(2).batch(3).iterate(far).next());
   EXPECT_FALSE(rows.shard(2, 1).skip(1).repeat(2).iterate(far).next());

@@ -87,14 +87,14 @@ TEST_F(TensorFolderTest, ReplicasAreWrittenOnce) {
         {"whole", distribute(value, Layout::replicated(mesh, 2))}},
        {}});
   uintmax_t bytes = 0;
-  data::NamedTensors all;
+  data::NamedTensors tensors;
   for (const auto &entry : std::filesystem::directory_iterator(folder / "w"))
     if (entry.path().extension() == ".safetensors") {
       bytes += entry.file_size();
-      all.merge(data::load_safetensors(entry.path()));
+      tensors.merge(data::load_safetensors(entry.path()));
     }
   EXPECT_LT(bytes, 2u * 4096 + 1024);
-  EXPECT_THAT(all,
+  EXPECT_THAT(tensors,
               testing::UnorderedElementsAre(testing::Key("cut[0:128, 0:4]"),
                                             testing::Key("cut[128:256, 0:4]"),
                                             testing::Key("whole")));
@@ -211,7 +211,7 @@ TEST_F(TensorFolderTest, IndexesThatContradictThemselvesAreRefused) {
               HasSubstr("Git LFS pointer"));
 }
 
-// What cannot be written is refused, and what was there stays.
+// A file that cannot be written is refused, and the one that was there stays.
 TEST_F(TensorFolderTest, RefusesWhatItCannotWrite) {
   write("file", "text");
   EXPECT_THAT(refusal([&] { data::write_tensor_folder(folder / "file", {}); }),

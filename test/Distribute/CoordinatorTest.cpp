@@ -37,18 +37,18 @@ struct Gate {
   }
 };
 /// An argument that workers make when they take a function.
-struct Made {
+struct MadeByWorker {
   std::function<Tensor(int64_t worker)> make;
 };
 
 } // namespace
 
 namespace detail {
-template <> struct OfWorker<Made> {
+template <> struct OfWorker<MadeByWorker> {
   using type = Tensor;
   static constexpr bool differs = true;
-  static Tensor get(const Made &made, WorkerCall &call) {
-    return made.make(call.worker);
+  static Tensor get(const MadeByWorker &argument, WorkerCall &call) {
+    return argument.make(call.worker);
   }
 };
 } // namespace detail
@@ -82,7 +82,7 @@ TEST(CoordinatorTest, ScheduleReturnsAtOnce) {
   EXPECT_TRUE(coordinator.done());
   Gate gate;
   auto add = function([](const Tensor &x) { return std::pair(x + 1, x); });
-  const Made slow{[&](int64_t) {
+  const MadeByWorker slow{[&](int64_t) {
     gate.pass();
     return tensor(1.f);
   }};
@@ -142,7 +142,7 @@ TEST(CoordinatorTest, WorkersGetTheirOwnValues) {
   ASSERT_EQ(values.values.size(), 2u);
   // Both run at the same time, so each is another worker's.
   Gate gate;
-  const Made both{[&](int64_t) {
+  const MadeByWorker both{[&](int64_t) {
     gate.pass();
     return tensor(1.f);
   }};
@@ -186,12 +186,12 @@ TEST(CoordinatorTest, TheFirstErrorCancelsWhatWaits) {
   ClusterCoordinator coordinator(strategy);
   Gate inFlight, failing;
   auto add = function([](const Tensor &x) { return x + 1; });
-  auto runs = coordinator.schedule(add, Made{[&](int64_t) {
+  auto runs = coordinator.schedule(add, MadeByWorker{[&](int64_t) {
                                      inFlight.pass();
                                      return tensor(1.f);
                                    }});
   inFlight.await(1);
-  auto fails = coordinator.schedule(add, Made{[&](int64_t) -> Tensor {
+  auto fails = coordinator.schedule(add, MadeByWorker{[&](int64_t) -> Tensor {
                                       failing.pass();
                                       throw Error("broken on purpose");
                                     }});
@@ -200,7 +200,7 @@ TEST(CoordinatorTest, TheFirstErrorCancelsWhatWaits) {
   failing.open();
   EXPECT_THAT(errorOf([&] { fails.fetch(); }), HasSubstr("broken on purpose"));
   EXPECT_THROW(waits.fetch(), CancelledError);
-  // What runs comes to its end before the error is thrown.
+  // A function that runs comes to its end before the error is thrown.
   std::thread later([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     inFlight.open();
@@ -237,12 +237,12 @@ TEST(CoordinatorTest, VariablesOfThisProcessAreReadOnly) {
   ServerThreads cluster(1, 1);
   ParameterServerStrategy strategy = cluster.strategy();
   ClusterCoordinator coordinator(strategy);
-  DVariable own(tensor(2.f), {.name = "own"});
-  auto read = function([&](const Tensor &x) { return own * x; });
+  DVariable local(tensor(2.f), {.name = "own"});
+  auto read = function([&](const Tensor &x) { return local * x; });
   EXPECT_EQ(coordinator.schedule(read, tensor(3.f)).fetch().item<float>(), 6);
-  own.assign(tensor(5.f));
+  local.assign(tensor(5.f));
   EXPECT_EQ(coordinator.schedule(read, tensor(3.f)).fetch().item<float>(), 15);
-  auto assign = function([&] { own.assign_add(1.f); });
+  auto assign = function([&] { local.assign_add(1.f); });
   EXPECT_THAT(errorOf([&] { coordinator.schedule(assign).fetch(); }),
               HasSubstr("assigns variable 'own', which is of this process"));
   EXPECT_NE(errorOf([&] { coordinator.join(); }), "");
@@ -347,7 +347,7 @@ TEST(CoordinatorTest, ServersMayFailTwice) {
   DVariable v(zeros({})), w(ones({}));
   std::atomic<int64_t> tries = 0;
   auto step = function([&](const Tensor &x) { return w * x; });
-  const Made counted{[&](int64_t) {
+  const MadeByWorker counted{[&](int64_t) {
     ++tries;
     return tensor(1.f);
   }};
@@ -368,7 +368,7 @@ TEST(CoordinatorTest, TheFirstFailureOfAServerMayCount) {
   DVariable v(zeros({}));
   auto step = function([&](const Tensor &x) { return v * x; });
   std::atomic<int64_t> tries = 0;
-  const Made counted{[&](int64_t) {
+  const MadeByWorker counted{[&](int64_t) {
     ++tries;
     return tensor(1.f);
   }};

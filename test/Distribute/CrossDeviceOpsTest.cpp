@@ -22,10 +22,10 @@ PerReplica<Tensor> stacked(const Strategy &strategy, Shape local,
 }
 
 ReduceDestinations allOf(const Strategy &strategy) {
-  ReduceDestinations all{*strategy.mesh(), "replica", {}};
+  ReduceDestinations destinations{*strategy.mesh(), "replica", {}};
   for (const std::string &device : strategy.mesh()->local_devices())
-    all.devices.push_back(DeviceSpec::from_string(device));
-  return all;
+    destinations.devices.push_back(DeviceSpec::from_string(device));
+  return destinations;
 }
 
 /// The collectives of a step that reduces, "all_reduce 12" with bytes.
@@ -96,9 +96,10 @@ TEST(CrossDeviceOpsTest, NegativePacksAreRefused) {
 
 TEST(CrossDeviceOpsTest, OneDeviceAddsAsItIsTold) {
   MirroredStrategy strategy(cpus(3));
-  const ReductionToOneDevice ops("CPU:1", [](const std::vector<Tensor> &all) {
-    return maximum(maximum(all[0], all[1]), all[2]);
-  });
+  const ReductionToOneDevice ops(
+      "CPU:1", [](const std::vector<Tensor> &values) {
+        return maximum(maximum(values[0], values[1]), values[2]);
+      });
   const Tensor most =
       ops.reduce(ReduceOp::SUM, stacked(strategy, {2}), allOf(strategy));
   EXPECT_THAT(most.to_vector<float>(), ElementsAre(5, 6));
@@ -122,13 +123,13 @@ TEST(CrossDeviceOpsTest, PacksByBytesBeginAfterTheLimitIsPassed) {
 }
 
 TEST(CrossDeviceOpsTest, OptionsOfACallCountBeforeThoseOfTheStrategy) {
-  const CommunicationOptions own{.bytes_per_pack = 100,
-                                 .implementation = "ring"};
-  const CommunicationOptions both = own.merged({.bytes_per_pack = 50});
+  const CommunicationOptions ofCall{.bytes_per_pack = 100,
+                                    .implementation = "ring"};
+  const CommunicationOptions both = ofCall.merged({.bytes_per_pack = 50});
   EXPECT_EQ(both.bytes_per_pack, 50);
   EXPECT_EQ(both.implementation, CommunicationImplementation::RING);
   EXPECT_FALSE(both.timeout_seconds);
-  EXPECT_THAT(errorOf([&] { (void)own.merged({.bytes_per_pack = -1}); }),
+  EXPECT_THAT(errorOf([&] { (void)ofCall.merged({.bytes_per_pack = -1}); }),
               HasSubstr("expected bytes_per_pack of at least 0, got -1"));
   EXPECT_THAT(errorOf([] { CommunicationImplementation("mpi"); }),
               HasSubstr("expected \"AUTO\", \"RING\" or \"NCCL\""));

@@ -31,13 +31,13 @@ TEST(StrategyInputTest, UnevenBatchesGiveTheFirstReplicasOneMore) {
   MirroredStrategy strategy(cpus(4));
   auto sizes = [&](int64_t batch) {
     std::vector<size_t> rows;
-    for (const Floats &own : localValues(
+    for (const Floats &values : localValues(
              strategy,
              *strategy
                   .experimental_distribute_dataset(numbers(batch).batch(batch))
                   .iterate()
                   .next()))
-      rows.push_back(own.size());
+      rows.push_back(values.size());
     return rows;
   };
   EXPECT_THAT(sizes(9), ElementsAre(3, 2, 2, 2));
@@ -170,10 +170,10 @@ TEST(StrategyInputTest, WorkersShardByPolicy) {
                              2, worker);
   };
   auto firsts = [](const WorkerPart &part) {
-    Floats all;
+    Floats result;
     for (const Tensor &batch : data::Dataset<Tensor>(part.source))
-      all.push_back(batch.to_vector<float>().front());
-    return all;
+      result.push_back(batch.to_vector<float>().front());
+    return result;
   };
   const WorkerPart off = part(AutoShardPolicy::OFF, 1);
   EXPECT_THAT(firsts(off), ElementsAre(0, 2, 4, 6));

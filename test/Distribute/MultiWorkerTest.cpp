@@ -62,7 +62,7 @@ TEST(MultiWorkerTest, ValuesOfACallArePackedFromTheLastOneOn) {
       [](const ValueContext &context) {
         return tensor(float(context.replica_id_in_sync_group + 1));
       });
-  auto step = function([&](const PerReplica<Tensor> &own) {
+  auto step = function([&](const PerReplica<Tensor> &numbers) {
     return strategy.run(
         [](const Tensor &number) {
           std::vector<Tensor> values;
@@ -72,7 +72,7 @@ TEST(MultiWorkerTest, ValuesOfACallArePackedFromTheLastOneOn) {
           return get_replica_context()->all_reduce(ReduceOp::SUM, values,
                                                    {.bytes_per_pack = 8});
         },
-        own);
+        numbers);
   });
   const PerReplica<std::vector<Tensor>> sums = step(numbers);
   const auto replicas = float(strategy.num_replicas_in_sync());

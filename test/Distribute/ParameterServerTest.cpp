@@ -361,7 +361,7 @@ TEST(ServerTest, RefusesGarbage) {
   auto scope = strategy.scope();
   DVariable v(tensor({1.f, 2.f}));
 
-  // What is not even HTTP/2.
+  // A stranger may send bytes that are not even HTTP/2.
   const std::string target = cluster.spec.task_address("ps", 0);
   const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address = {};

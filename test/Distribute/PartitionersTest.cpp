@@ -67,10 +67,10 @@ TEST(PartitionersTest, RowsAreCutAsEquallyAsPossible) {
 }
 
 TEST(PartitionersTest, OnlyTheFirstDimIsCut) {
-  auto parts = [](Parts given) {
+  auto parts = [](Parts shards) {
     return errorOf([&] {
-      (void)detail::rowsOfPartition([&](const Shape &, DType) { return given; },
-                                    {4, 4}, DType::F32);
+      (void)detail::rowsOfPartition(
+          [&](const Shape &, DType) { return shards; }, {4, 4}, DType::F32);
     });
   };
   EXPECT_EQ(parts({2, 1}), "");

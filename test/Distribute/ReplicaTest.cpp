@@ -13,7 +13,7 @@ PerReplica<Tensor> rowsOn(const Strategy &strategy, int64_t count) {
   std::vector<float> values;
   for (int64_t i = 0; i < count; ++i)
     values.push_back(float(i));
-  const data::Dataset<Tensor> all =
+  const data::Dataset<Tensor> whole =
       data::from_tensors(tensor(values, {count, 1}));
   const auto batches =
       data::from_tensor_slices(tensor(values, {count, 1})).batch(count);
@@ -24,7 +24,7 @@ TEST(ReplicaTest, EveryReplicaGetsItsPartAndPlainValuesWhole) {
   MirroredStrategy strategy(cpus(2));
   const Tensor plain = tensor({{1.f, 2.f, 3.f}, {4.f, 5.f, 6.f}});
   struct Results {
-    Tensor own, plain, id, ids, sum, mean;
+    Tensor next, plain, id, ids, sum, mean;
   };
   const auto results = strategy.run(
       [&](const Tensor &x, const Tensor &whole, int64_t number) {
@@ -47,7 +47,7 @@ TEST(ReplicaTest, EveryReplicaGetsItsPartAndPlainValuesWhole) {
         strategy,
         PerReplica<Tensor>{.stacked = results.stacked.*field, .replicas = 2});
   };
-  EXPECT_THAT(of(&Results::own), ElementsAre(Floats{1, 2}, Floats{3, 4}));
+  EXPECT_THAT(of(&Results::next), ElementsAre(Floats{1, 2}, Floats{3, 4}));
   EXPECT_THAT(of(&Results::plain),
               ElementsAre(Floats{22, 28, 49, 64}, Floats{22, 28, 49, 64}));
   EXPECT_THAT(of(&Results::id), ElementsAre(Floats{0}, Floats{1}));
@@ -84,31 +84,31 @@ TEST(ReplicaTest, UnevenReplicasWorkOnTheirTrueRows) {
     Tensor rows, mean, all;
   };
   const auto results = strategy.run(
-      [&](const Tensor &own) {
+      [&](const Tensor &part) {
         ++traces;
-        return Results{own * 10, reduce_mean(own),
-                       get_replica_context()->all_gather(own, 0)};
+        return Results{part * 10, reduce_mean(part),
+                       get_replica_context()->all_gather(part, 0)};
       },
       x);
   EXPECT_EQ(traces, 2);
-  const auto [rows, mean, all] =
+  const auto [rows, mean, gathered] =
       strategy.experimental_local_results(results)[3];
   EXPECT_EQ(rows.shape(), Shape({1, 1}));
   EXPECT_EQ(mean.item<float>(), 6);
-  EXPECT_THAT(all.to_vector<float>(), ElementsAre(0, 1, 2, 3, 4, 5, 6));
+  EXPECT_THAT(gathered.to_vector<float>(), ElementsAre(0, 1, 2, 3, 4, 5, 6));
   // Sums and means of all rows; the mean is not that of the means.
-  const PerReplica<Tensor> own{.stacked = results.stacked.rows,
-                               .replicas = 4,
-                               .rows = {results.rows.front()}};
-  EXPECT_THAT(strategy.reduce(ReduceOp::MEAN, own, 0).to_vector<float>(),
+  const PerReplica<Tensor> uneven{.stacked = results.stacked.rows,
+                                  .replicas = 4,
+                                  .rows = {results.rows.front()}};
+  EXPECT_THAT(strategy.reduce(ReduceOp::MEAN, uneven, 0).to_vector<float>(),
               ElementsAre(30));
-  EXPECT_THAT(strategy.reduce("sum", own, 0).to_vector<float>(),
+  EXPECT_THAT(strategy.reduce("sum", uneven, 0).to_vector<float>(),
               ElementsAre(210));
-  EXPECT_THAT(strategy.gather(own, 0).to_vector<float>(),
+  EXPECT_THAT(strategy.gather(uneven, 0).to_vector<float>(),
               ElementsAre(0, 10, 20, 30, 40, 50, 60));
-  EXPECT_THAT(errorOf([&] { strategy.reduce(ReduceOp::SUM, own); }),
+  EXPECT_THAT(errorOf([&] { strategy.reduce(ReduceOp::SUM, uneven); }),
               HasSubstr("got 2, 2, 2, 1 rows: reduce along axis 0 too"));
-  EXPECT_THAT(errorOf([&] { TPUStrategy(cpus(4)).gather(own, 0); }),
+  EXPECT_THAT(errorOf([&] { TPUStrategy(cpus(4)).gather(uneven, 0); }),
               HasSubstr("expected values of one shape (on TPUs)"));
 }
 
@@ -117,20 +117,20 @@ TEST(ReplicaTest, UnevenReplicasWorkOnTheirTrueRows) {
 TEST(ReplicaTest, ValuesMayBeAsLongAsRows) {
   MirroredStrategy strategy(cpus(3));
   auto scope = strategy.scope();
-  const DVariable own(zeros({4}),
-                      {.name = "own",
-                       .synchronization = VariableSynchronization::ON_READ,
-                       .aggregation = VariableAggregation::SUM});
+  const DVariable total(zeros({4}),
+                        {.name = "own",
+                         .synchronization = VariableSynchronization::ON_READ,
+                         .aggregation = VariableAggregation::SUM});
   const auto sums = strategy.run(
       [&](const Tensor &rows) {
-        own.assign_add(ones({4}) * reduce_sum(rows));
+        total.assign_add(ones({4}) * reduce_sum(rows));
         return get_replica_context()->all_reduce(
             ReduceOp::SUM, ones({4}) * reduce_sum(rows), {.bytes_per_pack = 1});
       },
       rowsOn(strategy, 10)); // 4, 3, 3
   EXPECT_THAT(strategy.experimental_local_results(sums)[2].to_vector<float>(),
               ElementsAre(45, 45, 45, 45));
-  EXPECT_THAT(own.to_vector<float>(), ElementsAre(45, 45, 45, 45));
+  EXPECT_THAT(total.to_vector<float>(), ElementsAre(45, 45, 45, 45));
 }
 
 TEST(ReplicaTest, MessagesNameTheUsersLine) {
@@ -142,21 +142,21 @@ TEST(ReplicaTest, MessagesNameTheUsersLine) {
     return errorOf([&] { strategy.run(fn, x); });
   };
   const auto context = [] { return *get_replica_context(); };
-  for (const std::string &said :
-       {error([&](const Tensor &own) { v.assign(reduce_sum(own, 0)); }),
-        error([&](const Tensor &own) {
-          return context().all_reduce(ReduceOp::SUM, own);
+  for (const std::string &message :
+       {error([&](const Tensor &part) { v.assign(reduce_sum(part, 0)); }),
+        error([&](const Tensor &part) {
+          return context().all_reduce(ReduceOp::SUM, part);
         }),
-        error([&](const Tensor &own) {
-          return context().all_gather(reduce_sum(own), 0);
+        error([&](const Tensor &part) {
+          return context().all_gather(reduce_sum(part), 0);
         }),
         error([](const Tensor &) { return Tensor(); }),
-        error([&](const Tensor &own) {
-          return strategy.reduce(ReduceOp::SUM, own);
+        error([&](const Tensor &part) {
+          return strategy.reduce(ReduceOp::SUM, part);
         }),
         errorOf([&] { strategy.gather(x, 3); })}) {
-    EXPECT_THAT(said, HasSubstr("ReplicaTest.cpp:"));
-    EXPECT_THAT(said, testing::Not(HasSubstr("lib/Distribute")));
+    EXPECT_THAT(message, HasSubstr("ReplicaTest.cpp:"));
+    EXPECT_THAT(message, testing::Not(HasSubstr("lib/Distribute")));
   }
   EXPECT_FALSE(get_replica_context());
   EXPECT_THAT(errorOf([&] { (void)context(); }),
@@ -167,11 +167,11 @@ TEST(ReplicaTest, ReplicasMustMakeTheSameCalls) {
   MirroredStrategy strategy(cpus(2));
   EXPECT_NE(errorOf([&] {
               strategy.run(
-                  [](const Tensor &own) {
-                    if (own.shape().front() == 2)
-                      return get_replica_context()->all_reduce(ReduceOp::SUM,
-                                                               reduce_sum(own));
-                    return reduce_sum(own);
+                  [](const Tensor &part) {
+                    if (part.shape().front() == 2)
+                      return get_replica_context()->all_reduce(
+                          ReduceOp::SUM, reduce_sum(part));
+                    return reduce_sum(part);
                   },
                   rowsOn(strategy, 3));
             }),
@@ -220,18 +220,18 @@ TEST(ReplicaTest, ValuesAreReducedAndGatheredOutsideOfReplicas) {
 TEST(ReplicaTest, MergeCallsSeeAllReplicas) {
   MirroredStrategy strategy(cpus(2));
   const auto results = strategy.run(
-      [&](const Tensor &own) {
+      [&](const Tensor &part) {
         return get_replica_context()->merge_call(
-            [&](const Strategy &outside, const PerReplica<Tensor> &all) {
+            [&](const Strategy &outside, const PerReplica<Tensor> &parts) {
               EXPECT_EQ(outside, strategy);
               EXPECT_TRUE(in_cross_replica_context());
               EXPECT_FALSE(get_replica_context());
-              const Tensor sum = outside.reduce(ReduceOp::SUM, all, 0);
-              return PerReplica<Tensor>{.stacked = all.stacked +
+              const Tensor sum = outside.reduce(ReduceOp::SUM, parts, 0);
+              return PerReplica<Tensor>{.stacked = parts.stacked +
                                                    reshape(sum, {1, 1, 1}),
                                         .replicas = 2};
             },
-            own);
+            part);
       },
       rowsOn(strategy, 4));
   EXPECT_THAT(localValues(strategy, results),
@@ -243,8 +243,8 @@ TEST(ReplicaTest, WhatIsOfTheOtherContextIsRefused) {
   const PerReplica<Tensor> x = rowsOn(strategy, 4);
   EXPECT_THAT(errorOf([&] {
                 strategy.run(
-                    [&](const Tensor &own) {
-                      return strategy.reduce(ReduceOp::SUM, own);
+                    [&](const Tensor &part) {
+                      return strategy.reduce(ReduceOp::SUM, part);
                     },
                     x);
               }),

@@ -73,12 +73,12 @@ TEST(StrategyTest, CreatorsAreAskedFromTheInnermostOn) {
     };
   };
   auto outer = variable_creator_scope(creator("outer"));
-  DVariable made;
+  DVariable variable;
   {
     auto inner = variable_creator_scope(creator("inner"));
-    made = DVariable(ones({2}), {.name = "w"});
+    variable = DVariable(ones({2}), {.name = "w"});
   }
-  EXPECT_EQ(made.name(), "w/inner/outer");
+  EXPECT_EQ(variable.name(), "w/inner/outer");
   DVariable(ones({2}), {.name = "v"});
   EXPECT_THAT(asked, ElementsAre("inner", "outer", "outer"));
 }

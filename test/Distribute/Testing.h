@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What tests of strategies share.
+// The functions that tests of strategies share.
 #pragma once
 
 #include "meshloom/Meshloom.h"
@@ -25,10 +25,10 @@ using Rows = std::vector<Floats>;
 /// The values of each replica of this process.
 inline Rows localValues(const Strategy &strategy,
                         const PerReplica<Tensor> &value) {
-  Rows all;
-  for (const Tensor &own : strategy.experimental_local_results(value))
-    all.push_back(cast(own, DType::F32).to_vector<float>());
-  return all;
+  Rows rows;
+  for (const Tensor &local : strategy.experimental_local_results(value))
+    rows.push_back(cast(local, DType::F32).to_vector<float>());
+  return rows;
 }
 
 /// The error of `call`; empty where there is none.
@@ -47,18 +47,18 @@ public:
   Logged()
       : before(set_logger([this](LogLevel level, std::string_view text) {
           const std::lock_guard lock(mutex);
-          kept.push_back(fmt::format("{}: {}", name(level), text));
+          messages.push_back(fmt::format("{}: {}", name(level), text));
         })) {}
   ~Logged() { set_logger(before); }
   Logged(const Logged &) = delete;
   std::vector<std::string> lines() const {
     const std::lock_guard lock(mutex);
-    return kept;
+    return messages;
   }
 
 private:
   mutable std::mutex mutex;
-  std::vector<std::string> kept;
+  std::vector<std::string> messages;
   Logger before;
 };
 

@@ -13,16 +13,17 @@ using testing::HasSubstr;
 using Aggregation = VariableAggregation;
 using Synchronization = VariableSynchronization;
 
-DVariable made(const Strategy &strategy, const Tensor &initial,
-               Aggregation aggregation,
-               Synchronization synchronization = Synchronization::AUTO) {
+DVariable variableOf(const Strategy &strategy, const Tensor &initial,
+                     Aggregation aggregation,
+                     Synchronization synchronization = Synchronization::AUTO) {
   auto scope = strategy.scope();
   return DVariable(initial, {.name = "v",
                              .synchronization = synchronization,
                              .aggregation = aggregation});
 }
 DVariable syncOnRead(const Strategy &strategy, Aggregation aggregation) {
-  return made(strategy, tensor(0.f), aggregation, Synchronization::ON_READ);
+  return variableOf(strategy, tensor(0.f), aggregation,
+                    Synchronization::ON_READ);
 }
 
 /// 1, 2, ... in the replicas.
@@ -39,15 +40,15 @@ std::string printed(const DVariable &variable) {
 
 TEST(StrategyVariableTest, IsMirroredUnlessToldOtherwise) {
   MirroredStrategy strategy(cpus(2));
-  const DVariable v = made(strategy, tensor(3.f), Aggregation::NONE);
+  const DVariable v = variableOf(strategy, tensor(3.f), Aggregation::NONE);
   EXPECT_EQ(v.synchronization(), Synchronization::ON_WRITE);
   EXPECT_EQ(v.aggregation(), Aggregation::NONE);
   EXPECT_TRUE(v.layout().is_fully_replicated());
   v.assign(5); // outside of replicas: all copies
   EXPECT_EQ(v.item<float>(), 5);
   EXPECT_THAT(errorOf([&] {
-                made(strategy, tensor(1.f), Aggregation::NONE,
-                     Synchronization::NONE);
+                variableOf(strategy, tensor(1.f), Aggregation::NONE,
+                           Synchronization::NONE);
               }),
               HasSubstr("expected VariableSynchronization AUTO, ON_WRITE or "
                         "ON_READ, got NONE"));
@@ -56,7 +57,7 @@ TEST(StrategyVariableTest, IsMirroredUnlessToldOtherwise) {
 TEST(StrategyVariableTest, PrintsAnEntryForEachReplica) {
   MirroredStrategy strategy(cpus(2));
   const std::string text =
-      printed(made(strategy, tensor(1.f), Aggregation::NONE));
+      printed(variableOf(strategy, tensor(1.f), Aggregation::NONE));
   EXPECT_THAT(text, testing::StartsWith("MirroredVariable:{\n  0: variable 'v' "
                                         "on CPU:0 1"));
   EXPECT_THAT(text, HasSubstr(",\n  1: variable 'v' on CPU:1 1"));
@@ -66,12 +67,12 @@ TEST(StrategyVariableTest, PrintsAnEntryForEachReplica) {
 
 TEST(StrategyVariableTest, WhatReplicasAssignIsAggregated) {
   MirroredStrategy strategy(cpus(2));
-  const DVariable sum = made(strategy, tensor(0.f), Aggregation::SUM),
-                  mean = made(strategy, tensor(0.f), Aggregation::MEAN),
-                  first = made(strategy, tensor(0.f),
-                               Aggregation::ONLY_FIRST_REPLICA),
-                  same = made(strategy, tensor(0.f), Aggregation::NONE),
-                  number = made(strategy, tensor(0.f), Aggregation::SUM);
+  const DVariable sum = variableOf(strategy, tensor(0.f), Aggregation::SUM),
+                  mean = variableOf(strategy, tensor(0.f), Aggregation::MEAN),
+                  first = variableOf(strategy, tensor(0.f),
+                                     Aggregation::ONLY_FIRST_REPLICA),
+                  same = variableOf(strategy, tensor(0.f), Aggregation::NONE),
+                  number = variableOf(strategy, tensor(0.f), Aggregation::SUM);
   auto step = function([&] {
     strategy.run([&] {
       sum.assign(ownNumber());
@@ -95,7 +96,7 @@ TEST(StrategyVariableTest, WhatReplicasAssignIsAggregated) {
 
 TEST(StrategyVariableTest, MeansAreOfFloats) {
   MirroredStrategy strategy(cpus(2));
-  const DVariable v = made(strategy, tensor(0), Aggregation::MEAN);
+  const DVariable v = variableOf(strategy, tensor(0), Aggregation::MEAN);
   EXPECT_THAT(errorOf([&] {
                 strategy.run([&] {
                   v.assign(get_replica_context()->replica_id_in_sync_group());
@@ -107,25 +108,25 @@ TEST(StrategyVariableTest, MeansAreOfFloats) {
 
 TEST(StrategyVariableTest, RowsAreScatteredByAggregation) {
   MirroredStrategy strategy(cpus(2));
-  const DVariable sum = made(strategy, zeros({3}), Aggregation::SUM),
-                  first = made(strategy, zeros({3}),
-                               Aggregation::ONLY_FIRST_REPLICA);
-  const Tensor at = tensor({1});
+  const DVariable sum = variableOf(strategy, zeros({3}), Aggregation::SUM),
+                  first = variableOf(strategy, zeros({3}),
+                                     Aggregation::ONLY_FIRST_REPLICA);
+  const Tensor index = tensor({1});
   auto step = function([&] {
     strategy.run([&] {
-      const Tensor own = reshape(ownNumber(), {1});
-      sum.scatter_add(at, own);
-      first.scatter_max(at, own);
+      const Tensor number = reshape(ownNumber(), {1});
+      sum.scatter_add(index, number);
+      first.scatter_max(index, number);
     });
   });
   step();
   EXPECT_THAT(sum.to_vector<float>(), ElementsAre(0, 3, 0));
   EXPECT_THAT(first.to_vector<float>(), ElementsAre(0, 1, 0));
-  sum.scatter_update(at, tensor({9.f})); // outside of replicas
+  sum.scatter_update(index, tensor({9.f})); // outside of replicas
   EXPECT_THAT(sum.to_vector<float>(), ElementsAre(0, 9, 0));
   EXPECT_THAT(errorOf([&] {
                 strategy.run(
-                    [&] { sum.scatter_min(at, reshape(ownNumber(), {1})); });
+                    [&] { sum.scatter_min(index, reshape(ownNumber(), {1})); });
               }),
               HasSubstr("cannot be aggregated by SUM: aggregate by NONE or "
                         "ONLY_FIRST_REPLICA"));
@@ -153,7 +154,8 @@ TEST(StrategyVariableTest, SyncOnReadIsEachReplicasOwnUntilItIsRead) {
   EXPECT_EQ(sum.shape(), Shape({}));
   EXPECT_THAT(errorOf([&] { (void)none.read_value(); }),
               HasSubstr("no way to make them one"));
-  // What is assigned outside of replicas is their sum, or each one's value.
+  // A value that is assigned outside of replicas is their sum, or each one's
+  // value.
   sum.assign(tensor(8.f));
   mean.assign(tensor(8.f));
   EXPECT_EQ(sum.item<float>(), 8);
@@ -170,7 +172,8 @@ TEST(StrategyVariableTest, SyncOnReadIsEachReplicasOwnUntilItIsRead) {
 TEST(StrategyVariableTest, CentralStorageOnADeviceThatDoesNotCompute) {
   const CentralStorageStrategy strategy({"CPU:1", "CPU:2"}, "CPU:5");
   EXPECT_EQ(strategy.num_replicas_in_sync(), 2);
-  const DVariable v = made(strategy, tensor({1.f, 2.f}), Aggregation::SUM);
+  const DVariable v =
+      variableOf(strategy, tensor({1.f, 2.f}), Aggregation::SUM);
   EXPECT_THAT(printed(v), HasSubstr("CentralVariable:{\n  0: variable 'v' on "
                                     "CPU:5 [1. 2.]"));
   auto step = function([&] {
@@ -179,8 +182,8 @@ TEST(StrategyVariableTest, CentralStorageOnADeviceThatDoesNotCompute) {
       return v * 2.0;
     });
   });
-  for (const Tensor &own : strategy.experimental_local_results(step()))
-    EXPECT_THAT(own.to_vector<float>(), ElementsAre(8, 10));
+  for (const Tensor &local : strategy.experimental_local_results(step()))
+    EXPECT_THAT(local.to_vector<float>(), ElementsAre(8, 10));
   EXPECT_THAT(v.to_vector<float>(), ElementsAre(4, 5));
   v.assign(tensor({1.f, 1.f}));
   EXPECT_THAT(printed(v), HasSubstr("on CPU:5 [1. 1.]"));
@@ -189,7 +192,7 @@ TEST(StrategyVariableTest, CentralStorageOnADeviceThatDoesNotCompute) {
 // One replica's variable prints as one of several would.
 TEST(StrategyVariableTest, AMirroredVariableOfOneReplica) {
   const MirroredStrategy strategy({"CPU:1"});
-  const DVariable v = made(strategy, tensor(3.f), Aggregation::NONE);
+  const DVariable v = variableOf(strategy, tensor(3.f), Aggregation::NONE);
   EXPECT_THAT(printed(v),
               HasSubstr("MirroredVariable:{\n  0: variable 'v' on CPU:1 3"));
   strategy.run([&] { v.assign_add(1.0); });
@@ -198,7 +201,8 @@ TEST(StrategyVariableTest, AMirroredVariableOfOneReplica) {
 
 TEST(StrategyVariableTest, CentralStorageKeepsThemOnOneDevice) {
   CentralStorageStrategy strategy(cpus(2));
-  const DVariable w = made(strategy, tensor({1.f, 2.f}), Aggregation::SUM);
+  const DVariable w =
+      variableOf(strategy, tensor({1.f, 2.f}), Aggregation::SUM);
   EXPECT_EQ(w.shape(), Shape({2}));
   EXPECT_THAT(printed(w), testing::StartsWith("CentralVariable:{\n  0: "));
   auto step = function([&] {
@@ -224,7 +228,7 @@ TEST(StrategyVariableTest, CentralStorageKeepsThemOnOneDevice) {
 
 TEST(StrategyVariableTest, AnotherStrategysIsRefused) {
   MirroredStrategy strategy(cpus(2)), other(cpus(3));
-  const DVariable w = made(strategy, tensor(1.f), Aggregation::NONE);
+  const DVariable w = variableOf(strategy, tensor(1.f), Aggregation::NONE);
   EXPECT_EQ(w.item<float>(), 1); // outside of scopes it is read
   EXPECT_THAT(
       errorOf([&] { other.run([&] { return w + 1; }); }),
@@ -252,8 +256,8 @@ TEST(StrategyVariableTest, OptimizersSumGradientsOverReplicas) {
         std::shared_ptr<const CrossDeviceOps>(
             std::make_shared<ReductionToOneDevice>())}) {
     MirroredStrategy strategy(cpus(2), ops);
-    const DVariable w = made(strategy, ones({3}), Aggregation::NONE),
-                    b = made(strategy, ones({2}), Aggregation::NONE);
+    const DVariable w = variableOf(strategy, ones({3}), Aggregation::NONE),
+                    b = variableOf(strategy, ones({2}), Aggregation::NONE);
     optimizers::SGD sgd({.learning_rate = 0.5, .momentum = 0.5});
     auto step = function([&] {
       strategy.run([&] {
@@ -273,27 +277,27 @@ TEST(StrategyVariableTest, OptimizersSumGradientsOverReplicas) {
 
 // Whatever the strategies are: neither reads nor writes a variable of another.
 TEST(StrategyVariableTest, NoStrategyTakesThatOfAnother) {
-  const std::vector<Strategy> all{
+  const std::vector<Strategy> strategies{
       MirroredStrategy(cpus(2)), CentralStorageStrategy(cpus(2)),
       TPUStrategy(cpus(3)), OneDeviceStrategy("CPU:1")};
-  for (const Strategy &owner : all)
-    for (const Strategy &user : all) {
+  for (const Strategy &owner : strategies)
+    for (const Strategy &user : strategies) {
       if (owner.name() == user.name())
         continue;
       SCOPED_TRACE(std::string(owner.name()) + " in " +
                    std::string(user.name()));
-      const DVariable v = made(owner, tensor(3.f), Aggregation::SUM);
-      const auto said = errorOf([&] {
+      const DVariable v = variableOf(owner, tensor(3.f), Aggregation::SUM);
+      const auto message = errorOf([&] {
         auto scope = user.scope();
         user.run([&] { v.assign_add(ownNumber()); });
       });
       // A variable of one device is as if made outside of strategies: what is
       // told is that it is on another device.
       if (owner.num_replicas_in_sync() == 1) {
-        EXPECT_THAT(said, HasSubstr("same devices"));
+        EXPECT_THAT(message, HasSubstr("same devices"));
       } else {
-        EXPECT_THAT(said, HasSubstr("'v'"));
-        EXPECT_THAT(said, HasSubstr("VariablesTest.cpp:"));
+        EXPECT_THAT(message, HasSubstr("'v'"));
+        EXPECT_THAT(message, HasSubstr("VariablesTest.cpp:"));
       }
       const auto read = errorOf(
           [&] { user.run([&] { return v.read_value() + ownNumber(); }); });

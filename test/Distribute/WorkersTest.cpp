@@ -147,7 +147,7 @@ TEST(WorkerDatasetTest, BadUseIsRefused) {
   EXPECT_THAT(
       errorOf([&] { coordinator.schedule(add, tensor({1, 2}), zeros({3})); }),
       HasSubstr("[3]"));
-  // What went wrong before is over; a result can be fetched as often as wanted.
+  // The earlier errors are over; a result can be fetched as often as wanted.
   auto good = coordinator.schedule(add, tensor(1), tensor(2));
   EXPECT_EQ(good.fetch().item<int32_t>(), 3);
   EXPECT_EQ(good.fetch().item<int32_t>(), 3);

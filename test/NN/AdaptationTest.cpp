@@ -17,8 +17,8 @@ Values valuesOf(const Tensor &x) {
   return cast(x, DType::F64).to_vector<double>();
 }
 
-// What is learnt is alpha / rank A B beside the kernel, which stays; merging
-// gives the same results.
+// The learnt weights are alpha / rank A B beside the kernel, which stays;
+// merging gives the same results.
 void expectAdapted(const Layer &layer, const Tensor &x, const char *kernelPath,
                    const char *aPath, const char *bPath) {
   layer(x);
@@ -57,7 +57,7 @@ TEST(AdaptationTest, LoraIsBesideEveryKernel) {
                 "lora_embeddings_a", "lora_embeddings_b");
 }
 
-// Of a model all kernels, and fit trains the thin matrices alone.
+// LoRA covers all kernels of a model, and fit trains the thin matrices alone.
 TEST(AdaptationTest, FitTrainsTheProductAlone) {
   Sequential model({Input({4}), Dense(8, "relu"), Dense(2)});
   enable_lora(model, 2);
@@ -112,11 +112,11 @@ TEST(AdaptationTest, IntegersOfOtherLayersAreThoseOfKeras) {
   dense.build({-1, 2, 4});
   dense.set_weights({waves({4, 2, 3}, 0), zeros({2, 3})});
   quantize(dense, "int8");
-  const Values all = valuesOf(dense(waves({2, 2, 4}, 1)));
+  const Values values = valuesOf(dense(waves({2, 2, 4}, 1)));
   const Values expected{-0.0700521, -0.0477649, -0.0020251, 0.0448243,
                         0.0690079,  0.0630494,  0.0199277,  0.0088422};
   for (size_t i = 0; i < expected.size(); ++i)
-    EXPECT_NEAR(all[i], expected[i], 1e-6) << i;
+    EXPECT_NEAR(values[i], expected[i], 1e-6) << i;
 
   const Embedding table(5, 4);
   table.build_many({{{-1}, DType::I32}});

@@ -135,7 +135,7 @@ TEST(ProgbarLoggerTest, WritesLinesAndBars) {
   }
 }
 
-/// What a command prints.
+/// Returns the text that a command prints.
 std::string outputOf(const std::string &command) {
   FILE *pipe = popen(command.c_str(), "r");
   std::string text;

@@ -71,14 +71,14 @@ TEST(CellsTest, MaskedSteps) {
                   {.return_sequences = true, .zero_output_for_mask = true});
   const RNN last(LSTMCell(3), {.zero_output_for_mask = true});
   const LSTM layer(3, {.zero_output_for_mask = true});
-  for (const Layer &each : std::vector<Layer>{whole, last, layer}) {
-    each.build({-1, 4, 2});
-    fill(each);
+  for (const Layer &rnn : std::vector<Layer>{whole, last, layer}) {
+    rnn.build({-1, 4, 2});
+    fill(rnn);
   }
   expectValues(whole(x, {.mask = mask}),
                {0.152822, 0.0972366, 0.0500128, 0.182638, 0.188991});
-  for (const Layer &each : std::vector<Layer>{last, layer})
-    expectValues(each(x, {.mask = mask}),
+  for (const Layer &rnn : std::vector<Layer>{last, layer})
+    expectValues(rnn(x, {.mask = mask}),
                  {0.123905, 0.118076, 0.0673957, 0, 0.0729484});
 }
 
@@ -99,7 +99,8 @@ struct MeanCellImpl : LayerImpl, RNNCell {
 };
 using MeanCell = LayerOf<MeanCellImpl>;
 
-/// What it gives is no state, and comes of a layer that is built by its call.
+/// A cell whose output is no state, and comes from a layer that is built by its
+/// call.
 struct HeadCellImpl : LayerImpl, RNNCell {
   HeadCellImpl() : LayerImpl("HeadCell") { track("head", head); }
   Shape state_size() const override { return {2}; }
@@ -158,11 +159,11 @@ TEST(CellsTest, StatefulAndTrained) {
   whole.build({-1, 4, 2});
   fill(whole);
   const RNN parts = [&] {
-    RNN made(StackedRNNCells({LSTMCell(3), SimpleRNNCell(2)}),
-             {.return_sequences = true, .stateful = true});
-    made.build({-1, 2, 2});
-    made.set_weights(whole.get_weights());
-    return made;
+    RNN stacked(StackedRNNCells({LSTMCell(3), SimpleRNNCell(2)}),
+                {.return_sequences = true, .stateful = true});
+    stacked.build({-1, 2, 2});
+    stacked.set_weights(whole.get_weights());
+    return stacked;
   }();
   const Tensor x = waves({2, 4, 2}, 0);
   const Tensor first = parts(slice(x, {0, 0, 0}, {-1, 2, -1})),
@@ -216,10 +217,10 @@ TEST(CellsTest, ConvLSTM) {
                {-0.0395363, -0.468731, -0.487341, -1.18193, 0.0191602}});
   expectSharded([layer =
                      [] {
-                       ConvLSTM1D made(2, 3, {.padding = "same"});
-                       made.build({-1, 3, 4, 2});
-                       fill(made);
-                       return made;
+                       ConvLSTM1D convolution(2, 3, {.padding = "same"});
+                       convolution.build({-1, 3, 4, 2});
+                       fill(convolution);
+                       return convolution;
                      }()](const Tensor &x) { return layer(x); },
                 sample({4, 3, 4, 2}), {"xuuu", "uuyu"});
 }

@@ -84,7 +84,7 @@ TEST_F(CheckpointTest, GoesOnUnderAnyLayout) {
     checkpoint.restore(from);
     EXPECT_EQ(epoch, 3);
     EXPECT_EQ(net.kernel.read_value().layout(), layout);
-    // What was restored is written again, for the next layout.
+    // The state that was restored is written again, for the next layout.
     from = folder / ("next" + std::to_string(++number));
     checkpoint.write(from);
     for (float loss : whole)
@@ -122,8 +122,8 @@ TEST_F(CheckpointTest, WhatDoesNotFitIsListed) {
 TEST_F(CheckpointTest, DamageChangesNothing) {
   DVariable a(tensor({1.f, 2.f})), b(tensor({3.f}));
   int64_t seed = 4;
-  Checkpoint all({{"a", a}, {"b", b}, {"seed", &seed}});
-  all.write(folder / "ckpt");
+  Checkpoint checkpoint({{"a", a}, {"b", b}, {"seed", &seed}});
+  checkpoint.write(folder / "ckpt");
   for (const auto &entry : std::filesystem::directory_iterator(folder / "ckpt"))
     if (entry.path().extension() == ".safetensors") {
       const std::string name = "ckpt/" + entry.path().filename().string();
@@ -133,7 +133,7 @@ TEST_F(CheckpointTest, DamageChangesNothing) {
     }
   a.assign(tensor({9.f, 9.f}));
   seed = 5;
-  EXPECT_THAT(refusal([&] { all.restore(folder / "ckpt"); }),
+  EXPECT_THAT(refusal([&] { checkpoint.restore(folder / "ckpt"); }),
               AllOf(HasSubstr("tensor 'b'"), HasSubstr("checksum")));
   EXPECT_THAT(a.to_vector<float>(), ElementsAre(9, 9));
   EXPECT_EQ(seed, 5);
@@ -141,12 +141,12 @@ TEST_F(CheckpointTest, DamageChangesNothing) {
 
 /// Small state of a user's own.
 struct Position {
-  int64_t at = 0;
-  std::string save() const { return "{\"at\": " + std::to_string(at) + "}"; }
+  int64_t row = 0;
+  std::string save() const { return "{\"at\": " + std::to_string(row) + "}"; }
   void restore(const std::string &state) {
-    if (at < 0)
+    if (row < 0)
       throw Error("the data is another one");
-    at = std::stoll(state.substr(state.find(':') + 1));
+    row = std::stoll(state.substr(state.find(':') + 1));
   }
 };
 
@@ -156,15 +156,15 @@ TEST_F(CheckpointTest, SmallState) {
   Position first{3}, second{4};
   Checkpoint both({{"first", &first}, {"second", &second}});
   both.write(folder / "ckpt");
-  first.at = second.at = 0;
+  first.row = second.row = 0;
   both.restore(folder / "ckpt");
-  EXPECT_EQ(first.at, 3);
-  EXPECT_EQ(second.at, 4);
-  first.at = 8;
-  second.at = -1;
+  EXPECT_EQ(first.row, 3);
+  EXPECT_EQ(second.row, 4);
+  first.row = 8;
+  second.row = -1;
   EXPECT_THAT(refusal([&] { both.restore(folder / "ckpt"); }),
               HasSubstr("the data is another one"));
-  EXPECT_EQ(first.at, 8);
+  EXPECT_EQ(first.row, 8);
 }
 
 // The values of the call are written, whatever the program does meanwhile; an
@@ -234,7 +234,7 @@ TEST_F(CheckpointTest, ManagerCountsStepsAndHours) {
   for (int64_t i : {2, 4, 6}) {
     steps.assign(i);
     EXPECT_EQ(manager.save(), folder / "all" / ("c-" + std::to_string(i)));
-    // As if it had been written an hour and a half later.
+    // The file looks as if it had been written an hour and a half later.
     if (i == 2)
       std::filesystem::last_write_time(
           folder / "all/c-2/index.json",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What counts over many steps: an optimizer's iterations, the sums of metrics;
-// how both come back from checkpoints, those of earlier versions too.
+// Counts over many steps: an optimizer's iterations, the sums of metrics; how
+// both come back from checkpoints, those of earlier versions too.
 #include "../API/Testing.h"
 #include "../TemporaryFolder.h"
 
@@ -173,7 +173,7 @@ TEST_F(CountsTest, MetricsCountBeyondTheNumbersOfF32) {
         const double whole =
             first[k].variables()[s].read_value().to_vector<double>()[i] *
             (batches - steps);
-        // What was added came in, not only what was there.
+        // The addends came in, not only the value that was there.
         EXPECT_NEAR(got[i] - whole, wanted[i] - whole,
                     1e-5 * std::abs(wanted[i] - whole) + 1e-5);
       }

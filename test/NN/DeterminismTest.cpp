@@ -46,13 +46,13 @@ std::vector<std::vector<float>> trained(Model (*make)(), const Shape &shape) {
   const Tensor features = reshape(sin(numbers), shape);
   const Tensor label =
       reshape(cos(cast(iota({13 * 4}, 0), DType::F32)), {13, 4});
-  std::vector<std::vector<float>> all;
+  std::vector<std::vector<float>> results;
   for (int step = 0; step < 20; ++step)
-    all.push_back(
+    results.push_back(
         {float(model.train_on_batch(features, label, {}).at("loss"))});
   for (const Tensor &weight : model.get_weights())
-    all.push_back(weight.to_vector<float>());
-  return all;
+    results.push_back(weight.to_vector<float>());
+  return results;
 }
 
 /// `shape`: of a batch of 13, which no number of replicas divides.
@@ -88,7 +88,7 @@ TEST(DeterminismTest, AttentionHasTheSameBitsOnAnyDevices) {
   expectSameBits(attention, {13, 6, 32});
 }
 
-// Of one function alone; what is around it adds up as it likes.
+// One function alone is deterministic; its surroundings add up as they like.
 TEST(DeterminismTest, AFunctionMayBeDeterministicAlone) {
   const Tensor x = waves({13, 700}, 0.3), w = waves({700, 5}, 0.1);
   auto product = [](const FunctionOptions &options, const Mesh &mesh,

@@ -57,24 +57,24 @@ std::vector<double> lossesOf(const std::shared_ptr<CrossDeviceOps> &ops,
   const Tensor rows = sin(cast(iota({30}, 0), DType::F32));
   const Tensor features = reshape(rows, {10, 3});
   const Tensor label = reduce_sum(features, 1, true);
-  std::vector<double> all;
+  std::vector<double> losses;
   for (int step = 0; step < 3; ++step) {
     const Logs logs = model.train_on_batch(
         features, std::vector{label, label * 2.f},
         {.sample_weight = cast(iota({10}, 0), DType::F32)});
     for (auto &[name, value] : logs.values())
-      all.push_back(value);
+      losses.push_back(value);
   }
   if (collectives)
     for (const CollectiveInfo &info :
          model.train_functions().back().collectives("ring"))
       collectives->push_back(std::string(name(info.kind)));
-  return all;
+  return losses;
 }
 
 TEST(FitTest, LossesDoNotDependOnTheWayToReduce) {
-  std::vector<std::string> own, packed;
-  const std::vector<double> expected = lossesOf(nullptr, 4, &own);
+  std::vector<std::string> perReplica, packed;
+  const std::vector<double> expected = lossesOf(nullptr, 4, &perReplica);
   EXPECT_EQ(expected.size(), 15u);
   for (int64_t replicas : {3, 4}) {
     const std::vector<double> got =
@@ -84,7 +84,7 @@ TEST(FitTest, LossesDoNotDependOnTheWayToReduce) {
     for (size_t i = 0; i < got.size(); ++i)
       EXPECT_NEAR(got[i], expected[i], 2e-5 * std::abs(expected[i])) << i;
   }
-  EXPECT_NE(own, packed);
+  EXPECT_NE(perReplica, packed);
 }
 
 // 6 rows are 2, 2, 1 and 1 in the replicas of a step, and 2, 2, 2 and 0 along
@@ -133,7 +133,7 @@ TEST(FitTest, RecurrentLayersDropInReplicasOfOtherRows) {
   EXPECT_EQ(counts, 2);
 }
 
-// Of 4 rows the third of three replicas has none in a last batch of 1.
+// The third of three replicas has none of 4 rows in a last batch of 1.
 TEST(FitTest, AReplicaWithoutRowsHasNoMoments) {
   const Tensor x = reshape(sin(arange(8.f)), {4, 2});
   MirroredStrategy strategy(cpus(3), std::make_shared<ReductionToOneDevice>());
@@ -169,13 +169,13 @@ TEST(FitTest, PartsOfOtherRowsAreNormalizedApart) {
         {Input({3, 2}), layers::BatchNormalization({.synchronized = false}),
          layers::Flatten(), layers::Dense(1, {.kernel_initializer = "ones"})});
     model.compile({.optimizer = optimizers::SGD(0.01), .loss = "mse"});
-    std::vector<double> all = model.fit(
+    std::vector<double> results = model.fit(
         x, ones({6, 1}),
         {.batch_size = 4, .epochs = 2, .verbose = 0, .shuffle = false})["loss"];
     for (const Tensor &weight : model.get_weights())
       for (float value : weight.to_vector<float>())
-        all.push_back(value);
-    return all;
+        results.push_back(value);
+    return results;
   };
   EXPECT_THAT(
       fitted(nullptr),

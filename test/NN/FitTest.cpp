@@ -41,9 +41,9 @@ void expectLine(Model model) {
   EXPECT_NEAR(first["loss"][0], 2.255237, 2.3e-6);
   EXPECT_NEAR(first["loss"][1], 0.9968204, 1e-6);
   EXPECT_NEAR(model.evaluate(dataset, silently).at("loss"), 0.6190494, 7e-7);
-  const Tensor all = ones({100, 1});
-  const History second =
-      model.fit(all, all, {.batch_size = 10, .epochs = 2, .verbose = 0});
+  const Tensor allRows = ones({100, 1});
+  const History second = model.fit(
+      allRows, allRows, {.batch_size = 10, .epochs = 2, .verbose = 0});
   EXPECT_NEAR(second["loss"][0], 0.4405970, 5e-7);
   EXPECT_NEAR(second["loss"][1], 0.1947450, 2e-7);
 }
@@ -286,7 +286,8 @@ Model ofNames(TrainingOptions options = {}) {
 
 using Named = std::map<std::string, Tensor>;
 
-// As Keras's dicts: in fit, evaluate and predict, in compiled loops too.
+// Maps go by names like Keras's dicts: in fit, evaluate and predict, in
+// compiled loops too.
 TEST(FitTest, WhatIsOfMapsGoesByNames) {
   const Tensor a = sample({6, 2}), b = sample({6, 2}, 2), p = ones({6, 1}),
                k = full({6, 1}, 3.f), w = full({6}, 0.5f), v = ones({6});
@@ -349,7 +350,7 @@ TEST(FitTest, ClassWeightsOfCompiledLoops) {
   EXPECT_NEAR(losses[3][0], losses[1][0], 1e-5);
 }
 
-// As in Keras: fit ends with the averages, of which evaluate is then.
+// Fit ends with the averages, as in Keras, and evaluate then uses them.
 TEST(FitTest, WeightsEndAsTheirAverages) {
   Model model = line();
   const optimizers::SGD optimizer(
@@ -367,11 +368,11 @@ TEST(FitTest, WeightsEndAsTheirAverages) {
               1e-5);
 }
 
-// As Keras: a warning, and training goes on; moving averages move.
+// There is a warning, as in Keras, and training goes on; moving averages move.
 TEST(FitTest, WithoutTrainableWeights) {
-  std::string said;
+  std::string log;
   Logger before =
-      set_logger([&](LogLevel, std::string_view text) { said += text; });
+      set_logger([&](LogLevel, std::string_view text) { log += text; });
   const Tensor x = tensor({{0, 1}, {2, 3}, {4, 0}, {1, 2}, {3, 4}, {0, 1}});
   const Tensor y = tensor(
       {{0.f, 0.f}, {1.f, 1.f}, {2.f, 2.f}, {0.f, 0.f}, {1.f, 1.f}, {2.f, 2.f}});
@@ -391,9 +392,9 @@ TEST(FitTest, WithoutTrainableWeights) {
   EXPECT_EQ(averages.at(1).to_vector<float>(),
             (std::vector<float>{2.15234375f, 1.859375f}));
   const std::string text = "'of_averages' has no trainable weights";
-  const size_t at = said.find(text);
-  EXPECT_NE(at, std::string::npos) << said;
-  EXPECT_EQ(said.find(text, at + 1), std::string::npos); // once
+  const size_t position = log.find(text);
+  EXPECT_NE(position, std::string::npos) << log;
+  EXPECT_EQ(log.find(text, position + 1), std::string::npos); // once
 
   // A layer that is not to be trained, and no optimizer.
   Model frozen = line();
@@ -412,12 +413,12 @@ TEST(FitTest, InputsOfFloatsTakeIntegers) {
   const SymbolicTensor input = Input({2});
   Model graph(input, dense(input));
   const Sequential list({Input({2}), other});
-  for (const layers::Dense &each : {dense, other})
-    each.set_weights({tensor({{0.5f}, {-0.25f}}), tensor({0.1f})});
+  for (const layers::Dense &layer : {dense, other})
+    layer.set_weights({tensor({{0.5f}, {-0.25f}}), tensor({0.1f})});
   const std::vector<double> expected{-0.15, 0.35, 2.1, 0.1, 0.6, -0.15};
   for (const Model &model : {graph, Model(list)}) {
-    for (const Tensor &given : {x, cast(x, DType::UI8), cast(x, DType::I64)})
-      expectNear(model.predict(given, {.verbose = 0}), expected);
+    for (const Tensor &input : {x, cast(x, DType::UI8), cast(x, DType::I64)})
+      expectNear(model.predict(input, {.verbose = 0}), expected);
     expectNear(model.predict(greater(x, 1), {.verbose = 0}),
                {0.1, 0.35, 0.6, -0.15, 0.35, 0.1});
   }
@@ -454,15 +455,15 @@ TEST(FitTest, GeneratorsSingleBatchesAndShortDatasets) {
   EXPECT_NEAR(other.test_on_batch(ones({3, 1}), ones({3, 1})).at("loss"),
               3.1686627 * 0.9216, 3.2e-6);
 
-  // As Keras: a warning, and the epoch is the last one.
-  std::string said;
+  // There is a warning, as in Keras, and the epoch is the last one.
+  std::string log;
   Logger before =
-      set_logger([&](LogLevel, std::string_view text) { said += text; });
+      set_logger([&](LogLevel, std::string_view text) { log += text; });
   const History history = line().fit(
       ofOnes(60, 10), {.epochs = 3, .verbose = 0, .steps_per_epoch = 4});
   set_logger(before);
   EXPECT_EQ(history.epoch.size(), 2u);
-  EXPECT_THAT(said, HAS("2 of 4 batches of epoch 2"));
+  EXPECT_THAT(log, HAS("2 of 4 batches of epoch 2"));
 }
 
 /// Notes when batches are read and when callbacks hear of their steps.
@@ -735,14 +736,14 @@ TEST_F(BadInputTest, IsRefusedUnderEveryStrategy) {
                  HAS("model/classes/kernel"));
     EXPECT_EQ(model.get_weights()[0].to_vector<float>(), before);
     // A dataset may end before an epoch does: this epoch is the last one.
-    std::string said;
+    std::string log;
     Logger logger =
-        set_logger([&](LogLevel, std::string_view text) { said += text; });
+        set_logger([&](LogLevel, std::string_view text) { log += text; });
     const History history = model.fit(
         fits.batch(4), {.epochs = 3, .verbose = 0, .steps_per_epoch = 3});
     set_logger(logger);
     EXPECT_EQ(history.epoch.size(), 1u);
-    EXPECT_THAT(said, HAS("2 of 3 batches of epoch 1"));
+    EXPECT_THAT(log, HAS("2 of 3 batches of epoch 1"));
   }
 }
 

@@ -65,7 +65,7 @@ bool isRefused(const std::function<void()> &body, const std::string &input) {
 
 TEST(ForeignErrorsTest, ConfigsOfLayersAreRefusedByOurErrors) {
   using namespace layers;
-  const std::vector<Layer> all{
+  const std::vector<Layer> layerList{
       Dense(3, "relu"),
       Embedding(4, 2),
       EinsumDense("abc,cd->abd", {-1, 2}, {.bias_axes = "d"}),
@@ -82,7 +82,7 @@ TEST(ForeignErrorsTest, ConfigsOfLayersAreRefusedByOurErrors) {
       Normalization(),
       Discretization(std::vector<double>{0, 1}),
       Sequential({Input({4}), Dense(2), Dense(1)})};
-  for (const Layer &layer : all) {
+  for (const Layer &layer : layerList) {
     int refused = 0;
     withDamages(layer.config(), [&](const Config &config) {
       refused +=

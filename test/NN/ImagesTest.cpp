@@ -133,11 +133,11 @@ TEST(ImagesTest, CenterCrop) {
 
 TEST(ImagesTest, CategoryEncoding) {
   const Tensor x = tensor({{0, 2, 2}, {1, 3, 0}});
-  auto encode = [&](const char *mode, const std::vector<Tensor> &given) {
+  auto encode = [&](const char *mode, const std::vector<Tensor> &inputs) {
     const layers::CategoryEncoding layer(4, {.output_mode = mode});
-    const Tensor y = layer(given);
+    const Tensor y = layer(inputs);
     expectSame(
-        Layer::from_config(Config::parse(layer.config().to_json()))(given), y);
+        Layer::from_config(Config::parse(layer.config().to_json()))(inputs), y);
     return y;
   };
   expectNear(encode("multi_hot", {x}), {1, 0, 1, 0, 1, 1, 0, 1});

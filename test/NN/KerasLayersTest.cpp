@@ -38,26 +38,26 @@ Tensor sines(const Shape &shape, double k = 0) {
 /// Weight j is sin(0.7 i + j + 1) / 2.
 void fill(const Layer &layer) {
   double k = 1;
-  for (const NamedVariable &each : layer.named_variables()) {
+  for (const NamedVariable &variable : layer.named_variables()) {
     std::vector<float> values =
-        sines(elementCount(each.variable.shape()), k++, 0.5);
-    if (each.path.find("variance") != std::string::npos)
+        sines(elementCount(variable.variable.shape()), k++, 0.5);
+    if (variable.path.find("variance") != std::string::npos)
       for (float &value : values)
         value = std::abs(value) + 0.5f;
-    each.variable.assign(tensor(values, each.variable.shape()));
+    variable.variable.assign(tensor(values, variable.variable.shape()));
   }
 }
 
 /// The first four elements and a sum of all.
 void expectValues(const Tensor &y, const std::vector<double> &expected,
-                  const std::string &what) {
+                  const std::string &context) {
   const std::vector<float> values = y.to_vector<float>();
   double sum = 0;
   for (size_t i = 0; i < values.size(); ++i)
     sum += double(values[i]) * std::sin(double(i) * 0.3);
   for (size_t i = 0; i + 1 < expected.size(); ++i)
-    EXPECT_NEAR(values.at(i), expected[i], 2e-5) << what << " " << i;
-  EXPECT_NEAR(sum, expected.back(), 1e-4) << what;
+    EXPECT_NEAR(values.at(i), expected[i], 2e-5) << context << " " << i;
+  EXPECT_NEAR(sum, expected.back(), 1e-4) << context;
 }
 
 void expectKeras(const Layer &layer, const std::vector<Shape> &shapes,
@@ -192,17 +192,18 @@ TEST(KerasLayersTest, BatchNormalizationOfReplicasIsOfAll) {
 // The same ones are dropped under every layout, and others at the next call.
 TEST(KerasLayersTest, DropoutIsSeeded) {
   Mesh mesh = create_mesh({{"x", 2}}, virtual_cpus(2));
-  auto kept = [&](const std::optional<Layout> &layout) {
+  auto resultsOn = [&](const std::optional<Layout> &layout) {
     layers::Dropout dropout(0.5, {.seed = 7});
     Tensor x = ones({4, 4});
     if (layout)
       x = distribute(x, *layout);
-    std::vector<float> all = dropout(x, {.training = true}).to_vector<float>();
-    EXPECT_NE(dropout(x, {.training = true}).to_vector<float>(), all);
+    std::vector<float> dropped =
+        dropout(x, {.training = true}).to_vector<float>();
+    EXPECT_NE(dropout(x, {.training = true}).to_vector<float>(), dropped);
     EXPECT_EQ(dropout(x).to_vector<float>(), x.to_vector<float>());
-    return all;
+    return dropped;
   };
-  EXPECT_EQ(kept(std::nullopt), kept(Layout({"x", UNSHARDED}, mesh)));
+  EXPECT_EQ(resultsOn(std::nullopt), resultsOn(Layout({"x", UNSHARDED}, mesh)));
 }
 
 // Each replica drops others.
@@ -345,26 +346,27 @@ TEST(KerasLayersTest, ImagesAreInterpolated) {
     std::string name;
     std::vector<double> values; ///< at 0, 7, 20, 35; the sum of absolutes
   };
-  for (const Known &known :
+  for (const Known &example :
        {Known{"bilinear",
               {0.841471, 0.666383, -0.301746, -0.279415, 19.538656}},
         Known{"bicubic", {0.887157, 0.732646, -0.335038, -0.151115, 22.037584}},
         Known{"lanczos3", {0.835245, 0.779980, -0.433098, 0.048925, 23.387581}},
         Known{"lanczos5",
               {0.735404, 0.827745, -0.479316, 0.191702, 23.950651}}}) {
-    SCOPED_TRACE(known.name);
-    const UpSampling2D layer({2, 3}, {.interpolation = known.name});
-    for (const Layer &each :
+    SCOPED_TRACE(example.name);
+    const UpSampling2D layer({2, 3}, {.interpolation = example.name});
+    for (const Layer &upSampling :
          {Layer(layer),
           Layer::from_config(Config::parse(layer.config().to_json()))}) {
-      const std::vector<float> y = each(x).to_vector<float>();
+      const std::vector<float> y = upSampling(x).to_vector<float>();
       ASSERT_EQ(y.size(), 36u);
       double sum = 0;
       for (float value : y)
         sum += std::abs(value);
-      for (auto [i, at] : {std::pair(0, 0), {1, 7}, {2, 20}, {3, 35}})
-        EXPECT_NEAR(y[size_t(at)], known.values[size_t(i)], 3e-6) << at;
-      EXPECT_NEAR(sum, known.values[4], 3e-5);
+      for (auto [i, position] : {std::pair(0, 0), {1, 7}, {2, 20}, {3, 35}})
+        EXPECT_NEAR(y[size_t(position)], example.values[size_t(i)], 3e-6)
+            << position;
+      EXPECT_NEAR(sum, example.values[4], 3e-5);
     }
   }
   EXPECT_ERROR(UpSampling2D(2, {.interpolation = "linear"}),

@@ -53,10 +53,10 @@ TEST(KerasPartsTest, NormalizationAlongAnyDims) {
 // Keras's score_mode "concat": a learnt weight times sum(tanh(scale (q + k))).
 TEST(KerasPartsTest, AttentionByConcatenation) {
   const Tensor query = waves({2, 3, 4}, 0.1), value = waves({2, 5, 4}, 0.2);
-  const layers::Attention made(
+  const layers::Attention attention(
       {.use_scale = true, .score_mode = "concat", .dropout = 0});
   const Layer layer =
-      Layer::from_config(Config::parse(made.config().to_json()));
+      Layer::from_config(Config::parse(attention.config().to_json()));
   (void)layer({query, value});
   layer.set_weights({tensor(0.5f), tensor(2.f)});
   const Tensor scores =
@@ -239,9 +239,9 @@ void expectLosses(const Layer &layer, const std::vector<Shape> &shapes,
       Layer::from_config(Config::parse(layer.config().to_json()));
   again.call_many(xs);
   again.set_weights(layer.get_weights());
-  for (const Layer &each : {layer, again}) {
-    each.call_many(xs);
-    const std::vector<Tensor> losses = each.losses();
+  for (const Layer &copy : {layer, again}) {
+    copy.call_many(xs);
+    const std::vector<Tensor> losses = copy.losses();
     ASSERT_EQ(losses.size(), expected.size());
     for (size_t i = 0; i < losses.size(); ++i)
       EXPECT_NEAR(losses[i].item<float>(), expected[i], 2e-6);
@@ -329,14 +329,14 @@ TEST(KerasPartsTest, PredictNamesItsLine) {
 // Moments of data, or given ones; Keras's numbers.
 TEST(KerasPartsTest, DataAreNormalized) {
   const Tensor x = waves({2, 3, 4}, 0) * 2.f;
-  const layers::Normalization each, both({.axis = {1, 2}});
-  each.adapt(x);
+  const layers::Normalization perFeature, both({.axis = {1, 2}});
+  perFeature.adapt(x);
   both.adapt(x);
   const layers::Normalization one({.axis = {}, .mean = {0.5}, .variance = {4}});
   const layers::Normalization back(
       {.mean = {0.1, 0.2, 0.3, 0.4}, .variance = {1, 2, 3, 4}, .invert = true});
   const std::vector<std::pair<Layer, std::vector<double>>> cases{
-      {each, {-0.131535, 0.966374, 1.3927, 0.995484, 0.814544}},
+      {perFeature, {-0.131535, 0.966374, 1.3927, 0.995484, 0.814544}},
       {both, {-1, 1, 1, 1, 2.1568}},
       {one, {-0.25, 0.0721088, 0.242725, 0.181605, 0.0511031}},
       {back, {0.1, 1.11106, 2.00685, 2.12642, 1.0541}}};
@@ -353,9 +353,9 @@ TEST(KerasPartsTest, DataAreNormalized) {
     again.set_weights(layer.get_weights());
     expectValues(again(x), expected);
   }
-  EXPECT_EQ(each.trainable_variables().size(), 0u);
+  EXPECT_EQ(perFeature.trainable_variables().size(), 0u);
   EXPECT_ERROR(one.adapt(x), HAS("its moments were given"));
-  EXPECT_ERROR(each.adapt(ones({2, 3, 5})), HAS("[4], got [2, 3, 5]"));
+  EXPECT_ERROR(perFeature.adapt(ones({2, 3, 5})), HAS("[4], got [2, 3, 5]"));
   EXPECT_ERROR(layers::Normalization({.mean = {1}}),
                HAS("as many means as variances, got 1 and 0"));
   EXPECT_ERROR(layers::Normalization({.axis = {3}})(x), HAS("dim 3 is there"));
@@ -369,9 +369,9 @@ TEST(KerasPartsTest, DataAreNormalized) {
            "invert": false, "mean": null, "variance": null}}]}})");
   const test::TemporaryFolder folder;
   data::save_safetensors(folder / "norm.safetensors",
-                         {{"norm/mean", each.variable("mean")},
-                          {"norm/variance", each.variable("variance")},
-                          {"norm/count", each.variable("count")}});
+                         {{"norm/mean", perFeature.variable("mean")},
+                          {"norm/variance", perFeature.variable("variance")},
+                          {"norm/count", perFeature.variable("count")}});
   load_keras_weights(model, folder / "norm.safetensors");
   expectValues(model(x), cases[0].second);
 }

@@ -18,19 +18,19 @@ Tensor numbers(const Shape &shape, double phase = 0) {
   int64_t count = 1;
   for (int64_t extent : shape)
     count *= extent;
-  std::vector<float> all(static_cast<size_t>(count));
-  for (size_t i = 0; i < all.size(); ++i)
-    all[i] = float(std::sin(double(i) + 1 + phase));
-  return tensor(all, shape);
+  std::vector<float> values(static_cast<size_t>(count));
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = float(std::sin(double(i) + 1 + phase));
+  return tensor(values, shape);
 }
 
 template <typename F> Tensor integers(const Shape &shape, F &&of) {
-  std::vector<int32_t> all;
+  std::vector<int32_t> values;
   for (int64_t row = 0; row < shape[0]; ++row)
     for (int64_t column = 0; column < (shape.size() > 1 ? shape[1] : 1);
          ++column)
-      all.push_back(int32_t(of(row, column)));
-  return tensor(all, shape);
+      values.push_back(int32_t(of(row, column)));
+  return tensor(values, shape);
 }
 
 void setWeights(const Layer &layer, double step = 0.3) {
@@ -123,7 +123,7 @@ TEST(KerasProgramsTest, TextsWithMasksAndClassWeights) {
   });
 }
 
-// What is masked counts in no loss and no mean.
+// A masked word counts in no loss and no mean.
 TEST(KerasProgramsTest, TagsOfMaskedWords) {
   onAllReplicas([] {
     Sequential model({Input({5}, {.dtype = DType::I32}),
@@ -174,9 +174,9 @@ TEST(KerasProgramsTest, AnAutoencoderWithAStepOfItsOwn) {
     const optimizers::SGD optimizer = momentum(0.1);
     auto trainStep = [&](const Tensor &x) {
       GradientTape tape;
-      const Tensor each = reduce_mean(square(model(x) - x), {-1});
+      const Tensor perRow = reduce_mean(square(model(x) - x), {-1});
       const Tensor loss =
-          nn::compute_average_loss(each, {.global_batch_size = 16});
+          nn::compute_average_loss(perRow, {.global_batch_size = 16});
       optimizer.apply_gradients(
           tape.gradient(loss, model.trainable_variables()));
       return loss;

@@ -15,8 +15,8 @@ inline Tensor weightOf(const Shape &shape, double k) {
 /// Weight j is sin(0.7 i + j + 1) / 2.
 inline void fill(const Layer &layer) {
   double k = 1;
-  for (const NamedVariable &each : layer.named_variables())
-    each.variable.assign(weightOf(each.variable.shape(), k++));
+  for (const NamedVariable &weight : layer.named_variables())
+    weight.variable.assign(weightOf(weight.variable.shape(), k++));
 }
 
 /// The first four elements, and a sum of all.
@@ -30,8 +30,8 @@ inline void expectValues(const Tensor &y, const std::vector<double> &expected) {
   EXPECT_NEAR(sum, expected.back(), 1e-4);
 }
 
-/// Of inputs sin(0.7 i + 0.1 k): at once, made of its config, and in a function
-/// whose inputs are cut along their first dims.
+/// Expects the results for inputs sin(0.7 i + 0.1 k): at once, made of its
+/// config, and in a function whose inputs are cut along their first dims.
 inline void expectKeras(const Layer &layer, const std::vector<Shape> &shapes,
                         const std::vector<std::vector<double>> &expected) {
   SCOPED_TRACE(layer.class_name());
@@ -49,8 +49,9 @@ inline void expectKeras(const Layer &layer, const std::vector<Shape> &shapes,
       Layer::from_config(Config::parse(layer.config().to_json()));
   if (layer.count_params() > 0)
     again.set_weights(layer.get_weights());
-  auto step = function(
-      [&](const std::vector<Tensor> &given) { return layer.call_many(given); });
+  auto step = function([&](const std::vector<Tensor> &inputs) {
+    return layer.call_many(inputs);
+  });
   for (const std::vector<Tensor> &ys :
        {layer.call_many(xs), again.call_many(xs), step(cut)}) {
     ASSERT_EQ(ys.size(), expected.size());

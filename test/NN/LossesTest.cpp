@@ -202,7 +202,7 @@ TEST(LossesTest, ReductionsAndWeights) {
       {.from_logits = true, .ignore_class = 1});
   expectNear(ignoring(classes(), logits()), {0.6041306});
   expectNear(ignoring(classes(), logits(), weights()), {1.208261});
-  // Of steps in time: weights of examples, or of steps.
+  // Steps in time take weights of examples, or of steps.
   Tensor steps = stack({p, p}), labels = stack({t, t});
   expectNear(mse(labels, steps, weights()), {2.5 * (first + second) / 4});
   expectNear(mse(labels, steps, stack({weights(), weights()})),
@@ -219,11 +219,11 @@ TEST(LossesTest, MadeAgainOfNameAndConfig) {
   EXPECT_EQ(again.reduction().kind, losses::Reduction::SUM);
   expectSame(again(shares(), logits()), loss(shares(), logits()), 0);
   EXPECT_EQ(loss.with_reduction("mean").config().count("reduction"), 0u);
-  Loss own = [](const Tensor &y_true, const Tensor &y_pred) {
+  Loss custom = [](const Tensor &y_true, const Tensor &y_pred) {
     return reduce_max(abs(y_pred - y_true), -1);
   };
-  EXPECT_EQ(own.name(), "");
-  expectNear(own(shares(), probabilities()), {0.2});
+  EXPECT_EQ(custom.name(), "");
+  expectNear(custom(shares(), probabilities()), {0.2});
   EXPECT_FALSE(Loss());
 }
 
@@ -258,7 +258,7 @@ TEST(LossesTest, AveragesOverReplicasOfDifferentSizes) {
            .iterate()
            .next();
   const auto parts = strategy.run(
-      [](const Tensor &own) { return nn::compute_average_loss(own); }, batch);
+      [](const Tensor &part) { return nn::compute_average_loss(part); }, batch);
   expectNear(strategy.reduce(ReduceOp::SUM, parts), {5});
 }
 

@@ -65,8 +65,8 @@ TEST(MasksTest, AQueryWithoutKeysIsNoNan) {
   // Keys that are masked are not seen: their values do not matter.
   Tensor same = x * 1.f,
          other = where(tensor({true, true, false}, {1, 3, 1}), x, 9.f);
-  for (const Tensor &each : {same, other})
-    set_mask(each, mask({1, 1, 0}, {1, 3}));
+  for (const Tensor &masked : {same, other})
+    set_mask(masked, mask({1, 1, 0}, {1, 3}));
   expectSame(attention(std::vector{x, other}), attention(std::vector{x, same}));
 }
 
@@ -95,7 +95,8 @@ TEST(MasksTest, StatesStayInReplicas) {
     for (const auto &rows : strategy.experimental_distribute_dataset(
              data::from_tensor_slices(steps).batch(4)))
       values.push_back(strategy.gather(
-          strategy.run([&](const Tensor &own) { return gru(own); }, rows), 0));
+          strategy.run([&](const Tensor &part) { return gru(part); }, rows),
+          0));
   };
   for (int times = 0; times < 2; ++times) {
     run(slice(x, {0, 0, 0}, {-1, 2, -1}));
@@ -127,8 +128,8 @@ TEST(SymbolicTest, OperatorsAreLayers) {
   Model model({x, y}, {z, -x(all, range(1, 3)), z[all] - 1});
   const Tensor a = tensor({1.f, 2.f, 3.f, 4.f}, {1, 4}), b = full({1, 4}, 2.f);
   Model again(Layer::from_config(Config::parse(model.config().to_json())));
-  for (const Model &each : {model, again}) {
-    std::vector<Tensor> results = each.call_many({a, b});
+  for (const Model &copy : {model, again}) {
+    std::vector<Tensor> results = copy.call_many({a, b});
     expectNear(results[0], {3, 2, 1, 0});
     expectNear(results[1], {-2, -3});
     expectNear(results[2], {2, 1, 0, -1});
@@ -184,7 +185,7 @@ TEST(KerasModelTest, ModelsOfKerasGiveItsNumbers) {
       tensor({1, 2, 3, 4, 5, 5, 4, 0, 0, 0, 2, 0, 3, 1, 0}, {3, 5});
   std::vector<Tensor> results =
       function([&](const Tensor &x) { return model.call_many({x}); })(ids);
-  // Of the others the last steps are masked: what those give differs.
+  // The last steps of the other rows are masked: their results differ.
   expectNear(slice(results[0], {0, 0}, {1, 2}), {-0.84568036, -0.86567855});
   expectNear(slice(results[1], {0, 0}, {1, 2}), {1.84406805, 1.86564970});
   file.erase("dense/bias");

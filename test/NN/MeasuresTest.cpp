@@ -24,13 +24,14 @@ const std::vector<Place> everywhere = {
     {"mirrored", 8},   {"central", 2},  {"central", 3},  {"central", 8},
     {"tpu", 2},        {"tpu", 3},      {"tpu", 8},      {"dtensor", 2},
     {"dtensor", 3},    {"dtensor", 8}};
-/// Of programs that take long to compile: a place of each kind and number.
+/// The places for programs that take long to compile: one of each kind and
+/// number.
 const std::vector<Place> someOfAll = {
     {"one_device", 1}, {"mirrored", 2}, {"mirrored", 3}, {"mirrored", 8},
     {"central", 3},    {"tpu", 8},      {"dtensor", 2},  {"dtensor", 8}};
 
-/// The strategy of a place, entered. Of "dtensor" it is the default one, on a
-/// mesh of one axis.
+/// The strategy of a place, entered. The strategy of "dtensor" is the default
+/// one, on a mesh of one axis.
 class Entered {
 public:
   explicit Entered(const Place &place) : strategy(strategyOf(place)) {
@@ -45,7 +46,7 @@ public:
 
   const Strategy strategy;
 
-  /// As a loop of one's own gets it: an input of all rows, cut.
+  /// Returns the input of your own training loop: all rows, cut.
   data::Dataset<PerReplica<Batch>> distributed(data::Dataset<Batch> rows,
                                                const Batch &like) const {
     if (mesh) {
@@ -207,7 +208,7 @@ void PrintTo(const Program &program, std::ostream *to) {
 class MeasuresTest : public testing::TestWithParam<Program> {
 protected:
   void TearDown() override { enable_op_determinism(false); }
-  static Losses at(const Place &place) {
+  static Losses lossesAt(const Place &place) {
     const Entered in(place);
     set_random_seed(5);
     return GetParam().run(in);
@@ -215,9 +216,9 @@ protected:
 };
 
 TEST_P(MeasuresTest, LossesAreThoseOfOneDevice) {
-  const Losses alone = at({"default", 1});
+  const Losses alone = lossesAt({"default", 1});
   for (const Place &place : GetParam().places) {
-    const Losses got = at(place);
+    const Losses got = lossesAt(place);
     for (size_t step = 0; step < 20; ++step)
       EXPECT_NEAR(got[step], alone[step], 1e-5 * std::abs(alone[step]))
           << place.strategy << " " << place.replicas << ", step " << step;
@@ -226,9 +227,9 @@ TEST_P(MeasuresTest, LossesAreThoseOfOneDevice) {
 
 TEST_P(MeasuresTest, DeterministicLossesHaveItsBits) {
   enable_op_determinism(true);
-  const Losses alone = at({"default", 1});
+  const Losses alone = lossesAt({"default", 1});
   for (const Place &place : GetParam().places) {
-    const Losses got = at(place);
+    const Losses got = lossesAt(place);
     size_t same = 0;
     while (same < 20 && !std::memcmp(&got[same], &alone[same], sizeof(float)))
       ++same;

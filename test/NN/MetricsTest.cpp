@@ -62,10 +62,10 @@ TEST(MetricsTest, AreThoseOfKeras) {
                                   weight.value_or(Tensor()));
       });
   auto results = function([&] {
-    std::vector<Tensor> all;
+    std::vector<Tensor> results;
     for (const MetricCase &one : cases)
-      all.push_back(one.metric.result());
-    return all;
+      results.push_back(one.metric.result());
+    return results;
   });
   for (int round = 0; round < 2; ++round) {
     update(oneHot(), classes(), logits(), probabilities(),
@@ -144,13 +144,14 @@ TEST(MetricsTest, BatchesThatAreCutOverAMesh) {
   Mesh mesh = mesh2x4();
   Tensor labels = tensor({0, 1, 2, 0, 1, 2, 0});
   Tensor scores = nn::softmax(sample({7, 3}));
-  std::vector<Metric> all{"accuracy", metrics::AUC({.num_thresholds = 20})};
-  auto update = [](const std::vector<Metric> &all, const Tensor &labels,
+  std::vector<Metric> measures{"accuracy",
+                               metrics::AUC({.num_thresholds = 20})};
+  auto update = [](const std::vector<Metric> &measures, const Tensor &labels,
                    const Tensor &scores) {
-    all[0].update_state(labels, scores);
-    all[1].update_state(one_hot(labels, 3), scores);
+    measures[0].update_state(labels, scores);
+    measures[1].update_state(one_hot(labels, 3), scores);
   };
-  update(all, labels, scores);
+  update(measures, labels, scores);
   // Made in a function, on its mesh, outside of one, and on the default mesh.
   std::vector<Metric> traced{"accuracy", metrics::AUC({.num_thresholds = 20})};
   function([&](const Tensor &labels, const Tensor &scores) {
@@ -169,10 +170,10 @@ TEST(MetricsTest, BatchesThatAreCutOverAMesh) {
   std::vector<Metric> eager{"accuracy", metrics::AUC({.num_thresholds = 20})};
   update(eager, distribute(labels, specs("y", mesh)),
          distribute(scores, specs("yu", mesh)));
-  for (size_t i = 0; i < all.size(); ++i) {
-    expectSame(cut[i].result(), all[i].result());
-    expectSame(eager[i].result(), all[i].result());
-    expectSame(traced[i].result(), all[i].result());
+  for (size_t i = 0; i < measures.size(); ++i) {
+    expectSame(cut[i].result(), measures[i].result());
+    expectSame(eager[i].result(), measures[i].result());
+    expectSame(traced[i].result(), measures[i].result());
     EXPECT_TRUE(is_dtensor(cut[i].variables()[0].read_value()));
   }
 }
@@ -202,7 +203,7 @@ TEST(MetricsTest, OnesOwn) {
   EXPECT_EQ(Metric("mae", "off by").id(), "mae");
 }
 
-// What replicas add, of 7 rows on 3 of them, is what one device adds of all.
+// Replicas that add up 7 rows on 3 of them give the sum that one device gives.
 TEST(MetricsTest, AreUpdatedInReplicasAndReadOutside) {
   using namespace metrics;
   MirroredStrategy strategy(
@@ -219,24 +220,25 @@ TEST(MetricsTest, AreUpdatedInReplicasAndReadOutside) {
                                Precision({.thresholds = {0.4, 0.6}}),
                                Mean()};
   };
-  auto update = [&](const std::vector<Metric> &all, const Tensor &y,
+  auto update = [&](const std::vector<Metric> &measures, const Tensor &y,
                     const Tensor &p) {
     for (size_t i = 0; i < 3; ++i)
-      all[i].update_state(y, p);
+      measures[i].update_state(y, p);
     const Tensor t = cast(less(y, 1), DType::F32), q = reduce_max(p, -1);
-    all[3].update_state(t, q);
-    all[4].update_state(t, q);
-    static_cast<const Mean &>(all[5]).update_state(q);
+    measures[3].update_state(t, q);
+    measures[4].update_state(t, q);
+    static_cast<const Mean &>(measures[5]).update_state(q);
   };
   const std::vector<Metric> expected = make();
   update(expected, labels, scores);
   update(expected, labels, scores);
 
   auto scope = strategy.scope();
-  const std::vector<Metric> all = make();
+  const std::vector<Metric> measures = make();
   auto step = function([&](const PerReplica<Batch> &batch) {
-    strategy.run([&](const Batch &own) { update(all, own.first, own.second); },
-                 batch);
+    strategy.run(
+        [&](const Batch &part) { update(measures, part.first, part.second); },
+        batch);
   });
   const auto dataset = strategy.experimental_distribute_dataset(
       data::from_tensor_slices(labels, scores).batch(7));
@@ -244,13 +246,13 @@ TEST(MetricsTest, AreUpdatedInReplicasAndReadOutside) {
     for (int times = 0; times < 2; ++times)
       for (const auto &batch : dataset)
         step(batch);
-    for (size_t i = 0; i < all.size(); ++i) {
-      SCOPED_TRACE(all[i].name());
-      expectNear(all[i].result(),
+    for (size_t i = 0; i < measures.size(); ++i) {
+      SCOPED_TRACE(measures[i].name());
+      expectNear(measures[i].result(),
                  cast(expected[i].result(), DType::F64).to_vector<double>());
-      all[i].reset_state();
+      measures[i].reset_state();
     }
-    expectNear(all[0].result(), {0});
+    expectNear(measures[0].result(), {0});
   }
   EXPECT_EQ(step.trace_count(), 1);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What training writes of models, and how it goes on from that.
+// The files that training writes of models, and how it goes on from them.
 #include "meshloom/NN/Training/Checkpoints.h"
 
 #include "../TemporaryFolder.h"
@@ -44,11 +44,11 @@ std::vector<std::string> namesIn(const fs::path &folder) {
 }
 
 std::vector<float> weightsOf(const Model &model) {
-  std::vector<float> all;
+  std::vector<float> numbers;
   for (const Tensor &weight : model.get_weights())
     for (float number : weight.to_vector<float>())
-      all.push_back(number);
-  return all;
+      numbers.push_back(number);
+  return numbers;
 }
 
 // A model that was loaded is compiled, and goes on as if nothing had been.
@@ -87,11 +87,11 @@ TEST_F(ModelFilesTest, MetricsByValueAreSaved) {
   save(model, folder / "all.keras");
   Model again = load_model(folder / "all.keras");
   EXPECT_EQ(again.compile_config(), model.compile_config());
-  const std::vector<Metric> &all = again.compile_options().metrics.all;
-  EXPECT_EQ(all[0].name(), "accuracy");
-  EXPECT_EQ(all[3].name(), "root");
-  EXPECT_EQ(all.back().name(), "acc");
-  EXPECT_EQ(std::get<std::vector<double>>(all[5].config().at("thresholds")),
+  const std::vector<Metric> &list = again.compile_options().metrics.all;
+  EXPECT_EQ(list[0].name(), "accuracy");
+  EXPECT_EQ(list[3].name(), "root");
+  EXPECT_EQ(list.back().name(), "acc");
+  EXPECT_EQ(std::get<std::vector<double>>(list[5].config().at("thresholds")),
             (std::vector<double>{0.25, 0.5}));
 }
 

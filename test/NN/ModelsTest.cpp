@@ -34,8 +34,8 @@ template <typename F> std::string errorOf(F &&f) {
 
 std::vector<std::string> pathsOf(const Layer &layer) {
   std::vector<std::string> paths;
-  for (const NamedVariable &each : layer.named_variables())
-    paths.push_back(each.path);
+  for (const NamedVariable &variable : layer.named_variables())
+    paths.push_back(variable.path);
   return paths;
 }
 
@@ -139,7 +139,7 @@ TEST(FunctionalTest, RunsAGraph) {
   EXPECT_THAT(errorOf([&] { Model(a, second); }),
               HasSubstr("needs the Input 'b' [None, 3]"));
 
-  // As a part of another model, and made again from its config.
+  // The model is a part of another one, and is made again from its config.
   SymbolicTensor x = Input({3});
   Model outer(x, layers::Dense(1)(model.call_many({x, x})[0]));
   EXPECT_EQ(pathsOf(outer)[0], "functional/shared/kernel");
@@ -333,13 +333,14 @@ struct PlainImpl : ModelImpl {
 // fit's loop, callbacks and loops of steps around it.
 TEST(SubclassedTest, MayHaveAStepOfItsOwn) {
   const Tensor x = sample({12, 4}), y = sample({12, 1}, 3);
-  ModelOf<CompressorImpl> own;
-  own.compile({.steps_per_execution = 2});
+  ModelOf<CompressorImpl> compressor;
+  compressor.compile({.steps_per_execution = 2});
   const History history =
-      own.fit(x, {.batch_size = 3, .epochs = 4, .verbose = 0});
+      compressor.fit(x, {.batch_size = 3, .epochs = 4, .verbose = 0});
   ASSERT_EQ(history["loss"].size(), 4u);
   EXPECT_LT(history["loss"][3], history["loss"][0]);
-  EXPECT_EQ(own.metrics_names(), (std::vector<std::string>{"loss", "size"}));
+  EXPECT_EQ(compressor.metrics_names(),
+            (std::vector<std::string>{"loss", "size"}));
 
   ModelOf<PlainImpl> plain;
   Sequential usual({layers::Dense(1, {.kernel_initializer = "ones"})});

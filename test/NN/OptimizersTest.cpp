@@ -66,11 +66,11 @@ TEST(OptimizersTest, TheFourthNumberIsWarnedOf) {
   testing::internal::CaptureStderr();
   for (float by : {4.f, 5.f, 6.f})
     scaled(x, by, false);
-  std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_THAT(said, HAS("[scaled] traced for the 4th different number"));
-  EXPECT_THAT(said, HAS("OptimizersTest.cpp"));
-  EXPECT_THAT(said, HAS("tensor(x)"));
-  EXPECT_EQ(std::ranges::count(said, '\n'), 1); // once
+  std::string warning = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(warning, HAS("[scaled] traced for the 4th different number"));
+  EXPECT_THAT(warning, HAS("OptimizersTest.cpp"));
+  EXPECT_THAT(warning, HAS("tensor(x)"));
+  EXPECT_EQ(std::ranges::count(warning, '\n'), 1); // once
 }
 
 /// Two variables after four steps whose gradients are w * w + 0.3 t - 1 and
@@ -262,7 +262,7 @@ TEST(OptimizersTest, MuonTakesMatricesThatAreNoEmbeddings) {
       muon.apply_gradients({{w * w + 0.3 * t - 1, w}});
     return w.read_value();
   };
-  // As Keras has it: rows are more than columns, and others'.
+  // Keras gives these: for more rows than columns, and for an embedding.
   expectNear(after("w", tensor({0.5f, -1.f, 2.f, 1.5f, 0.25f, -0.75f}, {3, 2})),
              {0.544929, -1.094903, 1.908631, 1.453602, 0.2776005, -0.7890799});
   expectNear(after("my_Embedding/kernel",
@@ -377,7 +377,7 @@ std::vector<float> afterSteps(const optimizers::Optimizer &optimizer) {
 TEST(OptimizersTest, AreMadeAgainFromConfigs) {
   using namespace optimizers;
   const OptimizerOptions common{.weight_decay = 0.01, .clip_value = 1.5};
-  const std::vector<Optimizer> all = {
+  const std::vector<Optimizer> optimizerList = {
       SGD({.learning_rate = 0.1, .momentum = 0.8, .nesterov = true}),
       Adam({.learning_rate = 0.2, .beta_1 = 0.7, .amsgrad = true}),
       AdamW({.learning_rate = 0.2, .beta_2 = 0.7}),
@@ -394,7 +394,7 @@ TEST(OptimizersTest, AreMadeAgainFromConfigs) {
       LAMB({.learning_rate = DVariable(tensor(0.25f))}),
       Adafactor({.clip_threshold = 0.5, .relative_step = false}),
       Muon({.momentum = 0.5, .ns_steps = 3, .exclude_layers = {"head"}})};
-  for (const Optimizer &optimizer : all) {
+  for (const Optimizer &optimizer : optimizerList) {
     const Config config = Config::parse(optimizer.config().to_json());
     const Optimizer again = Optimizer::from_config(config);
     EXPECT_EQ(again.config().to_json(), optimizer.config().to_json());
@@ -406,8 +406,8 @@ TEST(OptimizersTest, AreMadeAgainFromConfigs) {
   const SGD scheduled({.learning_rate = [](const Tensor &t) { return 1 / t; }});
   EXPECT_ERROR(Optimizer::from_config(scheduled.config()),
                HAS("a function computes"));
-  const Optimizer own(std::make_shared<SignDescent>(), 0.25);
-  EXPECT_ERROR(Optimizer::from_config(own.config()), HAS("without a class"));
+  const Optimizer custom(std::make_shared<SignDescent>(), 0.25);
+  EXPECT_ERROR(Optimizer::from_config(custom.config()), HAS("without a class"));
 }
 
 TEST(OptimizersTest, WrongOptionsAndNames) {

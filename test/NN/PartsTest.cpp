@@ -20,7 +20,7 @@ struct Expected {
 TEST(PartsTest, ActivationsAreThoseOfKeras) {
   Tensor x = tensor({{-3.2f, -1.f, -0.4f, 0.3f, 0.9f, 6.5f}});
   // Keras 3.15 on JAX, f32.
-  const std::vector<Expected> all{
+  const std::vector<Expected> expected{
       {"celu", {-0.9592378, -0.6321205, -0.3296799, 0.3, 0.9, 6.5}},
       {"elu", {-0.9592378, -0.6321205, -0.3296799, 0.3, 0.9, 6.5}},
       {"exponential",
@@ -69,7 +69,7 @@ TEST(PartsTest, ActivationsAreThoseOfKeras) {
   // One program for all of them.
   auto compute = function([&](const Tensor &x) {
     std::vector<Tensor> results;
-    for (const Expected &one : all)
+    for (const Expected &one : expected)
       results.push_back(Activation(one.name)(x));
     results.push_back(Activation("gelu", {{"approximate", true}})(x));
     results.push_back(Activation("relu", {{"negative_slope", 0.1},
@@ -78,14 +78,15 @@ TEST(PartsTest, ActivationsAreThoseOfKeras) {
     return results;
   });
   std::vector<Tensor> results = compute(x);
-  for (size_t i = 0; i < all.size(); ++i) {
-    SCOPED_TRACE(all[i].name);
-    expectNear(results[i], all[i].values, 1e-6);
+  for (size_t i = 0; i < expected.size(); ++i) {
+    SCOPED_TRACE(expected[i].name);
+    expectNear(results[i], expected[i].values, 1e-6);
   }
-  expectNear(results[all.size()],
+  expectNear(results[expected.size()],
              {-0.001869774, -0.158808, -0.1378388, 0.1853709, 0.7342285, 6.5});
-  expectNear(results[all.size() + 1], {-0.37, -0.15, -0.09, -0.02, 0.9, 2});
-  // Of sparsemax two can be positive: 1 + 2 * 0.5 > 0.8 + 0.5.
+  expectNear(results[expected.size() + 1],
+             {-0.37, -0.15, -0.09, -0.02, 0.9, 2});
+  // Two results of sparsemax can be positive: 1 + 2 * 0.5 > 0.8 + 0.5.
   expectNear(activations::sparsemax(tensor({{0.8f, 0.5f, -0.5f}})),
              {0.65, 0.35, 0});
 }
@@ -99,7 +100,7 @@ TEST(PartsTest, RegularizersAndConstraintsAreThoseOfKeras) {
   expectNear(regularizers::OrthogonalRegularizer(0.5)(w), {0.2500681});
   expectNear(regularizers::OrthogonalRegularizer(0.5, "columns")(w),
              {0.2375454});
-  const std::vector<std::pair<Constraint, std::vector<double>>> all{
+  const std::vector<std::pair<Constraint, std::vector<double>>> constraintList{
       {"max_norm",
        {0.2948839, -1.777778, 0.8846517, 0.2222222, -1.769303, 0.8888889}},
       {constraints::MaxNorm(1.5, {0, 1}),
@@ -111,7 +112,7 @@ TEST(PartsTest, RegularizersAndConstraintsAreThoseOfKeras) {
                   {{"min_value", 1.}, {"max_value", 2.}, {"rate", 0.5}}),
        {0.3974419, -1.888889, 1.192326, 0.2361111, -2.384652, 0.9444444}},
   };
-  for (auto &[constraint, expected] : all) {
+  for (auto &[constraint, expected] : constraintList) {
     SCOPED_TRACE(constraint.name());
     expectNear(constraint(w), expected);
     // Made again of its name and config it is the same.
@@ -156,10 +157,11 @@ TEST(PartsTest, InitializersFollowShapeAndSeed) {
   expectSame(matmul(rows, rows, {.transpose_b = true}), 4 * eye(6));
 
   // A seed of its own wins over the caller's, and is kept in the config.
-  Initializer own = GlorotUniform(Seed{7, 8});
-  Tensor drawn = own({4, 4}, DType::F32, Seed{1, 1});
-  expectSame(Initializer(own.name(), own.config())({4, 4}, DType::F32, {}),
-             drawn, 0);
+  Initializer seeded = GlorotUniform(Seed{7, 8});
+  Tensor drawn = seeded({4, 4}, DType::F32, Seed{1, 1});
+  expectSame(
+      Initializer(seeded.name(), seeded.config())({4, 4}, DType::F32, {}),
+      drawn, 0);
   expectSame(Initializer("GlorotUniform")({4, 4}, DType::F32, Seed{7, 8}),
              drawn, 0);
 }

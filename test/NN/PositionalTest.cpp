@@ -79,13 +79,13 @@ TEST(PositionalTest, LayersTakeTheirFirstNumber) {
 }
 
 TEST(PositionalTest, OtherPartsTakeTheirFirstNumber) {
-  auto at = [](const schedules::Schedule &schedule) {
+  auto rateOf = [](const schedules::Schedule &schedule) {
     return schedule(tensor(50.f)).item<float>();
   };
-  EXPECT_NEAR(at(schedules::InverseTimeDecay(1, 50, 1)), 0.5, 1e-6);
-  EXPECT_NEAR(at(schedules::PolynomialDecay(1, 100, 0)), 0.5, 1e-6);
-  EXPECT_NEAR(at(schedules::CosineDecay(1, 100)), 0.5, 1e-6);
-  EXPECT_NEAR(at(schedules::CosineDecayRestarts(1, 100)), 0.5, 1e-6);
+  EXPECT_NEAR(rateOf(schedules::InverseTimeDecay(1, 50, 1)), 0.5, 1e-6);
+  EXPECT_NEAR(rateOf(schedules::PolynomialDecay(1, 100, 0)), 0.5, 1e-6);
+  EXPECT_NEAR(rateOf(schedules::CosineDecay(1, 100)), 0.5, 1e-6);
+  EXPECT_NEAR(rateOf(schedules::CosineDecayRestarts(1, 100)), 0.5, 1e-6);
   EXPECT_EQ(losses::BinaryCrossentropy(true).config(),
             losses::BinaryCrossentropy({.from_logits = true}).config());
   EXPECT_EQ(losses::CategoricalCrossentropy(true).config(),
@@ -123,7 +123,7 @@ TEST(PositionalTest, OtherPartsTakeTheirFirstNumber) {
   callbacks::TensorBoard board(folder / "logs");
 }
 
-// What would be called later is looked at where it is given.
+// A function that would be called later is looked at where it is passed.
 TEST(PositionalTest, EmptyFunctionsAreRefusedWhereTheyAreGiven) {
   EXPECT_ERROR(
       callbacks::LearningRateScheduler(std::function<double(int64_t)>()),
@@ -157,11 +157,11 @@ TEST(PositionalTest, SymbolicTensorsMeetKnownOnes) {
       {0, 1, 2}, {1, 0.5f, 1.f / 3}, {3, 2, 1.5f}};
   const test::TemporaryFolder folder;
   save(model, folder / "m");
-  for (const Model &each : {model, load_model(folder / "m")}) {
-    const std::vector<Tensor> all = each.call_many({ones2});
-    ASSERT_EQ(all.size(), expected.size());
-    for (size_t i = 0; i < all.size(); ++i) {
-      const std::vector<float> got = all[i].to_vector<float>();
+  for (const Model &copy : {model, load_model(folder / "m")}) {
+    const std::vector<Tensor> results = copy.call_many({ones2});
+    ASSERT_EQ(results.size(), expected.size());
+    for (size_t i = 0; i < results.size(); ++i) {
+      const std::vector<float> got = results[i].to_vector<float>();
       for (size_t k = 0; k < 3; ++k)
         EXPECT_NEAR(got[k], expected[i][k], 1e-6) << i;
     }

@@ -112,16 +112,16 @@ TEST(LossScaleTest, StepsThatAreNotFiniteAreLeftOut) {
   Tensor x = tensor({1.f, 0.5f});
   EXPECT_EQ(step(x).item<float>(), 8);
   expectNear(w, {0, 1.5});
-  const std::vector<DVariable> all = optimizer.variables();
-  ASSERT_EQ(all.size(), 4u); // steps, the scale, its count, momentum
-  EXPECT_EQ(all[1].name(), "loss_scale");
-  EXPECT_EQ(all[1].layout(), Layout::replicated(mesh, 0));
+  const std::vector<DVariable> variables = optimizer.variables();
+  ASSERT_EQ(variables.size(), 4u); // steps, the scale, its count, momentum
+  EXPECT_EQ(variables[1].name(), "loss_scale");
+  EXPECT_EQ(variables[1].layout(), Layout::replicated(mesh, 0));
   step(tensor({1.f, INFINITY}));
   expectNear(w, {0, 1.5});
-  EXPECT_EQ(all[1].item<float>(), 4);
+  EXPECT_EQ(variables[1].item<float>(), 4);
   step(x);
   EXPECT_EQ(step(x).item<float>(), 4); // the second finite one: then it grows
-  EXPECT_EQ(all[1].item<float>(), 8);
+  EXPECT_EQ(variables[1].item<float>(), 8);
   EXPECT_EQ(step.trace_count(), 1);
   expectNear(w, {-3.25, -0.125});
 

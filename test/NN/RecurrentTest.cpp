@@ -59,7 +59,7 @@ TEST(RecurrentTest, StepsAreThoseOfKeras) {
   for (const Case &one : cases)
     filled(one.layer);
   auto compute = function([&](const Tensor &x) {
-    std::vector<Tensor> all;
+    std::vector<Tensor> results;
     for (const Case &one : cases) {
       CallOptions options;
       if (one.isMasked)
@@ -67,9 +67,9 @@ TEST(RecurrentTest, StepsAreThoseOfKeras) {
       std::vector<Tensor> flat;
       for (const Tensor &y : one.layer.call_many({x}, options))
         flat.push_back(reshape(y, {-1}));
-      all.push_back(concat(flat, 0));
+      results.push_back(concat(flat, 0));
     }
-    return all;
+    return results;
   });
   std::vector<Tensor> results = compute(x);
   for (size_t i = 0; i < cases.size(); ++i) {
@@ -82,9 +82,9 @@ TEST(RecurrentTest, StepsAreThoseOfKeras) {
   // Outside of a function: a loop of C++. States in, states out.
   Layer lstm = cases[0].layer;
   Tensor first = slice(x, {0, 0, 0}, {-1, 1, -1});
-  Tensor rest = slice(x, {0, 1, 0}, {-1, 2, -1});
+  Tensor later = slice(x, {0, 1, 0}, {-1, 2, -1});
   std::vector<Tensor> half = lstm.call_many({first});
-  std::vector<Tensor> whole = lstm.call_many({rest, half[1], half[2]});
+  std::vector<Tensor> whole = lstm.call_many({later, half[1], half[2]});
   expectNear(concat({reshape(whole[1], {-1}), reshape(whole[2], {-1})}, 0),
              {-0.1017485, 0.03668469, -0.1199692, -0.05062646, -0.1608558,
               0.05696101, -0.2516988, -0.0931284});

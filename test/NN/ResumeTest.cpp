@@ -300,10 +300,10 @@ TEST_F(ResumeTest, WeightsThatAreAveragesBetweenEpochs) {
 
 // A kill while it was written or removed leaves what is no backup.
 TEST_F(ResumeTest, AFolderWithoutAnIndexIsNoBackup) {
-  for (const char *left : {"device-0.1-2-3.safetensors", ""}) {
+  for (const char *remains : {"device-0.1-2-3.safetensors", ""}) {
     fs::create_directories(folder / "b" / "chief");
-    if (*left)
-      write(std::string("b/chief/") + left, "half");
+    if (*remains)
+      write(std::string("b/chief/") + remains, "half");
     const History history = line().fit(
         batches(), {.epochs = 2,
                     .verbose = 0,

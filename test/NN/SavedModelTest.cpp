@@ -243,8 +243,8 @@ TEST_F(ExportedFunctionsTest, RunWithoutSource) {
   EXPECT_THROW(load_functions(folder / "none"), Error);
 }
 
-// What was signed runs; what was changed since, or signed with another key, is
-// refused before any of it is used.
+// A file that was signed runs; one that was changed since, or signed with
+// another key, is refused before any of it is used.
 TEST_F(ExportedFunctionsTest, SignaturesTellWhatWasChanged) {
   Mesh mesh = create_mesh({{"x", 2}}, virtual_cpus(2));
   const Layout rows({"x", UNSHARDED}, mesh);

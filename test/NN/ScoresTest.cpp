@@ -99,7 +99,7 @@ TEST(ScoresTest, AreThoseOfKeras) {
   expectNear(cases[0].metric.result(), {0});
   update(cases, labels(), reverse(labels(), 0), scores(), ofExamples());
   expectScores(cases);
-  // Of its config it is the same one, and begins anew.
+  // A metric from the config is the same one, and begins anew.
   for (const ScoreCase &one : cases) {
     SCOPED_TRACE(one.metric.id());
     const Metric again(one.metric.id(), one.metric.config());
@@ -135,8 +135,8 @@ TEST(ScoresTest, OfReplicas) {
   using Batch = std::tuple<Tensor, Tensor, Tensor, Tensor>;
   auto step = function([&](const PerReplica<Batch> &batch) {
     strategy.run(
-        [&](const Batch &own) {
-          auto &[y, reversed, p, weights] = own;
+        [&](const Batch &part) {
+          auto &[y, reversed, p, weights] = part;
           update(cases, y, reversed, p, weights);
         },
         batch);

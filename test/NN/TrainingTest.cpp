@@ -235,7 +235,7 @@ TEST(ModuleTest, CopiesAndTheirBasesFindWhatComesLater) {
   arounds[1].list.emplace_back("outer");
   EXPECT_EQ(namesIn(arounds[1]), "outer inner ");
   EXPECT_EQ(namesIn(arounds[0]), "");
-  // As a part that a plain track named, and of a layer.
+  // The list may also grow in a part that a plain track named.
   struct Plainly : Module {
     Grows inner;
     Plainly() { track(inner); }
