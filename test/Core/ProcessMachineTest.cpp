@@ -8,7 +8,7 @@ using namespace meshloom;
 
 namespace {
 
-/// Links of the axes x0, x1, ... where each process has `each` devices.
+/// Links of the axes x0, x1, ... of processes with `devicesPerProcess` devices.
 struct Links {
   Links(const std::vector<int64_t> &sizes, int64_t devicesPerProcess,
         const std::vector<int> &groups = {})
