@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 /// Where the main thread's stack begins, as the C library has it.
 extern "C" void *__libc_stack_end;
@@ -62,20 +63,33 @@ private:
     errno = reason;
   }
 
+  /// All threads of the process but this one.
+  static std::vector<pid_t> threadsOfProcess() {
+    const auto self = pid_t(syscall(SYS_gettid));
+    std::vector<pid_t> threads;
+    if (DIR *tasks = opendir("/proc/self/task")) {
+      while (const dirent *entry = readdir(tasks)) {
+        pid_t thread = 0;
+        const char *name = entry->d_name;
+        std::from_chars(name, name + std::strlen(name), thread);
+        if (thread > 0 && thread != self)
+          threads.push_back(thread);
+      }
+      closedir(tasks);
+    }
+    return threads;
+  }
+
   static void send(const std::stop_token &stopped,
                    std::chrono::microseconds pause) {
-    const auto self = pid_t(syscall(SYS_gettid));
-    while (!stopped.stop_requested()) {
-      if (DIR *tasks = opendir("/proc/self/task")) {
-        while (const dirent *entry = readdir(tasks)) {
-          pid_t thread = 0;
-          const char *name = entry->d_name;
-          std::from_chars(name, name + std::strlen(name), thread);
-          if (thread > 0 && thread != self)
-            syscall(SYS_tgkill, getpid(), thread, SIGPROF);
-        }
-        closedir(tasks);
-      }
+    // To look for new threads takes longer than all signals of a turn.
+    constexpr int64_t turnsOfAList = 16;
+    std::vector<pid_t> threads;
+    for (int64_t turn = 0; !stopped.stop_requested(); ++turn) {
+      if (turn % turnsOfAList == 0)
+        threads = threadsOfProcess();
+      for (const pid_t thread : threads)
+        syscall(SYS_tgkill, getpid(), thread, SIGPROF);
       std::this_thread::sleep_for(pause);
     }
   }

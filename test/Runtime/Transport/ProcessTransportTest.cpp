@@ -83,7 +83,7 @@ std::vector<int> runProcesses(int size, const Launch &launch, Body body) {
       options.address = "127.0.0.1";
       options.timeout = launch.timeout;
       {
-        const SignalStorm storm(1ms);
+        const SignalStorm storm(4ms);
         Result<std::shared_ptr<Transport>> transport =
             connectProcesses(store, options);
         EXPECT_TRUE(transport) << transport.error().message();
