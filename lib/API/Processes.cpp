@@ -172,6 +172,11 @@ Tensor ofFirstProcess(const Tensor &own) {
 
 Tensor madeWhollyHere(const Tensor &tensor) {
   const Layout &layout = arrayOf(tensor, "relayout").type().layout;
+  if (ownerOf(layout.mesh()))
+    return relayout(tensor,
+                    Layout::replicated(
+                        create_distributed_mesh({{"process", num_clients()}}),
+                        unsigned(tensor.rank())));
   // One process may have all of what others have a part of: all decide alike.
   return !spansProcesses(layout.mesh()) || layout.is_fully_replicated()
              ? tensor

@@ -102,7 +102,7 @@ bool isWriter(const Model &model) {
   if (client_id() == 0)
     return true;
   return std::ranges::none_of(model.variables(), [](const DVariable &variable) {
-    return detail::spansProcesses(variable.layout().mesh());
+    return detail::isOfAllProcesses(variable.layout().mesh());
   });
 }
 
