@@ -339,8 +339,11 @@ TEST_F(ResumeTest, ASidecarEvaluatorFollowsCheckpoints) {
     if (got.size() == 1)
       train();
   };
+  // Its variables come with the first batch.
+  Sequential lazy({layers::Dense(1)});
+  lazy.compile({.optimizer = "sgd", .loss = "mse", .metrics = {"mae"}});
   const Logs last =
-      SidecarEvaluator(line(), batches(), folder / "checkpoints",
+      SidecarEvaluator(lazy, batches(), folder / "checkpoints",
                        {.max_evaluations = 3, .callbacks = {note}})
           .start();
   ASSERT_EQ(wanted.size(), 3u);

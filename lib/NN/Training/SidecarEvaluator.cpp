@@ -3,6 +3,7 @@
 #include "meshloom/NN/Training/SidecarEvaluator.h"
 
 #include "meshloom/API/Logging.h"
+#include "meshloom/API/NameScope.h"
 #include "meshloom/NN/State/CheckpointManager.h"
 
 #include <fmt/format.h>
@@ -47,43 +48,49 @@ static int64_t numberOf(const fs::path &checkpoint) {
   return number;
 }
 
-Logs SidecarEvaluator::start() const {
-  const SidecarEvaluatorOptions &options = state->options;
-  const Checkpoint checkpoint({{"model", state->model}});
-  std::optional<fs::path> seen;
-  for (bool says = true;;) {
-    const std::optional<fs::path> newest =
-        latest_checkpoint(state->folder, options.checkpoint_name);
-    if (!newest || newest == seen) {
-      if (std::exchange(says, false))
-        detail::log(LogLevel::INFO,
-                    fmt::format("Waiting for a new checkpoint in '{}'",
-                                state->folder.string()));
-      std::this_thread::sleep_for(
-          std::chrono::duration<double>(options.poll_seconds));
-      continue;
+Logs SidecarEvaluator::start(std::source_location where) const {
+  return detail::atLine(where, [&]() -> Logs {
+    const SidecarEvaluatorOptions &options = state->options;
+    if (!state->model.built())
+      state->model.evaluate(state->data, {.verbose = 0, .steps = 1});
+    const Checkpoint checkpoint({{"model", state->model}});
+    std::optional<fs::path> seen;
+    for (bool says = true;;) {
+      const std::optional<fs::path> newest =
+          latest_checkpoint(state->folder, options.checkpoint_name);
+      if (!newest || newest == seen) {
+        if (std::exchange(says, false))
+          detail::log(LogLevel::INFO,
+                      fmt::format("Waiting for a new checkpoint in '{}'",
+                                  state->folder.string()));
+        std::this_thread::sleep_for(
+            std::chrono::duration<double>(options.poll_seconds));
+        continue;
+      }
+      says = true;
+      try {
+        checkpoint.restore(*newest, {.allow_extra_objects = true});
+      } catch (const Error &) {
+        if (latest_checkpoint(state->folder, options.checkpoint_name) == newest)
+          throw; // else it was removed meanwhile, as newer ones came
+        continue;
+      }
+      seen = newest;
+      const Logs numbers =
+          state->model.evaluate(state->data, {.verbose = 0,
+                                              .steps = options.steps,
+                                              .callbacks = options.callbacks});
+      std::string text;
+      for (const auto &[name, number] : numbers.values())
+        text += fmt::format(" {}={:.7g}", name, number);
+      detail::log(
+          LogLevel::INFO,
+          fmt::format("Evaluated '{}':{}", newest->filename().string(), text));
+      if (options.max_evaluations &&
+          numberOf(*newest) >= *options.max_evaluations)
+        return numbers;
     }
-    says = true;
-    try {
-      checkpoint.restore(*newest, {.allow_extra_objects = true});
-    } catch (const Error &) {
-      if (latest_checkpoint(state->folder, options.checkpoint_name) == newest)
-        throw; // else it was removed meanwhile, as newer ones came
-      continue;
-    }
-    seen = newest;
-    const Logs numbers = state->model.evaluate(
-        state->data,
-        {.verbose = 0, .steps = options.steps, .callbacks = options.callbacks});
-    std::string text;
-    for (const auto &[name, number] : numbers.values())
-      text += fmt::format(" {}={:.7g}", name, number);
-    detail::log(LogLevel::INFO, fmt::format("Evaluated '{}':{}",
-                                            newest->filename().string(), text));
-    if (options.max_evaluations &&
-        numberOf(*newest) >= *options.max_evaluations)
-      return numbers;
-  }
+  });
 }
 
 } // namespace meshloom

@@ -5,6 +5,7 @@
 #include "meshloom/NN/Models/Model.h"
 
 #include <filesystem>
+#include <source_location>
 
 namespace meshloom {
 
@@ -29,8 +30,8 @@ struct SidecarEvaluatorOptions {
 /// Checkpoint calls the model "model"; what else is in them is left out.
 class SidecarEvaluator {
 public:
-  /// `model` is compiled and has its variables (see Model::build). Throws
-  /// meshloom::Error if a number is below 1.
+  /// `model` is compiled. A model without variables yet gets them from a batch
+  /// of `data`. Throws meshloom::Error if a number is not above 0.
   SidecarEvaluator(Model model, TrainingData data,
                    std::filesystem::path checkpoint_dir,
                    SidecarEvaluatorOptions options = {});
@@ -38,7 +39,8 @@ public:
   /// Waits for checkpoints and evaluates the newest one; checkpoints that come
   /// meanwhile are left out but for the newest. Returns the numbers of the last
   /// evaluation. Throws meshloom::Error as evaluate and Checkpoint::restore.
-  Logs start() const;
+  Logs
+  start(std::source_location where = std::source_location::current()) const;
 
 private:
   struct State;
