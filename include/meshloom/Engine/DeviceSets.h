@@ -15,6 +15,8 @@
 
 #include "meshloom/Engine/Trace.h"
 
+#include "llvm/ADT/SmallPtrSet.h"
+
 namespace meshloom::detail {
 
 /// The number of a mesh's devices: the same for all meshes over the same
