@@ -91,8 +91,8 @@ TEST_F(ModelFilesTest, MetricsByValueAreSaved) {
   EXPECT_EQ(list[0].name(), "accuracy");
   EXPECT_EQ(list[3].name(), "root");
   EXPECT_EQ(list.back().name(), "acc");
-  EXPECT_EQ(std::get<std::vector<double>>(list[5].config().at("thresholds")),
-            (std::vector<double>{0.25, 0.5}));
+  EXPECT_EQ(list[5].config().at("thresholds"),
+            Config(std::vector<double>{0.25, 0.5}));
 }
 
 // Batches are counted over epochs.

@@ -422,7 +422,7 @@ TEST(OptimizersTest, WrongOptionsAndNames) {
   EXPECT_ERROR(SGD({.common = {.gradient_accumulation_steps = 0}}),
                HAS("gradient_accumulation_steps"), HAS("got 0"));
   EXPECT_ERROR(Ftrl({.learning_rate_power = 1}), HAS("learning_rate_power"));
-  EXPECT_ERROR(get("adma"), HAS("'adma'"), HAS("'adam'"));
+  EXPECT_ERROR(get("adma"), HAS("'adma'"), HAS("'Adam'"));
   EXPECT_ERROR(get(""), HAS("closest"));
   DVariable w(tensor({4.f}));
   get("RMSprop").apply_gradients({{tensor({1.f}), w}});

@@ -3,7 +3,7 @@
 #include "meshloom/Data/TFRecord.h"
 
 #include "Example.pb.h"
-#include "Numbers.h"
+#include "../Numbers.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -5,7 +5,7 @@
 // width, and adds noise.
 #include "meshloom/Data/Digits.h"
 
-#include "Random.h"
+#include "../Random.h"
 #include "meshloom/Core/SystemError.h"
 #include "meshloom/Data/Idx.h"
 #include "meshloom/Support/ForeignErrors.h"

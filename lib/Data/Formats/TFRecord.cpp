@@ -3,7 +3,7 @@
 // checksum of that, the bytes, and their masked checksum.
 #include "meshloom/Data/TFRecord.h"
 
-#include "ByteReader.h"
+#include "../ByteReader.h"
 #include "meshloom/Core/SystemError.h"
 
 #include <fmt/format.h>
