@@ -4,6 +4,11 @@
 
 namespace resnet {
 
+/// The same kernels in every run.
+static initializers::Initializer firstKernel() {
+  return initializers::GlorotUniform(Seed{});
+}
+
 // With a stride of 1 a window of odd size pads alike at both ends by "same";
 // with a stride of 2 "same" would pad less in front than torchvision.
 Unit::Unit(const std::string &conv, const std::string &norm, int64_t window,
@@ -12,6 +17,7 @@ Unit::Unit(const std::string &conv, const std::string &norm, int64_t window,
            {.strides = stride,
             .padding = stride == 1 ? "same" : "valid",
             .use_bias = false,
+            .kernel_initializer = firstKernel(),
             .name = conv}),
       norm({.momentum = 0.9, .epsilon = 1e-5, .name = norm}),
       border(stride == 1 ? 0 : window / 2) {
@@ -46,7 +52,9 @@ Tensor Block::operator()(const Tensor &x, bool training) const {
 ResNet::ResNet(const Options &options)
     : first("conv1", "bn1", options.small ? 3 : 7, 3, 64,
             options.small ? 1 : 2),
-      classify(options.classes, {.name = "fc"}), small(options.small) {
+      classify(options.classes,
+               {.kernel_initializer = firstKernel(), .name = "fc"}),
+      small(options.small) {
   classify.build({-1, 256 << (options.blocks.size() - 1)});
   int64_t features = 64;
   for (size_t stage = 0; stage < options.blocks.size(); ++stage)

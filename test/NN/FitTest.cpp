@@ -616,7 +616,7 @@ TEST(FitTest, BadInputIsRefusedAndChangesNothing) {
   Sequential model({Input({1}), layers::Dense(1)});
   const Tensor x = ones({4, 1});
   EXPECT_ERROR(model.fit(x, x), HAS("not compiled"));
-  EXPECT_ERROR(model.compile({.optimizer = "sgdd"}), HAS("'sgd'"));
+  EXPECT_ERROR(model.compile({.optimizer = "sgdd"}), HAS("'SGD'"));
   EXPECT_ERROR(model.compile({.loss = "msee"}), HAS("'mse'"));
   EXPECT_ERROR(model.compile({.steps_per_execution = 0}), HAS("got 0"));
   model.compile({.loss = "mse"});
