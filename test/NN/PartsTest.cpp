@@ -187,9 +187,8 @@ TEST(PartsTest, PartsOfOnesOwnHaveNames) {
   EXPECT_FALSE(Activation());
 
   Activation::add("times", [](const Config &config) {
-    return [by = config.at("by").as_double()](const Tensor &x) {
-      return x * by;
-    };
+    return
+        [by = config.at("by").as_double()](const Tensor &x) { return x * by; };
   });
   Activation twice("Times", {{"by", 2.}});
   expectNear(twice(tensor({3.f})), {6});

@@ -2,8 +2,8 @@
 // tf.train.Example: to bytes, back, and to tensors.
 #include "meshloom/Data/TFRecord.h"
 
-#include "Example.pb.h"
 #include "../Numbers.h"
+#include "Example.pb.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
