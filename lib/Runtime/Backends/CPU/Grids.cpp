@@ -136,10 +136,14 @@ bool cpu::findGrids(const DotStep &step, int64_t chunks, Work &work) {
   for (const auto &[cost, grid] : found)
     if (cost <= notably * least)
       work.grids.push_back(grid);
+  // Not even what is before or behind the product makes other cuts worth it:
+  // many small products in chunks of a row or two.
+  constexpr double bearable = 4;
   std::vector<unsigned> good, others;
   for (size_t i = 0; i < alongOne.size(); ++i)
-    (alongOne[i] <= notably * least ? good : others)
-        .push_back(work.candidates[i]);
+    if (alongOne[i] <= bearable * least)
+      (alongOne[i] <= notably * least ? good : others)
+          .push_back(work.candidates[i]);
   work.numGood = work.numBest = unsigned(work.grids.size() + good.size());
   good.insert(good.end(), others.begin(), others.end());
   work.candidates = std::move(good);
