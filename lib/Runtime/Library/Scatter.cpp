@@ -192,7 +192,7 @@ void addToSums(const WindowPart &part, std::span<const Place> offsets,
       });
 }
 
-/// to[i] += sums[i]. What has no terms is left as it is: it may be the negative
+/// to[i] += sums[i]. An element without terms stays: it may be the negative
 /// zero, or a number that rounding would change.
 template <typename T>
 [[gnu::always_inline]] inline void

@@ -314,8 +314,8 @@ private:
   }
 
   /// Combines windows along a row with what their rows combine to.
-  void addColumns(const std::vector<int64_t> &at) {
-    collectRows(at, 0, 0);
+  void addColumns(const std::vector<int64_t> &place) {
+    collectRows(place, 0, 0);
     const int64_t first = 0, both[2] = {0, 1};
     lines = {lines.outer, &first, both, 1, 0, in.extent[row]};
     const Sum neutral = kind == ReduceKind::Sum    ? Sum(0)

@@ -136,7 +136,7 @@ private:
   Value readIf(Value condition, Value address, Type type);
 
   /// The element that `load` picks, whose indices `mapping` has.
-  Value loadAt(spmd::LoadOp load, const Position &at,
+  Value loadAt(spmd::LoadOp load, const Position &place,
                const mlir::IRMapping &mapping);
 
   Value globalIndex(const Position &at, unsigned loop);

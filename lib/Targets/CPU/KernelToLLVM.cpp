@@ -480,7 +480,7 @@ Value KernelEmitter::readIf(Value condition, Value address, Type type) {
   return fromStorage(branch.getResult(0), type);
 }
 
-Value KernelEmitter::loadAt(LoadOp load, const Position &at,
+Value KernelEmitter::loadAt(LoadOp load, const Position &place,
                             const mlir::IRMapping &mapping) {
   const unsigned input = load.getInput();
   Value offset = zero;
@@ -495,7 +495,7 @@ Value KernelEmitter::loadAt(LoadOp load, const Position &at,
     offset = b.createOrFold<arith::AddIOp>(loc, offset, term);
   }
   Value address =
-      element(at.pointers[input], storageType(elements[input]), offset);
+      element(place.pointers[input], storageType(elements[input]), offset);
   return loadScalar(address, load.getType());
 }
 

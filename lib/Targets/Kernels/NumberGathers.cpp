@@ -132,18 +132,18 @@ FailureOr<Value> KernelBuilder::inlineGather(Operation *op,
     if (last == 0)
       continue;
     Value vectors = gather.getStartIndices();
-    auto at = int64_t(entry);
+    auto part = int64_t(entry);
     while (ConcatenateOp join = joinOf(vectors, vectorDim)) {
-      for (Value part : join.getInputs()) {
-        vectors = part;
-        const int64_t size = globalShape(part.getType())[vectorDim];
-        if (at < size)
+      for (Value input : join.getInputs()) {
+        vectors = input;
+        const int64_t size = globalShape(input.getType())[vectorDim];
+        if (part < size)
           break;
-        at -= size;
+        part -= size;
       }
     }
     if (vectorDim < int64_t(indexRank))
-      indexAccess[vectorDim] = constantIndex(at);
+      indexAccess[vectorDim] = constantIndex(part);
     auto start = scalarAt(vectors, indexAccess);
     if (failed(start))
       return failure();

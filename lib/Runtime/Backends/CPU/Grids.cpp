@@ -106,6 +106,17 @@ bool cpu::findGrids(const DotStep &step, int64_t chunks, Work &work) {
       work.candidates, std::back_inserter(alongOne),
       [&](unsigned loop) { return costs.of({{{loop, chunks}}}); });
   double least = std::ranges::min(alongOne);
+  // Not even what is before or behind the product makes such cuts worth it:
+  // many small products in chunks of a row or two.
+  constexpr double bearable = 4;
+  for (size_t i = alongOne.size(); i-- > 0;) {
+    if (alongOne[i] <= bearable * least)
+      continue;
+    work.numGood -= i < work.numGood;
+    work.numBest -= i < work.numBest;
+    work.candidates.erase(work.candidates.begin() + int64_t(i));
+    alongOne.erase(alongOne.begin() + int64_t(i));
+  }
   std::vector<std::pair<double, Grid>> found;
   for (unsigned outer : work.candidates)
     for (unsigned inner : work.candidates) {
@@ -136,14 +147,10 @@ bool cpu::findGrids(const DotStep &step, int64_t chunks, Work &work) {
   for (const auto &[cost, grid] : found)
     if (cost <= notably * least)
       work.grids.push_back(grid);
-  // Not even what is before or behind the product makes other cuts worth it:
-  // many small products in chunks of a row or two.
-  constexpr double bearable = 4;
   std::vector<unsigned> good, others;
   for (size_t i = 0; i < alongOne.size(); ++i)
-    if (alongOne[i] <= bearable * least)
-      (alongOne[i] <= notably * least ? good : others)
-          .push_back(work.candidates[i]);
+    (alongOne[i] <= notably * least ? good : others)
+        .push_back(work.candidates[i]);
   work.numGood = work.numBest = unsigned(work.grids.size() + good.size());
   good.insert(good.end(), others.begin(), others.end());
   work.candidates = std::move(good);

@@ -73,8 +73,8 @@ def SPMD_KernelOp : Op<SPMD_Dialect, "kernel",
       reduction loop and an i32 or i64 output.
     * (C6) `in_place` names inputs of the output's type with the output's map,
       each at most once.
-    * (C7) A held loop has no axes and is no reduction; no output's map uses it,
-      nor that of an input whose body argument has a use.
+    * (C7) A held loop has no axes and is no reduction; only maps of inputs
+      whose body argument has no use have held loops.
   }];
   let arguments = (ins
     Variadic<AnyRankedTensor>:$inputs,
