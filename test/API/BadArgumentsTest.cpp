@@ -624,54 +624,55 @@ void expectOwnErrors(const char *text, const std::function<void()> &call) {
 #define OWN_ERRORS(...)                                                        \
   expectOwnErrors(#__VA_ARGS__, [&] { (void)(__VA_ARGS__); })
 
-/// Where no file can be read or written: names that are too long, folders,
-/// devices, places that do not exist, names with characters of control.
-const std::vector<std::string> badPaths{"",
-                                        ".",
-                                        "/",
-                                        "/nowhere/at/all",
-                                        "/dev/null",
-                                        "/dev/null/file",
-                                        "/proc/self",
-                                        std::string(5000, 'x'),
-                                        std::string("/tmp/") +
-                                            std::string(300, 'y'),
-                                        std::string("a\0b", 3),
-                                        "\n"};
+/// Where nothing can be read or written, whoever the user is.
+const std::vector<std::string> badPaths{
+    "/proc/nowhere/at/all", "/dev/null/file", "/proc/self",
+    std::string(5000, 'x'), "/proc/" + std::string(300, 'y')};
+/// Names that are no files of ours; some could be written.
+const std::vector<std::string> badNames{
+    "", ".", "/", "/dev/null", std::string("a\0b", 3), "\n", "/nowhere/x"};
 
 TEST(BadArgumentsTest, PathsOfFiles) {
   const DVariable v(ones({2}));
   const Checkpoint checkpoint({{"v", v}});
-  for (const std::string &path : badPaths) {
-    SCOPED_TRACE(path.substr(0, 20));
+  auto read = [&](const std::string &path) {
     OWN_ERRORS(data::load_npz(path));
     OWN_ERRORS(data::load_safetensors(path));
-    OWN_ERRORS(data::save_safetensors(path + "/x", {{"x", ones({2})}}));
     OWN_ERRORS(data::from_npy(path));
     OWN_ERRORS(data::from_idx(path));
     OWN_ERRORS(data::list_files(path));
     OWN_ERRORS(data::load_mnist(path, data::MnistPart::Train));
     OWN_ERRORS(data::TextLineDataset(path).iterate().next());
     OWN_ERRORS(data::TFRecordDataset(path).iterate().next());
-    OWN_ERRORS(data::TFRecordWriter(path + "/x"));
-    OWN_ERRORS(data::range(3).cache(path + "/x").iterate().next());
     OWN_ERRORS(data::TensorFolder(path));
-    OWN_ERRORS(data::write_tensor_folder(path + "/x", {}));
-    OWN_ERRORS(data::remove_tensor_folder(path));
-    OWN_ERRORS(checkpoint.write(path + "/x"));
     OWN_ERRORS(checkpoint.restore(path));
-    OWN_ERRORS(CheckpointManager(checkpoint, path + "/x").save());
     OWN_ERRORS(CheckpointManager(checkpoint, path).restore_or_initialize());
     OWN_ERRORS(latest_checkpoint(path));
     OWN_ERRORS(load_model(path));
     OWN_ERRORS(load_functions(path));
     OWN_ERRORS(load_function(path));
     OWN_ERRORS(connect_platform(path));
-    OWN_ERRORS(ProfileScope(path + "/x"));
     OWN_ERRORS(callbacks::ModelCheckpoint(path));
     OWN_ERRORS(callbacks::CSVLogger(path));
     OWN_ERRORS(callbacks::BackupAndRestore(path));
-    OWN_ERRORS(SummaryWriter(path + "/x"));
+  };
+  for (const std::string &path : badNames) {
+    SCOPED_TRACE(path);
+    read(path);
+  }
+  for (const std::string &path : badPaths) {
+    SCOPED_TRACE(path.substr(0, 20));
+    read(path);
+    const std::string file = path + "/x";
+    REFUSES(data::save_safetensors(file, {{"x", ones({2})}}));
+    REFUSES(data::TFRecordWriter(file));
+    REFUSES(data::range(3).cache(file).iterate().next());
+    REFUSES(data::write_tensor_folder(file, {}));
+    REFUSES(data::remove_tensor_folder(file));
+    REFUSES(checkpoint.write(file));
+    REFUSES(CheckpointManager(checkpoint, file).save());
+    REFUSES(ProfileScope(file));
+    REFUSES(SummaryWriter(file));
   }
   expectNear(v, {1, 1});
 }
