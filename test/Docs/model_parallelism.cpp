@@ -76,5 +76,13 @@ int main() {
   for (int i = 0; i < 20; ++i)
     train(x, y);
   expect(train(x, y).item<float>() < seen, "the pipeline does not learn");
+  {
+    set_logical_device_configuration(list_physical_devices("CPU").front(),
+                                     std::vector<LogicalDeviceConfiguration>(8 / num_clients()));
+    Mesh first = create_submesh({{"batch", 2}}, {"CPU:0", "CPU:1"});
+    Mesh last = create_submesh({{"batch", 2}}, {"CPU:6", "CPU:7"}); // of the last process
+    const Tensor there = copy_to_mesh(copy_to_mesh(x, first) * 2.0, last);
+    expect(there.device() == "CPU:6 ... CPU:7", "where the value is");
+  }
   return failures;
 }
