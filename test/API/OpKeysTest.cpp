@@ -3,7 +3,7 @@
 // same op with another option is another program, and with the same options it
 // is the program that was compiled before.
 #include "meshloom/Engine/OpCache.h"
-#include "meshloom/Engine/OpOptions.h"
+#include "../../lib/API/Ops/OptionFields.h"
 
 #include "meshloom/Meshloom.h"
 
