@@ -113,8 +113,6 @@ void Importer::noteOnlyDevice(const ValueSharding &sharding) {
                   " alone; it is laid out as if nothing was said");
 }
 
-/// The layout that `annotation` spells for `which`, an argument or a result of
-/// type `type`; null where the type says the same, or has other blocks.
 dtensor::LayoutAttr Importer::writtenAs(const std::string &which,
                                         Attribute annotation, Type type) {
   dtensor::LayoutAttr layout = dtensor::layoutAttrOf(type);
@@ -131,141 +129,187 @@ dtensor::LayoutAttr Importer::writtenAs(const std::string &which,
   return {};
 }
 
-FuncOp Importer::importFunction(FuncOp func) {
-  notes.clear();
-  b.setLoc(func.getLoc());
-  groups.clear();
-  SmallVector<Leaf> inputs, outputs;
-  for (BlockArgument argument : func.getArguments()) {
-    unsigned number = argument.getArgNumber();
-    if (failed(addLeaves(argument.getLoc(), argument.getType(), number,
-                         func.getArgAttrDict(number), inputs)))
+namespace {
+/// Imports one function: its arguments, its body, its results.
+class FunctionImport {
+public:
+  FunctionImport(Importer &importer, FuncOp func)
+      : im(importer), b(importer.b), func(func) {}
+
+  /// Null after a failure.
+  FuncOp run() {
+    if (failed(findLeaves()) || failed(decideArguments()))
       return {};
-  }
-  for (auto [i, type] : llvm::enumerate(func.getResultTypes()))
-    if (failed(addLeaves(func.getLoc(), type, i, func.getResultAttrDict(i),
-                         outputs)))
+    result = FuncOp::create(func.getLoc(), func.getName(),
+                            b.getFunctionType(argumentTypes, {}));
+    Imported values = importBody();
+    if (failed(values) || failed(returnValues(*values)))
       return {};
-  SmallVector<Type> argumentTypes;
-  SmallVector<DictionaryAttr> argumentAttributes;
-  for (const Leaf &leaf : inputs) {
-    BlockArgument argument = func.getArgument(leaf.number);
-    dtensor::LayoutAttr layout;
-    if (leaf.sharding) {
-      b.setLoc(argument.getLoc());
-      auto sharding = shardings.of(argument.getLoc(), leaf.sharding, leaf.type);
-      if (failed(sharding))
-        return {};
-      auto decided = argumentLayout(*this, *sharding);
-      if (failed(decided))
-        return {};
-      layout = *decided;
-    }
-    argumentTypes.push_back(withLayout(leaf.type, layout));
-    SmallVector<NamedAttribute> kept;
-    StringAttr name = nameOf(argument, func.getArgAttrDict(leaf.number));
-    if (name) {
-      name = b.getStringAttr(name.getValue() + leaf.path);
-      kept.push_back(b.getNamedAttr(dtensor::nameAttr, name));
-    }
-    std::string which =
-        "argument " +
-        (name ? "'" + name.str() + "'" : "#" + std::to_string(leaf.number));
-    if (Attribute written =
-            writtenAs(which, leaf.sharding, argumentTypes.back()))
-      kept.push_back(b.getNamedAttr(dtensor::writtenAttr, written));
-    argumentAttributes.push_back(b.getDictionaryAttr(kept));
+    result->setFunctionType(b.getFunctionType(argumentTypes, resultTypes));
+    if (failed(im.verifyNewOps(0, success())))
+      return {};
+    keepAttributes();
+    result->setAllArgAttrs(argumentAttributes);
+    result->setAllResultAttrs(resultAttributes);
+    result->setVisibility(func.getVisibility());
+    return result.release();
   }
 
-  auto result = FuncOp::create(func.getLoc(), func.getName(),
-                               b.getFunctionType(argumentTypes, {}));
-  mlir::OwningOpRef<FuncOp> owner(result);
-  Block *entry = result.addEntryBlock();
-  for (auto [argument, leaf] : llvm::zip_equal(entry->getArguments(), inputs))
-    argument.setLoc(func.getArgument(leaf.number).getLoc());
-  b.setInsertionPointToStart(entry);
-  b.setLoc(func.getLoc());
-  SmallVector<Value> arguments(entry->getArguments());
-  for (auto [leaf, value] : llvm::zip_equal(inputs, arguments)) {
-    if (!leaf.sharding || dtensor::layoutAttrOf(value.getType()))
-      continue;
-    b.setLoc(value.getLoc());
-    auto wished = constrain(*this, value, leaf.sharding);
-    if (failed(wished))
-      return {};
-    value = *wished;
+private:
+  LogicalResult findLeaves() {
+    for (BlockArgument argument : func.getArguments()) {
+      unsigned number = argument.getArgNumber();
+      if (failed(addLeaves(argument.getLoc(), argument.getType(), number,
+                           func.getArgAttrDict(number), inputs)))
+        return failure();
+    }
+    for (auto [i, type] : llvm::enumerate(func.getResultTypes()))
+      if (failed(addLeaves(func.getLoc(), type, i, func.getResultAttrDict(i),
+                           outputs)))
+        return failure();
+    return success();
   }
-  b.setLoc(func.getLoc());
-  Imported values = importInline(func.getBody(), arguments);
-  if (failed(values))
-    return {};
 
-  SmallVector<Type> resultTypes;
-  SmallVector<DictionaryAttr> resultAttributes;
-  for (auto [leaf, value] : llvm::zip_equal(outputs, *values)) {
-    DictionaryAttr attributes = func.getResultAttrDict(leaf.number);
+  /// The types of the arguments, with their layouts, and their attributes.
+  LogicalResult decideArguments() {
+    for (const Leaf &leaf : inputs) {
+      BlockArgument argument = func.getArgument(leaf.number);
+      dtensor::LayoutAttr layout;
+      if (leaf.sharding) {
+        b.setLoc(argument.getLoc());
+        auto sharding =
+            im.shardings.of(argument.getLoc(), leaf.sharding, leaf.type);
+        if (failed(sharding))
+          return failure();
+        auto decided = argumentLayout(im, *sharding);
+        if (failed(decided))
+          return failure();
+        layout = *decided;
+      }
+      argumentTypes.push_back(withLayout(leaf.type, layout));
+      SmallVector<NamedAttribute> kept;
+      StringAttr name = nameOf(argument, func.getArgAttrDict(leaf.number));
+      if (name) {
+        name = b.getStringAttr(name.getValue() + leaf.path);
+        kept.push_back(b.getNamedAttr(dtensor::nameAttr, name));
+      }
+      std::string which =
+          "argument " +
+          (name ? "'" + name.str() + "'" : "#" + std::to_string(leaf.number));
+      if (Attribute written =
+              im.writtenAs(which, leaf.sharding, argumentTypes.back()))
+        kept.push_back(b.getNamedAttr(dtensor::writtenAttr, written));
+      argumentAttributes.push_back(b.getDictionaryAttr(kept));
+    }
+    return success();
+  }
+
+  Imported importBody() {
+    Block *entry = result->addEntryBlock();
+    for (auto [argument, leaf] : llvm::zip_equal(entry->getArguments(), inputs))
+      argument.setLoc(func.getArgument(leaf.number).getLoc());
+    b.setInsertionPointToStart(entry);
+    SmallVector<Value> arguments(entry->getArguments());
+    for (auto [leaf, value] : llvm::zip_equal(inputs, arguments)) {
+      if (!leaf.sharding || dtensor::layoutAttrOf(value.getType()))
+        continue;
+      b.setLoc(value.getLoc());
+      auto wished = constrain(im, value, leaf.sharding);
+      if (failed(wished))
+        return failure();
+      value = *wished;
+    }
     b.setLoc(func.getLoc());
-    if (!b.lanesOf(value).empty()) {
-      error("result #") << leaf.number
-                        << " is different on each device: it comes from a "
-                           "manual computation that does not end";
-      return {};
+    return im.importInline(func.getBody(), arguments);
+  }
+
+  /// Returns `values`, laid out as the function's results say.
+  LogicalResult returnValues(MutableArrayRef<Value> values) {
+    for (auto [leaf, value] : llvm::zip_equal(outputs, values)) {
+      b.setLoc(func.getLoc());
+      if (!b.lanesOf(value).empty())
+        return im.error("result #")
+               << leaf.number
+               << " is different on each device: it comes from a manual "
+                  "computation that does not end";
+      auto laidOut = layOutResult(leaf, value);
+      if (failed(laidOut))
+        return failure();
+      value = *laidOut;
+      resultTypes.push_back(value.getType());
+      resultAttributes.push_back(attributesOfResult(leaf, value.getType()));
     }
-    if (leaf.sharding) {
-      auto pinned = constrain(*this, value, leaf.sharding);
-      if (failed(pinned))
-        return {};
-      // A wish that leaves everything open adds nothing.
-      value = *pinned;
-    }
+    b.create<mlir::func::ReturnOp>(func.getLoc(), values);
+    return success();
+  }
+
+  FailureOr<Value> layOutResult(const Leaf &leaf, Value value) {
+    // A wish that leaves everything open adds nothing.
+    if (leaf.sharding)
+      return constrain(im, value, leaf.sharding);
     // A result that nobody annotated is never partial.
-    if (auto layout = dtensor::layoutAttrOf(value.getType());
-        layout && !layout.getPartial().empty() && !leaf.sharding)
-      value = b.create<dtensor::ConstraintOp>(
-          func.getLoc(), value,
-          dtensor::LayoutAttr::get(b.getContext(),
-                                   layout.getLayout().without_partial()));
-    resultTypes.push_back(value.getType());
+    auto layout = dtensor::layoutAttrOf(value.getType());
+    if (!layout || layout.getPartial().empty())
+      return value;
+    return Value(b.create<dtensor::ConstraintOp>(
+        func.getLoc(), value,
+        dtensor::LayoutAttr::get(b.getContext(),
+                                 layout.getLayout().without_partial())));
+  }
+
+  DictionaryAttr attributesOfResult(const Leaf &leaf, Type type) {
     SmallVector<NamedAttribute> kept;
-    if (Attribute written = writtenAs("result #" + std::to_string(leaf.number),
-                                      leaf.sharding, value.getType()))
+    if (Attribute written = im.writtenAs(
+            "result #" + std::to_string(leaf.number), leaf.sharding, type))
       kept.push_back(b.getNamedAttr(dtensor::writtenAttr, written));
+    DictionaryAttr attributes = func.getResultAttrDict(leaf.number);
     if (auto name = attributes ? attributes.getAs<StringAttr>("jax.result_info")
                                : StringAttr();
         name && !name.empty())
       kept.push_back(b.getNamedAttr(
           dtensor::nameAttr, b.getStringAttr(name.getValue() + leaf.path)));
-    resultAttributes.push_back(b.getDictionaryAttr(kept));
+    return b.getDictionaryAttr(kept);
   }
-  b.create<mlir::func::ReturnOp>(func.getLoc(), *values);
-  result.setFunctionType(b.getFunctionType(argumentTypes, resultTypes));
-  if (failed(verifyNewOps(0, success())))
-    return {};
-  const bool tuples = inputs.size() != func.getNumArguments() ||
-                      outputs.size() != func.getNumResults();
-  for (auto [i, attributes] : llvm::enumerate(argumentAttributes)) {
-    // Donated: the result may take the argument's memory, if it is laid out so.
-    auto alias = func.getArgAttrOfType<IntegerAttr>(inputs[i].number,
-                                                    "tf.aliasing_output");
-    for (StringRef name : {dtensor::bitsAttr, dtensor::inputRangeAttr})
-      if (Attribute kept = func.getArgAttr(inputs[i].number, name);
-          kept && !tuples) {
-        mlir::NamedAttrList all(attributes);
-        all.set(name, kept);
-        attributes = all.getDictionary(b.getContext());
-      }
-    if (alias && !tuples && alias.getValue().ult(resultTypes.size()) &&
-        resultTypes[alias.getInt()] == argumentTypes[i]) {
+
+  /// The source's attributes of arguments that are one tensor each: notes on
+  /// inputs, and a result that may take the argument's memory.
+  void keepAttributes() {
+    if (inputs.size() != func.getNumArguments() ||
+        outputs.size() != func.getNumResults())
+      return;
+    for (auto [i, attributes] : llvm::enumerate(argumentAttributes)) {
       mlir::NamedAttrList all(attributes);
-      all.set(dtensor::aliasAttr, b.getI64IntegerAttr(alias.getInt()));
+      for (StringRef name : {dtensor::bitsAttr, dtensor::inputRangeAttr})
+        if (Attribute kept = func.getArgAttr(inputs[i].number, name))
+          all.set(name, kept);
+      // The argument is donated. Its memory fits if both are laid out alike.
+      auto alias = func.getArgAttrOfType<IntegerAttr>(inputs[i].number,
+                                                      "tf.aliasing_output");
+      if (alias && alias.getValue().ult(resultTypes.size()) &&
+          resultTypes[alias.getInt()] == argumentTypes[i])
+        all.set(dtensor::aliasAttr, b.getI64IntegerAttr(alias.getInt()));
       attributes = all.getDictionary(b.getContext());
     }
   }
-  result.setAllArgAttrs(argumentAttributes);
-  result.setAllResultAttrs(resultAttributes);
-  result.setVisibility(func.getVisibility());
-  rememberMeshes(result);
-  return owner.release();
+
+  Importer &im;
+  LaneBuilder &b;
+  FuncOp func;
+  mlir::OwningOpRef<FuncOp> result;
+  SmallVector<Leaf> inputs, outputs;
+  SmallVector<Type> argumentTypes, resultTypes;
+  SmallVector<DictionaryAttr> argumentAttributes, resultAttributes;
+};
+} // namespace
+
+FuncOp Importer::importFunction(FuncOp func) {
+  notes.clear();
+  groups.clear();
+  b.setLoc(func.getLoc());
+  FuncOp result = FunctionImport(*this, func).run();
+  if (result)
+    rememberMeshes(result);
+  return result;
 }
 
 void Importer::rememberMeshes(FuncOp func) {

@@ -138,6 +138,13 @@ public:
   /// Which turn it is of each loop around that draws random numbers: each turn
   /// has numbers of its own. Scalars of ui32.
   SmallVector<Value> turns;
+  /// Verifies the ops that were made after the first `since`, if `soFar`
+  /// succeeded.
+  LogicalResult verifyNewOps(size_t since, LogicalResult soFar);
+  /// The layout that `annotation` spells for `which`, an argument or a result
+  /// of type `type`; null where the type says the same, or has other blocks.
+  dtensor::LayoutAttr writtenAs(const std::string &which, Attribute annotation,
+                                Type type);
   /// Notes (WrittenLayouts.h) that what is being imported is not put on the one
   /// device that `sharding` asks for.
   void noteOnlyDevice(const ValueSharding &sharding);
@@ -165,15 +172,12 @@ public:
 private:
   LogicalResult importOp(Operation &op);
   LogicalResult checkTypes(Operation &op);
-  LogicalResult verifyNewOps(size_t since, LogicalResult soFar);
   /// Makes constants from outside that `region` uses again, where ops go now.
   LogicalResult
   importCaptured(Region &region,
                  SmallVectorImpl<std::pair<Value, SmallVector<Value>>> &outer);
   /// Leaves on `func` what is known of the program's meshes.
   void rememberMeshes(mlir::func::FuncOp func);
-  dtensor::LayoutAttr writtenAs(const std::string &which, Attribute annotation,
-                                Type type);
   FailureOr<SmallVector<Value>> annotated(Operation &op,
                                           SmallVector<Value> results);
 

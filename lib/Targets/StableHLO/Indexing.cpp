@@ -233,160 +233,224 @@ static Emitted emitGather(Exporter &e, Operation *op,
              e.attr("indices_are_sorted", Attribute(e.b.getBoolAttr(false)))})};
 }
 
-static Emitted emitScatter(Exporter &e, Operation *op,
-                           MutableArrayRef<Operand> operands,
-                           ArrayRef<Held> results) {
-  auto scatter = cast<dtensor::ScatterOp>(op);
-  unsigned count = results.size();
-  Operand &indices = operands[count];
-  const Held &result = results[0];
-  MutableArrayRef<Operand> inputs = operands.take_front(count);
-  MutableArrayRef<Operand> updates = operands.drop_front(count + 1);
-  unsigned vectorDim = scatter.getIndexVectorDim();
-  if (vectorDim < indices.held.rank() && !indices.held.isWhole(vectorDim))
-    return std::nullopt;
-  SmallVector<int64_t> rows = dimsWithout(indices.held.rank(), vectorDim);
-  SmallVector<int64_t> batch =
-      dimsWithout(updates[0].held.rank(), scatter.getUpdateWindowDims());
-  for (Operand &input : inputs)
-    if (!e.fitAll(input, result))
-      return std::nullopt;
-  // Where updates are cut, each device adds its own: to the input on one of
-  // them, to nothing on the others.
-  if (!e.onWholeValues)
-    for (auto [input, from, to] :
-         llvm::zip(inputs, op->getOperandTypes(), op->getResultTypes()))
-      if (dtensor::isShard(to))
-        for (Partial partial : spmd::layoutOf(to).partial())
-          if (!llvm::is_contained(spmd::layoutOf(from).partial(), partial))
-            input.value = e.onFirstAlong(partial, input.value);
-  for (Operand &update : updates)
-    for (auto [row, dim] : llvm::zip(rows, batch))
-      if (!e.fit(update, dim, indices.held, row))
-        return std::nullopt;
-  for (auto [o, i] : llvm::zip(scatter.getInputBatchingDims(),
-                               scatter.getScatterIndicesBatchingDims()))
-    if (!result.agrees(o, indices.held, i))
-      return std::nullopt;
+namespace {
+/// A scatter of what one device holds. Indices into dims that are cut become
+/// local ones, into the block with a border on both sides, where an update that
+/// is another device's lands.
+class ScatterExport {
+public:
+  ScatterExport(Exporter &e, Operation *op, MutableArrayRef<Operand> operands,
+                ArrayRef<Held> results)
+      : e(e), scatter(cast<dtensor::ScatterOp>(op)), results(results),
+        result(results[0]), inputs(operands.take_front(results.size())),
+        indices(operands[results.size()]),
+        updates(operands.drop_front(results.size() + 1)),
+        vectorDim(scatter.getIndexVectorDim()), borders(result.rank()) {}
 
-  SmallVector<int64_t> gone(scatter.getInsertedWindowDims());
-  gone.append(scatter.getInputBatchingDims().begin(),
-              scatter.getInputBatchingDims().end());
-  SmallVector<int64_t> kept = dimsWithout(result.rank(), gone);
-  DenseMap<int64_t, int64_t> updateDim;
-  for (auto [dim, window] : llvm::zip(kept, scatter.getUpdateWindowDims()))
-    updateDim[dim] = window;
+  Emitted run() {
+    if (vectorDim < indices.held.rank() && !indices.held.isWhole(vectorDim))
+      return std::nullopt;
+    rows = dimsWithout(indices.held.rank(), vectorDim);
+    if (!fitOperands())
+      return std::nullopt;
+    IndexVectors vectors(e, indices.value, vectorDim);
+    if (vectors.entries.empty() || !makeLocal(vectors))
+      return std::nullopt;
+    dropPadding(vectors);
+    Operation *scattered = emit(vectors);
+    return scattered ? Emitted(withoutBorders(scattered)) : std::nullopt;
+  }
 
-  IndexVectors vectors(e, indices.value, vectorDim);
-  if (vectors.entries.empty())
-    return std::nullopt;
-  SmallVector<int64_t> borders(result.rank());
-  using stablehlo::ComparisonDirection;
-  auto shape = llvm::to_vector(
-      cast<RankedTensorType>(vectors.entries[0].getType()).getShape());
-  Type element =
-      cast<RankedTensorType>(vectors.entries[0].getType()).getElementType();
-  Value nowhere = e.broadcast(e.number(element, -1), shape);
-  auto drop = [&](Value &index, Value where) {
-    index = e.one("select", index.getType(), {where, nowhere, index});
-  };
-  for (unsigned dim = 0; dim < result.rank(); ++dim) {
-    if (llvm::is_contained(scatter.getInputBatchingDims(), dim))
-      continue;
-    auto window = updateDim.find(dim);
-    const Held &update = updates[0].held;
-    bool updateWhole =
-        window == updateDim.end() || update.isWhole(window->second);
-    if (result.isWhole(dim) && updateWhole)
-      continue;
-    int64_t size =
-        window == updateDim.end() ? 1 : update.global[window->second];
-    auto entry = llvm::find(scatter.getScatterDimsToOperandDims(), dim);
-    bool indexed = entry != scatter.getScatterDimsToOperandDims().end();
-    if (!indexed && window != updateDim.end() && size == result.global[dim]) {
-      for (Operand &each : updates)
-        if (!e.fit(each, window->second, result, dim))
-          return std::nullopt;
-      continue;
+private:
+  /// Brings inputs to the result's blocks, and updates to those of the indices.
+  bool fitOperands() {
+    SmallVector<int64_t> batch =
+        dimsWithout(updates[0].held.rank(), scatter.getUpdateWindowDims());
+    for (Operand &input : inputs)
+      if (!e.fitAll(input, result))
+        return false;
+    keepOneInput();
+    for (Operand &update : updates)
+      for (auto [row, dim] : llvm::zip(rows, batch))
+        if (!e.fit(update, dim, indices.held, row))
+          return false;
+    for (auto [o, i] : llvm::zip(scatter.getInputBatchingDims(),
+                                 scatter.getScatterIndicesBatchingDims()))
+      if (!result.agrees(o, indices.held, i))
+        return false;
+    return true;
+  }
+
+  /// Where updates are cut, each device adds its own: to the input on one of
+  /// them, to nothing on the others.
+  void keepOneInput() {
+    if (e.onWholeValues)
+      return;
+    for (auto [input, from, to] : llvm::zip(inputs, scatter->getOperandTypes(),
+                                            scatter->getResultTypes())) {
+      if (!dtensor::isShard(to))
+        continue;
+      for (Partial partial : spmd::layoutOf(to).partial())
+        if (!llvm::is_contained(spmd::layoutOf(from).partial(), partial))
+          input.value = e.onFirstAlong(partial, input.value);
     }
-    if (!indexed || !updateWhole)
+  }
+
+  /// The dim of the updates that goes along `dim` of the result, if one does.
+  std::optional<int64_t> windowDim(unsigned dim) {
+    SmallVector<int64_t> gone(scatter.getInsertedWindowDims());
+    llvm::append_range(gone, scatter.getInputBatchingDims());
+    SmallVector<int64_t> kept = dimsWithout(result.rank(), gone);
+    auto *place = llvm::find(kept, int64_t(dim));
+    if (place == kept.end())
       return std::nullopt;
+    return scatter.getUpdateWindowDims()[size_t(place - kept.begin())];
+  }
+
+  /// Makes the indices into cut dims local.
+  bool makeLocal(IndexVectors &vectors) {
+    for (unsigned dim = 0; dim < result.rank(); ++dim)
+      if (!llvm::is_contained(scatter.getInputBatchingDims(), dim) &&
+          !makeLocal(vectors, dim))
+        return false;
+    return true;
+  }
+
+  bool makeLocal(IndexVectors &vectors, unsigned dim) {
+    const Held &update = updates[0].held;
+    const std::optional<int64_t> window = windowDim(dim);
+    const bool updateWhole = !window || update.isWhole(*window);
+    if (result.isWhole(dim) && updateWhole)
+      return true;
+    const int64_t size = window ? update.global[*window] : 1;
+    auto entry = llvm::find(scatter.getScatterDimsToOperandDims(), dim);
+    const bool indexed = entry != scatter.getScatterDimsToOperandDims().end();
+    if (!indexed && window && size == result.global[dim])
+      return llvm::all_of(updates, [&](Operand &operand) {
+        return e.fit(operand, *window, result, dim);
+      });
+    if (!indexed || !updateWhole)
+      return false;
     Value &index =
         vectors.entries[entry - scatter.getScatterDimsToOperandDims().begin()];
-    auto bound = [&](int64_t number) {
-      return e.broadcast(e.number(element, number), shape);
-    };
-    Value outside =
-        e.same("or", {e.compare(ComparisonDirection::LT, index, bound(0)),
-                      e.compare(ComparisonDirection::GT, index,
-                                bound(result.global[dim] - size))});
+    Value outside = isOutside(index, result.global[dim] - size);
     index = localIndex(e, index, result, dim, size);
-    drop(index, outside);
+    index = e.one("select", index.getType(),
+                  {outside, numberLike(index, -1), index});
     borders[dim] = size;
     for (Operand &input : inputs)
       input.value = e.pad(input.value, dim, size, size, {});
+    return true;
   }
-  // What is padding among the index vectors goes nowhere.
-  Value &first = vectors.entries[0];
-  Held mine = indices.held;
-  if (vectorDim == mine.rank()) {
-    mine.global.push_back(1);
-    mine.buffer.push_back(1);
-    mine.ranges.emplace_back(e.devices, Interval{0, 1});
-  }
-  mine.buffer[vectorDim] = 1;
-  mine.ranges[vectorDim].assign(e.devices, Interval{0, 1});
-  first = e.mask(first, mine, rows, e.number(element, -1));
 
-  auto dims = stablehlo::ScatterDimensionNumbersAttr::get(
-      e.b.getContext(), scatter.getUpdateWindowDims(),
-      scatter.getInsertedWindowDims(), scatter.getInputBatchingDims(),
-      scatter.getScatterIndicesBatchingDims(),
-      scatter.getScatterDimsToOperandDims(), vectorDim);
-  Values values;
-  SmallVector<Type> types;
-  std::optional<ReduceKind> kind = scatter.getKind();
-  auto inner = [&](const Operand &operand) {
-    Type from = operand.held.element;
-    return e.convert(operand.value, kind ? e.combinedIn(*kind, from) : from);
-  };
-  for (Operand &input : inputs) {
-    values.push_back(inner(input));
-    types.push_back(values.back().getType());
+  Value numberLike(Value index, int64_t number) {
+    auto type = cast<RankedTensorType>(index.getType());
+    return e.broadcast(e.number(type.getElementType(), number),
+                       llvm::to_vector(type.getShape()));
   }
-  values.push_back(vectors.joined());
-  for (Operand &update : updates)
-    values.push_back(inner(update));
-  Operation *made =
-      e.op("scatter", types, values,
-           {e.attr("scatter_dimension_numbers", Attribute(dims)),
-            e.attr("indices_are_sorted", Attribute(e.b.getBoolAttr(false))),
-            e.attr("unique_indices",
-                   Attribute(e.b.getBoolAttr(scatter.getUniqueIndices())))},
-           1);
-  mlir::Region &region = made->getRegion(0);
-  if (kind) {
-    e.fillReducer(region, *kind, e.combinedIn(*kind, result.element));
-  } else if (!scatter.getComputation().empty()) {
-    if (failed(e.copyScalars(scatter.getComputation(), region)))
-      return std::nullopt;
-  } else {
+
+  Value isOutside(Value index, int64_t most) {
+    using stablehlo::ComparisonDirection;
+    return e.same(
+        "or",
+        {e.compare(ComparisonDirection::LT, index, numberLike(index, 0)),
+         e.compare(ComparisonDirection::GT, index, numberLike(index, most))});
+  }
+
+  /// What is padding among the index vectors goes nowhere.
+  void dropPadding(IndexVectors &vectors) {
+    Value &first = vectors.entries[0];
+    Held mine = indices.held;
+    if (vectorDim == mine.rank()) {
+      mine.global.push_back(1);
+      mine.buffer.push_back(1);
+      mine.ranges.emplace_back(e.devices, Interval{0, 1});
+    }
+    mine.buffer[vectorDim] = 1;
+    mine.ranges[vectorDim].assign(e.devices, Interval{0, 1});
+    Type element = cast<RankedTensorType>(first.getType()).getElementType();
+    first = e.mask(first, mine, rows, e.number(element, -1));
+  }
+
+  /// Null where the combination has no StableHLO.
+  Operation *emit(IndexVectors &vectors) {
+    Values values;
+    SmallVector<Type> types;
+    for (Operand &input : inputs) {
+      values.push_back(converted(input));
+      types.push_back(values.back().getType());
+    }
+    values.push_back(vectors.joined());
+    for (Operand &update : updates)
+      values.push_back(converted(update));
+    auto dims = stablehlo::ScatterDimensionNumbersAttr::get(
+        e.b.getContext(), scatter.getUpdateWindowDims(),
+        scatter.getInsertedWindowDims(), scatter.getInputBatchingDims(),
+        scatter.getScatterIndicesBatchingDims(),
+        scatter.getScatterDimsToOperandDims(), vectorDim);
+    Operation *scattered =
+        e.op("scatter", types, values,
+             {e.attr("scatter_dimension_numbers", Attribute(dims)),
+              e.attr("indices_are_sorted", Attribute(e.b.getBoolAttr(false))),
+              e.attr("unique_indices",
+                     Attribute(e.b.getBoolAttr(scatter.getUniqueIndices())))},
+             1);
+    return fillRegion(scattered->getRegion(0)) ? scattered : nullptr;
+  }
+
+  /// In the type that values are combined in.
+  Value converted(const Operand &operand) {
+    Type from = operand.held.element;
+    std::optional<ReduceKind> kind = scatter.getKind();
+    return e.convert(operand.value, kind ? e.combinedIn(*kind, from) : from);
+  }
+
+  bool fillRegion(mlir::Region &region) {
+    if (std::optional<ReduceKind> kind = scatter.getKind()) {
+      e.fillReducer(region, *kind, e.combinedIn(*kind, result.element));
+      return true;
+    }
+    if (!scatter.getComputation().empty())
+      return succeeded(e.copyScalars(scatter.getComputation(), region));
     OpBuilder::InsertionGuard guard(e.b);
     Block *block = e.b.createBlock(&region);
     for (unsigned pass = 0; pass < 2; ++pass)
       for (const Held &held : results)
         block->addArgument(RankedTensorType::get({}, held.element), e.loc);
-    e.op("return", {}, block->getArguments().drop_front(count));
+    e.op("return", {}, block->getArguments().drop_front(results.size()));
+    return true;
   }
-  Values out;
-  for (auto [scattered, held] : llvm::zip_equal(made->getResults(), results)) {
-    Value value = scattered;
-    for (unsigned dim = 0; dim < result.rank(); ++dim)
-      value =
-          e.slice(value, dim, borders[dim], borders[dim] + result.buffer[dim]);
-    out.push_back(e.convert(value, held.element));
+
+  Values withoutBorders(Operation *scattered) {
+    Values out;
+    for (auto [value, held] :
+         llvm::zip_equal(scattered->getResults(), results)) {
+      Value inner = value;
+      for (unsigned dim = 0; dim < result.rank(); ++dim)
+        inner = e.slice(inner, dim, borders[dim],
+                        borders[dim] + result.buffer[dim]);
+      out.push_back(e.convert(inner, held.element));
+    }
+    return out;
   }
-  return out;
+
+  Exporter &e;
+  dtensor::ScatterOp scatter;
+  ArrayRef<Held> results;
+  const Held &result;
+  MutableArrayRef<Operand> inputs;
+  Operand &indices;
+  MutableArrayRef<Operand> updates;
+  unsigned vectorDim;
+  SmallVector<int64_t> rows;    ///< of the indices, but for the vector's dim
+  SmallVector<int64_t> borders; ///< by dim of the result
+};
+} // namespace
+
+static Emitted emitScatter(Exporter &e, Operation *op,
+                           MutableArrayRef<Operand> operands,
+                           ArrayRef<Held> results) {
+  return ScatterExport(e, op, operands, results).run();
 }
 
 void addIndexing(Handlers &handlers) {
