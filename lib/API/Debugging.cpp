@@ -55,8 +55,8 @@ void check(std::string_view op, const Tensor &condition,
   }
   call.setBody(
       [](Emitter &e, ArrayRef<Value> values, const auto &format) {
-        auto callback = dtensor::createCallback(e.builder, e.location, {},
-                                                values, assertTarget, format);
+        auto callback = dtensor::createCallback(e, e.getLoc(), {}, values,
+                                                assertTarget, format);
         return SmallVector<Value>{callback.getResults().back()};
       },
       format);

@@ -77,14 +77,14 @@ Result<SmallVector<Value>> buildGradients(OpBuilder &builder,
   DenseMap<Value, Value> gradients;
   auto accumulate = [&](Value value, Value gradient, Location location) {
     Value &sum = gradients[value];
-    GradientBuilder math(builder, location);
+    dtensor::TensorBuilder math(builder, location);
     sum = sum ? math.add(sum, gradient) : gradient;
   };
   for (auto [i, output] : llvm::enumerate(outputs)) {
     if (!active.contains(output))
       continue;
-    GradientBuilder math(builder, output.getLoc());
-    accumulate(output, seeds.empty() ? math.constant(output, 1) : seeds[i],
+    dtensor::TensorBuilder math(builder, output.getLoc());
+    accumulate(output, seeds.empty() ? math.like(output, 1) : seeds[i],
                output.getLoc());
   }
 

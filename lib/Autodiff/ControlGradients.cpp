@@ -52,8 +52,8 @@ void eraseDeadOps(Block &block) {
 }
 
 Value zerosLike(OpBuilder &builder, Value value) {
-  GradientBuilder math(builder, value.getLoc());
-  return math.zeros(GradientBuilder::typeOf(value));
+  dtensor::TensorBuilder math(builder, value.getLoc());
+  return math.zeros(dtensor::undecided(value.getType()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -65,7 +65,7 @@ Result<SmallVector<Value>> caseGradients(OpBuilder &builder, CaseOp branch,
                                          ArrayRef<Value> wanted) {
   SmallVector<Type> types;
   for (Value value : wanted)
-    types.push_back(GradientBuilder::typeOf(value));
+    types.push_back(dtensor::undecided(value.getType()));
   auto made = builder.create<CaseOp>(branch.getLoc(), types, branch.getIndex(),
                                      branch.getBranches().size());
   // What is computed again stays apart from what it was computed from.
@@ -163,7 +163,7 @@ Result<SmallVector<Value>> customGradients(OpBuilder &builder, CaseOp branch,
   auto given = (*rule)(builder, inputs, outputs, gradients);
   if (!given)
     return given.error();
-  GradientBuilder math(builder, branch.getLoc());
+  dtensor::TensorBuilder math(builder, branch.getLoc());
   SmallVector<Value> found;
   for (Value value : wanted) {
     Value sum;
@@ -214,7 +214,7 @@ private:
   }
   SmallVector<int64_t> stacked(Value value, int64_t count) {
     SmallVector<int64_t> shape{count};
-    llvm::append_range(shape, GradientBuilder::typeOf(value).getShape());
+    llvm::append_range(shape, dtensor::undecided(value.getType()).getShape());
     return shape;
   }
   Value add(OpBuilder &at, Value x, Value y) {
@@ -262,7 +262,7 @@ private:
   WhileOp loop;
   std::optional<LoopCounter> counter; ///< nothing: it is not counted
   ArrayRef<Value> wanted;
-  GradientBuilder math;
+  dtensor::TensorBuilder math;
   /// Per carried value: the gradient of its result, or null.
   SmallVector<Value> seeds;
   /// Carried values with gradients, and values from outside that get one.
@@ -336,7 +336,7 @@ void WhileGradient::countAndKeep() {
                divide(front, subtract(front, total, number(front, 1)),
                       number(front, checkpoints)),
                number(front, 1));
-  GradientBuilder zero(front, loop.getLoc());
+  dtensor::TensorBuilder zero(front, loop.getLoc());
   for (unsigned i = 0; i < count; ++i) {
     BlockArgument argument = loop.getBodyArgument(i);
     inits.push_back(zero.zeros(
@@ -382,9 +382,9 @@ SmallVector<Value> WhileGradient::givenIn(OpBuilder &at, Value k) {
       continue;
     }
     Type element = dtensor::elementTypeOf(argument.getType());
-    Value step =
-        multiply(at, GradientBuilder(at, loop.getLoc()).convert(k, element),
-                 number(at, counter->step, element));
+    Value step = multiply(
+        at, dtensor::TensorBuilder(at, loop.getLoc()).convert(k, element),
+        number(at, counter->step, element));
     given.push_back(add(at, number(at, counter->first, element), step));
   }
   return given;
@@ -444,22 +444,22 @@ void WhileGradient::findCarried() {
 /// sum + value. Of zeros with a slice in them, which is what the gradient of
 /// reading a slice is, only the slice is added: the rest of the sum, as long as
 /// all iterations, is not touched.
-static Value addTo(GradientBuilder &math, Value sum, Value value) {
+static Value addTo(dtensor::TensorBuilder &math, Value sum, Value value) {
   auto update = value.getDefiningOp<dtensor::DynamicUpdateSliceOp>();
   if (!update ||
       !mlir::matchPattern(update.getOperand(), mlir::m_AnyZeroFloat()))
     return math.add(sum, value);
-  Value old = math.builder.create<dtensor::DynamicSliceOp>(
-      math.location, sum, update.getStartIndices(),
+  Value old = math.create<dtensor::DynamicSliceOp>(
+      math.getLoc(), sum, update.getStartIndices(),
       math.typeOf(update.getUpdate()).getShape());
-  return math.builder.create<dtensor::DynamicUpdateSliceOp>(
-      math.location, sum, math.add(old, update.getUpdate()),
+  return math.create<dtensor::DynamicUpdateSliceOp>(
+      math.getLoc(), sum, math.add(old, update.getUpdate()),
       update.getStartIndices());
 }
 
 /// The body's gradient of iteration n - 1 - j.
 Status WhileGradient::fillBody(OpBuilder &at, Block &body) {
-  GradientBuilder inner(at, loop.getLoc());
+  dtensor::TensorBuilder inner(at, loop.getLoc());
   Value j = body.getArgument(0);
   Value k = counter ? subtract(at, number(at, counter->count - 1), j)
                     : subtract(at, subtract(at, total, number(at, 1)), j);
@@ -549,7 +549,7 @@ Result<SmallVector<Value>> WhileGradient::build() {
   for (unsigned i = 0; counter && i < loop.getNumResults(); ++i)
     if (i != counter->carried) {
       BlockArgument argument = loop.getBodyArgument(i);
-      stacks[i] = GradientBuilder(front, location)
+      stacks[i] = dtensor::TensorBuilder(front, location)
                       .zeros(RankedTensorType::get(
                           stacked(argument, counter->count),
                           dtensor::elementTypeOf(argument.getType())));
@@ -609,7 +609,8 @@ Result<SmallVector<Value>> whileGradients(OpBuilder &builder, WhileOp loop,
       Value sum;
       for (auto [init, gradient] : llvm::zip_equal(loop.getInits(), results))
         if (init == value && gradient)
-          sum = sum ? GradientBuilder(builder, loop.getLoc()).add(sum, gradient)
+          sum = sum ? dtensor::TensorBuilder(builder, loop.getLoc())
+                          .add(sum, gradient)
                     : gradient;
       found.push_back(sum ? sum : zerosLike(builder, value));
     }

@@ -61,8 +61,8 @@ static Value lhsGradient(dtensor::ConvolutionOp op, OpGradient &g) {
         dilated(result[spec.outputSpatial[i]], spec.strides[i]) - low;
     back.reversal[i] = !spec.reversal[i];
   }
-  Value gradient = g.builder.create<dtensor::ConvolutionOp>(g.location, g.of(),
-                                                            kernel, back);
+  Value gradient =
+      g.create<dtensor::ConvolutionOp>(g.getLoc(), g.of(), kernel, back);
   // Batch groups came out as groups of features.
   if (spec.batchGroups > 1)
     gradient = moveGroups(g, gradient, spec.inputFeature, spec.inputBatch,
@@ -96,11 +96,11 @@ static Value kernelGradient(dtensor::ConvolutionOp op, OpGradient &g) {
     if (spec.reversal[i])
       reversed.push_back(spec.kernelSpatial[i]);
   }
-  Value gradient = g.builder.create<dtensor::ConvolutionOp>(
-      g.location, op.getLhs(), g.of(), back);
+  Value gradient =
+      g.create<dtensor::ConvolutionOp>(g.getLoc(), op.getLhs(), g.of(), back);
   if (reversed.empty())
     return gradient;
-  return g.builder.create<dtensor::ReverseOp>(g.location, gradient, reversed);
+  return g.create<dtensor::ReverseOp>(g.getLoc(), gradient, reversed);
 }
 
 static void gradientOf(dtensor::ConvolutionOp op, OpGradient &g) {

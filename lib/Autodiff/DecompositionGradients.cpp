@@ -16,14 +16,14 @@ namespace meshloom {
 using dtensor::ComparisonDirection;
 
 static int64_t elementsOf(Value value) {
-  return GradientBuilder::typeOf(value).getNumElements();
+  return dtensor::undecided(value.getType()).getNumElements();
 }
 
 /// 1 / x, and 0 for 0.
 static Value inverseOrZero(OpGradient &g, Value x) {
-  Value isZero = g.compare(ComparisonDirection::EQ, x, g.constant(x, 0));
-  Value safe = g.select(isZero, g.constant(x, 1), x);
-  return g.select(isZero, g.constant(x, 0), g.reciprocal(safe));
+  Value isZero = g.compare(ComparisonDirection::EQ, x, g.like(x, 0));
+  Value safe = g.select(isZero, g.like(x, 1), x);
+  return g.select(isZero, g.like(x, 0), g.reciprocal(safe));
 }
 
 /// The square matrix with 1 / (x[j] - x[i]) in row i and column j, 0 where they
@@ -139,8 +139,8 @@ static void gradientOf(dtensor::SvdOp op, OpGradient &g) {
   // Without the columns and rows beyond, which have no gradient.
   dtensor::SvdOp thin = op;
   if (op.getFullMatrices() && m != n)
-    thin = g.builder.create<dtensor::SvdOp>(g.location, op.getA(),
-                                            /*fullMatrices=*/false);
+    thin = g.create<dtensor::SvdOp>(g.getLoc(), op.getA(),
+                                    /*fullMatrices=*/false);
   Value u = thin.getU(), vh = thin.getVh(), s = thin.getS();
   Type element = type.getElementType();
   auto like = g.zeros(RankedTensorType::get(
@@ -200,7 +200,7 @@ static void gradientOf(dtensor::EigOp op, OpGradient &g) {
   if (g.of(1)) {
     Value overlap = matrices.adjointTimes(v, g.of(1));
     Type element = g.typeOf(v).getElementType();
-    Value real = g.convert(g.make<dtensor::RealOp>(overlap), element);
+    Value real = g.convert(g.apply<dtensor::RealOp>(overlap), element);
     Value lengths = matrices.product(
         matrices.adjointTimes(v, v),
         g.keepIf(matrices.where(v, ComparisonDirection::EQ), real));
@@ -216,7 +216,7 @@ static void gradientOf(dtensor::EigOp op, OpGradient &g) {
   Value gradient =
       matrices.solve(matrices.adjoint(v), matrices.timesAdjoint(inner, v));
   if (!MatrixBuilder::isComplex(op.getA()))
-    gradient = g.make<dtensor::RealOp>(gradient);
+    gradient = g.apply<dtensor::RealOp>(gradient);
   g.give(0, gradient);
 }
 
@@ -246,8 +246,8 @@ static void gradientOf(dtensor::TridiagonalSolveOp op, OpGradient &g) {
         g.give(i, g.zeros(g.typeOf(op->getOperand(i))));
     return;
   }
-  Value y = g.builder.create<dtensor::TridiagonalSolveOp>(
-      g.location, shifted(g, g.conjugate(op.getUpper()), rows, 1),
+  Value y = g.create<dtensor::TridiagonalSolveOp>(
+      g.getLoc(), shifted(g, g.conjugate(op.getUpper()), rows, 1),
       g.conjugate(op.getDiagonal()),
       shifted(g, g.conjugate(op.getLower()), rows, -1), g.of());
   if (g.wants(3))

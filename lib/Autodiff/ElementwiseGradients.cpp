@@ -25,26 +25,26 @@ static void gradientOf(dtensor::NegateOp op, OpGradient &g) {
 /// Of a complex number along the way to it: z / |z|.
 static void gradientOf(dtensor::AbsOp op, OpGradient &g) {
   if (isComplex(op.getOperand())) {
-    Value sign = g.make<dtensor::SignOp>(op.getOperand());
+    Value sign = g.apply<dtensor::SignOp>(op.getOperand());
     Value wide = g.convert(g.of(), g.typeOf(sign).getElementType());
     return g.give(0, g.multiply(wide, sign));
   }
-  g.give(0, g.multiply(g.of(), g.make<dtensor::SignOp>(op.getOperand())));
+  g.give(0, g.multiply(g.of(), g.apply<dtensor::SignOp>(op.getOperand())));
 }
 
 // Piecewise constant: the gradient exists and is 0.
 static void giveZero(OpGradient &g) {
-  g.give(0, g.constant(g.of(), 0));
+  g.give(0, g.like(g.of(), 0));
 }
 /// Of a complex number: what turns it, s i Im(conj(s) g) / |z|; 0 at 0.
 static void gradientOf(dtensor::SignOp op, OpGradient &g) {
   if (!isComplex(op.getOperand()))
     return giveZero(g);
-  Value sign = op.getResult(), size = g.make<dtensor::AbsOp>(op.getOperand());
-  Value turn = g.make<dtensor::ImagOp>(g.multiply(g.conjugate(sign), g.of()));
-  Value none = g.compare(ComparisonDirection::EQ, size, g.constant(size, 0));
-  Value rate = g.divide(turn, g.select(none, g.constant(size, 1), size));
-  Value turning = g.make<dtensor::ComplexOp>(g.constant(rate, 0), rate);
+  Value sign = op.getResult(), size = g.apply<dtensor::AbsOp>(op.getOperand());
+  Value turn = g.apply<dtensor::ImagOp>(g.multiply(g.conjugate(sign), g.of()));
+  Value none = g.compare(ComparisonDirection::EQ, size, g.like(size, 0));
+  Value rate = g.divide(turn, g.select(none, g.like(size, 1), size));
+  Value turning = g.apply<dtensor::ComplexOp>(g.like(rate, 0), rate);
   g.give(0, g.multiply(sign, turning));
 }
 static void gradientOf(dtensor::RoundNearestAfzOp, OpGradient &g) {
@@ -94,22 +94,22 @@ static void gradientOf(dtensor::CbrtOp op, OpGradient &g) {
 }
 
 static void gradientOf(dtensor::TanhOp op, OpGradient &g) {
-  Value y = op.getResult(), one = g.constant(y, 1);
+  Value y = op.getResult(), one = g.like(y, 1);
   g.give(0, g.multiply(g.of(), g.multiply(g.subtract(one, y), g.add(one, y))));
 }
 
 static void gradientOf(dtensor::LogisticOp op, OpGradient &g) {
   Value y = op.getResult();
-  g.give(0, g.multiply(g.of(), g.multiply(y, g.subtract(g.constant(y, 1), y))));
+  g.give(0, g.multiply(g.of(), g.multiply(y, g.subtract(g.like(y, 1), y))));
 }
 
 static void gradientOf(dtensor::SineOp op, OpGradient &g) {
-  g.give(0, g.multiply(g.of(), g.make<dtensor::CosineOp>(op.getOperand())));
+  g.give(0, g.multiply(g.of(), g.apply<dtensor::CosineOp>(op.getOperand())));
 }
 
 static void gradientOf(dtensor::CosineOp op, OpGradient &g) {
   g.give(0, g.negate(
-                g.multiply(g.of(), g.make<dtensor::SineOp>(op.getOperand()))));
+                g.multiply(g.of(), g.apply<dtensor::SineOp>(op.getOperand()))));
 }
 
 /// 1 + y^2
@@ -128,16 +128,16 @@ static void gradientOf(dtensor::RealOp op, OpGradient &g) {
 }
 
 static void gradientOf(dtensor::ImagOp op, OpGradient &g) {
-  Value zero = g.constant(g.of(), 0);
+  Value zero = g.like(g.of(), 0);
   g.give(0, !isComplex(op.getOperand())
                 ? zero
-                : g.make<dtensor::ComplexOp>(zero, g.of()));
+                : g.apply<dtensor::ComplexOp>(zero, g.of()));
 }
 
 /// 2 / sqrt(pi) exp(-x^2)
 static void gradientOf(dtensor::ErfOp op, OpGradient &g) {
   Value x = op.getOperand();
-  Value density = g.make<dtensor::ExpOp>(g.negate(g.multiply(x, x)));
+  Value density = g.apply<dtensor::ExpOp>(g.negate(g.multiply(x, x)));
   g.give(0,
          g.multiply(g.of(), g.multiply(density, 2 * std::numbers::inv_sqrtpi)));
 }
@@ -170,9 +170,9 @@ static void gradientOf(dtensor::MultiplyOp op, OpGradient &g) {
 
 static void gradientOf(dtensor::ComplexOp op, OpGradient &g) {
   if (g.wants(0))
-    g.give(0, g.make<dtensor::RealOp>(g.of()));
+    g.give(0, g.apply<dtensor::RealOp>(g.of()));
   if (g.wants(1))
-    g.give(1, g.make<dtensor::ImagOp>(g.of()));
+    g.give(1, g.apply<dtensor::ImagOp>(g.of()));
 }
 
 /// dy = g x / (x^2 + y^2), dx = -g y / (x^2 + y^2)
@@ -200,8 +200,8 @@ static void gradientOf(dtensor::RemainderOp op, OpGradient &g) {
     return;
   Value ratio = g.divide(op.getLhs(), op.getRhs());
   Value whole =
-      g.multiply(g.make<dtensor::SignOp>(ratio),
-                 g.make<dtensor::FloorOp>(g.make<dtensor::AbsOp>(ratio)));
+      g.multiply(g.apply<dtensor::SignOp>(ratio),
+                 g.apply<dtensor::FloorOp>(g.apply<dtensor::AbsOp>(ratio)));
   g.give(1, g.negate(g.multiply(g.of(), whole)));
 }
 
@@ -209,15 +209,15 @@ static void gradientOf(dtensor::RemainderOp op, OpGradient &g) {
 static void gradientOf(dtensor::PowerOp op, OpGradient &g) {
   Value x = op.getLhs(), y = op.getRhs();
   if (g.wants(0)) {
-    Value zero = g.constant(y, 0), one = g.constant(y, 1);
+    Value zero = g.like(y, 0), one = g.like(y, 1);
     Value none = g.compare(ComparisonDirection::EQ, y, zero);
     Value exponent = g.select(none, one, g.subtract(y, one));
-    Value slope = g.multiply(y, g.make<dtensor::PowerOp>(x, exponent));
+    Value slope = g.multiply(y, g.apply<dtensor::PowerOp>(x, exponent));
     g.give(0, g.multiply(g.of(), g.select(none, zero, slope)));
   }
   if (g.wants(1)) {
-    Value none = g.compare(ComparisonDirection::EQ, x, g.constant(x, 0));
-    Value log = g.make<dtensor::LogOp>(g.select(none, g.constant(x, 1), x));
+    Value none = g.compare(ComparisonDirection::EQ, x, g.like(x, 0));
+    Value log = g.apply<dtensor::LogOp>(g.select(none, g.like(x, 1), x));
     g.give(1, g.multiply(g.of(), g.multiply(op.getResult(), log)));
   }
 }
@@ -246,7 +246,7 @@ static void gradientOf(dtensor::MinimumOp op, OpGradient &g) {
 //===----------------------------------------------------------------------===//
 
 static void gradientOf(dtensor::SelectOp op, OpGradient &g) {
-  Value zero = g.constant(g.of(), 0);
+  Value zero = g.like(g.of(), 0);
   if (g.wants(1))
     g.give(1, g.select(op.getPred(), g.of(), zero));
   if (g.wants(2))

@@ -20,30 +20,29 @@ static std::string reasonOf(const Error &error) {
 
 void differentiateExpansion(OpGradient &g, Operation *op, Expand expand) {
   // What reads regions wants the block to be in an op.
-  OwningOpRef<ModuleOp> holder = ModuleOp::create(g.location);
+  OwningOpRef<ModuleOp> holder = ModuleOp::create(g.getLoc());
   Block &block = *holder->getBody();
   SmallVector<Value> wrt, seeds, outputs;
   SmallVector<unsigned> owners;
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
-    block.addArgument(g.typeOf(operand), g.location);
+    block.addArgument(g.typeOf(operand), g.getLoc());
     if (g.wants(unsigned(i))) {
       owners.push_back(unsigned(i));
       wrt.push_back(block.getArgument(unsigned(i)));
     }
   }
-  OpBuilder builder(op->getContext());
-  builder.setInsertionPointToEnd(&block);
-  GradientBuilder math(builder, g.location);
+  dtensor::TensorBuilder math(op->getContext(), g.getLoc());
+  math.setInsertionPointToEnd(&block);
   SmallVector<Value> results =
       expand(math, block.getArguments().take_front(op->getNumOperands()));
   SmallVector<Value> actual(op->getOperands());
   for (auto [i, result] : llvm::enumerate(results))
     if (Value gradient = g.of(unsigned(i))) {
       outputs.push_back(result);
-      seeds.push_back(block.addArgument(g.typeOf(gradient), g.location));
+      seeds.push_back(block.addArgument(g.typeOf(gradient), g.getLoc()));
       actual.push_back(gradient);
     }
-  auto found = buildGradients(builder, outputs, seeds, wrt);
+  auto found = buildGradients(math, outputs, seeds, wrt);
   if (!found)
     return g.refuse(reasonOf(found.error()));
 
@@ -55,7 +54,7 @@ void differentiateExpansion(OpGradient &g, Operation *op, Expand expand) {
       given.push_back(owner);
       gradients.push_back(gradient);
     }
-  auto yield = builder.create<dtensor::YieldOp>(g.location, gradients);
+  auto yield = math.create<dtensor::YieldOp>(g.getLoc(), gradients);
   for (Operation &made : llvm::make_early_inc_range(llvm::reverse(block)))
     if (mlir::isOpTriviallyDead(&made))
       made.erase();
@@ -64,8 +63,8 @@ void differentiateExpansion(OpGradient &g, Operation *op, Expand expand) {
   for (auto [owner, gradient] : llvm::zip_equal(given, yield->getOperands()))
     g.give(owner, gradient);
   yield->erase();
-  g.builder.getInsertionBlock()->getOperations().splice(
-      g.builder.getInsertionPoint(), block.getOperations());
+  g.getInsertionBlock()->getOperations().splice(g.getInsertionPoint(),
+                                                block.getOperations());
 }
 
 void differentiateExpansion(OpGradient &g, Operation *op,
@@ -76,32 +75,24 @@ void differentiateExpansion(OpGradient &g, Operation *op,
   differentiateExpansion(g, op, expand);
 }
 
-SmallVector<Value> applyRegion(GradientBuilder &math, Region &region,
+SmallVector<Value> applyRegion(dtensor::TensorBuilder &math, Region &region,
                                ValueRange operands) {
   auto results =
-      dtensor::applyElementwise(math.builder, math.location, region, operands);
+      dtensor::applyElementwise(math, math.getLoc(), region, operands);
   assert(succeeded(results) && "checked to be elementwise");
   return *results;
 }
 
-Value integers(GradientBuilder &math, ArrayRef<int64_t> shape, int64_t number,
-               Type element) {
-  auto type = RankedTensorType::get(shape, element);
-  return math.builder.create<dtensor::ConstantOp>(
-      math.location, type,
-      DenseElementsAttr::get(type,
-                             math.builder.getIntegerAttr(element, number)));
+Value indexScalar(dtensor::TensorBuilder &math, int64_t number) {
+  return math.integers({}, number, math.getI32Type());
 }
 
-Value indexScalar(GradientBuilder &math, int64_t number) {
-  return integers(math, {}, number, math.builder.getI32Type());
-}
-
-SmallVector<Value> repeatSteps(
-    GradientBuilder &math, int64_t count, int64_t writtenOut,
-    SmallVector<Value> carried,
-    llvm::function_ref<SmallVector<Value>(GradientBuilder &, Turn, ValueRange)>
-        step) {
+SmallVector<Value>
+repeatSteps(dtensor::TensorBuilder &math, int64_t count, int64_t writtenOut,
+            SmallVector<Value> carried,
+            llvm::function_ref<SmallVector<Value>(dtensor::TensorBuilder &,
+                                                  Turn, ValueRange)>
+                step) {
   if (count <= writtenOut) {
     for (int64_t i = 0; i < count; ++i)
       carried = step(math, {i, Value()}, carried);
@@ -109,25 +100,24 @@ SmallVector<Value> repeatSteps(
   }
   SmallVector<Value> inits{indexScalar(math, 0)};
   llvm::append_range(inits, carried);
-  auto loop = math.builder.create<dtensor::WhileOp>(math.location, inits);
-  OpBuilder at(math.builder.getContext());
-  GradientBuilder inner(at, math.location);
-  at.setInsertionPointToEnd(&loop.getCondition().front());
+  auto loop = math.create<dtensor::WhileOp>(math.getLoc(), inits);
+  dtensor::TensorBuilder inner(math.getContext(), math.getLoc());
+  inner.setInsertionPointToEnd(&loop.getCondition().front());
   Value goOn =
       inner.compare(dtensor::ComparisonDirection::LT,
                     loop.getConditionArgument(0), indexScalar(inner, count));
-  at.create<dtensor::YieldOp>(math.location, goOn);
+  inner.create<dtensor::YieldOp>(math.getLoc(), goOn);
   Block &body = loop.getBody().front();
-  at.setInsertionPointToEnd(&body);
+  inner.setInsertionPointToEnd(&body);
   Value turn = body.getArgument(0);
   SmallVector<Value> next{inner.add(turn, indexScalar(inner, 1))};
   llvm::append_range(next, step(inner, {0, turn},
                                 ValueRange(body.getArguments().drop_front())));
-  at.create<dtensor::YieldOp>(math.location, next);
+  inner.create<dtensor::YieldOp>(math.getLoc(), next);
   return SmallVector<Value>(loop.getResults().drop_front());
 }
 
-Value rowOf(GradientBuilder &math, Value value, Turn turn) {
+Value rowOf(dtensor::TensorBuilder &math, Value value, Turn turn) {
   SmallVector<int64_t> shape(math.typeOf(value).getShape());
   SmallVector<int64_t> row(ArrayRef(shape).drop_front());
   if (!turn.value) {
@@ -139,9 +129,9 @@ Value rowOf(GradientBuilder &math, Value value, Turn turn) {
   SmallVector<Value> start(shape.size(), indexScalar(math, 0));
   start[0] = turn.value;
   shape[0] = 1;
-  return math.reshape(math.builder.create<dtensor::DynamicSliceOp>(
-                          math.location, value, start, shape),
-                      row);
+  return math.reshape(
+      math.create<dtensor::DynamicSliceOp>(math.getLoc(), value, start, shape),
+      row);
 }
 
 } // namespace meshloom

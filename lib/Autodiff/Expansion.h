@@ -3,14 +3,14 @@
 // gradients, and those are taken.
 #pragma once
 
-#include "meshloom/Autodiff/GradientBuilder.h"
+#include "meshloom/Autodiff/OpGradient.h"
 
 namespace meshloom {
 
 /// The results of an op, made of other ops from `operands`, which stand for its
 /// own.
-using Expand =
-    llvm::function_ref<SmallVector<Value>(GradientBuilder &, ValueRange)>;
+using Expand = llvm::function_ref<SmallVector<Value>(dtensor::TensorBuilder &,
+                                                     ValueRange)>;
 
 /// Gives the operands of `op` the gradients of what `expand` makes. What is
 /// made again of the op itself stays only where its gradient reads it.
@@ -22,7 +22,7 @@ void differentiateExpansion(OpGradient &g, Operation *op,
                             ArrayRef<Region *> regions, Expand expand);
 
 /// What `region`, which is elementwise, yields for each element.
-SmallVector<Value> applyRegion(GradientBuilder &math, Region &region,
+SmallVector<Value> applyRegion(dtensor::TensorBuilder &math, Region &region,
                                ValueRange operands);
 
 /// Which time a repeated step runs: as a number where the steps are written out
@@ -34,18 +34,17 @@ struct Turn {
 
 /// `carried` after `count` times `step`: written out up to `writtenOut` times,
 /// else a loop that counts by constants, so that it has a gradient.
-SmallVector<Value> repeatSteps(
-    GradientBuilder &math, int64_t count, int64_t writtenOut,
-    SmallVector<Value> carried,
-    llvm::function_ref<SmallVector<Value>(GradientBuilder &, Turn, ValueRange)>
-        step);
+SmallVector<Value>
+repeatSteps(dtensor::TensorBuilder &math, int64_t count, int64_t writtenOut,
+            SmallVector<Value> carried,
+            llvm::function_ref<SmallVector<Value>(dtensor::TensorBuilder &,
+                                                  Turn, ValueRange)>
+                step);
 
 /// Row `turn` of `value`: its dim 0 is dropped.
-Value rowOf(GradientBuilder &math, Value value, Turn turn);
+Value rowOf(dtensor::TensorBuilder &math, Value value, Turn turn);
 
-/// An i32 scalar, or a tensor of `shape` full of `number`.
-Value integers(GradientBuilder &math, ArrayRef<int64_t> shape, int64_t number,
-               Type element);
-Value indexScalar(GradientBuilder &math, int64_t number);
+/// An i32 scalar.
+Value indexScalar(dtensor::TensorBuilder &math, int64_t number);
 
 } // namespace meshloom

@@ -49,7 +49,7 @@ static Value throughFactors(OpGradient &g, Value q, Value packed, Value ofQ,
   Value diagonal = n;
   if (MatrixBuilder::isComplex(n))
     diagonal =
-        g.convert(g.make<dtensor::RealOp>(n), g.typeOf(n).getElementType());
+        g.convert(g.apply<dtensor::RealOp>(n), g.typeOf(n).getElementType());
   Value h = g.select(matrices.where(n, ComparisonDirection::LT), n,
                      matrices.adjoint(n));
   h = g.select(matrices.where(n, ComparisonDirection::EQ), diagonal, h);
@@ -60,7 +60,7 @@ static Value throughFactors(OpGradient &g, Value q, Value packed, Value ofQ,
 }
 
 /// V of (2): the vectors stored in the first k columns of `packed`.
-static Value vectorsOf(GradientBuilder &math, Value packed, int64_t k) {
+static Value vectorsOf(dtensor::TensorBuilder &math, Value packed, int64_t k) {
   MatrixBuilder matrices(math);
   Value stored = matrices.columns(packed, 0, k);
   return math.add(matrices.keepWhere(stored, ComparisonDirection::GT),
@@ -68,7 +68,7 @@ static Value vectorsOf(GradientBuilder &math, Value packed, int64_t k) {
 }
 
 /// T V1^H of (2), for the first rows of V.
-static Value weightsOf(GradientBuilder &math, Value v, Value firstRows,
+static Value weightsOf(dtensor::TensorBuilder &math, Value v, Value firstRows,
                        Value taus) {
   MatrixBuilder matrices(math);
   Value s =
@@ -91,9 +91,9 @@ static Value throughReflections(OpGradient &g, Value packed, Value taus,
   Value v1 = matrices.rows(v, 0, k);
   Value u = g.negate(weightsOf(g, v, v1, taus));
   Value isDiagonal = matrices.where(u, ComparisonDirection::EQ);
-  Value idle = g.compare(ComparisonDirection::EQ, taus, g.constant(taus, 0));
-  Value one = g.constant(u, 1);
-  u = g.select(g.make<dtensor::AndOp>(isDiagonal, matrices.alongRows(idle, u)),
+  Value idle = g.compare(ComparisonDirection::EQ, taus, g.like(taus, 0));
+  Value one = g.like(u, 1);
+  u = g.select(g.apply<dtensor::AndOp>(isDiagonal, matrices.alongRows(idle, u)),
                one, u);
 
   Value x, below;
@@ -104,7 +104,7 @@ static Value throughReflections(OpGradient &g, Value packed, Value taus,
     Value gradient = matrices.keepWhere(matrices.columns(ofPacked, 0, k),
                                         ComparisonDirection::GT);
     gradient = g.select(matrices.alongColumns(idle, gradient),
-                        g.constant(gradient, 0), gradient);
+                        g.like(gradient, 0), gradient);
     Value part = matrices.keepWhere(
         matrices.adjointTimes(v1, matrices.rows(gradient, 0, k)),
         ComparisonDirection::GT);
@@ -137,8 +137,8 @@ static Value ofFactored(OpGradient &g, Value a, Value packed, Value taus,
   RankedTensorType type = g.typeOf(a);
   int64_t n = type.getShape().back();
   int64_t k = g.typeOf(taus).getShape().back();
-  Value q = g.builder.create<HouseholderProductOp>(
-      g.location, matrices.columns(packed, 0, k), taus);
+  Value q = g.create<HouseholderProductOp>(
+      g.getLoc(), matrices.columns(packed, 0, k), taus);
   Value ofQ = throughReflections(g, packed, taus, ofPacked, ofTaus), ofR, rest;
   if (ofPacked) {
     Value upper = matrices.rows(ofPacked, 0, k);
@@ -188,21 +188,23 @@ static void gradientOf(PivotedQrOp op, OpGradient &g) {
 /// The geqrf whose first k columns and taus `op` multiplies, or null.
 static GeqrfOp factorizationOf(HouseholderProductOp op) {
   Value packed = op.getA();
-  int64_t k = GradientBuilder::typeOf(packed).getShape().back();
+  int64_t k = dtensor::undecided(packed.getType()).getShape().back();
   if (auto slice = packed.getDefiningOp<dtensor::SliceOp>()) {
     if (!llvm::all_of(slice.getStartIndices(),
                       [](int64_t start) { return start == 0; }) ||
         !llvm::all_of(slice.getStrides(),
                       [](int64_t stride) { return stride == 1; }) ||
-        GradientBuilder::typeOf(slice.getOperand()).getShape().drop_back() !=
-            GradientBuilder::typeOf(packed).getShape().drop_back())
+        dtensor::undecided(slice.getOperand().getType())
+                .getShape()
+                .drop_back() !=
+            dtensor::undecided(packed.getType()).getShape().drop_back())
       return {};
     packed = slice.getOperand();
   }
   auto factorization = packed.getDefiningOp<GeqrfOp>();
   if (!factorization || packed != factorization.getResult() ||
       op.getTaus() != factorization.getTaus() ||
-      GradientBuilder::typeOf(op.getTaus()).getShape().back() != k)
+      dtensor::undecided(op.getTaus().getType()).getShape().back() != k)
     return {};
   return factorization;
 }
@@ -229,7 +231,7 @@ static void gradientOf(HouseholderProductOp op, OpGradient &g) {
                     more ? g.pad(gradient, none, high, none) : gradient);
   }
   differentiateExpansion(
-      g, op, [&](GradientBuilder &math, ValueRange operands) {
+      g, op, [&](dtensor::TensorBuilder &math, ValueRange operands) {
         MatrixBuilder matrices(math);
         Value v = vectorsOf(math, operands[0], k);
         Value weights = weightsOf(math, v, matrices.rows(v, 0, n), operands[1]);

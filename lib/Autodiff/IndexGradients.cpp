@@ -10,19 +10,19 @@ using dtensor::ComparisonDirection;
 
 static void gradientOf(dtensor::DynamicSliceOp op, OpGradient &g) {
   if (g.wants(0))
-    g.give(0, g.builder.create<dtensor::DynamicUpdateSliceOp>(
-                  g.location, g.zeros(g.typeOf(op.getOperand())), g.of(),
+    g.give(0, g.create<dtensor::DynamicUpdateSliceOp>(
+                  g.getLoc(), g.zeros(g.typeOf(op.getOperand())), g.of(),
                   op.getStartIndices()));
 }
 
 static void gradientOf(dtensor::DynamicUpdateSliceOp op, OpGradient &g) {
   RankedTensorType update = g.typeOf(op.getUpdate());
   if (g.wants(0))
-    g.give(0, g.builder.create<dtensor::DynamicUpdateSliceOp>(
-                  g.location, g.of(), g.zeros(update), op.getStartIndices()));
+    g.give(0, g.create<dtensor::DynamicUpdateSliceOp>(
+                  g.getLoc(), g.of(), g.zeros(update), op.getStartIndices()));
   if (g.wants(1))
-    g.give(1, g.builder.create<dtensor::DynamicSliceOp>(
-                  g.location, g.of(), op.getStartIndices(), update.getShape()));
+    g.give(1, g.create<dtensor::DynamicSliceOp>(
+                  g.getLoc(), g.of(), op.getStartIndices(), update.getShape()));
 }
 
 /// Sorts again with the places along; gradients go back by sorting by those.
@@ -30,17 +30,16 @@ static void gradientOf(dtensor::SortOp op, OpGradient &g) {
   Value first = op.getInputs()[0];
   int64_t dim = op.getDimension();
   auto places =
-      RankedTensorType::get(g.typeOf(first).getShape(), g.builder.getI32Type());
+      RankedTensorType::get(g.typeOf(first).getShape(), g.getI32Type());
   SmallVector<Value> inputs(op.getInputs());
-  inputs.push_back(g.builder.create<dtensor::IotaOp>(
-      g.location, places, g.builder.getI64IntegerAttr(dim)));
-  auto sorted =
-      g.builder.create<dtensor::SortOp>(g.location, inputs, dim, true);
+  inputs.push_back(
+      g.create<dtensor::IotaOp>(g.getLoc(), places, g.getI64IntegerAttr(dim)));
+  auto sorted = g.create<dtensor::SortOp>(g.getLoc(), inputs, dim, true);
   mlir::IRMapping mapping;
   op.getComparator().cloneInto(&sorted.getComparator(), mapping);
-  auto scalar = RankedTensorType::get({}, g.builder.getI32Type());
+  auto scalar = RankedTensorType::get({}, g.getI32Type());
   for (int i = 0; i < 2; ++i)
-    sorted.getComparator().front().addArgument(scalar, g.location);
+    sorted.getComparator().front().addArgument(scalar, g.getLoc());
   Value order = sorted.getResults().back();
 
   SmallVector<Value> keyed{order};
@@ -50,17 +49,17 @@ static void gradientOf(dtensor::SortOp op, OpGradient &g) {
       keyed.push_back(g.of(i));
       owners.push_back(i);
     }
-  auto back = g.builder.create<dtensor::SortOp>(g.location, keyed, dim, true);
-  OpBuilder::InsertionGuard guard(g.builder);
-  Block *block = g.builder.createBlock(&back.getComparator());
+  auto back = g.create<dtensor::SortOp>(g.getLoc(), keyed, dim, true);
+  OpBuilder::InsertionGuard guard(g);
+  Block *block = g.createBlock(&back.getComparator());
   for (Value value : keyed)
     for (int i = 0; i < 2; ++i)
       block->addArgument(
           RankedTensorType::get({}, g.typeOf(value).getElementType()),
-          g.location);
+          g.getLoc());
   Value less = g.compare(ComparisonDirection::LT, block->getArgument(0),
                          block->getArgument(1));
-  g.builder.create<dtensor::YieldOp>(g.location, less);
+  g.create<dtensor::YieldOp>(g.getLoc(), less);
   for (auto [i, owner] : llvm::enumerate(owners))
     g.give(owner, back.getResults()[i + 1]);
 }
@@ -74,12 +73,11 @@ static void gradientOf(dtensor::TopKOp op, OpGradient &g) {
   int64_t last = from.getRank() - 1;
   vectors.push_back(1);
   SmallVector<int64_t> batch = range(0, last);
-  g.give(0, g.builder
-                .create<dtensor::ScatterOp>(
-                    g.location, ValueRange{g.zeros(from)},
-                    g.reshape(op.getIndices(), vectors), ValueRange{g.of(0)},
-                    ArrayRef<int64_t>{}, ArrayRef<int64_t>{last}, batch, batch,
-                    ArrayRef<int64_t>{last}, last + 1, ReduceKind::Sum)
+  g.give(0, g.create<dtensor::ScatterOp>(
+                 g.getLoc(), ValueRange{g.zeros(from)},
+                 g.reshape(op.getIndices(), vectors), ValueRange{g.of(0)},
+                 ArrayRef<int64_t>{}, ArrayRef<int64_t>{last}, batch, batch,
+                 ArrayRef<int64_t>{last}, last + 1, ReduceKind::Sum)
                 .getResult(0));
 }
 

@@ -80,13 +80,13 @@ static void gradientOf(dtensor::FftOp op, OpGradient &g) {
   StringRef type = op.getFftType();
   ArrayRef<int64_t> lengths = op.getFftLength();
   auto transform = [&](Value value, StringRef kind) -> Value {
-    return g.builder.create<dtensor::FftOp>(g.location, value, kind, lengths);
+    return g.create<dtensor::FftOp>(g.getLoc(), value, kind, lengths);
   };
   if (type == "FFT" || type == "IFFT")
     return g.give(0, transform(g.of(), type));
   if (type == "RFFT")
-    return g.give(0, g.builder.create<dtensor::RealOp>(
-                         g.location,
+    return g.give(0, g.create<dtensor::RealOp>(
+                         g.getLoc(),
                          transform(padLast(g, g.of(), lengths.back()), "FFT")));
   // IRFFT: every frequency but the first and, of an even number, the last
   // stands for itself and its mirror image.
@@ -97,23 +97,21 @@ static void gradientOf(dtensor::FftOp op, OpGradient &g) {
   double count = 1;
   for (int64_t length : lengths)
     count *= double(length);
-  Value index = g.builder.create<dtensor::IotaOp>(
-      g.location,
-      RankedTensorType::get(real.getShape(), g.builder.getI32Type()),
-      g.builder.getI64IntegerAttr(real.getRank() - 1));
-  Value single =
-      g.compare(ComparisonDirection::EQ, index, g.constant(index, 0));
+  Value index = g.create<dtensor::IotaOp>(
+      g.getLoc(), RankedTensorType::get(real.getShape(), g.getI32Type()),
+      g.getI64IntegerAttr(real.getRank() - 1));
+  Value single = g.compare(ComparisonDirection::EQ, index, g.like(index, 0));
   if (lengths.back() % 2 == 0)
-    single = g.make<dtensor::OrOp>(
+    single = g.apply<dtensor::OrOp>(
         single, g.compare(ComparisonDirection::EQ, index,
-                          g.constant(index, double(lengths.back() / 2))));
-  Value like = g.builder.create<dtensor::RealOp>(g.location, spectrum);
-  Value scale = g.select(single, g.constant(like, 1 / count),
-                         g.constant(like, 2 / count));
-  Value imaginary = g.builder.create<dtensor::ImagOp>(g.location, spectrum);
-  g.give(0, g.builder.create<dtensor::ComplexOp>(
-                g.location, g.multiply(like, scale),
-                g.negate(g.multiply(imaginary, scale))));
+                          g.like(index, double(lengths.back() / 2))));
+  Value like = g.create<dtensor::RealOp>(g.getLoc(), spectrum);
+  Value scale =
+      g.select(single, g.like(like, 1 / count), g.like(like, 2 / count));
+  Value imaginary = g.create<dtensor::ImagOp>(g.getLoc(), spectrum);
+  g.give(0,
+         g.create<dtensor::ComplexOp>(g.getLoc(), g.multiply(like, scale),
+                                      g.negate(g.multiply(imaginary, scale))));
 }
 
 void attachLinalgGradients(MLIRContext *context) {

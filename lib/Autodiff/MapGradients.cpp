@@ -11,9 +11,9 @@ namespace meshloom {
 namespace {
 
 Value sumOver(OpGradient &g, mlir::ArrayAttr axes, Value value) {
-  return g.builder.create<dtensor::AxisReduceOp>(
-      g.location, OpGradient::typeOf(value), value, axes,
-      dtensor::ReduceKindAttr::get(g.builder.getContext(), ReduceKind::Sum));
+  return g.create<dtensor::AxisReduceOp>(
+      g.getLoc(), g.typeOf(value), value, axes,
+      dtensor::ReduceKindAttr::get(g.getContext(), ReduceKind::Sum));
 }
 
 } // namespace
@@ -27,23 +27,23 @@ static void gradientOf(dtensor::AxisReduceOp op, OpGradient &g) {
     return g.refuse("a product over places");
   Value mine = g.convert(g.compare(dtensor::ComparisonDirection::EQ,
                                    op.getOperand(), op.getResult()),
-                         OpGradient::typeOf(all).getElementType());
+                         g.typeOf(all).getElementType());
   g.give(0, g.divide(g.multiply(all, mine), sumOver(g, op.getAxes(), mine)));
 }
 
 static void gradientOf(dtensor::AxisGatherOp op, OpGradient &g) {
-  Value all = sumOver(g, g.builder.getStrArrayAttr(op.getAxis()), g.of());
-  g.give(0, g.builder.create<dtensor::AxisPartOp>(
-                g.location, OpGradient::typeOf(op.getOperand()), all,
-                op.getAxisAttr(), op.getDimensionAttr(), op.getSizesAttr()));
+  Value all = sumOver(g, g.getStrArrayAttr(op.getAxis()), g.of());
+  g.give(0, g.create<dtensor::AxisPartOp>(
+                g.getLoc(), g.typeOf(op.getOperand()), all, op.getAxisAttr(),
+                op.getDimensionAttr(), op.getSizesAttr()));
 }
 
 /// Zeros but for the part of this place.
 static void gradientOf(dtensor::AxisPartOp op, OpGradient &g) {
-  OpBuilder &b = g.builder;
-  RankedTensorType whole = OpGradient::typeOf(op.getOperand());
+  OpBuilder &b = g;
+  RankedTensorType whole = g.typeOf(op.getOperand());
   int64_t dim = op.getDimension(),
-          own = OpGradient::typeOf(op.getResult()).getDimSize(unsigned(dim));
+          own = g.typeOf(op.getResult()).getDimSize(unsigned(dim));
   SmallVector<int32_t> starts{0};
   if (auto sizes = op.getSizes())
     for (int64_t size : sizes->drop_back())
@@ -54,14 +54,14 @@ static void gradientOf(dtensor::AxisPartOp op, OpGradient &g) {
       starts.push_back(int32_t(at));
   auto type = RankedTensorType::get(int64_t(starts.size()), b.getI32Type());
   Value all = b.create<dtensor::ConstantOp>(
-      g.location, type, DenseElementsAttr::get(type, ArrayRef(starts)));
+      g.getLoc(), type, DenseElementsAttr::get(type, ArrayRef(starts)));
   Value mine = b.create<dtensor::AxisPartOp>(
-      g.location, RankedTensorType::get(1, b.getI32Type()), all,
+      g.getLoc(), RankedTensorType::get(1, b.getI32Type()), all,
       op.getAxisAttr(), b.getI64IntegerAttr(0), mlir::DenseI64ArrayAttr());
   Value start = g.reshape(mine, {});
-  SmallVector<Value> at(size_t(whole.getRank()), g.constant(start, 0));
+  SmallVector<Value> at(size_t(whole.getRank()), g.like(start, 0));
   at[size_t(dim)] = start;
-  g.give(0, b.create<dtensor::DynamicUpdateSliceOp>(g.location, g.zeros(whole),
+  g.give(0, b.create<dtensor::DynamicUpdateSliceOp>(g.getLoc(), g.zeros(whole),
                                                     g.of(), at));
 }
 

@@ -7,10 +7,10 @@ namespace meshloom {
 using dtensor::ComparisonDirection;
 
 int64_t MatrixBuilder::rowsOf(Value matrix) {
-  return GradientBuilder::typeOf(matrix).getShape().end()[-2];
+  return dtensor::undecided(matrix.getType()).getShape().end()[-2];
 }
 int64_t MatrixBuilder::columnsOf(Value matrix) {
-  return GradientBuilder::typeOf(matrix).getShape().back();
+  return dtensor::undecided(matrix.getType()).getShape().back();
 }
 bool MatrixBuilder::isComplex(Value value) {
   return isa<mlir::ComplexType>(dtensor::elementTypeOf(value.getType()));
@@ -20,8 +20,8 @@ Value MatrixBuilder::product(Value a, Value b, bool transposeA,
                              bool transposeB) {
   int64_t rank = math.typeOf(a).getRank();
   SmallVector<int64_t> batch = llvm::to_vector(llvm::seq<int64_t>(0, rank - 2));
-  return math.builder.create<dtensor::DotGeneralOp>(
-      math.location, a, b, batch, batch,
+  return math.create<dtensor::DotGeneralOp>(
+      math.getLoc(), a, b, batch, batch,
       ArrayRef<int64_t>{transposeA ? rank - 2 : rank - 1},
       ArrayRef<int64_t>{transposeB ? rank - 1 : rank - 2});
 }
@@ -44,11 +44,11 @@ Value MatrixBuilder::timesAdjoint(Value a, Value b) {
 }
 
 Value MatrixBuilder::where(Value matrix, ComparisonDirection direction) {
-  auto type = RankedTensorType::get(math.typeOf(matrix).getShape(),
-                                    math.builder.getI32Type());
+  auto type =
+      RankedTensorType::get(math.typeOf(matrix).getShape(), math.getI32Type());
   auto index = [&](int64_t dim) {
-    return math.builder.create<dtensor::IotaOp>(
-        math.location, type, math.builder.getI64IntegerAttr(dim));
+    return math.create<dtensor::IotaOp>(math.getLoc(), type,
+                                        math.getI64IntegerAttr(dim));
   };
   return math.compare(direction, index(type.getRank() - 2),
                       index(type.getRank() - 1));
@@ -56,7 +56,7 @@ Value MatrixBuilder::where(Value matrix, ComparisonDirection direction) {
 
 Value MatrixBuilder::identityLike(Value matrix) {
   return math.keepIf(where(matrix, ComparisonDirection::EQ),
-                     math.constant(matrix, 1));
+                     math.like(matrix, 1));
 }
 
 Value MatrixBuilder::rows(Value matrix, int64_t from, int64_t to) {
@@ -88,19 +88,19 @@ Value MatrixBuilder::alongColumns(Value vector, Value like) {
 
 Value MatrixBuilder::solveLeft(Value a, Value b, bool lower, bool unitDiagonal,
                                llvm::StringRef op) {
-  return math.builder.create<dtensor::TriangularSolveOp>(
-      math.location, a, b, /*leftSide=*/true, lower, unitDiagonal, op);
+  return math.create<dtensor::TriangularSolveOp>(
+      math.getLoc(), a, b, /*leftSide=*/true, lower, unitDiagonal, op);
 }
 Value MatrixBuilder::solveRight(Value a, Value b, bool lower, bool unitDiagonal,
                                 llvm::StringRef op) {
-  return math.builder.create<dtensor::TriangularSolveOp>(
-      math.location, a, b, /*leftSide=*/false, lower, unitDiagonal, op);
+  return math.create<dtensor::TriangularSolveOp>(
+      math.getLoc(), a, b, /*leftSide=*/false, lower, unitDiagonal, op);
 }
 
 Value MatrixBuilder::ofTriangle(Value s, bool lower) {
   Value diagonal = where(s, ComparisonDirection::EQ), ownOnly = s;
   if (isComplex(s))
-    ownOnly = math.convert(math.make<dtensor::RealOp>(s),
+    ownOnly = math.convert(math.apply<dtensor::RealOp>(s),
                            math.typeOf(s).getElementType());
   Value both = math.select(diagonal, ownOnly, math.add(s, adjoint(s)));
   return keepWhere(both,
@@ -110,16 +110,16 @@ Value MatrixBuilder::ofTriangle(Value s, bool lower) {
 Value MatrixBuilder::permutationMatrix(Value permutation, Value like) {
   SmallVector<int64_t> shape(math.typeOf(permutation).getShape());
   shape.push_back(shape.back());
-  auto type = RankedTensorType::get(shape, math.builder.getI32Type());
-  Value column = math.builder.create<dtensor::IotaOp>(
-      math.location, type, math.builder.getI64IntegerAttr(type.getRank() - 1));
+  auto type = RankedTensorType::get(shape, math.getI32Type());
+  Value column = math.create<dtensor::IotaOp>(
+      math.getLoc(), type, math.getI64IntegerAttr(type.getRank() - 1));
   Value isThere = math.compare(ComparisonDirection::EQ,
                                alongRows(permutation, column), column);
   return math.convert(isThere, math.typeOf(like).getElementType());
 }
 
 Value MatrixBuilder::solve(Value a, Value b) {
-  auto made = math.builder.create<dtensor::LuOp>(math.location, a);
+  auto made = math.create<dtensor::LuOp>(math.getLoc(), a);
   Value exchanged = product(permutationMatrix(made.getPermutation(), b), b);
   Value half = solveLeft(made.getFactors(), exchanged, /*lower=*/true,
                          /*unitDiagonal=*/true, "NO_TRANSPOSE");

@@ -25,25 +25,6 @@ using dtensor::GenericReduceOp, dtensor::ReduceWindowOp,
 /// More elements of a window than this are left to a loop.
 constexpr int64_t mostWindowElements = 64;
 
-/// Like the elementwise op of `kind`.
-static Value combine(GradientBuilder &math, ReduceKind kind, Value a, Value b) {
-  switch (kind) {
-  case ReduceKind::Sum:
-    return math.add(a, b);
-  case ReduceKind::Prod:
-    return math.multiply(a, b);
-  case ReduceKind::Min:
-    return math.make<dtensor::MinimumOp>(a, b);
-  case ReduceKind::Max:
-    return math.make<dtensor::MaximumOp>(a, b);
-  case ReduceKind::And:
-    return math.make<dtensor::AndOp>(a, b);
-  case ReduceKind::Or:
-    return math.make<dtensor::OrOp>(a, b);
-  }
-  llvm_unreachable("all kinds");
-}
-
 static void giveZeros(OpGradient &g, Operation *op) {
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
     if (g.wants(unsigned(i)))
@@ -59,7 +40,7 @@ void gradientInTurn(ReduceWindowOp op, OpGradient &g) {
   if (places.getNumElements() == 0)
     return giveZeros(g, op);
   unsigned count = op.getInputs().size();
-  auto expand = [&](GradientBuilder &math, ValueRange operands) {
+  auto expand = [&](dtensor::TensorBuilder &math, ValueRange operands) {
     SmallVector<Value> whole, carried;
     for (unsigned i = 0; i < count; ++i) {
       Value init = operands[count + i];
@@ -69,13 +50,13 @@ void gradientInTurn(ReduceWindowOp op, OpGradient &g) {
     WindowElements elements(math, op.getWindow(), math.typeOf(whole[0]),
                             places);
     return repeatSteps(math, elements.size(), mostWindowElements, carried,
-                       [&](GradientBuilder &at, Turn k, ValueRange so) {
+                       [&](dtensor::TensorBuilder &at, Turn k, ValueRange so) {
                          SmallVector<Value> arguments(so);
                          for (Value value : whole)
                            arguments.push_back(elements.get(at, value, k));
                          if (auto kind = op.getKind())
                            return SmallVector<Value>{
-                               combine(at, *kind, arguments[0], arguments[1])};
+                               at.combine(*kind, arguments[0], arguments[1])};
                          return applyRegion(at, op.getBody(), arguments);
                        });
   };
@@ -92,25 +73,25 @@ void gradientInTurn(SelectAndScatterOp op, OpGradient &g) {
   if (from.getNumElements() == 0)
     return giveZeros(g, op);
   int64_t total = from.getNumElements(), sources = places.getNumElements();
-  auto keepsFirst = [&](GradientBuilder &at, Value first, Value second) {
+  auto keepsFirst = [&](dtensor::TensorBuilder &at, Value first, Value second) {
     if (auto kind = op.getSelectKind())
       return at.compare(*kind == ReduceKind::Max ? ComparisonDirection::GE
                                                  : ComparisonDirection::LE,
                         first, second);
     return applyRegion(at, op.getSelect(), {first, second})[0];
   };
-  auto expand = [&](GradientBuilder &math, ValueRange operands) {
+  auto expand = [&](dtensor::TensorBuilder &math, ValueRange operands) {
     Value start = math.broadcast(operands[2], {total}, {});
     if (sources == 0)
       return SmallVector<Value>{math.reshape(start, from.getShape())};
-    Type integer = math.builder.getI64Type();
+    Type integer = math.getI64Type();
     Value index =
-        math.reshape(math.builder.create<dtensor::IotaOp>(
-                         math.location, RankedTensorType::get({total}, integer),
-                         math.builder.getI64IntegerAttr(0)),
+        math.reshape(math.create<dtensor::IotaOp>(
+                         math.getLoc(), RankedTensorType::get({total}, integer),
+                         math.getI64IntegerAttr(0)),
                      from.getShape());
     // Padding has no index, and is never chosen.
-    Value none = integers(math, {}, -1, integer);
+    Value none = math.integers({}, -1, integer);
     dtensor::WindowSpec window = op.getWindow();
     Value indices = padded(math, index, none, window);
     Value zero = math.zeros(RankedTensorType::get({}, from.getElementType()));
@@ -118,25 +99,25 @@ void gradientInTurn(SelectAndScatterOp op, OpGradient &g) {
     WindowElements elements(math, window, math.typeOf(values), places);
     SmallVector<Value> chosen{math.zeros(RankedTensorType::get(
                                   places.getShape(), from.getElementType())),
-                              integers(math, places.getShape(), -1, integer)};
+                              math.integers(places.getShape(), -1, integer)};
     chosen = repeatSteps(
         math, elements.size(), mostWindowElements, chosen,
-        [&](GradientBuilder &at, Turn k, ValueRange so) {
+        [&](dtensor::TensorBuilder &at, Turn k, ValueRange so) {
           Value value = elements.get(at, values, k),
                 here = elements.get(at, indices, k);
-          Value outside = integers(at, places.getShape(), 0, integer);
+          Value outside = at.integers(places.getShape(), 0, integer);
           auto isReal = [&](Value place) {
             return at.compare(ComparisonDirection::GE, place, outside);
           };
-          Value keep = at.make<dtensor::AndOp>(isReal(so[1]),
-                                               keepsFirst(at, so[0], value));
-          keep = at.make<dtensor::OrOp>(
+          Value keep = at.apply<dtensor::AndOp>(isReal(so[1]),
+                                                keepsFirst(at, so[0], value));
+          keep = at.apply<dtensor::OrOp>(
               keep, at.compare(ComparisonDirection::LT, here, outside));
           return SmallVector<Value>{at.select(keep, so[0], value),
                                     at.select(keep, so[1], here)};
         });
-    auto scattered = math.builder.create<dtensor::ScatterOp>(
-        math.location, ValueRange{start}, math.reshape(chosen[1], {sources, 1}),
+    auto scattered = math.create<dtensor::ScatterOp>(
+        math.getLoc(), ValueRange{start}, math.reshape(chosen[1], {sources, 1}),
         ValueRange{math.reshape(operands[1], {sources})}, ArrayRef<int64_t>{},
         ArrayRef<int64_t>{0}, ArrayRef<int64_t>{}, ArrayRef<int64_t>{},
         ArrayRef<int64_t>{0}, 1, op.getPlainScatter());
@@ -237,36 +218,36 @@ private:
 static void choiceGradient(OpGradient &g, GenericReduceOp op, Value predicate,
                            bool keeps) {
   unsigned count = op.getInputs().size();
-  Type integer = g.builder.getI64Type();
+  Type integer = g.getI64Type();
   RankedTensorType from = g.typeOf(op.getInputs()[0]);
   Value numbers = g.reshape(
-      g.builder.create<dtensor::IotaOp>(
-          g.location, RankedTensorType::get({from.getNumElements()}, integer),
-          g.builder.getI64IntegerAttr(0)),
+      g.create<dtensor::IotaOp>(
+          g.getLoc(), RankedTensorType::get({from.getNumElements()}, integer),
+          g.getI64IntegerAttr(0)),
       from.getShape());
   SmallVector<Value> inputs(op.getInputs()), inits(op.getInitValues());
   inputs.push_back(numbers);
-  inits.push_back(integers(g, {}, -1, integer));
-  auto again = g.builder.create<GenericReduceOp>(g.location, inputs, inits,
-                                                 op.getDimensions());
+  inits.push_back(g.integers({}, -1, integer));
+  auto again =
+      g.create<GenericReduceOp>(g.getLoc(), inputs, inits, op.getDimensions());
   if (Attribute associative = op->getAttr(dtensor::associativeAttrName))
     again->setAttr(dtensor::associativeAttrName, associative);
   mlir::IRMapping mapping;
   op.getComputation().cloneInto(&again.getComputation(), mapping);
   Block &block = again.getComputation().front();
   auto scalar = RankedTensorType::get({}, integer);
-  Value so = block.insertArgument(count, scalar, g.location);
-  Value here = block.addArgument(scalar, g.location);
+  Value so = block.insertArgument(count, scalar, g.getLoc());
+  Value here = block.addArgument(scalar, g.getLoc());
   OpBuilder at(block.getTerminator());
   Value number =
-      at.create<dtensor::SelectOp>(g.location, mapping.lookup(predicate),
+      at.create<dtensor::SelectOp>(g.getLoc(), mapping.lookup(predicate),
                                    keeps ? so : here, keeps ? here : so);
   block.getTerminator()->insertOperands(count, number);
 
   Value chosen = again.getResults().back();
   Value isInit =
       g.compare(ComparisonDirection::EQ, chosen,
-                integers(g, g.typeOf(chosen).getShape(), -1, integer));
+                g.integers(g.typeOf(chosen).getShape(), -1, integer));
   Value isChosen = g.compare(ComparisonDirection::EQ, numbers,
                              g.repeat(chosen, numbers, op.getDimensions()));
   for (unsigned i = 0; i < count; ++i) {
@@ -284,7 +265,7 @@ static void choiceGradient(OpGradient &g, GenericReduceOp op, Value predicate,
 }
 
 /// `value` with the dims that are reduced as one, in front.
-static Value reducedFirst(GradientBuilder &math, GenericReduceOp op,
+static Value reducedFirst(dtensor::TensorBuilder &math, GenericReduceOp op,
                           Value value) {
   RankedTensorType type = math.typeOf(value);
   SmallVector<int64_t> order, shape{1};
@@ -302,20 +283,21 @@ static Value reducedFirst(GradientBuilder &math, GenericReduceOp op,
 }
 
 /// Rows `first`, `first` + 2, ... of `value`, `count` of them.
-static Value everySecondRow(GradientBuilder &math, Value value, int64_t first,
-                            int64_t count) {
+static Value everySecondRow(dtensor::TensorBuilder &math, Value value,
+                            int64_t first, int64_t count) {
   SmallVector<int64_t> limit(math.typeOf(value).getShape()),
       start(limit.size()), strides(limit.size(), 1);
   start[0] = first;
   limit[0] = first + 2 * (count - 1) + 1;
   strides[0] = 2;
-  return math.builder.create<dtensor::SliceOp>(math.location, value, start,
-                                               limit, strides);
+  return math.create<dtensor::SliceOp>(math.getLoc(), value, start, limit,
+                                       strides);
 }
 
 /// What the region makes of all of `rows`, pair by pair; the earlier one is on
 /// the left.
-static SmallVector<Value> combineInPairs(GradientBuilder &math, Region &region,
+static SmallVector<Value> combineInPairs(dtensor::TensorBuilder &math,
+                                         Region &region,
                                          SmallVector<Value> rows) {
   while (int64_t count = math.typeOf(rows[0]).getDimSize(0)) {
     if (count == 1)
@@ -344,7 +326,7 @@ static void gradientOf(GenericReduceOp op, OpGradient &g) {
   bool plain = llvm::all_of(llvm::seq<unsigned>(0, count), [&](unsigned i) {
     return reducer.kindOf(i).has_value();
   });
-  auto asKinds = [&](GradientBuilder &math, ValueRange operands) {
+  auto asKinds = [&](dtensor::TensorBuilder &math, ValueRange operands) {
     // The region, but for the last op of each result.
     SmallVector<Value> arguments(operands.take_front(count)), results;
     llvm::append_range(arguments, operands.take_front(count));
@@ -355,14 +337,14 @@ static void gradientOf(GenericReduceOp op, OpGradient &g) {
                    reducer.accumulator(i);
       Value part = last->getOperand(first ? 1 : 0);
       ReduceKind kind = *reducer.kindOf(i);
-      Value reduced = math.reduce(part, op.getDimensions(), kind);
+      Value reduced = math.reduce(kind, part, op.getDimensions());
       Value init = math.broadcast(operands[count + i],
                                   math.typeOf(reduced).getShape(), {});
-      results.push_back(combine(math, kind, init, reduced));
+      results.push_back(math.combine(kind, init, reduced));
     }
     return results;
   };
-  auto inTurn = [&](GradientBuilder &math, ValueRange operands) {
+  auto inTurn = [&](dtensor::TensorBuilder &math, ValueRange operands) {
     SmallVector<Value> rows, carried;
     ArrayRef<int64_t> shape = math.typeOf(op.getResult(0)).getShape();
     for (unsigned i = 0; i < count; ++i) {
@@ -371,14 +353,15 @@ static void gradientOf(GenericReduceOp op, OpGradient &g) {
     }
     if (op->hasAttr(dtensor::associativeAttrName))
       rows = combineInPairs(math, op.getComputation(), rows);
-    return repeatSteps(math, math.typeOf(rows[0]).getDimSize(0),
-                       /*writtenOut=*/4, carried,
-                       [&](GradientBuilder &at, Turn turn, ValueRange so) {
-                         SmallVector<Value> arguments(so);
-                         for (Value value : rows)
-                           arguments.push_back(rowOf(at, value, turn));
-                         return applyRegion(at, op.getComputation(), arguments);
-                       });
+    return repeatSteps(
+        math, math.typeOf(rows[0]).getDimSize(0),
+        /*writtenOut=*/4, carried,
+        [&](dtensor::TensorBuilder &at, Turn turn, ValueRange so) {
+          SmallVector<Value> arguments(so);
+          for (Value value : rows)
+            arguments.push_back(rowOf(at, value, turn));
+          return applyRegion(at, op.getComputation(), arguments);
+        });
   };
   if (plain)
     differentiateExpansion(g, op, {&op.getComputation()}, asKinds);

@@ -22,16 +22,16 @@ namespace meshloom {
 using dtensor::ComparisonDirection, dtensor::ScatterOp;
 
 /// Integers, one an entry of an index vector, as a tensor like `indices`.
-static Value perEntry(GradientBuilder &g, Value indices, int64_t vectorDim,
-                      ArrayRef<int64_t> numbers) {
+static Value perEntry(dtensor::TensorBuilder &g, Value indices,
+                      int64_t vectorDim, ArrayRef<int64_t> numbers) {
   RankedTensorType type = g.typeOf(indices);
   Type element = type.getElementType();
   SmallVector<Attribute> values;
   for (int64_t number : numbers)
-    values.push_back(g.builder.getIntegerAttr(element, number));
+    values.push_back(g.getIntegerAttr(element, number));
   auto list = RankedTensorType::get({int64_t(numbers.size())}, element);
-  Value constant = g.builder.create<dtensor::ConstantOp>(
-      g.location, DenseElementsAttr::get(list, values));
+  Value constant = g.create<dtensor::ConstantOp>(
+      g.getLoc(), DenseElementsAttr::get(list, values));
   if (vectorDim == type.getRank())
     return g.broadcast(g.reshape(constant, {}), type.getShape(), {});
   return g.broadcast(constant, type.getShape(), {vectorDim});
@@ -50,16 +50,15 @@ static void gradientOf(dtensor::GatherOp op, OpGradient &g) {
     least.push_back(0);
   }
   int64_t vectorDim = op.getIndexVectorDim();
-  indices = g.builder.create<dtensor::ClampOp>(
-      g.location, perEntry(g, indices, vectorDim, least), indices,
+  indices = g.create<dtensor::ClampOp>(
+      g.getLoc(), perEntry(g, indices, vectorDim, least), indices,
       perEntry(g, indices, vectorDim, most));
-  g.give(0, g.builder
-                .create<ScatterOp>(
-                    g.location, ValueRange{g.zeros(from)}, indices,
-                    ValueRange{g.of()}, op.getOffsetDims(),
-                    op.getCollapsedSliceDims(), op.getOperandBatchingDims(),
-                    op.getStartIndicesBatchingDims(), op.getStartIndexMap(),
-                    vectorDim, ReduceKind::Sum)
+  g.give(0, g.create<ScatterOp>(
+                 g.getLoc(), ValueRange{g.zeros(from)}, indices,
+                 ValueRange{g.of()}, op.getOffsetDims(),
+                 op.getCollapsedSliceDims(), op.getOperandBatchingDims(),
+                 op.getStartIndicesBatchingDims(), op.getStartIndexMap(),
+                 vectorDim, ReduceKind::Sum)
                 .getResult(0));
 }
 
@@ -69,9 +68,9 @@ static void gradientOf(dtensor::GatherOp op, OpGradient &g) {
 
 /// The size of an update's window along each dim of the inputs.
 static SmallVector<int64_t> windowSizes(ScatterOp op) {
-  RankedTensorType updates = GradientBuilder::typeOf(op.getUpdates()[0]);
+  RankedTensorType updates = dtensor::undecided(op.getUpdates()[0].getType());
   SmallVector<int64_t> sizes(
-      GradientBuilder::typeOf(op.getInputs()[0]).getRank(), 1);
+      dtensor::undecided(op.getInputs()[0].getType()).getRank(), 1);
   unsigned next = 0;
   for (auto [dim, size] : llvm::enumerate(sizes))
     if (!llvm::is_contained(op.getInsertedWindowDims(), int64_t(dim)) &&
@@ -84,15 +83,15 @@ static SmallVector<int64_t> windowSizes(ScatterOp op) {
 static bool windowsFit(ScatterOp op) {
   return llvm::all_of(
       llvm::zip(windowSizes(op),
-                GradientBuilder::typeOf(op.getInputs()[0]).getShape()),
+                dtensor::undecided(op.getInputs()[0].getType()).getShape()),
       [](auto pair) { return std::get<0>(pair) <= std::get<1>(pair); });
 }
 
 /// The updates' places in `value`, which is like an input of `op`.
-static Value gatherUpdates(GradientBuilder &g, ScatterOp op, Value value,
+static Value gatherUpdates(dtensor::TensorBuilder &g, ScatterOp op, Value value,
                            Value indices) {
-  return g.builder.create<dtensor::GatherOp>(
-      g.location, value, indices, op.getUpdateWindowDims(),
+  return g.create<dtensor::GatherOp>(
+      g.getLoc(), value, indices, op.getUpdateWindowDims(),
       op.getInsertedWindowDims(), op.getInputBatchingDims(),
       op.getScatterIndicesBatchingDims(), op.getScatterDimsToOperandDims(),
       op.getIndexVectorDim(), windowSizes(op));
@@ -101,12 +100,12 @@ static Value gatherUpdates(OpGradient &g, ScatterOp op, Value value) {
   return gatherUpdates(g, op, value, op.getScatterIndices());
 }
 
-static SmallVector<Value> scatterInto(GradientBuilder &g, ScatterOp op,
+static SmallVector<Value> scatterInto(dtensor::TensorBuilder &g, ScatterOp op,
                                       ValueRange inputs, Value indices,
                                       ValueRange updates,
                                       std::optional<ReduceKind> kind) {
-  auto made = g.builder.create<ScatterOp>(
-      g.location, inputs, indices, updates, op.getUpdateWindowDims(),
+  auto made = g.create<ScatterOp>(
+      g.getLoc(), inputs, indices, updates, op.getUpdateWindowDims(),
       op.getInsertedWindowDims(), op.getInputBatchingDims(),
       op.getScatterIndicesBatchingDims(), op.getScatterDimsToOperandDims(),
       op.getIndexVectorDim(), kind);
@@ -121,9 +120,9 @@ static Value scatterInto(OpGradient &g, ScatterOp op, Value input,
 /// 1, 2, 3, ...: another number for each update.
 static Value ownNumbers(OpGradient &g, RankedTensorType updates) {
   int64_t count = updates.getNumElements();
-  auto flat = RankedTensorType::get({count}, g.builder.getI64Type());
-  Value numbers = g.builder.create<dtensor::IotaOp>(
-      g.location, flat, g.builder.getI64IntegerAttr(0));
+  auto flat = RankedTensorType::get({count}, g.getI64Type());
+  Value numbers =
+      g.create<dtensor::IotaOp>(g.getLoc(), flat, g.getI64IntegerAttr(0));
   return g.reshape(g.add(numbers, 1), updates.getShape());
 }
 
@@ -133,7 +132,7 @@ static Value landed(OpGradient &g, ScatterOp op) {
   RankedTensorType updates = g.typeOf(op.getUpdates()[0]);
   Value numbers = ownNumbers(g, updates);
   auto board = RankedTensorType::get(g.typeOf(op.getInputs()[0]).getShape(),
-                                     g.builder.getI64Type());
+                                     g.getI64Type());
   Value written = scatterInto(g, op, g.zeros(board), numbers, std::nullopt);
   return g.compare(ComparisonDirection::EQ, gatherUpdates(g, op, written),
                    numbers);
@@ -151,12 +150,12 @@ static Value inBounds(OpGradient &g, ScatterOp op) {
     most.push_back(input.getDimSize(dim) - windowOf[dim]);
   }
   Value in =
-      g.make<dtensor::AndOp>(g.compare(ComparisonDirection::GE, indices,
-                                       perEntry(g, indices, vectorDim, least)),
-                             g.compare(ComparisonDirection::LE, indices,
-                                       perEntry(g, indices, vectorDim, most)));
+      g.apply<dtensor::AndOp>(g.compare(ComparisonDirection::GE, indices,
+                                        perEntry(g, indices, vectorDim, least)),
+                              g.compare(ComparisonDirection::LE, indices,
+                                        perEntry(g, indices, vectorDim, most)));
   if (vectorDim < g.typeOf(in).getRank())
-    in = g.reduce(in, {vectorDim}, ReduceKind::And);
+    in = g.reduce(ReduceKind::And, in, {vectorDim});
   SmallVector<int64_t> batch;
   for (int64_t dim = 0; dim < updates.getRank(); ++dim)
     if (!llvm::is_contained(op.getUpdateWindowDims(), dim))
@@ -171,15 +170,15 @@ static Value inBounds(OpGradient &g, ScatterOp op) {
 static void extremeGradient(OpGradient &g, ScatterOp op, unsigned i) {
   unsigned update = unsigned(op.getInputs().size()) + 1 + i;
   Value x = op.getInputs()[i], u = op.getUpdates()[i], result = op.getResult(i);
-  Value one = g.constant(x, 1), zero = g.constant(x, 0);
+  Value one = g.like(x, 1), zero = g.like(x, 0);
   Value own = g.compare(ComparisonDirection::EQ, x, result);
-  Value hit = g.make<dtensor::AndOp>(
+  Value hit = g.apply<dtensor::AndOp>(
       inBounds(g, op),
       g.compare(ComparisonDirection::EQ, u, gatherUpdates(g, op, result)));
   Value count = scatterInto(g, op, g.select(own, one, zero),
-                            g.keepIf(hit, g.constant(u, 1)), ReduceKind::Sum);
+                            g.keepIf(hit, g.like(u, 1)), ReduceKind::Sum);
   // Nothing equals a nan.
-  count = g.make<dtensor::MaximumOp>(count, one);
+  count = g.apply<dtensor::MaximumOp>(count, one);
   Value share = g.divide(g.of(i), count);
   if (g.wants(i))
     g.give(i, g.keepIf(own, share));
@@ -190,7 +189,7 @@ static void extremeGradient(OpGradient &g, ScatterOp op, unsigned i) {
 static void productGradient(OpGradient &g, ScatterOp op, unsigned i) {
   unsigned update = unsigned(op.getInputs().size()) + 1 + i;
   Value x = op.getInputs()[i], u = op.getUpdates()[i];
-  Value one = g.constant(x, 1), zero = g.constant(x, 0);
+  Value one = g.like(x, 1), zero = g.like(x, 0);
   if (g.wants(i)) {
     Value others = scatterInto(g, op, one, u, ReduceKind::Prod);
     g.give(i, g.multiply(g.of(i), g.conjugate(others)));
@@ -198,20 +197,18 @@ static void productGradient(OpGradient &g, ScatterOp op, unsigned i) {
   if (!g.wants(update))
     return;
   auto isZero = [&](Value value) {
-    return g.compare(ComparisonDirection::EQ, value, g.constant(value, 0));
+    return g.compare(ComparisonDirection::EQ, value, g.like(value, 0));
   };
   auto nonzero = [&](Value value) {
-    return g.select(isZero(value), g.constant(value, 1), value);
+    return g.select(isZero(value), g.like(value, 1), value);
   };
-  Value zeros =
-      scatterInto(g, op, g.select(isZero(x), one, zero),
-                  g.keepIf(isZero(u), g.constant(u, 1)), ReduceKind::Sum);
+  Value zeros = scatterInto(g, op, g.select(isZero(x), one, zero),
+                            g.keepIf(isZero(u), g.like(u, 1)), ReduceKind::Sum);
   Value product = gatherUpdates(
       g, op, scatterInto(g, op, nonzero(x), nonzero(u), ReduceKind::Prod));
   zeros = gatherUpdates(g, op, zeros);
   Value none = isZero(zeros);
-  Value single =
-      g.compare(ComparisonDirection::EQ, zeros, g.constant(zeros, 1));
+  Value single = g.compare(ComparisonDirection::EQ, zeros, g.like(zeros, 1));
   Value others = g.select(isZero(u), g.keepIf(single, product),
                           g.keepIf(none, g.divide(product, nonzero(u))));
   Value gradient = gatherUpdates(g, op, g.of(i));
@@ -242,9 +239,9 @@ static void replaceGradient(OpGradient &g, ScatterOp op, unsigned i) {
 
 /// `inputs` with the windows at `indices`, no two of which overlap, replaced by
 /// what the region makes of them and `updates`.
-static SmallVector<Value> applyAtOnce(GradientBuilder &math, ScatterOp op,
-                                      ValueRange inputs, Value indices,
-                                      ValueRange updates) {
+static SmallVector<Value> applyAtOnce(dtensor::TensorBuilder &math,
+                                      ScatterOp op, ValueRange inputs,
+                                      Value indices, ValueRange updates) {
   SmallVector<Value> arguments;
   for (Value input : inputs)
     arguments.push_back(gatherUpdates(math, op, input, indices));
@@ -265,7 +262,7 @@ struct Rows {
 };
 } // namespace
 
-static Rows rowsOf(GradientBuilder &math, ScatterOp op, Value indices,
+static Rows rowsOf(dtensor::TensorBuilder &math, ScatterOp op, Value indices,
                    ValueRange updates) {
   Rows rows;
   RankedTensorType type = math.typeOf(indices);
@@ -286,9 +283,9 @@ static Rows rowsOf(GradientBuilder &math, ScatterOp op, Value indices,
   llvm::append_range(rows.inserted, op.getInsertedWindowDims());
   for (auto [dim, along] : llvm::zip_equal(
            op.getInputBatchingDims(), op.getScatterIndicesBatchingDims())) {
-    Value index = math.builder.create<dtensor::IotaOp>(
-        math.location, RankedTensorType::get(batch, type.getElementType()),
-        math.builder.getI64IntegerAttr(along - (along > vectorDim)));
+    Value index = math.create<dtensor::IotaOp>(
+        math.getLoc(), RankedTensorType::get(batch, type.getElementType()),
+        math.getI64IntegerAttr(along - (along > vectorDim)));
     columns.push_back(math.reshape(index, {rows.count, 1}));
     rows.dims.push_back(dim);
     rows.inserted.push_back(dim);
@@ -312,24 +309,24 @@ static Rows rowsOf(GradientBuilder &math, ScatterOp op, Value indices,
 }
 
 /// One index vector after the other.
-static SmallVector<Value> applyInTurn(GradientBuilder &math, ScatterOp op,
-                                      ValueRange inputs, Value indices,
-                                      ValueRange updates) {
+static SmallVector<Value> applyInTurn(dtensor::TensorBuilder &math,
+                                      ScatterOp op, ValueRange inputs,
+                                      Value indices, ValueRange updates) {
   Rows rows = rowsOf(math, op, indices, updates);
   SmallVector<int64_t> sizes = windowSizes(op);
   SmallVector<int64_t> window =
       range(0, math.typeOf(rows.updates[0]).getRank() - 1);
-  auto step = [&](GradientBuilder &at, Turn turn, ValueRange carried) {
+  auto step = [&](dtensor::TensorBuilder &at, Turn turn, ValueRange carried) {
     Value vector = rowOf(at, rows.indices, turn);
     SmallVector<Value> arguments;
     for (Value input : carried)
-      arguments.push_back(at.builder.create<dtensor::GatherOp>(
-          at.location, input, vector, window, rows.inserted,
+      arguments.push_back(at.create<dtensor::GatherOp>(
+          at.getLoc(), input, vector, window, rows.inserted,
           ArrayRef<int64_t>{}, ArrayRef<int64_t>{}, rows.dims, 0, sizes));
     for (Value update : rows.updates)
       arguments.push_back(rowOf(at, update, turn));
-    auto made = at.builder.create<ScatterOp>(
-        at.location, carried, vector,
+    auto made = at.create<ScatterOp>(
+        at.getLoc(), carried, vector,
         applyRegion(at, op.getComputation(), arguments), window, rows.inserted,
         ArrayRef<int64_t>{}, ArrayRef<int64_t>{}, rows.dims, 0);
     return SmallVector<Value>(made.getResults());
@@ -342,7 +339,8 @@ static void regionGradient(OpGradient &g, ScatterOp op) {
   unsigned count = op.getInputs().size();
   differentiateExpansion(
       g, op, {&op.getComputation()},
-      [&](GradientBuilder &math, ValueRange operands) -> SmallVector<Value> {
+      [&](dtensor::TensorBuilder &math,
+          ValueRange operands) -> SmallVector<Value> {
         ValueRange inputs = operands.take_front(count),
                    updates = operands.take_back(count);
         Value indices = operands[count];

@@ -79,8 +79,8 @@ static void gradientOf(dtensor::PadOp op, OpGradient &g) {
     gradient = g.pad(g.of(), negated(op.getEdgePaddingLow()),
                      negated(op.getEdgePaddingHigh()), none);
     if (llvm::any_of(interior, [](int64_t count) { return count != 0; }))
-      gradient = g.builder.create<dtensor::SliceOp>(
-          g.location, gradient, none, g.typeOf(gradient).getShape(), strides);
+      gradient = g.create<dtensor::SliceOp>(
+          g.getLoc(), gradient, none, g.typeOf(gradient).getShape(), strides);
   }
   if (g.wants(0))
     g.give(0, gradient);
@@ -111,8 +111,8 @@ static void gradientOf(dtensor::TakeOp op, OpGradient &g) {
     list.resize(most, -1);
     llvm::append_range(indices, list);
   }
-  Value taken = g.builder.create<dtensor::TakeOp>(g.location, g.of(), dim,
-                                                  ArrayRef<int64_t>(indices));
+  Value taken = g.create<dtensor::TakeOp>(g.getLoc(), g.of(), dim,
+                                          ArrayRef<int64_t>(indices));
   if (most > 1) {
     shape.insert(shape.begin() + dim + 1, int64_t(most));
     taken = g.sum(g.reshape(taken, shape), {dim + 1});
@@ -133,8 +133,8 @@ static void gradientOf(dtensor::ConcatenateOp op, OpGradient &g) {
 }
 
 static void gradientOf(dtensor::ReverseOp op, OpGradient &g) {
-  g.give(0, g.builder.create<dtensor::ReverseOp>(g.location, g.of(),
-                                                 op.getDimensions()));
+  g.give(0,
+         g.create<dtensor::ReverseOp>(g.getLoc(), g.of(), op.getDimensions()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -186,13 +186,13 @@ static void gradientOf(dtensor::DotGeneralOp op, OpGradient &g) {
         kept = partners(lhsContracted, rhsContracted);
     Value product;
     if (isLast(op.getLhs(), lhsFree)) {
-      product = g.builder.create<dtensor::DotGeneralOp>(
-          g.location, op.getRhs(), g.of(), rhsBatch, batch, rhsFree, n);
+      product = g.create<dtensor::DotGeneralOp>(g.getLoc(), op.getRhs(), g.of(),
+                                                rhsBatch, batch, rhsFree, n);
       llvm::append_range(dims, kept);
       llvm::append_range(dims, lhsFree);
     } else {
-      product = g.builder.create<dtensor::DotGeneralOp>(
-          g.location, g.of(), op.getRhs(), batch, rhsBatch, n, rhsFree);
+      product = g.create<dtensor::DotGeneralOp>(g.getLoc(), g.of(), op.getRhs(),
+                                                batch, rhsBatch, n, rhsFree);
       llvm::append_range(dims, lhsFree);
       llvm::append_range(dims, kept);
     }
@@ -203,13 +203,13 @@ static void gradientOf(dtensor::DotGeneralOp op, OpGradient &g) {
         kept = partners(rhsContracted, lhsContracted);
     Value product;
     if (isLast(op.getRhs(), rhsContracted)) {
-      product = g.builder.create<dtensor::DotGeneralOp>(
-          g.location, g.of(), op.getLhs(), batch, lhsBatch, m, lhsFree);
+      product = g.create<dtensor::DotGeneralOp>(g.getLoc(), g.of(), op.getLhs(),
+                                                batch, lhsBatch, m, lhsFree);
       llvm::append_range(dims, rhsFree);
       llvm::append_range(dims, kept);
     } else {
-      product = g.builder.create<dtensor::DotGeneralOp>(
-          g.location, op.getLhs(), g.of(), lhsBatch, batch, lhsFree, m);
+      product = g.create<dtensor::DotGeneralOp>(g.getLoc(), op.getLhs(), g.of(),
+                                                lhsBatch, batch, lhsFree, m);
       llvm::append_range(dims, kept);
       llvm::append_range(dims, rhsFree);
     }
@@ -221,23 +221,23 @@ static void gradientOf(dtensor::MatMulOp op, OpGradient &g) {
   int64_t rank = g.typeOf(g.of()).getRank(), m = rank - 2, n = rank - 1;
   SmallVector<int64_t> batch = range(0, m);
   if (g.wants(0))
-    g.give(0, g.builder.create<dtensor::DotGeneralOp>(
-                  g.location, g.of(), op.getRhs(), batch, batch,
+    g.give(0, g.create<dtensor::DotGeneralOp>(
+                  g.getLoc(), g.of(), op.getRhs(), batch, batch,
                   ArrayRef<int64_t>{n}, ArrayRef<int64_t>{n}));
   if (g.wants(1))
-    g.give(1, g.builder.create<dtensor::DotGeneralOp>(
-                  g.location, op.getLhs(), g.of(), batch, batch,
+    g.give(1, g.create<dtensor::DotGeneralOp>(
+                  g.getLoc(), op.getLhs(), g.of(), batch, batch,
                   ArrayRef<int64_t>{m}, ArrayRef<int64_t>{m}));
 }
 
 /// The product of all other elements: that of all nonzero ones, divided by the
 /// element where it is not zero itself, and 0 where another element is zero.
 static Value productOfOthers(OpGradient &g, Value x, ArrayRef<int64_t> dims) {
-  Value zero = g.constant(x, 0), one = g.constant(x, 1);
+  Value zero = g.like(x, 0), one = g.like(x, 1);
   Value isZero = g.compare(ComparisonDirection::EQ, x, zero);
   Value nonzero = g.select(isZero, one, x);
   Value zeros = g.repeat(g.sum(g.select(isZero, one, zero), dims), x, dims);
-  Value product = g.repeat(g.reduce(nonzero, dims, ReduceKind::Prod), x, dims);
+  Value product = g.repeat(g.reduce(ReduceKind::Prod, nonzero, dims), x, dims);
   Value single = g.compare(ComparisonDirection::EQ, zeros, one);
   Value none = g.compare(ComparisonDirection::EQ, zeros, zero);
   return g.select(isZero, g.keepIf(single, product),
@@ -247,7 +247,7 @@ static Value productOfOthers(OpGradient &g, Value x, ArrayRef<int64_t> dims) {
 /// Elements equal to the extreme share its gradient.
 static Value shareAmongTies(OpGradient &g, Value x, Value extreme,
                             Value gradient, ArrayRef<int64_t> dims) {
-  Value zero = g.constant(x, 0), one = g.constant(x, 1);
+  Value zero = g.like(x, 0), one = g.like(x, 1);
   Value hit = g.compare(ComparisonDirection::EQ, x, g.repeat(extreme, x, dims));
   Value ties = g.sum(g.select(hit, one, zero), dims);
   return g.keepIf(hit, g.repeat(g.divide(gradient, ties), x, dims));
@@ -283,7 +283,7 @@ static void gradientOf(dtensor::ReduceOp op, OpGradient &g) {
 
 static void gradientOf(dtensor::RelayoutOp op, OpGradient &g) {
   g.give(0, op->hasAttr(dtensor::sourceAttr)
-                ? dtensor::transferBack(g.builder, op, g.of())
+                ? dtensor::transferBack(g, op, g.of())
                 : g.of());
 }
 
@@ -294,8 +294,7 @@ static void gradientOf(dtensor::ConstraintOp op, OpGradient &g) {
   auto layout = dyn_cast_or_null<dtensor::LayoutAttr>(type.getEncoding());
   if (!layout || layout.getLayout().is_partial())
     return g.give(0, g.of());
-  g.give(0,
-         g.builder.create<dtensor::ConstraintOp>(g.location, g.of(), layout));
+  g.give(0, g.create<dtensor::ConstraintOp>(g.getLoc(), g.of(), layout));
 }
 
 static void gradientOf(dtensor::ReadVariableOp op, OpGradient &g) {

@@ -7,7 +7,7 @@ namespace meshloom {
 using dtensor::dilated;
 using dtensor::WindowSpec;
 
-Value padded(GradientBuilder &math, Value value, Value filler,
+Value padded(dtensor::TensorBuilder &math, Value value, Value filler,
              const WindowSpec &window) {
   SmallVector<int64_t> low, high, interior;
   for (size_t d = 0; d < window.dimensions.size(); ++d) {
@@ -17,11 +17,11 @@ Value padded(GradientBuilder &math, Value value, Value filler,
   }
   if (isPlain(low, 0) && isPlain(high, 0) && isPlain(interior, 0))
     return value;
-  return math.builder.create<dtensor::PadOp>(math.location, value, filler, low,
-                                             high, interior);
+  return math.padWith(filler, value, low, high, interior);
 }
 
-WindowElements::WindowElements(GradientBuilder &math, const WindowSpec &window,
+WindowElements::WindowElements(dtensor::TensorBuilder &math,
+                               const WindowSpec &window,
                                RankedTensorType padded, RankedTensorType places)
     : math(math), window(window), padded(padded), places(places) {
   for (int64_t size : window.dimensions)
@@ -37,7 +37,7 @@ SmallVector<int64_t> WindowElements::startOf(int64_t k) {
   return start;
 }
 
-Value WindowElements::get(GradientBuilder &at, Value value, Turn k) {
+Value WindowElements::get(dtensor::TensorBuilder &at, Value value, Turn k) {
   SmallVector<int64_t> limit;
   for (auto [d, stride] : llvm::enumerate(window.strides))
     limit.push_back(dilated(places.getDimSize(unsigned(d)), stride));
@@ -46,29 +46,26 @@ Value WindowElements::get(GradientBuilder &at, Value value, Turn k) {
     start = startOf(k.number);
     for (auto [to, from] : llvm::zip_equal(limit, start))
       to += from;
-    return at.builder.create<dtensor::SliceOp>(at.location, value, start, limit,
-                                               window.strides);
+    return at.slice(value, start, limit, window.strides);
   }
   int64_t rank = int64_t(limit.size());
   SmallVector<int32_t> numbers;
   for (int64_t i = 0; i < count; ++i)
     for (int64_t from : startOf(i))
       numbers.push_back(int32_t(from));
-  Value starts = at.builder.create<dtensor::ConstantOp>(
-      at.location,
-      DenseElementsAttr::get(
-          RankedTensorType::get({count, rank}, at.builder.getI32Type()),
-          ArrayRef(numbers)));
+  Value starts = at.create<dtensor::ConstantOp>(
+      at.getLoc(), DenseElementsAttr::get(
+                       RankedTensorType::get({count, rank}, at.getI32Type()),
+                       ArrayRef(numbers)));
   Value row = rowOf(at, starts, k);
   SmallVector<Value> first;
   for (int64_t d = 0; d < rank; ++d)
     first.push_back(at.reshape(at.slice(row, {d}, {d + 1}), {}));
-  Value whole = at.builder.create<dtensor::DynamicSliceOp>(at.location, value,
-                                                           first, limit);
+  Value whole =
+      at.create<dtensor::DynamicSliceOp>(at.getLoc(), value, first, limit);
   if (isPlain(window.strides, 1))
     return whole;
-  return at.builder.create<dtensor::SliceOp>(at.location, whole, start, limit,
-                                             window.strides);
+  return at.slice(whole, start, limit, window.strides);
 }
 
 Value WindowElements::spread(Value gradient, int64_t k) {

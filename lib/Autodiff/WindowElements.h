@@ -13,21 +13,22 @@ inline bool isPlain(ArrayRef<int64_t> list, int64_t value) {
 }
 
 /// `value` with its holes and padding filled with `filler`, a scalar.
-Value padded(GradientBuilder &math, Value value, Value filler,
+Value padded(dtensor::TensorBuilder &math, Value value, Value filler,
              const dtensor::WindowSpec &window);
 
 class WindowElements {
 public:
   /// Of a window over a value of type `padded`, at as many places as `places`
   /// has.
-  WindowElements(GradientBuilder &math, const dtensor::WindowSpec &window,
-                 RankedTensorType padded, RankedTensorType places);
+  WindowElements(dtensor::TensorBuilder &math,
+                 const dtensor::WindowSpec &window, RankedTensorType padded,
+                 RankedTensorType places);
 
   int64_t size() const { return count; }
 
   /// Of all windows, element `k` (row-major).
   Value get(Value value, int64_t k) { return get(math, value, {k, Value()}); }
-  Value get(GradientBuilder &at, Value value, Turn k);
+  Value get(dtensor::TensorBuilder &at, Value value, Turn k);
 
   /// The gradient of the padded value for the gradient of element `k`.
   Value spread(Value gradient, int64_t k);
@@ -35,7 +36,7 @@ public:
 private:
   SmallVector<int64_t> startOf(int64_t k);
 
-  GradientBuilder &math;
+  dtensor::TensorBuilder &math;
   dtensor::WindowSpec window;
   RankedTensorType padded, places;
   int64_t count = 1;

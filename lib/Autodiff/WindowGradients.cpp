@@ -28,9 +28,9 @@ static Value unpadded(OpGradient &g, Value gradient, RankedTensorType from,
   Value inner = g.pad(gradient, low, high, none);
   if (isPlain(window.baseDilations, 1))
     return inner;
-  return g.builder.create<dtensor::SliceOp>(g.location, inner, none,
-                                            g.typeOf(inner).getShape(),
-                                            window.baseDilations);
+  return g.create<dtensor::SliceOp>(g.getLoc(), inner, none,
+                                    g.typeOf(inner).getShape(),
+                                    window.baseDilations);
 }
 
 static SmallVector<int64_t> allDims(OpGradient &g, Value value) {
@@ -63,8 +63,8 @@ static Value sumGradient(dtensor::ReduceWindowOp op, OpGradient &g) {
         dilated(places[d], window.strides[d]) - low;
   }
   Value zero = g.zeros(RankedTensorType::get({}, from.getElementType()));
-  return g.builder
-      .create<dtensor::ReduceWindowOp>(g.location, ReduceKind::Sum, g.of(),
+  return g
+      .create<dtensor::ReduceWindowOp>(g.getLoc(), ReduceKind::Sum, g.of(),
                                        zero, back)
       .getResult(0);
 }
@@ -74,11 +74,10 @@ static Value initCount(dtensor::ReduceWindowOp op, OpGradient &g) {
   Value x = op.getInputs()[0];
   RankedTensorType scalar =
       RankedTensorType::get({}, g.typeOf(x).getElementType());
-  Value one = g.constant(g.zeros(scalar), 1);
-  Value paddings = g.builder
-                       .create<dtensor::ReduceWindowOp>(
-                           g.location, ReduceKind::Sum, g.zeros(g.typeOf(x)),
-                           one, op.getWindow())
+  Value one = g.like(g.zeros(scalar), 1);
+  Value paddings = g.create<dtensor::ReduceWindowOp>(
+                        g.getLoc(), ReduceKind::Sum, g.zeros(g.typeOf(x)), one,
+                        op.getWindow())
                        .getResult(0);
   return paddings;
 }
@@ -97,15 +96,15 @@ static void extremeGradient(dtensor::ReduceWindowOp op, ReduceKind kind,
                              spreadScalar(g, init, result));
     if (g.wants(1))
       g.give(1, g.sum(g.keepIf(isInit, gradient), allDims(g, gradient)));
-    gradient = g.select(isInit, g.constant(gradient, 0), gradient);
+    gradient = g.select(isInit, g.like(gradient, 0), gradient);
   }
   if (!g.wants(0))
     return;
   // select_and_scatter knows no holes, and only real padding.
   double worst = std::numeric_limits<double>::infinity() *
                  (kind == ReduceKind::Max ? -1 : 1);
-  Value filler = g.constant(
-      g.zeros(RankedTensorType::get({}, from.getElementType())), worst);
+  Value filler =
+      g.like(g.zeros(RankedTensorType::get({}, from.getElementType())), worst);
   WindowSpec inner = WindowSpec::of(window.dimensions);
   inner.strides = window.strides;
   bool direct = isPlain(window.baseDilations, 1) &&
@@ -115,8 +114,8 @@ static void extremeGradient(dtensor::ReduceWindowOp op, ReduceKind kind,
   Value whole = direct ? x : padded(g, x, filler, window);
   if (isPlain(window.windowDilations, 1)) {
     Value zero = g.zeros(RankedTensorType::get({}, from.getElementType()));
-    Value scattered = g.builder.create<dtensor::SelectAndScatterOp>(
-        g.location, kind, ReduceKind::Sum, whole, gradient, zero, inner);
+    Value scattered = g.create<dtensor::SelectAndScatterOp>(
+        g.getLoc(), kind, ReduceKind::Sum, whole, gradient, zero, inner);
     return g.give(0, direct ? scattered : unpadded(g, scattered, from, window));
   }
   if (direct)
@@ -129,7 +128,7 @@ static void extremeGradient(dtensor::ReduceWindowOp op, ReduceKind kind,
     Value isBest =
         g.compare(ComparisonDirection::EQ, elements.get(whole, k), result);
     Value part = elements.spread(g.keepIf(isBest, left), k);
-    left = g.select(isBest, g.constant(left, 0), left);
+    left = g.select(isBest, g.like(left, 0), left);
     sum = sum ? g.add(sum, part) : part;
   }
   g.give(0, unpadded(g, sum, from, window));
@@ -219,8 +218,8 @@ static void gradientOf(dtensor::SelectAndScatterOp op, OpGradient &g) {
   WindowSpec window = op.getWindow();
   RankedTensorType scalar = RankedTensorType::get({}, places.getElementType());
   Value zero = g.zeros(scalar);
-  Value worst = g.constant(zero, std::numeric_limits<double>::infinity() *
-                                     (*select == ReduceKind::Max ? -1 : 1));
+  Value worst = g.like(zero, std::numeric_limits<double>::infinity() *
+                                 (*select == ReduceKind::Max ? -1 : 1));
   Value x = padded(g, op.getOperand(), worst, window);
   Value gradient = padded(g, g.of(), zero, window);
   WindowElements elements(g, window, g.typeOf(x), places);
@@ -267,16 +266,16 @@ static Value recur(OpGradient &g, Value value, Value factor, int64_t dim) {
 static void gradientOf(dtensor::CumulativeOp op, OpGradient &g) {
   int64_t dim = op.getDimension();
   if (op.getKind() == ReduceKind::Sum)
-    return g.give(
-        0, g.builder.create<dtensor::CumulativeOp>(
-               g.location, ReduceKind::Sum, g.of(), dim, !op.getReverse()));
+    return g.give(0, g.create<dtensor::CumulativeOp>(g.getLoc(),
+                                                     ReduceKind::Sum, g.of(),
+                                                     dim, !op.getReverse()));
   if (op.getKind() == ReduceKind::And || op.getKind() == ReduceKind::Or)
     return; // of integers only
   auto forward = [&](Value value) -> Value {
     if (!op.getReverse())
       return value;
-    return g.builder.create<dtensor::ReverseOp>(g.location, value,
-                                                ArrayRef<int64_t>{dim});
+    return g.create<dtensor::ReverseOp>(g.getLoc(), value,
+                                        ArrayRef<int64_t>{dim});
   };
   Value x = forward(op.getOperand()), y = forward(op.getResult()),
         gradient = forward(g.of());
@@ -296,7 +295,7 @@ static void gradientOf(dtensor::CumulativeOp op, OpGradient &g) {
   if (op.getKind() == ReduceKind::Prod) {
     // dx[i] = y[i - 1] * s[i], s[i] = g[i] + x[i + 1] * s[i + 1].
     Value s = recur(g, gradient, moved(g, x, dim, 1), dim);
-    Value before = g.concatenate({g.constant(first, 1), earlier}, dim);
+    Value before = g.concatenate({g.like(first, 1), earlier}, dim);
     return g.give(0, forward(g.multiply(before, s)));
   }
   // An element that is a new extreme gets the gradients up to the next one.
@@ -306,10 +305,10 @@ static void gradientOf(dtensor::CumulativeOp op, OpGradient &g) {
   limit[dim] = extent;
   start[dim] = 1;
   Value rest = g.slice(x, start, limit);
-  Value one = g.constant(rest, 1), zero = g.constant(rest, 0);
+  Value one = g.like(rest, 1), zero = g.like(rest, 0);
   Value isNew = g.select(g.compare(beats, rest, earlier), one, zero);
-  Value records = g.concatenate({g.constant(first, 1), isNew}, dim);
-  Value goesOn = g.subtract(g.constant(x, 1), records);
+  Value records = g.concatenate({g.like(first, 1), isNew}, dim);
+  Value goesOn = g.subtract(g.like(x, 1), records);
   Value s = recur(g, gradient, moved(g, goesOn, dim, 1), dim);
   g.give(0, forward(g.multiply(records, s)));
 }

@@ -11,23 +11,10 @@ namespace meshloom::detail {
 Value Emitter::number(Type elementType, double real, int64_t integer,
                       ArrayRef<int64_t> shape) {
   auto type = RankedTensorType::get(shape, elementType);
-  if (auto complex = dyn_cast<mlir::ComplexType>(elementType)) {
-    auto part = [&](double x) {
-      return builder.getFloatAttr(complex.getElementType(), x).getValue();
-    };
-    std::complex<llvm::APFloat> element(part(real), part(0));
-    return builder.create<dtensor::ConstantOp>(
-        location, type, DenseElementsAttr::get(type, ArrayRef(element)));
-  }
-  Attribute element =
-      isa<FloatType>(elementType)
-          ? Attribute(builder.getFloatAttr(elementType, real))
-          : builder.getIntegerAttr(
-                elementType,
-                llvm::APInt(64, uint64_t(integer), /*isSigned=*/true)
-                    .trunc(elementType.getIntOrFloatBitWidth()));
-  return builder.create<dtensor::ConstantOp>(
-      location, type, DenseElementsAttr::get(type, element));
+  if (!isa<IntegerType>(elementType))
+    return splat(type, real);
+  return splat(type, llvm::APInt(64, uint64_t(integer), /*isSigned=*/true)
+                         .trunc(elementType.getIntOrFloatBitWidth()));
 }
 
 Value Emitter::real(Type elementType, double value, ArrayRef<int64_t> shape) {
@@ -65,12 +52,12 @@ std::pair<Value, Value> Emitter::broadcastTogether(Value a, Value b) {
 }
 
 Value Emitter::stopped(Value value) {
-  value.getDefiningOp()->setAttr(stopGradientAttr, builder.getUnitAttr());
+  value.getDefiningOp()->setAttr(stopGradientAttr, getUnitAttr());
   return value;
 }
 
 Value Emitter::shiftFor(Value value, ArrayRef<int64_t> dims) {
-  return stopped(reduce(value, dims, ReduceKind::Max));
+  return stopped(reduce(ReduceKind::Max, value, dims));
 }
 
 Value Emitter::isHot(Value indices, ArrayRef<int64_t> shape) {
@@ -78,17 +65,11 @@ Value Emitter::isHot(Value indices, ArrayRef<int64_t> shape) {
   // Of a type that counts that far.
   if (DType type = *dtensor::dtypeOf(elementType(indices));
       shape.back() - 1 > largestInteger(type))
-    indices = convert(indices, builder.getIntegerType(64));
+    indices = convert(indices, getIntegerType(64));
   SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(0, last));
   return compare(dtensor::ComparisonDirection::EQ,
                  broadcast(indices, shape, dims),
                  iota(shape, last, elementType(indices)));
-}
-
-Value Emitter::iota(ArrayRef<int64_t> shape, int64_t dim, Type elementType) {
-  return builder.create<dtensor::IotaOp>(
-      location, RankedTensorType::get(shape, elementType),
-      builder.getI64IntegerAttr(dim));
 }
 
 int64_t largestInteger(DType type) {

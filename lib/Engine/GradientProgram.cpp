@@ -84,7 +84,7 @@ static void readGiven(ArrayRef<Operation *> ops,
 
 SmallVector<Value> GradientProgram::build(Emitter &emitter,
                                           ArrayRef<Value> given) const {
-  Block *block = emitter.builder.getInsertionBlock();
+  Block *block = emitter.getInsertionBlock();
   OpsFromNow fromReplay(block);
   SmallVector<Value> values = replay(emitter, given.take_front(leaves));
   SmallVector<Operation *> forward = fromReplay.list();
@@ -101,7 +101,7 @@ SmallVector<Value> GradientProgram::build(Emitter &emitter,
   if (hasSeeds)
     seeds = given.take_back(targets.size());
   SmallVector<Value> found =
-      check(buildGradients(emitter.builder, outputs, seeds, wrt), "gradient");
+      check(buildGradients(emitter, outputs, seeds, wrt), "gradient");
   DenseMap<Value, Value> had;
   for (size_t v = leaves; v < values.size(); ++v)
     had.try_emplace(values[v], given[v]);

@@ -16,12 +16,12 @@
 namespace meshloom::detail {
 
 Value constrained(Emitter &emitter, Value value, const Layout &layout) {
-  auto constraint = emitter.builder.create<dtensor::ConstraintOp>(
-      emitter.location, value,
-      dtensor::LayoutAttr::get(emitter.builder.getContext(), layout));
+  auto constraint = emitter.create<dtensor::ConstraintOp>(
+      emitter.getLoc(), value,
+      dtensor::LayoutAttr::get(emitter.getContext(), layout));
   threadState().trace()->note(
       constraint, dtensor::deviceSetAttr,
-      emitter.builder.getI64IntegerAttr(deviceSetOf(layout.mesh())));
+      emitter.getI64IntegerAttr(deviceSetOf(layout.mesh())));
   return constraint;
 }
 

@@ -33,20 +33,19 @@ void setRelayout(OpCall &call, const Layout &layout,
                  const std::optional<Layout> &source) {
   auto builder = [](Emitter &e, ArrayRef<Value> operands, const Layout &layout,
                     const std::optional<Layout> &source) -> SmallVector<Value> {
-    MLIRContext *context = e.builder.getContext();
+    MLIRContext *context = e.getContext();
     RankedTensorType bare = e.typeOf(operands[0]);
     auto type =
         RankedTensorType::get(bare.getShape(), bare.getElementType(),
                               dtensor::LayoutAttr::get(context, layout));
-    auto op =
-        e.builder.create<dtensor::RelayoutOp>(e.location, type, operands[0]);
+    auto op = e.create<dtensor::RelayoutOp>(e.getLoc(), type, operands[0]);
     Trace &trace = *threadState().trace();
     trace.note(op, dtensor::deviceSetAttr,
-               e.builder.getI64IntegerAttr(deviceSetOf(layout.mesh())));
+               e.getI64IntegerAttr(deviceSetOf(layout.mesh())));
     if (!source)
       return SmallVector<Value>{op};
     static std::atomic<int64_t> count;
-    trace.note(op, dtensor::transferAttr, e.builder.getI64IntegerAttr(++count));
+    trace.note(op, dtensor::transferAttr, e.getI64IntegerAttr(++count));
     trace.note(
         op, dtensor::sourceAttr,
         dtensor::transferSource(deviceSetOf(source->mesh()),

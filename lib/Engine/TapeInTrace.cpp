@@ -316,8 +316,8 @@ std::vector<Tensor> gradientsInTrace(Trace &trace, const TapeState &tape,
     given.push_back(trace.valueOf(seed, "gradient", &where));
   if (given.empty())
     for (Value output : outputs)
-      given.push_back(GradientBuilder(trace.builder(), output.getLoc())
-                          .constant(output, 1));
+      given.push_back(dtensor::TensorBuilder(trace.builder(), output.getLoc())
+                          .like(output, 1));
   GradientThroughBodies gradient(trace, tape, wrt, recorded, where);
   gradient.run(std::move(outputs), std::move(given));
 

@@ -247,7 +247,7 @@ void TracedFunction::record(std::span<const Tensor> inputs,
 
 SmallVector<Value> inlineFunction(Emitter &emitter, const TracedModule &source,
                                   ArrayRef<Value> operands) {
-  assert(emitter.builder.getContext() == source.context.get() &&
+  assert(emitter.getContext() == source.context.get() &&
          "ops are cloned within their context");
   // A copy: reads are moved in it.
   ModuleOp original = *source.module;
@@ -290,7 +290,7 @@ SmallVector<Value> inlineFunction(Emitter &emitter, const TracedModule &source,
       for (Value value : op.getOperands())
         results.push_back(mapping.lookup(value));
     else
-      emitter.builder.clone(op, mapping);
+      emitter.clone(op, mapping);
   }
   return results;
 }

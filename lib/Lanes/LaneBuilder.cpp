@@ -26,15 +26,6 @@ Lanes lanes::without(ArrayRef<unsigned> a, ArrayRef<unsigned> b) {
   return result;
 }
 
-SmallVector<int64_t> lanes::remainingDims(int64_t rank,
-                                          ArrayRef<int64_t> dims) {
-  SmallVector<int64_t> result;
-  for (int64_t dim = 0; dim < rank; ++dim)
-    if (!llvm::is_contained(dims, dim))
-      result.push_back(dim);
-  return result;
-}
-
 //===----------------------------------------------------------------------===//
 // Values
 //===----------------------------------------------------------------------===//
@@ -64,10 +55,6 @@ RankedTensorType LaneBuilder::typeOf(Value value) const {
   auto type = cast<RankedTensorType>(value.getType());
   return RankedTensorType::get(
       type.getShape().drop_front(lanesOf(value).size()), type.getElementType());
-}
-
-SmallVector<int64_t> LaneBuilder::shapeOf(Value value) const {
-  return SmallVector<int64_t>(typeOf(value).getShape());
 }
 
 SmallVector<int64_t> LaneBuilder::extentsOf(ArrayRef<unsigned> itsLanes) const {
@@ -207,165 +194,34 @@ SmallVector<Value> LaneBuilder::again(Operation *op, ValueRange operands,
 }
 
 //===----------------------------------------------------------------------===//
-// Elementwise
+// Ops
 //===----------------------------------------------------------------------===//
 
-Value LaneBuilder::emit(StringRef op, ValueRange operands,
+Value LaneBuilder::emit(mlir::OperationName op, ValueRange operands,
                         RankedTensorType type,
-                        ArrayRef<NamedAttribute> attributes) {
-  SmallVector<Value> values = aligned(operands);
-  Lanes common = lanesOf(values);
+                        ArrayRef<NamedAttribute> attributes, unsigned scalars) {
+  SmallVector<Value> values = aligned(operands.drop_back(scalars));
+  llvm::append_range(values, operands.take_back(scalars));
+  Lanes all = lanesOf(values);
+  if (all.empty())
+    return note(TensorBuilder::emit(op, values, type, attributes), all);
+  mlir::NamedAttrList withDims(attributes);
+  if (auto *vectorisable = op.getInterface<dtensor::VectorisableOpInterface>())
+    vectorisable->addLeadingDims(*this, withDims, extentsOf(all));
   return note(
-      ElementwiseBuilder::emit(op, values, laned(type, common), attributes),
-      common);
+      TensorBuilder::emit(op, values, laned(type, all), withDims.getAttrs()),
+      all);
 }
 
-Value LaneBuilder::select(Value pred, Value onTrue, Value onFalse) {
+Value LaneBuilder::select(Value predicate, Value onTrue, Value onFalse) {
   // A scalar that differs from device to device is no scalar globally.
-  bool scalar = rankOf(pred) == 0 && lanesOf(pred).empty();
-  if (rankOf(pred) == 0 && !scalar)
-    pred = broadcast(pred, shapeOf(onTrue));
-  Lanes common = lanesOf({pred, onTrue, onFalse});
-  return make<dtensor::SelectOp>({typeOf(onTrue)},
-                                 {scalar ? pred : withLanes(pred, common),
-                                  withLanes(onTrue, common),
-                                  withLanes(onFalse, common)},
-                                 common)[0];
-}
-
-Value LaneBuilder::iota(RankedTensorType type, int64_t which) {
-  return make<dtensor::IotaOp>({type}, {}, {},
-                               number("iota_dimension", which))[0];
-}
-
-//===----------------------------------------------------------------------===//
-// Movement
-//===----------------------------------------------------------------------===//
-
-Value LaneBuilder::broadcast(Value value, ArrayRef<int64_t> shape,
-                             ArrayRef<int64_t> dimensions) {
-  return make<dtensor::BroadcastInDimOp>(
-      {RankedTensorType::get(shape, elementOf(value))}, value,
-      Lanes(lanesOf(value)), list("broadcast_dimensions", dimensions))[0];
-}
-
-Value LaneBuilder::reshape(Value value, ArrayRef<int64_t> shape) {
-  if (ArrayRef<int64_t>(shapeOf(value)) == shape)
-    return value;
-  return make<dtensor::ReshapeOp>(
-      {RankedTensorType::get(shape, elementOf(value))}, value,
-      Lanes(lanesOf(value)))[0];
-}
-
-Value LaneBuilder::transpose(Value value, ArrayRef<int64_t> permutation) {
-  SmallVector<int64_t> from = shapeOf(value), shape;
-  if (permutation.size() == from.size() && llvm::is_sorted(permutation))
-    return value;
-  for (int64_t dim : permutation)
-    shape.push_back(from[dim]);
-  return make<dtensor::TransposeOp>(
-      {RankedTensorType::get(shape, elementOf(value))}, value,
-      Lanes(lanesOf(value)), list("permutation", permutation))[0];
-}
-
-Value LaneBuilder::slice(Value value, ArrayRef<int64_t> start,
-                         ArrayRef<int64_t> limit, ArrayRef<int64_t> strides) {
-  SmallVector<int64_t> shape;
-  for (auto [from, to, step] : llvm::zip_equal(start, limit, strides))
-    shape.push_back(llvm::divideCeil(to - from, step));
-  return make<dtensor::SliceOp>(
-      {RankedTensorType::get(shape, elementOf(value))}, value,
-      Lanes(lanesOf(value)),
-      {list("start_indices", start), list("limit_indices", limit),
-       list("strides", strides)})[0];
-}
-
-Value LaneBuilder::sliceDim(Value value, int64_t which, int64_t from,
-                            int64_t to) {
-  SmallVector<int64_t> limit = shapeOf(value), start(limit.size(), 0),
-                       strides(limit.size(), 1);
-  start[which] = from;
-  limit[which] = to;
-  return slice(value, start, limit, strides);
-}
-
-Value LaneBuilder::concatenate(ValueRange operands, int64_t which) {
-  SmallVector<Value> values = aligned(operands);
-  SmallVector<int64_t> shape = shapeOf(values[0]);
-  shape[which] = 0;
-  for (Value value : values)
-    shape[which] += shapeOf(value)[which];
-  Lanes itsLanes(lanesOf(values));
-  return make<dtensor::ConcatenateOp>(
-      {RankedTensorType::get(shape, elementOf(values[0]))}, values, itsLanes,
-      number("dimension", which))[0];
-}
-
-Value LaneBuilder::take(Value value, int64_t which, ArrayRef<int64_t> indices) {
-  Lanes itsLanes(lanesOf(value));
-  SmallVector<int64_t> shape = shapeOf(value);
-  shape[which] = int64_t(indices.size());
-  return make<dtensor::TakeOp>(
-      {RankedTensorType::get(shape, elementOf(value))}, value, itsLanes,
-      {number("dimension", which),
-       named("indices", getDenseI64ArrayAttr(indices))})[0];
-}
-
-Value LaneBuilder::reduce(ReduceKind kind, Value value,
-                          ArrayRef<int64_t> dimensions) {
-  Lanes itsLanes(lanesOf(value));
-  SmallVector<int64_t> from = shapeOf(value), shape;
-  for (int64_t dim : remainingDims(int64_t(from.size()), dimensions))
-    shape.push_back(from[dim]);
-  // The sum of booleans is an or; they have no sum, prod, min or max.
-  if (elementOf(value).isInteger(1))
-    kind = kind == ReduceKind::Sum || kind == ReduceKind::Max ? ReduceKind::Or
-           : kind == ReduceKind::Prod || kind == ReduceKind::Min
-               ? ReduceKind::And
-               : kind;
-  return make<dtensor::ReduceOp>(
-      {RankedTensorType::get(shape, elementOf(value))}, value, itsLanes,
-      {named("kind", dtensor::ReduceKindAttr::get(getContext(), kind)),
-       list("dimensions", dimensions)})[0];
-}
-
-Value LaneBuilder::combine(ReduceKind kind, Value lhs, Value rhs) {
-  switch (kind) {
-  case ReduceKind::Sum:
-    return apply<dtensor::AddOp>({lhs, rhs});
-  case ReduceKind::Prod:
-    return apply<dtensor::MultiplyOp>({lhs, rhs});
-  case ReduceKind::Min:
-    return apply<dtensor::MinimumOp>({lhs, rhs});
-  case ReduceKind::Max:
-    return apply<dtensor::MaximumOp>({lhs, rhs});
-  case ReduceKind::And:
-    return apply<dtensor::AndOp>({lhs, rhs});
-  case ReduceKind::Or:
-    return apply<dtensor::OrOp>({lhs, rhs});
-  }
-  return {};
-}
-
-Value LaneBuilder::moveDim(Value value, int64_t from, int64_t to) {
-  SmallVector<int64_t> order =
-      llvm::to_vector(llvm::seq<int64_t>(0, rankOf(value)));
-  order.erase(order.begin() + from);
-  order.insert(order.begin() + to, from);
-  return transpose(value, order);
-}
-
-Value LaneBuilder::mergeDims(Value value, int64_t dim, int64_t count) {
-  SmallVector<int64_t> shape = shapeOf(value);
-  for (int64_t i = 1; i < count; ++i)
-    shape[dim] *= shape[dim + i];
-  shape.erase(shape.begin() + dim + 1, shape.begin() + dim + count);
-  return reshape(value, shape);
-}
-
-Value LaneBuilder::splitDim(Value value, int64_t dim, ArrayRef<int64_t> sizes) {
-  SmallVector<int64_t> shape = shapeOf(value);
-  shape.erase(shape.begin() + dim);
-  shape.insert(shape.begin() + dim, sizes.begin(), sizes.end());
-  return reshape(value, shape);
+  bool scalar = rankOf(predicate) == 0 && lanesOf(predicate).empty();
+  if (rankOf(predicate) == 0 && !scalar)
+    predicate = broadcast(predicate, shapeOf(onTrue));
+  Lanes all = lanesOf({predicate, onTrue, onFalse});
+  return make<dtensor::SelectOp>(
+      {typeOf(onTrue)},
+      {scalar ? predicate : withLanes(predicate, all), withLanes(onTrue, all),
+       withLanes(onFalse, all)},
+      all)[0];
 }

@@ -252,6 +252,87 @@ private:
     return moved;
   }
 
+  /// All parts must be transposed alike.
+  Value sumOfTransposes(dtensor::TransposeOp transpose, const Parts &parts) {
+    Parts moved;
+    for (const Part &part : parts) {
+      auto own = part.value.getDefiningOp<dtensor::TransposeOp>();
+      if (own.getPermutation() != transpose.getPermutation())
+        return Value();
+      moved.push_back(beforeTranspose(part, own));
+    }
+    Value value = sum(moved);
+    return value ? b.transpose(value, transpose.getPermutation()) : Value();
+  }
+
+  /// The cuts must be of dims that the operands have.
+  Value sumOfReshapes(const Parts &parts) {
+    Parts moved;
+    for (const Part &part : parts) {
+      Value operand = part.value.getDefiningOp()->getOperand(0);
+      auto cuts =
+          throughReshape(b.shapeOf(operand), b.shapeOf(part.value), part.cuts);
+      if (!cuts)
+        return Value();
+      moved.push_back({operand, std::move(*cuts)});
+    }
+    Value value = sum(moved);
+    return value ? b.reshape(value, shrunkShape(parts[0])) : Value();
+  }
+
+  /// The cuts must be of dims that are not repeated.
+  Value sumOfBroadcasts(dtensor::BroadcastInDimOp broadcast,
+                        const Parts &parts) {
+    Parts moved;
+    auto dims = broadcast.getBroadcastDimensions();
+    for (const Part &part : parts) {
+      auto own = part.value.getDefiningOp<dtensor::BroadcastInDimOp>();
+      Part inner{own.getOperand(), {}};
+      SmallVector<int64_t> from = b.shapeOf(inner.value);
+      if (own.getBroadcastDimensions() != dims)
+        return Value();
+      for (auto [i, dim] : llvm::enumerate(dims))
+        if (const Cut *cut = cutOf(part.cuts, dim);
+            cut && (from[i] != 1 || cut->extent == 1))
+          inner.cuts.push_back({int64_t(i), cut->minor, cut->extent});
+      if (inner.cuts.size() != part.cuts.size())
+        return Value();
+      moved.push_back(std::move(inner));
+    }
+    Value value = sum(moved);
+    return value ? b.broadcast(value, shrunkShape(parts[0]), dims) : Value();
+  }
+
+  /// One factor must be the same for all.
+  Value sumOfProducts(const Parts &parts) {
+    for (unsigned factor : {1, 0})
+      if (Value once = shrunk(operands(parts, factor))) {
+        Value value = sum(operands(parts, 1 - factor));
+        return !value   ? Value()
+               : factor ? b.apply<dtensor::MultiplyOp>({value, once})
+                        : b.apply<dtensor::MultiplyOp>({once, value});
+      }
+    return Value();
+  }
+
+  /// A whole dim of joined values is a sum over each of them.
+  Value sumOfJoined(dtensor::ConcatenateOp join, const Parts &parts) {
+    const int64_t dim = int64_t(join.getDimension());
+    const Part &whole = parts[0];
+    const Cut *cut = cutOf(whole.cuts, dim);
+    if (parts.size() > 1 || !cut || !isWhole(whole, *cut))
+      return Value();
+    Parts inner;
+    for (Value operand : join.getOperands()) {
+      Cuts own(whole.cuts);
+      for (Cut &its : own)
+        if (its.dim == dim)
+          its.extent = b.shapeOf(operand)[dim];
+      inner.push_back({operand, own});
+    }
+    return sum(inner);
+  }
+
   /// The sum of all parts over their cuts, in the shape of the value with its
   /// dims made smaller; or null where no sum of others is met.
   Value sum(const Parts &parts) {
@@ -276,51 +357,11 @@ private:
           return sum(operands(parts, 0));
         })
         .Case([&](dtensor::TransposeOp transpose) {
-          Parts moved;
-          for (const Part &part : parts) {
-            auto inner = part.value.getDefiningOp<dtensor::TransposeOp>();
-            if (inner.getPermutation() != transpose.getPermutation())
-              return Value();
-            moved.push_back(beforeTranspose(part, inner));
-          }
-          Value value = sum(moved);
-          return value ? b.transpose(value, transpose.getPermutation())
-                       : Value();
+          return sumOfTransposes(transpose, parts);
         })
-        .Case([&](dtensor::ReshapeOp reshape) {
-          Parts moved;
-          for (const Part &part : parts) {
-            Value operand = part.value.getDefiningOp()->getOperand(0);
-            auto cuts = throughReshape(b.shapeOf(operand),
-                                       b.shapeOf(part.value), part.cuts);
-            if (!cuts)
-              return Value();
-            moved.push_back({operand, std::move(*cuts)});
-          }
-          Value value = sum(moved);
-          return value ? b.reshape(value, shrunkShape(parts[0])) : Value();
-        })
+        .Case([&](dtensor::ReshapeOp) { return sumOfReshapes(parts); })
         .Case([&](dtensor::BroadcastInDimOp broadcast) {
-          Parts moved;
-          auto dims = broadcast.getBroadcastDimensions();
-          for (const Part &part : parts) {
-            auto operandOp =
-                part.value.getDefiningOp<dtensor::BroadcastInDimOp>();
-            Part inner{operandOp.getOperand(), {}};
-            SmallVector<int64_t> from = b.shapeOf(inner.value);
-            if (operandOp.getBroadcastDimensions() != dims)
-              return Value();
-            for (auto [i, dim] : llvm::enumerate(dims))
-              if (const Cut *cut = cutOf(part.cuts, dim);
-                  cut && (from[i] != 1 || cut->extent == 1))
-                inner.cuts.push_back({int64_t(i), cut->minor, cut->extent});
-            if (inner.cuts.size() != part.cuts.size())
-              return Value();
-            moved.push_back(std::move(inner));
-          }
-          Value value = sum(moved);
-          return value ? b.broadcast(value, shrunkShape(parts[0]), dims)
-                       : Value();
+          return sumOfBroadcasts(broadcast, parts);
         })
         .Case([&](dtensor::ConvertOp) {
           Parts inner = operands(parts, 0);
@@ -340,36 +381,14 @@ private:
           Value rhs = lhs ? sumOrMultiple(operands(parts, 1)) : Value();
           return rhs ? b.apply<decltype(add)>({lhs, rhs}) : Value();
         })
-        .Case([&](dtensor::MultiplyOp) {
-          for (unsigned factor : {1, 0})
-            if (Value once = shrunk(operands(parts, factor))) {
-              Value value = sum(operands(parts, 1 - factor));
-              return !value   ? Value()
-                     : factor ? b.apply<dtensor::MultiplyOp>({value, once})
-                              : b.apply<dtensor::MultiplyOp>({once, value});
-            }
-          return Value();
-        })
+        .Case([&](dtensor::MultiplyOp) { return sumOfProducts(parts); })
         .Case([&](dtensor::DivideOp) {
           Value once = shrunk(operands(parts, 1));
           Value value = once ? sum(operands(parts, 0)) : Value();
           return value ? b.apply<dtensor::DivideOp>({value, once}) : Value();
         })
         .Case([&](dtensor::ConcatenateOp join) {
-          const int64_t dim = int64_t(join.getDimension());
-          const Part &whole = parts[0];
-          const Cut *cut = cutOf(whole.cuts, dim);
-          if (parts.size() > 1 || !cut || !isWhole(whole, *cut))
-            return Value();
-          Parts inner;
-          for (Value operand : join.getOperands()) {
-            Cuts cuts(whole.cuts);
-            for (Cut &its : cuts)
-              if (its.dim == dim)
-                its.extent = b.shapeOf(operand)[dim];
-            inner.push_back({operand, cuts});
-          }
-          return sum(inner);
+          return sumOfJoined(join, parts);
         })
         .Case([&](dtensor::DotGeneralOp) { return product(parts); })
         .Case([&](dtensor::ConvolutionOp) { return convolution(parts); })
@@ -408,7 +427,7 @@ private:
     for (int64_t dim : dims)
       if (dim >= int64_t(shape.size()) || shape[dim] != 1)
         return {};
-    for (int64_t dim : lanes::remainingDims(int64_t(shape.size()), dims))
+    for (int64_t dim : dtensor::remainingDims(int64_t(shape.size()), dims))
       remaining.push_back(shape[dim]);
     return remaining == b.shapeOf(value) ? op.getOperand() : Value();
   }
@@ -425,7 +444,7 @@ private:
         return {};
       Part source{operand, {}};
       SmallVector<int64_t> remaining =
-          lanes::remainingDims(b.rankOf(source.value), dims);
+          dtensor::remainingDims(b.rankOf(source.value), dims);
       for (const Cut &cut : part.cuts)
         source.cuts.push_back({remaining[cut.dim], cut.minor, cut.extent});
       for (int64_t dim : dims)

@@ -21,14 +21,13 @@
 #include "LayoutFlow.h"
 
 namespace meshloom {
-using distribution::Maker;
 
 namespace {
 /// One relayout, written out.
 class Beginning {
 public:
   Beginning(dtensor::RelayoutOp op)
-      : op(op), make{OpBuilder(op), op.getLoc()},
+      : op(op), make(OpBuilder(op), op.getLoc()),
         from(*givenLayout(op.getOperand().getType())),
         to(*givenLayout(op.getResult().getType())), before(to), mesh(to.mesh()),
         global(dtensor::globalShape(op.getResult().getType())),
@@ -43,8 +42,7 @@ public:
     for (auto [dim, is] : llvm::enumerate(sumDims))
       if (is)
         reduced.push_back(int64_t(dim));
-    Value sum =
-        make.make<dtensor::ReduceOp>(kind, mlir::ValueRange(value), reduced);
+    Value sum = make.reduce(kind, value, reduced);
     Layout::DimAxes remainingAxes;
     for (auto [dim, is] : llvm::enumerate(sumDims))
       if (!is)
@@ -52,7 +50,7 @@ public:
     setLayout(sum, *Layout::get(mesh, remainingAxes,
                                 std::vector<Partial>(to.partial().begin(),
                                                      to.partial().end())));
-    if (Maker::shapeOf(sum) != global)
+    if (dtensor::globalShape(sum.getType()) != global)
       sum = make.reshape(sum, global);
     setLayout(sum, to);
     op.getResult().replaceAllUsesWith(sum);
@@ -96,8 +94,8 @@ private:
     Value value = op.getOperand();
     if (before == from)
       return value;
-    auto relayout = make.builder.create<dtensor::RelayoutOp>(
-        make.location, laidOut(op.getResult(), before), value);
+    auto relayout = make.create<dtensor::RelayoutOp>(
+        make.getLoc(), laidOut(op.getResult(), before), value);
     relayout->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     return relayout;
   }
@@ -141,45 +139,43 @@ private:
   /// The value where it belongs, and what changes nothing elsewhere.
   Value terms(Value value) {
     Layout layout = *Layout::get(mesh, axes);
-    Type element = Maker::elementOf(value);
+    Type element = dtensor::elementTypeOf(value.getType());
     auto laid = [&](Value result, const Layout &its) {
       setLayout(result, its);
       return result;
     };
-    if (pieces != Maker::shapeOf(value))
+    if (pieces != dtensor::globalShape(value.getType()))
       value = laid(make.reshape(value, pieces), *Layout::get(mesh, pieceAxes));
-    value =
-        laid(make.make<dtensor::BroadcastInDimOp>(value, shape, broadcastDims),
-             layout);
-    Type index = make.builder.getI32Type();
+    value = laid(make.broadcast(value, shape, broadcastDims), layout);
+    Type index = make.getI32Type();
     Value here;
     for (size_t dim = 0; dim < shape.size(); ++dim) {
       if (!sumDims[dim])
         continue;
       bool isWhole = dim == 0 && !whole.empty();
-      Value k = laid(make.iota(shape, index, int64_t(dim)), layout);
+      Value k = laid(make.iota(shape, int64_t(dim), index), layout);
       Value b = isWhole
-                    ? laid(make.splat(shape, index, 0), layout)
-                    : laid(make.iota(shape, index, int64_t(dim) + 1), layout);
+                    ? laid(make.integers(shape, 0, index), layout)
+                    : laid(make.iota(shape, int64_t(dim) + 1, index), layout);
       Value same =
           laid(make.compare(dtensor::ComparisonDirection::EQ, k, b), layout);
-      here = here ? laid(make.make<dtensor::AndOp>(here, same), layout) : same;
+      here = here ? laid(make.apply<dtensor::AndOp>(here, same), layout) : same;
     }
     Value start;
     if (isa<mlir::ComplexType>(element)) // a sum: the type says so
-      start = laid(make.zero(element), *Layout::get(mesh, {}));
+      start = laid(make.zeros(RankedTensorType::get({}, element)),
+                   *Layout::get(mesh, {}));
     else
-      start =
-          laid(make.scalar(distribution::identityOf(kind, element), element),
-               *Layout::get(mesh, {}));
-    Value nothing = laid(
-        make.make<dtensor::BroadcastInDimOp>(start, shape, ArrayRef<int64_t>()),
-        layout);
+      start = laid(make.splat(RankedTensorType::get({}, element),
+                              distribution::identityOf(kind, element)),
+                   *Layout::get(mesh, {}));
+    Value nothing =
+        laid(make.broadcast(start, shape, ArrayRef<int64_t>()), layout);
     return laid(make.select(here, value, nothing), layout);
   }
 
   dtensor::RelayoutOp op;
-  Maker make;
+  dtensor::TensorBuilder make;
   Layout from, to, before;
   Mesh mesh;
   SmallVector<int64_t> global;

@@ -5,71 +5,17 @@
 #include "meshloom/Dialect/DTensor/Wish.h"
 
 #include <algorithm>
-#include <complex>
 #include <limits>
 
 namespace meshloom::distribution {
 
 //===----------------------------------------------------------------------===//
-// Maker
+// Making ops
 //===----------------------------------------------------------------------===//
 
-Value Maker::splat(ArrayRef<int64_t> shape, Type elementType, int64_t value) {
-  return splat(RankedTensorType::get(shape, elementType),
-               builder.getIntegerAttr(elementType, value));
-}
-
-Value Maker::zero(Type elementType) {
-  auto type = RankedTensorType::get({}, elementType);
-  if (auto complex = dyn_cast<mlir::ComplexType>(elementType)) {
-    auto part = cast<FloatType>(complex.getElementType());
-    auto none = llvm::APFloat::getZero(part.getFloatSemantics());
-    return make<dtensor::ConstantOp>(
-        DenseElementsAttr::get(type, std::complex<llvm::APFloat>(none, none)));
-  }
-  return splat(type, builder.getZeroAttr(elementType));
-}
-
-Value Maker::convert(Value value, Type elementType) {
-  if (elementOf(value) == elementType)
-    return value;
-  return make<dtensor::ConvertOp>(value, elementType);
-}
-
-Value Maker::repeat(Value value, ArrayRef<int64_t> shape,
-                    ArrayRef<int64_t> dims) {
-  SmallVector<int64_t> sourceDims;
-  for (int64_t dim = 0; dim < int64_t(shape.size()); ++dim)
-    if (!llvm::is_contained(dims, dim))
-      sourceDims.push_back(dim);
-  return make<dtensor::BroadcastInDimOp>(value, shape, sourceDims);
-}
-
-Value Maker::pad(Value value, Value element, int64_t dim, int64_t low,
-                 int64_t high) {
-  if (low == 0 && high == 0)
-    return value;
-  SmallVector<int64_t> lows(shapeOf(value).size()), highs = lows, none = lows;
-  lows[dim] = low;
-  highs[dim] = high;
-  return make<dtensor::PadOp>(value, element, lows, highs, none);
-}
-
-Value Maker::slice(Value value, int64_t dim, int64_t from, int64_t to,
-                   int64_t stride) {
-  SmallVector<int64_t> limits = shapeOf(value), starts(limits.size(), 0),
-                       strides(limits.size(), 1);
-  if (from == 0 && to == limits[dim] && stride == 1)
-    return value;
-  starts[dim] = from;
-  limits[dim] = to;
-  strides[dim] = stride;
-  return make<dtensor::SliceOp>(value, starts, limits, strides);
-}
-
-Value Maker::pin(Value value, const Mesh &mesh, ArrayRef<int64_t> dims,
-                 ArrayRef<std::vector<unsigned>> axes) {
-  size_t rank = shapeOf(value).size();
+Value pin(dtensor::TensorBuilder &make, Value value, const Mesh &mesh,
+          ArrayRef<int64_t> dims, ArrayRef<std::vector<unsigned>> axes) {
+  size_t rank = size_t(make.rankOf(value));
   Layout::DimAxes cut(rank);
   SmallVector<bool> open(rank, true);
   for (auto [dim, on] : llvm::zip_equal(dims, axes)) {
@@ -79,11 +25,11 @@ Value Maker::pin(Value value, const Mesh &mesh, ArrayRef<int64_t> dims,
   dtensor::Wish wish{*Layout::get(mesh, cut)};
   wish.open = open;
   wish.direction = dtensor::WishDirection::Forward;
-  return dtensor::addWish(builder, location, value, wish);
+  return dtensor::addWish(make, make.getLoc(), value, wish);
 }
 
 //===----------------------------------------------------------------------===//
-// Combining
+// Identities
 //===----------------------------------------------------------------------===//
 
 mlir::TypedAttr identityOf(ReduceKind kind, Type type) {
@@ -123,24 +69,6 @@ mlir::TypedAttr identityOf(ReduceKind kind, Type type) {
   }
 }
 
-Value combine(Maker &make, ReduceKind kind, Value a, Value b) {
-  switch (kind) {
-  case ReduceKind::Sum:
-    return make.make<dtensor::AddOp>(a, b);
-  case ReduceKind::Prod:
-    return make.make<dtensor::MultiplyOp>(a, b);
-  case ReduceKind::Min:
-    return make.make<dtensor::MinimumOp>(a, b);
-  case ReduceKind::Max:
-    return make.make<dtensor::MaximumOp>(a, b);
-  case ReduceKind::And:
-    return make.make<dtensor::AndOp>(a, b);
-  case ReduceKind::Or:
-    return make.make<dtensor::OrOp>(a, b);
-  }
-  return a;
-}
-
 //===----------------------------------------------------------------------===//
 // Cut
 //===----------------------------------------------------------------------===//
@@ -174,28 +102,30 @@ SmallVector<int64_t> Cut::sizes() const {
   return sizes;
 }
 
-Value Cut::apply(Maker &make, Value value, Value padding) const {
+Value Cut::apply(dtensor::TensorBuilder &make, Value value,
+                 Value padding) const {
   for (size_t i = 0; i < axes.size(); ++i) {
     int64_t position = dim + int64_t(i);
-    value = make.pad(value, padding, position, 0,
-                     counts[i] * extents[i + 1] - extents[i]);
-    SmallVector<int64_t> shape = Maker::shapeOf(value);
+    value = make.padDim(padding, value, position, 0,
+                        counts[i] * extents[i + 1] - extents[i]);
+    SmallVector<int64_t> shape = dtensor::globalShape(value.getType());
     shape[position] = counts[i];
     shape.insert(shape.begin() + position + 1, extents[i + 1]);
-    value = make.make<dtensor::ReshapeOp>(value, shape);
+    value = make.reshape(value, shape);
   }
   return value;
 }
 
-Value Cut::undo(Maker &make, Value value, Value padding) const {
+Value Cut::undo(dtensor::TensorBuilder &make, Value value,
+                Value padding) const {
   for (size_t i = axes.size(); i-- > 0;) {
     int64_t position = dim + int64_t(i);
-    SmallVector<int64_t> shape = Maker::shapeOf(value);
+    SmallVector<int64_t> shape = dtensor::globalShape(value.getType());
     shape[position] = counts[i] * extents[i + 1];
     shape.erase(shape.begin() + position + 1);
-    value = make.make<dtensor::ReshapeOp>(value, shape);
-    value = make.pad(value, padding, position, 0,
-                     extents[i] - counts[i] * extents[i + 1]);
+    value = make.reshape(value, shape);
+    value = make.padDim(padding, value, position, 0,
+                        extents[i] - counts[i] * extents[i + 1]);
   }
   return value;
 }
@@ -258,7 +188,7 @@ void Exchange::addHalo(const Layout &layout, ArrayRef<unsigned> axes,
 }
 
 DType dtypeOf(Value value) {
-  return *dtensor::dtypeOf(Maker::elementOf(value));
+  return *dtensor::dtypeOf(dtensor::elementTypeOf(value.getType()));
 }
 
 SmallVector<Layout> wholeLayouts(const Candidate &candidate) {
@@ -292,8 +222,8 @@ Cost relayoutCost(const Candidate &candidate, const Layout &whole,
   for (auto [i, layout] : llvm::enumerate(candidate.operands))
     if (layout && layout->rank() == whole.rank()) {
       Value operand = candidate.op->getOperand(i);
-      there.add(*layout, whole, Maker::shapeOf(operand), dtypeOf(operand),
-                model);
+      there.add(*layout, whole, dtensor::globalShape(operand.getType()),
+                dtypeOf(operand), model);
     }
   return there.total() + resultCost(candidate, whole, model);
 }
@@ -307,7 +237,8 @@ Cost resultCost(const Candidate &candidate, const Layout &layout,
     if (!wanted)
       continue;
     Layout has = wanted->rank() == layout.rank() ? layout : layout.remove(gone);
-    exchange.add(has, *wanted, Maker::shapeOf(result), dtypeOf(result), model);
+    exchange.add(has, *wanted, dtensor::globalShape(result.getType()),
+                 dtypeOf(result), model);
   }
   return exchange.total();
 }

@@ -15,30 +15,30 @@ using Direction = dtensor::ComparisonDirection;
 
 /// The largest (or smallest) value, then the least index that has it: two
 /// reductions of a result's size, whatever the blocks.
-void distributeArg(Maker &make, Operation *op, ReduceKind kind, int64_t dim) {
+void distributeArg(dtensor::TensorBuilder &make, Operation *op, ReduceKind kind,
+                   int64_t dim) {
   Value operand = op->getOperand(0);
   Type index = dtensor::elementTypeOf(op->getResult(0).getType());
-  SmallVector<int64_t> shape = Maker::shapeOf(operand);
-  Value best = make.make<dtensor::ReduceOp>(kind, operand, ArrayRef{dim});
-  Value wins = make.make<dtensor::CompareOp>(Direction::EQ, operand,
-                                             make.repeat(best, shape, dim));
+  SmallVector<int64_t> shape = dtensor::globalShape(operand.getType());
+  Value best = make.reduce(kind, operand, ArrayRef{dim});
+  Value wins =
+      make.compare(Direction::EQ, operand, make.repeat(best, shape, dim));
   // The best of numbers with a nan among them is a nan, which equals nothing.
   if (isa<FloatType>(dtensor::elementTypeOf(operand.getType())))
-    wins = make.make<dtensor::OrOp>(
-        wins, make.make<dtensor::CompareOp>(Direction::NE, operand, operand));
+    wins = make.apply<dtensor::OrOp>(
+        wins, make.compare(Direction::NE, operand, operand));
   Value none = make.splat(RankedTensorType::get(shape, index),
-                          make.builder.getIntegerAttr(index, shape[dim]));
-  Value where =
-      make.make<dtensor::SelectOp>(wins, make.iota(shape, index, dim), none);
-  Value first =
-      make.make<dtensor::ReduceOp>(ReduceKind::Min, where, ArrayRef{dim});
+                          make.getIntegerAttr(index, shape[dim]));
+  Value where = make.select(wins, make.iota(shape, dim, index), none);
+  Value first = make.reduce(ReduceKind::Min, where, ArrayRef{dim});
   op->getResult(0).replaceAllUsesWith(first);
 }
 
 Cost costOfArg(Operation *op, const Candidate &candidate,
                const MachineModel &model) {
   const Layout &layout = candidate.layout;
-  Cut cut(layout, Maker::shapeOf(op->getOperand(0)), candidate.dim);
+  Cut cut(layout, dtensor::globalShape(op->getOperand(0).getType()),
+          candidate.dim);
   Layout result = layout.remove({unsigned(candidate.dim)});
   Cost sum = 0;
   for (auto [kind, type] :
@@ -49,7 +49,8 @@ Cost costOfArg(Operation *op, const Candidate &candidate,
       pending.push_back({axis, kind});
     Exchange reduction;
     reduction.add(result.with_partial(pending), result,
-                  Maker::shapeOf(op->getResult(0)), type, model);
+                  dtensor::globalShape(op->getResult(0).getType()), type,
+                  model);
     sum += reduction.total();
   }
   return sum + resultCost(candidate, layout, model);
@@ -64,16 +65,18 @@ struct ArgModel
   std::optional<Distribution> getDistribution(Operation *op,
                                               const Candidate &candidate,
                                               const MachineModel &model) const {
-    return Distribution{costOfArg(op, candidate, model),
-                        [op, dim = candidate.dim](Maker &make) {
-                          distributeArg(make, op, kind, dim);
-                        }};
+    return Distribution{
+        costOfArg(op, candidate, model),
+        [op, dim = candidate.dim](dtensor::TensorBuilder &make) {
+          distributeArg(make, op, kind, dim);
+        }};
   }
 };
 
 /// The largest of each block, and the largest of those. Candidates are in order
 /// of block and rank, so of equal ones the one of lower index comes first.
-void distributeTopK(Maker &make, dtensor::TopKOp op, const Cut &cut) {
+void distributeTopK(dtensor::TensorBuilder &make, dtensor::TopKOp op,
+                    const Cut &cut) {
   Value operand = op.getOperand();
   int64_t k = int64_t(op.getK()), few = std::min(k, cut.block());
   Type element = dtensor::elementTypeOf(operand.getType()),
@@ -81,45 +84,43 @@ void distributeTopK(Maker &make, dtensor::TopKOp op, const Cut &cut) {
   // Padding is behind all that is there: in the total order, the least nan.
   mlir::TypedAttr least = identityOf(ReduceKind::Max, element);
   if (auto floats = dyn_cast<FloatType>(element))
-    least = make.builder.getFloatAttr(
-        element, llvm::APFloat::getNaN(floats.getFloatSemantics(),
-                                       /*Negative=*/true));
-  Value padding = make.scalar(least, element);
+    least = make.getFloatAttr(element,
+                              llvm::APFloat::getNaN(floats.getFloatSemantics(),
+                                                    /*Negative=*/true));
+  Value padding = make.splat(RankedTensorType::get({}, element), least);
   Value blocks = cut.apply(make, operand, padding);
-  auto local = make.builder.create<dtensor::TopKOp>(make.location, blocks, few);
+  auto local = make.create<dtensor::TopKOp>(make.getLoc(), blocks, few);
   auto convert = [&](Value value) { return make.convert(value, index); };
-  SmallVector<int64_t> shape = Maker::shapeOf(local.getValues());
+  SmallVector<int64_t> shape =
+      dtensor::globalShape(local.getValues().getType());
   // Global indices: where the block begins, and where it is in there.
   Value where = convert(local.getIndices());
   for (size_t i = 0; i < cut.axes.size(); ++i) {
-    Value begin = make.make<dtensor::MultiplyOp>(
-        make.iota(shape, index, cut.dim + int64_t(i)),
+    Value begin = make.apply<dtensor::MultiplyOp>(
+        make.iota(shape, cut.dim + int64_t(i), index),
         make.splat(RankedTensorType::get(shape, index),
-                   make.builder.getIntegerAttr(index, cut.extents[i + 1])));
-    where = make.make<dtensor::AddOp>(where, begin);
+                   make.getIntegerAttr(index, cut.extents[i + 1])));
+    where = make.apply<dtensor::AddOp>(where, begin);
   }
   SmallVector<int64_t> flat = shape;
   int64_t candidates = 1;
   while (int64_t(flat.size()) > cut.dim)
     candidates *= flat.pop_back_val();
   flat.push_back(candidates);
-  Value values = make.make<dtensor::ReshapeOp>(local.getValues(), flat);
-  where = make.make<dtensor::ReshapeOp>(where, flat);
-  auto best = make.builder.create<dtensor::TopKOp>(make.location, values, k);
+  Value values = make.reshape(local.getValues(), flat);
+  where = make.reshape(where, flat);
+  auto best = make.create<dtensor::TopKOp>(make.getLoc(), values, k);
   // The global index of each: the one candidate that it was.
   Value place = convert(best.getIndices());
-  SmallVector<int64_t> pairs = Maker::shapeOf(best.getValues());
+  SmallVector<int64_t> pairs = dtensor::globalShape(best.getValues().getType());
   pairs.push_back(candidates);
   int64_t last = int64_t(pairs.size()) - 1;
-  Value isIt = make.make<dtensor::CompareOp>(Direction::EQ,
-                                             make.repeat(place, pairs, last),
-                                             make.iota(pairs, index, last));
-  Value picked = make.make<dtensor::SelectOp>(
-      isIt, make.repeat(where, pairs, last - 1),
-      make.splat(RankedTensorType::get(pairs, index),
-                 make.builder.getIntegerAttr(index, 0)));
-  Value indices =
-      make.make<dtensor::ReduceOp>(ReduceKind::Sum, picked, ArrayRef{last});
+  Value isIt = make.compare(Direction::EQ, make.repeat(place, pairs, last),
+                            make.iota(pairs, last, index));
+  Value picked = make.select(isIt, make.repeat(where, pairs, last - 1),
+                             make.splat(RankedTensorType::get(pairs, index),
+                                        make.getIntegerAttr(index, 0)));
+  Value indices = make.reduce(ReduceKind::Sum, picked, ArrayRef{last});
   op.getValues().replaceAllUsesWith(best.getValues());
   op.getIndices().replaceAllUsesWith(indices);
 }
@@ -127,7 +128,7 @@ void distributeTopK(Maker &make, dtensor::TopKOp op, const Cut &cut) {
 Cost costOfTopK(dtensor::TopKOp op, const Candidate &candidate,
                 const MachineModel &model) {
   const Layout &layout = candidate.layout;
-  SmallVector<int64_t> shape = Maker::shapeOf(op.getOperand());
+  SmallVector<int64_t> shape = dtensor::globalShape(op.getOperand().getType());
   Cut cut(layout, shape, candidate.dim);
   SmallVector<int64_t> found =
       cut.cutShape(shape, std::min(int64_t(op.getK()), cut.block()));
@@ -149,42 +150,46 @@ struct TopKModel
                                               const Candidate &candidate,
                                               const MachineModel &model) const {
     auto top = cast<dtensor::TopKOp>(op);
-    Cut cut(candidate.layout, Maker::shapeOf(top.getOperand()), candidate.dim);
-    return Distribution{
-        costOfTopK(top, candidate, model),
-        [top, cut](Maker &make) { distributeTopK(make, top, cut); }};
+    Cut cut(candidate.layout, dtensor::globalShape(top.getOperand().getType()),
+            candidate.dim);
+    return Distribution{costOfTopK(top, candidate, model),
+                        [top, cut](dtensor::TensorBuilder &make) {
+                          distributeTopK(make, top, cut);
+                        }};
   }
 };
 
 /// Running values inside each block, and what the blocks before it come to.
-void distributeCumulative(Maker &make, dtensor::CumulativeOp op,
-                          const Cut &cut) {
+void distributeCumulative(dtensor::TensorBuilder &make,
+                          dtensor::CumulativeOp op, const Cut &cut) {
   ReduceKind kind = op.getKind();
   bool reverse = op.getReverse();
   Value operand = op.getOperand();
   Type element = dtensor::elementTypeOf(operand.getType());
   // Small floats are accumulated in f32.
-  Type wide =
-      element.isF16() || element.isBF16() ? make.builder.getF32Type() : element;
+  Type wide = element.isF16() || element.isBF16() ? make.getF32Type() : element;
   operand = make.convert(operand, wide);
-  Value identity = make.scalar(identityOf(kind, wide), wide);
+  Value identity =
+      make.splat(RankedTensorType::get({}, wide), identityOf(kind, wide));
   Value blocks = cut.apply(make, operand, identity);
   int64_t inner = cut.inner();
-  Value running =
-      make.make<dtensor::CumulativeOp>(kind, blocks, inner, reverse);
+  Value running = make.create<dtensor::CumulativeOp>(make.getLoc(), kind,
+                                                     blocks, inner, reverse);
   // All blocks, in one dim: few.
-  Value totals = make.make<dtensor::ReduceOp>(kind, blocks, ArrayRef{inner});
-  SmallVector<int64_t> outerShape = Maker::shapeOf(totals), flat = outerShape;
+  Value totals = make.reduce(kind, blocks, ArrayRef{inner});
+  SmallVector<int64_t> outerShape = dtensor::globalShape(totals.getType()),
+                       flat = outerShape;
   flat.erase(flat.begin() + cut.dim, flat.begin() + inner);
   flat.insert(flat.begin() + cut.dim, cut.blocks());
-  totals = make.make<dtensor::ReshapeOp>(totals, flat);
-  Value before =
-      make.make<dtensor::CumulativeOp>(kind, totals, cut.dim, reverse);
-  before = reverse ? make.pad(before, identity, cut.dim, -1, 1)
-                   : make.pad(before, identity, cut.dim, 1, -1);
-  before = make.make<dtensor::ReshapeOp>(before, outerShape);
-  Value offset = make.repeat(before, Maker::shapeOf(running), inner);
-  Value whole = combine(make, kind, offset, running);
+  totals = make.reshape(totals, flat);
+  Value before = make.create<dtensor::CumulativeOp>(make.getLoc(), kind, totals,
+                                                    cut.dim, reverse);
+  before = reverse ? make.padDim(identity, before, cut.dim, -1, 1)
+                   : make.padDim(identity, before, cut.dim, 1, -1);
+  before = make.reshape(before, outerShape);
+  Value offset =
+      make.repeat(before, dtensor::globalShape(running.getType()), inner);
+  Value whole = make.combine(kind, offset, running);
   Value result = make.convert(cut.undo(make, whole, identity), element);
   op->getResult(0).replaceAllUsesWith(result);
 }
@@ -194,7 +199,8 @@ struct CumulativeModel
                                               dtensor::CumulativeOp> {
   std::optional<int64_t> getCutDim(Operation *op, const Layout &layout) const {
     auto cumulative = cast<dtensor::CumulativeOp>(op);
-    if (isa<mlir::ComplexType>(Maker::elementOf(cumulative.getOperand())))
+    if (isa<mlir::ComplexType>(
+            dtensor::elementTypeOf(cumulative.getOperand().getType())))
       return std::nullopt;
     return cutDim(layout, int64_t(cumulative.getDimension()));
   }
@@ -204,7 +210,7 @@ struct CumulativeModel
     auto cumulative = cast<dtensor::CumulativeOp>(op);
     Value operand = cumulative.getOperand();
     const Layout &layout = candidate.layout;
-    SmallVector<int64_t> shape = Maker::shapeOf(operand);
+    SmallVector<int64_t> shape = dtensor::globalShape(operand.getType());
     Cut cut(layout, shape, candidate.dim);
     DType type = dtypeOf(operand);
     Exchange totals;
@@ -212,7 +218,7 @@ struct CumulativeModel
                cut.cutShape(shape, std::nullopt),
                byteWidth(type) < 4 ? DType::F32 : type, model);
     return Distribution{totals.total() + resultCost(candidate, layout, model),
-                        [cumulative, cut](Maker &make) {
+                        [cumulative, cut](dtensor::TensorBuilder &make) {
                           distributeCumulative(make, cumulative, cut);
                         }};
   }

@@ -166,7 +166,7 @@ private:
 
   static void rewrite(Operation *op, const Distribution &way) {
     SmallVector<Value> results(op->getResults());
-    Maker make{OpBuilder(op), op->getLoc()};
+    dtensor::TensorBuilder make(OpBuilder(op), op->getLoc());
     // A layout that the user wrote stays one: users of the result see it.
     for (Value result : results) {
       auto attribute = dyn_cast_or_null<dtensor::LayoutAttr>(

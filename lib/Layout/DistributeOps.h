@@ -5,70 +5,19 @@
 #pragma once
 
 #include "meshloom/Core/RelayoutPlanner.h"
-#include "meshloom/Dialect/DTensor/DTensor.h"
+#include "meshloom/Dialect/DTensor/TensorBuilder.h"
 
 #include <functional>
 
 namespace meshloom::distribution {
 
-/// Makes the ops of rewrites; types have no layouts.
-struct Maker {
-  OpBuilder builder;
-  Location location;
-
-  template <typename Op, typename... Args> Value make(Args &&...args) {
-    return builder.create<Op>(location, std::forward<Args>(args)...)
-        ->getResult(0);
-  }
-  static SmallVector<int64_t> shapeOf(Value value) {
-    return dtensor::globalShape(value.getType());
-  }
-  static Type elementOf(Value value) {
-    return dtensor::elementTypeOf(value.getType());
-  }
-  Value splat(RankedTensorType type, Attribute element) {
-    return make<dtensor::ConstantOp>(DenseElementsAttr::get(type, element));
-  }
-  /// An integer, repeated.
-  Value splat(ArrayRef<int64_t> shape, Type elementType, int64_t value);
-  Value scalar(Attribute element, Type elementType) {
-    return splat(RankedTensorType::get({}, elementType), element);
-  }
-  /// A scalar.
-  Value zero(Type elementType);
-  Value iota(ArrayRef<int64_t> shape, Type elementType, int64_t dim) {
-    return make<dtensor::IotaOp>(RankedTensorType::get(shape, elementType),
-                                 uint64_t(dim));
-  }
-  Value reshape(Value value, ArrayRef<int64_t> shape) {
-    return make<dtensor::ReshapeOp>(value, shape);
-  }
-  Value compare(dtensor::ComparisonDirection direction, Value a, Value b) {
-    return make<dtensor::CompareOp>(direction, a, b);
-  }
-  Value select(Value condition, Value onTrue, Value onFalse) {
-    return make<dtensor::SelectOp>(condition, onTrue, onFalse);
-  }
-  /// Converts elements, where they are not of that type.
-  Value convert(Value value, Type elementType);
-  /// Repeats `value` along `dims` of `shape`.
-  Value repeat(Value value, ArrayRef<int64_t> shape, ArrayRef<int64_t> dims);
-  /// `low` and `high` elements more along one dim; negative: fewer.
-  Value pad(Value value, Value element, int64_t dim, int64_t low, int64_t high);
-  /// Elements `from`, `from + stride`, ... below `to` along one dim.
-  Value slice(Value value, int64_t dim, int64_t from, int64_t to,
-              int64_t stride = 1);
-  /// `value` with dims `dims[i]` on `axes[i]` and nothing else, whatever it has
-  /// on other dims; what the value is made from is not asked to be laid out so.
-  Value pin(Value value, const Mesh &mesh, ArrayRef<int64_t> dims,
-            ArrayRef<std::vector<unsigned>> axes);
-};
+/// `value` with dims `dims[i]` on `axes[i]` and nothing else, whatever it has
+/// on other dims; what the value is made from is not asked to be laid out so.
+Value pin(dtensor::TensorBuilder &make, Value value, const Mesh &mesh,
+          ArrayRef<int64_t> dims, ArrayRef<std::vector<unsigned>> axes);
 
 /// Returns the value that no element is changed by when `kind` combines them.
 mlir::TypedAttr identityOf(ReduceKind kind, Type type);
-
-/// a and b combined, element by element.
-Value combine(Maker &make, ReduceKind kind, Value a, Value b);
 
 /// How a dim is cut into a layout's blocks: [n] -> [g0, g1, ..., block].
 struct Cut {
@@ -92,8 +41,8 @@ struct Cut {
   /// Whether all blocks are full.
   bool isEven() const { return blocks() * block() == extents.front(); }
 
-  Value apply(Maker &make, Value value, Value padding) const;
-  Value undo(Maker &make, Value value, Value padding) const;
+  Value apply(dtensor::TensorBuilder &make, Value value, Value padding) const;
+  Value undo(dtensor::TensorBuilder &make, Value value, Value padding) const;
   /// The layout of a value of the operand's, cut: each outer dim on its axis.
   /// With `block`, of one that has a dim for the elements of a block.
   Layout cutLayout(const Layout &layout, bool block) const;
@@ -148,7 +97,7 @@ Cost resultCost(const Candidate &candidate, const Layout &layout,
 struct Distribution {
   Cost cost; ///< of what the rewritten ops exchange
   /// Makes them in front of the op, whose results they replace.
-  std::function<void(Maker &)> rewrite;
+  std::function<void(dtensor::TensorBuilder &)> rewrite;
 };
 
 /// `dim`, where `layout` cuts it.

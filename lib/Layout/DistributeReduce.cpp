@@ -79,28 +79,27 @@ std::optional<SmallVector<Addend>> addendsOf(dtensor::GenericReduceOp op) {
   return addends;
 }
 
-Value repeatInit(Maker &make, Value init, Value like) {
-  return make.make<dtensor::BroadcastInDimOp>(init, Maker::shapeOf(like),
-                                              ArrayRef<int64_t>{});
+Value repeatInit(dtensor::TensorBuilder &make, Value init, Value like) {
+  return make.broadcast(init, dtensor::globalShape(like.getType()),
+                        ArrayRef<int64_t>{});
 }
 
-void reduceAddends(Maker &make, dtensor::GenericReduceOp op,
+void reduceAddends(dtensor::TensorBuilder &make, dtensor::GenericReduceOp op,
                    ArrayRef<Addend> addends) {
   // The accumulators are not read by what is kept.
   SmallVector<Value> operands(op.getInputs());
   llvm::append_range(operands, op.getInputs());
   Operation *before = op->getPrevNode();
-  auto applied = dtensor::applyElementwise(make.builder, make.location,
+  auto applied = dtensor::applyElementwise(make, make.getLoc(),
                                            op.getComputation(), operands);
   assert(succeeded(applied) && "checked by reducedDim");
   SmallVector<Value> results;
   for (auto [i, addend] : llvm::enumerate(addends)) {
     Value elements = (*applied)[i].getDefiningOp()->getOperand(addend.element);
-    Value reduced =
-        make.make<dtensor::ReduceOp>(addend.kind, elements, op.getDimensions());
-    results.push_back(combine(make, addend.kind,
-                              repeatInit(make, op.getInitValues()[i], reduced),
-                              reduced));
+    Value reduced = make.reduce(addend.kind, elements, op.getDimensions());
+    results.push_back(make.combine(
+        addend.kind, repeatInit(make, op.getInitValues()[i], reduced),
+        reduced));
   }
   op->replaceAllUsesWith(results);
   for (Operation *current = op->getPrevNode(); current != before;) {
@@ -124,13 +123,14 @@ struct Places {
 
 class Tree {
 public:
-  Tree(Maker &make, Region &region) : make(make), region(region) {}
+  Tree(dtensor::TensorBuilder &make, Region &region)
+      : make(make), region(region) {}
 
   SmallVector<Value> apply(ArrayRef<Value> lhs, ArrayRef<Value> rhs) {
     SmallVector<Value> operands(lhs);
     llvm::append_range(operands, rhs);
-    auto results = dtensor::applyElementwise(make.builder, make.location,
-                                             region, operands);
+    auto results =
+        dtensor::applyElementwise(make, make.getLoc(), region, operands);
     assert(succeeded(results) && "checked by reducedDim");
     return *results;
   }
@@ -151,7 +151,7 @@ public:
     if (!unpaired.values.empty())
       places = combined(places, unpaired);
     forEach(places, [&](Value value) {
-      SmallVector<int64_t> shape = Maker::shapeOf(value);
+      SmallVector<int64_t> shape = dtensor::globalShape(value.getType());
       shape.erase(shape.begin() + dim);
       return make.reshape(value, shape);
     });
@@ -167,12 +167,12 @@ public:
 
 private:
   static int64_t extent(const Places &places, int64_t dim) {
-    return Maker::shapeOf(places.values.front())[dim];
+    return dtensor::globalShape(places.values.front().getType())[dim];
   }
   Places slice(Places places, int64_t dim, int64_t from, int64_t to,
                int64_t stride) {
     forEach(places, [&](Value value) {
-      return make.slice(value, dim, from, to, stride);
+      return make.sliceDim(value, dim, from, to, stride);
     });
     return places;
   }
@@ -184,7 +184,7 @@ private:
     return result;
   }
 
-  Maker &make;
+  dtensor::TensorBuilder &make;
   Region &region;
 };
 
@@ -228,31 +228,35 @@ public:
 
 /// Which blocks have elements, for `value`, which has one of each; none where
 /// all do.
-Value blocksWithElements(Maker &make, const Cut &cut, Value value) {
+Value blocksWithElements(dtensor::TensorBuilder &make, const Cut &cut,
+                         Value value) {
   SmallVector<bool> truths;
   for (int64_t size : cut.sizes())
     truths.push_back(size > 0);
   if (!llvm::is_contained(truths, false))
     return nullptr;
-  auto type = RankedTensorType::get(cut.counts, make.builder.getI1Type());
-  Value blocks = make.make<dtensor::ConstantOp>(
-      DenseElementsAttr::get(type, ArrayRef<bool>(truths)));
-  return make.make<dtensor::BroadcastInDimOp>(blocks, Maker::shapeOf(value),
-                                              cut.outer());
+  auto type = RankedTensorType::get(cut.counts, make.getI1Type());
+  Value blocks =
+      make.constant(DenseElementsAttr::get(type, ArrayRef<bool>(truths)));
+  return make.broadcast(blocks, dtensor::globalShape(value.getType()),
+                        cut.outer());
 }
 
-void reduceBlocks(Maker &make, dtensor::GenericReduceOp op,
+void reduceBlocks(dtensor::TensorBuilder &make, dtensor::GenericReduceOp op,
                   const Candidate &candidate) {
   Tree tree(make, op.getComputation());
   Places places{SmallVector<Value>(op.getInputs()), Value()};
   Stages stages(op.getDimensions(), candidate.layout);
   while (std::optional<int64_t> dim = stages.next()) {
-    SmallVector<int64_t> shape = Maker::shapeOf(places.values.front());
+    SmallVector<int64_t> shape =
+        dtensor::globalShape(places.values.front().getType());
     Cut cut(stages.layout, shape, *dim);
     if (!cut.isEven())
-      places.valid = make.splat(shape, make.builder.getI1Type(), 1);
+      places.valid = make.integers(shape, 1, make.getI1Type());
     Tree::forEach(places, [&](Value value) {
-      return cut.apply(make, value, make.zero(Maker::elementOf(value)));
+      return cut.apply(make, value,
+                       make.zeros(RankedTensorType::get(
+                           {}, dtensor::elementTypeOf(value.getType()))));
     });
     for (int64_t behind : stages.behind(*dim))
       tree.reduce(places, behind + int64_t(cut.axes.size()));
@@ -261,15 +265,15 @@ void reduceBlocks(Maker &make, dtensor::GenericReduceOp op,
     places.valid = blocksWithElements(make, cut, places.values.front());
     SmallVector<std::vector<unsigned>> everywhere(outer.size());
     for (Value &value : places.values)
-      value = make.pin(value, stages.layout.mesh(), outer, everywhere);
+      value = pin(make, value, stages.layout.mesh(), outer, everywhere);
     for (int64_t outerDim : llvm::reverse(outer))
       tree.reduce(places, outerDim);
     places.valid = Value();
     stages.pop(*dim);
   }
   if (!stages.pendingDims.empty()) {
-    auto last = make.builder.create<dtensor::GenericReduceOp>(
-        make.location, places.values, op.getInitValues(), stages.pendingDims);
+    auto last = make.create<dtensor::GenericReduceOp>(
+        make.getLoc(), places.values, op.getInitValues(), stages.pendingDims);
     mlir::IRMapping mapping;
     op.getComputation().cloneInto(&last.getComputation(), mapping);
     op->replaceAllUsesWith(last);
@@ -284,7 +288,8 @@ void reduceBlocks(Maker &make, dtensor::GenericReduceOp op,
 /// The dim it can be distributed along, of those that `layout` cuts.
 std::optional<int64_t> reducedDim(dtensor::GenericReduceOp op,
                                   const Layout &layout) {
-  SmallVector<int64_t> shape = Maker::shapeOf(op.getInputs()[0]);
+  SmallVector<int64_t> shape =
+      dtensor::globalShape(op.getInputs()[0].getType());
   if (llvm::is_contained(shape, 0) ||
       !dtensor::isElementwise(op.getComputation()) ||
       (!op->hasAttr(dtensor::associativeAttrName) && !addendsOf(op)))
@@ -295,7 +300,8 @@ std::optional<int64_t> reducedDim(dtensor::GenericReduceOp op,
 Cost costOf(dtensor::GenericReduceOp op, const Candidate &candidate,
             const MachineModel &model) {
   Stages stages(op.getDimensions(), candidate.layout);
-  SmallVector<int64_t> shape = Maker::shapeOf(op.getInputs()[0]);
+  SmallVector<int64_t> shape =
+      dtensor::globalShape(op.getInputs()[0].getType());
   if (auto addends = addendsOf(op)) {
     SmallVector<unsigned> axes;
     for (int64_t dim : stages.pendingDims)
@@ -308,8 +314,9 @@ Cost costOf(dtensor::GenericReduceOp op, const Candidate &candidate,
       std::vector<Partial> pending;
       for (unsigned axis : axes)
         pending.push_back({axis, addend.kind});
-      exchange.add(to.with_partial(pending), to, Maker::shapeOf(result),
-                   dtypeOf(result), model);
+      exchange.add(to.with_partial(pending), to,
+                   dtensor::globalShape(result.getType()), dtypeOf(result),
+                   model);
     }
     return exchange.total() + resultCost(candidate, candidate.layout, model);
   }
@@ -347,7 +354,7 @@ struct GenericReduceModel
                                               const MachineModel &model) const {
     auto reduce = cast<dtensor::GenericReduceOp>(op);
     return Distribution{costOf(reduce, candidate, model),
-                        [reduce, candidate](Maker &make) {
+                        [reduce, candidate](dtensor::TensorBuilder &make) {
                           if (auto addends = addendsOf(reduce))
                             reduceAddends(make, reduce, *addends);
                           else

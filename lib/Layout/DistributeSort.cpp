@@ -77,23 +77,25 @@ Value cloneRegion(OpBuilder &builder, Region &region,
 }
 
 /// Whether `a` comes before `b` where neither says so: by an index.
-Value decideTie(Maker &make, Value before, Value after, Value a, Value b) {
+Value decideTie(dtensor::TensorBuilder &make, Value before, Value after,
+                Value a, Value b) {
   Value lower = make.compare(Direction::LT, a, b);
   Value tied =
-      make.make<dtensor::AndOp>(make.make<dtensor::NotOp>(after), lower);
-  return make.make<dtensor::OrOp>(before, tied);
+      make.apply<dtensor::AndOp>(make.apply<dtensor::NotOp>(after), lower);
+  return make.apply<dtensor::OrOp>(before, tied);
 }
 
 /// Sorts values of the shape [..., P, r, ...].
 class BlockSort {
 public:
-  BlockSort(Maker &make, dtensor::SortOp op, const Candidate &candidate,
-            std::optional<unsigned> tie)
+  BlockSort(dtensor::TensorBuilder &make, dtensor::SortOp op,
+            const Candidate &candidate, std::optional<unsigned> tie)
       : make(make), op(op), tie(tie), mesh(candidate.layout.mesh()),
         axes(candidate.layout.axes(unsigned(candidate.dim)).begin(),
              candidate.layout.axes(unsigned(candidate.dim)).end()),
         dim(candidate.dim) {
-    SmallVector<int64_t> whole = Maker::shapeOf(op.getInputs()[0]);
+    SmallVector<int64_t> whole =
+        dtensor::globalShape(op.getInputs()[0].getType());
     blocks = groupSize(mesh, axes);
     size = whole[dim] / blocks;
     index = indexType(op.getContext(), whole[dim]);
@@ -134,8 +136,8 @@ public:
 
   void finish() {
     for (auto [result, value] : llvm::zip(op.getResults(), values)) {
-      value = make.reshape(value, Maker::shapeOf(result));
-      value = make.convert(value, Maker::elementOf(result));
+      value = make.reshape(value, dtensor::globalShape(result.getType()));
+      value = make.convert(value, dtensor::elementTypeOf(result.getType()));
       result.replaceAllUsesWith(value);
     }
   }
@@ -164,25 +166,26 @@ private:
   }
 
   void sort(bool byTie) {
-    auto sorted = make.builder.create<dtensor::SortOp>(make.location, values,
-                                                       dim + 1, true);
-    OpBuilder::InsertionGuard guard(make.builder);
-    Block *block = make.builder.createBlock(&sorted.getComparator());
+    auto sorted =
+        make.create<dtensor::SortOp>(make.getLoc(), values, dim + 1, true);
+    OpBuilder::InsertionGuard guard(make);
+    Block *block = make.createBlock(&sorted.getComparator());
     SmallVector<Value> forward, backward;
     for (Value value : values) {
-      auto scalar = RankedTensorType::get({}, Maker::elementOf(value));
-      Value a = block->addArgument(scalar, make.location),
-            b = block->addArgument(scalar, make.location);
+      auto scalar =
+          RankedTensorType::get({}, dtensor::elementTypeOf(value.getType()));
+      Value a = block->addArgument(scalar, make.getLoc()),
+            b = block->addArgument(scalar, make.getLoc());
       forward.append({a, b});
       backward.append({b, a});
     }
-    Value before = cloneRegion(make.builder, op.getComparator(), forward);
+    Value before = cloneRegion(make, op.getComparator(), forward);
     if (byTie && tie) {
-      Value after = cloneRegion(make.builder, op.getComparator(), backward);
+      Value after = cloneRegion(make, op.getComparator(), backward);
       before = decideTie(make, before, after, forward[2 * *tie],
                          forward[2 * *tie + 1]);
     }
-    make.builder.create<dtensor::YieldOp>(make.location, before);
+    make.create<dtensor::YieldOp>(make.getLoc(), before);
     values.assign(sorted.result_begin(), sorted.result_end());
   }
 
@@ -192,7 +195,7 @@ private:
       SmallVector<Value> operands;
       for (unsigned i = 0; i < op.getInputs().size(); ++i)
         operands.append({a[i], b[i]});
-      auto results = dtensor::applyElementwise(make.builder, make.location,
+      auto results = dtensor::applyElementwise(make, make.getLoc(),
                                                op.getComparator(), operands);
       assert(succeeded(results) && "checked by schemeFor");
       return results->front();
@@ -216,13 +219,13 @@ private:
   }
   /// Three dims from `dim` on, in another order, and the first one cut.
   Value exchanged(Value value, std::array<int64_t, 3> order) {
-    auto dims = llvm::to_vector(
-        llvm::seq<int64_t>(0, int64_t(Maker::shapeOf(value).size())));
+    auto dims = llvm::to_vector(llvm::seq<int64_t>(
+        0, int64_t(dtensor::globalShape(value.getType()).size())));
     for (int64_t i = 0; i < 3; ++i)
       dims[dim + i] = dim + order[i];
-    value = make.make<dtensor::TransposeOp>(value, dims);
-    value = make.pin(value, mesh, {dim, dim + 1, dim + 2},
-                     {axes, std::vector<unsigned>(), std::vector<unsigned>()});
+    value = make.transpose(value, dims);
+    value = pin(make, value, mesh, {dim, dim + 1, dim + 2},
+                {axes, std::vector<unsigned>(), std::vector<unsigned>()});
     return make.reshape(value, shape);
   }
   /// [block, i / P, i mod P] -> [i mod P, block, i / P]
@@ -236,45 +239,49 @@ private:
     return exchanged(value, {1, 0, 2});
   }
   Value times(Value value, int64_t factor) {
-    return make.make<dtensor::MultiplyOp>(
-        value, make.splat(Maker::shapeOf(value), index, factor));
+    return make.apply<dtensor::MultiplyOp>(
+        value,
+        make.integers(dtensor::globalShape(value.getType()), factor, index));
   }
   /// For each element after dealing, its place before: block * r + i.
   Value dealtIndex() {
     SmallVector<int64_t> parts = with({blocks, blocks, size / blocks});
-    Value place = times(make.iota(parts, index, dim + 1), size);
-    place = make.make<dtensor::AddOp>(
-        place, times(make.iota(parts, index, dim + 2), blocks));
-    place = make.make<dtensor::AddOp>(place, make.iota(parts, index, dim));
+    Value place = times(make.iota(parts, dim + 1, index), size);
+    place = make.apply<dtensor::AddOp>(
+        place, times(make.iota(parts, dim + 2, index), blocks));
+    place = make.apply<dtensor::AddOp>(place, make.iota(parts, dim, index));
     return make.reshape(place, shape);
   }
   /// For each element, its place.
   Value placeIndex() {
-    return make.make<dtensor::AddOp>(times(make.iota(shape, index, dim), size),
-                                     make.iota(shape, index, dim + 1));
+    return make.apply<dtensor::AddOp>(times(make.iota(shape, dim, index), size),
+                                      make.iota(shape, dim + 1, index));
   }
 
   Value reversed(Value value) {
-    return make.make<dtensor::ReverseOp>(value, ArrayRef<int64_t>{dim + 1});
+    return make.create<dtensor::ReverseOp>(make.getLoc(), value,
+                                           ArrayRef<int64_t>{dim + 1});
   }
   /// The value of the block before (1) or behind (-1).
   Value shifted(Value value, int64_t by) {
-    return make.pad(value, make.zero(Maker::elementOf(value)), dim, by, -by);
+    return make.padDim(make.zeros(RankedTensorType::get(
+                           {}, dtensor::elementTypeOf(value.getType()))),
+                       value, dim, by, -by);
   }
   Value isBlock(int64_t number) {
     SmallVector<int64_t> half = shape;
     half[dim + 1] = size / 2;
-    Type type = make.builder.getI32Type();
-    return make.compare(Direction::EQ, make.iota(half, type, dim),
-                        make.splat(half, type, number));
+    Type type = make.getI32Type();
+    return make.compare(Direction::EQ, make.iota(half, dim, type),
+                        make.integers(half, number, type));
   }
 
   void exchangeHalves() {
     int64_t half = size / 2;
     SmallVector<Value> lower, upper, before, behind;
     for (Value value : values) {
-      lower.push_back(make.slice(value, dim + 1, 0, half));
-      upper.push_back(make.slice(value, dim + 1, half, size));
+      lower.push_back(make.sliceDim(value, dim + 1, 0, half));
+      upper.push_back(make.sliceDim(value, dim + 1, half, size));
       before.push_back(reversed(shifted(upper.back(), 1)));
       behind.push_back(reversed(shifted(lower.back(), -1)));
     }
@@ -287,8 +294,7 @@ private:
             high = make.select(behindComes, behind[i], upper[i]);
       low = make.select(first, lower[i], low);
       high = make.select(last, upper[i], high);
-      value = make.make<dtensor::ConcatenateOp>(ArrayRef<Value>{low, high},
-                                                dim + 1);
+      value = make.concatenate(ArrayRef<Value>{low, high}, dim + 1);
     }
   }
 
@@ -301,11 +307,10 @@ private:
     SmallVector<bool> truths;
     for (int64_t block = 0; block < blocks; ++block)
       truths.push_back(function(block));
-    auto type = RankedTensorType::get({blocks}, make.builder.getI1Type());
-    Value values = make.make<dtensor::ConstantOp>(
-        DenseElementsAttr::get(type, ArrayRef<bool>(truths)));
-    return make.make<dtensor::BroadcastInDimOp>(values, shape,
-                                                ArrayRef<int64_t>{dim});
+    auto type = RankedTensorType::get({blocks}, make.getI1Type());
+    Value values =
+        make.constant(DenseElementsAttr::get(type, ArrayRef<bool>(truths)));
+    return make.broadcast(values, shape, ArrayRef<int64_t>{dim});
   }
 
   void mergeSplit(ArrayRef<int64_t> partners) {
@@ -315,16 +320,15 @@ private:
         ofBlocks([&](int64_t block) { return block > partners[block]; });
     SmallVector<Value> theirs, first, second;
     for (Value value : values) {
-      theirs.push_back(
-          reversed(make.make<dtensor::TakeOp>(value, dim, partners)));
+      theirs.push_back(reversed(make.take(value, dim, partners)));
       first.push_back(make.select(isLower, value, theirs.back()));
       second.push_back(make.select(isLower, theirs.back(), value));
     }
     // Both blocks of a pair compare the same elements: they decide alike.
     Value swap = isBefore(second, first);
-    Value keep = make.make<dtensor::OrOp>(
-        make.make<dtensor::AndOp>(isLower, make.make<dtensor::NotOp>(swap)),
-        make.make<dtensor::AndOp>(isUpper, swap));
+    Value keep = make.apply<dtensor::OrOp>(
+        make.apply<dtensor::AndOp>(isLower, make.apply<dtensor::NotOp>(swap)),
+        make.apply<dtensor::AndOp>(isUpper, swap));
     Value alone =
         ofBlocks([&](int64_t block) { return block == partners[block]; });
     for (auto [i, value] : llvm::enumerate(values)) {
@@ -333,7 +337,7 @@ private:
     }
   }
 
-  Maker &make;
+  dtensor::TensorBuilder &make;
   dtensor::SortOp op;
   std::optional<unsigned> tie;
   const Mesh mesh;
@@ -358,7 +362,7 @@ struct Price {
 Cost sortWork(dtensor::SortOp op, const Layout &layout, int64_t length,
               int64_t times, const MachineModel &model) {
   Shape shape;
-  for (int64_t extent : Maker::shapeOf(op.getInputs()[0]))
+  for (int64_t extent : dtensor::globalShape(op.getInputs()[0].getType()))
     shape.push_back(extent);
   int64_t comparisons =
       4 * times * int64_t(op.getInputs().size()) *
@@ -390,12 +394,14 @@ SmallVector<DType> sentTypes(dtensor::SortOp op, int64_t n,
 
 Price priceOf(dtensor::SortOp op, const Candidate &candidate,
               const SortScheme &scheme, const MachineModel &model) {
-  Cut cut(candidate.layout, Maker::shapeOf(op.getInputs()[0]), candidate.dim);
+  Cut cut(candidate.layout, dtensor::globalShape(op.getInputs()[0].getType()),
+          candidate.dim);
   int64_t blocks = cut.blocks(), size = cut.block(), n = cut.extents.front();
   SmallVector<DType> types = sentTypes(op, n, scheme.tie);
   size_t inputs = op.getInputs().size();
   // [..., P, r, ...]
-  SmallVector<int64_t> shape = Maker::shapeOf(op.getInputs()[0]);
+  SmallVector<int64_t> shape =
+      dtensor::globalShape(op.getInputs()[0].getType());
   shape[candidate.dim] = blocks;
   shape.insert(shape.begin() + candidate.dim + 1, size);
   Layout::DimAxes dims = candidate.layout.dim_axes();
@@ -409,8 +415,8 @@ Price priceOf(dtensor::SortOp op, const Candidate &candidate,
   Exchange first;
   for (auto [input, from] : llvm::zip_equal(op.getInputs(), candidate.operands))
     if (from)
-      first.add(*from, candidate.layout, Maker::shapeOf(input), dtypeOf(input),
-                model);
+      first.add(*from, candidate.layout, dtensor::globalShape(input.getType()),
+                dtypeOf(input), model);
   price.sent += first.total();
   int64_t sorts = 4;
   if (scheme.columns) {
@@ -445,7 +451,8 @@ Price priceOf(dtensor::SortOp op, const Candidate &candidate,
 std::optional<std::pair<SortScheme, Cost>>
 schemeFor(dtensor::SortOp op, const Candidate &candidate,
           const MachineModel &model) {
-  Cut cut(candidate.layout, Maker::shapeOf(op.getInputs()[0]), candidate.dim);
+  Cut cut(candidate.layout, dtensor::globalShape(op.getInputs()[0].getType()),
+          candidate.dim);
   int64_t blocks = cut.blocks(), size = cut.block();
   if (!cut.isEven() || size < 2 || candidate.layout.is_partial() ||
       !dtensor::isElementwise(op.getComparator()))
@@ -504,8 +511,8 @@ struct SortModel
     auto best = schemeFor(sort, candidate, model);
     if (!best)
       return std::nullopt;
-    return Distribution{best->second,
-                        [sort, candidate, scheme = best->first](Maker &make) {
+    return Distribution{best->second, [sort, candidate, scheme = best->first](
+                                          dtensor::TensorBuilder &make) {
                           BlockSort blocks(make, sort, candidate, scheme.tie);
                           if (scheme.columns)
                             blocks.columns();

@@ -22,7 +22,7 @@ struct Parts {
 /// Formulas on parts; `m` does the arithmetic.
 class ComplexMath {
 public:
-  explicit ComplexMath(ElementwiseBuilder &b) : b(b), m(b) {}
+  explicit ComplexMath(dtensor::TensorBuilder &b) : b(b), m(b) {}
 
   Parts partsOf(Value z) {
     RankedTensorType type = b.typeOf(z).clone(dtensor::partTypeOf(z.getType()));
@@ -176,7 +176,7 @@ private:
     return m.select(isNegative(sign), m.neg(size), size);
   }
 
-  ElementwiseBuilder &b;
+  dtensor::TensorBuilder &b;
   FloatMath m;
 };
 
@@ -203,8 +203,8 @@ bool meshloom::isComplexFunction(StringRef name, size_t operands) {
          (name == "atan2" || name == "maximum" || name == "minimum");
 }
 
-Value meshloom::emitComplexFunction(ElementwiseBuilder &builder, StringRef name,
-                                    ValueRange operands) {
+Value meshloom::emitComplexFunction(dtensor::TensorBuilder &builder,
+                                    StringRef name, ValueRange operands) {
   ComplexMath m(builder);
   Type type = builder.elementOf(operands[0]);
   if (name == "maximum" || name == "minimum")

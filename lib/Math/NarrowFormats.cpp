@@ -38,7 +38,7 @@ std::optional<Format> formatOf(Type element) {
 
 /// Words of 32 bits.
 struct Words {
-  ElementwiseBuilder &b;
+  dtensor::TensorBuilder &b;
   FloatMath m{b};
   Type type = b.getIntegerType(32, /*isSigned=*/false);
 
@@ -58,7 +58,7 @@ struct Words {
 
 /// The f32 next to an f64 towards 0, its last bit set where it is not exact:
 /// rounding it once more gives what rounding the f64 once would.
-Value roundToOdd(ElementwiseBuilder &b, Value value) {
+Value roundToOdd(dtensor::TensorBuilder &b, Value value) {
   FloatMath m(b);
   Words w{b};
   Value nearest = b.convert(value, b.getF32Type());
@@ -89,7 +89,8 @@ Type meshloom::wideTypeOf(Type element) {
                                                       : IntegerType::Signless);
 }
 
-Value meshloom::emitUnpack(ElementwiseBuilder &b, Value bytes, Type element) {
+Value meshloom::emitUnpack(dtensor::TensorBuilder &b, Value bytes,
+                           Type element) {
   FloatMath m(b);
   if (auto integer = dyn_cast<IntegerType>(element)) {
     unsigned unused = 8 - integer.getWidth();
@@ -128,7 +129,7 @@ Value meshloom::emitUnpack(ElementwiseBuilder &b, Value bytes, Type element) {
   return result;
 }
 
-Value meshloom::emitPack(ElementwiseBuilder &b, Value value, Type element) {
+Value meshloom::emitPack(dtensor::TensorBuilder &b, Value value, Type element) {
   // Stored as they are computed with, once they have wrapped around.
   if (isa<IntegerType>(element))
     return emitUnpack(b, value, element);
@@ -189,7 +190,7 @@ Order orderOf(const Format &format, bool nanIsLargest) {
 }
 } // namespace
 
-Value meshloom::emitOrder(ElementwiseBuilder &b, Value bytes, Type element,
+Value meshloom::emitOrder(dtensor::TensorBuilder &b, Value bytes, Type element,
                           bool nanIsLargest) {
   FloatMath m(b);
   const Format format = *formatOf(element);
@@ -204,7 +205,7 @@ Value meshloom::emitOrder(ElementwiseBuilder &b, Value bytes, Type element,
   return m.select(isNan, order.nan, key);
 }
 
-Value meshloom::emitUnorder(ElementwiseBuilder &b, Value key, Type element,
+Value meshloom::emitUnorder(dtensor::TensorBuilder &b, Value key, Type element,
                             bool nanIsLargest) {
   FloatMath m(b);
   const Format format = *formatOf(element);

@@ -97,8 +97,8 @@ bool meshloom::isSpecialFunction(StringRef name, size_t operands) {
                        : operands == 2 && binaryFunctions().contains(name);
 }
 
-Value meshloom::emitSpecialFunction(ElementwiseBuilder &builder, StringRef name,
-                                    ValueRange operands) {
+Value meshloom::emitSpecialFunction(dtensor::TensorBuilder &builder,
+                                    StringRef name, ValueRange operands) {
   FloatMath m(builder);
   Type type = builder.elementOf(operands[0]);
   if (operands.size() == 1) {
@@ -115,7 +115,7 @@ Value meshloom::emitSpecialFunction(ElementwiseBuilder &builder, StringRef name,
 
 Value meshloom::emitSpecialFunction(OpBuilder &builder, Location loc,
                                     StringRef name, ValueRange operands) {
-  ElementwiseBuilder elements(builder.getContext(), loc);
+  dtensor::TensorBuilder elements(builder.getContext(), loc);
   elements.restoreInsertionPoint(builder.saveInsertionPoint());
   Value result = emitSpecialFunction(elements, name, operands);
   builder.restoreInsertionPoint(elements.saveInsertionPoint());

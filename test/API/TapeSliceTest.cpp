@@ -20,7 +20,7 @@ struct Recorded {
 
   template <typename Op> static OpBody bodyOf() {
     return [](Emitter &e, ArrayRef<Value> values) {
-      return SmallVector<Value>{e.make<Op>(values[0])};
+      return SmallVector<Value>{e.apply<Op>(values[0])};
     };
   }
   static SmallVector<Value> product(Emitter &e, ArrayRef<Value> values) {
@@ -140,8 +140,8 @@ TEST(GradientProgramTest, NoPathGivesNone) {
   Tensor y = floor(x) * w;
   // The value becomes an integer and a float again: no gradient passes.
   OpBody body = [](Emitter &e, ArrayRef<Value> values) {
-    Value whole = e.convert(values[0], e.builder.getI32Type());
-    Value back = e.convert(whole, e.builder.getF32Type());
+    Value whole = e.convert(values[0], e.getI32Type());
+    Value back = e.convert(whole, e.getF32Type());
     return SmallVector<Value>{e.multiply(back, values[1])};
   };
   std::vector<TapeRecord> tape{{"whole", {x, w}, {y}, body, nullptr}};

@@ -103,7 +103,7 @@ TEST_P(GradientTest, SecondDerivativesAgreeWithDifferences) {
   auto toScalar = [&](Differentiated &program) {
     SmallVector<Value> gradients = program.differentiate(count);
     OpBuilder builder(program.terminator());
-    GradientBuilder math(builder, program.function().getLoc());
+    dtensor::TensorBuilder math(builder, program.function().getLoc());
     Value sum;
     for (size_t i = 0; i < count; ++i) {
       Value part = math.multiply(gradients[i],

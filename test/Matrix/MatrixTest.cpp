@@ -97,7 +97,7 @@ public:
     SmallVector<Value> results(terminator->getOperands());
     size_t forward = results.size(), argument = 0;
     for (size_t c = 0; c < cellOperands.size(); ++c) {
-      GradientBuilder math(builder, function.getLoc());
+      dtensor::TensorBuilder math(builder, function.getLoc());
       SmallVector<Value> outputs, seeds;
       for (size_t i = 0; i < forward; ++i) {
         if (owners[i].cell != c)
@@ -125,12 +125,13 @@ public:
   }
 
   /// 0.5, 1.5, 2.5, ... along the last dim.
-  static Value weights(OpBuilder &builder, GradientBuilder &math, Value like) {
-    RankedTensorType type = GradientBuilder::typeOf(like);
+  static Value weights(OpBuilder &builder, dtensor::TensorBuilder &math,
+                       Value like) {
+    RankedTensorType type = dtensor::undecided(like.getType());
     if (type.getRank() == 0)
-      return math.constant(like, 0.5);
+      return math.like(like, 0.5);
     Value index = builder.create<dtensor::IotaOp>(
-        math.location, type, builder.getI64IntegerAttr(type.getRank() - 1));
+        math.getLoc(), type, builder.getI64IntegerAttr(type.getRank() - 1));
     return math.add(index, 0.5);
   }
 

@@ -6,7 +6,7 @@
 // layouts, so a gradient can be partitioned, printed and differentiated again.
 #pragma once
 
-#include "meshloom/Autodiff/GradientBuilder.h"
+#include "meshloom/Autodiff/OpGradient.h"
 #include "meshloom/Core/Result.h"
 
 #include <functional>

@@ -2,13 +2,13 @@
 // Arithmetic with matrices, the last two dims of tensors.
 #pragma once
 
-#include "meshloom/Autodiff/GradientBuilder.h"
+#include "meshloom/Autodiff/OpGradient.h"
 
 namespace meshloom {
 
 class MatrixBuilder {
 public:
-  explicit MatrixBuilder(GradientBuilder &math) : math(math) {}
+  explicit MatrixBuilder(dtensor::TensorBuilder &math) : math(math) {}
 
   static int64_t rowsOf(Value matrix);
   static int64_t columnsOf(Value matrix);
@@ -63,7 +63,7 @@ public:
   Value solve(Value a, Value b);
 
 private:
-  GradientBuilder &math;
+  dtensor::TensorBuilder &math;
 };
 
 } // namespace meshloom

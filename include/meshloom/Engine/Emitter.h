@@ -2,14 +2,14 @@
 // What the bodies of ops are written with.
 #pragma once
 
-#include "meshloom/Autodiff/GradientBuilder.h"
+#include "meshloom/Dialect/DTensor/TensorBuilder.h"
 
 namespace meshloom::detail {
 
 /// What the bodies of API ops are written with.
-class Emitter : public GradientBuilder {
+class Emitter : public dtensor::TensorBuilder {
 public:
-  using GradientBuilder::GradientBuilder;
+  using TensorBuilder::number, TensorBuilder::TensorBuilder;
 
   /// `number` in any element type.
   Value number(Type elementType, double real, int64_t integer,
@@ -32,8 +32,7 @@ public:
   Value shiftFor(Value value, ArrayRef<int64_t> dims);
   /// indices [...] -> i1 [..., depth]: whether the last index is the one given.
   Value isHot(Value indices, ArrayRef<int64_t> shape);
-  Value iota(ArrayRef<int64_t> shape, int64_t dim, Type elementType);
-  Value logicalNot(Value value) { return make<dtensor::NotOp>(value); }
+  Value logicalNot(Value value) { return apply<dtensor::NotOp>(value); }
   Type elementType(Value value) { return typeOf(value).getElementType(); }
   ArrayRef<int64_t> shape(Value value) {
     return cast<RankedTensorType>(value.getType()).getShape();

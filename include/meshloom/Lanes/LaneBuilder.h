@@ -3,8 +3,8 @@
 // axes, as in the body of a shard_map or a vmap.
 #pragma once
 
+#include "meshloom/Dialect/DTensor/TensorBuilder.h"
 #include "meshloom/Dialect/DTensor/Windows.h"
-#include "meshloom/Math/ElementwiseBuilder.h"
 
 namespace meshloom::lanes {
 
@@ -25,15 +25,15 @@ bool contains(ArrayRef<unsigned> axes, unsigned axis);
 /// are devices. A value that is the same at all places along an axis has no
 /// lane for it. Outside of maps no value has lanes.
 ///
-/// All methods take and give local shapes and dims; the result has the lanes of
-/// all operands. So a decomposition written with them works inside and outside
-/// of maps alike, and a psum's result, which is the same everywhere, costs what
-/// it would cost outside.
+/// All methods take and give local shapes and dims, those of TensorBuilder too;
+/// the result has the lanes of all operands. So a decomposition written with
+/// them works inside and outside of maps alike, and a psum's result, which is
+/// the same everywhere, costs what it would cost outside.
 ///
 /// Rejected: the same lanes for all values of a body. Each loop's condition and
 /// each slice's index would be a value per device, and control flow would have
 /// to run in lock step.
-class LaneBuilder : public ElementwiseBuilder {
+class LaneBuilder : public dtensor::TensorBuilder {
 public:
   /// Lanes are the axes of `mesh`.
   LaneBuilder(MLIRContext *context, dtensor::MeshAttr mesh)
@@ -56,8 +56,6 @@ public:
   Value note(Value value, ArrayRef<unsigned> lanes);
   /// Local, without a layout.
   RankedTensorType typeOf(Value value) const override;
-  SmallVector<int64_t> shapeOf(Value value) const;
-  int64_t rankOf(Value value) const { return typeOf(value).getRank(); }
   /// `local` with leading dims for `lanes`.
   RankedTensorType laned(RankedTensorType local,
                          ArrayRef<unsigned> lanes) const;
@@ -114,48 +112,13 @@ public:
     return SmallVector<Value>(op->getResults());
   }
 
-  NamedAttribute list(StringRef name, ArrayRef<int64_t> entries) {
-    return named(name, getDenseI64ArrayAttr(entries));
-  }
-  NamedAttribute number(StringRef name, int64_t value) {
-    return named(name, getI64IntegerAttr(value));
-  }
-
   /// `op` on other values, which are as for `make`, with its attributes and a
   /// copy of its regions.
   SmallVector<Value> again(Operation *op, ValueRange operands,
                            ArrayRef<unsigned> lanes);
 
-  // Elementwise ops and constants are ElementwiseBuilder's.
-
-  /// `pred` may be a scalar.
-  Value select(Value pred, Value onTrue, Value onFalse);
-  Value iota(RankedTensorType type, int64_t dim);
-
-  Value broadcast(Value value, ArrayRef<int64_t> shape,
-                  ArrayRef<int64_t> dimensions);
-  /// A scalar (or a value without lanes dims only) as `shape`.
-  Value broadcast(Value scalar, ArrayRef<int64_t> shape) {
-    return broadcast(scalar, shape, {});
-  }
-  Value reshape(Value value, ArrayRef<int64_t> shape);
-  Value transpose(Value value, ArrayRef<int64_t> permutation);
-  Value slice(Value value, ArrayRef<int64_t> start, ArrayRef<int64_t> limit,
-              ArrayRef<int64_t> strides);
-  /// Elements [from, to) of one dim.
-  Value sliceDim(Value value, int64_t dim, int64_t from, int64_t to);
-  Value concatenate(ValueRange values, int64_t dim);
-  Value take(Value value, int64_t dim, ArrayRef<int64_t> indices);
-  Value reduce(ReduceKind kind, Value value, ArrayRef<int64_t> dimensions);
-  /// Combines two values of one shape.
-  Value combine(ReduceKind kind, Value lhs, Value rhs);
-
-  /// Dim `from` moved to `to`, its place once it has gone.
-  Value moveDim(Value value, int64_t from, int64_t to);
-  /// `count` dims from `dim` on as one.
-  Value mergeDims(Value value, int64_t dim, int64_t count = 2);
-  /// Dim `dim` as several, major to minor.
-  Value splitDim(Value value, int64_t dim, ArrayRef<int64_t> sizes);
+  /// `predicate` may be a scalar.
+  Value select(Value predicate, Value onTrue, Value onFalse) override;
 
   // Ops whose lanes become dims of another kind (LanedOps.cpp). Their operands
   // fit each other.
@@ -174,21 +137,19 @@ public:
   Value dynamicUpdateSlice(Value operand, Value update, ArrayRef<Value> starts);
 
 protected:
-  Value emit(StringRef op, ValueRange operands, RankedTensorType type,
-             ArrayRef<NamedAttribute> attributes) override;
+  Value emit(mlir::OperationName op, ValueRange operands, RankedTensorType type,
+             ArrayRef<NamedAttribute> attributes,
+             unsigned scalars = 0) override;
 
 private:
   LaneBuilder(MLIRContext *context, ArrayRef<int64_t> extents,
               dtensor::MeshAttr mesh)
-      : ElementwiseBuilder(context, mlir::UnknownLoc::get(context)),
+      : TensorBuilder(context, mlir::UnknownLoc::get(context)),
         extents(extents), mesh(mesh) {}
 
   SmallVector<int64_t> extents;
   dtensor::MeshAttr mesh;
   DenseMap<Value, Lanes> lanes;
 };
-
-/// `dims` without those listed.
-SmallVector<int64_t> remainingDims(int64_t rank, ArrayRef<int64_t> dims);
 
 } // namespace meshloom::lanes

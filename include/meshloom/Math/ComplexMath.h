@@ -3,7 +3,7 @@
 // parts.
 #pragma once
 
-#include "meshloom/Math/ElementwiseBuilder.h"
+#include "meshloom/Dialect/DTensor/TensorBuilder.h"
 
 namespace meshloom {
 
@@ -15,7 +15,7 @@ bool isComplexFunction(StringRef name, size_t operands);
 /// Branch cuts and the signs of zeros are those of C99's Annex G. complex<f32>
 /// is computed in f64. The larger of two numbers is the one with the larger
 /// real part, of equal ones the larger imaginary part.
-Value emitComplexFunction(ElementwiseBuilder &builder, StringRef name,
+Value emitComplexFunction(dtensor::TensorBuilder &builder, StringRef name,
                           ValueRange operands);
 
 } // namespace meshloom

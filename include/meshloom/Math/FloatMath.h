@@ -2,7 +2,7 @@
 // FloatMath: formulas on tensors of floats, for decompositions.
 #pragma once
 
-#include "meshloom/Math/ElementwiseBuilder.h"
+#include "meshloom/Dialect/DTensor/TensorBuilder.h"
 
 namespace meshloom {
 
@@ -10,7 +10,7 @@ namespace meshloom {
 /// `compute` on the way in and `finish` on the way out.
 class FloatMath {
 public:
-  explicit FloatMath(ElementwiseBuilder &b) : b(b) {}
+  explicit FloatMath(dtensor::TensorBuilder &b) : b(b) {}
 
   Value compute(Value value) {
     Type type = b.elementOf(value);
@@ -92,7 +92,7 @@ private:
   }
   bool isF64(Value x) const { return b.elementOf(x).isF64(); }
 
-  ElementwiseBuilder &b;
+  dtensor::TensorBuilder &b;
 };
 
 } // namespace meshloom

@@ -3,7 +3,7 @@
 // its kinds, bytes of ui8, and integers of 2 and 4 bits, numbers of 8 bits.
 #pragma once
 
-#include "meshloom/Math/ElementwiseBuilder.h"
+#include "meshloom/Dialect/DTensor/TensorBuilder.h"
 
 namespace meshloom {
 
@@ -14,19 +14,19 @@ Type wideTypeOf(Type element);
 
 /// The numbers of type `element` in `bytes`, as wide ones. Of an integer the
 /// lower bits count.
-Value emitUnpack(ElementwiseBuilder &builder, Value bytes, Type element);
+Value emitUnpack(dtensor::TensorBuilder &builder, Value bytes, Type element);
 /// The nearest numbers of type `element` as they are stored, ties to even;
 /// `value` has the wide type, or is f64. What is too large becomes infinite
 /// where the kind has infinities, else nan; integers wrap around.
-Value emitPack(ElementwiseBuilder &builder, Value value, Type element);
+Value emitPack(dtensor::TensorBuilder &builder, Value value, Type element);
 
 /// Bytes that are in the order of the numbers of type `element` (f8) that
 /// `bytes` are, a nan before or after all others: of the largest or the
 /// smallest of numbers, which a nan always is.
-Value emitOrder(ElementwiseBuilder &builder, Value bytes, Type element,
+Value emitOrder(dtensor::TensorBuilder &builder, Value bytes, Type element,
                 bool nanIsLargest);
 /// The bytes that emitOrder() has ordered.
-Value emitUnorder(ElementwiseBuilder &builder, Value order, Type element,
+Value emitUnorder(dtensor::TensorBuilder &builder, Value order, Type element,
                   bool nanIsLargest);
 
 /// A number's byte.

@@ -3,7 +3,7 @@
 // for the importer and for the user API.
 #pragma once
 
-#include "meshloom/Math/ElementwiseBuilder.h"
+#include "meshloom/Dialect/DTensor/TensorBuilder.h"
 
 namespace meshloom {
 
@@ -14,7 +14,7 @@ bool isSpecialFunction(StringRef name, size_t operands);
 
 /// Emits the function of that name on operands of one float type and shape. f16
 /// and bf16 are computed in f32.
-Value emitSpecialFunction(ElementwiseBuilder &builder, StringRef name,
+Value emitSpecialFunction(dtensor::TensorBuilder &builder, StringRef name,
                           ValueRange operands);
 Value emitSpecialFunction(OpBuilder &builder, Location loc, StringRef name,
                           ValueRange operands);

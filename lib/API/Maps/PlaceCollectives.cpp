@@ -63,9 +63,9 @@ OpCall axisCall(std::string_view name, const Tensor &x, const MappedAxis &axis,
   call.setBody(
       [](Emitter &e, ArrayRef<Value> operands, const auto &shape,
          const auto &axisName, const auto &dim, const auto &sizes) {
-        OpBuilder &b = e.builder;
+        OpBuilder &b = e;
         return SmallVector<Value>{b.create<Op>(
-            e.location,
+            e.getLoc(),
             RankedTensorType::get(shape, e.elementType(operands[0])),
             operands[0], b.getStringAttr(axisName), b.getI64IntegerAttr(dim),
             sizes.empty() ? mlir::DenseI64ArrayAttr()
@@ -137,10 +137,10 @@ Tensor reduced(std::string_view op, const Tensor &x, ReduceKind kind,
       [](Emitter &e, ArrayRef<Value> operands, const auto &kind,
          const auto &names) {
         SmallVector<StringRef> list(names.begin(), names.end());
-        return SmallVector<Value>{e.builder.create<dtensor::AxisReduceOp>(
-            e.location, operands[0].getType(), operands[0],
-            e.builder.getStrArrayAttr(list),
-            dtensor::ReduceKindAttr::get(e.builder.getContext(), kind))};
+        return SmallVector<Value>{e.create<dtensor::AxisReduceOp>(
+            e.getLoc(), operands[0].getType(), operands[0],
+            e.getStrArrayAttr(list),
+            dtensor::ReduceKindAttr::get(e.getContext(), kind))};
       },
       kind, axes.names);
   return runOp(std::move(call));
@@ -263,8 +263,8 @@ Tensor ppermute(const Tensor &x, const std::string &axis_name,
   OpCall call = callOf(op, {all}, where);
   call.setBody(
       [](Emitter &e, ArrayRef<Value> operands, const auto &source) {
-        return SmallVector<Value>{e.builder.create<dtensor::TakeOp>(
-            e.location, operands[0], 0, source)};
+        return SmallVector<Value>{
+            e.create<dtensor::TakeOp>(e.getLoc(), operands[0], 0, source)};
       },
       source);
   return squeeze(partOf(op, runOp(std::move(call)), along, 0, where), 0, where);
@@ -276,8 +276,7 @@ Tensor axis_index(const std::string &axis_name, Where where) {
   OpCall call = callOf(op, {}, where);
   call.setBody(
       [](Emitter &e, ArrayRef<Value>, const auto &size) {
-        return SmallVector<Value>{
-            e.iota({size}, 0, e.builder.getIntegerType(32))};
+        return SmallVector<Value>{e.iota({size}, 0, e.getIntegerType(32))};
       },
       along.size);
   Tensor all = runOp(std::move(call));

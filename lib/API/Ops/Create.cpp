@@ -68,8 +68,8 @@ Tensor filled(Shape shape, double value, DType type, std::string_view op,
             Operation *scalar = operands[0].getDefiningOp();
             Type elementType = e.elementType(operands[0]);
             auto wide = RankedTensorType::get(shape, elementType);
-            Value result = e.builder.create<dtensor::ConstantOp>(
-                e.location, wide,
+            Value result = e.create<dtensor::ConstantOp>(
+                e.getLoc(), wide,
                 DenseElementsAttr::get(
                     wide,
                     cast<DenseElementsAttr>(splat).getSplatValue<Attribute>()));
@@ -181,8 +181,7 @@ Tensor iota(Shape shape, int64_t dim, DType type, std::source_location where) {
   call.setBody(
       [](Emitter &e, ArrayRef<Value>, const auto &shape, const auto &dim,
          const auto &type) {
-        return one(
-            e.iota(shape, dim, dtensor::typeOf(e.builder.getContext(), type)));
+        return one(e.iota(shape, dim, dtensor::typeOf(e.getContext(), type)));
       },
       shape, dim, type);
   return runOp(std::move(call));

@@ -62,19 +62,19 @@ std::vector<Tensor> custom_call(std::string_view target,
       [](Emitter &e, ArrayRef<Value> operands, const auto &target,
          const auto &config, const auto &rule, ReduceKind kind,
          const auto &results) {
-        MLIRContext *context = e.builder.getContext();
-        mlir::OperationState state(e.location,
+        MLIRContext *context = e.getContext();
+        mlir::OperationState state(e.getLoc(),
                                    dtensor::CustomCallOp::getOperationName());
         dtensor::CustomCallOp::build(
-            e.builder, state, typesOf(context, results), operands,
-            e.builder.getStringAttr(target),
-            rule.empty() ? mlir::StringAttr() : e.builder.getStringAttr(rule),
-            e.builder.getStringAttr(config), e.builder.getI64IntegerAttr(0),
+            e, state, typesOf(context, results), operands,
+            e.getStringAttr(target),
+            rule.empty() ? mlir::StringAttr() : e.getStringAttr(rule),
+            e.getStringAttr(config), e.getI64IntegerAttr(0),
             dtensor::ReduceKindAttr::get(context, kind));
         std::string why;
         mlir::ScopedDiagnosticHandler messages(
             context, [&](mlir::Diagnostic &message) { why = message.str(); });
-        Operation *made = e.builder.create(state);
+        Operation *made = e.create(state);
         if (failed(mlir::verify(made)))
           fail("custom_call", fmt::format("of '{}': {}", target, why));
         return SmallVector<Value>(made->getResults());
@@ -94,9 +94,9 @@ std::vector<Tensor> host_call(std::string_view target,
   call.setBody(
       [](Emitter &e, ArrayRef<Value> operands, const auto &target,
          const auto &config, const auto &results) {
-        auto made = dtensor::createCallback(
-            e.builder, e.location, typesOf(e.builder.getContext(), results),
-            operands, target, config);
+        auto made = dtensor::createCallback(e, e.getLoc(),
+                                            typesOf(e.getContext(), results),
+                                            operands, target, config);
         SmallVector<Value> values;
         for (Value value : made.getResults().drop_back())
           values.push_back(e.stopped(value));

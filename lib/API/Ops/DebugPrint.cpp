@@ -51,7 +51,7 @@ void debug_print(std::string_view format, const std::vector<Tensor> &tensors,
   OpCall call = callOf("debug_print", std::move(operands), loc);
   call.setBody(
       [](Emitter &e, ArrayRef<Value> values, const auto &text) {
-        auto made = dtensor::createCallback(e.builder, e.location, {}, values,
+        auto made = dtensor::createCallback(e, e.getLoc(), {}, values,
                                             debugPrintTarget, text);
         return SmallVector<Value>{made.getResults().back()};
       },

@@ -31,7 +31,7 @@ Tensor unary(std::string_view name, Accepts accepts, const Tensor &x,
   call.operands = {x};
   call.where = where;
   call.setBody([](Emitter &e, ArrayRef<Value> operands) {
-    return one(e.make<Op>(operands[0]));
+    return one(e.apply<Op>(operands[0]));
   });
   return runOp(std::move(call));
 }
@@ -60,7 +60,7 @@ Tensor binary(std::string_view name, Accepts accepts, const TensorLike &x,
   Pair pair = operandPair(x, y, name);
   expect(accepts, pair.x, name, pair.where);
   return broadcasting(name, std::move(pair), [](Emitter &e, Value a, Value b) {
-    return e.make<Op>(a, b);
+    return e.apply<Op>(a, b);
   });
 }
 

@@ -184,7 +184,7 @@ Tensor is_finite(const Tensor &x, Where loc) {
   call.operands = {x};
   call.where = loc;
   call.setBody([](Emitter &e, ArrayRef<Value> operands) {
-    return one(e.builder.create<dtensor::IsFiniteOp>(e.location, operands[0]));
+    return one(e.create<dtensor::IsFiniteOp>(e.getLoc(), operands[0]));
   });
   return runOp(std::move(call));
 }
@@ -244,9 +244,9 @@ Tensor divide(const TensorLike &x, const TensorLike &y) {
 static Value isOnOtherSide(Emitter &e, Value r, Value y) {
   using Direction = dtensor::ComparisonDirection;
   Value zero = e.number(e.elementType(r), 0, e.shape(r));
-  Value differ = e.make<dtensor::XorOp>(e.compare(Direction::LT, r, zero),
-                                        e.compare(Direction::LT, y, zero));
-  return e.make<dtensor::AndOp>(e.compare(Direction::NE, r, zero), differ);
+  Value differ = e.apply<dtensor::XorOp>(e.compare(Direction::LT, r, zero),
+                                         e.compare(Direction::LT, y, zero));
+  return e.apply<dtensor::AndOp>(e.compare(Direction::NE, r, zero), differ);
 }
 
 Tensor floor_divide(const TensorLike &x, const TensorLike &y) {
@@ -258,18 +258,17 @@ Tensor floor_divide(const TensorLike &x, const TensorLike &y) {
   auto builder = [](Emitter &e, Value a, Value b, bool isReal, bool hasSign) {
     if (!hasSign)
       return e.divide(a, b);
-    Value rest = e.make<dtensor::RemainderOp>(a, b);
+    Value rest = e.apply<dtensor::RemainderOp>(a, b);
     // Of floats x - rest is a multiple of y, or next to one.
     Value quotient =
-        isReal ? e.make<dtensor::RoundOp>(e.divide(e.subtract(a, rest), b))
+        isReal ? e.apply<dtensor::RoundOp>(e.divide(e.subtract(a, rest), b))
                : e.divide(a, b);
     Value below = e.subtract(
         quotient, e.number(e.elementType(quotient), 1, e.shape(quotient)));
     Value floored = e.select(isOnOtherSide(e, rest, b), below, quotient);
     if (!isReal)
       return floored;
-    Value isZero =
-        e.compare(dtensor::ComparisonDirection::EQ, b, e.constant(b, 0));
+    Value isZero = e.compare(dtensor::ComparisonDirection::EQ, b, e.like(b, 0));
     return e.select(isZero, e.stopped(e.divide(a, b)), floored);
   };
   return broadcasting(op, std::move(pair), builder, isReal, hasSign);
@@ -282,7 +281,7 @@ Tensor mod(const TensorLike &x, const TensorLike &y) {
   const DType type = pair.x.dtype();
   const bool hasSign = isFloat(type) || isSigned(type);
   auto builder = [](Emitter &e, Value a, Value b, bool hasSign) {
-    Value rest = e.make<dtensor::RemainderOp>(a, b);
+    Value rest = e.apply<dtensor::RemainderOp>(a, b);
     return hasSign ? e.select(isOnOtherSide(e, rest, b), e.add(rest, b), rest)
                    : rest;
   };
@@ -299,10 +298,10 @@ Tensor logaddexp(const TensorLike &x, const TensorLike &y) {
     Value isFirst = e.compare(dtensor::ComparisonDirection::GE, a, b);
     Value high = e.select(isFirst, a, b), low = e.select(isFirst, b, a);
     // Of an infinity there is nothing to add, nor a distance to it.
-    Value isFinite = e.builder.create<dtensor::IsFiniteOp>(e.location, high);
+    Value isFinite = e.create<dtensor::IsFiniteOp>(e.getLoc(), high);
     Value distance = e.keepIf(isFinite, e.subtract(low, high));
-    Value sum =
-        e.add(high, e.make<dtensor::Log1pOp>(e.make<dtensor::ExpOp>(distance)));
+    Value sum = e.add(
+        high, e.apply<dtensor::Log1pOp>(e.apply<dtensor::ExpOp>(distance)));
     return e.select(isFinite, sum, high);
   });
 }
@@ -438,8 +437,8 @@ Tensor cast(const Tensor &x, DType type, Where loc) {
   call.where = loc;
   call.setBody(
       [](Emitter &e, ArrayRef<Value> operands, const auto &type) {
-        return one(e.convert(operands[0],
-                             dtensor::typeOf(e.builder.getContext(), type)));
+        return one(
+            e.convert(operands[0], dtensor::typeOf(e.getContext(), type)));
       },
       type);
   return runOp(std::move(call));

@@ -32,7 +32,7 @@ Tensor detail::countBelow(std::string_view op, const Tensor &sorted,
       [](Emitter &e, ArrayRef<Value> operands, const auto &n, const auto &shape,
          const auto &batch, const auto &orEqual) {
         const Type integer =
-            n < INT32_MAX / 2 ? e.builder.getI32Type() : e.builder.getI64Type();
+            n < INT32_MAX / 2 ? e.getI32Type() : e.getI64Type();
         auto number = [&](int64_t value) {
           return e.number(integer, value, shape);
         };
@@ -46,15 +46,15 @@ Tensor detail::countBelow(std::string_view op, const Tensor &sorted,
             return less;
           Value isNumber = e.compare(ComparisonDirection::EQ, x, x);
           Value isNan = e.compare(ComparisonDirection::NE, y, y);
-          return e.make<dtensor::OrOp>(less,
-                                       e.make<dtensor::AndOp>(isNumber, isNan));
+          return e.apply<dtensor::OrOp>(
+              less, e.apply<dtensor::AndOp>(isNumber, isNan));
         };
         Value count = number(0);
         for (auto step = int64_t(std::bit_floor(uint64_t(n))); step > 0;
              step /= 2) {
           Value next = e.add(count, number(step));
-          Value element = e.builder.create<dtensor::GatherOp>(
-              e.location, operands[0], e.subtract(next, number(1)),
+          Value element = e.create<dtensor::GatherOp>(
+              e.getLoc(), operands[0], e.subtract(next, number(1)),
               ArrayRef<int64_t>(), ArrayRef<int64_t>{batch}, batches, batches,
               ArrayRef<int64_t>{batch}, int64_t(shape.size()),
               std::vector<int64_t>(size_t(batch) + 1, 1));
@@ -62,9 +62,9 @@ Tensor detail::countBelow(std::string_view op, const Tensor &sorted,
                                  : isLess(element, operands[1]);
           Value isInside = e.compare(ComparisonDirection::LE, next, number(n));
           count =
-              e.select(e.make<dtensor::AndOp>(isInside, counts), next, count);
+              e.select(e.apply<dtensor::AndOp>(isInside, counts), next, count);
         }
-        return one(e.convert(count, e.builder.getI64Type()));
+        return one(e.convert(count, e.getI64Type()));
       },
       n, shape, batch, orEqual);
   return runOp(std::move(call));

@@ -75,7 +75,7 @@ Value fromTheEnd(Emitter &e, Value indices, int64_t extent) {
     return indices;
   if (unsigned width = type.getIntOrFloatBitWidth();
       width < 32 && extent > (int64_t(1) << (width - 1)) - 1)
-    indices = e.convert(indices, type = e.builder.getI32Type());
+    indices = e.convert(indices, type = e.getI32Type());
   Value zero = e.number(type, 0, e.shape(indices)),
         all = e.number(type, extent, e.shape(indices));
   return e.select(e.compare(ComparisonDirection::LT, indices, zero),
@@ -151,8 +151,8 @@ Tensor gatherSlices(std::string_view op, const Tensor &x, const Tensor &indices,
          const auto &extent, const auto &offsets, const auto &axis,
          const auto &batches, const auto &vectorDim, const auto &sizes) {
         Value at = wrap ? fromTheEnd(e, operands[1], extent) : operands[1];
-        return one(e.builder.create<dtensor::GatherOp>(
-            e.location, operands[0], at, offsets, List{axis}, batches, batches,
+        return one(e.create<dtensor::GatherOp>(
+            e.getLoc(), operands[0], at, offsets, List{axis}, batches, batches,
             List{axis}, vectorDim, sizes));
       },
       wrap, extent, offsets, axis, batches, vectorDim, sizes);
@@ -197,11 +197,10 @@ Tensor scatterInto(std::string_view op, const Tensor &x, const Tensor &indices,
   call.setBody(
       [](Emitter &e, ArrayRef<Value> operands, const auto &windows,
          const auto &indexed, const auto &batch, const auto &kind) {
-        return one(e.builder
-                       .create<dtensor::ScatterOp>(
-                           e.location, ValueRange{operands[0]}, operands[1],
-                           ValueRange{operands[2]}, windows, indexed, List{},
-                           List{}, indexed, batch, kind)
+        return one(e.create<dtensor::ScatterOp>(
+                        e.getLoc(), ValueRange{operands[0]}, operands[1],
+                        ValueRange{operands[2]}, windows, indexed, List{},
+                        List{}, indexed, batch, kind)
                        .getResult(0));
       },
       rangeOf(batch, updates.rank()), rangeOf(0, depth), batch, kind);
@@ -256,23 +255,23 @@ void expectOrdered(const Tensor &x, std::string_view op,
 /// Sorts `keys`, and with them the others.
 SmallVector<Value> sorted(Emitter &e, ArrayRef<Value> values, int64_t axis,
                           bool descending) {
-  auto sort = e.builder.create<dtensor::SortOp>(e.location, values, axis);
-  OpBuilder::InsertionGuard guard(e.builder);
-  Block *block = e.builder.createBlock(&sort.getComparator());
+  auto sort = e.create<dtensor::SortOp>(e.getLoc(), values, axis);
+  OpBuilder::InsertionGuard guard(e);
+  Block *block = e.createBlock(&sort.getComparator());
   for (Value value : values)
     for (int i = 0; i < 2; ++i)
       block->addArgument(RankedTensorType::get({}, e.elementType(value)),
-                         e.location);
+                         e.getLoc());
   Value a = block->getArgument(0), b = block->getArgument(1);
   Value before = e.compare(
       descending ? ComparisonDirection::GT : ComparisonDirection::LT, a, b);
   if (isa<FloatType>(e.elementType(a))) {
     Value isLast = e.compare(ComparisonDirection::NE, b, b);
     Value isNumber = e.compare(ComparisonDirection::EQ, a, a);
-    before =
-        e.make<dtensor::OrOp>(before, e.make<dtensor::AndOp>(isNumber, isLast));
+    before = e.apply<dtensor::OrOp>(before,
+                                    e.apply<dtensor::AndOp>(isNumber, isLast));
   }
-  e.builder.create<dtensor::YieldOp>(e.location, ValueRange{before});
+  e.create<dtensor::YieldOp>(e.getLoc(), ValueRange{before});
   return SmallVector<Value>(sort.getResults());
 }
 
@@ -330,8 +329,8 @@ Tensor pad(const Tensor &x, const std::vector<PadDim> &padding,
   call.setBody(
       [](Emitter &e, ArrayRef<Value> operands, const auto &low,
          const auto &high, const auto &interior) {
-        return one(e.builder.create<dtensor::PadOp>(
-            e.location, operands[0], operands[1], low, high, interior));
+        return one(e.create<dtensor::PadOp>(e.getLoc(), operands[0],
+                                            operands[1], low, high, interior));
       },
       low, high, interior);
   return runOp(std::move(call));
@@ -370,8 +369,8 @@ Tensor pad(const Tensor &x, const std::vector<PadDim> &padding, PadMode mode,
         Value value = operands[0];
         for (auto [d, dim] : llvm::enumerate(padding))
           if (std::max(dim.low, dim.high) > 0)
-            value = e.builder.create<dtensor::TakeOp>(
-                e.location, value, int64_t(d),
+            value = e.create<dtensor::TakeOp>(
+                e.getLoc(), value, int64_t(d),
                 padIndices(mode, dim, e.shape(value)[d]));
         return one(value);
       },
@@ -401,10 +400,10 @@ Tensor roll(const Tensor &x, int64_t shift, int64_t axis, Where loc) {
           List low = none, high = none;
           low[size_t(axis)] = by;
           high[size_t(axis)] = -by;
-          return e.builder.create<dtensor::PadOp>(e.location, value, zero, low,
-                                                  high, none);
+          return e.create<dtensor::PadOp>(e.getLoc(), value, zero, low, high,
+                                          none);
         };
-        Type integer = e.builder.getI64Type();
+        Type integer = e.getI64Type();
         Value isWrapped = e.compare(dtensor::ComparisonDirection::LT,
                                     e.iota(shape, axis, integer),
                                     e.number(integer, shift, shape));
@@ -463,8 +462,8 @@ Tensor take_along_axis(const Tensor &x, const Tensor &indices, int64_t axis,
       [](Emitter &e, ArrayRef<Value> operands, const auto &from,
          const auto &extent, const auto &at, const auto &axis,
          const auto &others) {
-        return one(e.builder.create<dtensor::GatherOp>(
-            e.location, e.broadcastTo(operands[0], from),
+        return one(e.create<dtensor::GatherOp>(
+            e.getLoc(), e.broadcastTo(operands[0], from),
             e.broadcastTo(fromTheEnd(e, operands[1], extent), at), List{},
             List{axis}, others, others, List{axis}, int64_t(at.size()),
             List(at.size(), 1)));
@@ -497,8 +496,8 @@ Tensor gather_nd(const Tensor &x, const Tensor &indices, Where loc) {
   call.setBody(
       [](Emitter &e, ArrayRef<Value> operands, const auto &offsets,
          const auto &indexed, const auto &batch, const auto &sizes) {
-        return one(e.builder.create<dtensor::GatherOp>(
-            e.location, operands[0], operands[1], offsets, indexed, List{},
+        return one(e.create<dtensor::GatherOp>(
+            e.getLoc(), operands[0], operands[1], offsets, indexed, List{},
             List{}, indexed, batch, sizes));
       },
       offsets, indexed, batch, sizes);
@@ -566,8 +565,8 @@ Tensor dynamic_slice(const Tensor &x, const std::vector<TensorLike> &starts,
   OpCall call = callOf(op, std::move(operands), loc);
   call.setBody(
       [](Emitter &e, ArrayRef<Value> operands, const auto &sizes) {
-        return one(e.builder.create<dtensor::DynamicSliceOp>(
-            e.location, operands[0], operands.drop_front(), sizes));
+        return one(e.create<dtensor::DynamicSliceOp>(
+            e.getLoc(), operands[0], operands.drop_front(), sizes));
       },
       sizes);
   return runOp(std::move(call));
@@ -590,8 +589,8 @@ Tensor dynamic_update_slice(const Tensor &x, const Tensor &update,
   operands.insert(operands.begin(), {x, update});
   OpCall call = callOf(op, std::move(operands), loc);
   call.setBody([](Emitter &e, ArrayRef<Value> operands) {
-    return one(e.builder.create<dtensor::DynamicUpdateSliceOp>(
-        e.location, operands[0], operands[1], operands.drop_front(2)));
+    return one(e.create<dtensor::DynamicUpdateSliceOp>(
+        e.getLoc(), operands[0], operands[1], operands.drop_front(2)));
   });
   return runOp(std::move(call));
 }
@@ -623,7 +622,7 @@ Tensor argsort(const Tensor &x, int64_t axis, bool descending, DType type,
       [](Emitter &e, ArrayRef<Value> operands, const auto &axis,
          const auto &type, const auto &descending) {
         Value places = e.iota(e.shape(operands[0]), axis,
-                              dtensor::typeOf(e.builder.getContext(), type));
+                              dtensor::typeOf(e.getContext(), type));
         return one(sorted(e, {operands[0], places}, axis, descending)[1]);
       },
       axis, type, descending);
@@ -643,8 +642,7 @@ TopK top_k(const Tensor &x, int64_t k, Where loc) {
   OpCall call = callOf(op, {x}, loc);
   call.setBody(
       [](Emitter &e, ArrayRef<Value> operands, const auto &k) {
-        auto top =
-            e.builder.create<dtensor::TopKOp>(e.location, operands[0], k);
+        auto top = e.create<dtensor::TopKOp>(e.getLoc(), operands[0], k);
         return SmallVector<Value>{top.getValues(), top.getIndices()};
       },
       k);

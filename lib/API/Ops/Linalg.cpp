@@ -95,7 +95,7 @@ struct DeterminantParts {
   Value diagonal, parity;
 };
 DeterminantParts determinantParts(Emitter &e, Value a) {
-  auto made = e.builder.create<dtensor::LuOp>(e.location, a);
+  auto made = e.create<dtensor::LuOp>(e.getLoc(), a);
   DeterminantParts parts{};
   parts.diagonal = diagonalOf(e, made.getFactors());
   // Each step that exchanged rows changes the sign.
@@ -106,9 +106,10 @@ DeterminantParts determinantParts(Emitter &e, Value a) {
                 e.iota(e.shape(pivots), last, e.elementType(pivots)));
   Type element = e.elementType(a);
   SmallVector<int64_t> shape(e.shape(pivots));
-  parts.parity = e.reduce(e.select(stayed, e.number(element, 1, shape),
+  parts.parity = e.reduce(ReduceKind::Prod,
+                          e.select(stayed, e.number(element, 1, shape),
                                    e.number(element, -1, shape)),
-                          {last}, ReduceKind::Prod);
+                          {last});
   return parts;
 }
 } // namespace
@@ -120,7 +121,7 @@ Tensor det(const Tensor &a, Where loc) {
                     auto [diagonal, parity] = determinantParts(e, operands[0]);
                     const int64_t last = int64_t(e.shape(diagonal).size()) - 1;
                     return e.multiply(
-                        e.reduce(diagonal, {last}, ReduceKind::Prod), parity);
+                        e.reduce(ReduceKind::Prod, diagonal, {last}), parity);
                   });
 }
 
@@ -130,19 +131,18 @@ SlogDet slogdet(const Tensor &a, Where loc) {
   call.setBody([](Emitter &e, ArrayRef<Value> operands) {
     auto [diagonal, parity] = determinantParts(e, operands[0]);
     const int64_t last = int64_t(e.shape(diagonal).size()) - 1;
-    Value size = e.builder.create<dtensor::AbsOp>(e.location, diagonal);
+    Value size = e.create<dtensor::AbsOp>(e.getLoc(), diagonal);
     Value signs;
     if (MatrixBuilder::isComplex(diagonal)) {
-      Value isZero =
-          e.compare(ComparisonDirection::EQ, size, e.constant(size, 0));
-      Value safe = e.select(isZero, e.constant(size, 1), size);
+      Value isZero = e.compare(ComparisonDirection::EQ, size, e.like(size, 0));
+      Value safe = e.select(isZero, e.like(size, 1), size);
       signs = e.divide(diagonal, e.convert(safe, e.elementType(diagonal)));
     } else {
-      signs = e.make<dtensor::SignOp>(diagonal);
+      signs = e.apply<dtensor::SignOp>(diagonal);
     }
-    Value sign = e.multiply(e.reduce(signs, {last}, ReduceKind::Prod), parity);
+    Value sign = e.multiply(e.reduce(ReduceKind::Prod, signs, {last}), parity);
     return SmallVector<Value>{sign,
-                              e.sum(e.make<dtensor::LogOp>(size), {last})};
+                              e.sum(e.apply<dtensor::LogOp>(size), {last})};
   });
   std::vector<Tensor> results = runOps(std::move(call));
   return {results[0], results[1]};
@@ -153,8 +153,7 @@ Eigh eigh(const Tensor &a, bool lower, Where loc) {
   OpCall call = callOf("eigh", {a}, loc);
   call.setBody(
       [](Emitter &e, ArrayRef<Value> operands, const auto &lower) {
-        auto made =
-            e.builder.create<dtensor::EighOp>(e.location, operands[0], lower);
+        auto made = e.create<dtensor::EighOp>(e.getLoc(), operands[0], lower);
         return SmallVector<Value>{made.getValues(), made.getVectors()};
       },
       lower);
@@ -176,7 +175,7 @@ Eig eig(const Tensor &a, Where loc) {
          &loc);
   OpCall call = callOf("eig", {a}, loc);
   call.setBody([](Emitter &e, ArrayRef<Value> operands) {
-    auto made = e.builder.create<dtensor::EigOp>(e.location, operands[0]);
+    auto made = e.create<dtensor::EigOp>(e.getLoc(), operands[0]);
     return SmallVector<Value>{made.getValues(), made.getVectors()};
   });
   std::vector<Tensor> results = runOps(std::move(call));
@@ -192,8 +191,8 @@ SVD svd(const Tensor &a, bool full_matrices, Where loc) {
   OpCall call = callOf("svd", {a}, loc);
   call.setBody(
       [](Emitter &e, ArrayRef<Value> operands, const auto &full_matrices) {
-        auto made = e.builder.create<dtensor::SvdOp>(e.location, operands[0],
-                                                     full_matrices);
+        auto made =
+            e.create<dtensor::SvdOp>(e.getLoc(), operands[0], full_matrices);
         return SmallVector<Value>(made->getResults());
       },
       full_matrices);
@@ -222,8 +221,8 @@ Tensor tridiagonal_solve(const Tensor &lower, const Tensor &diagonal,
   return matrixOp(
       op, {lower, diagonal, upper, b}, loc,
       [](Emitter &e, MatrixBuilder &, ArrayRef<Value> operands) -> Value {
-        return e.builder.create<dtensor::TridiagonalSolveOp>(
-            e.location, operands[0], operands[1], operands[2], operands[3]);
+        return e.create<dtensor::TridiagonalSolveOp>(
+            e.getLoc(), operands[0], operands[1], operands[2], operands[3]);
       });
 }
 

@@ -17,7 +17,7 @@ Value upperTriangle(Emitter &e, Value value, int64_t rows) {
   const int64_t last = int64_t(shape.size()) - 1;
   shape[size_t(last - 1)] = rows;
   value = e.slice(value, start, shape);
-  Type index = e.builder.getI32Type();
+  Type index = e.getI32Type();
   Value above =
       e.compare(dtensor::ComparisonDirection::LE,
                 e.iota(shape, last - 1, index), e.iota(shape, last, index));
@@ -54,9 +54,9 @@ Tensor transform(std::string_view op, std::string_view kind, const Tensor &x,
   call.setBody(
       [](Emitter &e, ArrayRef<Value> operands, const auto &lengths,
          const auto &kind) {
-        return one(e.builder.create<dtensor::FftOp>(
-            e.location, operands[0], StringRef(kind.data(), kind.size()),
-            lengths));
+        return one(e.create<dtensor::FftOp>(e.getLoc(), operands[0],
+                                            StringRef(kind.data(), kind.size()),
+                                            lengths));
       },
       lengths, kind);
   return runOp(std::move(call));
@@ -113,8 +113,8 @@ Tensor cholesky(const Tensor &a, Where loc) {
   expectMatrices(a, /*square=*/true, "cholesky", loc);
   OpCall call = callOf("cholesky", {a}, loc);
   call.setBody([](Emitter &e, ArrayRef<Value> operands) {
-    return one(e.builder.create<dtensor::CholeskyOp>(e.location, operands[0],
-                                                     /*lower=*/true));
+    return one(e.create<dtensor::CholeskyOp>(e.getLoc(), operands[0],
+                                             /*lower=*/true));
   });
   return runOp(std::move(call));
 }
@@ -139,8 +139,8 @@ Tensor triangular_solve(const Tensor &a, const Tensor &b,
   OpCall call = callOf(op, {a, b}, loc);
   call.setBody(
       [](Emitter &e, ArrayRef<Value> operands, const auto &options) {
-        return one(e.builder.create<dtensor::TriangularSolveOp>(
-            e.location, operands[0], operands[1], options.left_side,
+        return one(e.create<dtensor::TriangularSolveOp>(
+            e.getLoc(), operands[0], operands[1], options.left_side,
             options.lower, options.unit_diagonal,
             options.adjoint     ? "ADJOINT"
             : options.transpose ? "TRANSPOSE"
@@ -157,8 +157,7 @@ QR qr(const Tensor &a, bool full_matrices, Where loc) {
   OpCall call = callOf("qr", {a}, loc);
   call.setBody(
       [](Emitter &e, ArrayRef<Value> operands, const auto &k, const auto &n) {
-        auto factors =
-            e.builder.create<dtensor::GeqrfOp>(e.location, operands[0]);
+        auto factors = e.create<dtensor::GeqrfOp>(e.getLoc(), operands[0]);
         Value packed = factors.getResult();
         // Q has k columns; those that there is no reflection for begin as unit
         // vectors, which householder_product takes them for.
@@ -172,8 +171,8 @@ QR qr(const Tensor &a, bool full_matrices, Where loc) {
           more.back() = k - n;
           vectors = e.pad(packed, zero, more, zero);
         }
-        Value q = e.builder.create<dtensor::HouseholderProductOp>(
-            e.location, vectors, factors.getTaus());
+        Value q = e.create<dtensor::HouseholderProductOp>(e.getLoc(), vectors,
+                                                          factors.getTaus());
         return SmallVector<Value>{q, upperTriangle(e, packed, k)};
       },
       k, n);

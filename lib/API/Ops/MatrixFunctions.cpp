@@ -23,17 +23,17 @@ Value rowsTimes(Emitter &e, MatrixBuilder &matrices, Value vector,
 /// Where singular values [..., k] are above `cutoff` times the first one.
 Value countingValues(Emitter &e, Value s, double cutoff) {
   const int64_t last = int64_t(e.shape(s).size()) - 1;
-  Value greatest = e.repeat(e.reduce(s, {last}, ReduceKind::Max), s, {last});
+  Value greatest = e.repeat(e.reduce(ReduceKind::Max, s, {last}), s, {last});
   return e.compare(ComparisonDirection::GT, s, e.multiply(greatest, cutoff));
 }
 
 /// V diag(1 / s) U^H b, of the values that count; without b the pseudoinverse.
 Value pseudoSolve(Emitter &e, MatrixBuilder &matrices, Value a, double cutoff,
                   Value b) {
-  auto parts = e.builder.create<dtensor::SvdOp>(e.location, a, false);
+  auto parts = e.create<dtensor::SvdOp>(e.getLoc(), a, false);
   Value s = parts.getS(), counts = countingValues(e, s, cutoff);
   Value inverse =
-      e.keepIf(counts, e.reciprocal(e.select(counts, s, e.constant(s, 1))));
+      e.keepIf(counts, e.reciprocal(e.select(counts, s, e.like(s, 1))));
   Value right = b ? matrices.adjointTimes(parts.getU(), b)
                   : matrices.adjoint(parts.getU());
   return matrices.adjointTimes(parts.getVh(),
@@ -95,11 +95,10 @@ Tensor matrix_rank(const Tensor &a, std::optional<double> rtol, Where loc) {
   return matrixOp(
       "matrix_rank", {a}, loc,
       [](Emitter &e, MatrixBuilder &, ArrayRef<Value> operands, double cutoff) {
-        auto parts =
-            e.builder.create<dtensor::SvdOp>(e.location, operands[0], false);
+        auto parts = e.create<dtensor::SvdOp>(e.getLoc(), operands[0], false);
         Value counts = countingValues(e, parts.getS(), cutoff);
         const int64_t last = int64_t(e.shape(counts).size()) - 1;
-        return e.sum(e.convert(counts, e.builder.getI32Type()), {last});
+        return e.sum(e.convert(counts, e.getI32Type()), {last});
       },
       cutoff);
 }
@@ -168,22 +167,21 @@ static Value exponential(Emitter &e, MatrixBuilder &matrices, Value a,
   Type element = e.elementType(a);
   // s = ceil(log2(norm / limit)), a constant to gradients: the result does not
   // depend on it.
-  Value sizes = e.builder.create<dtensor::AbsOp>(e.location, a);
-  Value norm = e.reduce(e.sum(sizes, {rank - 2}), {rank - 2}, ReduceKind::Max);
+  Value sizes = e.create<dtensor::AbsOp>(e.getLoc(), a);
+  Value norm = e.reduce(ReduceKind::Max, e.sum(sizes, {rank - 2}), {rank - 2});
   norm = e.stopped(norm);
   Value squarings = e.zeros(e.typeOf(norm));
   for (int i = 0; i < mostSquarings; ++i)
-    squarings =
-        e.add(squarings,
-              e.convert(e.compare(ComparisonDirection::GT, norm,
-                                  e.constant(norm, std::ldexp(pade.limit, i))),
-                        e.elementType(norm)));
+    squarings = e.add(
+        squarings, e.convert(e.compare(ComparisonDirection::GT, norm,
+                                       e.like(norm, std::ldexp(pade.limit, i))),
+                             e.elementType(norm)));
   // Exact powers of two.
   Value scale = e.zeros(e.typeOf(norm));
   for (int i = 0; i <= mostSquarings; ++i) {
     Value isThis =
-        e.compare(ComparisonDirection::EQ, squarings, e.constant(squarings, i));
-    scale = e.select(isThis, e.constant(scale, std::ldexp(1.0, -i)), scale);
+        e.compare(ComparisonDirection::EQ, squarings, e.like(squarings, i));
+    scale = e.select(isThis, e.like(scale, std::ldexp(1.0, -i)), scale);
   }
   auto everywhere = [&](Value number) {
     return e.repeat(number, sizes, {rank - 2, rank - 1});
@@ -205,9 +203,9 @@ static Value exponential(Emitter &e, MatrixBuilder &matrices, Value a,
   Value result = matrices.solve(e.subtract(even, odd), e.add(even, odd));
   Value turns = everywhere(squarings);
   for (int i = 0; i < mostSquarings; ++i)
-    result = e.select(
-        e.compare(ComparisonDirection::GT, turns, e.constant(turns, i)),
-        matrices.product(result, result), result);
+    result =
+        e.select(e.compare(ComparisonDirection::GT, turns, e.like(turns, i)),
+                 matrices.product(result, result), result);
   return result;
 }
 
@@ -225,7 +223,7 @@ Tensor expm(const Tensor &a, Where loc) {
         // f16 has no room for the coefficients.
         Type element = e.elementType(value);
         if (type == DType::F16 || type == DType::BF16)
-          value = e.convert(value, e.builder.getF32Type());
+          value = e.convert(value, e.getF32Type());
         return e.convert(exponential(e, matrices, value, padeFor(type)),
                          element);
       },
@@ -238,28 +236,28 @@ Tensor expm(const Tensor &a, Where loc) {
 
 /// The square root of a sum of squares; of zero its gradient is zero.
 static Value rootOf(Emitter &e, Value sum) {
-  Value isZero = e.compare(ComparisonDirection::EQ, sum, e.constant(sum, 0));
-  Value safe = e.select(isZero, e.constant(sum, 1), sum);
-  return e.select(isZero, e.constant(sum, 0), e.make<dtensor::SqrtOp>(safe));
+  Value isZero = e.compare(ComparisonDirection::EQ, sum, e.like(sum, 0));
+  Value safe = e.select(isZero, e.like(sum, 1), sum);
+  return e.select(isZero, e.like(sum, 0), e.apply<dtensor::SqrtOp>(safe));
 }
 
 /// |x|^2, real.
 static Value squareOf(Emitter &e, Value x) {
   if (!MatrixBuilder::isComplex(x))
     return e.multiply(x, x);
-  Value real = e.make<dtensor::RealOp>(x),
-        imaginary = e.make<dtensor::ImagOp>(x);
+  Value real = e.apply<dtensor::RealOp>(x),
+        imaginary = e.apply<dtensor::ImagOp>(x);
   return e.add(e.multiply(real, real), e.multiply(imaginary, imaginary));
 }
 
 static Value sizesOf(Emitter &e, Value x) {
-  return e.builder.create<dtensor::AbsOp>(e.location, x);
+  return e.create<dtensor::AbsOp>(e.getLoc(), x);
 }
 
 static Value vectorNorm(Emitter &e, Value x, double order,
                         ArrayRef<int64_t> dims) {
   auto reduced = [&](Value value, ReduceKind kind) {
-    return dims.empty() ? value : e.reduce(value, dims, kind);
+    return dims.empty() ? value : e.reduce(kind, value, dims);
   };
   if (order == 2)
     return rootOf(e, e.sum(squareOf(e, x), dims));
@@ -267,15 +265,15 @@ static Value vectorNorm(Emitter &e, Value x, double order,
   if (std::isinf(order))
     return reduced(sizes, order > 0 ? ReduceKind::Max : ReduceKind::Min);
   if (order == 0)
-    return e.sum(e.convert(e.compare(ComparisonDirection::NE, sizes,
-                                     e.constant(sizes, 0)),
-                           e.elementType(sizes)),
-                 dims);
+    return e.sum(
+        e.convert(e.compare(ComparisonDirection::NE, sizes, e.like(sizes, 0)),
+                  e.elementType(sizes)),
+        dims);
   if (order == 1)
     return e.sum(sizes, dims);
-  Value powers = e.make<dtensor::PowerOp>(sizes, e.constant(sizes, order));
+  Value powers = e.apply<dtensor::PowerOp>(sizes, e.like(sizes, order));
   Value sum = e.sum(powers, dims);
-  return e.make<dtensor::PowerOp>(sum, e.constant(sum, 1 / order));
+  return e.apply<dtensor::PowerOp>(sum, e.like(sum, 1 / order));
 }
 
 Tensor vector_norm(const Tensor &x, double order, std::optional<int64_t> axis,
@@ -328,13 +326,12 @@ Tensor matrix_norm(const Tensor &a, MatrixNorm order, bool keepdims,
         Value x = operands[0];
         const int64_t rank = int64_t(e.shape(x).size());
         auto bySingularValues = [&](ReduceKind kind) {
-          Value s =
-              e.builder.create<dtensor::SvdOp>(e.location, x, false).getS();
-          return e.reduce(s, {rank - 2}, kind);
+          Value s = e.create<dtensor::SvdOp>(e.getLoc(), x, false).getS();
+          return e.reduce(kind, s, {rank - 2});
         };
         // Of sums along dim `along`, which is dropped, the extreme one.
         auto bySums = [&](int64_t along, ReduceKind kind) {
-          return e.reduce(e.sum(sizesOf(e, x), {along}), {rank - 2}, kind);
+          return e.reduce(kind, e.sum(sizesOf(e, x), {along}), {rank - 2});
         };
         Value norm;
         switch (order) {

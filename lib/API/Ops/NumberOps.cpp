@@ -36,7 +36,7 @@ Tensor special(std::string_view name, std::string_view formula, const Tensor &x,
   return emitted(
       name, Accepts::Floats, x, where,
       [](Emitter &e, Value v, const std::string &formula) {
-        return emitSpecialFunction(e.builder, e.location, formula, v);
+        return emitSpecialFunction(e, e.getLoc(), formula, v);
       },
       formula);
 }
@@ -48,7 +48,7 @@ Tensor special(std::string_view name, std::string_view formula,
   return broadcasting(
       name, std::move(pair),
       [](Emitter &e, Value a, Value b, const std::string &formula) {
-        return emitSpecialFunction(e.builder, e.location, formula, {a, b});
+        return emitSpecialFunction(e, e.getLoc(), formula, {a, b});
       },
       formula);
 }
@@ -87,8 +87,8 @@ Tensor reduce_precision(const Tensor &x, int64_t exponent_bits,
       "reduce_precision", Accepts::Floats, x, loc,
       [](Emitter &e, Value v, int64_t exponentBits,
          int64_t mantissaBits) -> Value {
-        return e.builder.create<dtensor::ReducePrecisionOp>(
-            e.location, v, exponentBits, mantissaBits);
+        return e.create<dtensor::ReducePrecisionOp>(e.getLoc(), v, exponentBits,
+                                                    mantissaBits);
       },
       exponent_bits, mantissa_bits);
 }
@@ -144,9 +144,8 @@ Tensor bitcast(const Tensor &x, DType type, Where loc) {
   call.where = loc;
   call.setBody(
       [](Emitter &e, ArrayRef<Value> operands, const auto &type) {
-        return one(e.builder.create<dtensor::BitcastConvertOp>(
-            e.location, operands[0],
-            dtensor::typeOf(e.builder.getContext(), type)));
+        return one(e.create<dtensor::BitcastConvertOp>(
+            e.getLoc(), operands[0], dtensor::typeOf(e.getContext(), type)));
       },
       type);
   return runOp(std::move(call));
@@ -174,7 +173,7 @@ Tensor complex(const TensorLike &re, const TensorLike &im) {
          &pair.where);
   return broadcasting("complex", std::move(pair),
                       [](Emitter &e, Value a, Value b) {
-                        return e.make<dtensor::ComplexOp>(a, b);
+                        return e.apply<dtensor::ComplexOp>(a, b);
                       });
 }
 
@@ -184,11 +183,11 @@ Tensor conj(const Tensor &x, Where loc) {
 }
 
 Tensor angle(const Tensor &x, Where loc) {
-  return emitted("angle", Accepts::FloatsOrComplex, x, loc,
-                 [](Emitter &e, Value v) {
-                   return e.make<dtensor::Atan2Op>(e.make<dtensor::ImagOp>(v),
-                                                   e.make<dtensor::RealOp>(v));
-                 });
+  return emitted(
+      "angle", Accepts::FloatsOrComplex, x, loc, [](Emitter &e, Value v) {
+        return e.apply<dtensor::Atan2Op>(e.apply<dtensor::ImagOp>(v),
+                                         e.apply<dtensor::RealOp>(v));
+      });
 }
 
 //===----------------------------------------------------------------------===//

@@ -166,7 +166,7 @@ Tensor diagonal(const Tensor &x, int64_t k, int64_t axis1, int64_t axis2,
       [](Emitter &e, ArrayRef<Value> operands, const auto &count,
          const auto &row, const auto &column, const auto &axis1,
          const auto &axis2, const auto &offsets, const auto &sizes) {
-        Type integer = e.builder.getI64Type();
+        Type integer = e.getI64Type();
         auto from = [&](int64_t first) {
           const int64_t shape[] = {count, 1};
           return e.add(e.iota(shape, 0, integer),
@@ -175,8 +175,8 @@ Tensor diagonal(const Tensor &x, int64_t k, int64_t axis1, int64_t axis2,
         Value places = e.concatenate({from(row), from(column)}, 1);
         const std::vector<int64_t> dims{std::min(axis1, axis2),
                                         std::max(axis1, axis2)};
-        return one(e.builder.create<dtensor::GatherOp>(
-            e.location, operands[0], places, offsets, dims, ArrayRef<int64_t>(),
+        return one(e.create<dtensor::GatherOp>(
+            e.getLoc(), operands[0], places, offsets, dims, ArrayRef<int64_t>(),
             ArrayRef<int64_t>(), ArrayRef<int64_t>{axis1, axis2}, 1, sizes));
       },
       count, row, column, axis1, axis2, offsets, sizes);

@@ -22,7 +22,7 @@ namespace {
 
 /// Bits of `shape`, for a seed that is an operand.
 Value bitsOf(Emitter &e, ArrayRef<int64_t> shape, Value seed) {
-  return e.builder.create<dtensor::RngOp>(e.location, shape, seed);
+  return e.create<dtensor::RngOp>(e.getLoc(), shape, seed);
 }
 
 /// Two numbers for each element of `shape`, which follow each other in what
@@ -46,7 +46,7 @@ std::pair<Value, Value> drawnPairs(Emitter &e, const Shape &shape,
 
 /// Uniform floats in [0, 1) of `type` with as many random bits as it holds.
 Value unitUniform(Emitter &e, Shape shape, Value seed, Type type) {
-  Type word = dtensor::typeOf(e.builder.getContext(), DType::UI32);
+  Type word = dtensor::typeOf(e.getContext(), DType::UI32);
   auto number = [&](Type of, double value) {
     return e.broadcastTo(e.real(of, value), shape);
   };
@@ -100,9 +100,9 @@ Tensor seedTensor(const SeedLike &seed, std::string_view op,
     call.setBody(
         [](Emitter &e, ArrayRef<Value>, const auto &words) {
           auto type = RankedTensorType::get(
-              {2}, dtensor::typeOf(e.builder.getContext(), DType::UI32));
-          return one(e.builder.create<dtensor::ConstantOp>(
-              e.location, type,
+              {2}, dtensor::typeOf(e.getContext(), DType::UI32));
+          return one(e.create<dtensor::ConstantOp>(
+              e.getLoc(), type,
               DenseElementsAttr::get(type, ArrayRef<uint32_t>(words))));
         },
         words);
@@ -172,12 +172,12 @@ Tensor stateless_uniform(Shape shape, const SeedLike &seed, double minval,
   call.setBody(
       [](Emitter &e, ArrayRef<Value> operands, const auto &shape,
          const auto &type) {
-        Type element = dtensor::typeOf(e.builder.getContext(), type);
+        Type element = dtensor::typeOf(e.getContext(), type);
         Shape extents(shape);
         Value low = e.broadcastTo(operands[1], extents);
         Value width = e.broadcastTo(operands[2], extents);
         if (!isa<FloatType>(element)) {
-          Value bits = e.make<dtensor::RemainderOp>(
+          Value bits = e.apply<dtensor::RemainderOp>(
               bitsOf(e, extents, operands[0]), width);
           return one(e.add(e.convert(bits, element), low));
         }
@@ -205,21 +205,21 @@ Tensor stateless_normal(Shape shape, const SeedLike &seed, double mean,
   call.setBody(
       [](Emitter &e, ArrayRef<Value> operands, const auto &shape,
          const auto &type) {
-        Type element = dtensor::typeOf(e.builder.getContext(), type);
+        Type element = dtensor::typeOf(e.getContext(), type);
         const Shape extents(shape);
         // f16 and bf16 have too few steps near 0 for a logarithm: in f32.
         Type wide = element.isBF16() || element.isF16()
-                        ? Type(e.builder.getF32Type())
+                        ? Type(e.getF32Type())
                         : element;
         const auto [first, second] =
             drawnPairs(e, extents, [&](const Shape &drawn) {
               return unitUniform(e, drawn, operands[0], wide);
             });
         // log(1 - u): u may be 0, 1 - u may not.
-        Value radius = e.make<dtensor::SqrtOp>(
-            e.multiply(e.make<dtensor::Log1pOp>(e.negate(first)), -2.0));
+        Value radius = e.apply<dtensor::SqrtOp>(
+            e.multiply(e.apply<dtensor::Log1pOp>(e.negate(first)), -2.0));
         Value angle = e.multiply(second, 6.283185307179586);
-        Value normal = e.multiply(radius, e.make<dtensor::CosineOp>(angle));
+        Value normal = e.multiply(radius, e.apply<dtensor::CosineOp>(angle));
         normal = e.convert(normal, element);
         return one(
             e.add(e.multiply(normal, e.broadcastTo(operands[2], extents)),

@@ -70,13 +70,13 @@ Tensor reduceBy(ReduceKind kind, std::string_view name, const Tensor &x,
         ReduceKind reduces = kind;
         // Bools are counted; whether all hold is their product and minimum.
         if (ofBools && kind == ReduceKind::Sum)
-          value = e.convert(value, e.builder.getI64Type());
+          value = e.convert(value, e.getI64Type());
         else if (ofBools)
           reduces = kind == ReduceKind::Max ? ReduceKind::Or : ReduceKind::And;
         if (!dims.empty())
-          value = e.reduce(value, dims, reduces);
+          value = e.reduce(reduces, value, dims);
         return ofBools && kind == ReduceKind::Prod
-                   ? e.convert(value, e.builder.getI64Type())
+                   ? e.convert(value, e.getI64Type())
                    : value;
       },
       kind, ofBools);
@@ -88,18 +88,18 @@ Value inWide(Emitter &e, Value value, function_ref<Value(Value)> body) {
   Type element = e.elementType(value);
   if (!element.isF16() && !element.isBF16())
     return body(value);
-  Value wide = body(e.convert(value, e.builder.getF32Type()));
+  Value wide = body(e.convert(value, e.getF32Type()));
   return e.convert(wide, element);
 }
 
 Value logSumExp(Emitter &e, Value value, ArrayRef<int64_t> dims) {
   Value top = e.shiftFor(value, dims);
   // All elements -inf, or one inf: nothing to shift by.
-  Value finite = e.builder.create<dtensor::IsFiniteOp>(e.location, top);
-  top = e.stopped(e.select(finite, top, e.constant(top, 0)));
+  Value finite = e.create<dtensor::IsFiniteOp>(e.getLoc(), top);
+  top = e.stopped(e.select(finite, top, e.like(top, 0)));
   Value shifted = e.subtract(value, e.repeat(top, value, dims));
-  Value sum = e.sum(e.make<dtensor::ExpOp>(shifted), dims);
-  return e.add(e.make<dtensor::LogOp>(sum), top);
+  Value sum = e.sum(e.apply<dtensor::ExpOp>(shifted), dims);
+  return e.add(e.apply<dtensor::LogOp>(sum), top);
 }
 
 template <typename Op>
@@ -125,11 +125,10 @@ Tensor argReduction(std::string_view name, const Tensor &x, int64_t axis,
   call.setBody(
       [](Emitter &e, ArrayRef<Value> operands, const auto &axis,
          const auto &type, const auto &isBool) {
-        Value numbers = isBool ? e.convert(operands[0], e.builder.getI32Type())
-                               : operands[0];
-        return one(e.builder.create<Op>(
-            e.location, numbers, axis,
-            dtensor::typeOf(e.builder.getContext(), type)));
+        Value numbers =
+            isBool ? e.convert(operands[0], e.getI32Type()) : operands[0];
+        return one(e.create<Op>(e.getLoc(), numbers, axis,
+                                dtensor::typeOf(e.getContext(), type)));
       },
       axis, type, x.dtype() == DType::I1);
   return runOp(std::move(call));
@@ -168,15 +167,15 @@ Tensor reduce_mean(const Tensor &x, const Axis &axis, bool keepdims,
                      for (int64_t d : dims)
                        count *= double(e.shape(value)[size_t(d)]);
                      if (e.elementType(value).isInteger(1)) {
-                       Value all = e.sum(
-                           e.convert(value, e.builder.getI64Type()), dims);
-                       Value sum = e.convert(all, e.builder.getF32Type());
-                       return e.divide(sum, e.constant(sum, count));
+                       Value all =
+                           e.sum(e.convert(value, e.getI64Type()), dims);
+                       Value sum = e.convert(all, e.getF32Type());
+                       return e.divide(sum, e.like(sum, count));
                      }
                      return inWide(e, value, [&](Value wide) {
                        // Division keeps an empty mean nan.
                        Value sum = e.sum(wide, dims);
-                       return e.divide(sum, e.constant(sum, count));
+                       return e.divide(sum, e.like(sum, count));
                      });
                    });
 }
@@ -235,12 +234,12 @@ Tensor matmul(const Tensor &a, const Tensor &b, MatMulOptions options,
          const auto &leading) {
         // Sugar where it says it all; its leading dims are equal.
         if (!options.transpose_a && !options.transpose_b && ra == 2 && rb == 2)
-          return one(e.builder.create<dtensor::MatMulOp>(
-              e.location, operands[0], operands[1]));
+          return one(e.create<dtensor::MatMulOp>(e.getLoc(), operands[0],
+                                                 operands[1]));
         if (rb == 2 &&
             (!options.transpose_a || ra == 2)) // a's leading dims: rows
-          return one(e.builder.create<dtensor::DotGeneralOp>(
-              e.location, operands[0], operands[1], ArrayRef<int64_t>(),
+          return one(e.create<dtensor::DotGeneralOp>(
+              e.getLoc(), operands[0], operands[1], ArrayRef<int64_t>(),
               ArrayRef<int64_t>(), ArrayRef<int64_t>{int64_t(ka)},
               ArrayRef<int64_t>{int64_t(kb)}));
         auto batched = [&](Value x) {
@@ -251,8 +250,8 @@ Tensor matmul(const Tensor &a, const Tensor &b, MatMulOptions options,
         int64_t batch = int64_t(leading.size());
         SmallVector<int64_t> dims =
             llvm::to_vector(llvm::seq<int64_t>(0, batch));
-        return one(e.builder.create<dtensor::DotGeneralOp>(
-            e.location, batched(operands[0]), batched(operands[1]), dims, dims,
+        return one(e.create<dtensor::DotGeneralOp>(
+            e.getLoc(), batched(operands[0]), batched(operands[1]), dims, dims,
             ArrayRef<int64_t>{options.transpose_a ? batch : batch + 1},
             ArrayRef<int64_t>{options.transpose_b ? batch + 1 : batch}));
       },
@@ -304,8 +303,8 @@ Tensor dot_general(const Tensor &lhs, const Tensor &rhs, const DotDims &dims,
   call.where = loc;
   call.setBody(
       [](Emitter &e, ArrayRef<Value> operands, const auto &own) {
-        return one(e.builder.create<dtensor::DotGeneralOp>(
-            e.location, operands[0], operands[1], own.lhs_batch, own.rhs_batch,
+        return one(e.create<dtensor::DotGeneralOp>(
+            e.getLoc(), operands[0], operands[1], own.lhs_batch, own.rhs_batch,
             own.lhs_contracting, own.rhs_contracting));
       },
       own);

@@ -329,8 +329,8 @@ Tensor strided_slice(const Tensor &x, Shape begin, Shape end, Shape strides,
   call.setBody(
       [](Emitter &e, ArrayRef<Value> operands, const auto &begin,
          const auto &end, const auto &strides) {
-        return one(e.builder.create<dtensor::SliceOp>(e.location, operands[0],
-                                                      begin, end, strides));
+        return one(e.create<dtensor::SliceOp>(e.getLoc(), operands[0], begin,
+                                              end, strides));
       },
       begin, end, strides);
   return runOp(std::move(call));
@@ -343,8 +343,7 @@ Tensor reverse(const Tensor &x, const Axis &axis, Where loc) {
   OpCall call = callOf(op, {x}, loc);
   call.setBody(
       [](Emitter &e, ArrayRef<Value> operands, const auto &dims) {
-        return one(e.builder.create<dtensor::ReverseOp>(e.location, operands[0],
-                                                        dims));
+        return one(e.create<dtensor::ReverseOp>(e.getLoc(), operands[0], dims));
       },
       dims);
   return runOp(std::move(call));
@@ -366,8 +365,7 @@ Tensor one_hot(const Tensor &indices, int64_t depth, DType type, Where loc) {
       [](Emitter &e, ArrayRef<Value> operands, const auto &shape,
          const auto &type) {
         Value hot = e.isHot(operands[0], shape);
-        return one(
-            e.convert(hot, dtensor::typeOf(e.builder.getContext(), type)));
+        return one(e.convert(hot, dtensor::typeOf(e.getContext(), type)));
       },
       shape, type);
   return runOp(std::move(call));

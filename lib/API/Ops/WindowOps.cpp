@@ -200,8 +200,8 @@ Tensor convolve(std::string_view op, const Tensor &x, const Tensor &filters,
   call.where = where;
   call.setBody(
       [](Emitter &e, ArrayRef<Value> operands, const auto &spec) {
-        return one(e.builder.create<dtensor::ConvolutionOp>(
-            e.location, operands[0], operands[1], spec));
+        return one(e.create<dtensor::ConvolutionOp>(e.getLoc(), operands[0],
+                                                    operands[1], spec));
       },
       spec);
   return runOp(std::move(call));
@@ -258,8 +258,7 @@ Tensor conv(std::string_view op, unsigned spatial, const Tensor &x,
 Value reduceWindow(Emitter &e, Value x, double init, ReduceKind kind,
                    const dtensor::WindowSpec &window) {
   Value start = e.real(e.elementType(x), init);
-  return e.builder
-      .create<dtensor::ReduceWindowOp>(e.location, kind, x, start, window)
+  return e.create<dtensor::ReduceWindowOp>(e.getLoc(), kind, x, start, window)
       .getResult(0);
 }
 
@@ -331,8 +330,8 @@ Tensor cumulative(std::string_view op, ReduceKind kind, const Tensor &x,
           value = options.reverse ? e.concatenate({rest, edge}, axis)
                                   : e.concatenate({edge, rest}, axis);
         }
-        return one(e.builder.create<dtensor::CumulativeOp>(
-            e.location, kind, value, axis, options.reverse));
+        return one(e.create<dtensor::CumulativeOp>(e.getLoc(), kind, value,
+                                                   axis, options.reverse));
       },
       kind, axis, options);
   return runOp(std::move(call));
@@ -459,9 +458,9 @@ Tensor avg_pool(const Tensor &x, std::vector<int64_t> window,
           all *= double(size);
         bool isPadded =
             llvm::any_of(spec.padding, [](int64_t count) { return count > 0; });
-        Value count = isPadded ? reduceWindow(e, e.constant(operands[0], 1), 0,
+        Value count = isPadded ? reduceWindow(e, e.like(operands[0], 1), 0,
                                               ReduceKind::Sum, spec)
-                               : e.constant(sum, all);
+                               : e.like(sum, all);
         return one(e.divide(sum, count));
       },
       spec);

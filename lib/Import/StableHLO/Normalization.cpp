@@ -75,10 +75,10 @@ static FailureOr<Normalization> normalizationOf(Importer &im, OpTy op) {
              << b.typeOf(im.get(operand)) << "; expected one element for each "
              << "of the " << shape[feature] << " features";
   double count = 1;
-  for (int64_t dim : remainingDims(rank, feature))
+  for (int64_t dim : dtensor::remainingDims(rank, feature))
     count *= double(shape[dim]);
   return Normalization{b,       shape,
-                       feature, remainingDims(rank, feature),
+                       feature, dtensor::remainingDims(rank, feature),
                        count,   op.getEpsilon().convertToDouble()};
 }
 
