@@ -238,7 +238,7 @@ Status Simulator::run() {
     return loaded.error().withMessage(options.run.program + ": " +
                                       loaded.error().message());
   compiled = std::move(*loaded);
-  auto generated = run::makeInputs(compiled->signature(), options.run, {});
+  auto generated = run::makeInputs(compiled->signature(), options.run);
   if (!generated)
     return generated.error();
   inputs = std::move(*generated);
