@@ -3,8 +3,8 @@
 // and the costs of steps. Times themselves are not asserted.
 #include "../TemporaryFolder.h"
 
-#include "meshloom/Core/Compiled.h"
 #include "Testing.h"
+#include "meshloom/Core/Compiled.h"
 
 #include <fstream>
 #include <map>

@@ -250,4 +250,32 @@ TEST_F(CheckpointTest, ManagerCountsStepsAndHours) {
       CheckpointManager(manager.checkpoint(), folder, {.max_to_keep = -1}),
       Error);
 }
+
+// A note that should be a number, and is not: nothing is assigned.
+TEST_F(CheckpointTest, NotesThatAreNoNumbersAreDamage) {
+  DVariable v(ones({2}));
+  int64_t epoch = 7;
+  const Checkpoint checkpoint({{"v", v}, {"epoch", &epoch}});
+  auto isRefused = [&](const std::string &counter, const std::string &number) {
+    data::write_tensor_folder(
+        folder / "c", {{{"v", zeros({2})}},
+                       {{"save_counter", counter}, {"state/epoch", number}}});
+    EXPECT_THROW(checkpoint.restore(folder / "c"), DataLossError);
+    EXPECT_EQ(v.to_vector<float>(), (std::vector<float>{1, 1}));
+    EXPECT_EQ(epoch, 7);
+  };
+  isRefused("\"many\"", "3");
+  isRefused("99999999999999999999", "3");
+  isRefused("1", "\"x\"");
+  isRefused("1", "99999999999999999999");
+}
+
+// A file beside a checkpoint whose name says a process that there cannot be.
+TEST_F(CheckpointTest, NamesOfLeftoversCanBeAnything) {
+  const auto odd = folder / ".c.1-ffffffffffffffffffffffff-1.part";
+  std::filesystem::create_directories(odd);
+  DVariable v(ones({2}));
+  Checkpoint({{"v", v}}).write(folder / "c");
+  EXPECT_TRUE(std::filesystem::exists(odd));
+}
 } // namespace

@@ -58,8 +58,11 @@ public:
                  ErrorCode code = ErrorCode::INVALID_ARGUMENT,
                  std::string place = "")
       : text(std::move(message)), userPlace(std::move(place)), kind(code) {}
-  /// Converts an exception of any class: an Error is copied, std::bad_alloc is
-  /// RESOURCE_EXHAUSTED, everything else is INTERNAL.
+  /// The error that an exception of any class tells of. An Error is copied.
+  /// std::bad_alloc and std::length_error are RESOURCE_EXHAUSTED;
+  /// std::invalid_argument, std::out_of_range and std::domain_error are
+  /// INVALID_ARGUMENT; a std::system_error has the code of its number
+  /// (Core/SystemError.h); everything else is INTERNAL.
   static Error of(const std::exception &exception);
 
   const char *what() const noexcept override { return text.c_str(); }

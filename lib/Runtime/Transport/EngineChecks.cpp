@@ -27,7 +27,7 @@ void Engine::leave() {
     std::this_thread::yield();
   pass();
   closeAll(nullptr, Error("[transport] this rank has left the others",
-                     ErrorCode::UNAVAILABLE));
+                          ErrorCode::UNAVAILABLE));
   giveRole();
 }
 
