@@ -270,6 +270,31 @@ TEST(PhasesTest, PhasesOfWholeMatricesCanBeCutFiner) {
   }
 }
 
+// Scores of 16 x 4 small heads: chunks of a row or two of each head, which what
+// follows could be cut into as well, would be a call of the library for each.
+TEST(PhasesTest, ManySmallProductsAreNotCutIntoRows) {
+  constexpr int64_t MANY = 32;
+  Mesh mesh = makeMesh({{"x", 1}});
+  for (int64_t rows : {49, 64}) {
+    ProgramBuilder b(mesh);
+    auto layout = Layout::replicated(mesh, 4);
+    const unsigned q = b.argument({16, 4, rows, 8}, layout),
+                   k = b.argument({16, 4, rows, 8}, layout),
+                   s = b.buffer({16, 4, rows, rows}, layout);
+    b.dot({{16}, {4}, {rows}, {rows}, {8, true}}, {q, at({0, 1, 2, 4})},
+          {k, at({0, 1, 3, 4})}, {s, at({0, 1, 2, 3})});
+    b.result(s);
+    auto graph = buildStepGraph(b.program, MANY);
+    ASSERT_TRUE(graph) << graph.error().message();
+    for (unsigned loop : graph->works[0].candidates)
+      EXPECT_LT(loop, 2U);
+    for (const Grid &grid : graph->works[0].grids)
+      EXPECT_LT(std::max(grid.first, grid.second), 2U);
+    EXPECT_FALSE(graph->works[0].candidates.empty() &&
+                 graph->works[0].grids.empty());
+  }
+}
+
 // A product of one row, and one of 20, are cut along the columns of a large
 // matrix: of one that lies row by row into pieces of a page, of one that lies
 // column by column into any number. So is one of 200 rows: 25 of them a chunk
