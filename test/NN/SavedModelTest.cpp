@@ -3,6 +3,7 @@
 // where they were laid out, or where one wishes.
 #include "meshloom/NN/State/SavedModel.h"
 
+#include "../API/Testing.h"
 #include "../TemporaryFolder.h"
 #include "meshloom/Data/Dataset.h"
 #include "meshloom/Data/TensorFolder.h"
@@ -239,7 +240,9 @@ TEST_F(ExportedFunctionsTest, RunWithoutSource) {
                                create_mesh({{"y", 2}}, virtual_cpus(2)));
               }),
               HasSubstr("axes"));
-  EXPECT_THROW(export_functions(folder / "f", {}), Error);
+  EXPECT_THROW(
+      export_functions(folder / "f", std::map<std::string, ConcreteFunction>()),
+      Error);
   EXPECT_THROW(load_functions(folder / "none"), Error);
 }
 
@@ -286,4 +289,110 @@ TEST_F(ExportedFunctionsTest, SignaturesTellWhatWasChanged) {
   std::filesystem::remove(folder / "f" / "contents.sig");
   EXPECT_THAT(refusal([&] { load("key"); }), HasSubstr("is not signed"));
 }
+/// The distances from the means over a batch, and a sum.
+FreeBatchFunction meansOf(const DVariable &w) {
+  return FreeBatchFunction(
+      [w](const std::vector<Tensor> &x) {
+        const Tensor y = tanh(matmul(x[0], w));
+        return std::vector{y - reduce_mean(y, 0), reduce_sum(y * x[1])};
+      },
+      {{{-1, 3}, DType::F32}, {{-1, 1}, DType::F32}}, {.name = "means"});
+}
+std::vector<Tensor> examplesOf(int64_t batch) {
+  return {reshape(iota({3 * batch}, 0, DType::F32), {batch, 3}) * 0.1f,
+          reshape(iota({batch}, 0, DType::F32), {batch, 1})};
+}
+
+// A function is compiled for each size of batch, and keeps the last ones.
+TEST_F(ExportedFunctionsTest, ASizeOfBatchMayBeFree) {
+  const DVariable w(tensor({{1.f, -1.f}, {.5f, 2.f}, {.25f, 0.f}}));
+  const FreeBatchFunction means = meansOf(w);
+  export_functions(folder / "any", {{"means", means}}, {.sizes = {1, 4}});
+  export_functions(folder / "some", {{"means", means}},
+                   {.sizes = {1, 4}, .compile_new_sizes = false});
+  w.assign(zeros({3, 2})); // what was exported has its own
+  const DVariable same(tensor({{1.f, -1.f}, {.5f, 2.f}, {.25f, 0.f}}));
+  const FreeBatchFunction expected = meansOf(same);
+  ExportedFunctions any = load_functions(folder / "any"),
+                    some = load_functions(folder / "some");
+  EXPECT_EQ(any.arguments("means")[0].shape, (Shape{-1, 3}));
+  EXPECT_EQ(any.results("means")[0].shape, (Shape{-1, 2}));
+  EXPECT_EQ(any.results("means")[1].shape, Shape());
+  EXPECT_EQ(any.batch_sizes("means"), (std::vector<int64_t>{1, 4}));
+  for (int64_t size : {4, 7, 1, 840, 2}) {
+    const std::vector<Tensor> x = examplesOf(size);
+    const std::vector<Tensor> ours = any("means", x), theirs = expected(x);
+    expectSame(ours[0], theirs[0]);
+    expectSame(ours[1], theirs[1], 1e-3);
+  }
+  EXPECT_EQ(any.batch_sizes("means"), (std::vector<int64_t>{1, 2, 4, 7, 840}));
+  (void)some("means", examplesOf(4));
+  EXPECT_ERROR(some("means", examplesOf(5)),
+               HAS("expected a batch of 1 or 4 examples, got 5"),
+               HAS("compile_new_sizes"));
+  EXPECT_ERROR(
+      any("means", {ones({2, 3}), ones({3, 1})}),
+      HAS("expected one size of batch in all arguments, got 2, and 3"));
+  EXPECT_ERROR(any("means", {ones({2, 4}), ones({2, 1})}),
+               HAS("expected f32 [None, 3] as argument 0, got f32 [2, 4]"));
+  // Assignments of variables reach the programs of all sizes.
+  any.variables()[0].assign(zeros({3, 2}));
+  expectNear(any("means", examplesOf(2))[1], {0});
+
+  const FreeBatchFunction few(
+      [](const std::vector<Tensor> &x) { return std::vector{x[0] * 2.f}; },
+      {{{-1}, DType::F32}}, {.name = "few", .max_sizes = 2});
+  for (int64_t size : {3, 5, 3, 8})
+    expectNear(few({ones({size})})[0], std::vector<double>(size_t(size), 2));
+  EXPECT_EQ(few.sizes(), (std::vector<int64_t>{3, 8}));
+  EXPECT_ERROR(FreeBatchFunction([](const std::vector<Tensor> &x) { return x; },
+                                 {{{2}, DType::F32}}),
+               HAS("expected a size -1"));
+}
+
+TEST_F(ExportedFunctionsTest, AProgramThatIsNoFunctionOfTheSizeIsRefused) {
+  const FreeBatchFunction pairs(
+      [](const std::vector<Tensor> &x) {
+        return std::vector{
+            reshape(reshape(x[0], {-1, 1}) * reshape(x[0], {1, -1}), {-1})};
+      },
+      {{{-1}, DType::F32}}, {.name = "pairs"});
+  EXPECT_ERROR(export_functions(folder / "f", {{"pairs", pairs}}),
+               HAS("[pairs] what it computes does not follow from the size"));
+  // Halves of batches of even sizes.
+  const FreeBatchFunction halves(
+      [](const std::vector<Tensor> &x) {
+        return std::vector{reduce_sum(reshape(x[0], {2, -1}), 0)};
+      },
+      {{{-1}, DType::F32}}, {.name = "halves"});
+  export_functions(folder / "halves", {{"halves", halves}}, {.sizes = {4}});
+  ExportedFunctions loaded = load_functions(folder / "halves");
+  expectNear(loaded("halves", {tensor({1.f, 2.f, 3.f, 4.f, 5.f, 6.f})})[0],
+             {5, 7, 9});
+  EXPECT_ERROR(loaded("halves", {ones({5})}),
+               HAS("expected a batch that is a multiple of 2, got 5"));
+}
+
+// Rows over devices, which need not divide them.
+TEST_F(ExportedFunctionsTest, AFreeBatchIsCutOverDevices) {
+  const Mesh mesh = create_mesh({{"batch", 4}}, virtual_cpus(4));
+  const DefaultMeshScope scope(mesh);
+  const DVariable w(tensor({{1.f, -1.f}, {.5f, 2.f}, {.25f, 0.f}}));
+  const Layout rows = Layout::batch_sharded(mesh, "batch", 2);
+  const FreeBatchFunction scores(
+      [&](const std::vector<Tensor> &x) {
+        return std::vector{matmul(x[0], w)};
+      },
+      {{{-1, 3}, DType::F32}}, {.name = "scores", .layouts = {rows}});
+  export_functions(folder / "f", {{"scores", scores}}, {.sizes = {8}});
+  ExportedFunctions loaded = load_functions(folder / "f", mesh);
+  for (int64_t size : {8, 4, 6, 1}) {
+    const Tensor x = examplesOf(size)[0];
+    const Tensor y = loaded("scores", {relayout(x, rows)})[0];
+    expectSame(y, matmul(x, w));
+    EXPECT_EQ(y.layout(),
+              loaded("scores", {relayout(examplesOf(8)[0], rows)})[0].layout());
+  }
+}
+
 } // namespace

@@ -3,6 +3,7 @@
 // bytes.
 #include "meshloom/NN/State/ExportedFunctions.h"
 
+#include "../Models/Graph.h"
 #include "FolderErrors.h"
 
 #include "meshloom/API/Distribute.h"
@@ -16,7 +17,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstring>
+#include <list>
 #include <mutex>
 #include <set>
 
@@ -25,6 +28,10 @@ namespace meshloom {
 namespace {
 constexpr char signaturesNote[] = "signatures";
 constexpr char programPrefix[] = "programs/";
+/// The texts of signatures whose size of batch is free.
+constexpr char templatePrefix[] = "templates/";
+/// How many sizes of batch a loaded function keeps that it has compiled.
+constexpr size_t compiledSizes = 16;
 /// "variables/kernel", and "constants/0" of tensors.
 constexpr char variablePrefix[] = "variables/";
 constexpr char constantPrefix[] = "constants/";
@@ -74,27 +81,76 @@ Error keyError(std::string_view function, const Status &failed) {
 }
 } // namespace
 
-void export_functions(const std::filesystem::path &path,
-                      const std::map<std::string, ConcreteFunction> &functions,
-                      const std::filesystem::path &sign_key) {
-  if (functions.empty())
-    Error("[export_functions] expected functions by the names of their "
-          "signatures, got none")
-        .raise();
-  data::FolderContents contents;
-  std::map<int64_t, std::string> variables; // their tensors
-  auto freeName = [&](const std::string &wish) {
-    std::string name = wish;
-    for (int64_t i = 1; contents.tensors.contains(name); ++i)
-      name = fmt::format("{}_{}", wish, i);
-    return name;
-  };
-  Config signatures{Config::Map()};
-  for (const auto &[signature, function] : functions) {
-    const std::string program = function.serialize();
+namespace {
+
+/// Collects what a folder of functions has.
+class Exporter {
+public:
+  void add(const std::string &signature, const ConcreteFunction &function) {
+    addBytes(programPrefix + signature, function.serialize());
+    signatures[signature] = namesOfCaptured(function);
+  }
+  void add(const std::string &signature, const FreeBatchFunction &function,
+           const FreeBatchExportOptions &options) {
+    std::vector<int64_t> sizes =
+        options.sizes.empty() ? function.sizes() : options.sizes;
+    if (sizes.empty())
+      sizes = {1};
+    Config &entry = signatures[signature];
+    Config::List written;
+    for (int64_t size : sizes) {
+      const ConcreteFunction program = function.get_concrete_function(size);
+      addBytes(fmt::format("{}{}/{}", programPrefix, signature, size),
+               program.serialize());
+      written.emplace_back(size);
+      if (written.size() == 1)
+        entry["captured"] = namesOfCaptured(program);
+    }
+    entry["sizes"] = std::move(written);
+    entry["arguments"] = configOf(function.arguments());
+    entry["results"] = configOf(detail::inferSpecs(
+        [&](const std::vector<Tensor> &arguments) {
+          return function(arguments);
+        },
+        function.arguments()));
+    if (options.compile_new_sizes)
+      addBytes(templatePrefix + signature, detail::batchTemplateOf(function));
+  }
+  void write(const std::filesystem::path &path,
+             const std::filesystem::path &sign_key) {
+    if (signatures.as_map().empty())
+      Error("[export_functions] expected functions by the names of "
+            "their signatures, got none")
+          .raise();
+    contents.notes[signaturesNote] = signatures.to_json();
+    data::write_tensor_folder(path, contents);
+    // Of several processes that write one folder, the first signs it.
+    if (sign_key.empty() || client_id() != 0)
+      return;
+    const data::TensorFolder folder(path);
+    if (Status done = signContent((path / signedName).string(),
+                                  contentsOf(folder, wholeTensors(folder)),
+                                  sign_key.string());
+        !done)
+      keyError("export_functions", done).raise();
+  }
+
+private:
+  void addBytes(const std::string &name, const std::string &bytes) {
     contents.tensors.emplace(
-        programPrefix + signature,
-        detail::hostTensorOf(DType::UI8, {int64_t(program.size())}, program));
+        name, detail::hostTensorOf(DType::UI8, {int64_t(bytes.size())}, bytes));
+  }
+  static Config configOf(const std::vector<TensorSpec> &specs) {
+    Config::List list;
+    for (const TensorSpec &spec : specs) {
+      Config entry;
+      entry["dtype"] = std::string(name(spec.dtype));
+      entry["shape"] = spec.shape;
+      list.push_back(std::move(entry));
+    }
+    return list;
+  }
+  Config::List namesOfCaptured(const ConcreteFunction &function) {
     const std::vector<detail::CapturedValue> captured =
         detail::capturedValues(function);
     const std::vector<ValueInfo> arguments = function.arguments();
@@ -115,32 +171,111 @@ void export_functions(const std::filesystem::path &path,
       }
       names.emplace_back(name);
     }
-    signatures[signature] = std::move(names);
+    return names;
   }
-  contents.notes[signaturesNote] = signatures.to_json();
-  data::write_tensor_folder(path, contents);
-  // Of several processes that write one folder, the first signs it.
-  if (sign_key.empty() || client_id() != 0)
-    return;
-  const data::TensorFolder folder(path);
-  if (Status done = signContent((path / signedName).string(),
-                                contentsOf(folder, wholeTensors(folder)),
-                                sign_key.string());
-      !done)
-    keyError("export_functions", done).raise();
+  std::string freeName(const std::string &wish) const {
+    std::string name = wish;
+    for (int64_t i = 1; contents.tensors.contains(name); ++i)
+      name = fmt::format("{}_{}", wish, i);
+    return name;
+  }
+
+  data::FolderContents contents;
+  std::map<int64_t, std::string> variables; ///< their tensors
+  Config signatures{Config::Map()};
+};
+
+std::vector<TensorSpec> specsOf(const Config &config) {
+  std::vector<TensorSpec> specs;
+  for (const Config &entry : config.as_list()) {
+    const std::optional<DType> type = parseDType(entry.at("dtype").as_string());
+    if (!type)
+      Error("[load_functions] expected the name of an element type, "
+            "got '" +
+            entry.at("dtype").as_string() + "'")
+          .raise();
+    specs.push_back({entry.at("shape").as_ints(), *type});
+  }
+  return specs;
+}
+
+} // namespace
+
+void export_functions(const std::filesystem::path &path,
+                      const std::map<std::string, ConcreteFunction> &functions,
+                      const std::filesystem::path &sign_key) {
+  Exporter exporter;
+  for (const auto &[signature, function] : functions)
+    exporter.add(signature, function);
+  exporter.write(path, sign_key);
+}
+
+void export_functions(const std::filesystem::path &path,
+                      const std::map<std::string, FreeBatchFunction> &functions,
+                      const FreeBatchExportOptions &options) {
+  Exporter exporter;
+  for (const auto &[signature, function] : functions)
+    exporter.add(signature, function, options);
+  exporter.write(path, options.sign_key);
 }
 
 struct ExportedFunctions::State {
+  /// A signature whose size of batch is free.
+  struct FreeBatch {
+    std::vector<TensorSpec> arguments, results;
+    std::map<int64_t, SavedFunction> stored;
+    /// Empty: there is none.
+    std::string programText;
+    std::string name; ///< for messages
+    std::optional<Mesh> mesh;
+    /// Programs that were compiled here; the one used last comes first.
+    std::list<std::pair<int64_t, SavedFunction>> compiled;
+
+    std::vector<int64_t> sizes() const {
+      std::vector<int64_t> all;
+      for (const auto &[size, program] : stored)
+        all.push_back(size);
+      for (const auto &[size, program] : compiled)
+        all.push_back(size);
+      std::ranges::sort(all);
+      return all;
+    }
+    const SavedFunction &forSize(int64_t size) {
+      if (const auto found = stored.find(size); found != stored.end())
+        return found->second;
+      const auto found = std::ranges::find_if(
+          compiled, [&](const auto &entry) { return entry.first == size; });
+      if (found != compiled.end()) {
+        compiled.splice(compiled.begin(), compiled, found);
+        return compiled.front().second;
+      }
+      if (programText.empty())
+        Error(fmt::format(
+                  "[ExportedFunctions] expected a batch of {} examples, got "
+                  "{}: '{}' "
+                  "has programs for these sizes, and was exported without "
+                  "compile_new_sizes",
+                  fmt::join(sizes(), " or "), size, name))
+            .raise();
+      compiled.emplace_front(
+          size, detail::compileBatchTemplate(programText, size, name, mesh));
+      if (compiled.size() > compiledSizes)
+        compiled.pop_back();
+      return compiled.front().second;
+    }
+  };
   struct Signature {
+    /// The program, or one of those for a size of batch.
     SavedFunction function;
-    /// Of the arguments after the explicit ones: the index of a variable, or a
+    std::optional<FreeBatch> free;
+    /// For each argument after the explicit ones the index of a variable, or a
     /// constant.
     std::vector<std::variant<size_t, Tensor>> captured;
     size_t explicitArguments() const {
       return function.arguments().size() - captured.size();
     }
   };
-  const Signature &find(const std::string &name) const {
+  Signature &find(const std::string &name) const {
     if (auto found = signatures.find(name); found != signatures.end())
       return found->second;
     std::vector<std::string> names;
@@ -153,7 +288,7 @@ struct ExportedFunctions::State {
         .raise();
   }
 
-  std::map<std::string, Signature> signatures;
+  mutable std::map<std::string, Signature> signatures;
   std::vector<DVariable> variables;
   mutable std::mutex mutex;
 };
@@ -195,14 +330,41 @@ ExportedFunctions load_functions(const std::filesystem::path &path,
     auto state = std::make_shared<ExportedFunctions::State>();
     std::map<std::string, size_t> variables; // by the names of their tensors
     const Config signatures = Config::parse(note->second);
-    for (const auto &[name, captured] : signatures.as_map()) {
-      const std::vector<uint8_t> program =
-          read(programPrefix + name).to_vector<uint8_t>();
+    auto textOf = [&](const std::string &name) {
+      const std::vector<uint8_t> bytes = read(name).to_vector<uint8_t>();
+      return std::string(bytes.begin(), bytes.end());
+    };
+    for (const auto &[name, entry] : signatures.as_map()) {
+      const std::string shown = fmt::format("{}' of '{}", name, path.string());
+      auto programOf = [&](const std::string &tensor) {
+        return parse_function(textOf(tensor), shown, mesh);
+      };
+      const bool isFree = entry.is_map();
+      const Config &captured = isFree ? entry.at("captured") : entry;
+      std::optional<ExportedFunctions::State::FreeBatch> free;
+      if (isFree) {
+        free.emplace();
+        free->arguments = specsOf(entry.at("arguments"));
+        free->results = specsOf(entry.at("results"));
+        free->name = name;
+        free->mesh = mesh;
+        for (const Config &size : entry.at("sizes").as_list())
+          free->stored.emplace(size.as_int(),
+                               programOf(fmt::format("{}{}/{}", programPrefix,
+                                                     name, size.as_int())));
+        if (folder.tensors().contains(templatePrefix + name))
+          free->programText = textOf(templatePrefix + name);
+        if (free->stored.empty())
+          Error(fmt::format("[load_functions] '{}' is damaged: signature "
+                            "'{}' has no program",
+                            path.string(), name),
+                ErrorCode::DATA_LOSS)
+              .raise();
+      }
+      SavedFunction function = isFree ? free->stored.begin()->second
+                                      : programOf(programPrefix + name);
       ExportedFunctions::State::Signature signature{
-          parse_function(
-              {reinterpret_cast<const char *>(program.data()), program.size()},
-              fmt::format("{}' of '{}", name, path.string()), mesh),
-          {}};
+          std::move(function), std::move(free), {}};
       const std::vector<ValueInfo> arguments = signature.function.arguments();
       const size_t count = captured.as_list().size();
       if (count > arguments.size())
@@ -263,16 +425,21 @@ ExportedFunctions::arguments(const std::string &signature) const {
   const State::Signature &found = state->find(signature);
   std::vector<ValueInfo> infos = found.function.arguments();
   infos.erase(infos.begin() + int64_t(found.explicitArguments()), infos.end());
+  for (size_t i = 0; found.free && i < infos.size(); ++i)
+    infos[i].shape = found.free->arguments.at(i).shape;
   return infos;
 }
 
 std::vector<ValueInfo>
 ExportedFunctions::results(const std::string &signature) const {
   detail::expectNotMovedFrom(state, "ExportedFunctions");
-  const SavedFunction &function = state->find(signature).function;
+  const State::Signature &found = state->find(signature);
+  const SavedFunction &function = found.function;
   std::vector<ValueInfo> infos = function.results();
   infos.erase(infos.end() - int64_t(function.assigned_arguments().size()),
               infos.end());
+  for (size_t i = 0; found.free && i < infos.size(); ++i)
+    infos[i].shape = found.free->results.at(i).shape;
   return infos;
 }
 
@@ -285,7 +452,7 @@ std::vector<Tensor>
 ExportedFunctions::operator()(const std::string &signature,
                               const std::vector<Tensor> &arguments) const {
   detail::expectNotMovedFrom(state, "ExportedFunctions");
-  const State::Signature &found = state->find(signature);
+  State::Signature &found = state->find(signature);
   const size_t own = found.explicitArguments();
   if (arguments.size() != own)
     Error(fmt::format("[ExportedFunctions] signature '{}' takes {} "
@@ -293,14 +460,18 @@ ExportedFunctions::operator()(const std::string &signature,
                       signature, own, arguments.size()))
         .raise();
   std::lock_guard lock(state->mutex);
+  const SavedFunction &function =
+      found.free ? found.free->forSize(detail::batchSizeOf(
+                       signature, found.free->arguments, arguments))
+                 : found.function;
   std::vector<Tensor> all = arguments;
   for (const auto &captured : found.captured)
     all.push_back(
         std::holds_alternative<Tensor>(captured)
             ? std::get<Tensor>(captured)
             : state->variables[std::get<size_t>(captured)].read_value());
-  std::vector<Tensor> results = found.function(all);
-  const std::vector<int64_t> assigned = found.function.assigned_arguments();
+  std::vector<Tensor> results = function(all);
+  const std::vector<int64_t> assigned = function.assigned_arguments();
   const size_t given = results.size() - assigned.size();
   for (size_t i = 0; i < assigned.size(); ++i) {
     const auto &captured = found.captured.at(size_t(assigned[i]) - own);
@@ -308,6 +479,14 @@ ExportedFunctions::operator()(const std::string &signature,
   }
   results.resize(given);
   return results;
+}
+
+std::vector<int64_t>
+ExportedFunctions::batch_sizes(const std::string &signature) const {
+  detail::expectNotMovedFrom(state, "ExportedFunctions");
+  const State::Signature &found = state->find(signature);
+  std::lock_guard lock(state->mutex);
+  return found.free ? found.free->sizes() : std::vector<int64_t>();
 }
 
 } // namespace meshloom

@@ -3,6 +3,7 @@
 // them where there is no source.
 #pragma once
 
+#include "meshloom/API/FreeBatch.h"
 #include "meshloom/API/SavedFunction.h"
 #include "meshloom/API/Variable.h"
 
@@ -30,6 +31,33 @@ void export_functions(const std::filesystem::path &path,
                       const std::map<std::string, ConcreteFunction> &functions,
                       const std::filesystem::path &sign_key = {});
 
+/// The options of export_functions for functions of any size of batch.
+struct FreeBatchExportOptions {
+  /// The sizes whose programs are stored. None: those that each function has
+  /// compiled, or 1.
+  std::vector<int64_t> sizes = {};
+  /// Whether a program that loads the folder compiles other sizes when it calls
+  /// them. The folder then has the function as a text from which the program of
+  /// any size follows; else it has the programs of `sizes` alone.
+  bool compile_new_sizes = true;
+  /// See export_functions.
+  std::filesystem::path sign_key = {};
+};
+
+/// Writes functions for any size of batch. -1 stands for the size in the
+/// arguments and results of a loaded function, which keeps 16 sizes beside the
+/// stored ones.
+///
+///   export_functions("digits", {{"serving_default", predict}},
+///                    {.sizes = {1, 32}});
+///
+/// Throws meshloom::Error as above, and if the program of a function does not
+/// follow from the size of its batch, as that of one which computes with the
+/// square of the size does not.
+void export_functions(const std::filesystem::path &path,
+                      const std::map<std::string, FreeBatchFunction> &functions,
+                      const FreeBatchExportOptions &options = {});
+
 /// The folder that export_functions wrote. A handle: a copy has the same
 /// variables. May be used from any thread; calls run one at a time.
 class ExportedFunctions {
@@ -41,12 +69,16 @@ public:
   std::vector<ValueInfo> arguments(const std::string &signature) const;
   /// The results of a signature's function.
   std::vector<ValueInfo> results(const std::string &signature) const;
+  /// The sizes of batches that a signature has programs for now, in rising
+  /// order; none: its size is not free.
+  std::vector<int64_t> batch_sizes(const std::string &signature) const;
   /// The variables of all functions: one that several use is there once.
   const std::vector<DVariable> &variables() const;
 
   /// Runs the function of a signature; variables that it assigns have their new
-  /// values then. Throws meshloom::Error if there is no such signature, or if
-  /// arguments do not fit.
+  /// values then. A size of batch that has no program is compiled, where the
+  /// folder allows it. Throws meshloom::Error if there is no such signature, if
+  /// arguments do not fit, or if a size cannot be compiled.
   std::vector<Tensor> operator()(const std::string &signature,
                                  const std::vector<Tensor> &arguments) const;
 
