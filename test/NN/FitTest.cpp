@@ -579,21 +579,21 @@ TEST(FitTest, ANanNamesOpStepAndVariables) {
 // the line that called it. Nothing in a step is on a line of Meshloom's.
 TEST(FitTest, OpsOfALayerAreOnALineOfTheUser) {
   const Tensor x = ones({4, 3});
-  auto expectLine = [&](const Model &given, int line) {
-    Model model = given;
+  auto expectLine = [&](const Model &source, int line) {
+    Model model = source;
     model.compile({.optimizer = "sgd", .loss = "mse", .check_numerics = true});
     EXPECT_ERROR(model.fit(x * INFINITY, x, silent),
                  HAS(fmt::format("FitTest.cpp:{}:", line)));
   };
-  const int made = __LINE__ + 1;
+  const int firstLine = __LINE__ + 1;
   const layers::Dense plain(3);
   const layers::Dense relu(3, "relu");
   const layers::Dense named(3, {.name = "named"});
   const layers::LayerNormalization normal(-1);
-  expectLine(Sequential({Input({3}), plain}), made);
-  expectLine(Sequential({Input({3}), relu}), made + 1);
-  expectLine(Sequential({Input({3}), named}), made + 2);
-  expectLine(Sequential({Input({3}), normal}), made + 3);
+  expectLine(Sequential({Input({3}), plain}), firstLine);
+  expectLine(Sequential({Input({3}), relu}), firstLine + 1);
+  expectLine(Sequential({Input({3}), named}), firstLine + 2);
+  expectLine(Sequential({Input({3}), normal}), firstLine + 3);
   SymbolicTensor input = Input({3});
   const int called = __LINE__ + 1;
   SymbolicTensor output = layers::Dense(3)(input);

@@ -302,7 +302,7 @@ TEST(SignalsTest, SpectrogramsOfKerasJson) {
   EXPECT_NEAR(signalValues(mel(reshape(x, {1, 12})))[0], -11.2996912, 1e-4);
 }
 
-// What Keras wrote of layers that change images at random.
+// The options that Keras wrote of layers that change images at random.
 TEST(SignalsTest, AugmentationOfKerasJson) {
   auto layer = [](const std::string &name, const std::string &options) {
     return layer_from_json(fmt::format(

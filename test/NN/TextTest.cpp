@@ -260,7 +260,7 @@ TEST(TextTest, VectorsSayWhichIntegersARowHas) {
              {0, 1.3862944f, .69314718f, 0, 1.5350567f, 0, .69314718f, 0});
 }
 
-// What Keras wrote of a layer gives Keras's numbers.
+// A layer that Keras wrote gives Keras's numbers.
 TEST(TextTest, LayersOfKerasJson) {
   auto layer = [](const std::string &name, const std::string &options,
                   const std::string &type = "float32") {

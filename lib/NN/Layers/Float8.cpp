@@ -56,8 +56,9 @@ Tensor valuesOfFloat8(const Tensor &codes, DType type) {
   const Tensor mantissa = code % 8, exponent = code / 8 % 16;
   // 2^exponent, exactly: a factor for each of its bits.
   const Tensor isNormal = greater(exponent, 0);
-  Tensor value = cast(where(isNormal, mantissa + 8, mantissa), type) *
-                 where(isNormal, std::ldexp(1.0, -10), std::ldexp(1.0, -9));
+  Tensor value =
+      cast(where(isNormal, mantissa + 8, mantissa), type) *
+      cast(where(isNormal, std::ldexp(1.0, -10), std::ldexp(1.0, -9)), type);
   for (int bit : {1, 2, 4, 8})
     value = where(equal(exponent / bit % 2, 1), value * std::ldexp(1.0, bit),
                   value);

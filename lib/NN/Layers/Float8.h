@@ -12,7 +12,7 @@ namespace meshloom::detail {
 /// zero throughout. A scalar of x's type.
 Tensor float8Scale(const Tensor &x);
 /// The nearest eight-bit floats, in x's type; of two that are equally near, the
-/// one whose last bit is 0. What is beyond 448 becomes 448.
+/// one whose last bit is 0. Numbers beyond 448 become 448.
 Tensor roundedToFloat8(const Tensor &x);
 /// The bytes of those, ui8.
 Tensor codesOfFloat8(const Tensor &x);

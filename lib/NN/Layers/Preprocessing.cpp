@@ -458,27 +458,27 @@ Tensor IntegerLookup::to_tokens(const Tensor &indices) const {
   return implOf<IntegerLookupImpl>(*this).integersOf(indices);
 }
 void IntegerLookup::adapt(const Tensor &integers) const {
-  auto &own = implOf<IntegerLookupImpl>(*this);
-  own.expectIntegers(integers, "what adapt gets");
+  auto &layer = implOf<IntegerLookupImpl>(*this);
+  layer.expectIntegers(integers, "what adapt gets");
   VocabularyOf<int64_t>::Counts counts;
-  const std::vector<int64_t> all =
+  const std::vector<int64_t> values =
       cast(integers, DType::I64).to_vector<int64_t>();
   const size_t documents =
       integers.rank() > 0 ? size_t(integers.shape().front()) : 1;
-  const size_t length = documents ? all.size() / documents : 0;
+  const size_t length = documents ? values.size() / documents : 0;
   for (size_t i = 0; i < documents; ++i)
-    counts.add({all.begin() + ptrdiff_t(i * length),
-                all.begin() + ptrdiff_t((i + 1) * length)});
-  own.vocabulary.learn(counts);
+    counts.add({values.begin() + ptrdiff_t(i * length),
+                values.begin() + ptrdiff_t((i + 1) * length)});
+  layer.vocabulary.learn(counts);
 }
 void IntegerLookup::adapt(const data::Dataset<Tensor> &integers) const {
-  auto &own = implOf<IntegerLookupImpl>(*this);
+  auto &layer = implOf<IntegerLookupImpl>(*this);
   VocabularyOf<int64_t>::Counts counts;
   for (const Tensor &document : integers) {
-    own.expectIntegers(document, "what adapt gets");
+    layer.expectIntegers(document, "what adapt gets");
     counts.add(cast(document, DType::I64).to_vector<int64_t>());
   }
-  own.vocabulary.learn(counts);
+  layer.vocabulary.learn(counts);
 }
 void IntegerLookup::set_vocabulary(
     const std::vector<int64_t> &vocabulary,

@@ -69,11 +69,11 @@ Options withWindow(Options options, const Config &config) {
 }
 /// The samples of the window. A periodic one is a symmetric one of one element
 /// more, without the last.
-std::vector<double> taperOf(const FrameWindow &given, int64_t length,
+std::vector<double> taperOf(const FrameWindow &taper, int64_t length,
                             bool isPeriodic) {
-  if (!given.numbers.empty())
-    return given.numbers;
-  const std::string &name = given.name;
+  if (!taper.numbers.empty())
+    return taper.numbers;
+  const std::string &name = taper.name;
   static const auto &cosines = *new std::map<std::string, std::vector<double>>{
       {"hann", {0.5, -0.5}},
       {"hamming", {0.54, -0.46}},

@@ -3,6 +3,7 @@
 // was seen, see Callbacks.h. The rules are Keras's.
 #include "../Numbers.h"
 #include "CallbackState.h"
+#include "Training.h"
 
 #include "meshloom/API/Logging.h"
 
@@ -332,6 +333,17 @@ void TerminateOnNaN::on_train_batch_end(int64_t batch, Logs &logs) {
   if (!loss || std::isfinite(*loss))
     return;
   std::cout << "Batch " << batch << ": Invalid loss, terminating training\n";
+  const detail::Training &training = *model().training();
+  const std::string variables = training.nonFiniteVariables();
+  detail::log(
+      LogLevel::WARNING,
+      fmt::format("[TerminateOnNaN] after training step {} the loss is {}{}; "
+                  "compile with check_numerics names the op of the first nan",
+                  training.steps, std::isnan(*loss) ? "nan" : "infinite",
+                  variables.empty() ? ""
+                                    : ", and a nan or an infinity is in the "
+                                      "variables " +
+                                          variables));
   model().stop_training();
 }
 

@@ -69,15 +69,15 @@ private:
     (void)training.workers->schedule(
         [weak = training.weak_from_this(), step, from = batches,
          function = std::string(function)](WorkerCall &worker) {
-          const std::shared_ptr<Training> own = weak.lock();
-          if (!own) // the model is gone
+          const std::shared_ptr<Training> target = weak.lock();
+          if (!target) // the model is gone
             return std::vector<FunctionCall>();
           const Element next = from.take(worker);
-          std::lock_guard lock(own->tracing);
-          const Training::Scope scope(*own);
-          const StepBatch batch = own->place(next, function);
+          std::lock_guard lock(target->tracing);
+          const Training::Scope scope(*target);
+          const StepBatch batch = target->place(next, function);
           return std::vector{
-              captured(own->strategy, [&] { (*((*own).*step))(batch); })};
+              captured(target->strategy, [&] { (*((*target).*step))(batch); })};
         });
   }
 

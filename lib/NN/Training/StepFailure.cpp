@@ -49,8 +49,8 @@ std::vector<DVariable> Training::nonFiniteGradients(const StepBatch &batch) {
     watched->clear();
     step(batch, true);
     std::vector<Tensor> flags;
-    for (const VariableGradient &each : *watched)
-      flags.push_back(reduce_all(is_finite(each.gradient)));
+    for (const VariableGradient &pair : *watched)
+      flags.push_back(reduce_all(is_finite(pair.gradient)));
     return flags;
   });
   std::vector<DVariable> found;
@@ -60,12 +60,23 @@ std::vector<DVariable> Training::nonFiniteGradients(const StepBatch &batch) {
       if (!flags[i].template item<bool>())
         found.push_back((*watched)[i].variable);
   } catch (const Error &) {
-    // What is looked into has failed before, and is reported without this.
+    // The step has failed before, and is reported without this.
   }
   watched.reset();
   for (size_t i = 0; i < variables.size(); ++i)
     variables[i].assign(before[i]);
   return found;
+}
+
+std::string Training::nonFiniteVariables() const {
+  if (num_clients() > 1)
+    return "";
+  const CheckNumericsScope unchecked(false);
+  std::vector<std::string> paths;
+  for (const NamedVariable &named : model.named_variables())
+    if (!isFinite(named.variable.read_value()))
+      paths.push_back(named.path);
+  return paths.empty() ? "" : listText(paths);
 }
 
 Error Training::failureOfStep(const Error &error, const StepBatch &batch) {
@@ -77,21 +88,17 @@ Error Training::failureOfStep(const Error &error, const StepBatch &batch) {
   // The other processes may not have failed, and would not take part.
   if (num_clients() > 1)
     return error.withMessage(std::move(text));
-  const CheckNumericsScope unchecked(false);
-  std::vector<std::string> values, gradients;
-  const std::vector<NamedVariable> named = model.named_variables();
-  for (const NamedVariable &each : named)
-    if (!isFinite(each.variable.read_value()))
-      values.push_back(each.path);
-  if (!values.empty())
+  if (const std::string values = nonFiniteVariables(); !values.empty())
     return error.withMessage(
         fmt::format("{}; before the step a nan or an infinity was in the "
                     "variables {}",
-                    text, listText(values)));
+                    text, values));
+  const CheckNumericsScope unchecked(false);
+  std::vector<std::string> gradients;
   for (const DVariable &variable : nonFiniteGradients(batch))
-    for (const NamedVariable &each : named)
-      if (each.variable.is(variable))
-        gradients.push_back(each.path);
+    for (const NamedVariable &named : model.named_variables())
+      if (named.variable.is(variable))
+        gradients.push_back(named.path);
   if (!gradients.empty())
     text += fmt::format("; a nan or an infinity is in the gradients of the "
                         "variables {}, and was in no variable before the step",

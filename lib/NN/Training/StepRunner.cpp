@@ -10,7 +10,7 @@ namespace meshloom::detail {
 
 using data::detail::Element;
 
-StepBatch StepBatch::at(int64_t index) const {
+StepBatch StepBatch::batchAt(int64_t index) const {
   auto of = [&](std::vector<Tensor> stacks) {
     for (Tensor &tensor : stacks)
       tensor =
@@ -50,7 +50,7 @@ public:
         throw;
       // The loop has changed nothing: its steps, one by one, say which fails.
       for (int64_t i = 0; i < placed.steps; ++i) {
-        trainOn(batch.at(i));
+        trainOn(batch.batchAt(i));
         if (training.position)
           ++training.position->second;
       }

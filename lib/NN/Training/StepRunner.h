@@ -16,7 +16,7 @@ struct StepBatch {
   std::vector<Tensor> x, y, weights;
 
   /// The batch of a stack.
-  StepBatch at(int64_t index) const;
+  StepBatch batchAt(int64_t index) const;
 };
 
 /// The batches of one call of a StepRunner, on the devices.

@@ -70,6 +70,9 @@ public:
   /// The error of a training step that failed on the batch, which also says
   /// which step it was, and which variables or gradients are not finite.
   Error failureOfStep(const Error &error, const StepBatch &batch);
+  /// "'a', 'b'": the variables of the model that hold a nan or an infinity;
+  /// empty if none does. In several processes empty: they may not all ask.
+  std::string nonFiniteVariables() const;
   /// After the last epoch: weights become their averages, where the optimizer
   /// keeps some.
   void finish();
