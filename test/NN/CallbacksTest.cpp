@@ -51,9 +51,9 @@ TEST(ReduceLROnPlateauTest, WaitsAndRests) {
 
 TEST(TerminateOnNaNTest, EndsTraining) {
   const Tensor x = full({4, 1}, std::nan(""));
-  std::string said;
+  std::string warning;
   const Logger before =
-      set_logger([&](LogLevel, std::string_view text) { said += text; });
+      set_logger([&](LogLevel, std::string_view text) { warning += text; });
   const History history =
       tiny().fit(x, ones({4, 1}),
                  {.batch_size = 1,
@@ -62,8 +62,9 @@ TEST(TerminateOnNaNTest, EndsTraining) {
                   .callbacks = {callbacks::TerminateOnNaN()}});
   set_logger(before);
   EXPECT_EQ(history.epoch.size(), 1u);
-  EXPECT_THAT(said, HAS("after training step 1 the loss is nan, and a nan or "
-                        "an infinity is in the variables '"));
+  EXPECT_THAT(warning,
+              HAS("after training step 1 the loss is nan, and a nan or "
+                  "an infinity is in the variables '"));
 }
 
 TEST(ValidationTest, ComesEverySoManyEpochs) {

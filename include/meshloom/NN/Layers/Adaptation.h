@@ -41,8 +41,8 @@ void merge_lora(const Layer &layer);
 /// kernel has one scale, its largest absolute value over 448, and so have the
 /// inputs of a call. These are the numbers of Keras with such scales. Products
 /// sum in f32. The kernel is not trained any more; gradients flow to the inputs
-/// as if it were floats. Throws meshloom::Error for another mode, or if there is no such
-/// layer, or one is not built, has LoRA or is quantised already.
+/// as if it were floats. Throws meshloom::Error for another mode, or if there
+/// is no such layer, or one is not built, has LoRA or is quantised already.
 void quantize(const Layer &layer, const std::string &mode);
 
 } // namespace meshloom
