@@ -42,7 +42,7 @@ static bool isOwn(const std::source_location &where) {
       std::source_location::current().file_name();
   static constexpr size_t end = here.rfind("Engine/");
   const std::string_view file = where.file_name();
-  // What a header calls for the user is as little the user's.
+  // A line in a header of this library is no line of the user's either.
   return (end != std::string_view::npos &&
           file.starts_with(here.substr(0, end))) ||
          file.find("include/meshloom/") != std::string_view::npos;
