@@ -262,7 +262,7 @@ private:
                         emitter.iota(shape, 0, emitter.elementType(index)),
                         emitter.broadcast(index, shape, {}));
     Value spread = emitter.broadcast(gradient, shape, behindFirst);
-    return emitter.select(isHere, spread, emitter.constant(spread, 0));
+    return emitter.select(isHere, spread, emitter.like(spread, 0));
   }
 
   /// Which element a body runs for, a scalar: an argument of the body, for
