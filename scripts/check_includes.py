@@ -129,7 +129,7 @@ TABLE = {
         USER | {"Cluster", "Data", "Distribute", "Distribute/ParameterServer", "NN", "NN/Estimator"},
         set(),
     ),
-    "examples": (None, {"API", "Data", "Distribute", "NN", "Meshloom.h", "system"}),
+    "examples": (None, {"Core", "API", "Data", "Distribute", "NN", "Meshloom.h", "system"}),
 }
 # The headers of API that declare the types whose values the engine creates, and
 # not an op: what a layer that names "API handles" may include of API.

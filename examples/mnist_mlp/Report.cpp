@@ -2,6 +2,8 @@
 // Reports on a compiled step, from ConcreteFunction's introspection.
 #include "Report.h"
 
+#include <meshloom/Core/MachineModel.h>
+
 #include <iostream>
 #include <map>
 #include <sstream>

@@ -218,7 +218,7 @@ TEST(LossesTest, MadeAgainOfNameAndConfig) {
   Loss again(loss.name(), loss.config());
   EXPECT_EQ(again.reduction().kind, losses::Reduction::SUM);
   expectSame(again(shares(), logits()), loss(shares(), logits()), 0);
-  EXPECT_EQ(loss.with_reduction("mean").config().count("reduction"), 0u);
+  EXPECT_FALSE(loss.with_reduction("mean").config().find("reduction"));
   Loss custom = [](const Tensor &y_true, const Tensor &y_pred) {
     return reduce_max(abs(y_pred - y_true), -1);
   };

@@ -185,7 +185,7 @@ Digits make_digits(int64_t n, uint64_t seed) {
   Digits digits;
   meshloom::detail::withOwnErrors(context, [&] {
     if (n > std::numeric_limits<int64_t>::max() / pixels)
-      std::bad_alloc().raise();
+      throw std::bad_alloc();
     digits.images.resize(size_t(n * pixels));
     digits.labels.resize(size_t(n));
   });
