@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Run at install time: installs the headers that a user's program reaches from
-# meshloom/Meshloom.h and from meshloom/Fmt/Formatters.h, and no others.
+# meshloom/Meshloom.h, and from those that it includes where it needs them
+# (scripts/check_includes.py: USERS_CORE), and no others.
 #
 #   MESHLOOM_INCLUDE      the folder that has meshloom/Meshloom.h
 #   MESHLOOM_DESTINATION  where it is installed, below the prefix
 
 cmake_minimum_required(VERSION 3.25)
-set(queue meshloom/Meshloom.h meshloom/Fmt/Formatters.h)
+set(queue meshloom/Meshloom.h meshloom/Fmt/Formatters.h
+    meshloom/Core/Compiled.h meshloom/Core/MachineModel.h meshloom/Core/Profile.h)
 set(reached ${queue})
 while(queue)
   list(POP_FRONT queue header)

@@ -35,17 +35,26 @@ std::string_view callNameOr(std::string_view function) {
   return threadState().callName.value_or(function);
 }
 
-/// Whether the line is in the sources of this library.
-static bool isOwn(const std::source_location &where) {
-  // This file is lib/Engine/Errors.cpp: what is before its folder are all.
+/// Whether the file is one of this library.
+static bool isOwnFile(std::string_view file) {
+  // This file is lib/Engine/Errors.cpp: the sources are below what is before
+  // its folder.
   static constexpr std::string_view here =
       std::source_location::current().file_name();
   static constexpr size_t end = here.rfind("Engine/");
-  const std::string_view file = where.file_name();
   // A line in a header of this library is no line of the user's either.
   return (end != std::string_view::npos &&
           file.starts_with(here.substr(0, end))) ||
          file.find("include/meshloom/") != std::string_view::npos;
+}
+
+/// Whether the line is in the sources of this library.
+static bool isOwn(const std::source_location &where) {
+  // Calls come mostly from the file that the last one came from.
+  ThreadState::CheckedFile &checked = threadState().checkedFile;
+  if (checked.name != where.file_name())
+    checked = {where.file_name(), isOwnFile(where.file_name())};
+  return checked.isOwn;
 }
 
 UserLine::UserLine(const std::source_location &where)

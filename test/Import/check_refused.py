@@ -184,6 +184,7 @@ PROGRAMS = {
         (nested_loops(20), "is in loops in one another .* the most is 64 times the program")],
     "damaged portable artifacts": [
         ("ML\xefR\x0dStableHLO_v1.9.0", "cannot read the artifact: expected a text that ends with a zero byte"),
+        ("ML\xefR\x0dMLIR19.1.7\0", "this is bytecode of MLIR, but no portable artifact of StableHLO"),
         ("ML\xefR\x2fStableHLO_v9.9.9\0", "it is MLIR bytecode of version 23, written by StableHLO_v9.9.9")],
     "`vhlo` and `mhlo` as text": [
         (function('  %0 = "mhlo.add"(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>\n  return %0 : tensor<4xf32>'),

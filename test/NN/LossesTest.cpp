@@ -218,7 +218,8 @@ TEST(LossesTest, MadeAgainOfNameAndConfig) {
   Loss again(loss.name(), loss.config());
   EXPECT_EQ(again.reduction().kind, losses::Reduction::SUM);
   expectSame(again(shares(), logits()), loss(shares(), logits()), 0);
-  EXPECT_FALSE(loss.with_reduction("mean").config().find("reduction"));
+  EXPECT_EQ(loss.with_reduction("mean").config().at("reduction").as_string(),
+            "mean");
   Loss custom = [](const Tensor &y_true, const Tensor &y_pred) {
     return reduce_max(abs(y_pred - y_true), -1);
   };

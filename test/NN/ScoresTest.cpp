@@ -228,7 +228,7 @@ TEST(ScoresTest, WhatDoesNotFitIsRefused) {
   EXPECT_ERROR(F1Score({.average = "mean"}), HAS("the name of an average"),
                HAS("'macro'"));
   EXPECT_ERROR(F1Score({.threshold = 2}), HAS("a threshold in (0, 1], got 2"));
-  EXPECT_ERROR(FBetaScore({.beta = 0}), HAS("a positive beta, got 0"));
+  EXPECT_ERROR(FBetaScore({.beta = 0}), HAS("beta to be more than 0, got 0"));
   EXPECT_ERROR(F1Score().update_state(ofExamples(), ofExamples()),
                HAS("[f1_score] expected predictions [batch, classes]"));
   const Metric wide = F1Score();
@@ -237,7 +237,8 @@ TEST(ScoresTest, WhatDoesNotFitIsRefused) {
                                  probabilities()(range(0, 2), range(0, 2))),
                HAS("began with batches that add f32 [3] to 'true_positives'"),
                HAS("ScoresTest.cpp"));
-  EXPECT_ERROR(R2Score({.num_regressors = -1}), HAS("num_regressors of 0"));
+  EXPECT_ERROR(R2Score({.num_regressors = -1}),
+               HAS("num_regressors to be 0 or more"));
   EXPECT_ERROR(PearsonCorrelation({.axis = 2}).update_state(labels(), scores()),
                HAS("expected an axis in [-2, 2), got 2"));
   EXPECT_ERROR(AUC({.num_labels = 3}), HAS("beside multi_label = true"));
@@ -249,8 +250,9 @@ TEST(ScoresTest, WhatDoesNotFitIsRefused) {
                HAS("expected predictions [batch, 4], as multi_label was said"));
   EXPECT_ERROR(AUC({.label_weights = {1, 2}}).update_state(labels(), scores()),
                HAS("as many labels as there are label_weights"));
-  EXPECT_ERROR(PrecisionAtRecall(1.5), HAS("expected a recall in [0, 1]"));
-  EXPECT_ERROR(Metric("precision_at_recall"), HAS("expected a recall"));
+  EXPECT_ERROR(PrecisionAtRecall(1.5), HAS("expected recall to be in [0, 1]"));
+  EXPECT_ERROR(Metric("precision_at_recall"),
+               HAS("expected recall to be in [0, 1]"));
   EXPECT_ERROR(IoU({.num_classes = 2, .target_class_ids = {2}}),
                HAS("[io_u] expected target_class_ids in [0, 2), got 2"));
   EXPECT_ERROR(IoU({.num_classes = 2}), HAS("target_class_ids, got none"));

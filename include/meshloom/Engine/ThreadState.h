@@ -27,6 +27,11 @@ struct ThreadState {
   std::optional<std::string_view> callName;
   /// See UserLine.
   std::optional<std::source_location> userLine;
+  /// The file that was last looked at for whether it is one of this library.
+  struct CheckedFile {
+    const char *name = nullptr;
+    bool isOwn = false;
+  } checkedFile;
   /// The parts of the model, with the names of the parts around them:
   /// "encoder/block_3".
   std::vector<std::string> scopes;

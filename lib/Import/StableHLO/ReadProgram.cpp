@@ -29,6 +29,11 @@ static StringRef remedyFor(StringRef text, StringRef messages) {
 
 static Result<OwningOpRef<ModuleOp>>
 parseText(StringRef text, const std::string &path, MLIRContext *context) {
+  if (text.starts_with("ML\xefR"))
+    return Error(path + ": error: this is bytecode of MLIR, but no portable "
+                        "artifact of StableHLO: print it as text (mesh-opt "
+                        "does), or let JAX's exported.serialize() write it",
+                 ErrorCode::INVALID_ARGUMENT, path);
   if (auto fault = sourceFault(text))
     return Error(path + ":" + std::to_string(fault->line) +
                      ": error: " + fault->message,

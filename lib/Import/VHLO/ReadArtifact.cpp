@@ -401,20 +401,38 @@ std::optional<StringRef> exportedModule(StringRef bytes) {
   return bytes.substr(size_t(start) + 4, length);
 }
 
-constexpr llvm::StringLiteral magic = "ML\xefR";
+/// Whether the bytes begin as those of an artifact: MLIR's bytecode, whose
+/// writer is StableHLO's serializer.
+bool isArtifact(StringRef bytes) {
+  if (!bytes.consume_front("ML\xefR"))
+    return false;
+  Fault fault{bytes.data(), {}};
+  ByteReader reader(bytes, fault);
+  uint64_t version = 0;
+  StringRef producer;
+  constexpr llvm::StringLiteral writer = "StableHLO_v";
+  return succeeded(reader.readNumber(version)) &&
+         succeeded(reader.readBytes(writer.size(), producer)) &&
+         producer == writer;
+}
 
 } // namespace
 
 std::optional<StringRef> artifactIn(StringRef bytes) {
-  if (bytes.starts_with(magic))
+  if (isArtifact(bytes))
     return bytes;
   const std::optional<StringRef> exported = exportedModule(bytes);
-  return exported && exported->starts_with(magic) ? exported : std::nullopt;
+  return exported && isArtifact(*exported) ? exported : std::nullopt;
 }
 
 Result<OwningOpRef<ModuleOp>> readArtifact(StringRef artifact,
                                            const std::string &path,
                                            MLIRContext *context) {
+  for (StringRef dialect : {"func", "sdy", "stablehlo"})
+    if (!context->getOrLoadDialect(dialect))
+      return Error("cannot read an artifact without the dialect '" +
+                       dialect.str() + "'",
+                   ErrorCode::INTERNAL);
   Fault fault{artifact.data(), {}};
   Container container;
   OwningOpRef<ModuleOp> module;

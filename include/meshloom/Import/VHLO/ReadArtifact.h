@@ -14,9 +14,9 @@
 
 namespace meshloom {
 
-/// The artifact in `bytes`: these themselves where they are MLIR bytecode, or
-/// the module in what JAX's `exported.serialize()` returns. None: there is no
-/// artifact.
+/// The artifact in `bytes`: these themselves where they are bytecode that
+/// StableHLO's serializer wrote, or the module in what JAX's
+/// `exported.serialize()` returns. None: there is no artifact.
 std::optional<StringRef> artifactIn(StringRef bytes);
 
 /// Reads an artifact: ops of VHLO become those of stablehlo and func; ops and
