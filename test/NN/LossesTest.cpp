@@ -219,7 +219,7 @@ TEST(LossesTest, MadeAgainOfNameAndConfig) {
   EXPECT_EQ(again.reduction().kind, losses::Reduction::SUM);
   expectSame(again(shares(), logits()), loss(shares(), logits()), 0);
   EXPECT_EQ(loss.with_reduction("mean").config().at("reduction").as_string(),
-            "mean");
+            "sum_over_batch_size");
   Loss custom = [](const Tensor &y_true, const Tensor &y_pred) {
     return reduce_max(abs(y_pred - y_true), -1);
   };

@@ -34,13 +34,13 @@ Mesh everywhere() {
 }
 
 /// The value of a tensor of a submesh, read by all processes.
-std::vector<float> valuesOf(const Tensor &tensor) {
+std::vector<float> elementsOf(const Tensor &tensor) {
   return detail::madeWhollyHere(tensor).to_vector<float>();
 }
 void expectSame(const Tensor &got, const Tensor &wanted,
                 float tolerance = 1e-5f) {
-  EXPECT_THAT(valuesOf(got), testing::Pointwise(testing::FloatNear(tolerance),
-                                                wanted.to_vector<float>()));
+  EXPECT_THAT(elementsOf(got), testing::Pointwise(testing::FloatNear(tolerance),
+                                                  wanted.to_vector<float>()));
 }
 
 // A submesh is of one process, which all know; others hold no part of a value
