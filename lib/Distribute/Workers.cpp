@@ -15,14 +15,17 @@ FunctionCall captured(const Strategy &strategy,
                       const std::function<void()> &call) {
   if (isTracing())
     Error("[schedule] expected to be outside of functions: a worker "
-                "runs one as a whole", ErrorCode::FAILED_PRECONDITION).raise();
+          "runs one as a whole",
+          ErrorCode::FAILED_PRECONDITION)
+        .raise();
   const StrategyScope scope(strategy);
   CallCapture capture;
   call();
   if (capture.calls.size() != 1)
     Error(fmt::format("[schedule] expected one call of a function, got "
-                            "{}",
-                            capture.calls.size())).raise();
+                      "{}",
+                      capture.calls.size()))
+        .raise();
   return std::move(capture.calls.front());
 }
 

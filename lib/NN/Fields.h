@@ -32,7 +32,9 @@ template <typename Part> Config configOf(const Part &part) {
     return {};
   if (part.name().empty())
     Error("[config] a function without a name cannot be saved: give it "
-                "one with add", ErrorCode::FAILED_PRECONDITION).raise();
+          "one with add",
+          ErrorCode::FAILED_PRECONDITION)
+        .raise();
   Config config;
   config["class_name"] = part.name();
   config["config"] = part.config();

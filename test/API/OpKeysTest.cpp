@@ -2,8 +2,8 @@
 // Each op outside of functions is found by all that its program depends on: the
 // same op with another option is another program, and with the same options it
 // is the program that was compiled before.
-#include "meshloom/Engine/OpCache.h"
 #include "../../lib/API/Ops/OptionFields.h"
+#include "meshloom/Engine/OpCache.h"
 
 #include "meshloom/Meshloom.h"
 

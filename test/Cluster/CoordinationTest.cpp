@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The coordination service and its clients: rendezvous, values, barriers,
 // failures, and who is refused.
-#include "meshloom/Cluster/Coordination/Gate.h"
 #include "TestRun.h"
+#include "meshloom/Cluster/Coordination/Gate.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Malformed IR: the programs of the test suite (dtensor, StableHLO, chlo, sdy)
 // with tokens, numbers, attributes and lines left out, repeated, exchanged and
-// changed, and portable artifacts with changed bytes. Each is read and, if that works, imported, partitioned and
-// compiled: it ends in a program or in a diagnostic. Inputs run in a child
-// process, many one after the other; where one ends the child or takes too
-// long, it is reported and saved, and another child goes on with the next.
+// changed, and portable artifacts with changed bytes. Each is read and, if that
+// works, imported, partitioned and compiled: it ends in a program or in a
+// diagnostic. Inputs run in a child process, many one after the other; where
+// one ends the child or takes too long, it is reported and saved, and another
+// child goes on with the next.
 #include "TextMutation.h"
 
 #include "meshloom/Autodiff/Autodiff.h"
@@ -191,7 +192,8 @@ int main(int argc, char **argv) {
   CLI::App app("Programs with changes, which must be refused or compiled.",
                "fuzz-ir");
   Options options;
-  app.add_option("FOLDER", options.folders, "Where programs (.mlir, .mlirbc) are")
+  app.add_option("FOLDER", options.folders,
+                 "Where programs (.mlir, .mlirbc) are")
       ->required();
   app.add_option("--seed", options.seed, "Of the first input (default: 1)");
   app.add_option("--count", options.count, "Inputs (default: 1000)");
@@ -208,7 +210,8 @@ int main(int argc, char **argv) {
   std::vector<std::string> programs =
       programsIn(options.folders, options.longest);
   if (programs.empty()) {
-    fmt::print(stderr, "there are no programs (.mlir, .mlirbc) in the folders\n");
+    fmt::print(stderr,
+               "there are no programs (.mlir, .mlirbc) in the folders\n");
     return 1;
   }
   return Fuzzer(options, std::move(programs)).run();

@@ -20,9 +20,9 @@ public:
       : SharedWindows(std::make_shared<const BlockGrid>(layout, shape)) {}
   explicit SharedWindows(std::shared_ptr<const BlockGrid> blocks)
       : grid(std::move(blocks)), moved(*grid) {}
-  /// Adds what one more use needs; which of `list` that is part of from then on.
-  /// It becomes part of one of the newest windows, so that each of hundreds of
-  /// uses takes no longer than one of a few. A need that was there before is
+  /// Adds what one more use needs; which of `list` that is part of from then
+  /// on. It becomes part of one of the newest windows, so that each of hundreds
+  /// of uses takes no longer than one of a few. A need that was there before is
   /// found again.
   size_t add(const Windows &needed);
   const std::vector<Windows> &list() const { return windows; }

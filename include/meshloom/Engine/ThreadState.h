@@ -35,8 +35,8 @@ struct ThreadState {
   /// The parts of the model, with the names of the parts around them:
   /// "encoder/block_3".
   std::vector<std::string> scopes;
-  /// What the innermost CheckNumericsScope of this thread says; none: the thread
-  /// is in no such scope.
+  /// What the innermost CheckNumericsScope of this thread says; none: the
+  /// thread is in no such scope.
   std::optional<bool> checksNumerics;
 
   const std::shared_ptr<Trace> &trace() const;

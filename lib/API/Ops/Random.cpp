@@ -208,9 +208,8 @@ Tensor stateless_normal(Shape shape, const SeedLike &seed, double mean,
         Type element = dtensor::typeOf(e.getContext(), type);
         const Shape extents(shape);
         // f16 and bf16 have too few steps near 0 for a logarithm: in f32.
-        Type wide = element.isBF16() || element.isF16()
-                        ? Type(e.getF32Type())
-                        : element;
+        Type wide = element.isBF16() || element.isF16() ? Type(e.getF32Type())
+                                                        : element;
         const auto [first, second] =
             drawnPairs(e, extents, [&](const Shape &drawn) {
               return unitUniform(e, drawn, operands[0], wide);

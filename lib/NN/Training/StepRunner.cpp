@@ -74,8 +74,8 @@ public:
       const Training::Scope scope(training);
       (void)training.onTest->get_concrete_function(placed);
     } catch (const Error &error) {
-      Error(
-          fmt::format("[fit] validation_data do not fit: {}", error.what())).raise();
+      Error(fmt::format("[fit] validation_data do not fit: {}", error.what()))
+          .raise();
     }
   }
 

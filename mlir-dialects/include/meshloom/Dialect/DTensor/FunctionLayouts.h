@@ -11,7 +11,6 @@ namespace meshloom {
 /// The layout in a type, or none.
 std::optional<Layout> givenLayout(Type type);
 
-
 /// Fails, with a diagnostic, on a function whose body branches.
 LogicalResult expectOneBlock(mlir::func::FuncOp function);
 
