@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 namespace meshloom::detail {
 
 /// A layer whose options are an aggregate with `name` and `common`; `Impl` has
@@ -45,6 +47,14 @@ protected:
     if (number <= 0)
       refuse(std::string("expected positive ") + what + ", got " +
              std::to_string(number));
+    expectSize(what, number);
+  }
+  /// Sums and products of two sizes that this accepts fit into 64 bits.
+  void expectSize(const char *option, int64_t size) const {
+    constexpr int64_t largest = std::numeric_limits<int32_t>::max();
+    if (size > largest)
+      refuse(fmt::format("expected {} of at most {}, got {}", option, largest,
+                         size));
   }
   /// `argument`: such as "a rate".
   void expectRate(const char *argument, double rate) const {

@@ -166,10 +166,12 @@ public:
       : ShapeLayer<Derived, DataFormatOptions>(
             std::move(class_name), std::move(numbers), std::move(options)),
         first(isChannelsFirst(*this, this->own.data_format) ? 2 : 1) {
-    for (int64_t number : this->numbers)
+    for (int64_t number : this->numbers) {
       if (number < 0)
         this->refuse(fmt::format("expected {} of 0 or more, got {}",
                                  Derived::argument, number));
+      this->expectSize(Derived::argument, number);
+    }
   }
   template <typename F> static void fields(F &field, DataFormatOptions &o) {
     field("data_format", o.data_format);
