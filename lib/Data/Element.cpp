@@ -41,9 +41,12 @@ int64_t HostArray::byteCount() const {
 }
 
 void HostArray::copyTo(char *to) const {
+  const int64_t count = byteCount();
+  if (count == 0)
+    return;
   if (bytes) {
-    std::memcpy(to, bytes, size_t(byteCount()));
-  } else if (byteCount()) {
+    std::memcpy(to, bytes, size_t(count));
+  } else {
     std::vector<char> values = meshloom::detail::bytesOf(whole, "Dataset");
     std::memcpy(to, values.data(), values.size());
   }

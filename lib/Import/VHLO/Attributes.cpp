@@ -187,8 +187,8 @@ LogicalResult EntryReader::readRankedTensor(bool hasEncoding, Type &type) {
   if (auto bounds = dyn_cast_or_null<stablehlo::TypeExtensionsAttr>(encoding);
       encoding && (!bounds || bounds.getBounds().size() != shape.size()))
     return fail("a tensor's bounds do not fit its shape");
-  type = RankedTensorType::get(shape, element, encoding);
-  return success();
+  type = RankedTensorType::getChecked(emitter(), shape, element, encoding);
+  return type ? success() : fail("a tensor's type is not valid");
 }
 
 LogicalResult EntryReader::readComplex(Type &type) {

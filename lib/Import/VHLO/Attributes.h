@@ -7,6 +7,7 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Location.h"
 
 namespace meshloom::vhlo {
@@ -20,6 +21,12 @@ public:
       : ByteReader(bytes, fault), attributes(attributes) {}
 
   MLIRContext *context() const;
+  /// Emits the diagnostics of what is not valid.
+  std::function<mlir::InFlightDiagnostic()> emitter() const {
+    return [context = context()] {
+      return mlir::emitError(mlir::UnknownLoc::get(context));
+    };
+  }
   /// The attribute of the number that comes next, which must be a `T`.
   template <typename T> LogicalResult read(T &attribute) {
     Attribute any;

@@ -45,7 +45,7 @@ LogicalResult readMesh(EntryReader &reader, Attribute &attribute) {
   if (failed(reader.readList(axes)) || failed(reader.readSignedList(devices)))
     return failure();
   attribute = sdy::MeshAttr::getChecked(
-      [&] { return mlir::emitError(mlir::UnknownLoc::get(reader.context())); },
+      reader.emitter(),
       reader.context(), ArrayRef<sdy::MeshAxisAttr>(axes),
       ArrayRef<int64_t>(devices));
   return attribute ? success() : reader.fail("a mesh is not valid");
@@ -57,7 +57,7 @@ LogicalResult readMeshAxis(EntryReader &reader, Attribute &attribute) {
   if (failed(reader.readString(name)) || failed(reader.readSigned(size)))
     return failure();
   attribute = sdy::MeshAxisAttr::getChecked(
-      [&] { return mlir::emitError(mlir::UnknownLoc::get(reader.context())); },
+      reader.emitter(),
       reader.context(), name, size);
   return attribute ? success() : reader.fail("an axis of a mesh is not valid");
 }

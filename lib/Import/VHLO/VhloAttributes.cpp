@@ -105,10 +105,11 @@ LogicalResult readResultAccuracy(EntryReader &reader, Attribute &attribute) {
       failed(reader.readFloat(type, relative)) ||
       failed(reader.readSigned(ulps)) || failed(reader.read(mode)))
     return failure();
-  attribute = stablehlo::ResultAccuracyAttr::get(
-      reader.context(), FloatAttr::get(type, absolute),
+  attribute = stablehlo::ResultAccuracyAttr::getChecked(
+      reader.emitter(), reader.context(), FloatAttr::get(type, absolute),
       FloatAttr::get(type, relative), ulps, mode.getValue());
-  return success();
+  return attribute ? success()
+                   : reader.fail("a result accuracy is not valid");
 }
 
 } // namespace
