@@ -84,7 +84,7 @@ TEST(OpCacheTest, AProgramThatIsRunningOutlivesItsPlace) {
 
 TEST(OpCacheTest, AfterAnErrorTheNextOneTriesAgain) {
   OpCache cache(4);
-  auto fails = []() -> CompiledOp { throw Error("no such op"); };
+  auto fails = []() -> CompiledOp { Error("no such op").raise(); };
   EXPECT_ERROR(cache.find(keyOf(1), fails), HAS("no such op"));
   EXPECT_EQ(cache.find(keyOf(1), [] { return opOf(2); })->present.size(), 2u);
 }

@@ -184,11 +184,12 @@ public:
     std::vector<double> idf;
     if (const Config *entry = config.find("vocabulary");
         entry && !entry->is_null())
-      for (const Config &token : entry->as_list())
+      for (const Config &token : entry->as_list()) {
         if constexpr (std::same_as<Token, std::string>)
           list.push_back(token.as_string());
         else
           list.push_back(token.as_int());
+      }
     if (const Config *entry = config.find("idf_weights");
         entry && !entry->is_null())
       for (const Config &weight : entry->as_list())
