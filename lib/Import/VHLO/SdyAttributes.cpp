@@ -44,10 +44,9 @@ LogicalResult readMesh(EntryReader &reader, Attribute &attribute) {
   SmallVector<int64_t> devices;
   if (failed(reader.readList(axes)) || failed(reader.readSignedList(devices)))
     return failure();
-  attribute = sdy::MeshAttr::getChecked(
-      reader.emitter(),
-      reader.context(), ArrayRef<sdy::MeshAxisAttr>(axes),
-      ArrayRef<int64_t>(devices));
+  attribute = sdy::MeshAttr::getChecked(reader.emitter(), reader.context(),
+                                        ArrayRef<sdy::MeshAxisAttr>(axes),
+                                        ArrayRef<int64_t>(devices));
   return attribute ? success() : reader.fail("a mesh is not valid");
 }
 
@@ -56,9 +55,8 @@ LogicalResult readMeshAxis(EntryReader &reader, Attribute &attribute) {
   int64_t size = 0;
   if (failed(reader.readString(name)) || failed(reader.readSigned(size)))
     return failure();
-  attribute = sdy::MeshAxisAttr::getChecked(
-      reader.emitter(),
-      reader.context(), name, size);
+  attribute = sdy::MeshAxisAttr::getChecked(reader.emitter(), reader.context(),
+                                            name, size);
   return attribute ? success() : reader.fail("an axis of a mesh is not valid");
 }
 

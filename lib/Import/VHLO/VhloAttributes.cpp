@@ -108,8 +108,7 @@ LogicalResult readResultAccuracy(EntryReader &reader, Attribute &attribute) {
   attribute = stablehlo::ResultAccuracyAttr::getChecked(
       reader.emitter(), reader.context(), FloatAttr::get(type, absolute),
       FloatAttr::get(type, relative), ulps, mode.getValue());
-  return attribute ? success()
-                   : reader.fail("a result accuracy is not valid");
+  return attribute ? success() : reader.fail("a result accuracy is not valid");
 }
 
 } // namespace
