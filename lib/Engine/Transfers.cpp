@@ -157,15 +157,17 @@ transferCall(std::string_view doer, const ArrayType &from, const Layout &to) {
     const std::optional<int64_t> owner = ownerOf(layout.mesh());
     return owner ? fmt::format("rank {}", *owner) : "all ranks";
   };
-  std::string name = fmt::format("{}, which sends {} from {} to {}", doer,
-                                 typeText(from.dtype, from.shape),
-                                 placeOf(from.layout), placeOf(to));
+  const std::string move =
+      fmt::format("sends {} from {} to {}", typeText(from.dtype, from.shape),
+                  placeOf(from.layout), placeOf(to));
+  // Not the doer: functions without a name have one by their number, which
+  // differs where a process has made others of its own.
   StableHash hash;
-  hash.add(name);
+  hash.add(move);
   hash.add(from.layout.spec_string());
   hash.add(to.spec_string());
   return std::make_shared<const SharedCall>(
-      SharedCall{hash.value(), std::move(name)});
+      SharedCall{hash.value(), fmt::format("{}, which {}", doer, move)});
 }
 
 Result<Array> movedTo(Array array, const Layout &layout,
