@@ -277,6 +277,7 @@ MESHLOOM_PANEL_CODE(panels256I32, uint32_t, 8, 6, MESHLOOM_AVX2)
 #if defined(__x86_64__)
 // Products of pairs: an instruction of its own adds them where the processor
 // has it.
+// NOLINTBEGIN(bugprone-macro-parentheses): an attribute takes none.
 #define MESHLOOM_PAIR_CODE(NAME, BASE, LANES, PANEL_ROWS, TARGET, ADD)         \
   template <int Rows, int Vectors>                                             \
   TARGET void NAME##Tile(int64_t pairs, const uint32_t *sliver,                \
@@ -308,6 +309,7 @@ MESHLOOM_PANEL_CODE(panels256I32, uint32_t, 8, 6, MESHLOOM_AVX2)
   }                                                                            \
   constexpr PanelCode<uint32_t> NAME =                                         \
       NAME##Code(std::make_integer_sequence<int, PANEL_ROWS>());
+// NOLINTEND(bugprone-macro-parentheses)
 #define MESHLOOM_VNNI __attribute__((target("avx512f,avx512vnni,avx2,fma")))
 #define MESHLOOM_ADD_PAIRS_512(SUM, PAIR, ROW)                                 \
   (LaneVector<uint32_t, 16>)_mm512_dpwssd_epi32(                               \
