@@ -451,6 +451,8 @@ def main():
         good, text, message = result
         wrong += good is False
         print(f"{name:45} {text:12} {message[:170]}", flush=True)
+        if good is False:
+            print(f"WRONG: {name}: {message}", flush=True)
         return text
 
     for stage in STAGES:
