@@ -125,12 +125,15 @@ void Presence::run(const Peer &peer, uint64_t session) {
     out.put(session);
     grpc::ByteBuffer answer;
     grpc::ClientContext context;
+    // It is the first call of a connection, so that a server has met even a
+    // coordinator that ends at once.
+    context.set_wait_for_ready(true);
     waiting = &context;
     lock.unlock();
     (void)peer.call(Method::Watch, out.finish(), answer, context);
     lock.lock();
     waiting = nullptr;
-    // It was lost, or is not there yet.
+    // The server was lost, or refuses the call.
     ending.wait_for(lock, pause, [&] { return isEnding; });
   }
 }

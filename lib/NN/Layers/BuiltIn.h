@@ -43,15 +43,16 @@ protected:
   [[noreturn]] void refuse(const std::string &message) const {
     Error("[" + class_name() + "] layer '" + name() + "': " + message).raise();
   }
-  void expectPositive(const char *what, int64_t number) const {
+  /// Sums and products of two sizes up to this one fit into 64 bits.
+  static constexpr int64_t largestSize = std::numeric_limits<int32_t>::max();
+  void expectPositive(const char *option, int64_t number,
+                      int64_t largest = largestSize) const {
     if (number <= 0)
-      refuse(std::string("expected positive ") + what + ", got " +
-             std::to_string(number));
-    expectSize(what, number);
+      refuse(fmt::format("expected positive {}, got {}", option, number));
+    expectSize(option, number, largest);
   }
-  /// Sums and products of two sizes that this accepts fit into 64 bits.
-  void expectSize(const char *option, int64_t size) const {
-    constexpr int64_t largest = std::numeric_limits<int32_t>::max();
+  void expectSize(const char *option, int64_t size,
+                  int64_t largest = largestSize) const {
     if (size > largest)
       refuse(fmt::format("expected {} of at most {}, got {}", option, largest,
                          size));

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
 
 namespace meshloom::layers {
 namespace {
@@ -303,9 +304,13 @@ class HashingImpl : public TextLayer<HashingImpl, HashingOptions> {
 public:
   HashingImpl(int64_t bins, HashingOptions options)
       : TextLayer("Hashing", std::move(options)), bins(bins) {
-    expectPositive("num_bins", bins);
     expectTextOption(*this, "output_mode", own.output_mode,
                      {"int", "one_hot", "multi_hot", "count"});
+    // Only in the other modes is it the extent of a result.
+    expectPositive("num_bins", bins,
+                   own.output_mode == "int"
+                       ? std::numeric_limits<int64_t>::max()
+                       : largestSize);
     if (own.salt.size() > 2)
       refuse(fmt::format("expected one or two numbers of salt, got {}",
                          own.salt.size()));
