@@ -176,28 +176,6 @@ private:
   std::vector<std::unique_ptr<TimedScope>> running;
 };
 
-/// The function that `options` means.
-Result<FuncOp> findFunction(ModuleOp module, const std::string &name) {
-  SmallVector<FuncOp> functions;
-  for (FuncOp func : module.getOps<FuncOp>())
-    if (!func.isExternal())
-      functions.push_back(func);
-  std::string wanted = name.empty() ? "main" : name, known;
-  for (FuncOp func : functions) {
-    if (func.getName() == wanted)
-      return func;
-    known += (known.empty() ? "" : ", ") + func.getName().str();
-  }
-  if (functions.empty())
-    return Error("the module has no function with a body");
-  if (!name.empty())
-    return Error("the module has no function '" + name + "', only " + known);
-  if (functions.size() > 1)
-    return Error("the module has no function 'main' and several others (" +
-                 known + "): name one");
-  return functions.front();
-}
-
 /// Fails on an argument or result that no program can have; reports it.
 LogicalResult checkTypes(FuncOp func) {
   auto check = [&](Type type, Location loc, const char *kind, size_t i) {
@@ -242,6 +220,29 @@ OwningOpRef<ModuleOp> isolate(FuncOp func) {
 }
 } // namespace
 
+Result<FuncOp> meshloom::functionToCompile(ModuleOp module,
+                                           const std::string &name) {
+  SmallVector<FuncOp> functions;
+  for (FuncOp func : module.getOps<FuncOp>())
+    if (!func.isExternal())
+      functions.push_back(func);
+  const std::string wanted = name.empty() ? "main" : name;
+  std::string names;
+  for (FuncOp func : functions) {
+    if (func.getName() == wanted)
+      return func;
+    names += (names.empty() ? "" : ", ") + func.getName().str();
+  }
+  if (functions.empty())
+    return Error("the module has no function with a body");
+  if (!name.empty())
+    return Error("the module has no function '" + name + "', only " + names);
+  if (functions.size() > 1)
+    return Error("the module has no function 'main' and several others (" +
+                 names + "): name one");
+  return functions.front();
+}
+
 Result<Compiled> meshloom::compile(ModuleOp module,
                                    const CompileOptions &options) {
   MLIRContext *context = module.getContext();
@@ -250,7 +251,7 @@ Result<Compiled> meshloom::compile(ModuleOp module,
     return target.error();
   loadDialectsFor(context, **target);
   DiagnosticText diagnostics(context, options.remark);
-  auto function = findFunction(module, options.function);
+  auto function = functionToCompile(module, options.function);
   if (!function)
     return function.error();
   if (failed(checkTypes(*function)))
@@ -280,6 +281,7 @@ Result<Compiled> meshloom::compile(ModuleOp module,
   buildPartitionPipeline(passes, partition, ahead.stages());
   if (options.explain)
     passes.addNestedPass<FuncOp>(createExplainCollectives(*options.explain));
+  passes.addNestedPass<FuncOp>(createCheckContract(options.tightestContract));
   (*target)->addPasses(passes.nest<FuncOp>());
   if (options.afterPass)
     passes.addInstrumentation(

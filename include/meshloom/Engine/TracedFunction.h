@@ -88,6 +88,8 @@ struct TraceOptions {
   bool isDeterministic = false;
   /// See Trace::reusable.
   bool isReusable = false;
+  /// See FunctionOptions.
+  std::optional<Contract> contract = std::nullopt;
 };
 /// Traces and compiles a body.
 std::shared_ptr<TracedFunction> traceFunction(const std::string &name,
