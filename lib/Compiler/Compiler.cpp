@@ -3,6 +3,7 @@
 #include "meshloom/Compiler/Compiler.h"
 
 #include "CompileAhead.h"
+#include "ContractAdvice.h"
 #include "ProgramCache.h"
 #include "Progress.h"
 #include "Targets.h"
@@ -99,6 +100,9 @@ public:
             add(note.getLocation(), "note", note.str());
           return success();
         }) {}
+
+  /// A line behind all others.
+  void addNote(const std::string &message) { text += "\nnote: " + message; }
 
   /// What went wrong; `otherwise` where no pass said so.
   Error error(const std::string &otherwise) const {
@@ -267,10 +271,14 @@ Result<Compiled> meshloom::compile(ModuleOp module,
       options.target != "cpu")
     return Error("a deterministic program runs on virtual CPUs only: in which "
                  "order others add is theirs");
-  OwningOpRef<ModuleOp> work = isolate(*function);
-  if (options.deterministic)
-    (*work->getOps<FuncOp>().begin())
-        ->setAttr(deterministicAttr, mlir::UnitAttr::get(context));
+  auto copyFunction = [&] {
+    OwningOpRef<ModuleOp> copy = isolate(*function);
+    if (options.deterministic)
+      (*copy->getOps<FuncOp>().begin())
+          ->setAttr(deterministicAttr, mlir::UnitAttr::get(context));
+    return copy;
+  };
+  OwningOpRef<ModuleOp> work = copyFunction();
 
   PartitionOptions partition;
   partition.machine = options.machine;
@@ -281,7 +289,8 @@ Result<Compiled> meshloom::compile(ModuleOp module,
   buildPartitionPipeline(passes, partition, ahead.stages());
   if (options.explain)
     passes.addNestedPass<FuncOp>(createExplainCollectives(*options.explain));
-  passes.addNestedPass<FuncOp>(createCheckContract(options.tightestContract));
+  ContractFindings findings;
+  passes.addNestedPass<FuncOp>(createCheckContract(findings));
   (*target)->addPasses(passes.nest<FuncOp>());
   if (options.afterPass)
     passes.addInstrumentation(
@@ -290,7 +299,15 @@ Result<Compiled> meshloom::compile(ModuleOp module,
       "meshloom: compiling '" + function->getName().str() + "'");
   if (timingEnabled() || progress)
     passes.addInstrumentation(std::make_unique<PassObserver>(progress.get()));
-  if (failed(passes.run(*work)))
+  const LogicalResult partitioned = passes.run(*work);
+  if (options.tightestContract)
+    *options.tightestContract = findings.tightest;
+  if (!findings.causes.empty()) {
+    OwningOpRef<ModuleOp> copy = copyFunction();
+    diagnostics.addNote(
+        contractAdvice(*copy->getOps<FuncOp>().begin(), partition, findings));
+  }
+  if (failed(partitioned))
     return diagnostics.error("the program could not be partitioned");
 
   auto func = *work->getOps<FuncOp>().begin();

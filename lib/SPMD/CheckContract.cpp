@@ -109,8 +109,8 @@ void report(const UseGroup &group, const std::string &allowed) {
 
 class CheckContractPass : public impl::CheckContractBase<CheckContractPass> {
 public:
-  explicit CheckContractPass(Contract *tightest = nullptr)
-      : tightest(tightest) {}
+  explicit CheckContractPass(ContractFindings *findings = nullptr)
+      : findings(findings) {}
 
 private:
   void runOnOperation() override {
@@ -119,29 +119,33 @@ private:
     FailureOr<std::optional<Contract>> contract = dtensor::contractOf(function);
     if (failed(contract))
       return signalPassFailure();
-    if (function.isExternal() || (!*contract && !tightest))
+    if (function.isExternal() || (!*contract && !findings))
       return;
     FailureOr<MachineModel> machine = machineOf(function);
     if (failed(machine))
       return signalPassFailure();
     const std::vector<UseGroup> groups = groupsOf(function, *machine);
-    if (tightest)
+    if (findings)
       for (const UseGroup &group : groups)
-        tightest->push_back(group.total);
+        findings->tightest.push_back(group.total);
     if (!*contract)
       return;
     for (const UseGroup &group : groups)
       if (std::string allowed = breach(**contract, group); !allowed.empty()) {
         report(group, allowed);
         signalPassFailure();
+        if (findings)
+          for (const CollectiveUse &use : group.uses)
+            for (const MovedValue &value : use.values)
+              findings->causes.push_back(value.reason);
       }
   }
 
-  Contract *const tightest; ///< where to write it; null: nowhere
+  ContractFindings *const findings; ///< null: nobody asks for them
 };
 } // namespace
 
-std::unique_ptr<mlir::Pass> createCheckContract(Contract *tightest) {
-  return std::make_unique<CheckContractPass>(tightest);
+std::unique_ptr<mlir::Pass> createCheckContract(ContractFindings &findings) {
+  return std::make_unique<CheckContractPass>(&findings);
 }
 } // namespace meshloom

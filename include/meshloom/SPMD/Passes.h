@@ -17,9 +17,16 @@ namespace meshloom {
 
 /// --spmd-explain-collectives that prints to `os`.
 std::unique_ptr<mlir::Pass> createExplainCollectives(raw_ostream &os);
-/// --spmd-check-contract that also writes, for the one function that it runs
-/// on, the contract that the function just keeps; not where it is null.
-std::unique_ptr<mlir::Pass> createCheckContract(Contract *tightest);
+/// The findings of --spmd-check-contract about one function.
+struct ContractFindings {
+  Contract tightest; ///< what the function just keeps
+  /// The reasons of the collectives that its own contract forbids; empty: the
+  /// function keeps it.
+  std::vector<std::string> causes;
+};
+/// --spmd-check-contract that writes its findings about the one function that
+/// it runs on.
+std::unique_ptr<mlir::Pass> createCheckContract(ContractFindings &findings);
 
 #define GEN_PASS_REGISTRATION
 #include "meshloom/SPMD/Passes.h.inc"
