@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What tests of arguments that do not fit share: numbers at the ends of their
+// Tests of arguments that do not fit share these: numbers at the ends of their
 // types, and the check that a call is refused.
 #pragma once
 

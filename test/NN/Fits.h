@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What tests of fit share: a small dataset, and options without output.
+// The small dataset, and the options without output, that tests of fit share.
 #pragma once
 
 #include "../API/Testing.h"
