@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Links over TCP, by Gloo: frames are sent as its messages of one slot.
+// Links over TCP: frames follow each other through a connection.
 #pragma once
 
 #include "Link.h"
@@ -11,7 +11,7 @@ namespace meshloom {
 /// rung when a frame has come, there is room again, or a peer has gone. Links
 /// may be destroyed in any order.
 Result<std::map<int, std::unique_ptr<Link>>>
-connectByGloo(KeyValueStore &store, const std::vector<int> &peers,
-              const SocketOptions &options, const std::shared_ptr<Bell> &bell);
+connectByTcp(KeyValueStore &store, const std::vector<int> &peers,
+             const SocketOptions &options, const std::shared_ptr<Bell> &bell);
 
 } // namespace meshloom
