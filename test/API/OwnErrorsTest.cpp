@@ -144,8 +144,8 @@ TEST(OwnErrorsTest, NumbersOfLayersAndOptimizers) {
     OWN_ERRORS(Input(Shape{n}));
   }
   for (const char *text : {"", "nothing", "[", "{}", "null", "[1]"}) {
-    OWN_ERRORS(Config::parse(text));
-    OWN_ERRORS(Layer::from_config(Config(text)));
+    OWN_ERRORS(nn::Config::parse(text));
+    OWN_ERRORS(Layer::from_config(nn::Config(text)));
     OWN_ERRORS(model_from_json(text));
     OWN_ERRORS(optimizers::get(text));
     OWN_ERRORS(losses::Loss(text));

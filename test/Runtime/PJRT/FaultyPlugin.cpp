@@ -10,6 +10,7 @@
 //   compile     no program is accepted
 //   replicas    programs come out for another number of devices
 //   execute     no execution starts
+//   takes:N     the Nth execution does not start, but takes what it may reuse
 //   step:N      the Nth execution starts, and its results fail
 //   lost:N      from the Nth execution on, everything fails
 //   memory:N    the Nth and later buffers do not fit
@@ -440,6 +441,11 @@ Handle bufferReady(void *a) {
   write(a, Buffer_ReadyEvent_Args::event, new Event(buffer->value->ready));
   return nullptr;
 }
+Handle bufferIsDeleted(void *a) {
+  using Args = Buffer_IsDeleted_Args;
+  write(a, Args::is_deleted, !as<Buffer>(a, Args::buffer)->value);
+  return nullptr;
+}
 Handle bufferToHost(void *a) {
   using Args = Buffer_ToHostBuffer_Args;
   auto *buffer = as<Buffer>(a, Args::src);
@@ -609,6 +615,12 @@ Handle execute(void *a) {
       indices,
       indices + read<size_t>(options,
                              ExecuteOptions::num_non_donatable_input_indices));
+  if (fault.name == "takes" && number == fault.count) {
+    for (size_t i : program.donated)
+      if (!preserved.contains(i))
+        lists[0][i]->value = nullptr;
+    return fail(Internal, "the second device did not start");
+  }
   auto *const *outputs = as<Handle *const>(a, Args::output_lists);
   auto *events = as<Handle>(a, Args::device_complete_events);
   for (size_t device = 0; device < devices; ++device)
@@ -676,6 +688,7 @@ extern "C" const void *GetPjrtApi() {
   set(Slot::LoadedExecutable_AddressableDevices, executableDevices);
   set(Slot::LoadedExecutable_Execute, fault == "null-slot" ? nullptr : execute);
   set(Slot::Buffer_Destroy, bufferDestroy);
+  set(Slot::Buffer_IsDeleted, bufferIsDeleted);
   set(Slot::Buffer_ToHostBuffer, bufferToHost);
   set(Slot::Buffer_ReadyEvent, bufferReady);
   return table;

@@ -135,6 +135,13 @@ Result<PluginEvent> PluginBuffer::ready() const {
       owner, arguments.get<Handle>(capi::Buffer_ReadyEvent_Args::event));
 }
 
+bool PluginBuffer::isDeleted() const {
+  Block asked;
+  return plugin().has(Slot::Buffer_IsDeleted) &&
+         plugin().call(Slot::Buffer_IsDeleted, asked, raw, "inspect memory") &&
+         asked.get<bool>(capi::Buffer_IsDeleted_Args::is_deleted);
+}
+
 Result<PluginEvent> PluginBuffer::copyTo(std::span<char> bytes,
                                          size_t rank) const {
   using Args = capi::Buffer_ToHostBuffer_Args;
