@@ -388,7 +388,7 @@ bool KernelEmitter::isShortInside() {
   // Elements of the loop, and ops of what is written out for all of them.
   constexpr int64_t most = 16;
   constexpr size_t mostOps = 128;
-  if (order.parallel.size() < 2 || mostWrittenOut > 0)
+  if (order.parallel.size() < 2 || mostWrittenOut > 1)
     return false;
   const int64_t length = kernel.getExtents()[order.vector];
   const size_t ops = kernel.getBlock()->getOperations().size();

@@ -28,14 +28,13 @@ using spmd::LibraryCallOp;
 
 namespace {
 
-/// Simple instructions of one turn, each for one element, that one core does in
-/// about 2 us where it does eight at a time: starting one step takes as long.
+/// Simple instructions, each for one element, that one core does in about 2 us
+/// where it does eight at a time: starting one step takes half as long, or more
+/// where cores wait for each other. So it is also the most that two steps of a
+/// turn may do in the mean.
 constexpr int64_t mostWork = int64_t(1) << 16;
-/// The same of products. A product that the library does is a phase of its own,
-/// before and after which cores wait for each other, so a turn with products may
-/// do more in one function.
+/// The most of products, with which other cores can help.
 constexpr int64_t mostProductWork = int64_t(1) << 19;
-constexpr int64_t workOfPhase = 2 * mostWork;
 /// Bytes of intermediate values, which lie on the stack of the thread that runs
 /// the loop.
 constexpr int64_t mostBytes = int64_t(1) << 18;
@@ -59,7 +58,7 @@ class Turn {
 public:
   /// Whether the loop can be compiled whole.
   bool takes(WhileOp loop) {
-    return add(loop) && work <= mostWork + products * workOfPhase &&
+    return add(loop) && work <= mostWork * std::max<int64_t>(1, steps / 2) &&
            productWork <= mostProductWork && bytes <= mostBytes;
   }
 
@@ -83,6 +82,10 @@ private:
   bool add(Operation &op) {
     if (!llvm::all_of(op.getResultTypes(), isWholeArray))
       return false;
+    if (!isSplat(&op) && llvm::any_of(op.getResultTypes(), [](Type type) {
+          return elementsOf(type) > 1;
+        }))
+      ++steps;
     if (auto kernel = dyn_cast<KernelOp>(op)) {
       work += kernel.getNumIterations() * std::max<int64_t>(1, flopsOf(kernel));
       addResults(kernel.getOutputs(), kernel.getInPlace(), /*copied=*/false);
@@ -121,7 +124,6 @@ private:
     if (!isMultiplied(elementTypeOf(product.getType())) ||
         isDeterministic(product))
       return false;
-    ++products;
     const int64_t terms = lhs.extentOf(lhs.terms);
     productWork += std::max(elementsOf(product.getType()) * terms / 2,
                             lhs.elements() + rhs.elements());
@@ -175,7 +177,7 @@ private:
   /// Whether lib/Targets/CPU/LoopProducts.cpp has code for such elements.
   static bool isMultiplied(Type element) {
     return element.isF32() || element.isF64() || element.isF16() ||
-           element.isBF16() || element.isInteger(32) || element.isInteger(64);
+           element.isBF16() || element.isInteger(32);
   }
 
   bool add(LibraryCallOp call) {
@@ -228,7 +230,8 @@ private:
     return *call.getScalar().front().getOps<WhileOp>().begin();
   }
 
-  int64_t work = 0, products = 0, productWork = 0, bytes = 0;
+  int64_t work = 0, productWork = 0, bytes = 0;
+  int64_t steps = 0; ///< those for more than one element
 };
 
 /// Held loops for the dims of arrays: dims of one size share a loop, but not in

@@ -23,7 +23,6 @@
 // RUN: mesh-run %s --function half_terms --verify | FileCheck %s --check-prefix=RUNS
 // RUN: mesh-run %s --function integers --verify | FileCheck %s --check-prefix=RUNS
 // RUN: mesh-run %s --function integer_terms --verify | FileCheck %s --check-prefix=RUNS
-// RUN: mesh-run %s --function longs --verify | FileCheck %s --check-prefix=RUNS
 // RUN: mesh-run %s --function slice --verify | FileCheck %s --check-prefix=RUNS
 // RUN: mesh-run %s --function batch --verify --private-memories | FileCheck %s --check-prefix=RUNS
 // RUN: mesh-run %s --function rows --verify --deterministic | FileCheck %s --check-prefix=RUNS
@@ -525,29 +524,6 @@ func.func @integer_terms(%a: tensor<17x50xui32>, %b: tensor<23x50xui32>) -> (ten
     dtensor.yield %k, %u1, %v1, %s1, %t1 : tensor<i32>, tensor<17x50xui32>, tensor<23x50xui32>, tensor<17x23xui32>, tensor<17x23xui32>
   }
   return %r#3, %r#4 : tensor<17x23xui32>, tensor<17x23xui32>
-}
-
-func.func @longs(%a: tensor<33x37xi64>, %b: tensor<37x29xi64>) -> (tensor<33x29xi64>, tensor<33x29xi64>) {
-  %zero = dtensor.constant dense<0> : tensor<i32>
-  %one = dtensor.constant dense<1> : tensor<i32>
-  %n = dtensor.constant dense<3> : tensor<i32>
-  %none = dtensor.constant dense<0> : tensor<33x29xi64>
-  %r:5 = dtensor.while (%zero, %a, %b, %none, %none) : (tensor<i32>, tensor<33x37xi64>, tensor<37x29xi64>, tensor<33x29xi64>, tensor<33x29xi64>) -> (tensor<i32>, tensor<33x37xi64>, tensor<37x29xi64>, tensor<33x29xi64>, tensor<33x29xi64>) cond {
-  ^bb0(%i: tensor<i32>, %u: tensor<33x37xi64>, %v: tensor<37x29xi64>, %s: tensor<33x29xi64>, %t: tensor<33x29xi64>):
-    %p = dtensor.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
-    dtensor.yield %p : tensor<i1>
-  } do {
-  ^bb0(%i: tensor<i32>, %u: tensor<33x37xi64>, %v: tensor<37x29xi64>, %s: tensor<33x29xi64>, %t: tensor<33x29xi64>):
-    %k = dtensor.add %i, %one : tensor<i32>
-    %x = dtensor.dot_general %u, %b contracting [1] x [0] : (tensor<33x37xi64>, tensor<37x29xi64>) -> tensor<33x29xi64>
-    %y = dtensor.dot_general %u, %v contracting [1] x [0] : (tensor<33x37xi64>, tensor<37x29xi64>) -> tensor<33x29xi64>
-    %s1 = dtensor.add %s, %x : tensor<33x29xi64>
-    %t1 = dtensor.subtract %y, %t : tensor<33x29xi64>
-    %u1 = dtensor.negate %u : tensor<33x37xi64>
-    %v1 = dtensor.add %v, %v : tensor<37x29xi64>
-    dtensor.yield %k, %u1, %v1, %s1, %t1 : tensor<i32>, tensor<33x37xi64>, tensor<37x29xi64>, tensor<33x29xi64>, tensor<33x29xi64>
-  }
-  return %r#3, %r#4 : tensor<33x29xi64>, tensor<33x29xi64>
 }
 
 // Rows of a slice are as far apart as those of the array.
