@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// --target=cpu and --target=stablehlo.
+// --target=cpu, --target=cuda and --target=stablehlo.
 #include "Targets.h"
 
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
@@ -61,19 +61,26 @@ Status compileFor(const TargetOptions &options) {
                  "'; the targets are " + llvm::join(names, ", ") +
                  ", and TPUs by topology, as in tpu:v5e:2x4");
 
-  // Virtual CPUs share memory; what StableHLO is for does not.
+  // Virtual CPUs, and the logical devices of a GPU, share memory; what
+  // StableHLO is for does not.
   const bool onCPU = options.target == "cpu";
+  const bool sharesMemory = onCPU || options.target == "cuda";
   std::string lowered;
   auto compiled = compileText(
       options, text, options.target,
-      MachineModel::preset(onCPU ? "shared-memory" : "ring"), &lowered);
+      MachineModel::preset(sharesMemory ? "shared-memory" : "ring"), &lowered);
   if (!compiled)
     return compiled.error();
   auto output = mlir::openOutputFile(options.output, &problem);
   if (!output)
     return Error(problem);
-  const StableHLOProgram *exported = compiled->stableHLO();
-  output->os() << (exported ? exported->text : lowered);
+  if (const StableHLOProgram *exported = compiled->stableHLO())
+    output->os() << exported->text;
+  else if (onCPU)
+    output->os() << lowered;
+  else // text, as the target's format is
+    output->os() << StringRef(compiled->code().bytes.data(),
+                              compiled->code().bytes.size());
   output->keep();
   return Success();
 }

@@ -49,7 +49,7 @@ struct CompileOptions {
   std::function<void(std::string_view pass, const std::string &ir)> afterPass;
 };
 
-/// The targets there are: "cpu", "stablehlo".
+/// The targets there are: "cpu", "cuda", "stablehlo".
 std::vector<std::string> targetNames();
 
 /// Compiles one function of `module`, which is left as it is. The Error holds
