@@ -21,7 +21,8 @@ DIALECTS = {"Core", "Dialect"} | MLIR
 FLOW = DIALECTS | {"ControlFlow"}
 LAYOUT = FLOW | {"Layout/Search", "Options"}
 PASSES = LAYOUT | {"Layout", "SPMD", "Autodiff"}
-TARGETS = {"Targets", "Targets/Kernels", "Targets/CPU", "Targets/StableHLO"}
+TARGETS = {"Targets", "Targets/Kernels", "Targets/CPU", "Targets/CUDA"}
+TARGETS |= {"Targets/StableHLO"}
 COMPILER = PASSES | TARGETS | {"fmt"}
 # A backend whose memory threads of the host read and write.
 HOST = {"Core", "Runtime", "Runtime/Plan", "Runtime/Library", "fmt"}
@@ -53,6 +54,10 @@ TABLE = {
         FLOW | {"Targets", "Targets/Kernels"},
         # Support: kernels that were compiled before.
         FLOW | {"Targets", "Targets/Kernels", "Support", "fmt", "lld", "system"},
+    ),
+    "Targets/CUDA": (
+        FLOW | {"Targets", "Targets/Kernels"},
+        FLOW | {"Targets", "Targets/Kernels"},
     ),
     "Targets/StableHLO": (
         FLOW | {"SPMD", "Targets"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// --target=cpu and --target=stablehlo, and --contract.
+// --target=cpu, --target=cuda and --target=stablehlo, and --contract.
 #include "Targets.h"
 
 #include "meshloom/Dialect/DTensor/FunctionContract.h"
@@ -144,12 +144,14 @@ Status compileFor(const TargetOptions &options) {
                  llvm::join(names, ", ") +
                  ", and TPUs by topology, as in tpu:v5e:2x4");
 
-  // Virtual CPUs share memory; what StableHLO is for does not.
+  // Virtual CPUs, and the logical devices of a GPU, share memory; what
+  // StableHLO is for does not.
   const bool onCPU = target == "cpu";
+  const bool sharesMemory = onCPU || target == "cuda";
   std::string lowered;
   auto compiled = compileText(
       options, text, target,
-      MachineModel::preset(onCPU ? "shared-memory" : "ring"), &lowered);
+      MachineModel::preset(sharesMemory ? "shared-memory" : "ring"), &lowered);
   if (!compiled)
     return compiled.error();
   if (options.target.empty())
@@ -157,8 +159,13 @@ Status compileFor(const TargetOptions &options) {
   auto output = mlir::openOutputFile(options.output, &problem);
   if (!output)
     return Error(problem);
-  const StableHLOProgram *exported = compiled->stableHLO();
-  output->os() << (exported ? exported->text : lowered);
+  if (const StableHLOProgram *exported = compiled->stableHLO())
+    output->os() << exported->text;
+  else if (onCPU)
+    output->os() << lowered;
+  else // text, as the target's format is
+    output->os() << StringRef(compiled->code().bytes.data(),
+                              compiled->code().bytes.size());
   output->keep();
   return Success();
 }

@@ -10,7 +10,7 @@
 namespace meshloom::opt {
 
 struct TargetOptions {
-  /// "cpu", "stablehlo", "tpu:v5e:2x4"; empty: only the contract is checked.
+  /// "cpu", "cuda", "stablehlo", "tpu:v5e:2x4"; empty: only the contract is checked.
   std::string target;
   std::string machine;    ///< empty: the target's own
   std::string function;   ///< empty: main, or the only one
@@ -22,8 +22,9 @@ struct TargetOptions {
 };
 
 /// Reads the program in options.input, dtensor or StableHLO. For "cpu" it
-/// writes the program after the target's passes, for "stablehlo" one device's
-/// StableHLO, to options.output. For TPUs it compiles ahead of time, prints
+/// writes the program after the target's passes, for "cuda" the PTX and the
+/// launch shapes of its kernels, for "stablehlo" one device's StableHLO, to
+/// options.output. For TPUs it compiles ahead of time, prints
 /// what became of the program, and writes the executable to options.output
 /// unless that is the standard output. Without a target it compiles for
 /// devices with memories of their own, and writes nothing but the contract.

@@ -51,8 +51,9 @@ static llvm::cl::opt<bool> explainFlag(
 static llvm::cl::opt<std::string> targetFlag(
     "target", llvm::cl::cat(options),
     llvm::cl::desc("Compile for this target instead of running passes: 'cpu' "
-                   "prints the program after the target's passes, 'stablehlo' "
-                   "one device's StableHLO; 'tpu:v5e:2x4' and other topologies "
+                   "prints the program after the target's passes, 'cuda' the "
+                   "PTX of its kernels, 'stablehlo' one device's StableHLO; "
+                   "'tpu:v5e:2x4' and other topologies "
                    "compile ahead of time with libtpu, print sizes, costs and "
                    "collectives, and save the executable where -o says"),
     llvm::cl::value_desc("name"));

@@ -56,7 +56,7 @@ struct CompileOptions {
   std::function<void(std::string_view pass, const std::string &ir)> afterPass;
 };
 
-/// The targets there are: "cpu", "stablehlo".
+/// The targets there are: "cpu", "cuda", "stablehlo".
 std::vector<std::string> targetNames();
 
 /// The function of `module` that CompileOptions::function `name` means. Fails

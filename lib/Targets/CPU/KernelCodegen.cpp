@@ -8,6 +8,7 @@
 #include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/Core/Timing.h"
 #include "meshloom/Targets/Kernels/KernelAccess.h"
+#include "meshloom/Targets/Kernels/KernelLowering.h"
 
 #include "mlir/Target/LLVMIR/Export.h"
 
@@ -420,7 +421,8 @@ void KernelCompiler::Work::lower(ArrayRef<KernelToCompile> brought, bool last) {
   if (brought.empty())
     return;
   TimedScope timed("lower to LLVM", stage);
-  KernelLowering lowering(brought.front().kernel->getContext());
+  KernelLowering lowering(brought.front().kernel->getContext(),
+                          MathLibrary::Libm);
   for (const KernelToCompile &item : largestFirst(brought)) {
     Kernel *kernel = nullptr;
     {

@@ -41,14 +41,6 @@ void KernelEmitter::selectSums(ArrayRef<Value> arrays,
       }
 }
 
-SmallVector<Value> KernelEmitter::identities() {
-  SmallVector<Value> states;
-  for (auto &reducer : reducers)
-    if (reducer)
-      states.append(reducer->identity(b, loc, origins));
-  return states;
-}
-
 SmallVector<Value>
 KernelEmitter::makeStateArrays(Value size, SmallVectorImpl<Type> &types) {
   SmallVector<Value> arrays;
@@ -325,32 +317,4 @@ KernelEmitter::addRows(ArrayRef<unsigned> loops, const Position &at,
   b.setInsertionPointToStart(branch.elseBlock());
   b.create<scf::YieldOp>(loc, ValueRange{rows, carried[1]});
   return branch.getResults();
-}
-
-SmallVector<Value> KernelEmitter::combine(const Position &at, ValueRange states,
-                                          ValueRange yielded) {
-  SmallVector<Value> next;
-  for (unsigned i = 0; i < reducers.size(); ++i)
-    if (auto &reducer = reducers[i]) {
-      unsigned count = reducer->stateTypes().size();
-      Value index;
-      if (reducer->usesIndex())
-        index = globalIndex(at, order.reduction.front());
-      next.append(reducer->combine(b, loc, states.take_front(count), yielded[i],
-                                   index));
-      states = states.drop_front(count);
-    }
-  return next;
-}
-
-void KernelEmitter::finish(const Position &at, ValueRange states) {
-  if (!stores)
-    return;
-  for (unsigned i = 0; i < reducers.size(); ++i)
-    if (auto &reducer = reducers[i]) {
-      unsigned count = reducer->stateTypes().size();
-      storeScalar(at.pointers[numInputs + i],
-                  reducer->result(b, loc, states.take_front(count)));
-      states = states.drop_front(count);
-    }
 }

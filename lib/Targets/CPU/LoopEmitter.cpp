@@ -12,7 +12,7 @@
 // its operand as long as nothing overwrites the operand while the slice is
 // read.
 #include "LoopEmitter.h"
-#include "MathFunctions.h"
+#include "meshloom/Targets/Kernels/MathFunctions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"

@@ -435,7 +435,8 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
     hoistConstants(func);
     // Inner blocks first: a loop in them is one call for the outer ones.
     for (Block *block : llvm::reverse(blocks)) {
-      formLoopCalls(*block);
+      if (policy.wholeLoops)
+        formLoopCalls(*block);
       overwriteDeadInputs(*block);
     }
   }

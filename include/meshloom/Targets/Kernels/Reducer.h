@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a kernel's reducers mean: identity, combination and result, on scalars.
+// The reducers of kernels, on scalars: identity, combination and result.
 #pragma once
 
 #include "meshloom/Dialect/SPMD/SPMD.h"
@@ -27,7 +27,11 @@ public:
   virtual SmallVector<Value> combine(OpBuilder &b, Location loc,
                                      ValueRange state, Value value,
                                      Value index) const = 0;
-  /// What is stored, as a scalar of the output's element type.
+  /// The state of the terms of both `state` and `other`, between whose indices
+  /// there is no order.
+  virtual SmallVector<Value> merge(OpBuilder &b, Location loc, ValueRange state,
+                                   ValueRange other) const = 0;
+  /// The stored value, as a scalar of the output's element type.
   virtual Value result(OpBuilder &b, Location loc, ValueRange state) const = 0;
 };
 

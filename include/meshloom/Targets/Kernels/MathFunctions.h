@@ -2,7 +2,7 @@
 // How the math ops of kernel bodies are computed.
 #pragma once
 
-#include "meshloom/Support/LLVM.h"
+#include "meshloom/Targets/Kernels/KernelLowering.h"
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -19,8 +19,10 @@ constexpr uint32_t largestArgumentSize = 2 * 0x58000000u; // of 2^49
 constexpr StringRef exactAttr = "meshloom.exact";
 
 /// Patterns from math ops on scalars to arithmetic (f32, where a polynomial is
-/// accurate to a few ulp) or to calls of libm. What has an LLVM intrinsic that
-/// is accurate stays for the math-to-llvm conversion.
-void populateMathFunctionPatterns(mlir::RewritePatternSet &patterns);
+/// accurate to a few ulp; f64 for some) or to calls of `library`. Functions
+/// with an accurate LLVM intrinsic stay for the math-to-llvm conversion, and
+/// without a library those without a formula stay too.
+void populateMathFunctionPatterns(mlir::RewritePatternSet &patterns,
+                                  MathLibrary library);
 
 } // namespace meshloom

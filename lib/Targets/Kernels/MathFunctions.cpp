@@ -5,13 +5,12 @@
 // single and double precision libraries (S. Moshier, netlib.org/cephes) unless
 // noted.
 // test/Targets/CPU/MathAccuracyTest.cpp holds them to their errors.
-#include "MathFunctions.h"
-
-#include "meshloom/Support/LLVM.h"
+#include "meshloom/Targets/Kernels/MathFunctions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include <limits>
 
@@ -123,7 +122,7 @@ Scalar shiftRight(Scalar x, int64_t by) { // of a signed integer
   return x.with(x.b->create<arith::ShRSIOp>(x.loc, x.v, x.i(by).v));
 }
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double smallestNormal = 0x1p-126;
 /// Of larger arguments sine and cosine are libm's: neighbouring floats are many
 /// periods apart.
@@ -201,8 +200,8 @@ Scalar log(Scalar x) {
   Scalar y = p * m * z + e * ln2Low - z * 0.5;
   Scalar result = m + y + e * ln2High;
   // inf and nan as they are; 0 to -inf; below 0 to nan.
-  result = x.less(x.f(infinity)).select(result, x);
-  result = x.equals(x.f(0)).select(x.f(-infinity), result);
+  result = x.less(x.f(infinite)).select(result, x);
+  result = x.equals(x.f(0)).select(x.f(-infinite), result);
   return x.less(x.f(0)).select(x.f(std::numeric_limits<double>::quiet_NaN()),
                                result);
 }
@@ -240,6 +239,20 @@ struct Angle {
   Scalar quadrant, sine, cosine;
 };
 
+/// The angle that is `r` radians beyond the beginning of `quadrant`.
+Angle angleOf(Scalar quadrant, Scalar r) {
+  Scalar z = r * r;
+  Scalar sine =
+      polynomial(z, {-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1}) * z *
+          r +
+      r;
+  Scalar cosin = polynomial(z, {2.443315711809948e-5, -1.388731625493765e-3,
+                                4.166664568298827e-2}) *
+                     z * z -
+                 z * 0.5 + 1.0;
+  return {quadrant, sine, cosin};
+}
+
 /// Reduced in f64: right for |x| up to 2^50.
 Angle angleOf(Scalar x) {
   Scalar wide = x.toF64();
@@ -254,21 +267,63 @@ Angle angleOf(Scalar x) {
   Scalar quadrant = shifted.bits();
   quadrant = quadrant.with(quadrant.b->create<arith::TruncIOp>(
       quadrant.loc, quadrant.b->getI32Type(), quadrant.v));
-  Scalar r = wideR.toF32();
-  Scalar z = r * r;
-  Scalar sine =
-      polynomial(z, {-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1}) * z *
-          r +
-      r;
-  Scalar cosin = polynomial(z, {2.443315711809948e-5, -1.388731625493765e-3,
-                                4.166664568298827e-2}) *
-                     z * z -
-                 z * 0.5 + 1.0;
-  return {quadrant, sine, cosin};
+  return angleOf(quadrant, wideR.toF32());
 }
 
-Scalar sinOrCos(Scalar x, bool cosine) {
-  Angle angle = angleOf(x);
+/// The first 224 bits of 2 / pi behind the point.
+constexpr uint32_t twoOverPi[] = {0xa2f9836e, 0x4e441529, 0xfc2757d1,
+                                  0xf534ddc0, 0xdb629599, 0x3c439041,
+                                  0xfe5163ab};
+
+/// Right for |x| >= 2^49 (M. Payne, R. Hanek: Radian Reduction for
+/// Trigonometric Functions, 1983): x is m 2^e with an integer m of 24 bits, and
+/// the bits of 2 / pi in front of 2^-(e - 1) add multiples of four quadrants.
+/// Of the 96 bits that follow, times m, the first two are the quadrant.
+Angle hugeAngleOf(Scalar x) {
+  OpBuilder &b = *x.b;
+  auto wide = [&](Scalar value) {
+    return x.with(b.create<arith::ExtUIOp>(x.loc, b.getI64Type(), value.v));
+  };
+  auto up = [&](Scalar value, Scalar by) {
+    return x.with(b.create<arith::ShLIOp>(x.loc, value.v, by.v));
+  };
+  auto down = [&](Scalar value, int64_t by) { // of an unsigned integer
+    return x.with(b.create<arith::ShRUIOp>(x.loc, value.v, value.i(by).v));
+  };
+  Scalar bits = x.abs().bits();
+  Scalar m = wide((bits & 0x7fffff) | bits.i(0x800000));
+  // Where the window begins: e - 2, with e = exponent - 150.
+  Scalar first = down(bits, 23) - bits.i(152);
+  Scalar word = down(first, 5), by = wide(first & 31);
+  std::array<Scalar, 4> words{x, x, x, x};
+  for (int k = 0; k < 4; ++k) {
+    words[k] = m.i(twoOverPi[k]);
+    for (int start = 1; start < 4; ++start)
+      words[k] = (word - word.i(start))
+                     .isZero()
+                     .select(m.i(twoOverPi[k + start]), words[k]);
+  }
+  auto part = [&](int k) {
+    Scalar pair = shiftLeft(words[k], 32) | words[k + 1];
+    return down(up(pair, by), 32);
+  };
+  // 62 bits behind the point; what carries beyond the quadrant is lost.
+  Scalar turns =
+      shiftLeft(m * part(0), 32) + m * part(1) + down(m * part(2), 32);
+  Scalar quadrant = down(turns + turns.i(int64_t(1) << 61), 62);
+  Scalar fraction = turns - shiftLeft(quadrant, 62);
+  Scalar r =
+      x.with(b.create<arith::SIToFPOp>(x.loc, b.getF64Type(), fraction.v)) *
+      (1.57079632679489661923 * 0x1p-62);
+  Scalar negative = x.less(x.f(0));
+  quadrant = negative.select(quadrant.i(0) - quadrant, quadrant);
+  r = negative.select(r * -1.0, r);
+  quadrant = quadrant.with(
+      b.create<arith::TruncIOp>(x.loc, b.getI32Type(), quadrant.v));
+  return angleOf(quadrant, r.toF32());
+}
+
+Scalar sinOrCos(Angle angle, bool cosine) {
   Scalar quadrant = angle.quadrant;
   if (cosine)
     quadrant = quadrant + quadrant.i(1);
@@ -278,8 +333,7 @@ Scalar sinOrCos(Scalar x, bool cosine) {
 }
 
 /// sin r / cos r, in odd quadrants -cos r / sin r.
-Scalar tan(Scalar x) {
-  Angle angle = angleOf(x);
+Scalar tan(Angle angle) {
   Scalar even = (angle.quadrant & 1).isZero();
   Scalar minusCosine = angle.cosine * -1.0;
   return even.select(angle.sine, minusCosine) /
@@ -296,8 +350,8 @@ Scalar atan2(Scalar y, Scalar x) {
   Scalar ratio = (small.toF64() / large.toF64()).toF32();
   // Both 0 or both infinite.
   ratio = (a + b).equals(x.f(0)).select(x.f(0), ratio);
-  Scalar equal = small.equals(x.f(infinity)).select(x.f(1), ratio);
-  ratio = large.equals(x.f(infinity)).select(equal, ratio);
+  Scalar equal = small.equals(x.f(infinite)).select(x.f(1), ratio);
+  ratio = large.equals(x.f(infinite)).select(equal, ratio);
   Scalar wide = x.f(0.414213562373095).less(ratio); // tan(pi / 8)
   Scalar t = wide.select((ratio - 1.0) / (ratio + 1.0), ratio);
   Scalar z = t * t;
@@ -328,7 +382,7 @@ Scalar cbrt(Scalar x) {
   Scalar result = t.toF32();
   result = x.with(x.b->create<math::CopySignOp>(x.loc, result.v, x.v));
   Scalar ordinary = x.f(0).less(size);
-  ordinary = size.less(x.f(infinity)).select(ordinary, size.less(x.f(0)));
+  ordinary = size.less(x.f(infinite)).select(ordinary, size.less(x.f(0)));
   return ordinary.select(result, x);
 }
 
@@ -403,8 +457,8 @@ Scalar log(Scalar x) {
                      2.31251620126765340583e1});
   Scalar y = m * (z * p / q) - e * 2.121944400546905827679e-4 - z * 0.5;
   Scalar result = m + y + e * 0.693359375;
-  result = x.less(x.f(infinity)).select(result, x);
-  result = x.equals(x.f(0)).select(x.f(-infinity), result);
+  result = x.less(x.f(infinite)).select(result, x);
+  result = x.equals(x.f(0)).select(x.f(-infinite), result);
   return x.less(x.f(0)).select(x.f(std::numeric_limits<double>::quiet_NaN()),
                                result);
 }
@@ -433,50 +487,95 @@ Scalar tanh(Scalar x) {
   Scalar value = size.less(x.f(0.625)).select(near, far);
   return x.with(x.b->create<math::CopySignOp>(x.loc, value.v, x.v));
 }
+
+/// The power of f32 numbers, in f64: it has the bits that the product, which
+/// may be as large as 104, takes from the fraction of the exponent.
+Scalar narrowPow(Scalar base, Scalar exponent) {
+  OpBuilder &b = *base.b;
+  auto floor = [&](Scalar x) {
+    return x.with(b.create<math::FloorOp>(x.loc, x.v));
+  };
+  Scalar x = base.toF64(), y = exponent.toF64();
+  Scalar size = x.abs();
+  Scalar value = exp(y * log(size));
+  // Where the product is 0 times infinity.
+  Scalar isOne = size.equals(x.f(1));
+  value = isOne.select(x.f(1), value);
+  // Negative numbers have powers of whole exponents only, odd ones' with their
+  // sign.
+  Scalar half = y * 0.5;
+  Scalar odd = floor(half).equals(half).select(x.f(0), x.f(1));
+  odd = floor(y).equals(y).select(odd, x.f(2)); // 2: no whole number
+  Scalar nan = x.f(std::numeric_limits<double>::quiet_NaN());
+  Scalar ofNegative = odd.equals(x.f(2)).select(nan, value);
+  ofNegative = size.less(x.f(infinite)).select(ofNegative, value);
+  value = x.less(x.f(0)).select(ofNegative, value);
+  Scalar negated = value * -1.0;
+  Scalar signedValue = x.bits().negative().select(negated, value);
+  value = odd.equals(x.f(1)).select(signedValue, value);
+  // nan is its own sign, and no exception but for these two.
+  value = x.equals(x).select(value, nan);
+  value = y.equals(y).select(value, nan);
+  value = x.equals(x.f(1)).select(x.f(1), value);
+  return y.equals(x.f(0)).select(x.f(1), value).toF32();
+}
 } // namespace wide
 
 using Formula = Scalar (*)(Scalar);
 using BinaryFormula = Scalar (*)(Scalar, Scalar);
 
-/// Replaces a math op: f32 and f64 by their formulas where there are any, else
-/// by a call of the function of libm; that is declared as pure, so that calls
-/// with loop-invariant arguments leave the loop.
+/// The formulas of a function, where there are any.
+struct Formulas {
+  Formula narrow = nullptr, wide = nullptr; ///< of f32 and of f64
+  Formula huge = nullptr;         ///< of f32, for what `narrow` is wrong for
+  BinaryFormula binary = nullptr; ///< of two f32 numbers
+};
+
+/// Replaces a math op: by its formula where there is one, else by a call of the
+/// function of libm; that is declared as pure, so that calls with
+/// loop-invariant arguments leave the loop.
 template <typename Op> struct MathFunction : mlir::OpRewritePattern<Op> {
-  MathFunction(MLIRContext *context, StringRef name, Formula formula,
-               Formula wide = nullptr, BinaryFormula binary = nullptr)
-      : mlir::OpRewritePattern<Op>(context), name(name), formula(formula),
-        wide(wide), binary(binary) {}
+  MathFunction(MLIRContext *context, MathLibrary library, StringRef name,
+               Formulas formulas)
+      : mlir::OpRewritePattern<Op>(context), library(library), name(name),
+        formulas(formulas) {}
 
   LogicalResult matchAndRewrite(Op op,
                                 PatternRewriter &rewriter) const override {
     Type type = op.getType();
-    if (formula && type.isF32()) {
-      Scalar x{&rewriter, op.getLoc(), op->getOperand(0)};
-      Scalar value = formula(x);
-      if (op->hasAttr(exactAttr)) {
-        Scalar huge = x.f(hugeAngle).less(x.abs());
-        value = huge.select(x.with(call(op, rewriter)), value);
-      }
-      rewriter.replaceOp(op, value.v);
-      return success();
-    }
-    if (wide && type.isF64()) {
-      Scalar x{&rewriter, op.getLoc(), op->getOperand(0)};
-      rewriter.replaceOp(op, wide(x).v);
-      return success();
-    }
-    if (binary && type.isF32()) {
-      Scalar x{&rewriter, op.getLoc(), op->getOperand(0)};
-      rewriter.replaceOp(op, binary(x, x.with(op->getOperand(1))).v);
-      return success();
-    }
-    if (!type.isF32() && !type.isF64())
+    Scalar x{&rewriter, op.getLoc(), op->getOperand(0)};
+    if (formulas.narrow && type.isF32())
+      rewriter.replaceOp(op, op->hasAttr(exactAttr) ? exactly(op, x, rewriter)
+                                                    : formulas.narrow(x).v);
+    else if (formulas.wide && type.isF64())
+      rewriter.replaceOp(op, formulas.wide(x).v);
+    else if (formulas.binary && type.isF32())
+      rewriter.replaceOp(op, formulas.binary(x, x.with(op->getOperand(1))).v);
+    else if ((type.isF32() || type.isF64()) && library == MathLibrary::Libm)
+      rewriter.replaceOp(op, call(op, rewriter));
+    else
       return failure();
-    rewriter.replaceOp(op, call(op, rewriter));
     return success();
   }
 
 private:
+  /// Also right for huge arguments: by the library where there is one, which
+  /// vectors of arguments take both ways, else by a branch.
+  Value exactly(Op op, Scalar x, PatternRewriter &rewriter) const {
+    Scalar huge = x.f(hugeAngle).less(x.abs());
+    if (library == MathLibrary::Libm)
+      return huge.select(x.with(call(op, rewriter)), formulas.narrow(x)).v;
+    auto branch = rewriter.create<mlir::scf::IfOp>(
+        x.loc, TypeRange{x.v.getType()}, huge.v, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(rewriter);
+    for (bool taken : {true, false}) {
+      rewriter.setInsertionPointToStart(taken ? branch.thenBlock()
+                                              : branch.elseBlock());
+      Scalar value = taken ? formulas.huge(x) : formulas.narrow(x);
+      rewriter.create<mlir::scf::YieldOp>(x.loc, value.v);
+    }
+    return branch.getResult(0);
+  }
   Value call(Op op, PatternRewriter &rewriter) const {
     auto callee = declare(op->template getParentOfType<ModuleOp>(),
                           op.getType(), op->getNumOperands(), rewriter);
@@ -502,9 +601,9 @@ private:
     return callee;
   }
 
+  const MathLibrary library;
   std::string name;
-  Formula formula, wide;
-  BinaryFormula binary;
+  Formulas formulas;
 };
 } // namespace
 
@@ -518,26 +617,32 @@ Value meshloom::argumentSize(OpBuilder &builder, Location loc, Value argument) {
   return (bits + bits).v; // without the sign
 }
 
-void meshloom::populateMathFunctionPatterns(mlir::RewritePatternSet &patterns) {
-  MLIRContext *context = patterns.getContext();
-  patterns.add<MathFunction<math::ExpOp>>(context, "exp", formulas::exp,
-                                          wide::exp);
-  patterns.add<MathFunction<math::ExpM1Op>>(context, "expm1", formulas::expm1,
-                                            wide::expm1);
-  patterns.add<MathFunction<math::LogOp>>(context, "log", formulas::log,
-                                          wide::log);
-  patterns.add<MathFunction<math::Log1pOp>>(context, "log1p", formulas::log1p,
-                                            wide::log1p);
-  patterns.add<MathFunction<math::TanhOp>>(context, "tanh", formulas::tanh,
-                                           wide::tanh);
-  patterns.add<MathFunction<math::ErfOp>>(context, "erf", formulas::erf);
-  patterns.add<MathFunction<math::CbrtOp>>(context, "cbrt", formulas::cbrt);
-  patterns.add<MathFunction<math::SinOp>>(
-      context, "sin", [](Scalar x) { return formulas::sinOrCos(x, false); });
-  patterns.add<MathFunction<math::CosOp>>(
-      context, "cos", [](Scalar x) { return formulas::sinOrCos(x, true); });
-  patterns.add<MathFunction<math::TanOp>>(context, "tan", formulas::tan);
-  patterns.add<MathFunction<math::Atan2Op>>(context, "atan2", nullptr, nullptr,
-                                            formulas::atan2);
-  patterns.add<MathFunction<math::PowFOp>>(context, "pow", nullptr);
+void meshloom::populateMathFunctionPatterns(mlir::RewritePatternSet &patterns,
+                                            MathLibrary library) {
+  auto add = [&]<typename Op>(StringRef name, Formulas formulas) {
+    patterns.add<MathFunction<Op>>(patterns.getContext(), library, name,
+                                   formulas);
+  };
+  using namespace formulas;
+  add.operator()<math::ExpOp>("exp", {formulas::exp, wide::exp});
+  add.operator()<math::ExpM1Op>("expm1", {formulas::expm1, wide::expm1});
+  add.operator()<math::LogOp>("log", {formulas::log, wide::log});
+  add.operator()<math::Log1pOp>("log1p", {formulas::log1p, wide::log1p});
+  add.operator()<math::TanhOp>("tanh", {formulas::tanh, wide::tanh});
+  add.operator()<math::ErfOp>("erf", {formulas::erf});
+  add.operator()<math::CbrtOp>("cbrt", {formulas::cbrt});
+  add.operator()<math::SinOp>(
+      "sin", {[](Scalar x) { return sinOrCos(angleOf(x), false); }, nullptr,
+              [](Scalar x) { return sinOrCos(hugeAngleOf(x), false); }});
+  add.operator()<math::CosOp>(
+      "cos", {[](Scalar x) { return sinOrCos(angleOf(x), true); }, nullptr,
+              [](Scalar x) { return sinOrCos(hugeAngleOf(x), true); }});
+  add.operator()<math::TanOp>(
+      "tan", {[](Scalar x) { return formulas::tan(angleOf(x)); }, nullptr,
+              [](Scalar x) { return formulas::tan(hugeAngleOf(x)); }});
+  add.operator()<math::Atan2Op>("atan2", {.binary = formulas::atan2});
+  // libm's pow is faster than this formula where there is one.
+  add.operator()<math::PowFOp>("pow", library == MathLibrary::None
+                                          ? Formulas{.binary = wide::narrowPow}
+                                          : Formulas{});
 }

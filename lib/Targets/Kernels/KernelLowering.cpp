@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From the loops, arith and math ops that emitKernel made to the LLVM dialect:
-// first math functions (polynomials for f32, libm for the rest), then one
+// From the loops, arith and math ops that emitters wrote to the LLVM dialect:
+// first math functions (polynomials, and a library for the rest), then one
 // conversion of everything.
-#include "MathFunctions.h"
+#include "meshloom/Targets/Kernels/KernelLowering.h"
 
-#include "KernelToLLVM.h"
+#include "meshloom/Targets/Kernels/MathFunctions.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Transforms/DialectConversion.h"
@@ -45,9 +46,10 @@ struct BFloat16Constant : mlir::OpConversionPattern<mlir::arith::ConstantOp> {
 
 /// What takes a while to set up, for many kernels.
 struct KernelLowering::Patterns {
-  explicit Patterns(MLIRContext *context) : converter(context) {
+  Patterns(MLIRContext *context, MathLibrary library)
+      : library(library), converter(context) {
     mlir::RewritePatternSet functions(context);
-    populateMathFunctionPatterns(functions);
+    populateMathFunctionPatterns(functions, library);
     mlir::arith::populateExpandBFloat16Patterns(functions);
     mathFunctions = std::move(functions);
 
@@ -62,13 +64,37 @@ struct KernelLowering::Patterns {
     mlir::populateMathToLLVMConversionPatterns(converter, all);
     toLLVM = std::move(all);
   }
+  const MathLibrary library;
   mlir::LLVMTypeConverter converter;
   mlir::FrozenRewritePatternSet mathFunctions, toLLVM;
 };
 
-KernelLowering::KernelLowering(MLIRContext *context)
-    : patterns(std::make_unique<Patterns>(context)) {}
+KernelLowering::KernelLowering(MLIRContext *context, MathLibrary library)
+    : patterns(std::make_unique<Patterns>(context, library)) {}
 KernelLowering::~KernelLowering() = default;
+
+/// Fails where a function of `module` is neither a formula by now nor one that
+/// LLVM has instructions for.
+static LogicalResult checkFunctions(ModuleOp module) {
+  namespace math = mlir::math;
+  Operation *missing = nullptr;
+  module.walk([&](Operation *op) {
+    // LLVM calls a function for the remainder of floats.
+    if (isa<mlir::arith::RemFOp>(op))
+      missing = op;
+    if (isa<math::MathDialect>(op->getDialect()) &&
+        !isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
+             math::CountLeadingZerosOp, math::CountTrailingZerosOp,
+             math::CtPopOp, math::FloorOp, math::FmaOp, math::RoundOp,
+             math::RoundEvenOp, math::SqrtOp, math::TruncOp>(op))
+      missing = op;
+  });
+  if (!missing)
+    return success();
+  return missing->emitError("the target has no code for the function '")
+         << missing->getName().stripDialect() << "' of "
+         << missing->getOperand(0).getType() << " numbers";
+}
 
 LogicalResult KernelLowering::lower(ModuleOp module) const {
   mlir::GreedyRewriteConfig config;
@@ -76,8 +102,11 @@ LogicalResult KernelLowering::lower(ModuleOp module) const {
   if (failed(mlir::applyPatternsAndFoldGreedily(module, patterns->mathFunctions,
                                                 config)))
     return module.emitError("math functions did not lower");
+  if (patterns->library == MathLibrary::None && failed(checkFunctions(module)))
+    return failure();
   mlir::LLVMConversionTarget target(*module.getContext());
   target.addLegalOp<ModuleOp>();
+  target.addLegalDialect<mlir::NVVM::NVVMDialect>();
   return mlir::applyFullConversion(module, target, patterns->toLLVM);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The reducers of spmd.kernel on scalars.
-#include "Reducer.h"
+#include "meshloom/Targets/Kernels/Reducer.h"
 
 #include "mlir/Dialect/Complex/IR/Complex.h"
 
@@ -81,7 +81,13 @@ public:
                              Value value, Value) const override {
     if (isa<FloatType>(state))
       value = toType(b, loc, value, state);
-    return {combineScalars(b, loc, kind, isUnsigned, states[0], value, order)};
+    return merge(b, loc, states, value);
+  }
+
+  SmallVector<Value> merge(OpBuilder &b, Location loc, ValueRange states,
+                           ValueRange other) const override {
+    return {
+        combineScalars(b, loc, kind, isUnsigned, states[0], other[0], order)};
   }
 
   Value result(OpBuilder &b, Location loc, ValueRange states) const override {
@@ -117,6 +123,12 @@ public:
         toType(b, loc, b.createOrFold<mlir::complex::ReOp>(loc, value), part);
     Value imaginary =
         toType(b, loc, b.createOrFold<mlir::complex::ImOp>(loc, value), part);
+    return merge(b, loc, state, {real, imaginary});
+  }
+
+  SmallVector<Value> merge(OpBuilder &b, Location loc, ValueRange state,
+                           ValueRange other) const override {
+    const Value real = other[0], imaginary = other[1];
     auto add = [&](Value x, Value y) -> Value {
       return b.create<arith::AddFOp>(loc, x, y, order);
     };
@@ -190,6 +202,31 @@ public:
     }
     return {b.create<arith::SelectOp>(loc, better, next, state[0]),
             b.create<arith::SelectOp>(loc, better, index, state[1])};
+  }
+
+  SmallVector<Value> merge(OpBuilder &b, Location loc, ValueRange state,
+                           ValueRange other) const override {
+    // Of equal values, and of two nan, the one with the lower index.
+    Value first = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt,
+                                          other[1], state[1]);
+    Value equal;
+    if (isa<FloatType>(value)) {
+      auto isNan = [&](Value x) -> Value {
+        return b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::UNO, x, x);
+      };
+      equal = b.create<arith::OrIOp>(
+          loc,
+          b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OEQ, other[0],
+                                  state[0]),
+          b.create<arith::AndIOp>(loc, isNan(other[0]), isNan(state[0])));
+    } else {
+      equal = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, other[0],
+                                      state[0]);
+    }
+    SmallVector<Value> best = combine(b, loc, state, other[0], other[1]);
+    Value takes = b.create<arith::AndIOp>(loc, equal, first);
+    return {b.create<arith::SelectOp>(loc, takes, other[0], best[0]),
+            b.create<arith::SelectOp>(loc, takes, other[1], best[1])};
   }
 
   Value result(OpBuilder &b, Location loc, ValueRange state) const override {
