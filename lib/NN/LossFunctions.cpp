@@ -48,7 +48,7 @@ template <typename F> void fields(F &field, HuberOptions &o) {
 }
 template <typename F> void fields(F &field, FocalOptions &o) {
   field("apply_class_balancing", o.apply_class_balancing);
-  field("alpha", o.alpha, Bound::NotNegative);
+  field("alpha", o.alpha, Bound::Share);
   field("gamma", o.gamma, Bound::NotNegative);
   field("from_logits", o.from_logits);
   field("label_smoothing", o.label_smoothing, Bound::Share);
@@ -512,44 +512,47 @@ namespace meshloom {
 using losses::Loss;
 
 template <>
-detail::Names<std::function<Loss(const Config &)>> &knownParts<Loss>() {
+detail::Names<std::function<Loss(const nn::Config &)>> &knownParts<Loss>() {
   using namespace losses;
-  static auto &known = *new detail::Names<std::function<Loss(const Config &)>>(
-      "a loss",
-      {knownPart<Loss, LossOptions>("mean_squared_error", MeanSquaredError),
-       knownPart<Loss, LossOptions>("mse", MeanSquaredError),
-       knownPart<Loss, LossOptions>("mean_absolute_error", MeanAbsoluteError),
-       knownPart<Loss, LossOptions>("mae", MeanAbsoluteError),
-       knownPart<Loss, LossOptions>("mean_absolute_percentage_error",
-                                    MeanAbsolutePercentageError),
-       knownPart<Loss, LossOptions>("mape", MeanAbsolutePercentageError),
-       knownPart<Loss, LossOptions>("mean_squared_logarithmic_error",
-                                    MeanSquaredLogarithmicError),
-       knownPart<Loss, LossOptions>("msle", MeanSquaredLogarithmicError),
-       knownPart<Loss, CrossentropyOptions>("binary_crossentropy",
-                                            BinaryCrossentropy),
-       knownPart<Loss, CrossentropyOptions>("bce", BinaryCrossentropy),
-       knownPart<Loss, FocalOptions>("binary_focal_crossentropy",
-                                     BinaryFocalCrossentropy),
-       knownPart<Loss, CrossentropyOptions>("categorical_crossentropy",
-                                            CategoricalCrossentropy),
-       knownPart<Loss, SparseCrossentropyOptions>(
-           "sparse_categorical_crossentropy", SparseCategoricalCrossentropy),
-       knownPart<Loss, HuberOptions>("huber", Huber),
-       knownPart<Loss, LossOptions>("log_cosh", LogCosh),
-       knownPart<Loss, LossOptions>("hinge", Hinge),
-       knownPart<Loss, LossOptions>("squared_hinge", SquaredHinge),
-       knownPart<Loss, LossOptions>("categorical_hinge", CategoricalHinge),
-       knownPart<Loss, LossOptions>("kl_divergence", KLDivergence),
-       knownPart<Loss, LossOptions>("kld", KLDivergence),
-       knownPart<Loss, LossOptions>("poisson", Poisson),
-       knownPart<Loss, LossOptions>("cosine_similarity", CosineSimilarity),
-       knownPart<Loss, LossOptions>("dice", Dice),
-       knownPart<Loss, LossOptions>("ctc", CTC),
-       knownPart<Loss, CategoricalFocalOptions>(
-           "categorical_focal_crossentropy", CategoricalFocalCrossentropy),
-       knownPart<Loss, TverskyOptions>("tversky", Tversky),
-       knownPart<Loss, CircleOptions>("circle", Circle)});
+  static auto &known =
+      *new detail::Names<std::function<Loss(const nn::Config &)>>(
+          "a loss",
+          {knownPart<Loss, LossOptions>("mean_squared_error", MeanSquaredError),
+           knownPart<Loss, LossOptions>("mse", MeanSquaredError),
+           knownPart<Loss, LossOptions>("mean_absolute_error",
+                                        MeanAbsoluteError),
+           knownPart<Loss, LossOptions>("mae", MeanAbsoluteError),
+           knownPart<Loss, LossOptions>("mean_absolute_percentage_error",
+                                        MeanAbsolutePercentageError),
+           knownPart<Loss, LossOptions>("mape", MeanAbsolutePercentageError),
+           knownPart<Loss, LossOptions>("mean_squared_logarithmic_error",
+                                        MeanSquaredLogarithmicError),
+           knownPart<Loss, LossOptions>("msle", MeanSquaredLogarithmicError),
+           knownPart<Loss, CrossentropyOptions>("binary_crossentropy",
+                                                BinaryCrossentropy),
+           knownPart<Loss, CrossentropyOptions>("bce", BinaryCrossentropy),
+           knownPart<Loss, FocalOptions>("binary_focal_crossentropy",
+                                         BinaryFocalCrossentropy),
+           knownPart<Loss, CrossentropyOptions>("categorical_crossentropy",
+                                                CategoricalCrossentropy),
+           knownPart<Loss, SparseCrossentropyOptions>(
+               "sparse_categorical_crossentropy",
+               SparseCategoricalCrossentropy),
+           knownPart<Loss, HuberOptions>("huber", Huber),
+           knownPart<Loss, LossOptions>("log_cosh", LogCosh),
+           knownPart<Loss, LossOptions>("hinge", Hinge),
+           knownPart<Loss, LossOptions>("squared_hinge", SquaredHinge),
+           knownPart<Loss, LossOptions>("categorical_hinge", CategoricalHinge),
+           knownPart<Loss, LossOptions>("kl_divergence", KLDivergence),
+           knownPart<Loss, LossOptions>("kld", KLDivergence),
+           knownPart<Loss, LossOptions>("poisson", Poisson),
+           knownPart<Loss, LossOptions>("cosine_similarity", CosineSimilarity),
+           knownPart<Loss, LossOptions>("dice", Dice),
+           knownPart<Loss, LossOptions>("ctc", CTC),
+           knownPart<Loss, CategoricalFocalOptions>(
+               "categorical_focal_crossentropy", CategoricalFocalCrossentropy),
+           knownPart<Loss, TverskyOptions>("tversky", Tversky),
+           knownPart<Loss, CircleOptions>("circle", Circle)});
   return known;
 }
 

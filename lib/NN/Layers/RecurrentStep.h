@@ -31,8 +31,8 @@ LayerList recurrentCells();
 LayerList convLSTMs();
 
 /// As a part of another config: not built.
-inline Config wrappedConfig(const Layer &layer) {
-  Config config;
+inline nn::Config wrappedConfig(const Layer &layer) {
+  nn::Config config;
   config["class_name"] = layer.class_name();
   config["config"] = layer.config().at("config");
   return config;
@@ -103,8 +103,8 @@ public:
     seedField(field, o.seed);
     field("reset_after", o.reset_after);
   }
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     config["units"] = units;
     return config;
   }

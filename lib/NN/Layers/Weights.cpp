@@ -309,17 +309,19 @@ Layer Layer::get_layer(int64_t index) const {
 std::vector<NamedVariable> Layer::named_variables() const {
   return collected(*this).variables;
 }
-DVariable Layer::variable(std::string_view path) const {
+DVariable Layer::variable(std::string_view path, Where where) const {
   std::string paths;
-  for (const NamedVariable &each : named_variables()) {
+  const auto all = detail::atLine(where, [&] { return named_variables(); });
+  for (const NamedVariable &each : all) {
     if (each.path == path)
       return each.variable;
     paths += (paths.empty() ? "" : ", ") + each.path;
   }
-  Error(fmt::format("[variable] '{}' has no variable '{}'; it has {}", name(),
-                    path, paths.empty() ? "none" : paths),
-        ErrorCode::NOT_FOUND)
-      .raise();
+  detail::fail("variable",
+               Error(fmt::format("'{}' has no variable '{}'; it has {}", name(),
+                                 path, paths.empty() ? "none" : paths),
+                     ErrorCode::NOT_FOUND),
+               &where);
 }
 std::vector<DVariable> Layer::variables() const {
   return bare(collected(*this).variables);
@@ -349,19 +351,23 @@ std::vector<Tensor> Layer::get_weights() const {
     values.push_back(weight.read_value());
   return values;
 }
-void Layer::set_weights(const std::vector<Tensor> &values) const {
-  const std::vector<DVariable> all = weights();
+void Layer::set_weights(const std::vector<Tensor> &values, Where where) const {
+  constexpr char function[] = "set_weights";
+  detail::CallSite site(where);
+  const std::vector<DVariable> all =
+      detail::atLine(where, [&] { return weights(); });
   if (values.size() != all.size())
-    Error(fmt::format("[set_weights] expected {} tensors for the weights "
-                      "of '{}', got {}",
-                      all.size(), name(), values.size()))
-        .raise();
+    nn::fail(function,
+             fmt::format("expected {} tensors for the weights of '{}', got {}",
+                         all.size(), name(), values.size()),
+             where);
   for (size_t i = 0; i < all.size(); ++i)
     if (values[i].shape() != all[i].shape())
-      Error(fmt::format("[set_weights] expected {} for '{}', got {}",
-                        sizesText(all[i].shape()), all[i].name(),
-                        sizesText(values[i].shape())))
-          .raise();
+      nn::fail(function,
+               fmt::format("expected {} for '{}', got {}",
+                           sizesText(all[i].shape()), all[i].name(),
+                           sizesText(values[i].shape())),
+               where);
   for (size_t i = 0; i < all.size(); ++i)
     all[i].assign(cast(values[i], all[i].dtype()));
 }

@@ -7,8 +7,8 @@
 namespace meshloom::callbacks {
 
 /// A number that may be infinite or nan, which JSON has no numbers for.
-Config numberConfig(double number);
+nn::Config numberConfig(double number);
 /// What numberConfig was given.
-double numberOf(const Config &config);
+double numberOf(const nn::Config &config);
 
 } // namespace meshloom::callbacks

@@ -55,8 +55,10 @@ private:
   void nest(ArrayRef<unsigned> loops, const Position &at,
             function_ref<void(const Position &)> fill);
 
-  /// Whether the innermost loop is so short that it is written out.
-  bool isShortInside();
+  /// Where the innermost loop is to be written out, `written` emits the loops
+  /// around it; `looped` emits all of them, for other extents.
+  void writeOutInside(function_ref<void()> written,
+                      function_ref<void()> looped);
   void emitParallel(const Position &start);
 
   /// Adds the arrays and types of the states of all float sums to `running`

@@ -64,10 +64,25 @@ void KernelEmitter::emitReduction(const Position &start) {
   if (order.deterministic && !running.empty() &&
       !kernel.getBlock()->without_terminator().empty())
     stageTerms();
-  if (running.empty() || reductionBits(kernel) <= llvm::Log2_64(serialBlock))
-    return nest(order.parallel, start, [&](const Position &at) {
+  auto reduceThrough = [&] {
+    nest(order.parallel, start, [&](const Position &at) {
       finish(at, reduceOver(order.reduction, at, identities()));
     });
+  };
+  if (staged.empty() && order.writtenOut > 0)
+    return writeOutInside(
+        [&] {
+          nest(order.parallel, start, [&](const Position &at) {
+            SmallVector<Value> states = identities();
+            for (int64_t j = 0; j < order.writtenOut; ++j)
+              states =
+                  reduceOne(advance(at, order.vector, constant(j)), states);
+            finish(at, states);
+          });
+        },
+        reduceThrough);
+  if (running.empty() || reductionBits(kernel) <= llvm::Log2_64(serialBlock))
+    return reduceThrough();
   PairwiseSums sums(b, loc, running, sumTypes, /*width=*/1,
                     reductionBits(kernel) - llvm::Log2_64(serialBlock));
   Value isLong = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sge,
@@ -236,8 +251,12 @@ void KernelEmitter::emitBlockedReduction(const Position &start) {
     for (auto [array, type, state] : llvm::zip(arrays, types, states))
       storeScalar(element(array, storageType(type), j), state);
   };
-  unsigned inner = order.vector;
+  const unsigned inner = order.parallel.back();
   ArrayRef<unsigned> outer = ArrayRef(order.parallel).drop_back();
+  // The reduction loops that go over rows of elements.
+  ArrayRef<unsigned> rows = order.reduction;
+  if (order.reducesByRows)
+    rows = rows.drop_back();
   auto none = SmallVector<Value>();
   nest(outer, start, [&](const Position &row) {
     loop(extents[inner], size, {}, [&](Value first, ValueRange) {
@@ -250,16 +269,20 @@ void KernelEmitter::emitBlockedReduction(const Position &start) {
       });
       auto addRow = [&](const Position &slice) {
         loop(count, one, {}, [&](Value j, ValueRange) {
-          storeStates(j, reduceOne(advance(slice, inner, j), loadStates(j)));
+          Position at = advance(slice, inner, j);
+          storeStates(j, order.reducesByRows
+                             ? reduceRun(at, order.vector,
+                                         extents[order.vector], loadStates(j))
+                             : reduceOne(at, loadStates(j)));
           return none;
         });
       };
       if (sums) {
         SmallVector<Value> carried =
-            addRows(order.reduction, block, {zero, zero}, count, *sums, addRow);
+            addRows(rows, block, {zero, zero}, count, *sums, addRow);
         sums->finish(carried.back(), count);
       } else {
-        nest(order.reduction, block, addRow);
+        nest(rows, block, addRow);
       }
       loop(count, one, {}, [&](Value j, ValueRange) {
         finish(advance(block, inner, j), loadStates(j));

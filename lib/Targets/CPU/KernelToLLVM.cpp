@@ -91,7 +91,7 @@ void KernelEmitter::emitLoops(const Position &start) {
   makeReducers();
   if (!kernel.hasReductionLoops())
     emitParallel(start);
-  else if (order.vectorIsReduction)
+  else if (order.vectorIsReduction && !order.reducesByRows)
     emitReduction(start);
   else
     emitBlockedReduction(start);
@@ -282,36 +282,34 @@ void KernelEmitter::nest(ArrayRef<unsigned> loops, const Position &at,
   });
 }
 
-bool KernelEmitter::isShortInside() {
-  // Elements of the loop, and ops of what is written out for all of them.
-  constexpr int64_t most = 16;
-  constexpr size_t mostOps = 128;
-  if (order.parallel.size() < 2 || mostWrittenOut > 0)
-    return false;
-  const int64_t length = kernel.getExtents()[order.vector];
-  const size_t ops = kernel.getBlock()->getOperations().size();
-  return length > 1 && length <= most && size_t(length) * ops <= mostOps;
+void KernelEmitter::writeOutInside(function_ref<void()> written,
+                                   function_ref<void()> looped) {
+  if (order.writtenOut == 0 || mostWrittenOut > 1)
+    return looped();
+  Value isWhole = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq,
+                                          extents[order.vector],
+                                          constant(order.writtenOut));
+  auto branch = b.create<scf::IfOp>(loc, isWhole, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  written();
+  b.setInsertionPoint(branch.elseBlock()->getTerminator());
+  looped();
 }
 
 void KernelEmitter::emitParallel(const Position &start) {
   auto fill = [&](const Position &at) { storeElements(at, emitBody(at)); };
   if (order.tiled < 0) {
-    if (!isShortInside())
-      return nest(order.parallel, start, fill);
-    // Written out, a short innermost loop leaves the next one to be vectorised.
-    const unsigned inner = order.vector;
-    const int64_t length = kernel.getExtents()[inner];
-    Value isWhole = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq,
-                                            extents[inner], constant(length));
-    auto branch = b.create<scf::IfOp>(loc, isWhole, /*withElse=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(branch.thenBlock()->getTerminator());
-    nest(ArrayRef(order.parallel).drop_back(), start, [&](const Position &row) {
-      for (int64_t j = 0; j < length; ++j)
-        fill(advance(row, inner, constant(j)));
-    });
-    b.setInsertionPoint(branch.elseBlock()->getTerminator());
-    return nest(order.parallel, start, fill);
+    const unsigned inner = order.parallel.empty() ? 0 : order.parallel.back();
+    return writeOutInside(
+        [&] {
+          nest(ArrayRef(order.parallel).drop_back(), start,
+               [&](const Position &row) {
+                 for (int64_t j = 0; j < order.writtenOut; ++j)
+                   fill(advance(row, inner, constant(j)));
+               });
+        },
+        [&] { nest(order.parallel, start, fill); });
   }
   // A cache line of the operand that is read across is used for all of a
   // tile's rows before the next tile begins. Whole tiles have a constant

@@ -246,6 +246,10 @@ Value meshloom::combineScalars(OpBuilder &b, Location loc, Reducer kind,
                                bool isUnsigned, Value x, Value y,
                                arith::FastMathFlags order) {
   bool isFloat = isa<FloatType>(x.getType());
+  // Which of two zeros is the larger one takes a processor four instructions.
+  const auto extremum = order == arith::FastMathFlags::none
+                            ? arith::FastMathFlags::none
+                            : arith::FastMathFlags::nsz;
   switch (kind) {
   case Reducer::Sum:
     if (isFloat)
@@ -257,13 +261,13 @@ Value meshloom::combineScalars(OpBuilder &b, Location loc, Reducer kind,
     return b.create<arith::MulIOp>(loc, x, y);
   case Reducer::Min:
     if (isFloat)
-      return b.create<arith::MinimumFOp>(loc, x, y);
+      return b.create<arith::MinimumFOp>(loc, x, y, extremum);
     if (isUnsigned)
       return b.create<arith::MinUIOp>(loc, x, y);
     return b.create<arith::MinSIOp>(loc, x, y);
   case Reducer::Max:
     if (isFloat)
-      return b.create<arith::MaximumFOp>(loc, x, y);
+      return b.create<arith::MaximumFOp>(loc, x, y, extremum);
     if (isUnsigned)
       return b.create<arith::MaxUIOp>(loc, x, y);
     return b.create<arith::MaxSIOp>(loc, x, y);

@@ -37,7 +37,8 @@ public:
 
 /// `x` and `y` combined by a reducer that is not of complex numbers or of
 /// indices. Minima and maxima of integers ask whether these are unsigned; sums
-/// and products of floats have the flags `order`.
+/// and products of floats have the flags `order`. Where there are such flags,
+/// the minimum or maximum of zeros may have either sign.
 Value combineScalars(OpBuilder &b, Location loc, spmd::Reducer kind,
                      bool isUnsigned, Value x, Value y,
                      mlir::arith::FastMathFlags order = {});
