@@ -2,7 +2,7 @@
 // The code of one product of matrices in a loop that is compiled whole.
 #pragma once
 
-#include "ElementEmitter.h"
+#include "meshloom/Targets/Kernels/ElementEmitter.h"
 
 namespace meshloom {
 

@@ -200,8 +200,8 @@ public:
                   : Error("the PTX has no kernel " + shape.symbol);
   }
 
-  /// What differs from `other`, the same call after it ran elsewhere; else
-  /// empty.
+  /// Names the first number that differs in `other`, the same call after it ran
+  /// elsewhere. Empty: none differs.
   std::string difference(const KernelCall &other) const {
     for (size_t k = 0; k < arrays.size(); ++k) {
       const auto [here, tolerance] = arrays[k].numbers();
@@ -412,13 +412,13 @@ std::vector<float> valuesOf(const std::string &op, std::vector<float> x,
   return {call.data<float>(output), call.data<float>(output) + 64};
 }
 
-void expectClose(float value, double expected, const std::string &what) {
+void expectClose(float value, double expected, const std::string &name) {
   if (std::isnan(expected))
-    EXPECT_TRUE(std::isnan(value)) << what << " is " << value;
+    EXPECT_TRUE(std::isnan(value)) << name << " is " << value;
   else if (std::isinf(float(expected)) || expected == 0)
-    EXPECT_EQ(value, float(expected)) << what;
+    EXPECT_EQ(value, float(expected)) << name;
   else
-    EXPECT_NEAR(value, expected, 4 * 0x1p-24 * std::abs(expected)) << what;
+    EXPECT_NEAR(value, expected, 4 * 0x1p-24 * std::abs(expected)) << name;
 }
 
 /// Neighbouring arguments are many periods apart.
