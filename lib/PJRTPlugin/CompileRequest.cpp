@@ -92,8 +92,8 @@ Status readOverride(ProgramOptions &options, std::string_view bytes) {
       });
   if (!read)
     return read;
-  // Flags of XLA's own compiler say nothing about this one. Callers set them for
-  // whatever platform they run on.
+  // Flags of XLA's own compiler say nothing about this one. Callers set them
+  // for whatever platform they run on.
   if (name.starts_with("xla_"))
     return Success();
   auto found = setProgramOption(options, name, value);

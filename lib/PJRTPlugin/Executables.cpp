@@ -46,14 +46,17 @@ ExecutableObject::ExecutableObject(std::shared_ptr<const LoadedProgram> program)
   };
   for (size_t i = 0; i < interface.arguments.size(); ++i) {
     argumentShardings.add(sharding(loaded->argumentType(i)));
-    argumentLayouts.add(interface.arguments[i].shape.size());
+    const ArrayType *type = loaded->argumentType(i);
+    argumentLayouts.add(type ? loaded->bufferShape(type->shape).size() : 0);
   }
   for (size_t i = 0; i < interface.results.size(); ++i) {
     const ArrayType *type = loaded->resultType(i);
     resultShardings.add(sharding(type));
-    resultLayouts.add(interface.results[i].shape.size());
+    resultLayouts.add(type ? loaded->bufferShape(type->shape).size() : 0);
     resultTypes.push_back(interface.results[i].element.code);
-    const Shape local = type ? type->layout.local_shape(type->shape) : Shape();
+    const Shape local =
+        type ? loaded->bufferShape(type->layout.local_shape(type->shape))
+             : Shape();
     resultDims.insert(resultDims.end(), local.begin(), local.end());
     resultRanks.push_back(local.size());
     resultMemoryKinds.push_back(memoryKinds[0].data());
@@ -118,9 +121,11 @@ LoadedExecutableObject::LoadedExecutableObject(
     const ArrayType *type = program->resultType(i);
     for (size_t partition = 0; partition < devices.size(); ++partition)
       shapes.push_back(
-          type ? type->layout
-                     .shard(type->shape, program->meshIndex(int64_t(partition)))
-                     .extent
+          type ? program->bufferShape(
+                     type->layout
+                         .shard(type->shape,
+                                program->meshIndex(int64_t(partition)))
+                         .extent)
                : Shape());
   }
 }
