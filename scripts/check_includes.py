@@ -68,7 +68,7 @@ TABLE = {
     ),
     "Runtime/Transport": (
         {"Core", "Runtime"},
-        {"Core", "Runtime", "fmt", "gloo", "system"},
+        {"Core", "Runtime", "fmt", "system"},
     ),
     "Runtime/Backends/PJRT": ({"Core", "Runtime"}, {"Core", "Runtime", "fmt", "system"}),
     "Runtime/Library": (

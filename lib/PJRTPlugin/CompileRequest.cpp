@@ -153,14 +153,20 @@ plugin::readCompileRequest(std::string_view bytes,
     return Error(fmt::format("a program of {} replicas and {} partitions is "
                              "none: there must be 1 to {} of both",
                              request.replicas, request.partitions, most));
-  const int64_t count = request.replicas * request.partitions;
+  if (request.replicas > 1)
+    return Error(fmt::format("the program is for {} replicas that each have "
+                             "values of their own; expected one program on "
+                             "global values (jit, shard_map), of one replica "
+                             "and several partitions",
+                             request.replicas),
+                 ErrorCode::UNIMPLEMENTED);
+  const int64_t count = request.partitions;
   if (request.devices.empty())
     for (int64_t i = 0; i < count; ++i)
       request.devices.push_back(i);
   if (int64_t(request.devices.size()) != count)
-    return Error(fmt::format("a program of {} replicas and {} partitions needs "
-                             "as many devices, not {}",
-                             request.replicas, request.partitions,
-                             request.devices.size()));
+    return Error(fmt::format("a program of {} partitions needs as many "
+                             "devices, not {}",
+                             request.partitions, request.devices.size()));
   return request;
 }

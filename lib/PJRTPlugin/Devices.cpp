@@ -87,7 +87,7 @@ Status memoryStatistics(const Arguments &args) {
   // Devices share memory: each is told an equal part.
   args.set(Args::bytes_in_use,
            client.client->bytesInUse() / int64_t(client.devices.size()));
-  for (size_t isSet :
+  for (auto isSet :
        {Args::peak_bytes_in_use_is_set, Args::num_allocs_is_set,
         Args::largest_alloc_size_is_set, Args::bytes_limit_is_set,
         Args::bytes_reserved_is_set, Args::peak_bytes_reserved_is_set,

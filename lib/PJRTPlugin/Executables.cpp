@@ -46,17 +46,14 @@ ExecutableObject::ExecutableObject(std::shared_ptr<const LoadedProgram> program)
   };
   for (size_t i = 0; i < interface.arguments.size(); ++i) {
     argumentShardings.add(sharding(loaded->argumentType(i)));
-    const ArrayType *type = loaded->argumentType(i);
-    argumentLayouts.add(type ? loaded->bufferShape(type->shape).size() : 0);
+    argumentLayouts.add(interface.arguments[i].shape.size());
   }
   for (size_t i = 0; i < interface.results.size(); ++i) {
     const ArrayType *type = loaded->resultType(i);
     resultShardings.add(sharding(type));
-    resultLayouts.add(type ? loaded->bufferShape(type->shape).size() : 0);
+    resultLayouts.add(interface.results[i].shape.size());
     resultTypes.push_back(interface.results[i].element.code);
-    const Shape local =
-        type ? loaded->bufferShape(type->layout.local_shape(type->shape))
-             : Shape();
+    const Shape local = type ? type->layout.local_shape(type->shape) : Shape();
     resultDims.insert(resultDims.end(), local.begin(), local.end());
     resultRanks.push_back(local.size());
     resultMemoryKinds.push_back(memoryKinds[0].data());
@@ -121,11 +118,9 @@ LoadedExecutableObject::LoadedExecutableObject(
     const ArrayType *type = program->resultType(i);
     for (size_t partition = 0; partition < devices.size(); ++partition)
       shapes.push_back(
-          type ? program->bufferShape(
-                     type->layout
-                         .shard(type->shape,
-                                program->meshIndex(int64_t(partition)))
-                         .extent)
+          type ? type->layout
+                     .shard(type->shape, program->meshIndex(int64_t(partition)))
+                     .extent
                : Shape());
   }
 }
@@ -355,7 +350,7 @@ Status memoryStatistics(const Arguments &args) {
       bytes.arguments + bytes.results + bytes.scratch - bytes.aliases;
   args.set(Args::peak_memory_in_bytes, total);
   args.set(Args::total_size_in_bytes, total);
-  for (size_t field :
+  for (auto field :
        {Args::generated_code_size_in_bytes,
         Args::host_generated_code_size_in_bytes,
         Args::host_argument_size_in_bytes, Args::host_output_size_in_bytes,

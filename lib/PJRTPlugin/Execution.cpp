@@ -167,7 +167,7 @@ Result<SharedArray> Execution::assemble(size_t i,
       return elements.error();
     const Shape extent = type.layout.shard(type.shape, int64_t(index)).extent;
     const BufferObject &shard = buffer(size_t(program.partitionOf[index]), i);
-    if (shard.dims() != program.bufferShape(extent))
+    if (shard.dims() != extent)
       return Error(fmt::format("argument {} of '{}' is a shard of {} elements "
                                "on device {}, and gets a buffer of {}",
                                i, program.interface.name, elementCount(extent),

@@ -134,11 +134,11 @@ template <size_t size> class Extension {
 public:
   Extension(ExtensionKind kind, const void *next) {
     using Head = capi::Extension_Base;
-    capi::write<size_t>(bytes.data(), Head::struct_size, size);
-    capi::write(bytes.data(), Head::type, int32_t(kind));
+    capi::write(bytes.data(), Head::struct_size, size);
+    capi::write(bytes.data(), Head::type, kind);
     capi::write(bytes.data(), Head::next, next);
   }
-  template <Entry entry> void set(size_t field) {
+  template <Entry entry> void set(capi::Field<capi::Pointer> field) {
     capi::write(bytes.data(), field, capi::Function(&entryPoint<entry>));
   }
   const void *data() const { return bytes.data(); }

@@ -26,7 +26,7 @@ template <unsigned slot> capi::Handle missing(void *) noexcept {
 
 template <unsigned... slot>
 void setMissing(char *table, std::integer_sequence<unsigned, slot...>) {
-  (capi::write(table, capi::offsetOf(Slot(slot)),
+  (capi::write(table, capi::fieldOf(Slot(slot)),
                capi::Function(&missing<slot>)),
    ...);
 }
@@ -46,22 +46,22 @@ capi::Handle plugin::answer(Entry entry, void *structure) noexcept {
 FunctionTable::FunctionTable()
     : bytes(capi::Api::functions + slots * sizeof(void *)) {
   using Version = capi::Api_Version;
-  capi::write(bytes.data(), capi::Api::structSize, bytes.size());
-  char *version = bytes.data() + capi::Api::version;
-  capi::write<size_t>(version, Version::struct_size, Version::structSize);
-  capi::write<int32_t>(version, Version::major_version, 0);
-  capi::write<int32_t>(version, Version::minor_version, minorVersion);
+  capi::write(bytes.data(), capi::Api::struct_size, bytes.size());
+  char *version = bytes.data() + capi::Api::version.offset;
+  capi::write(version, Version::struct_size, Version::structSize);
+  capi::write(version, Version::major_version, 0);
+  capi::write(version, Version::minor_version, minorVersion);
   setMissing(bytes.data(), std::make_integer_sequence<unsigned, slots>());
 }
 
 void FunctionTable::setExtensions(const void *first) {
-  capi::write(bytes.data(), capi::Api::extensionStart, first);
+  capi::write(bytes.data(), capi::Api::extension_start, first);
 }
 
 /// The table; the same one for all callers in the process.
 extern "C" __attribute__((visibility("default"))) const void *GetPjrtApi() {
   // It is not destroyed at exit: callers still use it there.
-  static const FunctionTable &table = [] -> FunctionTable & {
+  static const FunctionTable &table = []() -> FunctionTable & {
     auto &filled = *new FunctionTable;
     addErrorsAndEvents(filled);
     addClients(filled);

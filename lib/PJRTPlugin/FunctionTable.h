@@ -23,7 +23,7 @@ class FunctionTable {
 public:
   FunctionTable();
   template <Entry entry> void set(capi::Slot slot) {
-    capi::write(bytes.data(), capi::offsetOf(slot),
+    capi::write(bytes.data(), capi::fieldOf(slot),
                 capi::Function(&entryPoint<entry>));
   }
   void setExtensions(const void *first);

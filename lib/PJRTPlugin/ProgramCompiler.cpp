@@ -2,8 +2,6 @@
 // Reading, compiling and loading programs.
 #include "ProgramCompiler.h"
 
-#include "Replicas.h"
-
 #include "meshloom/Compiler/Compiler.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Import/StableHLO/ReadProgram.h"
@@ -137,17 +135,6 @@ Result<std::shared_ptr<CallbackSet>> numberCallbacks(ModuleOp module) {
   return callbacks;
 }
 
-Status joinIfReplicas(ModuleOp module, const CompileRequest &request) {
-  if (request.replicas == 1)
-    return Success();
-  if (request.partitions > 1)
-    return Error(fmt::format("a program of {} replicas and {} partitions has "
-                             "more than one of both",
-                             request.replicas, request.partitions),
-                 ErrorCode::UNIMPLEMENTED);
-  return joinReplicas(module, request.replicas);
-}
-
 meshloom::CompileOptions compilerOptionsOf(const ProgramOptions &program) {
   meshloom::CompileOptions options;
   options.machine = program.machine;
@@ -261,8 +248,6 @@ ProgramCompiler::load(std::string_view code, std::string_view compileOptions,
       parseProgram(program->code, programPath, &freshContext().context);
   if (!module)
     return module.error();
-  if (Status joined = joinIfReplicas(**module, request); !joined)
-    return joined.error();
   auto interface = interfaceOf(**module);
   if (!interface)
     return interface.error();
@@ -327,8 +312,6 @@ ProgramCompiler::partitionedText(const LoadedProgram &program) {
       parseProgram(program.code, programPath, &freshContext().context);
   if (!module)
     return module.error();
-  if (Status joined = joinIfReplicas(**module, program.request); !joined)
-    return joined.error();
   // Without their numbers its calls of Python functions are unknown ones.
   auto callbacks = numberCallbacks(**module);
   if (!callbacks)

@@ -76,12 +76,6 @@ struct LoadedProgram {
   /// The functions of Python that it calls, if any.
   std::shared_ptr<CallbackSet> callbacks;
 
-  /// The shape of a device's buffer whose part of an array has these extents.
-  /// An array of replicas has a dim more: one buffer each.
-  Shape bufferShape(const Shape &extents) const {
-    return request.replicas == 1 ? extents
-                                 : Shape(extents.begin() + 1, extents.end());
-  }
   bool runsOnce() const { return partitionOf.size() == 1; }
   /// The mesh index whose values a partition has.
   int64_t meshIndex(int64_t partition) const {

@@ -279,33 +279,12 @@ private:
       for (auto [source, result] :
            llvm::zip(op->getOperands(), op->getResults()))
         plan.outputs.push_back(
-            {result, source, reduces ? reducerOf(op) : Reducer::None, kept});
+            {result, source, reduces ? reductionOf(op)->reducer : Reducer::None,
+             kept});
     }
     if (plan.outputs.empty())
       return success(); // computed by its users
     return form(plan, group.ops.back(), group.ops);
-  }
-
-  static Reducer reducerOf(Operation *op) {
-    if (isa<ArgMaxOp>(op))
-      return Reducer::ArgMax;
-    if (isa<ArgMinOp>(op))
-      return Reducer::ArgMin;
-    switch (cast<ReduceOp>(op).getKind()) {
-    case ReduceKind::Sum:
-      return Reducer::Sum;
-    case ReduceKind::Prod:
-      return Reducer::Prod;
-    case ReduceKind::Min:
-      return Reducer::Min;
-    case ReduceKind::Max:
-      return Reducer::Max;
-    case ReduceKind::And:
-      return Reducer::And;
-    case ReduceKind::Or:
-      return Reducer::Or;
-    }
-    llvm_unreachable("covered");
   }
 
   LogicalResult formSingle(Operation *op) {

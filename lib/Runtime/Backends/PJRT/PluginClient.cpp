@@ -27,7 +27,8 @@ static_assert(capi::Client_Destroy_Args::client == Plugin::SUBJECT &&
                   Plugin::SUBJECT &&
               capi::Device_GetDescription_Args::device == Plugin::SUBJECT);
 
-std::string textAt(const Block &block, size_t data, size_t size) {
+std::string textAt(const Block &block, capi::Field<capi::Pointer> data,
+                   capi::Field<size_t> size) {
   return {block.get<const char *>(data), block.get<size_t>(size)};
 }
 } // namespace
@@ -144,7 +145,7 @@ Result<PluginEvent> PluginBuffer::copyTo(std::span<char> bytes,
   for (size_t dim = rank; dim-- > 0;)
     minorToMajor.push_back(int64_t(dim));
   Block layout;
-  layout.set<size_t>(Layout::tiled + Tiled::struct_size, Tiled::structSize)
+  layout.set(Layout::tiled + Tiled::struct_size, Tiled::structSize)
       .set(Layout::tiled + Tiled::minor_to_major, minorToMajor.data())
       .set(Layout::tiled + Tiled::minor_to_major_size, rank);
   // A null target asks for the size.
