@@ -65,8 +65,6 @@ struct ClientObject {
 /// An array that buffers are views of.
 struct SharedArray {
   Array array;
-  /// Its memory is the user's, and must never be overwritten.
-  bool isBorrowed = false;
 };
 
 /// The part of an array that one device has.
