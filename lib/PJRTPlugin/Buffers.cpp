@@ -126,29 +126,24 @@ MemoryObject &memoryOf(const Arguments &args) {
       args.object<DeviceObject>(Args::device).memories.front());
 }
 
-/// The user's elements as memory that stays until `done` is complete: theirs
-/// where that is allowed, else a copy.
+/// A copy of the user's elements. Results may share the memory of arguments, so
+/// memory that must never be written is of no use here.
 std::shared_ptr<const char> hostElements(const Arguments &args,
                                          std::span<const int64_t> extents,
-                                         int64_t width, const Event &done) {
+                                         int64_t width) {
   using Args = capi::Client_BufferFromHostBuffer_Args;
   const auto *data = args.get<const char *>(Args::data);
   const auto strides =
       args.list<int64_t>(Args::byte_strides, Args::num_byte_strides);
-  const bool together = strides.empty() || isRowMajor(extents, strides, width);
   const int64_t bytes = std::accumulate(extents.begin(), extents.end(), width,
                                         std::multiplies<>());
-  const auto semantics =
-      capi::HostBufferSemantics(args.get<int32_t>(Args::host_buffer_semantics));
-  if (semantics == capi::HostBufferSemantics::ImmutableZeroCopy && together &&
-      bytes > 0 && isAligned(data))
-    return {data, [done](const char *) { done.complete(); }};
   auto copy = allocateAligned(bytes);
-  if (bytes > 0 && together)
+  if (bytes == 0)
+    return copy;
+  if (strides.empty() || isRowMajor(extents, strides, width))
     std::memcpy(copy.get(), data, size_t(bytes));
-  else if (bytes > 0)
+  else
     copyStrided(copy.get(), data, extents, strides, width);
-  done.complete();
   return copy;
 }
 
@@ -168,22 +163,17 @@ Status fromHost(const Arguments &args) {
                                extents, width);
       !row)
     return row;
-  const Event done = Event::pending();
   ArrayPart part;
-  if (element->isToken) {
-    done.complete();
-  } else {
+  if (!element->isToken) {
     const auto &client = args.object<ClientObject>(Args::client).client;
     const ArrayType type =
         onOneDevice(element->storage, Shape(extents.begin(), extents.end()));
-    auto array =
-        arrayInPlace(client, type, hostElements(args, extents, width, done));
+    auto array = arrayInPlace(client, type, hostElements(args, extents, width));
     if (!array)
       return array.error();
-    array->isBorrowed = !done.isReady();
     part.whole = std::make_shared<SharedArray>(std::move(*array));
   }
-  args.set(Args::done_with_host_buffer, handleOf(done));
+  args.set(Args::done_with_host_buffer, handleOf(Event()));
   args.set(Args::buffer, new BufferObject(memory, *element,
                                           Shape(extents.begin(), extents.end()),
                                           std::move(part)));

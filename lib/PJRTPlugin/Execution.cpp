@@ -37,7 +37,7 @@ private:
   /// The argument as an array of the type that the program wants.
   Result<SharedArray> argument(size_t i);
   std::optional<Array> asOne(const std::vector<ArrayPart> &parts,
-                             const ArrayType &type, bool &isBorrowed) const;
+                             const ArrayType &type) const;
   Result<SharedArray> assemble(size_t i, const std::vector<ArrayPart> &parts,
                                const ArrayType &type);
   Status bringCallbacks() const;
@@ -131,14 +131,12 @@ Status Execution::checkDonations() const {
 
 /// The array that all parts are of, if it can be the argument as it is.
 std::optional<Array> Execution::asOne(const std::vector<ArrayPart> &parts,
-                                      const ArrayType &type,
-                                      bool &isBorrowed) const {
+                                      const ArrayType &type) const {
   const auto &whole = parts.front().whole;
   for (const ArrayPart &part : parts)
     if (part.whole != whole)
       return std::nullopt;
   const Array &array = whole->array;
-  isBorrowed = whole->isBorrowed;
   bool inPlace = true;
   for (size_t i = 0; i < parts.size(); ++i)
     inPlace &= parts[i].index == int64_t(i);
@@ -199,9 +197,8 @@ Result<SharedArray> Execution::argument(size_t i) {
       return part.error();
     parts.push_back(std::move(*part));
   }
-  bool isBorrowed = false;
-  if (auto array = asOne(parts, type, isBorrowed))
-    return SharedArray{std::move(*array), isBorrowed};
+  if (auto array = asOne(parts, type))
+    return SharedArray{std::move(*array)};
   return assemble(i, parts, type);
 }
 
@@ -254,15 +251,13 @@ Status Execution::run() {
     return read;
   if (Status right = checkDonations(); !right)
     return right;
-  std::vector<Array> arguments, borrowed;
+  std::vector<Array> arguments;
   for (size_t i = 0; i < argumentCount; ++i) {
     if (program.argumentAt[i] < 0)
       continue;
     auto array = argument(i);
     if (!array)
       return array.error();
-    if (array->isBorrowed)
-      borrowed.push_back(array->array);
     arguments.push_back(std::move(array->array));
   }
   if (Status brought = bringCallbacks(); !brought)
@@ -279,11 +274,6 @@ Status Execution::run() {
   if (program.callbacks)
     if (Status ended = done.wait(); !ended)
       return ended;
-  // References to the user's memory keep the program from writing there.
-  if (!borrowed.empty())
-    done.then([borrowed = std::move(borrowed)](const Status &) mutable {
-      borrowed.clear();
-    });
   giveResults(*results);
   if (auto *completed = args.get<Handle *>(Args::device_complete_events))
     for (size_t partition = 0; partition < partitions; ++partition)

@@ -65,8 +65,6 @@ struct ClientObject {
 /// An array that buffers are views of.
 struct SharedArray {
   Array array;
-  /// Its memory is the user's, and must never be overwritten.
-  bool isBorrowed = false;
 };
 
 /// The part of an array that one device has.
@@ -125,7 +123,7 @@ private:
 /// BufferObject::elements.
 Result<std::shared_ptr<const char>> elementsOf(const ArrayPart &part);
 /// An array on one device, in memory that is the array's as long as it lives.
-/// `bytes` elements are not copied where they are aligned as arrays are.
+/// The elements are not copied where they are aligned as arrays are.
 Result<SharedArray> arrayInPlace(const std::shared_ptr<Client> &client,
                                  const ArrayType &type,
                                  std::shared_ptr<const char> elements);

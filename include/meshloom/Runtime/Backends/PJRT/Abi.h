@@ -122,13 +122,7 @@ inline Block stablehloProgram(std::string_view text) {
 /// Kinds of values in a NamedValue.
 enum class ValueKind : int32_t { String, Int64, Int64List, Float, Bool };
 /// When a plug-in may stop reading what a new buffer's data came from.
-enum class HostBufferSemantics : int32_t {
-  OnlyDuringCall,
-  UntilTransferCompletes,
-  /// The data is the buffer's memory until the buffer is gone. Nobody changes
-  /// it.
-  ImmutableZeroCopy
-};
+enum class HostBufferSemantics : int32_t { OnlyDuringCall = 0 };
 /// Kinds of a Buffer_MemoryLayout.
 enum class MemoryLayoutKind : int32_t { Tiled, Strides };
 /// Kinds of extensions that plug-ins have, by their Extension_Base::type.
