@@ -192,6 +192,11 @@ void DevicePlaces::addBody(Block &body) {
       add(op);
 }
 
+std::optional<int64_t> unrolledTurns(dtensor::WhileOp loop) {
+  const std::optional<int64_t> turns = tripCount(loop);
+  return turns && *turns <= mostUnrolledTurns ? turns : std::nullopt;
+}
+
 /// Whether the body of a loop does not end yet.
 static bool isBeingTraced(dtensor::WhileOp loop) {
   Block &body = loop.getBody().front();

@@ -48,6 +48,9 @@ bool comesAlong(int64_t set, bool isScalar, int64_t wanted);
 /// A loop whose values are on several sets is written out where it has at most
 /// as many turns.
 inline constexpr int64_t mostUnrolledTurns = 64;
+/// The number of turns of such a loop; nothing: it has more, or their number is
+/// not known.
+std::optional<int64_t> unrolledTurns(dtensor::WhileOp loop);
 /// The single device whose scope this thread is in, or ANYWHERE.
 int64_t deviceSetOfScope();
 

@@ -9,7 +9,6 @@
 #include "meshloom/API/Create.h"
 #include "meshloom/API/EvalShape.h"
 #include "meshloom/API/IndexOps.h"
-#include "meshloom/ControlFlow/ControlFlow.h"
 #include "meshloom/Engine/DeviceSets.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -183,8 +182,9 @@ traceWhile(std::string_view op, const RegionState &init,
     trace.discard(loop);
     throw;
   }
-  const std::optional<int64_t> turns = isApart ? tripCount(loop) : std::nullopt;
-  if (!turns || *turns > mostUnrolledTurns)
+  const std::optional<int64_t> turns =
+      isApart ? unrolledTurns(loop) : std::nullopt;
+  if (!turns)
     return wrapAll(trace, loop.getResults());
   const SmallVector<Value> state = unrolled(builder, loop, *turns);
   trace.discard(loop);
