@@ -106,7 +106,7 @@ struct Array {
       return {values, 1e-12};
     case DType::F16:
       read(uint16_t(), fromHalf);
-      return {values, 2e-3};
+      return {values, 8e-3};
     case DType::BF16:
       read(uint16_t(), fromBF16);
       return {values, 1.6e-2};

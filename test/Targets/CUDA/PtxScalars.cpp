@@ -278,6 +278,16 @@ std::optional<uint64_t> evaluate(const Instruction &instruction,
   }
   if (instruction.type.kind != TypeKind::Float)
     return ofIntegers(instruction, operands);
+  if (instruction.type.bits == 16) { // in f64, and rounded
+    for (uint64_t &operand : operands)
+      operand = std::bit_cast<uint64_t>(asDouble(instruction.type, operand));
+    const uint64_t value = ofFloats<double, uint64_t>(instruction, operands);
+    const bool isPredicate =
+        instruction.op == Op::Setp || instruction.op == Op::Testp;
+    return isPredicate
+               ? value
+               : floatBits(instruction.type, std::bit_cast<double>(value));
+  }
   return instruction.type.bits == 32
              ? ofFloats<float, uint32_t>(instruction, operands)
              : ofFloats<double, uint64_t>(instruction, operands);
