@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What gradients ask of types and ops.
+// Questions that gradients ask about types and ops.
 #pragma once
 
 #include "meshloom/Dialect/DTensor/DTensor.h"

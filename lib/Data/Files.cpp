@@ -121,8 +121,8 @@ public:
       return fmt::format("the quote of column {} is not closed",
                          fields.size() - 1);
     if (malformed)
-      return fmt::format("column {} goes on behind its closing quote: a quote "
-                         "in a quoted field is written twice",
+      return fmt::format("column {} continues after its closing quote: write a "
+                         "quote in a quoted field twice",
                          *malformed);
     return "";
   }
@@ -219,8 +219,8 @@ private:
             fmt::format("column {} is empty: give it a default_value", index))
             .raise();
       if (!append(*column.default_value))
-        refusal(fmt::format("the default_value of column {} is no {}", index,
-                            name(column.dtype)))
+        refusal(fmt::format("the default_value of column {} is not of type {}",
+                            index, name(column.dtype)))
             .raise();
     } else {
       const char *begin = text.data(), *end = begin + text.size();
@@ -235,7 +235,7 @@ private:
                           : column.dtype == DType::UI64 ? read(uint64_t())
                                                         : read(int64_t());
       if (!isRead)
-        refusal(fmt::format("column {}: '{}' is no {}{}", index, text,
+        refusal(fmt::format("column {}: '{}' is not of type {}{}", index, text,
                             name(column.dtype), reader.hint()))
             .raise();
     }

@@ -71,24 +71,25 @@ void DeviceProgram::compileParts(Trace &trace, const Settings &settings,
   DeviceCut cut(*module, sets, resultSets, trace.meshes());
 
   auto meshesOn = [&](int64_t set) {
-    std::vector<Mesh> own;
-    llvm::copy_if(trace.meshes(), std::back_inserter(own),
+    std::vector<Mesh> meshes;
+    llvm::copy_if(trace.meshes(), std::back_inserter(meshes),
                   [&](const Mesh &mesh) { return deviceSetOf(mesh) == set; });
-    if (own.empty())
-      own.push_back(meshOfDeviceSet(set));
-    return own;
+    if (meshes.empty())
+      meshes.push_back(meshOfDeviceSet(set));
+    return meshes;
   };
-  // Of a value that has devices: its layout on them.
+  // Returns the layout of a value that has devices, on them.
   auto placedLayout = [&](size_t number) {
-    const std::vector<Mesh> own = meshesOn(cut.deviceSetOf(number));
-    const Layout layout = onMeshOf(own, cut.layoutOf(number));
-    return llvm::is_contained(own, layout.mesh())
+    const std::vector<Mesh> meshes = meshesOn(cut.deviceSetOf(number));
+    const Layout layout = onMeshOf(meshes, cut.layoutOf(number));
+    return llvm::is_contained(meshes, layout.mesh())
                ? layout
-               : layout.placed_on(own.front().assignment());
+               : layout.placed_on(meshes.front().assignment());
   };
 
   // Equal parts, as those of microbatches are, have one executable.
-  std::map<std::pair<int64_t, std::string>, std::shared_ptr<Executable>> known;
+  std::map<std::pair<int64_t, std::string>, std::shared_ptr<Executable>>
+      executables;
   for (size_t p = 0; p < cut.partCount(); ++p) {
     const int64_t set = cut.part(p).deviceSet;
     Part part;
@@ -97,7 +98,8 @@ void DeviceProgram::compileParts(Trace &trace, const Settings &settings,
     ModuleOp partModule = cut.build(p, mesh);
     std::string text;
     llvm::raw_string_ostream(text) << partModule;
-    std::shared_ptr<Executable> &executable = known[{set, std::move(text)}];
+    std::shared_ptr<Executable> &executable =
+        executables[{set, std::move(text)}];
     if (!executable) {
       Loaded loaded = compileAndLoad(partModule, mesh, settings, name);
       seconds += loaded.compileSeconds;
@@ -164,8 +166,8 @@ void DeviceProgram::compileParts(Trace &trace, const Settings &settings,
 class DeviceProgram::Run {
 public:
   Run(const DeviceProgram &program, std::vector<Array> arguments)
-      : program(program), values(std::move(arguments)), left(program.uses) {
-    values.resize(left.size());
+      : program(program), values(std::move(arguments)), uses(program.uses) {
+    values.resize(uses.size());
   }
 
   /// The value, which is given up at its last use.
@@ -181,19 +183,19 @@ public:
         return moved;
       values[number] = std::move(*moved);
     }
-    if (--left[number])
+    if (--uses[number])
       return values[number];
     return std::move(values[number]);
   }
   void set(size_t number, Array value) {
-    if (left[number])
+    if (uses[number])
       values[number] = std::move(value);
   }
 
 private:
   const DeviceProgram &program;
   std::vector<Array> values;
-  std::vector<size_t> left; ///< uses that are to come
+  std::vector<size_t> uses; ///< uses that are to come
 };
 
 Status
@@ -272,15 +274,15 @@ DeviceProgram::executeParts(std::vector<Array> arguments,
         return operand.error();
       operands.push_back(std::move(*operand));
     }
-    Result<std::vector<Array>> made =
+    Result<std::vector<Array>> outputs =
         detail::execute(part.executable, part.meshes, std::move(operands));
-    if (!made)
-      return made.error();
+    if (!outputs)
+      return outputs.error();
     for (size_t r = 0; r < part.results.size(); ++r)
-      run.set(part.results[r], std::move((*made)[r]));
+      run.set(part.results[r], std::move((*outputs)[r]));
   }
-  std::vector<Array> given;
-  given.reserve(results.size());
+  std::vector<Array> taken;
+  taken.reserve(results.size());
   for (size_t r = 0; r < results.size(); ++r) {
     Result<Array> result = run.take(results[r]);
     if (!result)
@@ -288,9 +290,9 @@ DeviceProgram::executeParts(std::vector<Array> arguments,
     Result<Array> placed = movedTo(std::move(*result), gives[r].layout);
     if (!placed)
       return placed.error();
-    given.push_back(std::move(*placed));
+    taken.push_back(std::move(*placed));
   }
-  return given;
+  return taken;
 }
 
 } // namespace meshloom::detail

@@ -58,8 +58,8 @@ std::vector<Tensor> emitOp(Trace &trace, const OpCall &call) {
   return results;
 }
 
-/// The meshes of the operands, and of the layout. Those of an op that does not
-/// mix devices are over the same ones.
+/// The meshes of the operands, and of the layout. The meshes of an op that does
+/// not mix devices are over the same devices.
 std::vector<Mesh> meshesOf(const OpCall &call) {
   std::vector<Mesh> meshes;
   auto add = [&](const Mesh &mesh) {
@@ -205,12 +205,13 @@ std::vector<Tensor> runEagerly(const OpCall &call) {
 
   std::shared_ptr<const CompiledOp> compiled = opCache().find(
       std::move(key), [&] { return compileOp(call, arrays, meshes, now); });
-  std::vector<Array> made =
+  std::vector<Array> outputs =
       check(compiled->program->execute(std::move(arrays)), call.name);
   std::vector<Tensor> results;
   size_t next = 0;
   for (bool present : compiled->present)
-    results.push_back(present ? wrapResult(std::move(made[next++])) : Tensor());
+    results.push_back(present ? wrapResult(std::move(outputs[next++]))
+                              : Tensor());
   return results;
 }
 

@@ -256,10 +256,10 @@ private:
   Value sumOfTransposes(dtensor::TransposeOp transpose, const Parts &parts) {
     Parts moved;
     for (const Part &part : parts) {
-      auto own = part.value.getDefiningOp<dtensor::TransposeOp>();
-      if (own.getPermutation() != transpose.getPermutation())
+      auto partTranspose = part.value.getDefiningOp<dtensor::TransposeOp>();
+      if (partTranspose.getPermutation() != transpose.getPermutation())
         return Value();
-      moved.push_back(beforeTranspose(part, own));
+      moved.push_back(beforeTranspose(part, partTranspose));
     }
     Value value = sum(moved);
     return value ? b.transpose(value, transpose.getPermutation()) : Value();
@@ -286,10 +286,10 @@ private:
     Parts moved;
     auto dims = broadcast.getBroadcastDimensions();
     for (const Part &part : parts) {
-      auto own = part.value.getDefiningOp<dtensor::BroadcastInDimOp>();
-      Part inner{own.getOperand(), {}};
+      auto broadcast = part.value.getDefiningOp<dtensor::BroadcastInDimOp>();
+      Part inner{broadcast.getOperand(), {}};
       SmallVector<int64_t> from = b.shapeOf(inner.value);
-      if (own.getBroadcastDimensions() != dims)
+      if (broadcast.getBroadcastDimensions() != dims)
         return Value();
       for (auto [i, dim] : llvm::enumerate(dims))
         if (const Cut *cut = cutOf(part.cuts, dim);
@@ -324,11 +324,11 @@ private:
       return Value();
     Parts inner;
     for (Value operand : join.getOperands()) {
-      Cuts own(whole.cuts);
-      for (Cut &its : own)
+      Cuts operandCuts(whole.cuts);
+      for (Cut &its : operandCuts)
         if (its.dim == dim)
           its.extent = b.shapeOf(operand)[dim];
-      inner.push_back({operand, own});
+      inner.push_back({operand, operandCuts});
     }
     return sum(inner);
   }

@@ -89,8 +89,8 @@ public:
 
   Parts acos(Parts z) {
     Inverses of = inverses(z);
-    Value left = isNegative(z.re);
-    return {m.select(left, m.sub(std::numbers::pi, of.acos), of.acos),
+    Value isLeft = isNegative(z.re);
+    return {m.select(isLeft, m.sub(std::numbers::pi, of.acos), of.acos),
             withSign(of.imaginary, m.neg(z.im))};
   }
   Parts asin(Parts z) {

@@ -19,7 +19,7 @@ void expectFloat(const Tensor &x, std::string_view op, const Where &loc);
 int64_t dimOf(const Tensor &x, int64_t axis, std::string_view op,
               const Where &loc);
 /// Whether it has a value: functions take an empty Tensor for none.
-inline bool given(const Tensor &x) {
+inline bool isPresent(const Tensor &x) {
   return x.internal() != nullptr;
 }
 

@@ -260,15 +260,15 @@ Initializer VarianceScaling(const VarianceScalingOptions &options) {
   static const auto &distributions = *new detail::Names<int>(
       "a distribution",
       {{"truncated_normal", 0}, {"untruncated_normal", 0}, {"uniform", 0}});
-  VarianceScalingOptions known = options;
-  known.mode = modes.find(options.mode).first;
+  VarianceScalingOptions resolved = options;
+  resolved.mode = modes.find(options.mode).first;
   // Keras's old name of the truncated one.
-  known.distribution = options.distribution == "normal"
-                           ? "truncated_normal"
-                           : distributions.find(options.distribution).first;
-  return drawing("variance_scaling", known,
-                 [known](const Shape &shape, DType type, Seed seed) {
-                   return scaled(shape, type, seed, known);
+  resolved.distribution = options.distribution == "normal"
+                              ? "truncated_normal"
+                              : distributions.find(options.distribution).first;
+  return drawing("variance_scaling", resolved,
+                 [resolved](const Shape &shape, DType type, Seed seed) {
+                   return scaled(shape, type, seed, resolved);
                  });
 }
 
@@ -304,7 +304,7 @@ template <>
 detail::Names<std::function<Initializer(const Config &)>> &
 knownParts<Initializer>() {
   using namespace initializers;
-  static auto &known =
+  static auto &registry =
       *new detail::Names<std::function<Initializer(const Config &)>>(
           "an initializer",
           {knownPart<Initializer, detail::NoOptions>("zeros", zerosOf),
@@ -327,7 +327,7 @@ knownParts<Initializer>() {
            knownPart<Initializer, SeedOptions>("lecun_normal", lecunNormal),
            knownPart<Initializer, OrthogonalOptions>("orthogonal",
                                                      orthogonalOf)});
-  return known;
+  return registry;
 }
 
 template class NamedPart<Initializer, Tensor(const Shape &, DType, Seed)>;

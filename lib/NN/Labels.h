@@ -9,7 +9,7 @@
 
 namespace meshloom::nn {
 
-/// Of one shape and type, f32 or f64.
+/// Labels and predictions of one shape and type, f32 or f64.
 struct LabelsAndPredictions {
   Tensor labels;
   Tensor predictions;

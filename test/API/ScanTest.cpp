@@ -69,7 +69,7 @@ TEST(ScanTest, WhatIsKeptStaysAlike) {
   auto moreEachTime = [&](const Tensor &c, const Tensor &x) {
     return std::pair{c, std::vector<Tensor>(size_t(++calls), x)};
   };
-  const auto asBefore = HAS("[scan] expected what the body gives to keep");
+  const auto asBefore = HAS("[scan] expected the output of the body");
   EXPECT_ERROR(scan(moreEachTime, zeros({}), xs), asBefore);
   calls = 0;
   EXPECT_ERROR(

@@ -103,7 +103,7 @@ TEST(CoordinationTest, TheStoreHasAQuota) {
   ASSERT_TRUE(clients[0]->set("a/b", half));
   EXPECT_THAT(clients[0]->set("c", half).error().message(),
               HasSubstr("keeps at most 1000 bytes of keys and values, and has "
-                        "503: erase what nobody needs"));
+                        "503: erase keys that are no longer needed"));
   // What is replaced or erased makes room.
   ASSERT_TRUE(clients[0]->set("a/b", half + half.substr(100)));
   ASSERT_TRUE(clients[0]->erase("a/"));
@@ -247,7 +247,7 @@ TEST(CoordinationTest, AProcessThatIsKilledIsLostToAll) {
 
 TEST(CoordinationTest, AProcessThatIsStoppedIsLostAfterTheTimeout) {
   EXPECT_THAT(signalRank1(SIGSTOP, 2s),
-              HasSubstr("nothing was heard of it for 2 s: its process "
+              HasSubstr("nothing was heard from it for 2 s: its process "
                         "is stopped or hangs"));
 }
 

@@ -99,7 +99,7 @@ TEST_F(TlsTest, FilesThatCannotBeUsedAreNamed) {
               HasSubstr("expected the certificate's key in PEM format"));
   options.tls.key = filesOf("stranger").key;
   EXPECT_THAT(CoordinationService::start(options).error().message(),
-              HasSubstr("the certificate and the key are no pair"));
+              HasSubstr("the certificate and the key are not a pair"));
 }
 
 // What every peer would refuse is said where it is given, and at once.

@@ -131,7 +131,7 @@ TEST(CellsTest, OfOnesOwn) {
   EXPECT_EQ(heads.count_params(), 9);
   EXPECT_EQ(heads.named_variables()[0].path, "head_cell/head/kernel");
   EXPECT_ERROR(heads(x, {.mask = ones({2, 4}) > 0}),
-               HAS("expected a cell that gives its state"), HAS("[2, 3]"));
+               HAS("expected a cell whose result is its state"), HAS("[2, 3]"));
 }
 
 TEST(CellsTest, DropTheSameAtAllSteps) {

@@ -208,7 +208,7 @@ TEST(KerasModelTest, WhatIsNotKnownIsRefused) {
                HAS("Dense 'l': its option 'groups' = 2 is not known here"));
   EXPECT_ERROR(
       model_from_json(R"({"class_name": "Net", "config": {"name": "n"}})"),
-      HAS("a model of code"));
+      HAS("a subclassed model"));
 }
 
 } // namespace

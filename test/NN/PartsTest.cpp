@@ -305,7 +305,7 @@ TEST(PartsTest, WhatIsEmptyOrNotKnownHasItsKind) {
   EXPECT_ERROR(losses::Loss("mse")(Tensor(), x), HAS("[mean_squared_error]"));
   EXPECT_ERROR(metrics::Mean().update_state(Tensor()), HAS("[update_state]"));
   losses::Loss gives([](const Tensor &, const Tensor &) { return Tensor(); });
-  EXPECT_ERROR(gives(x, x), HAS("gave no tensor"));
+  EXPECT_ERROR(gives(x, x), HAS("returned no tensor"));
 }
 
 } // namespace

@@ -142,16 +142,16 @@ bool isWhollyHere(const Tensor &tensor);
 /// The texts of all processes, in their order, under a name that is used once
 /// at a time. All call it. Throws where one does not in time, naming it.
 std::vector<std::string> gatherTexts(std::string_view topic,
-                                     const std::string &own,
+                                     const std::string &text,
                                      double timeoutSeconds = 60);
 /// The same of a few numbers, as many from each, by the way that tensors go.
 /// Collective: all call it in the same order as everything else that they do
 /// together.
-std::vector<std::vector<int64_t>> gatherNumbers(const std::vector<int64_t> &own,
-                                                std::string_view op);
+std::vector<std::vector<int64_t>>
+gatherNumbers(const std::vector<int64_t> &numbers, std::string_view op);
 /// A host tensor with the value that process 0 has, of the same type and shape.
 /// Collective.
-Tensor ofFirstProcess(const Tensor &own);
+Tensor ofFirstProcess(const Tensor &local);
 /// `tensor`, replicated where this process has not all of it. Collective.
 Tensor madeWhollyHere(const Tensor &tensor);
 /// Waits for all processes.

@@ -284,10 +284,10 @@ public:
   }
   /// All elements.
   std::vector<T> to_vector() const {
-    std::vector<T> all;
+    std::vector<T> elements;
     for (const T &element : *this)
-      all.push_back(element);
-    return all;
+      elements.push_back(element);
+    return elements;
   }
 };
 

@@ -217,7 +217,7 @@ class AnyDataset {
 public:
   /// Made of a source, for Meshloom's own layers.
   explicit AnyDataset(detail::SourcePtr source)
-      : made(std::move(source)),
+      : elementSource(std::move(source)),
         iterations(std::make_shared<std::atomic<uint64_t>>(0)) {}
 
   /// Number of elements, infinite_cardinality or unknown_cardinality.
@@ -230,7 +230,7 @@ public:
   const detail::SourcePtr &source() const;
 
 private:
-  detail::SourcePtr made;
+  detail::SourcePtr elementSource;
   std::shared_ptr<std::atomic<uint64_t>> iterations;
 };
 

@@ -174,9 +174,9 @@ struct CommunicationOptions {
   /// See CommunicationImplementation.
   CommunicationImplementation implementation =
       CommunicationImplementation::AUTO;
-  /// These, and `given` where it says something. Throws meshloom::Error if
+  /// These, and `others` where it says something. Throws meshloom::Error if
   /// bytes_per_pack is negative, or timeout_seconds not positive.
-  CommunicationOptions merged(const CommunicationOptions &given) const;
+  CommunicationOptions merged(const CommunicationOptions &others) const;
 };
 
 namespace detail {

@@ -3,8 +3,8 @@
 // values of the trace are on several sets of devices, one for each part of it
 // (see DeviceCut.h), which are launched one after the other. Launches do not
 // wait for each other: an executable begins when what it takes is there, so
-// parts on different devices run at the same time. What moves between devices
-// that share memory is not copied.
+// parts on different devices run at the same time. Values that move between
+// devices which share memory are not copied.
 #pragma once
 
 #include "meshloom/Engine/Nodes.h"
@@ -46,23 +46,24 @@ public:
   /// Loads it on the devices that it names. Throws where `serialize` cannot
   /// have written it.
   static SavedProgram parse(std::string_view bytes, const LoadOptions &options);
-  /// Of a trace that has ended.
+  /// Compiles a trace that has ended.
   static std::shared_ptr<const DeviceProgram>
   compile(Trace &trace, const Settings &settings, std::string_view name);
 
   /// Whether a part of it calls the user's functions, which may fail.
   bool callsUser() const;
-  /// Runs it: takes and gives arrays on the user's meshes. Those that are moved
-  /// in may be updated in place. An Error where memory does not suffice.
-  /// `accepted`: see Executable::execute. What only the values between its
-  /// parts decide is not known by then.
+  /// Runs it: takes and gives arrays on the user's meshes. Arguments that are
+  /// moved in may be updated in place. An Error where memory does not suffice.
+  /// `accepted`: see Executable::execute. `accepted`: see Executable::execute;
+  /// errors that depend on values between the parts are not known by then.
   Result<std::vector<Array>>
   execute(std::vector<Array> arguments,
           const std::function<void()> &accepted = {}) const;
 
   const std::vector<Part> &parts() const { return pieces; }
   bool isWhole() const { return pieces.size() == 1 && !pieces[0].module; }
-  /// Of arguments and results, as the compiler decided, on the user's meshes.
+  /// The types of arguments and results, as the compiler decided, on the user's
+  /// meshes.
   const std::vector<ArrayType> &argumentTypes() const { return takes; }
   const std::vector<ArrayType> &resultTypes() const { return gives; }
   /// Per result: the argument whose variable it is the new value of, or -1.

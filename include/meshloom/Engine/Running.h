@@ -26,7 +26,7 @@ bool isWholeThread();
 /// keeps caches in thread_local objects.
 void inWholeThread(const std::function<void()> &body);
 
-/// What `body` gives; see above.
+/// Returns the result of `body`; see above.
 template <typename Body> auto runWhole(const Body &body) {
   if (isWholeThread())
     return body();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a GradientTape remembers. In a trace: nothing, the trace has it all.
-// Outside: the ops that ran, with their operands and results.
+// The records of a GradientTape outside of a trace: the ops that ran, with
+// their operands and results. A tape in a trace has none: the trace has it all.
 #pragma once
 
 #include "meshloom/Engine/TapeSlice.h"

@@ -28,10 +28,10 @@ struct TraceArgument {
 /// are known when their bodies have been traced.
 struct JoinedExtents {
   /// For each join the extents of all places, where those are known.
-  std::vector<std::vector<int64_t>> known = {};
-  /// Of the body being traced: its own extent at each join, and those that the
-  /// join was made with (none: the same everywhere).
-  std::vector<int64_t> own = {};
+  std::vector<std::vector<int64_t>> byPlace = {};
+  /// For the body being traced: its local extent at each join, and the extents
+  /// that the join was built with (none: the same everywhere).
+  std::vector<int64_t> local = {};
   std::vector<std::vector<int64_t>> used = {};
 };
 
@@ -47,7 +47,7 @@ struct MappedAxis {
   std::vector<std::vector<int64_t>> rows = {};
   /// One of the places that the body is traced for.
   int64_t place = 0;
-  /// Of bodies that are traced for several.
+  /// The joins of bodies that are traced for several places.
   std::shared_ptr<JoinedExtents> joints = nullptr;
 };
 
@@ -72,8 +72,8 @@ struct TapeLink {
 struct TracedModule {
   std::shared_ptr<MLIRContext> context; ///< outlives the module
   OwningOpRef<ModuleOp> module;
-  /// What the module's attributes are the numbers of.
-  std::vector<std::shared_ptr<const void>> kept;
+  /// The objects that the module's attributes have the numbers of.
+  std::vector<std::shared_ptr<const void>> objects;
 };
 
 class Trace : public std::enable_shared_from_this<Trace> {
@@ -89,7 +89,7 @@ public:
   std::vector<MappedAxis> mapped;
   std::vector<TapeLink> tapeLinks;
 
-  /// What is traced from now on has the same bits everywhere.
+  /// All that is traced from now on has the same bits everywhere.
   void beDeterministic();
   const std::string &name() const { return title; }
   /// Any thread may ask.
@@ -143,12 +143,12 @@ public:
   std::vector<int64_t> argumentSets() const;
   /// Whether its meshes are on several sets of devices.
   bool isSpread() const;
-  /// Those of arguments and layouts, in the order in which they came; at least
-  /// one when the trace has ended.
+  /// The meshes of arguments and layouts, in the order in which they came; at
+  /// least one when the trace has ended.
   const std::vector<Mesh> &meshes() const { return meshesUsed; }
   /// Keeps `object` as long as the module, whose attributes tell of it.
   void keep(std::shared_ptr<const void> object) {
-    kept.push_back(std::move(object));
+    objects.push_back(std::move(object));
   }
   ModuleOp moduleOp() { return *module; }
   const std::shared_ptr<MLIRContext> &sharedContext() const { return context; }
@@ -159,7 +159,7 @@ private:
   std::string title;
   std::shared_ptr<MLIRContext> context;
   OwningOpRef<ModuleOp> module;
-  std::vector<std::shared_ptr<const void>> kept;
+  std::vector<std::shared_ptr<const void>> objects;
   std::vector<OwningOpRef<Operation *>> discarded;
   mlir::func::FuncOp function;
   Block *block = nullptr;

@@ -28,7 +28,7 @@ public:
   Policy(const std::string &name);
 
   /// The name of the policy.
-  const std::string &name() const { return known; }
+  const std::string &name() const { return title; }
   /// The type of inputs, and of weights where they are used.
   DType compute_dtype() const { return compute; }
   /// The type of weights.
@@ -37,7 +37,7 @@ public:
   bool operator==(const Policy &) const = default;
 
 private:
-  std::string known;
+  std::string title;
   DType compute = DType::F32, variable = DType::F32;
 };
 

@@ -66,10 +66,10 @@ protected:
   template <typename... Parts>
     requires(!std::is_pointer_v<Parts> && ...)
   void track(const Parts &...parts) {
-    static_assert((isOnePart<Parts> && ...),
-                  "what is in a vector, a map, an optional or a pointer may "
-                  "come or change later: name this module first, as in "
-                  "track(this, blocks)");
+    static_assert(
+        (isOnePart<Parts> && ...),
+        "the parts in a vector, a map, an optional or a pointer may be added "
+        "or changed later: name this module first, as in track(this, blocks)");
     startTracking(this);
     (trackOne(parts), ...);
   }

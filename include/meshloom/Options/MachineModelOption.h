@@ -7,8 +7,9 @@
 
 #include "llvm/Support/CommandLine.h"
 
-/// What LLVM's command line makes of `machine=ring` and `machine=racks.json`.
-/// Printed, a model is a preset's name or JSON, which can be read again.
+/// Reads machine models from LLVM's command line: `machine=ring` and
+/// `machine=racks.json`. Printed, a model is a preset's name or JSON, which can
+/// be read again.
 template <>
 class llvm::cl::parser<meshloom::MachineModel>
     : public llvm::cl::basic_parser<meshloom::MachineModel> {

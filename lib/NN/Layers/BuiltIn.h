@@ -62,7 +62,7 @@ protected:
     if (!(rate >= 0 && rate < 1))
       refuse(fmt::format("expected {} in [0, 1), got {}", argument, rate));
   }
-  /// Of the option `seed`; without one the layer's own.
+  /// Sets the option `seed`; without one the layer has a seed of its own.
   void seedFrom(const std::optional<uint32_t> &seed) {
     if (seed)
       set_seed({0, *seed});
@@ -85,7 +85,7 @@ std::shared_ptr<LayerImpl> expectClass(const Layer &layer, const char *name) {
         .raise();
   return impl.shared_from_this();
 }
-/// Of a config.
+/// Creates the layer of a config.
 template <typename Impl> Layer madeOf(const Config &config) {
   return Layer(std::make_shared<Impl>(config));
 }

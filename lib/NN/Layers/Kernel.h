@@ -35,7 +35,7 @@ public:
 
   const DVariable &variable() const { return base; }
   bool hasLora() const { return rank > 0; }
-  /// As floats, with the low-rank product.
+  /// Returns the kernel as floats, with the low-rank product.
   Tensor value() const;
   /// product(x, value()), or the same of integers.
   Tensor productWith(const Tensor &x, const Rule &rule);

@@ -103,7 +103,7 @@ void KernelEmitter::forDynamicStrides(
     function_ref<void(unsigned, unsigned)> use) {
   for (unsigned k = 0; k < strideKinds.size(); ++k)
     for (unsigned loop = 0; loop < kernel.getNumLoops(); ++loop)
-      if (!strideKinds[k][loop].known)
+      if (!strideKinds[k][loop].isStatic)
         use(k, loop);
 }
 
@@ -139,7 +139,7 @@ LLVM::LLVMFuncOp KernelEmitter::emitInner(const std::string &name) {
   strides.resize(strideKinds.size());
   for (unsigned k = 0; k < strideKinds.size(); ++k)
     for (StaticStride stride : strideKinds[k])
-      strides[k].push_back(!stride.known ? Value(entry.getArgument(next++))
+      strides[k].push_back(!stride.isStatic ? Value(entry.getArgument(next++))
                            : stride.value == 0 ? Value()
                                                : constant(stride.value));
   if (notes)
@@ -258,7 +258,7 @@ void KernelEmitter::emitWrapper(StringRef symbol, const Functions &functions) {
   for (unsigned k = 0; k < strideKinds.size(); ++k)
     for (unsigned loop = 0; loop < loops; ++loop)
       allStrides[k].push_back(
-          strideKinds[k][loop].known
+          strideKinds[k][loop].isStatic
               ? constant(strideKinds[k][loop].value)
               : loadArgument(1, i64, pointerOf(k) * loops + loop));
   SmallVector<Value> lengths;
@@ -362,7 +362,8 @@ Position KernelEmitter::advance(const Position &from, unsigned loop,
       continue;
     }
     if (Value stride = strides[k][loop]) {
-      bool unit = strideKinds[k][loop].known && strideKinds[k][loop].value == 1;
+      bool unit =
+          strideKinds[k][loop].isStatic && strideKinds[k][loop].value == 1;
       Value offset = unit ? index : b.create<arith::MulIOp>(loc, index, stride);
       to.pointers[k] = element(to.pointers[k], storageType(elements[k]), offset,
                                !guarded[k]);
@@ -488,9 +489,9 @@ Value KernelEmitter::loadAt(LoadOp load, const Position &place,
        llvm::zip_equal(load.getLoops(), load.getIndices())) {
     const StaticStride kind = strideKinds[input][loop];
     Value term = mapping.lookupOrDefault(index);
-    if (kind.known && kind.value == 0)
+    if (kind.isStatic && kind.value == 0)
       continue;
-    if (!kind.known || kind.value != 1)
+    if (!kind.isStatic || kind.value != 1)
       term = b.createOrFold<arith::MulIOp>(loc, term, strides[input][loop]);
     offset = b.createOrFold<arith::AddIOp>(loc, offset, term);
   }

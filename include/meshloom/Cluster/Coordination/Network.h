@@ -23,8 +23,8 @@ struct Address {
   std::string host;
   int port = 0;
 };
-/// "host:port", "[::1]:port". `what` says what it is for, in errors.
-Result<Address> splitAddress(std::string_view text, std::string_view what);
+/// "host:port", "[::1]:port". `purpose` says what it is for, in errors.
+Result<Address> splitAddress(std::string_view text, std::string_view purpose);
 /// The other way round.
 std::string str(const Address &address);
 
@@ -51,10 +51,10 @@ channelCredentials(const TlsFiles &files);
 Result<std::shared_ptr<grpc::Channel>> openChannel(const std::string &address,
                                                    const TlsFiles &files);
 
-/// What a channel to an address connects to: "localhost" is a name that some
-/// machines do not know, and two addresses, of which servers have one.
-/// Certificates are still compared
-/// with the name that was given, by way of `arguments`.
+/// Returns the address that a channel connects to: "localhost" is a name that
+/// some machines do not know, and it stands for two addresses, of which servers
+/// have one. Certificates are still compared with the name that was given, by
+/// way of `arguments`.
 std::string dialled(const std::string &address,
                     grpc::ChannelArguments &arguments);
 
@@ -70,7 +70,7 @@ listenForHandshakeFailures(std::function<void(const std::string &reason)> hear);
 /// When it has returned, that function is called no more.
 void endListening(uint64_t number);
 
-/// What this machine calls itself.
+/// Returns the name that this machine has for itself.
 std::string hostName();
 
 } // namespace meshloom::detail

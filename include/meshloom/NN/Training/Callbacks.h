@@ -47,10 +47,10 @@ public:
   void on_train_begin(Logs &logs) override;
   void on_epoch_end(int64_t epoch, Logs &logs) override;
   /// The numbers since training began.
-  const History &history() const { return kept; }
+  const History &history() const { return record; }
 
 private:
-  History kept;
+  History record;
 };
 
 /// The options of EarlyStopping.

@@ -58,11 +58,12 @@ public:
   /// The same for all outputs: an id, a Loss, or your own function.
   template <typename L>
     requires std::constructible_from<losses::Loss, L>
-  LossOfOutputs(L &&loss) : all(losses::Loss(std::forward<L>(loss))) {}
+  LossOfOutputs(L &&loss) : shared(losses::Loss(std::forward<L>(loss))) {}
   /// For each output, in their order: {"mse", "mae"}.
-  LossOfOutputs(std::initializer_list<losses::Loss> losses) : each(losses) {}
+  LossOfOutputs(std::initializer_list<losses::Loss> losses) : inOrder(losses) {}
   /// The same.
-  LossOfOutputs(std::vector<losses::Loss> losses) : each(std::move(losses)) {}
+  LossOfOutputs(std::vector<losses::Loss> losses)
+      : inOrder(std::move(losses)) {}
   /// By the names of the outputs: {{"price", "mse"}, {"kind", own}}.
   LossOfOutputs(
       std::initializer_list<std::pair<const std::string, losses::Loss>> losses)
@@ -71,8 +72,8 @@ public:
   LossOfOutputs(std::map<std::string, losses::Loss> losses)
       : byName(std::move(losses)) {}
 
-  losses::Loss all;                           ///< empty, or for all
-  std::vector<losses::Loss> each;             ///< empty, or in order
+  losses::Loss shared;                        ///< empty, or for all
+  std::vector<losses::Loss> inOrder;          ///< empty, or in order
   std::map<std::string, losses::Loss> byName; ///< empty, or by name
 };
 
@@ -84,19 +85,19 @@ public:
   /// The metrics of all outputs. If a model has several outputs, each has its
   /// own, made like these.
   MetricsOfOutputs(std::initializer_list<metrics::Metric> metrics)
-      : all(metrics) {}
+      : shared(metrics) {}
   /// The same.
   MetricsOfOutputs(std::vector<metrics::Metric> metrics)
-      : all(std::move(metrics)) {}
+      : shared(std::move(metrics)) {}
   /// For each output, in their order.
   MetricsOfOutputs(std::vector<std::vector<metrics::Metric>> metrics)
-      : each(std::move(metrics)) {}
+      : inOrder(std::move(metrics)) {}
   /// By the names of the outputs.
   MetricsOfOutputs(std::map<std::string, std::vector<metrics::Metric>> metrics)
       : byName(std::move(metrics)) {}
 
-  std::vector<metrics::Metric> all;               ///< for all
-  std::vector<std::vector<metrics::Metric>> each; ///< or in order
+  std::vector<metrics::Metric> shared;               ///< for all
+  std::vector<std::vector<metrics::Metric>> inOrder; ///< or in order
   /// Or by name.
   std::map<std::string, std::vector<metrics::Metric>> byName;
 };
@@ -107,9 +108,9 @@ public:
   /// 1 each.
   LossWeights() = default;
   /// For each output, in their order: {1, 0.5}.
-  LossWeights(std::initializer_list<double> weights) : each(weights) {}
+  LossWeights(std::initializer_list<double> weights) : inOrder(weights) {}
   /// The same.
-  LossWeights(std::vector<double> weights) : each(std::move(weights)) {}
+  LossWeights(std::vector<double> weights) : inOrder(std::move(weights)) {}
   /// By the names of the outputs: {{"price", 1}, {"kind", 0.5}}; others count
   /// 1.
   LossWeights(
@@ -119,7 +120,7 @@ public:
   LossWeights(std::map<std::string, double> weights)
       : byName(std::move(weights)) {}
 
-  std::vector<double> each;             ///< empty, or in order
+  std::vector<double> inOrder;          ///< empty, or in order
   std::map<std::string, double> byName; ///< empty, or by name
 };
 
