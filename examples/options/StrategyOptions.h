@@ -34,7 +34,7 @@ struct StrategyOptions {
   /// the default strategy: layouts are then the example's, see mesh(). For
   /// "default" and "one_device" there is one replica, whatever --replicas says.
   meshloom::Strategy makeStrategy() const;
-  /// Whether layouts are written out, over mesh().
+  /// Returns whether layouts are written out, over mesh().
   bool isDTensor() const { return strategy == "dtensor"; }
   /// The mesh of "dtensor": one axis "batch" of --replicas virtual CPUs.
   meshloom::Mesh mesh() const;
@@ -58,7 +58,7 @@ struct StrategyOptions {
     return {*this, strategy};
   }
 
-  /// Whether the example's own option was given.
+  /// Returns whether the example's own option was given.
   bool has(const std::string &option) const { return values.count(option) > 0; }
   /// The value of an own option, or `otherwise`.
   std::string text(const std::string &option,

@@ -37,7 +37,8 @@ std::string sizesText(const std::vector<MeshAxis> &axes) {
 struct Placement {
   /// The process of each device, and its number there.
   std::vector<std::pair<int64_t, int64_t>> devices;
-  /// Whether all processes have this mesh, be its devices of all or of one.
+  /// Says whether all processes have this mesh, be its devices of all or of
+  /// one.
   bool isOfAll = false;
 };
 

@@ -134,7 +134,7 @@ private:
     }
   }
 
-  /// Whether the text reads back as the value.
+  /// Returns whether the text reads back as the value.
   static bool isSame(const std::string &text, double value, DType type) {
     double back = std::stod(text);
     return type == DType::F64 ? back == value

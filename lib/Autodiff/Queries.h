@@ -8,8 +8,8 @@
 
 namespace meshloom {
 
-/// Whether a value or variable of this type has real or complex numbers, which
-/// alone have gradients.
+/// Returns whether a value or variable of this type has real or complex
+/// numbers, which alone have gradients.
 inline bool holdsFloats(Type type) {
   if (auto variable = dyn_cast<dtensor::VariableType>(type))
     type = variable.getTensorType();

@@ -138,7 +138,7 @@ static Value landed(OpGradient &g, ScatterOp op) {
                    numbers);
 }
 
-/// Whether an update's window is in bounds, from its index vector.
+/// Returns whether an update's window is in bounds, from its index vector.
 static Value inBounds(OpGradient &g, ScatterOp op) {
   RankedTensorType input = g.typeOf(op.getInputs()[0]);
   RankedTensorType updates = g.typeOf(op.getUpdates()[0]);

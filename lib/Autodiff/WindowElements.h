@@ -7,7 +7,7 @@
 
 namespace meshloom {
 
-/// Whether every entry is `value`, that which does nothing.
+/// Returns whether every entry is `value`, that which does nothing.
 inline bool isPlain(ArrayRef<int64_t> list, int64_t value) {
   return llvm::all_of(list, [&](int64_t entry) { return entry == value; });
 }

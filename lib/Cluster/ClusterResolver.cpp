@@ -53,7 +53,7 @@ SimpleClusterResolver::SimpleClusterResolver(ClusterSpec cluster,
 
 namespace {
 
-/// Whether tasks are 0, 1, 2, ...
+/// Returns whether tasks are 0, 1, 2, ...
 bool isDense(const std::map<int64_t, std::string> &numbered) {
   return numbered.empty() ||
          numbered.rbegin()->first == int64_t(numbered.size()) - 1;

@@ -292,7 +292,7 @@ private:
     }
 
   private:
-    /// Whether there are more rows.
+    /// Returns whether there are more rows.
     bool pull() {
       while (row == rows) {
         std::optional<Element> element = input->next();

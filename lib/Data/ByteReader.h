@@ -45,7 +45,8 @@ private:
   uint64_t position = 0;
 };
 
-/// Whether a file begins as gzip's do, or is cut off in the mark of them.
+/// Returns whether a file begins as gzip's do, or is cut off in the mark of
+/// them.
 bool beginsAsGzip(std::string_view first);
 
 /// Elements of files, one file after the other.

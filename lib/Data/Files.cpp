@@ -87,7 +87,8 @@ private:
 class CsvSplitter {
 public:
   explicit CsvSplitter(char delimiter) : delimiter(delimiter) {}
-  /// Whether a quote is open at the end: a line break is part of the field.
+  /// Returns whether a quote is open at the end: a line break is part of the
+  /// field.
   bool isOpen() const { return state == State::Quoted; }
   void add(std::string_view line) {
     if (isOpen())
@@ -252,7 +253,7 @@ private:
   std::shared_ptr<const detail::Skeleton> skeleton;
 };
 
-/// Whether `name` matches a pattern of * and ?.
+/// Returns whether `name` matches a pattern of * and ?.
 bool matches(std::string_view pattern, std::string_view name) {
   size_t p = 0, n = 0, star = std::string_view::npos, from = 0;
   while (n < name.size()) {

@@ -29,7 +29,7 @@ InputContext::get_per_replica_batch_size(int64_t global_batch_size) const {
 
 namespace {
 
-/// Whether the elements are rows of something, and not batches.
+/// Returns whether the elements are rows of something, and not batches.
 bool isUnbatched(const Source &source) {
   if (batchSizeOf(source) || source.batchSize())
     return false;

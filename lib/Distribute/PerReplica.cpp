@@ -44,7 +44,7 @@ std::vector<Tensor> ofReplica(std::span<const Tensor> stacked,
 }
 
 namespace {
-/// Whether other processes have replicas of these.
+/// Returns whether other processes have replicas of these.
 bool isElsewhere(std::span<const Tensor> stacked) {
   return std::ranges::any_of(stacked, [](const Tensor &tensor) {
     return !tensor.is_traced() && spansProcesses(tensor.layout().mesh());

@@ -25,7 +25,7 @@ std::string listText(const std::vector<DeviceSpec> &devices) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// Whether it is there; virtual CPUs are made as they are named.
+/// Returns whether it is there; virtual CPUs are made as they are named.
 bool isVisible(const DeviceSpec &device) {
   return device.type == "CPU" ||
          std::ranges::any_of(list_logical_devices(device.type),

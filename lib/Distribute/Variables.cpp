@@ -79,7 +79,8 @@ protected:
   /// The value of each replica, outside of them.
   virtual std::vector<Tensor> copies(const DVariable &variable) const = 0;
 
-  /// Whether this thread runs a replica, whose trace is not left for a while.
+  /// Returns whether this thread runs a replica, whose trace is not left for a
+  /// while.
   bool inReplica() const {
     return currentFrame().inReplica && isTracing() && isMappedAxis(replicaAxis);
   }

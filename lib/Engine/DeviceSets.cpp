@@ -29,7 +29,7 @@ KnownSets &knownSets() {
 bool isOneDevice(int64_t set) {
   return meshOfDeviceSet(set).is_single_device();
 }
-/// Whether a value has no dims, or repeats one that has none.
+/// Returns whether a value has no dims, or repeats one that has none.
 bool isScalar(Value value) {
   if (auto repeated = value.getDefiningOp<dtensor::BroadcastInDimOp>())
     value = repeated.getOperand();

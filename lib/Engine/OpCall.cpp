@@ -111,8 +111,8 @@ const Mesh &meshOn(int64_t set, const OpCall &call,
   return cut ? *cut : meshOfDeviceSet(set, meshes);
 }
 
-/// Whether operands are on several meshes, or perhaps elsewhere than a scope
-/// says: mostly not, and nothing is made to find that out.
+/// Returns whether operands are on several meshes, or perhaps elsewhere than a
+/// scope says: mostly not, and nothing is made to find that out.
 bool mayBeApart(const OpCall &call, int64_t scope) {
   const Mesh *first = nullptr;
   for (const Tensor &operand : call.operands)

@@ -106,7 +106,7 @@ std::string shownElements(const ValueOrigin &origin) {
              : fmt::format("{} with hash {:016x}", text, origin.hash);
 }
 
-/// Whether it was not before.
+/// Returns whether it was not before.
 bool noteComparison(ValueOrigin &origin) {
   for (const std::shared_ptr<ValueOrigin> &part : origin.parts)
     noteComparison(*part);

@@ -48,7 +48,8 @@ bool hasGradient(Value value) {
       mlir::getElementTypeOrSelf(value.getType()));
 }
 
-/// Whether `value` depends on one of `sources`, by what has been traced.
+/// Returns whether `value` depends on one of `sources`, by what has been
+/// traced.
 bool dependsOn(Value value, ArrayRef<Value> sources) {
   SmallVector<Value> work{value};
   DenseSet<Value> seen;
@@ -161,9 +162,10 @@ private:
     }
   }
 
-  /// Whether the tape has recorded what the argument of the trace was computed
-  /// from. A captured tensor stays the same; an explicit one is another tensor
-  /// in the next call, so that the trace holds for this one alone.
+  /// Returns whether the tape has recorded what the argument of the trace was
+  /// computed from. A captured tensor stays the same; an explicit one is
+  /// another tensor in the next call, so that the trace holds for this one
+  /// alone.
   bool leadsOutside(BlockArgument argument) {
     const size_t number = argument.getArgNumber();
     const TraceArgument &its = trace.arguments()[number];
@@ -202,8 +204,8 @@ private:
     return result;
   }
 
-  /// Whether a path leads from `value` to a source, in the trace or, of a tape
-  /// that began outside of it, by way of an argument of the trace.
+  /// Returns whether a path leads from `value` to a source, in the trace or, of
+  /// a tape that began outside of it, by way of an argument of the trace.
   bool leadsToSource(Value value) {
     return dependsOn(value, wrt) ||
            (!isOfTrace &&

@@ -65,8 +65,8 @@ Values sort(const Call &call) {
   return outs;
 }
 
-/// Whether x comes behind y in the total order: -nan, -inf, ..., -0, 0, ...,
-/// inf, nan.
+/// Returns whether x comes behind y in the total order: -nan, -inf, ..., -0, 0,
+/// ..., inf, nan.
 bool isAbove(const HostValue &value, int64_t x, int64_t y) {
   if (!value.isFloating())
     return isLess(value.type, value.ints[y], value.ints[x]);

@@ -180,7 +180,7 @@ Values reduceWindow(const Call &call) {
   return results;
 }
 
-/// Whether `select` keeps the first of two operand elements.
+/// Returns whether `select` keeps the first of two operand elements.
 bool keepsFirst(dtensor::SelectAndScatterOp op, const HostValue &operand,
                 int64_t first, int64_t second) {
   if (!op.getSelectKind())

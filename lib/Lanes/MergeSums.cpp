@@ -55,7 +55,7 @@ std::optional<double> splatOf(Value value) {
   return number.convertToDouble();
 }
 
-/// Whether both are computed alike from the same values.
+/// Returns whether both are computed alike from the same values.
 bool same(Value a, Value b, int depth = 8) {
   if (a == b)
     return true;
@@ -402,7 +402,7 @@ private:
   Value joined(ArrayRef<Value> values, int64_t dim) {
     return values.size() == 1 ? values[0] : b.concatenate(values, dim);
   }
-  /// Whether all have the same shape but for dim `dim`.
+  /// Returns whether all have the same shape but for dim `dim`.
   bool fit(ArrayRef<Value> values, int64_t dim) {
     SmallVector<int64_t> shape = b.shapeOf(values[0]);
     return llvm::all_of(values, [&](Value value) {

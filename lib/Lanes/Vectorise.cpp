@@ -96,7 +96,7 @@ private:
 
   bool isOwn(StringRef axis) const { return axes.contains(axis); }
 
-  /// Whether all regions make `op` together.
+  /// Returns whether all regions make `op` together.
   bool meets(Operation *op) const {
     if (isa<dtensor::AssignVariableOp>(op))
       return true;
@@ -489,7 +489,7 @@ private:
     op->erase();
   }
 
-  /// Whether a variable is assigned in the regions of these.
+  /// Returns whether a variable is assigned in the regions of these.
   static bool assignsInside(PartOps ops) {
     return llvm::any_of(ops, [](auto &inPart) {
       return inPart.item

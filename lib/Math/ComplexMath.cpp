@@ -169,7 +169,7 @@ private:
     Type wide = mlir::ComplexType::get(b.getF64Type());
     return m.abs(b.apply<dtensor::ComplexOp>({x, y}, b.typeOf(x).clone(wide)));
   }
-  /// Whether the sign bit is set: of -0 too.
+  /// Returns whether the sign bit is set: of -0 too.
   Value isNegative(Value x) { return m.lt(b.bitcast(x, b.getI64Type()), 0); }
   /// `size`, which is not negative, with the sign of `sign`.
   Value withSign(Value size, Value sign) {

@@ -20,7 +20,7 @@ Tensor shifted(const Tensor &x, int64_t axis, Where loc) {
                   {stop_gradient(reduce_max(x, axis, true, loc), loc), loc});
 }
 
-/// Whether sums over elements of x may be more than its type holds.
+/// Returns whether sums over elements of x may be more than its type holds.
 bool isNarrow(const Tensor &x) {
   return x.dtype() == DType::F16 || x.dtype() == DType::BF16;
 }

@@ -81,7 +81,8 @@ Tensor sparseMatches(const Tensor &y_true, const Tensor &y_pred) {
   return asFloat(equal(cast(labels, DType::I64), argmax(predictions, -1)));
 }
 
-/// Whether the prediction of the class that is `hot` is among the k largest.
+/// Returns whether the prediction of the class that is `hot` is among the k
+/// largest.
 Tensor amongTop(const Tensor &hot, const Tensor &predictions, int64_t k) {
   Tensor score = reduce_sum(where(hot, predictions, 0), -1, true);
   Tensor greaterOnes = reduce_sum(asFloat(greater(predictions, score)), -1);

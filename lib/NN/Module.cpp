@@ -63,7 +63,7 @@ struct Module::State {
     return member.last;
   }
 
-  /// Whether `other` is this one or a part of it, as far as known.
+  /// Returns whether `other` is this one or a part of it, as far as known.
   bool contains(const State &other) const {
     auto isIn = [&](const Found::Part &part) {
       auto *inner = std::get_if<Found::Inner>(&part);

@@ -122,7 +122,7 @@ struct Optimizer::State {
                const Tensor &number) const;
 
   void expectNoAccumulation(const Where &where) const;
-  /// Whether another process holds it.
+  /// Returns whether another process holds it.
   static bool isElsewhere(const DVariable &variable) {
     return detail::remoteOf(variable) || !detail::partsOf(variable).empty();
   }

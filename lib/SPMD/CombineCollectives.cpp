@@ -73,7 +73,7 @@ private:
     }
   };
 
-  /// Whether the group may not take another of so many bytes.
+  /// Returns whether the group may not take another of so many bytes.
   bool isFull(const Group &group, int64_t bytes) {
     return (mostValues > 0 && int64_t(group.ops.size()) >= mostValues) ||
            (mostBytes > 0 && group.bytes + bytes > mostBytes);

@@ -132,8 +132,9 @@ void HaloExchanges::insert() {
     exchange(group);
 }
 
-/// Whether the devices that `slice` cuts a value for have all of `windows`. The
-/// sum that is only there to be cut will become a reduce_scatter.
+/// Returns whether the devices that `slice` cuts a value for have all of
+/// `windows`. The sum that is only there to be cut will become a
+/// reduce_scatter.
 static bool isInSource(spmd::SliceOp slice, unsigned index, const Shape &shape,
                        const Windows &windows) {
   Value source = slice.getInputs()[index];

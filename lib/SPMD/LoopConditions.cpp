@@ -79,7 +79,8 @@ private:
     return true;
   }
 
-  /// Whether `inBody` is to the body what `inCondition` is to the condition.
+  /// Returns whether `inBody` is to the body what `inCondition` is to the
+  /// condition.
   bool isSame(Value inBody, Value inCondition) {
     if (inBody == inCondition)
       return true;
@@ -122,7 +123,8 @@ private:
     return std::nullopt;
   }
 
-  /// Whether `next` is carried value `i` on a device where nothing goes on.
+  /// Returns whether `next` is carried value `i` on a device where nothing goes
+  /// on.
   bool isKept(Value next, unsigned i) {
     BlockArgument old = loop.getBodyArgument(i);
     if (next == old)

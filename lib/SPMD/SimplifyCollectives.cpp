@@ -164,8 +164,8 @@ bool reduceOnce(Operation *op) {
   return true;
 }
 
-/// Whether the value, which only `user` needs, comes from an all_reduce through
-/// ops whose results nobody else needs.
+/// Returns whether the value, which only `user` needs, comes from an all_reduce
+/// through ops whose results nobody else needs.
 bool comesFromReduction(Value value, Operation *user) {
   constexpr int farthest = 8;
   SmallVector<std::pair<Value, int>> open{{value, 0}};

@@ -63,7 +63,7 @@ TEST(ScanTest, StructuresAndErrors) {
 }
 
 // A body that gives something else for a later element is told so.
-TEST(ScanTest, WhatIsKeptStaysAlike) {
+TEST(ScanTest, OutputsOfTheBodyMustStayAlike) {
   const Tensor xs = arange(3);
   int64_t calls = 0;
   auto moreEachTime = [&](const Tensor &c, const Tensor &x) {

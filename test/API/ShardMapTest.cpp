@@ -543,7 +543,7 @@ template <typename F> float assignedBy(F &&inReplica) {
 
 // Loops and branches of each number of rows are apart; what all replicas
 // compute alike behind them is still seen to be the same.
-TEST(ReplicaMapTest, WhatIsAssignedBehindALoopIsTheSameForAll) {
+TEST(ReplicaMapTest, VariableAssignedAfterALoopIsTheSameForAll) {
   EXPECT_EQ(
       assignedBy([](Tensor s, const DVariable &count) {
         s = fori_loop(

@@ -75,7 +75,7 @@ std::string errorOfNpz(const std::string &bytes) {
   return "no error";
 }
 
-TEST(NpzBytesTest, WhatNumPyWroteIsRead) {
+TEST(NpzBytesTest, ArchivesOfNumPyAreRead) {
   for (const std::string &bytes : {bytesOf(stored), bytesOf(packed)}) {
     const data::NamedTensors arrays = data::parse_npz(bytes, "w.npz");
     ASSERT_EQ(arrays.size(), 2u);

@@ -123,7 +123,7 @@ TEST(ParameterServerTest, PartsLieOnTheServersInTurn) {
 }
 
 // 35.
-TEST(ParameterServerTest, WhatLiesBesideAWholeVariableIsNotCut) {
+TEST(ParameterServerTest, SlotsOfAWholeVariableAreNotPartitioned) {
   ServerThreads cluster(1, 2);
   ParameterServerStrategy strategy =
       cluster.strategy({.variable_partitioner = FixedShardsPartitioner(2)});

@@ -65,7 +65,7 @@ TEST(StrategyVariableTest, PrintsAnEntryForEachReplica) {
               testing::StartsWith("SyncOnReadVariable:{\n  0: "));
 }
 
-TEST(StrategyVariableTest, WhatReplicasAssignIsAggregated) {
+TEST(StrategyVariableTest, AssignmentsOfReplicasAreAggregated) {
   MirroredStrategy strategy(cpus(2));
   const DVariable sum = variableOf(strategy, tensor(0.f), Aggregation::SUM),
                   mean = variableOf(strategy, tensor(0.f), Aggregation::MEAN),

@@ -193,7 +193,7 @@ TEST(KerasModelTest, ModelsOfKerasGiveItsNumbers) {
   EXPECT_ERROR(load_keras_weights(model, path), HAS("'dense/bias' is missing"));
 }
 
-TEST(KerasModelTest, WhatIsNotKnownIsRefused) {
+TEST(KerasModelTest, UnknownLayersAndOptionsAreRefused) {
   auto layer = [](const std::string &className, const std::string &options) {
     return R"({"class_name": "Sequential", "config": {"name": "s", "layers": [
       {"class_name": "InputLayer", "config": {"batch_shape": [null, 4],

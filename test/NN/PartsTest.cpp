@@ -197,7 +197,7 @@ TEST(PartsTest, PartsOfOnesOwnHaveNames) {
   EXPECT_ERROR(Activation::add("times", {}), HAS("'times'"), HAS("already"));
 }
 
-TEST(PartsTest, WhatIsNotKnownIsRefused) {
+TEST(PartsTest, UnknownOptionsAreRefused) {
   EXPECT_ERROR(Activation("relo"), HAS("the name of an activation"),
                HAS("'relo'"), HAS("'relu'"));
   EXPECT_ERROR(Initializer("glorot"), HAS("'glorot_normal'"));
@@ -298,7 +298,7 @@ TEST(PartsTest, TextThatIsNoConfig) {
 }
 
 // Messages name what was asked for.
-TEST(PartsTest, WhatIsEmptyOrNotKnownHasItsKind) {
+TEST(PartsTest, EmptyAndUnknownPartsNameTheirKind) {
   const Tensor x = ones({2, 2});
   EXPECT_ERROR(Activation("rleu"), HAS("[activation]"), HAS("'relu'"));
   EXPECT_ERROR(losses::Loss()(x, x), HAS("[loss] expected a loss"));

@@ -114,7 +114,7 @@ TEST(ScoresTest, AreThoseOfKeras) {
   }
 }
 
-TEST(ScoresTest, OfBatchesThatAreCutOverAMesh) {
+TEST(ScoresTest, ScoresOfBatchesCutOverAMesh) {
   const Mesh mesh = mesh2x4();
   const std::vector<ScoreCase> cases = scoreCases();
   auto step = function(
@@ -127,7 +127,7 @@ TEST(ScoresTest, OfBatchesThatAreCutOverAMesh) {
   expectScores(cases);
 }
 
-TEST(ScoresTest, OfReplicas) {
+TEST(ScoresTest, ScoresOfReplicas) {
   const MirroredStrategy strategy(
       {virtual_cpus(3)[0], virtual_cpus(3)[1], virtual_cpus(3)[2]});
   auto scope = strategy.scope();
@@ -223,7 +223,7 @@ TEST(ScoresTest, MoreOfThemIsBetter) {
         << name;
 }
 
-TEST(ScoresTest, WhatDoesNotFitIsRefused) {
+TEST(ScoresTest, WrongPredictionsAndOptionsAreRefused) {
   using namespace metrics;
   EXPECT_ERROR(F1Score({.average = "mean"}), HAS("the name of an average"),
                HAS("'macro'"));

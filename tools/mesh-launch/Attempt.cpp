@@ -388,7 +388,7 @@ void Attempt::decide() {
   deadline = Clock::now() + milliseconds(int64_t(options.grace * 1000));
 }
 
-/// Whether all whose work this is have done it.
+/// Returns whether all whose work this is have done it.
 bool Attempt::allComputed() const {
   for (size_t rank = 0; rank < ranks.size(); ++rank)
     if (tasks[rank].duty == Duty::Computes && ranks[rank].status != 0)

@@ -89,7 +89,7 @@ Result<Compiled> Source::compile(std::string_view target,
 }
 
 namespace {
-/// Whether a result has numbers, and each is nan.
+/// Returns whether a result has numbers, and each is nan.
 bool isNanThroughout(const HostValue &value) {
   auto areNan = [](const std::vector<double> &numbers) {
     return std::ranges::all_of(numbers, [](double x) { return std::isnan(x); });

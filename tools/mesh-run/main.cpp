@@ -217,7 +217,7 @@ Result<HostBytes> globalValue(const Loaded &loaded, const Array &array,
              : gatherValue(array, *loaded.processes.communicator, tag++);
 }
 
-/// Whether results from number `first` on can be the first arguments.
+/// Returns whether results from number `first` on can be the first arguments.
 Status checkCarried(const Signature &signature, int64_t first) {
   const auto results = int64_t(signature.results.size()),
              arguments = int64_t(signature.arguments.size());

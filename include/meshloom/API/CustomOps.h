@@ -27,7 +27,7 @@ namespace meshloom {
 struct TensorType {
   DType dtype = DType::F32; ///< type of the elements
   Shape shape = {};         ///< global
-  /// Whether type and shape are the same.
+  /// Returns whether type and shape are the same.
   bool operator==(const TensorType &) const = default;
 };
 /// The type of `x`.

@@ -157,7 +157,7 @@ std::vector<ReplicaValue> replicaMap(const ReplicaAxis &axis,
 [[nodiscard]] Tensor ownPlace(const Tensor &stack, const std::string &axis,
                               const std::vector<int64_t> &rows,
                               const std::source_location &where);
-/// Whether a map around has that axis.
+/// Returns whether a map around has that axis.
 bool isMappedAxis(const std::string &axis);
 
 /// Calls a function of one place with its tensors in place of all places'.

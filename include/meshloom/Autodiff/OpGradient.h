@@ -24,7 +24,7 @@ public:
 
   /// The gradient of result `i`; null where nothing depends on it.
   Value of(unsigned i = 0) const { return results[i]; }
-  /// Whether the gradient of operand `i` is used.
+  /// Returns whether the gradient of operand `i` is used.
   bool wants(unsigned i) const { return wanted[i]; }
   void give(unsigned i, Value gradient) { operands[i] = gradient; }
   Value gradientOf(unsigned i) const { return operands[i]; }

@@ -93,7 +93,7 @@ struct CsvColumn {
 };
 /// See CsvDataset.
 struct CsvOptions {
-  /// Whether the first line of each file names the columns.
+  /// Says whether the first line of each file names the columns.
   bool header = false;
   /// Between two fields.
   char delimiter = ',';

@@ -19,8 +19,8 @@ ReplicaValue stackReplicas(const StrategyState &strategy, const Tensor &local);
 ReplicaValue stackAlike(const StrategyState &strategy, const Tensor &local);
 Tensor ownOf(const StrategyState &strategy, const ReplicaValue &stacked);
 [[noreturn]] void failOutsideOfReplicas();
-/// Whether the strategy says how values of its replicas are brought together,
-/// so that a step has to be one of replicas for it to count.
+/// Returns whether the strategy says how values of its replicas are brought
+/// together, so that a step has to be one of replicas for it to count.
 bool choosesReduction(const StrategyState &strategy);
 /// The rows of `batch`, cut over the replicas: the first ones have one more
 /// where they do not divide.
@@ -127,7 +127,7 @@ public:
   MaybeReplicaContext() = default;
   /// One.
   MaybeReplicaContext(const ReplicaContext &context) : context(context) {}
-  /// Whether there is one.
+  /// Returns whether there is one.
   explicit operator bool() const { return context.has_value(); }
   /// It. Throws meshloom::Error if there is none.
   const ReplicaContext &operator*() const {

@@ -347,7 +347,7 @@ public:
     return data::from_tensor_slices(arrays...);
   }
 
-  /// Whether both are the same strategy.
+  /// Returns whether both are the same strategy.
   bool operator==(const Strategy &other) const { return state == other.state; }
   /// For Meshloom's own layers.
   const std::shared_ptr<const detail::StrategyState> &internal() const {
@@ -361,9 +361,9 @@ protected:
 /// The strategy in whose scope this thread is; outside of scopes the default
 /// one, which has one replica and leaves everything where it is.
 Strategy get_strategy();
-/// Whether it is another one than the default.
+/// Returns whether it is another one than the default.
 bool has_strategy();
-/// Whether this thread is in a strategy's scope, and not in one of its
+/// Returns whether this thread is in a strategy's scope, and not in one of its
 /// replicas: where values of all replicas are seen.
 bool in_cross_replica_context();
 

@@ -41,7 +41,7 @@ public:
   /// a part is on devices of other processes.
   std::string serialize(const Settings &settings,
                         const std::vector<std::string> &names) const;
-  /// Whether `bytes` begin as those do.
+  /// Returns whether `bytes` begin as those do.
   static bool isSerialized(std::string_view bytes);
   /// Loads it on the devices that it names. Throws where `serialize` cannot
   /// have written it.
@@ -50,7 +50,7 @@ public:
   static std::shared_ptr<const DeviceProgram>
   compile(Trace &trace, const Settings &settings, std::string_view name);
 
-  /// Whether a part of it calls the user's functions, which may fail.
+  /// Returns whether a part of it calls the user's functions, which may fail.
   bool callsUser() const;
   /// Runs it: takes and gives arrays on the user's meshes. Arguments that are
   /// moved in may be updated in place. An Error where memory does not suffice.
@@ -88,14 +88,15 @@ private:
   };
   class Run;
   class Reader;
-  /// Whether the parts that take nothing but arguments would refuse them.
+  /// Returns whether the parts that take nothing but arguments would refuse
+  /// them.
   Status mayExecuteParts(const std::vector<Array> &arguments) const;
   void compileParts(Trace &trace, const Settings &settings,
                     std::string_view name);
   Result<std::vector<Array>>
   executeParts(std::vector<Array> arguments,
                const std::function<void()> &accepted) const;
-  /// Whether processes send each other values between its parts.
+  /// Returns whether processes send each other values between its parts.
   bool sends() const;
 
   std::shared_ptr<MLIRContext> context; ///< outlives the modules

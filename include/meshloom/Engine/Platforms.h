@@ -53,7 +53,8 @@ std::shared_ptr<Platform> findPlatform(const std::string &type,
 std::shared_ptr<Platform> platformOf(const std::string &deviceType,
                                      std::string_view op);
 
-/// Whether the platform of that type knows devices of other processes, too.
+/// Returns whether the platform of that type knows devices of other processes,
+/// too.
 bool isOfSeveralProcesses(const std::string &deviceType, std::string_view op);
 
 /// "CPU" of "cpu".

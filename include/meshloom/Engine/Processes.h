@@ -25,7 +25,7 @@ struct Processes : JoinedProcesses {
 /// it and it has not. `op` asks.
 const Processes &processes(std::string_view op);
 
-/// Whether this process and others have devices of the mesh.
+/// Returns whether this process and others have devices of the mesh.
 inline bool spansThisProcess(const Mesh &mesh) {
   return spansProcesses(mesh) && !mesh.is_remote();
 }
@@ -50,7 +50,8 @@ void meetAt(const Processes &processes, const std::string &name,
             std::string_view callName, double timeoutSeconds,
             std::string_view op);
 
-/// Whether a failure has ended what this process and others do together.
+/// Returns whether a failure has ended what this process and others do
+/// together.
 bool hasRunFailed();
 
 /// Replaces `bytes` by those of process 0, which has as many. `name`: what

@@ -19,8 +19,8 @@ public:
   Running(const Running &) = delete;
 };
 
-/// Whether this thread's thread_local objects are there. They are destroyed
-/// before handlers of atexit run and static objects are destroyed.
+/// Returns whether this thread's thread_local objects are there. They are
+/// destroyed before handlers of atexit run and static objects are destroyed.
 bool isWholeThread();
 /// Runs `body`, in a thread of its own where this thread is not whole: MLIR
 /// keeps caches in thread_local objects.

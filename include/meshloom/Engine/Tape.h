@@ -60,7 +60,7 @@ std::vector<Tensor> gradientsInTrace(Trace &trace, const TapeState &tape,
 void recordOp(const OpCall &call, const std::vector<Tensor> &results);
 void recordRead(const std::shared_ptr<VariableState> &variable,
                 const Tensor &value);
-/// Whether some tape records what runs outside of traces.
+/// Returns whether some tape records what runs outside of traces.
 bool isRecording();
 
 } // namespace meshloom::detail

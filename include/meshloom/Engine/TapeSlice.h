@@ -19,7 +19,7 @@ struct TapeRecord {
   bool hasUserGradients = false;        ///< see OpCall
 };
 
-/// Whether `tensor` is one of `sources` or was computed from one.
+/// Returns whether `tensor` is one of `sources` or was computed from one.
 bool isComputedFrom(std::span<const std::vector<Tensor>> sources,
                     std::span<const TapeRecord> tape, const Tensor &tensor);
 
@@ -48,7 +48,7 @@ public:
   std::vector<int64_t> presentOf(std::span<const Tensor> tensors) const;
   /// The context that all of its records need; null: none needs one.
   std::shared_ptr<MLIRContext> context() const;
-  /// Whether a gradient through its records runs rules of the user's.
+  /// Returns whether a gradient through its records runs rules of the user's.
   bool hasUserGradients() const;
 
 private:

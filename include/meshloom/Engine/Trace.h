@@ -40,7 +40,7 @@ struct JoinedExtents {
 struct MappedAxis {
   std::string name;
   int64_t size = 1;
-  /// Whether its places are devices, so that all of the body is on those.
+  /// Says whether its places are devices, so that all of the body is on those.
   bool isOfDevices = true;
   /// Numbers of rows by place, where they differ: one list for each argument of
   /// which that is so.
@@ -58,10 +58,10 @@ struct TapeLink {
   /// The argument, where the tape leads from it to a source of the gradient;
   /// null: it does not.
   std::shared_ptr<TensorNode> followed;
-  /// Whether the tape leads from another argument to a source.
+  /// Returns whether the tape leads from another argument to a source.
   std::function<bool(const Tensor &)> isFollowed;
 
-  /// Whether the trace holds for a call with that argument.
+  /// Returns whether the trace holds for a call with that argument.
   bool fits(const Tensor &tensor) const {
     return followed ? tensor.internal() == followed : !isFollowed(tensor);
   }
@@ -82,8 +82,8 @@ public:
   Trace(std::string name, std::shared_ptr<MLIRContext> context);
   ~Trace();
 
-  /// Whether its module is to be found again by its text: what may differ from
-  /// one trace to the next, such as seeds, is then captured.
+  /// Says whether its module is to be found again by its text: what may differ
+  /// from one trace to the next, such as seeds, is then captured.
   bool reusable = false;
   /// Innermost last.
   std::vector<MappedAxis> mapped;
@@ -141,7 +141,7 @@ public:
   /// The set of devices that each is on, ANYWHERE for those of the host, which
   /// come to where they are used.
   std::vector<int64_t> argumentSets() const;
-  /// Whether its meshes are on several sets of devices.
+  /// Returns whether its meshes are on several sets of devices.
   bool isSpread() const;
   /// The meshes of arguments and layouts, in the order in which they came; at
   /// least one when the trace has ended.

@@ -48,13 +48,13 @@ public:
   /// Updates of variables that other processes hold, when the program has run.
   std::vector<TracedUpdate> updates;
 
-  /// Whether the trace holds for a call with these arguments, which have the
-  /// types that it was made for.
+  /// Returns whether the trace holds for a call with these arguments, which
+  /// have the types that it was made for.
   bool fits(std::span<const Tensor> inputs) const;
 
 private:
   std::vector<TapeLink> tapeLinks;
-  /// Whether the trace is on several sets of devices.
+  /// Says whether the trace is on several sets of devices.
   bool isSpread = false;
   void record(std::span<const Tensor> inputs,
               const std::vector<Tensor> &variableValues,

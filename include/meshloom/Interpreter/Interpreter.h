@@ -53,7 +53,7 @@ struct FunctionSignature {
 Result<FunctionSignature> signatureOf(mlir::ModuleOp module,
                                       llvm::StringRef function);
 
-/// Whether ops of that name are defined.
+/// Returns whether ops of that name are defined.
 bool isInterpreted(mlir::OperationName name);
 
 /// Terms of the longest sum or product in `function`: contracted or reduced

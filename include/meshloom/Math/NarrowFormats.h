@@ -7,7 +7,7 @@
 
 namespace meshloom {
 
-/// Whether `element` is such a type.
+/// Returns whether `element` is such a type.
 bool isNarrow(Type element);
 /// Returns the type that arithmetic on it is done in: f32, i8 or ui8.
 Type wideTypeOf(Type element);

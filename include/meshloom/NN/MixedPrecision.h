@@ -33,7 +33,7 @@ public:
   DType compute_dtype() const { return compute; }
   /// The type of weights.
   DType variable_dtype() const { return variable; }
-  /// Whether both are the same.
+  /// Returns whether both are the same.
   bool operator==(const Policy &) const = default;
 
 private:

@@ -108,7 +108,8 @@ private:
         findIn(*part, found);
     }
   }
-  /// Whether `module` is all of a Self: not, where only its base was copied.
+  /// Returns whether `module` is all of a Self: not, where only its base was
+  /// copied.
   template <typename Self, typename Part>
   static bool readMember(const Module &module, ptrdiff_t offset, Found &found) {
     auto *self = dynamic_cast<const Self *>(&module);

@@ -52,8 +52,8 @@ struct JoinedProcesses {
 Result<JoinedProcesses> joinProcesses(ProcessGroup group,
                                       const JoinOptions &options = {});
 
-/// Whether a run of the program may exchange messages with other processes, so
-/// that all of them have to make it; the same in all.
+/// Returns whether a run of the program may exchange messages with other
+/// processes, so that all of them have to make it; the same in all.
 bool needsAllProcesses(const Executable &program);
 
 /// The global value of an array of which processes have parts: all call it, and

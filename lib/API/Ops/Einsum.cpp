@@ -52,7 +52,8 @@ private:
   void takeDiagonals(Factor &factor);
   void noteExtents();
   void dropOnes(Factor &factor);
-  /// Whether a factor other than those two, or the result, has the label.
+  /// Returns whether a factor other than those two, or the result, has the
+  /// label.
   bool isNeeded(Label label, const Factor *one, const Factor *other);
   void sumOut(Factor &factor);
   Labels productOf(const Factor &l, const Factor &r);

@@ -238,8 +238,8 @@ Tensor divide(const TensorLike &x, const TensorLike &y) {
   return binary<dtensor::DivideOp>("divide", Accepts::Numbers, x, y);
 }
 
-/// Whether the rest `r` of a division by `y`, which has the sign of what was
-/// divided, is not the one that has the sign of `y`.
+/// Returns whether the rest `r` of a division by `y`, which has the sign of
+/// what was divided, is not the one that has the sign of `y`.
 static Value isOnOtherSide(Emitter &e, Value r, Value y) {
   using Direction = dtensor::ComparisonDirection;
   Value zero = e.number(e.elementType(r), 0, e.shape(r));

@@ -12,14 +12,14 @@ namespace meshloom::detail {
 
 namespace {
 
-/// Whether the number is whole, and fits into 64 bits, of a sign where it is
-/// negative.
+/// Returns whether the number is whole, and fits into 64 bits, of a sign where
+/// it is negative.
 bool isWhole(double number) {
   return number == std::floor(number) && number >= -0x1p63 && number < 0x1p64;
 }
 
-/// Whether `type` holds the number exactly enough: integers hold integers in
-/// range, floats hold everything, i1 holds bools.
+/// Returns whether `type` holds the number exactly enough: integers hold
+/// integers in range, floats hold everything, i1 holds bools.
 bool fits(const TensorLike &like, DType type) {
   if (isFloat(type) || isComplex(type))
     return like.kind != TensorLike::Kind::Bool;

@@ -149,7 +149,7 @@ Error CoordinationClient::State::errorOf(const std::string &doing,
                errorCodeOf(code));
 }
 
-/// Whether the run has failed, at the latest in `time`.
+/// Returns whether the run has failed, at the latest in `time`.
 bool CoordinationClient::State::waitForFailure(milliseconds time) {
   std::unique_lock lock(mutex);
   changed.wait_for(lock, time, [&] { return first || stopping; });

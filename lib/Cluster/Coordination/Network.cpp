@@ -137,8 +137,8 @@ std::vector<CertificatePtr> certificatesOf(const std::string &text) {
   return certificates;
 }
 
-/// Whether a peer that has the authority's certificate accepts the first of
-/// `chain`, the others being those between the two.
+/// Returns whether a peer that has the authority's certificate accepts the
+/// first of `chain`, the others being those between the two.
 Status checkChain(const std::vector<CertificatePtr> &chain,
                   const std::vector<CertificatePtr> &authority) {
   const std::unique_ptr<X509_STORE, decltype(&X509_STORE_free)> trusted(

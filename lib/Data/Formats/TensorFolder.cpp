@@ -87,8 +87,8 @@ void copyCommon(const Box &from, const char *source, const Box &to,
   }
 }
 
-/// Whether two boxes have an element in common. Takes n log n steps where boxes
-/// follow each other along the first dim.
+/// Returns whether two boxes have an element in common. Takes n log n steps
+/// where boxes follow each other along the first dim.
 bool haveCommon(std::vector<const Box *> boxes) {
   std::erase_if(boxes, [](const Box *box) { return box->empty(); });
   if (boxes.size() < 2 || boxes.front()->offset.empty())

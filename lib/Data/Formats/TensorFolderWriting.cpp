@@ -92,8 +92,8 @@ std::string shardName(const Shard &shard, const Shape &shape) {
   return fmt::format("{}[{}]", shard.tensor, fmt::join(ranges, ", "));
 }
 
-/// Whether several processes have parts of a tensor, or all know which one has
-/// it.
+/// Returns whether several processes have parts of a tensor, or all know which
+/// one has it.
 bool isShared(const NamedTensors &tensors) {
   return std::ranges::any_of(tensors, [](const auto &named) {
     return meshloom::detail::isOfAllProcesses(named.second.layout().mesh());
@@ -248,14 +248,14 @@ private:
   std::map<int64_t, File> files;
 };
 
-/// Whether a name is one that writing gives a file.
+/// Returns whether a name is one that writing gives a file.
 bool isOurs(const std::string &name) {
   return (name.starts_with("device-") && name.ends_with(".safetensors")) ||
          (name.starts_with(indexName) && name.ends_with(".part"));
 }
 
-/// Whether nobody would miss what is under that name: a folder of tensors, or
-/// what is left of one, which has no index.
+/// Returns whether nobody would miss what is under that name: a folder of
+/// tensors, or what is left of one, which has no index.
 bool mayBeReplaced(const fs::path &target) {
   if (is_tensor_folder(target))
     return true;

@@ -26,7 +26,7 @@ struct Access {
   /// The credentials of who calls, by `tls`.
   std::shared_ptr<grpc::ChannelCredentials> credentials;
 
-  /// Whether a call's token is this one; takes as long whatever it is.
+  /// Returns whether a call's token is this one; takes as long whatever it is.
   bool accepts(std::string_view offered) const;
 };
 

@@ -50,7 +50,8 @@ inline constexpr grpc::StatusCode stranger = grpc::StatusCode::UNAUTHENTICATED;
 /// The request cannot be done; the message says why.
 inline constexpr grpc::StatusCode refused =
     grpc::StatusCode::FAILED_PRECONDITION;
-/// Whether the server itself does not answer; it says none of these itself.
+/// Returns whether the server itself does not answer; it says none of these
+/// itself.
 bool isLost(const grpc::Status &status);
 
 /// A server as others reach it. May be used from any thread.
@@ -67,7 +68,7 @@ public:
   grpc::Status call(Method method, const grpc::ByteBuffer &frame,
                     grpc::ByteBuffer &answer,
                     grpc::ClientContext &context) const;
-  /// Whether there is a connection, or comes within a moment.
+  /// Returns whether there is a connection, or comes within a moment.
   bool isConnected() const;
   /// Ends calls that wait, and later ones at once.
   void cancel() const;

@@ -58,7 +58,8 @@ private:
                             const Closure &closure);
   Upcoming peek(size_t number, const WorkerIteration &iteration) const;
   void load(size_t number, Worker &worker, const ps::Program &program) const;
-  /// Whether the failure counts; the first ones of a server may be passing.
+  /// Returns whether the failure counts; the first ones of a server may be
+  /// passing.
   bool isServerLost(uint64_t server);
 
   const double workerTimeout;

@@ -241,7 +241,7 @@ void Server::shutdown() {
   state->shutdown();
 }
 
-/// Whether a server could listen there.
+/// Returns whether a server could listen there.
 static bool isFree(int64_t port) {
   const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address = {};

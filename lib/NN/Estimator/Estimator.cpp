@@ -220,7 +220,7 @@ public:
     if (summaries)
       summaries->flush();
   }
-  /// Whether steps were taken that no checkpoint has.
+  /// Returns whether steps were taken that no checkpoint has.
   bool isUnwritten() const { return step != writtenStep; }
 
 private:

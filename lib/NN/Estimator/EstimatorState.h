@@ -32,7 +32,7 @@ struct Estimator::State {
   std::unique_ptr<StrategyScope> scope();
   /// Serves the chief until it has gone.
   void serve();
-  /// Whether this process writes checkpoints' lines and summaries.
+  /// Returns whether this process writes checkpoints' lines and summaries.
   bool isWriter() const;
 
   /// Called with global_step when a checkpoint was written.

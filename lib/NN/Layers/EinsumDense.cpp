@@ -55,7 +55,7 @@ std::optional<DenseEquation> DenseEquation::parse(const std::string &text) {
   return equation;
 }
 
-/// Whether a shape says how far its numbers spread.
+/// Returns whether a shape says how far its numbers spread.
 bool isOfFans(const initializers::Initializer &initializer) {
   static const auto &names = *new std::set<std::string>{
       "glorot_uniform", "glorot_normal", "he_uniform",      "he_normal",

@@ -86,7 +86,7 @@ public:
   virtual Kernel &ownKernel() = 0;
   /// See Rule::kernelDims.
   virtual std::vector<int64_t> scaledDims() const = 0;
-  /// Whether the kernel is multiplied by inputs, and not looked up.
+  /// Returns whether the kernel is multiplied by inputs, and not looked up.
   virtual bool isProduct() const { return true; }
 };
 

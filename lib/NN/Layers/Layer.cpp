@@ -171,7 +171,7 @@ std::vector<Tensor> inComputeType(const LayerImpl::State &state,
   return inputs;
 }
 
-/// Whether the dims of the mask are the first ones of x.
+/// Returns whether the dims of the mask are the first ones of x.
 bool isMaskOf(const Tensor &mask, const Tensor &x) {
   return mask.defined() && mask.dtype() == DType::I1 &&
          mask.rank() <= x.rank() &&

@@ -234,7 +234,7 @@ void LayerImpl::track(const std::string &name, const Module &module) {
   state->parts.push_back({name, module});
 }
 
-/// Whether `part` is what `whole` is made of, at any depth.
+/// Returns whether `part` is what `whole` is made of, at any depth.
 static bool isMadeOf(const LayerImpl::State &whole, const Layer &part) {
   return std::ranges::any_of(whole.parts, [&](const LayerImpl::State::Part &p) {
     auto *layer = std::get_if<Layer>(&p.part);

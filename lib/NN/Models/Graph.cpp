@@ -78,7 +78,7 @@ std::string withNone(std::string text) {
   return text;
 }
 
-/// Whether numbers of the text come from those sizes.
+/// Returns whether numbers of the text come from those sizes.
 bool namesMultiples(const std::string &text) {
   int64_t number = 0;
   for (const char letter : text + ' ') {

@@ -14,8 +14,8 @@ using namespace detail;
 
 namespace {
 
-/// Whether `text` is `pattern`, whose '*' stand for any letters. Goes back to
-/// the last star only, which is enough.
+/// Returns whether `text` is `pattern`, whose '*' stand for any letters. Goes
+/// back to the last star only, which is enough.
 bool fits(std::string_view pattern, std::string_view text) {
   size_t p = 0, t = 0, star = std::string_view::npos, from = 0;
   while (t < text.size()) {

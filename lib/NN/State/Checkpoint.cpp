@@ -30,7 +30,7 @@ constexpr char counterNote[] = "save_counter";
 /// Notes of objects with small state are called so and the object's name.
 constexpr char statePrefix[] = "state/";
 
-/// Whether a variable was made without a name: "variable12".
+/// Returns whether a variable was made without a name: "variable12".
 bool hasOwnName(const std::string &name) {
   constexpr std::string_view generated = "variable";
   return !name.starts_with(generated) || name.size() == generated.size() ||
@@ -178,7 +178,7 @@ struct Checkpoint::State {
   void buildMetrics(const data::TensorFolder &folder) const;
   bool isOfParts(const std::string &path) const;
   bool isCountOfSteps(const std::string &path) const;
-  /// Whether sums of a metric that were stored in f32 are read as f64.
+  /// Returns whether sums of a metric that were stored in f32 are read as f64.
   bool isNarrowSum(const std::string &path, const DVariable &variable,
                    const data::StoredTensor &stored) const;
   void compare(const data::TensorFolder &folder,
@@ -269,14 +269,15 @@ void Checkpoint::State::buildMetrics(const data::TensorFolder &folder) const {
   }
 }
 
-/// Whether it is the path of a tensor of an object that has some of its own.
+/// Returns whether it is the path of a tensor of an object that has some of its
+/// own.
 bool Checkpoint::State::isOfParts(const std::string &path) const {
   return std::ranges::any_of(objects, [&](const auto &object) {
     return object.second.parts && path.starts_with(object.first + "/");
   });
 }
 
-/// Whether it is the number of steps of an optimizer that needs none.
+/// Returns whether it is the number of steps of an optimizer that needs none.
 bool Checkpoint::State::isCountOfSteps(const std::string &path) const {
   return std::ranges::any_of(objects, [&](const auto &object) {
     return object.second.optimizer && path == object.first + "/step" &&

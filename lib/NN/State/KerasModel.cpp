@@ -114,7 +114,8 @@ bool isLeftOut(std::string_view key) {
   return keys.contains(key);
 }
 
-/// Whether an option that ours does not have says what ours does anyway.
+/// Returns whether an option that ours does not have says what ours does
+/// anyway.
 bool isUsual(std::string_view key, const Config &value) {
   if (value.is_null() || value == Config(false))
     return true;
@@ -375,7 +376,8 @@ public:
 private:
   using Key = std::tuple<std::string, int64_t, int64_t>;
 
-  /// Whether attention is called with a causal mask, which is an option here.
+  /// Returns whether attention is called with a causal mask, which is an option
+  /// here.
   static bool isCausal(const Config &layer) {
     const Config *nodes = layer.find("inbound_nodes");
     size_t count = 0;

@@ -75,7 +75,7 @@ public:
     }
     return group;
   }
-  /// Whether there were fewer batches than steps.
+  /// Says whether there were fewer batches than steps.
   bool endedEarly = false;
 
 private:

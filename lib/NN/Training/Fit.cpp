@@ -167,7 +167,7 @@ struct CallbacksOfTraining {
   Training &training;
 };
 
-/// Whether one of the user's callbacks does.
+/// Returns whether one of the user's callbacks does.
 bool showsProgress(const std::vector<callbacks::CallbackRef> &callbacks) {
   return std::ranges::any_of(callbacks, [](const callbacks::CallbackRef &one) {
     return dynamic_cast<callbacks::ProgbarLogger *>(one.get()) != nullptr;

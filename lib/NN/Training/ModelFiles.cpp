@@ -39,8 +39,8 @@ SaveFrequency::SaveFrequency(int64_t count) : batches(count) {
         .raise();
 }
 
-/// Whether enough batches were seen, with this one of an epoch. `last`: the one
-/// before it, which with steps_per_execution is some batches earlier.
+/// Returns whether enough batches were seen, with this one of an epoch. `last`:
+/// the one before it, which with steps_per_execution is some batches earlier.
 static bool isTime(const SaveFrequency &frequency, int64_t batch, int64_t &last,
                    int64_t &seen) {
   if (!frequency.batches)

@@ -10,9 +10,7 @@ namespace meshloom {
 
 /// The peer of a pair has sent bytes that are none of Gloo's messages.
 struct DamagedBytes : std::exception {
-  const char *what() const noexcept override {
-    return "what comes from it is damaged";
-  }
+  const char *what() const noexcept override { return "its data are damaged"; }
 };
 
 /// A context of this process, `rank` of `size`, that has a pair with each rank

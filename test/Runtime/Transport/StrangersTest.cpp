@@ -271,7 +271,7 @@ TEST(StrangersTest, ARankMayBeWrong) {
       glooMessage(1, 7, 64), glooMessage(1, 0, uint64_t(1) << 40),
       glooMessage(0, 0, 8), glooMessage(1, 0, header.size(), header)};
   for (const std::string &text : texts)
-    EXPECT_EQ(endAfter(text), "what comes from it is damaged");
+    EXPECT_EQ(endAfter(text), "its data are damaged");
   // An opcode that there is not; notes of receives and sends that there are
   // not; half of a message: it ends with the connection.
   const std::vector<std::string> halves = {

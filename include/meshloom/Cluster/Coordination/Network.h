@@ -28,8 +28,8 @@ Result<Address> splitAddress(std::string_view text, std::string_view purpose);
 /// The other way round.
 std::string str(const Address &address);
 
-/// Whether all that a name stands for is inside of this machine. Fails where
-/// nothing is known of it.
+/// Returns whether all that a name stands for is inside of this machine. Fails
+/// where nothing is known of it.
 Result<bool> isLoopback(const std::string &host);
 /// A socket that listens there and never blocks, to be closed by the caller.
 /// Fails with the system's reason.

@@ -218,7 +218,7 @@ public:
 
   /// Waits until all that was scheduled has run. Throws what a function threw.
   void join() const { get().join(); }
-  /// Whether nothing waits or runs. Throws what a function threw.
+  /// Returns whether nothing waits or runs. Throws what a function threw.
   bool done() const { return get().isDone(); }
   /// See RemoteValue::fetch.
   template <typename R> R fetch(const RemoteValue<R> &value) const {

@@ -14,7 +14,7 @@ struct SaveModelOptions {
   std::optional<optimizers::Optimizer> optimizer = std::nullopt;
   /// Further data of your own training loop; see load_training_config.
   Config training = {};
-  /// Whether what it was compiled with, and that optimizer, are saved too.
+  /// Says whether what it was compiled with, and that optimizer, are saved too.
   bool include_optimizer = true;
 };
 
@@ -26,7 +26,7 @@ struct LoadModelOptions {
   /// strategy's); axes that it has not cut nothing. Else weights are on a mesh
   /// as they were saved, of virtual CPUs, or on the host where none was cut.
   std::optional<Mesh> mesh = std::nullopt;
-  /// Whether it is compiled as it was when it was saved.
+  /// Says whether it is compiled as it was when it was saved.
   bool compile = true;
 };
 

@@ -29,7 +29,7 @@ public:
   void resolve(const Model &model);
   /// The number, or none, which is warned of.
   std::optional<double> read(const Logs &logs, std::string_view callback) const;
-  /// Whether `value` is better than `reference`.
+  /// Returns whether `value` is better than `reference`.
   bool isBetter(double value, double reference) const;
   /// A number than which every number is better.
   double worst() const;

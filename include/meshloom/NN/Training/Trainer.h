@@ -197,8 +197,8 @@ using PredictOptions = EvaluateOptions;
 struct OnBatchOptions {
   Tensor sample_weight = {};                   ///< of each example
   std::map<int64_t, double> class_weight = {}; ///< by labels; for training
-  /// Whether the numbers are of this batch alone, or of all since they were
-  /// reset.
+  /// Says whether the numbers are of this batch alone, or of all since they
+  /// were reset.
   bool reset_metrics = true;
 };
 
@@ -214,7 +214,7 @@ public:
   /// Messages about losses and metrics name the line of this call. Throws
   /// meshloom::Error if a name is not known, or a number is out of range.
   void compile(TrainingOptions options, Where where = Where::current());
-  /// Whether compile was called.
+  /// Returns whether compile was called.
   bool compiled() const;
 
   /// Trains for some epochs. Where a dataset ends in the middle of an epoch, a

@@ -41,8 +41,8 @@ private:
   size_t loops = 0;
 };
 
-/// Whether the library function of that name computes products of matrices:
-/// calls want whole rows, and chunks that are not small.
+/// Returns whether the library function of that name computes products of
+/// matrices: calls want whole rows, and chunks that are not small.
 bool isProductFunction(std::string_view name);
 
 /// oneDNN's own threads are not wanted: the calling thread works alone until

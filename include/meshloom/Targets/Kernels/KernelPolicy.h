@@ -20,8 +20,8 @@ struct KernelPolicy {
   /// follow one another in memory: as many for one look.
   unsigned mostJoinedParts = 4;
   int64_t leastJoinedRun = 64;
-  /// Whether the target's library does products of this element type, of
-  /// matrices that take so many multiplications; others become kernels.
+  /// Returns whether the target's library does products of this element type,
+  /// of matrices that take so many multiplications; others become kernels.
   bool (*isLibraryDot)(Type elementType, int64_t multiplications) =
       [](Type elementType, int64_t) { return elementType.isF32(); };
 };
