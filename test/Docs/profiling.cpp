@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What docs/Profiling.md quotes.
+// The code of docs/Profiling.md.
 #include <meshloom/Meshloom.h>
 
 #include <cstdio>
