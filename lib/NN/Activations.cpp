@@ -44,7 +44,8 @@ Tensor positivePart(const Tensor &x) {
 
 Activation::Activation(Tensor (*function)(const Tensor &, Where)) {
   if (!function)
-    Error("expected an activation, got a null pointer: {} is not an activation")
+    Error(
+        "expected an activation, got a null pointer: pass {} for no activation")
         .raise();
   auto compute = [function](const Tensor &x) {
     return function(x, Where::current());
