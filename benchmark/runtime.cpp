@@ -93,7 +93,8 @@ void run(benchmark::State &state,
   for (unsigned a = 0; a < executable->signature().arguments.size(); ++a)
     arguments.push_back(zeros(*executable, a));
   for (auto _ : state)
-    for (const Array &result : executable->execute(arguments).value_or_throw())
+    for (const Array &result :
+         executable->execute(std::vector(arguments)).value_or_throw())
       if (!result.wait())
         state.SkipWithError("failed");
 }

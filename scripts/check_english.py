@@ -28,7 +28,6 @@ API_NAMES = {
     "include/meshloom/Core/Result.h": {"what"},
     "include/meshloom/NN/Config.h": {"at"},
     "include/meshloom/NN/Training/Logs.h": {"at"},
-    "lib/Runtime/Transport/GlooContext.h": {"what"},
 }
 # A type, or the end of a template's arguments, and then the name that it declares.
 NO_TYPE = "return|else|throw|case|new|delete|goto|co_return|co_yield|operator|not|and|or|in|using|namespace"

@@ -22,7 +22,8 @@ DIALECTS = {"Core", "Dialect"} | MLIR
 FLOW = DIALECTS | {"ControlFlow"}
 LAYOUT = FLOW | {"Layout/Search", "Options"}
 PASSES = LAYOUT | {"Layout", "SPMD", "Autodiff"}
-TARGETS = {"Targets", "Targets/Kernels", "Targets/CPU", "Targets/StableHLO"}
+TARGETS = {"Targets", "Targets/Kernels", "Targets/CPU", "Targets/CUDA"}
+TARGETS |= {"Targets/StableHLO"}
 COMPILER = PASSES | TARGETS | {"fmt"}
 # A backend whose memory threads of the host read and write.
 HOST = {"Core", "Runtime", "Runtime/Plan", "Runtime/Library", "fmt"}
@@ -55,6 +56,10 @@ TABLE = {
         # Support: kernels that were compiled before.
         FLOW | {"Targets", "Targets/Kernels", "Support", "fmt", "lld", "system"},
     ),
+    "Targets/CUDA": (
+        FLOW | {"Targets", "Targets/Kernels"},
+        FLOW | {"Targets", "Targets/Kernels"},
+    ),
     "Targets/StableHLO": (
         FLOW | {"SPMD", "Targets"},
         FLOW | {"SPMD", "Targets", "fmt"},
@@ -69,7 +74,7 @@ TABLE = {
     ),
     "Runtime/Transport": (
         {"Core", "Runtime"},
-        {"Core", "Runtime", "fmt", "gloo", "system"},
+        {"Core", "Runtime", "fmt", "system"},
     ),
     "Runtime/Backends/PJRT": ({"Core", "Runtime"}, {"Core", "Runtime", "fmt", "system"}),
     "Runtime/Library": (

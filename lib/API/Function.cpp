@@ -45,6 +45,12 @@ std::shared_ptr<FunctionState> makeFunction(FunctionOptions options,
   auto state = std::make_shared<FunctionState>();
   if (options.name.empty())
     options.name = fmt::format("function{}", ++count);
+  if (options.contract) {
+    Result<Contract> contract = normalized(std::move(*options.contract));
+    if (!contract)
+      fail("function", contract.error(), &where);
+    options.contract = std::move(*contract);
+  }
   if (const char *print = std::getenv("MESHLOOM_PRINT_RETRACES"))
     options.print_retraces |= std::string_view(print) != "0";
   state->options = std::move(options);
@@ -140,6 +146,8 @@ std::shared_ptr<TracedFunction> traceFunction(const std::string &name,
   trace->reusable = options.isReusable;
   if (options.isDeterministic || settings().deterministic)
     trace->beDeterministic();
+  if (options.contract)
+    trace->expectContract(*options.contract);
   TraceOutput out;
   std::vector<TracedUpdate> updates;
   {
@@ -219,7 +227,8 @@ std::shared_ptr<TracedFunction> find(FunctionState &state, CallInput &input,
   std::shared_ptr<TracedFunction> traced =
       traceFunction(state.options.name, input.tensors, body,
                     {.names = state.options.arguments,
-                     .isDeterministic = state.options.deterministic});
+                     .isDeterministic = state.options.deterministic,
+                     .contract = state.options.contract});
   state.traced.insert_or_assign(std::move(key), traced);
   state.order.push_back(traced);
   state.objects.insert(state.objects.end(), input.objects.begin(),

@@ -3,6 +3,7 @@
 #include "meshloom/Compiler/Compiler.h"
 
 #include "CompileAhead.h"
+#include "ContractAdvice.h"
 #include "ProgramCache.h"
 #include "Progress.h"
 #include "Targets.h"
@@ -100,6 +101,9 @@ public:
           return success();
         }) {}
 
+  /// A line behind all others.
+  void addNote(const std::string &message) { text += "\nnote: " + message; }
+
   /// What went wrong; `otherwise` where no pass said so.
   Error error(const std::string &otherwise) const {
     return Error(text.empty() ? otherwise : text, ErrorCode::INVALID_ARGUMENT,
@@ -176,28 +180,6 @@ private:
   std::vector<std::unique_ptr<TimedScope>> running;
 };
 
-/// The function that `options` means.
-Result<FuncOp> findFunction(ModuleOp module, const std::string &name) {
-  SmallVector<FuncOp> functions;
-  for (FuncOp func : module.getOps<FuncOp>())
-    if (!func.isExternal())
-      functions.push_back(func);
-  std::string wanted = name.empty() ? "main" : name, known;
-  for (FuncOp func : functions) {
-    if (func.getName() == wanted)
-      return func;
-    known += (known.empty() ? "" : ", ") + func.getName().str();
-  }
-  if (functions.empty())
-    return Error("the module has no function with a body");
-  if (!name.empty())
-    return Error("the module has no function '" + name + "', only " + known);
-  if (functions.size() > 1)
-    return Error("the module has no function 'main' and several others (" +
-                 known + "): name one");
-  return functions.front();
-}
-
 /// Fails on an argument or result that no program can have; reports it.
 LogicalResult checkTypes(FuncOp func) {
   auto check = [&](Type type, Location loc, const char *kind, size_t i) {
@@ -242,6 +224,29 @@ OwningOpRef<ModuleOp> isolate(FuncOp func) {
 }
 } // namespace
 
+Result<FuncOp> meshloom::functionToCompile(ModuleOp module,
+                                           const std::string &name) {
+  SmallVector<FuncOp> functions;
+  for (FuncOp func : module.getOps<FuncOp>())
+    if (!func.isExternal())
+      functions.push_back(func);
+  const std::string wanted = name.empty() ? "main" : name;
+  std::string names;
+  for (FuncOp func : functions) {
+    if (func.getName() == wanted)
+      return func;
+    names += (names.empty() ? "" : ", ") + func.getName().str();
+  }
+  if (functions.empty())
+    return Error("the module has no function with a body");
+  if (!name.empty())
+    return Error("the module has no function '" + name + "', only " + names);
+  if (functions.size() > 1)
+    return Error("the module has no function 'main' and several others (" +
+                 names + "): name one");
+  return functions.front();
+}
+
 Result<Compiled> meshloom::compile(ModuleOp module,
                                    const CompileOptions &options) {
   MLIRContext *context = module.getContext();
@@ -250,7 +255,7 @@ Result<Compiled> meshloom::compile(ModuleOp module,
     return target.error();
   loadDialectsFor(context, **target);
   DiagnosticText diagnostics(context, options.remark);
-  auto function = findFunction(module, options.function);
+  auto function = functionToCompile(module, options.function);
   if (!function)
     return function.error();
   if (failed(checkTypes(*function)))
@@ -266,10 +271,14 @@ Result<Compiled> meshloom::compile(ModuleOp module,
       options.target != "cpu")
     return Error("a deterministic program runs on virtual CPUs only: in which "
                  "order others add is theirs");
-  OwningOpRef<ModuleOp> work = isolate(*function);
-  if (options.deterministic)
-    (*work->getOps<FuncOp>().begin())
-        ->setAttr(deterministicAttr, mlir::UnitAttr::get(context));
+  auto copyFunction = [&] {
+    OwningOpRef<ModuleOp> copy = isolate(*function);
+    if (options.deterministic)
+      (*copy->getOps<FuncOp>().begin())
+          ->setAttr(deterministicAttr, mlir::UnitAttr::get(context));
+    return copy;
+  };
+  OwningOpRef<ModuleOp> work = copyFunction();
 
   PartitionOptions partition;
   partition.machine = options.machine;
@@ -280,6 +289,8 @@ Result<Compiled> meshloom::compile(ModuleOp module,
   buildPartitionPipeline(passes, partition, ahead.stages());
   if (options.explain)
     passes.addNestedPass<FuncOp>(createExplainCollectives(*options.explain));
+  ContractFindings findings;
+  passes.addNestedPass<FuncOp>(createCheckContract(findings));
   (*target)->addPasses(passes.nest<FuncOp>());
   if (options.afterPass)
     passes.addInstrumentation(
@@ -288,7 +299,15 @@ Result<Compiled> meshloom::compile(ModuleOp module,
       "meshloom: compiling '" + function->getName().str() + "'");
   if (timingEnabled() || progress)
     passes.addInstrumentation(std::make_unique<PassObserver>(progress.get()));
-  if (failed(passes.run(*work)))
+  const LogicalResult partitioned = passes.run(*work);
+  if (options.tightestContract)
+    *options.tightestContract = findings.tightest;
+  if (!findings.causes.empty()) {
+    OwningOpRef<ModuleOp> copy = copyFunction();
+    diagnostics.addNote(
+        contractAdvice(*copy->getOps<FuncOp>().begin(), partition, findings));
+  }
+  if (failed(partitioned))
     return diagnostics.error("the program could not be partitioned");
 
   auto func = *work->getOps<FuncOp>().begin();

@@ -18,7 +18,7 @@ namespace meshloom {
 
 std::optional<std::string> programKey(mlir::func::FuncOp function,
                                       const CompileOptions &options) {
-  if (options.explain || options.afterPass)
+  if (options.explain || options.afterPass || options.tightestContract)
     return std::nullopt;
   TimedScope timed("fingerprint");
   auto target = findTarget(options.target);

@@ -3,6 +3,7 @@
 
 #include "meshloom/Compiler/Compiler.h"
 #include "meshloom/Targets/CPU/CPUTarget.h"
+#include "meshloom/Targets/CUDA/CUDATarget.h"
 #include "meshloom/Targets/StableHLO/StableHLOTarget.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -12,6 +13,7 @@ namespace meshloom {
 ArrayRef<const Target *> allTargets() {
   static const Target *const targets[] = {
       &cpuTarget(),
+      &cudaTarget(),
       &stableHLOTarget(),
   };
   return targets;

@@ -50,6 +50,77 @@ int64_t strideOf(const SourceMesh &mesh, size_t axis) {
 
 /// The meshes that asked for each boundary, for messages.
 using Boundaries = std::map<int64_t, std::string>;
+
+/// Adds the boundaries of `use`, a part of an axis of `mesh`, whose axes are
+/// made of `digits`. A whole axis has no boundaries but those of its digits.
+Status addUse(Boundaries &boundaries, const AxisUse &use,
+              const SourceMesh &mesh, const auto &digits,
+              const SourceMesh &base) {
+  auto axis = axisIndex(mesh, use.axis.axis);
+  if (!axis)
+    return Error(fmt::format("there is no axis '{}' in mesh {}", use.axis.axis,
+                             describe(mesh)));
+  if (use.axis.isWhole())
+    return Success();
+  int64_t size = mesh.axes[*axis].size;
+  std::string who =
+      fmt::format("'{}' of mesh {}", use.axis.to_string(), describe(mesh));
+  if (use.axis.before < 1 || use.axis.size < 1 || size % use.axis.before != 0 ||
+      size / use.axis.before % use.axis.size != 0)
+    return Error(fmt::format("{} is not a part of the axis: {} is not a "
+                             "multiple of {} * {}",
+                             who, size, use.axis.before, use.axis.size));
+  for (int64_t within :
+       {size / use.axis.before, size / use.axis.before / use.axis.size}) {
+    // `within` counts coordinates of the axis; find its digit.
+    for (const auto &digit : digits[*axis]) {
+      if (within < digit.size || within % digit.size != 0) {
+        if (within > 0 && digit.size % within != 0)
+          return Error(fmt::format("{} cannot coexist with axis '{}' of "
+                                   "mesh {}",
+                                   who, base.axes[0].name, describe(base)));
+        boundaries.emplace(digit.stride * within, who);
+        break;
+      }
+      within /= digit.size;
+      boundaries.emplace(digit.stride * digit.size, who);
+    }
+  }
+  return Success();
+}
+
+/// Fails unless each boundary divides the next one.
+Status checkChain(const Boundaries &boundaries) {
+  for (auto current = boundaries.begin(), next = std::next(current);
+       next != boundaries.end(); ++current, ++next)
+    if (next->first % current->first != 0)
+      return Error(fmt::format("{} and {} cannot coexist: they cut the devices "
+                               "in ways that have no common refinement",
+                               current->second, next->second));
+  return Success();
+}
+
+/// The axes of the unified mesh, major to minor; every one lies within one axis
+/// of the base.
+std::vector<MeshAxis> piecesOf(const SourceMesh &base,
+                               const std::vector<int64_t> &boundaries) {
+  std::vector<MeshAxis> pieces;
+  for (size_t axis = 0; axis < base.axes.size(); ++axis) {
+    int64_t low = strideOf(base, axis), size = base.axes[axis].size;
+    for (size_t i = boundaries.size(); i-- > 1;) {
+      int64_t top = boundaries[i], bottom = boundaries[i - 1];
+      if (bottom < low || top > low * size)
+        continue;
+      SubAxis piece{base.axes[axis].name};
+      if (top / bottom != size)
+        piece = {piece.axis, low * size / top, top / bottom};
+      pieces.push_back({piece.to_string(), top / bottom});
+    }
+  }
+  if (pieces.empty()) // one device
+    pieces.push_back({base.axes.empty() ? "d" : base.axes[0].name, 1});
+  return pieces;
+}
 } // namespace
 
 Status MeshUnification::checkDevices(const SourceMesh &mesh) const {
@@ -180,68 +251,18 @@ Result<MeshUnification> MeshUnification::of(std::vector<SourceMesh> meshes,
       return ok.error();
   }
 
-  for (const AxisUse &use : uses) {
-    const SourceMesh &mesh = result.sources[use.mesh];
-    auto axis = axisIndex(mesh, use.axis.axis);
-    if (!axis)
-      return Error(fmt::format("there is no axis '{}' in mesh {}",
-                               use.axis.axis, describe(mesh)));
-    if (use.axis.isWhole())
-      continue;
-    int64_t size = mesh.axes[*axis].size;
-    std::string who =
-        fmt::format("'{}' of mesh {}", use.axis.to_string(), describe(mesh));
-    if (use.axis.before < 1 || use.axis.size < 1 ||
-        size % use.axis.before != 0 ||
-        size / use.axis.before % use.axis.size != 0)
-      return Error(fmt::format("{} is not a part of the axis: {} is not a "
-                               "multiple of {} * {}",
-                               who, size, use.axis.before, use.axis.size));
-    for (int64_t within :
-         {size / use.axis.before, size / use.axis.before / use.axis.size}) {
-      // `within` counts coordinates of the axis; find its digit.
-      for (const Digit &digit : result.digits[use.mesh][*axis]) {
-        if (within < digit.size || within % digit.size != 0) {
-          if (within > 0 && digit.size % within != 0)
-            return Error(fmt::format("{} cannot coexist with axis '{}' of "
-                                     "mesh {}",
-                                     who, base.axes[0].name, describe(base)));
-          boundaries.emplace(digit.stride * within, who);
-          break;
-        }
-        within /= digit.size;
-        boundaries.emplace(digit.stride * digit.size, who);
-      }
-    }
-  }
-
+  for (const AxisUse &use : uses)
+    if (Status ok = addUse(boundaries, use, result.sources[use.mesh],
+                           result.digits[use.mesh], base);
+        !ok)
+      return ok.error();
   boundaries.emplace(1, "");
-  for (auto current = boundaries.begin(), next = std::next(current);
-       next != boundaries.end(); ++current, ++next)
-    if (next->first % current->first != 0)
-      return Error(fmt::format("{} and {} cannot coexist: they cut the devices "
-                               "in ways that have no common refinement",
-                               current->second, next->second));
+  if (Status ok = checkChain(boundaries); !ok)
+    return ok.error();
   for (auto &[boundary, who] : boundaries)
     result.boundaries.push_back(boundary);
 
-  // Major to minor; every piece lies within one axis of the base.
-  std::vector<MeshAxis> pieces;
-  for (size_t axis = 0; axis < base.axes.size(); ++axis) {
-    int64_t low = strideOf(base, axis), size = base.axes[axis].size;
-    for (size_t i = result.boundaries.size(); i-- > 1;) {
-      int64_t top = result.boundaries[i], bottom = result.boundaries[i - 1];
-      if (bottom < low || top > low * size)
-        continue;
-      SubAxis piece{base.axes[axis].name};
-      if (top / bottom != size)
-        piece = {piece.axis, low * size / top, top / bottom};
-      pieces.push_back({piece.to_string(), top / bottom});
-    }
-  }
-  if (pieces.empty()) // one device
-    pieces.push_back({base.axes.empty() ? "d" : base.axes[0].name, 1});
-  auto mesh = Mesh::get(std::move(pieces));
+  auto mesh = Mesh::get(piecesOf(base, result.boundaries));
   if (!mesh)
     return mesh.error();
   result.unified = std::move(*mesh);

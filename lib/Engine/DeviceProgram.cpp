@@ -162,16 +162,29 @@ void DeviceProgram::compileParts(Trace &trace, const Settings &settings,
   }
 }
 
-/// The values of one run.
+/// The values of one run. A variable that the function assigns keeps its old
+/// value until the part that makes the new one takes it: what fails before
+/// leaves it.
 class DeviceProgram::Run {
 public:
-  Run(const DeviceProgram &program, std::vector<Array> arguments)
-      : program(program), values(std::move(arguments)), uses(program.uses) {
+  Run(const DeviceProgram &program, std::vector<Array> &&arguments)
+      : program(program), arguments(arguments), values(std::move(arguments)),
+        uses(program.uses), makers(uses.size(), NOBODY),
+        newValues(values.size(), NOBODY) {
     values.resize(uses.size());
+    for (size_t p = 0; p < program.pieces.size(); ++p)
+      for (size_t number : program.pieces[p].results)
+        makers[number] = p;
+    for (size_t r = 0; r < program.results.size(); ++r)
+      if (program.aliased[r] >= 0)
+        newValues[size_t(program.aliased[r])] = program.results[r];
+    for (size_t i = 0; i < newValues.size(); ++i)
+      if (!uses[i] && newValues[i] == NOBODY)
+        values[i] = Array();
   }
 
-  /// The value, which is given up at its last use.
-  Result<Array> take(size_t number) {
+  /// The value for a part, which gives it up at its last use.
+  Result<Array> take(size_t number, size_t part = NOBODY) {
     if (auto move = program.moves.find(number);
         move != program.moves.end() && !values[number]) {
       Result<Array> source = take(move->second.source);
@@ -183,7 +196,7 @@ public:
         return moved;
       values[number] = std::move(*moved);
     }
-    if (--uses[number])
+    if (--uses[number] || isOldValue(number, part))
       return values[number];
     return std::move(values[number]);
   }
@@ -191,11 +204,45 @@ public:
     if (uses[number])
       values[number] = std::move(value);
   }
+  /// `operands` of a part that failed: it did not use those that are there.
+  void putBack(const Part &part, std::vector<Array> operands) {
+    for (size_t i = 0; i < operands.size(); ++i)
+      if (Array &value = values[part.operands[i]]; !value)
+        value = std::move(operands[i]);
+  }
+  /// Gives the variables what they have after a failure. `arrays`: the results
+  /// so far.
+  void giveBack(const std::vector<Array> &arrays) {
+    arguments.assign(newValues.size(), Array());
+    for (size_t r = 0; r < program.results.size(); ++r) {
+      if (program.aliased[r] < 0)
+        continue;
+      const auto argument = size_t(program.aliased[r]);
+      Array value = values[argument]    ? values[argument]
+                    : r < arrays.size() ? arrays[r]
+                                        : values[program.results[r]];
+      if (!value)
+        continue;
+      if (Result<Array> placed =
+              movedTo(std::move(value), program.gives[r].layout))
+        arguments[argument] = std::move(*placed);
+    }
+  }
 
 private:
+  static constexpr size_t NOBODY = ~size_t(0);
+  /// Whether this is what a variable keeps if a part after `part` fails.
+  bool isOldValue(size_t number, size_t part) const {
+    return number < newValues.size() && newValues[number] != NOBODY &&
+           (part == NOBODY || makers[newValues[number]] != part);
+  }
+
   const DeviceProgram &program;
+  std::vector<Array> &arguments; ///< the caller's
   std::vector<Array> values;
-  std::vector<size_t> uses; ///< uses that are to come
+  std::vector<size_t> uses;      ///< uses that are to come
+  std::vector<size_t> makers;    ///< the part that makes a value
+  std::vector<size_t> newValues; ///< of a variable, by its argument
 };
 
 Status
@@ -229,7 +276,7 @@ bool DeviceProgram::sends() const {
 }
 
 Result<std::vector<Array>>
-DeviceProgram::execute(std::vector<Array> arguments,
+DeviceProgram::execute(std::vector<Array> &&arguments,
                        const std::function<void()> &accepted) const {
   if (isWhole())
     return detail::execute(pieces[0].executable, pieces[0].meshes,
@@ -253,7 +300,7 @@ DeviceProgram::execute(std::vector<Array> arguments,
 }
 
 Result<std::vector<Array>>
-DeviceProgram::executeParts(std::vector<Array> arguments,
+DeviceProgram::executeParts(std::vector<Array> &&arguments,
                             const std::function<void()> &accepted) const {
   if (accepted) {
     if (Status ok = mayExecuteParts(arguments); !ok)
@@ -261,28 +308,38 @@ DeviceProgram::executeParts(std::vector<Array> arguments,
     accepted();
   }
   ++runs;
-  for (size_t i = 0; i < arguments.size(); ++i)
-    if (!uses[i])
-      arguments[i] = Array();
   Run run(*this, std::move(arguments));
-  for (const Part &part : pieces) {
+  std::vector<Array> arrays;
+  Status done = runParts(run, arrays);
+  if (done)
+    return arrays;
+  run.giveBack(arrays);
+  return done.error();
+}
+
+Status DeviceProgram::runParts(Run &run, std::vector<Array> &arrays) const {
+  for (size_t p = 0; p < pieces.size(); ++p) {
+    const Part &part = pieces[p];
     std::vector<Array> operands;
     operands.reserve(part.operands.size());
     for (size_t number : part.operands) {
-      Result<Array> operand = run.take(number);
-      if (!operand)
+      Result<Array> operand = run.take(number, p);
+      if (!operand) {
+        run.putBack(part, std::move(operands));
         return operand.error();
+      }
       operands.push_back(std::move(*operand));
     }
     Result<std::vector<Array>> outputs =
         detail::execute(part.executable, part.meshes, std::move(operands));
-    if (!outputs)
+    if (!outputs) {
+      run.putBack(part, std::move(operands));
       return outputs.error();
+    }
     for (size_t r = 0; r < part.results.size(); ++r)
       run.set(part.results[r], std::move((*outputs)[r]));
   }
-  std::vector<Array> taken;
-  taken.reserve(results.size());
+  arrays.reserve(results.size());
   for (size_t r = 0; r < results.size(); ++r) {
     Result<Array> result = run.take(results[r]);
     if (!result)
@@ -290,9 +347,9 @@ DeviceProgram::executeParts(std::vector<Array> arguments,
     Result<Array> placed = movedTo(std::move(*result), gives[r].layout);
     if (!placed)
       return placed.error();
-    taken.push_back(std::move(*placed));
+    arrays.push_back(std::move(*placed));
   }
-  return taken;
+  return Success();
 }
 
 } // namespace meshloom::detail

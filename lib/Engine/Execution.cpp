@@ -27,7 +27,7 @@ namespace meshloom::detail {
 /// Runs it, and waits for its results where that is asked for; an Error where
 /// memory does not suffice.
 static Result<std::vector<Array>>
-executeIn(Executable &executable, std::vector<Array> arguments, bool waits,
+executeIn(Executable &executable, std::vector<Array> &&arguments, bool waits,
           const std::function<void()> &accepted) {
   try {
     Result<std::vector<Array>> results =
@@ -106,7 +106,7 @@ Status mayExecute(const std::shared_ptr<Executable> &program,
 
 Result<std::vector<Array>> execute(const std::shared_ptr<Executable> &program,
                                    std::span<const Mesh> meshes,
-                                   std::vector<Array> arguments,
+                                   std::vector<Array> &&arguments,
                                    const std::function<void()> &accepted) {
   const Signature &signature = program->signature();
   Agreement agreement;
@@ -122,7 +122,7 @@ Result<std::vector<Array>> execute(const std::shared_ptr<Executable> &program,
   }
   if (!meshes.empty())
     for (size_t i = 0; i < arguments.size(); ++i) {
-      auto array = asArgument(std::move(arguments[i]), signature.arguments[i]);
+      auto array = asArgument(arguments[i], signature.arguments[i]);
       if (!array)
         return array.error();
       arguments[i] = std::move(*array);

@@ -8,6 +8,7 @@
 #include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/Dialect/DTensor/DeviceSets.h"
+#include "meshloom/Dialect/DTensor/FunctionContract.h"
 #include "meshloom/Dialect/DTensor/Notes.h"
 
 #include <fmt/format.h>
@@ -30,6 +31,10 @@ Trace::~Trace() = default;
 
 void Trace::beDeterministic() {
   function->setAttr(deterministicAttr, build.getUnitAttr());
+}
+
+void Trace::expectContract(const Contract &contract) {
+  dtensor::setContract(function, contract);
 }
 
 Operation *Trace::lastOp() const {

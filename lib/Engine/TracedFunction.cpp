@@ -4,6 +4,7 @@
 #include "meshloom/Engine/CollectiveLimits.h"
 #include "meshloom/Engine/Running.h"
 #include "meshloom/Engine/Tape.h"
+#include "meshloom/Engine/Transfers.h"
 
 #include "meshloom/Autodiff/Autodiff.h"
 #include "meshloom/Core/DebugPrint.h"
@@ -121,6 +122,17 @@ bool TracedFunction::fits(std::span<const Tensor> inputs) const {
   });
 }
 
+void TracedFunction::giveBack(VariableState &variable, Array value,
+                              const Error &failure) const {
+  if (value)
+    if (Result<Array> back = movedTo(std::move(value), variable.type.layout)) {
+      variable.array = std::move(*back);
+      return;
+    }
+  variable.lost = fmt::format("updating it in '{}' failed with: {}", name,
+                              failure.message());
+}
+
 std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
   std::vector<Array> arrays(arguments.size());
   auto taken = [&](const Array &array, bool host) {
@@ -182,10 +194,9 @@ std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
                : program->execute(std::move(arrays));
   if (!out) {
     for (size_t argument : assigned)
-      if (VariableState &variable = *arguments[argument].variable;
-          isMoved && isMovedIn(argument))
-        variable.lost = fmt::format("updating it in '{}' failed with: {}", name,
-                                    out.error().message());
+      if (isMoved && isMovedIn(argument))
+        giveBack(*arguments[argument].variable, std::move(arrays[argument]),
+                 out.error());
     fail(name, out.error());
   }
   const size_t returned = out->size() - assigned.size();
@@ -195,8 +206,14 @@ std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
     Array &value = (*out)[returned + r];
     if (value.type() != variable.type)
       value = std::move(value).as(variable.type);
-    variable.array = stored(variable, std::move(value), name);
+    if (!variable.home)
+      variable.array = std::move(value);
   }
+  // A value that does not fit at home leaves the old one, which is still there.
+  for (size_t r = 0; r < assigned.size(); ++r)
+    if (VariableState &variable = *arguments[assigned[r]].variable;
+        variable.home)
+      variable.array = stored(variable, std::move((*out)[returned + r]), name);
   locks.clear();
 
   std::vector<Tensor> results;

@@ -3,15 +3,11 @@
 // lockstep: each up to the next op that all places take part in, which is then
 // made once for all.
 #include "meshloom/Lanes/Vectorise.h"
-#include "VectoriseOp.h"
+#include "SharedOps.h"
 
 #include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/Lanes/Blocks.h"
 #include "meshloom/Lanes/ControlFlow.h"
-
-#include "mlir/Interfaces/SideEffectInterfaces.h"
-
-#include <unordered_map>
 
 using namespace meshloom;
 using namespace meshloom::lanes;
@@ -156,12 +152,16 @@ private:
       return op->emitOpError() << "is inside of a map: the inner one is "
                                   "vectorised first";
     SmallVector<Value> operands = get(part, op->getOperands());
-    MaybeValues results = madeBefore(op, operands);
+    const bool mayBeBuilt = isShared(op, operands);
+    MaybeValues results = mayBeBuilt
+                              ? shared.find(op, operands, b.getInsertionBlock())
+                              : MaybeValues(failure());
     if (failed(results)) {
       results = vectoriseOp(b, op, operands);
       if (failed(results))
         return failure();
-      remember(op, operands, *results);
+      if (mayBeBuilt)
+        shared.add(op, operands, *results);
     }
     set(part, op->getResults(), *results);
     return success();
@@ -185,46 +185,12 @@ private:
     return first->emitOpError() << "cannot hold ops between places";
   }
 
-  //===--------------------------------------------------------------------===//
-  // What several regions compute alike
-  //===--------------------------------------------------------------------===//
-
-  /// The ops that were built, by the hash of their operands and attributes.
-  using Shared = std::unordered_map<size_t, SmallVector<Operation *>>;
-
-  /// With several regions, what is the same at all places is made once: so that
-  /// they can be seen to assign the same.
+  /// With several regions, an op that is the same at all places is built once,
+  /// so that the regions can be seen to assign the same value.
   bool isShared(Operation *op, ValueRange operands) const {
     return values.size() > 1 && b.lanesOf(operands).empty() &&
            dependsOnOperandsAlone(op);
   }
-  llvm::hash_code hashOf(Operation *op, ValueRange operands) const {
-    return llvm::hash_combine(
-        op->getName(), op->getAttrDictionary(),
-        llvm::hash_combine_range(operands.begin(), operands.end()));
-  }
-  MaybeValues madeBefore(Operation *op, ValueRange operands) const {
-    if (!isShared(op, operands))
-      return failure();
-    auto entry = shared.find(size_t(hashOf(op, operands)));
-    if (entry == shared.end())
-      return failure();
-    for (Operation *candidate : entry->second)
-      if (computesAlike(candidate, op) &&
-          llvm::equal(candidate->getOperands(), operands) &&
-          candidate->getParentRegion()->isAncestor(
-              b.getInsertionBlock()->getParent()))
-        return SmallVector<Value>(candidate->getResults());
-    return failure();
-  }
-  void remember(Operation *op, ValueRange operands, ArrayRef<Value> results) {
-    if (!isShared(op, operands) || results.empty())
-      return;
-    Operation *maker = results[0].getDefiningOp();
-    if (maker && maker->getName() == op->getName())
-      shared[size_t(hashOf(op, operands))].push_back(maker);
-  }
-  void forgetShared() { shared.clear(); }
 
   //===--------------------------------------------------------------------===//
   // Between places
@@ -469,7 +435,7 @@ private:
                       "numbers of rows");
     }
     b.create<dtensor::AssignVariableOp>(b.getLoc(), variable, value);
-    forgetShared(); // reads see it
+    shared.clear(); // reads see it
     return success();
   }
 
@@ -500,112 +466,150 @@ private:
     });
   }
 
+  /// The loops of several regions as one.
+  struct MergedLoop {
+    PartOps ops;
+    Location loc;
+    /// For each region and each value that its loop carries: which value of the
+    /// merged loop that is.
+    SmallVector<SmallVector<unsigned>> slots;
+    /// The values, by region and index, that differ from those of the first
+    /// region after all.
+    llvm::DenseSet<std::pair<unsigned, unsigned>> apart;
+    SmallVector<Value> inits;
+    /// The region that governs each value.
+    SmallVector<int> governors;
+
+    bool isFirsts(unsigned region, unsigned k) const {
+      return k < slots[0].size() && slots[region][k] == slots[0][k];
+    }
+  };
+
+  /// Decides which values the regions have in common: those that begin as the
+  /// same one, until they turn out to differ.
+  void mergeCarried(MergedLoop &merged) {
+    merged.slots.clear();
+    merged.inits.clear();
+    merged.governors.clear();
+    for (auto [i, inPart] : llvm::enumerate(merged.ops)) {
+      SmallVector<Value> ownInits =
+          get(inPart.part, cast<dtensor::WhileOp>(inPart.item).getInits());
+      auto &slots = merged.slots.emplace_back();
+      for (auto [k, init] : llvm::enumerate(ownInits)) {
+        const bool isFirsts =
+            i > 0 && k < merged.slots[0].size() &&
+            init == merged.inits[merged.slots[0][k]] &&
+            !merged.apart.contains({unsigned(i), unsigned(k)});
+        slots.push_back(isFirsts ? merged.slots[0][k]
+                                 : unsigned(merged.inits.size()));
+        if (isFirsts)
+          continue;
+        merged.inits.push_back(init);
+        merged.governors.push_back(int(i));
+      }
+    }
+  }
+
+  /// Walks a block of every region's loop. Returns the results of each.
+  FailureOr<SmallVector<SmallVector<Value>>>
+  walkLoops(const MergedLoop &merged, ArrayRef<Value> carried,
+            llvm::function_ref<Region &(dtensor::WhileOp)> regionOf) {
+    SmallVector<InPart<Block *>> blocks;
+    for (auto [inPart, slots] : llvm::zip_equal(merged.ops, merged.slots)) {
+      Block &block = regionOf(cast<dtensor::WhileOp>(inPart.item)).front();
+      blocks.push_back({inPart.part, &block});
+      for (auto [argument, slot] : llvm::zip_equal(block.getArguments(), slots))
+        set(inPart.part, Value(argument), carried[slot]);
+    }
+    if (failed(walk(blocks)))
+      return failure();
+    b.setLoc(merged.loc);
+    SmallVector<SmallVector<Value>> results;
+    for (auto [part, block] : blocks)
+      results.push_back(get(part, block->getTerminator()->getOperands()));
+    return results;
+  }
+
+  /// The condition of each region.
+  MaybeValues mergedCondition(MergedLoop &merged, ArrayRef<Value> carried) {
+    auto preds =
+        walkLoops(merged, carried, [](dtensor::WhileOp op) -> Region & {
+          return op.getCondition();
+        });
+    if (failed(preds))
+      return failure();
+    SmallVector<Value> conditions;
+    for (const SmallVector<Value> &pred : *preds)
+      conditions.push_back(pred[0]);
+    // Regions that end at different times have nothing in common.
+    if (!llvm::all_equal(conditions))
+      for (unsigned i = 1; i < merged.slots.size(); ++i)
+        for (unsigned k = 0; k < merged.slots[i].size(); ++k)
+          if (merged.isFirsts(i, k))
+            merged.apart.insert({i, k});
+    return conditions;
+  }
+
+  MaybeValues mergedBody(MergedLoop &merged, ArrayRef<Value> carried,
+                         bool diverges) {
+    diverging += diverges;
+    auto next = walkLoops(merged, carried, [](dtensor::WhileOp op) -> Region & {
+      return op.getBody();
+    });
+    diverging -= diverges;
+    if (failed(next))
+      return failure();
+    SmallVector<Value> results(merged.inits.size());
+    for (auto [i, values] : llvm::enumerate(*next))
+      for (auto [k, value] : llvm::enumerate(values)) {
+        Value &result = results[merged.slots[i][k]];
+        if (result && result != value)
+          merged.apart.insert({unsigned(i), unsigned(k)});
+        else
+          result = value;
+      }
+    return results;
+  }
+
   /// The loops of several regions are one that carries the values of all. A
   /// value that is the same in all of them (a counter) is carried once, so that
   /// the loop ends, and has gradients, as one of them.
   LogicalResult loop(PartOps ops) {
-    const Location loc = b.getLoc();
-    // For each region the carried value that its own ones are.
-    SmallVector<SmallVector<unsigned>> slots;
-    llvm::DenseSet<std::pair<unsigned, unsigned>> apart;
-    SmallVector<Value> carriedResults;
     // A variable that was read before may be assigned by the time that the body
     // runs again.
     if (assignsInside(ops))
-      forgetShared();
+      shared.clear();
     // Values that are built inside are out of reach behind the loop, or erased.
-    const Shared before = shared;
+    const SharedOps before = shared;
+    MergedLoop merged{ops, b.getLoc(), {}, {}, {}, {}};
+    SmallVector<Value> carriedResults;
     while (true) {
-      slots.clear();
-      SmallVector<Value> inits;
+      mergeCarried(merged);
+      const size_t countBefore = merged.apart.size();
       LoopParts parts;
-      for (auto [i, inPart] : llvm::enumerate(ops)) {
-        SmallVector<Value> ownInits =
-            get(inPart.part, cast<dtensor::WhileOp>(inPart.item).getInits());
-        auto &its = slots.emplace_back();
-        for (auto [k, init] : llvm::enumerate(ownInits)) {
-          const bool isFirsts = i > 0 && k < slots[0].size() &&
-                                init == inits[slots[0][k]] &&
-                                !apart.contains({unsigned(i), unsigned(k)});
-          its.push_back(isFirsts ? slots[0][k] : unsigned(inits.size()));
-          if (isFirsts)
-            continue;
-          inits.push_back(init);
-          parts.governors.push_back(int(i));
-        }
-      }
-      const size_t countBefore = apart.size();
-      auto make = [&](ArrayRef<Value> carried,
-                      llvm::function_ref<Region &(dtensor::WhileOp)> regionOf)
-          -> FailureOr<SmallVector<SmallVector<Value>>> {
-        SmallVector<InPart<Block *>> blocks;
-        for (auto [inPart, its] : llvm::zip_equal(ops, slots)) {
-          Block &block = regionOf(cast<dtensor::WhileOp>(inPart.item)).front();
-          blocks.push_back({inPart.part, &block});
-          for (auto [argument, slot] :
-               llvm::zip_equal(block.getArguments(), its))
-            set(inPart.part, Value(argument), carried[slot]);
-        }
-        if (failed(walk(blocks)))
-          return failure();
-        b.setLoc(loc);
-        SmallVector<SmallVector<Value>> results;
-        for (auto [part, block] : blocks)
-          results.push_back(get(part, block->getTerminator()->getOperands()));
-        return results;
+      parts.governors.assign(merged.governors.begin(), merged.governors.end());
+      parts.condition = [&](ArrayRef<Value> carried) {
+        return mergedCondition(merged, carried);
       };
-      parts.condition = [&](ArrayRef<Value> carried) -> MaybeValues {
-        auto preds = make(carried, [](dtensor::WhileOp op) -> Region & {
-          return op.getCondition();
-        });
-        if (failed(preds))
-          return failure();
-        SmallVector<Value> conditions;
-        for (const SmallVector<Value> &pred : *preds)
-          conditions.push_back(pred[0]);
-        // Regions that end at different times have nothing in common.
-        if (!llvm::all_equal(conditions))
-          for (unsigned i = 1; i < slots.size(); ++i)
-            for (unsigned k = 0; k < slots[i].size(); ++k)
-              if (k < slots[0].size() && slots[i][k] == slots[0][k])
-                apart.insert({i, k});
-        return conditions;
-      };
-      parts.body = [&](ArrayRef<Value> carried, bool diverges) -> MaybeValues {
-        diverging += diverges;
-        auto next = make(carried, [](dtensor::WhileOp op) -> Region & {
-          return op.getBody();
-        });
-        diverging -= diverges;
-        if (failed(next))
-          return failure();
-        SmallVector<Value> results(inits.size());
-        for (auto [i, values] : llvm::enumerate(*next))
-          for (auto [k, value] : llvm::enumerate(values)) {
-            Value &result = results[slots[i][k]];
-            if (result && result != value)
-              apart.insert({unsigned(i), unsigned(k)});
-            else
-              result = value;
-          }
-        return results;
+      parts.body = [&](ArrayRef<Value> carried, bool diverges) {
+        return mergedBody(merged, carried, diverges);
       };
       parts.retract = [&](dtensor::WhileOp loop) {
         retract(loop);
         shared = before;
       };
-      const MaybeValues built = buildWhile(b, inits, parts);
+      const MaybeValues built = buildWhile(b, merged.inits, parts);
       shared = before;
       if (failed(built))
         return failure();
       carriedResults = *built;
-      if (apart.size() == countBefore)
+      if (merged.apart.size() == countBefore)
         break;
       retract(carriedResults[0].getDefiningOp());
     }
-    for (auto [inPart, its] : llvm::zip_equal(ops, slots))
+    for (auto [inPart, slots] : llvm::zip_equal(ops, merged.slots))
       for (auto [result, slot] :
-           llvm::zip_equal(inPart.item->getResults(), its))
+           llvm::zip_equal(inPart.item->getResults(), slots))
         set(inPart.part, Value(result), carriedResults[slot]);
     if (ops.size() == 1 && !carriedResults.empty())
       carriedResults[0].getDefiningOp()->setDiscardableAttrs(
@@ -631,7 +635,7 @@ private:
       for (Type type : op.getResultTypes())
         types.push_back(cast<RankedTensorType>(dtensor::undecided(type)));
     }
-    const Shared before = shared;
+    const SharedOps before = shared;
     MaybeValues branchResults = buildCase(
         b, index, types, branches,
         [&](unsigned i, bool diverges) -> MaybeValues {
@@ -654,7 +658,7 @@ private:
         });
     shared = before;
     if (assignsInside(ops))
-      forgetShared();
+      shared.clear();
     if (failed(branchResults))
       return failure();
     ArrayRef<Value> unassigned = *branchResults;
@@ -681,7 +685,7 @@ private:
   Lanes allLanes;
   /// The values that replace those inside, by region.
   SmallVector<DenseMap<Value, Value>> values;
-  Shared shared;
+  SharedOps shared;
   /// How many loops and branches around are not the same at all places.
   int diverging = 0;
 };

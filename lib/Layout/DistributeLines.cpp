@@ -204,6 +204,7 @@ struct CumulativeModel
       return std::nullopt;
     return cutDim(layout, int64_t(cumulative.getDimension()));
   }
+  bool combinesElements(Operation *) const { return true; }
   std::optional<Distribution> getDistribution(Operation *op,
                                               const Candidate &candidate,
                                               const MachineModel &model) const {

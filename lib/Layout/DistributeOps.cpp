@@ -55,7 +55,7 @@ private:
       for (const FlowOp &flowOp : flow.ops)
         if (!flowOp.linksOnly && !flowOp.joins &&
             isa<DistributableOpInterface>(flowOp.op) &&
-            mayDistribute(flowOp.op))
+            mayDistribute(cast<DistributableOpInterface>(flowOp.op)))
           if (std::optional<Candidate> candidate = candidateFor(flow, flowOp))
             candidates.push_back(std::move(*candidate));
     }
@@ -73,9 +73,8 @@ private:
   }
 
   /// In a deterministic function nothing is summed block by block.
-  static bool mayDistribute(Operation *op) {
-    return !isDeterministic(op) ||
-           !isa<dtensor::CumulativeOp, dtensor::GenericReduceOp>(op) ||
+  static bool mayDistribute(DistributableOpInterface op) {
+    return !isDeterministic(op) || !op.combinesElements() ||
            llvm::none_of(op->getOperandTypes(), [](Type type) {
              return isa<FloatType, mlir::ComplexType>(
                  dtensor::elementTypeOf(type));

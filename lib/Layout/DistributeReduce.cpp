@@ -350,6 +350,7 @@ struct GenericReduceModel
   SmallVector<int64_t> getWholeDims(Operation *op, int64_t) const {
     return llvm::to_vector(cast<dtensor::GenericReduceOp>(op).getDimensions());
   }
+  bool combinesElements(Operation *) const { return true; }
   std::optional<Distribution> getDistribution(Operation *op,
                                               const Candidate &candidate,
                                               const MachineModel &model) const {

@@ -87,6 +87,8 @@ private:
     }
     layOutArguments(nodes, found, notes);
     getOperation()->setAttr(dtensor::refinedAttr, builder.getArrayAttr(notes));
+    getOperation()->setAttr(predictedTimeAttr,
+                            builder.getI64IntegerAttr(found.after.cost));
     layOutLeaves(nodes, found);
     layOutResults(graph);
   }

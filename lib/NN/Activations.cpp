@@ -240,7 +240,7 @@ Tensor threshold(const Tensor &x, double threshold_value, double value,
 }
 
 using Entry =
-    std::pair<const char *, std::function<Activation(const Config &)>>;
+    std::pair<const char *, std::function<Activation(const nn::Config &)>>;
 
 template <typename F> void fields(F &field, ReluOptions &o) {
   field("negative_slope", o.negative_slope);
@@ -329,11 +329,11 @@ namespace meshloom {
 using activations::Activation;
 
 template <>
-detail::Names<std::function<Activation(const Config &)>> &
+detail::Names<std::function<Activation(const nn::Config &)>> &
 knownParts<Activation>() {
   using namespace activations;
   static auto &registry =
-      *new detail::Names<std::function<Activation(const Config &)>>(
+      *new detail::Names<std::function<Activation(const nn::Config &)>>(
           "an activation",
           {numbered<activations::celu>("celu", "alpha", 1),
            numbered<activations::elu>("elu", "alpha", 1),

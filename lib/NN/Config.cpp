@@ -4,7 +4,7 @@
 
 #include "meshloom/Support/Json.h"
 
-namespace meshloom {
+namespace meshloom::nn {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -132,4 +132,4 @@ Config Config::parse(std::string_view json) {
   return fromJson(*parsed);
 }
 
-} // namespace meshloom
+} // namespace meshloom::nn

@@ -15,6 +15,7 @@ namespace {
 struct MaxNormOptions {
   double max_value = 2;
   Axes axis = {0};
+  Where where = {};
 };
 template <typename F> void fields(F &field, MaxNormOptions &o) {
   field("max_value", o.max_value, Bound::NotNegative);
@@ -65,8 +66,8 @@ template <typename F> void fields(F &field, MinMaxNormOptions &o) {
   field("axis", o.axis);
 }
 
-Constraint MaxNorm(double max_value, const Axes &axis) {
-  return maxNormOf({max_value, axis});
+Constraint MaxNorm(double max_value, const Axes &axis, Where where) {
+  return maxNormOf({max_value, axis, where});
 }
 Constraint NonNeg() {
   return nonNegOf({});
@@ -75,8 +76,10 @@ Constraint UnitNorm(const Axes &axis) {
   return unitNormOf({axis});
 }
 Constraint MinMaxNorm(const MinMaxNormOptions &options) {
-  detail::expectNumber(options.max_value >= options.min_value, "min_max_norm",
-                       "max_value", "min_value or more", options.max_value);
+  detail::atLine(options.where, [&] {
+    detail::expectNumber(options.max_value >= options.min_value, "min_max_norm",
+                         "max_value", "min_value or more", options.max_value);
+  });
   return makePart<Constraint>("min_max_norm", options, [=](const Tensor &w) {
     const Tensor lengths = lengthsOf(w, options.axis);
     const Tensor within =
@@ -93,11 +96,11 @@ namespace meshloom {
 using constraints::Constraint;
 
 template <>
-detail::Names<std::function<Constraint(const Config &)>> &
+detail::Names<std::function<Constraint(const nn::Config &)>> &
 knownParts<Constraint>() {
   using namespace constraints;
   static auto &registry =
-      *new detail::Names<std::function<Constraint(const Config &)>>(
+      *new detail::Names<std::function<Constraint(const nn::Config &)>>(
           "a constraint",
           {knownPart<Constraint, MaxNormOptions>("max_norm", maxNormOf),
            knownPart<Constraint, detail::NoOptions>("non_neg", nonNegOf),

@@ -14,10 +14,12 @@
 
 #include "Numbers.h"
 
+#include "meshloom/API/NameScope.h"
 #include "meshloom/NN/Config.h"
 
 #include <concepts>
 #include <optional>
+#include <source_location>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -27,7 +29,7 @@ namespace meshloom::detail {
 
 /// {"class_name": ..., "config": {...}} of a part that is known by name; null
 /// for an empty part.
-template <typename Part> Config configOf(const Part &part) {
+template <typename Part> nn::Config configOf(const Part &part) {
   if (!part)
     return {};
   if (part.name().empty())
@@ -35,7 +37,7 @@ template <typename Part> Config configOf(const Part &part) {
           "one with add",
           ErrorCode::FAILED_PRECONDITION)
         .raise();
-  Config config;
+  nn::Config config;
   config["class_name"] = part.name();
   config["config"] = part.config();
   return config;
@@ -44,7 +46,7 @@ template <typename Part> Config configOf(const Part &part) {
 /// Writes each field into a config.
 class WriteFields {
 public:
-  explicit WriteFields(Config &config) : config(config) {}
+  explicit WriteFields(nn::Config &config) : config(config) {}
   template <typename T>
   void operator()(const char *key, const T &value, Bound = Bound::Any) {
     config[key] = of(value);
@@ -53,19 +55,19 @@ public:
 
 private:
   template <typename T>
-    requires std::constructible_from<Config, const T &>
-  static Config of(const T &value) {
-    return Config(value);
+    requires std::constructible_from<nn::Config, const T &>
+  static nn::Config of(const T &value) {
+    return nn::Config(value);
   }
-  template <typename T> static Config of(const std::optional<T> &value) {
-    return value ? of(*value) : Config();
+  template <typename T> static nn::Config of(const std::optional<T> &value) {
+    return value ? of(*value) : nn::Config();
   }
   template <typename T>
     requires requires(const T &part) { part.config(); }
-  static Config of(const T &part) {
+  static nn::Config of(const T &part) {
     return configOf(part);
   }
-  Config &config;
+  nn::Config &config;
 };
 
 /// Reads each field from a config; a field that the config does not have keeps
@@ -73,12 +75,13 @@ private:
 class ReadFields {
 public:
   /// `part`: whose options they are, for errors.
-  explicit ReadFields(const Config &config, std::string part = "from_config")
+  explicit ReadFields(const nn::Config &config,
+                      std::string part = "from_config")
       : config(config), part(std::move(part)) {}
   template <typename T>
   void operator()(const char *key, T &value, Bound = Bound::Any) {
     names.emplace_back(key);
-    if (const Config *entry = config.find(key))
+    if (const nn::Config *entry = config.find(key))
       read(*entry, value);
   }
   /// A different name for a field, under which it is read and not written.
@@ -90,25 +93,26 @@ public:
 
 private:
   /// Throws unless the entry of the last name `isFitting`.
-  void expect(bool isFitting, const char *expected, const Config &entry) const;
+  void expect(bool isFitting, const char *expected,
+              const nn::Config &entry) const;
 
-  void read(const Config &entry, bool &value) const;
-  void read(const Config &entry, int64_t &value) const;
-  void read(const Config &entry, double &value) const;
-  void read(const Config &entry, std::string &value) const;
+  void read(const nn::Config &entry, bool &value) const;
+  void read(const nn::Config &entry, int64_t &value) const;
+  void read(const nn::Config &entry, double &value) const;
+  void read(const nn::Config &entry, std::string &value) const;
   /// A list, or one element of it.
-  void read(const Config &entry, std::vector<int64_t> &integers) const;
-  void read(const Config &entry, std::vector<double> &numbers) const;
-  void read(const Config &entry, std::vector<std::string> &words) const;
+  void read(const nn::Config &entry, std::vector<int64_t> &integers) const;
+  void read(const nn::Config &entry, std::vector<double> &numbers) const;
+  void read(const nn::Config &entry, std::vector<std::string> &words) const;
   template <typename T>
-  void read(const Config &entry, std::optional<T> &value) const {
+  void read(const nn::Config &entry, std::optional<T> &value) const {
     value.reset();
     if (!entry.is_null())
       read(entry, value.emplace());
   }
   template <typename T>
     requires requires(const T &part) { part.config(); }
-  void read(const Config &entry, T &part) const {
+  void read(const nn::Config &entry, T &part) const {
     if (entry.is_null())
       part = T();
     else if (entry.is_string())
@@ -117,7 +121,7 @@ private:
       part = T::get(entry.at("class_name").as_string(), entry.at("config"));
   }
 
-  const Config &config;
+  const nn::Config &config;
   std::string part;
   std::vector<std::string> names;
 };
@@ -153,25 +157,38 @@ private:
 };
 
 /// The config of the options: a map of all fields.
-template <typename Options> Config toConfig(Options options) {
-  Config config{Config::Map()};
+template <typename Options> nn::Config toConfig(Options options) {
+  nn::Config config{nn::Config::Map()};
   WriteFields write(config);
   fields(write, options);
   return config;
 }
 /// The options that the config has; the others have their defaults.
-template <typename Options> Options fromConfig(const Config &config) {
+template <typename Options> Options fromConfig(const nn::Config &config) {
   Options options;
   ReadFields read(config);
   fields(read, options);
   return options;
 }
-/// Throws meshloom::Error, which names `part`, for a number that is out of its
-/// bound.
+/// The line of the user's that wrote the options; a line of number 0 where they
+/// do not say.
+template <typename Options>
+std::source_location lineOf([[maybe_unused]] const Options &options) {
+  if constexpr (requires { options.where; })
+    return options.where;
+  else if constexpr (requires { options.common.where; })
+    return options.common.where;
+  else
+    return {};
+}
+/// Throws meshloom::Error, which names `part` and the options' line, for a
+/// number that is out of its bound.
 template <typename Options>
 void checkFields(std::string_view part, Options options) {
-  CheckFields check(part);
-  fields(check, options);
+  atLine(lineOf(options), [&] {
+    CheckFields check(part);
+    fields(check, options);
+  });
 }
 
 } // namespace meshloom::detail

@@ -42,9 +42,10 @@ template <typename F> void fields(F &field, ConstantOptions &o) {
 }
 struct IdentityOptions {
   double gain = 1;
+  Where where = {};
 };
 template <typename F> void fields(F &field, IdentityOptions &o) {
-  field("gain", o.gain);
+  field("gain", o.gain, Bound::Finite);
 }
 struct SeedOptions {
   OwnSeed seed = std::nullopt;
@@ -55,9 +56,10 @@ template <typename F> void fields(F &field, SeedOptions &o) {
 struct OrthogonalOptions {
   double gain = 1;
   OwnSeed seed = std::nullopt;
+  Where where = {};
 };
 template <typename F> void fields(F &field, OrthogonalOptions &o) {
-  field("gain", o.gain);
+  field("gain", o.gain, Bound::Finite);
   ownSeedField(field, o.seed);
 }
 
@@ -223,14 +225,16 @@ Initializer Ones() {
 Initializer Constant(double value) {
   return constantOf({value});
 }
-Initializer Identity(double gain) {
-  return identityOf({gain});
+Initializer Identity(double gain, Where where) {
+  return identityOf({gain, where});
 }
 
 Initializer RandomUniform(const RandomUniformOptions &options) {
   constexpr const char *name = "random_uniform";
-  detail::expectNumber(options.maxval > options.minval, name, "maxval",
-                       "more than minval", options.maxval);
+  detail::atLine(options.where, [&] {
+    detail::expectNumber(options.maxval > options.minval, name, "maxval",
+                         "more than minval", options.maxval);
+  });
   return drawing(name, options,
                  [options](const Shape &shape, DType type, Seed seed) {
                    return random::stateless_uniform(shape, seed, options.minval,
@@ -261,11 +265,14 @@ Initializer VarianceScaling(const VarianceScalingOptions &options) {
       "a distribution",
       {{"truncated_normal", 0}, {"untruncated_normal", 0}, {"uniform", 0}});
   VarianceScalingOptions resolved = options;
-  resolved.mode = modes.find(options.mode).first;
-  // Keras's old name of the truncated one.
-  resolved.distribution = options.distribution == "normal"
-                              ? "truncated_normal"
-                              : distributions.find(options.distribution).first;
+  detail::atLine(options.where, [&] {
+    resolved.mode = modes.find(options.mode).first;
+    // Keras's old name of the truncated one.
+    resolved.distribution =
+        options.distribution == "normal"
+            ? "truncated_normal"
+            : distributions.find(options.distribution).first;
+  });
   return drawing("variance_scaling", resolved,
                  [resolved](const Shape &shape, DType type, Seed seed) {
                    return scaled(shape, type, seed, resolved);
@@ -290,8 +297,8 @@ Initializer LecunUniform(OwnSeed seed) {
 Initializer LecunNormal(OwnSeed seed) {
   return lecunNormal({seed});
 }
-Initializer Orthogonal(double gain, OwnSeed seed) {
-  return orthogonalOf({gain, seed});
+Initializer Orthogonal(double gain, OwnSeed seed, Where where) {
+  return orthogonalOf({gain, seed, where});
 }
 
 } // namespace meshloom::initializers
@@ -301,11 +308,11 @@ namespace meshloom {
 using initializers::Initializer;
 
 template <>
-detail::Names<std::function<Initializer(const Config &)>> &
+detail::Names<std::function<Initializer(const nn::Config &)>> &
 knownParts<Initializer>() {
   using namespace initializers;
   static auto &registry =
-      *new detail::Names<std::function<Initializer(const Config &)>>(
+      *new detail::Names<std::function<Initializer(const nn::Config &)>>(
           "an initializer",
           {knownPart<Initializer, detail::NoOptions>("zeros", zerosOf),
            knownPart<Initializer, detail::NoOptions>("ones", onesOf),

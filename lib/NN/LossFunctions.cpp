@@ -48,7 +48,7 @@ template <typename F> void fields(F &field, HuberOptions &o) {
 }
 template <typename F> void fields(F &field, FocalOptions &o) {
   field("apply_class_balancing", o.apply_class_balancing);
-  field("alpha", o.alpha, Bound::NotNegative);
+  field("alpha", o.alpha, Bound::Share);
   field("gamma", o.gamma, Bound::NotNegative);
   field("from_logits", o.from_logits);
   field("label_smoothing", o.label_smoothing, Bound::Share);
@@ -512,10 +512,10 @@ namespace meshloom {
 using losses::Loss;
 
 template <>
-detail::Names<std::function<Loss(const Config &)>> &knownParts<Loss>() {
+detail::Names<std::function<Loss(const nn::Config &)>> &knownParts<Loss>() {
   using namespace losses;
   static auto &registry =
-      *new detail::Names<std::function<Loss(const Config &)>>(
+      *new detail::Names<std::function<Loss(const nn::Config &)>>(
           "a loss",
           {knownPart<Loss, LossOptions>("mean_squared_error", MeanSquaredError),
            knownPart<Loss, LossOptions>("mse", MeanSquaredError),

@@ -88,7 +88,10 @@ static LossScale scaleOf(const LossScaleOptions &options) {
 }
 
 LossScaleOptimizer::LossScaleOptimizer(const Optimizer &inner,
-                                       const LossScaleOptions &options)
-    : Optimizer(inner, scaleOf(options)) {}
+                                       const LossScaleOptions &options) try
+    : Optimizer(inner, scaleOf(options)) {
+} catch (const Error &) {
+  detail::rethrowAt(options.where);
+}
 
 } // namespace meshloom::optimizers

@@ -23,8 +23,9 @@ static const detail::Names<Reduction::Kind> &reductions() {
   return registry;
 }
 
-Reduction::Reduction(const std::string &name)
-    : kind(reductions().find(name).second) {}
+Reduction::Reduction(const std::string &name, Where where)
+    : kind(detail::atLine(where,
+                          [&] { return reductions().find(name).second; })) {}
 
 const char *Reduction::name() const {
   switch (kind) {
@@ -42,21 +43,21 @@ const char *Reduction::name() const {
 
 /// The default is not written where the options of a user's loss do not have
 /// it.
-static Config withReduction(Config config, const Reduction &reduction) {
+static nn::Config withReduction(nn::Config config, const Reduction &reduction) {
   if (reduction.kind != Reduction::SUM_OVER_BATCH_SIZE ||
       config.find("reduction"))
     config["reduction"] = std::string(reduction.name());
   return config;
 }
 
-Loss::Loss(std::string name, Config config, Function function,
+Loss::Loss(std::string name, nn::Config config, Function function,
            Reduction reduction)
     : NamedPart(std::move(name), withReduction(std::move(config), reduction),
                 std::move(function)),
       batchReduction(reduction) {}
 
 Loss Loss::with_reduction(const Reduction &reduction) const {
-  Config config = this->config();
+  nn::Config config = this->config();
   Loss loss = *this;
   static_cast<NamedPart &>(loss) =
       NamedPart(name(), withReduction(std::move(config), reduction),
@@ -94,7 +95,7 @@ Tensor Loss::operator()(const Tensor &y_true, const Tensor &y_pred,
       mask = expand_dims(mask, -1);
     counts = nn::isPresent(counts) ? logical_and(counts, mask) : mask;
   }
-  const Config *ignored = config().find("ignore_class");
+  const nn::Config *ignored = config().find("ignore_class");
   if (ignored && ignored->is_null())
     ignored = nullptr;
   if (nn::isPresent(counts)) {

@@ -307,12 +307,12 @@ Metric SparseCategoricalCrossentropy(const CrossentropyMetricOptions &options) {
 }
 
 template <typename F> void fields(F &field, ThresholdOptions &o) {
-  field("thresholds", o.thresholds, Bound::Finite);
+  field("thresholds", o.thresholds, Bound::Share);
   field.alias("threshold", o.thresholds);
   field("name", o.name);
 }
 template <typename F> void fields(F &field, RetrievalOptions &o) {
-  field("thresholds", o.thresholds, Bound::Finite);
+  field("thresholds", o.thresholds, Bound::Share);
   field.alias("threshold", o.thresholds);
   field("top_k", o.top_k, Bound::MoreThan0);
   field("class_id", o.class_id, Bound::NotNegative);
@@ -351,7 +351,9 @@ Tensor countBeyond(const FlatBatch &batch,
 
 void expectThresholds(const ThresholdOptions &options, std::string_view op) {
   if (options.thresholds.empty())
-    Error(fmt::format("[{}] expected one threshold or more", op)).raise();
+    detail::atLine(options.where, [&] {
+      Error(fmt::format("[{}] expected one threshold or more", op)).raise();
+    });
 }
 
 Shape shapeOf(const ThresholdOptions &options) {

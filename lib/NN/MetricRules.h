@@ -56,7 +56,7 @@ using MetricEntry = std::pair<const char *, Metric::Maker>;
 template <typename Options>
 MetricEntry knownMetric(const char *id, Metric (*make)(const Options &),
                         const Options &defaults = {}) {
-  return {id, [=](const Config &config) {
+  return {id, [=](const nn::Config &config) {
             Options options = defaults;
             options.name = id;
             detail::ReadFields read(config, id);

@@ -25,7 +25,7 @@ static bool isKnown(const Shape &shape) {
 
 struct Metric::State {
   std::string id, name;
-  Config config = Config::Map();
+  nn::Config config = nn::Config::Map();
   MetricRule rule;
   std::vector<DVariable> sums;
   bool isEarly = false; ///< no batch said yet where sums are to be
@@ -93,12 +93,12 @@ Metric::Metric(std::string name, MetricRule rule)
   state->rule = std::move(rule);
 }
 
-static std::string nameIn(const Config &config, const std::string &id) {
-  const Config *name = config.find("name");
+static std::string nameIn(const nn::Config &config, const std::string &id) {
+  const nn::Config *name = config.find("name");
   return name ? name->as_string() : id;
 }
 
-Metric::Metric(std::string id, Config config, MetricRule rule)
+Metric::Metric(std::string id, nn::Config config, MetricRule rule)
     : Metric(nameIn(config, id), std::move(rule)) {
   state->id = std::move(id);
   state->config = std::move(config);
@@ -183,7 +183,7 @@ const std::string &Metric::id() const {
   expectMetric(bool(*this), "id", Where::current());
   return state->id;
 }
-const Config &Metric::config() const {
+const nn::Config &Metric::config() const {
   expectMetric(bool(*this), "config", Where::current());
   return state->config;
 }
@@ -264,7 +264,7 @@ detail::Names<Maker> &knownMetrics() {
 
 } // namespace
 
-Metric Metric::get(std::string_view id, const Config &config) {
+Metric Metric::get(std::string_view id, const nn::Config &config) {
   auto [name, maker] = knownMetrics().find(id);
   Metric metric = maker(config);
   // By the name that it was asked for, which may be a short one.

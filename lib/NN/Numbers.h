@@ -30,6 +30,7 @@ enum class Bound : uint8_t {
   NotNegative,
   NotPositive,
   MoreThan0,
+  AtLeast1,
   Share, ///< in [0, 1]
   Decay, ///< in [0, 1): the share that an average keeps of itself
 };
@@ -50,6 +51,9 @@ inline void expectBound(std::string_view part, std::string_view option,
                         number);
   case Bound::MoreThan0:
     return expectNumber(number > 0 && isFinite, part, option, "more than 0",
+                        number);
+  case Bound::AtLeast1:
+    return expectNumber(number >= 1 && isFinite, part, option, "1 or more",
                         number);
   case Bound::Share:
     return expectNumber(number >= 0 && number <= 1, part, option, "in [0, 1]",

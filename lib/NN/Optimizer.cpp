@@ -78,8 +78,8 @@ Gradients overReplicas(const Gradients &gradients, const Where &where) {
 
 } // namespace
 
-Config UpdateRule::get_config() const {
-  return Config::Map();
+nn::Config UpdateRule::get_config() const {
+  return nn::Config::Map();
 }
 
 std::vector<UpdateRule::Slot> UpdateRule::slots(const DVariable &) const {
@@ -380,8 +380,10 @@ Optimizer::State::rate(const std::optional<TensorLike> &chosenRate) const {
         "expected a learning rate, got an empty Tensor: a schedule returns "
         "the rate of the step that it is given",
         rate.where);
-  if (rate.kind == TensorLike::Kind::Float)
-    expectFiniteRate(rate.real, applying, rate.where);
+  if (rate.kind != TensorLike::Kind::Tensor)
+    expectRate(rate.kind == TensorLike::Kind::Float ? rate.real
+                                                    : double(rate.integer),
+               applying, rate.where);
   if (rate.kind == TensorLike::Kind::Tensor && rate.tensor.rank() != 0)
     nn::fail(
         applying,
@@ -419,10 +421,12 @@ void Optimizer::State::average(const DVariable &of, const DVariable &average,
 
 Optimizer::Optimizer(std::shared_ptr<const UpdateRule> rule,
                      Hyperparameter learning_rate, OptimizerOptions options) {
-  if (!rule)
-    Error("[Optimizer] expected a rule, got a null pointer").raise();
-  expectOptions(options);
-  expectRate(learning_rate);
+  detail::atLine(learning_rate.where, [&] {
+    if (!rule)
+      Error("[Optimizer] expected a rule, got a null pointer").raise();
+    expectOptions(options);
+    detail::atLine(options.where, [&] { expectRate(learning_rate); });
+  });
   state = std::make_shared<State>(std::move(rule), std::move(learning_rate),
                                   std::move(options));
   if (state->options.loss_scale.initial != 0)
@@ -556,7 +560,7 @@ double Optimizer::current_learning_rate() const {
 void Optimizer::set_learning_rate(double rate, Where where) const {
   constexpr char function[] = "set_learning_rate";
   expectUsable(function, where);
-  expectFiniteRate(rate, function, where);
+  expectRate(rate, function, where);
   std::lock_guard lock(state->mutex);
   auto &value = state->learningRate.value;
   if (std::holds_alternative<Hyperparameter::Schedule>(value))
@@ -605,15 +609,15 @@ bool Optimizer::uses_iterations() const {
   return state->usesStep();
 }
 
-Config Optimizer::config() const {
+nn::Config Optimizer::config() const {
   if (!state)
     Error("[config] expected an optimizer, got one that was moved from",
           ErrorCode::FAILED_PRECONDITION)
         .raise();
-  Config config;
+  nn::Config config;
   config["class_name"] = state->rule->class_name();
   config["config"] = state->rule->get_config();
-  Config &rate = config["learning_rate"];
+  nn::Config &rate = config["learning_rate"];
   if (auto *number = std::get_if<double>(&state->learningRate.value))
     rate = *number;
   else if (auto *variable = std::get_if<DVariable>(&state->learningRate.value))
@@ -621,7 +625,7 @@ Config Optimizer::config() const {
   else if (const schedules::Schedule &schedule = state->learningRate.schedule;
            schedule && !schedule.name().empty())
     rate = detail::configOf(schedule);
-  Config &options = config["options"];
+  nn::Config &options = config["options"];
   options = detail::toConfig(state->options);
   options["decays"] = bool(state->options.decays);
   return config;

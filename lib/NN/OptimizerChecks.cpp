@@ -7,12 +7,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cmath>
-
 namespace meshloom::optimizers {
 
-void expectOptions(const OptimizerOptions &options) {
-  detail::checkFields("Optimizer", options);
+static void expectTogether(const OptimizerOptions &options) {
   if ((options.clip_norm > 0) + (options.global_clip_norm > 0) +
           (options.clip_value > 0) >
       1)
@@ -28,10 +25,15 @@ void expectOptions(const OptimizerOptions &options) {
         .raise();
 }
 
+void expectOptions(const OptimizerOptions &options) {
+  detail::checkFields("Optimizer", options);
+  detail::atLine(options.where, [&] { expectTogether(options); });
+}
+
 void expectRate(const Hyperparameter &learningRate) {
   if (auto *number = std::get_if<double>(&learningRate.value))
     detail::expectBound("Optimizer", "learning_rate", *number,
-                        detail::Bound::Finite);
+                        detail::Bound::NotNegative);
   if (auto *of = std::get_if<Hyperparameter::Schedule>(&learningRate.value);
       of && !*of)
     Error("[Optimizer] expected learning_rate to be a function of the "
@@ -93,12 +95,11 @@ void expectGradients(const Gradients &gradients, const Where &where) {
   }
 }
 
-void expectFiniteRate(double rate, const char *function, const Where &where) {
-  if (!std::isfinite(rate))
-    nn::fail(
-        function,
-        fmt::format("expected a learning rate that is finite, got {}", rate),
-        where);
+void expectRate(double rate, const char *function, const Where &where) {
+  detail::atLine(where, [&] {
+    detail::expectBound(function, "learning_rate", rate,
+                        detail::Bound::NotNegative);
+  });
 }
 
 } // namespace meshloom::optimizers

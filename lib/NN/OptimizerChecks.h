@@ -13,7 +13,7 @@ void expectOptions(const OptimizerOptions &options);
 
 /// The same for what is known of the rate by then.
 void expectRate(const Hyperparameter &learningRate);
-void expectFiniteRate(double rate, const char *function, const Where &where);
+void expectRate(double rate, const char *function, const Where &where);
 
 /// Throws where the variable can have no gradient.
 void expectDifferentiable(const DVariable &variable, const char *function,

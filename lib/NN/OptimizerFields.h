@@ -21,8 +21,9 @@ template <typename F> void fields(F &field, OptimizerOptions &o) {
         Bound::NotNegative);
   field("gradient_accumulation_steps", o.gradient_accumulation_steps,
         Bound::MoreThan0);
-  field("loss_scale", o.loss_scale.initial);
-  field("loss_scale_growth_steps", o.loss_scale.growth_steps);
+  field("loss_scale", o.loss_scale.initial, Bound::NotNegative);
+  field("loss_scale_growth_steps", o.loss_scale.growth_steps,
+        Bound::NotNegative);
 }
 
 } // namespace meshloom::optimizers

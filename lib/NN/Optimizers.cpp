@@ -29,7 +29,7 @@ template <typename Options> struct KnownRule : UpdateRule {
     detail::checkFields(Rule<Options>::className, options);
   }
   std::string class_name() const override { return Rule<Options>::className; }
-  Config get_config() const override { return detail::toConfig(options); }
+  nn::Config get_config() const override { return detail::toConfig(options); }
   /// The options of all optimizers, where the rule has its own defaults.
   static OptimizerOptions withDefaults(OptimizerOptions common) {
     return common;
@@ -42,6 +42,12 @@ template <typename Options>
 KnownOptimizer<Options>::KnownOptimizer(const Options &options)
     : Optimizer(std::make_shared<Rule<Options>>(options), options.learning_rate,
                 Rule<Options>::withDefaults(options.common)) {}
+
+template <typename Options>
+Options KnownOptimizer<Options>::atRate(Options options) {
+  options.common.where = options.learning_rate.where;
+  return options;
+}
 
 static Slot zerosLike(std::string name) {
   return {std::move(name),
@@ -407,7 +413,7 @@ template <> struct Rule<LAMBOptions> : MomentRule<LAMBOptions> {
 template class KnownOptimizer<LAMBOptions>;
 
 template <typename F> void fields(F &field, AdafactorOptions &o) {
-  field("beta_2_decay", o.beta_2_decay, Bound::Finite);
+  field("beta_2_decay", o.beta_2_decay, Bound::NotPositive);
   field("epsilon_1", o.epsilon_1, Bound::NotNegative);
   field("epsilon_2", o.epsilon_2, Bound::NotNegative);
   field("clip_threshold", o.clip_threshold, Bound::MoreThan0);
@@ -550,7 +556,7 @@ template class KnownOptimizer<MuonOptions>;
 /// The rule of a class name.
 struct KnownClass {
   /// Makes a rule from its config.
-  std::function<std::shared_ptr<const UpdateRule>(const Config &)> makeRule;
+  std::function<std::shared_ptr<const UpdateRule>(const nn::Config &)> makeRule;
   /// Makes an optimizer with the default options; empty for a rule that a
   /// program has registered.
   Optimizer (*makeOptimizer)();
@@ -560,7 +566,7 @@ template <typename Kind, typename Options>
 static std::pair<const char *, KnownClass>
 knownClass(const char *className = Rule<Options>::className) {
   return {className,
-          {[](const Config &config) -> std::shared_ptr<const UpdateRule> {
+          {[](const nn::Config &config) -> std::shared_ptr<const UpdateRule> {
              return std::make_shared<Rule<Options>>(
                  detail::fromConfig<Options>(config));
            },
@@ -585,11 +591,11 @@ static detail::Names<KnownClass> &knownClasses() {
 
 void register_rule(
     const std::string &class_name,
-    std::function<std::shared_ptr<const UpdateRule>(const Config &)> make) {
+    std::function<std::shared_ptr<const UpdateRule>(const nn::Config &)> make) {
   knownClasses().add(class_name, {std::move(make), nullptr});
 }
 
-Optimizer Optimizer::from_config(const Config &config) {
+Optimizer Optimizer::from_config(const nn::Config &config) {
   auto refuse = [&](const std::string &why) {
     Error("[from_config] the optimizer " + why +
           ": make it in the program, and give it to the model")
@@ -598,10 +604,10 @@ Optimizer Optimizer::from_config(const Config &config) {
   const std::string &name = config.at("class_name").as_string();
   if (name.empty())
     refuse("has a rule of the user's own without a class_name");
-  const Config &options = config.at("options");
+  const nn::Config &options = config.at("options");
   if (options.at("decays").as_bool())
     refuse("decides by a function which variables decay");
-  const Config &rate = config.at("learning_rate");
+  const nn::Config &rate = config.at("learning_rate");
   if (rate.is_null())
     refuse("has a learning rate that a function computes");
   OptimizerOptions common = detail::fromConfig<OptimizerOptions>(options);

@@ -105,10 +105,9 @@ Tensor confusionOf(const Tensor &labels, const Tensor &predictions,
 
 using ConfusionOf = std::function<Tensor(const MetricBatch &)>;
 
-/// The mean over `targets`; a class that comes twice counts twice.
-template <typename Options>
-Metric overlap(const char *id, const Options &options, int64_t classes,
-               const Shape &targets, ConfusionOf confusionOf) {
+/// How often each class is a target.
+std::vector<float> countTargets(const char *id, int64_t classes,
+                                const Shape &targets) {
   if (classes < 1)
     Error(fmt::format("[{}] expected num_classes of 1 or more, got {}", id,
                       classes))
@@ -124,6 +123,15 @@ Metric overlap(const char *id, const Options &options, int64_t classes,
           .raise();
     counts[size_t(target)] += 1;
   }
+  return counts;
+}
+
+/// The mean over `targets`; a class that comes twice counts twice.
+template <typename Options>
+Metric overlap(const char *id, const Options &options, int64_t classes,
+               const Shape &targets, ConfusionOf confusionOf) {
+  const std::vector<float> counts = detail::atLine(
+      options.where, [&] { return countTargets(id, classes, targets); });
   return makeMetric(
       id, options,
       {{{"total_confusion_matrix", Shape{classes, classes}}},

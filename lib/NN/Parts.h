@@ -18,15 +18,15 @@ template <typename F> void fields(F &, NoOptions &) {}
 
 /// Each kind has one: what its names stand for.
 template <typename Kind>
-detail::Names<std::function<Kind(const Config &)>> &knownParts();
+detail::Names<std::function<Kind(const nn::Config &)>> &knownParts();
 
 /// A row of a table of parts: `make` makes what `name` stands for from its
 /// options, which are `defaults` where a config does not say them.
 template <typename Kind, typename Options>
-std::pair<const char *, std::function<Kind(const Config &)>>
+std::pair<const char *, std::function<Kind(const nn::Config &)>>
 knownPart(const char *name, Kind (*make)(const Options &),
           const Options &defaults = {}) {
-  return {name, [=](const Config &config) {
+  return {name, [=](const nn::Config &config) {
             Options options = defaults;
             detail::ReadFields read(config, name);
             fields(read, options);
@@ -52,7 +52,7 @@ void NamedPart<Kind, Result(Arguments...)>::add(const std::string &name,
 
 template <typename Kind, typename Result, typename... Arguments>
 Kind NamedPart<Kind, Result(Arguments...)>::get(std::string_view id,
-                                                const Config &config) {
+                                                const nn::Config &config) {
   auto [name, maker] = knownParts<Kind>().find(id);
   Kind part = maker(config);
   if (part.partName.empty()) {

@@ -17,12 +17,14 @@ namespace {
 
 struct L1Options {
   double l1 = 0.01;
+  Where where = {};
 };
 template <typename F> void fields(F &field, L1Options &o) {
   field("l1", o.l1, Bound::NotNegative);
 }
 struct L2Options {
   double l2 = 0.01;
+  Where where = {};
 };
 template <typename F> void fields(F &field, L2Options &o) {
   field("l2", o.l2, Bound::NotNegative);
@@ -30,6 +32,7 @@ template <typename F> void fields(F &field, L2Options &o) {
 struct OrthogonalOptions {
   double factor = 0.01;
   std::string mode = "rows";
+  Where where = {};
 };
 template <typename F> void fields(F &field, OrthogonalOptions &o) {
   field("factor", o.factor, Bound::NotNegative);
@@ -74,7 +77,8 @@ Regularizer orthogonalOf(const OrthogonalOptions &options) {
   static const auto &modes =
       *new detail::Names<int>("a mode", {{"rows", 0}, {"columns", 0}});
   OrthogonalOptions resolved = options;
-  resolved.mode = modes.find(options.mode).first;
+  resolved.mode = detail::atLine(
+      options.where, [&] { return modes.find(options.mode).first; });
   return makePart<Regularizer>(
       "orthogonal_regularizer", resolved,
       [factor = resolved.factor, byRows = resolved.mode == "rows"](
@@ -88,19 +92,20 @@ template <typename F> void fields(F &field, L1L2Options &o) {
   field("l2", o.l2, Bound::NotNegative);
 }
 
-Regularizer L1(double l1) {
-  return l1Of({l1});
+Regularizer L1(double l1, Where where) {
+  return l1Of({l1, where});
 }
-Regularizer L2(double l2) {
-  return l2Of({l2});
+Regularizer L2(double l2, Where where) {
+  return l2Of({l2, where});
 }
 Regularizer L1L2(const L1L2Options &options) {
   return makePart<Regularizer>("l1_l2", options, [=](const Tensor &w) {
     return sumOfSizes(w) * options.l1 + sumOfSquares(w) * options.l2;
   });
 }
-Regularizer OrthogonalRegularizer(double factor, const std::string &mode) {
-  return orthogonalOf({factor, mode});
+Regularizer OrthogonalRegularizer(double factor, const std::string &mode,
+                                  Where where) {
+  return orthogonalOf({factor, mode, where});
 }
 
 } // namespace meshloom::regularizers
@@ -110,11 +115,11 @@ namespace meshloom {
 using regularizers::Regularizer;
 
 template <>
-detail::Names<std::function<Regularizer(const Config &)>> &
+detail::Names<std::function<Regularizer(const nn::Config &)>> &
 knownParts<Regularizer>() {
   using namespace regularizers;
   static auto &registry =
-      *new detail::Names<std::function<Regularizer(const Config &)>>(
+      *new detail::Names<std::function<Regularizer(const nn::Config &)>>(
           "a regularizer", {knownPart<Regularizer, L1Options>("l1", l1Of),
                             knownPart<Regularizer, L2Options>("l2", l2Of),
                             // Its name alone means both, as in Keras.

@@ -17,31 +17,31 @@ namespace meshloom::schedules {
 using detail::Bound;
 
 template <typename F> void fields(F &field, DecayOptions &o) {
-  field("initial_learning_rate", o.initial_learning_rate, Bound::Finite);
+  field("initial_learning_rate", o.initial_learning_rate, Bound::NotNegative);
   field("decay_steps", o.decay_steps, Bound::MoreThan0);
-  field("decay_rate", o.decay_rate, Bound::Finite);
+  field("decay_rate", o.decay_rate, Bound::NotNegative);
   field("staircase", o.staircase);
 }
 template <typename F> void fields(F &field, PolynomialDecayOptions &o) {
-  field("initial_learning_rate", o.initial_learning_rate, Bound::Finite);
+  field("initial_learning_rate", o.initial_learning_rate, Bound::NotNegative);
   field("decay_steps", o.decay_steps, Bound::MoreThan0);
-  field("end_learning_rate", o.end_learning_rate, Bound::Finite);
-  field("power", o.power, Bound::Finite);
+  field("end_learning_rate", o.end_learning_rate, Bound::NotNegative);
+  field("power", o.power, Bound::NotNegative);
   field("cycle", o.cycle);
 }
 template <typename F> void fields(F &field, CosineDecayOptions &o) {
-  field("initial_learning_rate", o.initial_learning_rate, Bound::Finite);
+  field("initial_learning_rate", o.initial_learning_rate, Bound::NotNegative);
   field("decay_steps", o.decay_steps, Bound::MoreThan0);
-  field("alpha", o.alpha, Bound::Finite);
-  field("warmup_target", o.warmup_target, Bound::Finite);
+  field("alpha", o.alpha, Bound::NotNegative);
+  field("warmup_target", o.warmup_target, Bound::NotNegative);
   field("warmup_steps", o.warmup_steps, Bound::NotNegative);
 }
 template <typename F> void fields(F &field, CosineDecayRestartsOptions &o) {
-  field("initial_learning_rate", o.initial_learning_rate, Bound::Finite);
+  field("initial_learning_rate", o.initial_learning_rate, Bound::NotNegative);
   field("first_decay_steps", o.first_decay_steps, Bound::MoreThan0);
-  field("t_mul", o.t_mul, Bound::MoreThan0);
-  field("m_mul", o.m_mul, Bound::Finite);
-  field("alpha", o.alpha, Bound::Finite);
+  field("t_mul", o.t_mul, Bound::AtLeast1);
+  field("m_mul", o.m_mul, Bound::NotNegative);
+  field("alpha", o.alpha, Bound::NotNegative);
 }
 
 namespace {
@@ -49,10 +49,11 @@ namespace {
 struct PiecewiseOptions {
   std::vector<int64_t> boundaries;
   std::vector<double> values;
+  Where where = {};
 };
 template <typename F> void fields(F &field, PiecewiseOptions &o) {
-  field("boundaries", o.boundaries);
-  field("values", o.values, Bound::Finite);
+  field("boundaries", o.boundaries, Bound::NotNegative);
+  field("values", o.values, Bound::NotNegative);
 }
 
 /// Returns half a cosine wave: from 1 to alpha, as `done` goes from 0 to 1.
@@ -75,7 +76,7 @@ Tensor polynomial(const Tensor &step, const PolynomialDecayOptions &options) {
 }
 
 Tensor cosine(const Tensor &step, const CosineDecayOptions &options) {
-  auto &[initial, length, alpha, target, warmup] = options;
+  auto &[initial, length, alpha, target, warmup, line] = options;
   if (!target)
     return wave(minimum(step, length) / length, alpha) * initial;
   Tensor past = clip_by_value(step - warmup, 0, length) / length;
@@ -88,7 +89,7 @@ Tensor cosine(const Tensor &step, const CosineDecayOptions &options) {
 
 // Wave i begins at first (t_mul^i - 1) / (t_mul - 1).
 Tensor restarts(const Tensor &step, const CosineDecayRestartsOptions &options) {
-  auto &[initial, first, longer, higher, alpha] = options;
+  auto &[initial, first, longer, higher, alpha, line] = options;
   Tensor count = step / first, index, done;
   if (longer == 1) {
     index = floor(count);
@@ -106,14 +107,16 @@ Tensor restarts(const Tensor &step, const CosineDecayRestartsOptions &options) {
 
 Schedule piecewiseOf(const PiecewiseOptions &options) {
   constexpr const char *name = "piecewise_constant_decay";
-  const auto &[boundaries, values] = options;
-  if (values.size() != boundaries.size() + 1)
-    Error(fmt::format("[{}] expected one value more than boundaries, got "
-                      "{} values and {} boundaries",
-                      name, values.size(), boundaries.size()))
-        .raise();
-  if (!std::ranges::is_sorted(boundaries, std::less_equal<>()))
-    Error(fmt::format("[{}] expected boundaries that rise", name)).raise();
+  detail::atLine(options.where, [&] {
+    const auto &[boundaries, values, where] = options;
+    if (values.size() != boundaries.size() + 1)
+      Error(fmt::format("[{}] expected one value more than boundaries, got "
+                        "{} values and {} boundaries",
+                        name, values.size(), boundaries.size()))
+          .raise();
+    if (!std::ranges::is_sorted(boundaries, std::less_equal<>()))
+      Error(fmt::format("[{}] expected boundaries that rise", name)).raise();
+  });
   return makePart<Schedule>(name, options, [options](const Tensor &step) {
     Tensor rate = step * 0 + options.values.back();
     for (size_t i = options.boundaries.size(); i-- > 0;)
@@ -142,8 +145,9 @@ Schedule InverseTimeDecay(const DecayOptions &options) {
 }
 
 Schedule PiecewiseConstantDecay(const std::vector<int64_t> &boundaries,
-                                const std::vector<double> &values) {
-  return piecewiseOf({boundaries, values});
+                                const std::vector<double> &values,
+                                Where where) {
+  return piecewiseOf({boundaries, values, where});
 }
 
 Schedule PolynomialDecay(const PolynomialDecayOptions &options) {
@@ -153,10 +157,12 @@ Schedule PolynomialDecay(const PolynomialDecayOptions &options) {
 }
 
 Schedule CosineDecay(const CosineDecayOptions &options) {
-  if (options.warmup_steps > 0 && !options.warmup_target)
-    Error("[cosine_decay] warmup_steps need a warmup_target, the rate "
-          "that they lead to")
-        .raise();
+  detail::atLine(options.where, [&] {
+    if (options.warmup_steps > 0 && !options.warmup_target)
+      Error("[cosine_decay] warmup_steps need a warmup_target, the rate "
+            "that they lead to")
+          .raise();
+  });
   return makePart<Schedule>(
       "cosine_decay", options,
       [options](const Tensor &step) { return cosine(step, options); });
@@ -175,10 +181,11 @@ namespace meshloom {
 using schedules::Schedule;
 
 template <>
-detail::Names<std::function<Schedule(const Config &)>> &knownParts<Schedule>() {
+detail::Names<std::function<Schedule(const nn::Config &)>> &
+knownParts<Schedule>() {
   using namespace schedules;
   static auto &registry =
-      *new detail::Names<std::function<Schedule(const Config &)>>(
+      *new detail::Names<std::function<Schedule(const nn::Config &)>>(
           "a schedule",
           {knownPart<Schedule, DecayOptions>("exponential_decay",
                                              ExponentialDecay),

@@ -69,11 +69,14 @@ Metric fScore(const char *id, const Options &metricOptions,
                      {"micro", Average::Micro},
                      {"macro", Average::Macro},
                      {"weighted", Average::Weighted}});
-  const Average average = averages.find(options.average).second;
-  if (options.threshold && !(*options.threshold > 0 && *options.threshold <= 1))
-    Error(fmt::format("[{}] expected a threshold in (0, 1], got {}", id,
-                      *options.threshold))
-        .raise();
+  const Average average = detail::atLine(metricOptions.where, [&] {
+    if (options.threshold &&
+        !(*options.threshold > 0 && *options.threshold <= 1))
+      Error(fmt::format("[{}] expected a threshold in (0, 1], got {}", id,
+                        *options.threshold))
+          .raise();
+    return averages.find(options.average).second;
+  });
   MetricRule rule;
   for (const char *name : {"true_positives", "false_positives",
                            "false_negatives", "intermediate_weights"})
@@ -173,8 +176,9 @@ Metric R2Score(const R2ScoreOptions &options) {
       {{"none", Aggregation::None},
        {"uniform_average", Aggregation::Uniform},
        {"variance_weighted_average", Aggregation::ByVariance}});
-  const Aggregation aggregation =
-      aggregations.find(options.class_aggregation).second;
+  const Aggregation aggregation = detail::atLine(options.where, [&] {
+    return aggregations.find(options.class_aggregation).second;
+  });
   MetricRule rule{{{"num_samples"},
                    {"squared_sum", Shape{-1}},
                    {"sum", Shape{-1}},

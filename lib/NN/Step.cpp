@@ -6,7 +6,7 @@
 
 namespace meshloom::optimizers {
 
-Hyperparameter::Hyperparameter(const schedules::Schedule &schedule)
+Hyperparameter::Hyperparameter(const schedules::Schedule &schedule, Where where)
     : value(Schedule(
           [schedule](const Tensor &step) { return schedule(step - 1); })),
       schedule(schedule) {}

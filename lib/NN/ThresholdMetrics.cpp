@@ -180,8 +180,8 @@ Tensor areaOf(Curve curve, Heights heights, const std::vector<Tensor> &sums) {
 }
 
 void expectOptions(const AUCOptions &options) {
-  auto refuse = [](const std::string &message) {
-    Error("[auc] " + message).raise();
+  auto refuse = [&](const std::string &message) {
+    detail::atLine(options.where, [&] { Error("[auc] " + message).raise(); });
   };
   if (options.num_thresholds < 2)
     refuse(fmt::format("expected num_thresholds of 2 or more, got {}",
@@ -211,8 +211,10 @@ Metric AUC(const AUCOptions &options) {
       "a summation_method", {{"interpolation", Heights::Interpolated},
                              {"minoring", Heights::Lower},
                              {"majoring", Heights::Higher}});
-  const Curve curve = curves.find(options.curve).second;
-  const Heights heights = methods.find(options.summation_method).second;
+  const auto [curve, heights] = detail::atLine(options.where, [&] {
+    return std::pair(curves.find(options.curve).second,
+                     methods.find(options.summation_method).second);
+  });
   std::vector<double> thresholds = options.thresholds;
   if (!thresholds.empty()) { // a little below 0 and above 1, as the others have
     std::ranges::sort(thresholds);
@@ -240,7 +242,8 @@ Metric AUC(const AUCOptions &options) {
         count = reshape(count, {n});
     return counts;
   };
-  rule.result = [curve, heights, options](const std::vector<Tensor> &sums) {
+  rule.result = [curve = curve, heights = heights,
+                 options](const std::vector<Tensor> &sums) {
     if (sums[0].rank() == 0) // no batch yet
       return sums[0];
     const Tensor area = areaOf(curve, heights, sums);

@@ -41,7 +41,7 @@ Executable::Executable(std::shared_ptr<Client> client, Compiled compiled,
       bound(placedOn(program.signature(), assignment)) {}
 
 Result<std::vector<Array>>
-Executable::execute(std::vector<Array> arguments,
+Executable::execute(std::vector<Array> &&arguments,
                     const std::function<void()> &accepted) {
   if (Status ok = mayExecute(arguments); !ok)
     return ok.error();

@@ -24,7 +24,7 @@ public:
   Statistics statistics() const override { return {}; }
 
 protected:
-  Result<std::vector<Array>> start(std::vector<Array>) override {
+  Result<std::vector<Array>> start(std::vector<Array> &&) override {
     std::vector<Array> results;
     results.reserve(signature().results.size());
     for (const Signature::Result &result : signature().results)

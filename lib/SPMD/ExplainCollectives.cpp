@@ -2,10 +2,9 @@
 // --spmd-explain-collectives: prints why each collective is there, priced by
 // the machine model that the function was expanded for.
 
+#include "CollectiveUses.h"
 #include "Explain.h"
-#include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/SPMD/Passes.h"
-#include "meshloom/Support/MachineModelFile.h"
 
 namespace meshloom {
 #define GEN_PASS_DEF_EXPLAINCOLLECTIVES
@@ -22,20 +21,13 @@ private:
     mlir::func::FuncOp function = getOperation();
     if (function.isExternal())
       return;
-    MachineModel machine;
-    if (auto note = function->getAttrOfType<StringAttr>(dtensor::machineAttr)) {
-      Result<MachineModel> model = loadMachineModel(note.str());
-      if (!model) {
-        function.emitError("has a 'dtensor.machine' that cannot be read: ")
-            << model.error().message();
-        return signalPassFailure();
-      }
-      machine = std::move(*model);
-    }
+    FailureOr<MachineModel> machine = machineOf(function);
+    if (failed(machine))
+      return signalPassFailure();
     // One write: functions are explained at the same time.
     std::string text;
     llvm::raw_string_ostream stream(text);
-    explainCollectives(function, machine, stream);
+    explainCollectives(function, *machine, stream);
     (os ? *os : llvm::errs()) << text;
     markAllAnalysesPreserved();
   }

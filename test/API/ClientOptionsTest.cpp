@@ -2,15 +2,26 @@
 // Options of virtual CPUs hold for the process: a program of its own.
 #include "Testing.h"
 
+#include <array>
+
 namespace meshloom {
 namespace {
+
+/// The options of this program, which the first test that runs sets.
+void limitMemory() {
+  static const bool isSet = [] {
+    set_client_options(
+        {.workers = 1, .memory_limit = 1 << 20, .private_memories = true});
+    return true;
+  }();
+  (void)isSet;
+}
 
 TEST(ClientOptionsTest, ComeBeforeDevicesAreUsed) {
   EXPECT_ERROR(set_client_options({.workers = -1}), HAS("-1 workers"));
   EXPECT_ERROR(connect_platform("cpu:threads=2"), HAS("workers=N"),
                HAS("'threads=2'"));
-  set_client_options(
-      {.workers = 1, .memory_limit = 1 << 20, .private_memories = true});
+  limitMemory();
   Mesh mesh = mesh8();
   Tensor x =
       distribute(sample({8, 8}), Layout::batch_sharded(mesh, "batch", 2));
@@ -36,6 +47,120 @@ TEST(ClientOptionsTest, ComeBeforeDevicesAreUsed) {
   expectNear(v.read_value(), std::vector<double>(8, 1));
   EXPECT_ERROR(set_client_options({}), HAS("[set_client_options]"),
                HAS("must come before"), HAS("is in use"));
+}
+
+/// All memory that is left for the devices of a mesh, in pieces down to 64
+/// bytes.
+std::vector<Tensor> fillMemory(const Mesh &mesh) {
+  std::vector<Tensor> held;
+  for (int64_t count = 1 << 16; count >= 16; count /= 2)
+    try {
+      while (true)
+        held.push_back(distribute(ones({count}), Layout::replicated(mesh, 1)));
+    } catch (const ResourceExhaustedError &) {
+    }
+  return held;
+}
+
+/// Calls `f` while there is no memory, until the call itself fails: one whose
+/// last run was long returns before it has begun. `reset` comes before calls.
+template <typename F, typename R>
+void expectRefusal(const Mesh &mesh, F f, R reset) {
+  for (int attempt = 0; attempt < 50; ++attempt) {
+    reset();
+    const std::vector<Tensor> held = fillMemory(mesh);
+    try {
+      f();
+    } catch (const ResourceExhaustedError &) {
+      return;
+    }
+  }
+  FAIL() << "no call was refused";
+}
+
+// A run for which there is no memory leaves variables their values.
+TEST(ClientOptionsTest, VariablesOutliveRunsWithoutMemory) {
+  limitMemory();
+  const Mesh one = create_mesh({{"x", 1}}, {"CPU:0"});
+  DVariable v(distribute(ones({8}), Layout::replicated(one, 1)));
+  auto update = function([&](const Tensor &x) {
+    v.assign_add(x);
+    return broadcast_to(v * 2.F, {256, 8});
+  });
+  const Tensor x = distribute(ones({8}), Layout::replicated(one, 1));
+  update(x);
+  expectRefusal(one, [&] { (void)update(x); }, [&] { v.assign(3 * x); });
+  expectNear(v.read_value(), std::vector<double>(8, 3));
+  update(x);
+  expectNear(v.read_value(), std::vector<double>(8, 4));
+}
+
+// The same where the run is a loop whose turns exchange values.
+TEST(ClientOptionsTest, VariablesOutliveLoopsWithoutMemory) {
+  limitMemory();
+  const Mesh mesh = mesh8();
+  const Layout rows = Layout::batch_sharded(mesh, "batch", 2);
+  const Tensor start = distribute(ones({16, 16}), rows);
+  DVariable v(start), w(start);
+  auto loop = function([&] {
+    const auto last = fori_loop(
+        0, 2,
+        [](const auto &, const std::array<Tensor, 2> &s) {
+          return std::array<Tensor, 2>{s[1], matmul(s[0], s[1]) / 16.F};
+        },
+        std::array<Tensor, 2>{v, w});
+    v.assign(relayout(last[0], rows));
+    w.assign(relayout(last[1], rows));
+    return broadcast_to(v * 2.F, {256, 16, 16});
+  });
+  loop();
+  EXPECT_FALSE(loop.get_concrete_function().collectives().empty());
+  expectRefusal(
+      mesh, [&] { (void)loop(); },
+      [&] {
+        v.assign(start * 2);
+        w.assign(start * 3);
+      });
+  expectNear(v.read_value(), std::vector<double>(256, 2));
+  expectNear(w.read_value(), std::vector<double>(256, 3));
+  v.assign(start * 2);
+  w.assign(start * 3);
+  (void)loop();
+  expectNear(v.read_value(), std::vector<double>(256, 6));
+  expectNear(w.read_value(), std::vector<double>(256, 18));
+}
+
+// A value that does not fit on the devices that it moves to: the variable that
+// was updated before the move has its new value, the other one its old value.
+TEST(ClientOptionsTest, VariablesOutliveMovesWithoutMemory) {
+  limitMemory();
+  const Mesh low = create_mesh({{"low", 4}},
+                               {"CPU:0", "CPU:1", "CPU:2", "CPU:3"}),
+             high = create_mesh({{"high", 4}},
+                                {"CPU:4", "CPU:5", "CPU:6", "CPU:7"});
+  auto on = [](const Mesh &mesh, const Tensor &value) {
+    return copy_to_mesh(value, mesh);
+  };
+  DVariable first(on(low, ones({8}))), second(on(high, ones({8})));
+  auto step = function([&](const Tensor &x) {
+    first.assign_add(broadcast_to(reduce_mean(x), {8}));
+    const Tensor moved = relayout(x * 2.F, Layout::replicated(high, 1));
+    second.assign_add(broadcast_to(reduce_mean(moved), {8}));
+  });
+  const Tensor x =
+      distribute(ones({4096}), Layout::batch_sharded(low, "low", 1));
+  step(x);
+  expectRefusal(
+      high, [&] { step(x); },
+      [&] {
+        first.assign(on(low, ones({8})));
+        second.assign(on(high, ones({8})));
+      });
+  expectNear(first.read_value(), std::vector<double>(8, 2));
+  expectNear(second.read_value(), std::vector<double>(8, 1));
+  step(x);
+  expectNear(first.read_value(), std::vector<double>(8, 3));
+  expectNear(second.read_value(), std::vector<double>(8, 3));
 }
 
 } // namespace

@@ -50,6 +50,33 @@ TEST(CustomOpsTest, AUsersOpWithAGradient) {
                HAS("has no gradient"));
 }
 
+// A rule that makes a tensor of a list of numbers, outside of functions as in
+// them.
+TEST(CustomOpsTest, RulesMakeTensorsOfNumbers) {
+  std::vector<float> table(256);
+  for (size_t i = 0; i < table.size(); ++i)
+    table[i] = float(i) / 16;
+  auto scaled =
+      custom_gradient([](const Tensor &x) { return x * 1.F; },
+                      [&](const Tensor &, const Tensor &, const Tensor &dy) {
+                        const Tensor codes = tensor({16, 32, 48, 255});
+                        return dy * take(tensor(table, {256}), codes, 0) +
+                               tensor({1.F, 2.F, 3.F, 4.F});
+                      });
+  auto gradient = [&](const Tensor &x) {
+    GradientTape tape;
+    tape.watch(x);
+    return tape.gradient(reduce_sum(scaled(x) * 2.F), x);
+  };
+  const Tensor x = sample({4});
+  const std::vector<double> expected = {3, 6, 9, 2 * 255 / 16. + 4};
+  expectNear(gradient(x), expected);
+  expectNear(gradient(x + 1.F), expected);
+  expectNear(function(gradient)(x), expected);
+  expectNear(gradient(distribute(sample({4}), specs("x", mesh2x4()))),
+             expected);
+}
+
 // The captures of a backward function are freed when nothing can call it any
 // more.
 TEST(CustomOpsTest, CustomGradientsEndWithTheirFunctions) {

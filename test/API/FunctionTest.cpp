@@ -337,6 +337,37 @@ TEST(FunctionTest, TellsItsCollectivesLayoutsAndIR) {
   EXPECT_EQ(concrete.results()[0].layout, Layout::replicated(mesh, 2));
 }
 
+// A program that sends what its contract does not allow does not compile.
+TEST(FunctionTest, AContractForbidsCollectives) {
+  const Mesh mesh = mesh8();
+  const MachineModel before = get_machine_model();
+  set_machine_model(*MachineModel::preset("ring"), false);
+  const Tensor x =
+      distribute(sample({4, 16}), Layout({UNSHARDED, "batch"}, mesh));
+  const Tensor w =
+      distribute(sample({16, 2}), Layout({"batch", UNSHARDED}, mesh));
+  auto product = [&](Contract contract) {
+    return function(
+        [](const Tensor &a, const Tensor &b) { return matmul(a, b); },
+        {.name = "product", .contract = std::move(contract)});
+  };
+  const Allowance needed{CollectiveKind::AllReduce, {"batch"}, 1, 56};
+  EXPECT_EQ(product({needed})(x, w).shape(), (Shape{4, 2}));
+  EXPECT_EQ(product({{CollectiveKind::AllReduce, {"batch"}}})(x, w).shape(),
+            (Shape{4, 2}));
+  EXPECT_ERROR(product({})(x, w),
+               HAS("it has 1 all_reduce over [batch] in a step, which sends 56 "
+                   "bytes; the contract allows no all_reduce over [batch]"),
+               HAS("FunctionTest.cpp"));
+  Allowance less = needed;
+  less.bytes = 55;
+  EXPECT_ERROR(product({less})(x, w), HAS("the contract allows 55 bytes"));
+  EXPECT_ERROR(product({needed, less}), HAS("two entries for all_reduce"));
+  EXPECT_ERROR(product({Allowance{CollectiveKind::AllReduce}}),
+               HAS("name the mesh axes"));
+  set_machine_model(before);
+}
+
 TEST(FunctionTest, CheckNumericsNamesTheOp) {
   enable_check_numerics(true);
   auto f = function([](const Tensor &x) { return log(x); });

@@ -6,6 +6,8 @@
 #include "meshloom/Data/Npz.h"
 #include "meshloom/Data/Safetensors.h"
 
+#include <cmath>
+
 namespace meshloom {
 namespace {
 
@@ -67,6 +69,76 @@ TEST(LinesTest, Models) {
   EXPECT_LINE(model.fit(x, y, {.verbose = 0})); // not compiled
   EXPECT_LINE(model.evaluate(x, y, {.verbose = 0}));
   EXPECT_LINE(load_weights(model, "/none/weights"));
+}
+
+TEST(LinesTest, Layers) {
+  EXPECT_LINE(layers::Dense(-1));
+  EXPECT_LINE(layers::Dense(4, {.activation = "rellu"}));
+  EXPECT_LINE(layers::Dense(4, "rellu"));
+  EXPECT_LINE(layers::PReLU("one"));
+  EXPECT_LINE(layers::Dropout(2));
+  EXPECT_LINE(layers::Conv2D(4, 3, {.padding = "sane"}));
+  EXPECT_LINE(layers::LeakyReLU(-1));
+  EXPECT_LINE(layers::ELU(std::nan("")));
+  EXPECT_LINE(layers::LSTM(-2));
+  EXPECT_LINE(layers::ReLU({.max_value = -1}));
+  EXPECT_LINE(layers::LayerNormalization({.epsilon = -1}));
+  EXPECT_LINE(layers::MultiHeadAttention(0, 8));
+  EXPECT_LINE(layers::Permute({0, 1}));
+  const layers::Dense dense(2);
+  EXPECT_LINE(quantize(dense, "int8")); // not built
+  EXPECT_LINE(quantize(dense, "int3"));
+  EXPECT_LINE(enable_lora(dense, 2));
+  EXPECT_LINE(merge_lora(dense));
+  EXPECT_LINE((void)dense.variable("kernel"));
+  dense.build({-1, 3});
+  EXPECT_LINE(enable_lora(dense, -1));
+  EXPECT_LINE(enable_lora(dense, 2, {.alpha = std::nan("")}));
+  EXPECT_LINE((void)dense.variable("weight"));
+  EXPECT_LINE(dense.set_weights({}));
+  EXPECT_LINE(dense.set_weights({ones({3, 3}), ones({2})}));
+}
+
+TEST(LinesTest, PartsOfTraining) {
+  EXPECT_LINE(optimizers::Adam(-1.0));
+  EXPECT_LINE(optimizers::Adam(1e-3, 2));
+  EXPECT_LINE(optimizers::Adam({.learning_rate = -1}));
+  EXPECT_LINE(optimizers::Adam({.beta_1 = 2}));
+  EXPECT_LINE(optimizers::AdamW(1e-3, -1));
+  EXPECT_LINE(optimizers::SGD({.common = {.clip_norm = -1}}));
+  EXPECT_LINE(optimizers::SGD({.common = {.clip_norm = 1, .clip_value = 1}}));
+  EXPECT_LINE(optimizers::SGD().set_learning_rate(-1));
+  EXPECT_LINE(optimizers::LossScaleOptimizer(optimizers::SGD(), -1));
+  EXPECT_LINE(schedules::ExponentialDecay(0.1, 0, 0.5));
+  EXPECT_LINE(schedules::CosineDecay({.initial_learning_rate = 1}));
+  EXPECT_LINE(schedules::PiecewiseConstantDecay({3}, {1.}));
+  EXPECT_LINE(losses::Huber(-1));
+  EXPECT_LINE(losses::Huber({.delta = -1}));
+  EXPECT_LINE(losses::Loss("cross"));
+  EXPECT_LINE(losses::Reduction("total"));
+  EXPECT_LINE(metrics::Metric("precise"));
+  EXPECT_LINE(metrics::Precision(2.0));
+  EXPECT_LINE(metrics::Precision({.thresholds = {2}}));
+  EXPECT_LINE(metrics::MeanIoU(0));
+  EXPECT_LINE(metrics::AUC({.curve = "round"}));
+  EXPECT_LINE(metrics::F1Score("mean"));
+  EXPECT_LINE(metrics::R2Score({.class_aggregation = "all"}));
+  EXPECT_LINE(regularizers::L2(-1));
+  EXPECT_LINE(regularizers::L1L2({.l1 = -1}));
+  EXPECT_LINE(regularizers::OrthogonalRegularizer(0.1, "both"));
+  EXPECT_LINE(initializers::RandomNormal(0, -1));
+  EXPECT_LINE(initializers::RandomUniform({.minval = 1, .maxval = 0}));
+  EXPECT_LINE(initializers::VarianceScaling(1, "fan"));
+  EXPECT_LINE(initializers::Initializer("xavier"));
+  EXPECT_LINE(constraints::MaxNorm(-1));
+  EXPECT_LINE(constraints::MinMaxNorm(2, 1));
+  EXPECT_LINE(callbacks::EarlyStopping({.patience = -1}));
+  EXPECT_LINE(callbacks::ReduceLROnPlateau({.factor = 2}));
+  Sequential model({Input({4}), layers::Dense(1)});
+  EXPECT_LINE(model.compile({.optimizer = "adamm"}));
+  EXPECT_LINE(model.compile({.loss = "mean"}));
+  EXPECT_LINE(export_functions("/none", {}));
+  EXPECT_LINE(plot(History(), "/none/x.svg"));
 }
 
 // It takes the number of elements that the message names.

@@ -29,7 +29,7 @@ TEST(NullTextsTest, NamesOfWays) {
 }
 
 TEST(NullTextsTest, TextsAndFiles) {
-  EXPECT_ERROR(Config{none}, HAS("Config()"));
+  EXPECT_ERROR(nn::Config{none}, HAS("Config()"));
   EXPECT_ERROR(data::FileNames(none), HAS("file"));
 }
 

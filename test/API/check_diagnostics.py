@@ -23,7 +23,7 @@ BESIDE_STD = (
 
 # Types that users have of their own. Meshloom's headers for users name none of them.
 USERS_TYPES = (
-    "Argument Array Attention Batch Block Buffer Client Code Cost Data Decoder Device Encoder Event Kernel Loop Network Node Operand Options "
+    "Argument Array Attention Batch Block Buffer Client Code Config Cost Data Decoder Device Encoder Event Kernel Loop Network Node Operand Options "
     "Plan Profile Program Sample Signature State Step Task Torus Trace Vocabulary Window Windows Work Worker"
 )
 
@@ -33,6 +33,51 @@ SNIPPETS = [
         "types of users' own beside the using directive",
         "c++20",
         USING + "".join(f"struct {name} {{ int value; }}; int f({name} x) {{ return x.value; }}\n" for name in USERS_TYPES.split()),
+        None,
+        0,
+    ),
+    (
+        "classes that derive from Meshloom's say Config",
+        "c++20",
+        USING
+        + """struct Config { int units; };
+        struct Scaled : LayerImpl {
+          explicit Scaled(double factor) : LayerImpl("Scaled"), factor(factor) {}
+          explicit Scaled(const Config &config) : Scaled(config.at("factor").as_double()) {}
+          Config get_config() const override { Config config = LayerImpl::get_config(); config["factor"] = factor; return config; }
+          double factor;
+        };
+        struct Descent : optimizers::UpdateRule {
+          void update(const optimizers::Update &u) const override { u.variable.assign_sub(u.gradient); }
+          Config get_config() const override { return {}; }
+        };
+        struct Counter : callbacks::Callback {
+          callbacks::CallbackState get_state() const override { callbacks::CallbackState state; state.values = Config(3); return state; }
+        };
+        int f(Config mine) { return mine.units; }""",
+        None,
+        0,
+    ),
+    (
+        "export_functions without functions is of one kind",
+        "c++20",
+        USING + """void f(ConcreteFunction g, FreeBatchFunction h) {
+          export_functions("digits", {});
+          export_functions("digits", {{"a", g}}, "key");
+          export_functions("digits", {{"a", h}}, {.sizes = {1, 32}});
+        }""",
+        None,
+        0,
+    ),
+    (
+        "optimizers by number, by name and by options",
+        "c++20",
+        USING + """void f(DVariable rate) {
+          optimizers::Adam a, b(1e-3), c(1), d(rate), e({1e-3, 0.9}), g({}), h({.learning_rate = rate}), i(1e-3, 0.8, 0.99);
+          optimizers::SGD j([](const Tensor &step) { return 0.1f / sqrt(step); });
+          optimizers::AdamW k(1e-3), l(1e-3, 0.01), m({.learning_rate = 1e-3}), n({1e-3});
+          optimizers::RMSprop o(schedules::ExponentialDecay(0.1, 10, 0.5), 0.9, 0.9), p({1e-3});
+        }""",
         None,
         0,
     ),

@@ -280,6 +280,7 @@ TEST(CompilerTest, UnknownTarget) {
   options.target = "abacus";
   auto compiled = compileText(denseText, options);
   ASSERT_FALSE(compiled);
-  EXPECT_EQ(compiled.error().message(),
-            "there is no target 'abacus'; the targets are cpu, stablehlo");
+  EXPECT_EQ(
+      compiled.error().message(),
+      "there is no target 'abacus'; the targets are cpu, cuda, stablehlo");
 }

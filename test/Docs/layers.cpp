@@ -85,7 +85,7 @@ int main() {
     register_layer<LinearImpl>("Linear");
     Linear linear(10);
     std::string json = linear.config().to_json();
-    Layer again = Layer::from_config(Config::parse(json));
+    Layer again = Layer::from_config(nn::Config::parse(json));
   }
   {
     Mesh mesh = create_mesh({{"batch", 2}, {"model", 2}}, virtual_cpus(4));

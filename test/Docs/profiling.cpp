@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The code of docs/Profiling.md.
+// The programs that docs/Profiling.md and docs/Contracts.md quote.
 #include <meshloom/Meshloom.h>
 
 #include <cstdio>
@@ -32,4 +32,12 @@ int main() {
                 << " s, " << cost.gflops << " GFLOP/s\n";
   std::cout << recorded.table(3);
   std::remove("step.json");
+
+  set_machine_model("ring");
+  auto sums = function(
+      [](const Tensor &a, const Tensor &b) {
+        return reduce_sum(matmul(a, b), {0});
+      },
+      {.contract = Contract{{CollectiveKind::AllReduce, {"batch"}, 1, 224}}});
+  sums(x, w);
 }

@@ -44,7 +44,7 @@ int main() {
     losses::Loss within = [](const Tensor &y_true, const Tensor &y_pred) {
       return reduce_mean(nn::relu(abs(y_true - y_pred) - 0.1f), -1);
     };
-    activations::Activation::add("steep", [](const Config &) {
+    activations::Activation::add("steep", [](const nn::Config &) {
       return [](const Tensor &x) { return sigmoid(x * 5); };
     });
     activations::Activation steep = "steep";

@@ -332,8 +332,8 @@ def ports_of(processes):
 
 
 def strangers_between(case):
-    """Strangers at whatever port a rank listens at, but the service's, from its start to its end: who say nothing, garbage, what Gloo's pairs
-    say, or what ranks say but for the secret; all of them stay."""
+    """Strangers at whatever port a rank listens at, but the service's, from its start to its end: who say nothing, garbage, or what ranks
+    say but for the secret; all of them stay."""
     # The last rank connects a little late, so that the others listen for a while.
     late = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=connect", "-e", "inject=connect:delay_enter=400000"]
     if not shutil.which(late[0]):

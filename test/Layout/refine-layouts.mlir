@@ -10,7 +10,7 @@
 // shared memory the update moves to rows as well. Arguments and results stay.
 // CHECK-LABEL: func.func @weight_gradient
 // CHECK-SAME: %arg0: tensor<128x784xf32, #layout_batch_u>, %arg1: tensor<128x700xf32, #layout_batch_u>, %arg2: tensor<784x700xf32, #layout_u_u>, %arg3: tensor<784x700xf32, #layout_u_u>) -> (tensor<784x700xf32, #layout_u_u>, tensor<784x700xf32, #layout_u_u>)
-// RING-SAME: attributes {dtensor.refined = ["predicted {{.*}} -> {{.*}}", "dtensor.dot_general at {{.*}}:8: [*, *] partial<batch: sum> -> [batch, *], not [*, *] partial<batch: sum>: all_reduce over [batch] of 2195200 bytes; {{.*}} us against {{.*}} us, {{.*}} us more"]}
+// RING-SAME: attributes {dtensor.predicted_time = {{.*}} : i64, dtensor.refined = ["predicted {{.*}} -> {{.*}}", "dtensor.dot_general at {{.*}}:8: [*, *] partial<batch: sum> -> [batch, *], not [*, *] partial<batch: sum>: all_reduce over [batch] of 2195200 bytes; {{.*}} us against {{.*}} us, {{.*}} us more"]}
 // CHECK: %[[DH:.*]] = dtensor.negate %arg1 {{.*}} : tensor<128x700xf32, #layout_batch_u>
 // CHECK: %[[DW:.*]] = dtensor.dot_general %arg0, %[[DH]]
 // CHECK-SAME: dtensor.refined = "[*, *] partial<batch: sum>"

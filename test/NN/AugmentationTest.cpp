@@ -138,9 +138,9 @@ TEST(AugmentationTest, NothingDependsOnLayoutsOrTheOrderOfDims) {
   for (const Layer &layer : everyLayer()) {
     SCOPED_TRACE(layer.class_name());
     auto again = [&](const char *format = "channels_last") {
-      Config config = layer.config();
+      nn::Config config = layer.config();
       config["config"]["data_format"] = format;
-      return Layer::from_config(Config::parse(config.to_json()));
+      return Layer::from_config(nn::Config::parse(config.to_json()));
     };
     const Values expected = trained(again(), images);
     EXPECT_EQ(trained(again(), images), expected) << "the same seed";

@@ -136,7 +136,7 @@ TEST(EdgeCasesTest, NamesWithOddCharacters) {
   dense(ones({1, 3}));
   EXPECT_EQ(dense.name(), "größe \"1\"\n");
   Model model = Sequential({Input({3}), dense});
-  Model again(Layer::from_config(Config::parse(model.config().to_json())));
+  Model again(Layer::from_config(nn::Config::parse(model.config().to_json())));
   EXPECT_EQ(again.layers()[0].name(), dense.name());
   EXPECT_ERROR(layers::Dense(2, {.name = "a/b"}), HAS("'a/b'"));
 }

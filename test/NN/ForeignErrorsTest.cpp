@@ -13,37 +13,38 @@ namespace meshloom {
 namespace {
 
 /// Calls `use` with each config in which one value of `config` is another one.
-void withDamages(const Config &config,
-                 const std::function<void(const Config &)> &use) {
-  static const auto &values = *new std::vector<Config>{Config(),
-                                                       Config(-1),
-                                                       Config(0),
-                                                       Config(1.5),
-                                                       Config("x"),
-                                                       Config(true),
-                                                       Config(Config::List{}),
-                                                       Config(Config::Map{}),
-                                                       Config(Shape{1, -3})};
-  for (const Config &value : values)
+void withDamages(const nn::Config &config,
+                 const std::function<void(const nn::Config &)> &use) {
+  static const auto &values =
+      *new std::vector<nn::Config>{nn::Config(),
+                                   nn::Config(-1),
+                                   nn::Config(0),
+                                   nn::Config(1.5),
+                                   nn::Config("x"),
+                                   nn::Config(true),
+                                   nn::Config(nn::Config::List{}),
+                                   nn::Config(nn::Config::Map{}),
+                                   nn::Config(Shape{1, -3})};
+  for (const nn::Config &value : values)
     use(value);
   if (config.is_map())
     for (size_t i = 0; i < config.as_map().size(); ++i) {
-      Config::Map without = config.as_map();
+      nn::Config::Map without = config.as_map();
       without.erase(without.begin() + ptrdiff_t(i));
       use(without);
-      withDamages(config.as_map()[i].second, [&](const Config &entry) {
-        Config::Map damaged = config.as_map();
+      withDamages(config.as_map()[i].second, [&](const nn::Config &entry) {
+        nn::Config::Map damaged = config.as_map();
         damaged[i].second = entry;
         use(damaged);
       });
     }
   if (config.is_list())
     for (size_t i = 0; i < config.as_list().size(); ++i) {
-      Config::List without = config.as_list();
+      nn::Config::List without = config.as_list();
       without.erase(without.begin() + ptrdiff_t(i));
       use(without);
-      withDamages(config.as_list()[i], [&](const Config &entry) {
-        Config::List damaged = config.as_list();
+      withDamages(config.as_list()[i], [&](const nn::Config &entry) {
+        nn::Config::List damaged = config.as_list();
         damaged[i] = entry;
         use(damaged);
       });
@@ -84,7 +85,7 @@ TEST(ForeignErrorsTest, ConfigsOfLayersAreRefusedByOurErrors) {
       Sequential({Input({4}), Dense(2), Dense(1)})};
   for (const Layer &layer : layerList) {
     int refused = 0;
-    withDamages(layer.config(), [&](const Config &config) {
+    withDamages(layer.config(), [&](const nn::Config &config) {
       refused +=
           isRefused([&] { Layer::from_config(config); }, config.to_json());
     });
@@ -93,7 +94,8 @@ TEST(ForeignErrorsTest, ConfigsOfLayersAreRefusedByOurErrors) {
 }
 
 TEST(ForeignErrorsTest, ModelsOfKerasAreRefusedByOurErrors) {
-  const Config keras = Config::parse(R"({"class_name": "Functional", "config": {
+  const nn::Config keras =
+      nn::Config::parse(R"({"class_name": "Functional", "config": {
     "name": "m", "trainable": true, "layers": [
     {"class_name": "InputLayer", "name": "x", "config": {"batch_shape":
      [null, 4], "dtype": "float32", "name": "x"}, "inbound_nodes": []},
@@ -104,7 +106,7 @@ TEST(ForeignErrorsTest, ModelsOfKerasAreRefusedByOurErrors) {
     "input_layers": [["x", 0, 0]], "output_layers": [["d", 0, 0]]}})");
   model_from_json(keras.to_json());
   int refused = 0;
-  withDamages(keras, [&](const Config &config) {
+  withDamages(keras, [&](const nn::Config &config) {
     refused +=
         isRefused([&] { model_from_json(config.to_json()); }, config.to_json());
   });

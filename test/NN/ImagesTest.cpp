@@ -137,7 +137,8 @@ TEST(ImagesTest, CategoryEncoding) {
     const layers::CategoryEncoding layer(4, {.output_mode = mode});
     const Tensor y = layer(inputs);
     expectSame(
-        Layer::from_config(Config::parse(layer.config().to_json()))(inputs), y);
+        Layer::from_config(nn::Config::parse(layer.config().to_json()))(inputs),
+        y);
     return y;
   };
   expectNear(encode("multi_hot", {x}), {1, 0, 1, 0, 1, 1, 0, 1});
@@ -168,7 +169,7 @@ TEST(ImagesTest, Discretization) {
   auto bins = [&](const char *mode) {
     const layers::Discretization layer(
         {.bin_boundaries = {0, 1, 2}, .output_mode = mode});
-    return Layer::from_config(Config::parse(layer.config().to_json()))(x);
+    return Layer::from_config(nn::Config::parse(layer.config().to_json()))(x);
   };
   EXPECT_EQ(bins("int").dtype(), DType::I32);
   EXPECT_EQ(bins("int").to_vector<int32_t>(),
@@ -193,7 +194,7 @@ TEST(ImagesTest, Discretization) {
         {.num_bins = one.bins, .epsilon = one.epsilon});
     EXPECT_ERROR(layer(x), HAS("a call of adapt before"));
     layer.adapt(waves({one.elements, 1}, 0.3) * 4.f);
-    const Config config = layer.config();
+    const nn::Config config = layer.config();
     const auto &found = config.at("config").at("bin_boundaries").as_list();
     ASSERT_EQ(found.size(), one.boundaries.size());
     for (size_t i = 0; i < found.size(); ++i)

@@ -69,7 +69,7 @@ void expectKeras(const Layer &layer, const std::vector<Shape> &shapes,
   layer(xs);
   fill(layer);
   expectValues(layer(xs, options), expected, layer.class_name());
-  Layer again = Layer::from_config(Config::parse(layer.config().to_json()));
+  Layer again = Layer::from_config(nn::Config::parse(layer.config().to_json()));
   if (layer.count_params() > 0)
     again.set_weights(layer.get_weights());
   if (!options.training) // which changes moving averages
@@ -357,7 +357,7 @@ TEST(KerasLayersTest, ImagesAreInterpolated) {
     const UpSampling2D layer({2, 3}, {.interpolation = example.name});
     for (const Layer &upSampling :
          {Layer(layer),
-          Layer::from_config(Config::parse(layer.config().to_json()))}) {
+          Layer::from_config(nn::Config::parse(layer.config().to_json()))}) {
       const std::vector<float> y = upSampling(x).to_vector<float>();
       ASSERT_EQ(y.size(), 36u);
       double sum = 0;

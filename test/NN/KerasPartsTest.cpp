@@ -56,7 +56,7 @@ TEST(KerasPartsTest, AttentionByConcatenation) {
   const layers::Attention attention(
       {.use_scale = true, .score_mode = "concat", .dropout = 0});
   const Layer layer =
-      Layer::from_config(Config::parse(attention.config().to_json()));
+      Layer::from_config(nn::Config::parse(attention.config().to_json()));
   (void)layer({query, value});
   layer.set_weights({tensor(0.5f), tensor(2.f)});
   const Tensor scores =
@@ -236,7 +236,7 @@ void expectLosses(const Layer &layer, const std::vector<Shape> &shapes,
   layer.call_many(xs);
   fill(layer);
   const Layer again =
-      Layer::from_config(Config::parse(layer.config().to_json()));
+      Layer::from_config(nn::Config::parse(layer.config().to_json()));
   again.call_many(xs);
   again.set_weights(layer.get_weights());
   for (const Layer &copy : {layer, again}) {
@@ -348,7 +348,7 @@ TEST(KerasPartsTest, DataAreNormalized) {
                  })(distribute(x, specs("xuy", mesh))),
                  expected);
     const Layer again =
-        Layer::from_config(Config::parse(layer.config().to_json()));
+        Layer::from_config(nn::Config::parse(layer.config().to_json()));
     again(x);
     again.set_weights(layer.get_weights());
     expectValues(again(x), expected);

@@ -46,7 +46,7 @@ inline void expectKeras(const Layer &layer, const std::vector<Shape> &shapes,
   layer.call_many(xs);
   fill(layer);
   const Layer again =
-      Layer::from_config(Config::parse(layer.config().to_json()));
+      Layer::from_config(nn::Config::parse(layer.config().to_json()));
   if (layer.count_params() > 0)
     again.set_weights(layer.get_weights());
   auto step = function([&](const std::vector<Tensor> &inputs) {

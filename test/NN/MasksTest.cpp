@@ -127,7 +127,7 @@ TEST(SymbolicTest, OperatorsAreLayers) {
   SymbolicTensor z = (1 - x) * y / 2 + 3;
   Model model({x, y}, {z, -x(all, range(1, 3)), z[all] - 1});
   const Tensor a = tensor({1.f, 2.f, 3.f, 4.f}, {1, 4}), b = full({1, 4}, 2.f);
-  Model again(Layer::from_config(Config::parse(model.config().to_json())));
+  Model again(Layer::from_config(nn::Config::parse(model.config().to_json())));
   for (const Model &copy : {model, again}) {
     std::vector<Tensor> results = copy.call_many({a, b});
     expectNear(results[0], {3, 2, 1, 0});

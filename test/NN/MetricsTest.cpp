@@ -198,7 +198,7 @@ TEST(MetricsTest, OnesOwn) {
   expectNear(rows.result(), {4});
   EXPECT_EQ(rows.variables()[0].name(), "rows/count");
 
-  Metric::add("rows", [=](const Config &) { return rows; });
+  Metric::add("rows", [=](const nn::Config &) { return rows; });
   EXPECT_TRUE(Metric("rows").is(rows));
   EXPECT_EQ(Metric("mae", "off by").name(), "off by");
   EXPECT_EQ(Metric("mae", "off by").id(), "mae");

@@ -92,7 +92,7 @@ TEST_F(ModelFilesTest, MetricsByValueAreSaved) {
   EXPECT_EQ(list[3].name(), "root");
   EXPECT_EQ(list.back().name(), "acc");
   EXPECT_EQ(list[5].config().at("thresholds"),
-            Config(std::vector<double>{0.25, 0.5}));
+            nn::Config(std::vector<double>{0.25, 0.5}));
 }
 
 // Batches are counted over epochs.

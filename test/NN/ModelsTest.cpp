@@ -58,7 +58,7 @@ TEST(LayerTest, IsBuiltByItsFirstInput) {
 
 struct ScaleImpl : LayerImpl {
   explicit ScaleImpl(double factor) : LayerImpl("Scale"), factor(factor) {}
-  explicit ScaleImpl(const Config &config)
+  explicit ScaleImpl(const nn::Config &config)
       : ScaleImpl(config.at("factor").as_double()) {}
   void build(const Shape &input) override {
     weight = add_weight("weight", {input.back()}, {.initializer = "ones"});
@@ -67,8 +67,8 @@ struct ScaleImpl : LayerImpl {
     add_loss(reduce_sum(x));
     return *options.training ? x * weight : x * weight * factor;
   }
-  Config get_config() const override {
-    Config config = LayerImpl::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = LayerImpl::get_config();
     config["factor"] = factor;
     return config;
   }
@@ -143,7 +143,7 @@ TEST(FunctionalTest, RunsAGraph) {
   SymbolicTensor x = Input({3});
   Model outer(x, layers::Dense(1)(model.call_many({x, x})[0]));
   EXPECT_EQ(pathsOf(outer)[0], "functional/shared/kernel");
-  Model again(Layer::from_config(Config::parse(outer.config().to_json())));
+  Model again(Layer::from_config(nn::Config::parse(outer.config().to_json())));
   EXPECT_EQ(pathsOf(again), pathsOf(outer));
   again.set_weights(outer.get_weights());
   EXPECT_EQ(again(ones({2, 3})).to_vector<float>(),

@@ -395,12 +395,12 @@ TEST(OptimizersTest, AreMadeAgainFromConfigs) {
       Adafactor({.clip_threshold = 0.5, .relative_step = false}),
       Muon({.momentum = 0.5, .ns_steps = 3, .exclude_layers = {"head"}})};
   for (const Optimizer &optimizer : optimizerList) {
-    const Config config = Config::parse(optimizer.config().to_json());
+    const nn::Config config = nn::Config::parse(optimizer.config().to_json());
     const Optimizer again = Optimizer::from_config(config);
     EXPECT_EQ(again.config().to_json(), optimizer.config().to_json());
     EXPECT_EQ(afterSteps(again), afterSteps(optimizer)) << config.to_json();
   }
-  Config config = SGD().config();
+  nn::Config config = SGD().config();
   config["class_name"] = "SDG";
   EXPECT_ERROR(Optimizer::from_config(config), HAS("'SGD'"));
   const SGD scheduled({.learning_rate = [](const Tensor &t) { return 1 / t; }});

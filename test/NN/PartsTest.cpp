@@ -186,7 +186,7 @@ TEST(PartsTest, PartsOfOnesOwnHaveNames) {
   EXPECT_EQ(Activation(nn::gelu).name(), "gelu");
   EXPECT_FALSE(Activation());
 
-  Activation::add("times", [](const Config &config) {
+  Activation::add("times", [](const nn::Config &config) {
     return
         [by = config.at("by").as_double()](const Tensor &x) { return x * by; };
   });
@@ -235,7 +235,7 @@ TEST(PartsTest, AConfigHasEveryOption) {
     EXPECT_EQ(metrics::Metric(metric.id(), metric.config()).config(),
               metric.config());
   }
-  Config dense = layers::Dense(4).config();
+  nn::Config dense = layers::Dense(4).config();
   dense["config"]["use_bias"] = 3;
   EXPECT_ERROR(Layer::from_config(dense),
                HAS("expected option 'use_bias' to be true or false, got 3"));
@@ -281,6 +281,53 @@ TEST(PartsTest, NumbersOutOfRange) {
   EXPECT_ERROR(layers::GRU(3)(ones({2, 0, 3})), HAS("one step or more"));
 }
 
+// Numbers that Keras refuses, or that make no sense.
+TEST(PartsTest, NumbersThatMakeNoSense) {
+  EXPECT_ERROR(optimizers::Adam(-1.0),
+               HAS("expected learning_rate to be 0 or more, got -1"));
+  const optimizers::Adam adam;
+  EXPECT_ERROR(adam.set_learning_rate(-1), HAS("[set_learning_rate]"),
+               HAS("0 or more, got -1"));
+  EXPECT_ERROR(adam.set_learning_rate(INFINITY), HAS("0 or more, got inf"));
+  EXPECT_ERROR(adam.apply_gradients({{ones({1}), DVariable(ones({1}))}}, -1),
+               HAS("[apply_gradients]"), HAS("got -1"));
+  EXPECT_ERROR(optimizers::Adafactor({.beta_2_decay = 1}), HAS("0 or less"));
+  EXPECT_ERROR(optimizers::SGD({.common = {.loss_scale = {.initial = -2}}}),
+               HAS("loss_scale"));
+  EXPECT_ERROR(optimizers::SGD({.common = {.weight_decay = -1}}),
+               HAS("weight_decay"));
+  EXPECT_ERROR(optimizers::SGD({.common = {.ema_momentum = 1}}),
+               HAS("ema_momentum"));
+  EXPECT_ERROR(schedules::ExponentialDecay(-0.1, 10, 0.5),
+               HAS("initial_learning_rate"));
+  EXPECT_ERROR(schedules::ExponentialDecay(0.1, 10, -0.5), HAS("decay_rate"));
+  EXPECT_ERROR(schedules::InverseTimeDecay(0.1, 10, -0.5), HAS("decay_rate"));
+  EXPECT_ERROR(schedules::PolynomialDecay(0.1, 10, -1),
+               HAS("end_learning_rate"));
+  EXPECT_ERROR(schedules::PolynomialDecay(0.1, 10, 0, -1), HAS("power"));
+  EXPECT_ERROR(schedules::PiecewiseConstantDecay({3}, {1., -1.}),
+               HAS("values"));
+  EXPECT_ERROR(schedules::PiecewiseConstantDecay({-3}, {1., 1.}),
+               HAS("boundaries"));
+  EXPECT_ERROR(schedules::CosineDecay(0.1, 10, -1), HAS("alpha"));
+  EXPECT_ERROR(schedules::CosineDecayRestarts(0.1, 10, 0.5),
+               HAS("t_mul to be 1 or more"));
+  EXPECT_ERROR(metrics::Precision({.thresholds = {2}}), HAS("in [0, 1]"));
+  EXPECT_ERROR(metrics::Recall(-0.5), HAS("thresholds"));
+  EXPECT_ERROR(metrics::TruePositives({.thresholds = {0.5, 1.5}}),
+               HAS("thresholds"));
+  EXPECT_ERROR(losses::BinaryFocalCrossentropy({.alpha = 2}), HAS("alpha"));
+  EXPECT_ERROR(initializers::Orthogonal(INFINITY), HAS("gain"));
+  EXPECT_ERROR(initializers::Identity(std::nan("")), HAS("gain"));
+  EXPECT_ERROR(callbacks::EarlyStopping({.patience = -1}), HAS("patience"));
+  EXPECT_ERROR(callbacks::ReduceLROnPlateau({.factor = 1}),
+               HAS("factor to be at least 0 and less than 1, got 1"));
+  EXPECT_ERROR(callbacks::ReduceLROnPlateau({.min_lr = -1}), HAS("min_lr"));
+  // Rates of 0 stand still, and thresholds may be the ends.
+  EXPECT_EQ(optimizers::SGD(0).current_learning_rate(), 0);
+  metrics::Precision({.thresholds = {0, 1}});
+}
+
 // Words in common count more than letters, and PyTorch's words are known.
 TEST(PartsTest, SuggestionsAreOfTheSameWords) {
   EXPECT_ERROR(initializers::Initializer("xavier_uniform"),
@@ -290,9 +337,9 @@ TEST(PartsTest, SuggestionsAreOfTheSameWords) {
 }
 
 TEST(PartsTest, TextThatIsNoConfig) {
-  EXPECT_ERROR(Config::parse("1e999"), HAS("it is not JSON (number"));
+  EXPECT_ERROR(nn::Config::parse("1e999"), HAS("it is not JSON (number"));
   EXPECT_ERROR(
-      Config::parse("{"),
+      nn::Config::parse("{"),
       HAS("[Config] cannot read a configuration: it is not JSON (parse "
           "error"));
 }

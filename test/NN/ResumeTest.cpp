@@ -62,7 +62,8 @@ struct Adds : callbacks::Callback {
     ++epochs;
   }
   callbacks::CallbackState get_state() const override {
-    return {.values = Config::Map{{"batches", batchLosses}, {"epochs", epochs}},
+    return {.values =
+                nn::Config::Map{{"batches", batchLosses}, {"epochs", epochs}},
             .tensors = {{"losses", tensor(epochLosses)}}};
   }
   void set_state(const callbacks::CallbackState &state) override {

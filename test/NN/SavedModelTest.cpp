@@ -73,7 +73,7 @@ TEST_F(SavedModelTest, GoesOnWithItsOptimizer) {
   Model model = twoLayers();
   optimizers::Adam adam({.learning_rate = 0.1, .beta_1 = 0.8});
   step(model, adam);
-  Config training;
+  nn::Config training;
   training["loss"] = "mse";
   save(model, folder / "m", {.optimizer = adam, .training = training});
   Model again = load_model(folder / "m");

@@ -78,8 +78,8 @@ TEST(TransposedTest, OutputPaddingMakesResultsLonger) {
   const Tensor x = waves({1, 4, 2}, 0.3);
   auto result = [&](int64_t window, TransposedOptions options) {
     options.use_bias = false;
-    Layer layer = Layer::from_config(
-        Config::parse(Conv1DTranspose(3, window, options).config().to_json()));
+    Layer layer = Layer::from_config(nn::Config::parse(
+        Conv1DTranspose(3, window, options).config().to_json()));
     layer.build({1, 4, 2});
     layer.set_weights({waves(layer.weights()[0].shape(), 1)});
     return layer(x);

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -191,65 +192,204 @@ std::vector<float> rowsHere(const data::Dataset<Tensor> &dataset) {
   return rows;
 }
 
-// Numbers 69 to 72: what the policies give to each of several workers.
-TEST(IteratorsTest, DatasetsAreDividedAmongWorkersByPolicy) {
-  using data::AutoShardPolicy;
+/// Writes two files for each worker, of four lines that begin with their
+/// number, and removes them when all processes are done with `body`.
+template <typename F> void withFilesOfLines(F body) {
   const std::filesystem::path folder =
       detail::gatherTexts("folder", testing::TempDir() +
                                         fmt::format("shards-{}", getpid()))
           .front();
-  auto nameOf = [&](int64_t file) {
-    return (folder / fmt::format("{}.txt", file)).string();
-  };
-  // Two files for each worker, of four lines that begin with their number.
   std::vector<std::filesystem::path> files;
   for (int64_t file = 0; file < 2 * num_clients(); ++file)
-    files.push_back(nameOf(file));
+    files.push_back(folder / fmt::format("{}.txt", file));
   if (client_id() == 0) {
     std::filesystem::create_directories(folder);
     for (int64_t file = 0; file < 2 * num_clients(); ++file) {
-      std::ofstream out(nameOf(file));
+      std::ofstream out(files[size_t(file)]);
       for (int line = 0; line < 4; ++line)
         out << 10 * file + line << "\n";
     }
   }
   detail::waitForAll("files");
-  auto lines = [&](std::vector<std::filesystem::path> from,
-                   AutoShardPolicy policy) {
-    return data::TextLineDataset(std::move(from))
-        .shuffle(100, {.seed = 1})
-        .map([](const std::string &line) { return tensor(std::stof(line)); })
-        .batch(4)
-        .with_options({.auto_shard_policy = policy});
-  };
-  for (const AutoShardPolicy policy :
-       {AutoShardPolicy::FILE, AutoShardPolicy::AUTO}) {
-    std::vector<float> rows = rowsHere(lines(files, policy));
-    EXPECT_EQ(rows.size(), 8u);
-    for (const float row : rows)
-      EXPECT_EQ(int64_t(row) / 10 % num_clients(), client_id()) << row;
-  }
-  EXPECT_EQ(rowsHere(lines(files, AutoShardPolicy::OFF)).size(),
-            8u * unsigned(num_clients()));
-  // One file is too few; by default every worker takes its rows of a batch.
-  EXPECT_THAT(errorOf([&] {
-                (void)rowsHere(lines({nameOf(0)}, AutoShardPolicy::FILE));
-              }),
-              HasSubstr("at least"));
-  EXPECT_EQ(rowsHere(lines({nameOf(0)}, AutoShardPolicy::AUTO)).size(),
-            client_id() < 2 ? 2u : 0u);
-  // Examples, where the program says so.
-  const std::vector<float> hinted = rowsHere(
-      data::from_tensor_slices(iota({8 * num_clients()}, 0, DType::F32))
-          .shard(data::shard_hint, data::shard_hint)
-          .batch(4)
-          .with_options({.auto_shard_policy = AutoShardPolicy::HINT}));
-  EXPECT_EQ(hinted.size(), 8u);
-  for (const float row : hinted)
-    EXPECT_EQ(int64_t(row) % num_clients(), client_id());
+  body(files);
   detail::waitForAll("read");
   if (client_id() == 0)
     std::filesystem::remove_all(folder);
+}
+
+// Numbers 69 to 72: what the policies give to each of several workers.
+TEST(IteratorsTest, DatasetsAreDividedAmongWorkersByPolicy) {
+  using data::AutoShardPolicy;
+  withFilesOfLines([](const std::vector<std::filesystem::path> &files) {
+    auto lines = [&](std::vector<std::filesystem::path> from,
+                     AutoShardPolicy policy) {
+      return data::TextLineDataset(std::move(from))
+          .shuffle(100, {.seed = 1})
+          .map([](const std::string &line) { return tensor(std::stof(line)); })
+          .batch(4)
+          .with_options({.auto_shard_policy = policy});
+    };
+    for (const AutoShardPolicy policy :
+         {AutoShardPolicy::FILE, AutoShardPolicy::AUTO}) {
+      std::vector<float> rows = rowsHere(lines(files, policy));
+      EXPECT_EQ(rows.size(), 8u);
+      for (const float row : rows)
+        EXPECT_EQ(int64_t(row) / 10 % num_clients(), client_id()) << row;
+    }
+    EXPECT_EQ(rowsHere(lines(files, AutoShardPolicy::OFF)).size(),
+              8u * unsigned(num_clients()));
+    // One file is too few; by default every worker takes its rows of a batch.
+    EXPECT_THAT(errorOf([&] {
+                  (void)rowsHere(lines({files.front()}, AutoShardPolicy::FILE));
+                }),
+                HasSubstr("at least"));
+    EXPECT_EQ(rowsHere(lines({files.front()}, AutoShardPolicy::AUTO)).size(),
+              client_id() < 2 ? 2u : 0u);
+    // Examples, where the program says so.
+    const std::vector<float> hinted = rowsHere(
+        data::from_tensor_slices(iota({8 * num_clients()}, 0, DType::F32))
+            .shard(data::shard_hint, data::shard_hint)
+            .batch(4)
+            .with_options({.auto_shard_policy = AutoShardPolicy::HINT}));
+    EXPECT_EQ(hinted.size(), 8u);
+    for (const float row : hinted)
+      EXPECT_EQ(int64_t(row) % num_clients(), client_id());
+  });
+}
+
+/// The rows of all replicas, step by step.
+std::vector<std::vector<float>>
+elementsOfSteps(const Strategy &strategy,
+                const data::Dataset<Tensor> &dataset) {
+  std::vector<std::vector<float>> steps;
+  for (const PerReplica<Tensor> &step :
+       strategy.experimental_distribute_dataset(dataset))
+    steps.push_back(
+        detail::madeWhollyHere(strategy.gather(step, 0)).to_vector<float>());
+  return steps;
+}
+
+// What trains on one process trains on the same batches on several: also on a
+// last one that the replicas do not divide, and on batches of unknown size.
+TEST(IteratorsTest, StepsHaveTheElementsThatOneProcessHas) {
+  const MultiWorkerMirroredStrategy strategy;
+  const int64_t batch = 2 * strategy.num_replicas_in_sync() + 1;
+  const auto examples =
+      data::from_tensor_slices(iota({3 * batch + 2}, 0, DType::F32));
+  const auto batches = examples.batch(batch);
+  std::vector<std::vector<float>> expected;
+  for (const Tensor &whole : batches)
+    expected.push_back(whole.to_vector<float>());
+  for (const data::AutoShardPolicy policy :
+       {data::AutoShardPolicy::DATA, data::AutoShardPolicy::AUTO}) {
+    const auto distributed =
+        batches.with_options({.auto_shard_policy = policy});
+    EXPECT_EQ(elementsOfSteps(strategy, distributed), expected);
+    EXPECT_EQ(
+        strategy.experimental_distribute_dataset(distributed).cardinality(), 4);
+    EXPECT_EQ(elementsOfSteps(strategy, distributed.filter([](const Tensor &) {
+                return true;
+              })),
+              expected);
+  }
+}
+
+/// Notes the loss of each batch.
+struct LossOfBatches : callbacks::Callback {
+  std::vector<double> *losses;
+  explicit LossOfBatches(std::vector<double> *losses) : losses(losses) {}
+  void on_train_batch_end(int64_t, Logs &logs) override {
+    losses->push_back(logs.at("loss"));
+    model().reset_metrics();
+  }
+};
+
+// fit divides a dataset among workers as experimental_distribute_dataset does.
+TEST(IteratorsTest, FitTakesTheStepsOfTheShardPolicy) {
+  using data::AutoShardPolicy;
+  const MultiWorkerMirroredStrategy strategy;
+  auto scope = strategy.scope();
+  Sequential model(
+      {Input({1}), layers::Dense(1, {.kernel_initializer = "zeros"})});
+  model.compile({.optimizer = optimizers::SGD(1e-9), .loss = "mae"});
+  const int64_t batch = 2 * strategy.num_replicas_in_sync();
+  // The last batch is not a multiple of the replicas.
+  const Tensor numbers = iota({3 * batch + 3}, 0, DType::F32);
+  const Tensor rows = reshape(numbers, {-1, 1});
+  for (const AutoShardPolicy policy :
+       {AutoShardPolicy::DATA, AutoShardPolicy::OFF, AutoShardPolicy::HINT}) {
+    SCOPED_TRACE(int(policy));
+    auto divided = [&](const auto &examples) {
+      auto part = policy == AutoShardPolicy::HINT
+                      ? examples.shard(data::shard_hint, data::shard_hint)
+                      : examples;
+      return part.batch(batch).with_options({.auto_shard_policy = policy});
+    };
+    std::vector<double> expected;
+    for (const std::vector<float> &step :
+         elementsOfSteps(strategy, divided(data::from_tensor_slices(numbers))))
+      expected.push_back(std::accumulate(step.begin(), step.end(), 0.0) /
+                         double(step.size()));
+    const auto pairs = divided(data::from_tensor_slices(rows, rows));
+    std::vector<double> losses;
+    model.fit(pairs, {.verbose = 0, .callbacks = {LossOfBatches(&losses)}});
+    ASSERT_EQ(losses.size(), expected.size());
+    for (size_t i = 0; i < losses.size(); ++i)
+      EXPECT_NEAR(losses[i], expected[i], 1e-4);
+    // Every element counts once, or once for each worker.
+    EXPECT_NEAR(model.evaluate(pairs, {.verbose = 0}).at("loss"),
+                double(numbers.size() - 1) / 2, 1e-4);
+  }
+}
+
+// Each worker trains on the lines of its own files, where the policy says so.
+TEST(IteratorsTest, FitDividesFilesAmongWorkers) {
+  using data::AutoShardPolicy;
+  withFilesOfLines([](const std::vector<std::filesystem::path> &files) {
+    const MultiWorkerMirroredStrategy strategy;
+    auto scope = strategy.scope();
+    Sequential model(
+        {Input({1}), layers::Dense(1, {.kernel_initializer = "zeros"})});
+    model.compile({.optimizer = optimizers::SGD(1e-9), .loss = "mae"});
+    auto lines = [&](AutoShardPolicy policy, auto toElement) {
+      return data::TextLineDataset(files)
+          .map(toElement)
+          .batch(strategy.num_replicas_in_sync())
+          .with_options({.auto_shard_policy = policy});
+    };
+    std::vector<double> first;
+    for (const AutoShardPolicy policy :
+         {AutoShardPolicy::FILE, AutoShardPolicy::AUTO, AutoShardPolicy::DATA,
+          AutoShardPolicy::OFF}) {
+      SCOPED_TRACE(int(policy));
+      std::vector<double> expected;
+      for (const std::vector<float> &step :
+           elementsOfSteps(strategy, lines(policy, [](const std::string &line) {
+                             return tensor(std::stof(line));
+                           })))
+        expected.push_back(std::accumulate(step.begin(), step.end(), 0.0) /
+                           double(step.size()));
+      const auto pairs = lines(policy, [](const std::string &line) {
+        const Tensor number = tensor({std::stof(line)});
+        return std::pair(number, number);
+      });
+      std::vector<double> losses;
+      model.fit(pairs, {.verbose = 0, .callbacks = {LossOfBatches(&losses)}});
+      ASSERT_EQ(losses.size(), expected.size());
+      for (size_t i = 0; i < losses.size(); ++i)
+        EXPECT_NEAR(losses[i], expected[i], 1e-4);
+      first.push_back(losses.front());
+      // Every line counts once, or once for each worker.
+      EXPECT_NEAR(model.evaluate(pairs, {.verbose = 0}).at("loss"),
+                  10 * (double(files.size()) - 1) / 2 + 1.5, 1e-4);
+    }
+    // The first batch of all workers is of all files, or of the first ones.
+    EXPECT_NEAR(first[0], first[1], 1e-4);
+    if (num_clients() > 1) {
+      EXPECT_GT(std::abs(first[0] - first[2]), 1);
+      EXPECT_GT(std::abs(first[0] - first[3]), 1);
+    }
+  });
 }
 
 } // namespace

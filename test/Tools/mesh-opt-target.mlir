@@ -25,7 +25,7 @@
 // MACHINE: no machine model for the TPUs 'v5e:1': expected 2 sizes after v5e, as in v5e:2x4
 
 // RUN: not mesh-opt %s --target=gpu 2>&1 | FileCheck %s --check-prefix=UNKNOWN
-// UNKNOWN: mesh-opt: there is no target 'gpu'; the targets are cpu, stablehlo, and TPUs by topology, as in tpu:v5e:2x4
+// UNKNOWN: mesh-opt: there is no target 'gpu'; the targets are cpu, cuda, stablehlo, and TPUs by topology, as in tpu:v5e:2x4
 // RUN: not mesh-opt %s --target=cpu --canonicalize 2>&1 | FileCheck %s --check-prefix=PASSES
 // PASSES: mesh-opt: --target compiles with passes of its own: name none beside it
 

@@ -9,18 +9,7 @@
 
 using namespace meshloom::launch;
 
-int main(int argc, char **argv) {
-  LaunchOptions options;
-  bool agent = false;
-  CLI::App app(
-      "Starts a program once for each rank, with a coordination service beside "
-      "it. Lines that ranks write begin with their number. When a rank fails, "
-      "mesh-launch ends the others and says which rank failed first and why. "
-      "It passes signals on to all ranks.",
-      "mesh-launch");
-  meshloom::addVersionFlag(app);
-  app.footer("After the options: PROGRAM [ARGUMENTS...]");
-  app.prefix_command();
+static void addProcesses(CLI::App &app, LaunchOptions &options) {
   app.add_option("-n,--processes", options.processes,
                  "The number of processes (default: 1, or one for each slot of "
                  "the hosts)")
@@ -69,6 +58,9 @@ int main(int argc, char **argv) {
   app.add_option("--address", options.address,
                  "The name by which other hosts reach this one (default: its "
                  "host name; localhost if all processes run here)");
+}
+
+static void addFailures(CLI::App &app, LaunchOptions &options) {
   app.add_option("--max-restarts", options.maxRestarts,
                  "How often to start again after a failure, at most: without "
                  "the processes that were killed or lost, or on the hosts that "
@@ -85,6 +77,9 @@ int main(int argc, char **argv) {
                  "The seconds after which a silent process counts as lost "
                  "(default: MESHLOOM_HEARTBEAT_TIMEOUT, else 10)")
       ->check(meshloom::FiniteRange(0.1, 1e6));
+}
+
+static void addTls(CLI::App &app, LaunchOptions &options) {
   app.add_option("--tls-certificate", options.tls.certificate,
                  "The certificate of each process, in PEM format; with it, all "
                  "traffic between hosts uses TLS, except tensors");
@@ -93,6 +88,23 @@ int main(int argc, char **argv) {
                  "The certificate of the authority that has signed it");
   app.add_flag("--plain-network", options.plainNetwork,
                "Allow connections to other hosts without TLS");
+}
+
+int main(int argc, char **argv) {
+  LaunchOptions options;
+  bool agent = false;
+  CLI::App app(
+      "Starts a program once for each rank, with a coordination service beside "
+      "it. Lines that ranks write begin with their number. When a rank fails, "
+      "mesh-launch ends the others and says which rank failed first and why. "
+      "It passes signals on to all ranks.",
+      "mesh-launch");
+  meshloom::addVersionFlag(app);
+  app.footer("After the options: PROGRAM [ARGUMENTS...]");
+  app.prefix_command();
+  addProcesses(app, options);
+  addFailures(app, options);
+  addTls(app, options);
   app.add_flag("--verbose", options.verbose,
                "Print the address of the coordination service");
   app.add_flag("--agent", agent)->group("");

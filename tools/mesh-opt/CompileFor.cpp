@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// --target=cpu and --target=stablehlo.
+// --target=cpu, --target=cuda and --target=stablehlo, and --contract.
 #include "Targets.h"
 
+#include "meshloom/Dialect/DTensor/FunctionContract.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Import/StableHLO/ReadProgram.h"
+#include "meshloom/Support/ContractFile.h"
+#include "meshloom/Support/File.h"
 #include "meshloom/Support/MachineModelFile.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -16,6 +19,73 @@
 #include "llvm/Support/raw_ostream.h"
 
 namespace meshloom::opt {
+
+namespace {
+
+/// The file of --contract, and the function of the program that it is about.
+class ContractCheck {
+public:
+  /// Reads the file, and gives the function its contract. The contract of an
+  /// update need not be there yet.
+  static Result<ContractCheck> begin(const TargetOptions &options,
+                                     mlir::func::FuncOp function) {
+    ContractCheck check(options, function.getName().str());
+    Result<std::string> text = readFile(options.contract);
+    if (!text && options.updateContract &&
+        text.error().code() == ErrorCode::NOT_FOUND)
+      return check;
+    if (!text)
+      return Error(text.error().message() +
+                   "; --update-contract writes the contract of a program");
+    Result<Contracts> contracts = parseContracts(*text, options.contract);
+    if (!contracts)
+      return contracts.error();
+    check.contracts = std::move(*contracts);
+    if (options.updateContract)
+      return check;
+    auto entry = check.contracts.find(check.function);
+    if (entry == check.contracts.end())
+      return Error("contract '" + options.contract +
+                   "' says nothing of the function @" + check.function +
+                   "; --update-contract adds it");
+    dtensor::setContract(function, entry->second);
+    return check;
+  }
+
+  /// Writes the contract, or tells how the program differs from it.
+  Result<Compiled> end(Result<Compiled> compiled, const Contract &tightest) {
+    if (compiled && options.updateContract) {
+      contracts[function] = tightest;
+      if (Status status = writeFile(options.contract, contractsText(contracts));
+          !status)
+        return status.error();
+    }
+    if (options.updateContract)
+      return compiled;
+    const std::string changes = differences(contracts[function], tightest);
+    if (changes.empty())
+      return compiled;
+    if (!compiled)
+      return compiled.error().withMessage(
+          compiled.error().message() + "\n" + options.contract + ", @" +
+          function + ":\n" + StringRef(changes).rtrim().str());
+    llvm::errs() << options.contract << ", @" << function
+                 << ": the program sends less than its contract allows "
+                    "(--update-contract writes what it sends):\n"
+                 << changes;
+    return compiled;
+  }
+
+private:
+  ContractCheck(const TargetOptions &options, std::string function)
+      : options(options), function(std::move(function)) {}
+
+  const TargetOptions &options;
+  std::string function;
+  Contracts contracts;
+};
+
+} // namespace
 
 Result<Compiled> compileText(const TargetOptions &options,
                              const std::string &text, const std::string &target,
@@ -44,7 +114,18 @@ Result<Compiled> compileText(const TargetOptions &options,
     compileOptions.afterPass = [&](std::string_view, const std::string &ir) {
       *lowered = ir;
     };
-  return compile(**module, compileOptions);
+  if (options.contract.empty())
+    return compile(**module, compileOptions);
+  Result<mlir::func::FuncOp> function =
+      functionToCompile(**module, options.function);
+  if (!function)
+    return function.error();
+  Result<ContractCheck> check = ContractCheck::begin(options, *function);
+  if (!check)
+    return check.error();
+  Contract tightest;
+  compileOptions.tightestContract = &tightest;
+  return check->end(compile(**module, compileOptions), tightest);
 }
 
 Status compileFor(const TargetOptions &options) {
@@ -55,25 +136,36 @@ Status compileFor(const TargetOptions &options) {
   const std::string text = input->getBuffer().str();
   if (StringRef(options.target).starts_with("tpu:"))
     return compileForTPU(options, text);
+  const std::string target =
+      options.target.empty() ? "stablehlo" : options.target;
   const std::vector<std::string> names = targetNames();
-  if (!llvm::is_contained(names, options.target))
-    return Error("there is no target '" + options.target +
-                 "'; the targets are " + llvm::join(names, ", ") +
+  if (!llvm::is_contained(names, target))
+    return Error("there is no target '" + target + "'; the targets are " +
+                 llvm::join(names, ", ") +
                  ", and TPUs by topology, as in tpu:v5e:2x4");
 
-  // Virtual CPUs share memory; what StableHLO is for does not.
-  const bool onCPU = options.target == "cpu";
+  // Virtual CPUs, and the logical devices of a GPU, share memory; what
+  // StableHLO is for does not.
+  const bool onCPU = target == "cpu";
+  const bool sharesMemory = onCPU || target == "cuda";
   std::string lowered;
   auto compiled = compileText(
-      options, text, options.target,
-      MachineModel::preset(onCPU ? "shared-memory" : "ring"), &lowered);
+      options, text, target,
+      MachineModel::preset(sharesMemory ? "shared-memory" : "ring"), &lowered);
   if (!compiled)
     return compiled.error();
+  if (options.target.empty())
+    return Success();
   auto output = mlir::openOutputFile(options.output, &problem);
   if (!output)
     return Error(problem);
-  const StableHLOProgram *exported = compiled->stableHLO();
-  output->os() << (exported ? exported->text : lowered);
+  if (const StableHLOProgram *exported = compiled->stableHLO())
+    output->os() << exported->text;
+  else if (onCPU)
+    output->os() << lowered;
+  else // text, as the target's format is
+    output->os() << StringRef(compiled->code().bytes.data(),
+                              compiled->code().bytes.size());
   output->keep();
   return Success();
 }

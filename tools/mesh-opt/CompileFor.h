@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mesh-opt --target: compiles a program for a target, instead of running
+// mesh-opt --target and --contract: compile a program, instead of running
 // passes.
 #pragma once
 
@@ -10,19 +10,24 @@
 namespace meshloom::opt {
 
 struct TargetOptions {
-  std::string target;     ///< "cpu", "stablehlo", "tpu:v5e:2x4"
+  /// "cpu", "cuda", "stablehlo", "tpu:v5e:2x4"; empty: only the contract is checked.
+  std::string target;
   std::string machine;    ///< empty: the target's own
   std::string function;   ///< empty: main, or the only one
   std::string tpuLibrary; ///< empty: see findTPULibrary
   std::string input, output;
   bool explain = false;
+  std::string contract; ///< the file of --contract; empty: none
+  bool updateContract = false;
 };
 
 /// Reads the program in options.input, dtensor or StableHLO. For "cpu" it
-/// writes the program after the target's passes, for "stablehlo" one device's
-/// StableHLO, to options.output. For TPUs it compiles ahead of time, prints
+/// writes the program after the target's passes, for "cuda" the PTX and the
+/// launch shapes of its kernels, for "stablehlo" one device's StableHLO, to
+/// options.output. For TPUs it compiles ahead of time, prints
 /// what became of the program, and writes the executable to options.output
-/// unless that is the standard output.
+/// unless that is the standard output. Without a target it compiles for
+/// devices with memories of their own, and writes nothing but the contract.
 Status compileFor(const TargetOptions &options);
 
 /// The part for TPUs: `text` is the program.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mesh-opt: runs Meshloom's passes, and the usual upstream ones, on a .mlir
 // file. Its options are those of every mlir-opt; `mesh-opt --help` lists
-// Meshloom's first. With --target it compiles the program: see CompileFor.h.
+// Meshloom's first. With --target or --contract it compiles the program: see
+// CompileFor.h.
 
 #include "CompileFor.h"
 
@@ -50,21 +51,23 @@ static llvm::cl::opt<bool> explainFlag(
 static llvm::cl::opt<std::string> targetFlag(
     "target", llvm::cl::cat(options),
     llvm::cl::desc("Compile for this target instead of running passes: 'cpu' "
-                   "prints the program after the target's passes, 'stablehlo' "
-                   "one device's StableHLO; 'tpu:v5e:2x4' and other topologies "
+                   "prints the program after the target's passes, 'cuda' the "
+                   "PTX of its kernels, 'stablehlo' one device's StableHLO; "
+                   "'tpu:v5e:2x4' and other topologies "
                    "compile ahead of time with libtpu, print sizes, costs and "
                    "collectives, and save the executable where -o says"),
     llvm::cl::value_desc("name"));
 static llvm::cl::opt<std::string> machineFlag(
     "machine", llvm::cl::cat(options),
-    llvm::cl::desc("With --target, the machine model: shared-memory, ring, "
-                   "ring-latency, tpu:v5e:2x4, ..., or a JSON file. Default: "
-                   "the target's"),
+    llvm::cl::desc(
+        "With --target or --contract, the machine model: shared-memory, ring, "
+        "ring-latency, tpu:v5e:2x4, ..., or a JSON file. Default: "
+        "the target's"),
     llvm::cl::value_desc("name or file"));
 static llvm::cl::opt<std::string> functionFlag(
     "function", llvm::cl::cat(options),
-    llvm::cl::desc("With --target, the function to compile; default: main, "
-                   "or the only function"),
+    llvm::cl::desc("With --target or --contract, the function to compile; "
+                   "default: main, or the only function"),
     llvm::cl::value_desc("name"));
 static llvm::cl::opt<bool> timingFlag(
     "timing", llvm::cl::cat(options),
@@ -75,6 +78,17 @@ static llvm::cl::opt<std::string> tpuLibraryFlag(
     llvm::cl::desc("With --target=tpu:..., the path of libtpu.so; default: "
                    "TPU_LIBRARY_PATH"),
     llvm::cl::value_desc("file"));
+
+static llvm::cl::opt<std::string> contractFlag(
+    "contract", llvm::cl::cat(options),
+    llvm::cl::desc("Compile the program, for a ring of devices with memories "
+                   "of their own unless --target or --machine says otherwise, "
+                   "and fail where it sends what this JSON file does not "
+                   "allow"),
+    llvm::cl::value_desc("file"));
+static llvm::cl::opt<bool> updateContractFlag(
+    "update-contract", llvm::cl::cat(options),
+    llvm::cl::desc("Write what the program sends to the file of --contract"));
 
 /// The head of the help: the passes and pipelines of Meshloom, and what each
 /// does. Their names are those that the command line knows as literals.
@@ -129,10 +143,14 @@ static meshloom::Status compileForTarget(const mlir::MlirOptMainConfig &config,
   mlir::PassManager passes(&context);
   if (failed(config.setupPassPipeline(passes)) || !passes.empty())
     return meshloom::Error(
-        "--target compiles with passes of its own: name none beside it");
+        "--target and --contract compile with passes of their own: name none "
+        "beside them");
+  if (updateContractFlag && contractFlag.empty())
+    return meshloom::Error("--update-contract needs the file that it writes: "
+                           "name it with --contract");
   return meshloom::opt::compileFor({targetFlag, machineFlag, functionFlag,
-                                    tpuLibraryFlag, input, output,
-                                    explainFlag});
+                                    tpuLibraryFlag, input, output, explainFlag,
+                                    contractFlag, updateContractFlag});
 }
 
 /// The text of a portable artifact of StableHLO, with its locations.
@@ -178,7 +196,8 @@ static int run(int argc, char **argv) {
       mlir::registerAndParseCLIOptions(argc, argv, overview(), registry);
   if (timingFlag)
     meshloom::enableTiming();
-  if (targetFlag.getNumOccurrences()) {
+  if (targetFlag.getNumOccurrences() || contractFlag.getNumOccurrences() ||
+      updateContractFlag) {
     mlir::MLIRContext context(registry);
     meshloom::Status done =
         compileForTarget(mlir::MlirOptMainConfig::createFromCLOptions(),

@@ -4,6 +4,7 @@
 
 #include "meshloom/API/ConcreteFunction.h"
 #include "meshloom/API/Structure.h"
+#include "meshloom/Core/Contract.h"
 
 #include <functional>
 
@@ -22,6 +23,14 @@ struct FunctionOptions {
   /// docs/Threads.md; as `enable_op_determinism`, for this function alone. One
   /// that is called in another function is a part of that one.
   bool deterministic = false;
+  /// Limits of what its programs send between devices, on the machine model
+  /// that they are compiled for (`set_machine_model`). A program that sends
+  /// anything else does not compile; the error names the collective, the
+  /// annotation that it follows from, and the line, docs/Contracts.md.
+  /// `Contract{}` forbids all collectives; nothing: any program is right. One
+  /// that is called in another function is a part of that one, whose contract
+  /// counts.
+  std::optional<Contract> contract = std::nullopt;
 };
 
 namespace detail {

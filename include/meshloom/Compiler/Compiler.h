@@ -4,6 +4,7 @@
 #pragma once
 
 #include "meshloom/Core/Compiled.h"
+#include "meshloom/Core/Contract.h"
 #include "meshloom/Core/MachineModel.h"
 
 #include <functional>
@@ -18,6 +19,9 @@ namespace mlir {
 class DialectRegistry;
 class MLIRContext;
 class ModuleOp;
+namespace func {
+class FuncOp;
+} // namespace func
 } // namespace mlir
 
 namespace meshloom {
@@ -40,6 +44,9 @@ struct CompileOptions {
   std::string function;
   /// Where to write what --explain prints; nullptr: nowhere.
   llvm::raw_ostream *explain = nullptr;
+  /// Where to write the contract that the program just keeps, also where it
+  /// breaks its own (the attribute dtensor.contract); nullptr: nowhere.
+  Contract *tightestContract = nullptr;
   /// Called with what the program asks to be told, such as the layouts that
   /// jax.debug.inspect_array_sharding is about: "file:1:2: remark: ..."; empty:
   /// not told.
@@ -49,8 +56,13 @@ struct CompileOptions {
   std::function<void(std::string_view pass, const std::string &ir)> afterPass;
 };
 
-/// The targets there are: "cpu", "stablehlo".
+/// The targets there are: "cpu", "cuda", "stablehlo".
 std::vector<std::string> targetNames();
+
+/// The function of `module` that CompileOptions::function `name` means. Fails
+/// where there is none, or where several may be meant.
+Result<mlir::func::FuncOp> functionToCompile(mlir::ModuleOp module,
+                                             const std::string &name);
 
 /// Compiles one function of `module`, which is left as it is. The Error holds
 /// all diagnostics with their locations. Kernels that were compiled before in

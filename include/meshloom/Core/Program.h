@@ -113,9 +113,10 @@ struct KernelStep {
   int64_t flops = 0;
   std::string library = {};
   LibraryOptions options = {};
-  /// Per output: how what it is after parts of the reduction loops combines
-  /// into what it is after all of them, so that a backend may cut a reduction
-  /// that no layout cuts. Empty: for some output there is no such way.
+  /// Per output of generated code: how what it is after parts of the reduction
+  /// loops combines into what it is after all of them, so that a backend may
+  /// cut a reduction that no layout cuts. Empty: for some output there is no
+  /// such way. Whether there is one for a library function, the library says.
   std::vector<ReduceKind> combine = {};
   bool operator==(const KernelStep &) const = default;
 };

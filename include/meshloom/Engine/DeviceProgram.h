@@ -52,12 +52,15 @@ public:
 
   /// Returns whether a part of it calls the user's functions, which may fail.
   bool callsUser() const;
-  /// Runs it: takes and gives arrays on the user's meshes. Arguments that are
-  /// moved in may be updated in place. An Error where memory does not suffice.
-  /// `accepted`: see Executable::execute. `accepted`: see Executable::execute;
-  /// errors that depend on values between the parts are not known by then.
+  /// Runs it: takes and gives arrays on the user's meshes. Those that have no
+  /// other reference may be updated in place. An Error where memory does not
+  /// suffice. `accepted`: see Executable::execute. What only the values between
+  /// its parts decide is not known by then.
+  ///
+  /// Where it fails, `arguments` has the values that it did not use up and, of
+  /// the variables that parts have updated already, the new values.
   Result<std::vector<Array>>
-  execute(std::vector<Array> arguments,
+  execute(std::vector<Array> &&arguments,
           const std::function<void()> &accepted = {}) const;
 
   const std::vector<Part> &parts() const { return pieces; }
@@ -94,9 +97,11 @@ private:
   void compileParts(Trace &trace, const Settings &settings,
                     std::string_view name);
   Result<std::vector<Array>>
-  executeParts(std::vector<Array> arguments,
+  executeParts(std::vector<Array> &&arguments,
                const std::function<void()> &accepted) const;
-  /// Returns whether processes send each other values between its parts.
+  /// Runs the parts, and adds the results to `arrays`.
+  Status runParts(Run &run, std::vector<Array> &arrays) const;
+  /// Whether processes send each other values between its parts.
   bool sends() const;
 
   std::shared_ptr<MLIRContext> context; ///< outlives the modules

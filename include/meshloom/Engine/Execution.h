@@ -29,7 +29,7 @@ Layout onMeshOf(std::span<const Mesh> meshes, const Layout &layout);
 /// suffice. `accepted`: see Executable::execute.
 Result<std::vector<Array>> execute(const std::shared_ptr<Executable> &program,
                                    std::span<const Mesh> meshes,
-                                   std::vector<Array> arguments,
+                                   std::vector<Array> &&arguments,
                                    const std::function<void()> &accepted = {});
 /// Fails where `execute` would refuse the arguments.
 Status mayExecute(const std::shared_ptr<Executable> &program,

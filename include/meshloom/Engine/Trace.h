@@ -5,6 +5,7 @@
 
 #include "meshloom/Engine/Nodes.h"
 
+#include "meshloom/Core/Contract.h"
 #include "meshloom/Support/LLVM.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -91,6 +92,8 @@ public:
 
   /// All that is traced from now on has the same bits everywhere.
   void beDeterministic();
+  /// The compiler compares `contract` with what the function sends.
+  void expectContract(const Contract &contract);
   const std::string &name() const { return title; }
   /// Any thread may ask.
   bool active() const { return !ended; }

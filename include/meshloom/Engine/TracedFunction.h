@@ -59,6 +59,10 @@ private:
   void record(std::span<const Tensor> inputs,
               const std::vector<Tensor> &variableValues,
               const std::vector<Tensor> &results) const;
+  /// Gives a variable the value that a failed run left; an empty one: it has
+  /// lost its value.
+  void giveBack(VariableState &variable, Array value,
+                const Error &failure) const;
 
   /// Variables at hand in the order in which they are locked, with their
   /// arguments.
@@ -89,6 +93,8 @@ struct TraceOptions {
   bool isDeterministic = false;
   /// See Trace::reusable.
   bool isReusable = false;
+  /// See FunctionOptions.
+  std::optional<Contract> contract = std::nullopt;
 };
 /// Traces and compiles a body.
 std::shared_ptr<TracedFunction> traceFunction(const std::string &name,

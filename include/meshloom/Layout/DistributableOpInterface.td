@@ -28,6 +28,11 @@ def DistributableOpInterface : OpInterface<"DistributableOpInterface"> {
         "::llvm::SmallVector<int64_t>", "getWholeDims", (ins "int64_t":$cut), "",
         [{ return {cut}; }]>,
     InterfaceMethod<
+        [{Whether the op adds up elements, or combines them in another way whose
+          result depends on the order. Of a deterministic function such an op of
+          floats is not distributed.}],
+        "bool", "combinesElements", (ins), "", [{ return false; }]>,
+    InterfaceMethod<
         [{The cheapest way to distribute the op along the candidate's dim, if there
           is one. `candidate` may be gone when it is made.}],
         "std::optional<::meshloom::distribution::Distribution>", "getDistribution",

@@ -16,6 +16,11 @@ namespace meshloom {
 #define GEN_PASS_REGISTRATION
 #include "meshloom/Layout/Passes.h.inc"
 
+/// The time in picoseconds that --dtensor-refine-layouts predicts for a step of
+/// the function, as an i64 attribute.
+inline constexpr llvm::StringLiteral predictedTimeAttr =
+    "dtensor.predicted_time";
+
 /// Attaches DistributableOpInterface to the ops of the dtensor dialect.
 void registerDistribution(mlir::DialectRegistry &registry);
 

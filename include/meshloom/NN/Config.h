@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-namespace meshloom {
+namespace meshloom::nn {
 
 /// A JSON value: nothing, a bool, a number, a text, a list, or a map, whose
 /// keys keep their order.
@@ -103,4 +103,4 @@ private:
       value;
 };
 
-} // namespace meshloom
+} // namespace meshloom::nn

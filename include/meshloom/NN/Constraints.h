@@ -19,17 +19,19 @@ public:
 using Axes = std::vector<int64_t>;
 
 /// Vectors at most `max_value` long.
-Constraint MaxNorm(double max_value = 2, const Axes &axis = {0});
+Constraint MaxNorm(double max_value = 2, const Axes &axis = {0},
+                   Where where = Where::current());
 /// Negative elements become 0.
 Constraint NonNeg();
 /// Vectors of length 1.
 Constraint UnitNorm(const Axes &axis = {0});
 /// The numbers of MinMaxNorm.
 struct MinMaxNormOptions {
-  double min_value = 0; ///< the least length
-  double max_value = 1; ///< the greatest length
-  double rate = 1;      ///< how far of the way vectors go at once
-  Axes axis = {0};      ///< along which vectors lie
+  double min_value = 0;           ///< the least length
+  double max_value = 1;           ///< the greatest length
+  double rate = 1;                ///< how far of the way vectors go at once
+  Axes axis = {0};                ///< along which vectors lie
+  Where where = Where::current(); ///< the line that errors name
 };
 /// Vectors whose length is in [min_value, max_value].
 Constraint MinMaxNorm(const MinMaxNormOptions &options = {});
@@ -37,9 +39,9 @@ Constraint MinMaxNorm(const MinMaxNormOptions &options = {});
 template <typename N>
   requires std::is_arithmetic_v<N>
 Constraint MinMaxNorm(N min_value, double max_value = 1, double rate = 1,
-                      const Axes &axis = {0}) {
+                      const Axes &axis = {0}, Where where = Where::current()) {
   return MinMaxNorm(
-      MinMaxNormOptions{double(min_value), max_value, rate, axis});
+      MinMaxNormOptions{double(min_value), max_value, rate, axis, where});
 }
 
 } // namespace meshloom::constraints

@@ -30,7 +30,7 @@ Initializer Ones();
 Initializer Constant(double value = 0);
 /// The unit matrix times `gain`. The initializer throws meshloom::Error for a
 /// shape of other than two dims.
-Initializer Identity(double gain = 1);
+Initializer Identity(double gain = 1, Where where = Where::current());
 
 /// A seed that counts instead of the one that the caller of an initializer
 /// gives.
@@ -38,9 +38,10 @@ using OwnSeed = std::optional<Seed>;
 
 /// The numbers of RandomUniform.
 struct RandomUniformOptions {
-  double minval = -0.05;       ///< the least
-  double maxval = 0.05;        ///< above all
-  OwnSeed seed = std::nullopt; ///< instead of the caller's
+  double minval = -0.05;          ///< the least
+  double maxval = 0.05;           ///< above all
+  OwnSeed seed = std::nullopt;    ///< instead of the caller's
+  Where where = Where::current(); ///< the line that errors name
 };
 /// Uniform in [minval, maxval).
 Initializer RandomUniform(const RandomUniformOptions &options = {});
@@ -48,15 +49,18 @@ Initializer RandomUniform(const RandomUniformOptions &options = {});
 template <typename N>
   requires std::is_arithmetic_v<N>
 Initializer RandomUniform(N minval, double maxval = 0.05,
-                          OwnSeed seed = std::nullopt) {
-  return RandomUniform(RandomUniformOptions{double(minval), maxval, seed});
+                          OwnSeed seed = std::nullopt,
+                          Where where = Where::current()) {
+  return RandomUniform(
+      RandomUniformOptions{double(minval), maxval, seed, where});
 }
 
 /// The numbers of RandomNormal and TruncatedNormal.
 struct RandomNormalOptions {
-  double mean = 0;             ///< of all
-  double stddev = 0.05;        ///< their standard deviation (before cutting)
-  OwnSeed seed = std::nullopt; ///< instead of the caller's
+  double mean = 0;                ///< of all
+  double stddev = 0.05;           ///< their standard deviation (before cutting)
+  OwnSeed seed = std::nullopt;    ///< instead of the caller's
+  Where where = Where::current(); ///< the line that errors name
 };
 /// Normal.
 Initializer RandomNormal(const RandomNormalOptions &options = {});
@@ -64,8 +68,9 @@ Initializer RandomNormal(const RandomNormalOptions &options = {});
 template <typename N>
   requires std::is_arithmetic_v<N>
 Initializer RandomNormal(N mean, double stddev = 0.05,
-                         OwnSeed seed = std::nullopt) {
-  return RandomNormal(RandomNormalOptions{double(mean), stddev, seed});
+                         OwnSeed seed = std::nullopt,
+                         Where where = Where::current()) {
+  return RandomNormal(RandomNormalOptions{double(mean), stddev, seed, where});
 }
 /// Normal, of what is at most two standard deviations from the mean.
 Initializer TruncatedNormal(const RandomNormalOptions &options = {});
@@ -73,8 +78,10 @@ Initializer TruncatedNormal(const RandomNormalOptions &options = {});
 template <typename N>
   requires std::is_arithmetic_v<N>
 Initializer TruncatedNormal(N mean, double stddev = 0.05,
-                            OwnSeed seed = std::nullopt) {
-  return TruncatedNormal(RandomNormalOptions{double(mean), stddev, seed});
+                            OwnSeed seed = std::nullopt,
+                            Where where = Where::current()) {
+  return TruncatedNormal(
+      RandomNormalOptions{double(mean), stddev, seed, where});
 }
 
 /// The numbers of VarianceScaling.
@@ -86,7 +93,8 @@ struct VarianceScalingOptions {
   std::string mode = "fan_in";
   /// "truncated_normal", "untruncated_normal" or "uniform".
   std::string distribution = "truncated_normal";
-  OwnSeed seed = std::nullopt; ///< instead of the caller's
+  OwnSeed seed = std::nullopt;    ///< instead of the caller's
+  Where where = Where::current(); ///< the line that errors name
 };
 /// Random numbers around 0 whose variance follows from the shape. Throws
 /// meshloom::Error if the scale is not positive, or for unknown names.
@@ -97,9 +105,9 @@ template <typename N>
 Initializer
 VarianceScaling(N scale, const std::string &mode = "fan_in",
                 const std::string &distribution = "truncated_normal",
-                OwnSeed seed = std::nullopt) {
+                OwnSeed seed = std::nullopt, Where where = Where::current()) {
   return VarianceScaling(
-      VarianceScalingOptions{double(scale), mode, distribution, seed});
+      VarianceScalingOptions{double(scale), mode, distribution, seed, where});
 }
 /// Variance 2 / (fan_in + fan_out) (Glorot and Bengio, 2010).
 Initializer GlorotUniform(OwnSeed seed = std::nullopt);
@@ -118,6 +126,7 @@ Initializer LecunNormal(OwnSeed seed = std::nullopt);
 /// rows, and rows or columns are orthonormal, whichever are fewer (Saxe,
 /// McClelland and Ganguli, 2014). The initializer throws meshloom::Error for a
 /// shape of less than two dims.
-Initializer Orthogonal(double gain = 1, OwnSeed seed = std::nullopt);
+Initializer Orthogonal(double gain = 1, OwnSeed seed = std::nullopt,
+                       Where where = Where::current());
 
 } // namespace meshloom::initializers

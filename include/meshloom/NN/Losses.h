@@ -23,12 +23,14 @@ public:
   Reduction(Kind kind = SUM_OVER_BATCH_SIZE) : kind(kind) {}
   /// "none", "sum", "sum_over_batch_size", also called "mean", or
   /// "mean_with_sample_weight". Throws meshloom::Error that lists them.
-  Reduction(const char *name)
-      : Reduction(textOrThrow(name, "the name of a reduction, as \"none\"")) {}
+  Reduction(const char *name, Where where = Where::current())
+      : Reduction(std::string(textOrThrow(
+                      name, "the name of a reduction, as \"none\"")),
+                  where) {}
   /// Write "none" for losses that stay as they are.
   Reduction(std::nullptr_t) = delete;
   /// By name; see above.
-  Reduction(const std::string &name);
+  Reduction(const std::string &name, Where where = Where::current());
   /// Its name.
   const char *name() const;
 
@@ -55,14 +57,18 @@ public:
   /// An empty one.
   Loss() = default;
   /// By name; see NamedPart.
-  Loss(const char *id, const Config::Map &config = {})
-      : Loss(get(textOrThrow(id, "the name of a loss"), config)) {}
+  Loss(const char *id, const nn::Config::Map &config = {},
+       Where where = Where::current())
+      : Loss(std::string(textOrThrow(id, "the name of a loss")), config,
+             where) {}
   /// By name; see NamedPart.
-  Loss(const std::string &id, const Config::Map &config = {})
-      : Loss(get(id, config)) {}
+  Loss(const std::string &id, const nn::Config::Map &config = {},
+       Where where = Where::current())
+      : Loss(getAt(where, id, config)) {}
   /// By name, with the config of another loss.
-  template <std::same_as<Config> C>
-  Loss(const std::string &id, const C &config) : Loss(get(id, config)) {}
+  template <std::same_as<nn::Config> C>
+  Loss(const std::string &id, const C &config, Where where = Where::current())
+      : Loss(getAt(where, id, config)) {}
   /// The user's own function, which gives the losses of examples.
   template <typename F>
     requires std::is_invocable_r_v<Tensor, F &, const Tensor &,
@@ -71,7 +77,7 @@ public:
   Loss(F function, Reduction reduction = {})
       : NamedPart(std::move(function)), batchReduction(reduction) {}
   /// A function that can be saved.
-  Loss(std::string name, Config config, Function function,
+  Loss(std::string name, nn::Config config, Function function,
        Reduction reduction = {});
 
   /// The loss of a batch: of every example times its weight, reduced.
@@ -94,7 +100,8 @@ private:
 
 /// The options of every loss.
 struct LossOptions {
-  Reduction reduction = {}; ///< of a batch's losses
+  Reduction reduction = {};       ///< of a batch's losses
+  Where where = Where::current(); ///< the line that errors name
 };
 /// The options of crossentropies.
 struct CrossentropyOptions {
@@ -104,49 +111,56 @@ struct CrossentropyOptions {
   bool from_logits = false;
   /// So much of a label goes to all classes alike.
   double label_smoothing = 0;
-  Reduction reduction = {}; ///< of a batch's losses
+  Reduction reduction = {};       ///< of a batch's losses
+  Where where = Where::current(); ///< the line that errors name
 };
 /// The options of SparseCategoricalCrossentropy.
 struct SparseCrossentropyOptions {
   bool from_logits = false; ///< see CrossentropyOptions
   /// Labels of this class cost nothing, and do not count in the mean.
   std::optional<int64_t> ignore_class = std::nullopt;
-  Reduction reduction = {}; ///< of a batch's losses
+  Reduction reduction = {};       ///< of a batch's losses
+  Where where = Where::current(); ///< the line that errors name
 };
 /// The options of Huber.
 struct HuberOptions {
-  double delta = 1;         ///< up to where errors cost their square
-  Reduction reduction = {}; ///< of a batch's losses
+  double delta = 1;               ///< up to where errors cost their square
+  Reduction reduction = {};       ///< of a batch's losses
+  Where where = Where::current(); ///< the line that errors name
 };
 /// The options of BinaryFocalCrossentropy.
 struct FocalOptions {
   bool apply_class_balancing = false; ///< whether alpha counts
-  double alpha = 0.25;        ///< weight of class 1; of class 0 the rest
-  double gamma = 2;           ///< how little easy examples cost
-  bool from_logits = false;   ///< see CrossentropyOptions
-  double label_smoothing = 0; ///< see CrossentropyOptions
-  Reduction reduction = {};   ///< of a batch's losses
+  double alpha = 0.25;            ///< weight of class 1; of class 0 the rest
+  double gamma = 2;               ///< how little easy examples cost
+  bool from_logits = false;       ///< see CrossentropyOptions
+  double label_smoothing = 0;     ///< see CrossentropyOptions
+  Reduction reduction = {};       ///< of a batch's losses
+  Where where = Where::current(); ///< the line that errors name
 };
 /// The options of CategoricalFocalCrossentropy.
 struct CategoricalFocalOptions {
-  double alpha = 0.25;        ///< what all is times
-  double gamma = 2;           ///< how little easy examples cost
-  bool from_logits = false;   ///< see CrossentropyOptions
-  double label_smoothing = 0; ///< see CrossentropyOptions
-  Reduction reduction = {};   ///< of a batch's losses
+  double alpha = 0.25;            ///< what all is times
+  double gamma = 2;               ///< how little easy examples cost
+  bool from_logits = false;       ///< see CrossentropyOptions
+  double label_smoothing = 0;     ///< see CrossentropyOptions
+  Reduction reduction = {};       ///< of a batch's losses
+  Where where = Where::current(); ///< the line that errors name
 };
 /// The options of Tversky.
 struct TverskyOptions {
-  double alpha = 0.5;       ///< weight of labels that are not predicted
-  double beta = 0.5;        ///< weight of predictions that are no labels
-  Reduction reduction = {}; ///< of a batch's losses
+  double alpha = 0.5;             ///< weight of labels that are not predicted
+  double beta = 0.5;              ///< weight of predictions that are no labels
+  Reduction reduction = {};       ///< of a batch's losses
+  Where where = Where::current(); ///< the line that errors name
 };
 /// The options of Circle.
 struct CircleOptions {
-  double gamma = 80;           ///< how steep it is
-  double margin = 0.4;         ///< how far apart pairs are to be
-  bool remove_diagonal = true; ///< an example is no pair of itself
-  Reduction reduction = {};    ///< of a batch's losses
+  double gamma = 80;              ///< how steep it is
+  double margin = 0.4;            ///< how far apart pairs are to be
+  bool remove_diagonal = true;    ///< an example is no pair of itself
+  Reduction reduction = {};       ///< of a batch's losses
+  Where where = Where::current(); ///< the line that errors name
 };
 
 // Below, t is a label and p a prediction; means are over the last dim, so that
@@ -164,9 +178,12 @@ Loss MeanSquaredLogarithmicError(const LossOptions &options = {});
 Loss BinaryCrossentropy(const CrossentropyOptions &options = {});
 /// BinaryCrossentropy(true): from logits.
 template <std::same_as<bool> B>
-Loss BinaryCrossentropy(B from_logits, double label_smoothing = 0) {
-  return BinaryCrossentropy(CrossentropyOptions{
-      .from_logits = from_logits, .label_smoothing = label_smoothing});
+Loss BinaryCrossentropy(B from_logits, double label_smoothing = 0,
+                        Where where = Where::current()) {
+  return BinaryCrossentropy(
+      CrossentropyOptions{.from_logits = from_logits,
+                          .label_smoothing = label_smoothing,
+                          .where = where});
 }
 /// BinaryCrossentropy where examples that are easy cost less: times
 /// (1 - q)^gamma, with q the probability of the label (Lin et al., 2017).
@@ -176,9 +193,12 @@ Loss BinaryFocalCrossentropy(const FocalOptions &options = {});
 Loss CategoricalCrossentropy(const CrossentropyOptions &options = {});
 /// CategoricalCrossentropy(true): from logits.
 template <std::same_as<bool> B>
-Loss CategoricalCrossentropy(B from_logits, double label_smoothing = 0) {
-  return CategoricalCrossentropy(CrossentropyOptions{
-      .from_logits = from_logits, .label_smoothing = label_smoothing});
+Loss CategoricalCrossentropy(B from_logits, double label_smoothing = 0,
+                             Where where = Where::current()) {
+  return CategoricalCrossentropy(
+      CrossentropyOptions{.from_logits = from_logits,
+                          .label_smoothing = label_smoothing,
+                          .where = where});
 }
 /// labels [...] of integers, predictions [..., classes]: -log(p) at the label;
 /// nan where a label is out of range.
@@ -196,8 +216,8 @@ Loss Huber(const HuberOptions &options = {});
 /// Huber(0.5).
 template <typename N>
   requires std::is_arithmetic_v<N>
-Loss Huber(N delta) {
-  return Huber(HuberOptions{.delta = double(delta)});
+Loss Huber(N delta, Where where = Where::current()) {
+  return Huber(HuberOptions{.delta = double(delta), .where = where});
 }
 /// The mean of log(cosh(p - t)).
 Loss LogCosh(const LossOptions &options = {});

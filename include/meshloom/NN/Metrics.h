@@ -55,7 +55,7 @@ struct MetricRule {
 class Metric {
 public:
   /// Makes a metric from a config: a map of its options.
-  using Maker = std::function<Metric(const Config &)>;
+  using Maker = std::function<Metric(const nn::Config &)>;
 
   /// An empty one.
   Metric() = default;
@@ -64,22 +64,27 @@ public:
   /// whichever fits the shapes of labels and predictions. Option "name": what
   /// `name` gives. Throws meshloom::Error that lists the closest names, or if
   /// there is no such option.
-  Metric(const char *id, const Config::Map &config = {})
-      : Metric(get(textOrThrow(id, "the name of a metric"), config)) {}
+  Metric(const char *id, const nn::Config::Map &config = {},
+         Where where = Where::current())
+      : Metric(std::string(textOrThrow(id, "the name of a metric")), config,
+               where) {}
   /// By name; see above.
-  Metric(const std::string &id, const Config::Map &config = {})
-      : Metric(get(id, config)) {}
+  Metric(const std::string &id, const nn::Config::Map &config = {},
+         Where where = Where::current())
+      : Metric(detail::atLine(where, [&] { return get(id, config); })) {}
   /// By name, with the config of another metric.
-  template <std::same_as<Config> C>
-  Metric(const std::string &id, const C &config) : Metric(get(id, config)) {}
+  template <std::same_as<nn::Config> C>
+  Metric(const std::string &id, const C &config, Where where = Where::current())
+      : Metric(detail::atLine(where, [&] { return get(id, config); })) {}
   /// By name, and what `name` gives.
-  Metric(const std::string &id, const std::string &name)
-      : Metric(get(id, Config::Map{{"name", name}})) {}
+  Metric(const std::string &id, const std::string &name,
+         Where where = Where::current())
+      : Metric(id, nn::Config::Map{{"name", name}}, where) {}
   /// Your own metric.
   Metric(std::string name, MetricRule rule);
   /// Your own metric that can be saved: `id` was added, or will be. Option
   /// "name": what `name` gives, else the id.
-  Metric(std::string id, Config config, MetricRule rule);
+  Metric(std::string id, nn::Config config, MetricRule rule);
   /// The mean of what a function of labels and predictions gives of examples.
   template <typename F>
     requires std::is_invocable_r_v<Tensor, F &, const Tensor &,
@@ -104,7 +109,7 @@ public:
   /// The name by which it is known; empty: the user's own.
   const std::string &id() const;
   /// The options that it was made with, beside the id, a map.
-  const Config &config() const;
+  const nn::Config &config() const;
   /// Its sums, f64; none before the first use, or `build`.
   std::vector<DVariable> variables() const;
   /// A sum by its name and its shape.
@@ -126,7 +131,8 @@ public:
 
   /// The one that is known by this name. Throws meshloom::Error that lists the
   /// closest names.
-  static Metric get(std::string_view id, const Config &config = Config::Map());
+  static Metric get(std::string_view id,
+                    const nn::Config &config = nn::Config::Map());
   /// From now on `maker` makes what is called `id`, in all threads. Throws
   /// meshloom::Error if the id is taken.
   static void add(const std::string &id, Maker maker);
@@ -145,7 +151,8 @@ private:
 
 /// The options of every metric.
 struct MetricOptions {
-  std::string name = ""; ///< for reports; empty: what it is known by
+  std::string name = "";          ///< for reports; empty: what it is known by
+  Where where = Where::current(); ///< the line that errors name
 };
 
 /// The mean of values, weighted if weights are given.
@@ -181,8 +188,9 @@ template <std::convertible_to<std::string> S> Metric Accuracy(S &&name) {
 }
 /// The options of BinaryAccuracy.
 struct BinaryAccuracyOptions {
-  double threshold = 0.5; ///< greater predictions are class 1
-  std::string name = "";  ///< for reports
+  double threshold = 0.5;         ///< greater predictions are class 1
+  std::string name = "";          ///< for reports
+  Where where = Where::current(); ///< the line that errors name
 };
 /// How many predictions are on their label's side of the threshold.
 Metric BinaryAccuracy(const BinaryAccuracyOptions &options = {});
@@ -209,21 +217,24 @@ Metric SparseCategoricalAccuracy(S &&name) {
 }
 /// The options of the TopK accuracies.
 struct TopKOptions {
-  int64_t k = 5;         ///< among how many
-  std::string name = ""; ///< for reports
+  int64_t k = 5;                  ///< among how many
+  std::string name = "";          ///< for reports
+  Where where = Where::current(); ///< the line that errors name
 };
 /// labels [..., classes]: how often the prediction of the label's class is
 /// among the k largest; equal ones count as among them.
 Metric TopKCategoricalAccuracy(const TopKOptions &options = {});
 /// TopKCategoricalAccuracy(3).
-template <std::integral I> Metric TopKCategoricalAccuracy(I k) {
-  return TopKCategoricalAccuracy(TopKOptions{.k = k});
+template <std::integral I>
+Metric TopKCategoricalAccuracy(I k, Where where = Where::current()) {
+  return TopKCategoricalAccuracy(TopKOptions{.k = k, .where = where});
 }
 /// labels [...] of integers; see TopKCategoricalAccuracy.
 Metric SparseTopKCategoricalAccuracy(const TopKOptions &options = {});
 /// SparseTopKCategoricalAccuracy(3).
-template <std::integral I> Metric SparseTopKCategoricalAccuracy(I k) {
-  return SparseTopKCategoricalAccuracy(TopKOptions{.k = k});
+template <std::integral I>
+Metric SparseTopKCategoricalAccuracy(I k, Where where = Where::current()) {
+  return SparseTopKCategoricalAccuracy(TopKOptions{.k = k, .where = where});
 }
 
 /// The mean of losses::mean_squared_error.
@@ -268,9 +279,10 @@ Metric KLDivergence(const MetricOptions &options = {});
 Metric Poisson(const MetricOptions &options = {});
 /// The options of crossentropies.
 struct CrossentropyMetricOptions {
-  bool from_logits = false;   ///< see losses::CrossentropyOptions
-  double label_smoothing = 0; ///< of labels that are probabilities
-  std::string name = "";      ///< for reports
+  bool from_logits = false;       ///< see losses::CrossentropyOptions
+  double label_smoothing = 0;     ///< of labels that are probabilities
+  std::string name = "";          ///< for reports
+  Where where = Where::current(); ///< the line that errors name
 };
 /// The mean of losses::binary_crossentropy.
 Metric BinaryCrossentropy(const CrossentropyMetricOptions &options = {});
@@ -285,7 +297,8 @@ struct ThresholdOptions {
   /// Greater predictions are positive. With several the result has one element
   /// for each.
   std::vector<double> thresholds = {0.5};
-  std::string name = ""; ///< for reports
+  std::string name = "";          ///< for reports
+  Where where = Where::current(); ///< the line that errors name
 };
 /// How many positive predictions have a positive label.
 Metric TruePositives(const ThresholdOptions &options = {});
@@ -304,19 +317,24 @@ struct RetrievalOptions {
   std::optional<int64_t> top_k = std::nullopt;
   /// Only that class counts.
   std::optional<int64_t> class_id = std::nullopt;
-  std::string name = ""; ///< for reports
+  std::string name = "";          ///< for reports
+  Where where = Where::current(); ///< the line that errors name
 };
 /// The share of positive predictions whose label is positive.
 Metric Precision(const RetrievalOptions &options = {});
 /// Precision(0.7).
-template <std::floating_point F> Metric Precision(F threshold) {
-  return Precision(RetrievalOptions{.thresholds = {double(threshold)}});
+template <std::floating_point F>
+Metric Precision(F threshold, Where where = Where::current()) {
+  return Precision(
+      RetrievalOptions{.thresholds = {double(threshold)}, .where = where});
 }
 /// The share of positive labels that are predicted.
 Metric Recall(const RetrievalOptions &options = {});
 /// Recall(0.7).
-template <std::floating_point F> Metric Recall(F threshold) {
-  return Recall(RetrievalOptions{.thresholds = {double(threshold)}});
+template <std::floating_point F>
+Metric Recall(F threshold, Where where = Where::current()) {
+  return Recall(
+      RetrievalOptions{.thresholds = {double(threshold)}, .where = where});
 }
 
 } // namespace meshloom::metrics

@@ -18,6 +18,8 @@
 
 namespace meshloom {
 
+using Where = std::source_location;
+
 /// A function with a name and a config, from which it can be made again: what
 /// is saved of a part of a model. `Kind` is the class that derives from this.
 /// Where one is expected, its name will do, with capitals or underscores as in
@@ -46,29 +48,33 @@ public:
   /// The function that a part computes.
   using Function = std::function<Result(Arguments...)>;
   /// Makes a part from a config: a map of its options.
-  using Maker = std::function<Kind(const Config &)>;
+  using Maker = std::function<Kind(const nn::Config &)>;
 
   /// An empty one.
   NamedPart() = default;
   /// The one that is known by this name, made with these options, or their
   /// defaults. Throws meshloom::Error that lists the closest names, or if it
   /// has no such option.
-  NamedPart(const char *id, const Config::Map &config = {})
-      : NamedPart(get(textOrThrow(id, "the name of a part"), config)) {}
+  NamedPart(const char *id, const nn::Config::Map &config = {},
+            Where where = Where::current())
+      : NamedPart(std::string(textOrThrow(id, "the name of a part")), config,
+                  where) {}
   /// By name; see above.
-  NamedPart(const std::string &id, const Config::Map &config = {})
-      : NamedPart(get(id, config)) {}
+  NamedPart(const std::string &id, const nn::Config::Map &config = {},
+            Where where = Where::current())
+      : NamedPart(getAt(where, id, config)) {}
   /// By name, with the config of another part.
-  template <std::same_as<Config> C>
-  NamedPart(const std::string &id, const C &config)
-      : NamedPart(get(id, config)) {}
+  template <std::same_as<nn::Config> C>
+  NamedPart(const std::string &id, const C &config,
+            Where where = Where::current())
+      : NamedPart(getAt(where, id, config)) {}
   /// The user's own function.
   template <typename F>
     requires std::is_invocable_r_v<Result, F &, Arguments...> &&
              (!std::derived_from<std::remove_cvref_t<F>, NamedPart>)
   NamedPart(F function) : function(shared(std::move(function))) {}
   /// A function that can be saved: `name` was added, or will be.
-  NamedPart(std::string name, Config config, Function function)
+  NamedPart(std::string name, nn::Config config, Function function)
       : partName(std::move(name)), partConfig(std::move(config)),
         function(shared(std::move(function))) {}
 
@@ -87,16 +93,24 @@ public:
   /// name.
   const std::string &name() const { return partName; }
   /// The options that it was made with, a map.
-  const Config &config() const { return partConfig; }
+  const nn::Config &config() const { return partConfig; }
   /// For `meshloom::function`: what tells this one from others.
   std::shared_ptr<const void> shared_identity() const { return function; }
 
   /// The one that is known by this name. Throws meshloom::Error that lists the
   /// closest names.
-  static Kind get(std::string_view id, const Config &config = Config::Map());
+  static Kind get(std::string_view id,
+                  const nn::Config &config = nn::Config::Map());
   /// From now on `maker` makes what is called `name`, in all threads. Throws
   /// meshloom::Error if the name is taken.
   static void add(const std::string &name, Maker maker);
+
+protected:
+  /// `get`, whose errors name the line.
+  static Kind getAt(const Where &where, std::string_view id,
+                    const nn::Config &config) {
+    return detail::atLine(where, [&] { return get(id, config); });
+  }
 
 private:
   [[noreturn]] static void refuseEmpty();
@@ -106,7 +120,7 @@ private:
   }
 
   std::string partName;
-  Config partConfig = Config::Map();
+  nn::Config partConfig = nn::Config::Map();
   std::shared_ptr<const Function> function; ///< copies have the same one
 };
 

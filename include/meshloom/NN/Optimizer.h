@@ -33,22 +33,27 @@ public:
   /// Computes the number from that of the step.
   using Schedule = std::function<Tensor(const Tensor &step)>;
   /// A number that never changes.
-  Hyperparameter(double number) : value(number) {}
+  Hyperparameter(double number, Where where = Where::current())
+      : value(number), where(where) {}
   /// The value that the variable has at each step.
-  Hyperparameter(const DVariable &variable) : value(variable) {}
+  Hyperparameter(const DVariable &variable, Where where = Where::current())
+      : value(variable), where(where) {}
   /// The result of the schedule for the number of steps before this one.
-  Hyperparameter(const schedules::Schedule &schedule);
+  Hyperparameter(const schedules::Schedule &schedule,
+                 Where where = Where::current());
   /// The result of `schedule` for the number of the step.
   template <typename F>
     requires std::convertible_to<std::invoke_result_t<F &, const Tensor &>,
                                  Tensor>
-  Hyperparameter(F schedule) : value(Schedule(std::move(schedule))) {}
+  Hyperparameter(F schedule, Where where = Where::current())
+      : value(Schedule(std::move(schedule))), where(where) {}
 
   /// Which of them it is.
   std::variant<double, DVariable, Schedule> value;
   /// The one that `value` computes, where it has a name or may have; else
   /// empty.
   schedules::Schedule schedule;
+  Where where; ///< the line that errors name
 };
 
 /// By how much a loss is multiplied before its gradients are taken, and these
@@ -94,6 +99,7 @@ struct OptimizerOptions {
   std::function<Layout(const DVariable &)> state_layout = {};
   /// See Optimizer::scale_loss.
   LossScale loss_scale = {};
+  Where where = Where::current(); ///< the line that errors name
 };
 
 /// The step that an optimizer is in.
@@ -137,6 +143,8 @@ struct Update {
 ///   optimizers::Optimizer optimizer(std::make_shared<SignDescent>(), 1e-3);
 class UpdateRule {
 public:
+  /// The type of configs, for classes that derive from this.
+  using Config = nn::Config;
   /// A piece of a variable's state.
   struct Slot {
     std::string name; ///< its variable is called after it
@@ -160,7 +168,7 @@ public:
   /// optimizer.
   virtual std::string class_name() const { return ""; }
   /// The numbers from which it is made again; by default none.
-  virtual Config get_config() const;
+  virtual nn::Config get_config() const;
 };
 
 /// Changes variables by their gradients. A copy is the same optimizer; one that
@@ -224,11 +232,11 @@ public:
   /// learning rate (the present one of a variable; a schedule that has a name;
   /// nothing of a function), the options. Functions among the options, which
   /// are code, are not in it.
-  Config config() const;
+  nn::Config config() const;
   /// The optimizer of such a config, without state. Throws meshloom::Error if
   /// its class is not known (see register_rule), or if it had a function that
   /// computes the learning rate or says which variables decay.
-  static Optimizer from_config(const Config &config);
+  static Optimizer from_config(const nn::Config &config);
   /// For `function`: what tells this optimizer from others.
   std::shared_ptr<const void> shared_identity() const { return state; }
   /// Returns whether it keeps running averages of variables; see ema_momentum.
@@ -259,6 +267,6 @@ private:
 /// get_config gave. Throws meshloom::Error if the name is taken.
 void register_rule(
     const std::string &class_name,
-    std::function<std::shared_ptr<const UpdateRule>(const Config &)> make);
+    std::function<std::shared_ptr<const UpdateRule>(const nn::Config &)> make);
 
 } // namespace meshloom::optimizers

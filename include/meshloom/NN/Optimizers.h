@@ -23,10 +23,6 @@ struct NumberAtPlace {
 
 namespace meshloom::optimizers {
 
-/// A type that can be a learning rate; braces are options instead.
-template <typename T>
-concept LearningRate = std::convertible_to<const T &, Hyperparameter>;
-
 /// The optimizer of a type of options. `Options` has the numbers of one
 /// formula, `learning_rate` first, and, as `common`, the options that every
 /// optimizer has (OptimizerOptions).
@@ -39,11 +35,16 @@ public:
   /// if a number is out of its range.
   explicit KnownOptimizer(const Options &options = {});
   /// By the first options in their order, as in Keras.
-  template <LearningRate R, typename... Numbers>
+  template <typename... Numbers>
     requires(std::is_arithmetic_v<Numbers> && ...)
-  explicit KnownOptimizer(const R &learning_rate, Numbers... numbers)
-      : KnownOptimizer(Options{learning_rate,
-                               detail::NumberAtPlace{double(numbers)}...}) {}
+  explicit KnownOptimizer(const Hyperparameter &learning_rate,
+                          Numbers... numbers)
+      : KnownOptimizer(atRate(Options{
+            learning_rate, detail::NumberAtPlace{double(numbers)}...})) {}
+
+private:
+  /// The options, whose line is that of the learning rate.
+  static Options atRate(Options options);
 };
 
 /// The numbers of SGD, by the names of its formula.
@@ -92,10 +93,12 @@ public:
   /// By the names of options.
   explicit AdamW(const AdamOptions &options = {});
   /// AdamW(1e-4), or AdamW(1e-4, 0.01) with another weight decay.
-  template <LearningRate R>
-  explicit AdamW(const R &learning_rate, double weight_decay = 0.004)
+  template <typename = void>
+  explicit AdamW(const Hyperparameter &learning_rate,
+                 double weight_decay = 0.004)
       : AdamW(AdamOptions{.learning_rate = learning_rate,
-                          .common = {.weight_decay = weight_decay}}) {}
+                          .common = {.weight_decay = weight_decay,
+                                     .where = learning_rate.where}}) {}
 };
 
 /// The numbers of Adagrad, by the names of its formula.
@@ -306,6 +309,7 @@ struct LossScaleOptions {
   double initial_scale = 32768;        ///< at first
   bool dynamic = true;                 ///< whether it changes
   int64_t dynamic_growth_steps = 2000; ///< see LossScale
+  Where where = Where::current();      ///< the line that errors name
 };
 /// Another optimizer with scaled losses, for computing in f16:
 ///
@@ -322,9 +326,11 @@ public:
   /// LossScaleOptimizer(adam, 1024).
   template <typename N>
     requires std::is_arithmetic_v<N>
-  LossScaleOptimizer(const Optimizer &inner, N initial_scale)
+  LossScaleOptimizer(const Optimizer &inner, N initial_scale,
+                     Where where = Where::current())
       : LossScaleOptimizer(
-            inner, LossScaleOptions{.initial_scale = double(initial_scale)}) {}
+            inner, LossScaleOptions{.initial_scale = double(initial_scale),
+                                    .where = where}) {}
 };
 
 /// The optimizer that Keras knows by this name ("adam", "rmsprop", ...; small

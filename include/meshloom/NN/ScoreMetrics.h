@@ -15,15 +15,18 @@ struct F1ScoreOptions {
   /// In (0, 1]: greater predictions are positive. None: the largest one of each
   /// example is.
   std::optional<double> threshold = std::nullopt;
-  std::string name = ""; ///< for reports
+  std::string name = "";          ///< for reports
+  Where where = Where::current(); ///< the line that errors name
 };
 /// The harmonic mean of precision and recall, of labels (0 or 1) and
 /// predictions [batch, classes]. Throws meshloom::Error if an option is
 /// unknown or out of range.
 Metric F1Score(const F1ScoreOptions &options = {});
 /// F1Score("macro").
-template <std::convertible_to<std::string> S> Metric F1Score(S &&average) {
-  return F1Score(F1ScoreOptions{.average = std::forward<S>(average)});
+template <std::convertible_to<std::string> S>
+Metric F1Score(S &&average, Where where = Where::current()) {
+  return F1Score(
+      F1ScoreOptions{.average = std::forward<S>(average), .where = where});
 }
 
 /// The options of FBetaScore.
@@ -32,12 +35,15 @@ struct FBetaScoreOptions {
   double beta = 1;              ///< so many times recall counts
   std::optional<double> threshold = std::nullopt; ///< see F1ScoreOptions
   std::string name = "";                          ///< for reports
+  Where where = Where::current();                 ///< the line that errors name
 };
 /// (1 + beta^2) precision recall / (beta^2 precision + recall); see F1Score.
 Metric FBetaScore(const FBetaScoreOptions &options = {});
 /// FBetaScore("macro").
-template <std::convertible_to<std::string> S> Metric FBetaScore(S &&average) {
-  return FBetaScore(FBetaScoreOptions{.average = std::forward<S>(average)});
+template <std::convertible_to<std::string> S>
+Metric FBetaScore(S &&average, Where where = Where::current()) {
+  return FBetaScore(
+      FBetaScoreOptions{.average = std::forward<S>(average), .where = where});
 }
 
 /// The options of R2Score.
@@ -47,7 +53,8 @@ struct R2ScoreOptions {
   std::string class_aggregation = "uniform_average";
   /// The number of regressors for the adjusted score; 0: the score as it is.
   int64_t num_regressors = 0;
-  std::string name = ""; ///< for reports
+  std::string name = "";          ///< for reports
+  Where where = Where::current(); ///< the line that errors name
 };
 /// 1 - (squares of errors) / (squares of distances of labels from their mean),
 /// of labels and predictions [batch, outputs]; 0 where all labels are the same.
@@ -56,8 +63,9 @@ Metric R2Score(const R2ScoreOptions &options = {});
 
 /// The options of correlations.
 struct CorrelationOptions {
-  int64_t axis = -1;     ///< along which labels go with predictions
-  std::string name = ""; ///< for reports
+  int64_t axis = -1;              ///< along which labels go with predictions
+  std::string name = "";          ///< for reports
+  Where where = Where::current(); ///< the line that errors name
 };
 /// The mean of Pearson's correlation of labels and predictions along a dim; 0
 /// where either does not change.

@@ -28,6 +28,7 @@ struct AUCOptions {
   std::vector<double> label_weights = {};
   bool from_logits = false; ///< sigmoid makes probabilities of predictions
   std::string name = "";    ///< for reports
+  Where where = Where::current(); ///< the line that errors name
 };
 /// The area under the curve of true over false positive rates, or another
 /// curve. Predictions are probabilities of class 1. Throws meshloom::Error if
@@ -35,8 +36,9 @@ struct AUCOptions {
 /// is unknown.
 Metric AUC(const AUCOptions &options = {});
 /// AUC(100).
-template <std::integral I> Metric AUC(I num_thresholds) {
-  return AUC(AUCOptions{.num_thresholds = num_thresholds});
+template <std::integral I>
+Metric AUC(I num_thresholds, Where where = Where::current()) {
+  return AUC(AUCOptions{.num_thresholds = num_thresholds, .where = where});
 }
 
 /// The options of metrics at a rate beside the rate.
@@ -44,7 +46,8 @@ struct AtRateOptions {
   int64_t num_thresholds = 200; ///< of predictions, evenly in [0, 1]
   /// The only class that counts of predictions [..., classes].
   std::optional<int64_t> class_id = std::nullopt;
-  std::string name = ""; ///< for reports
+  std::string name = "";          ///< for reports
+  Where where = Where::current(); ///< the line that errors name
 };
 /// The greatest share of positive labels that are predicted, at a threshold
 /// where at least the share `specificity` of negative ones are. Throws

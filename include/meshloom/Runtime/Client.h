@@ -71,9 +71,12 @@ public:
   const DeviceAssignment &assignment() const { return bound.mesh.assignment(); }
   const std::shared_ptr<Client> &client() const { return owner; }
   /// One array per argument of the program, of exactly the signature's type, on
-  /// its mesh and of its client. Arrays that are moved in and have no other
-  /// reference give their memory to the results that alias them; others keep
-  /// their value.
+  /// its mesh and of its client. Arrays that have no other reference give their
+  /// memory to the results that alias them; others keep their value.
+  ///
+  /// The call takes the arrays out of `arguments` when it begins to use them.
+  /// Where it fails, the arrays that are still there have their value: all of
+  /// them where no memory suffices or the backend does not start the program.
   ///
   /// May return before the work is done, and before it has begun: it waits for
   /// arguments that are still computed, not the caller. The results' events
@@ -85,7 +88,7 @@ public:
   /// moved in drops them there. It is not called where the call is refused,
   /// which changes nothing.
   Result<std::vector<Array>>
-  execute(std::vector<Array> arguments,
+  execute(std::vector<Array> &&arguments,
           const std::function<void()> &accepted = {});
   /// Fails where `execute` would refuse these arguments: on one that is not
   /// what the signature says, naming it, on one that is known to have failed,
@@ -98,8 +101,9 @@ protected:
   /// `assignment` has as many devices as the program's mesh.
   Executable(std::shared_ptr<Client> client, Compiled compiled,
              const DeviceAssignment &assignment);
-  /// Executes with arguments that mayExecute has accepted.
-  virtual Result<std::vector<Array>> start(std::vector<Array> arguments) = 0;
+  /// Executes with arguments that mayExecute has accepted. It takes arrays out
+  /// of `arguments` as execute does.
+  virtual Result<std::vector<Array>> start(std::vector<Array> &&arguments) = 0;
 
 private:
   const std::shared_ptr<Client> owner;

@@ -2,6 +2,7 @@
 // A laid out function becomes one device's, with explicit collectives.
 #pragma once
 
+#include "meshloom/Core/Contract.h"
 #include "meshloom/Dialect/DTensor/DTensor.h"
 #include "meshloom/Dialect/SPMD/SPMD.h"
 #include "meshloom/Options/MachineModelOption.h"
@@ -16,6 +17,16 @@ namespace meshloom {
 
 /// --spmd-explain-collectives that prints to `os`.
 std::unique_ptr<mlir::Pass> createExplainCollectives(raw_ostream &os);
+/// The findings of --spmd-check-contract about one function.
+struct ContractFindings {
+  Contract tightest; ///< what the function just keeps
+  /// The reasons of the collectives that its own contract forbids; empty: the
+  /// function keeps it.
+  std::vector<std::string> causes;
+};
+/// --spmd-check-contract that writes its findings about the one function that
+/// it runs on.
+std::unique_ptr<mlir::Pass> createCheckContract(ContractFindings &findings);
 
 #define GEN_PASS_REGISTRATION
 #include "meshloom/SPMD/Passes.h.inc"

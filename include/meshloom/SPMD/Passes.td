@@ -128,4 +128,23 @@ def ExplainCollectives : Pass<"spmd-explain-collectives", "::mlir::func::FuncOp"
   }];
 }
 
+def CheckContract : Pass<"spmd-check-contract", "::mlir::func::FuncOp"> {
+  let summary = "Fail where a program sends what its contract does not allow";
+  let description = [{
+    Changes nothing. A function with the attribute `dtensor.contract`, a list of
+    what it may send, fails where a collective of its local program is of a kind
+    and over axes that no entry names, or where those of one entry are more in a
+    step, or send more bytes, than the entry says. A collective in a loop counts
+    each time; where the number of turns is not known, no limit holds. The error
+    names the collectives and the annotations that they follow from. A function
+    without the attribute may send anything.
+
+    ```mlir
+    func.func @step(...) attributes {dtensor.contract = [
+      {collective = "all_reduce", axes = ["batch"], count = 1, bytes = 4263}
+    ]} {
+    ```
+  }];
+}
+
 #endif // MESHLOOM_SPMD_PASSES

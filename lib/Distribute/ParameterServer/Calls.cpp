@@ -6,8 +6,7 @@
 
 #include <fmt/format.h>
 #include <grpcpp/create_channel.h>
-#include <grpcpp/impl/client_unary_call.h>
-#include <grpcpp/impl/rpc_method.h>
+#include <grpcpp/generic/generic_stub.h>
 
 #include <algorithm>
 #include <chrono>
@@ -83,11 +82,16 @@ grpc::Status Peer::call(Method method, const grpc::ByteBuffer &frame,
                         grpc::ClientContext &context) const {
   if (!token.empty())
     context.AddMetadata(tokenKey, token);
-  const std::string name = path(method);
-  const grpc::internal::RpcMethod called(
-      name.c_str(), grpc::internal::RpcMethod::NORMAL_RPC, channel);
-  return grpc::internal::BlockingUnaryCall(channel.get(), called, &context,
-                                           frame, &answer);
+  grpc::CompletionQueue queue;
+  const auto called = grpc::GenericStub(channel).PrepareUnaryCall(
+      &context, path(method), frame, &queue);
+  called->StartCall();
+  grpc::Status status;
+  called->Finish(&answer, &status, nullptr);
+  void *tag = nullptr;
+  bool isDone = false;
+  queue.Next(&tag, &isDone); // the one event
+  return status;
 }
 
 void Peer::cancel() const {

@@ -11,18 +11,22 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
-#include <grpcpp/impl/rpc_service_method.h>
-#include <grpcpp/impl/service_type.h>
+#include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 #include <grpcpp/server_context.h>
-#include <grpcpp/support/method_handler.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
 
 namespace meshloom {
 using namespace detail;
@@ -30,34 +34,112 @@ using namespace detail::ps;
 
 namespace {
 
-/// Hands frames to a task as they came: bytes, not protobuf's messages.
-class Service final : public grpc::Service {
+/// Threads for calls, as many as there are calls at once: a call may take as
+/// long as its caller waits.
+class CallThreads {
 public:
-  Service(Task &task, const Access &access) : access(access) {
-    names.reserve(size_t(lastMethod) + 1);
-    for (size_t i = 0; i <= size_t(lastMethod); ++i) {
-      const auto method = Method(i);
-      names.push_back(path(method));
-      AddMethod(new grpc::internal::RpcServiceMethod(
-          names.back().c_str(), grpc::internal::RpcMethod::NORMAL_RPC,
-          new grpc::internal::RpcMethodHandler<Service, grpc::ByteBuffer,
-                                               grpc::ByteBuffer>(
-              [&task, method](Service *service, grpc::ServerContext *context,
-                              const grpc::ByteBuffer *frame,
-                              grpc::ByteBuffer *answer) {
-                if (!service->isAllowed(*context))
-                  return grpc::Status(stranger,
-                                      "the token is another one: give all "
-                                      "tasks the same MESHLOOM_TOKEN");
-                return task.call(method, *frame, *answer,
-                                 [&] { return context->IsCancelled(); });
-              },
-              this)));
+  ~CallThreads() {
+    {
+      std::lock_guard lock(mutex);
+      isEnding = true;
+      changed.notify_all();
     }
+    for (std::thread &thread : threads)
+      thread.join();
+  }
+
+  void run(std::function<void()> call) {
+    std::lock_guard lock(mutex);
+    calls.push_back(std::move(call));
+    if (idle < calls.size()) {
+      threads.emplace_back([this] { serve(); });
+      ++idle;
+    }
+    changed.notify_one();
   }
 
 private:
-  bool isAllowed(const grpc::ServerContext &context) const {
+  void serve() {
+    std::unique_lock lock(mutex);
+    while (true) {
+      changed.wait(lock, [&] { return isEnding || !calls.empty(); });
+      if (calls.empty())
+        return;
+      const std::function<void()> call = std::move(calls.front());
+      calls.pop_front();
+      --idle;
+      lock.unlock();
+      call();
+      lock.lock();
+      ++idle;
+    }
+  }
+
+  std::mutex mutex; ///< guards what follows
+  std::condition_variable changed;
+  std::deque<std::function<void()>> calls;
+  std::vector<std::thread> threads;
+  size_t idle = 0;
+  bool isEnding = false;
+};
+
+/// Hands frames to a task as they came: bytes, not protobuf's messages.
+class Service final : public grpc::CallbackGenericService {
+public:
+  Service(Task &task, const Access &access) : task(task), access(access) {
+    for (size_t i = 0; i <= size_t(lastMethod); ++i)
+      methods[path(Method(i))] = Method(i);
+  }
+
+  grpc::ServerGenericBidiReactor *
+  CreateReactor(grpc::GenericCallbackServerContext *context) override {
+    return new Call(*this, *context);
+  }
+
+private:
+  /// One call: a frame, and the frame that answers it. Deletes itself.
+  class Call final : public grpc::ServerGenericBidiReactor {
+  public:
+    Call(Service &service, grpc::GenericCallbackServerContext &context)
+        : service(service), context(context) {
+      StartRead(&frame);
+    }
+    void OnReadDone(bool ok) override {
+      if (ok)
+        service.threads.run([this] { respond(); });
+      else
+        Finish({grpc::StatusCode::CANCELLED, "the call has no frame"});
+    }
+    void OnDone() override { delete this; }
+
+  private:
+    void respond() {
+      const grpc::Status status = service.call(context, frame, answer);
+      if (status.ok())
+        StartWriteAndFinish(&answer, grpc::WriteOptions(), status);
+      else
+        Finish(status);
+    }
+
+    Service &service;
+    grpc::GenericCallbackServerContext &context;
+    grpc::ByteBuffer frame, answer;
+  };
+
+  grpc::Status call(const grpc::GenericCallbackServerContext &context,
+                    const grpc::ByteBuffer &frame, grpc::ByteBuffer &answer) {
+    const auto method = methods.find(context.method());
+    if (method == methods.end())
+      return {grpc::StatusCode::UNIMPLEMENTED,
+              "the server has no method " + context.method()};
+    if (!isAllowed(context))
+      return {stranger, "the token is another one: give all tasks the same "
+                        "MESHLOOM_TOKEN"};
+    return task.call(method->second, frame, answer,
+                     [&] { return context.IsCancelled(); });
+  }
+
+  bool isAllowed(const grpc::CallbackServerContext &context) const {
     const auto &metadata = context.client_metadata();
     const auto found = metadata.find(tokenKey);
     return access.accepts(
@@ -66,8 +148,10 @@ private:
             : std::string_view(found->second.data(), found->second.size()));
   }
 
+  Task &task;
   const Access &access;
-  std::vector<std::string> names;
+  std::map<std::string, Method> methods; ///< by their paths
+  CallThreads threads;
 };
 
 } // namespace
@@ -190,7 +274,7 @@ Server::Server(const ClusterSpec &cluster, const std::string &job_name,
   auto acceptor = builder.experimental().AddExternalConnectionAcceptor(
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
       *credentials);
-  builder.RegisterService(&state->service);
+  builder.RegisterCallbackGenericService(&state->service);
   state->server = builder.BuildAndStart();
   if (!state->server)
     Error(fmt::format("[Server] {} does not start at {}", str(id), text))

@@ -51,6 +51,34 @@ spannedAxes(const Mesh &mesh, ArrayRef<SmallVector<int64_t>> groups) {
   return minorFirst;
 }
 
+/// The positions of the devices in each of the listed groups, -1 where a group
+/// is smaller. Each device that some group has is in `seen`.
+static FailureOr<SmallVector<SmallVector<int64_t>>>
+positionsOf(Importer &im, const Mesh &mesh, mlir::DenseIntElementsAttr listed,
+            Members allowed, llvm::BitVector &seen) {
+  const int64_t perGroup = listed.getType().getDimSize(1);
+  SmallVector<SmallVector<int64_t>> groups;
+  for (auto [i, id] : llvm::enumerate(listed.getValues<llvm::APInt>())) {
+    int64_t device = id.getSExtValue();
+    if (int64_t(i) % perGroup == 0)
+      groups.emplace_back();
+    if (device == -1 && allowed != Members::All) {
+      groups.back().push_back(-1);
+      continue;
+    }
+    if (device == -1)
+      return im.error("replica groups of different sizes would give devices "
+                      "values of different shapes here");
+    if (device < 0 || device >= mesh.size() || seen.test(unsigned(device)))
+      return im.error("replica groups name device ")
+             << device << ", which the mesh " << mesh.spec_string()
+             << " does not have or they name twice";
+    seen.set(unsigned(device));
+    groups.back().push_back(im.positionOf(device));
+  }
+  return groups;
+}
+
 FailureOr<Groups>
 Groups::of(Importer &im, Attribute attribute,
            std::optional<stablehlo::ChannelHandleAttr> channel, bool globalIds,
@@ -94,39 +122,30 @@ Groups::of(Importer &im, Attribute attribute,
   if (!ofDevices || listed.getNumElements() == 0)
     return spanning(result.listedAxes);
 
-  int64_t perGroup = listed.getType().getDimSize(1);
-  SmallVector<SmallVector<int64_t>> groups;
   llvm::BitVector seen(unsigned(mesh.size()));
-  for (auto [i, id] : llvm::enumerate(listed.getValues<llvm::APInt>())) {
-    int64_t device = id.getSExtValue();
-    if (int64_t(i) % perGroup == 0)
-      groups.emplace_back();
-    if (device == -1 && allowed != Members::All) {
-      groups.back().push_back(-1);
-      continue;
-    }
-    if (device == -1)
-      return im.error("replica groups of different sizes would give devices "
-                      "values of different shapes here");
-    if (device < 0 || device >= mesh.size() || seen.test(unsigned(device)))
-      return im.error("replica groups name device ")
-             << device << ", which the mesh " << mesh.spec_string()
-             << " does not have or they name twice";
-    seen.set(unsigned(device));
-    groups.back().push_back(im.positionOf(device));
-  }
+  auto groups = positionsOf(im, mesh, listed, allowed, seen);
+  if (failed(groups))
+    return failure();
   if (!seen.all() && allowed != Members::Any)
     return im.error("replica groups do not name every device of the mesh ")
            << mesh.spec_string();
   bool whole = seen.all() && size_t(listed.getNumElements()) == seen.count();
-  if (perGroup == 1 && whole)
+  if (listed.getType().getDimSize(1) == 1 && whole)
     return result;
-  if (auto axes = whole ? spannedAxes(mesh, groups) : std::nullopt)
+  if (auto axes = whole ? spannedAxes(mesh, *groups) : std::nullopt)
     return spanning(*axes);
 
-  // Not along axes: reorder the devices so that groups are neighbours.
-  for (unsigned axis : result.listedAxes)
-    result.devices *= mesh.axis_size(axis);
+  if (failed(result.reorder(im, mesh, *groups, allowed)))
+    return failure();
+  return result;
+}
+
+/// Makes devices of groups that are not along axes neighbours.
+LogicalResult Groups::reorder(Importer &im, const Mesh &mesh,
+                              ArrayRef<SmallVector<int64_t>> groups,
+                              Members allowed) {
+  for (unsigned axis : listedAxes)
+    devices *= mesh.axis_size(axis);
   int64_t named = 0;
   for (ArrayRef<int64_t> group : groups) {
     bool first = true;
@@ -139,22 +158,22 @@ Groups::of(Importer &im, Attribute attribute,
       std::vector<int64_t> coords = mesh.coords(position);
       int64_t place = 0;
       for (unsigned axis = 0; axis < mesh.rank(); ++axis)
-        if (contains(result.listedAxes, axis))
+        if (contains(listedAxes, axis))
           place = place * mesh.axis_size(axis) + coords[axis];
         else
           first &= coords[axis] == 0;
       places.push_back(place);
     }
     if (first) {
-      llvm::append_range(result.order, places);
+      llvm::append_range(order, places);
       named += llvm::count_if(places, [](int64_t place) { return place >= 0; });
     }
   }
-  if (allowed == Members::Any ? result.order.empty() : named != result.devices)
+  if (allowed == Members::Any ? order.empty() : named != devices)
     return im.error("replica groups go beyond the manual axes");
-  result.size = perGroup;
-  result.count = int64_t(result.order.size()) / perGroup;
-  return result;
+  size = int64_t(groups.front().size());
+  count = int64_t(order.size()) / size;
+  return success();
 }
 
 FailureOr<DeviceGroups>

@@ -106,6 +106,9 @@ public:
   }
 
 private:
+  LogicalResult reorder(Importer &im, const Mesh &mesh,
+                        ArrayRef<SmallVector<int64_t>> groups, Members allowed);
+
   LaneBuilder *b = nullptr;
   int64_t count = 1, size = 1, devices = 1;
   SmallVector<unsigned> axes;       ///< major to minor

@@ -57,9 +57,9 @@ parseText(StringRef text, const std::string &path, MLIRContext *context) {
 
 Result<OwningOpRef<ModuleOp>>
 readProgram(StringRef bytes, const std::string &path, MLIRContext *context) {
+  const std::optional<StringRef> artifact = artifactIn(bytes);
   auto module = [&] {
     TimedScope timed("parse");
-    const std::optional<StringRef> artifact = artifactIn(bytes);
     return artifact ? readArtifact(*artifact, path, context)
                     : parseText(bytes, path, context);
   }();
@@ -67,7 +67,7 @@ readProgram(StringRef bytes, const std::string &path, MLIRContext *context) {
     return module;
   // Diagnostics show lines of the text.
   llvm::SourceMgr sources;
-  if (!artifactIn(bytes))
+  if (!artifact)
     sources.AddNewSourceBuffer(readableSource(bytes, path), {});
   std::string messages;
   llvm::raw_string_ostream stream(messages);

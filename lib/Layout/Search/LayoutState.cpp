@@ -276,17 +276,25 @@ std::optional<LayoutState::Delta> LayoutState::apply(const Change &change) {
   record.sum = sum;
   const int64_t waiting = 2 * changesTried, mark = waiting + 1;
   ++changesTried;
+  if (!settle(change, record, waiting, mark)) {
+    undo();
+    return std::nullopt;
+  }
+  collectTouched(record, mark);
+  recountOps(record);
+  std::optional<Delta> delta = reprice(record);
+  if (!delta)
+    undo();
+  return delta;
+}
+
+bool LayoutState::settle(const Change &change, Record &record, int64_t waiting,
+                         int64_t mark) {
   dirty.clear();
   done.clear();
-  auto isFirstOf = [](std::vector<int64_t> &marks, unsigned i, int64_t mark) {
-    return std::exchange(marks[i], mark) != mark;
-  };
-  auto isFirst = [&](std::vector<int64_t> &marks, unsigned i) {
-    return isFirstOf(marks, i, mark);
-  };
   auto push = [&](unsigned op) {
     // Where values go round (loops, folds) an op may come by again.
-    if (isFirstOf(opMark, op, waiting)) {
+    if (std::exchange(opMark[op], waiting) != waiting) {
       dirty.push_back(op);
       std::push_heap(dirty.begin(), dirty.end(), std::greater<>());
     }
@@ -331,10 +339,8 @@ std::optional<LayoutState::Delta> LayoutState::apply(const Change &change) {
       }
       evaluation = &evaluate(op);
     }
-    if (!evaluation->valid) {
-      undo();
-      return std::nullopt;
-    }
+    if (!evaluation->valid)
+      return false;
     bool repaired = false;
     for (unsigned i = 0; i < evaluation->produces.size(); ++i) {
       unsigned value = graph.ops[op].results[i];
@@ -350,7 +356,13 @@ std::optional<LayoutState::Delta> LayoutState::apply(const Change &change) {
   // Whether an op waits for an operand depends on the others: all are settled.
   for (unsigned op : done)
     update(op, &record);
+  return true;
+}
 
+void LayoutState::collectTouched(Record &record, int64_t mark) {
+  auto isFirst = [&](std::vector<int64_t> &marks, unsigned i) {
+    return std::exchange(marks[i], mark) != mark;
+  };
   auto touch = [&](unsigned value) {
     if (isFirst(valueMark, value))
       record.values.push_back(value);
@@ -370,7 +382,9 @@ std::optional<LayoutState::Delta> LayoutState::apply(const Change &change) {
   }
   std::sort(record.values.begin(), record.values.end());
   std::sort(record.clusters.begin(), record.clusters.end());
-  recountOps(record);
+}
+
+std::optional<LayoutState::Delta> LayoutState::reprice(Record &record) {
   // Saved first: `undo` may come before all are computed.
   for (unsigned value : record.values)
     record.valueCosts.push_back(valueCosts[value]);
@@ -379,10 +393,8 @@ std::optional<LayoutState::Delta> LayoutState::apply(const Change &change) {
   Delta delta;
   for (unsigned value : record.values) {
     std::optional<Objective> cost = valueCost(value);
-    if (!cost) {
-      undo();
+    if (!cost)
       return std::nullopt;
-    }
     delta.before += valueCosts[value];
     delta.after += *cost;
     valueCosts[value] = *cost;

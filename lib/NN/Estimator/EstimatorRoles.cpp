@@ -32,8 +32,8 @@ constexpr char endedName[] = "training_ended";
 /// The "model_dir" of TF_CONFIG, or a new folder.
 fs::path defaultFolder() {
   if (const auto text = processEnvironment("TF_CONFIG")) {
-    const Config config = Config::parse(*text);
-    if (const Config *folder = config.find("model_dir"))
+    const nn::Config config = nn::Config::parse(*text);
+    if (const nn::Config *folder = config.find("model_dir"))
       return folder->as_string();
   }
   std::error_code failure;

@@ -26,14 +26,14 @@ public:
                       DataFormatOptions options)
       : Spatial(kindOf(isMax), rank, std::move(options)), isMax(isMax),
         counts(forEach(sizes, "output_size")) {}
-  AdaptivePoolingImpl(bool isMax, int64_t rank, const Config &config)
+  AdaptivePoolingImpl(bool isMax, int64_t rank, const nn::Config &config)
       : AdaptivePoolingImpl(isMax, rank, sizesIn(config.at("output_size")),
                             read(config)) {}
   template <typename F> static void fields(F &field, DataFormatOptions &o) {
     field("data_format", o.data_format);
   }
-  Config get_config() const override {
-    Config config = Spatial::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = Spatial::get_config();
     config["output_size"] = counts;
     return config;
   }
@@ -55,7 +55,7 @@ public:
   }
 
 private:
-  static Sizes sizesIn(const Config &config) {
+  static Sizes sizesIn(const nn::Config &config) {
     return config.is_integer() ? Sizes(config.as_int())
                                : Sizes(config.as_ints());
   }
@@ -116,13 +116,13 @@ private:
 template <int Rank>
 AdaptiveMaxPooling<Rank>::AdaptiveMaxPooling(Sizes output_size,
                                              DataFormatOptions options)
-    : Layer(std::make_shared<AdaptivePoolingImpl>(true, Rank, output_size,
-                                                  std::move(options))) {}
+    : Layer(makeLayer<AdaptivePoolingImpl>(true, Rank, output_size,
+                                           std::move(options))) {}
 template <int Rank>
 AdaptiveAveragePooling<Rank>::AdaptiveAveragePooling(Sizes output_size,
                                                      DataFormatOptions options)
-    : Layer(std::make_shared<AdaptivePoolingImpl>(false, Rank, output_size,
-                                                  std::move(options))) {}
+    : Layer(makeLayer<AdaptivePoolingImpl>(false, Rank, output_size,
+                                           std::move(options))) {}
 template class AdaptiveMaxPooling<1>;
 template class AdaptiveMaxPooling<2>;
 template class AdaptiveMaxPooling<3>;
@@ -137,10 +137,10 @@ meshloom::detail::LayerList meshloom::detail::adaptivePoolings() {
   LayerList list;
   for (int64_t rank = 1; rank <= 3; ++rank)
     for (bool isMax : {false, true})
-      list.emplace_back(ranked(AdaptivePoolingImpl::kindOf(isMax), rank),
-                        [=](const Config &config) {
-                          return Layer(std::make_shared<AdaptivePoolingImpl>(
-                              isMax, rank, config));
-                        });
+      list.emplace_back(
+          ranked(AdaptivePoolingImpl::kindOf(isMax), rank),
+          [=](const nn::Config &config) {
+            return Layer(makeLayer<AdaptivePoolingImpl>(isMax, rank, config));
+          });
   return list;
 }

@@ -56,7 +56,7 @@ public:
                          "got {} and {}",
                          groups, heads));
   }
-  explicit MultiHeadAttentionImpl(const Config &config)
+  explicit MultiHeadAttentionImpl(const nn::Config &config)
       : MultiHeadAttentionImpl(config.at("num_heads").as_int(),
                                config.at("key_dim").as_int(), read(config)) {}
   template <typename F>
@@ -76,8 +76,8 @@ public:
     field("kernel_constraint", o.kernel_constraint);
     field("bias_constraint", o.bias_constraint);
   }
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     config["num_heads"] = heads;
     config["key_dim"] = size;
     return config;
@@ -288,7 +288,7 @@ public:
     seedFrom(own.seed);
     LayerImpl::State::of(*this).hasOwnMask = true;
   }
-  AttentionImpl(bool isAdditive, const Config &config)
+  AttentionImpl(bool isAdditive, const nn::Config &config)
       : AttentionImpl(isAdditive, read(config)) {}
   template <typename F> static void fields(F &field, AttentionLayerOptions &o) {
     field("use_scale", o.use_scale);
@@ -360,22 +360,22 @@ private:
 } // namespace
 
 Attention::Attention(AttentionLayerOptions options)
-    : Layer(std::make_shared<AttentionImpl>(false, std::move(options))) {}
+    : Layer(makeLayer<AttentionImpl>(false, std::move(options))) {}
 AdditiveAttention::AdditiveAttention(AttentionLayerOptions options)
-    : Layer(std::make_shared<AttentionImpl>(true, std::move(options))) {}
+    : Layer(makeLayer<AttentionImpl>(true, std::move(options))) {}
 
 MultiHeadAttention::MultiHeadAttention(int64_t num_heads, int64_t key_dim,
                                        MultiHeadAttentionOptions options)
-    : Layer(std::make_shared<MultiHeadAttentionImpl>(num_heads, key_dim,
-                                                     std::move(options))) {}
+    : Layer(makeLayer<MultiHeadAttentionImpl>(num_heads, key_dim,
+                                              std::move(options))) {}
 
 } // namespace meshloom::layers
 
 meshloom::detail::LayerList meshloom::detail::attentionLayers() {
   using layers::AttentionImpl;
   auto make = [](bool isAdditive) {
-    return [=](const Config &config) {
-      return Layer(std::make_shared<AttentionImpl>(isAdditive, config));
+    return [=](const nn::Config &config) {
+      return Layer(makeLayer<AttentionImpl>(isAdditive, config));
     };
   };
   return {{"MultiHeadAttention", madeOf<layers::MultiHeadAttentionImpl>},

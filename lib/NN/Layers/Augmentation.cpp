@@ -72,14 +72,14 @@ protected:
                                argument, least, most, range.lower,
                                range.upper));
   }
-  static Config configOfRange(const FactorRange &range) {
-    return Config(Config::List{range.lower, range.upper});
+  static nn::Config configOfRange(const FactorRange &range) {
+    return nn::Config(nn::Config::List{range.lower, range.upper});
   }
   /// Keras writes a number where the range goes from its negative.
-  static FactorRange rangeOf(const Config &config) {
+  static FactorRange rangeOf(const nn::Config &config) {
     if (config.is_number())
       return {config.as_double()};
-    const Config::List &ends = config.as_list();
+    const nn::Config::List &ends = config.as_list();
     if (ends.size() != 2)
       Error("[Config] expected a factor to be a number or two, got " +
             config.to_json())
@@ -101,13 +101,13 @@ public:
     expectOneOf(*this, "mode", this->mode,
                 {"horizontal", "vertical", "horizontal_and_vertical"});
   }
-  explicit RandomFlipImpl(const Config &config)
+  explicit RandomFlipImpl(const nn::Config &config)
       : RandomFlipImpl(config.at("mode").as_string(), read(config)) {}
   template <typename F> static void fields(F &field, AugmentationOptions &o) {
     commonFields(field, o);
   }
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     config["mode"] = mode;
     return config;
   }
@@ -227,10 +227,10 @@ public:
       : TransformLayer("RandomRotation", std::move(options)), factor(factor) {
     expectRange("factor", factor);
   }
-  explicit RandomRotationImpl(const Config &config)
+  explicit RandomRotationImpl(const nn::Config &config)
       : RandomRotationImpl(rangeOf(config.at("factor")), read(config)) {}
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     config["factor"] = configOfRange(factor);
     return config;
   }
@@ -259,12 +259,12 @@ public:
     expectRange("height_factor", height);
     expectRange("width_factor", width);
   }
-  explicit RandomTranslationImpl(const Config &config)
+  explicit RandomTranslationImpl(const nn::Config &config)
       : RandomTranslationImpl(rangeOf(config.at("height_factor")),
                               rangeOf(config.at("width_factor")),
                               read(config)) {}
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     config["height_factor"] = configOfRange(height);
     config["width_factor"] = configOfRange(width);
     return config;
@@ -293,13 +293,13 @@ public:
     if (width)
       expectRange("width_factor", *width, least);
   }
-  explicit RandomZoomImpl(const Config &config)
+  explicit RandomZoomImpl(const nn::Config &config)
       : RandomZoomImpl(rangeOf(config.at("height_factor")), widthOf(config),
                        read(config)) {}
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     config["height_factor"] = configOfRange(height);
-    config["width_factor"] = width ? configOfRange(*width) : Config();
+    config["width_factor"] = width ? configOfRange(*width) : nn::Config();
     return config;
   }
 
@@ -316,8 +316,8 @@ protected:
 
 private:
   const FactorRange height;
-  static std::optional<FactorRange> widthOf(const Config &config) {
-    const Config *width = config.find("width_factor");
+  static std::optional<FactorRange> widthOf(const nn::Config &config) {
+    const nn::Config *width = config.find("width_factor");
     return width && !width->is_null() ? std::optional(rangeOf(*width))
                                       : std::nullopt;
   }
@@ -344,8 +344,8 @@ public:
     field("value_range", options.value_range);
     Impl::commonFields(field, options);
   }
-  Config get_config() const override {
-    Config config = BuiltIn<Impl, RandomValueOptions>::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn<Impl, RandomValueOptions>::get_config();
     config["factor"] = this->configOfRange(factor);
     return config;
   }
@@ -364,7 +364,7 @@ public:
       : ValueLayer("RandomContrast", factor, std::move(options)) {
     expectRange("factor", factor, -1);
   }
-  explicit RandomContrastImpl(const Config &config)
+  explicit RandomContrastImpl(const nn::Config &config)
       : RandomContrastImpl(rangeOf(config.at("factor")), read(config)) {}
 
 protected:
@@ -381,7 +381,7 @@ public:
       : ValueLayer("RandomBrightness", factor, std::move(options)) {
     expectRange("factor", factor, -1, 1);
   }
-  explicit RandomBrightnessImpl(const Config &config)
+  explicit RandomBrightnessImpl(const nn::Config &config)
       : RandomBrightnessImpl(rangeOf(config.at("factor")), read(config)) {}
 
 protected:
@@ -401,14 +401,14 @@ public:
     seedFrom(own.seed);
     set_input_spec({.rank = 4});
   }
-  explicit MixUpImpl(const Config &config)
+  explicit MixUpImpl(const nn::Config &config)
       : MixUpImpl(config.at("alpha").as_double(), read(config)) {}
   template <typename F> static void fields(F &field, AugmentationOptions &o) {
     seedField(field, o.seed);
     field("data_format", o.data_format);
   }
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     config["alpha"] = alpha;
     return config;
   }
@@ -449,30 +449,28 @@ private:
 } // namespace
 
 RandomFlip::RandomFlip(std::string mode, AugmentationOptions options)
-    : Layer(std::make_shared<RandomFlipImpl>(std::move(mode),
-                                             std::move(options))) {}
+    : Layer(makeLayer<RandomFlipImpl>(std::move(mode), std::move(options))) {}
 RandomRotation::RandomRotation(FactorRange factor,
                                RandomTransformOptions options)
-    : Layer(std::make_shared<RandomRotationImpl>(factor, std::move(options))) {}
+    : Layer(makeLayer<RandomRotationImpl>(factor, std::move(options))) {}
 RandomTranslation::RandomTranslation(FactorRange height_factor,
                                      FactorRange width_factor,
                                      RandomTransformOptions options)
-    : Layer(std::make_shared<RandomTranslationImpl>(height_factor, width_factor,
-                                                    std::move(options))) {}
+    : Layer(makeLayer<RandomTranslationImpl>(height_factor, width_factor,
+                                             std::move(options))) {}
 RandomZoom::RandomZoom(FactorRange height_factor,
                        std::optional<FactorRange> width_factor,
                        RandomTransformOptions options)
-    : Layer(std::make_shared<RandomZoomImpl>(height_factor, width_factor,
-                                             std::move(options))) {}
+    : Layer(makeLayer<RandomZoomImpl>(height_factor, width_factor,
+                                      std::move(options))) {}
 RandomContrast::RandomContrast(FactorRange factor, RandomValueOptions options)
-    : Layer(std::make_shared<RandomContrastImpl>(factor, std::move(options))) {}
+    : Layer(makeLayer<RandomContrastImpl>(factor, std::move(options))) {}
 RandomBrightness::RandomBrightness(FactorRange factor,
                                    RandomValueOptions options)
-    : Layer(
-          std::make_shared<RandomBrightnessImpl>(factor, std::move(options))) {}
+    : Layer(makeLayer<RandomBrightnessImpl>(factor, std::move(options))) {}
 
 MixUp::MixUp(double alpha, AugmentationOptions options)
-    : Layer(std::make_shared<MixUpImpl>(alpha, std::move(options))) {}
+    : Layer(makeLayer<MixUpImpl>(alpha, std::move(options))) {}
 
 } // namespace meshloom::layers
 

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <tuple>
 
 namespace meshloom::detail {
 
@@ -25,14 +26,14 @@ public:
     CheckFields check(this->class_name());
     Impl::fields(check, own);
   }
-  Config get_config() const override {
-    Config config = LayerImpl::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = LayerImpl::get_config();
     WriteFields write(config);
     Options options = own;
     Impl::fields(write, options);
     return config;
   }
-  static Options read(const Config &config) {
+  static Options read(const nn::Config &config) {
     Options options;
     ReadFields fields(config);
     Impl::fields(fields, options);
@@ -71,6 +72,17 @@ protected:
   Options own;
 };
 
+/// The implementation made with these arguments, of which the last ones are the
+/// options; errors name their line.
+template <typename Impl, typename... Arguments>
+std::shared_ptr<Impl> makeLayer(Arguments &&...arguments) {
+  const Where where =
+      lineOf(std::get<sizeof...(Arguments) - 1>(std::tie(arguments...)));
+  return atLine(where, [&] {
+    return std::make_shared<Impl>(std::forward<Arguments>(arguments)...);
+  });
+}
+
 template <typename Impl> Impl &implOf(const Layer &layer) {
   return static_cast<Impl &>(layer.implementation());
 }
@@ -85,8 +97,8 @@ std::shared_ptr<LayerImpl> expectClass(const Layer &layer, const char *name) {
         .raise();
   return impl.shared_from_this();
 }
-/// Creates the layer of a config.
-template <typename Impl> Layer madeOf(const Config &config) {
+/// Of a config.
+template <typename Impl> Layer madeOf(const nn::Config &config) {
   return Layer(std::make_shared<Impl>(config));
 }
 

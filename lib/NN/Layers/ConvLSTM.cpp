@@ -28,7 +28,7 @@ public:
     seedFrom(own.seed);
     set_input_spec({.rank = rank + 3});
   }
-  ConvLSTMImpl(int64_t rank, const Config &config)
+  ConvLSTMImpl(int64_t rank, const nn::Config &config)
       : ConvLSTMImpl(rank, config.at("filters").as_int(),
                      config.at("kernel_size").as_ints(), read(config)) {}
   template <typename F> static void fields(F &field, ConvLSTMOptions &o) {
@@ -47,8 +47,8 @@ public:
     seedField(field, o.seed);
     sequenceFields(field, o);
   }
-  Config get_config() const override {
-    Config config = OverSteps::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = OverSteps::get_config();
     config["filters"] = filters;
     config["kernel_size"] = window;
     return config;
@@ -170,8 +170,8 @@ private:
 template <int Rank>
 ConvLSTM<Rank>::ConvLSTM(int64_t filters, Sizes kernel_size,
                          ConvLSTMOptions options)
-    : Recurrent(std::make_shared<ConvLSTMImpl>(Rank, filters, kernel_size,
-                                               std::move(options))) {}
+    : Recurrent(makeLayer<ConvLSTMImpl>(Rank, filters, kernel_size,
+                                        std::move(options))) {}
 template class ConvLSTM<1>;
 template class ConvLSTM<2>;
 template class ConvLSTM<3>;
@@ -181,8 +181,9 @@ template class ConvLSTM<3>;
 meshloom::detail::LayerList meshloom::detail::convLSTMs() {
   LayerList list;
   for (int64_t rank = 1; rank <= 3; ++rank)
-    list.emplace_back(ranked("ConvLSTM", rank), [rank](const Config &config) {
-      return Layer(std::make_shared<layers::ConvLSTMImpl>(rank, config));
-    });
+    list.emplace_back(
+        ranked("ConvLSTM", rank), [rank](const nn::Config &config) {
+          return Layer(std::make_shared<layers::ConvLSTMImpl>(rank, config));
+        });
   return list;
 }

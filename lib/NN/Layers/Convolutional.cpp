@@ -31,7 +31,7 @@ public:
     if (own.padding != "causal" || rank != 1)
       paddingOf(own.padding); // throws if it is unknown
   }
-  ConvImpl(int64_t rank, const Config &config)
+  ConvImpl(int64_t rank, const nn::Config &config)
       : ConvImpl(rank, config.at("filters").as_int(),
                  config.at("kernel_size").as_ints(), read(config)) {}
   template <typename F> static void fields(F &field, ConvolutionOptions &o) {
@@ -42,8 +42,8 @@ public:
     field("groups", o.groups);
     kernelAndBiasFields(field, o);
   }
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     config["filters"] = filters;
     config["kernel_size"] = window;
     return config;
@@ -106,7 +106,7 @@ public:
                .padding = paddingOf(own.padding),
                .channels_first = channelsFirst};
   }
-  PoolingImpl(bool isMax, int64_t rank, const Config &config)
+  PoolingImpl(bool isMax, int64_t rank, const nn::Config &config)
       : PoolingImpl(isMax, rank, config.at("pool_size").as_ints(),
                     read(config)) {}
   template <typename F> static void fields(F &field, PoolingOptions &o) {
@@ -119,8 +119,8 @@ public:
     field("padding", o.padding);
     field("data_format", o.data_format);
   }
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     config["pool_size"] = window;
     return config;
   }
@@ -143,7 +143,7 @@ public:
       : Spatial(isMax ? "GlobalMaxPooling" : "GlobalAveragePooling", rank,
                 std::move(options)),
         isMax(isMax) {}
-  GlobalPoolingImpl(bool isMax, int64_t rank, const Config &config)
+  GlobalPoolingImpl(bool isMax, int64_t rank, const nn::Config &config)
       : GlobalPoolingImpl(isMax, rank, read(config)) {}
   template <typename F> static void fields(F &field, GlobalPoolingOptions &o) {
     field("keepdims", o.keepdims);
@@ -177,24 +177,22 @@ private:
 
 template <int Rank>
 Conv<Rank>::Conv(int64_t filters, Sizes kernel_size, ConvolutionOptions options)
-    : Layer(std::make_shared<ConvImpl>(Rank, filters, kernel_size,
-                                       std::move(options))) {}
+    : Layer(makeLayer<ConvImpl>(Rank, filters, kernel_size,
+                                std::move(options))) {}
 template <int Rank>
 MaxPooling<Rank>::MaxPooling(Sizes pool_size, PoolingOptions options)
-    : Layer(std::make_shared<PoolingImpl>(true, Rank, pool_size,
-                                          std::move(options))) {}
+    : Layer(makeLayer<PoolingImpl>(true, Rank, pool_size, std::move(options))) {
+}
 template <int Rank>
 AveragePooling<Rank>::AveragePooling(Sizes pool_size, PoolingOptions options)
-    : Layer(std::make_shared<PoolingImpl>(false, Rank, pool_size,
-                                          std::move(options))) {}
+    : Layer(
+          makeLayer<PoolingImpl>(false, Rank, pool_size, std::move(options))) {}
 template <int Rank>
 GlobalMaxPooling<Rank>::GlobalMaxPooling(GlobalPoolingOptions options)
-    : Layer(std::make_shared<GlobalPoolingImpl>(true, Rank,
-                                                std::move(options))) {}
+    : Layer(makeLayer<GlobalPoolingImpl>(true, Rank, std::move(options))) {}
 template <int Rank>
 GlobalAveragePooling<Rank>::GlobalAveragePooling(GlobalPoolingOptions options)
-    : Layer(std::make_shared<GlobalPoolingImpl>(false, Rank,
-                                                std::move(options))) {}
+    : Layer(makeLayer<GlobalPoolingImpl>(false, Rank, std::move(options))) {}
 template class Conv<1>;
 template class Conv<2>;
 template class Conv<3>;
@@ -217,18 +215,19 @@ meshloom::detail::LayerList meshloom::detail::convolutionalLayers() {
   using namespace layers;
   LayerList list;
   for (int64_t rank = 1; rank <= 3; ++rank) {
-    list.emplace_back(ranked("Conv", rank), [rank](const Config &config) {
-      return Layer(std::make_shared<ConvImpl>(rank, config));
+    list.emplace_back(ranked("Conv", rank), [rank](const nn::Config &config) {
+      return Layer(makeLayer<ConvImpl>(rank, config));
     });
     for (bool isMax : {false, true}) {
       const std::string kind = isMax ? "MaxPooling" : "AveragePooling";
-      list.emplace_back(ranked(kind.c_str(), rank), [=](const Config &config) {
-        return Layer(std::make_shared<PoolingImpl>(isMax, rank, config));
-      });
       list.emplace_back(
-          ranked(("Global" + kind).c_str(), rank), [=](const Config &config) {
-            return Layer(
-                std::make_shared<GlobalPoolingImpl>(isMax, rank, config));
+          ranked(kind.c_str(), rank), [=](const nn::Config &config) {
+            return Layer(makeLayer<PoolingImpl>(isMax, rank, config));
+          });
+      list.emplace_back(
+          ranked(("Global" + kind).c_str(), rank),
+          [=](const nn::Config &config) {
+            return Layer(makeLayer<GlobalPoolingImpl>(isMax, rank, config));
           });
     }
   }

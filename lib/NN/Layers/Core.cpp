@@ -21,7 +21,7 @@ public:
       : BuiltIn("Dense", std::move(options)), units(units) {
     expectPositive("units", units);
   }
-  explicit DenseImpl(const Config &config)
+  explicit DenseImpl(const nn::Config &config)
       : DenseImpl(config.at("units").as_int(), read(config)) {
     kernel.read(config);
   }
@@ -29,8 +29,8 @@ public:
   template <typename F> static void fields(F &field, DenseOptions &o) {
     kernelAndBiasFields(field, o);
   }
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     config["units"] = units;
     kernel.write(config);
     return config;
@@ -85,7 +85,7 @@ public:
     expectPositive("input_dim", count);
     expectPositive("output_dim", features);
   }
-  explicit EmbeddingImpl(const Config &config)
+  explicit EmbeddingImpl(const nn::Config &config)
       : EmbeddingImpl(config.at("input_dim").as_int(),
                       config.at("output_dim").as_int(), read(config)) {
     table.read(config);
@@ -96,8 +96,8 @@ public:
     field("embeddings_constraint", o.embeddings_constraint);
     field("mask_zero", o.mask_zero);
   }
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     config["input_dim"] = count;
     config["output_dim"] = features;
     table.write(config);
@@ -133,14 +133,14 @@ public:
                  PlainOptions options)
       : BuiltIn(std::move(class_name), std::move(options)),
         function(std::move(function)) {}
-  explicit ActivationImpl(const Config &config)
+  explicit ActivationImpl(const nn::Config &config)
       : ActivationImpl("Activation", {}, read(config)) {
     ReadFields read(config);
     read("activation", function);
   }
   template <typename F> static void fields(F &, PlainOptions &) {}
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     config["activation"] = configOf(function);
     return config;
   }
@@ -156,7 +156,7 @@ class ReLUImpl : public BuiltIn<ReLUImpl, ReLUOptions> {
 public:
   explicit ReLUImpl(ReLUOptions options)
       : BuiltIn("ReLU", std::move(options)) {}
-  explicit ReLUImpl(const Config &config) : ReLUImpl(read(config)) {}
+  explicit ReLUImpl(const nn::Config &config) : ReLUImpl(read(config)) {}
   template <typename F> static void fields(F &field, ReLUOptions &o) {
     field("max_value", o.max_value, Bound::NotNegative);
     field("negative_slope", o.negative_slope, Bound::NotNegative);
@@ -176,13 +176,13 @@ public:
     expectRate("a rate", rate);
     seedFrom(own.seed);
   }
-  explicit DropoutImpl(const Config &config)
+  explicit DropoutImpl(const nn::Config &config)
       : DropoutImpl(config.at("rate").as_double(), read(config)) {}
   template <typename F> static void fields(F &field, DropoutOptions &o) {
     seedField(field, o.seed);
   }
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     config["rate"] = rate;
     return config;
   }
@@ -204,12 +204,12 @@ public:
   RescalingImpl(double scale, double offset, PlainOptions options)
       : BuiltIn("Rescaling", std::move(options)), scale(scale), offset(offset) {
   }
-  explicit RescalingImpl(const Config &config)
+  explicit RescalingImpl(const nn::Config &config)
       : RescalingImpl(config.at("scale").as_double(),
                       config.at("offset").as_double(), read(config)) {}
   template <typename F> static void fields(F &, PlainOptions &) {}
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     config["scale"] = scale;
     config["offset"] = offset;
     return config;
@@ -233,7 +233,7 @@ public:
       refuse("expected a function, got an empty one");
   }
   template <typename F> static void fields(F &, PlainOptions &) {}
-  Config get_config() const override {
+  nn::Config get_config() const override {
     refuse(
         "a function cannot be saved: derive a layer from LayerImpl, and make "
         "it known with register_layer");
@@ -257,41 +257,48 @@ private:
 
 Embedding::Embedding(int64_t input_dim, int64_t output_dim,
                      EmbeddingOptions options)
-    : Layer(std::make_shared<EmbeddingImpl>(input_dim, output_dim,
-                                            std::move(options))) {}
+    : Layer(makeLayer<EmbeddingImpl>(input_dim, output_dim,
+                                     std::move(options))) {}
 Activation::Activation(activations::Activation activation, PlainOptions options)
-    : Layer(std::make_shared<ActivationImpl>(
-          "Activation", std::move(activation), std::move(options))) {}
+    : Layer(makeLayer<ActivationImpl>("Activation", std::move(activation),
+                                      std::move(options))) {}
 ReLU::ReLU(ReLUOptions options)
-    : Layer(std::make_shared<ReLUImpl>(std::move(options))) {}
+    : Layer(makeLayer<ReLUImpl>(std::move(options))) {}
 ELU::ELU(double alpha, PlainOptions options)
-    : Activation({"elu", {{"alpha", alpha}}}, std::move(options)) {
-  expectBound("ELU", "alpha", alpha, Bound::Finite);
-}
+    : Activation(atLine(lineOf(options),
+                        [&] {
+                          expectBound("ELU", "alpha", alpha, Bound::Finite);
+                          return activations::Activation("elu",
+                                                         {{"alpha", alpha}});
+                        }),
+                 std::move(options)) {}
 LeakyReLU::LeakyReLU(double negative_slope, PlainOptions options)
-    : Activation({"leaky_relu", {{"negative_slope", negative_slope}}},
-                 std::move(options)) {
-  expectBound("LeakyReLU", "negative_slope", negative_slope,
-              Bound::NotNegative);
-}
+    : Activation(atLine(lineOf(options),
+                        [&] {
+                          expectBound("LeakyReLU", "negative_slope",
+                                      negative_slope, Bound::NotNegative);
+                          return activations::Activation(
+                              "leaky_relu",
+                              {{"negative_slope", negative_slope}});
+                        }),
+                 std::move(options)) {}
 Softmax::Softmax(int64_t axis, PlainOptions options)
     : Activation({"softmax", {{"axis", axis}}}, std::move(options)) {}
 Dropout::Dropout(double rate, DropoutOptions options)
-    : Layer(std::make_shared<DropoutImpl>(rate, std::move(options))) {}
+    : Layer(makeLayer<DropoutImpl>(rate, std::move(options))) {}
 Rescaling::Rescaling(double scale, double offset, PlainOptions options)
-    : Layer(
-          std::make_shared<RescalingImpl>(scale, offset, std::move(options))) {}
+    : Layer(makeLayer<RescalingImpl>(scale, offset, std::move(options))) {}
 Lambda::Lambda(std::function<Tensor(const Tensor &)> function,
                PlainOptions options)
-    : Layer(std::make_shared<LambdaImpl>(std::move(function), nullptr,
-                                         std::move(options))) {}
+    : Layer(makeLayer<LambdaImpl>(std::move(function), nullptr,
+                                  std::move(options))) {}
 Lambda::Lambda(std::function<Tensor(const std::vector<Tensor> &)> function,
                PlainOptions options)
-    : Layer(std::make_shared<LambdaImpl>(nullptr, std::move(function),
-                                         std::move(options))) {}
+    : Layer(makeLayer<LambdaImpl>(nullptr, std::move(function),
+                                  std::move(options))) {}
 
 Dense::Dense(int64_t units, DenseOptions options)
-    : Layer(std::make_shared<DenseImpl>(units, std::move(options))) {}
+    : Layer(makeLayer<DenseImpl>(units, std::move(options))) {}
 DVariable Dense::kernel() const {
   return implOf<DenseImpl>(*this).kernel.variable();
 }

@@ -96,7 +96,7 @@ public:
                            "result, got '{}' in '{}'",
                            letter, this->text));
   }
-  explicit EinsumDenseImpl(const Config &config)
+  explicit EinsumDenseImpl(const nn::Config &config)
       : EinsumDenseImpl(config.at("equation").as_string(),
                         config.at("output_shape").as_ints(), read(config)) {
     kernel.read(config);
@@ -111,8 +111,8 @@ public:
     field("kernel_constraint", o.kernel_constraint);
     field("bias_constraint", o.bias_constraint);
   }
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     config["equation"] = text;
     config["output_shape"] = outputShape;
     kernel.write(config);
@@ -294,7 +294,7 @@ private:
 
 EinsumDense::EinsumDense(std::string equation, Shape output_shape,
                          EinsumDenseOptions options)
-    : Layer(std::make_shared<EinsumDenseImpl>(
+    : Layer(makeLayer<EinsumDenseImpl>(
           std::move(equation), std::move(output_shape), std::move(options))) {}
 EinsumDense::EinsumDense(std::string equation, int64_t output_size,
                          EinsumDenseOptions options)

@@ -35,12 +35,12 @@ public:
     rows = format == "channels_first" ? 2 : 1;
     this->set_input_spec({.rank = 4});
   }
-  ImageLayer(const char *className, const Config &config)
+  ImageLayer(const char *className, const nn::Config &config)
       : ImageLayer(className,
                    {config.at("height").as_int(), config.at("width").as_int()},
                    ImageLayer::read(config)) {}
-  Config get_config() const override {
-    Config config = BuiltIn<Impl, Options>::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn<Impl, Options>::get_config();
     config["height"] = size[0];
     config["width"] = size[1];
     return config;
@@ -96,7 +96,8 @@ public:
       : ImageLayer("Resizing", size, std::move(options)) {
     prepare();
   }
-  explicit ResizingImpl(const Config &config) : ImageLayer("Resizing", config) {
+  explicit ResizingImpl(const nn::Config &config)
+      : ImageLayer("Resizing", config) {
     prepare();
   }
   template <typename F> static void fields(F &field, ResizingOptions &o) {
@@ -144,7 +145,7 @@ class CenterCropImpl : public ImageLayer<CenterCropImpl, DataFormatOptions> {
 public:
   CenterCropImpl(Size size, DataFormatOptions options)
       : ImageLayer("CenterCrop", size, std::move(options)) {}
-  explicit CenterCropImpl(const Config &config)
+  explicit CenterCropImpl(const nn::Config &config)
       : ImageLayer("CenterCrop", config) {}
   template <typename F> static void fields(F &field, DataFormatOptions &o) {
     field("data_format", o.data_format);
@@ -164,7 +165,7 @@ public:
       : ImageLayer("RandomCrop", size, std::move(options)) {
     seedFrom(own.seed);
   }
-  explicit RandomCropImpl(const Config &config)
+  explicit RandomCropImpl(const nn::Config &config)
       : ImageLayer("RandomCrop", config) {
     seedFrom(own.seed);
   }
@@ -194,15 +195,14 @@ public:
 } // namespace
 
 Resizing::Resizing(int64_t height, int64_t width, ResizingOptions options)
-    : Layer(std::make_shared<ResizingImpl>(Size{height, width},
-                                           std::move(options))) {}
+    : Layer(makeLayer<ResizingImpl>(Size{height, width}, std::move(options))) {}
 RandomCrop::RandomCrop(int64_t height, int64_t width,
                        AugmentationOptions options)
-    : Layer(std::make_shared<RandomCropImpl>(Size{height, width},
-                                             std::move(options))) {}
+    : Layer(
+          makeLayer<RandomCropImpl>(Size{height, width}, std::move(options))) {}
 CenterCrop::CenterCrop(int64_t height, int64_t width, DataFormatOptions options)
-    : Layer(std::make_shared<CenterCropImpl>(Size{height, width},
-                                             std::move(options))) {}
+    : Layer(
+          makeLayer<CenterCropImpl>(Size{height, width}, std::move(options))) {}
 
 } // namespace meshloom::layers
 

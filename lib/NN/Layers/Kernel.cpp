@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace meshloom::detail {
 namespace {
@@ -60,7 +61,7 @@ void Kernel::build(const Shape &shape, const WeightOptions &weightOptions,
     addLora();
 }
 
-void Kernel::write(Config &config) const {
+void Kernel::write(nn::Config &config) const {
   if (rank > 0) {
     config["lora_rank"] = rank;
     config["lora_alpha"] = alpha;
@@ -68,7 +69,7 @@ void Kernel::write(Config &config) const {
   if (!mode.empty())
     config["quantization_mode"] = mode;
 }
-void Kernel::read(const Config &config) {
+void Kernel::read(const nn::Config &config) {
   ReadFields fields(config);
   fields("lora_rank", rank);
   alpha = double(rank);
@@ -197,8 +198,11 @@ void Kernel::enableLora(int64_t newRank, const LoraOptions &loraOptions) {
   if (options.constraint)
     refuse("LoRA and a constraint of the kernel exclude each other: make the "
            "layer without the constraint");
+  const double newAlpha = loraOptions.alpha.value_or(double(newRank));
+  if (!std::isfinite(newAlpha))
+    refuse(fmt::format("expected a finite alpha, got {}", newAlpha));
   rank = newRank;
-  alpha = loraOptions.alpha.value_or(double(rank));
+  alpha = newAlpha;
   lora = loraOptions;
   addLora();
 }
@@ -290,18 +294,23 @@ static constexpr char kernelLayers[] =
 namespace meshloom {
 using namespace detail;
 
-void enable_lora(const Layer &layer, int64_t rank, LoraOptions options) {
-  for (KernelOwner *owner : ownersIn(layer, "enable_lora", kernelLayers,
-                                     [](KernelOwner &) { return true; }))
-    owner->ownKernel().enableLora(rank, options);
+void enable_lora(const Layer &layer, int64_t rank, LoraOptions options,
+                 Where where) {
+  detail::atLine(where, [&] {
+    for (KernelOwner *owner : ownersIn(layer, "enable_lora", kernelLayers,
+                                       [](KernelOwner &) { return true; }))
+      owner->ownKernel().enableLora(rank, options);
+  });
 }
-void merge_lora(const Layer &layer) {
-  for (KernelOwner *owner :
-       ownersIn(layer, "merge_lora", "a layer with LoRA",
-                [](KernelOwner &owner) { return owner.ownKernel().hasLora(); }))
-    owner->ownKernel().mergeLora();
+void merge_lora(const Layer &layer, Where where) {
+  detail::atLine(where, [&] {
+    for (KernelOwner *owner : ownersIn(
+             layer, "merge_lora", "a layer with LoRA",
+             [](KernelOwner &owner) { return owner.ownKernel().hasLora(); }))
+      owner->ownKernel().mergeLora();
+  });
 }
-void quantize(const Layer &layer, const std::string &mode) {
+static void quantizeTo(const Layer &layer, const std::string &mode) {
   if (mode != "int8" && mode != "float8")
     Error(fmt::format("[quantize] expected the mode 'int8' or 'float8', got "
                       "'{}'",
@@ -315,6 +324,9 @@ void quantize(const Layer &layer, const std::string &mode) {
                      [](KernelOwner &owner) { return owner.isProduct(); });
   for (KernelOwner *owner : owners)
     owner->ownKernel().quantize(mode, owner->scaledDims());
+}
+void quantize(const Layer &layer, const std::string &mode, Where where) {
+  detail::atLine(where, [&] { quantizeTo(layer, mode); });
 }
 
 } // namespace meshloom

@@ -30,8 +30,8 @@ public:
   /// Adds the weights; called by the layer's build.
   void build(const Shape &shape, const WeightOptions &weightOptions,
              const std::vector<int64_t> &scaledDims);
-  void write(Config &config) const;
-  void read(const Config &config);
+  void write(nn::Config &config) const;
+  void read(const nn::Config &config);
 
   const DVariable &variable() const { return base; }
   bool hasLora() const { return rank > 0; }

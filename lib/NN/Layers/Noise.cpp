@@ -39,14 +39,14 @@ public:
     if (kind == Kind::SpatialDropout)
       set_input_spec({.rank = rank + 2});
   }
-  NoiseImpl(Kind kind, int64_t rank, const Config &config)
+  NoiseImpl(Kind kind, int64_t rank, const nn::Config &config)
       : NoiseImpl(kind, rank, config.at(argumentOf(kind)).as_double(),
                   read(config)) {}
   template <typename F> static void fields(F &field, DropoutOptions &o) {
     seedField(field, o.seed);
   }
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     config[argumentOf(kind)] = number;
     return config;
   }
@@ -109,20 +109,20 @@ using Kind = NoiseImpl::Kind;
 
 template <int Rank>
 SpatialDropout<Rank>::SpatialDropout(double rate, DropoutOptions options)
-    : Layer(std::make_shared<NoiseImpl>(Kind::SpatialDropout, Rank, rate,
-                                        std::move(options))) {}
+    : Layer(makeLayer<NoiseImpl>(Kind::SpatialDropout, Rank, rate,
+                                 std::move(options))) {}
 template class SpatialDropout<1>;
 template class SpatialDropout<2>;
 template class SpatialDropout<3>;
 GaussianNoise::GaussianNoise(double stddev, DropoutOptions options)
-    : Layer(std::make_shared<NoiseImpl>(Kind::GaussianNoise, 0, stddev,
-                                        std::move(options))) {}
+    : Layer(makeLayer<NoiseImpl>(Kind::GaussianNoise, 0, stddev,
+                                 std::move(options))) {}
 GaussianDropout::GaussianDropout(double rate, DropoutOptions options)
-    : Layer(std::make_shared<NoiseImpl>(Kind::GaussianDropout, 0, rate,
-                                        std::move(options))) {}
+    : Layer(makeLayer<NoiseImpl>(Kind::GaussianDropout, 0, rate,
+                                 std::move(options))) {}
 AlphaDropout::AlphaDropout(double rate, DropoutOptions options)
-    : Layer(std::make_shared<NoiseImpl>(Kind::AlphaDropout, 0, rate,
-                                        std::move(options))) {}
+    : Layer(makeLayer<NoiseImpl>(Kind::AlphaDropout, 0, rate,
+                                 std::move(options))) {}
 
 } // namespace meshloom::layers
 
@@ -130,10 +130,10 @@ meshloom::detail::LayerList meshloom::detail::noiseLayers() {
   using namespace layers;
   LayerList list;
   auto add = [&](Kind kind, int64_t rank) {
-    list.emplace_back(
-        NoiseImpl::classOf(kind, rank), [=](const Config &config) {
-          return Layer(std::make_shared<NoiseImpl>(kind, rank, config));
-        });
+    list.emplace_back(NoiseImpl::classOf(kind, rank),
+                      [=](const nn::Config &config) {
+                        return Layer(makeLayer<NoiseImpl>(kind, rank, config));
+                      });
   };
   for (int64_t rank = 1; rank <= 3; ++rank)
     add(Kind::SpatialDropout, rank);

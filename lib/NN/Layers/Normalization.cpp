@@ -135,7 +135,7 @@ public:
       own.replicas = get_strategy().num_replicas_in_sync();
     expectPositive("replicas", own.replicas);
   }
-  explicit BatchNormalizationImpl(const Config &config)
+  explicit BatchNormalizationImpl(const nn::Config &config)
       : BatchNormalizationImpl(read(config)) {}
   template <typename F>
   static void fields(F &field, BatchNormalizationOptions &o) {
@@ -327,7 +327,7 @@ class LayerNormalizationImpl
 public:
   explicit LayerNormalizationImpl(LayerNormalizationOptions options)
       : Normalizing("LayerNormalization", std::move(options)) {}
-  explicit LayerNormalizationImpl(const Config &config)
+  explicit LayerNormalizationImpl(const nn::Config &config)
       : LayerNormalizationImpl(read(config)) {}
   template <typename F>
   static void fields(F &field, LayerNormalizationOptions &o) {
@@ -365,7 +365,7 @@ public:
     if (own.groups != -1)
       expectPositive("groups", own.groups);
   }
-  explicit GroupNormalizationImpl(const Config &config)
+  explicit GroupNormalizationImpl(const nn::Config &config)
       : GroupNormalizationImpl(read(config)) {}
   template <typename F>
   static void fields(F &field, GroupNormalizationOptions &o) {
@@ -398,7 +398,7 @@ class RMSNormalizationImpl
 public:
   explicit RMSNormalizationImpl(RMSNormalizationOptions options)
       : BuiltIn("RMSNormalization", std::move(options)) {}
-  explicit RMSNormalizationImpl(const Config &config)
+  explicit RMSNormalizationImpl(const nn::Config &config)
       : RMSNormalizationImpl(read(config)) {}
   template <typename F>
   static void fields(F &field, RMSNormalizationOptions &o) {
@@ -430,7 +430,7 @@ class UnitNormalizationImpl
 public:
   explicit UnitNormalizationImpl(UnitNormalizationOptions options)
       : BuiltIn("UnitNormalization", std::move(options)) {}
-  explicit UnitNormalizationImpl(const Config &config)
+  explicit UnitNormalizationImpl(const nn::Config &config)
       : UnitNormalizationImpl(read(config)) {}
   template <typename F>
   static void fields(F &field, UnitNormalizationOptions &o) {
@@ -449,15 +449,15 @@ public:
 } // namespace
 
 BatchNormalization::BatchNormalization(BatchNormalizationOptions options)
-    : Layer(std::make_shared<BatchNormalizationImpl>(std::move(options))) {}
+    : Layer(makeLayer<BatchNormalizationImpl>(std::move(options))) {}
 LayerNormalization::LayerNormalization(LayerNormalizationOptions options)
-    : Layer(std::make_shared<LayerNormalizationImpl>(std::move(options))) {}
+    : Layer(makeLayer<LayerNormalizationImpl>(std::move(options))) {}
 GroupNormalization::GroupNormalization(GroupNormalizationOptions options)
-    : Layer(std::make_shared<GroupNormalizationImpl>(std::move(options))) {}
+    : Layer(makeLayer<GroupNormalizationImpl>(std::move(options))) {}
 RMSNormalization::RMSNormalization(RMSNormalizationOptions options)
-    : Layer(std::make_shared<RMSNormalizationImpl>(std::move(options))) {}
+    : Layer(makeLayer<RMSNormalizationImpl>(std::move(options))) {}
 UnitNormalization::UnitNormalization(UnitNormalizationOptions options)
-    : Layer(std::make_shared<UnitNormalizationImpl>(std::move(options))) {}
+    : Layer(makeLayer<UnitNormalizationImpl>(std::move(options))) {}
 
 } // namespace meshloom::layers
 

@@ -28,9 +28,9 @@ public:
     else if (!operand.tensor.defined())
       number = operand.number;
   }
-  /// The value of `config` at `key`, if there is one.
-  Constant(const Config &config, const char *key) {
-    const Config *entry = config.find(key);
+  /// What `config` has as `key`, if it has it.
+  Constant(const nn::Config &config, const char *key) {
+    const nn::Config *entry = config.find(key);
     if (!entry)
       return;
     if (!entry->is_map()) {
@@ -38,7 +38,7 @@ public:
       return;
     }
     std::vector<double> values;
-    for (const Config &value : entry->at("values").as_list())
+    for (const nn::Config &value : entry->at("values").as_list())
       values.push_back(value.as_double());
     tensor = cast(meshloom::tensor(values, entry->at("shape").as_ints()),
                   dtypeOf(entry->at("dtype")));
@@ -47,17 +47,17 @@ public:
   TensorLike operand() const {
     return number ? TensorLike(*number) : TensorLike(tensor);
   }
-  void write(Config &config, const char *key) const {
+  void write(nn::Config &config, const char *key) const {
     if (number)
       config[key] = *number;
     if (!tensor.defined())
       return;
-    Config &entry = config[key];
+    nn::Config &entry = config[key];
     entry["dtype"] = std::string(name(tensor.dtype()));
     entry["shape"] = tensor.shape();
     const std::vector<double> values =
         cast(tensor, DType::F64).to_vector<double>();
-    entry["values"] = Config::List(values.begin(), values.end());
+    entry["values"] = nn::Config::List(values.begin(), values.end());
   }
   bool isComplex() const {
     return tensor.defined() && meshloom::isComplex(tensor.dtype());
@@ -79,16 +79,16 @@ public:
     if (own.name.empty())
       LayerImpl::State::of(*this).name = this->operation;
   }
-  explicit OperatorImpl(const Config &config)
+  explicit OperatorImpl(const nn::Config &config)
       : OperatorImpl(config.at("operation").as_string(),
                      Constant(config, "first"), Constant(config, "second"),
                      read(config)) {}
   template <typename F> static void fields(F &, PlainOptions &) {}
-  Config get_config() const override {
+  nn::Config get_config() const override {
     if (first.isComplex() || second.isComplex())
       refuse("an operator with a complex tensor cannot be saved: use an Input "
              "or a layer with a weight");
-    Config config = BuiltIn::get_config();
+    nn::Config config = BuiltIn::get_config();
     config["operation"] = operation;
     first.write(config, "first");
     second.write(config, "second");
@@ -120,7 +120,7 @@ private:
   const Constant first, second;
 };
 
-Config configOf(const Index &index) {
+nn::Config configOf(const Index &index) {
   switch (index.kind) {
   case Index::Kind::Number:
     return index.number;
@@ -130,10 +130,10 @@ Config configOf(const Index &index) {
     return "ellipsis";
   case Index::Kind::Range: {
     auto bound = [](const std::optional<int64_t> &number) {
-      return number ? Config(*number) : Config();
+      return number ? nn::Config(*number) : nn::Config();
     };
-    return Config::List{bound(index.range.begin), bound(index.range.end),
-                        index.range.stride};
+    return nn::Config::List{bound(index.range.begin), bound(index.range.end),
+                            index.range.stride};
   }
   case Index::Kind::Tensor:
   case Index::Kind::None:
@@ -145,12 +145,12 @@ Config configOf(const Index &index) {
       .raise();
 }
 
-Index indexOf(const Config &config) {
+Index indexOf(const nn::Config &config) {
   if (config.is_integer())
     return config.as_int();
   if (config.is_string())
     return config.as_string() == "newaxis" ? Index(newaxis) : Index(ellipsis);
-  const Config::List &range = config.as_list();
+  const nn::Config::List &range = config.as_list();
   auto bound = [&](size_t i) {
     return range.at(i).is_null() ? std::nullopt
                                  : std::optional(range[i].as_int());
@@ -161,17 +161,17 @@ Index indexOf(const Config &config) {
 /// x(a, b, ...).
 class SliceImpl : public BuiltIn<SliceImpl, PlainOptions> {
 public:
-  SliceImpl(Config::List indices, PlainOptions options)
+  SliceImpl(nn::Config::List indices, PlainOptions options)
       : BuiltIn("Slice", std::move(options)), indices(std::move(indices)) {
     if (this->indices.size() > 8)
       refuse(fmt::format("expected at most 8 indices, got {}",
                          this->indices.size()));
   }
-  explicit SliceImpl(const Config &config)
+  explicit SliceImpl(const nn::Config &config)
       : SliceImpl(config.at("indices").as_list(), read(config)) {}
   template <typename F> static void fields(F &, PlainOptions &) {}
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     config["indices"] = indices;
     return config;
   }
@@ -188,7 +188,7 @@ public:
   }
 
 private:
-  const Config::List indices;
+  const nn::Config::List indices;
 };
 
 } // namespace
@@ -236,8 +236,8 @@ SymbolicTensor detail::applyOperator(const char *name, const SymbolicOperand &a,
           "empty one")
         .raise();
   expectBroadcast(name, a, b);
-  return Layer(std::make_shared<OperatorImpl>(name, Constant(a), Constant(b),
-                                              PlainOptions()))(inputs);
+  return Layer(makeLayer<OperatorImpl>(name, Constant(a), Constant(b),
+                                       PlainOptions()))(inputs);
 }
 
 SymbolicTensor operator-(const SymbolicTensor &x) {
@@ -249,12 +249,11 @@ SymbolicTensor SymbolicTensor::operator()(const Index &a, const Index &b,
                                           const Index &e, const Index &f,
                                           const Index &g,
                                           const Index &h) const {
-  Config::List indices;
+  nn::Config::List indices;
   for (const Index *index : {&a, &b, &c, &d, &e, &f, &g, &h})
     if (index->kind != Index::Kind::None)
       indices.push_back(configOf(*index));
-  return Layer(std::make_shared<SliceImpl>(std::move(indices), PlainOptions()))(
-      *this);
+  return Layer(makeLayer<SliceImpl>(std::move(indices), PlainOptions()))(*this);
 }
 
 } // namespace meshloom

@@ -18,11 +18,11 @@ public:
       : BuiltIn("Masking", std::move(options)), value(value) {
     set_input_spec({.min_rank = 2});
   }
-  explicit MaskingImpl(const Config &config)
+  explicit MaskingImpl(const nn::Config &config)
       : MaskingImpl(config.at("mask_value").as_double(), read(config)) {}
   template <typename F> static void fields(F &, PlainOptions &) {}
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     config["mask_value"] = value;
     return config;
   }
@@ -45,7 +45,8 @@ class IdentityImpl : public BuiltIn<IdentityImpl, PlainOptions> {
 public:
   explicit IdentityImpl(PlainOptions options)
       : BuiltIn("Identity", std::move(options)) {}
-  explicit IdentityImpl(const Config &config) : IdentityImpl(read(config)) {}
+  explicit IdentityImpl(const nn::Config &config)
+      : IdentityImpl(read(config)) {}
   template <typename F> static void fields(F &, PlainOptions &) {}
   Tensor call(const Tensor &x, const CallOptions &) override { return x; }
 };
@@ -54,7 +55,8 @@ class ActivityImpl : public BuiltIn<ActivityImpl, ActivityOptions> {
 public:
   explicit ActivityImpl(ActivityOptions options)
       : BuiltIn("ActivityRegularization", std::move(options)) {}
-  explicit ActivityImpl(const Config &config) : ActivityImpl(read(config)) {}
+  explicit ActivityImpl(const nn::Config &config)
+      : ActivityImpl(read(config)) {}
   template <typename F> static void fields(F &field, ActivityOptions &o) {
     field("l1", o.l1, Bound::NotNegative);
     field("l2", o.l2, Bound::NotNegative);
@@ -73,7 +75,7 @@ class PReLUImpl : public BuiltIn<PReLUImpl, PReLUOptions> {
 public:
   explicit PReLUImpl(PReLUOptions options)
       : BuiltIn("PReLU", std::move(options)) {}
-  explicit PReLUImpl(const Config &config) : PReLUImpl(read(config)) {}
+  explicit PReLUImpl(const nn::Config &config) : PReLUImpl(read(config)) {}
   template <typename F> static void fields(F &field, PReLUOptions &o) {
     field("alpha_initializer", o.alpha_initializer);
     field("alpha_regularizer", o.alpha_regularizer);
@@ -115,13 +117,13 @@ private:
 } // namespace
 
 Masking::Masking(double mask_value, PlainOptions options)
-    : Layer(std::make_shared<MaskingImpl>(mask_value, std::move(options))) {}
+    : Layer(makeLayer<MaskingImpl>(mask_value, std::move(options))) {}
 Identity::Identity(PlainOptions options)
-    : Layer(std::make_shared<IdentityImpl>(std::move(options))) {}
+    : Layer(makeLayer<IdentityImpl>(std::move(options))) {}
 ActivityRegularization::ActivityRegularization(ActivityOptions options)
-    : Layer(std::make_shared<ActivityImpl>(std::move(options))) {}
+    : Layer(makeLayer<ActivityImpl>(std::move(options))) {}
 PReLU::PReLU(PReLUOptions options)
-    : Layer(std::make_shared<PReLUImpl>(std::move(options))) {}
+    : Layer(makeLayer<PReLUImpl>(std::move(options))) {}
 
 } // namespace meshloom::layers
 

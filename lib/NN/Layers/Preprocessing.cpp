@@ -31,18 +31,18 @@ public:
     for (double variance : own.variance)
       expectBound("Normalization", "variance", variance, Bound::NotNegative);
   }
-  explicit NormalizationImpl(const Config &config)
+  explicit NormalizationImpl(const nn::Config &config)
       : NormalizationImpl(withMoments(read(config), config)) {}
   template <typename F> static void fields(F &field, NormalizationOptions &o) {
     field("axis", o.axis);
     field("invert", o.invert);
   }
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     if (areGiven()) {
-      config["mean"] = Config::List(own.mean.begin(), own.mean.end());
+      config["mean"] = nn::Config::List(own.mean.begin(), own.mean.end());
       config["variance"] =
-          Config::List(own.variance.begin(), own.variance.end());
+          nn::Config::List(own.variance.begin(), own.variance.end());
     }
     return config;
   }
@@ -129,18 +129,19 @@ public:
 private:
   bool areGiven() const { return !own.mean.empty(); }
   /// One number, a list, or lists in lists.
-  static void numbersIn(const Config &config, std::vector<double> &numbers) {
+  static void numbersIn(const nn::Config &config,
+                        std::vector<double> &numbers) {
     if (config.is_list())
-      for (const Config &entry : config.as_list())
+      for (const nn::Config &entry : config.as_list())
         numbersIn(entry, numbers);
     else if (!config.is_null())
       numbers.push_back(config.as_double());
   }
   static NormalizationOptions withMoments(NormalizationOptions options,
-                                          const Config &config) {
-    if (const Config *entry = config.find("mean"))
+                                          const nn::Config &config) {
+    if (const nn::Config *entry = config.find("mean"))
       numbersIn(*entry, options.mean);
-    if (const Config *entry = config.find("variance"))
+    if (const nn::Config *entry = config.find("variance"))
       numbersIn(*entry, options.variance);
     return options;
   }
@@ -188,14 +189,14 @@ public:
     expectPositive("num_tokens", categories);
     expectMode(*this, own.output_mode, false);
   }
-  explicit CategoryEncodingImpl(const Config &config)
+  explicit CategoryEncodingImpl(const nn::Config &config)
       : CategoryEncodingImpl(config.at("num_tokens").as_int(), read(config)) {}
   template <typename F>
   static void fields(F &field, CategoryEncodingOptions &o) {
     field("output_mode", o.output_mode);
   }
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     config["num_tokens"] = categories;
     return config;
   }
@@ -230,7 +231,7 @@ public:
     if (!own.vocabulary.empty())
       vocabulary.set(own.vocabulary, own.idf_weights);
   }
-  explicit IntegerLookupImpl(const Config &config)
+  explicit IntegerLookupImpl(const nn::Config &config)
       : IntegerLookupImpl(read(config)) {
     vocabulary.read(config);
   }
@@ -242,8 +243,8 @@ public:
     field("output_mode", o.output_mode);
     field("pad_to_max_tokens", o.pad_to_max_tokens);
   }
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     vocabulary.write(config);
     return config;
   }
@@ -382,18 +383,18 @@ public:
                          own.epsilon));
     expectMode(*this, own.output_mode, true);
   }
-  /// The config of an adapted one has both boundaries and the number of bins.
-  explicit DiscretizationImpl(const Config &config)
+  /// That of an adapted one has both boundaries and the number of bins.
+  explicit DiscretizationImpl(const nn::Config &config)
       : DiscretizationImpl(withBoundaries(read(config), config)) {}
   template <typename F> static void fields(F &field, DiscretizationOptions &o) {
     field("num_bins", o.num_bins);
-    field("epsilon", o.epsilon);
+    field("epsilon", o.epsilon, Bound::NotNegative);
     field("output_mode", o.output_mode);
   }
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     config["bin_boundaries"] =
-        Config::List(own.bin_boundaries.begin(), own.bin_boundaries.end());
+        nn::Config::List(own.bin_boundaries.begin(), own.bin_boundaries.end());
     return config;
   }
   Tensor call(const Tensor &x, const CallOptions &) override {
@@ -437,10 +438,10 @@ public:
 
 private:
   static DiscretizationOptions withBoundaries(DiscretizationOptions options,
-                                              const Config &config) {
-    if (const Config *entry = config.find("bin_boundaries");
+                                              const nn::Config &config) {
+    if (const nn::Config *entry = config.find("bin_boundaries");
         entry && !entry->is_null())
-      for (const Config &boundary : entry->as_list())
+      for (const nn::Config &boundary : entry->as_list())
         options.bin_boundaries.push_back(boundary.as_double());
     return options;
   }
@@ -450,10 +451,9 @@ private:
 
 CategoryEncoding::CategoryEncoding(int64_t num_tokens,
                                    CategoryEncodingOptions options)
-    : Layer(std::make_shared<CategoryEncodingImpl>(num_tokens,
-                                                   std::move(options))) {}
+    : Layer(makeLayer<CategoryEncodingImpl>(num_tokens, std::move(options))) {}
 IntegerLookup::IntegerLookup(IntegerLookupOptions options)
-    : Layer(std::make_shared<IntegerLookupImpl>(std::move(options))) {}
+    : Layer(makeLayer<IntegerLookupImpl>(std::move(options))) {}
 IntegerLookup::IntegerLookup(const Layer &layer)
     : Layer(expectClass<IntegerLookupImpl>(layer, "IntegerLookup")) {}
 Tensor IntegerLookup::to_tokens(const Tensor &indices) const {
@@ -496,7 +496,7 @@ int64_t IntegerLookup::vocabulary_size() const {
   return implOf<IntegerLookupImpl>(*this).vocabulary.size();
 }
 Discretization::Discretization(DiscretizationOptions options)
-    : Layer(std::make_shared<DiscretizationImpl>(std::move(options))) {
+    : Layer(makeLayer<DiscretizationImpl>(std::move(options))) {
   // A config of an adapted one has both.
   if (implOf<DiscretizationImpl>(*this).hasBoth())
     Error("[Discretization] expected bin_boundaries or num_bins, got "
@@ -507,7 +507,7 @@ void Discretization::adapt(const Tensor &data) const {
   implOf<DiscretizationImpl>(*this).adapt(data);
 }
 Normalization::Normalization(NormalizationOptions options)
-    : Layer(std::make_shared<NormalizationImpl>(std::move(options))) {}
+    : Layer(makeLayer<NormalizationImpl>(std::move(options))) {}
 void Normalization::adapt(const Tensor &data) const {
   implOf<NormalizationImpl>(*this).adapt(data);
 }

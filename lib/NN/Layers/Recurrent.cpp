@@ -16,11 +16,11 @@ public:
       : OverSteps(gates, nameOf(gates), units, std::move(options)) {
     set_input_spec({.rank = 3});
   }
-  RecurrentImpl(Gates gates, const Config &config)
+  RecurrentImpl(Gates gates, const nn::Config &config)
       : RecurrentImpl(gates, config.at("units").as_int(), optionsIn(config)) {}
 
-  Config get_config() const override {
-    Config config = OverSteps::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = OverSteps::get_config();
     WriteFields write(config);
     RecurrentOptions options = own;
     sequenceFields(write, options);
@@ -58,7 +58,7 @@ public:
   }
 
 private:
-  static RecurrentOptions optionsIn(const Config &config) {
+  static RecurrentOptions optionsIn(const nn::Config &config) {
     RecurrentOptions options = read(config);
     ReadFields fields(config);
     sequenceFields(fields, options);
@@ -77,7 +77,7 @@ public:
                          "'ave' or 'none', got '{}'",
                          own.merge_mode));
     const bool isGiven = backward.defined();
-    const Config ofForward = optionsOf(forward);
+    const nn::Config ofForward = optionsOf(forward);
     sequences = ofForward.at("return_sequences").as_bool();
     // Steps that are masked give nothing, in either direction.
     if (auto *recurrent = recurrentIn(forward); recurrent && sequences)
@@ -91,14 +91,14 @@ public:
     track("forward_" + forward.name(), forward);
     track(backward);
   }
-  explicit BidirectionalImpl(const Config &config)
+  explicit BidirectionalImpl(const nn::Config &config)
       : BidirectionalImpl(Layer::from_config(config.at("layer")),
                           optionsIn(config)) {}
   template <typename F> static void fields(F &field, BidirectionalOptions &o) {
     field("merge_mode", o.merge_mode);
   }
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     config["layer"] = wrappedConfig(forward);
     if (own.backward_layer.defined())
       config["backward_layer"] = wrappedConfig(backward);
@@ -142,14 +142,14 @@ private:
   static OverStepsInterface *recurrentIn(const Layer &layer) {
     return dynamic_cast<OverStepsInterface *>(&layer.implementation());
   }
-  static BidirectionalOptions optionsIn(const Config &config) {
+  static BidirectionalOptions optionsIn(const nn::Config &config) {
     BidirectionalOptions options = read(config);
-    if (const Config *backward = config.find("backward_layer"))
+    if (const nn::Config *backward = config.find("backward_layer"))
       options.backward_layer = Layer::from_config(*backward);
     return options;
   }
-  Config optionsOf(const Layer &layer) const {
-    Config config = layer.config().at("config");
+  nn::Config optionsOf(const Layer &layer) const {
+    nn::Config config = layer.config().at("config");
     if (!config.find("go_backwards") || !config.find("return_sequences"))
       refuse(fmt::format("expected recurrent layers, got a {}: its config has "
                          "no go_backwards",
@@ -157,13 +157,14 @@ private:
     return config;
   }
   static Layer mirrored(const Layer &layer) {
-    Config config = wrappedConfig(layer);
-    Config &inner = config["config"];
+    nn::Config config = wrappedConfig(layer);
+    nn::Config &inner = config["config"];
     inner["go_backwards"] = !inner.at("go_backwards").as_bool();
     inner["name"] = "backward_" + layer.name();
     return Layer::from_config(config);
   }
-  void expectPair(const Config &ofForward, const Config &ofBackward) const {
+  void expectPair(const nn::Config &ofForward,
+                  const nn::Config &ofBackward) const {
     if (forward.is(backward))
       refuse("expected another layer as backward_layer, got the same one");
     if (ofForward.at("go_backwards") == ofBackward.at("go_backwards"))
@@ -172,8 +173,8 @@ private:
                          ofForward.at("go_backwards").to_json()));
     for (const char *option :
          {"return_sequences", "return_state", "stateful"}) {
-      const Config *first = ofForward.find(option),
-                   *second = ofBackward.find(option);
+      const nn::Config *first = ofForward.find(option),
+                       *second = ofBackward.find(option);
       if (first && second && *first != *second)
         refuse(fmt::format("expected a backward_layer with the same '{}', got "
                            "{} and {}",
@@ -205,12 +206,12 @@ public:
     track(layer);
     set_input_spec({.min_rank = 3});
   }
-  explicit TimeDistributedImpl(const Config &config)
+  explicit TimeDistributedImpl(const nn::Config &config)
       : TimeDistributedImpl(Layer::from_config(config.at("layer")),
                             read(config)) {}
   template <typename F> static void fields(F &, TimeDistributedOptions &) {}
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     config["layer"] = wrappedConfig(layer);
     return config;
   }
@@ -240,8 +241,8 @@ private:
   Layer layer;
 };
 
-template <Gates gates> Layer recurrentOf(const Config &config) {
-  return Layer(std::make_shared<RecurrentImpl>(gates, config));
+template <Gates gates> Layer recurrentOf(const nn::Config &config) {
+  return Layer(makeLayer<RecurrentImpl>(gates, config));
 }
 
 } // namespace
@@ -254,19 +255,19 @@ void Bidirectional::reset_states() const {
   implOf<BidirectionalImpl>(*this).resetStates();
 }
 LSTM::LSTM(int64_t units, RecurrentOptions options)
-    : Recurrent(std::make_shared<RecurrentImpl>(Gates::LSTM, units,
-                                                std::move(options))) {}
+    : Recurrent(
+          makeLayer<RecurrentImpl>(Gates::LSTM, units, std::move(options))) {}
 GRU::GRU(int64_t units, RecurrentOptions options)
-    : Recurrent(std::make_shared<RecurrentImpl>(Gates::GRU, units,
-                                                std::move(options))) {}
+    : Recurrent(
+          makeLayer<RecurrentImpl>(Gates::GRU, units, std::move(options))) {}
 SimpleRNN::SimpleRNN(int64_t units, RecurrentOptions options)
-    : Recurrent(std::make_shared<RecurrentImpl>(Gates::Simple, units,
-                                                std::move(options))) {}
+    : Recurrent(
+          makeLayer<RecurrentImpl>(Gates::Simple, units, std::move(options))) {}
 Bidirectional::Bidirectional(const Layer &layer, BidirectionalOptions options)
-    : Layer(std::make_shared<BidirectionalImpl>(layer, std::move(options))) {}
+    : Layer(makeLayer<BidirectionalImpl>(layer, std::move(options))) {}
 TimeDistributed::TimeDistributed(const Layer &layer,
                                  TimeDistributedOptions options)
-    : Layer(std::make_shared<TimeDistributedImpl>(layer, std::move(options))) {}
+    : Layer(makeLayer<TimeDistributedImpl>(layer, std::move(options))) {}
 
 } // namespace meshloom::layers
 

@@ -25,7 +25,7 @@ public:
              "RNN");
     set_input_spec({.rank = 2});
   }
-  GatedCellImpl(Gates gates, const Config &config)
+  GatedCellImpl(Gates gates, const nn::Config &config)
       : GatedCellImpl(gates, config.at("units").as_int(), read(config)) {}
   static std::string classOf(Gates gates) {
     return std::string(nameOf(gates)) + "Cell";
@@ -86,12 +86,12 @@ public:
       (void)cellOf(*this, cell);
     track(cells);
   }
-  explicit StackedRNNCellsImpl(const Config &config)
+  explicit StackedRNNCellsImpl(const nn::Config &config)
       : StackedRNNCellsImpl(cellsIn(config), read(config)) {}
   template <typename F> static void fields(F &, StackedRNNCellsOptions &) {}
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
-    Config::List list;
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
+    nn::Config::List list;
     for (const Layer &cell : cells)
       list.push_back(wrappedConfig(cell));
     config["cells"] = std::move(list);
@@ -133,9 +133,9 @@ public:
   }
 
 private:
-  static std::vector<Layer> cellsIn(const Config &config) {
+  static std::vector<Layer> cellsIn(const nn::Config &config) {
     std::vector<Layer> cells;
-    for (const Config &cell : config.at("cells").as_list())
+    for (const nn::Config &cell : config.at("cells").as_list())
       cells.push_back(Layer::from_config(cell));
     return cells;
   }
@@ -150,13 +150,13 @@ public:
     (void)cellOf(*this, cell);
     track(cell);
   }
-  explicit RNNImpl(const Config &config)
+  explicit RNNImpl(const nn::Config &config)
       : RNNImpl(Layer::from_config(config.at("cell")), read(config)) {}
   template <typename F> static void fields(F &field, RNNOptions &o) {
     sequenceFields(field, o);
   }
-  Config get_config() const override {
-    Config config = OverSteps::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = OverSteps::get_config();
     config["cell"] = wrappedConfig(cell);
     return config;
   }
@@ -215,26 +215,24 @@ private:
   bool isRandom = false; ///< whether it drops something in training
 };
 
-template <Gates gates> Layer cellOfConfig(const Config &config) {
-  return Layer(std::make_shared<GatedCellImpl>(gates, config));
+template <Gates gates> Layer cellOfConfig(const nn::Config &config) {
+  return Layer(makeLayer<GatedCellImpl>(gates, config));
 }
 
 } // namespace
 
 LSTMCell::LSTMCell(int64_t units, RecurrentOptions options)
-    : Layer(std::make_shared<GatedCellImpl>(Gates::LSTM, units,
-                                            std::move(options))) {}
+    : Layer(makeLayer<GatedCellImpl>(Gates::LSTM, units, std::move(options))) {}
 GRUCell::GRUCell(int64_t units, RecurrentOptions options)
-    : Layer(std::make_shared<GatedCellImpl>(Gates::GRU, units,
-                                            std::move(options))) {}
+    : Layer(makeLayer<GatedCellImpl>(Gates::GRU, units, std::move(options))) {}
 SimpleRNNCell::SimpleRNNCell(int64_t units, RecurrentOptions options)
-    : Layer(std::make_shared<GatedCellImpl>(Gates::Simple, units,
-                                            std::move(options))) {}
+    : Layer(
+          makeLayer<GatedCellImpl>(Gates::Simple, units, std::move(options))) {}
 StackedRNNCells::StackedRNNCells(const std::vector<Layer> &cells,
                                  StackedRNNCellsOptions options)
-    : Layer(std::make_shared<StackedRNNCellsImpl>(cells, std::move(options))) {}
+    : Layer(makeLayer<StackedRNNCellsImpl>(cells, std::move(options))) {}
 RNN::RNN(const Layer &cell, RNNOptions options)
-    : Recurrent(std::make_shared<RNNImpl>(cell, std::move(options))) {}
+    : Recurrent(makeLayer<RNNImpl>(cell, std::move(options))) {}
 
 } // namespace meshloom::layers
 

@@ -30,10 +30,9 @@ LayerList recurrentCells();
 /// Returns the layers of ConvLSTM.h.
 LayerList convLSTMs();
 
-/// Returns the config of a layer that is not built, as a part of another
-/// config.
-inline Config wrappedConfig(const Layer &layer) {
-  Config config;
+/// As a part of another config: not built.
+inline nn::Config wrappedConfig(const Layer &layer) {
+  nn::Config config;
   config["class_name"] = layer.class_name();
   config["config"] = layer.config().at("config");
   return config;
@@ -105,8 +104,8 @@ public:
     seedField(field, o.seed);
     field("reset_after", o.reset_after);
   }
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     config["units"] = units;
     return config;
   }

@@ -37,20 +37,20 @@ void register_layer(const std::string &class_name, MakeLayer make) {
   knownLayers().add(class_name, std::move(make));
 }
 
-Config LayerImpl::get_config() const {
-  Config config;
+nn::Config LayerImpl::get_config() const {
+  nn::Config config;
   config["name"] = state->name;
   config["trainable"] = state->trainable;
   config["dtype"] = std::string(meshloom::name(state->options.dtype));
   return config;
 }
 
-Config Layer::config() const {
+nn::Config Layer::config() const {
   LayerImpl &layer = implementation();
   const LayerImpl::State &state = LayerImpl::State::of(layer);
-  Config config;
+  nn::Config config;
   config["class_name"] = state.className;
-  Config &layerConfig = config["config"];
+  nn::Config &layerConfig = config["config"];
   layerConfig = layer.get_config();
   // Here, as users' layers need not ask the base for theirs.
   layerConfig["policy"] = state.options.policy->name();
@@ -59,9 +59,9 @@ Config Layer::config() const {
         configOf(state.options.activity_regularizer);
   if (!state.isBuilt)
     return config;
-  Config::List inputs;
+  nn::Config::List inputs;
   for (const TensorSpec &spec : state.builtFor) {
-    Config input;
+    nn::Config input;
     input["shape"] = spec.shape;
     input["dtype"] = std::string(meshloom::name(spec.dtype));
     inputs.push_back(std::move(input));
@@ -70,27 +70,27 @@ Config Layer::config() const {
   return config;
 }
 
-static Layer layerOf(const Config &config) {
+static Layer layerOf(const nn::Config &config) {
   const std::string &class_name = config.at("class_name").as_string();
-  const Config &layerConfig = config.at("config");
+  const nn::Config &layerConfig = config.at("config");
   std::optional<mixed_precision::PolicyScope> policy;
-  if (const Config *name = layerConfig.find("policy"))
+  if (const nn::Config *name = layerConfig.find("policy"))
     policy.emplace(mixed_precision::Policy(name->as_string()));
   Layer layer = knownLayers().find(class_name).second(layerConfig);
   LayerImpl::State &state = LayerImpl::State::of(layer);
-  if (const Config *name = layerConfig.find("name")) {
+  if (const nn::Config *name = layerConfig.find("name")) {
     state.name = name->as_string();
     state.isNamedByUser = true;
   }
-  if (const Config *type = layerConfig.find("dtype"))
+  if (const nn::Config *type = layerConfig.find("dtype"))
     state.options.dtype = dtypeOf(*type);
   ReadFields fields(layerConfig);
   fields("activity_regularizer", state.options.activity_regularizer);
-  if (const Config *trainable = layerConfig.find("trainable"))
+  if (const nn::Config *trainable = layerConfig.find("trainable"))
     state.trainable = trainable->as_bool();
-  if (const Config *build = config.find("build_config")) {
+  if (const nn::Config *build = config.find("build_config")) {
     std::vector<TensorSpec> inputs;
-    for (const Config &input : build->as_list())
+    for (const nn::Config &input : build->as_list())
       inputs.push_back(
           {input.at("shape").as_ints(), dtypeOf(input.at("dtype"))});
     layer.build_many(inputs);
@@ -98,7 +98,7 @@ static Layer layerOf(const Config &config) {
   return layer;
 }
 
-Layer Layer::from_config(const Config &config) {
+Layer Layer::from_config(const nn::Config &config) {
   return detail::withOwnErrors(
       "[from_config] the config of a layer is not valid: an entry is missing, "
       "or a number is out of range",

@@ -7,7 +7,7 @@
 
 namespace meshloom::detail {
 
-using MakeLayer = std::function<Layer(const Config &)>;
+using MakeLayer = std::function<Layer(const nn::Config &)>;
 using LayerList = std::vector<std::pair<std::string, MakeLayer>>;
 
 LayerList coreLayers();

@@ -41,8 +41,8 @@ public:
       : BuiltIn<Impl, Options>(std::move(class_name), std::move(options)),
         numbers(std::move(numbers)) {}
   template <typename F> static void fields(F &, Options &) {}
-  Config get_config() const override {
-    Config config = BuiltIn<Impl, Options>::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn<Impl, Options>::get_config();
     config[Impl::argument] = numbers;
     return config;
   }
@@ -101,7 +101,7 @@ public:
   explicit FlattenImpl(DataFormatOptions options)
       : BuiltIn("Flatten", std::move(options)),
         channelsFirst(isChannelsFirst(*this, own.data_format)) {}
-  explicit FlattenImpl(const Config &config) : FlattenImpl(read(config)) {}
+  explicit FlattenImpl(const nn::Config &config) : FlattenImpl(read(config)) {}
   template <typename F> static void fields(F &field, DataFormatOptions &o) {
     field("data_format", o.data_format);
   }
@@ -229,13 +229,13 @@ class DotImpl : public BuiltIn<DotImpl, DotOptions> {
 public:
   DotImpl(std::array<int64_t, 2> axes, DotOptions options)
       : BuiltIn("Dot", std::move(options)), axes(axes) {}
-  explicit DotImpl(const Config &config)
+  explicit DotImpl(const nn::Config &config)
       : DotImpl(axesOf(config.at("axes")), read(config)) {}
   template <typename F> static void fields(F &field, DotOptions &o) {
     field("normalize", o.normalize);
   }
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     config["axes"] = Shape{axes[0], axes[1]};
     return config;
   }
@@ -275,7 +275,7 @@ public:
   }
 
 private:
-  static std::array<int64_t, 2> axesOf(const Config &config) {
+  static std::array<int64_t, 2> axesOf(const nn::Config &config) {
     if (config.is_integer())
       return {config.as_int(), config.as_int()};
     const Shape both = config.as_ints();
@@ -393,8 +393,8 @@ private:
 
 template <typename Impl, typename Options>
 Layer make(const char *class_name, Shape numbers, Options options) {
-  return Layer(std::make_shared<Impl>(class_name, std::move(numbers),
-                                      std::move(options)));
+  return Layer(
+      makeLayer<Impl>(class_name, std::move(numbers), std::move(options)));
 }
 
 template <int Rank> Shape forEach(const Sizes &sizes, const char *layer) {
@@ -422,7 +422,7 @@ template <int Rank> Shape flat(const Ends<Rank> &ends, const char *layer) {
 } // namespace
 
 Flatten::Flatten(DataFormatOptions options)
-    : Layer(std::make_shared<FlattenImpl>(std::move(options))) {}
+    : Layer(makeLayer<FlattenImpl>(std::move(options))) {}
 Reshape::Reshape(Shape target_shape, PlainOptions options)
     : Layer(make<ReshapeImpl>("Reshape", std::move(target_shape),
                               std::move(options))) {}
@@ -471,7 +471,7 @@ Multiply::Multiply(PlainOptions options)
 Dot::Dot(int64_t axis, DotOptions options)
     : Dot(std::array<int64_t, 2>{axis, axis}, std::move(options)) {}
 Dot::Dot(std::array<int64_t, 2> axes, DotOptions options)
-    : Layer(std::make_shared<DotImpl>(axes, std::move(options))) {}
+    : Layer(makeLayer<DotImpl>(axes, std::move(options))) {}
 Average::Average(PlainOptions options)
     : Layer(make<MergeImpl>("Average", {}, std::move(options))) {}
 Maximum::Maximum(PlainOptions options)
@@ -486,7 +486,7 @@ meshloom::detail::LayerList meshloom::detail::shapeLayers() {
   LayerList list;
   auto add = [&]<typename Impl>(std::initializer_list<const char *> names) {
     for (const char *name : names)
-      list.emplace_back(name, [name](const Config &config) {
+      list.emplace_back(name, [name](const nn::Config &config) {
         return make<Impl>(name, config.at(Impl::argument).as_ints(),
                           Impl::read(config));
       });

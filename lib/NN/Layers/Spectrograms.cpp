@@ -48,18 +48,19 @@ void expectWindow(const LayerImpl &layer, const FrameWindow &window,
                       window.numbers.size()))
         .raise();
 }
-Config configOfWindow(const FrameWindow &window) {
-  return window.numbers.empty() ? Config(window.name)
-                                : Config(Config::List(window.numbers.begin(),
-                                                      window.numbers.end()));
+nn::Config configOfWindow(const FrameWindow &window) {
+  return window.numbers.empty()
+             ? nn::Config(window.name)
+             : nn::Config(nn::Config::List(window.numbers.begin(),
+                                           window.numbers.end()));
 }
 /// `options`, with the window that the config has.
 template <typename Options>
-Options withWindow(Options options, const Config &config) {
-  const Config *window = config.find("window");
+Options withWindow(Options options, const nn::Config &config) {
+  const nn::Config *window = config.find("window");
   if (window && window->is_list()) {
     std::vector<double> numbers;
-    for (const Config &number : window->as_list())
+    for (const nn::Config &number : window->as_list())
       numbers.push_back(number.as_double());
     options.window = std::move(numbers);
   } else if (window) {
@@ -146,10 +147,10 @@ public:
                          own.frame_length, fftLength));
     set_input_spec({.rank = 3});
   }
-  explicit STFTSpectrogramImpl(const Config &config)
+  explicit STFTSpectrogramImpl(const nn::Config &config)
       : STFTSpectrogramImpl(withWindow(read(config), config)) {}
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     config["window"] = configOfWindow(own.window);
     return config;
   }
@@ -261,10 +262,10 @@ public:
                          highest, own.min_freq));
     set_input_spec({.min_rank = 1});
   }
-  explicit MelSpectrogramImpl(const Config &config)
+  explicit MelSpectrogramImpl(const nn::Config &config)
       : MelSpectrogramImpl(withWindow(read(config), config)) {}
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     config["window"] = configOfWindow(own.window);
     return config;
   }
@@ -347,9 +348,9 @@ private:
 } // namespace
 
 STFTSpectrogram::STFTSpectrogram(STFTSpectrogramOptions options)
-    : Layer(std::make_shared<STFTSpectrogramImpl>(std::move(options))) {}
+    : Layer(makeLayer<STFTSpectrogramImpl>(std::move(options))) {}
 MelSpectrogram::MelSpectrogram(MelSpectrogramOptions options)
-    : Layer(std::make_shared<MelSpectrogramImpl>(std::move(options))) {}
+    : Layer(makeLayer<MelSpectrogramImpl>(std::move(options))) {}
 
 } // namespace meshloom::layers
 

@@ -110,8 +110,8 @@ public:
     if (!this->own.vocabulary.empty())
       vocabulary.set(this->own.vocabulary, this->own.idf_weights);
   }
-  Config get_config() const override {
-    Config config = BuiltIn<Impl, Options>::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn<Impl, Options>::get_config();
     vocabulary.write(config);
     return config;
   }
@@ -163,7 +163,7 @@ public:
       : VocabularyLayer("StringLookup", o,
                         {"int", "one_hot", "multi_hot", "count", "tf_idf"},
                         o.num_oov_indices, o.mask_token, o.oov_token) {}
-  explicit StringLookupImpl(const Config &config)
+  explicit StringLookupImpl(const nn::Config &config)
       : StringLookupImpl(read(config)) {
     vocabulary.read(config);
   }
@@ -207,7 +207,7 @@ public:
                own.output_mode + "'");
     }
   }
-  explicit TextVectorizationImpl(const Config &config)
+  explicit TextVectorizationImpl(const nn::Config &config)
       : TextVectorizationImpl(read(config)) {
     vocabulary.read(config);
   }
@@ -219,7 +219,7 @@ public:
     field("ngrams", o.ngrams);
     field("output_sequence_length", o.output_sequence_length);
   }
-  Config get_config() const override {
+  nn::Config get_config() const override {
     if (own.standardize_function || own.split_function)
       refuse("a layer with standardize_function or split_function cannot be "
              "saved: functions have no config");
@@ -317,16 +317,16 @@ public:
     if (own.mask_value && bins == 1)
       refuse("expected two bins or more beside mask_value, got 1");
   }
-  explicit HashingImpl(const Config &config)
+  explicit HashingImpl(const nn::Config &config)
       : HashingImpl(config.at("num_bins").as_int(), withSalt(config)) {}
   template <typename F> static void fields(F &field, HashingOptions &o) {
     field("mask_value", o.mask_value);
     field("output_mode", o.output_mode);
   }
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     config["num_bins"] = bins;
-    config["salt"] = Config::List(own.salt.begin(), own.salt.end());
+    config["salt"] = nn::Config::List(own.salt.begin(), own.salt.end());
     return config;
   }
   Tensor hashed(const TokenRows &texts, const Where &where) const {
@@ -348,11 +348,12 @@ private:
       return int64_t(hash % uint64_t(bins));
     return text == *own.mask_value ? 0 : 1 + int64_t(hash % uint64_t(bins - 1));
   }
-  static HashingOptions withSalt(const Config &config) {
+  static HashingOptions withSalt(const nn::Config &config) {
     HashingOptions options = read(config);
-    if (const Config *salt = config.find("salt"); salt && !salt->is_null()) {
+    if (const nn::Config *salt = config.find("salt");
+        salt && !salt->is_null()) {
       if (salt->is_list())
-        for (const Config &number : salt->as_list())
+        for (const nn::Config &number : salt->as_list())
           options.salt.push_back(uint64_t(number.as_int()));
       else
         options.salt.push_back(uint64_t(salt->as_int()));
@@ -372,7 +373,7 @@ Vocabulary &vocabularyOf(const TextVectorization &layer) {
 } // namespace
 
 StringLookup::StringLookup(StringLookupOptions options)
-    : Layer(std::make_shared<StringLookupImpl>(options)) {}
+    : Layer(makeLayer<StringLookupImpl>(options)) {}
 StringLookup::StringLookup(const Layer &layer)
     : Layer(expectClass<StringLookupImpl>(layer, "StringLookup")) {}
 Tensor StringLookup::operator()(const Texts &tokens, Where where) const {
@@ -424,7 +425,7 @@ int64_t StringLookup::vocabulary_size() const {
 }
 
 TextVectorization::TextVectorization(TextVectorizationOptions options)
-    : Layer(std::make_shared<TextVectorizationImpl>(options)) {}
+    : Layer(makeLayer<TextVectorizationImpl>(options)) {}
 TextVectorization::TextVectorization(const Layer &layer)
     : Layer(expectClass<TextVectorizationImpl>(layer, "TextVectorization")) {}
 Tensor TextVectorization::operator()(const Texts &texts, Where where) const {
@@ -458,7 +459,7 @@ int64_t TextVectorization::vocabulary_size() const {
 }
 
 Hashing::Hashing(int64_t num_bins, HashingOptions options)
-    : Layer(std::make_shared<HashingImpl>(num_bins, std::move(options))) {}
+    : Layer(makeLayer<HashingImpl>(num_bins, std::move(options))) {}
 Hashing::Hashing(const Layer &layer)
     : Layer(expectClass<HashingImpl>(layer, "Hashing")) {}
 Tensor Hashing::operator()(const Texts &texts, Where where) const {

@@ -32,7 +32,7 @@ public:
                              fmt::join(strides, ", "), fmt::join(more, ", ")));
     }
   }
-  TransposedImpl(int64_t rank, const Config &config)
+  TransposedImpl(int64_t rank, const nn::Config &config)
       : TransposedImpl(rank, config.at("filters").as_int(),
                        config.at("kernel_size").as_ints(), read(config)) {}
   template <typename F> static void fields(F &field, TransposedOptions &o) {
@@ -46,8 +46,8 @@ public:
     field("data_format", o.data_format);
     kernelAndBiasFields(field, o);
   }
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     config["filters"] = filters;
     config["kernel_size"] = window;
     return config;
@@ -126,7 +126,7 @@ public:
                    .dilations = forEach(own.dilation_rate, "dilation_rate"),
                    .padding = paddingOf(own.padding)};
   }
-  DepthwiseImpl(int64_t rank, bool isSeparable, const Config &config)
+  DepthwiseImpl(int64_t rank, bool isSeparable, const nn::Config &config)
       : DepthwiseImpl(rank,
                       isSeparable ? std::optional(config.at("filters").as_int())
                                   : std::nullopt,
@@ -149,8 +149,8 @@ public:
     field("pointwise_constraint", o.pointwise_constraint);
     field("bias_constraint", o.bias_constraint);
   }
-  Config get_config() const override {
-    Config config = BuiltIn::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = BuiltIn::get_config();
     if (filters)
       config["filters"] = *filters;
     config["kernel_size"] = window;
@@ -220,17 +220,17 @@ private:
 template <int Rank>
 ConvTranspose<Rank>::ConvTranspose(int64_t filters, Sizes kernel_size,
                                    TransposedOptions options)
-    : Layer(std::make_shared<TransposedImpl>(Rank, filters, kernel_size,
-                                             std::move(options))) {}
+    : Layer(makeLayer<TransposedImpl>(Rank, filters, kernel_size,
+                                      std::move(options))) {}
 template <int Rank>
 DepthwiseConv<Rank>::DepthwiseConv(Sizes kernel_size, DepthwiseOptions options)
-    : Layer(std::make_shared<DepthwiseImpl>(Rank, std::nullopt, kernel_size,
-                                            std::move(options))) {}
+    : Layer(makeLayer<DepthwiseImpl>(Rank, std::nullopt, kernel_size,
+                                     std::move(options))) {}
 template <int Rank>
 SeparableConv<Rank>::SeparableConv(int64_t filters, Sizes kernel_size,
                                    DepthwiseOptions options)
-    : Layer(std::make_shared<DepthwiseImpl>(Rank, filters, kernel_size,
-                                            std::move(options))) {}
+    : Layer(makeLayer<DepthwiseImpl>(Rank, filters, kernel_size,
+                                     std::move(options))) {}
 template class ConvTranspose<1>;
 template class ConvTranspose<2>;
 template class ConvTranspose<3>;
@@ -245,17 +245,16 @@ meshloom::detail::LayerList meshloom::detail::transposedLayers() {
   using namespace layers;
   LayerList list;
   for (int64_t rank = 1; rank <= 3; ++rank)
-    list.emplace_back(
-        ranked("Conv", rank) + "Transpose", [rank](const Config &config) {
-          return Layer(std::make_shared<TransposedImpl>(rank, config));
-        });
+    list.emplace_back(ranked("Conv", rank) + "Transpose",
+                      [rank](const nn::Config &config) {
+                        return Layer(makeLayer<TransposedImpl>(rank, config));
+                      });
   for (int64_t rank = 1; rank <= 2; ++rank)
     for (bool isSeparable : {false, true})
       list.emplace_back(
           ranked(isSeparable ? "SeparableConv" : "DepthwiseConv", rank),
-          [=](const Config &config) {
-            return Layer(
-                std::make_shared<DepthwiseImpl>(rank, isSeparable, config));
+          [=](const nn::Config &config) {
+            return Layer(makeLayer<DepthwiseImpl>(rank, isSeparable, config));
           });
   return list;
 }

@@ -172,27 +172,27 @@ public:
                                                         : options.unknownToken;
   }
 
-  void write(Config &config) const {
-    config["vocabulary"] = Config::List(tokens.begin(), tokens.end());
+  void write(nn::Config &config) const {
+    config["vocabulary"] = nn::Config::List(tokens.begin(), tokens.end());
     if (options.mode == "tf_idf")
-      config["idf_weights"] = Config::List(
+      config["idf_weights"] = nn::Config::List(
           weights.begin(),
           weights.begin() + ptrdiff_t(weights.empty() ? 0 : size()));
   }
-  void read(const Config &config) {
+  void read(const nn::Config &config) {
     std::vector<Token> list;
     std::vector<double> idf;
-    if (const Config *entry = config.find("vocabulary");
+    if (const nn::Config *entry = config.find("vocabulary");
         entry && !entry->is_null())
-      for (const Config &token : entry->as_list()) {
+      for (const nn::Config &token : entry->as_list()) {
         if constexpr (std::same_as<Token, std::string>)
           list.push_back(token.as_string());
         else
           list.push_back(token.as_int());
       }
-    if (const Config *entry = config.find("idf_weights");
+    if (const nn::Config *entry = config.find("idf_weights");
         entry && !entry->is_null())
-      for (const Config &weight : entry->as_list())
+      for (const nn::Config &weight : entry->as_list())
         idf.push_back(weight.as_double());
     if (list.empty())
       return;

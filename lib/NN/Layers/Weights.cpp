@@ -309,17 +309,19 @@ Layer Layer::get_layer(int64_t index) const {
 std::vector<NamedVariable> Layer::named_variables() const {
   return collected(*this).variables;
 }
-DVariable Layer::variable(std::string_view path) const {
+DVariable Layer::variable(std::string_view path, Where where) const {
   std::string paths;
-  for (const NamedVariable &entry : named_variables()) {
+  const auto all = detail::atLine(where, [&] { return named_variables(); });
+  for (const NamedVariable &entry : all) {
     if (entry.path == path)
       return entry.variable;
     paths += (paths.empty() ? "" : ", ") + entry.path;
   }
-  Error(fmt::format("[variable] '{}' has no variable '{}'; it has {}", name(),
-                    path, paths.empty() ? "none" : paths),
-        ErrorCode::NOT_FOUND)
-      .raise();
+  detail::fail("variable",
+               Error(fmt::format("'{}' has no variable '{}'; it has {}", name(),
+                                 path, paths.empty() ? "none" : paths),
+                     ErrorCode::NOT_FOUND),
+               &where);
 }
 std::vector<DVariable> Layer::variables() const {
   return bare(collected(*this).variables);
@@ -349,19 +351,23 @@ std::vector<Tensor> Layer::get_weights() const {
     values.push_back(weight.read_value());
   return values;
 }
-void Layer::set_weights(const std::vector<Tensor> &values) const {
-  const std::vector<DVariable> variables = weights();
+void Layer::set_weights(const std::vector<Tensor> &values, Where where) const {
+  constexpr char function[] = "set_weights";
+  detail::CallSite site(where);
+  const std::vector<DVariable> variables =
+      detail::atLine(where, [&] { return weights(); });
   if (values.size() != variables.size())
-    Error(fmt::format("[set_weights] expected {} tensors for the weights "
-                      "of '{}', got {}",
-                      variables.size(), name(), values.size()))
-        .raise();
+    nn::fail(function,
+             fmt::format("expected {} tensors for the weights of '{}', got {}",
+                         variables.size(), name(), values.size()),
+             where);
   for (size_t i = 0; i < variables.size(); ++i)
     if (values[i].shape() != variables[i].shape())
-      Error(fmt::format("[set_weights] expected {} for '{}', got {}",
-                        sizesText(variables[i].shape()), variables[i].name(),
-                        sizesText(values[i].shape())))
-          .raise();
+      nn::fail(function,
+               fmt::format("expected {} for '{}', got {}",
+                           sizesText(variables[i].shape()), variables[i].name(),
+                           sizesText(values[i].shape())),
+               where);
   for (size_t i = 0; i < variables.size(); ++i)
     variables[i].assign(cast(values[i], variables[i].dtype()));
 }

@@ -174,8 +174,8 @@ public:
     return {};
   }
 
-  Config get_config() const override {
-    Config config = LayerImpl::get_config();
+  nn::Config get_config() const override {
+    nn::Config config = LayerImpl::get_config();
     writeGraph(config, ins, outs, nodes);
     return config;
   }
@@ -264,9 +264,9 @@ public:
     return {};
   }
 
-  Config get_config() const override {
-    Config config = LayerImpl::get_config();
-    Config::List list;
+  nn::Config get_config() const override {
+    nn::Config config = LayerImpl::get_config();
+    nn::Config::List list;
     for (const State::Part &part : State::of(*this).parts)
       list.push_back(std::get<Layer>(part.part).config());
     config["layers"] = std::move(list);
@@ -299,9 +299,9 @@ SequentialImpl &sequential(const Layer &layer) {
 
 } // namespace
 
-Layer detail::makeSequential(const Config &config) {
+Layer detail::makeSequential(const nn::Config &config) {
   std::vector<SequentialPart> parts;
-  if (const Config *input = config.find("input")) {
+  if (const nn::Config *input = config.find("input")) {
     Shape shape = input->at("shape").as_ints();
     if (shape.empty())
       Error("[Sequential] expected the shape of an input, [batch, ...], "
@@ -311,7 +311,7 @@ Layer detail::makeSequential(const Config &config) {
         Shape(shape.begin() + 1, shape.end()),
         {.batch_size = shape.at(0), .dtype = dtypeOf(input->at("dtype"))}));
   }
-  for (const Config &layer : config.at("layers").as_list())
+  for (const nn::Config &layer : config.at("layers").as_list())
     parts.emplace_back(Layer::from_config(layer));
   return Sequential(parts);
 }

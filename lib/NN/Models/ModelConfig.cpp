@@ -14,12 +14,12 @@ namespace {
 class Numbers {
 public:
   void add(const GraphNode *node) { indices.emplace(node, indices.size()); }
-  Config of(const SymbolicTensor &tensor) const {
-    return Config(Shape{int64_t(indices.at(tensor.node().get())),
-                        int64_t(tensor.index())});
+  nn::Config of(const SymbolicTensor &tensor) const {
+    return nn::Config(Shape{int64_t(indices.at(tensor.node().get())),
+                            int64_t(tensor.index())});
   }
-  Config of(const std::vector<SymbolicTensor> &tensors) const {
-    Config::List list;
+  nn::Config of(const std::vector<SymbolicTensor> &tensors) const {
+    nn::Config::List list;
     for (const SymbolicTensor &tensor : tensors)
       list.push_back(of(tensor));
     return list;
@@ -31,18 +31,18 @@ private:
 
 } // namespace
 
-DType dtypeOf(const Config &name) {
+DType dtypeOf(const nn::Config &name) {
   if (std::optional<DType> type = parseDType(name.as_string()))
     return *type;
   Error("[Config] expected the name of an element type, got " + name.to_json())
       .raise();
 }
 
-void writeGraph(Config &config, const std::vector<SymbolicTensor> &inputs,
+void writeGraph(nn::Config &config, const std::vector<SymbolicTensor> &inputs,
                 const std::vector<SymbolicTensor> &outputs,
                 const std::vector<std::shared_ptr<GraphNode>> &nodes) {
   Numbers numbers;
-  Config::List ins, layers, calls;
+  nn::Config::List ins, layers, calls;
   for (const SymbolicTensor &input : inputs) {
     if (!input.node()->isInput())
       Error("[Model] a model whose inputs are results of another model's "
@@ -50,7 +50,7 @@ void writeGraph(Config &config, const std::vector<SymbolicTensor> &inputs,
             ErrorCode::FAILED_PRECONDITION)
           .raise();
     numbers.add(input.node().get());
-    Config entry;
+    nn::Config entry;
     entry["name"] = input.name();
     entry["shape"] = input.shape();
     entry["dtype"] = std::string(name(input.dtype()));
@@ -63,7 +63,7 @@ void writeGraph(Config &config, const std::vector<SymbolicTensor> &inputs,
         layerNumbers.emplace(node->layer.internal().get(), layers.size());
     if (isNew)
       layers.push_back(node->layer.config());
-    Config entry;
+    nn::Config entry;
     entry["layer"] = layerEntry->second;
     entry["inputs"] = numbers.of(node->inputs);
     if (node->options.training)
@@ -76,10 +76,10 @@ void writeGraph(Config &config, const std::vector<SymbolicTensor> &inputs,
   config["outputs"] = numbers.of(outputs);
 }
 
-Layer makeFunctional(const Config &config) {
+Layer makeFunctional(const nn::Config &config) {
   std::vector<std::vector<SymbolicTensor>> tensors;
   std::vector<SymbolicTensor> inputs, outputs;
-  for (const Config &input : config.at("inputs").as_list()) {
+  for (const nn::Config &input : config.at("inputs").as_list()) {
     Shape shape = input.at("shape").as_ints();
     if (shape.empty())
       Error("[Model] expected the shape of an input, [batch, ...], got "
@@ -91,24 +91,24 @@ Layer makeFunctional(const Config &config) {
                             .name = input.at("name").as_string()}));
     tensors.push_back({inputs.back()});
   }
-  auto tensorOf = [&](const Config &place) {
+  auto tensorOf = [&](const nn::Config &place) {
     const Shape indices = place.as_ints();
     return tensors.at(size_t(indices.at(0))).at(size_t(indices.at(1)));
   };
   std::vector<Layer> layers;
-  for (const Config &layer : config.at("layers").as_list())
+  for (const nn::Config &layer : config.at("layers").as_list())
     layers.push_back(Layer::from_config(layer));
-  for (const Config &call : config.at("calls").as_list()) {
+  for (const nn::Config &call : config.at("calls").as_list()) {
     std::vector<SymbolicTensor> operands;
-    for (const Config &place : call.at("inputs").as_list())
+    for (const nn::Config &place : call.at("inputs").as_list())
       operands.push_back(tensorOf(place));
     CallOptions options;
-    if (const Config *training = call.find("training"))
+    if (const nn::Config *training = call.find("training"))
       options.training = training->as_bool();
     tensors.push_back(layers.at(size_t(call.at("layer").as_int()))
                           .call_many(operands, options));
   }
-  for (const Config &place : config.at("outputs").as_list())
+  for (const nn::Config &place : config.at("outputs").as_list())
     outputs.push_back(tensorOf(place));
   return Model(inputs, outputs);
 }

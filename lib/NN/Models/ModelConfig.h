@@ -7,13 +7,13 @@
 namespace meshloom::detail {
 
 /// Adds the graph between inputs and outputs to a model's config.
-void writeGraph(Config &config, const std::vector<SymbolicTensor> &inputs,
+void writeGraph(nn::Config &config, const std::vector<SymbolicTensor> &inputs,
                 const std::vector<SymbolicTensor> &outputs,
                 const std::vector<std::shared_ptr<GraphNode>> &nodes);
 /// Models of their configs.
-Layer makeFunctional(const Config &config);
-Layer makeSequential(const Config &config);
+Layer makeFunctional(const nn::Config &config);
+Layer makeSequential(const nn::Config &config);
 /// The type that a text names.
-DType dtypeOf(const Config &name);
+DType dtypeOf(const nn::Config &name);
 
 } // namespace meshloom::detail

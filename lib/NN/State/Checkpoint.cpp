@@ -403,7 +403,8 @@ Checkpoint::State::partsIn(const data::TensorFolder &folder) const {
     const auto values = folder.notes().find(statePrefix + name);
     if (values == folder.notes().end())
       continue;
-    part.emplace(callbacks::CallbackState{Config::parse(values->second), {}});
+    part.emplace(
+        callbacks::CallbackState{nn::Config::parse(values->second), {}});
     const std::string prefix = name + "/";
     for (auto stored = folder.tensors().lower_bound(prefix);
          stored != folder.tensors().end() && stored->first.starts_with(prefix);

@@ -96,8 +96,8 @@ public:
         options.sizes.empty() ? function.sizes() : options.sizes;
     if (sizes.empty())
       sizes = {1};
-    Config &entry = signatures[signature];
-    Config::List written;
+    nn::Config &entry = signatures[signature];
+    nn::Config::List written;
     for (int64_t size : sizes) {
       const ConcreteFunction program = function.get_concrete_function(size);
       addBytes(fmt::format("{}{}/{}", programPrefix, signature, size),
@@ -140,21 +140,21 @@ private:
     contents.tensors.emplace(
         name, detail::hostTensorOf(DType::UI8, {int64_t(bytes.size())}, bytes));
   }
-  static Config configOf(const std::vector<TensorSpec> &specs) {
-    Config::List list;
+  static nn::Config configOf(const std::vector<TensorSpec> &specs) {
+    nn::Config::List list;
     for (const TensorSpec &spec : specs) {
-      Config entry;
+      nn::Config entry;
       entry["dtype"] = std::string(name(spec.dtype));
       entry["shape"] = spec.shape;
       list.push_back(std::move(entry));
     }
     return list;
   }
-  Config::List namesOfCaptured(const ConcreteFunction &function) {
+  nn::Config::List namesOfCaptured(const ConcreteFunction &function) {
     const std::vector<detail::CapturedValue> captured =
         detail::capturedValues(function);
     const std::vector<ValueInfo> arguments = function.arguments();
-    Config::List names;
+    nn::Config::List names;
     for (size_t i = 0; i < captured.size(); ++i) {
       std::string name;
       if (auto named = variables.find(captured[i].variable);
@@ -182,12 +182,12 @@ private:
 
   data::FolderContents contents;
   std::map<int64_t, std::string> variables; ///< their tensors
-  Config signatures{Config::Map()};
+  nn::Config signatures{nn::Config::Map()};
 };
 
-std::vector<TensorSpec> specsOf(const Config &config) {
+std::vector<TensorSpec> specsOf(const nn::Config &config) {
   std::vector<TensorSpec> specs;
-  for (const Config &entry : config.as_list()) {
+  for (const nn::Config &entry : config.as_list()) {
     const std::optional<DType> type = parseDType(entry.at("dtype").as_string());
     if (!type)
       Error("[load_functions] expected the name of an element type, "
@@ -203,20 +203,25 @@ std::vector<TensorSpec> specsOf(const Config &config) {
 
 void export_functions(const std::filesystem::path &path,
                       const std::map<std::string, ConcreteFunction> &functions,
-                      const std::filesystem::path &sign_key) {
-  Exporter exporter;
-  for (const auto &[signature, function] : functions)
-    exporter.add(signature, function);
-  exporter.write(path, sign_key);
+                      const std::filesystem::path &sign_key, Where where) {
+  detail::atLine(where, [&] {
+    Exporter exporter;
+    for (const auto &[signature, function] : functions)
+      exporter.add(signature, function);
+    exporter.write(path, sign_key);
+  });
 }
 
-void export_functions(const std::filesystem::path &path,
-                      const std::map<std::string, FreeBatchFunction> &functions,
-                      const FreeBatchExportOptions &options) {
-  Exporter exporter;
-  for (const auto &[signature, function] : functions)
-    exporter.add(signature, function, options);
-  exporter.write(path, options.sign_key);
+void detail::exportFreeBatch(
+    const std::filesystem::path &path,
+    const std::map<std::string, FreeBatchFunction> &functions,
+    const FreeBatchExportOptions &options, const Where &where) {
+  atLine(where, [&] {
+    Exporter exporter;
+    for (const auto &[signature, function] : functions)
+      exporter.add(signature, function, options);
+    exporter.write(path, options.sign_key);
+  });
 }
 
 struct ExportedFunctions::State {
@@ -329,7 +334,7 @@ ExportedFunctions load_functions(const std::filesystem::path &path,
           .raise();
     auto state = std::make_shared<ExportedFunctions::State>();
     std::map<std::string, size_t> variables; // by the names of their tensors
-    const Config signatures = Config::parse(note->second);
+    const nn::Config signatures = nn::Config::parse(note->second);
     auto textOf = [&](const std::string &name) {
       const std::vector<uint8_t> bytes = read(name).to_vector<uint8_t>();
       return std::string(bytes.begin(), bytes.end());
@@ -340,7 +345,7 @@ ExportedFunctions load_functions(const std::filesystem::path &path,
         return parse_function(textOf(tensor), shown, mesh);
       };
       const bool isFree = entry.is_map();
-      const Config &captured = isFree ? entry.at("captured") : entry;
+      const nn::Config &captured = isFree ? entry.at("captured") : entry;
       std::optional<ExportedFunctions::State::FreeBatch> free;
       if (isFree) {
         free.emplace();
@@ -348,7 +353,7 @@ ExportedFunctions load_functions(const std::filesystem::path &path,
         free->results = specsOf(entry.at("results"));
         free->name = name;
         free->mesh = mesh;
-        for (const Config &size : entry.at("sizes").as_list())
+        for (const nn::Config &size : entry.at("sizes").as_list())
           free->stored.emplace(size.as_int(),
                                programOf(fmt::format("{}{}/{}", programPrefix,
                                                      name, size.as_int())));

@@ -20,8 +20,8 @@ using namespace detail;
 
 namespace {
 
-using List = Config::List;
-using Map = Config::Map;
+using List = nn::Config::List;
+using Map = nn::Config::Map;
 
 /// The layer that an error is about.
 struct Place {
@@ -33,14 +33,14 @@ struct Place {
   }
 };
 
-Shape shapeOf(const Config &keras) { // null: any size
+Shape shapeOf(const nn::Config &keras) { // null: any size
   Shape shape;
-  for (const Config &size : keras.as_list())
+  for (const nn::Config &size : keras.as_list())
     shape.push_back(size.is_null() ? -1 : size.as_int());
   return shape;
 }
 
-DType typeOf(const Config &keras) {
+DType typeOf(const nn::Config &keras) {
   // "float32", or a policy of that name.
   const std::string &name = keras.is_string()
                                 ? keras.as_string()
@@ -62,12 +62,12 @@ DType typeOf(const Config &keras) {
 
 /// An initializer, regularizer, constraint or activation: what Keras left open
 /// is left out.
-Config partOf(const Config &keras) {
+nn::Config partOf(const nn::Config &keras) {
   if (!keras.is_map())
     return keras;
-  Config part;
+  nn::Config part;
   part["class_name"] = keras.at("class_name");
-  Config &options = part["config"];
+  nn::Config &options = part["config"];
   options = Map();
   for (auto &[key, value] : keras.at("config").as_map())
     if (!value.is_null())
@@ -76,19 +76,19 @@ Config partOf(const Config &keras) {
 }
 
 /// [[1, 2], [3, 4]] as [1, 2, 3, 4].
-Config flattened(const Config &lists) {
+nn::Config flattened(const nn::Config &lists) {
   if (!lists.is_list())
     return List{lists, lists};
   List flat;
-  for (const Config &entry : lists.as_list())
+  for (const nn::Config &entry : lists.as_list())
     if (entry.is_list())
       flat.insert(flat.end(), entry.as_list().begin(), entry.as_list().end());
     else
       flat.push_back(entry);
   return flat;
 }
-Config listOf(const Config &oneOrMany) {
-  return oneOrMany.is_list() ? oneOrMany : Config(List{oneOrMany});
+nn::Config listOf(const nn::Config &oneOrMany) {
+  return oneOrMany.is_list() ? oneOrMany : nn::Config(List{oneOrMany});
 }
 
 /// Returns whether the entry has no meaning here, or is written somewhere else.
@@ -114,49 +114,48 @@ bool isLeftOut(std::string_view key) {
   return keys.contains(key);
 }
 
-/// Returns whether an option that ours does not have says what ours does
-/// anyway.
-bool isUsual(std::string_view key, const Config &value) {
-  if (value.is_null() || value == Config(false))
+/// Whether an option that ours does not have says what ours does anyway.
+bool isUsual(std::string_view key, const nn::Config &value) {
+  if (value.is_null() || value == nn::Config(false))
     return true;
   if (key == "data_format")
-    return value == Config("channels_last");
+    return value == nn::Config("channels_last");
   if (key == "interpolation")
-    return value == Config("nearest");
+    return value == nn::Config("nearest");
   if (key == "fill_mode")
-    return value == Config("constant");
+    return value == nn::Config("constant");
   if (key == "encoding")
-    return value == Config("utf-8");
+    return value == nn::Config("utf-8");
   if (key == "oov_method") // of texts, FarmHash comes first
-    return value == Config("floormod");
+    return value == nn::Config("floormod");
   if (key == "vocabulary_dtype")
-    return value == Config("int64");
+    return value == nn::Config("int64");
   if (key == "dilation_rate")
-    return std::ranges::all_of(listOf(value).as_list(), [](const Config &one) {
-      return one == Config(1);
-    });
+    return std::ranges::all_of(
+        listOf(value).as_list(),
+        [](const nn::Config &one) { return one == nn::Config(1); });
   return false;
 }
 
-Model modelOf(const Config &keras);
+Model modelOf(const nn::Config &keras);
 
 bool isModel(const std::string &className) {
   return className == "Functional" || className == "Sequential" ||
          className == "Model";
 }
 
-Config translated(const Config &keras, const Place &place);
+nn::Config translated(const nn::Config &keras, const Place &place);
 
 /// A layer of ours.
-Layer layerOf(const Config &keras) {
+Layer layerOf(const nn::Config &keras) {
   const std::string &className = keras.at("class_name").as_string();
-  const Config &config = keras.at("config");
-  const Config *named = config.find("name");
+  const nn::Config &config = keras.at("config");
+  const nn::Config *named = config.find("name");
   const Place place{className, named ? named->as_string() : ""};
   if (isModel(className))
     return modelOf(keras);
   std::optional<mixed_precision::PolicyScope> scope;
-  if (const Config *type = config.find("dtype"); type && !type->is_null()) {
+  if (const nn::Config *type = config.find("dtype"); type && !type->is_null()) {
     const std::string &policy = type->is_string()
                                     ? type->as_string()
                                     : type->at("config").at("name").as_string();
@@ -170,9 +169,9 @@ Layer layerOf(const Config &keras) {
   } catch (const Error &error) {
     place.refuse(error.message());
   }
-  // The layer is compared with the config that it would be saved as: options
-  // that are not there are none of ours.
-  const Config saved = layer.implementation().get_config();
+  // What it was made of is what it is saved as: options that are not there
+  // are none of ours.
+  const nn::Config saved = layer.implementation().get_config();
   const bool isActivation = layer.class_name() == "Activation";
   for (auto &[key, value] : config.as_map())
     if (!isActivation && !isLeftOut(key) && !saved.find(key) &&
@@ -183,38 +182,38 @@ Layer layerOf(const Config &keras) {
 }
 
 /// The config of a layer in a wrapper.
-Config innerOf(const Config &keras) {
+nn::Config innerOf(const nn::Config &keras) {
   const Layer layer = layerOf(keras);
-  Config inner;
+  nn::Config inner;
   inner["class_name"] = layer.class_name();
   inner["config"] = layer.config().at("config");
   return inner;
 }
 
 /// Our config of a layer of Keras's.
-Config translated(const Config &keras, const Place &place) {
-  const Config &config = keras.at("config");
+nn::Config translated(const nn::Config &keras, const Place &place) {
+  const nn::Config &config = keras.at("config");
   std::string name = place.className;
-  Config ours;
+  nn::Config ours;
   for (auto &[key, value] : config.as_map())
     if (!isLeftOut(key) && !(value.is_null() && key != "activation"))
       ours[key] = partOf(value);
   if (config.find("name"))
     ours["name"] = place.name;
-  if (const Config *trainable = config.find("trainable"))
+  if (const nn::Config *trainable = config.find("trainable"))
     ours["trainable"] = *trainable;
   auto is = [&](std::string_view prefix) { return name.starts_with(prefix); };
-  auto turn = [&](const char *key, Config (*how)(const Config &)) {
+  auto turn = [&](const char *key, nn::Config (*how)(const nn::Config &)) {
     if (ours.find(key))
       ours[key] = how(ours.at(key));
   };
   if (name == "RepeatVector")
     turn("n", listOf);
   else if (name == "RandomContrast")
-    turn("factor", [](const Config &range) { // Keras: from 1 - l to 1 + u
+    turn("factor", [](const nn::Config &range) { // Keras: from 1 - l to 1 + u
       return range.is_list() && range.as_list().size() == 2
-                 ? Config(List{-range.as_list()[0].as_double(),
-                               range.as_list()[1]})
+                 ? nn::Config(List{-range.as_list()[0].as_double(),
+                                   range.as_list()[1]})
                  : range;
     });
   else if (is("ZeroPadding"))
@@ -235,26 +234,27 @@ Config translated(const Config &keras, const Place &place) {
            name == "TextVectorization") {
     // Keras's None is none of something, and not the default.
     for (const char *key : {"window", "scaling", "standardize", "split"})
-      if (const Config *value = config.find(key); value && value->is_null())
+      if (const nn::Config *value = config.find(key); value && value->is_null())
         ours[key] = "none";
-    turn("ngrams", [](const Config &lengths) {
+    turn("ngrams", [](const nn::Config &lengths) {
       if (lengths.is_list())
         return lengths;
       List list;
       for (int64_t length = 1; length <= lengths.as_int(); ++length)
         list.emplace_back(length);
-      return Config(std::move(list));
+      return nn::Config(std::move(list));
     });
   } else if (name == "EinsumDense")
-    turn("output_shape", [](const Config &shape) { // null: as the input has it
-      return Config(shapeOf(listOf(shape)));
-    });
+    turn("output_shape",
+         [](const nn::Config &shape) { // null: as the input has it
+           return nn::Config(shapeOf(listOf(shape)));
+         });
   else if (name == "BatchNormalization")
-    turn("axis", [](const Config &axis) { // Keras: one, or a list of one
+    turn("axis", [](const nn::Config &axis) { // Keras: one, or a list of one
       return axis.is_list() ? axis.as_list().at(0) : axis;
     });
   else if (is("LeakyReLU") || name == "ELU" || name == "Softmax") {
-    Config activation;
+    nn::Config activation;
     activation["class_name"] = name == "ELU"       ? "elu"
                                : name == "Softmax" ? "softmax"
                                                    : "leaky_relu";
@@ -265,11 +265,11 @@ Config translated(const Config &keras, const Place &place) {
     ours["activation"] = activation;
     name = "Activation";
   } else if (name == "Bidirectional" || name == "TimeDistributed") {
-    Config inner = innerOf(config.at("layer"));
+    nn::Config inner = innerOf(config.at("layer"));
     if (name == "Bidirectional") { // Keras names both; ours is without
-      if (const Config *backward = config.find("backward_layer"))
+      if (const nn::Config *backward = config.find("backward_layer"))
         ours["backward_layer"] = innerOf(*backward);
-      if (const Config *mode = config.find("merge_mode");
+      if (const nn::Config *mode = config.find("merge_mode");
           mode && mode->is_null())
         ours["merge_mode"] = "none";
       const std::string &name = inner.at("config").at("name").as_string();
@@ -281,7 +281,7 @@ Config translated(const Config &keras, const Place &place) {
     ours["cell"] = innerOf(config.at("cell"));
   } else if (name == "StackedRNNCells") {
     List cells;
-    for (const Config &cell : config.at("cells").as_list())
+    for (const nn::Config &cell : config.at("cells").as_list())
       cells.push_back(innerOf(cell));
     ours["cells"] = std::move(cells);
   } else if (name == "MultiHeadAttention") {
@@ -295,39 +295,40 @@ Config translated(const Config &keras, const Place &place) {
                    "ActivityRegularization after it instead");
     name = "MultiHeadAttention";
   }
-  Config layer;
+  nn::Config layer;
   layer["class_name"] = name;
-  layer["config"] = ours.is_null() ? Config(Map()) : ours;
+  layer["config"] = ours.is_null() ? nn::Config(Map()) : ours;
   return layer;
 }
 
 //===-- Graphs ------------------------------------------------------------===//
 
-const Config *tensorIn(const Config &argument) {
+const nn::Config *tensorIn(const nn::Config &argument) {
   if (!argument.is_map() || !argument.find("class_name") ||
-      argument.at("class_name") != Config("__keras_tensor__"))
+      argument.at("class_name") != nn::Config("__keras_tensor__"))
     return nullptr;
   return &argument.at("config").at("keras_history");
 }
 
 /// Every tensor in it, in order.
-void tensorsIn(const Config &argument, std::vector<const Config *> &found) {
-  if (const Config *history = tensorIn(argument)) {
+void tensorsIn(const nn::Config &argument,
+               std::vector<const nn::Config *> &found) {
+  if (const nn::Config *history = tensorIn(argument)) {
     found.push_back(history);
     return;
   }
   if (argument.is_list())
-    for (const Config &entry : argument.as_list())
+    for (const nn::Config &entry : argument.as_list())
       tensorsIn(entry, found);
 }
 
-bool isOperation(const Config &keras) {
-  const Config *module = keras.find("module");
+bool isOperation(const nn::Config &keras) {
+  const nn::Config *module = keras.find("module");
   return module && module->is_string() &&
          module->as_string().starts_with("keras.src.ops");
 }
 
-Index indexOf(const Config &keras, const Place &place) {
+Index indexOf(const nn::Config &keras, const Place &place) {
   if (keras.is_integer())
     return keras.as_int();
   if (keras.is_null())
@@ -337,9 +338,9 @@ Index indexOf(const Config &keras, const Place &place) {
     if (kind == "__ellipsis__")
       return ellipsis;
     if (kind == "__slice__") {
-      const Config &slice = keras.at("config");
+      const nn::Config &slice = keras.at("config");
       auto bound = [&](const char *key) {
-        const Config &value = slice.at(key);
+        const nn::Config &value = slice.at(key);
         return value.is_null() ? std::nullopt : std::optional(value.as_int());
       };
       return range(bound("start"), bound("stop"), bound("step").value_or(1));
@@ -351,9 +352,10 @@ Index indexOf(const Config &keras, const Place &place) {
 
 class GraphReader {
 public:
-  explicit GraphReader(const Config &keras) : config(keras.at("config")) {
-    for (const Config &layer : config.at("layers").as_list())
-      if (layer.at("class_name") != Config("InputLayer") && !isOperation(layer))
+  explicit GraphReader(const nn::Config &keras) : config(keras.at("config")) {
+    for (const nn::Config &layer : config.at("layers").as_list())
+      if (layer.at("class_name") != nn::Config("InputLayer") &&
+          !isOperation(layer))
         layers.emplace(
             nameOf(layer),
             layerOf(isCausal(layer) ? withOption(layer, "causal") : layer));
@@ -365,7 +367,7 @@ public:
     const List &list = config.at("layers").as_list();
     for (bool isNew = true; isNew;) {
       isNew = false;
-      for (const Config &layer : list)
+      for (const nn::Config &layer : list)
         isNew |= callsOf(layer);
     }
     const std::string name =
@@ -376,30 +378,29 @@ public:
 private:
   using Key = std::tuple<std::string, int64_t, int64_t>;
 
-  /// Returns whether attention is called with a causal mask, which is an option
-  /// here.
-  static bool isCausal(const Config &layer) {
-    const Config *nodes = layer.find("inbound_nodes");
+  /// Whether attention is called with a causal mask, which is an option here.
+  static bool isCausal(const nn::Config &layer) {
+    const nn::Config *nodes = layer.find("inbound_nodes");
     size_t count = 0;
     if (nodes)
-      for (const Config &node : nodes->as_list()) {
-        const Config *flag = node.at("kwargs").find("use_causal_mask");
-        count += flag && *flag == Config(true);
+      for (const nn::Config &node : nodes->as_list()) {
+        const nn::Config *flag = node.at("kwargs").find("use_causal_mask");
+        count += flag && *flag == nn::Config(true);
       }
     if (count > 0 && count < nodes->as_list().size())
       Place{layer.at("class_name").as_string(), nameOf(layer)}.refuse(
           "it is called with and without use_causal_mask");
     return count > 0;
   }
-  static Config withOption(Config layer, const char *option) {
+  static nn::Config withOption(nn::Config layer, const char *option) {
     layer["config"][option] = true;
     return layer;
   }
-  static std::string nameOf(const Config &layer) {
+  static std::string nameOf(const nn::Config &layer) {
     return layer.find("name") ? layer.at("name").as_string()
                               : layer.at("config").at("name").as_string();
   }
-  static Key keyOf(const Config &history) {
+  static Key keyOf(const nn::Config &history) {
     const List &parts = history.as_list();
     return {parts.at(0).as_string(), parts.at(1).as_int(),
             parts.at(2).as_int()};
@@ -411,7 +412,7 @@ private:
     if (list.empty())
       return {};
     std::vector<SymbolicTensor> found;
-    auto add = [&](const Config &history) {
+    auto add = [&](const nn::Config &history) {
       auto match = produced.find(keyOf(history));
       if (match == produced.end())
         refuseMissing(history);
@@ -420,14 +421,14 @@ private:
     if (list[0].is_string())
       add(config.at(which));
     else
-      for (const Config &history : list)
+      for (const nn::Config &history : list)
         add(history);
     return found;
   }
 
-  [[noreturn]] void refuseMissing(const Config &history) const {
+  [[noreturn]] void refuseMissing(const nn::Config &history) const {
     std::vector<std::string> operations;
-    for (const Config &layer : config.at("layers").as_list())
+    for (const nn::Config &layer : config.at("layers").as_list())
       if (isOperation(layer) && !done.contains({nameOf(layer), 0}))
         operations.push_back(fmt::format(
             "{} '{}'", layer.at("class_name").as_string(), nameOf(layer)));
@@ -442,12 +443,12 @@ private:
   }
 
   /// Makes calls whose inputs are there; whether there were any.
-  bool callsOf(const Config &layer) {
+  bool callsOf(const nn::Config &layer) {
     const std::string name = nameOf(layer);
     const Place place{layer.at("class_name").as_string(), name};
     if (place.className == "InputLayer") {
-      const Config &inputConfig = layer.at("config");
-      const Config *batchShape = inputConfig.find("batch_shape");
+      const nn::Config &inputConfig = layer.at("config");
+      const nn::Config *batchShape = inputConfig.find("batch_shape");
       Shape shape = shapeOf(batchShape ? *batchShape
                                        : inputConfig.at("batch_input_shape"));
       if (shape.empty())
@@ -485,9 +486,9 @@ private:
   }
 
   std::optional<std::vector<SymbolicTensor>>
-  tensorsFor(const std::vector<const Config *> &histories) const {
+  tensorsFor(const std::vector<const nn::Config *> &histories) const {
     std::vector<SymbolicTensor> found;
-    for (const Config *history : histories) {
+    for (const nn::Config *history : histories) {
       auto tensor = produced.find(keyOf(*history));
       if (tensor == produced.end())
         return std::nullopt;
@@ -497,8 +498,8 @@ private:
   }
 
   std::optional<std::vector<SymbolicTensor>>
-  call(const Layer &layer, const Config &node, const Place &place) const {
-    std::vector<const Config *> histories;
+  call(const Layer &layer, const nn::Config &node, const Place &place) const {
+    std::vector<const nn::Config *> histories;
     tensorsIn(node.at("args"), histories);
     CallOptions options;
     for (auto &[key, value] : node.at("kwargs").as_map()) {
@@ -507,7 +508,7 @@ private:
       else if (key == "initial_state" || key == "inputs" || key == "value" ||
                key == "key" || key == "sequences")
         tensorsIn(value, histories);
-      else if (!value.is_null() && value != Config(false) &&
+      else if (!value.is_null() && value != nn::Config(false) &&
                key != "training" &&
                (!key.ends_with("mask") || key == "attention_mask"))
         place.refuse(fmt::format("it is called with '{}' = {}, which is not "
@@ -521,9 +522,9 @@ private:
   }
 
   std::optional<std::vector<SymbolicTensor>>
-  operation(const Config &node, const Place &place) const {
+  operation(const nn::Config &node, const Place &place) const {
     const List &args = node.at("args").as_list();
-    std::vector<const Config *> histories;
+    std::vector<const nn::Config *> histories;
     tensorsIn(node.at("args"), histories);
     const auto inputs = tensorsFor(histories);
     if (!inputs)
@@ -553,7 +554,7 @@ private:
     if (found == arithmetic.end() || args.size() != 2)
       return std::nullopt;
     size_t next = 0;
-    auto operand = [&](const Config &argument) {
+    auto operand = [&](const nn::Config &argument) {
       return tensorIn(argument) ? SymbolicOperand((*inputs)[next++])
                                 : SymbolicOperand(argument.as_double());
     };
@@ -561,15 +562,15 @@ private:
     return std::vector{applyOperator(found->second, first, second)};
   }
 
-  const Config &config;
+  const nn::Config &config;
   std::map<std::string, Layer> layers;
   std::map<Key, SymbolicTensor> produced;
   std::set<std::pair<std::string, size_t>> done;
 };
 
-Model modelOf(const Config &keras) {
+Model modelOf(const nn::Config &keras) {
   const std::string &className = keras.at("class_name").as_string();
-  const Config &config = keras.at("config");
+  const nn::Config &config = keras.at("config");
   const std::string name =
       config.find("name") ? config.at("name").as_string() : "";
   if (className != "Sequential") {
@@ -596,21 +597,21 @@ Model modelOf(const Config &keras) {
               {.batch_size = shape.at(0), .dtype = type, .name = called}));
     hasInput = true;
   };
-  for (const Config &layer : config.at("layers").as_list()) {
-    const Config &inputConfig = layer.at("config");
-    if (layer.at("class_name") == Config("InputLayer")) {
-      const Config *batchShape = inputConfig.find("batch_shape");
+  for (const nn::Config &layer : config.at("layers").as_list()) {
+    const nn::Config &inputConfig = layer.at("config");
+    if (layer.at("class_name") == nn::Config("InputLayer")) {
+      const nn::Config *batchShape = inputConfig.find("batch_shape");
       input(shapeOf(batchShape ? *batchShape
                                : inputConfig.at("batch_input_shape")),
             typeOf(inputConfig.at("dtype")),
             inputConfig.at("name").as_string());
       continue;
     }
-    if (const Config *shape = config.find("build_input_shape");
+    if (const nn::Config *shape = config.find("build_input_shape");
         !hasInput && shape && shape->is_list())
       input(shapeOf(*shape),
-            layer.at("class_name") == Config("Embedding") ? DType::I32
-                                                          : DType::F32,
+            layer.at("class_name") == nn::Config("Embedding") ? DType::I32
+                                                              : DType::F32,
             "");
     model.add(layerOf(layer));
   }
@@ -620,7 +621,7 @@ Model modelOf(const Config &keras) {
 } // namespace
 
 Layer layer_from_json(std::string_view json, std::source_location where) {
-  return atLine(where, [&] { return layerOf(Config::parse(json)); });
+  return atLine(where, [&] { return layerOf(nn::Config::parse(json)); });
 }
 
 Model model_from_json(std::string_view json, std::source_location where) {
@@ -628,7 +629,7 @@ Model model_from_json(std::string_view json, std::source_location where) {
     return detail::withOwnErrors(
         "[model_from_json] the model is not valid: an entry is missing, or a "
         "number is out of range",
-        [&]() -> Model { return modelOf(Config::parse(json)); });
+        [&]() -> Model { return modelOf(nn::Config::parse(json)); });
   });
 }
 

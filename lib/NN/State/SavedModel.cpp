@@ -86,7 +86,7 @@ void save(const Model &model, const fs::path &path,
   return detail::atLine(where, [&]() -> void {
     const detail::CallSite site(detail::callSiteOr(where));
     const detail::CallName name("save");
-    const Config config = model.config();
+    const nn::Config config = model.config();
     std::map<std::string, std::string> notes{
         {architectureNote, config.to_json()}};
     Checkpoint::Objects objects{{modelName, model}};
@@ -126,7 +126,7 @@ Model load_model(const fs::path &path, const LoadModelOptions &options,
               path.string()),
           ErrorCode::NOT_FOUND)
           .raise();
-    Model model(Layer::from_config(Config::parse(architecture->second)));
+    Model model(Layer::from_config(nn::Config::parse(architecture->second)));
     const Placement placement(folder, options.mesh);
     for (const auto &[name, variable] : model.named_variables()) {
       const std::string stored = fmt::format("{}/{}", modelName, name);
@@ -146,7 +146,7 @@ Model load_model(const fs::path &path, const LoadModelOptions &options,
       OptimizerOrName optimizer;
       if (folder.notes().contains(optimizerName))
         optimizer = load_optimizer(path, model);
-      model.compile_from_config(Config::parse(compile->second),
+      model.compile_from_config(nn::Config::parse(compile->second),
                                 std::move(optimizer));
     }
     return model;
@@ -166,7 +166,7 @@ optimizers::Optimizer load_optimizer(const fs::path &path, const Model &model,
             ErrorCode::FAILED_PRECONDITION)
           .raise();
     optimizers::Optimizer optimizer =
-        optimizers::Optimizer::from_config(Config::parse(config->second));
+        optimizers::Optimizer::from_config(nn::Config::parse(config->second));
     detail::namingFolders("load_optimizer", [&] {
       Checkpoint({{modelName, model}, {optimizerName, optimizer}})
           .restore(path);
@@ -175,13 +175,15 @@ optimizers::Optimizer load_optimizer(const fs::path &path, const Model &model,
   });
 }
 
-Config load_training_config(const fs::path &path, std::source_location where) {
-  return detail::atLine(where, [&]() -> Config {
+nn::Config load_training_config(const fs::path &path,
+                                std::source_location where) {
+  return detail::atLine(where, [&]() -> nn::Config {
     const data::TensorFolder folder =
         detail::openFolder("load_training_config", path);
     auto training = folder.notes().find(trainingNote);
-    return training == folder.notes().end() ? Config()
-                                            : Config::parse(training->second);
+    return training == folder.notes().end()
+               ? nn::Config()
+               : nn::Config::parse(training->second);
   });
 }
 

@@ -87,15 +87,15 @@ void CSVLogger::on_epoch_end(int64_t epoch, Logs &logs) {
 }
 
 CallbackState CSVLogger::get_state() const {
-  return {.values = Config::Map{
-              {"columns", Config::List(names.begin(), names.end())},
+  return {.values = nn::Config::Map{
+              {"columns", nn::Config::List(names.begin(), names.end())},
               {"header", hasHeader},
               {"bytes", isCleared || options.append ? sizeOf(file) : 0}}};
 }
 
 void CSVLogger::set_state(const CallbackState &state) {
   names.clear();
-  for (const Config &name : state.values.at("columns").as_list())
+  for (const nn::Config &name : state.values.at("columns").as_list())
     names.push_back(name.as_string());
   hasHeader = state.values.at("header").as_bool();
   isCleared = true;

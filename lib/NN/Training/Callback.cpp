@@ -106,12 +106,12 @@ bool isWriter(const Model &model) {
   });
 }
 
-Config numberConfig(double number) {
-  return std::isfinite(number) ? Config(number)
-                               : Config(fmt::format("{}", number));
+nn::Config numberConfig(double number) {
+  return std::isfinite(number) ? nn::Config(number)
+                               : nn::Config(fmt::format("{}", number));
 }
 
-double numberOf(const Config &config) {
+double numberOf(const nn::Config &config) {
   return config.is_string() ? std::strtod(config.as_string().c_str(), nullptr)
                             : config.as_double();
 }

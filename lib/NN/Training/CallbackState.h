@@ -7,8 +7,8 @@
 namespace meshloom::callbacks {
 
 /// A number that may be infinite or nan, which JSON has no numbers for.
-Config numberConfig(double number);
-/// Returns the number that numberConfig was given.
-double numberOf(const Config &config);
+nn::Config numberConfig(double number);
+/// What numberConfig was given.
+double numberOf(const nn::Config &config);
 
 } // namespace meshloom::callbacks

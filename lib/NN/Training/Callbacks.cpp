@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Callbacks that decide when to stop and how fast to learn, and that keep what
 // was seen, see Callbacks.h. The rules are Keras's.
-#include "../Numbers.h"
+#include "../Fields.h"
 #include "CallbackState.h"
 #include "Training.h"
 
@@ -17,6 +17,8 @@
 #include <limits>
 
 namespace meshloom::callbacks {
+
+using detail::Bound;
 
 //===-- Monitor -----------------------------------------------------------===//
 
@@ -111,13 +113,17 @@ void HistoryCallback::on_epoch_end(int64_t epoch, Logs &logs) {
 
 //===-- EarlyStopping -----------------------------------------------------===//
 
+template <typename F> static void fields(F &field, EarlyStoppingOptions &o) {
+  field("min_delta", o.min_delta, Bound::Finite);
+  field("patience", o.patience, Bound::NotNegative);
+  field("baseline", o.baseline, Bound::Finite);
+  field("start_from_epoch", o.start_from_epoch, Bound::NotNegative);
+}
+
 EarlyStopping::EarlyStopping(EarlyStoppingOptions settings)
     : options(std::move(settings)),
       monitor(options.monitor, options.mode, options.min_delta) {
-  detail::expectBound("EarlyStopping", "patience", double(options.patience),
-                      detail::Bound::NotNegative);
-  detail::expectBound("EarlyStopping", "min_delta", options.min_delta,
-                      detail::Bound::Finite);
+  detail::checkFields("EarlyStopping", options);
 }
 
 void EarlyStopping::on_train_begin(Logs &) {
@@ -166,9 +172,10 @@ void EarlyStopping::on_train_end(Logs &) {
 }
 
 CallbackState EarlyStopping::get_state() const {
-  CallbackState state{.values = Config::Map{{"best", numberConfig(bestValue)},
-                                            {"best_epoch", bestEpoch},
-                                            {"wait", waited}}};
+  CallbackState state{.values =
+                          nn::Config::Map{{"best", numberConfig(bestValue)},
+                                          {"best_epoch", bestEpoch},
+                                          {"wait", waited}}};
   if (stopped)
     state.values["stopped_epoch"] = *stopped;
   for (size_t i = 0; i < bestWeights.size(); ++i)
@@ -181,7 +188,7 @@ void EarlyStopping::set_state(const CallbackState &state) {
   bestEpoch = state.values.at("best_epoch").as_int();
   waited = state.values.at("wait").as_int();
   stopped.reset();
-  if (const Config *epoch = state.values.find("stopped_epoch"))
+  if (const nn::Config *epoch = state.values.find("stopped_epoch"))
     stopped = epoch->as_int();
   bestWeights.clear();
   for (size_t i = 0; i < state.tensors.size(); ++i)
@@ -192,21 +199,19 @@ void EarlyStopping::set_state(const CallbackState &state) {
 
 static constexpr char rateName[] = "learning_rate";
 
+template <typename F>
+static void fields(F &field, ReduceLROnPlateauOptions &o) {
+  field("factor", o.factor, Bound::Decay); // the rate is multiplied by it
+  field("patience", o.patience, Bound::NotNegative);
+  field("min_delta", o.min_delta, Bound::Finite);
+  field("cooldown", o.cooldown, Bound::NotNegative);
+  field("min_lr", o.min_lr, Bound::NotNegative);
+}
+
 ReduceLROnPlateau::ReduceLROnPlateau(ReduceLROnPlateauOptions settings)
     : options(std::move(settings)),
       monitor(options.monitor, options.mode, options.min_delta) {
-  detail::expectBound("ReduceLROnPlateau", "factor", options.factor,
-                      detail::Bound::NotNegative);
-  detail::expectBound("ReduceLROnPlateau", "patience", double(options.patience),
-                      detail::Bound::NotNegative);
-  detail::expectBound("ReduceLROnPlateau", "min_delta", options.min_delta,
-                      detail::Bound::Finite);
-  if (options.factor >= 1)
-    Error(fmt::format("[ReduceLROnPlateau] expected a factor below 1, got {}: "
-                      "the learning "
-                      "rate is multiplied by it",
-                      options.factor))
-        .raise();
+  detail::checkFields("ReduceLROnPlateau", options);
 }
 
 void ReduceLROnPlateau::on_train_begin(Logs &) {
@@ -242,9 +247,9 @@ void ReduceLROnPlateau::on_epoch_end(int64_t epoch, Logs &logs) {
 }
 
 CallbackState ReduceLROnPlateau::get_state() const {
-  return {.values = Config::Map{{"best", numberConfig(best)},
-                                {"wait", waited},
-                                {"cooldown", resting}}};
+  return {.values = nn::Config::Map{{"best", numberConfig(best)},
+                                    {"wait", waited},
+                                    {"cooldown", resting}}};
 }
 
 void ReduceLROnPlateau::set_state(const CallbackState &state) {

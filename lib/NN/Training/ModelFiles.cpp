@@ -144,9 +144,9 @@ void ModelCheckpoint::write(std::optional<int64_t> batch, const Logs &logs) {
 }
 
 CallbackState ModelCheckpoint::get_state() const {
-  return {.values = Config::Map{{"best", numberConfig(bestValue)},
-                                {"batches_since_save", seen},
-                                {"last_batch", last}}};
+  return {.values = nn::Config::Map{{"best", numberConfig(bestValue)},
+                                    {"batches_since_save", seen},
+                                    {"last_batch", last}}};
 }
 
 void ModelCheckpoint::set_state(const CallbackState &state) {
@@ -171,7 +171,7 @@ struct BackupAndRestore::Position {
            std::holds_alternative<DVariable>(rate);
   }
   std::string save() const {
-    Config config;
+    nn::Config config;
     config["epoch"] = epoch;
     config["batch"] = batch;
     config["steps"] = model.steps_taken();
@@ -181,16 +181,16 @@ struct BackupAndRestore::Position {
     return config.to_json();
   }
   void restore(const std::string &text) {
-    const Config config = Config::parse(text);
+    const nn::Config config = nn::Config::parse(text);
     epoch = config.at("epoch").as_int();
     batch = config.at("batch").as_int();
     // Backups of earlier versions say nothing of these.
-    if (const Config *steps = config.find("steps"))
+    if (const nn::Config *steps = config.find("steps"))
       model.training()->steps = steps->as_int();
-    if (const Config *stopped = config.find("stopped"))
+    if (const nn::Config *stopped = config.find("stopped"))
       isStopped = stopped->as_bool();
     // Set by callbacks before the crash.
-    if (const Config *rate = config.find("learning_rate");
+    if (const nn::Config *rate = config.find("learning_rate");
         rate && hasPlainRate() &&
         rate->as_double() != optimizer.current_learning_rate())
       optimizer.set_learning_rate(rate->as_double());

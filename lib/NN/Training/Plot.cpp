@@ -90,10 +90,8 @@ void drawCurve(std::ostream &out, const PlotCurve &curve, size_t index,
       << escaped(curve.label) << "</text>\n";
 }
 
-} // namespace
-
-void plot(const std::vector<PlotCurve> &curves,
-          const std::filesystem::path &path, const PlotLabels &labels) {
+void writeCurves(const std::vector<PlotCurve> &curves,
+                 const std::filesystem::path &path, const PlotLabels &labels) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   size_t points = 2;
   for (const PlotCurve &curve : curves) {
@@ -146,8 +144,8 @@ void plot(const std::vector<PlotCurve> &curves,
     written.error().withMessage("[plot] " + written.error().message()).raise();
 }
 
-void plot(const History &history, const std::filesystem::path &path,
-          const PlotOptions &options) {
+void writeHistory(const History &history, const std::filesystem::path &path,
+                  const PlotOptions &options) {
   if (options.metrics.empty())
     Error("[plot] expected the names of the numbers to draw, got none").raise();
   std::vector<PlotCurve> curves;
@@ -160,7 +158,20 @@ void plot(const History &history, const std::filesystem::path &path,
   PlotLabels labels = options.labels;
   if (labels.y_label.empty())
     labels.y_label = options.metrics.front();
-  plot(curves, path, labels);
+  writeCurves(curves, path, labels);
+}
+
+} // namespace
+
+void plot(const std::vector<PlotCurve> &curves,
+          const std::filesystem::path &path, const PlotLabels &labels,
+          Where where) {
+  detail::atLine(where, [&] { writeCurves(curves, path, labels); });
+}
+
+void plot(const History &history, const std::filesystem::path &path,
+          const PlotOptions &options, Where where) {
+  detail::atLine(where, [&] { writeHistory(history, path, options); });
 }
 
 } // namespace meshloom

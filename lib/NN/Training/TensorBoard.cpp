@@ -136,7 +136,8 @@ void TensorBoard::on_epoch_end(int64_t epoch, Logs &logs) {
 }
 
 CallbackState TensorBoard::get_state() const {
-  return {.values = Config::Map{{"batches", epochBatches}, {"shown", shown}}};
+  return {.values =
+              nn::Config::Map{{"batches", epochBatches}, {"shown", shown}}};
 }
 
 void TensorBoard::set_state(const CallbackState &state) {

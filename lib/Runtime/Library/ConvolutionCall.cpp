@@ -159,7 +159,7 @@ private:
 namespace meshloom::library {
 LibraryRows convolutionFunctions() {
   static constexpr LibraryRow rows[] = {
-      {"convolution", ConvolutionRoutine::make, /*isProduct=*/true}};
+      {"convolution", ConvolutionRoutine::make, {.isProduct = true}}};
   return rows;
 }
 } // namespace meshloom::library

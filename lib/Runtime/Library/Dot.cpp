@@ -183,6 +183,26 @@ Extent takeInner(std::vector<Extent> &loops) {
   return inner;
 }
 
+/// Whether all products of a batch, each of a vector with a small matrix, were
+/// computed at once: what goes before a product takes as long as one of them.
+bool runVectorProducts(const float *lhs, const float *rhs, float *out,
+                       std::span<const Extent> batch, const Contraction &c) {
+  // The operand of vectors, and the dim of the matrices that the result has.
+  const bool isLeft = c.row.count == 1;
+  const Extent &line = isLeft ? c.column : c.row;
+  const size_t vector = isLeft ? 0 : 1, matrix = 1 - vector;
+  const auto &sum = c.sum.strides;
+  if (batch.size() != 1 || !c.outer.empty() || c.terms > THIN_TERMS ||
+      (c.row.count != 1 && c.column.count != 1) || sum[vector] != 1 ||
+      !isThinProduct(1, line.count, c.terms, sum[matrix], line.strides[matrix]))
+    return false;
+  const auto &step = batch.front().strides;
+  vectorProducts({batch.front().count, line.count, c.terms, isLeft ? lhs : rhs,
+                  isLeft ? rhs : lhs, step[vector], step[matrix],
+                  line.strides[matrix], out, step[2], line.strides[2]});
+  return true;
+}
+
 /// One tile of the result, all of the contraction.
 template <typename T>
 Status runTile(const T *lhs, const T *rhs, T *out, const Contraction &c) {
@@ -191,9 +211,6 @@ Status runTile(const T *lhs, const T *rhs, T *out, const Contraction &c) {
   const int64_t elements = row.count * column.count;
   const bool dense = result.columnStride == 1 &&
                      (result.rowStride == column.count || row.count == 1);
-  auto &sums = threadLocal<PairwiseSums<T>>();
-  auto &packed = threadLocal<std::vector<T>>();
-  sums.start(elements);
   const MatrixStrides left{row.strides[0], sum.strides[0]},
       right{sum.strides[1], column.strides[1]};
   const bool isThin = std::is_same_v<T, float> && left.columnStride == 1 &&
@@ -204,6 +221,14 @@ Status runTile(const T *lhs, const T *rhs, T *out, const Contraction &c) {
       isMatrixByVector(row.count, column.count, sum.count, left, right)
           ? 1
           : (sum.count + most - 1) / most;
+  if (pieces == 1 && c.outer.empty()) {
+    gemm(row.count, column.count, sum.count, lhs, left, rhs, right,
+         /*accumulate=*/false, out, result);
+    return Success();
+  }
+  auto &sums = threadLocal<PairwiseSums<T>>();
+  auto &packed = threadLocal<std::vector<T>>();
+  sums.start(elements);
   int64_t terms = 0, done = 0; // in `out`, and in all
   Status ok = forEach(c.outer, {}, true, [&](std::array<int64_t, 3> at, bool) {
     for (int64_t p = 0; p < pieces; ++p) {
@@ -525,6 +550,9 @@ Status Dot::runAs(const T *lhs, const T *rhs, T *out, const int64_t *extents,
   outer.insert(outer.end(), n.begin(), n.end());
   const Contraction whole{row, column, sum, k, reductions};
   const std::optional<HalfPlane> read = readOf(extents, origin);
+  if constexpr (std::is_same_v<T, float>)
+    if (!read && runVectorProducts(lhs, rhs, out, outer, whole))
+      return Success();
   return forEach(outer, {}, true, [&](std::array<int64_t, 3> at, bool) {
     return runParts(type, lhs + at[0], rhs + at[1], out + at[2], whole, read,
                     tile);

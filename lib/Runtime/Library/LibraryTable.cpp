@@ -3,8 +3,6 @@
 // each ends with a table of its own.
 #include "LibraryTable.h"
 
-#include "meshloom/Runtime/Library/HostCall.h"
-
 namespace meshloom::library {
 
 LibraryRows convolutionFunctions();
@@ -40,9 +38,9 @@ const LibraryRow *findLibraryFunction(std::string_view name) {
   return nullptr;
 }
 
-bool isProductFunction(std::string_view name) {
-  const LibraryRow *row = findLibraryFunction(name);
-  return row && row->isProduct;
+LibraryProperties propertiesOf(std::string_view name) {
+  const LibraryRow *row = name.empty() ? nullptr : findLibraryFunction(name);
+  return row ? row->properties : LibraryProperties();
 }
 
 } // namespace meshloom::library

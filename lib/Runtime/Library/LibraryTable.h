@@ -4,6 +4,8 @@
 
 #include "Library.h"
 
+#include "meshloom/Runtime/Library/HostCall.h"
+
 #include <span>
 #include <string_view>
 
@@ -12,9 +14,7 @@ namespace meshloom::library {
 struct LibraryRow {
   std::string_view name;
   MadeRoutine (*make)(const LibraryStep &step);
-  /// Whether calls are products of matrices: they want whole rows, and chunks
-  /// that are not small.
-  bool isProduct = false;
+  LibraryProperties properties = {};
 };
 
 using LibraryRows = std::span<const LibraryRow>;

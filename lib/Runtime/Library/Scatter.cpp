@@ -658,7 +658,7 @@ private:
 namespace meshloom::library {
 LibraryRows scatterFunctions() {
   static constexpr LibraryRow rows[] = {
-      {"scatter", Scatter::make},
+      {"scatter", Scatter::make, {.isScatter = true}},
       {"dynamic_update_slice", DynamicUpdateSlice::make}};
   return rows;
 }

@@ -187,6 +187,61 @@ MESHLOOM_INLINE void byColumns(int64_t m, int64_t n, int64_t k,
     columns.template operator()<1>(c);
 }
 
+/// Products of a vector with `Columns` columns.
+template <int Lanes, int Columns>
+MESHLOOM_INLINE void vectorTile(int64_t k, const float *vector,
+                                const float *matrix, int64_t columnStride,
+                                float *out, int64_t outStride) {
+  using Floats = typename Vectors<Lanes>::Floats;
+  using Bits = typename Vectors<Lanes>::Bits;
+  Floats sums[Columns] = {};
+  auto add = [&](int64_t at, auto change) __attribute__((always_inline)) {
+    Floats thin;
+    load<Lanes>(thin, vector + at);
+    change(thin);
+    MESHLOOM_UNROLL
+    for (int c = 0; c < Columns; ++c) {
+      Floats large;
+      load<Lanes>(large, matrix + c * columnStride + at);
+      change(large);
+      sums[c] += thin * large;
+    }
+  };
+  for (int64_t i = 0; i + Lanes <= k; i += Lanes)
+    add(i, [](Floats &) __attribute__((always_inline)) {});
+  if (k % Lanes != 0) {
+    // Nothing beyond the end is read, and no infinity meets a zero.
+    Bits kept;
+    lastLanes<Lanes>(kept, k);
+    add(k - Lanes, [&](Floats &value) __attribute__((always_inline)) {
+      value = (Floats)((Bits)value & kept);
+    });
+  }
+  float total[Columns];
+  sumLanes<Lanes, Columns>(sums, total);
+  MESHLOOM_UNROLL
+  for (int c = 0; c < Columns; ++c)
+    out[c * outStride] = total[c];
+}
+
+template <int Lanes, int Columns>
+MESHLOOM_INLINE void eachByVector(const VectorProducts &p) {
+  for (int64_t i = 0; i < p.count; ++i) {
+    const float *vector = p.vectors + i * p.vectorStep,
+                *matrix = p.matrices + i * p.matrixStep;
+    float *out = p.out + i * p.outStep;
+    auto columns = [&]<int C>(int64_t c) __attribute__((always_inline)) {
+      vectorTile<Lanes, C>(p.k, vector, matrix + c * p.columnStride,
+                           p.columnStride, out + c * p.outStride, p.outStride);
+    };
+    int64_t c = 0;
+    for (; c + Columns <= p.n; c += Columns)
+      columns.template operator()<Columns>(c);
+    for (; c < p.n; ++c)
+      columns.template operator()<1>(c);
+  }
+}
+
 using Function = void (*)(int64_t m, int64_t n, int64_t k, const float *lhs,
                           int64_t lhsStride, const float *rhs,
                           int64_t rhsStride, bool accumulate, float *out,
@@ -207,15 +262,29 @@ product256(int64_t m, int64_t n, int64_t k, const float *lhs, int64_t lhsStride,
                      outStride);
 }
 
-/// The one for this CPU, or null.
-Function function() {
-  static const Function chosen = []() -> Function {
+__attribute__((target("avx512f,avx2,fma"))) void
+vectors512(const VectorProducts &products) {
+  eachByVector<16, 8>(products);
+}
+__attribute__((target("avx2,fma"))) void
+vectors256(const VectorProducts &products) {
+  eachByVector<8, 8>(products);
+}
+
+struct Functions {
+  Function product;
+  void (*vectors)(const VectorProducts &products);
+};
+
+/// Those for this CPU, or null.
+const Functions &functions() {
+  static const Functions chosen = []() -> Functions {
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f"))
-      return product512;
+      return {product512, vectors512};
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-      return product256;
-    return nullptr;
+      return {product256, vectors256};
+    return {nullptr, nullptr};
   }();
   return chosen;
 }
@@ -227,7 +296,7 @@ bool isThinProduct(int64_t m, int64_t n, int64_t k, int64_t rowStride,
 #ifdef MESHLOOM_THIN_PRODUCTS
   constexpr int64_t widest = 16; // a vector is filled
   return m <= THIN_ROWS && k >= widest && rowStride == 1 &&
-         (columnStride >= k || n == 1) && function();
+         (columnStride >= k || n == 1) && functions().product;
 #else
   return false;
 #endif
@@ -237,8 +306,14 @@ void thinProduct(int64_t m, int64_t n, int64_t k, const float *lhs,
                  int64_t lhsStride, const float *rhs, int64_t rhsStride,
                  bool accumulate, float *out, int64_t outStride) {
 #ifdef MESHLOOM_THIN_PRODUCTS
-  function()(m, n, k, lhs, lhsStride, rhs, rhsStride, accumulate, out,
-             outStride);
+  functions().product(m, n, k, lhs, lhsStride, rhs, rhsStride, accumulate, out,
+                      outStride);
+#endif
+}
+
+void vectorProducts(const VectorProducts &products) {
+#ifdef MESHLOOM_THIN_PRODUCTS
+  functions().vectors(products);
 #endif
 }
 

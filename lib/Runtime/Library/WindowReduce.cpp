@@ -562,7 +562,8 @@ private:
 
 namespace meshloom::library {
 LibraryRows windowFunctions() {
-  static constexpr LibraryRow rows[] = {{"reduce_window", WindowRoutine::make}};
+  static constexpr LibraryRow rows[] = {
+      {"reduce_window", WindowRoutine::make, {.readsLines = true}}};
   return rows;
 }
 } // namespace meshloom::library

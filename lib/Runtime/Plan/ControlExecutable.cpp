@@ -67,7 +67,7 @@ public:
 
 private:
   using Values = std::vector<Array>; ///< per buffer
-  Result<std::vector<Array>> run(std::vector<Array> arguments) override;
+  Result<std::vector<Array>> run(std::vector<Array> &&arguments) override;
   Result<List> planList(std::span<const Step> steps, unsigned firstId,
                         std::set<unsigned> defined,
                         const std::vector<unsigned> &outputs);
@@ -79,6 +79,7 @@ private:
 
   bool exchanges(const List &list) const;
   Result<bool> goesOn(const LoopPlan &loop, const Array &predicate) const;
+  void giveBack(Values &values, std::vector<Array> &arguments) const;
   static void forgetResults(const List &list, Values &values);
   Status run(List &list, Values &values);
   Status run(const Piece &piece, const Item &item, Values &values);
@@ -417,8 +418,11 @@ Status ControlExecutable::run(const Piece &piece, const Item &item,
   }
   Result<std::vector<Array>> results = piece.part->runPart(
       std::move(arguments), pieceRun ? &*pieceRun : nullptr, *exchanging);
-  if (!results)
+  if (!results) {
+    for (size_t a = 0; a < arguments.size(); ++a)
+      values[piece.arguments[a]] = std::move(arguments[a]);
     return results.error();
+  }
   for (size_t r = 0; r < piece.results.size(); ++r)
     values[piece.results[r]] = std::move((*results)[r]);
   for (CollectiveRecord record : piece.part->collectives()) {
@@ -452,18 +456,25 @@ Status ControlExecutable::run(LoopPlan &loop, const Item &item,
     values[buffer] = Array();
   const int64_t begin = profiled ? profiled->profiler().now() : 0;
   int64_t iterations = 0;
+  // Before the end of the first turn a carried value is its init.
+  auto failed = [&](const Error &error) -> Status {
+    for (const LoopStep::Carry &carry : loop.step->carried)
+      if (iterations == 0 && !values[carry.init])
+        values[carry.init] = std::move(values[carry.argument]);
+    return error;
+  };
   while (true) {
     if (Status ok = run(loop.lists[0], values); !ok)
-      return ok;
+      return failed(ok.error());
     const Result<bool> goOn = goesOn(loop, values[loop.step->predicate]);
     forgetResults(loop.lists[0], values);
     if (!goOn)
-      return goOn.error();
+      return failed(goOn.error());
     if (!*goOn)
       break;
-    ++iterations;
     if (Status ok = run(loop.lists[1], values); !ok)
-      return ok;
+      return failed(ok.error());
+    ++iterations;
     std::vector<Array> next;
     next.reserve(loop.step->carried.size());
     for (const LoopStep::Carry &carry : loop.step->carried)
@@ -519,8 +530,17 @@ Status ControlExecutable::run(List &list, Values &values) {
   return Success();
 }
 
+/// After a failure: what is here still has not been overwritten, for an update
+/// takes an argument out of `values` first.
+void ControlExecutable::giveBack(Values &values,
+                                 std::vector<Array> &arguments) const {
+  for (size_t a = 0; a < arguments.size(); ++a)
+    if (Array &value = values[loaded.arguments[a].buffer])
+      arguments[a] = std::move(value).as(signature().arguments[a].type);
+}
+
 Result<std::vector<Array>>
-ControlExecutable::run(std::vector<Array> arguments) {
+ControlExecutable::run(std::vector<Array> &&arguments) {
   Values values(loaded.buffers.size());
   sent.clear();
   for (const auto &[buffer, array] : constants)
@@ -532,8 +552,10 @@ ControlExecutable::run(std::vector<Array> arguments) {
         argument.written ? std::move(arguments[a]).as(typeOf(argument.buffer))
                          : std::move(arguments[a]);
   }
-  if (Status ok = run(list, values); !ok)
+  if (Status ok = run(list, values); !ok) {
+    giveBack(values, arguments);
     return ok.error();
+  }
   std::vector<Array> results;
   results.reserve(loaded.results.size());
   for (size_t r = 0; r < loaded.results.size(); ++r) {

@@ -145,7 +145,8 @@ Status PlanExecutable::mayExecute(std::span<const Array> arguments) const {
   return Success();
 }
 
-Result<std::vector<Array>> PlanExecutable::start(std::vector<Array> arguments) {
+Result<std::vector<Array>>
+PlanExecutable::start(std::vector<Array> &&arguments) {
   RunExchanges exchanges = nextExchanges();
   bool ready = true;
   for (const Array &array : arguments)
@@ -163,7 +164,7 @@ Result<std::vector<Array>> PlanExecutable::start(std::vector<Array> arguments) {
   return results;
 }
 
-std::vector<Array> PlanExecutable::launch(std::vector<Array> arguments,
+std::vector<Array> PlanExecutable::launch(std::vector<Array> &&arguments,
                                           RunExchanges exchanges) {
   struct Work {
     std::shared_ptr<PlanExecutable> self;
@@ -226,9 +227,9 @@ PlanExecutable::Pending PlanExecutable::profileOf() {
                   : nullptr;
 }
 
-Result<std::vector<Array>> PlanExecutable::runNow(std::vector<Array> arguments,
-                                                  Pending profile,
-                                                  RunExchanges exchanges) {
+Result<std::vector<Array>>
+PlanExecutable::runNow(std::vector<Array> &&arguments, Pending profile,
+                       RunExchanges exchanges) {
   std::lock_guard one(running);
   const CallOrder::Inside inside;
   exchanging = &exchanges;

@@ -89,7 +89,7 @@ void StraightExecutable::recordOldValue(int64_t worker, int64_t bytes,
 }
 
 Result<std::vector<Array>>
-StraightExecutable::run(std::vector<Array> arguments) {
+StraightExecutable::run(std::vector<Array> &&arguments) {
   const size_t slots = arenas.blocks.size(), count = planned.memories.size();
   Frame frame{slots, std::vector<char *>(count * slots), {}};
   std::vector<Block> blocks(count * slots);
@@ -127,6 +127,8 @@ StraightExecutable::run(std::vector<Array> arguments) {
     }
   }
 
+  // Until here there may have been no memory; the actions overwrite values.
+  const std::vector<Array> used = std::move(arguments);
   if (Status ok = runActions(frame); !ok)
     return ok.error();
 

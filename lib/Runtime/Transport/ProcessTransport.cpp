@@ -4,8 +4,8 @@
 #include "meshloom/Runtime/Transport/ProcessTransport.h"
 
 #include "Engine.h"
-#include "GlooLink.h"
 #include "SharedMemory.h"
+#include "SocketLink.h"
 
 #include <cerrno>
 #include <charconv>
@@ -347,7 +347,7 @@ private:
                             ? "127.0.0.1"
                             : systemName();
     Result<std::map<int, std::unique_ptr<Link>>> connected =
-        connectByGloo(store, others, sockets, bell);
+        connectByTcp(store, others, sockets, bell);
     if (!connected)
       return connected.error();
     for (auto &[peer, link] : *connected)

@@ -6,6 +6,7 @@
 #include "Jit.h"
 #include "KernelToLLVM.h"
 #include "SharedObject.h"
+#include "meshloom/Targets/Kernels/KernelLowering.h"
 #include "meshloom/Targets/Kernels/KernelPolicy.h"
 #include "meshloom/Targets/Kernels/Passes.h"
 #include "meshloom/Targets/Kernels/ToProgram.h"

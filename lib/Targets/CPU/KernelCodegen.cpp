@@ -8,11 +8,14 @@
 #include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/Core/Timing.h"
 #include "meshloom/Targets/Kernels/KernelAccess.h"
+#include "meshloom/Targets/Kernels/KernelLowering.h"
 
 #include "mlir/Target/LLVMIR/Export.h"
 
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -24,6 +27,7 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/TargetParser/X86TargetParser.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 
 #include <array>
 #include <condition_variable>
@@ -282,6 +286,34 @@ struct KernelModule {
 };
 } // namespace
 
+/// Lets vectors have as many lanes as f32 has: LLVM takes conversions of more
+/// than four f16 for calls.
+static void widenVectors(llvm::Module &module) {
+  const bool isWide = targetCpu().features.lookup("avx512f");
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    llvm::DominatorTree dominators(function);
+    llvm::LoopInfo loops(dominators);
+    for (llvm::Loop *loop : loops.getLoopsInPreorder())
+      if (loop->isInnermost())
+        llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.width",
+                                      isWide ? 16 : 8);
+  }
+}
+
+static bool hasF16(Operation *op) {
+  auto isF16 = [](Type type) { return type.isF16(); };
+  return op
+      ->walk([&](Operation *inner) {
+        return llvm::any_of(inner->getOperandTypes(), isF16) ||
+                       llvm::any_of(inner->getResultTypes(), isF16)
+                   ? mlir::WalkResult::interrupt()
+                   : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// `item` in LLVM IR.
 static Result<KernelModule> translate(const KernelToCompile &item,
                                       const KernelLowering &lowering) {
@@ -305,6 +337,8 @@ static Result<KernelModule> translate(const KernelToCompile &item,
   made.module = mlir::translateModuleToLLVMIR(*code, *made.context, "kernels");
   if (!made.module)
     return Error("a kernel did not translate to LLVM IR");
+  if (targetCpu().features.lookup("f16c") && hasF16(item.kernel))
+    widenVectors(*made.module);
   return made;
 }
 
@@ -388,7 +422,8 @@ void KernelCompiler::Work::lower(ArrayRef<KernelToCompile> brought, bool last) {
   if (brought.empty())
     return;
   TimedScope timed("lower to LLVM", stage);
-  KernelLowering lowering(brought.front().kernel->getContext());
+  KernelLowering lowering(brought.front().kernel->getContext(),
+                          MathLibrary::Libm);
   for (const KernelToCompile &item : largestFirst(brought)) {
     Kernel *kernel = nullptr;
     {

@@ -3,26 +3,17 @@
 // iteration) and KernelReductions.cpp (loops that reduce) write together.
 #pragma once
 
-#include "ElementEmitter.h"
-#include "Reducer.h"
-#include "meshloom/Targets/Kernels/KernelAccess.h"
-
-#include "mlir/IR/IRMapping.h"
+#include "meshloom/Targets/Kernels/KernelBody.h"
 
 namespace meshloom {
 
 class PairwiseSums;
 
-/// Where an iteration is: the element each operand points at, and the index of
-/// each loop relative to the call's origin (null until its loop is entered).
-struct Position {
-  SmallVector<Value> pointers, indices;
-};
-
 /// Emits the functions of one kernel.
-class KernelEmitter : ElementEmitter {
+class KernelEmitter : KernelBody {
 public:
-  KernelEmitter(spmd::KernelOp kernel, ModuleOp module);
+  KernelEmitter(spmd::KernelOp kernel, ModuleOp module)
+      : KernelBody(kernel, module) {}
   void emit(StringRef symbol);
   /// Emits the kernel's loops, for arrays that each lie at one place (inputs,
   /// then outputs), at the end of `block`. An output is in place where it has
@@ -35,23 +26,13 @@ private:
     mlir::LLVM::LLVMFuncOp fast, exact, probe;
   };
 
-  /// Pointers are arguments [0, numPointers); output k in place of input j has
-  /// none of its own.
-  unsigned pointerOf(unsigned operand);
-  unsigned numPointers();
-
-  /// Calls `use(operand, loop)` for each stride that is an argument.
-  void forDynamicStrides(function_ref<void(unsigned, unsigned)> use);
-
   mlir::LLVM::LLVMFuncOp emitInner(const std::string &name);
 
   void emitWrapper(StringRef symbol, const Functions &functions);
 
   void emitLoops(const Position &start);
 
-  /// Whether the body has functions that lose huge arguments, and whether an
-  /// output overwrites an input.
-  bool isPeriodic();
+  /// Whether an output overwrites an input.
   bool isInPlace();
   /// Makes the memory that tells how large arguments are.
   void beginNoting();
@@ -70,15 +51,14 @@ private:
   loop(Value extent, Value step, ValueRange states,
        function_ref<SmallVector<Value>(Value, ValueRange)> fill);
 
-  /// The position `index` iterations of `loop` further.
-  Position advance(const Position &from, unsigned loop, Value index);
-
   /// Nests `loops` and calls `fill` innermost.
   void nest(ArrayRef<unsigned> loops, const Position &at,
             function_ref<void(const Position &)> fill);
 
-  /// Whether the innermost loop is so short that it is written out.
-  bool isShortInside();
+  /// Where the innermost loop is to be written out, `written` emits the loops
+  /// around it; `looped` emits all of them, for other extents.
+  void writeOutInside(function_ref<void()> written,
+                      function_ref<void()> looped);
   void emitParallel(const Position &start);
 
   /// Adds the arrays and types of the states of all float sums to `running`
@@ -86,8 +66,6 @@ private:
   void selectSums(ArrayRef<Value> arrays, SmallVectorImpl<Value> &running,
                   SmallVectorImpl<Type> &types,
                   SmallVectorImpl<unsigned> &places);
-
-  SmallVector<Value> identities();
 
   /// An array for each state, `size` elements long.
   SmallVector<Value> makeStateArrays(Value size, SmallVectorImpl<Type> &types);
@@ -132,49 +110,16 @@ private:
                              PairwiseSums &sums,
                              function_ref<void(const Position &)> addRow);
 
-  /// What is at `address` where `condition` holds, else zero.
-  Value readIf(Value condition, Value address, Type type);
-
-  /// The element that `load` picks, whose indices `mapping` has.
-  Value loadAt(spmd::LoadOp load, const Position &place,
-               const mlir::IRMapping &mapping);
-
-  Value globalIndex(const Position &at, unsigned loop);
-
   /// Of a function that loses huge arguments: makes it exact, or keeps in mind
   /// how large its arguments are. LLVM makes a register of where that is kept.
-  void noteArgument(Operation *op);
+  void emitted(Operation *op) override;
 
-  /// The values that the body yields at `at`.
-  SmallVector<Value> emitBody(const Position &at);
-
-  /// Stores the outputs that nothing is reduced into.
-  void storeElements(const Position &at, ValueRange yielded);
-
-  SmallVector<Value> combine(const Position &at, ValueRange states,
-                             ValueRange yielded);
-
-  void finish(const Position &at, ValueRange states);
-
-  spmd::KernelOp kernel;
-  ModuleOp module;
-  LoopOrder order;
-  SmallVector<int32_t> inPlace;
-  unsigned numInputs;
-  SmallVector<SmallVector<StaticStride>> strideKinds;
-  SmallVector<Type> elements;
-  SmallVector<bool> usesIndex, guarded;
-  // In the inner function: null strides are 0, origins null where not used.
-  Value zero, one;
-  SmallVector<Value> extents, origins;
-  SmallVector<SmallVector<Value>> strides;
-  SmallVector<std::unique_ptr<ScalarReducer>> reducers;
   /// Per reducer: an array for the terms of a run; none where they are combined
   /// as they are computed.
   SmallVector<Value> staged;
   /// What the inner function that is being made does: note huge arguments
-  /// (where `noted` points), compute exactly with them, store its results.
-  bool notes = false, exact = false, stores = true;
+  /// (where `noted` points), compute exactly with them.
+  bool notes = false, exact = false;
   Value noted;
   /// Loops of so many iterations at most, where that is known, are written out.
   int64_t mostWrittenOut = 0;

@@ -41,14 +41,6 @@ void KernelEmitter::selectSums(ArrayRef<Value> arrays,
       }
 }
 
-SmallVector<Value> KernelEmitter::identities() {
-  SmallVector<Value> states;
-  for (auto &reducer : reducers)
-    if (reducer)
-      states.append(reducer->identity(b, loc, origins));
-  return states;
-}
-
 SmallVector<Value>
 KernelEmitter::makeStateArrays(Value size, SmallVectorImpl<Type> &types) {
   SmallVector<Value> arrays;
@@ -72,10 +64,25 @@ void KernelEmitter::emitReduction(const Position &start) {
   if (order.deterministic && !running.empty() &&
       !kernel.getBlock()->without_terminator().empty())
     stageTerms();
-  if (running.empty() || reductionBits(kernel) <= llvm::Log2_64(serialBlock))
-    return nest(order.parallel, start, [&](const Position &at) {
+  auto reduceThrough = [&] {
+    nest(order.parallel, start, [&](const Position &at) {
       finish(at, reduceOver(order.reduction, at, identities()));
     });
+  };
+  if (staged.empty() && order.writtenOut > 0)
+    return writeOutInside(
+        [&] {
+          nest(order.parallel, start, [&](const Position &at) {
+            SmallVector<Value> states = identities();
+            for (int64_t j = 0; j < order.writtenOut; ++j)
+              states =
+                  reduceOne(advance(at, order.vector, constant(j)), states);
+            finish(at, states);
+          });
+        },
+        reduceThrough);
+  if (running.empty() || reductionBits(kernel) <= llvm::Log2_64(serialBlock))
+    return reduceThrough();
   PairwiseSums sums(b, loc, running, sumTypes, /*width=*/1,
                     reductionBits(kernel) - llvm::Log2_64(serialBlock));
   Value isLong = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sge,
@@ -244,8 +251,12 @@ void KernelEmitter::emitBlockedReduction(const Position &start) {
     for (auto [array, type, state] : llvm::zip(arrays, types, states))
       storeScalar(element(array, storageType(type), j), state);
   };
-  unsigned inner = order.vector;
+  const unsigned inner = order.parallel.back();
   ArrayRef<unsigned> outer = ArrayRef(order.parallel).drop_back();
+  // The reduction loops that go over rows of elements.
+  ArrayRef<unsigned> rows = order.reduction;
+  if (order.reducesByRows)
+    rows = rows.drop_back();
   auto none = SmallVector<Value>();
   nest(outer, start, [&](const Position &row) {
     loop(extents[inner], size, {}, [&](Value first, ValueRange) {
@@ -258,16 +269,20 @@ void KernelEmitter::emitBlockedReduction(const Position &start) {
       });
       auto addRow = [&](const Position &slice) {
         loop(count, one, {}, [&](Value j, ValueRange) {
-          storeStates(j, reduceOne(advance(slice, inner, j), loadStates(j)));
+          Position at = advance(slice, inner, j);
+          storeStates(j, order.reducesByRows
+                             ? reduceRun(at, order.vector,
+                                         extents[order.vector], loadStates(j))
+                             : reduceOne(at, loadStates(j)));
           return none;
         });
       };
       if (sums) {
         SmallVector<Value> carried =
-            addRows(order.reduction, block, {zero, zero}, count, *sums, addRow);
+            addRows(rows, block, {zero, zero}, count, *sums, addRow);
         sums->finish(carried.back(), count);
       } else {
-        nest(order.reduction, block, addRow);
+        nest(rows, block, addRow);
       }
       loop(count, one, {}, [&](Value j, ValueRange) {
         finish(advance(block, inner, j), loadStates(j));
@@ -302,32 +317,4 @@ KernelEmitter::addRows(ArrayRef<unsigned> loops, const Position &at,
   b.setInsertionPointToStart(branch.elseBlock());
   b.create<scf::YieldOp>(loc, ValueRange{rows, carried[1]});
   return branch.getResults();
-}
-
-SmallVector<Value> KernelEmitter::combine(const Position &at, ValueRange states,
-                                          ValueRange yielded) {
-  SmallVector<Value> next;
-  for (unsigned i = 0; i < reducers.size(); ++i)
-    if (auto &reducer = reducers[i]) {
-      unsigned count = reducer->stateTypes().size();
-      Value index;
-      if (reducer->usesIndex())
-        index = globalIndex(at, order.reduction.front());
-      next.append(reducer->combine(b, loc, states.take_front(count), yielded[i],
-                                   index));
-      states = states.drop_front(count);
-    }
-  return next;
-}
-
-void KernelEmitter::finish(const Position &at, ValueRange states) {
-  if (!stores)
-    return;
-  for (unsigned i = 0; i < reducers.size(); ++i)
-    if (auto &reducer = reducers[i]) {
-      unsigned count = reducer->stateTypes().size();
-      storeScalar(at.pointers[numInputs + i],
-                  reducer->result(b, loc, states.take_front(count)));
-      states = states.drop_front(count);
-    }
 }

@@ -21,7 +21,7 @@
 #include "KernelToLLVM.h"
 
 #include "KernelEmitter.h"
-#include "MathFunctions.h"
+#include "meshloom/Targets/Kernels/MathFunctions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -39,27 +39,6 @@ namespace scf = mlir::scf;
 
 /// Elements of the innermost loop in a tile: a cache line of f32.
 static constexpr int64_t tileSize = 16;
-
-KernelEmitter::KernelEmitter(KernelOp kernel, ModuleOp module)
-    : ElementEmitter(module.getContext(), kernel.getLoc()), kernel(kernel),
-      module(module), order(loopOrder(kernel)), inPlace(kernel.getInPlace()) {
-  numInputs = kernel.getInputs().size();
-  for (unsigned k = 0; k < kernel.getAccesses().size(); ++k) {
-    strideKinds.push_back(staticStrides(kernel, k));
-    Value tensor = k < numInputs ? kernel.getInputs()[k]
-                                 : kernel.getOutputs()[k - numInputs];
-    elements.push_back(
-        cast<RankedTensorType>(tensor.getType()).getElementType());
-  }
-  for (unsigned i = 0; i < kernel.getAccesses().size(); ++i)
-    guarded.push_back(kernel.isGuarded(i));
-  usesIndex.resize(kernel.getNumLoops());
-  kernel.getBlock()->walk([&](IndexOp op) { usesIndex[op.getLoop()] = true; });
-  for (unsigned i = 0; i < kernel.getNumResults(); ++i)
-    if (kernel.getReducer(i) == Reducer::ArgMax ||
-        kernel.getReducer(i) == Reducer::ArgMin)
-      usesIndex[order.reduction.front()] = true;
-}
 
 void KernelEmitter::emit(StringRef symbol) {
   const bool periodic = isPeriodic();
@@ -85,37 +64,10 @@ void KernelEmitter::emit(StringRef symbol) {
 // The functions
 //===----------------------------------------------------------------------===//
 
-unsigned KernelEmitter::pointerOf(unsigned operand) {
-  if (operand < numInputs)
-    return operand;
-  unsigned next = numInputs;
-  for (unsigned k = 0; k < operand - numInputs; ++k)
-    next += inPlace[k] < 0;
-  int32_t over = inPlace[operand - numInputs];
-  return over >= 0 ? unsigned(over) : next;
-}
-
-unsigned KernelEmitter::numPointers() {
-  return numInputs + llvm::count_if(inPlace, [](int32_t j) { return j < 0; });
-}
-
-void KernelEmitter::forDynamicStrides(
-    function_ref<void(unsigned, unsigned)> use) {
-  for (unsigned k = 0; k < strideKinds.size(); ++k)
-    for (unsigned loop = 0; loop < kernel.getNumLoops(); ++loop)
-      if (!strideKinds[k][loop].isStatic)
-        use(k, loop);
-}
-
 LLVM::LLVMFuncOp KernelEmitter::emitInner(const std::string &name) {
-  SmallVector<Type> types(numPointers(), pointer);
-  unsigned loops = kernel.getNumLoops();
-  types.append(loops, i64); // extents
-  types.append(llvm::count(usesIndex, true), i64);
-  forDynamicStrides([&](unsigned, unsigned) { types.push_back(i64); });
   Type i32 = b.getI32Type();
-  auto func = makeFunction(module, name, types, LLVM::Linkage::Internal,
-                           notes ? i32 : Type());
+  auto func = makeFunction(module, name, argumentTypes(),
+                           LLVM::Linkage::Internal, notes ? i32 : Type());
   // Inlined, the pointers would lose what noalias says about them.
   func.setPassthroughAttr(b.getArrayAttr(
       {b.getStringAttr("nounwind"), b.getStringAttr("noinline")}));
@@ -123,32 +75,9 @@ LLVM::LLVMFuncOp KernelEmitter::emitInner(const std::string &name) {
     func.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
                     b.getUnitAttr());
 
-  Block &entry = func.getBody().front();
-  unsigned next = numPointers();
-  extents.clear();
-  origins.clear();
-  reducers.clear();
-  strides.clear();
-  for (unsigned loop = 0; loop < loops; ++loop)
-    extents.push_back(entry.getArgument(next++));
-  for (unsigned loop = 0; loop < loops; ++loop)
-    origins.push_back(usesIndex[loop] ? Value(entry.getArgument(next++))
-                                      : Value());
-  zero = constant(0);
-  one = constant(1);
-  strides.resize(strideKinds.size());
-  for (unsigned k = 0; k < strideKinds.size(); ++k)
-    for (StaticStride stride : strideKinds[k])
-      strides[k].push_back(!stride.isStatic ? Value(entry.getArgument(next++))
-                           : stride.value == 0 ? Value()
-                                               : constant(stride.value));
+  const Position start = bindArguments(func.getBody().front());
   if (notes)
     beginNoting();
-  Position start;
-  for (unsigned k = 0; k < strideKinds.size(); ++k)
-    start.pointers.push_back(entry.getArgument(pointerOf(k)));
-  start.indices.resize(loops);
-
   emitLoops(start);
   if (notes)
     b.create<LLVM::ReturnOp>(
@@ -159,20 +88,13 @@ LLVM::LLVMFuncOp KernelEmitter::emitInner(const std::string &name) {
 }
 
 void KernelEmitter::emitLoops(const Position &start) {
-  reducers.clear();
-  for (unsigned i = 0; i < kernel.getNumResults(); ++i)
-    reducers.push_back(makeReducer(kernel, i, !order.deterministic));
+  makeReducers();
   if (!kernel.hasReductionLoops())
     emitParallel(start);
-  else if (order.vectorIsReduction)
+  else if (order.vectorIsReduction && !order.reducesByRows)
     emitReduction(start);
   else
     emitBlockedReduction(start);
-}
-
-bool KernelEmitter::isPeriodic() {
-  return llvm::any_of(*kernel.getBlock(),
-                      [](Operation &op) { return losesHugeArguments(&op); });
 }
 
 bool KernelEmitter::isInPlace() {
@@ -350,31 +272,6 @@ KernelEmitter::loop(Value extent, Value step, ValueRange states,
   return op.getResults();
 }
 
-Position KernelEmitter::advance(const Position &from, unsigned loop,
-                                Value index) {
-  Position to = from;
-  for (unsigned k = 0; k < strides.size(); ++k) {
-    // In place: the very address of the input, or vectorised code would have
-    // to find out that they do not overlap elsewhere.
-    int32_t over = k < numInputs ? -1 : inPlace[k - numInputs];
-    if (over >= 0) {
-      to.pointers[k] = to.pointers[over];
-      continue;
-    }
-    if (Value stride = strides[k][loop]) {
-      bool unit =
-          strideKinds[k][loop].isStatic && strideKinds[k][loop].value == 1;
-      Value offset = unit ? index : b.create<arith::MulIOp>(loc, index, stride);
-      to.pointers[k] = element(to.pointers[k], storageType(elements[k]), offset,
-                               !guarded[k]);
-    }
-  }
-  Value before = from.indices[loop];
-  to.indices[loop] =
-      before ? b.create<arith::AddIOp>(loc, before, index).getResult() : index;
-  return to;
-}
-
 void KernelEmitter::nest(ArrayRef<unsigned> loops, const Position &at,
                          function_ref<void(const Position &)> fill) {
   if (loops.empty())
@@ -385,36 +282,34 @@ void KernelEmitter::nest(ArrayRef<unsigned> loops, const Position &at,
   });
 }
 
-bool KernelEmitter::isShortInside() {
-  // Elements of the loop, and ops of what is written out for all of them.
-  constexpr int64_t most = 16;
-  constexpr size_t mostOps = 128;
-  if (order.parallel.size() < 2 || mostWrittenOut > 0)
-    return false;
-  const int64_t length = kernel.getExtents()[order.vector];
-  const size_t ops = kernel.getBlock()->getOperations().size();
-  return length > 1 && length <= most && size_t(length) * ops <= mostOps;
+void KernelEmitter::writeOutInside(function_ref<void()> written,
+                                   function_ref<void()> looped) {
+  if (order.writtenOut == 0 || mostWrittenOut > 1)
+    return looped();
+  Value isWhole = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq,
+                                          extents[order.vector],
+                                          constant(order.writtenOut));
+  auto branch = b.create<scf::IfOp>(loc, isWhole, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  written();
+  b.setInsertionPoint(branch.elseBlock()->getTerminator());
+  looped();
 }
 
 void KernelEmitter::emitParallel(const Position &start) {
   auto fill = [&](const Position &at) { storeElements(at, emitBody(at)); };
   if (order.tiled < 0) {
-    if (!isShortInside())
-      return nest(order.parallel, start, fill);
-    // Written out, a short innermost loop leaves the next one to be vectorised.
-    const unsigned inner = order.vector;
-    const int64_t length = kernel.getExtents()[inner];
-    Value isWhole = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq,
-                                            extents[inner], constant(length));
-    auto branch = b.create<scf::IfOp>(loc, isWhole, /*withElse=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(branch.thenBlock()->getTerminator());
-    nest(ArrayRef(order.parallel).drop_back(), start, [&](const Position &row) {
-      for (int64_t j = 0; j < length; ++j)
-        fill(advance(row, inner, constant(j)));
-    });
-    b.setInsertionPoint(branch.elseBlock()->getTerminator());
-    return nest(order.parallel, start, fill);
+    const unsigned inner = order.parallel.empty() ? 0 : order.parallel.back();
+    return writeOutInside(
+        [&] {
+          nest(ArrayRef(order.parallel).drop_back(), start,
+               [&](const Position &row) {
+                 for (int64_t j = 0; j < order.writtenOut; ++j)
+                   fill(advance(row, inner, constant(j)));
+               });
+        },
+        [&] { nest(order.parallel, start, fill); });
   }
   // A cache line of the operand that is read across is used for all of a
   // tile's rows before the next tile begins. Whole tiles have a constant
@@ -455,56 +350,7 @@ void KernelEmitter::emitParallel(const Position &start) {
 // One iteration
 //===----------------------------------------------------------------------===//
 
-Value KernelEmitter::readIf(Value condition, Value address, Type type) {
-  // Values leave the branch as they are in memory, complex ones in parts: no
-  // block has arguments of types that the target lacks.
-  auto complex = dyn_cast<mlir::ComplexType>(type);
-  SmallVector<Type> carried(complex ? 2 : 1, complex ? complex.getElementType()
-                                                     : storageType(type));
-  auto branch = b.create<scf::IfOp>(loc, TypeRange(carried), condition,
-                                    /*withElseRegion=*/true);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    SmallVector<Value> loaded{b.create<LLVM::LoadOp>(loc, carried[0], address)};
-    if (complex)
-      loaded.push_back(b.create<LLVM::LoadOp>(
-          loc, carried[1], imaginaryPart(address, carried[1])));
-    b.create<scf::YieldOp>(loc, loaded);
-    b.setInsertionPointToStart(branch.elseBlock());
-    Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(carried[0]));
-    b.create<scf::YieldOp>(loc, SmallVector<Value>(carried.size(), zero));
-  }
-  if (complex)
-    return b.create<mlir::complex::CreateOp>(loc, type, branch.getResult(0),
-                                             branch.getResult(1));
-  return fromStorage(branch.getResult(0), type);
-}
-
-Value KernelEmitter::loadAt(LoadOp load, const Position &place,
-                            const mlir::IRMapping &mapping) {
-  const unsigned input = load.getInput();
-  Value offset = zero;
-  for (auto [loop, index] :
-       llvm::zip_equal(load.getLoops(), load.getIndices())) {
-    const StaticStride kind = strideKinds[input][loop];
-    Value term = mapping.lookupOrDefault(index);
-    if (kind.isStatic && kind.value == 0)
-      continue;
-    if (!kind.isStatic || kind.value != 1)
-      term = b.createOrFold<arith::MulIOp>(loc, term, strides[input][loop]);
-    offset = b.createOrFold<arith::AddIOp>(loc, offset, term);
-  }
-  Value address =
-      element(place.pointers[input], storageType(elements[input]), offset);
-  return loadScalar(address, load.getType());
-}
-
-Value KernelEmitter::globalIndex(const Position &at, unsigned loop) {
-  return b.create<arith::AddIOp>(loc, origins[loop], at.indices[loop]);
-}
-
-void KernelEmitter::noteArgument(Operation *op) {
+void KernelEmitter::emitted(Operation *op) {
   if (!losesHugeArguments(op))
     return;
   if (exact)
@@ -515,39 +361,6 @@ void KernelEmitter::noteArgument(Operation *op) {
   Value before = b.create<LLVM::LoadOp>(loc, b.getI32Type(), noted);
   b.create<LLVM::StoreOp>(loc, b.create<arith::MaxUIOp>(loc, before, size),
                           noted);
-}
-
-SmallVector<Value> KernelEmitter::emitBody(const Position &at) {
-  mlir::IRMapping mapping;
-  for (BlockArgument argument : kernel.getBlock()->getArguments())
-    if (!argument.use_empty())
-      mapping.map(argument, loadScalar(at.pointers[argument.getArgNumber()],
-                                       KernelOp::scalarType(
-                                           elements[argument.getArgNumber()])));
-  for (Operation &op : kernel.getBlock()->without_terminator()) {
-    if (auto index = dyn_cast<IndexOp>(op))
-      mapping.map(index.getResult(), globalIndex(at, index.getLoop()));
-    else if (auto read = dyn_cast<ReadOp>(op))
-      mapping.map(read.getResult(),
-                  readIf(mapping.lookupOrDefault(read.getCondition()),
-                         at.pointers[read.getInput()], read.getType()));
-    else if (auto load = dyn_cast<LoadOp>(op))
-      mapping.map(load.getResult(), loadAt(load, at, mapping));
-    else
-      noteArgument(b.clone(op, mapping));
-  }
-  SmallVector<Value> yielded;
-  for (Value value : kernel.getBlock()->getTerminator()->getOperands())
-    yielded.push_back(mapping.lookupOrDefault(value));
-  return yielded;
-}
-
-void KernelEmitter::storeElements(const Position &at, ValueRange yielded) {
-  if (!stores)
-    return;
-  for (unsigned i = 0; i < reducers.size(); ++i)
-    if (!reducers[i])
-      storeScalar(at.pointers[numInputs + i], yielded[i]);
 }
 
 void meshloom::emitKernel(KernelOp kernel, StringRef symbol, ModuleOp module) {

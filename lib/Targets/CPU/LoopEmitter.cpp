@@ -12,7 +12,7 @@
 // its operand as long as nothing overwrites the operand while the slice is
 // read.
 #include "LoopEmitter.h"
-#include "MathFunctions.h"
+#include "meshloom/Targets/Kernels/MathFunctions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -56,9 +56,12 @@ void LoopEmitter::emit(StringRef symbol) {
                      b.getUnitAttr());
   Block &entry = inner.getBody().front();
   SmallVector<ArrayPlace> inputs, results;
-  for (auto [i, input] : llvm::enumerate(call.getInputs()))
+  for (auto [i, input] : llvm::enumerate(call.getInputs())) {
     inputs.push_back(
         {entry.getArgument(i), rowMajorStrides(globalShape(input.getType()))});
+    if (!llvm::is_contained(inPlace, int32_t(i)))
+      unchanged.insert(entry.getArgument(i));
+  }
   unsigned next = numInputs;
   for (auto [over, result] : llvm::zip_equal(inPlace, call.getOutputs()))
     results.push_back({entry.getArgument(over >= 0 ? unsigned(over) : next++),
@@ -359,6 +362,8 @@ void LoopEmitter::emitOp(Operation &op) {
     return emitKernel(kernel);
   if (auto branch = dyn_cast<CaseOp>(op))
     return emitBranch(branch);
+  if (auto product = dyn_cast<dtensor::DotGeneralOp>(op))
+    return emitProduct(product);
   auto library = cast<LibraryCallOp>(op);
   if (library.getCallee() == "loop") {
     SmallVector<ArrayPlace> results;

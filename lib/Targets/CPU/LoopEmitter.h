@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The code of one loop that is compiled whole: what LoopEmitter.cpp (places,
-// loops, branches, kernels) and LoopIndexing.cpp (slices, gathers, scatters)
-// write together.
+// loops, branches, kernels), LoopIndexing.cpp (slices, gathers, scatters) and
+// LoopProducts.cpp (products of matrices) write together.
 #pragma once
 
 #include "KernelEmitter.h"
 
 #include "KernelToLLVM.h"
+#include "LoopProducts.h"
+
+#include "llvm/ADT/DenseSet.h"
 
 namespace meshloom {
 
@@ -30,6 +33,7 @@ private:
   void emitScatter(spmd::LibraryCallOp call);
   void emitUpdate(spmd::LibraryCallOp call, ArrayRef<ArrayPlace> to,
                   ArrayRef<ArrayPlace> from, ArrayRef<int64_t> shape);
+  void emitProduct(dtensor::DotGeneralOp product);
   Value combine(spmd::Reducer kind, Type type, Value old, Value update);
 
   /// Lets results be made where they are needed: `places` of `values`, which
@@ -86,6 +90,15 @@ private:
                                   function_ref<Value(Value, int64_t)> limit);
   ArrayPlace windowAt(const ArrayPlace &array, ValueRange starts,
                       ArrayRef<int64_t> sizes, Type type);
+  /// An operand of a product, and which of its dims count its matrices, the
+  /// rows and the columns of a matrix.
+  struct ProductOperand {
+    ArrayPlace place;
+    Type element;
+    SmallVector<int64_t> shape, batch, rows, columns;
+  };
+  void packOperand(ProductOperand &operand);
+  MatrixProduct arrange(ProductOperand &lhs, ProductOperand &rhs);
   ArrayRef<int64_t> list(spmd::LibraryCallOp call, StringRef name) {
     return call.getOptions()->getAs<mlir::DenseI64ArrayAttr>(name).asArrayRef();
   }
@@ -94,6 +107,9 @@ private:
   ModuleOp module;
   DenseMap<Value, ArrayPlace> places, destinations;
   mlir::LLVM::LLVMFuncOp inner;
+  /// Addresses of inputs that no result overwrites.
+  DenseSet<Value> unchanged;
+  unsigned products = 0; ///< functions of products so far
 };
 
 } // namespace meshloom

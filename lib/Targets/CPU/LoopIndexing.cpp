@@ -53,7 +53,8 @@ bool LoopEmitter::canBeView(LibraryCallOp slice) {
   Operation *last = slice;
   for (mlir::OpOperand &use : result.getUses()) {
     Operation *user = use.getOwner();
-    if (user->getBlock() != block || !isa<KernelOp, LibraryCallOp>(user) ||
+    if (user->getBlock() != block ||
+        !isa<KernelOp, LibraryCallOp, DotGeneralOp>(user) ||
         llvm::is_contained(inPlaceOf(user), int32_t(use.getOperandNumber())))
       return false;
     if (last->isBeforeInBlock(user))

@@ -279,33 +279,12 @@ private:
       for (auto [source, result] :
            llvm::zip(op->getOperands(), op->getResults()))
         plan.outputs.push_back(
-            {result, source, reduces ? reducerOf(op) : Reducer::None, kept});
+            {result, source, reduces ? reductionOf(op)->reducer : Reducer::None,
+             kept});
     }
     if (plan.outputs.empty())
       return success(); // computed by its users
     return form(plan, group.ops.back(), group.ops);
-  }
-
-  static Reducer reducerOf(Operation *op) {
-    if (isa<ArgMaxOp>(op))
-      return Reducer::ArgMax;
-    if (isa<ArgMinOp>(op))
-      return Reducer::ArgMin;
-    switch (cast<ReduceOp>(op).getKind()) {
-    case ReduceKind::Sum:
-      return Reducer::Sum;
-    case ReduceKind::Prod:
-      return Reducer::Prod;
-    case ReduceKind::Min:
-      return Reducer::Min;
-    case ReduceKind::Max:
-      return Reducer::Max;
-    case ReduceKind::And:
-      return Reducer::And;
-    case ReduceKind::Or:
-      return Reducer::Or;
-    }
-    llvm_unreachable("covered");
   }
 
   LogicalResult formSingle(Operation *op) {
@@ -456,7 +435,8 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
     hoistConstants(func);
     // Inner blocks first: a loop in them is one call for the outer ones.
     for (Block *block : llvm::reverse(blocks)) {
-      formLoopCalls(*block);
+      if (policy.wholeLoops)
+        formLoopCalls(*block);
       overwriteDeadInputs(*block);
     }
   }

@@ -55,6 +55,28 @@ SmallVector<StaticStride> meshloom::staticStrides(spmd::KernelOp kernel,
   return result;
 }
 
+/// Decides about short innermost loops.
+static void chooseShortLoops(spmd::KernelOp kernel, LoopOrder &order) {
+  if (order.vector < 0 || order.parallel.empty())
+    return;
+  // Elements of the loop, and ops of what is written out for all of them.
+  constexpr int64_t mostWrittenOut = 16, mostRun = 512;
+  constexpr size_t mostOps = 128;
+  const int64_t length = kernel.getExtents()[order.vector];
+  const size_t ops = kernel.getBlock()->getOperations().size();
+  const bool isOneLoop =
+      order.vectorIsReduction
+          ? order.reduction.size() == 1
+          : order.parallel.size() > 1 && !kernel.hasReductionLoops();
+  if (isOneLoop && order.tiled < 0 && length > 1 && length <= mostWrittenOut &&
+      size_t(length) * ops <= mostOps)
+    order.writtenOut = length;
+  order.reducesByRows = order.vectorIsReduction && order.reduction.size() > 1 &&
+                        !order.deterministic && length <= mostRun &&
+                        order.reduction.front() < order.parallel.back() &&
+                        kernel.getExtents()[order.parallel.back()] > 1;
+}
+
 LoopOrder meshloom::loopOrder(spmd::KernelOp kernel) {
   unsigned loops = kernel.getNumLoops();
   unsigned operands = kernel.getAccesses().size();
@@ -96,8 +118,10 @@ LoopOrder meshloom::loopOrder(spmd::KernelOp kernel) {
   if (order.vector >= 0)
     (order.vectorIsReduction ? order.reduction : order.parallel)
         .push_back(order.vector);
-  if (kernel.hasReductionLoops() || order.parallel.size() < 2)
+  if (kernel.hasReductionLoops() || order.parallel.size() < 2) {
+    chooseShortLoops(kernel, order);
     return order;
+  }
   for (unsigned k = 0; k < operands; ++k) {
     SmallVector<StaticStride> strides = staticStrides(kernel, k);
     auto is = [&](unsigned loop, int64_t value) {
@@ -108,6 +132,7 @@ LoopOrder meshloom::loopOrder(spmd::KernelOp kernel) {
           is(loop, 1) && !is(order.vector, 0) && !is(order.vector, 1))
         order.tiled = loop;
   }
+  chooseShortLoops(kernel, order);
   return order;
 }
 

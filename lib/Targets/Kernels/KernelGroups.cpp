@@ -26,10 +26,43 @@
 
 using namespace meshloom;
 using namespace meshloom::dtensor;
+using spmd::Reducer;
 using spmd::ShardAttr;
 
+static Reducer reducerOf(ReduceKind kind) {
+  switch (kind) {
+  case ReduceKind::Sum:
+    return Reducer::Sum;
+  case ReduceKind::Prod:
+    return Reducer::Prod;
+  case ReduceKind::Min:
+    return Reducer::Min;
+  case ReduceKind::Max:
+    return Reducer::Max;
+  case ReduceKind::And:
+    return Reducer::And;
+  case ReduceKind::Or:
+    return Reducer::Or;
+  }
+  llvm_unreachable("covered");
+}
+
+std::optional<KernelReduction> meshloom::reductionOf(Operation *op) {
+  if (auto max = dyn_cast<ArgMaxOp>(op))
+    return KernelReduction{Reducer::ArgMax, {int64_t(max.getDimension())}};
+  if (auto min = dyn_cast<ArgMinOp>(op))
+    return KernelReduction{Reducer::ArgMin, {int64_t(min.getDimension())}};
+  auto reduce = dyn_cast<ReduceOp>(op);
+  if (!reduce)
+    return std::nullopt;
+  KernelReduction result{reducerOf(reduce.getKind()),
+                         llvm::to_vector(reduce.getDimensions())};
+  llvm::sort(result.dims);
+  return result;
+}
+
 bool meshloom::isReduction(Operation *op) {
-  return isa<ReduceOp, ArgMaxOp, ArgMinOp>(op);
+  return reductionOf(op).has_value();
 }
 
 /// A product in a loop that is so small that the library takes longer to start
@@ -76,27 +109,11 @@ static bool isGrouped(Operation *op) {
   return isPointwise(op) || isReduction(op);
 }
 
-static SmallVector<int64_t> reducedDims(Operation *op) {
-  SmallVector<int64_t> dims;
-  if (auto reduce = dyn_cast<ReduceOp>(op))
-    dims = llvm::to_vector(reduce.getDimensions());
-  else if (auto max = dyn_cast<ArgMaxOp>(op))
-    dims = {int64_t(max.getDimension())};
-  else if (auto min = dyn_cast<ArgMinOp>(op))
-    dims = {int64_t(min.getDimension())};
-  llvm::sort(dims);
-  return dims;
-}
-
-static bool isIndexReduction(Operation *op) {
-  return isa<ArgMaxOp, ArgMinOp>(op);
-}
-
 /// Reductions along the outermost dim keep a kernel from being cut into rows;
 /// argmax and argmin keep its loop from being vectorised. Nothing that is
 /// stored for others goes with them.
-static bool isExclusive(Operation *op) {
-  return llvm::is_contained(reducedDims(op), 0) || isIndexReduction(op);
+static bool isExclusive(const KernelReduction &reduction) {
+  return llvm::is_contained(reduction.dims, 0) || reduction.findsIndex();
 }
 
 KernelGroups::KernelGroups(Block &block, const KernelPolicy &policy,
@@ -412,15 +429,16 @@ void KernelGroups::place(Operation *op) {
 
 void KernelGroups::placeReduction(Operation *op) {
   ShardAttr domain = domainOf(op->getOperand(0));
-  SmallVector<int64_t> dims = reducedDims(op);
+  const KernelReduction reduction = *reductionOf(op);
+  const SmallVector<int64_t> &dims = reduction.dims;
   SmallVector<KernelGroup *> candidates = neighbours(op, domain);
-  bool exclusive = isExclusive(op);
+  bool exclusive = isExclusive(reduction);
   for (KernelGroup *group : candidates) {
-    bool fits =
-        exclusive
-            ? group->exclusive && group->reduced == dims &&
-                  isIndexReduction(group->ops.back()) == isIndexReduction(op)
-            : !group->exclusive && (!group->reduced || group->reduced == dims);
+    bool fits = exclusive ? group->exclusive && group->reduced == dims &&
+                                reductionOf(group->ops.back())->findsIndex() ==
+                                    reduction.findsIndex()
+                          : !group->exclusive &&
+                                (!group->reduced || group->reduced == dims);
     if (!fits || !canJoin(op, *group))
       continue;
     add(op, *group);

@@ -88,7 +88,16 @@ private:
   DenseSet<Value> stored;
 };
 
-/// reduce, argmax and argmin.
+/// The way in which a kernel computes an op that reduces.
+struct KernelReduction {
+  spmd::Reducer reducer;
+  SmallVector<int64_t> dims; ///< ascending
+  bool findsIndex() const {
+    return reducer == spmd::Reducer::ArgMax || reducer == spmd::Reducer::ArgMin;
+  }
+};
+/// Returns how a kernel reduces by `op`, or nothing if `op` reduces nothing.
+std::optional<KernelReduction> reductionOf(Operation *op);
 bool isReduction(Operation *op);
 /// dot_general of types that no library takes: a kernel of its own.
 bool isGeneratedDot(Operation *op, const KernelPolicy &policy);

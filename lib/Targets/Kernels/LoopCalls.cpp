@@ -8,12 +8,14 @@
 // A loop is left as it is where a device holds only a part of some value in it
 // (then other devices can help, or collectives are needed), where it calls a
 // library function that the target does not write out, or where a turn does so
-// much work that several cores are worth starting for it.
+// much work that several cores are worth starting for it. Products of matrices
+// are written out, too.
 #include "LoopCalls.h"
 
 #include "KernelBuilder.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"
+#include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/Targets/Kernels/KernelAccess.h"
 
 #include "mlir/IR/AffineExpr.h"
@@ -26,12 +28,16 @@ using spmd::LibraryCallOp;
 
 namespace {
 
-/// Simple instructions of one turn, each for one element, that one core does in
-/// about 2 us where it does eight at a time: starting one step takes as long.
+/// Simple instructions, each for one element, that one core does in about 2 us
+/// where it does eight at a time: starting one step takes half as long, or more
+/// where cores wait for each other. So it is also the most that two steps of a
+/// turn may do in the mean.
 constexpr int64_t mostWork = int64_t(1) << 16;
+/// The most of products, with which other cores can help.
+constexpr int64_t mostProductWork = int64_t(1) << 19;
 /// Bytes of intermediate values, which lie on the stack of the thread that runs
 /// the loop.
-constexpr int64_t mostBytes = int64_t(1) << 17;
+constexpr int64_t mostBytes = int64_t(1) << 18;
 
 int64_t elementsOf(Type type) {
   return mlir::ShapedType::getNumElements(globalShape(type));
@@ -53,7 +59,8 @@ class Turn {
 public:
   /// Returns whether the loop can be compiled whole.
   bool takes(WhileOp loop) {
-    return add(loop) && work <= mostWork && bytes <= mostBytes;
+    return add(loop) && work <= mostWork * std::max<int64_t>(1, steps / 2) &&
+           productWork <= mostProductWork && bytes <= mostBytes;
   }
 
 private:
@@ -76,6 +83,10 @@ private:
   bool add(Operation &op) {
     if (!llvm::all_of(op.getResultTypes(), isWholeArray))
       return false;
+    if (!isSplat(&op) && llvm::any_of(op.getResultTypes(), [](Type type) {
+          return elementsOf(type) > 1;
+        }))
+      ++steps;
     if (auto kernel = dyn_cast<KernelOp>(op)) {
       work += kernel.getNumIterations() * std::max<int64_t>(1, flopsOf(kernel));
       addResults(kernel.getOutputs(), kernel.getInPlace(), /*copied=*/false);
@@ -83,6 +94,8 @@ private:
     }
     if (auto call = dyn_cast<LibraryCallOp>(op))
       return add(call);
+    if (auto product = dyn_cast<DotGeneralOp>(op))
+      return add(product);
     if (auto branch = dyn_cast<CaseOp>(op)) {
       for (Value result : branch.getResults()) {
         work += elementsOf(result.getType());
@@ -96,6 +109,76 @@ private:
       return false;
     bytes += bytesOf(op.getResult(0).getType());
     return true;
+  }
+
+  /// While a core does one simple instruction for eight elements, it starts 32
+  /// multiplications, of which it gets to half, or reads eight elements.
+  bool add(DotGeneralOp product) {
+    const Operand lhs{product.getLhs(), product.getLhsBatchingDimensions(),
+                      product.getLhsContractingDimensions(),
+                      product.getLhsFreeDimensions()};
+    const Operand rhs{product.getRhs(), product.getRhsBatchingDimensions(),
+                      product.getRhsContractingDimensions(),
+                      product.getRhsFreeDimensions()};
+    // In a deterministic function the library decides in which order terms are
+    // added.
+    if (!isMultiplied(elementTypeOf(product.getType())) ||
+        isDeterministic(product))
+      return false;
+    const int64_t terms = lhs.extentOf(lhs.terms);
+    productWork += std::max(elementsOf(product.getType()) * terms / 2,
+                            lhs.elements() + rhs.elements());
+    addResults(product.getResult(), {-1}, /*copied=*/false);
+    constexpr int64_t manyTerms = 32;
+    const bool copiesRhs =
+        !rhs.isMatrix() || (rhs.isLast(rhs.terms) &&
+                            (!lhs.isLast(lhs.terms) || terms < manyTerms));
+    for (auto [operand, isCopied] :
+         {std::pair(&lhs, !lhs.isMatrix()), std::pair(&rhs, copiesRhs)})
+      if (isCopied) {
+        bytes += bytesOf(operand->value.getType());
+        work += 2 * operand->elements();
+      }
+    return true;
+  }
+
+  /// Of a product, with the lists of its dims.
+  struct Operand {
+    Value value;
+    ArrayRef<int64_t> batch, terms;
+    SmallVector<int64_t> free;
+
+    int64_t elements() const { return elementsOf(value.getType()); }
+    int64_t extentOf(ArrayRef<int64_t> dims) const {
+      int64_t extent = 1;
+      for (int64_t dim : dims)
+        extent *= globalShape(value.getType())[dim];
+      return extent;
+    }
+    bool isLast(ArrayRef<int64_t> dims) const {
+      return llvm::is_contained(dims, rank() - 1);
+    }
+    /// Whether its rows and columns can surely be read where they are.
+    bool isMatrix() const {
+      auto isRun = [](ArrayRef<int64_t> dims) {
+        for (size_t i = 1; i < dims.size(); ++i)
+          if (dims[i] != dims[i - 1] + 1)
+            return false;
+        return true;
+      };
+      auto call = value.getDefiningOp<LibraryCallOp>();
+      return isRun(terms) && isRun(free) && !isLast(batch) &&
+             (!call || call.getCallee() != "dynamic_slice");
+    }
+    int64_t rank() const {
+      return int64_t(globalShape(value.getType()).size());
+    }
+  };
+
+  /// Whether lib/Targets/CPU/LoopProducts.cpp has code for such elements.
+  static bool isMultiplied(Type element) {
+    return element.isF32() || element.isF64() || element.isF16() ||
+           element.isBF16() || element.isInteger(32);
   }
 
   bool add(LibraryCallOp call) {
@@ -148,7 +231,8 @@ private:
     return *call.getScalar().front().getOps<WhileOp>().begin();
   }
 
-  int64_t work = 0, bytes = 0;
+  int64_t work = 0, productWork = 0, bytes = 0;
+  int64_t steps = 0; ///< those for more than one element
 };
 
 /// Held loops for the dims of arrays: dims of one size share a loop, but not in

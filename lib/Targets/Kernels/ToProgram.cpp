@@ -322,11 +322,6 @@ private:
       for (NamedAttribute option : *options)
         step.options.emplace(option.getName().str(),
                              optionOf(option.getValue()));
-    // A sum of products as dots are.
-    if (step.library == "convolution")
-      if (auto kind =
-              combineOf(spmd::Reducer::Sum, op.getOutputs().front().getType()))
-        step.combine = {*kind};
     if (KernelOp scalar = op.getScalarKernel())
       step.symbol = addCode(scalar);
     steps->push_back(std::move(step));

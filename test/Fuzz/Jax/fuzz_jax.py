@@ -128,8 +128,8 @@ def keep(folder, text, described, results, sent, known, program):
     with open(f"{folder}/program.txt", "w") as file:
         file.write(program.text() + "\n")
     from run_cases import sample
-    for k, result in enumerate(results):
-        np.save(f"{folder}/expected_{k}.npy", np.ravel(result)[sample(result.size)])
+    np.savez_compressed(f"{folder}/expected.npz", **{
+        f"result_{k}": np.ravel(result)[sample(result.size)] for k, result in enumerate(results)})
     parts = dict(name=os.path.basename(folder), mesh=program.mesh, tolerance=TOLERANCE, inputs=described,
                  results=[dict(shape=r.shape, dtype=r.dtype.name) for r in results],
                  jax=dict(version=jax.__version__, wire_bytes=round(sent), dynamic=known))

@@ -21,7 +21,8 @@ struct Garbage : Block {
 
 /// A callback of Client_Create_Args, and its argument.
 struct Callback {
-  Callback(const void *arguments, size_t function, size_t argument)
+  Callback(const void *arguments, Field<Pointer> function,
+           Field<Pointer> argument)
       : function(read<Function>(arguments, function)),
         argument(read<void *>(arguments, argument)) {}
   Function function;

@@ -10,6 +10,7 @@
 //   compile     no program is accepted
 //   replicas    programs come out for another number of devices
 //   execute     no execution starts
+//   takes:N     the Nth execution does not start, but takes what it may reuse
 //   step:N      the Nth execution starts, and its results fail
 //   lost:N      from the Nth execution on, everything fails
 //   memory:N    the Nth and later buffers do not fit
@@ -169,7 +170,7 @@ struct Executable : Counted {
   std::shared_ptr<Task> program;
 };
 
-template <typename T> T *as(const void *arguments, size_t field) {
+template <typename T> T *as(const void *arguments, Field<Pointer> field) {
   return read<T *>(arguments, field);
 }
 Handle lostDevice() {
@@ -177,9 +178,10 @@ Handle lostDevice() {
 }
 
 /// Gives a text to who called, which must outlive its use there.
-void writeText(void *a, size_t field, size_t size, std::string_view text) {
-  write<const char *>(a, field, text.data());
-  write<size_t>(a, size, text.size());
+void writeText(void *a, Field<Pointer> field, Field<size_t> size,
+               std::string_view text) {
+  write(a, field, text.data());
+  write(a, size, text.size());
 }
 
 // ---- Errors, plug-in, events
@@ -219,14 +221,14 @@ Handle pluginAttributes(void *a) {
     writeText(entry, NamedValue::name, NamedValue::name_size, names[i]);
   }
   write(values, NamedValue::type, ValueKind::Int64);
-  write<int64_t>(values, NamedValue::int64_value, 2);
-  write<size_t>(values, NamedValue::value_size, 1);
+  write(values, NamedValue::int64_value, 2);
+  write(values, NamedValue::value_size, 1);
   char *second = values + NamedValue::stride;
   write(second, NamedValue::type, ValueKind::Int64List);
-  write<const int64_t *>(second, NamedValue::int64_array_value, version);
-  write<size_t>(second, NamedValue::value_size, 3);
-  write<char *>(a, Plugin_Attributes_Args::attributes, values);
-  write<size_t>(a, Plugin_Attributes_Args::num_attributes, 2);
+  write(second, NamedValue::int64_array_value, version);
+  write(second, NamedValue::value_size, 3);
+  write(a, Plugin_Attributes_Args::attributes, values);
+  write(a, Plugin_Attributes_Args::num_attributes, 2);
   return nullptr;
 }
 
@@ -273,7 +275,7 @@ Handle eventOnReady(void *a) {
 
 Handle clientCreate(void *a) {
   using Args = Client_Create_Args;
-  if (read<size_t>(a, 0) < Args::structSize)
+  if (read<size_t>(a, Args::struct_size) < Args::structSize)
     return fail(Invalid, "the arguments are too short");
   std::string fault = faultOfEnvironment();
   int64_t devices = 4;
@@ -401,7 +403,7 @@ Handle descriptionText(void *a) {
   return nullptr;
 }
 Handle descriptionAttributes(void *a) {
-  write<size_t>(a, DeviceDescription_Attributes_Args::num_attributes, 0);
+  write(a, DeviceDescription_Attributes_Args::num_attributes, 0);
   return nullptr;
 }
 
@@ -437,6 +439,11 @@ Handle bufferReady(void *a) {
   if (!buffer->value)
     return fail(Invalid, "the buffer was donated");
   write(a, Buffer_ReadyEvent_Args::event, new Event(buffer->value->ready));
+  return nullptr;
+}
+Handle bufferIsDeleted(void *a) {
+  using Args = Buffer_IsDeleted_Args;
+  write(a, Args::is_deleted, !as<Buffer>(a, Args::buffer)->value);
   return nullptr;
 }
 Handle bufferToHost(void *a) {
@@ -534,9 +541,12 @@ Handle executableDevices(void *a) {
 }
 
 void subtract(std::vector<char> &from, const std::vector<char> &subtrahend) {
-  for (size_t i = 0; i + sizeof(float) <= from.size(); i += sizeof(float))
-    write(from.data(), i,
-          read<float>(from.data(), i) - read<float>(subtrahend.data(), i));
+  for (size_t i = 0; i + sizeof(float) <= from.size(); i += sizeof(float)) {
+    const Field<float> element{i};
+    write(from.data(), element,
+          read<float>(from.data(), element) -
+              read<float>(subtrahend.data(), element));
+  }
 }
 
 /// One device's part of an execution: outputs are copies of inputs, made a
@@ -579,7 +589,8 @@ Handle execute(void *a) {
   Client *client = executable->client;
   const Task &program = *executable->program;
   const auto *options = as<const char>(a, Args::options);
-  if (read<size_t>(options, 0) < ExecuteOptions::structSize)
+  if (read<size_t>(options, ExecuteOptions::struct_size) <
+      ExecuteOptions::structSize)
     return fail(Invalid, "the options are too short");
   const int64_t number = ++client->executions;
   const Fault &fault = client->fault;
@@ -604,6 +615,12 @@ Handle execute(void *a) {
       indices,
       indices + read<size_t>(options,
                              ExecuteOptions::num_non_donatable_input_indices));
+  if (fault.name == "takes" && number == fault.count) {
+    for (size_t i : program.donated)
+      if (!preserved.contains(i))
+        lists[0][i]->value = nullptr;
+    return fail(Internal, "the second device did not start");
+  }
   auto *const *outputs = as<Handle *const>(a, Args::output_lists);
   auto *events = as<Handle>(a, Args::device_complete_events);
   for (size_t device = 0; device < devices; ++device)
@@ -622,22 +639,22 @@ extern "C" int64_t FaultyPluginLiveObjects() {
 }
 
 extern "C" const void *GetPjrtApi() {
-  static char table[offsetOf(Slot(knownSlots))];
+  static char table[fieldOf(Slot(knownSlots)).offset];
   const std::string fault = faultOfEnvironment();
   if (fault == "no-table")
     return nullptr;
-  write<size_t>(table, Api::structSize,
-                fault == "small-table" ? offsetOf(Slot(80))
-                : fault == "odd-table" ? sizeof(table) + 3
-                                       : sizeof(table));
-  write<size_t>(table + Api::version, Api_Version::struct_size,
-                fault == "old-version-struct" ? 8 : Api_Version::structSize);
-  write<int32_t>(table + Api::version, Api_Version::major_version,
-                 fault == "major" ? 1 : 0);
-  write<int32_t>(table + Api::version, Api_Version::minor_version,
-                 fault == "version" ? 57 : 114);
+  write(table, Api::struct_size,
+        fault == "small-table" ? fieldOf(Slot(80)).offset
+        : fault == "odd-table" ? sizeof(table) + 3
+                               : sizeof(table));
+  write(table, Api::version + Api_Version::struct_size,
+        fault == "old-version-struct" ? 8 : Api_Version::structSize);
+  write(table, Api::version + Api_Version::major_version,
+        fault == "major" ? 1 : 0);
+  write(table, Api::version + Api_Version::minor_version,
+        fault == "version" ? 57 : 114);
   auto set = [](Slot slot, Function function) {
-    write(table, offsetOf(slot), function);
+    write(table, fieldOf(slot), function);
   };
   set(Slot::Error_Destroy, errorDestroy);
   set(Slot::Error_Message, errorMessage);
@@ -671,6 +688,7 @@ extern "C" const void *GetPjrtApi() {
   set(Slot::LoadedExecutable_AddressableDevices, executableDevices);
   set(Slot::LoadedExecutable_Execute, fault == "null-slot" ? nullptr : execute);
   set(Slot::Buffer_Destroy, bufferDestroy);
+  set(Slot::Buffer_IsDeleted, bufferIsDeleted);
   set(Slot::Buffer_ToHostBuffer, bufferToHost);
   set(Slot::Buffer_ReadyEvent, bufferReady);
   return table;

@@ -48,15 +48,17 @@ protected:
     callbacks.giveTo(block);
   }
 
-  Answer call(capi::Block &arguments, size_t function) const {
+  Answer call(capi::Block &arguments,
+              capi::Field<capi::Pointer> function) const {
     std::unique_ptr<MadeError> error(static_cast<MadeError *>(
         block.get<capi::Function>(function)(arguments.data())));
     return error ? Answer{"", error->code, error->message} : Answer{};
   }
   template <typename Args>
-  capi::Block of(std::string_view key, size_t argument) const {
+  capi::Block of(std::string_view key,
+                 capi::Field<capi::Pointer> argument) const {
     capi::Block arguments;
-    arguments.set<size_t>(0, 0)
+    arguments.set(capi::Block::OWN_SIZE, size_t(0))
         .set(Args::key, key.data())
         .set(Args::key_size, key.size())
         .set(Args::callback_error, &testErrorMaker)
@@ -64,7 +66,8 @@ protected:
     return arguments;
   }
   template <typename Args>
-  Answer taken(capi::Block &arguments, size_t function) const {
+  Answer taken(capi::Block &arguments,
+               capi::Field<capi::Pointer> function) const {
     Answer answer = call(arguments, function);
     if (answer.code == 0) {
       auto *value = arguments.get<char *>(Args::value);

@@ -299,6 +299,36 @@ TEST_F(PlatformTest, ExecutionThatCannotStart) {
   EXPECT_EQ(floatsOf(x.toHost()), (Floats{1, 2, 3}));
 }
 
+// A refused execution leaves the arguments whose memory it would have reused.
+TEST_F(PlatformTest, ARefusalLeavesWhatWouldHaveBeenReused) {
+  auto on = client("execute");
+  auto program = on->load(identity(2, /*donates=*/true)).value_or_throw();
+  std::vector<Array> arguments;
+  arguments.push_back(array(on, {1, 2, 3}));
+  arguments.push_back(array(on, {4, 5, 6}));
+  EXPECT_FALSE(program->execute(std::move(arguments)));
+  ASSERT_EQ(arguments.size(), 2U);
+  ASSERT_TRUE(arguments[0] && arguments[1]);
+  EXPECT_TRUE(arguments[0].isUnique());
+  EXPECT_EQ(floatsOf(arguments[0].toHost()), (Floats{1, 2, 3}));
+  EXPECT_EQ(floatsOf(arguments[1].toHost()), (Floats{4, 5, 6}));
+}
+
+// Memory that the plug-in has taken all the same is gone.
+TEST_F(PlatformTest, ARefusalMayHaveTakenMemory) {
+  auto on = client("takes:1");
+  auto program = on->load(identity(2, /*donates=*/true)).value_or_throw();
+  std::vector<Array> arguments;
+  arguments.push_back(array(on, {1, 2, 3}));
+  arguments.push_back(array(on, {4, 5, 6}));
+  EXPECT_THAT(program->execute(std::move(arguments)).error().message(),
+              HasSubstr("the second device did not start"));
+  ASSERT_EQ(arguments.size(), 2U);
+  EXPECT_FALSE(arguments[0]);
+  ASSERT_TRUE(arguments[1]);
+  EXPECT_EQ(floatsOf(arguments[1].toHost()), (Floats{4, 5, 6}));
+}
+
 // The part of the array that is there already goes too.
 TEST_F(PlatformTest, FullMemoryNamesTheArray) {
   auto on = client("memory:2");

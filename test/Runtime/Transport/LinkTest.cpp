@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Links: what a peer may write into shared memory, and where its memory is; and
-// writing to one that has gone.
-#include "../../../lib/Runtime/Transport/NoPipeSignal.h"
+// Links: what a peer may write into shared memory, and where its memory is.
 #include "../../../lib/Runtime/Transport/SharedMemory.h"
 
 #include <array>
@@ -143,18 +141,5 @@ TEST(SegmentTest, OnlyTheRunsOwnSegmentsAreOpened) {
   const auto other = Segment::open(segment->address(), 7);
   ASSERT_FALSE(other);
   EXPECT_THAT(other.error().message(), HasSubstr("not the shared memory"));
-}
-
-// Writing to who has gone ends nobody, not even afterwards.
-TEST(NoPipeSignalTest, WritingToNobodyIsAnError) {
-  std::array<int, 2> ends{};
-  ASSERT_EQ(pipe(ends.data()), 0);
-  close(ends[0]);
-  for (int time = 0; time < 2; ++time) {
-    const NoPipeSignal whileWriting;
-    EXPECT_EQ(write(ends[1], "x", 1), -1);
-    EXPECT_EQ(errno, EPIPE);
-  }
-  close(ends[1]);
 }
 } // namespace

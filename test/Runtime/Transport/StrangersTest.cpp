@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Strangers at the ports by which processes connect over TCP: who says nothing,
-// garbage, half of what a process says, or what Gloo's pairs say.
-#include "../../../lib/Runtime/Transport/GlooLink.h"
-#include "../../../lib/Runtime/Transport/ProvenSockets.h"
+// garbage, or half of what a process says; and ranks that send wrong bytes.
+#include "../../../lib/Runtime/Transport/SocketLink.h"
 #include "meshloom/Runtime/Communicator.h"
 #include "meshloom/Runtime/Transport/ProcessTransport.h"
 
@@ -77,16 +76,9 @@ std::vector<std::string> saidByStrangers() {
   std::vector<std::string> texts = {
       "", "GET / HTTP/1.1\r\n\r\n", greeting(0, 2, 0), greeting(11, 2, 0),
       greeting(12, 0, 2), greeting(12, 2, 0).substr(0, 12),
-      // Gloo's first bytes: a message of opcode 1 for slot 0, a buffer's, and
-      // that one is ready to be sent, or to be received.
-      bytesOf(uint64_t(52), uint64_t(1), uint64_t(0), uint64_t(0), uint64_t(4),
-              uint64_t(0), 7),
-      bytesOf(uint64_t(48), uint64_t(0), uint64_t(0), uint64_t(0), uint64_t(0),
-              uint64_t(0)),
-      bytesOf(uint64_t(48), uint64_t(2), uint64_t(0), uint64_t(0), uint64_t(4),
-              uint64_t(0)),
-      bytesOf(uint64_t(48), uint64_t(3), uint64_t(0), uint64_t(0), uint64_t(4),
-              uint64_t(0))};
+      // A frame, and a large number as the beginning of a message has it.
+      bytesOf(FrameHeader()),
+      bytesOf(uint64_t(48), uint64_t(0), uint64_t(0), uint64_t(0))};
   for (int i = 0; i < 200; ++i) {
     // Any bytes, behind the beginning of a greeting.
     std::string text =
@@ -204,7 +196,7 @@ barrierOf(const std::vector<std::shared_ptr<Transport>> &transports) {
   return outcomes;
 }
 
-// While programs run there is no port at all, neither ours nor Gloo's.
+// While programs run there is no port at all.
 TEST(StrangersTest, NobodyListensOnceAllAreConnected) {
   const std::set<int> before = sockets(/*listening=*/true);
   const auto transports = threeRanks();
@@ -233,12 +225,10 @@ std::string endAfter(const std::string &lastWords) {
     return connectSockets(store, {0}, optionsOf(1, LONG));
   });
   auto bell = std::make_shared<Bell>();
-  auto links = connectByGloo(store, {1}, optionsOf(0, LONG), bell);
+  auto links = connectByTcp(store, {1}, optionsOf(0, LONG), bell);
   auto sockets = meeting.get();
   if (!links || !sockets)
     return "they have not met";
-  // Gloo's notes that receives are posted; nobody sends before.
-  EXPECT_EQ(hear(sockets->at(0), 48).size(), 48U);
   say(sockets->at(0), lastWords);
   shutdown(sockets->at(0).get(), SHUT_WR);
   Link &link = *links->at(1);
@@ -254,43 +244,91 @@ std::string endAfter(const std::string &lastWords) {
   return reason ? reason->message() : "it has not ended";
 }
 
-/// A message of Gloo's: its six words, and what follows.
-std::string glooMessage(uint64_t opcode, uint64_t slot, uint64_t length,
-                        const std::string &payload = {}) {
-  return bytesOf(sizeof(uint64_t) * 6 + length, opcode, slot, uint64_t(0),
-                 length, uint64_t(0)) +
-         payload;
+/// Returns a frame as a rank sends it, after a change to its header.
+std::string frame(const std::string &payload,
+                  const std::function<void(FrameHeader &)> &change = {}) {
+  FrameHeader header;
+  header.total = header.bytes = int64_t(payload.size());
+  if (change)
+    change(header);
+  return bytesOf(header) + payload;
 }
 
 // Damaged bytes of a rank end its link, not this process.
 TEST(StrangersTest, ARankMayBeWrong) {
-  const std::string header(sizeof(FrameHeader), 'x');
   const std::vector<std::string> texts = {
-      // For a slot that nobody receives at; larger than any frame; for buffers
-      // that links do not have; no frame.
-      glooMessage(1, 7, 64), glooMessage(1, 0, uint64_t(1) << 40),
-      glooMessage(0, 0, 8), glooMessage(1, 0, header.size(), header)};
+      std::string(sizeof(FrameHeader), 'x'),
+      frame("", [](FrameHeader &header) { header.kind = FrameKind(99); }),
+      frame("x", [](FrameHeader &header) { header.bytes = -1; }),
+      frame("x", [](FrameHeader &header) { header.offset = 1; }),
+      // Larger than any frame.
+      frame("x",
+            [](FrameHeader &header) {
+              header.total = header.bytes = int64_t(1) << 40;
+            }),
+      // Behind frames that are sound, in the same packet and in later ones.
+      frame("12345") + frame("") + std::string(64, 'x'),
+      frame(std::string(200'000, 'y')) + std::string(64, 'x')};
   for (const std::string &text : texts)
     EXPECT_EQ(endAfter(text), "its data are damaged");
-  // An opcode that there is not; notes of receives and sends that there are
-  // not; half of a message: it ends with the connection.
+  // Nothing, whole frames, half of a header, half of a payload: the link ends
+  // with the connection.
   const std::vector<std::string> halves = {
-      "",
-      glooMessage(77, 0, 0),
-      glooMessage(2, 99, 8),
-      glooMessage(3, 99, 8),
-      glooMessage(1, 0, header.size(), header.substr(1)),
-      glooMessage(1, 0, 8).substr(0, 20)};
+      "", frame("12345") + frame("678"), frame("12345").substr(0, 20),
+      frame("12345").substr(0, 66), frame("1") + frame("2").substr(0, 10)};
   for (const std::string &text : halves)
     EXPECT_THAT(endAfter(text), HasSubstr("its connection is broken"));
   std::mt19937_64 random(1);
   for (int i = 0; i < 20; ++i) {
-    std::string text = glooMessage(random() % 4, random() % 3, random() % 100);
+    std::string text = frame(std::string(random() % 100, 'z'));
     for (size_t more = random() % 200; more > 0; --more)
       text += char(random());
     text[random() % text.size()] = char(random());
     EXPECT_NE(endAfter(text), "it has not ended");
   }
+}
+
+// Frames of all sizes arrive whole and in order, many in one packet too, and
+// while nobody takes them.
+TEST(StrangersTest, FramesFollowEachOther) {
+  MemoryStore store;
+  auto meeting = std::async(std::launch::async, [&] {
+    return connectSockets(store, {0}, optionsOf(1, LONG));
+  });
+  auto bell = std::make_shared<Bell>();
+  auto links = connectByTcp(store, {1}, optionsOf(0, LONG), bell);
+  auto sockets = meeting.get();
+  ASSERT_TRUE(links && sockets);
+  std::mt19937_64 random(1);
+  std::vector<std::string> payloads;
+  std::string bytes;
+  for (int i = 0; i < 300; ++i) {
+    payloads.emplace_back(i % 3 == 0 ? random() % 5000 : random() % 50,
+                          char('a' + i % 26));
+    bytes += frame(payloads.back());
+  }
+  auto saying = std::async(std::launch::async, [&] {
+    const int file = sockets->at(0).get();
+    for (size_t sent = 0; sent < bytes.size();) {
+      const size_t count = std::min(bytes.size() - sent, random() % 20000 + 1);
+      const ssize_t taken =
+          send(file, bytes.data() + sent, count, MSG_NOSIGNAL);
+      if (taken > 0)
+        sent += size_t(taken);
+    }
+  });
+  Link &link = *links->at(1);
+  for (const std::string &payload : payloads) {
+    while (!link.hasNext())
+      std::this_thread::sleep_for(100us);
+    const auto next = link.next();
+    ASSERT_TRUE(next && *next);
+    EXPECT_EQ(std::string((*next)->payload, size_t((*next)->header.bytes)),
+              payload);
+    link.pop();
+  }
+  saying.get();
+  link.close(nullptr);
 }
 
 // A rank that is gone, and whose port a stranger has now.

@@ -81,3 +81,70 @@ func.func @large(%a: tensor<1000x1000xf32, #l>, %p: tensor<i1, #s>) -> tensor<10
   }
   return %0 : tensor<1000x1000xf32, #l>
 }
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#l = #spmd.shard<[64, 64], #dtensor.layout<#mesh, [*, *]>>
+#s = #spmd.shard<[], #dtensor.layout<#mesh, []>>
+
+// A product is written out in the loop.
+// CHECK-LABEL: func.func @product
+// CHECK: spmd.library_call "loop"
+// CHECK: dtensor.while
+// CHECK: dtensor.dot_general
+func.func @product(%a: tensor<64x64xf32, #l>, %w: tensor<64x64xf32, #l>, %p: tensor<i1, #s>) -> tensor<64x64xf32, #l> {
+  %0 = dtensor.while (%a) : (tensor<64x64xf32, #l>) -> tensor<64x64xf32, #l> cond {
+  ^bb0(%u: tensor<64x64xf32, #l>):
+    dtensor.yield %p : tensor<i1, #s>
+  } do {
+  ^bb0(%u: tensor<64x64xf32, #l>):
+    %m = dtensor.dot_general %u, %w contracting [1] x [0] : (tensor<64x64xf32, #l>, tensor<64x64xf32, #l>) -> tensor<64x64xf32, #l>
+    dtensor.yield %m : tensor<64x64xf32, #l>
+  }
+  return %0 : tensor<64x64xf32, #l>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#l = #spmd.shard<[128, 128], #dtensor.layout<#mesh, [*, *]>>
+#s = #spmd.shard<[], #dtensor.layout<#mesh, []>>
+
+// A product is work for several cores.
+// CHECK-LABEL: func.func @large_product
+// CHECK-NOT: "loop"
+// CHECK: dtensor.while
+func.func @large_product(%a: tensor<128x128xf32, #l>, %w: tensor<128x128xf32, #l>, %p: tensor<i1, #s>) -> tensor<128x128xf32, #l> {
+  %0 = dtensor.while (%a) : (tensor<128x128xf32, #l>) -> tensor<128x128xf32, #l> cond {
+  ^bb0(%u: tensor<128x128xf32, #l>):
+    dtensor.yield %p : tensor<i1, #s>
+  } do {
+  ^bb0(%u: tensor<128x128xf32, #l>):
+    %m = dtensor.dot_general %u, %w contracting [1] x [0] : (tensor<128x128xf32, #l>, tensor<128x128xf32, #l>) -> tensor<128x128xf32, #l>
+    dtensor.yield %m : tensor<128x128xf32, #l>
+  }
+  return %0 : tensor<128x128xf32, #l>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#l = #spmd.shard<[64, 64], #dtensor.layout<#mesh, [*, *]>>
+#s = #spmd.shard<[], #dtensor.layout<#mesh, []>>
+
+// The library decides in which order a deterministic function adds terms.
+// CHECK-LABEL: func.func @deterministic_product
+// CHECK-NOT: "loop"
+// CHECK: dtensor.while
+func.func @deterministic_product(%a: tensor<64x64xf32, #l>, %w: tensor<64x64xf32, #l>, %p: tensor<i1, #s>) -> tensor<64x64xf32, #l> attributes {dtensor.deterministic} {
+  %0 = dtensor.while (%a) : (tensor<64x64xf32, #l>) -> tensor<64x64xf32, #l> cond {
+  ^bb0(%u: tensor<64x64xf32, #l>):
+    dtensor.yield %p : tensor<i1, #s>
+  } do {
+  ^bb0(%u: tensor<64x64xf32, #l>):
+    %m = dtensor.dot_general %u, %w contracting [1] x [0] : (tensor<64x64xf32, #l>, tensor<64x64xf32, #l>) -> tensor<64x64xf32, #l>
+    dtensor.yield %m : tensor<64x64xf32, #l>
+  }
+  return %0 : tensor<64x64xf32, #l>
+}

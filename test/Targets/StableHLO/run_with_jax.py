@@ -138,7 +138,7 @@ def execute(text, arguments, results, values, devices):
 def expected(folder, k, parts, common):
     """The whole expected result, or the sample that the case keeps of it and
     where its elements lie."""
-    want = np.load(os.path.join(folder, f"expected_{k}.npy"))
+    want = np.load(os.path.join(folder, "expected.npz"))[f"result_{k}"]
     return want, common.sample(int(np.prod(parts.shape, dtype=np.int64)))
 
 

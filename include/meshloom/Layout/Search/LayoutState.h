@@ -242,6 +242,15 @@ private:
   /// Recounts the ops that changed, and the producers of values that did.
   void recountOps(const Record &record);
 
+  /// The parts of `apply`, in order. The first one gives the values their
+  /// layouts and brings their ops up to date, and is false where some op cannot
+  /// run; the second one notes which values and clusters may cost more or less;
+  /// the last one computes these, and has none where a value has none.
+  bool settle(const Change &change, Record &record, int64_t waiting,
+              int64_t mark);
+  void collectTouched(Record &record, int64_t mark);
+  std::optional<Delta> reprice(Record &record);
+
   const LayoutGraph &graph;
   const LayoutClusters &clusters;
   const MachineModel machine;

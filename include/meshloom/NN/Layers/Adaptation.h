@@ -27,11 +27,12 @@ struct LoraOptions {
 /// 2021). Their layouts are those of the kernel's dims. Configs and checkpoints
 /// have them. Throws meshloom::Error if there is no such layer, or one is not
 /// built, has a constraint, is quantised or has LoRA already.
-void enable_lora(const Layer &layer, int64_t rank, LoraOptions options = {});
+void enable_lora(const Layer &layer, int64_t rank, LoraOptions options = {},
+                 Where where = Where::current());
 
 /// Adds each low-rank product to its kernel, which is trained again, and ends
 /// LoRA. Throws meshloom::Error if no layer has it.
-void merge_lora(const Layer &layer);
+void merge_lora(const Layer &layer, Where where = Where::current());
 
 /// Replaces each kernel by numbers of one byte, for inference. "int8" gives
 /// integers: a kernel has one scale, 127 over the largest absolute value, for
@@ -43,6 +44,7 @@ void merge_lora(const Layer &layer);
 /// sum in f32. The kernel is not trained any more; gradients flow to the inputs
 /// as if it were floats. Throws meshloom::Error for another mode, or if there
 /// is no such layer, or one is not built, has LoRA or is quantised already.
-void quantize(const Layer &layer, const std::string &mode);
+void quantize(const Layer &layer, const std::string &mode,
+              Where where = Where::current());
 
 } // namespace meshloom

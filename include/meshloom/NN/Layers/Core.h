@@ -36,7 +36,12 @@ public:
   /// Dense(64, "relu").
   template <std::convertible_to<activations::Activation> A>
   Dense(int64_t units, A &&activation, Where where = Where::current())
-      : Dense(units, DenseOptions{.activation = std::forward<A>(activation),
+      : Dense(units, DenseOptions{.activation = detail::atLine(
+                                      where,
+                                      [&] {
+                                        return activations::Activation(
+                                            std::forward<A>(activation));
+                                      }),
                                   .common = {.where = where}}) {}
   DVariable kernel() const; ///< [in, units]
   DVariable bias() const;   ///< [units]; empty where there is none
@@ -210,8 +215,12 @@ public:
   /// PReLU("ones").
   template <std::convertible_to<initializers::Initializer> I>
   explicit PReLU(I &&alpha_initializer, Where where = Where::current())
-      : PReLU(PReLUOptions{.alpha_initializer =
-                               std::forward<I>(alpha_initializer),
+      : PReLU(PReLUOptions{.alpha_initializer = detail::atLine(
+                               where,
+                               [&] {
+                                 return initializers::Initializer(
+                                     std::forward<I>(alpha_initializer));
+                               }),
                            .common = {.where = where}}) {}
 };
 

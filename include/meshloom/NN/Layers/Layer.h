@@ -191,7 +191,8 @@ public:
   std::vector<NamedVariable> named_variables() const;
   /// The variable of this path, such as "kernel". Throws meshloom::Error if
   /// there is none, and lists the paths.
-  DVariable variable(std::string_view path) const;
+  DVariable variable(std::string_view path,
+                     Where where = Where::current()) const;
   /// The variables that optimizers train.
   std::vector<DVariable> trainable_variables() const;
   /// The others.
@@ -202,7 +203,8 @@ public:
   std::vector<Tensor> get_weights() const;
   /// Gives `weights` these values, in their order. Throws meshloom::Error if
   /// number or shapes differ: none has changed then.
-  void set_weights(const std::vector<Tensor> &values) const;
+  void set_weights(const std::vector<Tensor> &values,
+                   Where where = Where::current()) const;
   /// The number of elements of `weights`.
   int64_t count_params() const;
   /// Regularizers of weights, and what was added in the last call: scalars.
@@ -215,10 +217,10 @@ public:
 
   /// The class and what the layer is made again from: {"class_name": ...,
   /// "config": ...}.
-  Config config() const;
+  nn::Config config() const;
   /// The layer of such a config, not built. Throws meshloom::Error if there is
   /// no such class, naming the closest (see register_layer).
-  static Layer from_config(const Config &config);
+  static Layer from_config(const nn::Config &config);
 
   /// The implementation. Throws meshloom::Error if the handle is empty.
   LayerImpl &implementation() const;
@@ -234,6 +236,8 @@ private:
 /// The implementation of a layer; see above.
 class LayerImpl : public std::enable_shared_from_this<LayerImpl> {
 public:
+  /// The type of configs, for classes that derive from this.
+  using Config = nn::Config;
   /// `class_name`: by which it is saved; `name`: its own, default "class_name".
   explicit LayerImpl(std::string class_name, std::string name = "",
                      LayerOptions options = {});
@@ -259,7 +263,7 @@ public:
   virtual std::vector<Tensor> compute_mask(const std::vector<Tensor> &xs,
                                            const std::vector<Tensor> &masks);
   /// The arguments of its constructor. By default the name.
-  virtual Config get_config() const;
+  virtual nn::Config get_config() const;
 
   /// A handle of this layer.
   Layer handle();
@@ -328,12 +332,12 @@ public:
 
 /// Makes Layer::from_config know a class: `make` gets what get_config gave.
 void register_layer(const std::string &class_name,
-                    std::function<Layer(const Config &)> make);
+                    std::function<Layer(const nn::Config &)> make);
 /// A class whose implementation is made of a Config.
 template <std::derived_from<LayerImpl> Impl>
-  requires std::constructible_from<Impl, const Config &>
+  requires std::constructible_from<Impl, const nn::Config &>
 void register_layer(const std::string &class_name) {
-  register_layer(class_name, [](const Config &config) {
+  register_layer(class_name, [](const nn::Config &config) {
     return Layer(std::make_shared<Impl>(config));
   });
 }

@@ -29,7 +29,8 @@ namespace meshloom {
 /// name, if it cannot be written, or if the key cannot be used.
 void export_functions(const std::filesystem::path &path,
                       const std::map<std::string, ConcreteFunction> &functions,
-                      const std::filesystem::path &sign_key = {});
+                      const std::filesystem::path &sign_key = {},
+                      Where where = Where::current());
 
 /// The options of export_functions for functions of any size of batch.
 struct FreeBatchExportOptions {
@@ -44,6 +45,13 @@ struct FreeBatchExportOptions {
   std::filesystem::path sign_key = {};
 };
 
+namespace detail {
+/// Does the work of export_functions for functions for any size of batch.
+void exportFreeBatch(const std::filesystem::path &path,
+                     const std::map<std::string, FreeBatchFunction> &functions,
+                     const FreeBatchExportOptions &options, const Where &where);
+} // namespace detail
+
 /// Writes functions for any size of batch. -1 stands for the size in the
 /// arguments and results of a loaded function, which keeps 16 sizes beside the
 /// stored ones.
@@ -54,9 +62,13 @@ struct FreeBatchExportOptions {
 /// Throws meshloom::Error as above, and if the program of a function does not
 /// follow from the size of its batch, as that of one which computes with the
 /// square of the size does not.
+template <typename = void>
 void export_functions(const std::filesystem::path &path,
                       const std::map<std::string, FreeBatchFunction> &functions,
-                      const FreeBatchExportOptions &options = {});
+                      const FreeBatchExportOptions &options = {},
+                      Where where = Where::current()) {
+  detail::exportFreeBatch(path, functions, options, where);
+}
 
 /// The folder that export_functions wrote. A handle: a copy has the same
 /// variables. May be used from any thread; calls run one at a time.

@@ -13,8 +13,8 @@ struct SaveModelOptions {
   /// it was compiled with.
   std::optional<optimizers::Optimizer> optimizer = std::nullopt;
   /// Further data of your own training loop; see load_training_config.
-  Config training = {};
-  /// Says whether what it was compiled with, and that optimizer, are saved too.
+  nn::Config training = {};
+  /// Whether what it was compiled with, and that optimizer, are saved too.
   bool include_optimizer = true;
 };
 
@@ -64,7 +64,7 @@ load_optimizer(const std::filesystem::path &path, const Model &model,
                std::source_location where = std::source_location::current());
 /// SaveModelOptions::training of such a folder; null where none was given.
 /// Throws meshloom::Error if there is no such folder.
-Config load_training_config(
+nn::Config load_training_config(
     const std::filesystem::path &path,
     std::source_location where = std::source_location::current());
 

@@ -28,7 +28,7 @@ namespace callbacks {
 
 /// The state of a callback, so that it can go on after a restart.
 struct CallbackState {
-  Config values = {};                         ///< numbers, texts, lists, maps
+  nn::Config values = {};                     ///< numbers, texts, lists, maps
   std::map<std::string, Tensor> tensors = {}; ///< by name, such as weights
 
   /// Returns whether there is nothing to keep.
@@ -70,6 +70,8 @@ struct CallbackState {
 /// the first one, at the end with that of the last one.
 class Callback {
 public:
+  /// The type of configs, for classes that derive from this.
+  using Config = nn::Config;
   Callback() = default;
   /// For classes that derive from it.
   Callback(const Callback &) = default;

@@ -65,7 +65,8 @@ struct EarlyStoppingOptions {
   /// When training ends, whoever ended it, the model gets the weights of its
   /// best epoch.
   bool restore_best_weights = false;
-  int64_t start_from_epoch = 0; ///< epochs before this one do not count
+  int64_t start_from_epoch = 0;   ///< epochs before this one do not count
+  Where where = Where::current(); ///< the line that errors name
 };
 
 /// Stops training where a number no longer improves.
@@ -111,6 +112,7 @@ struct ReduceLROnPlateauOptions {
   double min_delta = 1e-4;          ///< less than this is no improvement
   int64_t cooldown = 0;             ///< epochs to rest after a reduction
   double min_lr = 0;                ///< the least rate
+  Where where = Where::current();   ///< the line that errors name
 };
 
 /// Reduces the learning rate where a number no longer improves. Sets

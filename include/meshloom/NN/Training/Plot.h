@@ -2,13 +2,17 @@
 // Plots of training curves as SVG files.
 #pragma once
 
+#include "meshloom/API/NameScope.h"
 #include "meshloom/NN/Training/Logs.h"
 
 #include <filesystem>
+#include <source_location>
 #include <string>
 #include <vector>
 
 namespace meshloom {
+
+using Where = std::source_location;
 
 /// One curve of a plot: y[i] is drawn at x = i, and left out where it is nan or
 /// infinite.
@@ -27,7 +31,8 @@ struct PlotLabels {
 /// Writes title, axes with ticks, curves and a legend as an SVG file of 640 by
 /// 420 points. Throws meshloom::Error if it cannot be written.
 void plot(const std::vector<PlotCurve> &curves,
-          const std::filesystem::path &path, const PlotLabels &labels = {});
+          const std::filesystem::path &path, const PlotLabels &labels = {},
+          Where where = Where::current());
 
 /// The options of plot for a history.
 struct PlotOptions {
@@ -46,6 +51,6 @@ struct PlotOptions {
 /// Throws meshloom::Error, which lists the names that there are, if there is
 /// none of a name, or if the file cannot be written.
 void plot(const History &history, const std::filesystem::path &path,
-          const PlotOptions &options = {});
+          const PlotOptions &options = {}, Where where = Where::current());
 
 } // namespace meshloom

@@ -40,11 +40,14 @@ public:
   OptimizerOrName(const optimizers::Optimizer &optimizer)
       : optimizer(optimizer) {}
   /// By name. Throws meshloom::Error that lists the closest names.
-  OptimizerOrName(const char *name)
-      : optimizer(
-            optimizers::get(textOrThrow(name, "the name of an optimizer"))) {}
+  OptimizerOrName(const char *name, Where where = Where::current())
+      : OptimizerOrName(
+            std::string(textOrThrow(name, "the name of an optimizer")), where) {
+  }
   /// By name. Throws meshloom::Error that lists the closest names.
-  OptimizerOrName(const std::string &name) : optimizer(optimizers::get(name)) {}
+  OptimizerOrName(const std::string &name, Where where = Where::current())
+      : optimizer(
+            detail::atLine(where, [&] { return optimizers::get(name); })) {}
 
   /// Which it is, or none.
   std::optional<optimizers::Optimizer> optimizer;
@@ -58,7 +61,9 @@ public:
   /// The same for all outputs: an id, a Loss, or your own function.
   template <typename L>
     requires std::constructible_from<losses::Loss, L>
-  LossOfOutputs(L &&loss) : shared(losses::Loss(std::forward<L>(loss))) {}
+  LossOfOutputs(L &&loss, Where where = Where::current())
+      : shared(detail::atLine(
+            where, [&] { return losses::Loss(std::forward<L>(loss)); })) {}
   /// For each output, in their order: {"mse", "mae"}.
   LossOfOutputs(std::initializer_list<losses::Loss> losses) : inOrder(losses) {}
   /// The same.
@@ -287,9 +292,9 @@ public:
   const TrainingOptions &compile_options() const;
   /// The same as JSON, without the optimizer: what a saved model has. Throws
   /// meshloom::Error if a loss or a metric is a function without a name.
-  Config compile_config() const;
+  nn::Config compile_config() const;
   /// Compiles by what compile_config gave.
-  void compile_from_config(const Config &config, OptimizerOrName optimizer);
+  void compile_from_config(const nn::Config &config, OptimizerOrName optimizer);
   /// Number of the batches that weights were changed by.
   int64_t steps_taken() const;
   /// The training steps that were compiled, one for each kind of batch: which

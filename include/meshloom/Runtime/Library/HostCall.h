@@ -41,9 +41,23 @@ private:
   size_t loops = 0;
 };
 
-/// Returns whether the library function of that name computes products of
-/// matrices: calls want whole rows, and chunks that are not small.
-bool isProductFunction(std::string_view name);
+/// The properties of a library function that decide how backends cut its calls.
+struct LibraryProperties {
+  /// Calls compute products of matrices: they want whole rows, and chunks that
+  /// are not small. The results of parts of the reduction loops add up to the
+  /// result.
+  bool isProduct = false;
+  /// Calls update the elements of their first inputs, one for each output, that
+  /// the next input has the indices of. Each part of an output reads all
+  /// indices.
+  bool isScatter = false;
+  /// Parts of the result along a loop that does not index the first input read
+  /// all of its lines.
+  bool readsLines = false;
+};
+/// Returns the properties of the function `name`, or none where the library has
+/// no such function.
+LibraryProperties propertiesOf(std::string_view name);
 
 /// oneDNN's own threads are not wanted: the calling thread works alone until
 /// the object dies.

@@ -33,7 +33,7 @@ public:
   // For programs that are a part of another one.
   /// `execute` without checks, by the one that runs the whole; `profile`: of
   /// that run, where it is profiled.
-  Result<std::vector<Array>> runPart(std::vector<Array> arguments,
+  Result<std::vector<Array>> runPart(std::vector<Array> &&arguments,
                                      const ProfiledRun *profile,
                                      RunExchanges &exchanges) {
     profiled = profile;
@@ -52,10 +52,11 @@ public:
   virtual int64_t cores() const { return 1; }
 
 protected:
-  Result<std::vector<Array>> start(std::vector<Array> arguments) override;
-  /// The arguments have been checked, and are complete. An argument that is
-  /// moved in with its only reference may be overwritten.
-  virtual Result<std::vector<Array>> run(std::vector<Array> arguments) = 0;
+  Result<std::vector<Array>> start(std::vector<Array> &&arguments) override;
+  /// The arguments have been checked, and are complete. An argument with its
+  /// only reference may be overwritten. It takes arrays out of `arguments` as
+  /// execute does.
+  virtual Result<std::vector<Array>> run(std::vector<Array> &&arguments) = 0;
   /// On the devices of the program.
   ArrayType typeOf(unsigned buffer) const;
   const Mesh &mesh() const { return signature().mesh; }
@@ -84,9 +85,9 @@ private:
   /// `profile`: what waits for the run to end, where it is profiled.
   using Pending = std::shared_ptr<Profiler::Pending>;
   static Pending profileOf();
-  Result<std::vector<Array>> runNow(std::vector<Array> arguments,
+  Result<std::vector<Array>> runNow(std::vector<Array> &&arguments,
                                     Pending profile, RunExchanges exchanges);
-  std::vector<Array> launch(std::vector<Array> arguments,
+  std::vector<Array> launch(std::vector<Array> &&arguments,
                             RunExchanges exchanges);
 
   std::mutex running;

@@ -64,7 +64,7 @@ protected:
   virtual Status runActions(const Frame &frame) = 0;
 
 private:
-  Result<std::vector<Array>> run(std::vector<Array> arguments) final;
+  Result<std::vector<Array>> run(std::vector<Array> &&arguments) final;
   Status count(int64_t arenaBytes, int64_t workBytes);
 
   MemoryPlan planned;

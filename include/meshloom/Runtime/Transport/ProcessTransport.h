@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The transport between processes: memory that two processes of one host share,
-// Gloo's TCP between hosts.
+// TCP between hosts.
 #pragma once
 
 #include "meshloom/Runtime/KeyValueStore.h"

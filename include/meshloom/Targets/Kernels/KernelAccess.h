@@ -33,6 +33,13 @@ struct LoopOrder {
   /// of the reduction loops as they are numbered, whatever loop is innermost,
   /// and no other way of computing (contraction) may be chosen.
   bool deterministic = false;
+  /// Iterations of the innermost loop where there are so few that they are
+  /// written out, so that the loop around it is made of vectors; else 0.
+  int64_t writtenOut = 0;
+  /// Short runs of the innermost loop are reduced for all iterations of the
+  /// last parallel loop before an outer reduction loop goes on: an operand is
+  /// read in the order in which it lies in memory.
+  bool reducesByRows = false;
 };
 LoopOrder loopOrder(spmd::KernelOp kernel);
 

@@ -4,6 +4,7 @@
 
 #include "Grids.h"
 
+#include "meshloom/Runtime/Library/HostCall.h"
 #include "meshloom/Runtime/Plan/Components.h"
 #include "meshloom/Runtime/Plan/Steps.h"
 
@@ -155,7 +156,7 @@ AddendPlan::Parts partsOf(const Program &program, const AddendPlan &plan,
       program.deterministic)
     return {};
   if (kernel &&
-      (kernel->combine.empty() ||
+      (!combineOf(program, *kernel, 0) ||
        kernel->inPlace != std::vector<int>(kernel->outputs.size(), -1)))
     return {};
   const std::optional<std::vector<Loop>> here =
@@ -195,15 +196,28 @@ AddendPlan::Parts partsOf(const Program &program, const AddendPlan &plan,
 } // namespace
 
 bool cpu::isScatter(const KernelStep &step) {
-  return step.library == "scatter" &&
+  return library::propertiesOf(step.library).isScatter &&
          step.inputs.size() > 2 * step.outputs.size();
 }
 
 bool cpu::readsInputAnew(const KernelStep &step, unsigned loop) {
   if (isScatter(step))
     return !isIn(step.inputs[step.outputs.size()], loop);
-  return step.library == "reduce_window" && !step.inputs.empty() &&
-         !isIn(step.inputs[0], loop);
+  return !step.inputs.empty() && !isIn(step.inputs[0], loop) &&
+         library::propertiesOf(step.library).readsLines;
+}
+
+std::optional<ReduceKind>
+cpu::combineOf(const Program &program, const KernelStep &step, size_t output) {
+  if (step.library.empty())
+    return step.combine.empty() ? std::nullopt
+                                : std::optional(step.combine[output]);
+  // A narrow sum is kept wider than the result, which each part would round.
+  const DType type = program.buffers[step.outputs[output].buffer].type;
+  return library::propertiesOf(step.library).isProduct && type != DType::BF16 &&
+                 type != DType::F16
+             ? std::optional(ReduceKind::Sum)
+             : std::nullopt;
 }
 
 bool cpu::hasShortWindows(const Program &program, const KernelStep &scatter) {
@@ -224,37 +238,56 @@ int64_t cpu::chunkBound(int64_t extent, int64_t chunks, int64_t c) {
   return (bound + grain / 2) / grain * grain;
 }
 
-AddendPlan cpu::planAddends(const Program &program, int64_t chunks,
-                            const MeshProcesses &processes) {
-  const size_t n = program.buffers.size();
-  AddendPlan plan{std::vector<int64_t>(n, 1),
-                  std::vector<int>(n, -1),
-                  std::vector<bool>(n, false),
-                  {}};
-  auto isPartial = [&](unsigned b) {
-    return program.buffers[b].layout.is_partial();
-  };
-  std::vector<bool> seen(n, false), linked(n, false);
-  std::vector<int> writer(n, -1);
-  for (const Argument &argument : program.arguments)
-    seen[argument.buffer] = true;
-  for (const ProgramResult &result : program.results)
-    seen[result.buffer] = true;
-  for (const ConstantData &constant : program.constants)
-    seen[constant.buffer] = true;
-
-  // Values whose addends must be cut alike form a group.
-  UnionFind groups(n);
-  for (size_t s = 0; s < program.steps.size(); ++s) {
-    const Step &step = program.steps[s];
-    if (auto *collective = std::get_if<CollectiveStep>(&step)) {
-      for (const CollectiveStep::Move &move : collective->moves)
-        if (isPartial(move.from) && isPartial(move.to)) {
-          groups.join(move.from, move.to);
-          linked[move.from] = linked[move.to] = true;
-        }
-      continue;
+namespace {
+/// The partial values of a program in groups whose addends must be cut alike.
+class PartialGroups {
+public:
+  PartialGroups(const Program &program, const MeshProcesses &processes)
+      : program(program), processes(processes), groups(program.buffers.size()),
+        seen(program.buffers.size(), false),
+        linked(program.buffers.size(), false),
+        writer(program.buffers.size(), -1) {
+    for (const Argument &argument : program.arguments)
+      seen[argument.buffer] = true;
+    for (const ProgramResult &result : program.results)
+      seen[result.buffer] = true;
+    for (const ConstantData &constant : program.constants)
+      seen[constant.buffer] = true;
+    for (size_t s = 0; s < program.steps.size(); ++s)
+      if (auto *collective = std::get_if<CollectiveStep>(&program.steps[s]))
+        join(*collective);
+      else
+        join(int(s));
+    // A group has the properties of each of its values.
+    for (unsigned b = 0; b < program.buffers.size(); ++b) {
+      const unsigned group = groups.find(b);
+      seen[group] = seen[group] || (isPartial(b) && seen[b]);
+      linked[group] = linked[group] || (isPartial(b) && linked[b]);
     }
+  }
+
+  bool isPartial(unsigned b) const {
+    return program.buffers[b].layout.is_partial();
+  }
+  /// Whether a caller, or another process, needs the addend of each device.
+  bool needsEach(unsigned b) { return seen[groups.find(b)]; }
+  /// The one step that writes `b`, if all_reduces alone read what it writes.
+  const Step *onlyWriter(unsigned b) {
+    return linked[groups.find(b)] || writer[b] < 0 ? nullptr
+                                                   : &program.steps[writer[b]];
+  }
+
+private:
+  void join(const CollectiveStep &collective) {
+    for (const CollectiveStep::Move &move : collective.moves)
+      if (isPartial(move.from) && isPartial(move.to)) {
+        groups.join(move.from, move.to);
+        linked[move.from] = linked[move.to] = true;
+      }
+  }
+
+  void join(int s) {
+    const Step &step = program.steps[s];
     const std::vector<Loop> &loops = *loopsOf(step);
     std::vector<unsigned> partial;
     for (const Operand *operand : inputsOf(step))
@@ -267,7 +300,7 @@ AddendPlan cpu::planAddends(const Program &program, int64_t chunks,
         partial.push_back(operand->buffer);
         if (writer[operand->buffer] >= 0)
           linked[operand->buffer] = true;
-        writer[operand->buffer] = int(s);
+        writer[operand->buffer] = s;
       }
     for (unsigned b : partial) {
       groups.join(b, partial[0]);
@@ -282,65 +315,82 @@ AddendPlan cpu::planAddends(const Program &program, int64_t chunks,
     if (processes.several() && !partial.empty() && !canMerge(loops, processes))
       seen[partial[0]] = true;
   }
-  std::vector<bool> groupSeen(n, false), groupLinked(n, false);
-  for (unsigned b = 0; b < n; ++b)
-    if (isPartial(b)) {
-      groupSeen[groups.find(b)] = groupSeen[groups.find(b)] || seen[b];
-      groupLinked[groups.find(b)] = groupLinked[groups.find(b)] || linked[b];
-    }
 
+  const Program &program;
+  const MeshProcesses &processes;
+  UnionFind groups;
+  std::vector<bool> seen, linked;
+  std::vector<int> writer;
+};
+
+/// The reduction loop of `step` to cut, as layouts say, into parts with addends
+/// of their own: only if nothing else can be cut and it is worth it.
+std::optional<unsigned> loopToCut(const Program &program, const Step &step,
+                                  const std::vector<Loop> &loops,
+                                  int64_t chunks) {
+  int cut = -1, numCut = 0;
+  int64_t iterations = 1, widest = 1;
+  for (unsigned l = 0; l < loops.size(); ++l) {
+    iterations *= loops[l].extent;
+    if (loops[l].reduction && !loops[l].axes.empty()) {
+      cut = int(l);
+      ++numCut;
+    }
+    if (!loops[l].reduction)
+      widest = std::max(widest, loops[l].extent / goodChunk(step, l));
+  }
+  bool simple = numCut == 1 && widest < chunks &&
+                iterations >= SMALL_REDUCTION && chunks > 1 &&
+                !program.deterministic;
+  if (auto *kernel = std::get_if<KernelStep>(&step)) {
+    simple &= kernel->library.empty() || kernel->flops >= SMALL_REDUCTION;
+    simple &= std::all_of(kernel->inPlace.begin(), kernel->inPlace.end(),
+                          [](int i) { return i < 0; });
+  }
+  for (const Operand *output : outputsOf(step)) {
+    simple &= program.buffers[output->buffer].layout.is_partial();
+    for (const DimAccess &dim : output->dims)
+      for (auto [loop, coefficient] : dim.terms)
+        simple &= int(loop) != cut;
+  }
+  if (!simple || isCutAlongTwo(step, loops, chunks))
+    return std::nullopt;
+  return unsigned(cut);
+}
+} // namespace
+
+AddendPlan cpu::planAddends(const Program &program, int64_t chunks,
+                            const MeshProcesses &processes) {
+  const size_t n = program.buffers.size();
+  AddendPlan plan{std::vector<int64_t>(n, 1),
+                  std::vector<int>(n, -1),
+                  std::vector<bool>(n, false),
+                  {}};
+  PartialGroups groups(program, processes);
   for (unsigned b = 0; b < n; ++b) {
-    if (!isPartial(b))
+    if (!groups.isPartial(b))
       continue;
-    const unsigned group = groups.find(b);
-    if (groupSeen[group]) {
+    if (groups.needsEach(b)) {
       plan.perDevice[b] = true;
       plan.copies[b] = int64_t(copiesOf(program.buffers[b].layout,
                                         processes.devicesOf(processes.self))
                                    .size());
       continue;
     }
-    if (groupLinked[group] || writer[b] < 0)
+    const Step *step = groups.onlyWriter(b);
+    if (!step)
       continue; // merged into one
-    // One step makes it, all_reduces alone read it. Cut the reduction only if
-    // nothing else can be cut and it is worth it.
-    const Step &step = program.steps[writer[b]];
-    int cut = -1, numCut = 0;
-    int64_t iterations = 1, widest = 1;
-    const std::optional<std::vector<Loop>> here =
-        loopsHere(*loopsOf(step), processes);
-    if (!here)
+    const std::optional<std::vector<Loop>> loops =
+        loopsHere(*loopsOf(*step), processes);
+    if (!loops)
       continue;
-    const std::vector<Loop> &loops = *here;
-    for (unsigned l = 0; l < loops.size(); ++l) {
-      iterations *= loops[l].extent;
-      if (loops[l].reduction && !loops[l].axes.empty()) {
-        cut = int(l);
-        ++numCut;
-      }
-      if (!loops[l].reduction)
-        widest = std::max(widest, loops[l].extent / goodChunk(step, l));
-    }
-    bool simple = numCut == 1 && widest < chunks &&
-                  iterations >= SMALL_REDUCTION && chunks > 1 &&
-                  !program.deterministic;
-    if (auto *kernel = std::get_if<KernelStep>(&step)) {
-      simple &= kernel->library.empty() || kernel->flops >= SMALL_REDUCTION;
-      simple &= std::all_of(kernel->inPlace.begin(), kernel->inPlace.end(),
-                            [](int i) { return i < 0; });
-    }
-    for (const Operand *output : outputsOf(step)) {
-      simple &= isPartial(output->buffer);
-      for (const DimAccess &dim : output->dims)
-        for (auto [loop, coefficient] : dim.terms)
-          simple &= int(loop) != cut;
-    }
-    if (simple && !isCutAlongTwo(step, loops, chunks)) {
+    if (std::optional<unsigned> cut =
+            loopToCut(program, *step, *loops, chunks)) {
       plan.copies[b] =
           addendsThatPay(chunks, std::min(chunks, FEW_ADDENDS),
-                         bytesHere(program, outputsOf(step), processes),
-                         bytesHere(program, inputsOf(step), processes));
-      plan.chunkLoop[b] = cut;
+                         bytesHere(program, outputsOf(*step), processes),
+                         bytesHere(program, inputsOf(*step), processes));
+      plan.chunkLoop[b] = int(*cut);
     }
   }
   plan.parts.reserve(program.steps.size());

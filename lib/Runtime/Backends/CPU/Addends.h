@@ -38,13 +38,18 @@ struct AddendPlan {
 /// takes. Plans are made before calls are checked.
 bool isScatter(const KernelStep &step);
 
-/// Whether each chunk of a library call along `loop` reads an input that the
-/// loop does not index: a scatter's indices, a window's whole lines.
+/// Whether each chunk of a library call along `loop` reads all of an input that
+/// the loop does not index: a scatter's indices, a window's lines.
 bool readsInputAnew(const KernelStep &step, unsigned loop);
 
 /// Whether a scatter's windows are so short that it takes as long to read the
 /// indices as to apply them.
 bool hasShortWindows(const Program &program, const KernelStep &scatter);
+
+/// How the results of parts of a step's reduction loops combine into its output
+/// `output`, or nothing where there is no such way.
+std::optional<ReduceKind> combineOf(const Program &program,
+                                    const KernelStep &step, size_t output);
 
 AddendPlan planAddends(const Program &program, int64_t chunks,
                        const plan::MeshProcesses &processes);

@@ -166,7 +166,7 @@ public:
     return parts[0]->statistics();
   }
 
-  Result<std::vector<Array>> start(std::vector<Array> arguments) override {
+  Result<std::vector<Array>> start(std::vector<Array> &&arguments) override {
     std::vector<std::vector<Array>> operands(parts.size());
     for (size_t a = 0; a < arguments.size(); ++a) {
       std::vector<Array> operandParts =
@@ -182,7 +182,7 @@ public:
             std::move(operandParts[p])
                 .as(processes->typeOn(signature().arguments[a].type, p)));
     }
-    arguments.clear();
+    arguments.assign(arguments.size(), Array());
     std::vector<Result<std::vector<Array>>> outcomes(parts.size(),
                                                      Error("it did not run"));
     {
@@ -195,7 +195,9 @@ public:
       auto run = [&](size_t p) {
         // Also where this is the main thread: those of the others are not.
         const CallOrder::Inside inside;
+        const size_t count = operands[p].size();
         outcomes[p] = parts[p]->execute(std::move(operands[p]));
+        operands[p].resize(count);
         std::vector<Event> events;
         if (outcomes[p])
           for (const Array &result : *outcomes[p])
@@ -212,8 +214,10 @@ public:
         thread.join();
     }
     for (const auto &results : outcomes)
-      if (!results)
+      if (!results) {
+        giveBack(operands, arguments);
         return results.error();
+      }
     std::vector<Array> results;
     results.reserve(signature().results.size());
     for (size_t r = 0; r < signature().results.size(); ++r) {
@@ -234,6 +238,21 @@ public:
   }
 
 private:
+  /// Makes arguments again of those that no process has used.
+  void giveBack(std::vector<std::vector<Array>> &operands,
+                std::vector<Array> &arguments) const {
+    for (size_t a = 0; a < arguments.size(); ++a) {
+      std::vector<Array> arrays;
+      for (std::vector<Array> &ofProcess : operands)
+        if (ofProcess[a])
+          arrays.push_back(std::move(ofProcess[a]));
+      if (arrays.size() == operands.size())
+        arguments[a] =
+            Array(signature().arguments[a].type,
+                  std::make_shared<Parts>(processes, std::move(arrays)));
+    }
+  }
+
   const std::shared_ptr<Processes> processes;
   const std::vector<std::shared_ptr<Executable>> parts;
 };

@@ -165,7 +165,7 @@ bool SharedExecutable::isProduct(const Work &work) const {
   auto *step = std::get_if<KernelStep>(&loaded.steps[work.step]);
   return work.kind == Work::Kind::Dot ||
          (work.kind == Work::Kind::Kernel && step &&
-          library::isProductFunction(step->library));
+          library::propertiesOf(step->library).isProduct);
 }
 
 std::vector<int64_t> SharedExecutable::prepareExchanges() {

@@ -50,6 +50,8 @@ private:
   Work copy(const Action &action) const;
   Work combination(const Action &action) const;
   Status finishLoops(Work &work, const std::vector<Loop> &loops) const;
+  void cutAddends(Work &work, int64_t parts) const;
+  void rankCandidates(Work &work, const std::vector<Loop> &loops) const;
   GraphBuffer bufferOf(const PlannedBuffer &planned) const;
   std::vector<DimAccess> sameElements(const GraphBuffer &target,
                                       const GraphBuffer &buffer) const;
@@ -88,23 +90,10 @@ Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) const {
         dim.offset += coefficient * work.begin[loop];
     }
   if (work.addendLoop >= 0) {
-    const int64_t extent = work.extents[work.addendLoop];
-    for (int64_t c = 0; c < parts; ++c) {
-      Instance instance{Shape(loops.size()), work.extents, {}};
-      instance.begin[work.addendLoop] = chunkBound(extent, parts, c);
-      instance.extent[work.addendLoop] =
-          chunkBound(extent, parts, c + 1) - chunkBound(extent, parts, c);
-      for (const Access &access : work.accesses)
-        instance.copy.push_back(graph.buffers[access.buffer].copies > 1 ? c
-                                                                        : 0);
-      work.instances.push_back(std::move(instance));
-    }
+    cutAddends(work, parts);
     return Success();
   }
   work.instances = std::move(space->instances);
-
-  // Loops that the compiler cut over devices first: it saw to it that they run
-  // without communication. Then long ones, outer ones.
   for (unsigned l = 0; l < loops.size(); ++l) {
     const bool whole = std::all_of(
         work.instances.begin(), work.instances.end(),
@@ -112,10 +101,33 @@ Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) const {
     if (!loops[l].reduction && !loops[l].held && work.extents[l] > 1 && whole)
       work.candidates.push_back(l);
   }
+  rankCandidates(work, loops);
+  return Success();
+}
+
+/// Makes an instance of each part of the loop whose parts have addends.
+void Builder::cutAddends(Work &work, int64_t parts) const {
+  const int64_t extent = work.extents[work.addendLoop];
+  for (int64_t c = 0; c < parts; ++c) {
+    Instance instance{Shape(work.extents.size()), work.extents, {}};
+    instance.begin[work.addendLoop] = chunkBound(extent, parts, c);
+    instance.extent[work.addendLoop] =
+        chunkBound(extent, parts, c + 1) - chunkBound(extent, parts, c);
+    for (const Access &access : work.accesses)
+      instance.copy.push_back(graph.buffers[access.buffer].copies > 1 ? c : 0);
+    work.instances.push_back(std::move(instance));
+  }
+}
+
+/// Sorts the loops along which the work may be cut, the best one first. Loops
+/// that the compiler cut over devices come before others, as it saw to it that
+/// they run without communication; then long ones, outer ones.
+void Builder::rankCandidates(Work &work, const std::vector<Loop> &loops) const {
   // Fewer chunks are better than short rows. A product of a library wants whole
   // rows: parts of them are copied first.
   auto *kernel = std::get_if<KernelStep>(&program.steps[work.step]);
-  const bool isProduct = kernel && library::isProductFunction(kernel->library);
+  const bool isProduct =
+      kernel && library::propertiesOf(kernel->library).isProduct;
   // Each chunk of a scatter's result reads all indices. That pays where windows
   // are long and chunks are few; numbers are for one worker.
   auto isAnew = [&](unsigned l) {
@@ -167,7 +179,6 @@ Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) const {
         work.candidates.begin(), work.candidates.end(), [&](unsigned l) {
           return quality(l) == quality(work.candidates.front());
         }));
-  return Success();
 }
 
 /// The element of `buffer` that is that of `target` at (loop 0, loop 1, ...).
@@ -403,7 +414,7 @@ Work Builder::combination(const Action &action) const {
   const GraphBuffer &from = graph.buffers[action.reads[0]];
   Work work{.kind = Work::Kind::Reduce, .step = action.step};
   if (auto *kernel = std::get_if<KernelStep>(&program.steps[action.step]))
-    work.reduce = kernel->combine[action.part];
+    work.reduce = *combineOf(program, *kernel, action.part);
   const size_t rank = from.shape.size();
   work.extents = from.shape;
   work.accesses = {{action.reads[0], identityDims(rank), true, false},

@@ -53,7 +53,8 @@ template <typename Args> struct Call {
         maker(
             *capi::read<const ErrorMaker *>(arguments, Args::callback_error)) {}
 
-  std::string_view bytesAt(size_t data, size_t size) const {
+  std::string_view bytesAt(capi::Field<capi::Pointer> data,
+                           capi::Field<size_t> size) const {
     return {capi::read<const char *>(arguments, data),
             capi::read<size_t>(arguments, size)};
   }

@@ -28,7 +28,7 @@ public:
   /// is not what the signature says.
   Status bind(std::span<const PluginDevice *const> devices);
 
-  Result<std::vector<Array>> start(std::vector<Array> arguments) override;
+  Result<std::vector<Array>> start(std::vector<Array> &&arguments) override;
   Statistics statistics() const override;
 
 private:
@@ -49,6 +49,9 @@ private:
   PJRTClient &pjrtClient() const {
     return static_cast<PJRTClient &>(*client());
   }
+  /// Takes the arguments whose memory the plug-in has, though it has not
+  /// started the program.
+  static void dropDeleted(std::vector<Array> &arguments);
   /// Arguments whose memory a result would take, but somebody else still uses.
   std::vector<int64_t> keptOf(std::span<const Array> arguments) const;
   /// A call that is being profiled, from its begin to its last replica's end:
@@ -109,6 +112,14 @@ PJRTExecutable::keptOf(std::span<const Array> arguments) const {
   return preserved;
 }
 
+void PJRTExecutable::dropDeleted(std::vector<Array> &arguments) {
+  for (Array &argument : arguments)
+    if (std::ranges::any_of(
+            static_cast<const PJRTBuffer &>(*argument.buffer()).parts(),
+            &PluginBuffer::isDeleted))
+      argument = Array();
+}
+
 PJRTExecutable::ProfiledCall PJRTExecutable::profileOf() const {
   std::shared_ptr<Profiler> profiler = Profiler::current();
   if (!profiler)
@@ -151,7 +162,8 @@ Event PJRTExecutable::completionOf(std::vector<PluginEvent> done,
   return finished;
 }
 
-Result<std::vector<Array>> PJRTExecutable::start(std::vector<Array> arguments) {
+Result<std::vector<Array>>
+PJRTExecutable::start(std::vector<Array> &&arguments) {
   const Clock::time_point begin = Clock::now();
   std::vector<capi::Handle> handles;
   handles.reserve(meshIndex.size() * arguments.size());
@@ -166,10 +178,14 @@ Result<std::vector<Array>> PJRTExecutable::start(std::vector<Array> arguments) {
     std::lock_guard lock(pjrtClient().session().launching);
     return loaded.execute(handles, {preserved});
   }();
-  if (!run)
+  if (!run) {
+    dropDeleted(arguments);
     return run.error().withMessage(fmt::format(
         "program '{}': {}", signature().name, run.error().message()));
+  }
 
+  // The plug-in has the memory of those that results alias.
+  const std::vector<Array> used = std::move(arguments);
   const Event done =
       completionOf(std::move(run->done), begin, std::move(profiled));
   if (done.isReady())

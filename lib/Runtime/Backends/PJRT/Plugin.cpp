@@ -113,7 +113,7 @@ bool Plugin::findsProcesses() const {
 }
 
 capi::Function Plugin::function(Slot slot) const {
-  return capi::read<capi::Function>(table, capi::offsetOf(slot));
+  return capi::read<capi::Function>(table, capi::fieldOf(slot));
 }
 
 Status Plugin::call(Slot slot, Block &arguments,
@@ -157,20 +157,21 @@ Status Plugin::take(capi::Handle error, std::string_view action) const {
 
 /// Reads no more of the table than its version and size allow.
 Status Plugin::checkTable() {
-  const auto size = capi::read<size_t>(table, capi::Api::structSize);
-  const auto *version = static_cast<const char *>(table) + capi::Api::version;
+  const auto size = capi::read<size_t>(table, capi::Api::struct_size);
+  using Version = capi::Api_Version;
+  const auto version = capi::Api::version;
   const auto versionSize =
       size < capi::Api::functions
           ? 0
-          : capi::read<size_t>(version, capi::Api_Version::struct_size);
-  if (versionSize < capi::Api_Version::structSize || size > 1 << 16 ||
+          : capi::read<size_t>(table, version + Version::struct_size);
+  if (versionSize < Version::structSize || size > 1 << 16 ||
       (size - capi::Api::functions) % sizeof(void *) != 0)
     return Error(
         fmt::format("'{}' is not a PJRT plug-in that Meshloom supports: its "
                     "table of functions has {} bytes, its version is {}",
                     file, size, versionSize));
-  apiVersion = {capi::read<int32_t>(version, capi::Api_Version::major_version),
-                capi::read<int32_t>(version, capi::Api_Version::minor_version)};
+  apiVersion = {capi::read<int32_t>(table, version + Version::major_version),
+                capi::read<int32_t>(table, version + Version::minor_version)};
   if (apiVersion.major != 0 || apiVersion.minor < OLDEST_MINOR)
     return Error(fmt::format("the PJRT plug-in '{}' has version {} of the C "
                              "API; Meshloom knows 0.{} and newer ones that "
@@ -253,15 +254,15 @@ NamedValues::NamedValues(const Attributes &attributes)
   using Entry = capi::NamedValue;
   char *entry = memory.data();
   for (const auto &[name, value] : attributes) {
-    capi::write<size_t>(entry, Entry::struct_size, Entry::structSize);
-    capi::write<const char *>(entry, Entry::name, name.data());
-    capi::write<size_t>(entry, Entry::name_size, name.size());
+    capi::write(entry, Entry::struct_size, Entry::structSize);
+    capi::write(entry, Entry::name, name.data());
+    capi::write(entry, Entry::name_size, name.size());
     capi::write(entry, Entry::type, int32_t(value.index()));
     size_t size = 1;
     switch (capi::ValueKind(value.index())) {
     case capi::ValueKind::String: {
       const auto &text = std::get<std::string>(value);
-      capi::write<const char *>(entry, Entry::string_value, text.data());
+      capi::write(entry, Entry::string_value, text.data());
       size = text.size();
       break;
     }
@@ -270,8 +271,7 @@ NamedValues::NamedValues(const Attributes &attributes)
       break;
     case capi::ValueKind::Int64List: {
       const auto &list = std::get<std::vector<int64_t>>(value);
-      capi::write<const int64_t *>(entry, Entry::int64_array_value,
-                                   list.data());
+      capi::write(entry, Entry::int64_array_value, list.data());
       size = list.size();
       break;
     }
@@ -282,7 +282,7 @@ NamedValues::NamedValues(const Attributes &attributes)
       capi::write(entry, Entry::bool_value, std::get<bool>(value));
       break;
     }
-    capi::write<size_t>(entry, Entry::value_size, size);
+    capi::write(entry, Entry::value_size, size);
     entry += Entry::stride;
   }
 }

@@ -27,7 +27,8 @@ static_assert(capi::Client_Destroy_Args::client == Plugin::SUBJECT &&
                   Plugin::SUBJECT &&
               capi::Device_GetDescription_Args::device == Plugin::SUBJECT);
 
-std::string textAt(const Block &block, size_t data, size_t size) {
+std::string textAt(const Block &block, capi::Field<capi::Pointer> data,
+                   capi::Field<size_t> size) {
   return {block.get<const char *>(data), block.get<size_t>(size)};
 }
 } // namespace
@@ -134,6 +135,13 @@ Result<PluginEvent> PluginBuffer::ready() const {
       owner, arguments.get<Handle>(capi::Buffer_ReadyEvent_Args::event));
 }
 
+bool PluginBuffer::isDeleted() const {
+  Block asked;
+  return plugin().has(Slot::Buffer_IsDeleted) &&
+         plugin().call(Slot::Buffer_IsDeleted, asked, raw, "inspect memory") &&
+         asked.get<bool>(capi::Buffer_IsDeleted_Args::is_deleted);
+}
+
 Result<PluginEvent> PluginBuffer::copyTo(std::span<char> bytes,
                                          size_t rank) const {
   using Args = capi::Buffer_ToHostBuffer_Args;
@@ -144,7 +152,7 @@ Result<PluginEvent> PluginBuffer::copyTo(std::span<char> bytes,
   for (size_t dim = rank; dim-- > 0;)
     minorToMajor.push_back(int64_t(dim));
   Block layout;
-  layout.set<size_t>(Layout::tiled + Tiled::struct_size, Tiled::structSize)
+  layout.set(Layout::tiled + Tiled::struct_size, Tiled::structSize)
       .set(Layout::tiled + Tiled::minor_to_major, minorToMajor.data())
       .set(Layout::tiled + Tiled::minor_to_major_size, rank);
   // A null target asks for the size.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The binary interface of the PJRT C API, without its header: where functions
-// and fields lie, as tables, and a block of memory to pass arguments in. The
-// facts are in lib/Runtime/Backends/PJRT/{Slots,Structs}.txt.
+// and fields lie and of which type they are, as tables, and a block of memory
+// to pass arguments in. The build makes the tables (AbiTables.inc) of the facts
+// in lib/Runtime/Backends/PJRT/{Slots,Structs}.txt.
 #pragma once
 
 #include <array>
@@ -10,19 +11,35 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <type_traits>
 
 namespace meshloom::pjrt::capi {
+
+/// The type of fields that point to something.
+struct Pointer;
+/// The type of fields that are structures.
+struct Struct;
+/// The place of a field in its structure, in bytes, with the type of its value.
+template <typename T> struct Field {
+  size_t offset;
+  bool operator==(const Field &) const = default;
+};
+/// The field `inner` of the structure that is the field `outer`.
+template <typename T>
+constexpr Field<T> operator+(Field<Struct> outer, Field<T> inner) {
+  return {outer.offset + inner.offset};
+}
 
 #include "meshloom/Runtime/Backends/PJRT/AbiTables.inc"
 
 /// The head of the table that GetPjrtApi returns; functions follow it.
 struct Api {
-  static constexpr size_t structSize = 0;
-  static constexpr size_t version = 16; ///< an Api_Version
+  static constexpr Field<size_t> struct_size{0};
+  static constexpr Field<Struct> version{16}; ///< an Api_Version
   static constexpr size_t functions = 40;
 };
-constexpr size_t offsetOf(Slot slot) {
-  return Api::functions + sizeof(void *) * size_t(slot);
+constexpr Field<Pointer> fieldOf(Slot slot) {
+  return {Api::functions + sizeof(void *) * size_t(slot)};
 }
 
 /// An object that a plug-in keeps behind a pointer of ours: client, buffer,
@@ -31,15 +48,38 @@ using Handle = void *;
 /// All functions look like this; a null result is success, an error otherwise.
 using Function = Handle (*)(void *arguments);
 
-template <typename T> T read(const void *base, size_t offset) {
-  T value;
+/// Whether a value of type `Value` can be that of a Field<T>: any pointer for a
+/// Pointer, an enumerator of the same integers, else T itself.
+template <typename T, typename Value> constexpr bool fits() {
+  if constexpr (std::is_same_v<T, Pointer>)
+    return std::is_pointer_v<Value>;
+  else if constexpr (std::is_enum_v<Value>)
+    return std::is_same_v<T, std::underlying_type_t<Value>>;
+  else
+    return std::is_same_v<T, Value>;
+}
+
+template <typename Value, typename T>
+Value read(const void *base, Field<T> field) {
+  static_assert(fits<T, Value>(), "the field has another type");
+  Value value;
   std::memcpy(static_cast<void *>(&value),
-              static_cast<const char *>(base) + offset, sizeof(T));
+              static_cast<const char *>(base) + field.offset, sizeof(Value));
   return value;
 }
-template <typename T> void write(void *base, size_t offset, T value) {
-  std::memcpy(static_cast<char *>(base) + offset,
-              static_cast<const void *>(&value), sizeof(T));
+/// Numbers convert to the field's type, as they do where a structure's member
+/// is assigned; pointers and enumerators must fit.
+template <typename T>
+  requires std::is_arithmetic_v<T>
+void write(void *base, Field<T> field, std::type_identity_t<T> value) {
+  std::memcpy(static_cast<char *>(base) + field.offset, &value, sizeof(T));
+}
+template <typename T, typename Value>
+  requires(std::is_pointer_v<Value> || std::is_enum_v<Value>)
+void write(void *base, Field<T> field, Value value) {
+  static_assert(fits<T, Value>(), "the field has another type");
+  std::memcpy(static_cast<char *>(base) + field.offset,
+              static_cast<const void *>(&value), sizeof(Value));
 }
 
 /// A structure given to a plug-in. It is longer than any that a version so far
@@ -48,16 +88,19 @@ template <typename T> void write(void *base, size_t offset, T value) {
 class Block {
 public:
   static constexpr size_t SIZE = 256;
-  Block() { set<size_t>(0, SIZE); }
+  /// The size of itself, with which every structure begins.
+  static constexpr Field<size_t> OWN_SIZE{0};
+  Block() { set(OWN_SIZE, SIZE); }
 
-  template <typename T> Block &set(size_t field, T value) {
-    assert(field + sizeof(T) <= SIZE);
+  template <typename T, typename Value>
+  Block &set(Field<T> field, Value value) {
+    assert(field.offset + sizeof(Value) <= SIZE);
     write(bytes.data(), field, value);
     return *this;
   }
-  template <typename T> T get(size_t field) const {
-    assert(field + sizeof(T) <= SIZE);
-    return read<T>(bytes.data(), field);
+  template <typename Value, typename T> Value get(Field<T> field) const {
+    assert(field.offset + sizeof(Value) <= SIZE);
+    return read<Value>(bytes.data(), field);
   }
   void *data() { return bytes.data(); }
 

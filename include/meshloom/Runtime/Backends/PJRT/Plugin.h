@@ -86,7 +86,7 @@ public:
               std::string_view action) const {
     return call(slot, arguments.set(SUBJECT, subject), action);
   }
-  static constexpr size_t SUBJECT = 16;
+  static constexpr capi::Field<capi::Pointer> SUBJECT{16};
   /// Destroys an error that a plug-in gave us; what it says.
   Status take(capi::Handle error, std::string_view action) const;
 

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// DeviceCode: the code of a Program's kernels for a device that runs them in
+// blocks of threads, and how each of them is launched.
+#pragma once
+
+#include "meshloom/Core/Result.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace meshloom {
+
+/// A parameter of a kernel, 64 bits wide: see Runtime/KernelFunction.h for what
+/// operands, strides, origins and extents are.
+struct KernelParameter {
+  enum class Kind : uint8_t {
+    Pointer, ///< the address of operand `operand`
+    Extent,  ///< of loop `loop`
+    Origin,  ///< of loop `loop`
+    Stride   ///< of operand `operand` in loop `loop`, in elements
+  };
+  Kind kind;
+  unsigned operand = 0, loop = 0;
+  bool operator==(const KernelParameter &) const = default;
+};
+
+/// How one kernel is launched. A result is an iteration of the parallel loops,
+/// and a term of it an iteration of the reduction loops. A block, which has one
+/// dim of `results` x `terms` threads, computes `results` results at a time:
+/// `terms` threads share the terms of each. A grid of any size, of one dim,
+/// goes over all results; there are fewer than 2^31.
+struct KernelShape {
+  std::string symbol;
+  unsigned results = 1, terms = 1;
+  std::vector<unsigned> parallel; ///< the parallel loops
+  std::vector<KernelParameter> parameters;
+
+  unsigned threads() const { return results * terms; }
+  /// How many blocks compute one group of results each where loops have these
+  /// extents. 0: nothing is to be launched.
+  int64_t blocks(std::span<const int64_t> extents) const;
+  bool operator==(const KernelShape &) const = default;
+};
+
+struct DeviceCode {
+  std::vector<KernelShape> kernels;
+  /// PTX, in one module.
+  std::string ptx;
+
+  /// PTX whose first lines, comments, hold the shapes:
+  ///
+  ///     // Meshloom device code 1
+  ///     // kernel k_1f results 32 terms 8 grid 0,1 parameters p0 p1 e0 e1 e2
+  ///
+  /// p0: the pointer of operand 0; e1: the extent of loop 1; o1: its origin;
+  /// s0.1: the stride of operand 0 in loop 1.
+  std::string text() const;
+  /// Fails on anything that text() cannot have written.
+  static Result<DeviceCode> parse(std::string_view text);
+  bool operator==(const DeviceCode &) const = default;
+};
+
+} // namespace meshloom

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Device code as text, and back.
+#include "meshloom/Core/DeviceCode.h"
+
+#include <charconv>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace meshloom {
+namespace {
+
+constexpr std::string_view deviceCodeMagic = "// Meshloom device code 1";
+/// The most threads that a block may have.
+constexpr unsigned mostThreads = 1024;
+
+std::string parameterText(const KernelParameter &parameter) {
+  switch (parameter.kind) {
+  case KernelParameter::Kind::Pointer:
+    return fmt::format("p{}", parameter.operand);
+  case KernelParameter::Kind::Extent:
+    return fmt::format("e{}", parameter.loop);
+  case KernelParameter::Kind::Origin:
+    return fmt::format("o{}", parameter.loop);
+  case KernelParameter::Kind::Stride:
+    break;
+  }
+  return fmt::format("s{}.{}", parameter.operand, parameter.loop);
+}
+
+/// Reads words and numbers of one line from its front.
+class LineReader {
+public:
+  explicit LineReader(std::string_view line) : line(line) {}
+
+  bool word(std::string_view expected) {
+    if (!line.starts_with(expected))
+      return false;
+    line.remove_prefix(expected.size());
+    return true;
+  }
+  bool number(unsigned &value) {
+    auto [end, problem] =
+        std::from_chars(line.data(), line.data() + line.size(), value);
+    if (problem != std::errc())
+      return false;
+    line.remove_prefix(end - line.data());
+    return true;
+  }
+  bool symbol(std::string &name) {
+    const size_t end = line.find(' ');
+    if (end == 0 || end == std::string_view::npos)
+      return false;
+    name = line.substr(0, end);
+    line.remove_prefix(end);
+    return true;
+  }
+  bool parameter(KernelParameter &parameter) {
+    using Kind = KernelParameter::Kind;
+    if (word(" p")) {
+      parameter.kind = Kind::Pointer;
+      return number(parameter.operand);
+    }
+    if (word(" e")) {
+      parameter.kind = Kind::Extent;
+      return number(parameter.loop);
+    }
+    if (word(" o")) {
+      parameter.kind = Kind::Origin;
+      return number(parameter.loop);
+    }
+    parameter.kind = Kind::Stride;
+    return word(" s") && number(parameter.operand) && word(".") &&
+           number(parameter.loop);
+  }
+  bool atEnd() const { return line.empty(); }
+
+private:
+  std::string_view line;
+};
+
+bool parseShape(std::string_view line, KernelShape &shape) {
+  LineReader reader(line);
+  if (!reader.word("// kernel ") || !reader.symbol(shape.symbol) ||
+      !reader.word(" results ") || !reader.number(shape.results) ||
+      !reader.word(" terms ") || !reader.number(shape.terms) ||
+      !reader.word(" grid "))
+    return false;
+  if (!reader.word("none"))
+    do {
+      if (!reader.number(shape.parallel.emplace_back()))
+        return false;
+    } while (reader.word(","));
+  if (!reader.word(" parameters"))
+    return false;
+  while (!reader.atEnd())
+    if (!reader.parameter(shape.parameters.emplace_back()))
+      return false;
+  const uint64_t threads = uint64_t(shape.results) * shape.terms;
+  return threads > 0 && threads <= mostThreads;
+}
+
+} // namespace
+
+int64_t KernelShape::blocks(std::span<const int64_t> extents) const {
+  int64_t count = 1;
+  for (unsigned loop : parallel)
+    count *= extents[loop];
+  return (count + results - 1) / results;
+}
+
+std::string DeviceCode::text() const {
+  std::string result = fmt::format("{}\n", deviceCodeMagic);
+  for (const KernelShape &kernel : kernels) {
+    std::string grid = fmt::format("{}", fmt::join(kernel.parallel, ","));
+    result += fmt::format("// kernel {} results {} terms {} grid {} parameters",
+                          kernel.symbol, kernel.results, kernel.terms,
+                          grid.empty() ? "none" : grid);
+    for (const KernelParameter &parameter : kernel.parameters)
+      result += " " + parameterText(parameter);
+    result += "\n";
+  }
+  return result + ptx;
+}
+
+Result<DeviceCode> DeviceCode::parse(std::string_view text) {
+  DeviceCode code;
+  auto nextLine = [&]() {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    return line;
+  };
+  if (nextLine() != deviceCodeMagic)
+    return Error(fmt::format("this is no device code: its first line is not "
+                             "'{}'",
+                             deviceCodeMagic));
+  while (text.starts_with("// kernel ")) {
+    const std::string_view line = nextLine();
+    if (!parseShape(line, code.kernels.emplace_back()))
+      return Error(fmt::format("device code has a line that describes no "
+                               "kernel: '{}'",
+                               line));
+  }
+  code.ptx = text;
+  return code;
+}
+
+} // namespace meshloom

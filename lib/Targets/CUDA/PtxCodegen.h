@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// LLVM's side of the target cuda: kernels to one module of PTX.
+#pragma once
+
+#include "meshloom/Core/DeviceCode.h"
+#include "meshloom/Dialect/SPMD/SPMD.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace meshloom {
+
+/// The oldest GPU that the code runs on, in NVIDIA's words.
+constexpr const char *ptxArchitecture = "sm_80";
+
+/// Compiles kernels, each an spmd.kernel with the name of its entry point.
+/// Fails with diagnostics at ops that have no code on GPUs, or with an Error.
+FailureOr<Result<DeviceCode>>
+compileToPtx(ArrayRef<std::pair<std::string, spmd::KernelOp>> kernels,
+             MLIRContext *context, bool optimize);
+
+} // namespace meshloom

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The code of one thread of a kernel (the shape is Core/DeviceCode.h's):
+//
+//   for groups of `results` results, from the block's own in steps of the grid:
+//     no reduction   one iteration a thread
+//     reduction      a thread combines every `terms`-th term of its result;
+//     then
+//                    the states of a result's threads, in shared memory, are
+//                    merged in pairs: a tree whose shape depends on nothing
+//
+// Neighbouring threads are neighbours in memory: in the terms of one result
+// where the kernel's innermost loop (LoopOrder::vector) is reduced, else in
+// results. A thread adds terms of floats one by one only within runs of
+// `serialRun`; sums of so many runs are a run again. n terms are thus off by
+// at most 2^-24 * (serialRun * levels + log2(terms)) of the sum of their
+// sizes, where levels is about log2(n / terms) / log2(serialRun).
+#include "ThreadEmitter.h"
+
+#include "meshloom/Targets/Kernels/KernelBody.h"
+#include "meshloom/Targets/Kernels/MathFunctions.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace meshloom;
+namespace arith = mlir::arith;
+namespace LLVM = mlir::LLVM;
+namespace NVVM = mlir::NVVM;
+namespace scf = mlir::scf;
+
+/// The threads of a block.
+static constexpr unsigned blockThreads = 256;
+/// The address space of memory that a block's threads share.
+static constexpr unsigned sharedSpace = 3;
+/// log2 of the terms that a thread adds one by one.
+static constexpr unsigned serialBits = 6;
+
+namespace {
+class ThreadEmitter : KernelBody {
+public:
+  ThreadEmitter(spmd::KernelOp kernel, ModuleOp module)
+      : KernelBody(kernel, module) {}
+  KernelShape emit(StringRef symbol);
+
+private:
+  void chooseTerms();
+  /// Whether a reduction may have more terms than an i32 counts.
+  bool isLong() { return reductionBits(kernel) >= 31; }
+
+  KernelShape shapeFor(StringRef symbol);
+  /// A thread's number among those of its result, and its result's among those
+  /// of the block.
+  void splitThread();
+
+  /// The product of the extents of `loops`, as an i64.
+  Value countOf(ArrayRef<unsigned> loops);
+  /// The position of iteration `index` of `loops`, of which the last one runs
+  /// fastest. Divides in `width` bits.
+  Position positionOf(ArrayRef<unsigned> loops, const Position &from,
+                      Value index, unsigned width);
+
+  /// The states after the terms from `first` to `end` that are this thread's;
+  /// `level`: how often runs are combined to longer ones.
+  SmallVector<Value> reduceTerms(const Position &position, Value first,
+                                 Value end, unsigned level, ValueRange states);
+  SmallVector<Value> merge(ValueRange states, ValueRange other);
+  void emitReduction(const Position &start, Value result, Value inside);
+  /// Memory of the block for a state of each thread; the addresses are this
+  /// thread's.
+  void makeShared(StringRef symbol);
+  SmallVector<Value> loadShared(Value offset);
+  void storeShared(ValueRange states);
+  void barrier() { b.create<NVVM::Barrier0Op>(loc); }
+
+  /// Functions are right for all arguments.
+  void emitted(Operation *op) override {
+    if (losesHugeArguments(op))
+      op->setAttr(exactAttr, b.getUnitAttr());
+  }
+
+  unsigned results = blockThreads, terms = 1;
+  bool termsInner = false;
+  Value thread, term, resultInBlock; // i64
+  SmallVector<Type> stateTypes;
+  SmallVector<Value> shared;
+};
+} // namespace
+
+void ThreadEmitter::chooseTerms() {
+  // Kernels that differ in extents alone have the same code (KernelSymbol.h),
+  // so only reductionBits decides. Few terms are one thread's; up to 256 along
+  // memory a warp's, up to 4,096 two warps', and more a block's.
+  constexpr unsigned warp = 32, someBits = 8, manyBits = 12;
+  // Where neighbouring results are neighbours in memory, a warp reads so many
+  // of them at once, and so many warps share the terms.
+  constexpr unsigned rowGroups = 8;
+  termsInner = order.vectorIsReduction;
+  const unsigned bits = reductionBits(kernel);
+  if (bits == 0)
+    terms = 1;
+  else if (order.deterministic)
+    terms = warp;
+  else if (termsInner)
+    terms = bits <= someBits   ? warp
+            : bits <= manyBits ? 2 * warp
+                               : blockThreads;
+  else
+    terms = rowGroups;
+  results = blockThreads / terms;
+}
+
+KernelShape ThreadEmitter::shapeFor(StringRef symbol) {
+  using Kind = KernelParameter::Kind;
+  KernelShape shape;
+  shape.symbol = symbol;
+  shape.results = results;
+  shape.terms = terms;
+  shape.parallel.assign(order.parallel.begin(), order.parallel.end());
+  for (unsigned i = 0; i < numPointers(); ++i)
+    shape.parameters.push_back({Kind::Pointer, i, 0});
+  for (unsigned loop = 0; loop < kernel.getNumLoops(); ++loop)
+    shape.parameters.push_back({Kind::Extent, 0, loop});
+  for (unsigned loop = 0; loop < kernel.getNumLoops(); ++loop)
+    if (usesIndex[loop])
+      shape.parameters.push_back({Kind::Origin, 0, loop});
+  forDynamicStrides([&](unsigned k, unsigned loop) {
+    shape.parameters.push_back({Kind::Stride, pointerOf(k), loop});
+  });
+  return shape;
+}
+
+void ThreadEmitter::splitThread() {
+  Value number = b.create<NVVM::ThreadIdXOp>(loc, b.getI32Type());
+  thread = b.create<arith::ExtUIOp>(loc, i64, number);
+  const unsigned inner = termsInner ? terms : results;
+  Value low = b.create<arith::AndIOp>(loc, thread, constant(inner - 1));
+  Value high =
+      b.create<arith::ShRUIOp>(loc, thread, constant(llvm::Log2_32(inner)));
+  term = termsInner ? low : high;
+  resultInBlock = termsInner ? high : low;
+}
+
+Value ThreadEmitter::countOf(ArrayRef<unsigned> loops) {
+  Value count = one;
+  for (unsigned loop : loops)
+    count = b.createOrFold<arith::MulIOp>(loc, count, extents[loop]);
+  return count;
+}
+
+Position ThreadEmitter::positionOf(ArrayRef<unsigned> loops,
+                                   const Position &from, Value index,
+                                   unsigned width) {
+  Position position = from;
+  Type type = b.getIntegerType(width);
+  auto narrow = [&](Value value) -> Value {
+    return width == 64 ? value
+                       : b.createOrFold<arith::TruncIOp>(loc, type, value);
+  };
+  auto wide = [&](Value value) -> Value {
+    return width == 64 ? value
+                       : b.createOrFold<arith::ExtUIOp>(loc, i64, value);
+  };
+  Value remaining = loops.size() > 1 ? narrow(index) : index;
+  for (unsigned loop : llvm::reverse(loops)) {
+    if (loop == loops.front()) {
+      position = advance(position, loop,
+                         loops.size() > 1 ? wide(remaining) : remaining);
+      break;
+    }
+    Value extent = narrow(extents[loop]);
+    Value next = b.create<arith::DivUIOp>(loc, remaining, extent);
+    Value here = b.create<arith::SubIOp>(
+        loc, remaining, b.create<arith::MulIOp>(loc, next, extent));
+    position = advance(position, loop, wide(here));
+    remaining = next;
+  }
+  return position;
+}
+
+KernelShape ThreadEmitter::emit(StringRef symbol) {
+  if (kernel.hasReductionLoops())
+    chooseTerms();
+  auto function =
+      makeFunction(module, symbol, argumentTypes(), LLVM::Linkage::External);
+  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
+                    b.getUnitAttr());
+  function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
+                    b.getDenseI32ArrayAttr({int32_t(blockThreads)}));
+  for (unsigned i = 0; i < numPointers(); ++i)
+    function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
+                        b.getUnitAttr());
+  const Position start = bindArguments(function.getBody().front());
+  makeReducers();
+  splitThread();
+  if (terms > 1)
+    makeShared(symbol);
+  auto wide = [&](Value value) -> Value {
+    return b.create<arith::ExtUIOp>(loc, i64, value);
+  };
+  Value block = wide(b.create<NVVM::BlockIdXOp>(loc, b.getI32Type()));
+  Value blocks = wide(b.create<NVVM::GridDimXOp>(loc, b.getI32Type()));
+  Value size = constant(results);
+  Value count = countOf(order.parallel);
+  b.create<scf::ForOp>(
+      loc, b.create<arith::MulIOp>(loc, block, size), count,
+      b.create<arith::MulIOp>(loc, blocks, size), ValueRange(),
+      [&](OpBuilder &, Location, Value group, ValueRange) {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToEnd(group.getParentBlock());
+        Value result = b.create<arith::AddIOp>(loc, group, resultInBlock);
+        Value inside = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt,
+                                               result, count);
+        if (kernel.hasReductionLoops()) {
+          emitReduction(start, result, inside);
+        } else {
+          auto branch = b.create<scf::IfOp>(loc, inside, /*withElse=*/false);
+          OpBuilder::InsertionGuard inner(b);
+          b.setInsertionPoint(branch.thenBlock()->getTerminator());
+          const Position position =
+              positionOf(order.parallel, start, result, 32);
+          storeElements(position, emitBody(position));
+        }
+        b.create<scf::YieldOp>(loc);
+      });
+  b.create<LLVM::ReturnOp>(loc, ValueRange());
+  return shapeFor(symbol);
+}
+
+SmallVector<Value> ThreadEmitter::merge(ValueRange states, ValueRange other) {
+  SmallVector<Value> merged;
+  for (auto &reducer : reducers)
+    if (reducer) {
+      const unsigned count = reducer->stateTypes().size();
+      merged.append(reducer->merge(b, loc, states.take_front(count),
+                                   other.take_front(count)));
+      states = states.drop_front(count);
+      other = other.drop_front(count);
+    }
+  return merged;
+}
+
+SmallVector<Value> ThreadEmitter::reduceTerms(const Position &position,
+                                              Value first, Value end,
+                                              unsigned level,
+                                              ValueRange states) {
+  Value step = constant(int64_t(terms) << (serialBits * level));
+  auto loop = b.create<scf::ForOp>(
+      loc, first, end, step, states,
+      [&](OpBuilder &, Location, Value index, ValueRange carried) {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToEnd(index.getParentBlock());
+        SmallVector<Value> next;
+        if (level == 0) {
+          const Position here =
+              positionOf(order.reduction, position, index, isLong() ? 64 : 32);
+          SmallVector<Value> yielded = emitBody(here);
+          storeElements(here, yielded);
+          next = combine(here, carried, yielded);
+        } else {
+          Value behind = b.create<arith::MinSIOp>(
+              loc, b.create<arith::AddIOp>(loc, index, step), end);
+          next = merge(carried, reduceTerms(position, index, behind, level - 1,
+                                            identities()));
+        }
+        b.create<scf::YieldOp>(loc, next);
+      });
+  return loop.getResults();
+}
+
+void ThreadEmitter::emitReduction(const Position &start, Value result,
+                                  Value inside) {
+  unsigned levels = 0;
+  if (llvm::any_of(reducers, [](auto &reducer) {
+        return reducer && reducer->isFloatSum();
+      }))
+    while (reductionBits(kernel) >
+           llvm::Log2_32(terms) + serialBits * (levels + 1))
+      ++levels;
+  SmallVector<Type> types;
+  for (auto &reducer : reducers)
+    if (reducer)
+      types.append(reducer->stateTypes());
+  auto branch = b.create<scf::IfOp>(loc, types, inside, /*withElse=*/true);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    const Position position = positionOf(order.parallel, start, result, 32);
+    SmallVector<Value> states = reduceTerms(
+        position, term, countOf(order.reduction), levels, identities());
+    b.create<scf::YieldOp>(loc, states);
+    b.setInsertionPointToStart(branch.elseBlock());
+    b.create<scf::YieldOp>(loc, identities());
+  }
+  SmallVector<Value> states(branch.getResults());
+  if (terms > 1)
+    storeShared(states);
+  const unsigned stride = termsInner ? 1 : results;
+  for (unsigned half = terms / 2; half > 0; half /= 2) {
+    barrier();
+    Value takes = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, term,
+                                          constant(half));
+    auto pair = b.create<scf::IfOp>(loc, types, takes, /*withElse=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(pair.thenBlock());
+    SmallVector<Value> merged =
+        merge(states, loadShared(constant(int64_t(half) * stride)));
+    storeShared(merged);
+    b.create<scf::YieldOp>(loc, merged);
+    b.setInsertionPointToStart(pair.elseBlock());
+    b.create<scf::YieldOp>(loc, states);
+    states = SmallVector<Value>(pair.getResults());
+    b.setInsertionPointAfter(pair);
+  }
+  Value last = inside;
+  if (terms > 1)
+    last = b.create<arith::AndIOp>(
+        loc, inside,
+        b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, term, zero));
+  auto store = b.create<scf::IfOp>(loc, last, /*withElse=*/false);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(store.thenBlock()->getTerminator());
+    finish(positionOf(order.parallel, start, result, 32), states);
+  }
+  if (terms > 1) // what is read is overwritten by the next group's states
+    barrier();
+}
+
+void ThreadEmitter::makeShared(StringRef symbol) {
+  for (auto &reducer : reducers)
+    if (reducer)
+      stateTypes.append(reducer->stateTypes());
+  for (auto [i, type] : llvm::enumerate(stateTypes)) {
+    Type array = LLVM::LLVMArrayType::get(storageType(type), blockThreads);
+    OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
+    auto global = top.create<LLVM::GlobalOp>(
+        loc, array, /*isConstant=*/false, LLVM::Linkage::Internal,
+        (symbol + "_shared" + Twine(i)).str(), Attribute(), /*alignment=*/16,
+        sharedSpace);
+    Value base = b.create<LLVM::AddrSpaceCastOp>(
+        loc, pointer, b.create<LLVM::AddressOfOp>(loc, global));
+    shared.push_back(element(base, storageType(type), thread));
+  }
+}
+
+SmallVector<Value> ThreadEmitter::loadShared(Value offset) {
+  SmallVector<Value> states;
+  for (auto [address, type] : llvm::zip_equal(shared, stateTypes))
+    states.push_back(
+        loadScalar(element(address, storageType(type), offset), type));
+  return states;
+}
+
+void ThreadEmitter::storeShared(ValueRange states) {
+  for (auto [address, state] : llvm::zip_equal(shared, states))
+    storeScalar(address, state);
+}
+
+KernelShape meshloom::emitThreads(spmd::KernelOp kernel, StringRef symbol,
+                                  ModuleOp module) {
+  return ThreadEmitter(kernel, module).emit(symbol);
+}
+
+void meshloom::registerThreadDialects(mlir::DialectRegistry &registry) {
+  registry.insert<NVVM::NVVMDialect>();
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// From spmd.kernel to a function that the threads of a grid run.
+#pragma once
+
+#include "meshloom/Core/DeviceCode.h"
+#include "meshloom/Dialect/SPMD/SPMD.h"
+
+namespace meshloom {
+
+/// Appends the code of `kernel`, as entry point `symbol`, to `module`, and says
+/// how it is launched. The code still has scf, arith and math ops:
+/// KernelLowering removes them.
+KernelShape emitThreads(spmd::KernelOp kernel, StringRef symbol,
+                        ModuleOp module);
+
+/// The dialects that emitThreads creates beside those of KernelLowering.
+void registerThreadDialects(mlir::DialectRegistry &registry);
+
+} // namespace meshloom

@@ -1,0 +1,648 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Elementary functions of kernel bodies as branch-free arithmetic on scalars,
+// which LLVM's loop vectoriser turns into vector code; all are right for inf,
+// nan, denormals and the ends of their ranges. Polynomials are those of Cephes'
+// single and double precision libraries (S. Moshier, netlib.org/cephes) unless
+// noted.
+// test/Targets/CPU/MathAccuracyTest.cpp holds them to their errors.
+#include "meshloom/Targets/Kernels/MathFunctions.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include <limits>
+
+using namespace meshloom;
+namespace arith = mlir::arith;
+namespace LLVM = mlir::LLVM;
+namespace math = mlir::math;
+
+namespace {
+/// Arithmetic on scalars, so that formulas read as formulas. Constants take the
+/// type of the other operand.
+struct Scalar {
+  OpBuilder *b;
+  Location loc;
+  Value v;
+
+  Scalar with(Value value) const { return {b, loc, value}; }
+  Scalar f(double value) const { // a float of this type
+    return with(
+        b->create<arith::ConstantOp>(loc, b->getFloatAttr(v.getType(), value)));
+  }
+  Scalar i(int64_t value) const { // an integer of this type
+    return with(b->create<arith::ConstantOp>(
+        loc, b->getIntegerAttr(v.getType(), value)));
+  }
+  Scalar bits() const { // as an integer of the same width
+    return with(b->create<arith::BitcastOp>(
+        loc, b->getIntegerType(v.getType().getIntOrFloatBitWidth()), v));
+  }
+  Scalar asFloat() const { // an integer's bits as a float of the same width
+    Type type = v.getType().getIntOrFloatBitWidth() == 64 ? b->getF64Type()
+                                                          : b->getF32Type();
+    return with(b->create<arith::BitcastOp>(loc, type, v));
+  }
+  Scalar toF32() const { // from i32 or f64
+    if (isa<FloatType>(v.getType()))
+      return with(b->create<arith::TruncFOp>(loc, b->getF32Type(), v));
+    return with(b->create<arith::SIToFPOp>(loc, b->getF32Type(), v));
+  }
+  Scalar toF64() const {
+    return with(b->create<arith::ExtFOp>(loc, b->getF64Type(), v));
+  }
+  Scalar less(Scalar y) const {
+    return with(
+        b->create<arith::CmpFOp>(loc, arith::CmpFPredicate::OLT, v, y.v));
+  }
+  Scalar equals(Scalar y) const {
+    return with(
+        b->create<arith::CmpFOp>(loc, arith::CmpFPredicate::OEQ, v, y.v));
+  }
+  Scalar isZero() const { // of an integer
+    return with(
+        b->create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, v, i(0).v));
+  }
+  Scalar negative() const { // of an integer
+    return with(
+        b->create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, v, i(0).v));
+  }
+  /// This condition's choice.
+  Scalar select(Scalar yes, Scalar no) const {
+    return with(b->create<arith::SelectOp>(loc, v, yes.v, no.v));
+  }
+  /// Limited to [low, high]; nan stays.
+  Scalar clamp(double low, double high) const {
+    Scalar above = less(f(low)).select(f(low), *this);
+    return f(high).less(above).select(f(high), above);
+  }
+  Scalar abs() const { return with(b->create<math::AbsFOp>(loc, v)); }
+};
+template <typename FloatOp, typename IntOp> Scalar make(Scalar x, Scalar y) {
+  if (isa<FloatType>(x.v.getType()))
+    return x.with(x.b->create<FloatOp>(x.loc, x.v, y.v));
+  return x.with(x.b->create<IntOp>(x.loc, x.v, y.v));
+}
+Scalar operator+(Scalar x, Scalar y) {
+  return make<arith::AddFOp, arith::AddIOp>(x, y);
+}
+Scalar operator-(Scalar x, Scalar y) {
+  return make<arith::SubFOp, arith::SubIOp>(x, y);
+}
+Scalar operator*(Scalar x, Scalar y) {
+  return make<arith::MulFOp, arith::MulIOp>(x, y);
+}
+Scalar operator/(Scalar x, Scalar y) {
+  return make<arith::DivFOp, arith::DivSIOp>(x, y);
+}
+Scalar operator+(Scalar x, double y) {
+  return x + x.f(y);
+}
+Scalar operator-(Scalar x, double y) {
+  return x - x.f(y);
+}
+Scalar operator*(Scalar x, double y) {
+  return x * x.f(y);
+}
+Scalar operator&(Scalar x, int64_t y) {
+  return x.with(x.b->create<arith::AndIOp>(x.loc, x.v, x.i(y).v));
+}
+Scalar operator|(Scalar x, Scalar y) {
+  return x.with(x.b->create<arith::OrIOp>(x.loc, x.v, y.v));
+}
+Scalar operator^(Scalar x, Scalar y) {
+  return x.with(x.b->create<arith::XOrIOp>(x.loc, x.v, y.v));
+}
+Scalar shiftLeft(Scalar x, int64_t by) {
+  return x.with(x.b->create<arith::ShLIOp>(x.loc, x.v, x.i(by).v));
+}
+Scalar shiftRight(Scalar x, int64_t by) { // of a signed integer
+  return x.with(x.b->create<arith::ShRSIOp>(x.loc, x.v, x.i(by).v));
+}
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double smallestNormal = 0x1p-126;
+/// Of larger arguments sine and cosine are libm's: neighbouring floats are many
+/// periods apart.
+constexpr double hugeAngle = 0x1p49;
+constexpr double ln2High = 0.693359375, ln2Low = -2.12194440e-4;
+
+/// coefficients[0] * x^n + ... + coefficients[n].
+Scalar polynomial(Scalar x, ArrayRef<double> coefficients) {
+  Scalar sum = x.f(coefficients[0]);
+  for (double coefficient : coefficients.drop_front())
+    sum = sum * x + coefficient;
+  return sum;
+}
+
+/// 2^n for an i32 n with -126 <= n <= 127.
+Scalar powerOf2(Scalar n) {
+  return shiftLeft(n + n.i(127), 23).asFloat();
+}
+
+/// x = n ln 2 + r with |r| <= ln 2 / 2, and e^r - 1. Adding 1.5 * 2^23 rounds
+/// to an integer and leaves it in the low bits of the sum.
+struct ExpParts {
+  Scalar n, expm1r;
+};
+ExpParts expParts(Scalar x) {
+  Scalar magic = x.f(12582912.0);
+  Scalar shifted = x * 1.44269504088896341 + magic;
+  Scalar n = shifted - magic;
+  Scalar r = x - n * ln2High;
+  r = r - n * ln2Low;
+  Scalar p = polynomial(r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3,
+                            4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1});
+  return {shifted.bits() - magic.bits(), p * r * r + r};
+}
+
+namespace formulas { // the names are also those of libm
+
+Scalar exp(Scalar x) {
+  // Below ln(2^-150) the result is 0. Products that underflow on the way there
+  // take some processors a hundred times as long, and what a mask hides from a
+  // softmax is all of that kind.
+  Scalar vanishes = x.less(x.f(-103.98));
+  Scalar above = x.f(89.0).less(x).select(x.f(89.0), x);
+  ExpParts parts = expParts(vanishes.select(x.f(0), above));
+  // In two factors: 2^n alone is out of range at both ends.
+  Scalar half = shiftRight(parts.n, 1);
+  Scalar value =
+      (parts.expm1r + 1.0) * powerOf2(half) * powerOf2(parts.n - half);
+  return vanishes.select(x.f(0), value);
+}
+
+Scalar expm1(Scalar x) {
+  ExpParts parts = expParts(x.clamp(-18.0, 89.0));
+  // 2^n (e^r - 1) + (2^n - 1), all halved so that n = 128 is in range.
+  Scalar h = powerOf2(parts.n - parts.n.i(1));
+  return (h * parts.expm1r + (h - 0.5)) * 2.0;
+}
+
+Scalar log(Scalar x) {
+  Scalar tiny = x.less(x.f(smallestNormal));
+  Scalar scaled = tiny.select(x * 0x1p23, x);
+  Scalar bits = scaled.bits();
+  Scalar e = (shiftRight(bits, 23) - bits.i(126)).toF32();
+  e = e - tiny.select(x.f(23), x.f(0));
+  // The mantissa in [1/2, 1), then x in [sqrt(1/2), sqrt(2)) minus 1.
+  Scalar m = ((bits & 0x7fffff) | bits.i(0x3f000000)).asFloat();
+  Scalar low = m.less(m.f(0.707106781186547524));
+  e = e - low.select(x.f(1), x.f(0));
+  m = low.select(m + m, m) - 1.0;
+  Scalar z = m * m;
+  Scalar p =
+      polynomial(m, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1,
+                     -1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1,
+                     2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1});
+  Scalar y = p * m * z + e * ln2Low - z * 0.5;
+  Scalar result = m + y + e * ln2High;
+  // inf and nan as they are; 0 to -inf; below 0 to nan.
+  result = x.less(x.f(infinite)).select(result, x);
+  result = x.equals(x.f(0)).select(x.f(-infinite), result);
+  return x.less(x.f(0)).select(x.f(std::numeric_limits<double>::quiet_NaN()),
+                               result);
+}
+
+/// log(u) with u = 1 + x rounded, plus what the rounding lost.
+Scalar log1p(Scalar x) {
+  Scalar u = x + 1.0;
+  Scalar correction = (x - (u - 1.0)) / u;
+  Scalar inRange = x.abs().less(x.f(0x1p24));
+  Scalar notMinusOne = u.equals(u.f(0)).select(u.f(0), correction);
+  return log(u) + inRange.select(notMinusOne, x.f(0));
+}
+
+Scalar tanh(Scalar x) {
+  Scalar t = expm1(x.clamp(-10.0, 10.0) * 2.0);
+  return t / (t + 2.0);
+}
+
+/// Rational approximation on [-4, 4], from Eigen's generic_fast_erf.
+Scalar erf(Scalar x) {
+  Scalar y = x.clamp(-4.0, 4.0);
+  Scalar z = y * y;
+  Scalar p = polynomial(z, {-2.72614225801306e-10, 2.77068142495902e-8,
+                            -2.10102402082508e-6, -5.69250639462346e-5,
+                            -7.34990630326855e-4, -2.95459980854025e-3,
+                            -1.60960333262415e-2});
+  Scalar q = polynomial(z, {-1.45660718464996e-5, -2.13374055278905e-4,
+                            -1.68282697438203e-3, -7.37332916720468e-3,
+                            -1.42647390514189e-2});
+  return y * (p / q); // y * p may be denormal
+}
+
+/// x = n pi/2 + r, by sine and cosine of r; n as an i32.
+struct Angle {
+  Scalar quadrant, sine, cosine;
+};
+
+/// The angle that is `r` radians beyond the beginning of `quadrant`.
+Angle angleOf(Scalar quadrant, Scalar r) {
+  Scalar z = r * r;
+  Scalar sine =
+      polynomial(z, {-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1}) * z *
+          r +
+      r;
+  Scalar cosin = polynomial(z, {2.443315711809948e-5, -1.388731625493765e-3,
+                                4.166664568298827e-2}) *
+                     z * z -
+                 z * 0.5 + 1.0;
+  return {quadrant, sine, cosin};
+}
+
+/// Reduced in f64: right for |x| up to 2^50.
+Angle angleOf(Scalar x) {
+  Scalar wide = x.toF64();
+  Scalar magic = wide.f(0x1.8p52);
+  Scalar shifted = wide * 0.636619772367581343 + magic;
+  Scalar n = shifted - magic;
+  auto subtract = [&](Scalar from, double part) {
+    return n.with(n.b->create<math::FmaOp>(n.loc, n.v, n.f(-part).v, from.v));
+  };
+  Scalar wideR =
+      subtract(subtract(wide, 0x1.921fb54442d18p0), 0x1.1a62633145c07p-54);
+  Scalar quadrant = shifted.bits();
+  quadrant = quadrant.with(quadrant.b->create<arith::TruncIOp>(
+      quadrant.loc, quadrant.b->getI32Type(), quadrant.v));
+  return angleOf(quadrant, wideR.toF32());
+}
+
+/// The first 224 bits of 2 / pi behind the point.
+constexpr uint32_t twoOverPi[] = {0xa2f9836e, 0x4e441529, 0xfc2757d1,
+                                  0xf534ddc0, 0xdb629599, 0x3c439041,
+                                  0xfe5163ab};
+
+/// Right for |x| >= 2^49 (M. Payne, R. Hanek: Radian Reduction for
+/// Trigonometric Functions, 1983): x is m 2^e with an integer m of 24 bits, and
+/// the bits of 2 / pi in front of 2^-(e - 1) add multiples of four quadrants.
+/// Of the 96 bits that follow, times m, the first two are the quadrant.
+Angle hugeAngleOf(Scalar x) {
+  OpBuilder &b = *x.b;
+  auto wide = [&](Scalar value) {
+    return x.with(b.create<arith::ExtUIOp>(x.loc, b.getI64Type(), value.v));
+  };
+  auto up = [&](Scalar value, Scalar by) {
+    return x.with(b.create<arith::ShLIOp>(x.loc, value.v, by.v));
+  };
+  auto down = [&](Scalar value, int64_t by) { // of an unsigned integer
+    return x.with(b.create<arith::ShRUIOp>(x.loc, value.v, value.i(by).v));
+  };
+  Scalar bits = x.abs().bits();
+  Scalar m = wide((bits & 0x7fffff) | bits.i(0x800000));
+  // Where the window begins: e - 2, with e = exponent - 150.
+  Scalar first = down(bits, 23) - bits.i(152);
+  Scalar word = down(first, 5), by = wide(first & 31);
+  std::array<Scalar, 4> words{x, x, x, x};
+  for (int k = 0; k < 4; ++k) {
+    words[k] = m.i(twoOverPi[k]);
+    for (int start = 1; start < 4; ++start)
+      words[k] = (word - word.i(start))
+                     .isZero()
+                     .select(m.i(twoOverPi[k + start]), words[k]);
+  }
+  auto part = [&](int k) {
+    Scalar pair = shiftLeft(words[k], 32) | words[k + 1];
+    return down(up(pair, by), 32);
+  };
+  // 62 bits behind the point; what carries beyond the quadrant is lost.
+  Scalar turns =
+      shiftLeft(m * part(0), 32) + m * part(1) + down(m * part(2), 32);
+  Scalar quadrant = down(turns + turns.i(int64_t(1) << 61), 62);
+  Scalar fraction = turns - shiftLeft(quadrant, 62);
+  Scalar r =
+      x.with(b.create<arith::SIToFPOp>(x.loc, b.getF64Type(), fraction.v)) *
+      (1.57079632679489661923 * 0x1p-62);
+  Scalar negative = x.less(x.f(0));
+  quadrant = negative.select(quadrant.i(0) - quadrant, quadrant);
+  r = negative.select(r * -1.0, r);
+  quadrant = quadrant.with(
+      b.create<arith::TruncIOp>(x.loc, b.getI32Type(), quadrant.v));
+  return angleOf(quadrant, r.toF32());
+}
+
+Scalar sinOrCos(Angle angle, bool cosine) {
+  Scalar quadrant = angle.quadrant;
+  if (cosine)
+    quadrant = quadrant + quadrant.i(1);
+  Scalar value = (quadrant & 1).isZero().select(angle.sine, angle.cosine);
+  Scalar sign = shiftLeft(quadrant & 2, 30);
+  return (value.bits() ^ sign).asFloat();
+}
+
+/// sin r / cos r, in odd quadrants -cos r / sin r.
+Scalar tan(Angle angle) {
+  Scalar even = (angle.quadrant & 1).isZero();
+  Scalar minusCosine = angle.cosine * -1.0;
+  return even.select(angle.sine, minusCosine) /
+         even.select(angle.cosine, angle.sine);
+}
+
+/// The angle in the first half of the first quadrant from the ratio of the
+/// sides, by Cephes' atanf; then the octants, as the sides' order and signs
+/// tell.
+Scalar atan2(Scalar y, Scalar x) {
+  Scalar a = x.abs(), b = y.abs();
+  Scalar steep = a.less(b);
+  Scalar small = steep.select(a, b), large = steep.select(b, a);
+  Scalar ratio = (small.toF64() / large.toF64()).toF32();
+  // Both 0 or both infinite.
+  ratio = (a + b).equals(x.f(0)).select(x.f(0), ratio);
+  Scalar equal = small.equals(x.f(infinite)).select(x.f(1), ratio);
+  ratio = large.equals(x.f(infinite)).select(equal, ratio);
+  Scalar wide = x.f(0.414213562373095).less(ratio); // tan(pi / 8)
+  Scalar t = wide.select((ratio - 1.0) / (ratio + 1.0), ratio);
+  Scalar z = t * t;
+  Scalar angle = polynomial(z, {8.05374449538e-2, -1.38776856032e-1,
+                                1.99777106478e-1, -3.33329491539e-1}) *
+                     z * t +
+                 t;
+  angle = angle + wide.select(x.f(0.785398163397448310), x.f(0));
+  angle = steep.select(x.f(1.57079632679489662) - angle, angle);
+  Scalar left = x.bits().negative();
+  angle = left.select(x.f(3.14159265358979324) - angle, angle);
+  return x.with(x.b->create<math::CopySignOp>(x.loc, angle.v, y.v));
+}
+
+/// Two Newton steps in f64 from a third of the exponent, as FreeBSD's cbrtf.
+Scalar cbrt(Scalar x) {
+  Scalar size = x.abs();
+  Scalar tiny = size.less(size.f(smallestNormal));
+  Scalar bits = tiny.select(size * 0x1p24, size).bits();
+  Scalar third =
+      bits.with(bits.b->create<arith::DivUIOp>(bits.loc, bits.v, bits.i(3).v));
+  Scalar start = third + tiny.select(bits.i(642849266), bits.i(709958130));
+  Scalar t = start.asFloat().toF64(), wide = size.toF64();
+  for (int step = 0; step < 2; ++step) {
+    Scalar r = t * t * t;
+    t = t * (wide + wide + r) / (wide + r + r);
+  }
+  Scalar result = t.toF32();
+  result = x.with(x.b->create<math::CopySignOp>(x.loc, result.v, x.v));
+  Scalar ordinary = x.f(0).less(size);
+  ordinary = size.less(x.f(infinite)).select(ordinary, size.less(x.f(0)));
+  return ordinary.select(result, x);
+}
+
+} // namespace formulas
+
+/// The same in f64.
+namespace wide {
+/// 2^n for an i64 n with -1022 <= n <= 1023.
+Scalar widePowerOf2(Scalar n) {
+  return shiftLeft(n + n.i(1023), 52).asFloat();
+}
+
+/// As the ExpParts of f32; e^r - 1 by its Taylor series, which is exact to the
+/// last bit for |r| <= 1/2. `keepsSmall`: n is 0 for such x.
+ExpParts wideExpParts(Scalar x, bool keepsSmall = false) {
+  Scalar magic = x.f(0x1.8p52);
+  Scalar shifted = x * 1.4426950408889634073599 + magic;
+  if (keepsSmall)
+    shifted = x.abs().less(x.f(0.5)).select(magic, shifted);
+  Scalar n = shifted - magic;
+  Scalar r = x - n * 6.93145751953125e-1;
+  r = r - n * 1.42860682030941723212e-6;
+  Scalar p =
+      polynomial(r, {7.64716373181981640551e-13, 1.14707455977297245073e-11,
+                     1.60590438368216133409e-10, 2.08767569878681001866e-09,
+                     2.50521083854417202239e-08, 2.75573192239858882758e-07,
+                     2.75573192239858925110e-06, 2.48015873015873015658e-05,
+                     1.98412698412698412526e-04, 1.38888888888888894189e-03,
+                     8.33333333333333321769e-03, 4.16666666666666643537e-02,
+                     1.66666666666666657415e-01, 5.00000000000000000000e-01});
+  return {shifted.bits() - magic.bits(), p * (r * r) + r};
+}
+
+Scalar exp(Scalar x) {
+  // Below ln(2^-1075) the result is 0.
+  Scalar vanishes = x.less(x.f(-745.14));
+  Scalar above = x.f(710.0).less(x).select(x.f(710.0), x);
+  ExpParts parts = wideExpParts(vanishes.select(x.f(0), above));
+  Scalar half = shiftRight(parts.n, 1);
+  Scalar value =
+      (parts.expm1r + 1.0) * widePowerOf2(half) * widePowerOf2(parts.n - half);
+  return vanishes.select(x.f(0), value);
+}
+
+Scalar expm1(Scalar x) {
+  ExpParts parts = wideExpParts(x.clamp(-40.0, 710.0), /*keepsSmall=*/true);
+  Scalar h = widePowerOf2(parts.n - parts.n.i(1));
+  return (h * parts.expm1r + (h - 0.5)) * 2.0;
+}
+
+Scalar log(Scalar x) {
+  Scalar tiny = x.less(x.f(0x1p-1022));
+  Scalar bits = tiny.select(x * 0x1p52, x).bits();
+  // The exponent as a float: the low bits of one that is large enough.
+  constexpr double magic = 0x1.8p52;
+  Scalar e =
+      (shiftRight(bits, 52) - bits.i(1022) + x.f(magic).bits()).asFloat() -
+      magic;
+  e = e - tiny.select(x.f(52), x.f(0));
+  Scalar m = ((bits & 0xfffffffffffff) | bits.i(0x3fe0000000000000)).asFloat();
+  Scalar low = m.less(m.f(0.70710678118654752440));
+  e = e - low.select(x.f(1), x.f(0));
+  m = low.select(m + m, m) - 1.0;
+  Scalar z = m * m;
+  Scalar p =
+      polynomial(m, {1.01875663804580931796e-4, 4.97494994976747001425e-1,
+                     4.70579119878881725854e0, 1.44989225341610930846e1,
+                     1.79368678507819816313e1, 7.70838733755885391666e0});
+  Scalar q =
+      polynomial(m, {1.0, 1.12873587189167450590e1, 4.52279145837532221105e1,
+                     8.29875266912776603211e1, 7.11544750618563894466e1,
+                     2.31251620126765340583e1});
+  Scalar y = m * (z * p / q) - e * 2.121944400546905827679e-4 - z * 0.5;
+  Scalar result = m + y + e * 0.693359375;
+  result = x.less(x.f(infinite)).select(result, x);
+  result = x.equals(x.f(0)).select(x.f(-infinite), result);
+  return x.less(x.f(0)).select(x.f(std::numeric_limits<double>::quiet_NaN()),
+                               result);
+}
+
+Scalar log1p(Scalar x) {
+  Scalar u = x + 1.0;
+  Scalar correction = (x - (u - 1.0)) / u;
+  Scalar inRange = x.abs().less(x.f(0x1p53));
+  Scalar notMinusOne = u.equals(u.f(0)).select(u.f(0), correction);
+  return log(u) + inRange.select(notMinusOne, x.f(0));
+}
+
+/// A rational function below 5/8, else 1 - 2 / (e^2x + 1).
+Scalar tanh(Scalar x) {
+  Scalar z = x * x;
+  Scalar p =
+      polynomial(z, {-9.64399179425052238628e-1, -9.92877231001918586564e1,
+                     -1.61468768441708447952e3});
+  Scalar q =
+      polynomial(z, {1.0, 1.12811678491632931402e2, 2.23548839060100448583e3,
+                     4.84406305325125486048e3});
+  Scalar near = x + x * (z * (p / q));
+  Scalar size = x.abs();
+  Scalar far = x.f(1) - x.f(2) / (exp(size + size) + 1.0);
+  // nan is not below, and far is nan then.
+  Scalar value = size.less(x.f(0.625)).select(near, far);
+  return x.with(x.b->create<math::CopySignOp>(x.loc, value.v, x.v));
+}
+
+/// The power of f32 numbers, in f64: it has the bits that the product, which
+/// may be as large as 104, takes from the fraction of the exponent.
+Scalar narrowPow(Scalar base, Scalar exponent) {
+  OpBuilder &b = *base.b;
+  auto floor = [&](Scalar x) {
+    return x.with(b.create<math::FloorOp>(x.loc, x.v));
+  };
+  Scalar x = base.toF64(), y = exponent.toF64();
+  Scalar size = x.abs();
+  Scalar value = exp(y * log(size));
+  // Where the product is 0 times infinity.
+  Scalar isOne = size.equals(x.f(1));
+  value = isOne.select(x.f(1), value);
+  // Negative numbers have powers of whole exponents only, odd ones' with their
+  // sign.
+  Scalar half = y * 0.5;
+  Scalar odd = floor(half).equals(half).select(x.f(0), x.f(1));
+  odd = floor(y).equals(y).select(odd, x.f(2)); // 2: no whole number
+  Scalar nan = x.f(std::numeric_limits<double>::quiet_NaN());
+  Scalar ofNegative = odd.equals(x.f(2)).select(nan, value);
+  ofNegative = size.less(x.f(infinite)).select(ofNegative, value);
+  value = x.less(x.f(0)).select(ofNegative, value);
+  Scalar negated = value * -1.0;
+  Scalar signedValue = x.bits().negative().select(negated, value);
+  value = odd.equals(x.f(1)).select(signedValue, value);
+  // nan is its own sign, and no exception but for these two.
+  value = x.equals(x).select(value, nan);
+  value = y.equals(y).select(value, nan);
+  value = x.equals(x.f(1)).select(x.f(1), value);
+  return y.equals(x.f(0)).select(x.f(1), value).toF32();
+}
+} // namespace wide
+
+using Formula = Scalar (*)(Scalar);
+using BinaryFormula = Scalar (*)(Scalar, Scalar);
+
+/// The formulas of a function, where there are any.
+struct Formulas {
+  Formula narrow = nullptr, wide = nullptr; ///< of f32 and of f64
+  Formula huge = nullptr;         ///< of f32, for what `narrow` is wrong for
+  BinaryFormula binary = nullptr; ///< of two f32 numbers
+};
+
+/// Replaces a math op: by its formula where there is one, else by a call of the
+/// function of libm; that is declared as pure, so that calls with
+/// loop-invariant arguments leave the loop.
+template <typename Op> struct MathFunction : mlir::OpRewritePattern<Op> {
+  MathFunction(MLIRContext *context, MathLibrary library, StringRef name,
+               Formulas formulas)
+      : mlir::OpRewritePattern<Op>(context), library(library), name(name),
+        formulas(formulas) {}
+
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    Type type = op.getType();
+    Scalar x{&rewriter, op.getLoc(), op->getOperand(0)};
+    if (formulas.narrow && type.isF32())
+      rewriter.replaceOp(op, op->hasAttr(exactAttr) ? exactly(op, x, rewriter)
+                                                    : formulas.narrow(x).v);
+    else if (formulas.wide && type.isF64())
+      rewriter.replaceOp(op, formulas.wide(x).v);
+    else if (formulas.binary && type.isF32())
+      rewriter.replaceOp(op, formulas.binary(x, x.with(op->getOperand(1))).v);
+    else if ((type.isF32() || type.isF64()) && library == MathLibrary::Libm)
+      rewriter.replaceOp(op, call(op, rewriter));
+    else
+      return failure();
+    return success();
+  }
+
+private:
+  /// Also right for huge arguments: by the library where there is one, which
+  /// vectors of arguments take both ways, else by a branch.
+  Value exactly(Op op, Scalar x, PatternRewriter &rewriter) const {
+    Scalar huge = x.f(hugeAngle).less(x.abs());
+    if (library == MathLibrary::Libm)
+      return huge.select(x.with(call(op, rewriter)), formulas.narrow(x)).v;
+    auto branch = rewriter.create<mlir::scf::IfOp>(
+        x.loc, TypeRange{x.v.getType()}, huge.v, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(rewriter);
+    for (bool taken : {true, false}) {
+      rewriter.setInsertionPointToStart(taken ? branch.thenBlock()
+                                              : branch.elseBlock());
+      Scalar value = taken ? formulas.huge(x) : formulas.narrow(x);
+      rewriter.create<mlir::scf::YieldOp>(x.loc, value.v);
+    }
+    return branch.getResult(0);
+  }
+  Value call(Op op, PatternRewriter &rewriter) const {
+    auto callee = declare(op->template getParentOfType<ModuleOp>(),
+                          op.getType(), op->getNumOperands(), rewriter);
+    return rewriter.create<LLVM::CallOp>(op.getLoc(), callee, op->getOperands())
+        .getResult();
+  }
+  LLVM::LLVMFuncOp declare(ModuleOp module, Type type, unsigned numOperands,
+                           PatternRewriter &rewriter) const {
+    std::string symbol = name + (type.isF32() ? "f" : "");
+    if (auto known = module.lookupSymbol<LLVM::LLVMFuncOp>(symbol))
+      return known;
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPointToStart(module.getBody());
+    auto callee = rewriter.create<LLVM::LLVMFuncOp>(
+        module.getLoc(), symbol,
+        LLVM::LLVMFunctionType::get(type,
+                                    SmallVector<Type>(numOperands, type)));
+    auto none = LLVM::ModRefInfo::NoModRef;
+    callee.setMemoryAttr(LLVM::MemoryEffectsAttr::get(rewriter.getContext(),
+                                                      {none, none, none}));
+    SmallVector<StringRef> pure{"nounwind", "willreturn", "speculatable"};
+    callee.setPassthroughAttr(rewriter.getStrArrayAttr(pure));
+    return callee;
+  }
+
+  const MathLibrary library;
+  std::string name;
+  Formulas formulas;
+};
+} // namespace
+
+bool meshloom::losesHugeArguments(Operation *op) {
+  return isa<math::SinOp, math::CosOp, math::TanOp>(op) &&
+         op->getResult(0).getType().isF32();
+}
+
+Value meshloom::argumentSize(OpBuilder &builder, Location loc, Value argument) {
+  Scalar bits = Scalar{&builder, loc, argument}.bits();
+  return (bits + bits).v; // without the sign
+}
+
+void meshloom::populateMathFunctionPatterns(mlir::RewritePatternSet &patterns,
+                                            MathLibrary library) {
+  auto add = [&]<typename Op>(StringRef name, Formulas formulas) {
+    patterns.add<MathFunction<Op>>(patterns.getContext(), library, name,
+                                   formulas);
+  };
+  using namespace formulas;
+  add.operator()<math::ExpOp>("exp", {formulas::exp, wide::exp});
+  add.operator()<math::ExpM1Op>("expm1", {formulas::expm1, wide::expm1});
+  add.operator()<math::LogOp>("log", {formulas::log, wide::log});
+  add.operator()<math::Log1pOp>("log1p", {formulas::log1p, wide::log1p});
+  add.operator()<math::TanhOp>("tanh", {formulas::tanh, wide::tanh});
+  add.operator()<math::ErfOp>("erf", {formulas::erf});
+  add.operator()<math::CbrtOp>("cbrt", {formulas::cbrt});
+  add.operator()<math::SinOp>(
+      "sin", {[](Scalar x) { return sinOrCos(angleOf(x), false); }, nullptr,
+              [](Scalar x) { return sinOrCos(hugeAngleOf(x), false); }});
+  add.operator()<math::CosOp>(
+      "cos", {[](Scalar x) { return sinOrCos(angleOf(x), true); }, nullptr,
+              [](Scalar x) { return sinOrCos(hugeAngleOf(x), true); }});
+  add.operator()<math::TanOp>(
+      "tan", {[](Scalar x) { return formulas::tan(angleOf(x)); }, nullptr,
+              [](Scalar x) { return formulas::tan(hugeAngleOf(x)); }});
+  add.operator()<math::Atan2Op>("atan2", {.binary = formulas::atan2});
+  // libm's pow is faster than this formula where there is one.
+  add.operator()<math::PowFOp>("pow", library == MathLibrary::None
+                                          ? Formulas{.binary = wide::narrowPow}
+                                          : Formulas{});
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Threads of a block run one after the other, each to its next barrier; blocks
+// run one after the other.
+#include "PtxMachine.h"
+
+#include "PtxScalars.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+#include <numeric>
+#include <random>
+#include <span>
+
+namespace meshloom::ptx {
+
+/// Several threads read a byte in a phase.
+static constexpr uint32_t several = ~uint32_t(0);
+
+Status AccessLog::read(size_t offset, size_t bytes, uint32_t thread,
+                       uint32_t phase) {
+  for (Byte &byte : std::span(log).subspan(offset, bytes)) {
+    if (byte.writePhase == phase && byte.writer != thread)
+      return Error("written");
+    if (byte.readPhase != phase)
+      byte.reader = thread;
+    else if (byte.reader != thread)
+      byte.reader = several;
+    byte.readPhase = phase;
+  }
+  return Success();
+}
+
+Status AccessLog::write(size_t offset, size_t bytes, uint32_t thread,
+                        uint32_t phase) {
+  for (Byte &byte : std::span(log).subspan(offset, bytes)) {
+    if (byte.writePhase == phase && byte.writer != thread)
+      return Error("written");
+    if (byte.readPhase == phase && byte.reader != thread)
+      return Error("read");
+    byte.writer = thread;
+    byte.writePhase = phase;
+  }
+  return Success();
+}
+
+bool AccessLog::isWritten(size_t offset, size_t bytes) const {
+  return std::ranges::all_of(
+      std::span(log).subspan(offset, bytes),
+      [](const Byte &byte) { return byte.writePhase != 0; });
+}
+
+void Memory::add(void *address, size_t bytes) {
+  arrays.insert_or_assign(reinterpret_cast<uint64_t>(address),
+                          Array{bytes, AccessLog(bytes)});
+}
+
+void Memory::endLaunch() {
+  for (auto &[address, array] : arrays)
+    array.log = AccessLog(array.bytes);
+}
+
+char *Memory::find(uint64_t address, size_t bytes, AccessLog *&log,
+                   size_t &offset) {
+  auto behind = arrays.upper_bound(address);
+  if (behind == arrays.begin())
+    return nullptr;
+  auto &[begin, array] = *std::prev(behind);
+  offset = address - begin;
+  if (offset + bytes > array.bytes)
+    return nullptr;
+  log = &array.log;
+  return reinterpret_cast<char *>(address);
+}
+
+namespace {
+
+/// No kernel of the tests takes so many.
+constexpr uint64_t mostSteps = uint64_t(1) << 32;
+
+class Block {
+public:
+  Block(const Program &program, const Kernel &kernel, const Launch &launch,
+        Memory &memory, unsigned number, uint64_t &steps)
+      : program(program), kernel(kernel), launch(launch), memory(memory),
+        number(number), steps(steps), shared(kernel.sharedBytes, char(0xcb)),
+        sharedLog(kernel.sharedBytes), threads(launch.threads) {
+    for (Thread &thread : threads)
+      thread.registers.assign(kernel.registerBits.size(),
+                              0xcbcbcbcbcbcbcbcbull);
+  }
+
+  Status run(std::mt19937 &random) {
+    std::vector<unsigned> order(threads.size());
+    std::iota(order.begin(), order.end(), 0);
+    while (true) {
+      std::ranges::shuffle(order, random);
+      for (unsigned index : order)
+        if (Status done = runThread(index); !done)
+          return done;
+      if (std::ranges::all_of(
+              threads, [](const Thread &thread) { return thread.ended; }))
+        return Success();
+      if (Status meet = checkBarrier(); !meet)
+        return meet;
+      ++phase;
+    }
+  }
+
+private:
+  struct Thread {
+    std::vector<uint64_t> registers;
+    size_t next = 0;
+    bool ended = false;
+  };
+
+  Error fault(unsigned thread, const Instruction &instruction,
+              std::string_view text) const {
+    return Error(fmt::format(
+        "{}: thread {} of block {} {}, in line {}: {}", kernel.name, thread,
+        number, text, instruction.line, program.lines[instruction.line - 1]));
+  }
+
+  /// Fails unless all threads are at the same barrier.
+  Status checkBarrier() const {
+    auto waiting = std::ranges::find_if(
+        threads, [](auto &thread) { return !thread.ended; });
+    const Instruction &barrier = kernel.code[waiting->next - 1];
+    for (const Thread &thread : threads)
+      if (thread.ended || thread.next != waiting->next)
+        return fault(unsigned(waiting - threads.begin()), barrier,
+                     fmt::format("waits at a barrier that thread {} {}",
+                                 &thread - threads.data(),
+                                 thread.ended ? "never reaches"
+                                              : "passes by: it waits at "
+                                                "a different one"));
+    return Success();
+  }
+
+  /// Runs a thread until it ends or waits.
+  Status runThread(unsigned index) {
+    Thread &thread = threads[index];
+    while (!thread.ended) {
+      const Instruction &instruction = kernel.code[thread.next++];
+      if (++steps > mostSteps)
+        return fault(index, instruction, "runs for too long");
+      if (instruction.guard >= 0 && (thread.registers[instruction.guard] !=
+                                     0) == instruction.guardNegated)
+        continue;
+      switch (instruction.op) {
+      case Op::Ret:
+        thread.ended = true;
+        break;
+      case Op::Bra:
+        thread.next = instruction.target;
+        break;
+      case Op::BarSync:
+        return Success();
+      case Op::Ld:
+      case Op::St:
+        if (Status done = access(index, instruction); !done)
+          return done;
+        break;
+      default: {
+        std::array<uint64_t, 3> operands;
+        for (unsigned i = 0; i < operands.size(); ++i)
+          operands[i] = valueOf(thread, index, instruction.operands[i]);
+        auto value = evaluate(instruction, operands);
+        if (!value)
+          return fault(index, instruction, "divides by zero");
+        assign(thread, instruction.result, *value);
+      }
+      }
+    }
+    return Success();
+  }
+
+  uint64_t valueOf(const Thread &thread, unsigned index,
+                   const Operand &operand) const {
+    switch (operand.kind) {
+    case Operand::Kind::Constant:
+      return operand.value;
+    case Operand::Kind::Register:
+      return thread.registers[operand.value];
+    case Operand::Kind::Special:
+      break;
+    }
+    switch (Special(operand.value)) {
+    case Special::Thread:
+      return index;
+    case Special::Threads:
+      return launch.threads;
+    case Special::Block:
+      return number;
+    case Special::Blocks:
+      return launch.blocks;
+    }
+    return 0;
+  }
+
+  void assign(Thread &thread, int result, uint64_t value) const {
+    const unsigned bits = kernel.registerBits[result];
+    thread.registers[result] =
+        bits == 64 ? value : value & ((uint64_t(1) << bits) - 1);
+  }
+
+  Status access(unsigned index, const Instruction &instruction) {
+    Thread &thread = threads[index];
+    const bool isLoad = instruction.op == Op::Ld;
+    if (instruction.space == Space::Parameter) {
+      assign(thread, instruction.result,
+             launch.parameters[instruction.operands[0].value]);
+      return Success();
+    }
+    const size_t bytes = instruction.type.bits / 8;
+    const uint64_t address =
+        valueOf(thread, index, instruction.operands[0]) + instruction.offset;
+    const bool isShared = instruction.space == Space::Shared;
+    char *place = nullptr;
+    AccessLog *log = &sharedLog;
+    size_t offset = address;
+    if (!isShared)
+      place = memory.find(address, bytes, log, offset);
+    else if (address <= shared.size() && bytes <= shared.size() - address)
+      place = shared.data() + address;
+    if (!place)
+      return fault(index, instruction,
+                   fmt::format("{} {} bytes outside of all {}",
+                               isLoad ? "reads" : "writes", bytes,
+                               isShared ? "memory of its block" : "arrays"));
+    if (address % bytes != 0)
+      return fault(index, instruction,
+                   fmt::format("accesses {} bytes at an address that is no "
+                               "multiple of that",
+                               bytes));
+    if (isLoad && isShared && !log->isWritten(offset, bytes))
+      return fault(index, instruction,
+                   "reads memory of its block that nobody has written");
+    const uint32_t name =
+        isShared ? index + 1 : number * launch.threads + index + 1;
+    // Barriers order the threads of a block; nothing orders those of others.
+    const uint32_t when = isShared ? phase : 1;
+    Status free = isLoad ? log->read(offset, bytes, name, when)
+                         : log->write(offset, bytes, name, when);
+    if (!free)
+      return fault(index, instruction,
+                   fmt::format("{} what another thread has {} since the last "
+                               "barrier",
+                               isLoad ? "reads" : "writes",
+                               free.error().message()));
+    uint64_t value = 0;
+    if (!isLoad) {
+      value = valueOf(thread, index, instruction.operands[1]);
+      std::memcpy(place, &value, bytes);
+      return Success();
+    }
+    std::memcpy(&value, place, bytes);
+    if (instruction.type.kind == TypeKind::Signed && bytes < 8) {
+      const unsigned shift = 64 - instruction.type.bits;
+      value = uint64_t(int64_t(value << shift) >> shift);
+    }
+    assign(thread, instruction.result, value);
+    return Success();
+  }
+
+  const Program &program;
+  const Kernel &kernel;
+  const Launch &launch;
+  Memory &memory;
+  const unsigned number;
+  uint64_t &steps;
+  std::vector<char> shared;
+  AccessLog sharedLog;
+  std::vector<Thread> threads;
+  uint32_t phase = 1;
+};
+
+} // namespace
+
+Status run(const Program &program, const Kernel &kernel, const Launch &launch,
+           Memory &memory) {
+  if (launch.blocks == 0 || launch.threads == 0)
+    return Error(fmt::format("{}: a launch of {} blocks of {} threads",
+                             kernel.name, launch.blocks, launch.threads));
+  if (launch.threads > kernel.mostThreads)
+    return Error(fmt::format("{}: a block of {} threads, where the kernel is "
+                             "for {} at most",
+                             kernel.name, launch.threads, kernel.mostThreads));
+  if (launch.parameters.size() != kernel.parameters)
+    return Error(fmt::format("{}: {} parameters, where the kernel has {}",
+                             kernel.name, launch.parameters.size(),
+                             kernel.parameters));
+  std::mt19937 random(launch.seed);
+  std::vector<unsigned> order(launch.blocks);
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::shuffle(order, random);
+  uint64_t steps = 0;
+  for (unsigned block : order)
+    if (Status done =
+            Block(program, kernel, launch, memory, block, steps).run(random);
+        !done)
+      return done;
+  memory.endLaunch();
+  return Success();
+}
+
+} // namespace meshloom::ptx

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The machine finds the faults that are put into a kernel, and runs it where
+// there are none. The kernel sums 64 numbers: a thread each, in a tree.
+#include "PtxMachine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <numeric>
+
+using namespace meshloom;
+using testing::HasSubstr;
+
+namespace {
+
+constexpr const char *sumText = R"(
+.version 7.8
+.target sm_80
+.address_size 64
+
+	// .globl	sum
+.visible .entry sum(
+	.param .u64 sum_param_0,
+	.param .u64 sum_param_1
+)
+.maxntid 64, 1, 1
+{
+	.reg .pred 	%p<3>;
+	.reg .b32 	%r<5>;
+	.reg .f32 	%f<5>;
+	.reg .b64 	%rd<9>;
+	// demoted variable
+	.shared .align 16 .b8 sum_shared0[256];
+	ld.param.u64 	%rd1, [sum_param_0];
+	ld.param.u64 	%rd2, [sum_param_1];
+	cvta.to.global.u64 	%rd3, %rd1;
+	mov.u32 	%r1, %tid.x;
+	mul.wide.u32 	%rd4, %r1, 4;
+	add.s64 	%rd5, %rd3, %rd4;
+	ld.global.nc.f32 	%f1, [%rd5];
+	mov.u64 	%rd6, sum_shared0;
+	add.s64 	%rd7, %rd6, %rd4;
+	st.shared.f32 	[%rd7], %f1;
+	mov.u32 	%r2, 32;
+$L__BB0_1:
+	bar.sync 	0;
+	setp.ge.u32 	%p1, %r1, %r2;
+	@%p1 bra 	$L__BB0_3;
+	mul.wide.u32 	%rd8, %r2, 4;
+	add.s64 	%rd8, %rd7, %rd8;
+	ld.shared.f32 	%f2, [%rd8];
+	ld.shared.f32 	%f3, [%rd7];
+	add.rn.f32 	%f4, %f2, %f3;
+	st.shared.f32 	[%rd7], %f4;
+$L__BB0_3:
+	shr.u32 	%r2, %r2, 1;
+	setp.ne.s32 	%p1, %r2, 0;
+	@%p1 bra 	$L__BB0_1;
+	setp.ne.s32 	%p2, %r1, 0;
+	@%p2 bra 	$L__BB0_5;
+	ld.shared.f32 	%f4, [sum_shared0];
+	st.global.f32 	[%rd2], %f4;
+$L__BB0_5:
+	ret;
+}
+)";
+
+/// The kernel, with the text `from` replaced by `to`.
+std::string changed(const std::string &from, const std::string &to) {
+  std::string text = sumText;
+  const size_t place = text.find(from);
+  EXPECT_NE(place, std::string::npos) << from;
+  return text.replace(place, from.size(), to);
+}
+
+class PtxMachineTest : public testing::Test {
+protected:
+  /// Runs the kernel of `text`; its sum is in `sum`.
+  Status run(const std::string &text, unsigned seed = 0, unsigned blocks = 1) {
+    auto program = ptx::parse(text);
+    if (!program)
+      return program.error();
+    std::iota(numbers.begin(), numbers.end(), 1.f);
+    ptx::Memory memory;
+    memory.add(numbers.data(), numbers.size() * sizeof(float));
+    memory.add(&sum, sizeof(sum));
+    ptx::Launch launch{blocks,
+                       64,
+                       {reinterpret_cast<uint64_t>(numbers.data()),
+                        reinterpret_cast<uint64_t>(&sum)},
+                       seed};
+    return ptx::run(*program, *program->find("sum"), launch, memory);
+  }
+  void expectFault(const std::string &text, const std::string &message) {
+    Status done = run(text);
+    ASSERT_FALSE(done);
+    EXPECT_THAT(done.error().message(), HasSubstr(message));
+  }
+
+  std::vector<float> numbers = std::vector<float>(64);
+  float sum = -1;
+};
+
+TEST_F(PtxMachineTest, RunsInAnyOrder) {
+  for (unsigned seed = 0; seed < 4; ++seed) {
+    sum = -1;
+    Status done = run(sumText, seed);
+    ASSERT_TRUE(done) << done.error().message();
+    EXPECT_EQ(sum, 64 * 65 / 2);
+  }
+}
+
+TEST_F(PtxMachineTest, FindsAMissingBarrier) {
+  expectFault(changed("bar.sync 	0;\n", "\n"),
+              "reads memory of its block that nobody has written");
+}
+
+/// The memory was written before, so that only the order is wrong.
+TEST_F(PtxMachineTest, FindsARace) {
+  expectFault(changed("mov.u32 	%r2, 32;\n", "mov.u32 	%r2, 32;\n"
+                                             "	bar.sync 	0;\n"
+                                             "	st.shared.f32 	"
+                                             "[%rd7], %f1;\n"
+                                             "	ld.shared.f32 	"
+                                             "%f2, [sum_shared0];\n"),
+              "since the last barrier");
+}
+
+TEST_F(PtxMachineTest, FindsARaceOfBlocks) {
+  Status done = run(sumText, 0, /*blocks=*/2);
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().message(),
+              HasSubstr("writes what another thread has written"));
+}
+
+TEST_F(PtxMachineTest, FindsIndicesOutOfBounds) {
+  expectFault(changed("[%rd5];", "[%rd5+4];"),
+              "thread 63 of block 0 reads 4 bytes outside of all arrays, in "
+              "line 25: ld.global.nc.f32");
+  expectFault(changed("[sum_shared0];", "[sum_shared0+256];"),
+              "reads 4 bytes outside of all memory of its block");
+}
+
+TEST_F(PtxMachineTest, FindsOddAddresses) {
+  expectFault(changed("ld.global.nc.f32 	%f1, [%rd5];",
+                      "ld.global.nc.f32 	%f1, [%rd3+2];"),
+              "accesses 4 bytes at an address that is no multiple of that");
+}
+
+TEST_F(PtxMachineTest, FindsBarriersThatSomeThreadsMiss) {
+  expectFault(changed("@%p1 bra 	$L__BB0_3;", "@%p1 bra 	$L__BB0_5;"),
+              "waits at a barrier that thread");
+}
+
+TEST_F(PtxMachineTest, FindsDivisionsByZero) {
+  expectFault(changed("shr.u32 	%r2, %r2, 1;", "div.u32 	%r2, %r2, 0;"),
+              "divides by zero");
+}
+
+TEST_F(PtxMachineTest, RefusesLaunchesThatAGpuRefuses) {
+  Status done = run(sumText, 0, /*blocks=*/0);
+  ASSERT_FALSE(done);
+  expectFault(changed(".maxntid 64", ".maxntid 32"),
+              "a block of 64 threads, where the kernel is for 32 at most");
+}
+
+/// Nothing is run that is not understood.
+TEST_F(PtxMachineTest, RefusesInstructionsOutsideOfTheSubset) {
+  const char *changes[][2] = {{"add.rn.f32", "add.rn.ftz.f32"},
+                              {"add.rn.f32", "ex2.approx.f32"},
+                              {"ld.shared.f32", "ld.volatile.f32"},
+                              {"bar.sync 	0", "bar.sync 	1"},
+                              {"%f4, %f2", "%f5, %f2"},
+                              {"$L__BB0_5;", "$L__BB0_6;"},
+                              {"setp.ge.u32", "setp.hs.u32"},
+                              {"sum_param_1]", "sum_param_2]"}};
+  for (auto &[from, to] : changes)
+    expectFault(changed(from, to), "PTX");
+}
+
+} // namespace

@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The reader of PTX. LLVM writes one instruction, label or directive a line.
+#include "PtxProgram.h"
+
+#include <charconv>
+#include <cstring>
+#include <fmt/format.h>
+#include <map>
+#include <optional>
+
+namespace meshloom::ptx {
+namespace {
+
+const std::map<std::string_view, Op> opNames = {
+    {"abs", Op::Abs},   {"add", Op::Add},    {"and", Op::And},
+    {"bfe", Op::Bfe},   {"cvt", Op::Cvt},    {"cvta", Op::Cvta},
+    {"div", Op::Div},   {"fma", Op::Fma},    {"mad", Op::Mad},
+    {"max", Op::Max},   {"min", Op::Min},    {"mov", Op::Mov},
+    {"mul", Op::Mul},   {"neg", Op::Neg},    {"not", Op::Not},
+    {"or", Op::Or},     {"rcp", Op::Rcp},    {"rem", Op::Rem},
+    {"selp", Op::Selp}, {"setp", Op::Setp},  {"shl", Op::Shl},
+    {"shr", Op::Shr},   {"sqrt", Op::Sqrt},  {"sub", Op::Sub},
+    {"xor", Op::Xor},   {"testp", Op::Testp}};
+
+const std::map<std::string_view, Compare> compareNames = {
+    {"eq", Compare::Eq},   {"ne", Compare::Ne},   {"lt", Compare::Lt},
+    {"le", Compare::Le},   {"gt", Compare::Gt},   {"ge", Compare::Ge},
+    {"equ", Compare::Equ}, {"neu", Compare::Neu}, {"ltu", Compare::Ltu},
+    {"leu", Compare::Leu}, {"gtu", Compare::Gtu}, {"geu", Compare::Geu},
+    {"num", Compare::Num}, {"nan", Compare::Nan}};
+
+const std::map<std::string_view, Special> specialNames = {
+    {"%tid.x", Special::Thread},
+    {"%ntid.x", Special::Threads},
+    {"%ctaid.x", Special::Block},
+    {"%nctaid.x", Special::Blocks}};
+
+/// How many operands an op has beside its result.
+unsigned countOperands(Op op) {
+  switch (op) {
+  case Op::Abs:
+  case Op::Cvt:
+  case Op::Cvta:
+  case Op::Mov:
+  case Op::Neg:
+  case Op::Not:
+  case Op::Rcp:
+  case Op::Sqrt:
+  case Op::Testp:
+    return 1;
+  case Op::Bfe:
+  case Op::Fma:
+  case Op::Mad:
+  case Op::Selp:
+    return 3;
+  default:
+    return 2;
+  }
+}
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t'))
+    text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t'))
+    text.remove_suffix(1);
+  return text;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const size_t end = text.find(separator);
+    parts.push_back(trim(text.substr(0, end)));
+    if (end == std::string_view::npos)
+      return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+/// Takes `prefix` off the front of `text`, where it is there.
+bool take(std::string_view &text, std::string_view prefix) {
+  if (!text.starts_with(prefix))
+    return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
+template <typename T>
+std::optional<T> parseNumber(std::string_view text, int base = 10) {
+  T value{};
+  auto [end, problem] =
+      std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (problem != std::errc() || end != text.data() + text.size())
+    return std::nullopt;
+  return value;
+}
+
+std::optional<Type> parseType(std::string_view name) {
+  if (name == "pred")
+    return Type{TypeKind::Predicate, 1};
+  if (name.size() < 2)
+    return std::nullopt;
+  TypeKind kind = TypeKind::Bits;
+  switch (name.front()) {
+  case 'b':
+    break;
+  case 'u':
+    kind = TypeKind::Unsigned;
+    break;
+  case 's':
+    kind = TypeKind::Signed;
+    break;
+  case 'f':
+    kind = TypeKind::Float;
+    break;
+  default:
+    return std::nullopt;
+  }
+  auto bits = parseNumber<unsigned>(name.substr(1));
+  if (!bits || (*bits != 8 && *bits != 16 && *bits != 32 && *bits != 64) ||
+      (kind == TypeKind::Float && *bits == 8))
+    return std::nullopt;
+  return Type{kind, uint8_t(*bits)};
+}
+
+class Reader {
+public:
+  Result<Program> read(std::string_view text) {
+    for (std::string_view line : split(text, '\n'))
+      program.lines.emplace_back(line);
+    for (const std::string &line : program.lines) {
+      ++number;
+      std::string_view rest = line;
+      rest = trim(rest.substr(0, rest.find("//")));
+      if (!rest.empty() && !readLine(rest))
+        return Error(fmt::format("line {} of the PTX is not understood: '{}'",
+                                 number, trim(line)));
+    }
+    if (kernel || !branches.empty())
+      return Error("the PTX ends inside of a kernel");
+    return std::move(program);
+  }
+
+private:
+  bool readLine(std::string_view line) {
+    if (kernel)
+      return inHead ? readHead(line) : readBody(line);
+    if (line.starts_with(".version ") || line.starts_with(".target ") ||
+        line == ".address_size 64")
+      return true;
+    if (!take(line, ".visible .entry "))
+      return false;
+    kernel = &program.kernels.emplace_back();
+    inHead = true;
+    const bool hasParameters = line.ends_with("(");
+    kernel->name = line.substr(0, line.size() - (hasParameters ? 1 : 2));
+    return hasParameters || line.ends_with("()");
+  }
+
+  /// `16 .b8 NAME[1024];`
+  bool readShared(std::string_view line) {
+    const size_t name = line.find(" .b8 "), open = line.find('[');
+    if (name == std::string_view::npos || open == std::string_view::npos ||
+        !line.ends_with("];"))
+      return false;
+    auto align = parseNumber<unsigned>(line.substr(0, name));
+    auto size =
+        parseNumber<unsigned>(line.substr(open + 1, line.size() - open - 3));
+    if (!align || !size || *align == 0)
+      return false;
+    unsigned &bytes = kernel->sharedBytes;
+    bytes = (bytes + *align - 1) / *align * *align;
+    shared[std::string(line.substr(name + 5, open - name - 5))] = bytes;
+    bytes += *size;
+    return true;
+  }
+
+  bool readHead(std::string_view line) {
+    if (line == "{") {
+      inHead = false;
+      return true;
+    }
+    if (line == ")")
+      return true;
+    if (take(line, ".maxntid ")) {
+      auto extents = split(line, ',');
+      auto threads = parseNumber<unsigned>(extents[0]);
+      kernel->mostThreads = threads.value_or(0);
+      return threads && extents.size() == 3 && extents[1] == "1" &&
+             extents[2] == "1";
+    }
+    if (!take(line, ".param .u64 "))
+      return false;
+    if (line.ends_with(","))
+      line.remove_suffix(1);
+    return line ==
+           fmt::format("{}_param_{}", kernel->name, kernel->parameters++);
+  }
+
+  bool readBody(std::string_view line) {
+    if (line == "}")
+      return endKernel();
+    if (line.ends_with(":"))
+      return labels
+          .try_emplace(std::string(line.substr(0, line.size() - 1)),
+                       kernel->code.size())
+          .second;
+    if (line == ".pragma \"nounroll\";")
+      return true;
+    if (take(line, ".shared .align "))
+      return readShared(line);
+    if (take(line, ".reg "))
+      return readRegisters(line);
+    if (take(line,
+             "{ .reg .b")) { // the upper half of a register, as LLVM writes
+      const size_t begin = line.find("mov.b");
+      if (!line.ends_with("; }") || begin == std::string_view::npos ||
+          line.find("{tmp, ") == std::string_view::npos)
+        return false;
+      line = line.substr(begin, line.size() - begin - 2);
+    }
+    if (!line.ends_with(";"))
+      return false;
+    line.remove_suffix(1);
+    Instruction instruction;
+    instruction.line = number;
+    if (take(line, "@")) {
+      instruction.guardNegated = take(line, "!");
+      const size_t end = line.find(' ');
+      if (end == std::string_view::npos ||
+          !readRegister(line.substr(0, end), instruction.guard))
+        return false;
+      line = trim(line.substr(end));
+    }
+    if (!readInstruction(line, instruction))
+      return false;
+    kernel->code.push_back(instruction);
+    return true;
+  }
+
+  /// `.b32 %r<4>;`
+  bool readRegisters(std::string_view line) {
+    const size_t name = line.find('%'), open = line.find('<');
+    if (!line.starts_with(".") || name == std::string_view::npos ||
+        open == std::string_view::npos || !line.ends_with(">;"))
+      return false;
+    auto type = parseType(trim(line.substr(1, name - 1)));
+    auto count =
+        parseNumber<unsigned>(line.substr(open + 1, line.size() - open - 3));
+    if (!type || !count)
+      return false;
+    registers[std::string(line.substr(name, open - name))] = {
+        unsigned(kernel->registerBits.size()), *count};
+    kernel->registerBits.insert(kernel->registerBits.end(), *count, type->bits);
+    return true;
+  }
+
+  bool readRegister(std::string_view name, int &result) {
+    const size_t digits = name.find_first_of("0123456789");
+    if (digits == std::string_view::npos)
+      return false;
+    auto range = registers.find(std::string(name.substr(0, digits)));
+    auto index = parseNumber<unsigned>(name.substr(digits));
+    if (range == registers.end() || !index || *index >= range->second.second)
+      return false;
+    result = int(range->second.first + *index);
+    return true;
+  }
+
+  bool readOperand(std::string_view text, Operand &operand) {
+    int index = -1;
+    if (auto special = specialNames.find(text); special != specialNames.end()) {
+      operand = {Operand::Kind::Special, uint64_t(special->second)};
+      return true;
+    }
+    if (text.starts_with("%") && readRegister(text, index)) {
+      operand = {Operand::Kind::Register, uint64_t(index)};
+      return true;
+    }
+    std::optional<uint64_t> value;
+    std::string_view digits = text;
+    if (take(digits, "0f") && digits.size() == 8)
+      value = parseNumber<uint32_t>(digits, 16);
+    else if (digits = text; take(digits, "0d") && digits.size() == 16)
+      value = parseNumber<uint64_t>(digits, 16);
+    else if (auto place = shared.find(std::string(text)); place != shared.end())
+      value = place->second;
+    else if (auto number = parseNumber<int64_t>(text))
+      value = uint64_t(*number);
+    else
+      value = parseNumber<uint64_t>(text);
+    operand = {Operand::Kind::Constant, value.value_or(0)};
+    return value.has_value();
+  }
+
+  /// `[%rd1+-8]`, `[NAME+4]`
+  bool readAddress(std::string_view text, Instruction &instruction) {
+    if (!text.starts_with("[") || !text.ends_with("]"))
+      return false;
+    text = text.substr(1, text.size() - 2);
+    const size_t plus = text.find('+');
+    if (plus != std::string_view::npos) {
+      auto offset = parseNumber<int64_t>(text.substr(plus + 1));
+      if (!offset)
+        return false;
+      instruction.offset = *offset;
+      text = text.substr(0, plus);
+    }
+    if (instruction.space != Space::Parameter)
+      return readOperand(text, instruction.operands[0]);
+    if (!take(text, kernel->name + "_param_"))
+      return false;
+    auto index = parseNumber<unsigned>(text);
+    instruction.operands[0] = {Operand::Kind::Constant, index.value_or(0)};
+    return index && *index < kernel->parameters && plus == text.npos;
+  }
+
+  bool readInstruction(std::string_view line, Instruction &instruction) {
+    const size_t end = std::min(line.find_first_of(" \t"), line.size());
+    std::vector<std::string_view> words = split(line.substr(0, end), '.');
+    std::vector<std::string_view> operands;
+    if (std::string_view rest = trim(line.substr(end)); !rest.empty())
+      operands = split(rest, ',');
+    const std::string_view name = words.front();
+    words.erase(words.begin());
+    if (name == "ret") {
+      instruction.op = Op::Ret;
+      return words.empty() && operands.empty();
+    }
+    if (name == "bar") {
+      instruction.op = Op::BarSync;
+      return words.size() == 1 && words[0] == "sync" && operands.size() == 1 &&
+             operands[0] == "0" && instruction.guard < 0;
+    }
+    if (name == "bra") {
+      instruction.op = Op::Bra;
+      if (operands.size() != 1 ||
+          !(words.empty() || (words.size() == 1 && words[0] == "uni")))
+        return false;
+      branches.emplace_back(kernel->code.size(), operands[0]);
+      return true;
+    }
+    if (name == "ld" || name == "st")
+      return readMove(name == "ld", words, operands, instruction);
+    auto op = opNames.find(name);
+    if (op == opNames.end() || words.empty())
+      return false;
+    instruction.op = op->second;
+    if (operands.front() == "{tmp") { // {tmp, %r1}, %rd1
+      instruction.op = Op::HighHalf;
+      auto type = parseType(words[0]);
+      if (!type || operands.size() != 3 || !operands[1].ends_with("}"))
+        return false;
+      instruction.type = *type;
+      operands[1].remove_suffix(1);
+      return readRegister(operands[1], instruction.result) &&
+             readOperand(operands[2], instruction.operands[0]);
+    }
+    return readModifiers(words, instruction) &&
+           operands.size() == 1 + countOperands(instruction.op) &&
+           readRegister(operands[0], instruction.result) &&
+           readOperands(operands, instruction);
+  }
+
+  bool readOperands(const std::vector<std::string_view> &texts,
+                    Instruction &instruction) {
+    for (size_t i = 1; i < texts.size(); ++i)
+      if (!readOperand(texts[i], instruction.operands[i - 1]))
+        return false;
+    return true;
+  }
+
+  bool readMove(bool isLoad, std::vector<std::string_view> words,
+                const std::vector<std::string_view> &operands,
+                Instruction &instruction) {
+    instruction.op = isLoad ? Op::Ld : Op::St;
+    if (words.size() == 3 && isLoad && words[0] == "global" && words[1] == "nc")
+      words.erase(words.begin() + 1);
+    if (words.size() != 2 || operands.size() != 2)
+      return false;
+    auto type = parseType(words[1]);
+    if (words[0] == "global")
+      instruction.space = Space::Global;
+    else if (words[0] == "shared")
+      instruction.space = Space::Shared;
+    else if (words[0] == "param" && isLoad && type && type->bits == 64)
+      instruction.space = Space::Parameter;
+    else
+      return false;
+    if (!type || type->kind == TypeKind::Predicate)
+      return false;
+    instruction.type = *type;
+    return isLoad ? readRegister(operands[0], instruction.result) &&
+                        readAddress(operands[1], instruction)
+                  : readAddress(operands[0], instruction) &&
+                        readOperand(operands[1], instruction.operands[1]);
+  }
+
+  /// The words behind the op's name, of which the last is its type. Where a
+  /// rounding is none of those here, or a flag is one of precision (approx,
+  /// full, ftz, sat), the instruction is not in the subset.
+  bool readModifiers(std::vector<std::string_view> words,
+                     Instruction &instruction) {
+    const Op op = instruction.op;
+    auto type = parseType(words.back());
+    if (!type)
+      return false;
+    words.pop_back();
+    instruction.type = *type;
+    if (op == Op::Cvt) {
+      auto to = words.empty() ? std::nullopt : parseType(words.back());
+      if (!to)
+        return false;
+      words.pop_back();
+      instruction.from = std::exchange(instruction.type, *to);
+    }
+    if (op == Op::Cvta)
+      return words == std::vector<std::string_view>{"to", "global"};
+    if (op == Op::Setp) {
+      auto compare =
+          words.size() == 1 ? compareNames.find(words[0]) : compareNames.end();
+      if (compare == compareNames.end())
+        return false;
+      instruction.compare = compare->second;
+      return true;
+    }
+    if (op == Op::Testp) {
+      instruction.finite = words.size() == 1 && words[0] == "finite";
+      return instruction.finite ||
+             (words.size() == 1 && words[0] == "infinite");
+    }
+    if (words.empty()) {
+      const bool isFloat = type->kind == TypeKind::Float;
+      return op == Op::Cvt ? true
+                           : op != Op::Fma && op != Op::Mad &&
+                                 (isFloat || op != Op::Mul) &&
+                                 !(isFloat && (op == Op::Div || op == Op::Rcp ||
+                                               op == Op::Sqrt));
+    }
+    if (words.size() > 1)
+      return false;
+    return readModifier(words[0], instruction);
+  }
+
+  static bool readModifier(std::string_view word, Instruction &instruction) {
+    const Op op = instruction.op;
+    if (op == Op::Mul || op == Op::Mad) {
+      instruction.part = word == "lo"     ? Part::Low
+                         : word == "hi"   ? Part::High
+                         : word == "wide" ? Part::Wide
+                                          : Part::None;
+      if (instruction.part != Part::None)
+        return true;
+    }
+    if (op == Op::Min || op == Op::Max) {
+      instruction.nanWins = true;
+      return word == "NaN";
+    }
+    if (op == Op::Cvt && word != "rn") {
+      instruction.rounding = word == "rni"   ? Rounding::Nearest
+                             : word == "rzi" ? Rounding::Zero
+                             : word == "rmi" ? Rounding::Down
+                             : word == "rpi" ? Rounding::Up
+                                             : Rounding::None;
+      return instruction.rounding != Rounding::None;
+    }
+    return word == "rn";
+  }
+
+  bool endKernel() {
+    for (auto &[from, label] : branches) {
+      auto place = labels.find(std::string(label));
+      if (place == labels.end() || place->second >= kernel->code.size())
+        return false;
+      kernel->code[from].target = unsigned(place->second);
+    }
+    if (kernel->code.empty() || kernel->code.back().guard >= 0 ||
+        (kernel->code.back().op != Op::Ret &&
+         kernel->code.back().op != Op::Bra))
+      return false;
+    branches.clear();
+    labels.clear();
+    shared.clear();
+    registers.clear();
+    kernel = nullptr;
+    return true;
+  }
+
+  Program program;
+  unsigned number = 0;
+  Kernel *kernel = nullptr; ///< the one that is read
+  bool inHead = false;
+  std::map<std::string, unsigned> shared; ///< where each variable begins
+  /// By prefix: the first one, and how many there are.
+  std::map<std::string, std::pair<unsigned, unsigned>> registers;
+  std::map<std::string, size_t> labels;
+  std::vector<std::pair<size_t, std::string_view>> branches;
+};
+
+} // namespace
+
+const Kernel *Program::find(std::string_view name) const {
+  for (const Kernel &kernel : kernels)
+    if (kernel.name == name)
+      return &kernel;
+  return nullptr;
+}
+
+Result<Program> parse(std::string_view text) {
+  return Reader().read(text);
+}
+
+} // namespace meshloom::ptx

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// PTX as data: the part of it that LLVM writes for our kernels. Reading fails
+// on everything else, so that nothing is run that is not understood.
+#pragma once
+
+#include "meshloom/Core/Result.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace meshloom::ptx {
+
+enum class TypeKind : uint8_t { Predicate, Bits, Unsigned, Signed, Float };
+struct Type {
+  TypeKind kind = TypeKind::Bits;
+  uint8_t bits = 0;
+  bool operator==(const Type &) const = default;
+};
+
+enum class Op : uint8_t {
+  // clang-format off
+  Abs, Add, And, BarSync, Bfe, Bra, Cvt, Cvta, Div, Fma, HighHalf, Ld, Mad, Max,
+  Min, Mov, Mul, Neg, Not, Or, Rcp, Rem, Ret, Selp, Setp, Shl, Shr, Sqrt, St,
+  Sub, Testp, Xor
+  // clang-format on
+};
+/// Which half of a product, or all of it.
+enum class Part : uint8_t { None, Low, High, Wide };
+/// How a conversion makes a whole number.
+enum class Rounding : uint8_t { None, Nearest, Zero, Down, Up };
+enum class Space : uint8_t { Parameter, Global, Shared };
+/// Ordered comparisons, the same or unordered, and tests for nan.
+enum class Compare : uint8_t {
+  // clang-format off
+  Eq, Ne, Lt, Le, Gt, Ge, Equ, Neu, Ltu, Leu, Gtu, Geu, Num, Nan
+  // clang-format on
+};
+enum class Special : uint8_t { Thread, Threads, Block, Blocks };
+
+struct Operand {
+  enum class Kind : uint8_t { Register, Constant, Special };
+  Kind kind = Kind::Constant;
+  uint64_t value = 0; ///< a register's number, bits, or a Special
+};
+
+struct Instruction {
+  Op op = Op::Ret;
+  Type type, from; ///< `from`: what a conversion converts
+  Part part = Part::None;
+  Rounding rounding = Rounding::None;
+  Compare compare = Compare::Eq;
+  Space space = Space::Global;
+  bool nanWins = false;      ///< of min and max
+  bool finite = false;       ///< of testp: finite, not infinite
+  int guard = -1;            ///< the predicate that it depends on, or -1
+  bool guardNegated = false; ///< runs where the predicate does not hold
+  int result = -1;           ///< a register, or -1
+  std::array<Operand, 3> operands;
+  int64_t offset = 0;  ///< of an address, in bytes
+  unsigned target = 0; ///< where a branch goes, an index of code
+  unsigned line = 0;   ///< in the text, from 1
+};
+
+struct Kernel {
+  std::string name;
+  unsigned mostThreads = 0; ///< of a block
+  unsigned parameters = 0;  ///< of 64 bits each
+  unsigned sharedBytes = 0;
+  std::vector<uint8_t> registerBits; ///< of each register
+  std::vector<Instruction> code;
+};
+
+struct Program {
+  std::vector<Kernel> kernels;
+  std::vector<std::string> lines;
+  const Kernel *find(std::string_view name) const;
+};
+
+/// Fails, with the line, on anything outside of the subset.
+Result<Program> parse(std::string_view text);
+
+} // namespace meshloom::ptx

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// See PtxScalars.h. Compiled without contraction: an fma is one where PTX says
+// so.
+#include "PtxScalars.h"
+
+#include <algorithm>
+#include <bit>
+#include <bitset>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+namespace meshloom::ptx {
+namespace {
+
+using Operands = std::array<uint64_t, 3>;
+
+uint64_t lowBits(uint64_t value, unsigned bits) {
+  return bits >= 64 ? value : value & ((uint64_t(1) << bits) - 1);
+}
+uint64_t signExtended(uint64_t value, unsigned bits) {
+  const unsigned shift = 64 - bits;
+  return uint64_t(int64_t(value << shift) >> shift);
+}
+/// The value of a register as a number of `type`, in 64 bits.
+uint64_t widened(Type type, uint64_t value) {
+  return type.kind == TypeKind::Signed ? signExtended(value, type.bits)
+                                       : lowBits(value, type.bits);
+}
+
+uint64_t product(const Instruction &instruction, uint64_t x, uint64_t y) {
+  const Type type = instruction.type;
+  __extension__ using Wide = __int128;
+  const Wide wide = type.kind == TypeKind::Signed
+                        ? Wide(int64_t(x)) * Wide(int64_t(y))
+                        : Wide(x) * Wide(y);
+  return instruction.part == Part::High ? uint64_t(wide >> type.bits)
+                                        : uint64_t(wide);
+}
+
+template <typename T> bool compare(Compare how, T x, T y) {
+  bool unordered = false;
+  if constexpr (std::is_floating_point_v<T>)
+    unordered = std::isnan(x) || std::isnan(y);
+  switch (how) {
+  case Compare::Eq:
+    return x == y;
+  case Compare::Ne:
+    return !unordered && x != y;
+  case Compare::Lt:
+    return x < y;
+  case Compare::Le:
+    return x <= y;
+  case Compare::Gt:
+    return x > y;
+  case Compare::Ge:
+    return x >= y;
+  case Compare::Equ:
+    return unordered || x == y;
+  case Compare::Neu:
+    return unordered || x != y;
+  case Compare::Ltu:
+    return unordered || x < y;
+  case Compare::Leu:
+    return unordered || x <= y;
+  case Compare::Gtu:
+    return unordered || x > y;
+  case Compare::Geu:
+    return unordered || x >= y;
+  case Compare::Num:
+    return !unordered;
+  case Compare::Nan:
+    return unordered;
+  }
+  return false;
+}
+
+std::optional<uint64_t> quotient(const Instruction &instruction, uint64_t x,
+                                 uint64_t y) {
+  if (y == 0)
+    return std::nullopt;
+  const bool isDivision = instruction.op == Op::Div;
+  if (instruction.type.kind != TypeKind::Signed)
+    return isDivision ? x / y : x % y;
+  if (int64_t(y) == -1) // whose quotient may not fit
+    return isDivision ? uint64_t(0) - x : 0;
+  return uint64_t(isDivision ? int64_t(x) / int64_t(y)
+                             : int64_t(x) % int64_t(y));
+}
+
+std::optional<uint64_t> ofIntegers(const Instruction &instruction,
+                                   Operands operands) {
+  const Type type = instruction.type;
+  const bool isSigned = type.kind == TypeKind::Signed;
+  const Op op = instruction.op;
+  const uint64_t amount = lowBits(operands[1], 32);
+  const uint64_t x = widened(type, operands[0]), y = widened(type, operands[1]);
+  switch (op) {
+  case Op::Add:
+    return x + y;
+  case Op::Sub:
+    return x - y;
+  case Op::Mul:
+    return product(instruction, x, y);
+  case Op::Mad:
+    return product(instruction, x, y) + operands[2];
+  case Op::Div:
+  case Op::Rem:
+    return quotient(instruction, x, y);
+  case Op::Min:
+    return isSigned ? uint64_t(std::min(int64_t(x), int64_t(y)))
+                    : std::min(x, y);
+  case Op::Max:
+    return isSigned ? uint64_t(std::max(int64_t(x), int64_t(y)))
+                    : std::max(x, y);
+  case Op::And:
+    return x & y;
+  case Op::Or:
+    return x | y;
+  case Op::Xor:
+    return x ^ y;
+  case Op::Not:
+    return type.kind == TypeKind::Predicate ? !x : ~x;
+  case Op::Neg:
+    return uint64_t(0) - x;
+  case Op::Abs:
+    return int64_t(x) < 0 ? uint64_t(0) - x : x;
+  case Op::Shl:
+    return amount >= type.bits ? 0 : x << amount;
+  case Op::Shr:
+    if (isSigned)
+      return uint64_t(int64_t(x) >> std::min<uint64_t>(amount, 63));
+    return amount >= type.bits ? 0 : x >> amount;
+  case Op::Bfe: {
+    const uint64_t begin = lowBits(operands[1], 8),
+                   length = lowBits(operands[2], 8);
+    return begin >= type.bits ? 0 : lowBits(x >> begin, unsigned(length));
+  }
+  case Op::HighHalf:
+    return lowBits(operands[0], type.bits) >> (type.bits / 2);
+  case Op::Setp:
+    return isSigned ? compare(instruction.compare, int64_t(x), int64_t(y))
+                    : compare(instruction.compare, x, y);
+  default:
+    return x;
+  }
+}
+
+template <typename T, typename Bits>
+uint64_t ofFloats(const Instruction &instruction, Operands operands) {
+  const T x = std::bit_cast<T>(Bits(operands[0])),
+          y = std::bit_cast<T>(Bits(operands[1]));
+  auto bits = [](T value) { return uint64_t(std::bit_cast<Bits>(value)); };
+  constexpr Bits sign = Bits(1) << (8 * sizeof(T) - 1);
+  switch (instruction.op) {
+  case Op::Add:
+    return bits(x + y);
+  case Op::Sub:
+    return bits(x - y);
+  case Op::Mul:
+    return bits(x * y);
+  case Op::Div:
+    return bits(x / y);
+  case Op::Fma:
+    return bits(std::fma(x, y, std::bit_cast<T>(Bits(operands[2]))));
+  case Op::Sqrt:
+    return bits(std::sqrt(x));
+  case Op::Rcp:
+    return bits(1 / x);
+  case Op::Neg:
+    return Bits(operands[0]) ^ sign;
+  case Op::Abs:
+    return Bits(operands[0]) & Bits(~sign);
+  case Op::Min:
+  case Op::Max: {
+    if (std::isnan(x) || std::isnan(y)) {
+      if (instruction.nanWins || (std::isnan(x) && std::isnan(y)))
+        return bits(std::numeric_limits<T>::quiet_NaN());
+      return bits(std::isnan(x) ? y : x);
+    }
+    // -0 is less than +0.
+    const bool less = x < y || (x == y && std::signbit(x) > std::signbit(y));
+    return bits((instruction.op == Op::Min) == less ? x : y);
+  }
+  case Op::Setp:
+    return compare(instruction.compare, x, y);
+  case Op::Testp:
+    return instruction.finite ? std::isfinite(x) : std::isinf(x);
+  default:
+    return Bits(operands[0]);
+  }
+}
+
+double rounded(Rounding rounding, double value) {
+  switch (rounding) {
+  case Rounding::None:
+    return value;
+  case Rounding::Nearest:
+    return std::nearbyint(value);
+  case Rounding::Zero:
+    return std::trunc(value);
+  case Rounding::Down:
+    return std::floor(value);
+  case Rounding::Up:
+    return std::ceil(value);
+  }
+  return value;
+}
+
+/// A float of `type` as an f64, which holds all of them.
+double asDouble(Type type, uint64_t bits) {
+  switch (type.bits) {
+  case 16:
+    return double(std::bit_cast<_Float16>(uint16_t(bits)));
+  case 32:
+    return std::bit_cast<float>(uint32_t(bits));
+  default:
+    return std::bit_cast<double>(bits);
+  }
+}
+
+/// `value`, as a float of `type`.
+template <typename T> uint64_t floatBits(Type type, T value) {
+  switch (type.bits) {
+  case 16:
+    return std::bit_cast<uint16_t>(_Float16(value));
+  case 32:
+    return std::bit_cast<uint32_t>(float(value));
+  default:
+    return std::bit_cast<uint64_t>(double(value));
+  }
+}
+
+/// Numbers out of range become the nearest one in range, and nan becomes 0.
+uint64_t integerBits(Type type, double value) {
+  if (std::isnan(value))
+    return 0;
+  const bool isSigned = type.kind == TypeKind::Signed;
+  const double end = std::ldexp(1.0, type.bits - isSigned);
+  const uint64_t most = isSigned ? lowBits(~uint64_t(0), type.bits - 1)
+                                 : lowBits(~uint64_t(0), type.bits);
+  if (value >= end)
+    return most;
+  if (isSigned)
+    return value < -end ? ~most : uint64_t(int64_t(value));
+  return value <= 0 ? 0 : uint64_t(value);
+}
+
+uint64_t converted(const Instruction &instruction, uint64_t operand) {
+  const Type to = instruction.type, from = instruction.from;
+  const bool fromFloat = from.kind == TypeKind::Float;
+  if (to.kind != TypeKind::Float && !fromFloat)
+    return widened(to, widened(from, operand));
+  if (!fromFloat) {
+    const uint64_t x = widened(from, operand);
+    return from.kind == TypeKind::Signed ? floatBits(to, int64_t(x))
+                                         : floatBits(to, x);
+  }
+  const double value = rounded(instruction.rounding, asDouble(from, operand));
+  return to.kind == TypeKind::Float ? floatBits(to, value)
+                                    : integerBits(to, value);
+}
+
+} // namespace
+
+std::optional<uint64_t> evaluate(const Instruction &instruction,
+                                 std::array<uint64_t, 3> operands) {
+  switch (instruction.op) {
+  case Op::Cvt:
+    return converted(instruction, operands[0]);
+  case Op::Selp:
+    return operands[2] ? operands[0] : operands[1];
+  case Op::Mov:
+  case Op::Cvta: // an address of the host is one of global memory
+    return operands[0];
+  default:
+    break;
+  }
+  if (instruction.type.kind != TypeKind::Float)
+    return ofIntegers(instruction, operands);
+  return instruction.type.bits == 32
+             ? ofFloats<float, uint32_t>(instruction, operands)
+             : ofFloats<double, uint64_t>(instruction, operands);
+}
+
+} // namespace meshloom::ptx
