@@ -89,6 +89,13 @@ TABLE = {
         {"Core", "Cluster", "Runtime", "grpc", "system"},
         {"Core", "Cluster", "Runtime", "Support", "fmt", "grpc", "protobuf", "openssl", "system"},
     ),
+    # A library for JAX's process: the compiler and the runtime behind a C interface.
+    "PJRTPlugin": (
+        set(),
+        DIALECTS
+        | {"PJRTPlugin", "Compiler", "Import", "Runtime", "Runtime/Plan", "Support", "fmt"}
+        | {"Runtime/Backends/CPU", "Runtime/Backends/PJRT"},
+    ),
     # How a process joins the others of its program.
     "Processes": (
         {"Core", "Cluster", "Cluster/Coordination", "Runtime", "Runtime/Transport"},

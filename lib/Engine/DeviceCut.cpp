@@ -142,9 +142,11 @@ DevicePart &DeviceCut::partFor(Operation *op, int64_t set) {
   auto last = lastPart.find(set);
   if (last != lastPart.end() && parts[size_t(last->second)].label == label &&
       llvm::all_of(usedValues(op), [&](Value value) {
+        // A value that left this part and came back is not in it.
         const int64_t position = positionOf(value);
+        Operation *maker = value.getDefiningOp();
         return position < last->second ||
-               (position == last->second && places.of(value) == set);
+               (position == last->second && !(maker && isTransfer(maker)));
       }))
     return parts[size_t(last->second)];
   lastPart[set] = int64_t(parts.size());

@@ -161,7 +161,12 @@ int64_t DevicePlaces::placeOf(Operation *op) const {
       "other's devices with relayout or copy_to_mesh{}",
       isControl(op) ? "all that the loop or branch uses" : "operands",
       deviceSetText(sets[0], meshes), deviceSetText(sets[1], meshes),
-      isControl(op) ? ", before the loop or branch" : "");
+      isa<dtensor::WhileOp>(op)
+          ? fmt::format(", before the loop or branch; a loop of a number of "
+                        "turns that is known, and at most {}, may do so inside",
+                        mostUnrolledTurns)
+      : isControl(op) ? ", before the loop or branch"
+                      : "");
   if (auto position = sourcePosition(op->getLoc()))
     message += fmt::format(" (at {})", *position);
   fail(op->getName().stripDialect().str(), message);
@@ -187,7 +192,34 @@ void DevicePlaces::addBody(Block &body) {
       add(op);
 }
 
+/// Whether the body of a loop does not end yet.
+static bool isBeingTraced(dtensor::WhileOp loop) {
+  Block &body = loop.getBody().front();
+  return body.empty() || !body.back().hasTrait<mlir::OpTrait::IsTerminator>();
+}
+
+/// Values of a loop may be on several sets until it ends: it may be unrolled.
+void DevicePlaces::addUnfinished(dtensor::WhileOp loop) {
+  UsedSets used;
+  for (Value init : loop.getInits())
+    used.add(of(init), isScalar(init));
+  for (Region &region : loop->getRegions()) {
+    for (auto [argument, init] :
+         llvm::zip_equal(region.getArguments(), loop.getInits()))
+      places[argument] = of(init);
+    for (Operation &op : region.front())
+      if (!op.hasTrait<mlir::OpTrait::IsTerminator>()) {
+        add(op);
+        for (Value operand : op.getOperands())
+          used.add(of(operand), isScalar(operand));
+      }
+  }
+  ops[loop] = commonDeviceSet(used).value_or(ANYWHERE);
+}
+
 void DevicePlaces::add(Operation &op) {
+  if (auto loop = dyn_cast<dtensor::WhileOp>(op); loop && isBeingTraced(loop))
+    return addUnfinished(loop);
   Block *body = onlyBodyOf(op);
   if (body)
     addBody(*body);

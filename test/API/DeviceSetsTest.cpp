@@ -282,23 +282,63 @@ TEST(DeviceSetsTest, VariablesOfTheHostAreAssigned) {
 }
 
 // A loop runs on one set of devices, and says so where it would not.
-TEST(DeviceSetsTest, ALoopIsOnOneSetOfDevices) {
+// A gradient that leaves a set of devices and comes back without an op there.
+TEST(DeviceSetsTest, GradientsLeaveAndComeBack) {
   const Mesh low = lowerFour(), high = upperFour();
-  auto inside = function([&](const Tensor &x) {
-    return fori_loop(
-        0, 3,
-        [&](const Tensor &, const Tensor &y) {
-          return relayout(relayout(y * 2.0, Layout::replicated(high, 1)),
-                          Layout::replicated(low, 1));
-        },
-        x);
+  auto gradient = function([&](const Tensor &x) {
+    GradientTape tape;
+    tape.watch(x);
+    const Tensor there = relayout(x * 2.F, Layout::replicated(high, 1));
+    const Tensor back = relayout(there + 1.F, Layout::replicated(low, 1));
+    return tape.gradient(reduce_sum(square(back)), x);
   });
+  expectSame(gradient(on(low, ones({2}))), tensor({12.F, 12.F}));
+}
+
+// A loop of a known number of turns is written out where its values move; any
+// other loop is on one set of devices.
+TEST(DeviceSetsTest, LoopsOnSeveralSets) {
+  const Mesh low = lowerFour(), high = upperFour();
+  const Layout onLow = Layout::replicated(low, 1),
+               onHigh = Layout::replicated(high, 1);
+  auto turns = [&](const TensorLike &count) {
+    return [&, count](const Tensor &x) {
+      return fori_loop(
+          0, count,
+          [&](const Tensor &i, const Tensor &y) {
+            const Tensor there = relayout(y * 2.F, onHigh);
+            return relayout(there + cast(i, DType::F32), onLow);
+          },
+          x);
+    };
+  };
   const Tensor x = on(low, ones({2}));
-  EXPECT_ERROR(inside(x), HAS("before the loop or branch"));
+  auto three = function(turns(3));
+  EXPECT_EQ(three(x).device(), "CPU:0 ... CPU:3");
+  expectSame(three(x), tensor({12.F, 12.F})); // 2, 5, 12
+  auto gradient = function([&](const Tensor &x) {
+    GradientTape tape;
+    tape.watch(x);
+    return tape.gradient(reduce_sum(square(turns(3)(x))), x);
+  });
+  expectSame(gradient(x), tensor({192.F, 192.F})); // 2 * 12 * 8
+  DVariable counted(on(high, zeros({2})));
+  auto counting = function([&](const Tensor &x) {
+    fori_loop(0, 4,
+              [&](const Tensor &) { counted.assign_add(relayout(x, onHigh)); });
+  });
+  counting(x);
+  expectSame(counted.read_value(), tensor({4.F, 4.F}));
+  EXPECT_ERROR(function(turns(65))(x), HAS("before the loop or branch"),
+               HAS("at most 64"));
+  EXPECT_ERROR(function([&](const Tensor &x, const Tensor &count) {
+                 return turns(count)(x);
+               })(x, tensor(3)),
+               HAS("before the loop or branch"));
   auto before = function([&](const Tensor &y) {
     return fori_loop(
         0, 3, [](const Tensor &, const Tensor &z) { return z * 2.0; },
-        relayout(y, Layout::replicated(high, 1)));
+        relayout(y, onHigh));
   });
   EXPECT_EQ(before(x).device(), "CPU:4 ... CPU:7");
   expectSame(before(x), tensor({8.f, 8.f}));

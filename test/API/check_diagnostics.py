@@ -73,10 +73,10 @@ SNIPPETS = [
         "optimizers by number, by name and by options",
         "c++20",
         USING + """void f(DVariable rate) {
-          optimizers::Adam a, b(1e-3), c(1), d(rate), e({1e-3, 0.9}), g({}), h({.learning_rate = rate}), i(1e-3, 0.8, 0.99);
+          optimizers::Adam a, b(1e-3), c(1), d(rate), h({.learning_rate = rate}), i(1e-3, 0.8, 0.99);
           optimizers::SGD j([](const Tensor &step) { return 0.1f / sqrt(step); });
-          optimizers::AdamW k(1e-3), l(1e-3, 0.01), m({.learning_rate = 1e-3}), n({1e-3});
-          optimizers::RMSprop o(schedules::ExponentialDecay(0.1, 10, 0.5), 0.9, 0.9), p({1e-3});
+          optimizers::AdamW k(1e-3), l(1e-3, 0.01), m({.learning_rate = 1e-3});
+          optimizers::RMSprop o(schedules::ExponentialDecay(0.1, 10, 0.5), 0.9, 0.9);
         }""",
         None,
         0,

@@ -46,6 +46,9 @@ std::optional<int64_t> commonDeviceSet(const UsedSets &used,
 /// Returns whether a value on `set` comes to a variable on `wanted` without a
 /// word.
 bool comesAlong(int64_t set, bool isScalar, int64_t wanted);
+/// A loop whose values are on several sets is written out where it has at most
+/// as many turns.
+inline constexpr int64_t mostUnrolledTurns = 64;
 /// The single device whose scope this thread is in, or ANYWHERE.
 int64_t deviceSetOfScope();
 
@@ -71,6 +74,7 @@ private:
   int64_t placeOf(Operation *op) const;
   void add(Operation &op);
   void addBody(Block &body);
+  void addUnfinished(dtensor::WhileOp loop);
 
   Block &block;
   const ArrayRef<Mesh> meshes;

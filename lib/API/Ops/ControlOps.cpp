@@ -9,6 +9,10 @@
 #include "meshloom/API/Create.h"
 #include "meshloom/API/EvalShape.h"
 #include "meshloom/API/IndexOps.h"
+#include "meshloom/ControlFlow/ControlFlow.h"
+#include "meshloom/Engine/DeviceSets.h"
+
+#include "mlir/IR/IRMapping.h"
 
 #include <fmt/format.h>
 
@@ -112,6 +116,42 @@ runWhile(std::string_view op, const RegionState &init,
   }
 }
 
+/// Whether a loop whose body does not end yet uses sets of devices that do not
+/// go together.
+static bool isOnSeveralSets(const Trace &trace, dtensor::WhileOp loop) {
+  if (!trace.isSpread())
+    return false;
+  UsedSets used;
+  auto add = [&](Value value) {
+    used.add(trace.deviceSetOf(value),
+             dtensor::globalShape(value.getType()).empty());
+  };
+  llvm::for_each(loop.getInits(), add);
+  for (Region &region : loop->getRegions())
+    for (Operation &inner : region.front()) {
+      llvm::for_each(inner.getOperands(), add);
+      llvm::for_each(inner.getResults(), add);
+    }
+  return !commonDeviceSet(used);
+}
+
+/// The results of so many turns of a loop, written out one after the other.
+static SmallVector<Value> unrolled(OpBuilder &builder, dtensor::WhileOp loop,
+                                   int64_t turns) {
+  SmallVector<Value> state(loop.getInits());
+  Block &body = loop.getBody().front();
+  for (int64_t turn = 0; turn < turns; ++turn) {
+    mlir::IRMapping values;
+    values.map(body.getArguments(), state);
+    for (Operation &op : body.without_terminator())
+      builder.clone(op, values);
+    for (auto [value, next] :
+         llvm::zip_equal(state, body.getTerminator()->getOperands()))
+      value = values.lookupOrDefault(next);
+  }
+  return state;
+}
+
 std::vector<Tensor>
 traceWhile(std::string_view op, const RegionState &init,
            const std::function<Tensor(RegionTensors)> &condition,
@@ -125,6 +165,7 @@ traceWhile(std::string_view op, const RegionState &init,
   for (const Tensor &tensor : init.tensors)
     inits.push_back(trace.valueOf(tensor, op, &where));
   auto loop = builder.create<dtensor::WhileOp>(trace.location(where), inits);
+  bool isApart = false;
   try {
     {
       Block &block = loop.getCondition().front();
@@ -138,12 +179,18 @@ traceWhile(std::string_view op, const RegionState &init,
     RegionState next = body(wrapAll(trace, block.getArguments()));
     expectAlike(next, init, "the body's result", "the initial state", op,
                 where);
+    isApart = isOnSeveralSets(trace, loop);
     yield(trace, next.tensors, op, where);
   } catch (...) {
     trace.discard(loop);
     throw;
   }
-  return wrapAll(trace, loop.getResults());
+  const std::optional<int64_t> turns = isApart ? tripCount(loop) : std::nullopt;
+  if (!turns || *turns > mostUnrolledTurns)
+    return wrapAll(trace, loop.getResults());
+  const SmallVector<Value> state = unrolled(builder, loop, *turns);
+  trace.discard(loop);
+  return wrapAll(trace, state);
 }
 
 dtensor::CaseOp

@@ -56,25 +56,36 @@ parseText(StringRef text, const std::string &path, MLIRContext *context) {
 }
 
 Result<OwningOpRef<ModuleOp>>
-readProgram(StringRef bytes, const std::string &path, MLIRContext *context) {
+parseProgram(StringRef bytes, const std::string &path, MLIRContext *context) {
+  TimedScope timed("parse");
   const std::optional<StringRef> artifact = artifactIn(bytes);
-  auto module = [&] {
-    TimedScope timed("parse");
-    return artifact ? readArtifact(*artifact, path, context)
-                    : parseText(bytes, path, context);
-  }();
-  if (!module)
-    return module;
+  return artifact ? readArtifact(*artifact, path, context)
+                  : parseText(bytes, path, context);
+}
+
+Status importProgram(ModuleOp module, StringRef bytes,
+                     const std::string &path) {
   // Diagnostics show lines of the text.
   llvm::SourceMgr sources;
-  if (!artifact)
+  if (!artifactIn(bytes))
     sources.AddNewSourceBuffer(readableSource(bytes, path), {});
   std::string messages;
   llvm::raw_string_ostream stream(messages);
-  mlir::SourceMgrDiagnosticHandler handler(sources, context, stream);
+  mlir::SourceMgrDiagnosticHandler handler(sources, module.getContext(),
+                                           stream);
   TimedScope timed("import");
-  if (holdsStableHLO(**module) && failed(importStableHLO(**module)))
+  if (holdsStableHLO(module) && failed(importStableHLO(module)))
     return Error(messages, ErrorCode::INVALID_ARGUMENT, path);
+  return Success();
+}
+
+Result<OwningOpRef<ModuleOp>>
+readProgram(StringRef bytes, const std::string &path, MLIRContext *context) {
+  auto module = parseProgram(bytes, path, context);
+  if (!module)
+    return module;
+  if (Status imported = importProgram(**module, bytes, path); !imported)
+    return imported.error();
   return module;
 }
 

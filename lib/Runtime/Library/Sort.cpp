@@ -4,7 +4,12 @@
 #include "LibraryTable.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
 #include <cstring>
+#include <limits>
+#include <utility>
 
 using namespace meshloom;
 using namespace meshloom::library;
@@ -40,6 +45,85 @@ void mergeSort(std::vector<Item> &items, std::vector<Item> &scratch,
     }
     items.swap(scratch);
   }
+}
+
+/// A number of which the order is that of keys that are no nan; -0 is 0.
+uint32_t orderedBits(float key) {
+  const auto bits = std::bit_cast<uint32_t>(key + 0.0F);
+  return bits >> 31 ? ~bits : bits | uint32_t(1) << 31;
+}
+uint64_t orderedBits(double key) {
+  const auto bits = std::bit_cast<uint64_t>(key + 0.0);
+  return bits >> 63 ? ~bits : bits | uint64_t(1) << 63;
+}
+uint64_t orderedBits(int64_t key) {
+  return uint64_t(key) ^ uint64_t(1) << 63;
+}
+uint64_t orderedBits(uint64_t key) {
+  return key;
+}
+
+/// Sorts stably by `bits`, eight of them at a time, the lowest first. Digits
+/// that all items agree in take no pass.
+template <typename Item>
+void radixSort(std::vector<Item> &items, std::vector<Item> &scratch) {
+  using Bits = decltype(Item::bits);
+  constexpr size_t digits = sizeof(Bits), values = 256;
+  std::array<std::array<size_t, values>, digits> counts{};
+  for (const Item &item : items)
+    for (size_t d = 0; d < digits; ++d)
+      ++counts[d][(item.bits >> (8 * d)) & (values - 1)];
+  scratch.resize(items.size());
+  for (size_t d = 0; d < digits; ++d) {
+    auto digitOf = [d](const Item &item) {
+      return size_t(item.bits >> (8 * d)) & (values - 1);
+    };
+    if (counts[d][digitOf(items[0])] == items.size())
+      continue;
+    size_t begin = 0;
+    for (size_t &count : counts[d])
+      begin += std::exchange(count, begin);
+    for (const Item &item : items)
+      scratch[counts[d][digitOf(item)]++] = item;
+    items.swap(scratch);
+  }
+}
+
+/// An item of radixSort, with 32 bits where these tell all keys apart.
+template <typename Bits> struct RadixItem {
+  Bits bits;
+  Bits from;
+};
+
+/// The places of `items` in the order of their keys, written to them; false
+/// where a key is nan, which has no place in an order.
+template <typename Item> bool orderByDigits(std::vector<Item> &items, bool up) {
+  using Key = decltype(Item::key);
+  uint64_t least = std::numeric_limits<uint64_t>::max(), most = 0;
+  for (const Item &item : items) {
+    if constexpr (std::is_floating_point_v<Key>)
+      if (std::isnan(item.key))
+        return false;
+    const uint64_t bits = orderedBits(item.key);
+    least = std::min(least, bits);
+    most = std::max(most, bits);
+  }
+  auto sort = [&]<typename Bits>(Bits) {
+    std::vector<RadixItem<Bits>> keyed(items.size()), scratch;
+    for (size_t i = 0; i < items.size(); ++i) {
+      const uint64_t bits = orderedBits(items[i].key);
+      keyed[i] = {Bits(up ? bits - least : most - bits), Bits(items[i].from)};
+    }
+    radixSort(keyed, scratch);
+    for (size_t i = 0; i < items.size(); ++i)
+      items[i].from = int64_t(keyed[i].from);
+  };
+  constexpr uint64_t small = std::numeric_limits<uint32_t>::max();
+  if (most - least <= small && items.size() <= small)
+    sort(uint32_t());
+  else
+    sort(uint64_t());
+  return true;
 }
 
 /// The types that all elements are compared as.
@@ -223,8 +307,27 @@ private:
       line.resize(size_t(length) * width);
       const char *source = from.data + at[i] * width;
       const int64_t stride = from.strides[size_t(dim)] * width;
-      for (int64_t j = 0; j < length; ++j)
-        std::memcpy(line.data() + j * width, source + order(j) * stride, width);
+      auto take = [&]<size_t bytes>(std::integral_constant<size_t, bytes>) {
+        for (int64_t j = 0; j < length; ++j)
+          std::memcpy(line.data() + size_t(j) * bytes,
+                      source + order(j) * stride, bytes);
+      };
+      switch (width) {
+      case 1:
+        take(std::integral_constant<size_t, 1>());
+        break;
+      case 2:
+        take(std::integral_constant<size_t, 2>());
+        break;
+      case 4:
+        take(std::integral_constant<size_t, 4>());
+        break;
+      case 8:
+        take(std::integral_constant<size_t, 8>());
+        break;
+      default:
+        take(std::integral_constant<size_t, 16>());
+      }
       copyLine(width, length, to.data + at[arguments.inputs.size() + i] * width,
                to.strides[size_t(dim)], line.data(), 1);
     }
@@ -253,6 +356,15 @@ private:
         }
         items[size_t(j)] = {readKey<Key>(keyType, key), j};
       }
+      // Shorter lines are merged in less time than digits are counted.
+      constexpr int64_t manyItems = 512;
+      auto writeInOrder = [&] {
+        permute(arguments, at, line,
+                [&](int64_t j) { return items[size_t(j)].from; });
+      };
+      if (length >= manyItems && (direction == LT || direction == GT) &&
+          orderByDigits(items, direction == LT))
+        return writeInOrder();
       auto sortBy = [&](auto before) {
         mergeSort(items, scratch, [&](const Item &a, const Item &b) {
           return before(a.key, b.key);
@@ -271,8 +383,7 @@ private:
       default:
         sortBy([](Key a, Key b) { return a >= b; });
       }
-      permute(arguments, at, line,
-              [&](int64_t j) { return items[size_t(j)].from; });
+      writeInOrder();
     });
   }
 

@@ -195,14 +195,14 @@ MESHLOOM_INLINE void vectorTile(int64_t k, const float *vector,
   using Floats = typename Vectors<Lanes>::Floats;
   using Bits = typename Vectors<Lanes>::Bits;
   Floats sums[Columns] = {};
-  auto add = [&](int64_t at, auto change) __attribute__((always_inline)) {
+  auto add = [&](int64_t term, auto change) __attribute__((always_inline)) {
     Floats thin;
-    load<Lanes>(thin, vector + at);
+    load<Lanes>(thin, vector + term);
     change(thin);
     MESHLOOM_UNROLL
     for (int c = 0; c < Columns; ++c) {
       Floats large;
-      load<Lanes>(large, matrix + c * columnStride + at);
+      load<Lanes>(large, matrix + c * columnStride + term);
       change(large);
       sums[c] += thin * large;
     }
@@ -211,10 +211,10 @@ MESHLOOM_INLINE void vectorTile(int64_t k, const float *vector,
     add(i, [](Floats &) __attribute__((always_inline)) {});
   if (k % Lanes != 0) {
     // Nothing beyond the end is read, and no infinity meets a zero.
-    Bits kept;
-    lastLanes<Lanes>(kept, k);
+    Bits mask;
+    lastLanes<Lanes>(mask, k);
     add(k - Lanes, [&](Floats &value) __attribute__((always_inline)) {
-      value = (Floats)((Bits)value & kept);
+      value = (Floats)((Bits)value & mask);
     });
   }
   float total[Columns];
@@ -276,7 +276,7 @@ struct Functions {
   void (*vectors)(const VectorProducts &products);
 };
 
-/// Those for this CPU, or null.
+/// The functions for this CPU, or null.
 const Functions &functions() {
   static const Functions chosen = []() -> Functions {
     __builtin_cpu_init();

@@ -36,7 +36,7 @@ struct VectorProducts {
   int64_t outStep, outStride;
 };
 
-/// What thinProduct does for each of them, without a call for each. Only where
+/// Computes all of them as thinProduct computes one. Only where
 /// isThinProduct(1, n, k, 1, columnStride).
 void vectorProducts(const VectorProducts &products);
 

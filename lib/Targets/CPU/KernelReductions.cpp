@@ -72,12 +72,12 @@ void KernelEmitter::emitReduction(const Position &start) {
   if (staged.empty() && order.writtenOut > 0)
     return writeOutInside(
         [&] {
-          nest(order.parallel, start, [&](const Position &at) {
+          nest(order.parallel, start, [&](const Position &row) {
             SmallVector<Value> states = identities();
             for (int64_t j = 0; j < order.writtenOut; ++j)
               states =
-                  reduceOne(advance(at, order.vector, constant(j)), states);
-            finish(at, states);
+                  reduceOne(advance(row, order.vector, constant(j)), states);
+            finish(row, states);
           });
         },
         reduceThrough);
@@ -269,11 +269,11 @@ void KernelEmitter::emitBlockedReduction(const Position &start) {
       });
       auto addRow = [&](const Position &slice) {
         loop(count, one, {}, [&](Value j, ValueRange) {
-          Position at = advance(slice, inner, j);
+          Position run = advance(slice, inner, j);
           storeStates(j, order.reducesByRows
-                             ? reduceRun(at, order.vector,
+                             ? reduceRun(run, order.vector,
                                          extents[order.vector], loadStates(j))
-                             : reduceOne(at, loadStates(j)));
+                             : reduceOne(run, loadStates(j)));
           return none;
         });
       };

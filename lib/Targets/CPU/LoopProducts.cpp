@@ -43,8 +43,8 @@ asOneDim(ArrayRef<int64_t> dims, ArrayRef<int64_t> shape,
   return std::pair(extent, stride);
 }
 
-/// Copies `operand` to a row-major array. What does not change in the loop is
-/// copied before it.
+/// Copies `operand` to a row-major array. An operand that does not change in
+/// the loop is copied before the loop.
 void LoopEmitter::packOperand(ProductOperand &operand) {
   SmallVector<int64_t> dims, shape, strides;
   for (const auto *list : {&operand.batch, &operand.rows, &operand.columns})
@@ -192,7 +192,8 @@ LLVM::LLVMFuncOp ProductEmitter::emit(StringRef name) {
   return function;
 }
 
-/// As all products do (Runtime/Library/Denormals.h says why).
+/// Lets float instructions take denormal numbers for zeros: all products do
+/// (Runtime/Library/Denormals.h says why).
 void ProductEmitter::denormalsAreZeros(function_ref<void()> emit) {
   if (!isa<FloatType>(product.element) ||
       !llvm::Triple(llvm::sys::getProcessTriple()).isX86())
@@ -247,13 +248,13 @@ void ProductEmitter::forSteps(int64_t extent, int64_t step,
     emit(constant(whole), extent - whole);
 }
 
-void ProductEmitter::emitBatch(const Addresses &at, unsigned dim) {
+void ProductEmitter::emitBatch(const Addresses &from, unsigned dim) {
   if (dim == product.batch.size())
-    return emitTiles(at);
+    return emitTiles(from);
   loop(0, product.batch[dim], 1, {}, [&](Value index, ValueRange) {
-    emitBatch({moved(at.lhs, index, product.lhsBatch[dim]),
-               moved(at.rhs, index, product.rhsBatch[dim]),
-               moved(at.result, index, product.resultBatch[dim])},
+    emitBatch({moved(from.lhs, index, product.lhsBatch[dim]),
+               moved(from.rhs, index, product.rhsBatch[dim]),
+               moved(from.result, index, product.resultBatch[dim])},
               dim + 1);
     return SmallVector<Value>();
   });
@@ -289,16 +290,16 @@ ProductEmitter::Tile ProductEmitter::chooseTile() const {
   return best;
 }
 
-void ProductEmitter::emitTiles(const Addresses &at) {
+void ProductEmitter::emitTiles(const Addresses &from) {
   const Tile tile = chooseTile();
   // Columns of rhs stay in the first cache for all rows.
   forSteps(product.columns,
            !product.alongTerms ? tile.columns * lanes : tile.columns,
            [&](Value column, int64_t columns) {
-             Value rhs = moved(at.rhs, column, product.rhsColumn);
-             Value result = moved(at.result, column, 1);
+             Value rhs = moved(from.rhs, column, product.rhsColumn);
+             Value result = moved(from.result, column, 1);
              forSteps(product.rows, tile.rows, [&](Value row, int64_t rows) {
-               const Addresses inside{moved(at.lhs, row, product.lhsRow), rhs,
+               const Addresses inside{moved(from.lhs, row, product.lhsRow), rhs,
                                       moved(result, row, product.columns)};
                if (!product.alongTerms)
                  emitRowsTile(inside, rows, columns);
@@ -312,7 +313,7 @@ void ProductEmitter::emitTiles(const Addresses &at) {
 // Tiles
 //===----------------------------------------------------------------------===//
 
-void ProductEmitter::emitRowsTile(const Addresses &at, int64_t rows,
+void ProductEmitter::emitRowsTile(const Addresses &from, int64_t rows,
                                   int64_t columns) {
   const int64_t vectors = llvm::divideCeil(columns, lanes);
   auto countOf = [&](int64_t vector) {
@@ -320,36 +321,36 @@ void ProductEmitter::emitRowsTile(const Addresses &at, int64_t rows,
   };
   SmallVector<Value> sums(rows * vectors, zeros());
   sums = loop(0, product.terms, 1, sums, [&](Value term, ValueRange before) {
-    Value lhs = moved(at.lhs, term, product.lhsTerm);
-    Value rhs = moved(at.rhs, term, product.rhsTerm);
+    Value lhs = moved(from.lhs, term, product.lhsTerm);
+    Value rhs = moved(from.rhs, term, product.rhsTerm);
     SmallVector<Value> right, after;
     for (int64_t v = 0; v < vectors; ++v)
       right.push_back(loadVector(moved(rhs, v * lanes), countOf(v)));
     for (int64_t r = 0; r < rows; ++r) {
-      Value left = loadSplat(moved(lhs, r * product.lhsRow));
+      Value factor = loadSplat(moved(lhs, r * product.lhsRow));
       for (int64_t v = 0; v < vectors; ++v)
-        after.push_back(multiplyAdd(left, right[v], before[r * vectors + v]));
+        after.push_back(multiplyAdd(factor, right[v], before[r * vectors + v]));
     }
     return after;
   });
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t v = 0; v < vectors; ++v)
-      storeVector(moved(at.result, r * product.columns + v * lanes),
+      storeVector(moved(from.result, r * product.columns + v * lanes),
                   sums[r * vectors + v], countOf(v));
 }
 
-void ProductEmitter::emitTermsTile(const Addresses &at, int64_t rows,
+void ProductEmitter::emitTermsTile(const Addresses &from, int64_t rows,
                                    int64_t columns) {
   auto add = [&](Value term, int64_t count, ValueRange before) {
-    Value lhs = moved(at.lhs, term, product.lhsTerm);
-    Value rhs = moved(at.rhs, term, product.rhsTerm);
+    Value lhs = moved(from.lhs, term, product.lhsTerm);
+    Value rhs = moved(from.rhs, term, product.rhsTerm);
     SmallVector<Value> right, after;
     for (int64_t c = 0; c < columns; ++c)
       right.push_back(loadVector(moved(rhs, c * product.rhsColumn), count));
     for (int64_t r = 0; r < rows; ++r) {
-      Value left = loadVector(moved(lhs, r * product.lhsRow), count);
+      Value factor = loadVector(moved(lhs, r * product.lhsRow), count);
       for (int64_t c = 0; c < columns; ++c)
-        after.push_back(multiplyAdd(left, right[c], before[r * columns + c]));
+        after.push_back(multiplyAdd(factor, right[c], before[r * columns + c]));
     }
     return after;
   };
@@ -365,7 +366,7 @@ void ProductEmitter::emitTermsTile(const Addresses &at, int64_t rows,
     for (int64_t c = 0; c < columns; ++c)
       b.create<LLVM::StoreOp>(
           loc, narrowed(sumOfLanes(sums[r * columns + c]), stored),
-          moved(at.result, r * product.columns + c));
+          moved(from.result, r * product.columns + c));
 }
 
 //===----------------------------------------------------------------------===//

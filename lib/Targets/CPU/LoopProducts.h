@@ -44,10 +44,10 @@ private:
   };
 
   Tile chooseTile() const;
-  void emitBatch(const Addresses &at, unsigned dim);
-  void emitTiles(const Addresses &at);
-  void emitRowsTile(const Addresses &at, int64_t rows, int64_t columns);
-  void emitTermsTile(const Addresses &at, int64_t rows, int64_t columns);
+  void emitBatch(const Addresses &from, unsigned dim);
+  void emitTiles(const Addresses &from);
+  void emitRowsTile(const Addresses &from, int64_t rows, int64_t columns);
+  void emitTermsTile(const Addresses &from, int64_t rows, int64_t columns);
   /// Calls `emit` with multiples of `step` below `extent`, where a whole step
   /// is left, and then once with what is left.
   void forSteps(int64_t extent, int64_t step,

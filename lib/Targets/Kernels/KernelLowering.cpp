@@ -44,7 +44,7 @@ struct BFloat16Constant : mlir::OpConversionPattern<mlir::arith::ConstantOp> {
 };
 } // namespace
 
-/// What takes a while to set up, for many kernels.
+/// The patterns, which serve many kernels, as they take a while to set up.
 struct KernelLowering::Patterns {
   Patterns(MLIRContext *context, MathLibrary library)
       : library(library), converter(context) {
@@ -56,13 +56,14 @@ struct KernelLowering::Patterns {
     converter.addConversion([](mlir::BFloat16Type type) -> Type {
       return IntegerType::get(type.getContext(), 16);
     });
-    mlir::RewritePatternSet all(context);
-    all.add<BFloat16Constant>(converter, context, /*benefit=*/2);
-    mlir::populateSCFToControlFlowConversionPatterns(all);
-    mlir::cf::populateControlFlowToLLVMConversionPatterns(converter, all);
-    mlir::arith::populateArithToLLVMConversionPatterns(converter, all);
-    mlir::populateMathToLLVMConversionPatterns(converter, all);
-    toLLVM = std::move(all);
+    mlir::RewritePatternSet conversions(context);
+    conversions.add<BFloat16Constant>(converter, context, /*benefit=*/2);
+    mlir::populateSCFToControlFlowConversionPatterns(conversions);
+    mlir::cf::populateControlFlowToLLVMConversionPatterns(converter,
+                                                          conversions);
+    mlir::arith::populateArithToLLVMConversionPatterns(converter, conversions);
+    mlir::populateMathToLLVMConversionPatterns(converter, conversions);
+    toLLVM = std::move(conversions);
   }
   const MathLibrary library;
   mlir::LLVMTypeConverter converter;

@@ -142,7 +142,7 @@ private:
     return true;
   }
 
-  /// Of a product, with the lists of its dims.
+  /// An operand of a product, with the lists of its dims.
   struct Operand {
     Value value;
     ArrayRef<int64_t> batch, terms;

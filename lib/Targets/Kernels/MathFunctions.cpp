@@ -361,8 +361,8 @@ Scalar atan2(Scalar y, Scalar x) {
                  t;
   angle = angle + wide.select(x.f(0.785398163397448310), x.f(0));
   angle = steep.select(x.f(1.57079632679489662) - angle, angle);
-  Scalar left = x.bits().negative();
-  angle = left.select(x.f(3.14159265358979324) - angle, angle);
+  Scalar behind = x.bits().negative();
+  angle = behind.select(x.f(3.14159265358979324) - angle, angle);
   return x.with(x.b->create<math::CopySignOp>(x.loc, angle.v, y.v));
 }
 
@@ -585,8 +585,8 @@ private:
   LLVM::LLVMFuncOp declare(ModuleOp module, Type type, unsigned numOperands,
                            PatternRewriter &rewriter) const {
     std::string symbol = name + (type.isF32() ? "f" : "");
-    if (auto known = module.lookupSymbol<LLVM::LLVMFuncOp>(symbol))
-      return known;
+    if (auto declared = module.lookupSymbol<LLVM::LLVMFuncOp>(symbol))
+      return declared;
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPointToStart(module.getBody());
     auto callee = rewriter.create<LLVM::LLVMFuncOp>(

@@ -130,9 +130,9 @@ public:
       program.lines.emplace_back(line);
     for (const std::string &line : program.lines) {
       ++number;
-      std::string_view rest = line;
-      rest = trim(rest.substr(0, rest.find("//")));
-      if (!rest.empty() && !readLine(rest))
+      std::string_view remaining = line;
+      remaining = trim(remaining.substr(0, remaining.find("//")));
+      if (!remaining.empty() && !readLine(remaining))
         return Error(fmt::format("line {} of the PTX is not understood: '{}'",
                                  number, trim(line)));
     }
@@ -319,8 +319,8 @@ private:
     const size_t end = std::min(line.find_first_of(" \t"), line.size());
     std::vector<std::string_view> words = split(line.substr(0, end), '.');
     std::vector<std::string_view> operands;
-    if (std::string_view rest = trim(line.substr(end)); !rest.empty())
-      operands = split(rest, ',');
+    if (std::string_view remaining = trim(line.substr(end)); !remaining.empty())
+      operands = split(remaining, ',');
     const std::string_view name = words.front();
     words.erase(words.begin());
     if (name == "ret") {

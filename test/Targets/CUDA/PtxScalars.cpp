@@ -38,11 +38,11 @@ uint64_t product(const Instruction &instruction, uint64_t x, uint64_t y) {
                                         : uint64_t(wide);
 }
 
-template <typename T> bool compare(Compare how, T x, T y) {
+template <typename T> bool compare(Compare kind, T x, T y) {
   bool unordered = false;
   if constexpr (std::is_floating_point_v<T>)
     unordered = std::isnan(x) || std::isnan(y);
-  switch (how) {
+  switch (kind) {
   case Compare::Eq:
     return x == y;
   case Compare::Ne:

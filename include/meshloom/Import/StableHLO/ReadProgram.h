@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// readProgram(): a program in dtensor or StableHLO, as dtensor.
+// readProgram(): a program in dtensor or StableHLO, as dtensor. It is
+// parseProgram() and importProgram().
 #pragma once
 
 #include "meshloom/Core/Result.h"
@@ -15,5 +16,13 @@ namespace meshloom {
 /// Error has the diagnostics with their source lines.
 Result<OwningOpRef<ModuleOp>>
 readProgram(StringRef bytes, const std::string &path, MLIRContext *context);
+
+/// The module as it is written. The Error has the diagnostics with their source
+/// lines.
+Result<OwningOpRef<ModuleOp>>
+parseProgram(StringRef bytes, const std::string &path, MLIRContext *context);
+
+/// Imports the StableHLO of a module that parseProgram read from `bytes`.
+Status importProgram(ModuleOp module, StringRef bytes, const std::string &path);
 
 } // namespace meshloom

@@ -1,41 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// CompileOptions as the bytes of XLA's CompileOptionsProto. Protocol buffers'
-// wire format: fields are (number << 3 | kind), then a varint (kind 0) or a
-// length and that many bytes (kind 2).
+// CompileOptions as the bytes of XLA's CompileOptionsProto.
 #include "meshloom/Runtime/Backends/PJRT/PluginClient.h"
+#include "meshloom/Runtime/Backends/PJRT/WireFormat.h"
 
 using namespace meshloom::pjrt;
-
-namespace {
-class Message {
-public:
-  Message &number(unsigned field, uint64_t value) {
-    varint(field << 3);
-    varint(value);
-    return *this;
-  }
-  Message &bytes(unsigned field, std::string_view value) {
-    varint(field << 3 | 2);
-    varint(value.size());
-    text += value;
-    return *this;
-  }
-  Message &packed(unsigned field, std::span<const int64_t> values) {
-    Message list;
-    for (int64_t value : values)
-      list.varint(uint64_t(value));
-    return bytes(field, list.text);
-  }
-  std::string text;
-
-private:
-  void varint(uint64_t value) {
-    for (; value >= 0x80; value >>= 7)
-      text += char(value | 0x80);
-    text += char(value);
-  }
-};
-} // namespace
 
 std::string CompileOptions::encode() const {
   Message build; // ExecutableBuildOptionsProto

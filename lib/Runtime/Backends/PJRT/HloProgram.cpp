@@ -3,6 +3,8 @@
 // description: the few fields that are wanted have fixed numbers.
 #include "meshloom/Runtime/Backends/PJRT/HloProgram.h"
 
+#include "meshloom/Runtime/Backends/PJRT/WireFormat.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -10,74 +12,6 @@ using namespace meshloom;
 using namespace meshloom::pjrt;
 
 namespace {
-/// One field of a message.
-struct Field {
-  uint64_t number = 0;
-  uint64_t value = 0;     ///< of a number
-  std::string_view bytes; ///< of a text, message or list
-  bool isNumber = false;
-};
-
-/// Goes through a message's fields. After next() gave false, `whole` tells an
-/// end from bytes that are no message.
-class Fields {
-public:
-  explicit Fields(std::string_view unread) : unread(unread) {}
-  bool whole = true;
-
-  bool next(Field &field) {
-    if (unread.empty() || !whole)
-      return false;
-    const uint64_t key = varint();
-    field.number = key >> 3;
-    field.isNumber = (key & 7) == 0;
-    field.bytes = {};
-    switch (key & 7) {
-    case 0:
-      field.value = varint();
-      break;
-    case 1:
-      take(8);
-      break;
-    case 2:
-      field.bytes = take(varint());
-      break;
-    case 5:
-      take(4);
-      break;
-    default:
-      whole = false;
-    }
-    return whole;
-  }
-  uint64_t varint() {
-    uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      if (unread.empty())
-        break;
-      const auto byte = uint8_t(unread.front());
-      unread.remove_prefix(1);
-      value |= uint64_t(byte & 0x7f) << shift;
-      if (!(byte & 0x80))
-        return value;
-    }
-    whole = false;
-    return 0;
-  }
-  bool done() const { return unread.empty() || !whole; }
-
-private:
-  std::string_view take(uint64_t size) {
-    whole &= size <= unread.size();
-    if (!whole)
-      return {};
-    std::string_view taken = unread.substr(0, size);
-    unread.remove_prefix(size);
-    return taken;
-  }
-  std::string_view unread;
-};
-
 /// Bits of an element, by xla.PrimitiveType; 0 for those that are no numbers.
 uint64_t elementBits(uint64_t type) {
   switch (type) {

@@ -291,7 +291,7 @@ size_t NamedValues::size() const {
   return memory.size() / capi::NamedValue::stride;
 }
 
-Result<Attributes> pjrt::readNamedValues(const Plugin &plugin,
+Result<Attributes> pjrt::readNamedValues(std::string_view source,
                                          const void *first, size_t count) {
   using Entry = capi::NamedValue;
   Attributes attributes;
@@ -300,9 +300,9 @@ Result<Attributes> pjrt::readNamedValues(const Plugin &plugin,
     const auto structSize = capi::read<size_t>(entry, Entry::struct_size);
     // Some leave it out.
     if (structSize != 0 && structSize != Entry::structSize)
-      return Error(fmt::format("the PJRT plug-in '{}' has attributes of {} "
-                               "bytes; Meshloom knows those of {}",
-                               plugin.path(), structSize, Entry::structSize));
+      return Error(fmt::format("{} has attributes of {} bytes; Meshloom knows "
+                               "those of {}",
+                               source, structSize, Entry::structSize));
     std::string name(capi::read<const char *>(entry, Entry::name),
                      capi::read<size_t>(entry, Entry::name_size));
     const auto size = capi::read<size_t>(entry, Entry::value_size);
@@ -333,4 +333,10 @@ Result<Attributes> pjrt::readNamedValues(const Plugin &plugin,
     attributes.insert_or_assign(std::move(name), std::move(value));
   }
   return attributes;
+}
+
+Result<Attributes> pjrt::readNamedValues(const Plugin &plugin,
+                                         const void *first, size_t count) {
+  return readNamedValues(fmt::format("the PJRT plug-in '{}'", plugin.path()),
+                         first, count);
 }

@@ -35,6 +35,7 @@ constexpr Field<T> operator+(Field<Struct> outer, Field<T> inner) {
 /// The head of the table that GetPjrtApi returns; functions follow it.
 struct Api {
   static constexpr Field<size_t> struct_size{0};
+  static constexpr Field<Pointer> extension_start{8};
   static constexpr Field<Struct> version{16}; ///< an Api_Version
   static constexpr size_t functions = 40;
 };
@@ -122,5 +123,9 @@ inline Block stablehloProgram(std::string_view text) {
 enum class ValueKind : int32_t { String, Int64, Int64List, Float, Bool };
 /// When a plug-in may stop reading what a new buffer's data came from.
 enum class HostBufferSemantics : int32_t { OnlyDuringCall = 0 };
+/// Kinds of a Buffer_MemoryLayout.
+enum class MemoryLayoutKind : int32_t { Tiled, Strides };
+/// Kinds of extensions that plug-ins have, by their Extension_Base::type.
+enum class ExtensionKind : int32_t { Layouts = 4, FFI = 5, Shardings = 19 };
 
 } // namespace meshloom::pjrt::capi

@@ -114,7 +114,10 @@ public:
 private:
   std::vector<char> memory;
 };
-/// Fails where the plug-in's entries have another size than we know.
+/// Fails where the entries have a different size than Meshloom knows. `source`
+/// is who gave them, for the message: "the PJRT plug-in '/a/b.so'".
+Result<Attributes> readNamedValues(std::string_view source, const void *first,
+                                   size_t count);
 Result<Attributes> readNamedValues(const Plugin &plugin, const void *first,
                                    size_t count);
 

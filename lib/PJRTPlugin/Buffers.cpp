@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Buffers: to and from memory of the host, without copies where the memory of
+// an array can be the user's, or the user's that of an array.
+#include "FunctionTable.h"
+#include "PluginObjects.h"
+
+#include "meshloom/Runtime/Plan/PlanClient.h"
+
+#include <cstring>
+#include <fmt/format.h>
+#include <numeric>
+
+using namespace meshloom;
+using namespace meshloom::plugin;
+using capi::Slot;
+
+namespace {
+/// The alignment of arrays.
+constexpr size_t alignment = 64;
+
+bool isAligned(const void *data) {
+  return reinterpret_cast<uintptr_t>(data) % alignment == 0;
+}
+
+Error removedError() {
+  return Error("Buffer has been deleted or donated.");
+}
+
+/// The number of the first element of `box` in an array of `shape` where its
+/// elements lie together, in order.
+std::optional<int64_t> offsetIfTogether(const Shape &shape, const Box &box) {
+  int64_t offset = 0, stride = 1;
+  bool isWhole = true; // all dims behind this one are
+  for (size_t dim = shape.size(); dim-- > 0;) {
+    if (!isWhole && box.extent[dim] != 1)
+      return std::nullopt;
+    isWhole &= box.extent[dim] == shape[dim];
+    offset += box.offset[dim] * stride;
+    stride *= shape[dim];
+  }
+  return offset;
+}
+
+/// Memory for `bytes` bytes, aligned as arrays are.
+std::shared_ptr<char> allocateAligned(int64_t bytes) {
+  const size_t size = (size_t(std::max<int64_t>(bytes, 1)) + alignment - 1) /
+                      alignment * alignment;
+  auto *memory = static_cast<char *>(std::aligned_alloc(alignment, size));
+  if (!memory)
+    Error(fmt::format("there is no memory for a buffer of {} bytes", bytes),
+          ErrorCode::RESOURCE_EXHAUSTED)
+        .raise();
+  return {memory, std::free};
+}
+
+/// Copies elements of `width` bytes, `strides` bytes apart, into row-major
+/// order.
+void copyStrided(char *to, const char *from, std::span<const int64_t> extents,
+                 std::span<const int64_t> strides, int64_t width) {
+  if (extents.empty()) {
+    std::memcpy(to, from, size_t(width));
+    return;
+  }
+  const auto inner = extents.subspan(1);
+  const int64_t step =
+      std::accumulate(inner.begin(), inner.end(), width, std::multiplies<>());
+  if (inner.empty() && strides.front() == width) {
+    std::memcpy(to, from, size_t(extents.front() * width));
+    return;
+  }
+  for (int64_t i = 0; i < extents.front(); ++i)
+    copyStrided(to + i * step, from + i * strides.front(), inner,
+                strides.subspan(1), width);
+}
+
+bool isRowMajor(std::span<const int64_t> extents,
+                std::span<const int64_t> strides, int64_t width) {
+  int64_t expected = width;
+  for (size_t dim = extents.size(); dim-- > 0;) {
+    if (extents[dim] != 1 && strides[dim] != expected)
+      return false;
+    expected *= extents[dim];
+  }
+  return true;
+}
+
+/// Fails unless the layout is row-major, which all buffers here are.
+Status checkLayout(const void *layout, std::span<const int64_t> extents,
+                   int64_t width) {
+  using Layout = capi::Buffer_MemoryLayout;
+  using Tiled = capi::Buffer_MemoryLayout_Tiled;
+  using Strides = capi::Buffer_MemoryLayout_Strides;
+  if (!layout)
+    return Success();
+  const Arguments fields(const_cast<void *>(layout));
+  const auto kind = capi::MemoryLayoutKind(fields.get<int32_t>(Layout::type));
+  const Error refused("the plug-in has row-major buffers, and is asked for a "
+                      "different order of dims",
+                      ErrorCode::UNIMPLEMENTED);
+  if (kind == capi::MemoryLayoutKind::Strides) {
+    const auto strides =
+        fields.list<int64_t>(Layout::strides + Strides::byte_strides,
+                             Layout::strides + Strides::num_byte_strides);
+    return strides.size() == extents.size() &&
+                   isRowMajor(extents, strides, width)
+               ? Status(Success())
+               : refused;
+  }
+  const auto order =
+      fields.list<int64_t>(Layout::tiled + Tiled::minor_to_major,
+                           Layout::tiled + Tiled::minor_to_major_size);
+  if (order.size() != extents.size())
+    return refused;
+  for (size_t i = 0; i < order.size(); ++i)
+    if (order[i] != int64_t(order.size() - 1 - i))
+      return refused;
+  return Success();
+}
+
+/// The memory that a call of PJRT_Client_BufferFromHostBuffer names.
+MemoryObject &memoryOf(const Arguments &args) {
+  using Args = capi::Client_BufferFromHostBuffer_Args;
+  if (args.has(Args::memory))
+    return args.object<MemoryObject>(Args::memory);
+  return *static_cast<MemoryObject *>(
+      args.object<DeviceObject>(Args::device).memories.front());
+}
+
+/// A copy of the user's elements. Results may share the memory of arguments, so
+/// memory that must never be written is of no use here.
+std::shared_ptr<const char> hostElements(const Arguments &args,
+                                         std::span<const int64_t> extents,
+                                         int64_t width) {
+  using Args = capi::Client_BufferFromHostBuffer_Args;
+  const auto *data = args.get<const char *>(Args::data);
+  const auto strides =
+      args.list<int64_t>(Args::byte_strides, Args::num_byte_strides);
+  const int64_t bytes = std::accumulate(extents.begin(), extents.end(), width,
+                                        std::multiplies<>());
+  auto copy = allocateAligned(bytes);
+  if (bytes == 0)
+    return copy;
+  if (strides.empty() || isRowMajor(extents, strides, width))
+    std::memcpy(copy.get(), data, size_t(bytes));
+  else
+    copyStrided(copy.get(), data, extents, strides, width);
+  return copy;
+}
+
+Status fromHost(const Arguments &args) {
+  using Args = capi::Client_BufferFromHostBuffer_Args;
+  MemoryObject &memory = memoryOf(args);
+  const auto code = args.get<int32_t>(Args::type);
+  const auto element = elementTypeOf(code);
+  if (!element)
+    return Error(fmt::format("buffers of the element type number {} are not "
+                             "supported",
+                             code),
+                 ErrorCode::UNIMPLEMENTED);
+  const auto extents = args.list<int64_t>(Args::dims, Args::num_dims);
+  const int64_t width = element->width();
+  if (Status row = checkLayout(args.get<const void *>(Args::device_layout),
+                               extents, width);
+      !row)
+    return row;
+  ArrayPart part;
+  if (!element->isToken) {
+    const auto &client = args.object<ClientObject>(Args::client).client;
+    const ArrayType type =
+        onOneDevice(element->storage, Shape(extents.begin(), extents.end()));
+    auto array = arrayInPlace(client, type, hostElements(args, extents, width));
+    if (!array)
+      return array.error();
+    part.whole = std::make_shared<SharedArray>(std::move(*array));
+  }
+  args.set(Args::done_with_host_buffer, handleOf(Event()));
+  args.set(Args::buffer, new BufferObject(memory, *element,
+                                          Shape(extents.begin(), extents.end()),
+                                          std::move(part)));
+  return Success();
+}
+
+Status destroy(const Arguments &args) {
+  delete args.get<BufferObject *>(capi::Buffer_Destroy_Args::buffer);
+  return Success();
+}
+
+Status elementType(const Arguments &args) {
+  using Args = capi::Buffer_ElementType_Args;
+  args.set(Args::type, args.object<BufferObject>(Args::buffer).element().code);
+  return Success();
+}
+
+Status dimensions(const Arguments &args) {
+  using Args = capi::Buffer_Dimensions_Args;
+  const Shape &dims = args.object<BufferObject>(Args::buffer).dims();
+  args.set(Args::dims, dims.data());
+  args.set(Args::num_dims, dims.size());
+  return Success();
+}
+
+Status unpaddedDimensions(const Arguments &args) {
+  using Args = capi::Buffer_UnpaddedDimensions_Args;
+  const Shape &dims = args.object<BufferObject>(Args::buffer).dims();
+  args.set(Args::unpadded_dims, dims.data());
+  args.set(Args::num_dims, dims.size());
+  return Success();
+}
+
+Status dynamicDimensions(const Arguments &args) {
+  using Args = capi::Buffer_DynamicDimensionIndices_Args;
+  args.set<const size_t *>(Args::dynamic_dim_indices, nullptr);
+  args.set<size_t>(Args::num_dynamic_dims, 0);
+  return Success();
+}
+
+Status size(const Arguments &args) {
+  using Args = capi::Buffer_OnDeviceSizeInBytes_Args;
+  args.set(Args::on_device_size_in_bytes,
+           size_t(args.object<BufferObject>(Args::buffer).bytes()));
+  return Success();
+}
+
+Status device(const Arguments &args) {
+  using Args = capi::Buffer_Device_Args;
+  args.set(Args::device, &args.object<BufferObject>(Args::buffer).device());
+  return Success();
+}
+
+Status memory(const Arguments &args) {
+  using Args = capi::Buffer_Memory_Args;
+  args.set(Args::memory, &args.object<BufferObject>(Args::buffer).memory());
+  return Success();
+}
+
+Status remove(const Arguments &args) {
+  args.object<BufferObject>(capi::Buffer_Delete_Args::buffer).remove();
+  return Success();
+}
+
+Status isRemoved(const Arguments &args) {
+  using Args = capi::Buffer_IsDeleted_Args;
+  args.set(Args::is_deleted,
+           args.object<BufferObject>(Args::buffer).isRemoved());
+  return Success();
+}
+
+/// Buffers of different devices are views of one array.
+Result<BufferObject *> copyInto(MemoryObject &memory,
+                                const BufferObject &buffer) {
+  auto part = buffer.part();
+  if (!part)
+    return part.error();
+  return new BufferObject(memory, buffer.element(), buffer.dims(),
+                          std::move(*part));
+}
+
+Status copyToDevice(const Arguments &args) {
+  using Args = capi::Buffer_CopyToDevice_Args;
+  const auto &device = args.object<DeviceObject>(Args::dst_device);
+  auto copy = copyInto(*static_cast<MemoryObject *>(device.memories.front()),
+                       args.object<BufferObject>(Args::buffer));
+  if (copy)
+    args.set(Args::dst_buffer, *copy);
+  return copy ? Status(Success()) : copy.error();
+}
+
+Status copyToMemory(const Arguments &args) {
+  using Args = capi::Buffer_CopyToMemory_Args;
+  auto copy = copyInto(args.object<MemoryObject>(Args::dst_memory),
+                       args.object<BufferObject>(Args::buffer));
+  if (copy)
+    args.set(Args::dst_buffer, *copy);
+  return copy ? Status(Success()) : copy.error();
+}
+
+Status toHost(const Arguments &args) {
+  using Args = capi::Buffer_ToHostBuffer_Args;
+  auto &buffer = args.object<BufferObject>(Args::src);
+  const int64_t bytes = buffer.bytes();
+  if (!args.has(Args::dst)) {
+    args.set(Args::dst_size, size_t(bytes));
+    return Success();
+  }
+  if (Status row = checkLayout(args.get<const void *>(Args::host_layout),
+                               buffer.dims(), buffer.element().width());
+      !row)
+    return row;
+  if (args.get<size_t>(Args::dst_size) < size_t(bytes))
+    return Error(fmt::format("a buffer of {} bytes does not fit into {}", bytes,
+                             args.get<size_t>(Args::dst_size)));
+  auto part = buffer.part();
+  if (!part)
+    return part.error();
+  const Event done = Event::pending();
+  args.set(Args::event, handleOf(done));
+  if (!part->whole) {
+    done.complete();
+    return Success();
+  }
+  const Event ready = part->whole->array.event();
+  ready.then([done, bytes, part = std::move(*part),
+              to = args.get<char *>(Args::dst)](const Status &outcome) {
+    if (!outcome)
+      return done.finish(outcome);
+    auto elements = elementsOf(part);
+    if (!elements)
+      return done.fail(elements.error());
+    if (bytes > 0)
+      std::memcpy(to, elements->get(), size_t(bytes));
+    done.complete();
+  });
+  return Success();
+}
+
+Status isOnCpu(const Arguments &args) {
+  args.set(capi::Buffer_IsOnCpu_Args::is_on_cpu, true);
+  return Success();
+}
+
+Status readyEvent(const Arguments &args) {
+  using Args = capi::Buffer_ReadyEvent_Args;
+  auto part = args.object<BufferObject>(Args::buffer).part();
+  if (!part)
+    return part.error();
+  args.set(Args::event,
+           handleOf(part->whole ? part->whole->array.event() : Event()));
+  return Success();
+}
+
+Status pointer(const Arguments &args) {
+  using Args = capi::Buffer_UnsafePointer_Args;
+  auto elements = args.object<BufferObject>(Args::buffer).elements();
+  if (elements)
+    args.set(Args::buffer_pointer,
+             reinterpret_cast<uintptr_t>(elements->get()));
+  return elements ? Status(Success()) : elements.error();
+}
+
+Status opaquePointer(const Arguments &args) {
+  using Args = capi::Buffer_OpaqueDeviceMemoryDataPointer_Args;
+  auto elements = args.object<BufferObject>(Args::buffer).elements();
+  if (elements)
+    args.set(Args::device_memory_ptr, elements->get());
+  return elements ? Status(Success()) : elements.error();
+}
+
+Status addReference(const Arguments &args) {
+  using Args = capi::Buffer_IncreaseExternalReferenceCount_Args;
+  args.object<BufferObject>(Args::buffer).addReference();
+  return Success();
+}
+
+Status dropReference(const Arguments &args) {
+  using Args = capi::Buffer_DecreaseExternalReferenceCount_Args;
+  args.object<BufferObject>(Args::buffer).dropReference();
+  return Success();
+}
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Arrays and their memory
+//===----------------------------------------------------------------------===//
+
+ArrayType plugin::onOneDevice(DType type, Shape shape) {
+  static const Mesh &mesh = *new Mesh(*Mesh::get({{"device", 1}}));
+  const auto rank = unsigned(shape.size());
+  return {type, std::move(shape), Layout::replicated(mesh, rank)};
+}
+
+Result<std::shared_ptr<const char>> plugin::elementsOf(const ArrayPart &part) {
+  const Array &array = part.whole->array;
+  if (Status done = array.wait(); !done)
+    return done.error();
+  const auto *client =
+      dynamic_cast<const plan::PlanClient *>(array.client().get());
+  if (client && client->sharesMemory() && !array.layout().is_partial() &&
+      elementCount(array.shape()) > 0)
+    if (auto offset = offsetIfTogether(array.shape(), part.box())) {
+      const plan::Block &block = plan::BlockBuffer::of(array).front();
+      return std::shared_ptr<const char>(
+          block, block.get() + *offset * byteWidth(array.dtype()));
+    }
+  auto component = array.component(part.index);
+  if (!component)
+    return component.error();
+  auto copy = allocateAligned(int64_t(component->bytes.size()));
+  if (!component->bytes.empty())
+    std::memcpy(copy.get(), component->bytes.data(), component->bytes.size());
+  return std::shared_ptr<const char>(std::move(copy));
+}
+
+Result<SharedArray> plugin::arrayInPlace(const std::shared_ptr<Client> &client,
+                                         const ArrayType &type,
+                                         std::shared_ptr<const char> elements) {
+  const int64_t bytes = elementCount(type.shape) * byteWidth(type.dtype);
+  const auto *plan = dynamic_cast<const plan::PlanClient *>(client.get());
+  if (plan && plan->sharesMemory() && bytes > 0 && isAligned(elements.get())) {
+    plan::Block block = std::const_pointer_cast<char>(std::move(elements));
+    return SharedArray{Array(
+        type, std::make_shared<plan::BlockBuffer>(
+                  client, std::vector<plan::Block>{std::move(block)}, bytes))};
+  }
+  auto array = Array::fromHost(client, type, {elements.get(), size_t(bytes)});
+  if (!array)
+    return array.error();
+  return SharedArray{std::move(*array)};
+}
+
+BufferObject::BufferObject(MemoryObject &memory, ElementType element,
+                           Shape dims, ArrayPart part)
+    : place(memory), type(std::move(element)), extents(std::move(dims)),
+      current(std::move(part)) {}
+
+Result<ArrayPart> BufferObject::part() const {
+  std::lock_guard lock(mutex);
+  if (removed)
+    return removedError();
+  return current;
+}
+
+void BufferObject::replacePart(ArrayPart equal) {
+  std::lock_guard lock(mutex);
+  if (!removed)
+    current = std::move(equal);
+}
+
+void BufferObject::remove() {
+  std::lock_guard lock(mutex);
+  removed = true;
+  current = {};
+  if (references == 0)
+    view.reset();
+}
+
+bool BufferObject::isRemoved() const {
+  std::lock_guard lock(mutex);
+  return removed;
+}
+
+Result<std::shared_ptr<const char>> BufferObject::elements() {
+  ArrayPart source;
+  {
+    std::lock_guard lock(mutex);
+    if (view && (!removed || references > 0))
+      return view;
+    if (removed)
+      return removedError();
+    source = current;
+  }
+  if (!source.whole)
+    return Error("a token has no elements");
+  auto found = elementsOf(source); // may wait
+  if (!found)
+    return found;
+  std::lock_guard lock(mutex);
+  if (!view)
+    view = *found;
+  return view;
+}
+
+void BufferObject::addReference() {
+  std::lock_guard lock(mutex);
+  ++references;
+}
+
+void BufferObject::dropReference() {
+  std::lock_guard lock(mutex);
+  if (--references == 0 && removed)
+    view.reset();
+}
+
+void plugin::addBuffers(FunctionTable &table) {
+  table.set<fromHost>(Slot::Client_BufferFromHostBuffer);
+  table.set<destroy>(Slot::Buffer_Destroy);
+  table.set<elementType>(Slot::Buffer_ElementType);
+  table.set<dimensions>(Slot::Buffer_Dimensions);
+  table.set<unpaddedDimensions>(Slot::Buffer_UnpaddedDimensions);
+  table.set<dynamicDimensions>(Slot::Buffer_DynamicDimensionIndices);
+  table.set<size>(Slot::Buffer_OnDeviceSizeInBytes);
+  table.set<device>(Slot::Buffer_Device);
+  table.set<memory>(Slot::Buffer_Memory);
+  table.set<remove>(Slot::Buffer_Delete);
+  table.set<isRemoved>(Slot::Buffer_IsDeleted);
+  table.set<copyToDevice>(Slot::Buffer_CopyToDevice);
+  table.set<copyToMemory>(Slot::Buffer_CopyToMemory);
+  table.set<toHost>(Slot::Buffer_ToHostBuffer);
+  table.set<isOnCpu>(Slot::Buffer_IsOnCpu);
+  table.set<readyEvent>(Slot::Buffer_ReadyEvent);
+  table.set<pointer>(Slot::Buffer_UnsafePointer);
+  table.set<opaquePointer>(Slot::Buffer_OpaqueDeviceMemoryDataPointer);
+  table.set<addReference>(Slot::Buffer_IncreaseExternalReferenceCount);
+  table.set<dropReference>(Slot::Buffer_DecreaseExternalReferenceCount);
+}

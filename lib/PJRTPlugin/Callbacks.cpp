@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Callbacks.h"
+
+#include "meshloom/Core/CustomCall.h"
+#include "meshloom/Runtime/Backends/PJRT/PluginClient.h"
+
+#include <atomic>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+using namespace meshloom;
+using namespace meshloom::plugin;
+
+namespace {
+/// Callbacks that a program may have: numbers of sets follow after them.
+constexpr int64_t functionsOfSet = 1 << 16;
+
+std::atomic<CallbackCaller> pythonCaller{nullptr};
+
+/// Sets that live, by number, with the functions that they have now. Custom
+/// functions stay registered, so numbers are used again.
+struct Sets {
+  std::mutex mutex;
+  std::map<int64_t, std::vector<void *>> functions;
+  std::set<int64_t> free;
+  int64_t next = 0;
+};
+Sets &sets() {
+  static Sets &living = *new Sets;
+  return living;
+}
+
+/// The values of one call in the form of the Python package.
+struct CallValues {
+  std::vector<CallbackValue> values;
+  std::vector<Shape> strides;
+
+  explicit CallValues(std::span<const CustomOperand> operands) {
+    strides.reserve(operands.size());
+    for (const CustomOperand &operand : operands) {
+      Shape &bytes = strides.emplace_back(operand.strides);
+      for (int64_t &stride : bytes)
+        stride *= byteWidth(operand.type);
+      values.push_back({operand.data, pjrt::elementTypeCode(operand.type),
+                        int64_t(operand.shape.size()), operand.shape.data(),
+                        bytes.data()});
+    }
+  }
+};
+
+Status callPython(int64_t set, int64_t number, bool isOrdered,
+                  const CustomCall &call) {
+  const CallbackCaller caller = pythonCaller;
+  void *function = nullptr;
+  {
+    std::lock_guard lock(sets().mutex);
+    const std::vector<void *> &functions = sets().functions[set];
+    if (number < int64_t(functions.size()))
+      function = functions[size_t(number)];
+  }
+  if (!caller || !function)
+    return Error(fmt::format("the program's callback {} is a function of "
+                             "Python, which this execution did not bring: "
+                             "programs with callbacks run from JAX, with the "
+                             "package jax_plugins.meshloom",
+                             number),
+                 ErrorCode::FAILED_PRECONDITION);
+  const CallValues operands(call.inputs), results(call.results);
+  if (const char *failure =
+          caller(function, isOrdered, int64_t(operands.values.size()),
+                 operands.values.data(), int64_t(results.values.size()),
+                 results.values.data()))
+    return Error(failure, ErrorCode::INTERNAL);
+  return Success();
+}
+} // namespace
+
+void plugin::setCallbackCaller(CallbackCaller caller) {
+  pythonCaller = caller;
+}
+
+Result<std::shared_ptr<CallbackSet>> CallbackSet::create() {
+  std::lock_guard lock(sets().mutex);
+  int64_t number = sets().next;
+  if (sets().free.empty())
+    ++sets().next;
+  else
+    number = sets().free.extract(sets().free.begin()).value();
+  return std::shared_ptr<CallbackSet>(new CallbackSet(number));
+}
+
+CallbackSet::~CallbackSet() {
+  std::lock_guard lock(sets().mutex);
+  sets().functions.erase(number);
+  sets().free.insert(number);
+}
+
+Result<int64_t> CallbackSet::index(const std::string &target, int64_t function,
+                                   bool isOrdered) {
+  if (function < 0 || function >= functionsOfSet)
+    return Error(fmt::format("custom call '{}' is callback {}; a program may "
+                             "have {}",
+                             target, function, functionsOfSet));
+  const int64_t index =
+      (number * functionsOfSet + function) * 2 + int64_t(isOrdered);
+  const std::string name = fmt::format("{}:{}", target, index);
+  if (find_custom_call(name))
+    return index;
+  CustomTarget custom;
+  custom.run = [set = number, function, isOrdered](const CustomCall &call) {
+    return callPython(set, function, isOrdered, call);
+  };
+  if (Status registered = register_custom_call(name, std::move(custom));
+      !registered)
+    return registered.error();
+  return index;
+}
+
+void CallbackSet::setFunctions(std::vector<void *> functions) {
+  std::lock_guard lock(sets().mutex);
+  sets().functions[number] = std::move(functions);
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ElementTypes.h"
+
+#include "meshloom/Runtime/Backends/PJRT/PluginClient.h"
+
+#include <algorithm>
+
+using namespace meshloom;
+using namespace meshloom::plugin;
+
+namespace {
+struct StoredAsByte {
+  int32_t code;
+  std::string_view name;
+  DType storage = DType::UI8;
+};
+constexpr StoredAsByte storedAsBytes[] = {
+    {16, "f8E5M2"},     {17, "f8E4M3FN"},      {18, "f8E4M3B11FNUZ"},
+    {19, "f8E5M2FNUZ"}, {20, "f8E4M3FNUZ"},    {21, "i4", DType::I8},
+    {22, "ui4"},        {24, "i2", DType::I8}, {25, "ui2"},
+    {26, "f8E4M3"},     {27, "f8E3M4"}};
+constexpr int32_t tokenCode = 23;
+
+ElementType ofBytes(const StoredAsByte &type) {
+  return {type.code, type.storage, std::string(type.name)};
+}
+ElementType ofStorage(DType type) {
+  return {pjrt::elementTypeCode(type), type, std::string(name(type))};
+}
+} // namespace
+
+ElementType plugin::tokenType() {
+  return {tokenCode, DType::UI8, "token", true};
+}
+
+std::optional<ElementType> plugin::elementTypeNamed(std::string_view name) {
+  const auto *narrow =
+      std::ranges::find(storedAsBytes, name, &StoredAsByte::name);
+  if (narrow != std::end(storedAsBytes))
+    return ofBytes(*narrow);
+  const std::optional<DType> stored = parseDType(name);
+  return stored ? std::optional(ofStorage(*stored)) : std::nullopt;
+}
+
+std::optional<ElementType> plugin::elementTypeOf(int32_t code) {
+  if (code == tokenCode)
+    return tokenType();
+  const auto *narrow =
+      std::ranges::find(storedAsBytes, code, &StoredAsByte::code);
+  if (narrow != std::end(storedAsBytes))
+    return ofBytes(*narrow);
+  for (uint8_t type = 0; type <= uint8_t(lastDType); ++type)
+    if (pjrt::elementTypeCode(DType(type)) == code)
+      return ofStorage(DType(type));
+  return std::nullopt;
+}

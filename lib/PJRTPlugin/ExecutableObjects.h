@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The objects that handles of executables stand for.
+#pragma once
+
+#include "PluginObjects.h"
+#include "ProgramCompiler.h"
+
+#include "meshloom/Runtime/Backends/PJRT/Plugin.h"
+
+#include <atomic>
+
+namespace meshloom::plugin {
+
+/// A layout of a buffer in memory, as its text: "{1,0}".
+struct MemoryLayoutObject {
+  std::string text;
+};
+/// "{1,0}" of rank 2: all buffers are row-major.
+std::string rowMajorLayout(size_t rank);
+
+/// A program's facts in the form in which callers read them. They live as long
+/// as the handle.
+class ExecutableObject {
+public:
+  explicit ExecutableObject(std::shared_ptr<const LoadedProgram> program);
+
+  const LoadedProgram &program() const { return *loaded; }
+  /// Per-device shapes of results, one after the other, and their ranks.
+  std::vector<int64_t> resultDims;
+  std::vector<size_t> resultRanks;
+  std::vector<int32_t> resultTypes;
+  std::vector<const char *> resultMemoryKinds;
+  std::vector<size_t> resultMemoryKindSizes;
+  std::string fingerprint;
+
+  /// Texts with their lengths.
+  struct TextList {
+    std::vector<std::string> texts;
+    std::vector<const char *> data;
+    std::vector<size_t> sizes;
+    void add(std::string text) { texts.push_back(std::move(text)); }
+    void finish();
+  };
+  TextList argumentShardings, resultShardings;
+  struct LayoutList {
+    std::vector<std::unique_ptr<MemoryLayoutObject>> layouts;
+    std::vector<capi::Handle> handles;
+    void add(size_t rank);
+  };
+  LayoutList argumentLayouts, resultLayouts;
+
+  /// "flops" and the like, computed when somebody asks.
+  pjrt::NamedValues &costs();
+
+private:
+  const std::shared_ptr<const LoadedProgram> loaded;
+  std::mutex mutex;
+  pjrt::Attributes costValues;
+  std::unique_ptr<pjrt::NamedValues> costList;
+};
+
+struct LoadedExecutableObject {
+  std::shared_ptr<const LoadedProgram> program;
+  /// The devices of the partitions.
+  std::vector<DeviceObject *> devices;
+  std::atomic<bool> deleted = false;
+  /// Per result, the shape that each partition has.
+  std::vector<std::vector<Shape>> resultShapes;
+
+  LoadedExecutableObject(std::shared_ptr<const LoadedProgram> program,
+                         std::vector<DeviceObject *> devices);
+};
+
+/// Bytes that somebody reads until he calls the deleter.
+struct OwnedText {
+  std::string text;
+  static void destroy(void *object) { delete static_cast<OwnedText *>(object); }
+};
+
+} // namespace meshloom::plugin

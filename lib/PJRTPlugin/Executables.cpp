@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Compiling programs, and what there is to know about compiled ones.
+#include "ExecutableObjects.h"
+#include "FunctionTable.h"
+#include "OpShardings.h"
+
+#include "meshloom/Runtime/Backends/PJRT/WireFormat.h"
+
+#include <fmt/format.h>
+
+using namespace meshloom;
+using namespace meshloom::plugin;
+using capi::Slot;
+
+//===----------------------------------------------------------------------===//
+// Objects
+//===----------------------------------------------------------------------===//
+
+std::string plugin::rowMajorLayout(size_t rank) {
+  std::string text = "{";
+  for (size_t dim = rank; dim-- > 0;)
+    text += std::to_string(dim) + (dim > 0 ? "," : "");
+  return text + "}";
+}
+
+void ExecutableObject::TextList::finish() {
+  for (const std::string &text : texts) {
+    data.push_back(text.data());
+    sizes.push_back(text.size());
+  }
+}
+
+void ExecutableObject::LayoutList::add(size_t rank) {
+  layouts.push_back(std::make_unique<MemoryLayoutObject>(
+      MemoryLayoutObject{rowMajorLayout(rank)}));
+  handles.push_back(layouts.back().get());
+}
+
+ExecutableObject::ExecutableObject(std::shared_ptr<const LoadedProgram> program)
+    : loaded(std::move(program)) {
+  const ProgramInterface &interface = loaded->interface;
+  auto sharding = [&](const ArrayType *type) {
+    return type && !loaded->runsOnce()
+               ? opShardingOf(type->layout, loaded->partitionOf)
+               : std::string();
+  };
+  for (size_t i = 0; i < interface.arguments.size(); ++i) {
+    argumentShardings.add(sharding(loaded->argumentType(i)));
+    argumentLayouts.add(interface.arguments[i].shape.size());
+  }
+  for (size_t i = 0; i < interface.results.size(); ++i) {
+    const ArrayType *type = loaded->resultType(i);
+    resultShardings.add(sharding(type));
+    resultLayouts.add(interface.results[i].shape.size());
+    resultTypes.push_back(interface.results[i].element.code);
+    const Shape local = type ? type->layout.local_shape(type->shape) : Shape();
+    resultDims.insert(resultDims.end(), local.begin(), local.end());
+    resultRanks.push_back(local.size());
+    resultMemoryKinds.push_back(memoryKinds[0].data());
+    resultMemoryKindSizes.push_back(memoryKinds[0].size());
+  }
+  argumentShardings.finish();
+  resultShardings.finish();
+  fingerprint =
+      fmt::format("{:016x}", loaded->executable->compiled().contentHash());
+}
+
+namespace {
+/// Bytes of values on one device.
+template <typename TypeOf>
+int64_t bytesOf(const std::vector<ValueType> &values, TypeOf typeOf) {
+  int64_t bytes = 0;
+  for (size_t i = 0; i < values.size(); ++i)
+    if (const ArrayType *type = typeOf(i))
+      bytes += elementCount(type->layout.local_shape(type->shape)) *
+               byteWidth(type->dtype);
+  return bytes;
+}
+
+struct ProgramBytes {
+  int64_t arguments = 0, results = 0, aliases = 0, scratch = 0;
+};
+
+ProgramBytes bytesOf(const LoadedProgram &program) {
+  ProgramBytes bytes;
+  bytes.arguments = bytesOf(program.interface.arguments,
+                            [&](size_t i) { return program.argumentType(i); });
+  bytes.results = bytesOf(program.interface.results,
+                          [&](size_t i) { return program.resultType(i); });
+  for (const auto &result : program.executable->signature().results)
+    if (result.aliasedArgument >= 0)
+      bytes.aliases +=
+          elementCount(result.type.layout.local_shape(result.type.shape)) *
+          byteWidth(result.type.dtype);
+  bytes.scratch =
+      std::max<int64_t>(0, program.executable->statistics().peakBytesPerDevice -
+                               bytes.arguments - bytes.results);
+  return bytes;
+}
+} // namespace
+
+pjrt::NamedValues &ExecutableObject::costs() {
+  std::lock_guard lock(mutex);
+  if (!costList) {
+    const ProgramBytes bytes = bytesOf(*loaded);
+    costValues["bytes accessed"] = float(bytes.arguments + bytes.results);
+    costList = std::make_unique<pjrt::NamedValues>(costValues);
+  }
+  return *costList;
+}
+
+LoadedExecutableObject::LoadedExecutableObject(
+    std::shared_ptr<const LoadedProgram> loaded,
+    std::vector<DeviceObject *> partitions)
+    : program(std::move(loaded)), devices(std::move(partitions)) {
+  for (size_t i = 0; i < program->interface.results.size(); ++i) {
+    auto &shapes = resultShapes.emplace_back();
+    const ArrayType *type = program->resultType(i);
+    for (size_t partition = 0; partition < devices.size(); ++partition)
+      shapes.push_back(
+          type ? type->layout
+                     .shard(type->shape, program->meshIndex(int64_t(partition)))
+                     .extent
+               : Shape());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Compiles a program for the devices that its options name.
+Result<std::unique_ptr<LoadedExecutableObject>>
+loadProgram(const ClientObject &client, std::string_view code,
+            std::string_view options) {
+  auto program = client.compiler->compile(code, options);
+  if (!program)
+    return program.error();
+  // Programs that are equal but for their devices share none: the options are
+  // a part of their key.
+  std::vector<DeviceObject *> devices;
+  for (int64_t id : (*program)->request.devices) {
+    auto device = client.device(id);
+    if (!device)
+      return device.error();
+    devices.push_back(*device);
+  }
+  return std::make_unique<LoadedExecutableObject>(std::move(*program),
+                                                  std::move(devices));
+}
+
+Status compile(const Arguments &args) {
+  using Args = capi::Client_Compile_Args;
+  const Arguments program(&args.object<char>(Args::program));
+  const std::string_view format =
+      program.text(capi::Program::format, capi::Program::format_size);
+  if (format != "mlir")
+    return Error(fmt::format("programs are StableHLO (the format 'mlir'), as "
+                             "text or portable artifact; got the format '{}'",
+                             format),
+                 ErrorCode::UNIMPLEMENTED);
+  auto loaded =
+      loadProgram(args.object<ClientObject>(Args::client),
+                  program.text(capi::Program::code, capi::Program::code_size),
+                  args.text(Args::compile_options, Args::compile_options_size));
+  if (!loaded)
+    return loaded.error();
+  args.set(Args::executable, loaded->release());
+  return Success();
+}
+
+// Serialized executables: a message of their version, program and compile
+// options. Meshloom compiles as fast as code could be read and checked.
+enum SerializedField : unsigned { FormatVersion = 1, Code = 2, Options = 3 };
+constexpr uint64_t formatVersion = 1;
+
+Status serialize(const Arguments &args) {
+  using Args = capi::Executable_Serialize_Args;
+  const LoadedProgram &program =
+      args.object<ExecutableObject>(Args::executable).program();
+  auto *owned = new OwnedText{pjrt::Message()
+                                  .number(FormatVersion, formatVersion)
+                                  .bytes(Code, program.code)
+                                  .bytes(Options, program.compileOptions)
+                                  .text};
+  args.setText(Args::serialized_bytes, Args::serialized_bytes_size,
+               owned->text);
+  args.set<void *>(Args::serialized_executable, owned);
+  args.set(Args::serialized_executable_deleter, &OwnedText::destroy);
+  return Success();
+}
+
+Status deserialize(const Arguments &args) {
+  using Args = capi::Executable_DeserializeAndLoad_Args;
+  pjrt::Fields fields(
+      args.text(Args::serialized_executable, Args::serialized_executable_size));
+  pjrt::Field field;
+  uint64_t version = 0;
+  std::string_view code, options;
+  while (fields.next(field)) {
+    if (field.number == FormatVersion)
+      version = field.value;
+    if (field.number == Code)
+      code = field.bytes;
+    if (field.number == Options)
+      options = field.bytes;
+  }
+  if (!fields.whole || version != formatVersion)
+    return Error("the bytes are no executable that this version of Meshloom "
+                 "has serialized",
+                 ErrorCode::DATA_LOSS);
+  const std::string_view overridden =
+      args.text(Args::overridden_serialized_compile_options,
+                Args::overridden_serialized_compile_options_size);
+  if (!overridden.empty())
+    options = overridden;
+  auto loaded =
+      loadProgram(args.object<ClientObject>(Args::client), code, options);
+  if (!loaded)
+    return loaded.error();
+  args.set(Args::loaded_executable, loaded->release());
+  return Success();
+}
+
+Status destroyLoaded(const Arguments &args) {
+  delete args.get<LoadedExecutableObject *>(
+      capi::LoadedExecutable_Destroy_Args::executable);
+  return Success();
+}
+
+Status destroy(const Arguments &args) {
+  delete args.get<ExecutableObject *>(
+      capi::Executable_Destroy_Args::executable);
+  return Success();
+}
+
+Status executable(const Arguments &args) {
+  using Args = capi::LoadedExecutable_GetExecutable_Args;
+  const auto &loaded =
+      args.object<LoadedExecutableObject>(Args::loaded_executable);
+  args.set(Args::executable, new ExecutableObject(loaded.program));
+  return Success();
+}
+
+Status addressableDevices(const Arguments &args) {
+  using Args = capi::LoadedExecutable_AddressableDevices_Args;
+  const auto &loaded = args.object<LoadedExecutableObject>(Args::executable);
+  args.set(Args::addressable_devices, loaded.devices.data());
+  args.set(Args::num_addressable_devices, loaded.devices.size());
+  return Success();
+}
+
+Status deleteLoaded(const Arguments &args) {
+  args.object<LoadedExecutableObject>(
+          capi::LoadedExecutable_Delete_Args::executable)
+      .deleted = true;
+  return Success();
+}
+
+Status isDeleted(const Arguments &args) {
+  using Args = capi::LoadedExecutable_IsDeleted_Args;
+  args.set(Args::is_deleted,
+           bool(args.object<LoadedExecutableObject>(Args::executable).deleted));
+  return Success();
+}
+
+Status deviceAssignment(const Arguments &args) {
+  using Args = capi::LoadedExecutable_GetDeviceAssignment_Args;
+  const auto &loaded = args.object<LoadedExecutableObject>(Args::executable);
+  auto *owned =
+      new OwnedText{deviceAssignmentOf(loaded.program->request.devices)};
+  args.setText(Args::serialized_bytes, Args::serialized_bytes_size,
+               owned->text);
+  args.set<void *>(Args::serialized_device_assignment, owned);
+  args.set(Args::serialized_device_assignment_deleter, &OwnedText::destroy);
+  return Success();
+}
+
+Status compileOptions(const Arguments &args) {
+  using Args = capi::Executable_GetCompileOptions_Args;
+  auto *owned = new OwnedText{
+      args.object<ExecutableObject>(Args::executable).program().compileOptions};
+  args.setText(Args::serialized_bytes, Args::serialized_bytes_size,
+               owned->text);
+  args.set<void *>(Args::serialized_compile_options, owned);
+  args.set(Args::serialized_compile_options_deleter, &OwnedText::destroy);
+  return Success();
+}
+
+Status programName(const Arguments &args) {
+  using Args = capi::Executable_Name_Args;
+  args.setText(
+      Args::executable_name, Args::executable_name_size,
+      args.object<ExecutableObject>(Args::executable).program().interface.name);
+  return Success();
+}
+
+Status numReplicas(const Arguments &args) {
+  using Args = capi::Executable_NumReplicas_Args;
+  args.set(Args::num_replicas,
+           size_t(args.object<ExecutableObject>(Args::executable)
+                      .program()
+                      .request.replicas));
+  return Success();
+}
+
+Status numPartitions(const Arguments &args) {
+  using Args = capi::Executable_NumPartitions_Args;
+  args.set(Args::num_partitions,
+           size_t(args.object<ExecutableObject>(Args::executable)
+                      .program()
+                      .request.partitions));
+  return Success();
+}
+
+Status numOutputs(const Arguments &args) {
+  using Args = capi::Executable_NumOutputs_Args;
+  args.set(Args::num_outputs,
+           args.object<ExecutableObject>(Args::executable).resultTypes.size());
+  return Success();
+}
+
+Status codeSize(const Arguments &args) {
+  using Args = capi::Executable_SizeOfGeneratedCodeInBytes_Args;
+  const LoadedProgram &program =
+      args.object<ExecutableObject>(Args::executable).program();
+  args.set(Args::size_in_bytes,
+           int64_t(program.executable->compiled().code().bytes.size()));
+  return Success();
+}
+
+Status costs(const Arguments &args) {
+  using Args = capi::Executable_GetCostAnalysis_Args;
+  auto &values = args.object<ExecutableObject>(Args::executable).costs();
+  args.set(Args::properties, values.data());
+  args.set(Args::num_properties, values.size());
+  return Success();
+}
+
+Status memoryStatistics(const Arguments &args) {
+  using Args = capi::Executable_GetCompiledMemoryStats_Args;
+  const ProgramBytes bytes =
+      bytesOf(args.object<ExecutableObject>(Args::executable).program());
+  args.set(Args::argument_size_in_bytes, bytes.arguments);
+  args.set(Args::output_size_in_bytes, bytes.results);
+  args.set(Args::alias_size_in_bytes, bytes.aliases);
+  args.set(Args::temp_size_in_bytes, bytes.scratch);
+  const int64_t total =
+      bytes.arguments + bytes.results + bytes.scratch - bytes.aliases;
+  args.set(Args::peak_memory_in_bytes, total);
+  args.set(Args::total_size_in_bytes, total);
+  for (auto field :
+       {Args::generated_code_size_in_bytes,
+        Args::host_generated_code_size_in_bytes,
+        Args::host_argument_size_in_bytes, Args::host_output_size_in_bytes,
+        Args::host_alias_size_in_bytes, Args::host_temp_size_in_bytes})
+    args.set<int64_t>(field, 0);
+  return Success();
+}
+
+Status outputTypes(const Arguments &args) {
+  using Args = capi::Executable_OutputElementTypes_Args;
+  auto &types = args.object<ExecutableObject>(Args::executable).resultTypes;
+  args.set(Args::output_types, types.data());
+  args.set(Args::num_output_types, types.size());
+  return Success();
+}
+
+Status outputDimensions(const Arguments &args) {
+  using Args = capi::Executable_OutputDimensions_Args;
+  auto &object = args.object<ExecutableObject>(Args::executable);
+  args.set(Args::num_outputs, object.resultRanks.size());
+  args.set(Args::dims, object.resultDims.data());
+  args.set(Args::dim_sizes, object.resultRanks.data());
+  return Success();
+}
+
+Status outputMemoryKinds(const Arguments &args) {
+  using Args = capi::Executable_OutputMemoryKinds_Args;
+  auto &object = args.object<ExecutableObject>(Args::executable);
+  args.set(Args::num_outputs, object.resultMemoryKinds.size());
+  args.set(Args::memory_kinds, object.resultMemoryKinds.data());
+  args.set(Args::memory_kind_sizes, object.resultMemoryKindSizes.data());
+  return Success();
+}
+
+Status fingerprint(const Arguments &args) {
+  using Args = capi::Executable_Fingerprint_Args;
+  args.setText(Args::executable_fingerprint, Args::executable_fingerprint_size,
+               args.object<ExecutableObject>(Args::executable).fingerprint);
+  return Success();
+}
+
+/// Called twice: for the size, and with memory of that size.
+Status optimizedProgram(const Arguments &args) {
+  using Args = capi::Executable_OptimizedProgram_Args;
+  const Arguments into(&args.object<char>(Args::program));
+  const LoadedProgram &program =
+      args.object<ExecutableObject>(Args::executable).program();
+  auto text = program.compiler->partitionedText(program);
+  if (!text)
+    return text.error();
+  constexpr std::string_view format = "mlir";
+  into.setText(capi::Program::format, capi::Program::format_size, format);
+  if (auto *code = into.get<char *>(capi::Program::code)) {
+    if (into.get<size_t>(capi::Program::code_size) < text->size())
+      return Error("the program is larger than the memory that it is asked "
+                   "for with");
+    text->copy(code, text->size());
+  }
+  into.set(capi::Program::code_size, text->size());
+  return Success();
+}
+} // namespace
+
+void plugin::addExecutables(FunctionTable &table) {
+  table.set<compile>(Slot::Client_Compile);
+  table.set<serialize>(Slot::Executable_Serialize);
+  table.set<deserialize>(Slot::Executable_DeserializeAndLoad);
+  table.set<destroyLoaded>(Slot::LoadedExecutable_Destroy);
+  table.set<destroy>(Slot::Executable_Destroy);
+  table.set<executable>(Slot::LoadedExecutable_GetExecutable);
+  table.set<addressableDevices>(Slot::LoadedExecutable_AddressableDevices);
+  table.set<deleteLoaded>(Slot::LoadedExecutable_Delete);
+  table.set<isDeleted>(Slot::LoadedExecutable_IsDeleted);
+  table.set<deviceAssignment>(Slot::LoadedExecutable_GetDeviceAssignment);
+  table.set<compileOptions>(Slot::Executable_GetCompileOptions);
+  table.set<programName>(Slot::Executable_Name);
+  table.set<numReplicas>(Slot::Executable_NumReplicas);
+  table.set<numPartitions>(Slot::Executable_NumPartitions);
+  table.set<numOutputs>(Slot::Executable_NumOutputs);
+  table.set<codeSize>(Slot::Executable_SizeOfGeneratedCodeInBytes);
+  table.set<costs>(Slot::Executable_GetCostAnalysis);
+  table.set<memoryStatistics>(Slot::Executable_GetCompiledMemoryStats);
+  table.set<outputTypes>(Slot::Executable_OutputElementTypes);
+  table.set<outputDimensions>(Slot::Executable_OutputDimensions);
+  table.set<outputMemoryKinds>(Slot::Executable_OutputMemoryKinds);
+  table.set<fingerprint>(Slot::Executable_Fingerprint);
+  table.set<optimizedProgram>(Slot::Executable_OptimizedProgram);
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Executing a program: from the buffers of its devices to arrays and back.
+#include "Execution.h"
+
+#include "ExecutableObjects.h"
+#include "FunctionTable.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+using namespace meshloom;
+using namespace meshloom::plugin;
+using capi::Handle;
+using capi::Slot;
+
+namespace {
+/// The structure in which JAX brings its callables.
+struct PythonFunctions {
+  void **functions;
+  uint32_t count;
+};
+
+/// One call of an executable.
+class Execution {
+public:
+  Execution(const LoadedExecutableObject &loaded, const Arguments &args);
+
+  Status run();
+
+private:
+  using Args = capi::LoadedExecutable_Execute_Args;
+
+  Status check() const;
+  Status readBuffers();
+  Status checkDonations() const;
+  /// The argument as an array of the type that the program wants.
+  Result<SharedArray> argument(size_t i);
+  std::optional<Array> asOne(const std::vector<ArrayPart> &parts,
+                             const ArrayType &type) const;
+  Result<SharedArray> assemble(size_t i, const std::vector<ArrayPart> &parts,
+                               const ArrayType &type);
+  Status bringCallbacks() const;
+  void giveDonationsAway();
+  void giveResults(const std::vector<Array> &results);
+
+  BufferObject &buffer(size_t partition, size_t argument) const {
+    return *buffers[partition * argumentCount + argument];
+  }
+
+  const LoadedExecutableObject &loaded;
+  const LoadedProgram &program;
+  const Arguments &args;
+  const Arguments options;
+  const size_t partitions, argumentCount;
+  std::vector<BufferObject *> buffers;
+  std::vector<bool> donated;
+};
+
+Execution::Execution(const LoadedExecutableObject &loaded,
+                     const Arguments &args)
+    : loaded(loaded), program(*loaded.program), args(args),
+      options(&args.object<char>(Args::options)),
+      partitions(args.get<size_t>(Args::num_devices)),
+      argumentCount(args.get<size_t>(Args::num_args)) {}
+
+Status Execution::check() const {
+  if (loaded.deleted)
+    return Error(fmt::format("the executable '{}' has been deleted",
+                             program.interface.name));
+  if (partitions != loaded.devices.size())
+    return Error(fmt::format("'{}' runs on {} devices, and is called with the "
+                             "arguments of {}",
+                             program.interface.name, loaded.devices.size(),
+                             partitions));
+  if (argumentCount != program.interface.arguments.size())
+    return Error(fmt::format("'{}' takes {} arguments, and is called with {}",
+                             program.interface.name,
+                             program.interface.arguments.size(),
+                             argumentCount));
+  return Success();
+}
+
+Status Execution::readBuffers() {
+  const auto *const *lists =
+      args.get<BufferObject *const *const *>(Args::argument_lists);
+  for (size_t partition = 0; partition < partitions; ++partition)
+    for (size_t i = 0; i < argumentCount; ++i) {
+      BufferObject *buffer = lists[partition][i];
+      if (!buffer)
+        return Error(fmt::format("argument {} of '{}' is no buffer on device "
+                                 "{}",
+                                 i, program.interface.name, partition));
+      const ElementType &wanted = program.interface.arguments[i].element;
+      // JAX has arrays without elements for tokens.
+      if (!wanted.isToken && buffer->element().code != wanted.code)
+        return Error(fmt::format("argument {} of '{}' has elements of type {}, "
+                                 "and gets a buffer of {}",
+                                 i, program.interface.name, wanted.name,
+                                 buffer->element().name));
+      buffers.push_back(buffer);
+    }
+  donated = program.interface.donated;
+  for (int64_t i : options.list<int64_t>(
+           capi::ExecuteOptions::non_donatable_input_indices,
+           capi::ExecuteOptions::num_non_donatable_input_indices))
+    if (i >= 0 && i < int64_t(donated.size()))
+      donated[size_t(i)] = false;
+  return Success();
+}
+
+Status Execution::checkDonations() const {
+  if (std::ranges::none_of(donated, [](bool flag) { return flag; }))
+    return Success();
+  std::set<const BufferObject *> gone, used;
+  for (size_t partition = 0; partition < partitions; ++partition)
+    for (size_t i = 0; i < argumentCount; ++i) {
+      const BufferObject *operand = &buffer(partition, i);
+      const bool again =
+          donated[i] ? !gone.insert(operand).second || used.contains(operand)
+                     : gone.contains(operand);
+      used.insert(operand);
+      if (again)
+        return Error(fmt::format(
+            "Attempt to donate the same buffer twice in Execute(): argument {} "
+            "of '{}' is given away, and is used by another argument too",
+            i, program.interface.name));
+    }
+  return Success();
+}
+
+/// The array that all parts are of, if it can be the argument as it is.
+std::optional<Array> Execution::asOne(const std::vector<ArrayPart> &parts,
+                                      const ArrayType &type) const {
+  const auto &whole = parts.front().whole;
+  for (const ArrayPart &part : parts)
+    if (part.whole != whole)
+      return std::nullopt;
+  const Array &array = whole->array;
+  bool inPlace = true;
+  for (size_t i = 0; i < parts.size(); ++i)
+    inPlace &= parts[i].index == int64_t(i);
+  if (inPlace && array.type() == type)
+    return array;
+  if (array.layout().is_partial() || type.layout.is_partial() ||
+      array.shape() != type.shape)
+    return std::nullopt;
+  for (size_t i = 0; i < parts.size(); ++i)
+    if (parts[i].box() != type.layout.shard(type.shape, int64_t(i)))
+      return std::nullopt;
+  Array copy = array;
+  return program.executable->client()->adopt(type, copy);
+}
+
+/// Puts the parts together, and has the buffers remember the array.
+Result<SharedArray> Execution::assemble(size_t i,
+                                        const std::vector<ArrayPart> &parts,
+                                        const ArrayType &type) {
+  const auto &client = program.executable->client();
+  std::vector<std::shared_ptr<const char>> memory;
+  std::vector<Component> components;
+  for (size_t index = 0; index < parts.size(); ++index) {
+    auto elements = elementsOf(parts[index]);
+    if (!elements)
+      return elements.error();
+    const Shape extent = type.layout.shard(type.shape, int64_t(index)).extent;
+    const BufferObject &shard = buffer(size_t(program.partitionOf[index]), i);
+    if (shard.dims() != extent)
+      return Error(fmt::format("argument {} of '{}' is a shard of {} elements "
+                               "on device {}, and gets a buffer of {}",
+                               i, program.interface.name, elementCount(extent),
+                               index, elementCount(shard.dims())));
+    components.push_back({extent, {elements->get(), size_t(shard.bytes())}});
+    memory.push_back(std::move(*elements));
+  }
+  // The view keeps a part's memory, so nobody writes there.
+  if (parts.size() == 1)
+    return arrayInPlace(client, type, std::move(memory.front()));
+  auto array = Array::fromComponents(client, type, components);
+  if (!array)
+    return array.error().withMessage(fmt::format("argument {} of '{}': {}", i,
+                                                 program.interface.name,
+                                                 array.error().message()));
+  auto whole = std::make_shared<SharedArray>(SharedArray{*array});
+  for (size_t index = 0; index < parts.size(); ++index)
+    buffer(size_t(program.partitionOf[index]), i)
+        .replacePart({whole, int64_t(index)});
+  return SharedArray{std::move(*array)};
+}
+
+Result<SharedArray> Execution::argument(size_t i) {
+  const ArrayType &type = *program.argumentType(i);
+  std::vector<ArrayPart> parts;
+  for (int64_t partition : program.partitionOf) {
+    auto part = buffer(size_t(partition), i).part();
+    if (!part)
+      return part.error();
+    parts.push_back(std::move(*part));
+  }
+  if (auto array = asOne(parts, type))
+    return SharedArray{std::move(*array)};
+  return assemble(i, parts, type);
+}
+
+Status Execution::bringCallbacks() const {
+  if (!program.callbacks)
+    return Success();
+  std::vector<void *> functions;
+  if (options.has(capi::ExecuteOptions::context)) {
+    auto &context =
+        options.object<ExecuteContextObject>(capi::ExecuteOptions::context);
+    std::lock_guard lock(context.mutex);
+    for (const auto &[type, data] : context.data) {
+      const auto *python = static_cast<const PythonFunctions *>(data);
+      functions.assign(python->functions, python->functions + python->count);
+    }
+  }
+  program.callbacks->setFunctions(std::move(functions));
+  return Success();
+}
+
+void Execution::giveDonationsAway() {
+  for (size_t partition = 0; partition < partitions; ++partition)
+    for (size_t i = 0; i < argumentCount; ++i)
+      if (donated[i])
+        buffer(partition, i).remove();
+}
+
+void Execution::giveResults(const std::vector<Array> &results) {
+  auto *const *lists = args.get<Handle *const *>(Args::output_lists);
+  for (size_t i = 0; i < program.interface.results.size(); ++i) {
+    std::shared_ptr<const SharedArray> whole;
+    if (program.resultAt[i] >= 0)
+      whole = std::make_shared<SharedArray>(
+          SharedArray{results[size_t(program.resultAt[i])]});
+    for (size_t partition = 0; partition < partitions; ++partition) {
+      auto &memory = *static_cast<MemoryObject *>(
+          loaded.devices[partition]->memories.front());
+      lists[partition][i] =
+          new BufferObject(memory, program.interface.results[i].element,
+                           loaded.resultShapes[i][partition],
+                           {whole, program.meshIndex(int64_t(partition))});
+    }
+  }
+}
+
+Status Execution::run() {
+  if (Status right = check(); !right)
+    return right;
+  if (Status read = readBuffers(); !read)
+    return read;
+  if (Status right = checkDonations(); !right)
+    return right;
+  std::vector<Array> arguments;
+  for (size_t i = 0; i < argumentCount; ++i) {
+    if (program.argumentAt[i] < 0)
+      continue;
+    auto array = argument(i);
+    if (!array)
+      return array.error();
+    arguments.push_back(std::move(array->array));
+  }
+  if (Status brought = bringCallbacks(); !brought)
+    return brought;
+  auto results = program.executable->execute(std::move(arguments),
+                                             [&] { giveDonationsAway(); });
+  if (!results)
+    return results.error();
+  std::vector<Event> events;
+  for (const Array &result : *results)
+    events.push_back(result.event());
+  const Event done = Event::whenAll(events);
+  // Python's functions are the caller's until the call returns.
+  if (program.callbacks)
+    if (Status ended = done.wait(); !ended)
+      return ended;
+  giveResults(*results);
+  if (auto *completed = args.get<Handle *>(Args::device_complete_events))
+    for (size_t partition = 0; partition < partitions; ++partition)
+      completed[partition] = handleOf(done);
+  return Success();
+}
+
+Status execute(const Arguments &args) {
+  using Args = capi::LoadedExecutable_Execute_Args;
+  return Execution(args.object<LoadedExecutableObject>(Args::executable), args)
+      .run();
+}
+
+Status createContext(const Arguments &args) {
+  args.set(capi::ExecuteContext_Create_Args::context, new ExecuteContextObject);
+  return Success();
+}
+
+Status destroyContext(const Arguments &args) {
+  delete args.get<ExecuteContextObject *>(
+      capi::ExecuteContext_Destroy_Args::context);
+  return Success();
+}
+} // namespace
+
+void plugin::addExecution(FunctionTable &table) {
+  table.set<execute>(Slot::LoadedExecutable_Execute);
+  table.set<createContext>(Slot::ExecuteContext_Create);
+  table.set<destroyContext>(Slot::ExecuteContext_Destroy);
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The objects that handles of the PJRT C API stand for: errors, events,
+// clients with their devices and memories, and buffers.
+//
+// All devices are virtual ones of this process and share its memory. So a
+// client of N devices is one client of the runtime, a device is a number, and a
+// buffer is a view: an array on a mesh, and which of the mesh's devices.
+#pragma once
+
+#include "ElementTypes.h"
+
+#include "meshloom/Runtime/Backends/PJRT/Abi.h"
+#include "meshloom/Runtime/Client.h"
+
+#include <mutex>
+
+namespace meshloom::plugin {
+
+namespace capi = pjrt::capi;
+
+struct ErrorObject {
+  Error error;
+};
+capi::Handle handleOf(Error error);
+
+struct EventObject {
+  Event event;
+};
+capi::Handle handleOf(Event event);
+
+struct ClientObject;
+struct MemoryObject;
+
+struct DeviceObject {
+  ClientObject *client = nullptr;
+  int32_t id = 0;
+  std::string text = {}; ///< "MeshloomDevice(id=3)"
+  std::vector<capi::Handle> memories = {};
+};
+
+/// A kind of memory of a device. All kinds are this process's memory.
+struct MemoryObject {
+  DeviceObject *device = nullptr;
+  int32_t id = 0;
+  int32_t kind = 0; ///< an index of `memoryKinds`
+  std::string text = {};
+};
+/// The first kind is what devices have by default.
+constexpr std::string_view memoryKinds[] = {"device", "pinned_host",
+                                            "unpinned_host"};
+
+class ProgramCompiler;
+
+struct ClientObject {
+  std::shared_ptr<Client> client;
+  std::shared_ptr<ProgramCompiler> compiler;
+  std::vector<std::unique_ptr<DeviceObject>> devices = {};
+  std::vector<std::unique_ptr<MemoryObject>> memories = {};
+  std::vector<capi::Handle> deviceHandles = {}, memoryHandles = {};
+
+  /// The device with that number. Fails where there is none.
+  Result<DeviceObject *> device(int64_t id) const;
+};
+
+/// An array that buffers are views of.
+struct SharedArray {
+  Array array;
+};
+
+/// The part of an array that one device has.
+struct ArrayPart {
+  std::shared_ptr<const SharedArray> whole;
+  int64_t index = 0; ///< of the device in the array's mesh
+
+  Box box() const {
+    return whole->array.layout().shard(whole->array.shape(), index);
+  }
+};
+
+/// One device's buffer. Safe to use from any thread.
+class BufferObject {
+public:
+  BufferObject(MemoryObject &memory, ElementType element, Shape dims,
+               ArrayPart part);
+
+  MemoryObject &memory() const { return place; }
+  DeviceObject &device() const { return *place.device; }
+  const ElementType &element() const { return type; }
+  const Shape &dims() const { return extents; }
+  int64_t bytes() const { return elementCount(extents) * type.width(); }
+
+  /// Fails where the buffer has been deleted or donated. A token's part has no
+  /// array.
+  Result<ArrayPart> part() const;
+  /// The same elements as a part of a different array, which replaces the
+  /// present one in later calls.
+  void replacePart(ArrayPart equal);
+  /// Forgets the array. Memory that a user sees stays.
+  void remove();
+  bool isRemoved() const;
+  /// Waits for the elements and returns them in row-major order: in the array's
+  /// own memory where they lie together there, else a copy, which is the same
+  /// one each time.
+  Result<std::shared_ptr<const char>> elements();
+  /// While there are references, `elements` stay where they are, and are not
+  /// overwritten.
+  void addReference();
+  void dropReference();
+
+private:
+  MemoryObject &place;
+  const ElementType type;
+  const Shape extents;
+
+  mutable std::mutex mutex;
+  ArrayPart current;
+  bool removed = false;
+  int64_t references = 0;
+  std::shared_ptr<const char> view;
+};
+
+/// The memory of a part of an array that is complete: see
+/// BufferObject::elements.
+Result<std::shared_ptr<const char>> elementsOf(const ArrayPart &part);
+/// An array on one device, in memory that is the array's as long as it lives.
+/// The elements are not copied where they are aligned as arrays are.
+Result<SharedArray> arrayInPlace(const std::shared_ptr<Client> &client,
+                                 const ArrayType &type,
+                                 std::shared_ptr<const char> elements);
+/// The type of an array on one device.
+ArrayType onOneDevice(DType type, Shape shape);
+
+} // namespace meshloom::plugin

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Reading, compiling and loading programs.
+#include "ProgramCompiler.h"
+
+#include "meshloom/Compiler/Compiler.h"
+#include "meshloom/Dialect/StableHLO/StableHLO.h"
+#include "meshloom/Import/StableHLO/ReadProgram.h"
+#include "meshloom/Support/LLVM.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "llvm/Support/ThreadPool.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <fmt/format.h>
+
+using namespace meshloom;
+using namespace meshloom::plugin;
+
+/// Types and attributes of a context are never freed. So a context is for a
+/// number of programs, and the next ones have a new one.
+struct ProgramCompiler::Context {
+  static constexpr int mostPrograms = 500;
+  llvm::DefaultThreadPool pool{llvm::hardware_concurrency(1)};
+  MLIRContext context{MLIRContext::Threading::DISABLED};
+  int programs = 0;
+
+  Context() {
+    mlir::DialectRegistry registry;
+    registerDialects(registry);
+    registerStableHLODialects(registry);
+    context.appendDialectRegistry(registry);
+    context.setThreadPool(pool);
+    loadDialects(&context);
+  }
+};
+
+namespace {
+/// The name of the program in messages.
+constexpr const char *programPath = "program";
+
+Result<ValueType> valueTypeOf(Type type, std::string_view kind, size_t index) {
+  if (isa<stablehlo::TokenType>(type))
+    return ValueType{tokenType(), {}};
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !tensor.hasStaticShape())
+    return Error(fmt::format("{} {} of the program has the type {}; buffers "
+                             "are arrays of static shapes",
+                             kind, index, text),
+                 ErrorCode::UNIMPLEMENTED);
+  std::string name;
+  llvm::raw_string_ostream(name) << tensor.getElementType();
+  const std::optional<ElementType> element = elementTypeNamed(name);
+  if (!element)
+    return Error(fmt::format("{} {} of the program has elements of type {}, "
+                             "which Meshloom does not support",
+                             kind, index, name),
+                 ErrorCode::UNIMPLEMENTED);
+  return ValueType{*element, Shape(tensor.getShape())};
+}
+
+Result<std::vector<ValueType>> valueTypesOf(ArrayRef<Type> types,
+                                            std::string_view kind) {
+  std::vector<ValueType> values;
+  for (auto [i, type] : llvm::enumerate(types)) {
+    auto value = valueTypeOf(type, kind, i);
+    if (!value)
+      return value.error();
+    values.push_back(std::move(*value));
+  }
+  return values;
+}
+
+Result<ProgramInterface> interfaceOf(ModuleOp module) {
+  auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
+  if (!main) {
+    auto functions = module.getOps<mlir::func::FuncOp>();
+    if (!llvm::hasSingleElement(functions))
+      return Error("the program has no function 'main'");
+    main = *functions.begin();
+  }
+  ProgramInterface interface;
+  interface.name = module.getSymName().value_or(main.getName()).str();
+  auto arguments = valueTypesOf(main.getArgumentTypes(), "argument");
+  if (!arguments)
+    return arguments.error();
+  auto results = valueTypesOf(main.getResultTypes(), "result");
+  if (!results)
+    return results.error();
+  interface.arguments = std::move(*arguments);
+  interface.results = std::move(*results);
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    interface.donated.push_back(main.getArgAttr(i, "tf.aliasing_output") ||
+                                main.getArgAttr(i, "jax.buffer_donor"));
+  return interface;
+}
+
+/// Gives each call of a Python function the number that it is registered as.
+/// Null: the program has no such call.
+Result<std::shared_ptr<CallbackSet>> numberCallbacks(ModuleOp module) {
+  std::shared_ptr<CallbackSet> callbacks;
+  std::optional<Error> failure;
+  module.walk([&](stablehlo::CustomCallOp call) {
+    const StringRef target = call.getCallTargetName();
+    auto config = call->getAttrOfType<DictionaryAttr>("mhlo.backend_config");
+    const StringRef where =
+        config ? "mhlo.backend_config" : StringRef("backend_config");
+    if (!config)
+      config = dyn_cast_or_null<DictionaryAttr>(call.getBackendConfigAttr());
+    auto number = config ? config.getAs<IntegerAttr>("index") : IntegerAttr();
+    if (!number || !target.ends_with("python_cpu_callback"))
+      return mlir::WalkResult::advance();
+    if (!callbacks)
+      callbacks = *CallbackSet::create();
+    const bool isOrdered = llvm::any_of(call.getOperandTypes(),
+                                        llvm::IsaPred<stablehlo::TokenType>);
+    auto index = callbacks->index(
+        target.str(), int64_t(number.getValue().getZExtValue()), isOrdered);
+    if (!index) {
+      failure = index.error();
+      return mlir::WalkResult::interrupt();
+    }
+    mlir::NamedAttrList numbered(config);
+    numbered.set("index",
+                 mlir::IntegerAttr::get(
+                     mlir::IntegerType::get(module.getContext(), 64), *index));
+    call->setAttr(where, numbered.getDictionary(module.getContext()));
+    return mlir::WalkResult::advance();
+  });
+  if (failure)
+    return *failure;
+  return callbacks;
+}
+
+meshloom::CompileOptions compilerOptionsOf(const ProgramOptions &program) {
+  meshloom::CompileOptions options;
+  options.machine = program.machine;
+  options.refine = program.refine;
+  options.deterministic = program.deterministic;
+  if (program.explain)
+    options.explain = &llvm::errs();
+  options.remark = [](const std::string &text) {
+    llvm::errs() << text << "\n";
+  };
+  return options;
+}
+
+/// The positions of values in a signature, which has no tokens.
+std::vector<int> positionsOf(const std::vector<ValueType> &values) {
+  std::vector<int> positions;
+  int next = 0;
+  for (const ValueType &value : values)
+    positions.push_back(value.element.isToken ? -1 : next++);
+  return positions;
+}
+
+Status checkSignature(const LoadedProgram &program) {
+  auto check = [](const std::vector<ValueType> &values,
+                  const std::vector<int> &positions, const auto &types,
+                  std::string_view kind) -> Status {
+    size_t count = 0;
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (positions[i] < 0)
+        continue;
+      ++count;
+      if (size_t(positions[i]) >= types.size())
+        break;
+      const ArrayType &type = types[size_t(positions[i])].type;
+      if (type.dtype != values[i].element.storage ||
+          type.shape != values[i].shape)
+        return Error(fmt::format("{} {} of '{}' was compiled as {}", kind, i,
+                                 values[i].element.name, type.to_string()),
+                     ErrorCode::INTERNAL);
+    }
+    if (count == types.size())
+      return Success();
+    return Error(fmt::format("the program has {} {}s, and its compiled form {}",
+                             count, kind, types.size()),
+                 ErrorCode::INTERNAL);
+  };
+  const Signature &signature = program.executable->signature();
+  Status arguments = check(program.interface.arguments, program.argumentAt,
+                           signature.arguments, "argument");
+  return arguments ? check(program.interface.results, program.resultAt,
+                           signature.results, "result")
+                   : arguments;
+}
+
+/// Says which partition each index of the program's mesh is.
+Status placePartitions(LoadedProgram &program) {
+  const Signature &signature = program.executable->compiled().signature();
+  const int64_t size = signature.mesh.size();
+  const int64_t partitions = int64_t(program.request.devices.size());
+  if (size != 1 && size != partitions)
+    return Error(fmt::format("the program's mesh {} has {} devices, and it is "
+                             "compiled for {}",
+                             signature.mesh.to_string(), size, partitions));
+  program.partitionOf = signature.deviceOrder;
+  if (program.partitionOf.empty())
+    for (int64_t i = 0; i < size; ++i)
+      program.partitionOf.push_back(i);
+  program.indexOf.resize(size_t(size));
+  for (int64_t i = 0; i < size; ++i)
+    program.indexOf[size_t(program.partitionOf[size_t(i)])] = i;
+  return Success();
+}
+} // namespace
+
+const ArrayType *LoadedProgram::argumentType(size_t i) const {
+  return argumentAt[i] < 0
+             ? nullptr
+             : &executable->signature().arguments[size_t(argumentAt[i])].type;
+}
+const ArrayType *LoadedProgram::resultType(size_t i) const {
+  return resultAt[i] < 0
+             ? nullptr
+             : &executable->signature().results[size_t(resultAt[i])].type;
+}
+
+ProgramCompiler::ProgramCompiler(std::shared_ptr<Client> client,
+                                 ProgramOptions defaults)
+    : client(std::move(client)), defaults(std::move(defaults)) {}
+ProgramCompiler::~ProgramCompiler() = default;
+
+ProgramCompiler::Context &ProgramCompiler::freshContext() {
+  if (!context || ++context->programs > Context::mostPrograms)
+    context = std::make_unique<Context>();
+  return *context;
+}
+
+Result<std::shared_ptr<LoadedProgram>>
+ProgramCompiler::load(std::string_view code, std::string_view compileOptions,
+                      CompileRequest request) {
+  const auto failed = [](const Error &error) {
+    // The caller's program is right: it is this compiler that lacks something.
+    return error.code() == ErrorCode::INVALID_ARGUMENT
+               ? Error(error.message(), ErrorCode::UNIMPLEMENTED, error.place())
+               : error;
+  };
+  auto program = std::make_shared<LoadedProgram>();
+  program->compiler = shared_from_this();
+  program->code = code;
+  program->compileOptions = compileOptions;
+  auto module =
+      parseProgram(program->code, programPath, &freshContext().context);
+  if (!module)
+    return module.error();
+  auto interface = interfaceOf(**module);
+  if (!interface)
+    return interface.error();
+  program->interface = std::move(*interface);
+  auto callbacks = numberCallbacks(**module);
+  if (!callbacks)
+    return callbacks.error();
+  program->callbacks = std::move(*callbacks);
+  if (Status imported = importProgram(**module, program->code, programPath);
+      !imported)
+    return failed(imported.error());
+  auto compiled =
+      meshloom::compile(**module, compilerOptionsOf(request.options));
+  if (!compiled)
+    return failed(compiled.error());
+  LoadOptions loadOptions;
+  loadOptions.name = program->interface.name;
+  auto executable = client->load(std::move(*compiled), loadOptions);
+  if (!executable)
+    return executable.error();
+  program->request = std::move(request);
+  program->executable = std::move(*executable);
+  program->argumentAt = positionsOf(program->interface.arguments);
+  program->resultAt = positionsOf(program->interface.results);
+  if (Status placed = placePartitions(*program); !placed)
+    return placed.error();
+  if (Status fits = checkSignature(*program); !fits)
+    return fits.error();
+  return program;
+}
+
+Result<std::shared_ptr<const LoadedProgram>>
+ProgramCompiler::compile(std::string_view code,
+                         std::string_view compileOptions) {
+  auto request = readCompileRequest(compileOptions, defaults);
+  if (!request)
+    return request.error();
+  std::lock_guard lock(mutex);
+  std::string key(compileOptions);
+  key += '\0';
+  key += code;
+  if (auto found = programs.find(key); found != programs.end())
+    if (auto program = found->second.lock())
+      return program;
+  auto loaded = load(code, compileOptions, std::move(*request));
+  if (!loaded)
+    return loaded.error();
+  std::shared_ptr<const LoadedProgram> program = std::move(*loaded);
+  // Callers of the same program have different Python functions.
+  if (!program->callbacks) {
+    std::erase_if(programs,
+                  [](const auto &entry) { return entry.second.expired(); });
+    programs[std::move(key)] = program;
+  }
+  return program;
+}
+
+Result<std::string>
+ProgramCompiler::partitionedText(const LoadedProgram &program) {
+  std::lock_guard lock(mutex);
+  auto module =
+      parseProgram(program.code, programPath, &freshContext().context);
+  if (!module)
+    return module.error();
+  // Without their numbers its calls of Python functions are unknown ones.
+  auto callbacks = numberCallbacks(**module);
+  if (!callbacks)
+    return callbacks.error();
+  if (Status imported = importProgram(**module, program.code, programPath);
+      !imported)
+    return imported.error();
+  meshloom::CompileOptions options = compilerOptionsOf(program.request.options);
+  options.target = "stablehlo";
+  options.explain = nullptr;
+  options.remark = {};
+  auto compiled = meshloom::compile(**module, options);
+  if (!compiled)
+    return compiled.error();
+  return compiled->stableHLO()->text;
+}

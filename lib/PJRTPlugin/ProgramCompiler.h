@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ProgramCompiler: from the bytes that a caller compiles to a program that is
+// loaded on a client.
+#pragma once
+
+#include "Callbacks.h"
+#include "ElementTypes.h"
+
+#include "meshloom/Core/MachineModel.h"
+#include "meshloom/Runtime/Client.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace meshloom::plugin {
+
+/// How a program is compiled; a client's are those of its programs, where their
+/// compile options say nothing else.
+struct ProgramOptions {
+  MachineModel machine = {};
+  bool refine = true;
+  bool deterministic = false;
+  /// Write to stderr which layouts and collectives were chosen, and why.
+  bool explain = false;
+  bool operator==(const ProgramOptions &) const = default;
+};
+constexpr std::string_view programOptionNames =
+    "machine, refine, deterministic, explain";
+/// Sets the option of that name. False: there is none.
+Result<bool> setProgramOption(ProgramOptions &options, std::string_view name,
+                              const std::string &value);
+
+/// The contents of a caller's CompileOptionsProto.
+struct CompileRequest {
+  int64_t replicas = 1, partitions = 1;
+  /// The device of each partition.
+  std::vector<int64_t> devices = {};
+  ProgramOptions options;
+};
+/// Fails on bytes that are no such message, and on an option that there is not.
+Result<CompileRequest> readCompileRequest(std::string_view bytes,
+                                          const ProgramOptions &defaults);
+
+/// The type of an argument or result in the caller's terms.
+struct ValueType {
+  ElementType element;
+  Shape shape; ///< global
+};
+
+/// The arguments and results of a program, as its text says.
+struct ProgramInterface {
+  std::string name;
+  std::vector<ValueType> arguments, results;
+  /// Whether the caller gives an argument's memory away.
+  std::vector<bool> donated;
+};
+
+class ProgramCompiler;
+
+/// A program on a client's devices. Which of them, only its callers know.
+struct LoadedProgram {
+  std::shared_ptr<ProgramCompiler> compiler;
+  ProgramInterface interface;
+  std::string code, compileOptions;
+  CompileRequest request;
+  std::shared_ptr<Executable> executable;
+  /// Where arguments and results are in the executable's signature; -1 for
+  /// tokens.
+  std::vector<int> argumentAt, resultAt;
+  /// The partition that an index of the program's mesh is, and the other way
+  /// round. A program on a mesh of one runs once for all partitions.
+  std::vector<int64_t> partitionOf, indexOf;
+  /// The functions of Python that it calls, if any.
+  std::shared_ptr<CallbackSet> callbacks;
+
+  bool runsOnce() const { return partitionOf.size() == 1; }
+  /// The mesh index whose values a partition has.
+  int64_t meshIndex(int64_t partition) const {
+    return runsOnce() ? 0 : indexOf[size_t(partition)];
+  }
+  /// The signature's type of an argument or result; null for a token.
+  const ArrayType *argumentType(size_t i) const;
+  const ArrayType *resultType(size_t i) const;
+};
+
+class ProgramCompiler : public std::enable_shared_from_this<ProgramCompiler> {
+public:
+  ProgramCompiler(std::shared_ptr<Client> client, ProgramOptions defaults);
+  ~ProgramCompiler();
+
+  /// Compiles and loads a program. The same bytes and options give the program
+  /// that they gave before, as long as somebody has that.
+  Result<std::shared_ptr<const LoadedProgram>>
+  compile(std::string_view code, std::string_view compileOptions);
+  /// One device's program with its collectives, as StableHLO.
+  Result<std::string> partitionedText(const LoadedProgram &program);
+
+private:
+  struct Context;
+  Result<std::shared_ptr<LoadedProgram>> load(std::string_view code,
+                                              std::string_view compileOptions,
+                                              CompileRequest request);
+  Context &freshContext();
+
+  const std::shared_ptr<Client> client;
+  const ProgramOptions defaults;
+  std::mutex mutex;
+  std::unique_ptr<Context> context;
+  std::map<std::string, std::weak_ptr<const LoadedProgram>> programs;
+};
+
+} // namespace meshloom::plugin

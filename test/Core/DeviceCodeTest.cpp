@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Device code as text, and the size of a grid.
+#include "meshloom/Core/DeviceCode.h"
+
+#include <gtest/gtest.h>
+
+using namespace meshloom;
+
+namespace {
+
+using Kind = KernelParameter::Kind;
+
+DeviceCode exampleCode() {
+  KernelShape sum{"sum", 32, 8, {0, 2}, {}};
+  sum.parameters = {{Kind::Pointer, 0, 0},
+                    {Kind::Pointer, 1, 0},
+                    {Kind::Extent, 0, 1},
+                    {Kind::Origin, 0, 2},
+                    {Kind::Stride, 1, 2}};
+  return {{sum, {"scalar", 256, 1, {}, {{Kind::Pointer, 0, 0}}}},
+          ".version 7.8\n.target sm_80\n"};
+}
+
+TEST(DeviceCodeTest, TextIsReadBack) {
+  const DeviceCode code = exampleCode();
+  EXPECT_EQ(code.text(),
+            "// Meshloom device code 1\n"
+            "// kernel sum results 32 terms 8 grid 0,2 parameters p0 p1 e1 o2 "
+            "s1.2\n"
+            "// kernel scalar results 256 terms 1 grid none parameters p0\n"
+            ".version 7.8\n.target sm_80\n");
+  auto parsed = DeviceCode::parse(code.text());
+  ASSERT_TRUE(parsed) << parsed.error().message();
+  EXPECT_EQ(*parsed, code);
+}
+
+TEST(DeviceCodeTest, OtherTextIsRefused) {
+  auto wrong = DeviceCode::parse(".version 7.8\n");
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().message(), "this is no device code: its first line "
+                                     "is not '// Meshloom device code 1'");
+  const std::string text = exampleCode().text();
+  const char *changes[][2] = {
+      {"terms 8", "terms x"}, {"terms 8", "terms 64"},   {"terms 8", "terms 0"},
+      {" s1.2", " s1"},       {" grid 0,2", " grid 0,"}, {" e1", " q1"}};
+  for (auto &[from, to] : changes) {
+    std::string changed = text;
+    changed.replace(changed.find(from), std::string_view(from).size(), to);
+    auto parsed = DeviceCode::parse(changed);
+    ASSERT_FALSE(parsed) << to;
+    EXPECT_NE(parsed.error().message().find("describes no kernel: '// kernel "
+                                            "sum"),
+              std::string::npos)
+        << parsed.error().message();
+  }
+}
+
+TEST(DeviceCodeTest, BlocksCoverTheParallelLoops) {
+  const DeviceCode code = exampleCode();
+  const std::vector<int64_t> extents{10, 1000, 7}, none{10, 1000, 0};
+  EXPECT_EQ(code.kernels[0].blocks(extents), 3); // 70 results in groups of 32
+  EXPECT_EQ(code.kernels[0].blocks(none), 0);
+  EXPECT_EQ(code.kernels[1].blocks({}), 1);
+}
+
+} // namespace

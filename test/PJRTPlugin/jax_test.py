@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""JAX on 8 virtual devices of the plug-in.
+
+  python jax_test.py PLUGIN [name of a test ...]
+
+A Python without JAX is a skip (exit code 77, for ctest). JAX finds the plug-in by the
+package in python/.
+"""
+import importlib.util
+import os
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+if __name__ == "__main__":
+    if importlib.util.find_spec("jax") is None:
+        print("SKIP: this Python has no JAX")
+        sys.exit(77)
+    os.environ["MESHLOOM_PJRT_PLUGIN"] = sys.argv.pop(1)
+os.environ["JAX_PLATFORMS"] = "meshloom,cpu"
+os.environ["MESHLOOM_DEVICES"] = "8"
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.experimental import io_callback, serialize_executable
+from jax.sharding import AxisType, Mesh, NamedSharding, SingleDeviceSharding
+from jax.sharding import PartitionSpec as P
+
+
+def mesh_of(*shape: int) -> Mesh:
+    names = ("x", "y", "z")[: len(shape)]
+    return jax.make_mesh(shape, names, axis_types=(AxisType.Auto,) * len(shape))
+
+
+class OneDevice(unittest.TestCase):
+    def test_devices_say_whose_they_are(self):
+        self.assertEqual(len(jax.devices()), 8)
+        self.assertIn("Meshloom", repr(jax.devices()[3]))
+        self.assertIn("Meshloom", jax.devices()[0].client.platform_version)
+        self.assertEqual(jax.devices()[0].default_memory().kind, "device")
+
+    def test_gradient_of_a_jitted_function(self):
+        x = np.arange(6, dtype=np.float32).reshape(2, 3)
+        got = jax.jit(jax.grad(lambda a: jnp.tanh(a @ a.T).sum()))(x)
+        with jax.default_device(jax.devices("cpu")[0]):
+            expected = jax.grad(lambda a: jnp.tanh(a @ a.T).sum())(x)
+        np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
+
+    def test_all_element_types_come_back(self):
+        for name in ["bfloat16", "float16", "float32", "int8", "uint8", "int16", "uint16",
+                     "int32", "uint32", "bool", "complex64", "float8_e4m3fn", "float8_e5m2"]:
+            with self.subTest(name):
+                x = np.arange(4).astype(jnp.dtype(name))
+                np.testing.assert_array_equal(np.asarray(jnp.asarray(x)[::-1]), x[::-1])
+        for name in ["int4", "uint4"]:
+            with self.subTest(name):
+                x = np.arange(4).astype(jnp.dtype(name))
+                np.testing.assert_array_equal(np.asarray(jnp.asarray(x)).astype(int), range(4))
+
+    def test_strided_and_empty_arrays(self):
+        x = np.arange(24.0, dtype=np.float32).reshape(2, 3, 4)
+        for view in [x.T, x[:, ::2], x[..., ::-1], x[:0]]:
+            np.testing.assert_array_equal(jax.device_put(view, jax.devices()[3]), view)
+
+    def test_numpy_sees_the_memory_of_arrays(self):
+        x = jax.jit(lambda a: a + 1)(jnp.arange(1024.0))
+        seen = np.asarray(x)
+        self.assertEqual(seen.ctypes.data, x.unsafe_buffer_pointer())
+        np.testing.assert_array_equal(seen, np.arange(1024.0) + 1)
+
+    def test_donated_memory_of_the_user_is_not_overwritten(self):
+        memory = np.empty(4096 + 16, np.float32)
+        start = (-memory.ctypes.data % 64) // 4
+        x = memory[start : start + 4096]
+        x[:] = 1
+        y = jax.device_put(x, jax.devices()[0])
+        same = jax.jit(lambda a: a)(y)
+        y.delete()
+        z = jax.jit(lambda a: a + 1, donate_argnums=0)(same)
+        np.testing.assert_array_equal(z, 2)
+        np.testing.assert_array_equal(x, 1)
+
+    def test_a_donated_array_is_gone(self):
+        x = jnp.arange(8.0)
+        step = jax.jit(lambda a: a * 2, donate_argnums=0)
+        step(x)
+        self.assertTrue(x.is_deleted())
+        with self.assertRaisesRegex(Exception, "deleted|donated"):
+            step(x)
+
+    def test_linear_algebra_random_numbers_and_fft(self):
+        a = jax.random.normal(jax.random.key(0), (6, 6))
+        a = a @ a.T + 6 * jnp.eye(6)
+        factor = jnp.linalg.cholesky(a)
+        np.testing.assert_allclose(factor @ factor.T, a, rtol=1e-4)
+        values, vectors = jnp.linalg.eigh(a)
+        np.testing.assert_allclose(vectors * values @ vectors.T, a, rtol=1e-3)
+        np.testing.assert_allclose(jnp.fft.ifft(jnp.fft.fft(a)).real, a, rtol=1e-4)
+
+
+class Devices(unittest.TestCase):
+    def test_a_sharded_product(self):
+        x = np.arange(64.0, dtype=np.float32).reshape(8, 8)
+        y = jax.device_put(x, NamedSharding(mesh_of(4, 2), P("x", "y")))
+        self.assertEqual(y.addressable_shards[5].data.shape, (2, 4))
+        z = jax.jit(lambda a: a @ a.T)(y)
+        np.testing.assert_allclose(z, x @ x.T)
+        self.assertEqual(len(z.sharding.device_set), 8)
+
+    def test_results_have_the_shardings_that_are_asked_for(self):
+        mesh = mesh_of(2, 2, 2)
+        for spec in [P("x"), P(("z", "x"), "y"), P(None, "y"), P()]:
+            with self.subTest(spec):
+                sharding = NamedSharding(mesh, spec)
+                y = jax.jit(lambda: jnp.arange(64.0).reshape(8, 8), out_shardings=sharding)()
+                self.assertEqual(y.sharding, sharding)
+                np.testing.assert_array_equal(y, np.arange(64.0).reshape(8, 8))
+
+    def test_collectives_of_shard_map(self):
+        mesh = mesh_of(8)
+
+        def body(a):
+            i = jax.lax.axis_index("x")
+            ring = jax.lax.ppermute(a, "x", [(k, (k + 1) % 8) for k in range(8)])
+            return jax.lax.psum(a, "x"), ring, a + i
+
+        f = jax.jit(jax.shard_map(body, mesh=mesh, in_specs=P("x"),
+                                  out_specs=(P(), P("x"), P("x"))))
+        total, ring, numbered = f(jnp.arange(8.0))
+        np.testing.assert_array_equal(total, [28])
+        np.testing.assert_array_equal(ring, np.roll(np.arange(8.0), 1))
+        np.testing.assert_array_equal(numbered, 2 * np.arange(8.0))
+
+    def test_pmap(self):
+        got = jax.pmap(lambda a: jax.lax.psum(a, "i"), axis_name="i")(jnp.arange(8.0))
+        np.testing.assert_array_equal(got, [28] * 8)
+
+    def test_donated_shards(self):
+        x = jax.device_put(np.arange(16.0), NamedSharding(mesh_of(8), P("x")))
+        y = jax.jit(lambda a: a + 1, donate_argnums=0)(x)
+        self.assertTrue(x.is_deleted())
+        np.testing.assert_array_equal(y, np.arange(16.0) + 1)
+
+    def test_devices_in_a_different_order(self):
+        devices = np.array(jax.devices())[[3, 1, 7, 5, 0, 2, 6, 4]]
+        sharding = NamedSharding(Mesh(devices, "x"), P("x"))
+        x = jax.device_put(np.arange(8.0), sharding)
+        y = jax.jit(lambda a: jnp.cumsum(a), out_shardings=sharding)(x)
+        np.testing.assert_array_equal(y, np.cumsum(np.arange(8.0)))
+        self.assertEqual(y.addressable_shards[0].device.id, y.addressable_shards[0].data.device.id)
+
+    def test_arrays_move_between_devices_and_platforms(self):
+        x = jnp.arange(4.0)
+        y = jax.device_put(x, jax.devices()[5])
+        self.assertEqual(y.device, jax.devices()[5])
+        z = jax.device_put(y, jax.devices("cpu")[0])
+        np.testing.assert_array_equal(z, np.arange(4.0))
+        host = SingleDeviceSharding(jax.devices()[0], memory_kind="pinned_host")
+        self.assertEqual(jax.device_put(x, host).sharding.memory_kind, "pinned_host")
+
+
+class Programs(unittest.TestCase):
+    def test_callbacks(self):
+        double = lambda v: np.asarray(v) * 2
+        shape = jax.ShapeDtypeStruct((3,), np.float32)
+        x = jnp.arange(3, dtype=jnp.float32)
+        for ordered in [False, True]:
+            with self.subTest(ordered=ordered):
+                f = jax.jit(lambda a: io_callback(double, shape, a, ordered=ordered))
+                np.testing.assert_array_equal(f(x), [0, 2, 4])
+        f = jax.jit(lambda a: jax.pure_callback(double, shape, a))
+        np.testing.assert_array_equal(f(x), [0, 2, 4])
+
+    def test_ordered_callbacks_keep_their_order(self):
+        seen = []
+
+        @jax.jit
+        def f(n):
+            def body(i, carry):
+                io_callback(lambda k: seen.append(int(k)), None, i, ordered=True)
+                return carry
+            return jax.lax.fori_loop(0, n, body, 0)
+
+        f(5)
+        jax.effects_barrier()
+        self.assertEqual(seen, [0, 1, 2, 3, 4])
+
+    def test_an_exception_of_a_callback_arrives(self):
+        def refuse(v):
+            raise ValueError("not this one")
+
+        shape = jax.ShapeDtypeStruct((), np.float32)
+        with self.assertRaisesRegex(Exception, "not this one"):
+            jax.block_until_ready(
+                jax.jit(lambda a: jax.pure_callback(refuse, shape, a))(jnp.float32(1)))
+        self.assertEqual(float(jnp.float32(1) + 1), 2)
+
+    def test_a_refused_op_is_named_with_the_line_of_the_user(self):
+        def unknown(a):
+            shape = jax.ShapeDtypeStruct(a.shape, a.dtype)
+            return jax.ffi.ffi_call("nobody_knows_this", shape)(a)
+
+        with self.assertRaisesRegex(Exception, r"(?s)jax_test\.py.*nobody_knows_this"):
+            jax.jit(unknown)(jnp.arange(3.0))
+        self.assertEqual(float(jnp.float32(1) + 1), 2)
+
+    def test_compile_options(self):
+        f = jax.jit(lambda a: a + 1)
+        lowered = f.lower(jnp.arange(4.0))
+        got = lowered.compile({"deterministic": True, "machine": "ring"})(jnp.arange(4.0))
+        np.testing.assert_array_equal(got, np.arange(4.0) + 1)
+        with self.assertRaisesRegex(Exception, "No such compile option: 'nonsense'"):
+            lowered.compile({"nonsense": True})
+        with self.assertRaisesRegex(Exception, "refine must be true or false"):
+            lowered.compile({"refine": "perhaps"})
+
+    def test_analysis_of_a_compiled_program(self):
+        sharding = NamedSharding(mesh_of(8), P("x"))
+        compiled = jax.jit(lambda a: a.sum() + a, in_shardings=sharding).lower(
+            jnp.ones((64, 8), jnp.float32)).compile()
+        self.assertEqual(compiled.memory_analysis().argument_size_in_bytes, 64 * 8 * 4 // 8)
+        self.assertGreater(compiled.cost_analysis()["bytes accessed"], 0)
+        self.assertRegex(compiled.as_text(), "all-(gather|reduce)")
+        self.assertEqual(compiled.input_shardings[0][0], sharding)
+
+    def test_serialized_programs_and_the_cache(self):
+        compiled = jax.jit(lambda a: jnp.cos(a) * 3).lower(jnp.ones(7)).compile()
+        loaded = serialize_executable.deserialize_and_load(
+            *serialize_executable.serialize(compiled), execution_devices=jax.devices()[:1])
+        np.testing.assert_allclose(loaded(jnp.ones(7)), np.cos(np.ones(7)) * 3, rtol=1e-6)
+        with tempfile.TemporaryDirectory() as folder:
+            names = ("jax_compilation_cache_dir", "jax_persistent_cache_min_compile_time_secs",
+                     "jax_persistent_cache_min_entry_size_bytes")
+            before = [getattr(jax.config, name) for name in names]
+            for name, value in zip(names, (folder, 0, -1)):
+                jax.config.update(name, value)
+            jax.jit(lambda a: jnp.sin(a) * 5)(jnp.ones(7)).block_until_ready()
+            for name, value in zip(names, before):
+                jax.config.update(name, value)
+            self.assertTrue(os.listdir(folder))
+
+    def test_arrays_of_a_program_for_one_device_feed_one_for_eight(self):
+        x = jnp.arange(16.0)
+        sharding = NamedSharding(mesh_of(8), P("x"))
+        for _ in range(3):
+            y = jax.jit(lambda a: a * 2, out_shardings=sharding)(jax.device_put(x, sharding))
+            x = jax.device_put(y, jax.devices()[2]) / 2
+        np.testing.assert_array_equal(x, np.arange(16.0))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Every kernel of the programs of test/Programs, as PTX on the machine of
+// PtxMachine.h and as machine code of this CPU, on the same numbers.
+#include "PtxMachine.h"
+
+#include "meshloom/Compiler/Compiler.h"
+#include "meshloom/Core/DType.h"
+#include "meshloom/Core/DeviceCode.h"
+#include "meshloom/Runtime/KernelFunction.h"
+#include "meshloom/Targets/CPU/CPUTarget.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <random>
+#include <set>
+#include <sstream>
+
+using namespace meshloom;
+
+namespace {
+
+/// Kernels of larger arrays, and of more iterations, would take too long.
+constexpr int64_t mostBytes = int64_t(1) << 20;
+constexpr int64_t mostIterations = int64_t(1) << 17;
+
+float fromHalf(uint16_t bits) {
+  return float(std::bit_cast<_Float16>(bits));
+}
+float fromBF16(uint16_t bits) {
+  return std::bit_cast<float>(uint32_t(bits) << 16);
+}
+
+/// An array of a buffer's global shape, row-major.
+struct Array {
+  DType type;
+  std::vector<char> bytes;
+  std::vector<int64_t> strides;
+
+  Array(const BufferDecl &buffer, std::mt19937 &random) : type(buffer.type) {
+    int64_t elements = 1;
+    strides.resize(buffer.shape.size());
+    for (size_t dim = strides.size(); dim-- > 0;) {
+      strides[dim] = elements;
+      elements *= buffer.shape[dim];
+    }
+    bytes.resize(size_t(elements) * byteWidth(type));
+    for (size_t begin = 0; begin < bytes.size(); begin += byteWidth(type))
+      fillElement(bytes.data() + begin, random);
+  }
+
+  void fillElement(char *place, std::mt19937 &random) const {
+    std::uniform_real_distribution<float> uniform(-2, 2);
+    std::uniform_int_distribution<int64_t> whole(0, 7);
+    auto store = [&](auto value) { std::memcpy(place, &value, sizeof(value)); };
+    switch (type) {
+    case DType::F32:
+      return store(uniform(random));
+    case DType::F64:
+      return store(double(uniform(random)));
+    case DType::F16:
+      return store(_Float16(uniform(random)));
+    case DType::BF16:
+      return store(uint16_t(std::bit_cast<uint32_t>(uniform(random)) >> 16));
+    case DType::C64:
+      return store(std::array{uniform(random), uniform(random)});
+    case DType::C128:
+      return store(
+          std::array{double(uniform(random)), double(uniform(random))});
+    case DType::I1:
+      return store(uint8_t(whole(random) & 1));
+    default: { // little endian
+      const int64_t value = whole(random);
+      std::memcpy(place, &value, byteWidth(type));
+    }
+    }
+  }
+
+  /// The parts of all elements, and how far they may be off, relatively.
+  std::pair<std::vector<double>, double> numbers() const {
+    std::vector<double> values;
+    auto read = [&]<typename T>(T, auto convert) {
+      for (size_t i = 0; i + sizeof(T) <= bytes.size(); i += sizeof(T)) {
+        T value;
+        std::memcpy(&value, bytes.data() + i, sizeof(T));
+        values.push_back(convert(value));
+      }
+    };
+    auto same = [](auto value) { return double(value); };
+    switch (type) {
+    case DType::F32:
+    case DType::C64:
+      read(float(), same);
+      return {values, 3e-5};
+    case DType::F64:
+    case DType::C128:
+      read(double(), same);
+      return {values, 1e-12};
+    case DType::F16:
+      read(uint16_t(), fromHalf);
+      return {values, 2e-3};
+    case DType::BF16:
+      read(uint16_t(), fromBF16);
+      return {values, 1.6e-2};
+    default:
+      read(uint8_t(), same);
+      return {values, 0};
+    }
+  }
+};
+
+/// One of a program's kernels, with arrays for its operands: inputs, then the
+/// outputs that overwrite none.
+class KernelCall {
+public:
+  KernelCall(const Program &program, const KernelStep &step,
+             std::mt19937 &random)
+      : step(step), origin(step.loops.size()) {
+    for (const Operand &input : step.inputs)
+      operands.push_back(&input);
+    for (size_t i = 0; i < step.outputs.size(); ++i)
+      if (step.inPlace[i] < 0)
+        operands.push_back(&step.outputs[i]);
+    for (const Operand *operand : operands)
+      arrays.emplace_back(program.buffers[operand->buffer], random);
+    for (const Loop &loop : step.loops)
+      extents.push_back(loop.extent);
+  }
+
+  bool isSmall() {
+    for (const Array &array : arrays)
+      if (int64_t(array.bytes.size()) > mostBytes)
+        return false;
+    // Fewer iterations of the outer loops are enough.
+    auto iterations = [&] {
+      int64_t count = 1;
+      for (size_t loop = 0; loop < extents.size(); ++loop)
+        count *= step.loops[loop].held ? 1 : extents[loop];
+      return count;
+    };
+    for (size_t loop = 0; loop < extents.size(); ++loop)
+      while (iterations() > mostIterations && extents[loop] > 1 &&
+             !step.loops[loop].reduction && !step.loops[loop].held)
+        extents[loop] = (extents[loop] + 1) / 2;
+    return iterations() <= mostIterations;
+  }
+
+  const std::vector<int64_t> &size() const { return extents; }
+  template <typename T> T *data(size_t operand) {
+    return reinterpret_cast<T *>(arrays[operand].bytes.data());
+  }
+
+  void runOnCPU(KernelFunction function) {
+    const auto [pointers, strides] = addresses();
+    std::vector<void *> places;
+    for (uint64_t pointer : pointers)
+      places.push_back(reinterpret_cast<void *>(pointer));
+    function(places.data(), strides.data(), origin.data(), extents.data());
+  }
+
+  Status runAsPtx(const ptx::Program &code, const KernelShape &shape,
+                  unsigned seed) {
+    const auto [pointers, strides] = addresses();
+    const int64_t blocks = shape.blocks(extents);
+    if (blocks == 0)
+      return Success();
+    ptx::Memory memory;
+    for (Array &array : arrays)
+      memory.add(array.bytes.data(), array.bytes.size());
+    ptx::Launch launch{unsigned(std::min<int64_t>(blocks, mostBlocks)),
+                       shape.threads(),
+                       {},
+                       seed};
+    for (const KernelParameter &parameter : shape.parameters)
+      switch (parameter.kind) {
+      case KernelParameter::Kind::Pointer:
+        launch.parameters.push_back(pointers[parameter.operand]);
+        break;
+      case KernelParameter::Kind::Extent:
+        launch.parameters.push_back(extents[parameter.loop]);
+        break;
+      case KernelParameter::Kind::Origin:
+        launch.parameters.push_back(origin[parameter.loop]);
+        break;
+      case KernelParameter::Kind::Stride:
+        launch.parameters.push_back(
+            strides[parameter.operand * extents.size() + parameter.loop]);
+        break;
+      }
+    const ptx::Kernel *kernel = code.find(shape.symbol);
+    return kernel ? ptx::run(code, *kernel, launch, memory)
+                  : Error("the PTX has no kernel " + shape.symbol);
+  }
+
+  /// Names the first number that differs in `other`, the same call after it ran
+  /// elsewhere. Empty: none differs.
+  std::string difference(const KernelCall &other) const {
+    for (size_t k = 0; k < arrays.size(); ++k) {
+      const auto [here, tolerance] = arrays[k].numbers();
+      const auto [there, same] = other.arrays[k].numbers();
+      double largest = 0;
+      for (double value : there)
+        if (std::isfinite(value))
+          largest = std::max(largest, std::abs(value));
+      for (size_t i = 0; i < here.size(); ++i) {
+        if (here[i] == there[i] ||
+            (std::isnan(here[i]) && std::isnan(there[i])))
+          continue;
+        const double size =
+            std::max({std::abs(here[i]), std::abs(there[i]), largest / 100});
+        if (!(std::abs(here[i] - there[i]) <= tolerance * size))
+          return fmt::format("operand {}, number {}: {} as PTX, {} on the CPU",
+                             k, i, here[i], there[i]);
+      }
+    }
+    return "";
+  }
+
+private:
+  /// Blocks go on with further results.
+  static constexpr int64_t mostBlocks = 64;
+
+  /// The first iteration's element of each operand, and the strides of loops.
+  std::pair<std::vector<uint64_t>, std::vector<int64_t>> addresses() {
+    std::vector<uint64_t> pointers;
+    std::vector<int64_t> strides;
+    for (size_t k = 0; k < operands.size(); ++k) {
+      int64_t offset = 0;
+      std::vector<int64_t> ofLoops(extents.size());
+      for (size_t dim = 0; dim < operands[k]->dims.size(); ++dim) {
+        const int64_t stride = arrays[k].strides[dim];
+        offset += operands[k]->dims[dim].offset * stride;
+        for (auto [loop, coefficient] : operands[k]->dims[dim].terms)
+          ofLoops[loop] += coefficient * stride;
+      }
+      pointers.push_back(reinterpret_cast<uint64_t>(arrays[k].bytes.data()) +
+                         uint64_t(offset * int64_t(byteWidth(arrays[k].type))));
+      strides.insert(strides.end(), ofLoops.begin(), ofLoops.end());
+    }
+    return {pointers, strides};
+  }
+
+  const KernelStep &step;
+  std::vector<const Operand *> operands;
+  std::vector<Array> arrays;
+  std::vector<int64_t> origin, extents;
+};
+
+void forKernels(const std::vector<Step> &steps,
+                const std::function<void(const KernelStep &)> &use) {
+  for (const Step &step : steps) {
+    if (auto *kernel = std::get_if<KernelStep>(&step);
+        kernel && kernel->library.empty())
+      use(*kernel);
+    for (const std::vector<Step> *inner : nestedLists(step))
+      forKernels(*inner, use);
+  }
+}
+
+struct Counts {
+  unsigned programs = 0, kernels = 0, large = 0, withBarriers = 0;
+};
+
+std::string withoutBarriers(std::string ptx) {
+  constexpr std::string_view barrier = "bar.sync", comment = "//bar.sync";
+  for (size_t place = ptx.find(barrier); place != std::string::npos;
+       place = ptx.find(barrier, place + comment.size()))
+    ptx.replace(place, barrier.size(), comment);
+  return ptx;
+}
+
+/// Compares the kernels of one function of a module.
+void compareFunction(mlir::ModuleOp module, const std::string &name,
+                     mlir::MLIRContext &context, Counts &counts) {
+  CompileOptions options;
+  options.machine = *MachineModel::preset("shared-memory");
+  options.target = "cuda";
+  options.function = name;
+  std::string formed;
+  options.afterPass = [&](std::string_view, const std::string &ir) {
+    formed = ir;
+  };
+  auto compiled = compile(module, options);
+  if (!compiled) {
+    // The formulas that are not there yet: docs/CUDA.md.
+    EXPECT_NE(compiled.error().message().find("has no code for the function"),
+              std::string::npos)
+        << name << ": " << compiled.error().message();
+    return;
+  }
+  const std::vector<char> &bytes = compiled->code().bytes;
+  auto code = DeviceCode::parse({bytes.data(), bytes.size()});
+  ASSERT_TRUE(code) << code.error().message();
+  if (code->kernels.empty())
+    return;
+  auto program = ptx::parse(code->ptx);
+  ASSERT_TRUE(program) << name << ": " << program.error().message();
+
+  auto formedModule = mlir::parseSourceString<mlir::ModuleOp>(formed, &context);
+  ASSERT_TRUE(formedModule);
+  auto function = *formedModule->getOps<mlir::func::FuncOp>().begin();
+  EmitOptions quick;
+  quick.optimize = false;
+  auto onCPU = cpuTarget().emit(function, quick, nullptr);
+  ASSERT_TRUE(succeeded(onCPU) && *onCPU) << name;
+  auto broken = ptx::parse(withoutBarriers(code->ptx));
+  ASSERT_TRUE(broken) << broken.error().message();
+  ++counts.programs;
+  std::set<std::string> done;
+  unsigned seed = 0;
+  forKernels(compiled->program().steps, [&](const KernelStep &step) {
+    if (!done.insert(step.symbol).second)
+      return;
+    auto shape =
+        std::ranges::find(code->kernels, step.symbol, &KernelShape::symbol);
+    ASSERT_NE(shape, code->kernels.end());
+    std::mt19937 random(++seed), again(seed);
+    KernelCall asPtx(compiled->program(), step, random);
+    KernelCall native(compiled->program(), step, again);
+    KernelCall racing(compiled->program(), step, random);
+    if (!asPtx.isSmall() || !native.isSmall() || !racing.isSmall()) {
+      ++counts.large;
+      return;
+    }
+    ++counts.kernels;
+    auto symbol = (*onCPU)->code().symbols->lookup(step.symbol);
+    ASSERT_TRUE(symbol) << symbol.error().message();
+    native.runOnCPU(asKernel(*symbol));
+    Status ran = asPtx.runAsPtx(*program, *shape, seed);
+    EXPECT_TRUE(ran) << name << ", " << step.note.location << ": "
+                     << ran.error().message();
+    if (ran)
+      EXPECT_EQ(asPtx.difference(native), "")
+          << name << ", " << step.note.op << " in " << step.note.location
+          << ", " << step.symbol;
+    if (shape->terms > 1 && shape->blocks(racing.size()) > 0) {
+      ++counts.withBarriers;
+      EXPECT_FALSE(racing.runAsPtx(*broken, *shape, seed))
+          << name << " runs without its barriers, " << step.note.location;
+    }
+  });
+}
+
+TEST(CUDAKernelTest, KernelsOfThePrograms) {
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  Counts counts;
+  for (const auto &entry :
+       std::filesystem::directory_iterator(MESHLOOM_PROGRAMS)) {
+    if (entry.path().extension() != ".mlir")
+      continue;
+    mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+    std::ifstream file(entry.path());
+    std::stringstream text;
+    text << file.rdbuf();
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(text.str(), &context);
+    if (!module) // StableHLO, which the importer reads
+      continue;
+    for (auto function : module->getOps<mlir::func::FuncOp>()) {
+      SCOPED_TRACE(entry.path().filename().string());
+      compareFunction(*module, function.getName().str(), context, counts);
+    }
+  }
+  fmt::print("{} functions, {} kernels, {} with barriers; {} kernels are too "
+             "large\n",
+             counts.programs, counts.kernels, counts.withBarriers,
+             counts.large);
+  EXPECT_GT(counts.kernels, 200u);
+  EXPECT_GT(counts.withBarriers, 20u);
+}
+
+/// f(x) or f(x, y), as PTX, of 64 f32 numbers each.
+std::vector<float> valuesOf(const std::string &op, std::vector<float> x,
+                            std::vector<float> y = {}) {
+  x.resize(64);
+  y.resize(64);
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(
+      "func.func @f(%x: tensor<64xf32>, %y: tensor<64xf32>) -> tensor<64xf32> "
+      "{\n%0 = " +
+          op + " : tensor<64xf32>\nreturn %0 : tensor<64xf32>\n}",
+      &context);
+  CompileOptions options;
+  options.machine = *MachineModel::preset("shared-memory");
+  options.target = "cuda";
+  auto compiled = compile(*module, options);
+  EXPECT_TRUE(compiled) << compiled.error().message();
+  const std::vector<char> &bytes = compiled->code().bytes;
+  auto code = DeviceCode::parse({bytes.data(), bytes.size()});
+  auto program = ptx::parse(code->ptx);
+  EXPECT_TRUE(program) << program.error().message();
+  std::mt19937 random;
+  KernelCall call(compiled->program(),
+                  std::get<KernelStep>(compiled->program().steps.front()),
+                  random);
+  std::ranges::copy(x, call.data<float>(0));
+  const size_t output = op.find("%y") == std::string::npos ? 1 : 2;
+  if (output == 2)
+    std::ranges::copy(y, call.data<float>(1));
+  Status ran = call.runAsPtx(*program, code->kernels.front(), 0);
+  EXPECT_TRUE(ran) << ran.error().message();
+  return {call.data<float>(output), call.data<float>(output) + 64};
+}
+
+void expectClose(float value, double expected, const std::string &name) {
+  if (std::isnan(expected))
+    EXPECT_TRUE(std::isnan(value)) << name << " is " << value;
+  else if (std::isinf(float(expected)) || expected == 0)
+    EXPECT_EQ(value, float(expected)) << name;
+  else
+    EXPECT_NEAR(value, expected, 4 * 0x1p-24 * std::abs(expected)) << name;
+}
+
+/// Neighbouring arguments are many periods apart.
+TEST(CUDAKernelTest, FunctionsOfHugeAngles) {
+  std::vector<float> x{0x1p49f, 0x1.8p50f, 1e22f,   -1e22f, 3.4e38f, -3.4e38f,
+                       1e30f,   0x1p127f,  6.3e19f, 1e18f,  1e25f,   -7e33f};
+  for (int exponent = 48; exponent < 97; ++exponent)
+    x.push_back(std::ldexp(1.2345678f, exponent));
+  const auto sine = valuesOf("dtensor.sine %x", x),
+             cosine = valuesOf("dtensor.cosine %x", x),
+             tangent = valuesOf("dtensor.tan %x", x);
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double angle = x[i];
+    expectClose(sine[i], std::sin(angle), fmt::format("sin {}", angle));
+    expectClose(cosine[i], std::cos(angle), fmt::format("cos {}", angle));
+    expectClose(tangent[i], std::tan(angle), fmt::format("tan {}", angle));
+  }
+}
+
+TEST(CUDAKernelTest, Powers) {
+  const float infinity = std::numeric_limits<float>::infinity(),
+              nan = std::numeric_limits<float>::quiet_NaN();
+  const float bases[] = {0.f,  -0.f,  1.f,      -1.f,
+                         2.5f, -2.5f, infinity, -infinity};
+  const float exponents[] = {0.f,  1.f, -3.f,     2.f,
+                             0.5f, nan, infinity, -infinity};
+  std::vector<float> x, y;
+  for (float base : bases)
+    for (float exponent : exponents) {
+      x.push_back(base);
+      y.push_back(exponent);
+    }
+  auto compare = [&](const std::vector<float> &powers) {
+    for (size_t i = 0; i < x.size(); ++i)
+      expectClose(powers[i], std::pow(double(x[i]), double(y[i])),
+                  fmt::format("{} to the power of {}", x[i], y[i]));
+  };
+  compare(valuesOf("dtensor.power %x, %y", x, y));
+  std::mt19937 random(1);
+  std::uniform_real_distribution<float> exponent(-40, 40);
+  for (size_t i = 0; i < x.size(); ++i) {
+    x[i] = std::exp2(exponent(random));
+    y[i] = exponent(random) / 12;
+  }
+  compare(valuesOf("dtensor.power %x, %y", x, y));
+}
+
+} // namespace
