@@ -7,9 +7,10 @@ scripts/english_limits.json: no count may rise.
   check_english.py --list [ROOM]   prints every finding, as file:line
   check_english.py --write         lowers the limits to today's counts
 
-A name is counted where C++ or Python declares it and it is one of NAMES. A half
-sentence begins, in a comment or on a page of docs/, with a word that leaves out
-its subject: "Of the function.", "What it takes.", "That of the result."
+A name is counted where C++, TableGen or Python declares it and it is one of
+NAMES, except for the names of an API in API_NAMES. A half sentence begins, in a
+comment or on a page of docs/, with a word that leaves out its subject: "Of the
+function.", "What it takes.", "That of the result."
 """
 import json
 import pathlib
@@ -20,10 +21,20 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIMITS = ROOT / "scripts/english_limits.json"
 
 NAMES = "made|what|each|at|own|known|given|kept|it|all|rest|left|how|said|Made|Of"
+# Names that users call, as NumPy and the standard library have them.
+API_NAMES = {
+    "include/meshloom/API/Index.h": {"all"},
+    "include/meshloom/API/Ops.h": {"all"},
+    "include/meshloom/Core/Result.h": {"what"},
+    "include/meshloom/NN/Config.h": {"at"},
+    "include/meshloom/NN/Training/Logs.h": {"at"},
+}
 # A type, or the end of a template's arguments, and then the name that it declares.
 NO_TYPE = "return|else|throw|case|new|delete|goto|co_return|co_yield|operator|not|and|or|in|using|namespace"
 DECLARED = re.compile(
     rf"(?:\b(?!(?:{NO_TYPE})\b)[A-Za-z_]\w*|(?<=\S)>)\s+[&*]{{0,2}}({NAMES})\b\s*(?=[=;,(){{:\[])")
+# TableGen's: the descriptions of records are prose.
+TABLEGEN = re.compile(rf"\b(?:string|int|bit|code|dag|list<\w+>)\s+({NAMES})\b")
 BINDING = re.compile(r"\bauto\s*&{0,2}\s*\[([^\]]*)\]")
 PYTHON = re.compile(rf"^\s*(?:for\s+.*\b)?({NAMES})\b(?:,\s*\w+)*\s*(?:=(?!=)|in\b)")
 
@@ -62,12 +73,15 @@ def findings_of_source(path, text):
         code, comment = split_line(line, "#" if is_python else "//")
         if is_python:
             found = PYTHON.findall(code)
+        elif path.endswith(".td"):
+            found = TABLEGEN.findall(code)
         else:
             found = DECLARED.findall(code)
             for names in BINDING.findall(code):
                 found += re.findall(rf"\b({NAMES})\b", names)
         for name in found:
-            yield number, "names", name
+            if name not in API_NAMES.get(path, ()):
+                yield number, "names", name
         if comment and comment.startswith("SPDX-"):
             comment = None
         if comment:

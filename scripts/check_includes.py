@@ -13,9 +13,10 @@ import re
 import sys
 from pathlib import Path
 
-# What a header and a source of each layer may include, besides the standard
-# library and the layer itself. Layers are folders; words in lower case are
-# outside projects. A layer that is not named here does not exist.
+# The table of the projects and rooms that a header and a source of each layer
+# may include, besides the standard library and the layer itself. Layers are
+# folders; words in lower case are outside projects. A layer that is not named
+# here does not exist.
 MLIR = {"mlir", "llvm", "LLVM.h"}
 DIALECTS = {"Core", "Dialect"} | MLIR
 FLOW = DIALECTS | {"ControlFlow"}
@@ -40,7 +41,7 @@ TABLE = {
     "Math": (DIALECTS, DIALECTS),
     "Lanes": (DIALECTS | {"Math"}, FLOW | {"Math"}),
     "Import": (DIALECTS, DIALECTS | {"Lanes", "Math", "fmt"}),
-    # What passes are given on a command line: the one place that reads it.
+    # The options of passes on a command line: the one place that reads them.
     "Options": ({"Core", "llvm"}, {"Core", "llvm", "Support"}),
     "ControlFlow": (DIALECTS, DIALECTS | {"fmt"}),
     "Autodiff": (FLOW, FLOW | {"fmt"}),

@@ -42,7 +42,7 @@ def usage(text):
 def option_of_mesh_opt(text):
     found = []
     for line in text.splitlines():
-        # Those of passes are further in.
+        # The options of passes are further in.
         if re.match("  -", line) and line.strip().startswith(OPT_OPTIONS):
             name, _, words = line.strip().partition(" - ")
             found.append(f"| `{name.strip()}` | {words.strip()} |")

@@ -17,7 +17,7 @@ public:
     func_ = [range = func_](std::string &text) -> std::string {
       double number = 0;
       if (CLI::detail::lexical_cast(text, number) && number != number)
-        return "Value " + text + " is no number";
+        return "Value " + text + " is not a number";
       return range(text);
     };
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What TensorFlow's tutorial "DTensor with Core APIs" ends with, and leaves
-// open: variables with layouts are checkpointed and restored, under the same
-// mesh or another one, and a function is exported with its variables' layouts.
+// Does the work that TensorFlow's tutorial "DTensor with Core APIs" ends with,
+// and leaves open: variables with layouts are checkpointed and restored, under
+// the same mesh or another one, and a function is exported with its variables'
+// layouts.
 //
 // Trains a small MLP without a stop; then half as long, as a process that is
 // stopped would; then the other half with new objects on another mesh, whose

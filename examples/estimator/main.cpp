@@ -71,7 +71,7 @@ int main(int argc, char **argv) {
       scope.emplace(options, *strategy);
     }
     const std::filesystem::path folder = options.text("--output", "estimator");
-    // Of several processes the chief begins the folder.
+    // The chief of several processes begins the folder.
     if (isAlone || cluster.task_type() == "chief")
       example::clearFolder(folder / "model");
     const estimator::Estimator classifier(modelFunction,

@@ -22,7 +22,7 @@ int main(int argc, char **argv) {
 
     Sequential model({Input({1}), layers::Dense(1)});
     model.compile({.optimizer = optimizers::SGD(0.01), .loss = "mse"});
-    // What the guide's first loss, 3.1686627, says of w + b - 1.
+    // The guide's first loss, 3.1686627, is the square of w + b - 1.
     const float distance = float(std::sqrt(3.1686627));
     model.set_weights({tensor({{distance}}), tensor({1.f})});
 

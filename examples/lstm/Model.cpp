@@ -36,7 +36,7 @@ Layer::Layer(int64_t index, int64_t width, const Mesh &mesh)
 }
 
 Tensor Layer::operator()(const Tensor &x) const {
-  // What does not depend on the state is one product for all steps.
+  // The part that does not depend on the state is one product for all steps.
   Tensor inputs =
       matmul(x, input, {.transpose_b = true}) + inputBias + hiddenBias;
   Tensor zero = zeros({x.shape()[1], x.shape()[2]});

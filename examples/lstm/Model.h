@@ -17,7 +17,7 @@ struct Config {
   static Config named(const std::string &name);
 };
 
-/// What a layer hands from one step to the next: [batch, width] each.
+/// The state that a layer hands from one step to the next: [batch, width] each.
 using Carry = std::pair<meshloom::Tensor, meshloom::Tensor>;
 
 struct Layer : meshloom::Module {

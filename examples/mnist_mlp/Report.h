@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the example says about a compiled step: layouts, collectives, and what
-// another mesh changes about them.
+// The example's report on a compiled step: layouts, collectives, and the
+// changes that another mesh makes to them.
 #pragma once
 
 #include <meshloom/Meshloom.h>

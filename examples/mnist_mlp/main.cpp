@@ -36,8 +36,8 @@ struct Trainer {
         labels(images.remove({1})),
         model(widths(options.hidden), mesh, modelAxis) {}
 
-  /// As many as the mesh has; of a plug-in for CPUs, more than it lists can be
-  /// made.
+  /// Returns as many devices as the mesh has; a plug-in for CPUs can create
+  /// more than it lists.
   static std::vector<DeviceSpec> devicesOf(const Options &options) {
     if (options.platform.empty())
       return virtual_cpus(options.devices());

@@ -6,8 +6,8 @@
 
 namespace example {
 
-/// Removes what an earlier run has left there. Of several processes the first
-/// one does, before any of them goes on.
+/// Removes what an earlier run has left there. The first of several processes
+/// does so, before any of them goes on.
 void clearFolder(const std::filesystem::path &folder);
 
 } // namespace example

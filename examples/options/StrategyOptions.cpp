@@ -90,8 +90,8 @@ StrategyOptions::Scope::Scope(const StrategyOptions &options,
 
 std::string StrategyOptions::text(const std::string &option,
                                   const std::string &otherwise) const {
-  auto found = own.find(option);
-  return found == own.end() ? otherwise : found->second;
+  auto found = values.find(option);
+  return found == values.end() ? otherwise : found->second;
 }
 
 int64_t StrategyOptions::number(const std::string &option,
@@ -133,7 +133,7 @@ StrategyOptions parseStrategyOptions(int argc, char **argv,
     else if (option == "--deterministic")
       enable_op_determinism();
     else
-      options.own[option] = value;
+      options.values[option] = value;
   }
   (void)options.makeStrategy(); // says what is wrong with --strategy
   return options;

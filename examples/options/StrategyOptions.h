@@ -13,7 +13,7 @@
 
 namespace example {
 
-/// What the user asked for. One example reads it like this:
+/// The options that the user gave. One example reads it like this:
 ///
 ///   const StrategyOptions options = parseStrategyOptions(argc, argv,
 ///       "usage: keras_line [options]\n"
@@ -26,16 +26,17 @@ struct StrategyOptions {
   std::string strategy = "mirrored";
   /// Where several processes run the example, one in each at least.
   int64_t replicas = std::max<int64_t>(2, meshloom::num_clients());
-  /// Those of the example's usage, by name; of one without a value "".
-  std::map<std::string, std::string> own = {};
+  /// The options of the example's usage, by name; an option without a value has
+  /// "".
+  std::map<std::string, std::string> values = {};
 
-  /// The strategy of --strategy on --replicas virtual CPUs. Of "dtensor" the
-  /// default one: layouts are then the example's, see mesh(). Of "default" and
-  /// "one_device" there is one replica, whatever --replicas says.
+  /// The strategy of --strategy on --replicas virtual CPUs. For "dtensor" it is
+  /// the default strategy: layouts are then the example's, see mesh(). For
+  /// "default" and "one_device" there is one replica, whatever --replicas says.
   meshloom::Strategy makeStrategy() const;
-  /// Whether layouts are written out, over mesh().
+  /// Returns whether layouts are written out, over mesh().
   bool isDTensor() const { return strategy == "dtensor"; }
-  /// Of "dtensor": one axis "batch" of --replicas virtual CPUs.
+  /// The mesh of "dtensor": one axis "batch" of --replicas virtual CPUs.
   meshloom::Mesh mesh() const;
   /// How a batch of that rank is cut: by the strategy, or over the mesh; none
   /// where there is one device.
@@ -57,8 +58,8 @@ struct StrategyOptions {
     return {*this, strategy};
   }
 
-  /// Whether the example's own option was given.
-  bool has(const std::string &option) const { return own.count(option) > 0; }
+  /// Returns whether the example's own option was given.
+  bool has(const std::string &option) const { return values.count(option) > 0; }
   /// The value of an own option, or `otherwise`.
   std::string text(const std::string &option,
                    const std::string &otherwise) const;

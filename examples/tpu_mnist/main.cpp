@@ -18,7 +18,7 @@ namespace {
 
 const char *const Usage = R"(usage: tpu_mnist [options]
     --small         a net and data that take seconds
-    --epochs N      how often --steps steps are made (5)
+    --epochs N      how often to take --steps steps (5)
     --steps N       of an epoch (300)
     --per-call N    steps in one call of the compiled function (50)
     --digits N      drawn, to learn from (60000)

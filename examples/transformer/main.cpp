@@ -15,7 +15,7 @@ using namespace meshloom;
 
 namespace {
 
-/// Of a file, or sums in words, which can be learned.
+/// Returns the tokens of a file, or of sums in words, which can be learned.
 std::vector<int32_t> readTokens(const std::string &file) {
   std::string text;
   if (!file.empty()) {

@@ -123,11 +123,11 @@ std::optional<std::string> holeOf(const Token &first, const Token &second) {
 }
 
 Error differ(std::string_view first, std::string_view second, int64_t size) {
-  return Error(fmt::format(
-      "what it computes does not follow from the size of the batch: for {} "
-      "examples its program has '{}', for {} it has '{}'",
-      BatchTemplate::sizes[0], first.substr(0, 60), size,
-      second.substr(0, 60)));
+  return Error(
+      fmt::format("its program does not follow from the size of the batch: for "
+                  "{} examples its program has '{}', for {} it has '{}'",
+                  BatchTemplate::sizes[0], first.substr(0, 60), size,
+                  second.substr(0, 60)));
 }
 
 } // namespace

@@ -26,8 +26,8 @@ TransferTimeout timeoutOf(std::optional<double> seconds) {
 void raise(ModuleOp module, llvm::StringRef name, TransferTimeout timeout) {
   if (!timeout)
     return;
-  const auto known = module->getAttrOfType<mlir::IntegerAttr>(name);
-  if (!known || known.getInt() < timeout->count())
+  const auto present = module->getAttrOfType<mlir::IntegerAttr>(name);
+  if (!present || present.getInt() < timeout->count())
     module->setAttr(
         name,
         OpBuilder(module.getContext()).getI64IntegerAttr(timeout->count()));
@@ -44,13 +44,13 @@ TransferTimeout collectiveTimeoutOf(ModuleOp module) {
 
 CollectiveLimit::CollectiveLimit(std::optional<double> asked,
                                  std::optional<double> usual) {
-  const TransferTimeout own = timeoutOf(asked), other = timeoutOf(usual);
+  const TransferTimeout limit = timeoutOf(asked), usualLimit = timeoutOf(usual);
   for (const std::shared_ptr<Trace> &trace : threadState().traces)
     if (trace && trace->active()) {
-      raise(trace->moduleOp(), askedName, own);
-      raise(trace->moduleOp(), usualName, other);
+      raise(trace->moduleOp(), askedName, limit);
+      raise(trace->moduleOp(), usualName, usualLimit);
     }
-  here = std::make_unique<CollectiveTimeout>(own ? own : other);
+  here = std::make_unique<CollectiveTimeout>(limit ? limit : usualLimit);
 }
 
 CollectiveLimit::~CollectiveLimit() = default;

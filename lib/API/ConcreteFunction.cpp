@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a compiled function tells about itself.
+// The report of a compiled function on itself.
 #include "meshloom/API/ConcreteFunction.h"
 #include "meshloom/Engine/ExecutableInfo.h"
 #include "meshloom/Engine/Execution.h"
@@ -39,9 +39,9 @@ detail::capturedValues(const ConcreteFunction &function) {
     if (argument.kind != TraceArgument::Kind::Variable)
       continue;
     VariableState &variable = *argument.variable;
-    if (const DVariable own = DVariable::internalFrom(argument.variable);
-        remoteOf(own)) {
-      values.push_back({own.read_value(), variable.id});
+    if (const DVariable handle = DVariable::internalFrom(argument.variable);
+        remoteOf(handle)) {
+      values.push_back({handle.read_value(), variable.id});
       continue;
     }
     std::lock_guard lock(variable.mutex);
@@ -82,14 +82,14 @@ struct Asked {
   CompileOptions options;
 };
 std::vector<Asked> askedOf(const TracedFunction &function) {
-  std::vector<Asked> all;
+  std::vector<Asked> asked;
   for (const DeviceProgram::Part &part : function.program->parts()) {
     ModuleOp module =
         part.module ? ModuleOp(part.module.get()) : *function.source->module;
-    all.push_back({module, optionsFor(part.executable->signature().mesh,
-                                      function.compiledFor)});
+    asked.push_back({module, optionsFor(part.executable->signature().mesh,
+                                        function.compiledFor)});
   }
-  return all;
+  return asked;
 }
 } // namespace
 
@@ -123,10 +123,10 @@ std::vector<ValueInfo> ConcreteFunction::results() const {
   return infos;
 }
 
-std::vector<CollectiveInfo> detail::collectivesOf(const Compiled &own) {
-  const Mesh &mesh = own.signature().mesh;
+std::vector<CollectiveInfo> detail::collectivesOf(const Compiled &compiled) {
+  const Mesh &mesh = compiled.signature().mesh;
   std::vector<CollectiveInfo> infos;
-  for (const CompiledCollective &collective : own.collectives()) {
+  for (const CompiledCollective &collective : compiled.collectives()) {
     CollectiveInfo info;
     info.kind = collective.kind;
     info.axes = mergedNames(mesh, collective.axes);
@@ -142,13 +142,13 @@ std::vector<CollectiveInfo> detail::collectivesOf(const Compiled &own) {
 }
 
 FunctionStatistics detail::statisticsOf(const Executable &executable) {
-  Statistics own = executable.statistics();
+  Statistics counts = executable.statistics();
   FunctionStatistics statistics;
-  statistics.executions = own.executions;
-  statistics.last_seconds = own.lastSeconds;
-  statistics.peak_bytes = own.peakBytes;
-  statistics.peak_bytes_per_device = own.peakBytesPerDevice;
-  for (const CollectiveRecord &record : own.collectives) {
+  statistics.executions = counts.executions;
+  statistics.last_seconds = counts.lastSeconds;
+  statistics.peak_bytes = counts.peakBytes;
+  statistics.peak_bytes_per_device = counts.peakBytesPerDevice;
+  for (const CollectiveRecord &record : counts.collectives) {
     ++statistics.collectives;
     statistics.bytes_sent +=
         bytesSent(record.kind, record.resultBytes, record.groupSize);
@@ -183,13 +183,13 @@ FunctionStatistics detail::statisticsOf(const DeviceProgram &program) {
   FunctionStatistics sum;
   sum.executions = program.executions();
   for (const DeviceProgram::Part &part : program.parts()) {
-    const FunctionStatistics own = statisticsOf(*part.executable);
-    sum.last_seconds += own.last_seconds;
-    sum.peak_bytes += own.peak_bytes;
-    sum.peak_bytes_per_device =
-        std::max(sum.peak_bytes_per_device, own.peak_bytes_per_device);
-    sum.collectives += own.collectives;
-    sum.bytes_sent += own.bytes_sent;
+    const FunctionStatistics partStatistics = statisticsOf(*part.executable);
+    sum.last_seconds += partStatistics.last_seconds;
+    sum.peak_bytes += partStatistics.peak_bytes;
+    sum.peak_bytes_per_device = std::max(sum.peak_bytes_per_device,
+                                         partStatistics.peak_bytes_per_device);
+    sum.collectives += partStatistics.collectives;
+    sum.bytes_sent += partStatistics.bytes_sent;
   }
   return sum;
 }
@@ -230,7 +230,7 @@ std::string ConcreteFunction::explain() const {
     const size_t begin = text.size();
     options.explain = &stream;
     check(compile(module, options), "explain");
-    // What is traced is called main, whatever its name.
+    // The traced function is called main, whatever its name.
     if (constexpr std::string_view traceName = "@main ";
         std::string_view(text).substr(begin).starts_with(traceName))
       text.replace(begin, traceName.size(), "@" + name() + " ");

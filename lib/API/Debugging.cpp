@@ -18,7 +18,7 @@ using namespace detail;
 
 namespace {
 
-/// As a format that stands for the text itself.
+/// Returns a format that stands for the text itself.
 std::string escaped(std::string_view text) {
   std::string format;
   for (char c : text) {
@@ -34,22 +34,23 @@ std::string escaped(std::string_view text) {
 void check(std::string_view op, const Tensor &condition,
            std::string_view expectation, std::string_view message,
            const std::vector<std::pair<std::string_view, Tensor>> &data,
-           const std::source_location &at) {
-  if (nodeOf(condition, op, &at).dtype != DType::I1)
+           const std::source_location &where) {
+  if (nodeOf(condition, op, &where).dtype != DType::I1)
     fail(
         op,
         fmt::format("expected a condition of type i1, got {}: compare it first",
                     typeText(condition)),
-        &at);
-  const std::source_location line = callSiteOr(at);
+        &where);
+  const std::source_location line = callSiteOr(where);
   std::string text = fmt::format("[{}] {}", callNameOr(op), expectation);
   if (!message.empty())
     text += fmt::format(": {}", message);
   text += fmt::format(" (at {}:{})", line.file_name(), line.line());
   std::string format = escaped(text);
-  OpCall call = callOf(op, {reduce_all(condition, Axis(), false, at)}, at);
+  OpCall call =
+      callOf(op, {reduce_all(condition, Axis(), false, where)}, where);
   for (const auto &[name, tensor] : data) {
-    nodeOf(tensor, op, &at);
+    nodeOf(tensor, op, &where);
     format += fmt::format("\n  {}: {{}}", name);
     call.operands.push_back(tensor);
   }
@@ -62,7 +63,7 @@ void check(std::string_view op, const Tensor &condition,
       format);
   const Tensor done = runOp(std::move(call));
   if (!isTracing())
-    (void)done.item<int32_t>(at);
+    (void)done.item<int32_t>(where);
 }
 
 using Comparison = Tensor (*)(const TensorLike &, const TensorLike &);
@@ -79,11 +80,11 @@ Tensor tensorOf(const TensorLike &like, const TensorLike &beside,
 void compared(std::string_view op, std::string_view relation,
               Comparison comparison, const TensorLike &x, const TensorLike &y,
               std::string_view message) {
-  const Tensor left = tensorOf(x, y, op), right = tensorOf(y, x, op);
+  const Tensor lhs = tensorOf(x, y, op), rhs = tensorOf(y, x, op);
   const CallName name(op);
-  check(op, comparison({left, x.where}, {right, x.where}),
+  check(op, comparison({lhs, x.where}, {rhs, x.where}),
         fmt::format("expected x {} y for all elements", relation), message,
-        {{"x", left}, {"y", right}}, x.where);
+        {{"x", lhs}, {"y", rhs}}, x.where);
 }
 
 } // namespace
@@ -125,16 +126,17 @@ void assert_greater_equal(const TensorLike &x, const TensorLike &y,
 void assert_near(const TensorLike &x, const TensorLike &y, double relative,
                  double absolute, std::string_view message) {
   constexpr std::string_view op = "assert_near";
-  const Tensor left = tensorOf(x, y, op), right = tensorOf(y, x, op);
+  const Tensor lhs = tensorOf(x, y, op), rhs = tensorOf(y, x, op);
   const CallName name(op);
-  const std::source_location &at = x.where;
-  const Tensor distance = abs(subtract({left, at}, {right, at}), at);
+  const std::source_location &where = x.where;
+  const Tensor distance = abs(subtract({lhs, where}, {rhs, where}), where);
   const Tensor most =
-      add({multiply({abs(right, at), at}, {relative, at}), at}, {absolute, at});
-  check(op, less_equal({distance, at}, {most, at}),
+      add({multiply({abs(rhs, where), where}, {relative, where}), where},
+          {absolute, where});
+  check(op, less_equal({distance, where}, {most, where}),
         fmt::format("expected |x - y| <= {} + {} |y| for all elements",
                     absolute, relative),
-        message, {{"x", left}, {"y", right}}, at);
+        message, {{"x", lhs}, {"y", rhs}}, where);
 }
 
 void assert_positive(const TensorLike &x, std::string_view message) {

@@ -41,7 +41,7 @@ std::string platformName(const TPUClusterResolver &resolver) {
   return "pjrt:" + resolver.library();
 }
 
-/// Of all TPUs, which are there.
+/// Returns the topology of all TPUs, which are there.
 TPUTopology topologyOf(const std::vector<PlatformDevice> &devices) {
   TPUTopology topology;
   topology.mesh_shape = {1, 1, 1, 1};
@@ -63,44 +63,46 @@ TPUTopology topologyOf(const std::vector<PlatformDevice> &devices) {
 
 DeviceSpec DeviceSpec::from_string(std::string_view name) {
   constexpr std::string_view op = "device";
-  std::string_view rest = name;
-  const Processes &all = processes(op);
+  std::string_view remaining = name;
+  const Processes &joined = processes(op);
   // Where there is one process: job "localhost", or "worker" of a resolver.
-  for (const std::string &own :
-       {"/job:" + all.group.jobName, std::string("/job:localhost"),
+  for (const std::string &prefix :
+       {"/job:" + joined.group.jobName, std::string("/job:localhost"),
         std::string("/job:worker"), std::string("/replica:0")})
-    if (rest.starts_with(own) && rest.substr(own.size()).starts_with('/'))
-      rest.remove_prefix(own.size());
+    if (remaining.starts_with(prefix) &&
+        remaining.substr(prefix.size()).starts_with('/'))
+      remaining.remove_prefix(prefix.size());
   int64_t process = -1;
-  if (constexpr std::string_view task = "/task:"; rest.starts_with(task)) {
+  if (constexpr std::string_view task = "/task:"; remaining.starts_with(task)) {
     int64_t number = -1;
-    auto [end, error] = std::from_chars(rest.data() + task.size(),
-                                        rest.data() + rest.size(), number);
-    if (error == std::errc() && number >= 0 && number < all.group.size &&
-        end != rest.data() + rest.size() && *end == '/') {
-      rest.remove_prefix(size_t(end - rest.data()));
-      process = all.isAlone() ? -1 : number;
+    auto [end, error] =
+        std::from_chars(remaining.data() + task.size(),
+                        remaining.data() + remaining.size(), number);
+    if (error == std::errc() && number >= 0 && number < joined.group.size &&
+        end != remaining.data() + remaining.size() && *end == '/') {
+      remaining.remove_prefix(size_t(end - remaining.data()));
+      process = joined.isAlone() ? -1 : number;
     }
   }
   for (std::string_view place : {"/job:", "/replica:", "/task:"})
-    if (rest.starts_with(place))
+    if (remaining.starts_with(place))
       fail(op,
-           all.isAlone()
+           joined.isAlone()
                ? fmt::format("expected a device of this process, which is "
                              "/job:localhost/replica:0/task:0, got \"{}\"",
                              name)
                : fmt::format("expected a device of one of the {} processes, "
                              "/job:{}/replica:0/task:0 to {}, got \"{}\"",
-                             all.group.size, all.group.jobName,
-                             all.group.size - 1, name));
-  if (rest.starts_with('/'))
-    rest.remove_prefix(1);
-  if (rest.starts_with("device:"))
-    rest.remove_prefix(std::string_view("device:").size());
-  const size_t colon = std::min(rest.find(':'), rest.size());
-  DeviceSpec device{upperCase(rest.substr(0, colon)), 0, process};
+                             joined.group.size, joined.group.jobName,
+                             joined.group.size - 1, name));
+  if (remaining.starts_with('/'))
+    remaining.remove_prefix(1);
+  if (remaining.starts_with("device:"))
+    remaining.remove_prefix(std::string_view("device:").size());
+  const size_t colon = std::min(remaining.find(':'), remaining.size());
+  DeviceSpec device{upperCase(remaining.substr(0, colon)), 0, process};
   const std::string_view number =
-      colon == rest.size() ? "0" : rest.substr(colon + 1);
+      colon == remaining.size() ? "0" : remaining.substr(colon + 1);
   const bool digits =
       !number.empty() && number.size() < 10 &&
       std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; });
@@ -124,11 +126,11 @@ std::vector<DeviceSpec> list_logical_devices(std::string_view type) {
   constexpr std::string_view op = "list_logical_devices";
   if (!type.empty())
     return devicesOf(upperCase(type), op);
-  std::vector<DeviceSpec> all;
+  std::vector<DeviceSpec> devices;
   for (const std::string &connected : Platforms::get().types())
     for (DeviceSpec &device : devicesOf(connected, op))
-      all.push_back(std::move(device));
-  return all;
+      devices.push_back(std::move(device));
+  return devices;
 }
 
 std::vector<DeviceSpec> list_physical_devices(std::string_view type) {
@@ -149,13 +151,14 @@ void set_client_options(const ClientOptions &options) {
     fail(op, fmt::format("must come before anything uses devices, but {} is in "
                          "use: call it at the start of the program",
                          used));
-  auto made = check(platform(fmt::format(
-                        "cpu:workers={},memory-limit={}{}", options.workers,
-                        options.memory_limit,
-                        options.private_memories ? ",private-memories" : "")),
-                    op);
+  auto connected =
+      check(platform(fmt::format("cpu:workers={},memory-limit={}{}",
+                                 options.workers, options.memory_limit,
+                                 options.private_memories ? ",private-memories"
+                                                          : "")),
+            op);
   Platforms::get().remove(std::string(virtualType));
-  Platforms::get().add(std::string(virtualType), made, op);
+  Platforms::get().add(std::string(virtualType), connected, op);
 }
 
 void set_logical_device_configuration(
@@ -171,12 +174,12 @@ void set_logical_device_configuration(
                "them with set_client_options");
   const auto count = int64_t(configurations.size());
   const int64_t processCount = processes(op).group.size;
-  const int64_t known = std::ssize(list_devices()) / processCount;
-  if (count < known)
+  const int64_t existing = std::ssize(list_devices()) / processCount;
+  if (count < existing)
     fail(op, fmt::format("expected at least {} configurations, as many as "
                          "there are virtual CPUs already, got {}: call it at "
                          "the start of the program",
-                         known, count));
+                         existing, count));
   virtual_cpus(count * processCount);
   // Where this process joins others later, each has as many.
   configuredDevices() = count;
@@ -203,14 +206,15 @@ TPUClusterResolver::TPUClusterResolver(std::string tpu, std::string library)
     const std::vector<std::string> machines =
         workers.cluster_spec().job_tasks("worker");
     firstMachine = workers.master(TaskId{"worker", 0});
-    const auto own = std::ranges::find_if(machines, isThisMachine);
+    const auto thisMachine = std::ranges::find_if(machines, isThisMachine);
     task = name == "local" ? workers.task_id().value_or(0)
-                           : own - machines.begin();
-    if (name != "local" && own == machines.end())
-      fail(op, fmt::format("the TPU \"{}\" is in the machines {}, and this is "
-                           "none of them: TPUs are driven by programs that run "
-                           "where they are (mesh-launch --hosts starts them)",
-                           name, fmt::join(machines, ", ")));
+                           : thisMachine - machines.begin();
+    if (name != "local" && thisMachine == machines.end())
+      fail(op, fmt::format(
+                   "the TPU \"{}\" is in the machines {}, and this machine is "
+                   "not one of them: TPUs are driven by programs that run on "
+                   "their machines (mesh-launch --hosts starts them)",
+                   name, fmt::join(machines, ", ")));
   }
   path = check(pjrt::findTPULibrary(library), op);
   if (std::error_code none; !std::filesystem::exists(path, none))

@@ -152,12 +152,12 @@ Layout fetch_layout(const Tensor &tensor) {
 }
 
 void check_layout(const Tensor &tensor, const Layout &layout) {
-  Layout own = arrayOf(tensor, "check_layout").layout();
-  if (own != layout)
+  Layout actual = arrayOf(tensor, "check_layout").layout();
+  if (actual != layout)
     fail("check_layout",
          fmt::format("expected layout {} on {}, got {} on {}",
                      layout.spec_string(), meshText(layout.mesh()),
-                     own.spec_string(), meshText(own.mesh())));
+                     actual.spec_string(), meshText(actual.mesh())));
 }
 
 bool is_dtensor(const Tensor &tensor) {

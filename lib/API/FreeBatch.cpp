@@ -95,7 +95,7 @@ FreeBatchFunction::FreeBatchFunction(Body body,
   if (!hasFree)
     fail(options.name,
          "expected a size -1, that of the batch, in an argument's shape: a "
-         "function of other shapes needs no FreeBatchFunction",
+         "function of fixed shapes needs no FreeBatchFunction",
          &where);
   if (!options.layouts.empty() && options.layouts.size() != arguments.size())
     fail(options.name,

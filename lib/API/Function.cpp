@@ -77,7 +77,8 @@ std::optional<Mesh> meshOfTrace() {
 
 namespace {
 
-/// What tells calls apart: static values, and the arguments' types and layouts.
+/// Returns the key that tells calls apart: static values, and the arguments'
+/// types and layouts.
 CacheKey keyOf(std::span<const Tensor> inputs, std::string statics,
                std::string_view name) {
   CacheKey key;

@@ -94,18 +94,18 @@ std::vector<Tensor> gradientsOf(const TapeState &tape,
   } else {
     std::vector<std::vector<Tensor>> tensors;
     for (const TapeSource &source : sources) {
-      std::vector<Tensor> &own = tensors.emplace_back();
+      std::vector<Tensor> &recorded = tensors.emplace_back();
       if (!source.variable.defined())
-        own.push_back(source.tensor);
+        recorded.push_back(source.tensor);
       for (auto &[variable, value] : tape.reads)
         if (variable == source.variable.internal())
-          own.push_back(value);
+          recorded.push_back(value);
     }
     gradients = tape.gradients(targets, seeds, tensors, where);
   }
   for (size_t i = 0; i < sources.size(); ++i) {
     if (gradients[i].defined()) {
-      // What is stored of a strategy's variable may have a dim more.
+      // The stored value of a strategy's variable may have a dim more.
       if (sources[i].variable.defined())
         gradients[i] = asSeen(gradients[i], sources[i].variable, where);
       continue;
@@ -146,13 +146,13 @@ gradientsOfSources(const TapeState &tape, const std::vector<Tensor> &targets,
   std::vector<size_t> counts; ///< of each source: how many of the list it is
   for (const GradientSource &source : sources) {
     const size_t before = list.size();
-    TapeSource own = sourceOf(source, counts.size(), where);
-    if (own.variable.defined())
-      for (const DVariable &part : partsOf(own.variable))
+    TapeSource tapeSource = sourceOf(source, counts.size(), where);
+    if (tapeSource.variable.defined())
+      for (const DVariable &part : partsOf(tapeSource.variable))
         list.push_back(
             {fmt::format("variable '{}'", part.name()), part, Tensor()});
     if (list.size() == before)
-      list.push_back(std::move(own));
+      list.push_back(std::move(tapeSource));
     counts.push_back(list.size() - before);
   }
   const std::vector<Tensor> found =

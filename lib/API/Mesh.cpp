@@ -35,17 +35,19 @@ std::string sizesText(const std::vector<MeshAxis> &axes) {
 
 /// Which process has which devices of a mesh.
 struct Placement {
-  /// Of each device: the process and the number there.
+  /// The process of each device, and its number there.
   std::vector<std::pair<int64_t, int64_t>> devices;
-  /// Whether all processes have this mesh, be its devices of all or of one.
+  /// Says whether all processes have this mesh, be its devices of all or of
+  /// one.
   bool isOfAll = false;
 };
 
-/// Of devices of one type. Throws where processes have no equal blocks of them.
+/// Returns the placement of devices of one type. Throws where processes have no
+/// equal blocks of them.
 Placement placementOf(const std::vector<DeviceSpec> &devices,
                       std::string_view op) {
-  const Processes &all = processes(op);
-  const int64_t rank = all.group.rank, size = all.group.size;
+  const Processes &joined = processes(op);
+  const int64_t rank = joined.group.rank, size = joined.group.size;
   const auto count = int64_t(devices.size());
   Placement placement;
   placement.devices.reserve(devices.size());
@@ -55,7 +57,8 @@ Placement placementOf(const std::vector<DeviceSpec> &devices,
   const bool isNamed = std::ranges::any_of(
       devices, [](const DeviceSpec &device) { return device.process >= 0; });
   const std::string &type = devices.front().type;
-  const bool maySpan = all.isAlone() || platformOf(type, op)->spansProcesses();
+  const bool maySpan =
+      joined.isAlone() || platformOf(type, op)->spansProcesses();
   const auto other = std::ranges::find_if_not(devices, isOwn);
   if (!maySpan && (other != devices.end() ||
                    (!isNamed && count > 1 && isOfSeveralProcesses(type, op))))
@@ -69,31 +72,33 @@ Placement placementOf(const std::vector<DeviceSpec> &devices,
              (other == devices.end() ? devices.front() : *other).to_string(),
              type, type));
   // Other types are those of each process; so is a single device.
-  if (all.isAlone() || !maySpan || (count == 1 && isOwn(devices.front())) ||
+  if (joined.isAlone() || !maySpan || (count == 1 && isOwn(devices.front())) ||
       (isNamed && std::ranges::all_of(devices, isOwn))) {
     for (const DeviceSpec &device : devices)
       placement.devices.emplace_back(rank, device.index);
     return placement;
   }
   placement.isOfAll = true;
-  const int64_t each = count / size;
+  const int64_t perProcess = count / size;
   if (count % size)
-    fail(op, fmt::format("expected a number of devices that the {} processes "
-                         "divide, so that each has as many, got {}: take a "
-                         "multiple of {}, or devices of each process alone "
-                         "(local_devices())",
-                         size, count, size));
+    fail(op, fmt::format(
+                 "expected a number of devices that the {} processes divide, "
+                 "so that each has equally many, got {}: take a multiple of "
+                 "{}, or devices of each process alone (local_devices())",
+                 size, count, size));
   for (int64_t i = 0; i < count; ++i) {
     const DeviceSpec &device = devices[size_t(i)];
-    const bool isInPlace = device.process < 0 ? device.index == i
-                                              : device.process == i / each &&
-                                                    device.index == i % each;
+    const bool isInPlace = device.process < 0
+                               ? device.index == i
+                               : device.process == i / perProcess &&
+                                     device.index == i % perProcess;
     if (!isInPlace)
-      fail(op, fmt::format("expected the devices of {} processes in order: "
-                           "CPU:0 to CPU:{}, or CPU:0 to CPU:{} of process 0, "
-                           "then of process 1, got {} as number {}",
-                           size, count - 1, each - 1, device.to_string(), i));
-    placement.devices.emplace_back(i / each, i % each);
+      fail(op,
+           fmt::format("expected the devices of {} processes in order: "
+                       "CPU:0 to CPU:{}, or CPU:0 to CPU:{} of process 0, "
+                       "then of process 1, got {} as number {}",
+                       size, count - 1, perProcess - 1, device.to_string(), i));
+    placement.devices.emplace_back(i / perProcess, i % perProcess);
   }
   return placement;
 }
@@ -106,8 +111,8 @@ Placement submeshPlacement(const std::vector<DeviceSpec> &devices,
     return placementOf(devices, op);
   const std::string &type = devices.front().type;
   if (!platformOf(type, op)->spansProcesses())
-    fail(op, fmt::format("expected virtual CPUs, got {}: devices of other "
-                         "types are those of each process",
+    fail(op, fmt::format("expected virtual CPUs, got {}: devices of a "
+                         "different type belong to one process each",
                          devices.front().to_string()));
   const int64_t perProcess = std::ssize(list_devices(type)) / group.group.size;
   Placement placement;
@@ -138,10 +143,10 @@ Placement submeshPlacement(const std::vector<DeviceSpec> &devices,
 }
 
 std::string fullName(const std::string &type, int64_t process, int64_t index) {
-  const Processes &all = processes("create_mesh");
+  const Processes &joined = processes("create_mesh");
   return fmt::format("/job:{}/replica:0/task:{}/device:{}:{}",
-                     all.isAlone() ? "localhost" : all.group.jobName, process,
-                     type, index);
+                     joined.isAlone() ? "localhost" : joined.group.jobName,
+                     process, type, index);
 }
 
 } // namespace
@@ -151,8 +156,8 @@ std::string DeviceSpec::to_string() const {
 }
 
 std::string DeviceSpec::name() const {
-  const Processes &all = processes("device");
-  if (process < 0 && !all.isAlone())
+  const Processes &joined = processes("device");
+  if (process < 0 && !joined.isAlone())
     return "/device:" + to_string();
   return fullName(type, std::max<int64_t>(process, 0), index);
 }
@@ -173,8 +178,8 @@ std::vector<DeviceSpec> virtual_cpus(int64_t n) {
   if (n < 1 || n > mostDevices)
     fail("virtual_cpus",
          fmt::format("expected 1 to {} devices, got {}", mostDevices, n));
-  int64_t known = deviceCount();
-  while (known < n && !deviceCount().compare_exchange_weak(known, n)) {
+  int64_t largest = deviceCount();
+  while (largest < n && !deviceCount().compare_exchange_weak(largest, n)) {
   }
   std::vector<DeviceSpec> devices;
   for (int64_t i = 0; i < n; ++i)
@@ -184,10 +189,12 @@ std::vector<DeviceSpec> virtual_cpus(int64_t n) {
 
 std::vector<DeviceSpec> list_devices(std::string_view type) {
   if (type.empty() || type == "CPU") {
-    // As many in each process.
-    const Processes &all = processes("list_devices");
-    const int64_t each = (deviceCount() + all.group.size - 1) / all.group.size;
-    return virtual_cpus(std::max(each, all.devicesEach) * all.group.size);
+    // Every process has as many.
+    const Processes &joined = processes("list_devices");
+    const int64_t perProcess =
+        (deviceCount() + joined.group.size - 1) / joined.group.size;
+    return virtual_cpus(std::max(perProcess, joined.devicesEach) *
+                        joined.group.size);
   }
   platformOf(std::string(type), "list_devices");
   return list_logical_devices(type);
@@ -279,11 +286,11 @@ static Mesh meshOn(std::vector<MeshAxis> axes,
   return mesh;
 }
 
-Mesh create_mesh(std::vector<MeshAxis> axes, DeviceList given, std::string name,
-                 std::source_location where) {
+Mesh create_mesh(std::vector<MeshAxis> axes, DeviceList devices,
+                 std::string name, std::source_location where) {
   return atLine(where, [&]() -> Mesh {
     return meshOn(std::move(axes),
-                  given.empty() ? list_devices() : given.devices(),
+                  devices.empty() ? list_devices() : devices.devices(),
                   std::move(name), placementOf, "create_mesh");
   });
 }
@@ -300,8 +307,8 @@ Mesh create_submesh(std::vector<MeshAxis> axes, DeviceList devices,
   });
 }
 
-DefaultMeshScope::DefaultMeshScope(Mesh given)
-    : mesh(std::make_shared<Mesh>(std::move(given))) {
+DefaultMeshScope::DefaultMeshScope(Mesh chosen)
+    : mesh(std::make_shared<Mesh>(std::move(chosen))) {
   if (!mesh->defined())
     fail("default_mesh",
          "expected a mesh, got an empty one: make it with create_mesh");

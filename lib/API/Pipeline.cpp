@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view pipelineOp = "pipeline";
 
-/// What a stage does one after the other.
+/// Returns the tasks of a stage, one after the other.
 std::vector<PipelineTask> tasksOfStage(int64_t stage, int64_t stages,
                                        int64_t microbatches,
                                        PipelineSchedule schedule) {
@@ -42,7 +42,7 @@ std::vector<PipelineTask> tasksOfStage(int64_t stage, int64_t stages,
   return tasks;
 }
 
-/// What the function gets while one lives is a part of its own.
+/// While a scope lives, the function gets a part of its own.
 class PartScope {
 public:
   explicit PartScope(Trace &trace)
@@ -159,8 +159,8 @@ Pipeline::Pipeline(std::vector<PipelineStage> stages, int64_t microbatches,
            fmt::format("expected a function for stage {}, got none", i));
     if (!stages[i].input && stages[i].variables.empty())
       fail(pipelineOp,
-           fmt::format("stage {} has neither variables nor a layout "
-                       "of its input, which would say where it is",
+           fmt::format("stage {} has neither variables nor a layout of its "
+                       "input, which would say on which devices it is",
                        i));
     for (const DVariable &variable : stages[i].variables)
       stateOf(variable, pipelineOp);
@@ -213,7 +213,7 @@ Pipeline::State::differentiate(const Tensor &x, const Tensor &labels,
         labels, microbatches,
         Layout::replicated(lastMesh(), unsigned(labels.rank())), where);
   }
-  /// Of a task forward, until the task backward.
+  /// The results of a task forward, until the task backward.
   struct Done {
     std::unique_ptr<GradientTape> tape;
     Tensor output;
@@ -228,39 +228,40 @@ Pipeline::State::differentiate(const Tensor &x, const Tensor &labels,
        pipelineTasks(int64_t(stages.size()), microbatches, schedule)) {
     const auto s = size_t(task.stage), m = size_t(task.microbatch);
     const PipelineStage &stage = stages[s];
-    Done &own = done[s][m];
+    Done &current = done[s][m];
     Done *before = s ? &done[s - 1][m] : nullptr;
     PartScope part(trace);
     if (!task.isBackward) {
-      own.tape = std::make_unique<GradientTape>();
-      own.output = stage.forward(
+      current.tape = std::make_unique<GradientTape>();
+      current.output = stage.forward(
           before ? relayout(before->output,
                             inputOf(stage, before->output.rank()), where)
                  : inputs[m]);
       if (s < last)
         continue;
-      const Tensor mean = loss(own.output, wanted[m]);
+      const Tensor mean = loss(current.output, wanted[m]);
       if (mean.rank() != 0)
         fail(pipelineOp,
              fmt::format("expected a scalar loss, the mean over examples, got "
-                         "{}: take reduce_mean of it",
+                         "{}: take its reduce_mean",
                          typeText(mean)),
              &where);
-      own.output = mean / double(microbatches);
-      total = total.defined() ? total + own.output : own.output;
+      current.output = mean / double(microbatches);
+      total = total.defined() ? total + current.output : current.output;
       continue;
     }
-    // What the stage made, weighed by the gradient to it.
+    // The stage's results, weighed by the gradient to them.
     const Tensor target =
-        s == last ? own.output
-                  : reduce_sum(own.output * stop_gradient(own.gradient));
+        s == last
+            ? current.output
+            : reduce_sum(current.output * stop_gradient(current.gradient));
     std::vector<GradientSource> sources(stage.variables.begin(),
                                         stage.variables.end());
     if (before)
       sources.emplace_back(before->output);
-    std::vector<Tensor> found =
-        own.tape->gradient(target, sources, UnconnectedGradients::Zero, where);
-    own = Done();
+    std::vector<Tensor> found = current.tape->gradient(
+        target, sources, UnconnectedGradients::Zero, where);
+    current = Done();
     if (before) {
       before->gradient = found.back(); // on the devices of the stage before
       found.pop_back();
@@ -304,10 +305,10 @@ PipelineGradients Pipeline::gradients(const Tensor &x, const Tensor &labels,
   const std::vector<Tensor> values = function(
       [&](const Tensor &batch, const Tensor &of) {
         result = state->differentiate(batch, of, loss, where);
-        std::vector<Tensor> all{result.loss};
-        for (const VariableGradient &each : result.gradients)
-          all.push_back(each.gradient);
-        return all;
+        std::vector<Tensor> outputs{result.loss};
+        for (const VariableGradient &entry : result.gradients)
+          outputs.push_back(entry.gradient);
+        return outputs;
       },
       {.name = "pipeline"}, where)(x, labels);
   result.loss = values.front();

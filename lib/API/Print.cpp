@@ -134,7 +134,7 @@ private:
     }
   }
 
-  /// Whether the text reads back as the value.
+  /// Returns whether the text reads back as the value.
   static bool isSame(const std::string &text, double value, DType type) {
     double back = std::stod(text);
     return type == DType::F64 ? back == value
@@ -261,13 +261,13 @@ std::string drawGrid(const std::vector<Shard> &shards, bool isMatrix,
     width = std::max(width, text.size());
     cells[{row, column}] = std::move(text);
   }
-  size_t left = 0;
+  size_t margin = 0;
   for (auto [offset, extent] : columns)
     width = std::max(width, rangeText(offset, extent).size());
   if (isMatrix)
     for (auto [offset, extent] : rows)
-      left = std::max(left, rangeText(offset, extent).size() + 1);
-  std::string rule(left, ' '), out(left, ' ');
+      margin = std::max(margin, rangeText(offset, extent).size() + 1);
+  std::string rule(margin, ' '), out(margin, ' ');
   for (auto [offset, extent] : columns) {
     rule += "+" + std::string(width + 2, '-');
     out += fmt::format(" {:<{}}", rangeText(offset, extent), width + 2);
@@ -277,8 +277,8 @@ std::string drawGrid(const std::vector<Shard> &shards, bool isMatrix,
     out.pop_back();
   out += '\n';
   for (auto [row, height] : rows) {
-    out += rule +
-           fmt::format("{:<{}}", isMatrix ? rangeText(row, height) : "", left);
+    out += rule + fmt::format("{:<{}}", isMatrix ? rangeText(row, height) : "",
+                              margin);
     for (auto [column, extent] : columns)
       out += fmt::format("| {:<{}} ", cells[{row, column}], width);
     out += "|\n";
@@ -300,7 +300,8 @@ std::string elementsText(const Tensor &tensor) {
   return out;
 }
 
-/// What this process's devices hold, where others hold the rest.
+/// Returns the text of the part that this process's devices hold, where others
+/// hold the rest.
 std::string componentsText(const Tensor &tensor) {
   const std::span<const std::string> devices =
       tensor.layout().mesh().local_devices();
@@ -354,12 +355,12 @@ std::string visualize(const Layout &layout, const Shape &global) {
       without.push_back(device);
       continue;
     }
-    auto at =
+    auto found =
         std::find_if(shards.begin(), shards.end(),
                      [&](const Shard &shard) { return shard.box == box; });
-    if (at == shards.end())
-      at = shards.insert(shards.end(), {box, {}});
-    at->devices.push_back(device);
+    if (found == shards.end())
+      found = shards.insert(shards.end(), {box, {}});
+    found->devices.push_back(device);
   }
   const std::string &type = layout.mesh().device_type();
   std::string out = fmt::format("{} laid out as {} on {}\n", shapeText(global),

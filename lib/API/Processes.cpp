@@ -20,7 +20,8 @@
 namespace meshloom {
 using namespace detail;
 
-/// What `options` say in place of the environment, as that would say it.
+/// Returns an environment in which `options` replace variables, in the text
+/// that the variables would have.
 static Environment overlaid(const InitializeOptions &options) {
   return [options](const char *name) -> std::optional<std::string> {
     const std::string_view wanted = name;
@@ -71,18 +72,18 @@ std::vector<std::string> jobs() {
 }
 
 std::vector<DeviceSpec> local_devices(std::string_view type) {
-  const Processes &all = processes("local_devices");
+  const Processes &joined = processes("local_devices");
   std::vector<DeviceSpec> devices = list_devices(type);
-  if (all.isAlone() || (!type.empty() && type != "CPU")) {
+  if (joined.isAlone() || (!type.empty() && type != "CPU")) {
     std::erase_if(devices, [&](const DeviceSpec &device) {
-      return device.process >= 0 && device.process != all.group.rank;
+      return device.process >= 0 && device.process != joined.group.rank;
     });
     return devices;
   }
-  const int64_t count = int64_t(devices.size()) / all.group.size;
+  const int64_t count = int64_t(devices.size()) / joined.group.size;
   devices.clear();
   for (int64_t i = 0; i < count; ++i)
-    devices.push_back({"CPU", i, all.group.rank});
+    devices.push_back({"CPU", i, joined.group.rank});
   return devices;
 }
 int64_t num_local_devices(std::string_view type) {
@@ -99,15 +100,15 @@ Mesh create_distributed_mesh(std::vector<MeshAxis> axes, DeviceList devices,
                              std::string name) {
   constexpr std::string_view op = "create_distributed_mesh";
   const std::vector<DeviceSpec> &local_devices = devices.devices();
-  const Processes &all = processes(op);
+  const Processes &joined = processes(op);
   for (const DeviceSpec &device : local_devices)
-    if (device.process >= 0 && device.process != all.group.rank)
+    if (device.process >= 0 && device.process != joined.group.rank)
       fail(op, fmt::format("expected devices of this process, which is rank "
                            "{}, got {}",
-                           all.group.rank, device.to_string()));
-  if (all.isAlone() && !local_devices.empty())
+                           joined.group.rank, device.to_string()));
+  if (joined.isAlone() && !local_devices.empty())
     return create_mesh(std::move(axes), std::move(devices), std::move(name));
-  int64_t count = int64_t(local_devices.size()) * all.group.size;
+  int64_t count = int64_t(local_devices.size()) * joined.group.size;
   if (count == 0) {
     count = 1;
     for (const MeshAxis &axis : axes)
@@ -116,11 +117,11 @@ Mesh create_distributed_mesh(std::vector<MeshAxis> axes, DeviceList devices,
                                     std::clamp<int64_t>(axis.size, 1, 65537);
     if (count < 0 || axes.empty())
       return create_mesh(std::move(axes), {}, std::move(name));
-    if (count % all.group.size)
+    if (count % joined.group.size)
       fail(op, fmt::format("expected sizes whose product the {} processes "
                            "divide, so that each has as many devices, got {} "
                            "devices",
-                           all.group.size, count));
+                           joined.group.size, count));
     return create_mesh(std::move(axes), virtual_cpus(count), std::move(name));
   }
   for (size_t i = 0; i < local_devices.size(); ++i)
@@ -139,23 +140,23 @@ void barrier(const Mesh &mesh, const std::string &name,
     fail(op, "expected a mesh, got an empty one: make it with create_mesh");
   if (!spansProcesses(mesh))
     return;
-  const Processes &all = processes(op);
-  meetAt(all, "barrier/" + name, fmt::format("barrier '{}'", name),
+  const Processes &joined = processes(op);
+  meetAt(joined, "barrier/" + name, fmt::format("barrier '{}'", name),
          timeout_seconds, op);
 }
 
 namespace detail {
 
-Tensor ofFirstProcess(const Tensor &own) {
+Tensor ofFirstProcess(const Tensor &local) {
   constexpr std::string_view op = "initial value";
-  const Processes &all = processes(op);
-  if (!all.communicator)
-    return own;
-  const HostBytes bytes = bytesOf(own, op);
+  const Processes &joined = processes(op);
+  if (!joined.communicator)
+    return local;
+  const HostBytes bytes = bytesOf(local, op);
   StableHash hash;
-  for (int64_t number : own.shape())
+  for (int64_t number : local.shape())
     hash.add(uint64_t(number));
-  hash.add(uint64_t(own.dtype()));
+  hash.add(uint64_t(local.dtype()));
   // Sizes first: what is sent must be as large as what is awaited.
   const auto shapes =
       gatherNumbers({int64_t(hash.value()), int64_t(bytes.size())}, op);
@@ -164,10 +165,10 @@ Tensor ofFirstProcess(const Tensor &own) {
       fail(op,
            fmt::format("expected the same type and shape in all processes, "
                        "got another one in {} than in rank 0; here it is {}",
-                       all.rankText(int64_t(rank)), typeText(own)));
+                       joined.rankText(int64_t(rank)), typeText(local)));
   HostBytes first = bytes;
-  check(broadcastOfFirst(all, first, op), op);
-  return hostTensorOf(own.dtype(), own.shape(), first);
+  check(broadcastOfFirst(joined, first, op), op);
+  return hostTensorOf(local.dtype(), local.shape(), first);
 }
 
 Tensor madeWhollyHere(const Tensor &tensor) {

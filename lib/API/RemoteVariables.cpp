@@ -56,8 +56,8 @@ traceUpdate(const std::string &name, const std::vector<Tensor> &operands,
   for (const Tensor &operand : operands)
     types.push_back(typeOnly(operand));
   return traceFunction(name, types,
-                       [&](std::span<const Tensor> own) {
-                         body(own);
+                       [&](std::span<const Tensor> operands) {
+                         body(operands);
                          return TraceOutput{};
                        },
                        {.isUpdate = true});
@@ -69,9 +69,10 @@ static RemoteTrace &updating(const DVariable &variable, std::string_view op,
   RemoteTrace *remote = RemoteTrace::current();
   if (!remote)
     fail(op,
-         fmt::format("variable '{}' is on a parameter server and cannot be "
-                     "assigned where a program is traced that is no `function`",
-                     variable.name()),
+         fmt::format(
+             "variable '{}' is on a parameter server and can be assigned in a "
+             "trace only where that is the trace of a `function`",
+             variable.name()),
          where);
   if (!remote->isUpdate &&
       !isa<mlir::func::FuncOp>(
@@ -184,9 +185,9 @@ void RemoteVariable::assign(const DVariable &variable, VariableUpdate update,
   std::vector<Tensor> operands;
   if (value.kind == TensorLike::Kind::Tensor)
     operands.push_back(value.tensor);
-  auto body = [&](std::span<const Tensor> own) {
+  auto body = [&](std::span<const Tensor> locals) {
     assignStored(variable, update,
-                 own.empty() ? value : TensorLike(own[0], value.where));
+                 locals.empty() ? value : TensorLike(locals[0], value.where));
   };
   if (!isTracing()) {
     if (update != VariableUpdate::Assign)
@@ -206,7 +207,7 @@ void RemoteVariable::assign(const DVariable &variable, VariableUpdate update,
   const VariableState *state = variable.internal().get();
   RemoteTrace::Seen seen = remote.seen[state];
   addUpdate(remote, variable, operands, body);
-  // What it is now is computed where it is asked for.
+  // The value that it has now is computed where it is asked for.
   if (update == VariableUpdate::Assign)
     seen = {};
   if (!seen.isUnknown)
@@ -217,9 +218,10 @@ void RemoteVariable::assign(const DVariable &variable, VariableUpdate update,
 void RemoteVariable::scatter(const DVariable &variable, RowUpdate update,
                              const Tensor &indices, const Tensor &updates,
                              std::source_location where) const {
-  updateInPlace(variable, {indices, updates}, [&](std::span<const Tensor> own) {
-    scatterStored(variable, update, own[0], own[1], where);
-  });
+  updateInPlace(variable, {indices, updates},
+                [&](std::span<const Tensor> locals) {
+                  scatterStored(variable, update, locals[0], locals[1], where);
+                });
 }
 
 void RemoteVariable::print(std::ostream &out, const DVariable &variable) const {
@@ -259,16 +261,16 @@ Tensor PartitionedVariable::read(const DVariable &,
 void PartitionedVariable::assign(const DVariable &variable,
                                  VariableUpdate update,
                                  const TensorLike &value) const {
-  auto assignPart = [&](const DVariable &part, const TensorLike &own) {
+  auto assignPart = [&](const DVariable &part, const TensorLike &partValue) {
     switch (update) {
     case VariableUpdate::Assign:
-      part.assign(own);
+      part.assign(partValue);
       break;
     case VariableUpdate::Add:
-      part.assign_add(own);
+      part.assign_add(partValue);
       break;
     case VariableUpdate::Subtract:
-      part.assign_sub(own);
+      part.assign_sub(partValue);
       break;
     }
   };
@@ -341,7 +343,7 @@ bool isCapturingCalls() {
 std::optional<std::vector<Tensor>>
 captureCall(const std::shared_ptr<TracedFunction> &function,
             std::span<const Tensor> inputs) {
-  // What a body calls while it is traced, in init_scope, is run.
+  // A body's call in init_scope is run, while the body is traced.
   if (!capturing || !threadState().traces.empty())
     return std::nullopt;
   capturing->calls.push_back({function, {inputs.begin(), inputs.end()}});

@@ -90,31 +90,32 @@ FunctionStatistics SavedFunction::statistics() const {
 }
 
 std::vector<Tensor>
-SavedFunction::operator()(const std::vector<Tensor> &given) const {
+SavedFunction::operator()(const std::vector<Tensor> &arguments) const {
   const std::vector<ArrayType> &types = state->program->argumentTypes();
   const std::string &op = state->name;
-  if (given.size() != types.size())
+  if (arguments.size() != types.size())
     fail(op, fmt::format("expected {} arguments, got {}", types.size(),
-                         given.size()));
+                         arguments.size()));
   std::vector<Array> arrays;
-  arrays.reserve(given.size());
-  for (size_t i = 0; i < given.size(); ++i) {
+  arrays.reserve(arguments.size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
     const ArrayType &type = types[i];
-    const TensorNode &node = nodeOf(given[i], op);
+    const TensorNode &node = nodeOf(arguments[i], op);
     if (node.dtype != type.dtype || node.shape != type.shape)
       fail(op, fmt::format("expected {} as argument {} ('{}'), got {}",
                            typeText(type.dtype, type.shape), i,
-                           state->argumentNames[i], typeText(given[i])));
-    Tensor placed = node.host ? distribute(given[i], type.layout) : given[i];
+                           state->argumentNames[i], typeText(arguments[i])));
+    Tensor placed =
+        node.host ? distribute(arguments[i], type.layout) : arguments[i];
     if (placed.layout() != type.layout)
       placed = relayout(placed, type.layout);
     arrays.push_back(arrayOf(placed, op));
   }
-  std::vector<Array> made =
+  std::vector<Array> outputs =
       check(state->program->execute(std::move(arrays)), op);
   std::vector<Tensor> results;
-  results.reserve(made.size());
-  for (Array &array : made)
+  results.reserve(outputs.size());
+  for (Array &array : outputs)
     results.push_back(wrapResult(std::move(array)));
   return results;
 }

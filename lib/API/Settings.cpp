@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What users tell the compiler: the machine, determinism, checks of numbers.
+// The settings that users give the compiler: the machine, determinism, checks
+// of numbers.
 #include "meshloom/Engine/Settings.h"
 #include "meshloom/Engine/Errors.h"
 #include "meshloom/Engine/ThreadState.h"

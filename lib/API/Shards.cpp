@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What single devices hold of a tensor, see Shards.h.
+// The parts of a tensor that single devices hold, see Shards.h.
 #include "meshloom/API/Shards.h"
 
 #include "meshloom/Engine/Nodes.h"

@@ -62,12 +62,13 @@ Tensor::operator bool() const {
   constexpr std::string_view op = "bool";
   const TensorNode &node = notEmpty(this->node, op);
   if (node.trace)
-    fail(op, fmt::format(
-                 "{} is a value of the trace of '{}', which has no value that "
-                 "C++ could decide by: choose elements with where, run one of "
-                 "two branches with cond, repeat with while_loop, combine "
-                 "conditions with logical_and and logical_or",
-                 typeText(node.dtype, node.shape), node.trace->name()));
+    fail(op,
+         fmt::format(
+             "{} is a value of the trace of '{}', which has no value yet that "
+             "a condition of C++ could test: choose elements with where, run "
+             "one of two branches with cond, repeat with while_loop, combine "
+             "conditions with logical_and and logical_or",
+             typeText(node.dtype, node.shape), node.trace->name()));
   if (size() != 1)
     fail(op,
          fmt::format(
@@ -87,10 +88,10 @@ Tensor::operator bool() const {
 std::string Tensor::device() const {
   const detail::CallName name("device");
   Mesh mesh = layout().mesh();
-  if (const auto all = mesh.global_devices(); all.size() == 1)
-    return all.front();
-  else if (!all.empty())
-    return fmt::format("{} ... {}", all.front(), all.back());
+  if (const auto devices = mesh.global_devices(); devices.size() == 1)
+    return devices.front();
+  else if (!devices.empty())
+    return fmt::format("{} ... {}", devices.front(), devices.back());
   const std::vector<int64_t> ids = mesh.assignment().localDeviceNumbers();
   std::string first = fmt::format("{}:{}", mesh.device_type(), ids.front());
   return ids.size() == 1 ? first

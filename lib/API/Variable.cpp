@@ -84,7 +84,7 @@ std::shared_ptr<VariableState> makeVariable(const Tensor &initial,
   return state;
 }
 
-/// As the innermost creators of this thread make it.
+/// Creates a variable as the innermost creators of this thread make it.
 DVariable createVariable(const Tensor &initial, VariableOptions options,
                          const std::source_location &where) {
   auto &creators = threadState().creators;
@@ -95,13 +95,13 @@ DVariable createVariable(const Tensor &initial, VariableOptions options,
   const std::shared_ptr<const VariableCreator> creator = creators.back().lock();
   /// The others are those around it, until it has made its variable.
   struct Restore {
-    std::vector<std::weak_ptr<const VariableCreator>> all;
-    ~Restore() { threadState().creators = std::move(all); }
+    std::vector<std::weak_ptr<const VariableCreator>> saved;
+    ~Restore() { threadState().creators = std::move(saved); }
   } restore{creators};
   creators.pop_back();
   DVariable variable = (*creator)(
-      [&](const Tensor &value, VariableOptions given) {
-        return createVariable(value, std::move(given), where);
+      [&](const Tensor &value, VariableOptions variableOptions) {
+        return createVariable(value, std::move(variableOptions), where);
       },
       initial, std::move(options));
   stateOf(variable, "variable_creator_scope", &where);
@@ -114,8 +114,8 @@ DVariable::DVariable(const Tensor &initial, VariableOptions options,
                      Where where)
     : DVariable(createVariable(initial, std::move(options), where)) {}
 
-VariableCreatorScope::VariableCreatorScope(VariableCreator given)
-    : creator(std::make_shared<VariableCreator>(std::move(given))) {
+VariableCreatorScope::VariableCreatorScope(VariableCreator function)
+    : creator(std::make_shared<VariableCreator>(std::move(function))) {
   if (!*creator)
     fail("variable_creator_scope", "expected a creator, got none");
   threadState().creators.push_back(creator);
@@ -154,10 +154,10 @@ Array laidOut(const VariableState &variable, Tensor value, std::string_view op,
   const Layout &layout = variable.type.layout;
   if (const TensorNode &node = *value.internal(); !node.host) {
     const Mesh &mesh = node.array.layout().mesh();
-    const int64_t own = deviceSetOf(layout.mesh());
+    const int64_t deviceSet = deviceSetOf(layout.mesh());
     const bool isFree =
-        deviceSetOf(mesh) != own
-            ? comesAlong(deviceSetOf(mesh), node.shape.empty(), own)
+        deviceSetOf(mesh) != deviceSet
+            ? comesAlong(deviceSetOf(mesh), node.shape.empty(), deviceSet)
             : node.shape.empty();
     if (mesh != layout.mesh() && !isFree)
       fail(op,
@@ -333,7 +333,7 @@ Tensor DVariable::read_value(Where where) const {
 namespace {
 const DVariable &assignBy(const DVariable &variable, VariableUpdate update,
                           const TensorLike &value) {
-  AutocastScope kept(std::nullopt); // not on what layers read
+  AutocastScope noAutocast(std::nullopt); // not on what layers read
   if (const VariablePolicy *policy =
           stateOf(variable, name(update), &value.where)->policy.get())
     policy->assign(variable, update, value);

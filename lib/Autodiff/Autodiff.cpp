@@ -14,7 +14,7 @@ namespace {
 
 /// The ops that `outputs` are computed from, operands before users. Iterative:
 /// a traced loop makes chains deeper than a stack.
-/// Of `block` alone: what is around it stands still.
+/// The ops of `block` alone: the values around it stand still.
 SmallVector<Operation *> opsBehind(ValueRange outputs, Block *block) {
   SmallVector<Operation *> order;
   DenseSet<Operation *> seen;
@@ -103,10 +103,11 @@ Result<SmallVector<Value>> buildGradients(OpBuilder &builder,
       if (wanted.empty() ||
           llvm::none_of(results, [](Value value) { return bool(value); }))
         continue;
-      auto given = buildControlGradients(builder, op, results, wanted);
-      if (!given)
-        return given.error();
-      for (auto [used, gradient] : llvm::zip_equal(wanted, *given))
+      auto regionGradients =
+          buildControlGradients(builder, op, results, wanted);
+      if (!regionGradients)
+        return regionGradients.error();
+      for (auto [used, gradient] : llvm::zip_equal(wanted, *regionGradients))
         if (gradient)
           accumulate(used, gradient, op->getLoc());
       continue;
@@ -136,8 +137,8 @@ Result<SmallVector<Value>> buildGradients(OpBuilder &builder,
                                std::string_view(op->getName().getStringRef()),
                                locationOf(op), gradient.refusal()));
     for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-      if (gradient.wants(i) && gradient.given(i))
-        accumulate(operand, gradient.given(i), op->getLoc());
+      if (gradient.wants(i) && gradient.gradientOf(i))
+        accumulate(operand, gradient.gradientOf(i), op->getLoc());
     if (auto [value, further] = gradient.givenFurther(); value)
       accumulate(value, further, op->getLoc());
   }

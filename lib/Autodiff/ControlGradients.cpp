@@ -5,11 +5,12 @@
 // A while whose trip count n is known: a loop that counts j from 0 to n, in
 // iteration j of which the body's gradient of iteration k = n - 1 - j is built.
 // It carries the gradients of the carried values, from the results' back to the
-// inits', and sums those of the values from outside. What the body was given in
-// iteration k is read from a stack, [n, ...], that a new forward loop in place
-// of the old one fills; the body is computed again from it. Only values that
-// the body's gradient really reads are kept. Both loops count by constants, so
-// they have gradients again, and trip counts that later passes can use.
+// inits', and sums those of the values from outside. The arguments of the body
+// in iteration k are read from a stack, [n, ...], that a new forward loop in
+// place of the old one fills; the body is computed again from it. Only values
+// that the body's gradient really reads are kept. Both loops count by
+// constants, so they have gradients again, and trip counts that later passes
+// can use.
 //
 // A while of unknown trip count: a copy of the loop counts its iterations, n.
 // Another one, which runs n times, puts what the body was given every s-th time
@@ -44,7 +45,8 @@ void cloneBody(OpBuilder &builder, Block &block, mlir::IRMapping &mapping) {
     builder.clone(op, mapping);
 }
 
-/// What was copied for gradients that turned out not to need it.
+/// Erases the ops that were copied for gradients that turned out not to need
+/// them.
 void eraseDeadOps(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (mlir::isOpTriviallyDead(&op))
@@ -66,13 +68,14 @@ Result<SmallVector<Value>> caseGradients(OpBuilder &builder, CaseOp branch,
   SmallVector<Type> types;
   for (Value value : wanted)
     types.push_back(dtensor::undecided(value.getType()));
-  auto made = builder.create<CaseOp>(branch.getLoc(), types, branch.getIndex(),
-                                     branch.getBranches().size());
-  // What is computed again stays apart from what it was computed from.
+  auto newCase = builder.create<CaseOp>(
+      branch.getLoc(), types, branch.getIndex(), branch.getBranches().size());
+  // The ops that are computed again stay apart from the ops that they were
+  // computed by.
   if (branch->hasAttr(dtensor::recomputedAttr))
-    made->setAttr(dtensor::recomputedAttr, builder.getUnitAttr());
+    newCase->setAttr(dtensor::recomputedAttr, builder.getUnitAttr());
   for (auto [i, region] : llvm::enumerate(branch.getBranches())) {
-    Block &block = made.getBranches()[i].front();
+    Block &block = newCase.getBranches()[i].front();
     OpBuilder inner(builder.getContext());
     inner.setInsertionPointToEnd(&block);
     mlir::IRMapping mapping;
@@ -86,7 +89,7 @@ Result<SmallVector<Value>> caseGradients(OpBuilder &builder, CaseOp branch,
       }
     auto found = buildGradients(inner, outputs, seeds, wanted);
     if (!found) {
-      made->erase();
+      newCase->erase();
       return found.error();
     }
     SmallVector<Value> yielded;
@@ -95,7 +98,7 @@ Result<SmallVector<Value>> caseGradients(OpBuilder &builder, CaseOp branch,
     inner.create<YieldOp>(branch.getLoc(), yielded);
     eraseDeadOps(block);
   }
-  return SmallVector<Value>(made.getResults());
+  return SmallVector<Value>(newCase.getResults());
 }
 
 //===----------------------------------------------------------------------===//
@@ -105,8 +108,8 @@ Result<SmallVector<Value>> caseGradients(OpBuilder &builder, CaseOp branch,
 class CustomGradients {
 public:
   static CustomGradients &get() {
-    static CustomGradients &all = *new CustomGradients;
-    return all;
+    static CustomGradients &registry = *new CustomGradients;
+    return registry;
   }
   int64_t add(CustomGradient rule) {
     std::lock_guard lock(mutex);
@@ -117,14 +120,14 @@ public:
   void remove(int64_t number) {
     std::shared_ptr<const CustomGradient> last; // may hold other rules
     std::lock_guard lock(mutex);
-    auto it = rules.find(number);
-    last = std::move(it->second);
-    rules.erase(it);
+    auto entry = rules.find(number);
+    last = std::move(entry->second);
+    rules.erase(entry);
   }
   std::shared_ptr<const CustomGradient> find(int64_t number) {
     std::lock_guard lock(mutex);
-    auto it = rules.find(number);
-    return it == rules.end() ? nullptr : it->second;
+    auto entry = rules.find(number);
+    return entry == rules.end() ? nullptr : entry->second;
   }
 
 private:
@@ -136,18 +139,19 @@ private:
 Result<SmallVector<Value>> customGradients(OpBuilder &builder, CaseOp branch,
                                            ArrayRef<Value> results,
                                            ArrayRef<Value> wanted) {
-  auto said =
+  auto numberAndCount =
       branch->getAttrOfType<mlir::DenseI64ArrayAttr>(customGradientAttr);
-  auto rule = said && said.size() == 2 && said[1] >= 0 &&
-                      said[1] <= int64_t(branch.getNumResults())
-                  ? CustomGradients::get().find(said[0])
+  auto rule = numberAndCount && numberAndCount.size() == 2 &&
+                      numberAndCount[1] >= 0 &&
+                      numberAndCount[1] <= int64_t(branch.getNumResults())
+                  ? CustomGradients::get().find(numberAndCount[0])
                   : nullptr;
   if (!rule)
     return Error(fmt::format("[gradient] the function at {} has a gradient of "
                              "its own, which only the process that traced it "
                              "knows",
                              locationOf(branch)));
-  const size_t count = size_t(said[1]);
+  const size_t count = size_t(numberAndCount[1]);
   YieldOp yield = branch.getYield(0);
   SmallVector<Value> inputs(llvm::drop_begin(yield.getOperands(), count));
   for (Value value : wanted)
@@ -160,16 +164,16 @@ Result<SmallVector<Value>> customGradients(OpBuilder &builder, CaseOp branch,
   for (size_t i = 0; i < count; ++i)
     gradients.push_back(results[i] ? results[i]
                                    : zerosLike(builder, outputs[i]));
-  auto given = (*rule)(builder, inputs, outputs, gradients);
-  if (!given)
-    return given.error();
+  auto inputGradients = (*rule)(builder, inputs, outputs, gradients);
+  if (!inputGradients)
+    return inputGradients.error();
   dtensor::TensorBuilder math(builder, branch.getLoc());
   SmallVector<Value> found;
   for (Value value : wanted) {
     Value sum;
     for (size_t i = 0; i < inputs.size(); ++i) {
       // An input that is handed out again as a result has its gradient too.
-      for (Value gradient : {(*given)[i], results[count + i]})
+      for (Value gradient : {(*inputGradients)[i], results[count + i]})
         if (inputs[i] == value && gradient)
           sum = sum ? math.add(sum, gradient) : gradient;
     }
@@ -197,18 +201,18 @@ public:
 
 private:
   void findCarried();
-  Value number(OpBuilder &at, int64_t value, Type element) {
+  Value number(OpBuilder &builder, int64_t value, Type element) {
     auto type = RankedTensorType::get({}, element);
-    return at.create<dtensor::ConstantOp>(
+    return builder.create<dtensor::ConstantOp>(
         loop.getLoc(), type,
-        DenseElementsAttr::get(type, at.getIntegerAttr(element, value)));
+        DenseElementsAttr::get(type, builder.getIntegerAttr(element, value)));
   }
-  Value number(OpBuilder &at, int64_t value) {
-    return number(at, value, at.getI32Type());
+  Value number(OpBuilder &builder, int64_t value) {
+    return number(builder, value, builder.getI32Type());
   }
   /// 0 in every dim, but `first` in dim 0.
-  SmallVector<Value> start(OpBuilder &at, Value first, int64_t rank) {
-    SmallVector<Value> indices(size_t(rank), number(at, 0));
+  SmallVector<Value> start(OpBuilder &builder, Value first, int64_t rank) {
+    SmallVector<Value> indices(size_t(rank), number(builder, 0));
     indices[0] = first;
     return indices;
   }
@@ -217,44 +221,46 @@ private:
     llvm::append_range(shape, dtensor::undecided(value.getType()).getShape());
     return shape;
   }
-  Value add(OpBuilder &at, Value x, Value y) {
-    return at.create<dtensor::AddOp>(loop.getLoc(), x, y);
+  Value add(OpBuilder &builder, Value x, Value y) {
+    return builder.create<dtensor::AddOp>(loop.getLoc(), x, y);
   }
-  Value subtract(OpBuilder &at, Value x, Value y) {
-    return at.create<dtensor::SubtractOp>(loop.getLoc(), x, y);
+  Value subtract(OpBuilder &builder, Value x, Value y) {
+    return builder.create<dtensor::SubtractOp>(loop.getLoc(), x, y);
   }
-  Value multiply(OpBuilder &at, Value x, Value y) {
-    return at.create<dtensor::MultiplyOp>(loop.getLoc(), x, y);
+  Value multiply(OpBuilder &builder, Value x, Value y) {
+    return builder.create<dtensor::MultiplyOp>(loop.getLoc(), x, y);
   }
-  Value divide(OpBuilder &at, Value x, Value y) {
-    return at.create<dtensor::DivideOp>(loop.getLoc(), x, y);
+  Value divide(OpBuilder &builder, Value x, Value y) {
+    return builder.create<dtensor::DivideOp>(loop.getLoc(), x, y);
   }
-  Value compare(OpBuilder &at, dtensor::ComparisonDirection direction, Value x,
-                Value y) {
-    return at.create<dtensor::CompareOp>(loop.getLoc(), direction, x, y);
+  Value compare(OpBuilder &builder, dtensor::ComparisonDirection direction,
+                Value x, Value y) {
+    return builder.create<dtensor::CompareOp>(loop.getLoc(), direction, x, y);
   }
   /// Element `index` of the stack of carried value `i`.
-  Value elementOf(OpBuilder &at, Value stack, Value index, Value like) {
+  Value elementOf(OpBuilder &builder, Value stack, Value index, Value like) {
     SmallVector<int64_t> one = stacked(like, 1);
-    Value slice = at.create<dtensor::DynamicSliceOp>(
-        loop.getLoc(), stack, start(at, index, int64_t(one.size())), one);
-    return at.create<dtensor::ReshapeOp>(loop.getLoc(), slice,
-                                         ArrayRef(one).drop_front());
+    Value slice = builder.create<dtensor::DynamicSliceOp>(
+        loop.getLoc(), stack, start(builder, index, int64_t(one.size())), one);
+    return builder.create<dtensor::ReshapeOp>(loop.getLoc(), slice,
+                                              ArrayRef(one).drop_front());
   }
   /// The stack with `value` as element `index`.
-  Value withElement(OpBuilder &at, Value stack, Value index, Value value) {
+  Value withElement(OpBuilder &builder, Value stack, Value index, Value value) {
     SmallVector<int64_t> one = stacked(value, 1);
-    Value update = at.create<dtensor::ReshapeOp>(loop.getLoc(), value, one);
-    return at.create<dtensor::DynamicUpdateSliceOp>(
-        loop.getLoc(), stack, update, start(at, index, int64_t(one.size())));
+    Value update =
+        builder.create<dtensor::ReshapeOp>(loop.getLoc(), value, one);
+    return builder.create<dtensor::DynamicUpdateSliceOp>(
+        loop.getLoc(), stack, update,
+        start(builder, index, int64_t(one.size())));
   }
   using MoreYields =
       llvm::function_ref<void(OpBuilder &, Block &, SmallVector<Value> &)>;
-  WhileOp copyLoop(OpBuilder &at, ArrayRef<Value> inits,
+  WhileOp copyLoop(OpBuilder &builder, ArrayRef<Value> inits,
                    std::optional<Value> limit, MoreYields addYields);
-  SmallVector<Value> givenIn(OpBuilder &at, Value k);
+  SmallVector<Value> givenIn(OpBuilder &builder, Value k);
   void countAndKeep();
-  Status fillBody(OpBuilder &at, Block &body);
+  Status fillBody(OpBuilder &builder, Block &body);
   void keep();
   void eraseStandIns();
 
@@ -281,11 +287,11 @@ private:
 /// iterations, an i32, then others, whose next values `addYields` adds to what
 /// the body yields. It goes on while the count is less than `limit`; nothing:
 /// as the loop itself.
-WhileOp WhileGradient::copyLoop(OpBuilder &at, ArrayRef<Value> inits,
+WhileOp WhileGradient::copyLoop(OpBuilder &outer, ArrayRef<Value> inits,
                                 std::optional<Value> limit,
                                 MoreYields addYields) {
   Location location = loop.getLoc();
-  auto copy = at.create<WhileOp>(location, inits);
+  auto copy = outer.create<WhileOp>(location, inits);
   const unsigned count = loop.getNumResults();
   for (unsigned i = 0; i < count; ++i) {
     copy.getResult(i).setType(loop.getResult(i).getType());
@@ -321,7 +327,7 @@ WhileOp WhileGradient::copyLoop(OpBuilder &at, ArrayRef<Value> inits,
 }
 
 /// Puts in the loop's place one that counts, and after it one that fills the
-/// stacks. What is not to be kept goes to an element after the last one.
+/// stacks. A turn that is not kept goes to an element after the last one.
 void WhileGradient::countAndKeep() {
   OpBuilder front(loop);
   const unsigned count = loop.getNumResults();
@@ -345,49 +351,52 @@ void WhileGradient::countAndKeep() {
   }
   auto filling = copyLoop(
       front, inits, total,
-      [&](OpBuilder &at, Block &body, SmallVector<Value> &yielded) {
+      [&](OpBuilder &inner, Block &body, SmallVector<Value> &yielded) {
         Value k = body.getArgument(count);
-        Value slot = divide(at, k, stride);
-        Value isKept = compare(at, dtensor::ComparisonDirection::EQ,
-                               multiply(at, slot, stride), k);
-        Value index = at.create<dtensor::SelectOp>(loop.getLoc(), isKept, slot,
-                                                   number(at, checkpoints));
+        Value slot = divide(inner, k, stride);
+        Value isKept = compare(inner, dtensor::ComparisonDirection::EQ,
+                               multiply(inner, slot, stride), k);
+        Value index = inner.create<dtensor::SelectOp>(
+            loop.getLoc(), isKept, slot, number(inner, checkpoints));
         for (unsigned i = 0; i < count; ++i)
-          yielded.push_back(withElement(at, body.getArgument(count + 1 + i),
+          yielded.push_back(withElement(inner, body.getArgument(count + 1 + i),
                                         index, body.getArgument(i)));
       });
   for (unsigned i = 0; i < count; ++i)
     stacks[i] = filling.getResult(count + 1 + i);
 }
 
-/// What the body was given in iteration k.
-SmallVector<Value> WhileGradient::givenIn(OpBuilder &at, Value k) {
+/// Returns the arguments of the body in iteration k.
+SmallVector<Value> WhileGradient::givenIn(OpBuilder &inner, Value k) {
   const unsigned count = loop.getNumResults();
-  SmallVector<Value> given;
+  SmallVector<Value> arguments;
   if (!counter) {
-    Value slot = divide(at, k, stride);
+    Value slot = divide(inner, k, stride);
     SmallVector<Value> inits;
     for (unsigned i = 0; i < count; ++i)
-      inits.push_back(elementOf(at, stacks[i], slot, loop.getBodyArgument(i)));
-    inits.push_back(number(at, 0));
-    again = copyLoop(at, inits, subtract(at, k, multiply(at, slot, stride)),
+      inits.push_back(
+          elementOf(inner, stacks[i], slot, loop.getBodyArgument(i)));
+    inits.push_back(number(inner, 0));
+    again = copyLoop(inner, inits,
+                     subtract(inner, k, multiply(inner, slot, stride)),
                      [](OpBuilder &, Block &, SmallVector<Value> &) {});
-    llvm::append_range(given, again.getResults().take_front(count));
-    return given;
+    llvm::append_range(arguments, again.getResults().take_front(count));
+    return arguments;
   }
   for (unsigned i = 0; i < count; ++i) {
     BlockArgument argument = loop.getBodyArgument(i);
     if (i != counter->carried) {
-      given.push_back(elementOf(at, stacks[i], k, argument));
+      arguments.push_back(elementOf(inner, stacks[i], k, argument));
       continue;
     }
     Type element = dtensor::elementTypeOf(argument.getType());
     Value step = multiply(
-        at, dtensor::TensorBuilder(at, loop.getLoc()).convert(k, element),
-        number(at, counter->step, element));
-    given.push_back(add(at, number(at, counter->first, element), step));
+        inner, dtensor::TensorBuilder(inner, loop.getLoc()).convert(k, element),
+        number(inner, counter->step, element));
+    arguments.push_back(
+        add(inner, number(inner, counter->first, element), step));
   }
-  return given;
+  return arguments;
 }
 
 /// A gradient goes through the carried values that a result with a gradient
@@ -441,9 +450,9 @@ void WhileGradient::findCarried() {
       outside.push_back(value);
 }
 
-/// sum + value. Of zeros with a slice in them, which is what the gradient of
-/// reading a slice is, only the slice is added: the rest of the sum, as long as
-/// all iterations, is not touched.
+/// sum + value. Returns sum + value. Where `value` is zeros with a slice in
+/// them, which is the gradient of reading a slice, only the slice is added: the
+/// rest of the sum, as long as all iterations, is not touched.
 static Value addTo(dtensor::TensorBuilder &math, Value sum, Value value) {
   auto update = value.getDefiningOp<dtensor::DynamicUpdateSliceOp>();
   if (!update ||
@@ -458,16 +467,19 @@ static Value addTo(dtensor::TensorBuilder &math, Value sum, Value value) {
 }
 
 /// The body's gradient of iteration n - 1 - j.
-Status WhileGradient::fillBody(OpBuilder &at, Block &body) {
-  dtensor::TensorBuilder inner(at, loop.getLoc());
+Status WhileGradient::fillBody(OpBuilder &bodyBuilder, Block &body) {
+  dtensor::TensorBuilder inner(bodyBuilder, loop.getLoc());
   Value j = body.getArgument(0);
-  Value k = counter ? subtract(at, number(at, counter->count - 1), j)
-                    : subtract(at, subtract(at, total, number(at, 1)), j);
-  kept = givenIn(at, k);
+  Value k =
+      counter
+          ? subtract(bodyBuilder, number(bodyBuilder, counter->count - 1), j)
+          : subtract(bodyBuilder,
+                     subtract(bodyBuilder, total, number(bodyBuilder, 1)), j);
+  kept = givenIn(bodyBuilder, k);
   mlir::IRMapping mapping;
   for (unsigned i = 0; i < loop.getNumResults(); ++i)
     mapping.map(loop.getBodyArgument(i), kept[i]);
-  cloneBody(at, loop.getBody().front(), mapping);
+  cloneBody(bodyBuilder, loop.getBody().front(), mapping);
   SmallVector<Value> outputs, gradients, wrt;
   for (auto [position, i] : llvm::enumerate(carried)) {
     outputs.push_back(
@@ -476,30 +488,30 @@ Status WhileGradient::fillBody(OpBuilder &at, Block &body) {
     wrt.push_back(kept[i]);
   }
   wrt.append(outside.begin(), outside.end());
-  // The values that were computed again are sources here, no results. Of second
-  // derivatives they are results again.
+  // The values that were computed again are sources here, no results. For
+  // second derivatives they are results again.
   if (again)
-    again->setAttr(stopGradientAttr, at.getUnitAttr());
-  auto found = buildGradients(at, outputs, gradients, wrt);
+    again->setAttr(stopGradientAttr, bodyBuilder.getUnitAttr());
+  auto found = buildGradients(bodyBuilder, outputs, gradients, wrt);
   if (again)
     again->removeAttr(stopGradientAttr);
   if (!found)
     return found.error();
-  SmallVector<Value> next{add(at, j, number(at, 1))};
+  SmallVector<Value> next{add(bodyBuilder, j, number(bodyBuilder, 1))};
   for (auto [i, value] : llvm::enumerate(*found)) {
     Value sum = body.getArgument(unsigned(i) + 1);
     if (i < carried.size())
-      next.push_back(value ? value : zerosLike(at, sum));
+      next.push_back(value ? value : zerosLike(bodyBuilder, sum));
     else
       next.push_back(value ? addTo(inner, sum, value) : sum);
   }
-  at.create<YieldOp>(loop.getLoc(), next);
+  bodyBuilder.create<YieldOp>(loop.getLoc(), next);
   eraseDeadOps(body);
   return Success();
 }
 
-/// Of a counted loop: puts in its place one that fills the stacks that are
-/// read.
+/// Puts a loop that fills the stacks that are read in the place of a counted
+/// loop.
 void WhileGradient::keep() {
   SmallVector<unsigned> needed;
   for (unsigned i = 0; i < stacks.size(); ++i)
@@ -513,14 +525,14 @@ void WhileGradient::keep() {
     for (unsigned i : needed)
       inits.push_back(
           zerosLike(front, stacks[i])); // of its own, to be laid out so
-    auto filling =
-        copyLoop(front, inits, std::nullopt,
-                 [&](OpBuilder &at, Block &body, SmallVector<Value> &yielded) {
-                   for (auto [position, i] : llvm::enumerate(needed))
-                     yielded.push_back(withElement(
-                         at, body.getArgument(count + 1 + unsigned(position)),
-                         body.getArgument(count), body.getArgument(i)));
-                 });
+    auto filling = copyLoop(
+        front, inits, std::nullopt,
+        [&](OpBuilder &inner, Block &body, SmallVector<Value> &yielded) {
+          for (auto [position, i] : llvm::enumerate(needed))
+            yielded.push_back(withElement(
+                inner, body.getArgument(count + 1 + unsigned(position)),
+                body.getArgument(count), body.getArgument(i)));
+        });
     loop->replaceAllUsesWith(filling.getResults().take_front(count));
     for (auto [position, i] : llvm::enumerate(needed))
       stacks[i].replaceAllUsesWith(
@@ -529,7 +541,7 @@ void WhileGradient::keep() {
   eraseStandIns();
 }
 
-/// Of a counted loop: what stood for stacks.
+/// Erases the ops that stood for the stacks of a counted loop.
 void WhileGradient::eraseStandIns() {
   if (!counter)
     return;
@@ -562,15 +574,16 @@ Result<SmallVector<Value>> WhileGradient::build() {
   for (Value value : outside)
     inits.push_back(zerosLike(builder, value));
   auto backward = builder.create<WhileOp>(location, inits);
-  OpBuilder at(builder.getContext());
-  at.setInsertionPointToEnd(&backward.getCondition().front());
-  at.create<YieldOp>(location,
-                     compare(at, dtensor::ComparisonDirection::LT,
-                             backward.getConditionArgument(0),
-                             counter ? number(at, counter->count) : total));
+  OpBuilder backwardBuilder(builder.getContext());
+  backwardBuilder.setInsertionPointToEnd(&backward.getCondition().front());
+  backwardBuilder.create<YieldOp>(
+      location,
+      compare(backwardBuilder, dtensor::ComparisonDirection::LT,
+              backward.getConditionArgument(0),
+              counter ? number(backwardBuilder, counter->count) : total));
   Block &body = backward.getBody().front();
-  at.setInsertionPointToEnd(&body);
-  if (Status ok = fillBody(at, body); !ok) {
+  backwardBuilder.setInsertionPointToEnd(&body);
+  if (Status ok = fillBody(backwardBuilder, body); !ok) {
     backward->erase();
     eraseStandIns();
     return ok.error();
@@ -603,7 +616,7 @@ Result<SmallVector<Value>> whileGradients(OpBuilder &builder, WhileOp loop,
   if (counter && counter->count > std::numeric_limits<int32_t>::max() - 1)
     counter.reset(); // more than the stacks' indices can count
   if (counter && counter->count == 0) {
-    // What only the body would read has a gradient: zero.
+    // A value that only the body would read has a gradient: zero.
     SmallVector<Value> found;
     for (Value value : wanted) {
       Value sum;
@@ -662,9 +675,10 @@ Result<SmallVector<Value>> buildControlGradients(OpBuilder &builder,
 }
 
 std::shared_ptr<const int64_t> registerCustomGradient(CustomGradient rule) {
-  CustomGradients &all = CustomGradients::get();
-  return {new int64_t(all.add(std::move(rule))), [&all](const int64_t *number) {
-            all.remove(*number);
+  CustomGradients &registry = CustomGradients::get();
+  return {new int64_t(registry.add(std::move(rule))),
+          [&registry](const int64_t *number) {
+            registry.remove(*number);
             delete number;
           }};
 }

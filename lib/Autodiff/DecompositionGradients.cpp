@@ -49,10 +49,10 @@ static Value diagonalMatrix(OpGradient &g, Value vector, Value like) {
 // lu
 //===----------------------------------------------------------------------===//
 
-/// Of P a = L U with the square L1 and U1, k by k: U2 = L1^-1 (P a)2 to the
+/// Here P a = L U with the square L1 and U1, k by k: U2 = L1^-1 (P a)2 to the
 /// right, or L2 = (P a)2 U1^-1 below, take their gradients by triangular
-/// equations. Then (P a)1 = L1 U1 gets L1^-H X U1^-H with X the part of
-/// L1^H gL1 below the diagonal and the other part of gU1 U1^H.
+/// equations. Then (P a)1 = L1 U1 gets L1^-H X U1^-H with X the part of L1^H
+/// gL1 below the diagonal and the other part of gU1 U1^H.
 static void gradientOf(dtensor::LuOp op, OpGradient &g) {
   MatrixBuilder matrices(g);
   Value factors = op.getFactors(), gradient = g.of(0);
@@ -178,8 +178,10 @@ static void gradientOf(dtensor::SvdOp op, OpGradient &g) {
     Value overlap = matrices.timesAdjoint(vh, g.of(2));
     inner = plus(inner, rowsTimes(s, g.multiply(skew(overlap), gaps)));
     if (n > k) {
-      Value rest = g.subtract(g.of(2), matrices.adjointTimes(overlap, vh));
-      beside = plus(beside, matrices.product(u, rowsTimes(inverse, rest)));
+      Value orthogonal =
+          g.subtract(g.of(2), matrices.adjointTimes(overlap, vh));
+      beside =
+          plus(beside, matrices.product(u, rowsTimes(inverse, orthogonal)));
     }
   }
   if (g.of(1))

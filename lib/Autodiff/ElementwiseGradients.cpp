@@ -22,7 +22,7 @@ static void gradientOf(dtensor::NegateOp op, OpGradient &g) {
   g.give(0, g.negate(g.of()));
 }
 
-/// Of a complex number along the way to it: z / |z|.
+/// The gradient of a complex number points along the way to it: z / |z|.
 static void gradientOf(dtensor::AbsOp op, OpGradient &g) {
   if (isComplex(op.getOperand())) {
     Value sign = g.apply<dtensor::SignOp>(op.getOperand());
@@ -36,7 +36,8 @@ static void gradientOf(dtensor::AbsOp op, OpGradient &g) {
 static void giveZero(OpGradient &g) {
   g.give(0, g.like(g.of(), 0));
 }
-/// Of a complex number: what turns it, s i Im(conj(s) g) / |z|; 0 at 0.
+/// The gradient of a complex number is the part that turns it, s i Im(conj(s)
+/// g) / |z|; 0 at 0.
 static void gradientOf(dtensor::SignOp op, OpGradient &g) {
   if (!isComplex(op.getOperand()))
     return giveZero(g);
@@ -118,7 +119,7 @@ static void gradientOf(dtensor::TanOp op, OpGradient &g) {
   g.give(0, g.multiply(g.of(), g.add(g.multiply(y, y), 1)));
 }
 
-/// As if nothing was rounded.
+/// The gradient is as if nothing was rounded.
 static void gradientOf(dtensor::ReducePrecisionOp op, OpGradient &g) {
   g.give(0, g.of());
 }

@@ -15,11 +15,11 @@ namespace meshloom {
 static std::string reasonOf(const Error &error) {
   StringRef message = error.message();
   message.consume_front("[gradient] ");
-  return "to differentiate what it computes, " + message.str();
+  return "to differentiate its results, " + message.str();
 }
 
 void differentiateExpansion(OpGradient &g, Operation *op, Expand expand) {
-  // What reads regions wants the block to be in an op.
+  // A reader of regions wants the block to be in an op.
   OwningOpRef<ModuleOp> holder = ModuleOp::create(g.getLoc());
   Block &block = *holder->getBody();
   SmallVector<Value> wrt, seeds, outputs;
@@ -47,20 +47,20 @@ void differentiateExpansion(OpGradient &g, Operation *op, Expand expand) {
     return g.refuse(reasonOf(found.error()));
 
   // A terminator holds what is given while the rest is cleared away.
-  SmallVector<unsigned> given;
+  SmallVector<unsigned> owned;
   SmallVector<Value> gradients;
   for (auto [owner, gradient] : llvm::zip_equal(owners, *found))
     if (gradient) {
-      given.push_back(owner);
+      owned.push_back(owner);
       gradients.push_back(gradient);
     }
   auto yield = math.create<dtensor::YieldOp>(g.getLoc(), gradients);
-  for (Operation &made : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (mlir::isOpTriviallyDead(&made))
-      made.erase();
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (mlir::isOpTriviallyDead(&op))
+      op.erase();
   for (auto [argument, value] : llvm::zip_equal(block.getArguments(), actual))
     argument.replaceAllUsesWith(value);
-  for (auto [owner, gradient] : llvm::zip_equal(given, yield->getOperands()))
+  for (auto [owner, gradient] : llvm::zip_equal(owned, yield->getOperands()))
     g.give(owner, gradient);
   yield->erase();
   g.getInsertionBlock()->getOperations().splice(g.getInsertionPoint(),

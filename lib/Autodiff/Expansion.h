@@ -12,8 +12,9 @@ namespace meshloom {
 using Expand = llvm::function_ref<SmallVector<Value>(dtensor::TensorBuilder &,
                                                      ValueRange)>;
 
-/// Gives the operands of `op` the gradients of what `expand` makes. What is
-/// made again of the op itself stays only where its gradient reads it.
+/// Gives the operands of `op` the gradients of what `expand` makes. Gives the
+/// operands of `op` the gradients of the ops that `expand` creates. A copy of
+/// the op itself stays only where its gradient reads it.
 void differentiateExpansion(OpGradient &g, Operation *op, Expand expand);
 
 /// The same for a function of scalars `region`, which must be elementwise: else
@@ -21,7 +22,7 @@ void differentiateExpansion(OpGradient &g, Operation *op, Expand expand);
 void differentiateExpansion(OpGradient &g, Operation *op,
                             ArrayRef<Region *> regions, Expand expand);
 
-/// What `region`, which is elementwise, yields for each element.
+/// Returns the results of `region`, which is elementwise, for each element.
 SmallVector<Value> applyRegion(dtensor::TensorBuilder &math, Region &region,
                                ValueRange operands);
 

@@ -167,8 +167,8 @@ static void gradientOf(GeqrfOp op, OpGradient &g) {
                        g.of(1)));
 }
 
-/// That of a P^T, whose columns are those of a in the order of the pivots,
-/// which do not move with a.
+/// The gradient is the one of a P^T, whose columns are those of a in the order
+/// of the pivots, which do not move with a.
 static void gradientOf(PivotedQrOp op, OpGradient &g) {
   if (g.typeOf(op.getA()).getNumElements() == 0 || (!g.of(0) && !g.of(2)))
     return g.give(0, g.zeros(g.typeOf(op.getA())));
@@ -219,15 +219,15 @@ static void gradientOf(HouseholderProductOp op, OpGradient &g) {
       g.give(1, g.zeros(taus));
     return;
   }
-  if (GeqrfOp made = factorizationOf(op);
-      made && g.wants(0) && g.wants(1) &&
-      g.mayGiveTo(made.getA(), {op.getA(), made.getResult(), op.getTaus()})) {
+  if (GeqrfOp geqrf = factorizationOf(op);
+      geqrf && g.wants(0) && g.wants(1) &&
+      g.mayGiveTo(geqrf.getA(), {op.getA(), geqrf.getResult(), op.getTaus()})) {
     Value gradient =
-        throughFactors(g, op.getResult(), made.getResult(), g.of(), Value());
-    int64_t more = MatrixBuilder::columnsOf(made.getA()) - n;
+        throughFactors(g, op.getResult(), geqrf.getResult(), g.of(), Value());
+    int64_t more = MatrixBuilder::columnsOf(geqrf.getA()) - n;
     SmallVector<int64_t> none(type.getRank()), high(none);
     high.back() = more;
-    return g.giveTo(made.getA(),
+    return g.giveTo(geqrf.getA(),
                     more ? g.pad(gradient, none, high, none) : gradient);
   }
   differentiateExpansion(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the files of gradients share: each has overloads of gradientOf, one for
-// each of its ops, which call OpGradient::give for the operands that want one,
-// and ends by attaching them.
+// The common part of the files of gradients: each has overloads of gradientOf,
+// one for each of its ops, which call OpGradient::give for the operands that
+// want one, and ends by attaching them.
 #pragma once
 
 #include "meshloom/Autodiff/Autodiff.h"

@@ -20,21 +20,21 @@ template <typename... Ops> bool isOneOf(mlir::OperationName name) {
 StringRef whyNoGradient(mlir::OperationName op) {
   using namespace dtensor;
   if (isOneOf<CompareOp, IsFiniteOp>(op))
-    return "it gives truth values";
+    return "its results are truth values";
   if (isOneOf<AndOp, OrOp, XorOp, NotOp, ShiftLeftOp, ShiftRightArithmeticOp,
               ShiftRightLogicalOp, PopcntOp, CountLeadingZerosOp>(op))
     return "it is an op on integers and truth values";
   if (isOneOf<ArgMaxOp, ArgMinOp>(op))
-    return "it gives indices";
+    return "its results are indices";
   if (isOneOf<ConstantOp, IotaOp, RngOp>(op))
     return "its result depends on no float";
   if (isOneOf<BitcastConvertOp>(op))
     return "the bits of a number do not change smoothly with it; "
            "dtensor.convert has a gradient";
   if (isOneOf<CustomCallOp, CallbackOp>(op))
-    return "what the function that it calls computes is not known; mark it "
-           "dtensor.stop_gradient for it to count as a constant, or compute "
-           "this with ops";
+    return "the formula of the function that it calls is not known; mark it "
+           "with dtensor.stop_gradient, so that it counts as a constant, or "
+           "compute it with ops";
   if (isOneOf<SchurOp>(op))
     return "no formula for a Schur form's is known here; eigh and eig have one";
   if (isOneOf<HessenbergOp>(op))
@@ -44,7 +44,7 @@ StringRef whyNoGradient(mlir::OperationName op) {
     return "it stands for ops on the values of all; make it those first "
            "(--dtensor-vectorise-maps)";
   if (isOneOf<AssignVariableOp, YieldOp>(op))
-    return "it gives no value";
+    return "it has no result";
   return "";
 }
 

@@ -30,7 +30,7 @@ static void gradientOf(dtensor::CholeskyOp op, OpGradient &g) {
 /// likewise. Only the triangle that is read has a gradient.
 static void gradientOf(dtensor::TriangularSolveOp op, OpGradient &g) {
   MatrixBuilder matrices(g);
-  bool left = op.getLeftSide();
+  bool isLeft = op.getLeftSide();
   StringRef kind = op.getTransposeA();
   bool isTransposed = kind != "NO_TRANSPOSE";
   // op(a)^H is a's conjugate where op transposes only: then all the others are
@@ -39,26 +39,27 @@ static void gradientOf(dtensor::TriangularSolveOp op, OpGradient &g) {
   Value b = conjugates ? g.conjugate(g.of()) : g.of();
   StringRef back =
       isTransposed ? "NO_TRANSPOSE" : MatrixBuilder::adjointOp(op.getA());
-  Value y = left ? matrices.solveLeft(op.getA(), b, op.getLower(),
-                                      op.getUnitDiagonal(), back)
-                 : matrices.solveRight(op.getA(), b, op.getLower(),
-                                       op.getUnitDiagonal(), back);
+  Value y = isLeft ? matrices.solveLeft(op.getA(), b, op.getLower(),
+                                        op.getUnitDiagonal(), back)
+                   : matrices.solveRight(op.getA(), b, op.getLower(),
+                                         op.getUnitDiagonal(), back);
   if (conjugates)
     y = g.conjugate(y);
   if (g.wants(1))
     g.give(1, y);
   if (!g.wants(0))
     return;
-  // Of op(a): -y x^H or -x^H y; of a itself what op makes of that.
+  // The gradient of op(a) is -y x^H or -x^H y; the gradient of a itself is op
+  // of that.
   Value x = op.getResult();
   Value a;
   if (kind == "NO_TRANSPOSE")
-    a = left ? matrices.timesAdjoint(y, x) : matrices.adjointTimes(x, y);
+    a = isLeft ? matrices.timesAdjoint(y, x) : matrices.adjointTimes(x, y);
   else if (conjugates)
-    a = left ? matrices.product(g.conjugate(x), y, false, true)
-             : matrices.product(y, g.conjugate(x), true);
+    a = isLeft ? matrices.product(g.conjugate(x), y, false, true)
+               : matrices.product(y, g.conjugate(x), true);
   else
-    a = left ? matrices.timesAdjoint(x, y) : matrices.adjointTimes(y, x);
+    a = isLeft ? matrices.timesAdjoint(x, y) : matrices.adjointTimes(y, x);
   ComparisonDirection side =
       op.getUnitDiagonal()
           ? (op.getLower() ? ComparisonDirection::GT : ComparisonDirection::LT)

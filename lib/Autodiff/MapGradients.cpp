@@ -18,23 +18,23 @@ Value sumOver(OpGradient &g, mlir::ArrayAttr axes, Value value) {
 
 } // namespace
 
-/// Of a maximum: to the places that have it, in equal shares.
+/// The gradient of a maximum goes to the places that have it, in equal shares.
 static void gradientOf(dtensor::AxisReduceOp op, OpGradient &g) {
-  Value all = sumOver(g, op.getAxes(), g.of());
+  Value sum = sumOver(g, op.getAxes(), g.of());
   if (op.getKind() == ReduceKind::Sum)
-    return g.give(0, all);
+    return g.give(0, sum);
   if (op.getKind() != ReduceKind::Max && op.getKind() != ReduceKind::Min)
     return g.refuse("a product over places");
   Value mine = g.convert(g.compare(dtensor::ComparisonDirection::EQ,
                                    op.getOperand(), op.getResult()),
-                         g.typeOf(all).getElementType());
-  g.give(0, g.divide(g.multiply(all, mine), sumOver(g, op.getAxes(), mine)));
+                         g.typeOf(sum).getElementType());
+  g.give(0, g.divide(g.multiply(sum, mine), sumOver(g, op.getAxes(), mine)));
 }
 
 static void gradientOf(dtensor::AxisGatherOp op, OpGradient &g) {
-  Value all = sumOver(g, g.getStrArrayAttr(op.getAxis()), g.of());
+  Value sum = sumOver(g, g.getStrArrayAttr(op.getAxis()), g.of());
   g.give(0, g.create<dtensor::AxisPartOp>(
-                g.getLoc(), g.typeOf(op.getOperand()), all, op.getAxisAttr(),
+                g.getLoc(), g.typeOf(op.getOperand()), sum, op.getAxisAttr(),
                 op.getDimensionAttr(), op.getSizesAttr()));
 }
 
@@ -49,20 +49,20 @@ static void gradientOf(dtensor::AxisPartOp op, OpGradient &g) {
     for (int64_t size : sizes->drop_back())
       starts.push_back(starts.back() + int32_t(size));
   else
-    for (int64_t at = own; own && at < whole.getDimSize(unsigned(dim));
-         at += own)
-      starts.push_back(int32_t(at));
+    for (int64_t start = own; own && start < whole.getDimSize(unsigned(dim));
+         start += own)
+      starts.push_back(int32_t(start));
   auto type = RankedTensorType::get(int64_t(starts.size()), b.getI32Type());
-  Value all = b.create<dtensor::ConstantOp>(
+  Value allStarts = b.create<dtensor::ConstantOp>(
       g.getLoc(), type, DenseElementsAttr::get(type, ArrayRef(starts)));
   Value mine = b.create<dtensor::AxisPartOp>(
-      g.getLoc(), RankedTensorType::get(1, b.getI32Type()), all,
+      g.getLoc(), RankedTensorType::get(1, b.getI32Type()), allStarts,
       op.getAxisAttr(), b.getI64IntegerAttr(0), mlir::DenseI64ArrayAttr());
   Value start = g.reshape(mine, {});
-  SmallVector<Value> at(size_t(whole.getRank()), g.like(start, 0));
-  at[size_t(dim)] = start;
+  SmallVector<Value> indices(size_t(whole.getRank()), g.like(start, 0));
+  indices[size_t(dim)] = start;
   g.give(0, b.create<dtensor::DynamicUpdateSliceOp>(g.getLoc(), g.zeros(whole),
-                                                    g.of(), at));
+                                                    g.of(), indices));
 }
 
 void attachMapGradients(MLIRContext *context) {

@@ -119,11 +119,11 @@ Value MatrixBuilder::permutationMatrix(Value permutation, Value like) {
 }
 
 Value MatrixBuilder::solve(Value a, Value b) {
-  auto made = math.create<dtensor::LuOp>(math.getLoc(), a);
-  Value exchanged = product(permutationMatrix(made.getPermutation(), b), b);
-  Value half = solveLeft(made.getFactors(), exchanged, /*lower=*/true,
+  auto lu = math.create<dtensor::LuOp>(math.getLoc(), a);
+  Value exchanged = product(permutationMatrix(lu.getPermutation(), b), b);
+  Value half = solveLeft(lu.getFactors(), exchanged, /*lower=*/true,
                          /*unitDiagonal=*/true, "NO_TRANSPOSE");
-  return solveLeft(made.getFactors(), half, /*lower=*/false,
+  return solveLeft(lu.getFactors(), half, /*lower=*/false,
                    /*unitDiagonal=*/false, "NO_TRANSPOSE");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What gradients ask of types and ops.
+// Questions that gradients ask about types and ops.
 #pragma once
 
 #include "meshloom/Dialect/DTensor/DTensor.h"
@@ -8,8 +8,8 @@
 
 namespace meshloom {
 
-/// Whether a value or variable of this type has real or complex numbers, which
-/// alone have gradients.
+/// Returns whether a value or variable of this type has real or complex
+/// numbers, which alone have gradients.
 inline bool holdsFloats(Type type) {
   if (auto variable = dyn_cast<dtensor::VariableType>(type))
     type = variable.getTensorType();

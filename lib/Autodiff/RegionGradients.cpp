@@ -49,18 +49,19 @@ void gradientInTurn(ReduceWindowOp op, OpGradient &g) {
     }
     WindowElements elements(math, op.getWindow(), math.typeOf(whole[0]),
                             places);
-    return repeatSteps(math, elements.size(), mostWindowElements, carried,
-                       [&](dtensor::TensorBuilder &at, Turn k, ValueRange so) {
-                         SmallVector<Value> arguments(so);
-                         for (Value value : whole)
-                           arguments.push_back(elements.get(at, value, k));
-                         if (auto kind = op.getKind())
-                           return SmallVector<Value>{
-                               at.combine(*kind, arguments[0], arguments[1])};
-                         return applyRegion(at, op.getBody(), arguments);
-                       });
+    return repeatSteps(
+        math, elements.size(), mostWindowElements, carried,
+        [&](dtensor::TensorBuilder &inner, Turn k, ValueRange so) {
+          SmallVector<Value> arguments(so);
+          for (Value value : whole)
+            arguments.push_back(elements.get(inner, value, k));
+          if (auto kind = op.getKind())
+            return SmallVector<Value>{
+                inner.combine(*kind, arguments[0], arguments[1])};
+          return applyRegion(inner, op.getBody(), arguments);
+        });
   };
-  // What is made of other ops is conjugated where they need it.
+  // The results of other ops are conjugated where they need it.
   g.conjugateResults();
   differentiateExpansion(g, op, {&op.getBody()}, expand);
   g.conjugateOperands();
@@ -73,12 +74,13 @@ void gradientInTurn(SelectAndScatterOp op, OpGradient &g) {
   if (from.getNumElements() == 0)
     return giveZeros(g, op);
   int64_t total = from.getNumElements(), sources = places.getNumElements();
-  auto keepsFirst = [&](dtensor::TensorBuilder &at, Value first, Value second) {
+  auto keepsFirst = [&](dtensor::TensorBuilder &inner, Value first,
+                        Value second) {
     if (auto kind = op.getSelectKind())
-      return at.compare(*kind == ReduceKind::Max ? ComparisonDirection::GE
-                                                 : ComparisonDirection::LE,
-                        first, second);
-    return applyRegion(at, op.getSelect(), {first, second})[0];
+      return inner.compare(*kind == ReduceKind::Max ? ComparisonDirection::GE
+                                                    : ComparisonDirection::LE,
+                           first, second);
+    return applyRegion(inner, op.getSelect(), {first, second})[0];
   };
   auto expand = [&](dtensor::TensorBuilder &math, ValueRange operands) {
     Value start = math.broadcast(operands[2], {total}, {});
@@ -102,19 +104,19 @@ void gradientInTurn(SelectAndScatterOp op, OpGradient &g) {
                               math.integers(places.getShape(), -1, integer)};
     chosen = repeatSteps(
         math, elements.size(), mostWindowElements, chosen,
-        [&](dtensor::TensorBuilder &at, Turn k, ValueRange so) {
-          Value value = elements.get(at, values, k),
-                here = elements.get(at, indices, k);
-          Value outside = at.integers(places.getShape(), 0, integer);
+        [&](dtensor::TensorBuilder &inner, Turn k, ValueRange so) {
+          Value value = elements.get(inner, values, k),
+                here = elements.get(inner, indices, k);
+          Value outside = inner.integers(places.getShape(), 0, integer);
           auto isReal = [&](Value place) {
-            return at.compare(ComparisonDirection::GE, place, outside);
+            return inner.compare(ComparisonDirection::GE, place, outside);
           };
-          Value keep = at.apply<dtensor::AndOp>(isReal(so[1]),
-                                                keepsFirst(at, so[0], value));
-          keep = at.apply<dtensor::OrOp>(
-              keep, at.compare(ComparisonDirection::LT, here, outside));
-          return SmallVector<Value>{at.select(keep, so[0], value),
-                                    at.select(keep, so[1], here)};
+          Value keep = inner.apply<dtensor::AndOp>(
+              isReal(so[1]), keepsFirst(inner, so[0], value));
+          keep = inner.apply<dtensor::OrOp>(
+              keep, inner.compare(ComparisonDirection::LT, here, outside));
+          return SmallVector<Value>{inner.select(keep, so[0], value),
+                                    inner.select(keep, so[1], here)};
         });
     auto scattered = math.create<dtensor::ScatterOp>(
         math.getLoc(), ValueRange{start}, math.reshape(chosen[1], {sources, 1}),
@@ -130,7 +132,7 @@ void gradientInTurn(SelectAndScatterOp op, OpGradient &g) {
   };
   differentiateExpansion(g, op, {&op.getSelect(), &op.getScatter()}, expand);
   // The element that is chosen does not change with small changes.
-  if (g.wants(0) && !g.given(0))
+  if (g.wants(0) && !g.gradientOf(0))
     g.give(0, g.zeros(from));
 }
 
@@ -150,7 +152,7 @@ public:
   Value accumulator(unsigned i) { return block.getArgument(i); }
   Value element(unsigned i) { return block.getArgument(count + i); }
 
-  /// Of result `i`, the kind by which its accumulator is combined with
+  /// For result `i`, returns the kind by which its accumulator is combined with
   /// something that no accumulator is part of.
   std::optional<ReduceKind> kindOf(unsigned i) {
     Operation *last = yielded(i).getDefiningOp();
@@ -167,9 +169,9 @@ public:
       if (auto argument = dyn_cast<BlockArgument>(value);
           argument && argument.getArgNumber() < count)
         return std::nullopt;
-      if (Operation *made = value.getDefiningOp();
-          made && seen.insert(value).second)
-        llvm::append_range(work, made->getOperands());
+      if (Operation *producer = value.getDefiningOp();
+          producer && seen.insert(value).second)
+        llvm::append_range(work, producer->getOperands());
     }
     if (isa<dtensor::AddOp>(last))
       return ReduceKind::Sum;
@@ -181,7 +183,7 @@ public:
       return ReduceKind::Min;
     return std::nullopt;
   }
-  /// What accumulator `i` is combined with.
+  /// Returns the value that accumulator `i` is combined with.
   Value partOf(unsigned i) {
     Operation *last = yielded(i).getDefiningOp();
     return last->getOperand(last->getOperand(0) == accumulator(i) ? 1 : 0);
@@ -238,10 +240,10 @@ static void choiceGradient(OpGradient &g, GenericReduceOp op, Value predicate,
   auto scalar = RankedTensorType::get({}, integer);
   Value so = block.insertArgument(count, scalar, g.getLoc());
   Value here = block.addArgument(scalar, g.getLoc());
-  OpBuilder at(block.getTerminator());
+  OpBuilder inner(block.getTerminator());
   Value number =
-      at.create<dtensor::SelectOp>(g.getLoc(), mapping.lookup(predicate),
-                                   keeps ? so : here, keeps ? here : so);
+      inner.create<dtensor::SelectOp>(g.getLoc(), mapping.lookup(predicate),
+                                      keeps ? so : here, keeps ? here : so);
   block.getTerminator()->insertOperands(count, number);
 
   Value chosen = again.getResults().back();
@@ -257,9 +259,9 @@ static void choiceGradient(OpGradient &g, GenericReduceOp op, Value predicate,
       g.give(i, g.keepIf(isChosen, g.repeat(g.of(i), op.getInputs()[i],
                                             op.getDimensions())));
     if (g.wants(count + i)) {
-      SmallVector<int64_t> all =
+      SmallVector<int64_t> dims =
           llvm::to_vector(llvm::seq<int64_t>(0, g.typeOf(g.of(i)).getRank()));
-      g.give(count + i, g.sum(g.keepIf(isInit, g.of(i)), all));
+      g.give(count + i, g.sum(g.keepIf(isInit, g.of(i)), dims));
     }
   }
 }
@@ -294,8 +296,8 @@ static Value everySecondRow(dtensor::TensorBuilder &math, Value value,
                                        strides);
 }
 
-/// What the region makes of all of `rows`, pair by pair; the earlier one is on
-/// the left.
+/// Returns the results of the region for all of `rows`, pair by pair; the
+/// earlier one is on the left.
 static SmallVector<Value> combineInPairs(dtensor::TensorBuilder &math,
                                          Region &region,
                                          SmallVector<Value> rows) {
@@ -330,9 +332,10 @@ static void gradientOf(GenericReduceOp op, OpGradient &g) {
     // The region, but for the last op of each result.
     SmallVector<Value> arguments(operands.take_front(count)), results;
     llvm::append_range(arguments, operands.take_front(count));
-    SmallVector<Value> all = applyRegion(math, op.getComputation(), arguments);
+    SmallVector<Value> combined =
+        applyRegion(math, op.getComputation(), arguments);
     for (unsigned i = 0; i < count; ++i) {
-      Operation *last = all[i].getDefiningOp();
+      Operation *last = combined[i].getDefiningOp();
       bool first = reducer.yielded(i).getDefiningOp()->getOperand(0) ==
                    reducer.accumulator(i);
       Value part = last->getOperand(first ? 1 : 0);
@@ -356,11 +359,11 @@ static void gradientOf(GenericReduceOp op, OpGradient &g) {
     return repeatSteps(
         math, math.typeOf(rows[0]).getDimSize(0),
         /*writtenOut=*/4, carried,
-        [&](dtensor::TensorBuilder &at, Turn turn, ValueRange so) {
+        [&](dtensor::TensorBuilder &inner, Turn turn, ValueRange so) {
           SmallVector<Value> arguments(so);
           for (Value value : rows)
-            arguments.push_back(rowOf(at, value, turn));
-          return applyRegion(at, op.getComputation(), arguments);
+            arguments.push_back(rowOf(inner, value, turn));
+          return applyRegion(inner, op.getComputation(), arguments);
         });
   };
   if (plain)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Gradients of gathers and scatters. A gather's is a scatter that adds.
 //
-// Of a scatter by a kind: sums give the updates what is at their places. Of a
-// minimum or a maximum the input's element and the updates that equal the
+// Scatters by a kind: sums give the updates the gradient at their places. For a
+// minimum or a maximum, the input's element and the updates that equal the
 // result share its gradient equally, as TensorFlow's tensor_scatter_max,
 // PyTorch's scatter_reduce and JAX's scatter_max have it. A factor of a product
 // gets the product of all others: of those that are not zero, divided by itself
@@ -104,12 +104,12 @@ static SmallVector<Value> scatterInto(dtensor::TensorBuilder &g, ScatterOp op,
                                       ValueRange inputs, Value indices,
                                       ValueRange updates,
                                       std::optional<ReduceKind> kind) {
-  auto made = g.create<ScatterOp>(
+  auto scatter = g.create<ScatterOp>(
       g.getLoc(), inputs, indices, updates, op.getUpdateWindowDims(),
       op.getInsertedWindowDims(), op.getInputBatchingDims(),
       op.getScatterIndicesBatchingDims(), op.getScatterDimsToOperandDims(),
       op.getIndexVectorDim(), kind);
-  return SmallVector<Value>(made.getResults());
+  return SmallVector<Value>(scatter.getResults());
 }
 static Value scatterInto(OpGradient &g, ScatterOp op, Value input,
                          Value updates, std::optional<ReduceKind> kind) {
@@ -138,7 +138,7 @@ static Value landed(OpGradient &g, ScatterOp op) {
                    numbers);
 }
 
-/// Whether an update's window is in bounds, from its index vector.
+/// Returns whether an update's window is in bounds, from its index vector.
 static Value inBounds(OpGradient &g, ScatterOp op) {
   RankedTensorType input = g.typeOf(op.getInputs()[0]);
   RankedTensorType updates = g.typeOf(op.getUpdates()[0]);
@@ -171,17 +171,17 @@ static void extremeGradient(OpGradient &g, ScatterOp op, unsigned i) {
   unsigned update = unsigned(op.getInputs().size()) + 1 + i;
   Value x = op.getInputs()[i], u = op.getUpdates()[i], result = op.getResult(i);
   Value one = g.like(x, 1), zero = g.like(x, 0);
-  Value own = g.compare(ComparisonDirection::EQ, x, result);
+  Value isOriginal = g.compare(ComparisonDirection::EQ, x, result);
   Value hit = g.apply<dtensor::AndOp>(
       inBounds(g, op),
       g.compare(ComparisonDirection::EQ, u, gatherUpdates(g, op, result)));
-  Value count = scatterInto(g, op, g.select(own, one, zero),
+  Value count = scatterInto(g, op, g.select(isOriginal, one, zero),
                             g.keepIf(hit, g.like(u, 1)), ReduceKind::Sum);
   // Nothing equals a nan.
   count = g.apply<dtensor::MaximumOp>(count, one);
   Value share = g.divide(g.of(i), count);
   if (g.wants(i))
-    g.give(i, g.keepIf(own, share));
+    g.give(i, g.keepIf(isOriginal, share));
   if (g.wants(update))
     g.give(update, g.keepIf(hit, gatherUpdates(g, op, share)));
 }
@@ -316,20 +316,21 @@ static SmallVector<Value> applyInTurn(dtensor::TensorBuilder &math,
   SmallVector<int64_t> sizes = windowSizes(op);
   SmallVector<int64_t> window =
       range(0, math.typeOf(rows.updates[0]).getRank() - 1);
-  auto step = [&](dtensor::TensorBuilder &at, Turn turn, ValueRange carried) {
-    Value vector = rowOf(at, rows.indices, turn);
+  auto step = [&](dtensor::TensorBuilder &inner, Turn turn,
+                  ValueRange carried) {
+    Value vector = rowOf(inner, rows.indices, turn);
     SmallVector<Value> arguments;
     for (Value input : carried)
-      arguments.push_back(at.create<dtensor::GatherOp>(
-          at.getLoc(), input, vector, window, rows.inserted,
+      arguments.push_back(inner.create<dtensor::GatherOp>(
+          inner.getLoc(), input, vector, window, rows.inserted,
           ArrayRef<int64_t>{}, ArrayRef<int64_t>{}, rows.dims, 0, sizes));
     for (Value update : rows.updates)
-      arguments.push_back(rowOf(at, update, turn));
-    auto made = at.create<ScatterOp>(
-        at.getLoc(), carried, vector,
-        applyRegion(at, op.getComputation(), arguments), window, rows.inserted,
-        ArrayRef<int64_t>{}, ArrayRef<int64_t>{}, rows.dims, 0);
-    return SmallVector<Value>(made.getResults());
+      arguments.push_back(rowOf(inner, update, turn));
+    auto scatter = inner.create<ScatterOp>(
+        inner.getLoc(), carried, vector,
+        applyRegion(inner, op.getComputation(), arguments), window,
+        rows.inserted, ArrayRef<int64_t>{}, ArrayRef<int64_t>{}, rows.dims, 0);
+    return SmallVector<Value>(scatter.getResults());
   };
   return repeatSteps(math, rows.count, /*writtenOut=*/4,
                      SmallVector<Value>(inputs), step);

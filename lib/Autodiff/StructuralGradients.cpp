@@ -287,8 +287,8 @@ static void gradientOf(dtensor::RelayoutOp op, OpGradient &g) {
                 : g.of());
 }
 
-/// As in JAX, what is asked of a value is asked of its gradient; a pending
-/// reduction is not.
+/// The gradient of a value gets the constraint of the value, as in JAX; a
+/// pending reduction does not.
 static void gradientOf(dtensor::ConstraintOp op, OpGradient &g) {
   auto type = cast<RankedTensorType>(op.getResult().getType());
   auto layout = dyn_cast_or_null<dtensor::LayoutAttr>(type.getEncoding());

@@ -37,7 +37,8 @@ SmallVector<int64_t> WindowElements::startOf(int64_t k) {
   return start;
 }
 
-Value WindowElements::get(dtensor::TensorBuilder &at, Value value, Turn k) {
+Value WindowElements::get(dtensor::TensorBuilder &builder, Value value,
+                          Turn k) {
   SmallVector<int64_t> limit;
   for (auto [d, stride] : llvm::enumerate(window.strides))
     limit.push_back(dilated(places.getDimSize(unsigned(d)), stride));
@@ -46,26 +47,27 @@ Value WindowElements::get(dtensor::TensorBuilder &at, Value value, Turn k) {
     start = startOf(k.number);
     for (auto [to, from] : llvm::zip_equal(limit, start))
       to += from;
-    return at.slice(value, start, limit, window.strides);
+    return builder.slice(value, start, limit, window.strides);
   }
   int64_t rank = int64_t(limit.size());
   SmallVector<int32_t> numbers;
   for (int64_t i = 0; i < count; ++i)
     for (int64_t from : startOf(i))
       numbers.push_back(int32_t(from));
-  Value starts = at.create<dtensor::ConstantOp>(
-      at.getLoc(), DenseElementsAttr::get(
-                       RankedTensorType::get({count, rank}, at.getI32Type()),
-                       ArrayRef(numbers)));
-  Value row = rowOf(at, starts, k);
+  Value starts = builder.create<dtensor::ConstantOp>(
+      builder.getLoc(),
+      DenseElementsAttr::get(
+          RankedTensorType::get({count, rank}, builder.getI32Type()),
+          ArrayRef(numbers)));
+  Value row = rowOf(builder, starts, k);
   SmallVector<Value> first;
   for (int64_t d = 0; d < rank; ++d)
-    first.push_back(at.reshape(at.slice(row, {d}, {d + 1}), {}));
-  Value whole =
-      at.create<dtensor::DynamicSliceOp>(at.getLoc(), value, first, limit);
+    first.push_back(builder.reshape(builder.slice(row, {d}, {d + 1}), {}));
+  Value whole = builder.create<dtensor::DynamicSliceOp>(builder.getLoc(), value,
+                                                        first, limit);
   if (isPlain(window.strides, 1))
     return whole;
-  return at.slice(whole, start, limit, window.strides);
+  return builder.slice(whole, start, limit, window.strides);
 }
 
 Value WindowElements::spread(Value gradient, int64_t k) {

@@ -7,7 +7,7 @@
 
 namespace meshloom {
 
-/// Whether every entry is `value`, that which does nothing.
+/// Returns whether every entry is `value`, that which does nothing.
 inline bool isPlain(ArrayRef<int64_t> list, int64_t value) {
   return llvm::all_of(list, [&](int64_t entry) { return entry == value; });
 }
@@ -18,17 +18,17 @@ Value padded(dtensor::TensorBuilder &math, Value value, Value filler,
 
 class WindowElements {
 public:
-  /// Of a window over a value of type `padded`, at as many places as `places`
-  /// has.
+  /// The elements of a window over a value of type `padded`, at as many places
+  /// as `places` has.
   WindowElements(dtensor::TensorBuilder &math,
                  const dtensor::WindowSpec &window, RankedTensorType padded,
                  RankedTensorType places);
 
   int64_t size() const { return count; }
 
-  /// Of all windows, element `k` (row-major).
+  /// Returns element `k` (row-major) of all windows.
   Value get(Value value, int64_t k) { return get(math, value, {k, Value()}); }
-  Value get(dtensor::TensorBuilder &at, Value value, Turn k);
+  Value get(dtensor::TensorBuilder &builder, Value value, Turn k);
 
   /// The gradient of the padded value for the gradient of element `k`.
   Value spread(Value gradient, int64_t k);

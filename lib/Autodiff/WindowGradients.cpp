@@ -123,12 +123,12 @@ static void extremeGradient(dtensor::ReduceWindowOp op, ReduceKind kind,
   WindowElements elements(g, window, g.typeOf(whole), g.typeOf(gradient));
   if (elements.size() > mostElements)
     return gradientInTurn(op, g);
-  Value left = gradient, sum;
+  Value remaining = gradient, sum;
   for (int64_t k = 0; k < elements.size(); ++k) {
     Value isBest =
         g.compare(ComparisonDirection::EQ, elements.get(whole, k), result);
-    Value part = elements.spread(g.keepIf(isBest, left), k);
-    left = g.select(isBest, g.like(left, 0), left);
+    Value part = elements.spread(g.keepIf(isBest, remaining), k);
+    remaining = g.select(isBest, g.like(remaining, 0), remaining);
     sum = sum ? g.add(sum, part) : part;
   }
   g.give(0, unpadded(g, sum, from, window));
@@ -304,9 +304,9 @@ static void gradientOf(dtensor::CumulativeOp op, OpGradient &g) {
                                   : ComparisonDirection::LT;
   limit[dim] = extent;
   start[dim] = 1;
-  Value rest = g.slice(x, start, limit);
-  Value one = g.like(rest, 1), zero = g.like(rest, 0);
-  Value isNew = g.select(g.compare(beats, rest, earlier), one, zero);
+  Value later = g.slice(x, start, limit);
+  Value one = g.like(later, 1), zero = g.like(later, 0);
+  Value isNew = g.select(g.compare(beats, later, earlier), one, zero);
   Value records = g.concatenate({g.like(first, 1), isNew}, dim);
   Value goesOn = g.subtract(g.like(x, 1), records);
   Value s = recur(g, gradient, moved(g, goesOn, dim, 1), dim);

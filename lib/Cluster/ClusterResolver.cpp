@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What all resolvers share, and those that are told what others read.
+// The common part of all resolvers, and the resolvers that are told what others
+// read.
 #include "meshloom/Cluster/ClusterResolver.h"
 
 #include <fmt/format.h>
@@ -39,9 +40,9 @@ ClusterResolver::master(const std::optional<TaskId> &asked,
   return fmt::format("{}://{}", prefix, address);
 }
 
-SimpleClusterResolver::SimpleClusterResolver(ClusterSpec given,
+SimpleClusterResolver::SimpleClusterResolver(ClusterSpec cluster,
                                              SimpleClusterOptions options) {
-  spec = std::move(given);
+  spec = std::move(cluster);
   type = std::move(options.task_type);
   index = options.task_id;
   rpcLayer = std::move(options.rpc_layer);
@@ -52,7 +53,7 @@ SimpleClusterResolver::SimpleClusterResolver(ClusterSpec given,
 
 namespace {
 
-/// Whether tasks are 0, 1, 2, ...
+/// Returns whether tasks are 0, 1, 2, ...
 bool isDense(const std::map<int64_t, std::string> &numbered) {
   return numbered.empty() ||
          numbered.rbegin()->first == int64_t(numbered.size()) - 1;

@@ -136,16 +136,16 @@ void expectValid(std::string_view op, const ClusterSpec &spec,
 
 Status validate(const ClusterSpec &spec, const std::optional<TaskId> &task) {
   for (const std::string &job : spec.jobs())
-    if (Status known = knownRole(job); !known)
-      return known;
+    if (Status role = knownRole(job); !role)
+      return role;
   for (const std::string_view job : {"chief", "evaluator"})
     if (spec.has_job(job) && spec.num_tasks(job) > 1)
       return Error(fmt::format("a cluster has at most one {}, got {}", job,
                                spec.num_tasks(job)));
   if (!task || spec.jobs().empty())
     return Success();
-  if (Status known = knownRole(task->type); !known)
-    return known;
+  if (Status role = knownRole(task->type); !role)
+    return role;
   if (!spec.has_job(task->type)) {
     // An evaluator only reads what the others save: they need not know it.
     if (task->type == "evaluator" && task->index == 0)

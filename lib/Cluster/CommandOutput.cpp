@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What resolvers ask other programs (kubectl, gcloud).
+// The output of other programs that resolvers ask (kubectl, gcloud).
 #include "Reading.h"
 
 #include <fcntl.h>

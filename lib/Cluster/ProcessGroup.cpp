@@ -76,7 +76,8 @@ Status checkAddress(const std::string &address, std::string_view name) {
   return Success();
 }
 
-/// What the launcher says about the service, whatever else says who runs.
+/// Reads the launcher's variables about the service, whatever else says who
+/// runs.
 Status readService(const Environment &environment, ProcessGroup &group) {
   if (const std::optional<std::string> service =
           environment("MESHLOOM_COORDINATOR")) {
@@ -107,7 +108,7 @@ Result<ProcessGroup> readDTensor(const Environment &environment) {
   const std::string jobs = environment("DTENSOR_JOBS").value_or("");
   if (!jobs.empty())
     group.addresses = splitJobs(jobs);
-  // As many as there are addresses, as in TensorFlow.
+  // There are as many processes as addresses, as in TensorFlow.
   Result<int64_t> size =
       readCount(environment, "DTENSOR_NUM_CLIENTS",
                 std::max<int64_t>(std::ssize(group.addresses), 1), 1);

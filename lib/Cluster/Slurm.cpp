@@ -61,16 +61,16 @@ Status appendHosts(std::string_view text, std::string_view item,
     std::string_view ranges = item.substr(open + 1, close - open - 1);
     std::vector<std::string> longer;
     for (const std::string &name : names) {
-      std::string_view left = ranges;
+      std::string_view remaining = ranges;
       while (true) {
-        const size_t comma = left.find(',');
+        const size_t comma = remaining.find(',');
         if (Status status =
-                appendRange(text, name, left.substr(0, comma), longer);
+                appendRange(text, name, remaining.substr(0, comma), longer);
             !status)
           return status;
         if (comma == std::string_view::npos)
           break;
-        left.remove_prefix(comma + 1);
+        remaining.remove_prefix(comma + 1);
       }
     }
     names = std::move(longer);
@@ -109,24 +109,24 @@ Result<std::vector<std::string>> expandHostList(std::string_view text) {
 Result<std::vector<int64_t>> expandTaskCounts(std::string_view text) {
   const auto bad = [&](std::string_view item) {
     return Error(fmt::format("expected numbers of tasks such as \"3(x2),2\", "
-                             "got \"{}\": \"{}\" is none",
+                             "got \"{}\": \"{}\" is not such a number",
                              text, item));
   };
   std::vector<int64_t> counts;
-  std::string_view left = text;
+  std::string_view remaining = text;
   while (true) {
-    const size_t comma = left.find(',');
-    const std::string_view item = left.substr(0, comma);
+    const size_t comma = remaining.find(',');
+    const std::string_view item = remaining.substr(0, comma);
     std::string_view count = item;
     int64_t times = 1;
     if (const size_t open = item.find("(x"); open != std::string_view::npos) {
       if (!item.ends_with(')'))
         return bad(item);
-      const std::optional<int64_t> given =
+      const std::optional<int64_t> repeats =
           detail::readNumber(item.substr(open + 2, item.size() - open - 3));
-      if (!given || *given < 1 || *given > mostHosts)
+      if (!repeats || *repeats < 1 || *repeats > mostHosts)
         return bad(item);
-      times = *given;
+      times = *repeats;
       count = item.substr(0, open);
     }
     const std::optional<int64_t> tasks = detail::readNumber(count);
@@ -136,7 +136,7 @@ Result<std::vector<int64_t>> expandTaskCounts(std::string_view text) {
     counts.insert(counts.end(), size_t(times), *tasks);
     if (comma == std::string_view::npos)
       return counts;
-    left.remove_prefix(comma + 1);
+    remaining.remove_prefix(comma + 1);
   }
 }
 
@@ -226,10 +226,9 @@ SlurmClusterResolver::SlurmClusterResolver(SlurmOptions options,
     wanted += tasks;
   }
   if (wanted != total)
-    throwSlurmError(
-        fmt::format("the jobs have {} tasks, but srun started {}: start as "
-                    "many (srun -n {})",
-                    wanted, total, wanted));
+    throwSlurmError(fmt::format("the jobs have {} tasks, but srun started {}: "
+                                "start {} of them with srun -n",
+                                wanted, total, wanted));
   int64_t busiest = 1;
   for (const Host &host : hosts)
     busiest = std::max(busiest, host.tasks);
@@ -250,9 +249,9 @@ SlurmClusterResolver::SlurmClusterResolver(SlurmOptions options,
     for (int64_t i = 0; i < host.tasks; ++i) {
       addresses.push_back(
           fmt::format("{}:{}", host.name, options.port_base + i));
-      std::vector<int64_t> own(static_cast<size_t>(gpus));
-      std::iota(own.begin(), own.end(), i * gpus);
-      visible.push_back(fmt::format("{}", fmt::join(own, ",")));
+      std::vector<int64_t> gpuNumbers(static_cast<size_t>(gpus));
+      std::iota(gpuNumbers.begin(), gpuNumbers.end(), i * gpus);
+      visible.push_back(fmt::format("{}", fmt::join(gpuNumbers, ",")));
     }
   std::map<std::string, std::vector<std::string>> jobs;
   int64_t first = 0;

@@ -21,7 +21,8 @@ constexpr std::string_view tfConfigExample =
       .raise();
 }
 
-/// What a value is, in JSON's words, and the value where it is short.
+/// Returns the kind of a value, in JSON's words, and the value where it is
+/// short.
 std::string shown(const Json &value) {
   const std::string text =
       value.dump(-1, ' ', false, Json::error_handler_t::replace);

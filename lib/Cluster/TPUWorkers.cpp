@@ -40,7 +40,7 @@ std::string withPort(const std::string &address) {
   return address;
 }
 
-/// What the environment of a machine with TPUs says.
+/// Returns the workers that the environment of a machine with TPUs names.
 TPUWorkers localWorkers(const Environment &environment) {
   TPUWorkers workers;
   const std::string names = environment("TPU_WORKER_HOSTNAMES").value_or("");

@@ -31,8 +31,8 @@ bool isThisMachine(const std::string &address) {
   if (getaddrinfo(host.c_str(), "0", &hints, &found) != 0)
     return false;
   bool isHere = false;
-  for (const addrinfo *each = found; each && !isHere; each = each->ai_next)
-    isHere = canListen(*each);
+  for (const addrinfo *entry = found; entry && !isHere; entry = entry->ai_next)
+    isHere = canListen(*entry);
   freeaddrinfo(found);
   return isHere;
 }

@@ -28,19 +28,19 @@ CompileAhead::CompileAhead(FuncOp function, const Target &target,
     return;
   const size_t ops = function.getBody().front().getOperations().size();
   if (fewOps <= ops && ops <= manyOps)
-    made = target.makeAhead(emit);
+    ahead = target.makeAhead(emit);
 }
 
 CompileAhead::~CompileAhead() {
   stopWaiting();
-  if (made)
-    made->stop();
+  if (ahead)
+    ahead->stop();
   if (thread.joinable())
     thread.join();
 }
 
 PartitionStages CompileAhead::stages() {
-  if (!made)
+  if (!ahead)
     return {};
   return {[this](FuncOp function) { begin(function); },
           [this](FuncOp) { stopWaiting(); }};
@@ -80,15 +80,16 @@ void CompileAhead::stopWaiting() {
 
 void CompileAhead::run() {
   MLIRContext *context = copy->getContext();
-  // What is wrong with the program is said of itself.
-  const std::thread::id own = std::this_thread::get_id();
-  mlir::ScopedDiagnosticHandler quiet(context, [own](mlir::Diagnostic &) {
-    return mlir::success(std::this_thread::get_id() == own);
-  });
+  // An error of the program is reported by the program's own compilation.
+  const std::thread::id thisThread = std::this_thread::get_id();
+  mlir::ScopedDiagnosticHandler quiet(
+      context, [thisThread](mlir::Diagnostic &) {
+        return mlir::success(std::this_thread::get_id() == thisThread);
+      });
   mlir::PassManager passes(context);
   passes.enableVerifier(false);
   buildExpansionPipeline(passes.nest<FuncOp>(), partition);
   target.addPasses(passes.nest<FuncOp>());
   if (succeeded(passes.run(*copy)))
-    made->begin(*copy->getOps<FuncOp>().begin());
+    ahead->begin(*copy->getOps<FuncOp>().begin());
 }

@@ -30,8 +30,9 @@ public:
                const EmitOptions &emit, const PartitionOptions &partition);
   ~CompileAhead();
 
-  /// What `emit` goes on with; null where nothing is made ahead.
-  CodeAhead *code() const { return made.get(); }
+  /// Returns the code that `emit` goes on with; null where nothing is made
+  /// ahead.
+  CodeAhead *code() const { return ahead.get(); }
   /// The stages of the function's pipeline at which this begins and ends
   /// waiting.
   PartitionStages stages();
@@ -43,7 +44,7 @@ private:
 
   const Target &target;
   const PartitionOptions &partition;
-  std::unique_ptr<CodeAhead> made;
+  std::unique_ptr<CodeAhead> ahead;
   OwningOpRef<ModuleOp> copy;
   std::mutex mutex;
   std::condition_variable changed;

@@ -9,9 +9,9 @@
 
 namespace meshloom {
 
-/// Of `function`, the attributes of its module, and `options`, in letters and
-/// digits. Source positions count: programs name them. Nothing where an
-/// attribute says less in text than it holds.
+/// Returns the fingerprint of `function`, the attributes of its module, and
+/// `options`, in letters and digits. Source positions count: programs name
+/// them. Nothing where an attribute says less in text than it holds.
 std::optional<std::string> fingerprint(mlir::func::FuncOp function,
                                        llvm::StringRef options);
 

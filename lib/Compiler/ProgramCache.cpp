@@ -26,8 +26,8 @@ std::optional<std::string> programKey(mlir::func::FuncOp function,
     return std::nullopt;
   unsigned major = 0, minor = 0, patch = 0;
   LLVMGetVersion(&major, &minor, &patch); // of the library that is loaded
-  std::string said;
-  llvm::raw_string_ostream(said)
+  std::string key;
+  llvm::raw_string_ostream(key)
       << StringRef(buildId()) << " LLVM " << major << "." << minor << "."
       << patch << " " << options.target << " " << (*target)->machineCode()
       << " refine=" << options.refine
@@ -35,7 +35,7 @@ std::optional<std::string> programKey(mlir::func::FuncOp function,
       << " optimize=" << options.optimizeKernels
       << " bytes=" << options.codeAsBytes << "\n"
       << machineModelText(options.machine);
-  std::optional<std::string> digest = fingerprint(function, said);
+  std::optional<std::string> digest = fingerprint(function, key);
   if (!digest)
     return std::nullopt;
   return "program" + *digest;

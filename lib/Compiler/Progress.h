@@ -13,8 +13,8 @@
 namespace meshloom {
 
 /// After a while, and until it is destroyed, says on a terminal what is being
-/// done and for how long; then clears the line. What is over sooner shows
-/// nothing. Thread-safe.
+/// done and for how long; then clears the line. A step that is over sooner
+/// shows nothing. Thread-safe.
 class Progress {
 public:
   /// On `terminal`, a file descriptor, after `delay`.

@@ -33,7 +33,7 @@ struct Sum {
   DotGeneralOp product;
 };
 
-/// Whether the value is one of each iteration, and nobody laid it out.
+/// Returns whether the value is one of each iteration, and nobody laid it out.
 bool isOfIteration(Value value, WhileOp loop) {
   return value.getParentRegion() == &loop.getBody() &&
          !typeOf(value).getEncoding();

@@ -167,7 +167,7 @@ struct Checker {
                      longer.end());
     }
     if (sorted(lost) != sorted(gained))
-      return fail("what some dims lose, others must gain");
+      return fail("an axis that one dim loses must be gained by another dim");
     return sameAxes(lost);
   }
 

@@ -36,7 +36,7 @@ constexpr std::array<Traits, size_t(lastDType) + 1> table{{
 const Traits &traits(DType type) {
   if (size_t(type) >= table.size())
     Error("[DType] expected an element type, got the number " +
-          std::to_string(unsigned(type)) + ", which is none")
+          std::to_string(unsigned(type)) + ", which is not a type")
         .raise();
   return table[size_t(type)];
 }

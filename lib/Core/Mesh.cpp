@@ -343,7 +343,7 @@ const Mesh::Impl &Mesh::contents() const {
   return *impl;
 }
 
-/// Whether the lists of `assignment` belong together.
+/// Returns whether the lists of `assignment` belong together.
 static bool isConsistent(const DeviceAssignment &assignment) {
   const auto &[name, type, ids, local, devices, allDevices, spmd] = assignment;
   if (ids.empty() || ids.front() < 0)

@@ -83,7 +83,7 @@ public:
     return slowest;
   }
 
-  /// Whether there are processes that do not share memory.
+  /// Says whether there are processes that do not share memory.
   bool areSeveral = false;
 
 private:

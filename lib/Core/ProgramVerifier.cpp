@@ -216,8 +216,8 @@ Status Verifier::sameParts(const std::optional<Layout> &layout,
   const BufferDecl &decl = buffer(index);
   if (!(layout->mesh() == layout->mesh().without_devices()) ||
       !haveSameShards(*layout, decl.layout, decl.shape))
-    return fail("buffer {} is written as {} on {}, which gives devices other "
-                "parts than {} on {}",
+    return fail("buffer {} is written as {} on {}, which gives devices "
+                "different parts than {} on {} does",
                 index, layout->spec_string(), layout->mesh().spec_string(),
                 decl.layout.spec_string(), program.mesh.spec_string());
   return Success();
@@ -435,13 +435,14 @@ Status Verifier::readWhere(const DimAccess &where,
   __int128 size = where.offset < 0 ? -__int128(where.offset) : where.offset;
   for (auto [loop, coefficient] : where.terms) {
     if (loop >= loops.size() || loops[loop].reduction)
-      return fail(
-          "what is read depends on loop {}, which is not one of the result's",
-          loop);
+      return fail("the elements that are read depend on loop {}, which is not "
+                  "a loop of the result",
+                  loop);
     const __int128 reach = __int128(coefficient) * loops[loop].extent;
     size += reach < 0 ? -reach : reach;
     if (size > bound)
-      return fail("what is read depends on numbers that are too large");
+      return fail(
+          "the elements that are read depend on numbers that are too large");
   }
   return Success();
 }
@@ -516,8 +517,8 @@ Status Verifier::step(const CollectiveStep &collective) {
         return fail("the windows of buffer {} reach over other axes", move.to);
     } else if (collective.kind == CollectiveKind::Slice) {
       if (!isWithinSource(from.layout, to.layout, to.shape, to.windows))
-        return fail("the windows of buffer {} are not in what devices have of "
-                    "buffer {}",
+        return fail("the windows of buffer {} are not in the parts of buffer "
+                    "{} that devices have",
                     move.to, move.from);
     } else if (!to.windows.empty()) {
       return fail("buffer {} has windows", move.to);

@@ -133,7 +133,8 @@ void Planner::reach(CollectiveKind kind, const AxisText &axes) {
   queue.push({key, pushed++, &node});
 }
 
-/// Whether a chain was found whose layouts take at most `mostBytes` each.
+/// Returns whether a chain was found whose layouts take at most `mostBytes`
+/// each.
 bool Planner::search(int64_t mostBytes, size_t mostSettled, bool greedily) {
   nodes.clear();
   queue = {};

@@ -16,7 +16,7 @@ bool isUsed(const FactorSharding &sharding, unsigned axis) {
                      [&](const auto &axes) { return contains(axes, axis); });
 }
 
-/// Whether a dim of the rule has several factors.
+/// Returns whether a dim of the rule has several factors.
 bool hasCompounds(const ShardingRule &rule) {
   auto in = [](const ShardingRule::Tensor &tensor) {
     return std::any_of(tensor.begin(), tensor.end(),
@@ -46,7 +46,7 @@ std::vector<unsigned> factorsOf(const ShardingRule &rule,
   return factors;
 }
 
-/// Whether a compound dim's blocks are blocks of each of its factors.
+/// Returns whether a compound dim's blocks are blocks of each of its factors.
 /// `axesOf`: the axes of a factor.
 template <typename AxesOf>
 bool nests(const ShardingRule &rule, const ShardingRule::Dim &dim,
@@ -82,7 +82,7 @@ Layout build(const ShardingRule::Tensor &dims, const FactorSharding &sharding,
   return *layout;
 }
 
-/// Whether the flow lets pending reductions of `kind` through.
+/// Returns whether the flow lets pending reductions of `kind` through.
 bool flowPasses(const ShardingRule &rule, ReduceKind kind) {
   switch (rule.partialFlow) {
   case PartialFlow::None:

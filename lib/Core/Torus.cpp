@@ -158,11 +158,12 @@ Result<Torus> Torus::get(Description description) {
                   ? devices * dim
                   : mostDevices + 1;
   if (devices > mostDevices)
-    return wrong(fmt::format("with {} devices each they are none or more than "
-                             "{}",
-                             description.devicesPerChip, mostDevices));
+    return wrong(
+        fmt::format("with {} devices on each chip, the number of devices is 0 "
+                    "or more than {}",
+                    description.devicesPerChip, mostDevices));
   if (description.wraps.size() != dims.size())
-    return wrong(fmt::format("{} dims, but it is said of {} whether they wrap",
+    return wrong(fmt::format("{} dims, but 'wrap' has entries for {}",
                              dims.size(), description.wraps.size()));
   if (description.linkBytesPerSecond < 1 ||
       description.chipBytesPerSecond < 1 || description.hopLatency < 0)

@@ -52,8 +52,8 @@ HostArray stackedValue(std::string_view step, std::span<const Element> elements,
 
 namespace {
 
-/// What pads `value`, tensor `index` of an element: `number` as bytes of its
-/// type.
+/// Returns the padding of `value`, tensor `index` of an element: `number` as
+/// bytes of its type.
 std::string padding(const HostArray &value, size_t index, double number) {
   std::string bytes;
   if (isComplex(value.dtype())) {
@@ -62,8 +62,8 @@ std::string padding(const HostArray &value, size_t index, double number) {
         full({}, number, value.dtype()), "padded_batch");
     bytes.assign(element.begin(), element.end());
   } else if (!appendNumber(bytes, value.dtype(), number)) {
-    Error(fmt::format("[padded_batch] the padding value {} of tensor {}, "
-                      "{}, is no {}",
+    Error(fmt::format("[padded_batch] the padding value {} of tensor {}, {}, "
+                      "is not of type {}",
                       number, index, value.typeText(), name(value.dtype())))
         .raise();
   }
@@ -100,11 +100,11 @@ Element padded(std::span<const Element> elements, int64_t first,
                const Padding &padding) {
   checkAlike("padded_batch", elements, first);
   const Element &model = elements.front();
-  auto expectCount = [&](size_t given, std::string_view what) {
-    if (given && given != model.values.size())
+  auto expectCount = [&](size_t actual, std::string_view part) {
+    if (actual && actual != model.values.size())
       Error(fmt::format("[padded_batch] expected {} for each of the {} "
                         "tensors of an element, got {}",
-                        what, model.values.size(), given))
+                        part, model.values.size(), actual))
           .raise();
   };
   expectCount(padding.shapes.size(), "a shape");
@@ -147,8 +147,8 @@ Element padded(std::span<const Element> elements, int64_t first,
         model.values[v], v, padding.values.empty() ? 0. : padding.values[v]);
     const int64_t count = elementCount(wide), width = int64_t(pad.size());
     std::vector<char> bytes(size_t(count * width) * elements.size());
-    for (size_t at = 0; at < bytes.size(); at += pad.size())
-      std::memcpy(bytes.data() + at, pad.data(), pad.size());
+    for (size_t offset = 0; offset < bytes.size(); offset += pad.size())
+      std::memcpy(bytes.data() + offset, pad.data(), pad.size());
     for (size_t i = 0; i < elements.size(); ++i) {
       HostArray value = elements[i].values[v].inMemory();
       if (value.byteCount())
@@ -181,7 +181,7 @@ int64_t rowsOf(const Element &element, std::string_view step) {
                         step, element.typeText()))
           .raise();
     if (rows >= 0 && value.shape().front() != rows)
-      Error(fmt::format("[{}] expected batches of as many rows in every "
+      Error(fmt::format("[{}] expected batches with equally many rows in every "
                         "tensor, got {}",
                         step, element.typeText()))
           .raise();
@@ -203,8 +203,8 @@ public:
   using Step::Step;
   std::string_view name() const override { return "unbatch"; }
   int64_t cardinality() const override {
-    const int64_t all = input->cardinality();
-    return all <= 0 ? all : unknown_cardinality;
+    const int64_t inputs = input->cardinality();
+    return inputs <= 0 ? inputs : unknown_cardinality;
   }
   std::unique_ptr<Cursor> open(const Opening &opening) const override {
     class Unbatching : public Cursor {
@@ -251,8 +251,8 @@ public:
     return sizes.front();
   }
   int64_t cardinality() const override {
-    const int64_t all = input->cardinality();
-    return all <= 0 ? all : unknown_cardinality;
+    const int64_t inputs = input->cardinality();
+    return inputs <= 0 ? inputs : unknown_cardinality;
   }
   std::unique_ptr<Cursor> open(const Opening &opening) const override {
     return std::make_unique<Rebatching>(input->open(opening), sizes,
@@ -292,7 +292,7 @@ private:
     }
 
   private:
-    /// Whether there are more rows.
+    /// Returns whether there are more rows.
     bool pull() {
       while (row == rows) {
         std::optional<Element> element = input->next();

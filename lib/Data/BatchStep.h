@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What steps share that join elements to batches.
+// The common part of the steps that join elements to batches.
 #pragma once
 
 #include "Steps.h"

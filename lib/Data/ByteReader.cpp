@@ -55,7 +55,7 @@ ByteReader::ByteReader(const std::string &path, Compression compression,
   packed = std::make_unique<Unpacking>();
   packed->isOnlyNamedSo = isNamedSo;
   if (!packed->isReady)
-    Error(fmt::format("cannot read '{}': there is no memory for it", path),
+    Error(fmt::format("cannot read '{}': there is not enough memory", path),
           ErrorCode::RESOURCE_EXHAUSTED)
         .raise();
 }
@@ -127,18 +127,18 @@ size_t ByteReader::unpack() {
 }
 
 bool ByteReader::fill() {
-  at = end = 0;
+  cursor = end = 0;
   end = packed ? unpack() : readFile(buffer.data(), buffer.size());
   return end > 0;
 }
 
 size_t ByteReader::read(char *to, size_t n) {
   size_t done = 0;
-  while (done < n && (at < end || fill())) {
-    const size_t part = std::min(n - done, end - at);
-    std::memcpy(to + done, buffer.data() + at, part);
+  while (done < n && (cursor < end || fill())) {
+    const size_t part = std::min(n - done, end - cursor);
+    std::memcpy(to + done, buffer.data() + cursor, part);
     done += part;
-    at += part;
+    cursor += part;
     position += part;
   }
   return done;
@@ -147,14 +147,14 @@ size_t ByteReader::read(char *to, size_t n) {
 bool ByteReader::readLine(std::string &line) {
   line.clear();
   bool isLine = false;
-  while (at < end || fill()) {
+  while (cursor < end || fill()) {
     isLine = true;
-    const char *begin = buffer.data() + at;
-    const void *found = std::memchr(begin, '\n', end - at);
+    const char *begin = buffer.data() + cursor;
+    const void *found = std::memchr(begin, '\n', end - cursor);
     const size_t part =
-        found ? size_t(static_cast<const char *>(found) - begin) : end - at;
+        found ? size_t(static_cast<const char *>(found) - begin) : end - cursor;
     line.append(begin, part);
-    at += part + (found != nullptr);
+    cursor += part + (found != nullptr);
     position += part + (found != nullptr);
     if (found)
       break;
@@ -176,8 +176,8 @@ public:
   int64_t fileCount() const override { return int64_t(paths.size()); }
   SourcePtr withFiles(int64_t n, int64_t i) const override {
     std::vector<std::string> part;
-    for (size_t at = size_t(i); at < paths.size(); at += size_t(n))
-      part.push_back(paths[at]);
+    for (size_t file = size_t(i); file < paths.size(); file += size_t(n))
+      part.push_back(paths[file]);
     return std::make_shared<Files>(step, std::move(part), openFile);
   }
   std::unique_ptr<Cursor> open(const Opening &) const override {

@@ -24,8 +24,8 @@ public:
   bool readLine(std::string &line);
   /// Unpacked bytes that were read.
   uint64_t offset() const { return position; }
-  /// What the file's first bytes show that it is (FileKind.h), for messages
-  /// that say what it is not.
+  /// Returns the kind of file that the first bytes show (FileKind.h), for
+  /// messages that say what it is not.
   std::string hint() const;
 
 private:
@@ -33,19 +33,20 @@ private:
   bool fill();
   /// Up to n bytes of the file as they are; 0: its end.
   size_t readFile(char *to, size_t n);
-  /// Fills the buffer with unpacked bytes; 0: there are no more. What comes
-  /// before damage is given before it is thrown.
+  /// Fills the buffer with unpacked bytes; 0: there are no more. The bytes
+  /// before damage are given before the error is thrown.
   size_t unpack();
   const std::string path;
   RegularFile file;
   uint64_t taken = 0;                ///< bytes of the file
   std::unique_ptr<Unpacking> packed; ///< null: they are not
   std::vector<char> buffer;
-  size_t at = 0, end = 0;
+  size_t cursor = 0, end = 0;
   uint64_t position = 0;
 };
 
-/// Whether a file begins as gzip's do, or is cut off in the mark of them.
+/// Returns whether a file begins as gzip's do, or is cut off in the mark of
+/// them.
 bool beginsAsGzip(std::string_view first);
 
 /// Elements of files, one file after the other.

@@ -10,7 +10,7 @@ namespace {
 
 using StoredElements = std::shared_ptr<const std::vector<Element>>;
 
-/// What the iterations over one cache share.
+/// The state that the iterations over one cache share.
 struct Kept {
   std::mutex mutex;
   StoredElements elements; ///< null: no iteration has taken all
@@ -19,33 +19,33 @@ struct Kept {
 /// Keeps what it gives, and leaves it for others when it is exhausted.
 class Recording : public Cursor {
 public:
-  Recording(std::unique_ptr<Cursor> input, std::shared_ptr<Kept> kept)
-      : input(std::move(input)), kept(std::move(kept)) {}
+  Recording(std::unique_ptr<Cursor> input, std::shared_ptr<Kept> shared)
+      : input(std::move(input)), shared(std::move(shared)) {}
   std::optional<Element> next() override {
     std::optional<Element> element = input->next();
     if (element) {
-      made.push_back(*element);
-    } else if (kept) {
+      recorded.push_back(*element);
+    } else if (shared) {
       // Nobody else may have it any more: it outlives the lock.
-      const std::shared_ptr<Kept> last = std::move(kept);
+      const std::shared_ptr<Kept> last = std::move(shared);
       std::lock_guard lock(last->mutex);
       if (!last->elements)
         last->elements =
-            std::make_shared<const std::vector<Element>>(std::move(made));
+            std::make_shared<const std::vector<Element>>(std::move(recorded));
     }
     return element;
   }
 
 private:
   std::unique_ptr<Cursor> input;
-  std::shared_ptr<Kept> kept;
-  std::vector<Element> made;
+  std::shared_ptr<Kept> shared;
+  std::vector<Element> recorded;
 };
 
 class Cache : public Step<Cache> {
 public:
   explicit Cache(SourcePtr input)
-      : Step(std::move(input)), kept(std::make_shared<Kept>()) {}
+      : Step(std::move(input)), shared(std::make_shared<Kept>()) {}
   std::string_view name() const override { return "cache"; }
   bool keepsBatches() const override { return true; }
   SourcePtr over(std::vector<SourcePtr> inputs) const override {
@@ -54,17 +54,17 @@ public:
   std::unique_ptr<Cursor> open(const Opening &opening) const override {
     StoredElements elements;
     {
-      std::lock_guard lock(kept->mutex);
-      elements = kept->elements;
+      std::lock_guard lock(shared->mutex);
+      elements = shared->elements;
     }
     if (!elements)
-      return std::make_unique<Recording>(input->open(opening), kept);
+      return std::make_unique<Recording>(input->open(opening), shared);
     return cursorOver(int64_t(elements->size()),
                       [elements](int64_t i) { return (*elements)[size_t(i)]; });
   }
 
 private:
-  std::shared_ptr<Kept> kept;
+  std::shared_ptr<Kept> shared;
 };
 
 } // namespace

@@ -77,17 +77,17 @@ SourcePtr placedBatches(SourcePtr source, const Mesh &mesh,
               "rank 0")
           .raise();
     if (!axis.empty() && layout.sharding_specs().front() != DimSpec(axis))
-      refusal(fmt::format("batch_dim is '{}', but layout {} cuts the "
-                          "batch otherwise",
+      refusal(fmt::format("batch_dim is '{}', but layout {} cuts the batch "
+                          "along a different axis",
                           axis, layout.spec_string()))
           .raise();
   }
   if (options.dataset_already_batched) {
-    std::optional<int64_t> known = batchSizeOf(*source);
-    if (known && *known != size)
+    std::optional<int64_t> existing = batchSizeOf(*source);
+    if (existing && *existing != size)
       refusal(fmt::format("the dataset has batches of {}, but "
                           "global_batch_size is {}",
-                          *known, size))
+                          *existing, size))
           .raise();
   } else {
     source = batch(std::move(source), size, /*dropRemainder=*/true);

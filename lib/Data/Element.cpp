@@ -31,9 +31,9 @@ HostArray::HostArray(Tensor tensor)
 
 HostArray::HostArray(DType type, Shape shape, std::vector<char> values)
     : type(type), extents(std::move(shape)) {
-  auto kept = std::make_shared<const std::vector<char>>(std::move(values));
-  bytes = kept->data();
-  owner = std::move(kept);
+  auto storage = std::make_shared<const std::vector<char>>(std::move(values));
+  bytes = storage->data();
+  owner = std::move(storage);
 }
 
 int64_t HostArray::byteCount() const {

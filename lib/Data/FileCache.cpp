@@ -35,9 +35,9 @@ std::string recordOf(const Element &element) {
     append(record, uint32_t(value.shape().size()));
     for (int64_t extent : value.shape())
       append(record, extent);
-    const size_t at = record.size();
-    record.resize(at + size_t(value.byteCount()));
-    value.copyTo(record.data() + at);
+    const size_t offset = record.size();
+    record.resize(offset + size_t(value.byteCount()));
+    value.copyTo(record.data() + offset);
   }
   return record + element.key();
 }
@@ -154,7 +154,8 @@ public:
     try {
       element = input->next();
     } catch (...) {
-      // What comes behind is given, but there is no file without this one.
+      // The elements behind it are given, but there is no file without this
+      // one.
       if (writer)
         drop();
       throw;
@@ -218,7 +219,7 @@ public:
   std::string_view name() const override { return "cache"; }
   bool keepsBatches() const override { return true; }
   std::unique_ptr<Cursor> open(const Opening &opening) const override {
-    // Of processes that ended before their files were whole.
+    // These parts are of processes that ended before their files were whole.
     std::call_once(*tidied, removeAbandonedParts, path);
     if (std::error_code none; std::filesystem::exists(path, none))
       return std::make_unique<CachedElements>(path, read);

@@ -87,7 +87,8 @@ private:
 class CsvSplitter {
 public:
   explicit CsvSplitter(char delimiter) : delimiter(delimiter) {}
-  /// Whether a quote is open at the end: a line break is part of the field.
+  /// Returns whether a quote is open at the end: a line break is part of the
+  /// field.
   bool isOpen() const { return state == State::Quoted; }
   void add(std::string_view line) {
     if (isOpen())
@@ -121,8 +122,8 @@ public:
       return fmt::format("the quote of column {} is not closed",
                          fields.size() - 1);
     if (malformed)
-      return fmt::format("column {} goes on behind its closing quote: a quote "
-                         "in a quoted field is written twice",
+      return fmt::format("column {} continues after its closing quote: write a "
+                         "quote in a quoted field twice",
                          *malformed);
     return "";
   }
@@ -219,8 +220,8 @@ private:
             fmt::format("column {} is empty: give it a default_value", index))
             .raise();
       if (!append(*column.default_value))
-        refusal(fmt::format("the default_value of column {} is no {}", index,
-                            name(column.dtype)))
+        refusal(fmt::format("the default_value of column {} is not of type {}",
+                            index, name(column.dtype)))
             .raise();
     } else {
       const char *begin = text.data(), *end = begin + text.size();
@@ -235,7 +236,7 @@ private:
                           : column.dtype == DType::UI64 ? read(uint64_t())
                                                         : read(int64_t());
       if (!isRead)
-        refusal(fmt::format("column {}: '{}' is no {}{}", index, text,
+        refusal(fmt::format("column {}: '{}' is not of type {}{}", index, text,
                             name(column.dtype), reader.hint()))
             .raise();
     }
@@ -252,7 +253,7 @@ private:
   std::shared_ptr<const detail::Skeleton> skeleton;
 };
 
-/// Whether `name` matches a pattern of * and ?.
+/// Returns whether `name` matches a pattern of * and ?.
 bool matches(std::string_view pattern, std::string_view name) {
   size_t p = 0, n = 0, star = std::string_view::npos, from = 0;
   while (n < name.size()) {

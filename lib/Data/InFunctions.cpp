@@ -71,12 +71,12 @@ int64_t numberIn(const CustomOperand &input) {
 
 std::shared_ptr<Stream> streamOf(int64_t id) {
   std::lock_guard lock(registry().mutex);
-  auto it = registry().entries.find(id);
+  auto entry = registry().entries.find(id);
   std::shared_ptr<Stream> stream =
-      it == registry().entries.end() ? nullptr : it->second.stream.lock();
+      entry == registry().entries.end() ? nullptr : entry->second.stream.lock();
   if (!stream)
-    iteratorError("a function takes elements from an iterator that is no "
-                  "more: keep it while the function runs")
+    iteratorError("a function takes elements from an iterator that was "
+                  "destroyed: keep the iterator while the function runs")
         .raise();
   return stream;
 }
@@ -100,18 +100,18 @@ std::string typeOf(const Element &element) {
 
 Error otherType(const Element &element, std::string_view wanted) {
   const std::string_view first = wanted.substr(wanted.find(' ') + 1);
-  const std::string own = element.typeText();
+  const std::string actual = element.typeText();
   return iteratorError(
-      first == own
-          ? fmt::format("an element {} has other numbers of rows in its parts "
-                        "than the first one that this call of the function "
-                        "took: one call takes elements of one type; batch "
-                        "with drop_remainder",
-                        own)
+      first == actual
+          ? fmt::format(
+                "an element {} has different numbers of rows in its parts than "
+                "the first element that this call of the function took: one "
+                "call takes elements of one type; batch with drop_remainder",
+                actual)
           : fmt::format("an element is {}, but the first one that this call of "
                         "the function took was {}: one call takes elements of "
                         "one type; batch with drop_remainder",
-                        own, first));
+                        actual, first));
 }
 
 /// Writes `from`, row-major, to a result's elements from dim `dim` on.
@@ -167,31 +167,32 @@ Status giveNext(const CustomCall &call) {
 // Over processes
 //===----------------------------------------------------------------------===//
 
-/// What a process says of its next element.
+/// The outcome of a process's next element.
 enum class Outcome : int64_t { Ready, Exhausted, OtherType, Failed };
 
 /// Throws what is wrong where anything is in any process.
-void agree(Outcome own, const std::string &failure) {
-  const auto said = meshloom::detail::gatherNumbers({int64_t(own)}, "Iterator");
+void agree(Outcome outcome, const std::string &failure) {
+  const auto words =
+      meshloom::detail::gatherNumbers({int64_t(outcome)}, "Iterator");
   auto isReady = [](const std::vector<int64_t> &word) {
     return word.front() == int64_t(Outcome::Ready);
   };
-  if (std::ranges::all_of(said, isReady))
+  if (std::ranges::all_of(words, isReady))
     return;
   // All are here, and none goes on: each says why.
   const std::vector<std::string> texts =
       meshloom::detail::gatherTexts("Iterator", failure);
-  if (own != Outcome::Ready)
+  if (outcome != Outcome::Ready)
     Error(failure).raise();
-  const auto first = std::ranges::find_if_not(said, isReady) - said.begin();
+  const auto first = std::ranges::find_if_not(words, isReady) - words.begin();
   iteratorError(fmt::format("process {} has no next element, which this one "
                             "has: {}",
                             first, texts[size_t(first)]))
       .raise();
 }
 
-/// As giveNext, but keeps the element; the result is its ticket. All processes
-/// call it together.
+/// Takes the next element as giveNext does, but keeps it; the result is its
+/// ticket. All processes call it together.
 Status takeNext(const CustomCall &call) {
   return statusOf([&] {
     const int64_t id = numberIn(call.inputs[0]);
@@ -279,20 +280,20 @@ Status giveParts(const CustomCall &call) {
   });
 }
 
-/// What `layout` leaves on a device of a value.
+/// Returns the shape of the part that `layout` leaves on a device.
 Shape partShape(const Element &element, const HostArray &value,
                 const Layout &layout) {
   Shape shape = value.shape();
   for (size_t dim = 0; dim < shape.size(); ++dim) {
     const int64_t parts = layout.num_shards(unsigned(dim));
     if (shape[dim] % parts)
-      iteratorError(fmt::format("expected dims that their axes divide, of what "
-                                "functions take over "
-                                "several processes, got {} in layout {}, of an "
-                                "element {}: choose a "
-                                "batch size that does, with drop_remainder",
-                                value.typeText(), layout.spec_string(),
-                                element.typeText()))
+      iteratorError(
+          fmt::format("expected elements whose dims are multiples of the sizes "
+                      "of their axes, where a function takes them over several "
+                      "processes, got {} in layout {}, in an element {}: "
+                      "choose such a batch size, with drop_remainder",
+                      value.typeText(), layout.spec_string(),
+                      element.typeText()))
           .raise();
     shape[dim] /= parts;
   }
@@ -314,18 +315,18 @@ struct Group {
 std::vector<Group> groupsOf(const Element &like) {
   std::vector<Group> groups;
   for (size_t i = 0; i < like.values.size(); ++i) {
-    Group own;
+    Group candidate;
     if (const std::optional<Layout> layout = like.values[i].layout();
         layout && meshloom::detail::spansProcesses(layout->mesh())) {
-      own.mesh = layout->mesh();
+      candidate.mesh = layout->mesh();
       for (const std::vector<unsigned> &axes : layout->dim_axes())
-        own.axes.insert(axes.begin(), axes.end());
+        candidate.axes.insert(axes.begin(), axes.end());
     }
     auto found = std::ranges::find_if(groups, [&](const Group &group) {
-      return group.axes == own.axes && group.mesh == own.mesh;
+      return group.axes == candidate.axes && group.mesh == candidate.mesh;
     });
     if (found == groups.end())
-      found = groups.insert(found, std::move(own));
+      found = groups.insert(found, std::move(candidate));
     found->values.push_back(i);
   }
   return groups;
@@ -336,8 +337,8 @@ Tensor ownPart(const Layout &layout) {
   Tensor part = tensor(int64_t(0));
   for (const std::vector<unsigned> &axes : layout.dim_axes())
     for (const unsigned axis : axes) {
-      const MeshAxis &own = layout.mesh().axes()[axis];
-      part = part * own.size + cast(axis_index(own.name), DType::I64);
+      const MeshAxis &meshAxis = layout.mesh().axes()[axis];
+      part = part * meshAxis.size + cast(axis_index(meshAxis.name), DType::I64);
     }
   return part;
 }
@@ -363,7 +364,7 @@ std::vector<Tensor> partsInTrace(const Tensor &handle, const Tensor &ticket,
     inputs.resize(2 + types.size(), tensor(int64_t(-1)));
     return host_call(partsTarget, inputs, types, numbers);
   }
-  const Layout all = Layout::replicated(*group.mesh, 0);
+  const Layout replicated = Layout::replicated(*group.mesh, 0);
   return shard_map(
       [&](const Tensor &stream, const Tensor &element) {
         std::vector<Tensor> inputs{stream, element};
@@ -371,7 +372,7 @@ std::vector<Tensor> partsInTrace(const Tensor &handle, const Tensor &ticket,
           inputs.push_back(ownPart(layout));
         return host_call(partsTarget, inputs, types, numbers);
       },
-      *group.mesh, {all, all}, layouts)(handle, ticket);
+      *group.mesh, {replicated, replicated}, layouts)(handle, ticket);
 }
 
 } // namespace
@@ -403,7 +404,7 @@ std::string nextType(Stream &stream) {
   if (!element)
     failExhausted(stream);
   std::string text = keyOf(*element);
-  // Of this process, too: which devices they are.
+  // The key has the devices of this process, too.
   for (const HostArray &value : element->values)
     if (std::optional<Layout> layout = value.layout())
       text += layout->to_string();
@@ -411,7 +412,7 @@ std::string nextType(Stream &stream) {
 }
 
 std::vector<Tensor> nextInTrace(const Tensor &handle, const Element &like) {
-  static const bool known = [] {
+  static const bool isRegistered = [] {
     register_custom_call(nextTarget, {"", giveNext}).value_or_throw();
     register_custom_call(takeTarget,
                          {.rule = "", .run = takeNext, .fails_together = true})
@@ -419,7 +420,7 @@ std::vector<Tensor> nextInTrace(const Tensor &handle, const Element &like) {
     register_custom_call(partsTarget, {"", giveParts}).value_or_throw();
     return true;
   }();
-  (void)known;
+  (void)isRegistered;
   const std::string type = typeOf(like);
   std::vector<Tensor> values;
   if (std::ranges::any_of(like.values, [](const HostArray &value) {
@@ -430,13 +431,13 @@ std::vector<Tensor> nextInTrace(const Tensor &handle, const Element &like) {
         host_call(takeTarget, {handle}, {{DType::I64, {}}}, type).front();
     values.resize(like.values.size());
     for (const Group &group : groupsOf(like)) {
-      const std::vector<Tensor> given =
+      const std::vector<Tensor> parts =
           partsInTrace(handle, ticket, like, group);
-      for (size_t i = 0; i < given.size(); ++i) {
+      for (size_t i = 0; i < parts.size(); ++i) {
         const std::optional<Layout> layout =
             like.values[group.values[i]].layout();
         values[group.values[i]] =
-            layout && !group.mesh ? relayout(given[i], *layout) : given[i];
+            layout && !group.mesh ? relayout(parts[i], *layout) : parts[i];
       }
     }
     return values;

@@ -6,7 +6,7 @@
 
 namespace meshloom::data::detail {
 
-/// Of a stream that ends.
+/// Forgets a stream that ends.
 void forgetStream(int64_t number);
 
 } // namespace meshloom::data::detail

@@ -147,7 +147,8 @@ private:
 
   std::mutex mutex; ///< guards what follows
   std::condition_variable changed;
-  /// What is computed or waits for the consumer, in the order of the input.
+  /// The elements that are computed or wait for the consumer, in the order of
+  /// the input.
   std::deque<std::shared_ptr<Slot>> slots;
   int64_t taken = 0;
   bool isPulling = false, isExhausted = false, isStopped = false;
@@ -201,7 +202,7 @@ private:
       while (open[turn] || begin()) {
         if (open[turn]) {
           if (std::optional<Element> element = open[turn]->next()) {
-            if (++given == block)
+            if (++delivered == block)
               advance();
             return element;
           }
@@ -216,7 +217,7 @@ private:
   private:
     void advance() {
       turn = (turn + 1) % open.size();
-      given = 0;
+      delivered = 0;
     }
     /// Opens the next dataset, where there is one, in this turn's place; false:
     /// all are exhausted.
@@ -245,7 +246,7 @@ private:
     std::unique_ptr<Cursor> input;
     std::vector<std::unique_ptr<Cursor>> open;
     size_t turn = 0;
-    int64_t given = 0, taken = 0;
+    int64_t delivered = 0, taken = 0;
     bool isExhausted = false;
   };
   ElementToSource function;

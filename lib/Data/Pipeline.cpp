@@ -51,9 +51,9 @@ struct Stream::State {
   /// Calls of the cursor, as saved: what comes behind the last one that threw
   /// can be passed over without being made.
   struct Position {
-    int64_t given = 0;   ///< elements
-    int64_t failed = 0;  ///< calls that threw
-    int64_t through = 0; ///< calls up to the last of those
+    int64_t delivered = 0; ///< elements
+    int64_t failed = 0;    ///< calls that threw
+    int64_t through = 0;   ///< calls up to the last of those
   };
   Position position;
   Position start; ///< where it is opened
@@ -65,7 +65,8 @@ struct Stream::State {
     if (!cursor) {
       Opening opening{iteration, optionsOf(*source)};
       std::unique_ptr<Cursor> opened = source->open(opening);
-      // What a call lost that threw (half a batch) is known by throwing again.
+      // The elements that a failed call lost (half a batch) are known by
+      // failing again.
       int64_t failed = 0;
       for (int64_t call = 0; call < start.through; ++call)
         try {
@@ -74,8 +75,9 @@ struct Stream::State {
           ++failed;
         }
       // One that does not throw this time gives an element more.
-      if (int64_t rest = start.given - (start.through - failed); rest > 0)
-        opened->skip(rest);
+      if (int64_t remaining = start.delivered - (start.through - failed);
+          remaining > 0)
+        opened->skip(remaining);
       cursor = std::move(opened);
     }
     try {
@@ -84,7 +86,7 @@ struct Stream::State {
       return element;
     } catch (...) {
       ++position.failed;
-      position.through = position.given + position.failed;
+      position.through = position.delivered + position.failed;
       throw;
     }
   }
@@ -103,7 +105,7 @@ std::optional<Element> Stream::next() {
   std::lock_guard lock(state->mutex);
   std::optional<Element> element =
       state->ahead ? std::exchange(state->ahead, std::nullopt) : state->take();
-  state->position.given += element.has_value();
+  state->position.delivered += element.has_value();
   return element;
 }
 
@@ -121,7 +123,7 @@ uint64_t Stream::iteration() const {
 
 std::string Stream::save() const {
   std::lock_guard lock(state->mutex);
-  nlohmann::json json{{countOfGiven, state->position.given},
+  nlohmann::json json{{countOfGiven, state->position.delivered},
                       {"iteration", state->iteration}};
   if (state->position.failed) {
     json[countOfFailed] = state->position.failed;
@@ -150,13 +152,13 @@ void Stream::restore(std::string_view text) {
       refuse();
     return int64_t(n);
   };
-  State::Position position{.given = count(countOfGiven)};
+  State::Position position{.delivered = count(countOfGiven)};
   const uint64_t iteration = number("iteration");
   if (json.contains(countOfFailed)) {
     position.failed = count(countOfFailed);
     position.through = count(countOfCalls);
     if (position.failed > position.through ||
-        position.through - position.failed > position.given)
+        position.through - position.failed > position.delivered)
       refuse();
   }
   std::lock_guard lock(state->mutex);
@@ -234,11 +236,11 @@ SourcePtr shardHints(const SourcePtr &source, int64_t n, int64_t i) {
 } // namespace detail
 
 const detail::SourcePtr &AnyDataset::source() const {
-  if (!made)
+  if (!elementSource)
     Error("[Dataset] expected a dataset, got one that was moved from",
           ErrorCode::FAILED_PRECONDITION)
         .raise();
-  return made;
+  return elementSource;
 }
 
 std::shared_ptr<detail::Stream> AnyDataset::open() const {

@@ -54,7 +54,8 @@ int64_t roomFor(std::string_view step, int64_t needed, int64_t capacity,
   return capacity > 0 ? capacity : needed;
 }
 
-/// Those of `v`, one after the other along their first dim, and zeros.
+/// Returns the tensors `v`, one after the other along their first dim, and
+/// zeros.
 HostArray glued(std::string_view step, std::span<const Element> elements,
                 size_t v, int64_t room, int64_t first) {
   const HostArray &model = elements.front().values[v];
@@ -104,8 +105,8 @@ int64_t lengthOf(std::string_view step, const Element &element, int64_t index) {
 void expectAsManyRows(std::initializer_list<int64_t> counts) {
   for (int64_t count : counts)
     if (count != *counts.begin())
-      Error(fmt::format("[from_tensor_slices] expected tensors of as many "
-                        "rows, got {} and {}",
+      Error(fmt::format("[from_tensor_slices] expected tensors with equally "
+                        "many rows, got {} and {}",
                         *counts.begin(), count))
           .raise();
 }
@@ -201,13 +202,13 @@ SourcePtr sparseBatch(SourcePtr input, int64_t size,
         int64_t needed = 0, rank = 0;
         std::vector<int64_t> indices;
         for (size_t i = 0; i < elements.size(); ++i) {
-          const HostArray own = elements[i].values[0].inMemory();
+          const HostArray value = elements[i].values[0].inMemory();
           const int64_t entries =
               lengthOf(step, elements[i], first + int64_t(i));
           needed += entries;
-          rank = own.shape()[1];
+          rank = value.shape()[1];
           std::vector<int64_t> numbers =
-              readNumbers(cast(own.tensor(), DType::I64));
+              readNumbers(cast(value.tensor(), DType::I64));
           for (int64_t e = 0; e < entries; ++e) {
             indices.push_back(int64_t(i));
             indices.insert(indices.end(), numbers.begin() + e * rank,

@@ -13,31 +13,31 @@ public:
   std::string_view name() const override { return "take"; }
   bool keepsBatches() const override { return true; }
   int64_t cardinality() const override {
-    const int64_t all = input->cardinality();
-    if (all == infinite_cardinality)
+    const int64_t inputs = input->cardinality();
+    if (inputs == infinite_cardinality)
       return count;
-    return ofFinite(all, [&](int64_t n) { return std::min(n, count); });
+    return ofFinite(inputs, [&](int64_t n) { return std::min(n, count); });
   }
   std::unique_ptr<Cursor> open(const Opening &opening) const override {
     class Taking : public Cursor {
     public:
-      Taking(std::unique_ptr<Cursor> input, int64_t left)
-          : input(std::move(input)), left(left) {}
+      Taking(std::unique_ptr<Cursor> input, int64_t remaining)
+          : input(std::move(input)), remaining(remaining) {}
       std::optional<Element> next() override {
-        if (left == 0)
+        if (remaining == 0)
           return std::nullopt;
-        --left;
+        --remaining;
         return input->next();
       }
       void skip(int64_t n) override {
-        n = std::min(n, left);
-        left -= n;
+        n = std::min(n, remaining);
+        remaining -= n;
         input->skip(n);
       }
 
     private:
       std::unique_ptr<Cursor> input;
-      int64_t left;
+      int64_t remaining;
     };
     return std::make_unique<Taking>(input->open(opening), count);
   }
@@ -132,12 +132,12 @@ public:
   std::string_view name() const override { return "repeat"; }
   bool keepsBatches() const override { return true; }
   int64_t cardinality() const override {
-    const int64_t all = input->cardinality();
-    if (all == 0 || count == 0)
+    const int64_t inputs = input->cardinality();
+    if (inputs == 0 || count == 0)
       return 0;
     if (count < 0)
       return infinite_cardinality;
-    return ofFinite(all, [&](int64_t n) {
+    return ofFinite(inputs, [&](int64_t n) {
       return n > std::numeric_limits<int64_t>::max() / count
                  ? std::numeric_limits<int64_t>::max()
                  : n * count;
@@ -161,7 +161,7 @@ private:
           return element;
         }
         input.reset();
-        // Of an empty input there is nothing to repeat.
+        // There is nothing to repeat of an empty input.
         turn = isEmpty ? count : turn + 1;
         isEmpty = true;
       }
@@ -169,15 +169,15 @@ private:
     }
     void skip(int64_t n) override {
       // Whole turns need not be made.
-      const int64_t each = source->cardinality();
-      if (each > 0 && !input && n >= each) {
-        int64_t turns = n / each;
+      const int64_t perTurn = source->cardinality();
+      if (perTurn > 0 && !input && n >= perTurn) {
+        int64_t turns = n / perTurn;
         if (count >= 0)
           turns = std::min(turns, count - turn);
         turn += turns;
-        n -= turns * each;
+        n -= turns * perTurn;
       }
-      if (each > 0 && !input && n > 0 && turn != count) {
+      if (perTurn > 0 && !input && n > 0 && turn != count) {
         input = source->open(opening.nested(uint64_t(turn)));
         input->skip(n);
         isEmpty = false;
@@ -307,8 +307,8 @@ public:
   std::string_view name() const override { return "filter"; }
   bool keepsBatches() const override { return true; }
   int64_t cardinality() const override {
-    const int64_t all = input->cardinality();
-    return all == 0 ? 0 : unknown_cardinality;
+    const int64_t inputs = input->cardinality();
+    return inputs == 0 ? 0 : unknown_cardinality;
   }
   std::unique_ptr<Cursor> open(const Opening &opening) const override {
     class Filtering : public Cursor {
@@ -361,8 +361,9 @@ private:
       if (input && !isFilled)
         fill();
       if (!input)
-        return given < held.size() ? std::optional(std::move(held[given++]))
-                                   : std::nullopt;
+        return delivered < held.size()
+                   ? std::optional(std::move(held[delivered++]))
+                   : std::nullopt;
       // May throw: before anything is taken out.
       std::optional<Element> more = input->next();
       const size_t drawn = random.below(held.size());
@@ -399,7 +400,7 @@ private:
     size_t limit;
     Random random;
     std::vector<Element> held;
-    size_t given = 0;
+    size_t delivered = 0;
   };
   int64_t buffer;
   uint64_t seed;

@@ -85,8 +85,8 @@ public:
           return std::nullopt;
         meshloom::detail::HostScope host;
         std::optional<Element> element =
-            naming("from_generator", made, [&] { return generator(); });
-        ++made;
+            naming("from_generator", calls, [&] { return generator(); });
+        ++calls;
         if (!element)
           generator = nullptr;
         return element;
@@ -94,7 +94,7 @@ public:
 
     private:
       ElementGenerator generator;
-      int64_t made = 0;
+      int64_t calls = 0;
     };
     meshloom::detail::HostScope host;
     return std::make_unique<Generating>(make());
@@ -124,9 +124,8 @@ SourcePtr fromSlices(const Element &element) {
                         value.typeText(), i))
           .raise();
     if (value.shape().front() != element.values.front().shape().front())
-      Error(fmt::format("[from_tensor_slices] expected tensors of as many "
-                        "rows, got {} as "
-                        "tensor 0 and {} as tensor {}",
+      Error(fmt::format("[from_tensor_slices] expected tensors with equally "
+                        "many rows, got {} as tensor 0 and {} as tensor {}",
                         element.values.front().typeText(), value.typeText(), i))
           .raise();
     whole.values.push_back(value.inMemory());

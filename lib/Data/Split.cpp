@@ -90,9 +90,9 @@ std::vector<SplitSlice> detail::parseSplits(std::string_view text) {
 }
 
 void detail::failSplit(std::string_view name,
-                       const std::vector<std::string> &known) {
+                       const std::vector<std::string> &splits) {
   Error(fmt::format("[split] there is no split '{}', but {}", name,
-                    fmt::join(known, ", ")),
+                    fmt::join(splits, ", ")),
         ErrorCode::NOT_FOUND)
       .raise();
 }

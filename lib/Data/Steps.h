@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the steps of a pipeline share: cursors over counted elements, errors
-// that name the element, and cardinalities.
+// The common part of the steps of a pipeline: cursors over counted elements,
+// errors that name the element, and cardinalities.
 #pragma once
 
 #include "meshloom/Data/Pipeline.h"
@@ -42,10 +42,11 @@ auto naming(std::string_view step, int64_t index, F &&call) {
 }
 
 /// Throws "[step] expected what, got value" unless `holds`.
-inline void expect(bool holds, std::string_view step, std::string_view what,
+inline void expect(bool holds, std::string_view step, std::string_view expected,
                    int64_t value) {
   if (!holds)
-    Error(fmt::format("[{}] expected {}, got {}", step, what, value)).raise();
+    Error(fmt::format("[{}] expected {}, got {}", step, expected, value))
+        .raise();
 }
 
 /// A number of elements; the largest there is where it is larger.

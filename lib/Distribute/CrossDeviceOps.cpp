@@ -54,20 +54,20 @@ void expectSeveral(const PerReplica<Tensor> &value) {
                      fmt::join(value.rows.front(), ", ")));
 }
 
-void logReduction(std::string_view how) {
+void logReduction(std::string_view method) {
   logOnce(LogLevel::INFO,
           fmt::format("Reduce {}; another way is chosen by the strategy's "
                       "cross_device_ops",
-                      how));
+                      method));
 }
 
 } // namespace
 
 ReduceOp::ReduceOp(std::string_view name) : kind(SUM) {
-  const std::string known = upper(name);
-  if (known == "MEAN")
+  const std::string upperName = upper(name);
+  if (upperName == "MEAN")
     kind = MEAN;
-  else if (known != "SUM")
+  else if (upperName != "SUM")
     fail("ReduceOp",
          fmt::format("expected \"SUM\" or \"MEAN\", got \"{}\"", name));
 }
@@ -97,16 +97,16 @@ ReductionToOneDevice::reduce(ReduceOp op, const PerReplica<Tensor> &value,
                              const ReduceDestinations &destinations) const {
   expectSeveral(value);
   const DeviceSpec to = device.value_or(destinations.devices.front());
-  const auto all = deviceNames(destinations.mesh);
-  const auto found = std::ranges::find(all, to.name());
-  if (found == all.end())
+  const auto names = deviceNames(destinations.mesh);
+  const auto found = std::ranges::find(names, to.name());
+  if (found == names.end())
     fail(name(),
          fmt::format("expected to reduce to one of the strategy's devices, "
                      "got {}",
                      to.to_string()));
-  const int64_t row = found - all.begin();
+  const int64_t row = found - names.begin();
   logReduction(fmt::format("to {} then broadcast to ({})", to.to_string(),
-                           fmt::join(all, ", ")));
+                           fmt::join(names, ", ")));
 
   Tensor sum;
   if (accumulate)
@@ -161,7 +161,7 @@ std::vector<Tensor> AllReduceCrossDeviceOps::batch_reduce(
     ReduceOp op, const std::vector<PerReplica<Tensor>> &values,
     const ReduceDestinations &destinations) const {
   std::vector<Tensor> reduced(values.size());
-  // Of one type each: only those can be packed.
+  // Only values of one type can be packed.
   std::map<DType, std::vector<size_t>> byType;
   for (size_t i = 0; i < values.size(); ++i) {
     expectSeveral(values[i]);
@@ -188,8 +188,9 @@ std::vector<Tensor> AllReduceCrossDeviceOps::batch_reduce(
       rows.push_back(flat(values[i].stacked));
       sizes.push_back(rows.back().shape().back());
     }
-    const Tensor all = rows.size() == 1 ? rows.front() : concat(rows, 1);
-    const int64_t replicas = all.shape().front(), total = all.shape().back();
+    const Tensor joined = rows.size() == 1 ? rows.front() : concat(rows, 1);
+    const int64_t replicas = joined.shape().front(),
+                  total = joined.shape().back();
     // Fewer elements than packs: a pack for each.
     const int64_t count =
         std::clamp<int64_t>(packs, 1, std::max<int64_t>(total, 1));
@@ -197,7 +198,7 @@ std::vector<Tensor> AllReduceCrossDeviceOps::batch_reduce(
     for (int64_t pack = 0, begin = 0; pack < count; ++pack) {
       const int64_t size = pack + 1 == count ? total - begin : total / count;
       sums.push_back(
-          sum(slice(all, {0, begin}, {replicas, size}), destinations));
+          sum(slice(joined, {0, begin}, {replicas, size}), destinations));
       begin += size;
     }
     const Tensor reducedAll = count == 1 ? sums.front() : concat(sums, 0);
@@ -255,37 +256,37 @@ HierarchicalCopyAllReduce::sum(const Tensor &stacked,
 
 CommunicationImplementation::CommunicationImplementation(const char *name)
     : kind(AUTO) {
-  const std::string known = upper(name);
-  if (known == "RING")
+  const std::string upperName = upper(name);
+  if (upperName == "RING")
     kind = RING;
-  else if (known == "NCCL")
+  else if (upperName == "NCCL")
     kind = NCCL;
-  else if (known != "AUTO")
+  else if (upperName != "AUTO")
     fail("CommunicationImplementation",
          fmt::format("expected \"AUTO\", \"RING\" or \"NCCL\", got \"{}\"",
                      name));
 }
 
 CommunicationOptions
-CommunicationOptions::merged(const CommunicationOptions &given) const {
+CommunicationOptions::merged(const CommunicationOptions &others) const {
   CommunicationOptions both = *this;
-  for (const CommunicationOptions &options : {*this, given})
+  for (const CommunicationOptions &options : {*this, others})
     if (options.bytes_per_pack < 0)
       fail("CommunicationOptions",
            fmt::format("expected bytes_per_pack of at least 0, got {}",
                        options.bytes_per_pack));
-  for (const CommunicationOptions &options : {*this, given})
+  for (const CommunicationOptions &options : {*this, others})
     if (options.timeout_seconds && !(*options.timeout_seconds > 0))
       fail("CommunicationOptions",
            fmt::format("expected timeout_seconds above 0, got {}; leave it "
                        "out to wait as long as other transfers may",
                        *options.timeout_seconds));
-  if (given.bytes_per_pack != 0)
-    both.bytes_per_pack = given.bytes_per_pack;
-  if (given.timeout_seconds)
-    both.timeout_seconds = given.timeout_seconds;
-  if (given.implementation != CommunicationImplementation::AUTO)
-    both.implementation = given.implementation;
+  if (others.bytes_per_pack != 0)
+    both.bytes_per_pack = others.bytes_per_pack;
+  if (others.timeout_seconds)
+    both.timeout_seconds = others.timeout_seconds;
+  if (others.implementation != CommunicationImplementation::AUTO)
+    both.implementation = others.implementation;
   return both;
 }
 

@@ -29,7 +29,7 @@ InputContext::get_per_replica_batch_size(int64_t global_batch_size) const {
 
 namespace {
 
-/// Whether the elements are rows of something, and not batches.
+/// Returns whether the elements are rows of something, and not batches.
 bool isUnbatched(const Source &source) {
   if (batchSizeOf(source) || source.batchSize())
     return false;
@@ -64,16 +64,16 @@ HostArray cut(const HostArray &batch, const ReplicaRows &rows) {
   const auto replicas = int64_t(rows.size());
   const int64_t most = *std::ranges::max_element(rows);
   Shape shape = whole.shape();
-  const int64_t given = shape.front();
+  const int64_t present = shape.front();
   shape.front() = most;
   shape.insert(shape.begin(), replicas);
-  if (given == replicas * most) {
+  if (present == replicas * most) {
     auto owner = std::make_shared<HostArray>(whole);
     const char *bytes = owner->data();
     return {whole.dtype(), std::move(shape), std::move(owner), bytes};
   }
   const auto rowBytes =
-      static_cast<size_t>(given ? whole.byteCount() / given : 0);
+      static_cast<size_t>(present ? whole.byteCount() / present : 0);
   std::vector<char> bytes(static_cast<size_t>(elementCount(shape)) *
                           byteWidth(whole.dtype()));
   const char *from = whole.data();
@@ -96,9 +96,10 @@ std::vector<ReplicaRows> unevenRows(const ReplicaRows &rows, size_t values) {
                 : std::vector<ReplicaRows>(values, rows);
 }
 
-/// Among how many processes datasets are divided. Of a strategy of one program
-/// that happens to run as several, each reads all, and keeps the rows of its
-/// own replicas: steps are those of one process.
+/// Among how many processes datasets are divided. Returns the number of
+/// processes that datasets are divided among. Where a strategy of one program
+/// happens to run as several processes, each reads all, and keeps the rows of
+/// its own replicas: steps are those of one process.
 int64_t readersOf(const StrategyState &strategy) {
   return strategy.kind == StrategyState::Kind::Workers ? strategy.workers() : 1;
 }
@@ -187,37 +188,37 @@ public:
               step.sources[i]->open(i ? opening.nested(uint64_t(i)) : opening));
       }
       std::optional<Element> next() override {
-        std::vector<std::optional<Element>> own;
+        std::vector<std::optional<Element>> parts;
         const Element *like = nullptr;
         for (int64_t replica = 0; replica < replicas; ++replica)
-          own.push_back(
+          parts.push_back(
               cursors[static_cast<size_t>(replica) % cursors.size()]->next());
-        for (const std::optional<Element> &element : own)
+        for (const std::optional<Element> &element : parts)
           if (element && !like)
             like = &*element;
         if (!like)
           return std::nullopt;
-        return joined(own, *like);
+        return joined(parts, *like);
       }
 
     private:
-      Element joined(const std::vector<std::optional<Element>> &own,
+      Element joined(const std::vector<std::optional<Element>> &parts,
                      const Element &like) const {
         if (replicas == 1)
           return {like.values, make(like, 1, {})};
         ReplicaRows rows;
-        for (const std::optional<Element> &element : own)
+        for (const std::optional<Element> &element : parts)
           rows.push_back(element ? rowsOf(*element) : 0);
-        const int64_t all =
+        const int64_t total =
             std::accumulate(rows.begin(), rows.end(), int64_t(0));
         Element result;
         for (size_t leaf = 0; leaf < like.values.size(); ++leaf) {
           Shape shape = like.values[leaf].shape();
-          shape.front() = all;
+          shape.front() = total;
           std::vector<char> bytes(static_cast<size_t>(elementCount(shape)) *
                                   byteWidth(like.values[leaf].dtype()));
           char *to = bytes.data();
-          for (const std::optional<Element> &element : own)
+          for (const std::optional<Element> &element : parts)
             if (element) {
               expectSame(element->values[leaf], like.values[leaf]);
               element->values[leaf].copyTo(to);
@@ -230,14 +231,14 @@ public:
             make(like, replicas, unevenRows(rows, like.values.size()));
         return result;
       }
-      static void expectSame(const HostArray &own, const HostArray &like) {
-        if (own.dtype() != like.dtype() ||
-            !std::equal(own.shape().begin() + 1, own.shape().end(),
+      static void expectSame(const HostArray &value, const HostArray &like) {
+        if (value.dtype() != like.dtype() ||
+            !std::equal(value.shape().begin() + 1, value.shape().end(),
                         like.shape().begin() + 1, like.shape().end()))
           fail("distribute_datasets_from_function",
                fmt::format("expected batches of replicas that differ in "
                            "their number of rows at most, got {} and {}",
-                           like.typeText(), own.typeText()));
+                           like.typeText(), value.typeText()));
       }
 
       int64_t replicas;
@@ -286,12 +287,12 @@ ReplicaRows rowsOfBatch(const std::vector<int64_t> &sizes, int64_t replicas,
   if (cut.empty())
     cut.assign(static_cast<size_t>(replicas), (rows + replicas - 1) / replicas);
   // The last batch may be short.
-  int64_t left = rows;
-  for (int64_t &own : cut) {
-    own = std::min(own, left);
-    left -= own;
+  int64_t remaining = rows;
+  for (int64_t &share : cut) {
+    share = std::min(share, remaining);
+    remaining -= share;
   }
-  cut.back() += left;
+  cut.back() += remaining;
   return cut;
 }
 
@@ -317,8 +318,8 @@ WorkerPart autoShard(const SourcePtr &source, int64_t workers, int64_t worker) {
     if (SourcePtr part = shardHints(source, workers, worker))
       return {std::move(part), /*isShared=*/false};
     fail("auto_shard_policy",
-         "expected a dataset with shard(shard_hint, shard_hint), where each "
-         "worker takes its part, got none: put it in, or choose "
+         "expected a dataset with shard(shard_hint, shard_hint), by which each "
+         "worker takes its part, got none: add it to the dataset, or choose "
          "AutoShardPolicy::DATA");
   }
   if (policy == AutoShardPolicy::FILE || policy == AutoShardPolicy::AUTO) {

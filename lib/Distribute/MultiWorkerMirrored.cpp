@@ -75,7 +75,8 @@ std::shared_ptr<const StrategyState> make(const ClusterResolver &resolver,
     fail(strategyName,
          fmt::format("expected timeout_seconds above 0, got {}", *timeout));
   join(resolver);
-  // Of all transfers: the transport does not know strategies.
+  // The timeout holds for all transfers: the transport does not know
+  // strategies.
   if (timeout)
     setTransferTimeout(*timeout);
   std::vector<DeviceSpec> devices;

@@ -44,7 +44,7 @@ std::vector<Tensor> ofReplica(std::span<const Tensor> stacked,
 }
 
 namespace {
-/// Whether other processes have replicas of these.
+/// Returns whether other processes have replicas of these.
 bool isElsewhere(std::span<const Tensor> stacked) {
   return std::ranges::any_of(stacked, [](const Tensor &tensor) {
     return !tensor.is_traced() && spansProcesses(tensor.layout().mesh());
@@ -52,15 +52,16 @@ bool isElsewhere(std::span<const Tensor> stacked) {
 }
 /// The first replica of this process, and the one after its last.
 std::pair<int64_t, int64_t> localOf(const Mesh &mesh, int64_t replicas) {
-  const int64_t each = replicas / (mesh.size() / mesh.num_local_devices());
-  const int64_t first = client_id() * each;
-  return {first, first + each};
+  const int64_t perProcess =
+      replicas / (mesh.size() / mesh.num_local_devices());
+  const int64_t first = client_id() * perProcess;
+  return {first, first + perProcess};
 }
 } // namespace
 
 namespace {
-/// What the `local`-th device of this process has, on that device: `value`, if
-/// it is known by now.
+/// Returns the part of the `local`-th device of this process, on that device:
+/// `value`, if it is known by now.
 Tensor onDeviceOf(const Tensor &stacked, size_t local, const Tensor &value) {
   if (value.is_traced())
     return value;
@@ -77,12 +78,13 @@ ofLocalReplicas(std::span<const Tensor> stacked,
   std::vector<std::vector<Tensor>> local;
   if (!isElsewhere(stacked)) {
     for (int64_t replica = 0; replica < replicas; ++replica) {
-      std::vector<Tensor> &own =
+      std::vector<Tensor> &tensors =
           local.emplace_back(ofReplica(stacked, rows, replicas, replica));
-      for (size_t leaf = 0; leaf < own.size(); ++leaf)
+      for (size_t leaf = 0; leaf < tensors.size(); ++leaf)
         if (is_dtensor(stacked[leaf]) &&
             stacked[leaf].mesh().size() == replicas)
-          own[leaf] = onDeviceOf(stacked[leaf], size_t(replica), own[leaf]);
+          tensors[leaf] =
+              onDeviceOf(stacked[leaf], size_t(replica), tensors[leaf]);
     }
     return local;
   }
@@ -127,10 +129,10 @@ void print(std::ostream &out, std::span<const Tensor> stacked,
                         ? localOf(stacked.front().mesh(), replicas).first
                         : 0;
   bool isFirst = true;
-  for (const std::vector<Tensor> &own :
+  for (const std::vector<Tensor> &tensors :
        ofLocalReplicas(stacked, rows, replicas)) {
     out << (isFirst ? "" : ",") << "\n  " << replica++ << ": ";
-    printAll(own);
+    printAll(tensors);
     isFirst = false;
   }
   out << "\n}";

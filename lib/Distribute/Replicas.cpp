@@ -24,10 +24,10 @@ using namespace detail;
 namespace {
 
 ReduceDestinations destinationsOf(const StrategyState &strategy) {
-  ReduceDestinations all{*strategy.mesh, replicaAxis, {}};
+  ReduceDestinations destinations{*strategy.mesh, replicaAxis, {}};
   for (const std::string &device : deviceNames(*strategy.mesh))
-    all.devices.push_back(DeviceSpec::from_string(device));
-  return all;
+    destinations.devices.push_back(DeviceSpec::from_string(device));
+  return destinations;
 }
 
 Tensor combined(ReduceOp op, const Tensor &value,
@@ -66,23 +66,23 @@ Tensor withoutFill(const ReplicaValue &value) {
 
 std::vector<Tensor> apart(const ReplicaValue &value, int64_t replicas) {
   const std::vector<ReplicaRows> rows = {value.rows};
-  std::vector<Tensor> all;
+  std::vector<Tensor> tensors;
   for (int64_t replica = 0; replica < replicas; ++replica)
-    all.push_back(
+    tensors.push_back(
         ofReplica({&value.value, 1}, rows, replicas, replica).front());
-  return all;
+  return tensors;
 }
 
 } // namespace
 
 namespace detail {
 
-void expectReplicas(int64_t given, int64_t expected) {
-  if (given != expected)
+void expectReplicas(int64_t actual, int64_t expected) {
+  if (actual != expected)
     fail("run",
          fmt::format("expected values of the strategy's {} replica{}, got "
                      "those of {}, which another strategy made",
-                     expected, expected == 1 ? "" : "s", given));
+                     expected, expected == 1 ? "" : "s", actual));
 }
 
 void expectCrossReplica(std::string_view op) {
@@ -108,21 +108,22 @@ ReplicaValues runReplicas(const std::shared_ptr<const StrategyState> &strategy,
                      textOf(*now.strategy)),
          &where);
   const StrategyScope scope(entered);
-  auto inReplica = [&](std::span<const Tensor> own) {
+  auto inReplica = [&](std::span<const Tensor> tensors) {
     const StrategyFrameScope replica(strategy, true);
-    return body(own);
+    return body(tensors);
   };
   if (strategy->workerPool && !isCapturingCalls())
     logOnce(LogLevel::WARNING,
-            fmt::format("run of a {} outside of what a ClusterCoordinator "
-                        "schedules runs in this process, on no worker",
-                        strategy->name));
+            fmt::format(
+                "run of a {} outside of a function that a ClusterCoordinator "
+                "schedules runs in this process, and not on a worker",
+                strategy->name));
   if (strategy->replicas() == 1) {
-    std::vector<Tensor> own;
+    std::vector<Tensor> tensors;
     for (const ReplicaValue &value : arguments)
-      own.push_back(value.value);
+      tensors.push_back(value.value);
     ReplicaValues results;
-    for (const Tensor &result : inReplica(own))
+    for (const Tensor &result : inReplica(tensors))
       results.push_back({result, false, {}});
     return results;
   }
@@ -133,18 +134,19 @@ ReplicaValues runReplicas(const std::shared_ptr<const StrategyState> &strategy,
                          .mesh_axis = replicaAxis};
   ReplicaValues results;
   auto map = [&](const std::vector<Tensor> &tensors) {
-    ReplicaValues given = arguments;
-    for (size_t i = 0; i < given.size(); ++i)
-      given[i].value = tensors[i];
+    ReplicaValues mapped = arguments;
+    for (size_t i = 0; i < mapped.size(); ++i)
+      mapped[i].value = tensors[i];
     results = replicaMap(
-        axis, given, [&](RegionTensors own) { return inReplica(own); }, where);
+        axis, mapped, [&](RegionTensors locals) { return inReplica(locals); },
+        where);
     std::vector<Tensor> values;
     for (ReplicaValue &result : results) {
       // One for each replica, as callers expect.
       if (!result.differs) {
-        Shape all = result.value.shape();
-        all.insert(all.begin(), strategy->replicas());
-        result.value = broadcast_to(result.value, all);
+        Shape stackedShape = result.value.shape();
+        stackedShape.insert(stackedShape.begin(), strategy->replicas());
+        result.value = broadcast_to(result.value, stackedShape);
         result.differs = true;
       }
       values.push_back(result.value);
@@ -214,9 +216,9 @@ Tensor gatherValue(const StrategyState &strategy, const ReplicaValue &value,
                      axis ? "" : "(on TPUs) ", fmt::join(value.rows, ", ")));
   if (axis || !value.rows.empty())
     return concat(apart(value, replicas), axis);
-  Shape all(value.value.shape().begin() + 1, value.value.shape().end());
-  all.front() *= replicas;
-  return reshape(value.value, all);
+  Shape joinedShape(value.value.shape().begin() + 1, value.value.shape().end());
+  joinedShape.front() *= replicas;
+  return reshape(value.value, joinedShape);
 }
 
 std::pair<int64_t, int64_t> localReplicas(const StrategyState &strategy) {
@@ -232,8 +234,8 @@ placeLocalReplicas(const StrategyState &strategy,
   ReplicaValues placed;
   for (size_t leaf = 0; leaf < values.front().size(); ++leaf) {
     std::vector<Tensor> components;
-    for (const std::vector<Tensor> &own : values) {
-      const Tensor whole = madeWhollyHere(own[leaf]);
+    for (const std::vector<Tensor> &tensors : values) {
+      const Tensor whole = madeWhollyHere(tensors[leaf]);
       components.push_back(
           expand_dims(is_dtensor(whole) ? unpack(whole).front() : whole, 0));
     }
@@ -253,22 +255,23 @@ ReplicaValues placeReplicas(const StrategyState &strategy,
   if (strategy.workers() > 1)
     return placeLocalReplicas(strategy, values);
   const size_t count = values.front().size();
-  for (const std::vector<Tensor> &own : values)
-    if (own.size() != count)
-      fail("PerReplica", fmt::format("expected as many tensors in each "
-                                     "replica, got {} and {}",
-                                     count, own.size()));
+  for (const std::vector<Tensor> &tensors : values)
+    if (tensors.size() != count)
+      fail("PerReplica",
+           fmt::format(
+               "expected equally many tensors in each replica, got {} and {}",
+               count, tensors.size()));
   for (size_t leaf = 0; leaf < count; ++leaf) {
-    std::vector<Tensor> own;
+    std::vector<Tensor> leaves;
     for (const std::vector<Tensor> &replica : values)
-      own.push_back(replica[leaf]);
-    if (own.size() == 1) {
-      placed.push_back({own.front(), false, {}});
+      leaves.push_back(replica[leaf]);
+    if (leaves.size() == 1) {
+      placed.push_back({leaves.front(), false, {}});
       continue;
     }
-    const Shape &first = own.front().shape();
+    const Shape &first = leaves.front().shape();
     ReplicaRows rows;
-    for (const Tensor &tensor : own) {
+    for (const Tensor &tensor : leaves) {
       const Shape &shape = tensor.shape();
       if (shape.size() != first.size() ||
           !std::equal(shape.begin() + !shape.empty(), shape.end(),
@@ -286,13 +289,14 @@ ReplicaValues placeReplicas(const StrategyState &strategy,
       if (rows[i] < most) {
         Shape fill = first;
         fill.front() = most - rows[i];
-        own[i] = concat({own[i], zeros(fill, own[i].dtype())}, 0);
+        leaves[i] = concat({leaves[i], zeros(fill, leaves[i].dtype())}, 0);
       }
-    Tensor all = stack(own, 0);
-    if (!is_dtensor(all))
-      all = distribute(all, Layout::batch_sharded(*strategy.mesh, replicaAxis,
-                                                  unsigned(all.rank())));
-    placed.push_back({all, true, std::move(rows)});
+    Tensor stacked = stack(leaves, 0);
+    if (!is_dtensor(stacked))
+      stacked =
+          distribute(stacked, Layout::batch_sharded(*strategy.mesh, replicaAxis,
+                                                    unsigned(stacked.rank())));
+    placed.push_back({stacked, true, std::move(rows)});
   }
   return placed;
 }
@@ -301,33 +305,34 @@ ReplicaValues placeReplicas(const StrategyState &strategy,
 // Inside of a replica
 //===----------------------------------------------------------------------===//
 
-ReplicaValue stackReplicas(const StrategyState &strategy, const Tensor &own) {
-  ReplicaValue all{own, strategy.replicas() > 1, {}};
-  if (all.differs)
-    all.value = stackPlaces(own, replicaAxis, &all.rows,
-                            std::source_location::current());
-  return all;
+ReplicaValue stackReplicas(const StrategyState &strategy, const Tensor &local) {
+  ReplicaValue stacked{local, strategy.replicas() > 1, {}};
+  if (stacked.differs)
+    stacked.value = stackPlaces(local, replicaAxis, &stacked.rows,
+                                std::source_location::current());
+  return stacked;
 }
 
-ReplicaValue stackAlike(const StrategyState &strategy, const Tensor &own) {
-  ReplicaValue all{own, strategy.replicas() > 1, {}};
-  if (all.differs)
-    all.value =
-        stackPlaces(own, replicaAxis, nullptr, std::source_location::current());
-  return all;
+ReplicaValue stackAlike(const StrategyState &strategy, const Tensor &local) {
+  ReplicaValue stacked{local, strategy.replicas() > 1, {}};
+  if (stacked.differs)
+    stacked.value = stackPlaces(local, replicaAxis, nullptr,
+                                std::source_location::current());
+  return stacked;
 }
 
-Tensor ownOf(const StrategyState &strategy, const ReplicaValue &all) {
-  return strategy.replicas() > 1 ? ownPlace(all.value, replicaAxis, all.rows,
-                                            std::source_location::current())
-                                 : all.value;
+Tensor ownOf(const StrategyState &strategy, const ReplicaValue &stacked) {
+  return strategy.replicas() > 1
+             ? ownPlace(stacked.value, replicaAxis, stacked.rows,
+                        std::source_location::current())
+             : stacked.value;
 }
 
 void failOutsideOfReplicas() {
   fail("get_replica_context",
-       fmt::format("expected to be in a replica, got a call in the scope of "
-                   "{} outside of its replicas: there is a context in what "
-                   "strategy.run runs",
+       fmt::format("expected to be in a replica, got a call in the scope of {} "
+                   "outside of its replicas: the functions that strategy.run "
+                   "calls have a context",
                    textOf(*currentFrame().strategy)));
 }
 
@@ -337,12 +342,14 @@ bool choosesReduction(const StrategyState &strategy) {
 }
 
 ReplicaValue cutRows(const StrategyState &strategy, const Tensor &batch) {
-  const int64_t replicas = strategy.replicas(), all = batch.shape().front();
+  const int64_t replicas = strategy.replicas(),
+                rowCount = batch.shape().front();
   ReplicaValue cut{batch, replicas > 1, {}};
   if (!cut.differs)
     return cut;
   Shape shape = batch.shape();
-  const int64_t least = all / replicas, most = least + (all % replicas > 0);
+  const int64_t least = rowCount / replicas,
+                most = least + (rowCount % replicas > 0);
   shape.front() = most;
   shape.insert(shape.begin(), replicas);
   if (least == most) {
@@ -351,9 +358,9 @@ ReplicaValue cutRows(const StrategyState &strategy, const Tensor &batch) {
   }
   std::vector<int64_t> numbers;
   for (int64_t replica = 0, next = 0; replica < replicas; ++replica) {
-    cut.rows.push_back(least + (replica < all % replicas));
+    cut.rows.push_back(least + (replica < rowCount % replicas));
     for (int64_t row = 0; row < most; ++row)
-      numbers.push_back(std::min(next + row, all - 1));
+      numbers.push_back(std::min(next + row, rowCount - 1));
     next += cut.rows.back();
   }
   cut.value =

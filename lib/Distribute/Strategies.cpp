@@ -25,24 +25,27 @@ std::string listText(const std::vector<DeviceSpec> &devices) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// Whether it is there; virtual CPUs are made as they are named.
+/// Returns whether it is there; virtual CPUs are made as they are named.
 bool isVisible(const DeviceSpec &device) {
   return device.type == "CPU" ||
-         std::ranges::any_of(
-             list_logical_devices(device.type), [&](const DeviceSpec &known) {
-               return known.index == device.index &&
-                      (known.process < 0 || known.process == client_id());
-             });
+         std::ranges::any_of(list_logical_devices(device.type),
+                             [&](const DeviceSpec &existing) {
+                               return existing.index == device.index &&
+                                      (existing.process < 0 ||
+                                       existing.process == client_id());
+                             });
 }
 
-/// Those asked for that are there; all GPUs or CPUs where none is asked for.
-std::vector<DeviceSpec> chosen(const DeviceList &given, std::string_view op) {
+/// Returns the devices asked for that are there; all GPUs or CPUs where none is
+/// asked for.
+std::vector<DeviceSpec> chosen(const DeviceList &requested,
+                               std::string_view op) {
   std::vector<DeviceSpec> devices, missing;
-  if (given.empty()) {
+  if (requested.empty()) {
     devices = list_logical_devices("GPU");
     return devices.empty() ? list_logical_devices("CPU") : devices;
   }
-  for (const DeviceSpec &device : given.devices()) {
+  for (const DeviceSpec &device : requested.devices()) {
     if (device.process >= 0 && device.process != client_id())
       fail(op, fmt::format("expected devices of this process, got {}: "
                            "MultiWorkerMirroredStrategy is for those of "

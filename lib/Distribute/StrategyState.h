@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a Strategy points to, and what its thread is inside of.
+// The state that a Strategy points to, and the strategies that its thread is
+// inside of.
 #pragma once
 
 #include "meshloom/API/NameScope.h"
@@ -26,18 +27,18 @@ struct StrategyState {
   /// Null: as the compiler finds best.
   std::shared_ptr<const CrossDeviceOps> crossDeviceOps = nullptr;
   std::optional<TPUClusterResolver> resolver = std::nullopt;
-  /// Of Kind::Central: the device that variables are on, where it is none of
-  /// the mesh.
+  /// For Kind::Central: the device that variables are on, where it is not one
+  /// of the mesh.
   std::optional<Mesh> parameterMesh = std::nullopt;
-  /// Of a strategy of several workers.
+  /// The options of a strategy of several workers.
   CommunicationOptions communication = {};
-  /// Of variables on other processes: makes one.
+  /// Creates a variable on another process.
   VariableCreator createVariable = {};
   /// Has workers run functions; null where there are none.
   std::shared_ptr<Workers> workerPool = nullptr;
 
   int64_t replicas() const { return mesh ? mesh->size() : 1; }
-  /// Those of this process; there are as many in each.
+  /// The number of replicas of this process; there are as many in each.
   int64_t localReplicas() const { return mesh ? mesh->num_local_devices() : 1; }
   /// The first of those.
   int64_t firstLocalReplica() const {
@@ -57,7 +58,7 @@ inline std::span<const std::string> deviceNames(const Mesh &mesh) {
                                        : mesh.global_devices();
 }
 
-/// What a worker's source gives.
+/// The kind of elements that a worker's source gives.
 enum class WorkerBatchKind : uint8_t {
   OfReplicas, ///< batches of replicas, which take them in turn
   Own,        ///< global batches of this worker alone

@@ -54,7 +54,7 @@ Tensor tensorOf(const TensorLike &value, const DVariable &variable) {
   return broadcast_to(cast(number, variable.dtype()), variable.shape());
 }
 
-/// What variables of all strategies do: they know theirs.
+/// The common part of variables of all strategies: they know theirs.
 class StrategyVariable : public VariablePolicy {
 public:
   explicit StrategyVariable(std::shared_ptr<const StrategyState> strategy)
@@ -79,7 +79,8 @@ protected:
   /// The value of each replica, outside of them.
   virtual std::vector<Tensor> copies(const DVariable &variable) const = 0;
 
-  /// Whether this thread runs a replica, whose trace is not left for a while.
+  /// Returns whether this thread runs a replica, whose trace is not left for a
+  /// while.
   bool inReplica() const {
     return currentFrame().inReplica && isTracing() && isMappedAxis(replicaAxis);
   }
@@ -99,7 +100,8 @@ protected:
            &where);
   }
 
-  /// What all replicas' values of an update become, in a replica.
+  /// Returns the value, in a replica, that all replicas' values of an update
+  /// become.
   TensorLike aggregated(const DVariable &variable, std::string_view op,
                         const TensorLike &value) const {
     // A number is the same in all replicas, and taken as it is.
@@ -110,8 +112,8 @@ protected:
   Tensor aggregated(const DVariable &variable, std::string_view op,
                     const Tensor &value,
                     const std::source_location &where) const {
-    const VariableAggregation how = variable.aggregation();
-    switch (how) {
+    const VariableAggregation aggregation = variable.aggregation();
+    switch (aggregation) {
     case VariableAggregation::NONE:
       return value; // where replicas have different ones that is refused
     case VariableAggregation::ONLY_FIRST_REPLICA:
@@ -129,16 +131,18 @@ protected:
       break;
     }
     return reduceInReplicas(*strategy,
-                            how == VariableAggregation::SUM ? ReduceOp::SUM
-                                                            : ReduceOp::MEAN,
+                            aggregation == VariableAggregation::SUM
+                                ? ReduceOp::SUM
+                                : ReduceOp::MEAN,
                             {value})
         .front();
   }
   /// Replica 0's.
   Tensor ofFirst(const Tensor &value) const {
-    const ReplicaValue all = stackReplicas(*strategy, value);
-    const std::vector<ReplicaRows> rows = {all.rows};
-    return ofReplica({&all.value, 1}, rows, strategy->replicas(), 0).front();
+    const ReplicaValue stacked = stackReplicas(*strategy, value);
+    const std::vector<ReplicaRows> rows = {stacked.rows};
+    return ofReplica({&stacked.value, 1}, rows, strategy->replicas(), 0)
+        .front();
   }
 
   std::shared_ptr<const StrategyState> strategy;
@@ -289,16 +293,16 @@ public:
   Tensor read(const DVariable &variable,
               std::source_location where) const override {
     expectOwn(variable, "read_value", where);
-    const Tensor all = readStored(variable, where);
+    const Tensor stored = readStored(variable, where);
     if (inReplica())
-      return ownOf(*strategy, ReplicaValue{all, true, {}});
+      return ownOf(*strategy, ReplicaValue{stored, true, {}});
     switch (variable.aggregation()) {
     case VariableAggregation::SUM:
-      return reduce_sum(all, {0}, false, where);
+      return reduce_sum(stored, {0}, false, where);
     case VariableAggregation::MEAN:
-      return reduce_mean(all, {0}, false, where);
+      return reduce_mean(stored, {0}, false, where);
     case VariableAggregation::ONLY_FIRST_REPLICA:
-      return ofReplica({&all, 1}, {}, strategy->replicas(), 0).front();
+      return ofReplica({&stored, 1}, {}, strategy->replicas(), 0).front();
     case VariableAggregation::NONE:
       break;
     }
@@ -314,35 +318,35 @@ public:
               const TensorLike &value) const override {
     expectOwn(variable, name(update), value.where);
     CallSite site(value.where);
-    const Tensor given = tensorOf(value, variable);
-    if (given.shape() != seen || given.dtype() != variable.dtype())
+    const Tensor newValue = tensorOf(value, variable);
+    if (newValue.shape() != seen || newValue.dtype() != variable.dtype())
       fail(name(update),
            fmt::format("expected {} [{}] for variable '{}', got {} [{}]",
                        meshloom::name(variable.dtype()), fmt::join(seen, ", "),
-                       variable.name(), meshloom::name(given.dtype()),
-                       fmt::join(given.shape(), ", ")),
+                       variable.name(), meshloom::name(newValue.dtype()),
+                       fmt::join(newValue.shape(), ", ")),
            &value.where);
     const bool isSum = variable.aggregation() == VariableAggregation::SUM;
-    Tensor all;
+    Tensor stacked;
     if (inReplica()) {
-      all = stackAlike(*strategy, given).value;
+      stacked = stackAlike(*strategy, newValue).value;
     } else if (isSum && update != VariableUpdate::Assign) {
       fail(name(update),
-           fmt::format("variable '{}' is the sum of the replicas' values, and "
-                       "none of them would be the one to change: assign the "
-                       "new sum, or change it in the replicas",
+           fmt::format("variable '{}' is the sum of the replicas' values, so "
+                       "it is not clear which of them would change: assign the "
+                       "new sum, or change the values in the replicas",
                        variable.name()),
            &value.where);
     } else {
       // Their sum is what was assigned.
-      const Tensor share =
-          isSum ? cast(given / double(strategy->replicas()), variable.dtype())
-                : given;
-      Shape stacked = seen;
-      stacked.insert(stacked.begin(), strategy->replicas());
-      all = broadcast_to(share, stacked);
+      const Tensor share = isSum ? cast(newValue / double(strategy->replicas()),
+                                        variable.dtype())
+                                 : newValue;
+      Shape stackedShape = seen;
+      stackedShape.insert(stackedShape.begin(), strategy->replicas());
+      stacked = broadcast_to(share, stackedShape);
     }
-    assignStored(variable, update, {all, value.where});
+    assignStored(variable, update, {stacked, value.where});
   }
 
   void scatter(const DVariable &variable, RowUpdate update, const Tensor &,
@@ -358,9 +362,9 @@ public:
 protected:
   const char *kind() const override { return "SyncOnReadVariable"; }
   std::vector<Tensor> copies(const DVariable &variable) const override {
-    const Tensor all = readStored(variable, std::source_location::current());
+    const Tensor stored = readStored(variable, std::source_location::current());
     std::vector<Tensor> values;
-    for (const Tensor &part : unpack(all))
+    for (const Tensor &part : unpack(stored))
       values.push_back(reshape(part, seen));
     return values;
   }
@@ -373,11 +377,11 @@ private:
 /// [count, ...] over the replicas, of which each of `count` has the value.
 Tensor cutOverReplicas(const StrategyState &strategy, const Tensor &value,
                        int64_t count) {
-  Shape all = value.shape();
-  all.insert(all.begin(), count);
-  const Tensor stacked = broadcast_to(value, all);
+  Shape shape = value.shape();
+  shape.insert(shape.begin(), count);
+  const Tensor stacked = broadcast_to(value, shape);
   return relayout(stacked, Layout::batch_sharded(*strategy.mesh, replicaAxis,
-                                                 unsigned(all.size())));
+                                                 unsigned(shape.size())));
 }
 
 } // namespace
@@ -393,44 +397,46 @@ DVariable makeVariable(const std::shared_ptr<const StrategyState> &strategy,
   if (!value.defined() || value.is_traced())
     return next(value, std::move(options));
   if (strategy->replicas() == 1 && !strategy->parameterMesh) {
-    const DVariable made = next(value, options);
+    const DVariable variable = next(value, options);
     if (strategy->kind == StrategyState::Kind::Mirrored &&
         options.synchronization != VariableSynchronization::ON_READ)
-      setPolicy(made, std::make_shared<MirroredVariable>(strategy));
-    return made;
+      setPolicy(variable, std::make_shared<MirroredVariable>(strategy));
+    return variable;
   }
   const bool isOwn =
       options.synchronization == VariableSynchronization::ON_READ;
   const Shape shape = value.shape();
   if (isOwn) {
-    // As in TensorFlow: gradients of replicas' own values have no sum.
+    // There is no gradient, as in TensorFlow: gradients of replicas' own values
+    // have no sum.
     options.trainable = false;
     options.layout.reset();
-    const Tensor own =
+    const Tensor onMesh =
         is_dtensor(value) ? value : copy_to_mesh(value, *strategy->mesh);
-    const DVariable made =
-        next(cutOverReplicas(*strategy, own, strategy->replicas()), options);
-    setPolicy(made, std::make_shared<SyncOnReadVariable>(strategy, shape));
-    return made;
+    const DVariable variable =
+        next(cutOverReplicas(*strategy, onMesh, strategy->replicas()), options);
+    setPolicy(variable, std::make_shared<SyncOnReadVariable>(strategy, shape));
+    return variable;
   }
   const bool isWhole = !options.layout || options.layout->is_fully_replicated();
   if (strategy->parameterMesh && isWhole &&
       value.layout().is_fully_replicated()) {
-    const DVariable made = next(value, std::move(options));
-    setPolicy(made, std::make_shared<FarCentralVariable>(strategy));
-    keepBetweenUses(made, *strategy->parameterMesh);
-    return made;
+    const DVariable variable = next(value, std::move(options));
+    setPolicy(variable, std::make_shared<FarCentralVariable>(strategy));
+    keepBetweenUses(variable, *strategy->parameterMesh);
+    return variable;
   }
   if (strategy->kind == StrategyState::Kind::Central && isWhole &&
       value.layout().is_fully_replicated()) {
     options.layout.reset();
-    const DVariable made = next(cutOverReplicas(*strategy, value, 1), options);
-    setPolicy(made, std::make_shared<CentralVariable>(strategy, shape));
-    return made;
+    const DVariable variable =
+        next(cutOverReplicas(*strategy, value, 1), options);
+    setPolicy(variable, std::make_shared<CentralVariable>(strategy, shape));
+    return variable;
   }
-  const DVariable made = next(value, std::move(options));
-  setPolicy(made, std::make_shared<MirroredVariable>(strategy));
-  return made;
+  const DVariable variable = next(value, std::move(options));
+  setPolicy(variable, std::make_shared<MirroredVariable>(strategy));
+  return variable;
 }
 
 } // namespace meshloom::detail

@@ -19,8 +19,8 @@ struct Registry {
 };
 /// Lives as long as what is registered in static objects.
 Registry &registry() {
-  static auto *own = new Registry;
-  return *own;
+  static auto *instance = new Registry;
+  return *instance;
 }
 
 constexpr std::string_view unnamed = "dataset of process ";
@@ -33,9 +33,9 @@ WorkerDatasetName::WorkerDatasetName(std::string name, OpenDataset open)
     Error(
         fmt::format("[register_dataset] expected a name, got '{}'", this->name))
         .raise();
-  Registry &all = registry();
-  std::lock_guard lock(all.mutex);
-  if (!all.byName.emplace(this->name, std::move(open)).second)
+  Registry &datasets = registry();
+  std::lock_guard lock(datasets.mutex);
+  if (!datasets.byName.emplace(this->name, std::move(open)).second)
     Error(fmt::format("[register_dataset] there is a dataset '{}' "
                       "already: give this one another name",
                       this->name))
@@ -47,17 +47,17 @@ WorkerDatasetName::WorkerDatasetName(OpenDataset open) : isForEver(false) {
   static const uint64_t process = drawNumber();
   static std::atomic<uint64_t> last = 0;
   name = fmt::format("{}{:016x}: {}", unnamed, process, ++last);
-  Registry &all = registry();
-  std::lock_guard lock(all.mutex);
-  all.byName.emplace(name, std::move(open));
+  Registry &datasets = registry();
+  std::lock_guard lock(datasets.mutex);
+  datasets.byName.emplace(name, std::move(open));
 }
 
 WorkerDatasetName::~WorkerDatasetName() {
   if (isForEver)
     return;
-  Registry &all = registry();
-  std::lock_guard lock(all.mutex);
-  all.byName.erase(name);
+  Registry &datasets = registry();
+  std::lock_guard lock(datasets.mutex);
+  datasets.byName.erase(name);
 }
 
 uint64_t drawNumber() {
@@ -74,24 +74,24 @@ newIteration(std::shared_ptr<const WorkerDatasetName> dataset) {
 
 std::shared_ptr<data::detail::Stream> openDataset(const std::string &name,
                                                   int64_t worker) {
-  Registry &all = registry();
-  std::unique_lock lock(all.mutex);
-  auto found = all.byName.find(name);
-  if (found != all.byName.end()) {
+  Registry &datasets = registry();
+  std::unique_lock lock(datasets.mutex);
+  auto found = datasets.byName.find(name);
+  if (found != datasets.byName.end()) {
     const OpenDataset open = found->second;
     lock.unlock();
     return open(worker);
   }
   if (name.starts_with(unnamed))
-    Error("its process does not have the function of the dataset, which "
-          "is one of the coordinator's: give it a name, by "
-          "register_dataset(\"a name\", function), before Servers begin, "
-          "and create_per_worker_dataset what that returns")
+    Error("its process does not have the function of the dataset, which is one "
+          "of the coordinator's: give it a name, by register_dataset(\"a "
+          "name\", function), before Servers begin, and give "
+          "create_per_worker_dataset its result")
         .raise();
   std::vector<std::string_view> names;
-  for (const auto &[own, open] : all.byName)
-    if (!own.starts_with(unnamed))
-      names.push_back(own);
+  for (const auto &[key, open] : datasets.byName)
+    if (!key.starts_with(unnamed))
+      names.push_back(key);
   Error(fmt::format("its program has no dataset '{}': register_dataset "
                     "it before Servers begin; there are [{}]",
                     name, fmt::join(names, ", ")))

@@ -81,18 +81,19 @@ public:
 
   std::optional<Element> next() override {
     for (;;) {
-      std::vector<Element> own;
+      std::vector<Element> batches;
       std::exception_ptr failure;
       try {
-        own = ownParts();
+        batches = ownParts();
       } catch (...) {
         failure = std::current_exception();
       }
-      std::vector<int64_t> said = {failure ? failed : std::ssize(own),
-                                   like ? hashOfType(*like) : 0};
+      std::vector<int64_t> numbers = {failure ? failed : std::ssize(batches),
+                                      like ? hashOfType(*like) : 0};
       for (int64_t i = 0; i < strategy->localReplicas(); ++i)
-        said.push_back(i < std::ssize(own) ? rowsOf(own[size_t(i)]) : 0);
-      const auto words = gatherNumbers(said, op);
+        numbers.push_back(i < std::ssize(batches) ? rowsOf(batches[size_t(i)])
+                                                  : 0);
+      const auto words = gatherNumbers(numbers, op);
       if (std::ranges::any_of(
               words, [](const auto &word) { return word.front() == failed; }))
         failTogether(failure, words);
@@ -106,7 +107,7 @@ public:
         return std::nullopt;
       expectOneType(words);
       if (std::ranges::any_of(rows, [](int64_t count) { return count > 0; }))
-        return make ? placed(own, rows) : joined(own, rows);
+        return make ? placed(batches, rows) : joined(batches, rows);
     }
   }
 
@@ -115,7 +116,8 @@ private:
   static constexpr int64_t failed = -1;
   static constexpr std::string_view op = "experimental_distribute_dataset";
 
-  /// Of what all batches have: types and shapes without the rows. Never 0.
+  /// Returns the hash of the part that all batches have in common: types and
+  /// shapes without the rows. Never 0.
   static int64_t hashOfType(const Element &batch) {
     StableHash hash;
     for (const HostArray &value : batch.values) {
@@ -129,18 +131,18 @@ private:
 
   /// All are here, and none goes on: `words` are what they said.
   [[noreturn]] static void
-  failTogether(const std::exception_ptr &own,
+  failTogether(const std::exception_ptr &failure,
                const std::vector<std::vector<int64_t>> &words) {
     std::string text;
     try {
-      if (own)
-        std::rethrow_exception(own);
+      if (failure)
+        std::rethrow_exception(failure);
     } catch (const std::exception &error) {
       text = error.what();
     }
     const std::vector<std::string> texts = gatherTexts(op, text);
-    if (own)
-      std::rethrow_exception(own);
+    if (failure)
+      std::rethrow_exception(failure);
     for (size_t worker = 0; worker < words.size(); ++worker)
       if (words[worker].front() == failed)
         fail(op, fmt::format("the dataset of worker {} failed, so that no "
@@ -182,7 +184,7 @@ private:
       like = emptyBatch(texts[*first]);
   }
 
-  /// What `emptyBatch` reads.
+  /// Returns the text that `emptyBatch` reads.
   std::string describe(const Element &batch) const {
     std::string text = fmt::format("{}\n", batch.values.size());
     for (const HostArray &value : batch.values)
@@ -224,10 +226,10 @@ private:
       else
         break;
     const size_t count = std::min(wanted, parts.size());
-    std::vector<Element> own(parts.begin(),
-                             parts.begin() + std::ptrdiff_t(count));
+    std::vector<Element> taken(parts.begin(),
+                               parts.begin() + std::ptrdiff_t(count));
     parts.erase(parts.begin(), parts.begin() + std::ptrdiff_t(count));
-    return own;
+    return taken;
   }
 
   void take(const Element &batch) {
@@ -245,7 +247,7 @@ private:
                          batch.typeText()));
       values.push_back(value.inMemory());
     }
-    // Of a batch that all read the others take the other parts.
+    // Where all read one batch, the others take the other parts of it.
     const bool isShared = kind == WorkerBatchKind::Shared;
     const int64_t first = isShared ? strategy->firstLocalReplica() : 0;
     const int64_t last =
@@ -255,18 +257,18 @@ private:
     for (int64_t part = 0; part < last; ++part) {
       const int64_t end = begin + cut[size_t(part)];
       if (part >= first) {
-        Element own{{}, batch.skeleton};
+        Element slice{{}, batch.skeleton};
         for (const HostArray &value : values)
-          own.values.push_back(value.rows(begin, end));
-        parts.push_back(std::move(own));
+          slice.values.push_back(value.rows(begin, end));
+        parts.push_back(std::move(slice));
       }
       begin = end;
     }
   }
 
   /// [replicas, most rows, ...] of all workers, of which the local ones are
-  /// `own`.
-  Element placed(const std::vector<Element> &own, const ReplicaRows &rows) {
+  /// `batches`.
+  Element placed(const std::vector<Element> &batches, const ReplicaRows &rows) {
     const Mesh &mesh = *strategy->mesh;
     const int64_t most = *std::ranges::max_element(rows);
     const int64_t first = strategy->firstLocalReplica();
@@ -281,8 +283,8 @@ private:
       std::vector<std::vector<char>> components;
       for (int64_t i = 0; i < strategy->localReplicas(); ++i) {
         components.emplace_back(bytes);
-        if (i < std::ssize(own) && rows[size_t(first + i)] > 0)
-          own[size_t(i)].values[leaf].copyTo(components.back().data());
+        if (i < std::ssize(batches) && rows[size_t(first + i)] > 0)
+          batches[size_t(i)].values[leaf].copyTo(components.back().data());
       }
       std::vector<ShardView> views;
       views.reserve(components.size());

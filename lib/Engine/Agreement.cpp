@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What processes compare before they run a program together for the first time:
-// one in which they exchange messages. A rank may run any other one alone.
+// The facts that processes compare before they run a program together for the
+// first time: a program in which they exchange messages. A rank may run any
+// other one alone.
 //
 // Every process sends every other 16 bytes: a hash of all that must be equal,
 // and its name. Where they differ, each says in text what it has, line by line,
@@ -46,16 +47,16 @@ class Description {
 public:
   Description(const Compiled &compiled,
               const std::vector<std::string> &details) {
-    const Signature &own = compiled.signature();
-    lines.push_back(
-        fmt::format("program '{}' on {}", own.name, own.mesh.spec_string()));
+    const Signature &signature = compiled.signature();
+    lines.push_back(fmt::format("program '{}' on {}", signature.name,
+                                signature.mesh.spec_string()));
     lines.push_back(fmt::format("machine model {}", compiled.machine()));
-    for (const auto &[name, type, notes] : own.arguments)
+    for (const auto &[name, type, notes] : signature.arguments)
       lines.push_back(fmt::format("argument '{}': {}", name, type.to_string()));
     if (const CodedProgram *coded = compiled.coded())
       addSteps(coded->program, coded->program.steps);
     lines.insert(lines.end(), details.begin(), details.end());
-    for (const auto &[name, type, alias] : own.results)
+    for (const auto &[name, type, alias] : signature.results)
       lines.push_back(fmt::format("result '{}': {}", name, type.to_string()));
     if (const CodedProgram *coded = compiled.coded())
       for (const ConstantData &constant : coded->program.constants)
@@ -70,7 +71,7 @@ public:
 private:
   void addSteps(const Program &program, const std::vector<Step> &steps) {
     for (const Step &step : steps) {
-      std::visit([&](const auto &own) { add(program, own); }, step);
+      std::visit([&](const auto &kind) { add(program, kind); }, step);
       for (const std::vector<Step> *inner : nestedLists(step))
         addSteps(program, *inner);
     }
@@ -127,8 +128,8 @@ std::pair<std::string, std::string> difference(const std::string &one,
   }
 }
 
-/// Of the comparison of any program, so that programs that differ are found by
-/// it, which can say how.
+/// The number of the comparison of any program, so that programs that differ
+/// are found by it, which can say how.
 constexpr uint64_t FIRST_RUN = 0x6669727374;
 
 /// See describeProgram.
@@ -138,19 +139,20 @@ struct ProgramText {
 };
 
 /// "'step' (at model.cpp:17)", for the first place that is known.
-std::string placeOf(const Compiled &compiled, const ProgramText &said) {
+std::string placeOf(const Compiled &compiled, const ProgramText &description) {
   std::string place;
   if (const CodedProgram *coded = compiled.coded())
     for (const Step &step : coded->program.steps)
       if (place.empty())
-        place = std::visit([](const auto &own) { return placeText(own.note); },
-                           step);
+        place = std::visit(
+            [](const auto &kind) { return placeText(kind.note); }, step);
   return fmt::format("'{}'{}",
-                     said.name.empty() ? compiled.signature().name : said.name,
+                     description.name.empty() ? compiled.signature().name
+                                              : description.name,
                      place);
 }
 
-/// What all processes say.
+/// The words that all processes exchange.
 struct Word {
   uint64_t hash;  ///< of the program and what it was made for
   uint64_t count; ///< of programs that were compared before
@@ -158,23 +160,23 @@ struct Word {
 };
 
 /// The words of all ranks, in order.
-Result<std::vector<Word>> exchanged(const Processes &all,
-                                    const std::string &place, const Word &own) {
-  auto said = exchangedBytes(
-      all, {reinterpret_cast<const char *>(&own), sizeof own},
-      all.communicator->calls().next(std::make_shared<const SharedCall>(
+Result<std::vector<Word>>
+exchanged(const Processes &joined, const std::string &place, const Word &word) {
+  auto received = exchangedBytes(
+      joined, {reinterpret_cast<const char *>(&word), sizeof word},
+      joined.communicator->calls().next(std::make_shared<const SharedCall>(
           SharedCall{FIRST_RUN, place + " for the first time"})));
-  if (!said)
-    return said.error();
-  std::vector<Word> words(said->size());
+  if (!received)
+    return received.error();
+  std::vector<Word> words(received->size());
   for (size_t rank = 0; rank < words.size(); ++rank)
-    std::memcpy(&words[rank], (*said)[rank].data(), sizeof(Word));
+    std::memcpy(&words[rank], (*received)[rank].data(), sizeof(Word));
   return words;
 }
 
 /// Says what each has, and how the first one that has not what rank 0 has
 /// differs.
-Error differenceOf(const Processes &all, const std::string &description,
+Error differenceOf(const Processes &joined, const std::string &description,
                    const std::vector<Word> &words) {
   const std::vector<std::string> texts =
       gatherTexts("agreement", description, /*timeoutSeconds=*/5);
@@ -189,24 +191,25 @@ Error differenceOf(const Processes &all, const std::string &description,
         "{} runs another program than rank 0 as number {}: rank 0 has\n  {}\n"
         "where rank {} has\n  {}\nEvery process must call the same functions "
         "on the same shapes, in one order, and read the same settings",
-        all.rankText(int64_t(rank)), words.front().count + 1, first, rank,
+        joined.rankText(int64_t(rank)), words.front().count + 1, first, rank,
         other);
     break;
   }
   // All have what they need before the first one ends.
-  (void)all.client->barrier("agreement", std::chrono::seconds(1));
-  all.communicator->abort(Error(message));
+  (void)joined.client->barrier("agreement", std::chrono::seconds(1));
+  joined.communicator->abort(Error(message));
   return Error(message);
 }
 
-/// What is known of a program.
+/// The facts about one program.
 struct KnownProgram {
   bool exchanges = false; ///< with other processes, or has the host do so
   bool callsTogether = false;
   bool isAgreed = false; ///< its first run has begun
-  /// Of the results of one without messages, until that was compared.
+  /// The origin of the results of one without messages, until that was
+  /// compared.
   std::shared_ptr<ValueOrigin> origin;
-  ProgramText said; ///< until all have agreed
+  ProgramText description; ///< until all have agreed
 };
 
 /// Programs that all have agreed on, and those without messages.
@@ -250,47 +253,48 @@ KnownProgram &knownOf(Agreed &agreed,
       found != agreed.programs.end())
     return found->second;
   const CodedProgram *coded = program->compiled().coded();
-  KnownProgram known;
-  known.callsTogether = coded && callsTogether(coded->program.steps);
-  known.exchanges = known.callsTogether || needsAllProcesses(*program);
+  KnownProgram created;
+  created.callsTogether = coded && callsTogether(coded->program.steps);
+  created.exchanges = created.callsTogether || needsAllProcesses(*program);
   std::erase_if(agreed.programs,
                 [](const auto &entry) { return entry.first.expired(); });
-  return agreed.programs.emplace(program, std::move(known)).first->second;
+  return agreed.programs.emplace(program, std::move(created)).first->second;
 }
 
-/// Of a program without messages: the origin of its results, which is one for
-/// all programs that are the same.
-void findOrigin(Agreed &agreed, KnownProgram &known, const Compiled &compiled) {
+/// Finds the origin of the results of a program without messages, which is one
+/// for all programs that are the same.
+void findOrigin(Agreed &agreed, KnownProgram &entry, const Compiled &compiled) {
   std::shared_ptr<ValueOrigin> &origin = agreed.local[contentOf(compiled)];
   if (!origin) {
     origin = std::make_shared<ValueOrigin>();
     origin->hash = contentOf(compiled);
-    origin->place = placeOf(compiled, known.said);
+    origin->place = placeOf(compiled, entry.description);
     // The first ones tell small programs apart.
-    known.said.details.resize(std::min<size_t>(known.said.details.size(), 2));
-    if (!known.said.details.empty())
+    entry.description.details.resize(
+        std::min<size_t>(entry.description.details.size(), 2));
+    if (!entry.description.details.empty())
       origin->place +=
-          fmt::format(" with {}", fmt::join(known.said.details, ", "));
+          fmt::format(" with {}", fmt::join(entry.description.details, ", "));
   }
-  known.origin = origin;
-  known.said = {};
+  entry.origin = origin;
+  entry.description = {};
 }
 
 /// Compares a program with messages before the first run of its content.
-Status agreeOnFirst(Agreed &agreed, const Processes &all, uint64_t hash,
+Status agreeOnFirst(Agreed &agreed, const Processes &joined, uint64_t hash,
                     const std::string &place,
                     const std::function<std::string()> &description) {
   if (!agreed.hashes.insert(hash).second)
     return Success();
-  const Word own{hash, agreed.count++};
-  Result<std::vector<Word>> words = exchanged(all, place, own);
+  const Word word{hash, agreed.count++};
+  Result<std::vector<Word>> words = exchanged(joined, place, word);
   if (!words)
     return words.error().withMessage(
         fmt::format("the processes could not compare the program "
                     "before its first run: {}",
                     words.error().message()));
-  if (std::ranges::count(*words, own) != std::ssize(*words))
-    return differenceOf(all, description(), *words);
+  if (std::ranges::count(*words, word) != std::ssize(*words))
+    return differenceOf(joined, description(), *words);
   return Success();
 }
 
@@ -300,25 +304,28 @@ void describeProgram(const std::shared_ptr<Executable> &program,
                      std::string name, std::vector<std::string> details) {
   Agreed &agreed = agreedPrograms();
   std::lock_guard lock(agreed.mutex);
-  KnownProgram &known = knownOf(agreed, program);
-  known.said = {std::move(name), std::move(details)};
+  KnownProgram &entry = knownOf(agreed, program);
+  entry.description = {std::move(name), std::move(details)};
 }
 
-/// Of a program whose processes exchange messages.
-static Status agreeOnText(Agreed &agreed, KnownProgram &known,
+/// Compares a program whose processes exchange messages.
+static Status agreeOnText(Agreed &agreed, KnownProgram &entry,
                           const Compiled &compiled) {
-  const Processes &all = processes("mesh");
-  if (!all.communicator)
+  const Processes &joined = processes("mesh");
+  if (!joined.communicator)
     return Error("expected the other processes of the mesh, which this one has "
                  "left");
-  if (!known.isAgreed)
+  if (!entry.isAgreed)
     if (Status ok = agreeOnFirst(
-            agreed, all, contentOf(compiled), placeOf(compiled, known.said),
-            [&] { return Description(compiled, known.said.details).text(); });
+            agreed, joined, contentOf(compiled),
+            placeOf(compiled, entry.description),
+            [&] {
+              return Description(compiled, entry.description.details).text();
+            });
         !ok)
       return ok;
-  known.isAgreed = true;
-  known.said = {};
+  entry.isAgreed = true;
+  entry.description = {};
   return Success();
 }
 
@@ -335,9 +342,9 @@ Status agreeOnParts(std::span<const std::shared_ptr<Executable>> parts,
   auto description = [&] {
     std::vector<std::string> texts;
     for (const std::shared_ptr<Executable> &part : parts)
-      texts.push_back(
-          Description(part->compiled(), knownOf(agreed, part).said.details)
-              .text());
+      texts.push_back(Description(part->compiled(),
+                                  knownOf(agreed, part).description.details)
+                          .text());
     return fmt::format("{}", fmt::join(texts, "\n"));
   };
   const ProgramText text{std::string(name), {}};
@@ -348,8 +355,8 @@ Status agreeOnParts(std::span<const std::shared_ptr<Executable>> parts,
 Status mayAgreeOn(const std::shared_ptr<Executable> &program) {
   Agreed &agreed = agreedPrograms();
   std::lock_guard lock(agreed.mutex);
-  KnownProgram &known = knownOf(agreed, program);
-  return known.exchanges ? agreeOnText(agreed, known, program->compiled())
+  KnownProgram &entry = knownOf(agreed, program);
+  return entry.exchanges ? agreeOnText(agreed, entry, program->compiled())
                          : Success();
 }
 
@@ -357,29 +364,29 @@ Result<Agreement> agreeOn(const std::shared_ptr<Executable> &program,
                           std::span<const Array> arguments) {
   Agreed &agreed = agreedPrograms();
   std::lock_guard lock(agreed.mutex);
-  KnownProgram &known = knownOf(agreed, program);
-  if (!known.exchanges) {
-    if (!known.isAgreed)
-      findOrigin(agreed, known, program->compiled());
-    known.isAgreed = true;
-    Agreement own{.origins = originsOf(arguments)};
-    if (known.origin && known.origin->isCompared)
-      known.origin = nullptr;
-    if (known.origin)
-      own.origins.push_back(known.origin);
-    return own;
+  KnownProgram &entry = knownOf(agreed, program);
+  if (!entry.exchanges) {
+    if (!entry.isAgreed)
+      findOrigin(agreed, entry, program->compiled());
+    entry.isAgreed = true;
+    Agreement agreement{.origins = originsOf(arguments)};
+    if (entry.origin && entry.origin->isCompared)
+      entry.origin = nullptr;
+    if (entry.origin)
+      agreement.origins.push_back(entry.origin);
+    return agreement;
   }
-  const Processes &all = processes("mesh");
-  if (all.communicator)
-    compareOrigins(all, program->signature(), arguments);
-  if (Status ok = agreeOnText(agreed, known, program->compiled()); !ok)
+  const Processes &joined = processes("mesh");
+  if (joined.communicator)
+    compareOrigins(joined, program->signature(), arguments);
+  if (Status ok = agreeOnText(agreed, entry, program->compiled()); !ok)
     return ok.error();
-  if (all.comparesEvery > 0 && CallOrder::isOrdered() &&
-      ++agreed.runs % all.comparesEvery == 0)
-    if (Status ok = compareReplicated(all, program->signature(), arguments);
+  if (joined.comparesEvery > 0 && CallOrder::isOrdered() &&
+      ++agreed.runs % joined.comparesEvery == 0)
+    if (Status ok = compareReplicated(joined, program->signature(), arguments);
         !ok)
       return ok.error();
-  return Agreement{.waits = known.callsTogether, .origins = {}};
+  return Agreement{.waits = entry.callsTogether, .origins = {}};
 }
 
 } // namespace meshloom::detail

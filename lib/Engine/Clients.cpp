@@ -69,11 +69,14 @@ std::string firstUsedDevice() {
 bool onSameDevices(const Mesh &mesh, const Mesh &other) {
   if (mesh == other)
     return true;
-  const DeviceAssignment &own = mesh.assignment(), &its = other.assignment();
-  return own.deviceType == its.deviceType && own.ids == its.ids &&
-         own.localIds == its.localIds &&
-         own.globalDevices == its.globalDevices &&
-         own.localDeviceNumbers() == its.localDeviceNumbers();
+  const DeviceAssignment &assignment = mesh.assignment(),
+                         &otherAssignment = other.assignment();
+  return assignment.deviceType == otherAssignment.deviceType &&
+         assignment.ids == otherAssignment.ids &&
+         assignment.localIds == otherAssignment.localIds &&
+         assignment.globalDevices == otherAssignment.globalDevices &&
+         assignment.localDeviceNumbers() ==
+             otherAssignment.localDeviceNumbers();
 }
 
 } // namespace meshloom::detail

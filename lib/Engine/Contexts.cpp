@@ -31,7 +31,7 @@ std::shared_ptr<MLIRContext> makeContext() {
     return true;
   }();
   // Passes run on the thread that compiles: there is one function in a module.
-  // What the pool is there for is that a context with one has locks.
+  // The pool is there because a context with one has locks.
   static auto &pool =
       *new llvm::DefaultThreadPool(llvm::hardware_concurrency(1));
   auto context =

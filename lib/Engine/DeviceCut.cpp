@@ -261,7 +261,8 @@ Layout DeviceCut::layoutOf(size_t number) const {
   const Numbered &numbered = values[number];
   if (numbered.layout)
     return *numbered.layout;
-  assert(numbered.move && "a program's results have layouts once it is there");
+  assert(numbered.move &&
+         "a program's results have layouts only after it was compiled");
   if (Value like = numbered.move->layoutLike)
     if (auto found = numbers.find(like); found != numbers.end())
       if (const Numbered &source = values[found->second];
@@ -323,7 +324,8 @@ private:
     mapping.map(value, body->addArgument(type, value.getLoc()));
   }
 
-  /// As the function's, and which of the results may be in their memory.
+  /// Names the arguments as the function's, and says which of the results may
+  /// be in their memory.
   void nameArguments() {
     ArgumentAttributes attributes(function);
     ::mlir::Builder b(function.getContext());
@@ -332,9 +334,9 @@ private:
       // By its place, so that equal parts are equal modules.
       std::string name = fmt::format("value{}", i);
       if (auto argument = dyn_cast<BlockArgument>(value)) {
-        if (auto given = cut.function.getArgAttrOfType<StringAttr>(
+        if (auto argumentName = cut.function.getArgAttrOfType<StringAttr>(
                 argument.getArgNumber(), dtensor::nameAttr))
-          name = given.str();
+          name = argumentName.str();
         auto assigned = cut.resultOfArgument.find(argument.getArgNumber());
         if (assigned != cut.resultOfArgument.end()) {
           const size_t result = cut.resultNumbers[assigned->second];
@@ -357,7 +359,7 @@ private:
 };
 
 ModuleOp DeviceCut::build(size_t number, const Mesh &mesh) {
-  // What later parts and moves take is found before any part is built.
+  // The operands of later parts and moves are found before any part is built.
   if (number == 0)
     for (size_t p = 0; p < parts.size(); ++p)
       for (Operation *op : parts[p].ops)

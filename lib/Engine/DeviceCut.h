@@ -71,9 +71,9 @@ public:
   void setLayout(size_t number, Layout layout) {
     values[number].layout = std::move(layout);
   }
-  /// That of an argument as it was given, of a program's result as the compiler
-  /// decided, of a moved value as it was asked for. As in all of the IR, it
-  /// does not say on which devices.
+  /// Returns the layout of an argument as it was given, of a program's result
+  /// as the compiler decided, of a moved value as it was asked for. As in all
+  /// of the IR, it does not say on which devices.
   Layout layoutOf(size_t number) const;
 
 private:
@@ -88,8 +88,8 @@ private:
   void eraseUnused();
   /// Puts the ops of what is on several sets in its place.
   void inlineSpread(ArrayRef<int64_t> ofArguments);
-  /// What comes from a mesh over all processes to a submesh is on all of them
-  /// first, so that the owner has it.
+  /// A value that comes from a mesh over all processes to a submesh is on all
+  /// of them first, so that the owner has it.
   void gatherTransferred();
   void place(Operation *op);
   void placeResults(ArrayRef<int64_t> resultSets);

@@ -71,24 +71,25 @@ void DeviceProgram::compileParts(Trace &trace, const Settings &settings,
   DeviceCut cut(*module, sets, resultSets, trace.meshes());
 
   auto meshesOn = [&](int64_t set) {
-    std::vector<Mesh> own;
-    llvm::copy_if(trace.meshes(), std::back_inserter(own),
+    std::vector<Mesh> meshes;
+    llvm::copy_if(trace.meshes(), std::back_inserter(meshes),
                   [&](const Mesh &mesh) { return deviceSetOf(mesh) == set; });
-    if (own.empty())
-      own.push_back(meshOfDeviceSet(set));
-    return own;
+    if (meshes.empty())
+      meshes.push_back(meshOfDeviceSet(set));
+    return meshes;
   };
-  // Of a value that has devices: its layout on them.
+  // Returns the layout of a value that has devices, on them.
   auto placedLayout = [&](size_t number) {
-    const std::vector<Mesh> own = meshesOn(cut.deviceSetOf(number));
-    const Layout layout = onMeshOf(own, cut.layoutOf(number));
-    return llvm::is_contained(own, layout.mesh())
+    const std::vector<Mesh> meshes = meshesOn(cut.deviceSetOf(number));
+    const Layout layout = onMeshOf(meshes, cut.layoutOf(number));
+    return llvm::is_contained(meshes, layout.mesh())
                ? layout
-               : layout.placed_on(own.front().assignment());
+               : layout.placed_on(meshes.front().assignment());
   };
 
   // Equal parts, as those of microbatches are, have one executable.
-  std::map<std::pair<int64_t, std::string>, std::shared_ptr<Executable>> known;
+  std::map<std::pair<int64_t, std::string>, std::shared_ptr<Executable>>
+      executables;
   for (size_t p = 0; p < cut.partCount(); ++p) {
     const int64_t set = cut.part(p).deviceSet;
     Part part;
@@ -97,7 +98,8 @@ void DeviceProgram::compileParts(Trace &trace, const Settings &settings,
     ModuleOp partModule = cut.build(p, mesh);
     std::string text;
     llvm::raw_string_ostream(text) << partModule;
-    std::shared_ptr<Executable> &executable = known[{set, std::move(text)}];
+    std::shared_ptr<Executable> &executable =
+        executables[{set, std::move(text)}];
     if (!executable) {
       Loaded loaded = compileAndLoad(partModule, mesh, settings, name);
       seconds += loaded.compileSeconds;
@@ -167,9 +169,9 @@ class DeviceProgram::Run {
 public:
   Run(const DeviceProgram &program, std::vector<Array> &&arguments)
       : program(program), arguments(arguments), values(std::move(arguments)),
-        left(program.uses), makers(left.size(), NOBODY),
+        uses(program.uses), makers(uses.size(), NOBODY),
         newValues(values.size(), NOBODY) {
-    values.resize(left.size());
+    values.resize(uses.size());
     for (size_t p = 0; p < program.pieces.size(); ++p)
       for (size_t number : program.pieces[p].results)
         makers[number] = p;
@@ -177,7 +179,7 @@ public:
       if (program.aliased[r] >= 0)
         newValues[size_t(program.aliased[r])] = program.results[r];
     for (size_t i = 0; i < newValues.size(); ++i)
-      if (!left[i] && newValues[i] == NOBODY)
+      if (!uses[i] && newValues[i] == NOBODY)
         values[i] = Array();
   }
 
@@ -194,12 +196,12 @@ public:
         return moved;
       values[number] = std::move(*moved);
     }
-    if (--left[number] || isOldValue(number, part))
+    if (--uses[number] || isOldValue(number, part))
       return values[number];
     return std::move(values[number]);
   }
   void set(size_t number, Array value) {
-    if (left[number])
+    if (uses[number])
       values[number] = std::move(value);
   }
   /// `operands` of a part that failed: it did not use those that are there.
@@ -238,7 +240,7 @@ private:
   const DeviceProgram &program;
   std::vector<Array> &arguments; ///< the caller's
   std::vector<Array> values;
-  std::vector<size_t> left;      ///< uses that are to come
+  std::vector<size_t> uses;      ///< uses that are to come
   std::vector<size_t> makers;    ///< the part that makes a value
   std::vector<size_t> newValues; ///< of a variable, by its argument
 };

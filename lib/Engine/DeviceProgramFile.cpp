@@ -44,7 +44,8 @@ ArrayType arrayTypeOf(const Json &json) {
   const auto &name = json.at("type").get_ref<const std::string &>();
   const std::optional<DType> type = parseDType(name);
   if (!type)
-    Error(fmt::format("'{}' is no type", name), ErrorCode::DATA_LOSS).raise();
+    Error(fmt::format("'{}' is not a type", name), ErrorCode::DATA_LOSS)
+        .raise();
   ArrayType parsed{*type, json.at("shape").get<Shape>(), layoutOf(json)};
   if (parsed.shape.size() != parsed.layout.rank() ||
       std::ranges::any_of(parsed.shape,
@@ -290,7 +291,8 @@ private:
       if (typeOf(number).shape != type.shape ||
           typeOf(number).dtype != type.dtype || alias < -1 ||
           alias >= std::ssize(program->takes))
-        Error("a result is not what its value is", ErrorCode::DATA_LOSS)
+        Error("the type of a result is not the type of its value",
+              ErrorCode::DATA_LOSS)
             .raise();
       program->results.push_back(number);
       program->gives.push_back(std::move(type));

@@ -29,7 +29,7 @@ KnownSets &knownSets() {
 bool isOneDevice(int64_t set) {
   return meshOfDeviceSet(set).is_single_device();
 }
-/// Whether a value has no dims, or repeats one that has none.
+/// Returns whether a value has no dims, or repeats one that has none.
 bool isScalar(Value value) {
   if (auto repeated = value.getDefiningOp<dtensor::BroadcastInDimOp>())
     value = repeated.getOperand();
@@ -135,13 +135,13 @@ int64_t DevicePlaces::placeOf(Operation *op) const {
   for (Value value : usedValues(op))
     used.add(of(value), isScalar(value));
   const bool pins = isa<dtensor::RelayoutOp, dtensor::ConstraintOp>(op);
-  const std::optional<int64_t> said =
+  const std::optional<int64_t> pinned =
       deviceNumberOf(op, dtensor::deviceSetAttr);
-  if (isa<dtensor::RelayoutOp>(op) && said)
-    return *said;
-  if (pins && said)
-    used.add(*said, false);
-  // What a loop or branch holds runs on one set.
+  if (isa<dtensor::RelayoutOp>(op) && pinned)
+    return *pinned;
+  if (pins && pinned)
+    used.add(*pinned, false);
+  // The ops in a loop or branch run on one set.
   if (isControl(op))
     op->walk([&](Operation *inner) {
       if (isa<dtensor::RelayoutOp, dtensor::ConstraintOp>(inner))
@@ -150,7 +150,7 @@ int64_t DevicePlaces::placeOf(Operation *op) const {
             false);
     });
   if (auto common =
-          commonDeviceSet(used, pins ? ANYWHERE : said.value_or(ANYWHERE))) {
+          commonDeviceSet(used, pins ? ANYWHERE : pinned.value_or(ANYWHERE))) {
     const bool runsOnce =
         !isa<dtensor::ReadVariableOp>(op) && !mlir::isMemoryEffectFree(op);
     return *common == ANYWHERE && runsOnce ? ofEffects : *common;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the bodies of ops are written with.
+// The builder that the bodies of ops are written with.
 #include "meshloom/Engine/Emitter.h"
 
 #include "meshloom/Autodiff/Autodiff.h"
@@ -62,7 +62,7 @@ Value Emitter::shiftFor(Value value, ArrayRef<int64_t> dims) {
 
 Value Emitter::isHot(Value indices, ArrayRef<int64_t> shape) {
   int64_t last = int64_t(shape.size()) - 1;
-  // Of a type that counts that far.
+  // A type that counts that far needs no check.
   if (DType type = *dtensor::dtypeOf(elementType(indices));
       shape.back() - 1 > largestInteger(type))
     indices = convert(indices, getIntegerType(64));

@@ -35,7 +35,7 @@ std::string_view callNameOr(std::string_view function) {
   return threadState().callName.value_or(function);
 }
 
-/// Whether the file is one of this library.
+/// Returns whether the file is one of this library.
 static bool isOwnFile(std::string_view file) {
   // This file is lib/Engine/Errors.cpp: the sources are below what is before
   // its folder.
@@ -48,7 +48,7 @@ static bool isOwnFile(std::string_view file) {
          file.find("include/meshloom/") != std::string_view::npos;
 }
 
-/// Whether the line is in the sources of this library.
+/// Returns whether the line is in the sources of this library.
 static bool isOwn(const std::source_location &where) {
   // Calls come mostly from the file that the last one came from.
   ThreadState::CheckedFile &checked = threadState().checkedFile;

@@ -40,7 +40,7 @@ executeIn(Executable &executable, std::vector<Array> &&arguments, bool waits,
         return ok.error();
     return results;
   } catch (const std::bad_alloc &) {
-    return Error("out of memory: no room for what the program makes",
+    return Error("out of memory: there is no room for the program's values",
                  ErrorCode::RESOURCE_EXHAUSTED);
   } catch (const std::length_error &) {
     return Error("out of memory: the program makes an array larger than there "
@@ -64,18 +64,18 @@ static Result<Array> asArgument(Array array,
   const ArrayType &type = wanted.type;
   if (!array || array.type() == type)
     return array;
-  const Layout &own = array.layout();
+  const Layout &layout = array.layout();
   // Parts in other processes come when the user says so.
-  if (!own.mesh().is_remote() && !isWhollyHere(array.type()) &&
-      !(onSameDevices(own.mesh(), type.layout.mesh()) &&
-        haveSameShards(own, type.layout, array.shape())))
+  if (!layout.mesh().is_remote() && !isWhollyHere(array.type()) &&
+      !(onSameDevices(layout.mesh(), type.layout.mesh()) &&
+        haveSameShards(layout, type.layout, array.shape())))
     return Error(fmt::format(
         "expected '{}', {}, in a layout that the other meshes have too, got {} "
         "on {}: they cut its axes, and a dim that the axes do not divide has "
         "other blocks then; make it a multiple of the axes' sizes, or relayout "
         "the tensor before the call",
-        wanted.name, typeText(array.dtype(), array.shape()), own.spec_string(),
-        meshText(own.mesh())));
+        wanted.name, typeText(array.dtype(), array.shape()),
+        layout.spec_string(), meshText(layout.mesh())));
   return movedTo(std::move(array), type.layout);
 }
 
@@ -111,7 +111,7 @@ Result<std::vector<Array>> execute(const std::shared_ptr<Executable> &program,
   const Signature &signature = program->signature();
   Agreement agreement;
   if (spansThisProcess(signature.mesh)) {
-    // What this process refuses, it does not begin with the others.
+    // A run that this process refuses is not begun with the others.
     if (accepted)
       if (Status ok = mayExecute(program, meshes, arguments); !ok)
         return ok.error();

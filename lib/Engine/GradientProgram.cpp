@@ -75,18 +75,18 @@ SmallVector<Value> GradientProgram::replay(Emitter &emitter,
 
 /// Users among `ops` of what was computed again read what is given instead.
 static void readGiven(ArrayRef<Operation *> ops,
-                      const DenseMap<Value, Value> &given) {
+                      const DenseMap<Value, Value> &recorded) {
   for (Operation *op : ops)
     for (OpOperand &operand : op->getOpOperands())
-      if (Value had = given.lookup(operand.get()))
+      if (Value had = recorded.lookup(operand.get()))
         operand.set(had);
 }
 
 SmallVector<Value> GradientProgram::build(Emitter &emitter,
-                                          ArrayRef<Value> given) const {
+                                          ArrayRef<Value> operands) const {
   Block *block = emitter.getInsertionBlock();
   OpsFromNow fromReplay(block);
-  SmallVector<Value> values = replay(emitter, given.take_front(leaves));
+  SmallVector<Value> values = replay(emitter, operands.take_front(leaves));
   SmallVector<Operation *> forward = fromReplay.list();
 
   SmallVector<Value> wrt;
@@ -99,19 +99,19 @@ SmallVector<Value> GradientProgram::build(Emitter &emitter,
     outputs.push_back(values[size_t(number)]);
   ArrayRef<Value> seeds;
   if (hasSeeds)
-    seeds = given.take_back(targets.size());
+    seeds = operands.take_back(targets.size());
   SmallVector<Value> found =
       check(buildGradients(emitter, outputs, seeds, wrt), "gradient");
   DenseMap<Value, Value> had;
   for (size_t v = leaves; v < values.size(); ++v)
-    had.try_emplace(values[v], given[v]);
+    had.try_emplace(values[v], operands[v]);
   readGiven(fromReverse.list(), had);
 
   SmallVector<Value> gradients;
-  ArrayRef<Value> rest = found;
+  ArrayRef<Value> remaining = found;
   for (const Source &source : sources) {
     Value sum;
-    for (Value gradient : rest.take_front(source.values.size())) {
+    for (Value gradient : remaining.take_front(source.values.size())) {
       if (!gradient)
         continue;
       // The gradient of x * w to x is w itself.
@@ -119,7 +119,7 @@ SmallVector<Value> GradientProgram::build(Emitter &emitter,
         gradient = value;
       sum = sum ? emitter.add(sum, gradient) : gradient;
     }
-    rest = rest.drop_front(source.values.size());
+    remaining = remaining.drop_front(source.values.size());
     if (sum && source.layout)
       sum = constrained(emitter, sum, *source.layout);
     gradients.push_back(sum);

@@ -15,7 +15,7 @@ public:
   struct Source {
     /// Its values by number; the gradient is the sum of theirs.
     std::vector<int64_t> values;
-    /// What the gradient is laid out as; nothing: the compiler decides.
+    /// The layout of the gradient; nothing: the compiler decides.
     std::optional<Layout> layout;
   };
 
@@ -26,9 +26,9 @@ public:
 
   /// All that the program depends on besides its arguments' types.
   std::string key() const;
-  /// Builds it on `given`: the slice's values, then the seeds. Per source the
-  /// gradient, null where no path leads to it.
-  SmallVector<Value> build(Emitter &emitter, ArrayRef<Value> given) const;
+  /// Builds it on `operands`: the slice's values, then the seeds. Per source
+  /// the gradient, null where no path leads to it.
+  SmallVector<Value> build(Emitter &emitter, ArrayRef<Value> operands) const;
 
 private:
   struct Op {

@@ -17,17 +17,17 @@ namespace {
 struct Log {
   std::recursive_mutex mutex; ///< a logger may log
   Logger logger;
-  std::set<std::string, std::less<>> said;
+  std::set<std::string, std::less<>> logged;
   std::atomic<LogLevel> level = [] {
-    const char *given = std::getenv("MESHLOOM_LOG_LEVEL");
+    const char *text = std::getenv("MESHLOOM_LOG_LEVEL");
     for (LogLevel level : {LogLevel::WARNING, LogLevel::SILENT})
-      if (given && name(level) == given)
+      if (text && name(level) == text)
         return level;
-    if (given && name(LogLevel::INFO) != given)
+    if (text && name(LogLevel::INFO) != text)
       fmt::print(stderr,
                  "meshloom {}: MESHLOOM_LOG_LEVEL is '{}', expected INFO, "
                  "WARNING or SILENT: all messages are written\n",
-                 name(LogLevel::WARNING), given);
+                 name(LogLevel::WARNING), text);
     return LogLevel::INFO;
   }();
 };
@@ -81,7 +81,7 @@ void logOnce(LogLevel level, std::string_view text) {
     return;
   {
     std::lock_guard lock(theLog().mutex);
-    if (!theLog().said.emplace(text).second)
+    if (!theLog().logged.emplace(text).second)
       return;
   }
   log(level, text);

@@ -14,14 +14,14 @@ size_t CacheKey::hash() const {
 std::shared_ptr<OpCache::Entry> OpCache::entryOf(CacheKey key) {
   std::vector<std::shared_ptr<Entry>> forgotten; // freed without the lock
   std::lock_guard lock(mutex);
-  auto [at, isNew] = slots.try_emplace(std::move(key));
-  Slot &slot = at->second;
+  auto [position, isNew] = slots.try_emplace(std::move(key));
+  Slot &slot = position->second;
   if (!isNew) {
     order.splice(order.begin(), order, slot.place);
     return slot.entry;
   }
   slot.entry = std::make_shared<Entry>();
-  slot.place = order.insert(order.begin(), &at->first);
+  slot.place = order.insert(order.begin(), &position->first);
   std::shared_ptr<Entry> entry = slot.entry;
   while (slots.size() > most) {
     auto oldest = slots.find(*order.back());

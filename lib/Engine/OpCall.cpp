@@ -58,8 +58,8 @@ std::vector<Tensor> emitOp(Trace &trace, const OpCall &call) {
   return results;
 }
 
-/// The meshes of the operands, and of the layout. Those of an op that does not
-/// mix devices are over the same ones.
+/// The meshes of the operands, and of the layout. The meshes of an op that does
+/// not mix devices are over the same devices.
 std::vector<Mesh> meshesOf(const OpCall &call) {
   std::vector<Mesh> meshes;
   auto add = [&](const Mesh &mesh) {
@@ -111,8 +111,8 @@ const Mesh &meshOn(int64_t set, const OpCall &call,
   return cut ? *cut : meshOfDeviceSet(set, meshes);
 }
 
-/// Whether operands are on several meshes, or perhaps elsewhere than a scope
-/// says: mostly not, and nothing is made to find that out.
+/// Returns whether operands are on several meshes, or perhaps elsewhere than a
+/// scope says: mostly not, and nothing is made to find that out.
 bool mayBeApart(const OpCall &call, int64_t scope) {
   const Mesh *first = nullptr;
   for (const Tensor &operand : call.operands)
@@ -205,12 +205,13 @@ std::vector<Tensor> runEagerly(const OpCall &call) {
 
   std::shared_ptr<const CompiledOp> compiled = opCache().find(
       std::move(key), [&] { return compileOp(call, arrays, meshes, now); });
-  std::vector<Array> made =
+  std::vector<Array> outputs =
       check(compiled->program->execute(std::move(arrays)), call.name);
   std::vector<Tensor> results;
   size_t next = 0;
   for (bool present : compiled->present)
-    results.push_back(present ? wrapResult(std::move(made[next++])) : Tensor());
+    results.push_back(present ? wrapResult(std::move(outputs[next++]))
+                              : Tensor());
   return results;
 }
 

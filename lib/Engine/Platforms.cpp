@@ -102,16 +102,16 @@ std::shared_ptr<Platform> platformOf(const std::string &deviceType,
                                      std::string_view op) {
   if (auto found = findPlatform(deviceType, op))
     return found;
-  std::string known;
+  std::string plugins;
   for (const pjrt::KnownPlugin &plugin : check(pjrt::knownPlugins(), op))
-    known += fmt::format("{}{} ({})", known.empty() ? "" : ", ", plugin.name,
-                         plugin.path);
+    plugins += fmt::format("{}{} ({})", plugins.empty() ? "" : ", ",
+                           plugin.name, plugin.path);
   fail(op,
        fmt::format("there are no devices of type {}: connected are {}, and the "
                    "environment names {} (PJRT_NAMES_AND_LIBRARY_PATHS, "
                    "TPU_LIBRARY_PATH). Connect them first: {}",
                    deviceType, fmt::join(Platforms::get().types(), ", "),
-                   known.empty() ? "no plug-in" : "the plug-ins " + known,
+                   plugins.empty() ? "no plug-in" : "the plug-ins " + plugins,
                    deviceType == tpuType
                        ? "connect_to_cluster(TPUClusterResolver(\"local\"))"
                        : "connect_platform(\"pjrt:/path/to/plugin.so\")"));

@@ -41,9 +41,10 @@ std::string variable(const char *name) {
 }
 
 /// The number in a variable; none where neither is set. `example`: a right one.
-std::optional<double> numberOf(const char *name, double given, double example) {
-  if (given != 0)
-    return given;
+std::optional<double> numberOf(const char *name, double option,
+                               double example) {
+  if (option != 0)
+    return option;
   const std::string text = variable(name);
   if (text.empty())
     return std::nullopt;
@@ -59,10 +60,10 @@ std::optional<double> numberOf(const char *name, double given, double example) {
 }
 
 /// The same of a whole number up to `most`; `standard` where neither is set.
-int64_t wholeNumber(const char *name, int64_t given, int64_t standard,
+int64_t wholeNumber(const char *name, int64_t option, int64_t standard,
                     int64_t most, int64_t example) {
   const std::optional<double> value =
-      numberOf(name, double(given), double(example));
+      numberOf(name, double(option), double(example));
   if (!value)
     return standard;
   if (*value < 1 || *value > double(most) || std::trunc(*value) != *value)
@@ -77,7 +78,7 @@ enum class Stage : uint8_t { Alone, Joined, Left };
 
 struct Membership {
   std::mutex mutex;
-  /// Those that were asked for; never freed, as threads read them.
+  /// The processes that were asked for; never freed, as threads read them.
   std::atomic<Processes *> current = nullptr;
   Stage stage = Stage::Alone;
   bool byItself = false; ///< nobody called `initialize`
@@ -91,13 +92,13 @@ Membership &membership() {
 void leaveAtExit(int status, void *) {
   Membership &membership = detail::membership();
   std::lock_guard lock(membership.mutex);
-  Processes *own = membership.current;
-  if (!own)
+  Processes *joined = membership.current;
+  if (!joined)
     return;
-  const auto said = own->leave(status, ownUncompared());
-  if (!said)
-    return logOnce(LogLevel::WARNING, said.error().message());
-  const Status same = comparedAtEnd(*said, *own);
+  const auto texts = joined->leave(status, ownUncompared());
+  if (!texts)
+    return logOnce(LogLevel::WARNING, texts.error().message());
+  const Status same = comparedAtEnd(*texts, *joined);
   if (same)
     return;
   fmt::print(stderr, "[shutdown] {}\n", same.error().message());
@@ -107,9 +108,9 @@ void leaveAtExit(int status, void *) {
     _exit(1);
 }
 
-LinkKind linkKindOf(const std::string &given) {
+LinkKind linkKindOf(const std::string &option) {
   const std::string text =
-      given.empty() ? variable("MESHLOOM_TRANSPORT") : given;
+      option.empty() ? variable("MESHLOOM_TRANSPORT") : option;
   if (text.empty() || text == "auto")
     return LinkKind::Automatic;
   if (text == "shm")
@@ -125,23 +126,23 @@ LinkKind linkKindOf(const std::string &given) {
 void expectAsManyDevices(const Processes &joined) {
   if (!joined.communicator)
     return;
-  const char *own = reinterpret_cast<const char *>(&joined.devicesEach);
-  const auto said =
-      check(exchangedBytes(joined, {own, sizeof joined.devicesEach},
+  const char *bytes = reinterpret_cast<const char *>(&joined.devicesEach);
+  const auto received =
+      check(exchangedBytes(joined, {bytes, sizeof joined.devicesEach},
                            joined.communicator->calls().next("initialize")),
             "initialize");
-  std::vector<int64_t> counts(said.size());
-  for (size_t rank = 0; rank < said.size(); ++rank)
-    std::memcpy(&counts[rank], said[rank].data(), sizeof counts[rank]);
+  std::vector<int64_t> counts(received.size());
+  for (size_t rank = 0; rank < received.size(); ++rank)
+    std::memcpy(&counts[rank], received[rank].data(), sizeof counts[rank]);
   for (size_t rank = 1; rank < counts.size(); ++rank)
     if (counts[rank] != counts.front())
       fail("initialize",
-           fmt::format("expected as many devices in each process, got {} in {} "
-                       "and {} in {}: set MESHLOOM_DEVICES_PER_PROCESS to one "
-                       "number for all, as mesh-launch "
-                       "--devices-per-process does",
-                       counts.front(), joined.rankText(0), counts[rank],
-                       joined.rankText(int64_t(rank))));
+           fmt::format(
+               "expected equally many devices in each process, got {} in {} "
+               "and {} in {}: set MESHLOOM_DEVICES_PER_PROCESS to one number "
+               "for all, as mesh-launch --devices-per-process does",
+               counts.front(), joined.rankText(0), counts[rank],
+               joined.rankText(int64_t(rank))));
 }
 
 std::unique_ptr<Processes> join(ProcessGroup group,
@@ -174,16 +175,16 @@ std::unique_ptr<Processes> join(ProcessGroup group,
 
 /// Makes it what all ask from now on. The membership is locked.
 const Processes &enter(std::unique_ptr<Processes> joined, bool byItself) {
-  Membership &own = membership();
+  Membership &member = membership();
   if (!joined->isAlone()) {
     static bool isRegistered = false;
     if (!std::exchange(isRegistered, true))
       on_exit(leaveAtExit, nullptr);
   }
-  own.stage = Stage::Joined;
-  own.byItself = byItself;
-  own.current = joined.release();
-  return *own.current;
+  member.stage = Stage::Joined;
+  member.byItself = byItself;
+  member.current = joined.release();
+  return *member.current;
 }
 
 } // namespace
@@ -197,11 +198,11 @@ std::string Processes::rankText(int64_t rank) const {
 }
 
 const Processes &processes(std::string_view op) {
-  Membership &own = membership();
-  if (const Processes *current = own.current)
+  Membership &member = membership();
+  if (const Processes *current = member.current)
     return *current;
-  std::lock_guard lock(own.mutex);
-  if (const Processes *current = own.current)
+  std::lock_guard lock(member.mutex);
+  if (const Processes *current = member.current)
     return *current;
   // Only what a launcher of SPMD programs sets makes a process join by itself:
   // TF_CONFIG and SLURM's variables are there for other programs too.
@@ -214,23 +215,23 @@ const Processes &processes(std::string_view op) {
 }
 
 bool hasRunFailed() {
-  const Processes *own = membership().current;
+  const Processes *joined = membership().current;
   // The service's word may come before the communicator hears it.
-  return own && ((own->communicator && own->communicator->failure()) ||
-                 (own->client && own->client->failure()));
+  return joined && ((joined->communicator && joined->communicator->failure()) ||
+                    (joined->client && joined->client->failure()));
 }
 
 std::shared_ptr<PlatformProcesses> processesOf(const Mesh &mesh) {
   if (!spansThisProcess(mesh))
     return nullptr;
   constexpr std::string_view op = "create_mesh";
-  const Processes &all = processes(op);
-  if (!all.communicator)
+  const Processes &joined = processes(op);
+  if (!joined.communicator)
     fail(op, fmt::format("{} has devices of other processes, which this one "
                          "{}: initialize comes before the mesh is made",
                          meshText(mesh),
-                         all.isAlone() ? "has not joined" : "has left"));
-  return all.ofPlatforms;
+                         joined.isAlone() ? "has not joined" : "has left"));
+  return joined.ofPlatforms;
 }
 
 std::optional<int64_t> ownerOf(const Mesh &mesh) {
@@ -263,26 +264,26 @@ std::shared_ptr<const SharedCall> sharedCall(std::string_view name) {
   hash.add(name);
   std::string text(callNameOr(name));
   // The line of this file stands for none.
-  const std::source_location own = std::source_location::current();
-  if (const std::source_location line = callSiteOr(own);
-      line.file_name() != own.file_name())
+  const std::source_location thisFile = std::source_location::current();
+  if (const std::source_location line = callSiteOr(thisFile);
+      line.file_name() != thisFile.file_name())
     text += fmt::format(" (at {}:{})", line.file_name(), line.line());
   return std::make_shared<const SharedCall>(
       SharedCall{hash.value(), std::move(text)});
 }
 } // namespace
 
-void meetAt(const Processes &all, const std::string &name,
+void meetAt(const Processes &joined, const std::string &name,
             std::string_view callName, double timeoutSeconds,
             std::string_view op) {
-  CallOrder &calls = all.communicator->calls();
-  // Those of other threads than the main one are in no order.
+  CallOrder &calls = joined.communicator->calls();
+  // Calls of other threads than the main one are in no order.
   const uint64_t before = calls.calls();
   calls.next(sharedCall(callName));
   const bool isInOrder = calls.calls() > before;
   const Status met =
-      all.client->barrier(name, inMilliseconds(timeoutSeconds),
-                          isInOrder ? std::string(callName) : std::string());
+      joined.client->barrier(name, inMilliseconds(timeoutSeconds),
+                             isInOrder ? std::string(callName) : std::string());
   if (!met)
     calls.takeBack();
   check(met, op);
@@ -293,11 +294,11 @@ bool isWhollyHere(const Tensor &tensor) {
 }
 
 std::vector<std::string> gatherTexts(std::string_view topic,
-                                     const std::string &own,
+                                     const std::string &text,
                                      double timeoutSeconds) {
-  const Processes &all = processes(topic);
-  if (!all.client)
-    return {own};
+  const Processes &joined = processes(topic);
+  if (!joined.client)
+    return {text};
   static std::mutex &mutex = *new std::mutex;
   static auto &counts = *new std::map<std::string, int64_t, std::less<>>;
   int64_t number = 0;
@@ -308,108 +309,110 @@ std::vector<std::string> gatherTexts(std::string_view topic,
   auto keyOf = [&](int64_t rank) {
     return fmt::format("texts/{}/{}/{}/", topic, rank, number);
   };
-  check(all.client->set(keyOf(all.group.rank), own), topic);
+  check(joined.client->set(keyOf(joined.group.rank), text), topic);
   // A barrier knows who is missing, and who has left and will not come.
-  meetAt(all, fmt::format("texts/{}/{}", topic, number), topic, timeoutSeconds,
-         topic);
+  meetAt(joined, fmt::format("texts/{}/{}", topic, number), topic,
+         timeoutSeconds, topic);
   std::vector<std::string> texts;
-  texts.reserve(size_t(all.group.size));
-  for (int64_t rank = 0; rank < all.group.size; ++rank)
-    texts.push_back(check(
-        all.client->get(keyOf(rank), inMilliseconds(timeoutSeconds)), topic));
+  texts.reserve(size_t(joined.group.size));
+  for (int64_t rank = 0; rank < joined.group.size; ++rank)
+    texts.push_back(
+        check(joined.client->get(keyOf(rank), inMilliseconds(timeoutSeconds)),
+              topic));
   // Everybody is here, so everybody has read what was said before.
   if (number > 0)
-    check(all.client->erase(fmt::format("texts/{}/{}/{}/", topic,
-                                        all.group.rank, number - 1)),
+    check(joined.client->erase(fmt::format("texts/{}/{}/{}/", topic,
+                                           joined.group.rank, number - 1)),
           topic);
   return texts;
 }
 
-uint64_t nextTag(const Processes &all,
+uint64_t nextTag(const Processes &joined,
                  const std::shared_ptr<const SharedCall> &call) {
-  return uint64_t(1) << 63 | all.communicator->calls().next(call);
+  return uint64_t(1) << 63 | joined.communicator->calls().next(call);
 }
 
-Status broadcastOfFirst(const Processes &all, std::span<char> bytes,
+Status broadcastOfFirst(const Processes &joined, std::span<char> bytes,
                         std::string_view name) {
   std::vector<Communicator::Outgoing> outgoing;
   std::vector<Communicator::Incoming> incoming;
-  if (all.group.rank == 0)
-    for (int rank = 1; rank < int(all.group.size); ++rank)
+  if (joined.group.rank == 0)
+    for (int rank = 1; rank < int(joined.group.size); ++rank)
       outgoing.push_back({rank, bytes});
   else
     incoming.push_back({0, bytes});
-  if (Status came = all.communicator->wait(all.communicator->exchange(
-          nextTag(all, sharedCall(name)), outgoing, incoming));
+  if (Status came = joined.communicator->wait(joined.communicator->exchange(
+          nextTag(joined, sharedCall(name)), outgoing, incoming));
       !came)
     return came.error();
   return Success();
 }
 
-Result<std::vector<HostBytes>>
-exchangedBytes(const Processes &all, std::span<const char> own, uint64_t call) {
-  std::vector<int> group(size_t(all.group.size));
+Result<std::vector<HostBytes>> exchangedBytes(const Processes &joined,
+                                              std::span<const char> bytes,
+                                              uint64_t call) {
+  std::vector<int> group(size_t(joined.group.size));
   std::iota(group.begin(), group.end(), 0);
-  HostBytes gathered(own.size() * group.size());
-  if (Status came = all.communicator->wait(all.communicator->allGather(
-          group, uint64_t(1) << 63 | call, own, gathered));
+  HostBytes gathered(bytes.size() * group.size());
+  if (Status came = joined.communicator->wait(joined.communicator->allGather(
+          group, uint64_t(1) << 63 | call, bytes, gathered));
       !came)
     return came.error();
-  std::vector<HostBytes> said;
-  said.reserve(group.size());
+  std::vector<HostBytes> received;
+  received.reserve(group.size());
   for (size_t rank = 0; rank < group.size(); ++rank) {
-    const char *from = gathered.data() + rank * own.size();
-    said.emplace_back(from, from + own.size());
+    const char *from = gathered.data() + rank * bytes.size();
+    received.emplace_back(from, from + bytes.size());
   }
-  return said;
+  return received;
 }
 
-std::vector<std::vector<int64_t>> gatherNumbers(const std::vector<int64_t> &own,
-                                                std::string_view op) {
-  const Processes &all = processes(op);
-  if (!all.communicator)
-    return {own};
-  const auto *bytes = reinterpret_cast<const char *>(own.data());
+std::vector<std::vector<int64_t>>
+gatherNumbers(const std::vector<int64_t> &local, std::string_view op) {
+  const Processes &joined = processes(op);
+  if (!joined.communicator)
+    return {local};
+  const auto *bytes = reinterpret_cast<const char *>(local.data());
   std::vector<std::vector<int64_t>> numbers;
-  for (const HostBytes &said :
-       check(exchangedBytes(all, {bytes, own.size() * sizeof(int64_t)},
-                            all.communicator->calls().next(sharedCall(op))),
+  for (const HostBytes &received :
+       check(exchangedBytes(joined, {bytes, local.size() * sizeof(int64_t)},
+                            joined.communicator->calls().next(sharedCall(op))),
              op)) {
-    numbers.emplace_back(own.size());
-    std::memcpy(numbers.back().data(), said.data(), said.size());
+    numbers.emplace_back(local.size());
+    std::memcpy(numbers.back().data(), received.data(), received.size());
   }
   return numbers;
 }
 
 void setTransferTimeout(double seconds) {
-  const Processes &all = processes("timeout");
-  if (all.communicator)
-    all.communicator->setTimeout(inMilliseconds(seconds));
+  const Processes &joined = processes("timeout");
+  if (joined.communicator)
+    joined.communicator->setTimeout(inMilliseconds(seconds));
 }
 
 void waitForAll(std::string_view topic, double timeoutSeconds) {
-  const Processes &all = processes(topic);
-  if (all.client)
-    meetAt(all, std::string(topic), topic, timeoutSeconds, topic);
+  const Processes &joined = processes(topic);
+  if (joined.client)
+    meetAt(joined, std::string(topic), topic, timeoutSeconds, topic);
 }
 
 void joinGroup(ProcessGroup group, const InitializeOptions &options) {
   constexpr std::string_view op = "initialize";
-  Membership &own = membership();
-  std::lock_guard lock(own.mutex);
-  const Processes *now = own.current;
-  if (own.stage == Stage::Joined && own.byItself && now->isAlone()) {
+  Membership &member = membership();
+  std::lock_guard lock(member.mutex);
+  const Processes *now = member.current;
+  if (member.stage == Stage::Joined && member.byItself && now->isAlone()) {
     // It was alone so far, and nothing has been sent.
-  } else if (own.stage == Stage::Joined && own.byItself &&
+  } else if (member.stage == Stage::Joined && member.byItself &&
              now->group.rank == group.rank && now->group.size == group.size) {
-    own.byItself = false;
+    member.byItself = false;
     return;
-  } else if (own.stage != Stage::Alone) {
+  } else if (member.stage != Stage::Alone) {
     fail(op,
          fmt::format("this process {} as {} of {}: call initialize once, at "
                      "the start of the program",
-                     own.stage == Stage::Left ? "has left the others"
-                                              : "has joined already",
+                     member.stage == Stage::Left ? "has left the others"
+                                                 : "has joined already",
                      now->group.rank, now->group.size));
   }
   enter(join(std::move(group), options), /*byItself=*/false);
@@ -417,15 +420,15 @@ void joinGroup(ProcessGroup group, const InitializeOptions &options) {
 
 void leaveGroup() {
   constexpr std::string_view op = "shutdown";
-  Membership &own = membership();
-  std::lock_guard lock(own.mutex);
-  const Processes *now = own.current;
-  if (own.stage != Stage::Joined || own.byItself)
+  Membership &member = membership();
+  std::lock_guard lock(member.mutex);
+  const Processes *now = member.current;
+  if (member.stage != Stage::Joined || member.byItself)
     fail(op,
          fmt::format("this process {}: call initialize first",
-                     own.stage == Stage::Left ? "has left the others already"
-                                              : "has not joined others"));
-  own.stage = Stage::Left;
+                     member.stage == Stage::Left ? "has left the others already"
+                                                 : "has not joined others"));
+  member.stage = Stage::Left;
   if (now->client)
     check(comparedAtEnd(
               check(now->endOrderly(inMilliseconds(60), ownUncompared()), op),

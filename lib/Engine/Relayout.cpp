@@ -88,22 +88,23 @@ Tensor relayoutTo(const Tensor &tensor, const Layout &layout,
                            : std::nullopt);
     return runOp(std::move(call));
   }
-  const Layout &own = node.array.layout();
-  if (own == layout)
+  const Layout &current = node.array.layout();
+  if (current == layout)
     return tensor;
-  const bool isElsewhere = !onSameDevices(own.mesh(), layout.mesh());
+  const bool isElsewhere = !onSameDevices(current.mesh(), layout.mesh());
   // A part of it goes to another process together with all others.
-  if (isElsewhere && spansThisProcess(own.mesh()) && ownerOf(layout.mesh()) &&
-      !own.is_fully_replicated())
-    return relayoutTo(relayoutTo(tensor,
-                                 Layout::replicated(own.mesh(), own.rank()), op,
-                                 where),
-                      layout, op, where);
+  if (isElsewhere && spansThisProcess(current.mesh()) &&
+      ownerOf(layout.mesh()) && !current.is_fully_replicated())
+    return relayoutTo(
+        relayoutTo(tensor, Layout::replicated(current.mesh(), current.rank()),
+                   op, where),
+        layout, op, where);
   setRelayout(call, layout,
-              isElsewhere && !node.host ? std::optional(own) : std::nullopt);
+              isElsewhere && !node.host ? std::optional(current)
+                                        : std::nullopt);
   // Nothing is to be computed where all devices have their parts already.
-  const bool isThere = !isElsewhere && own.mesh() != layout.mesh() &&
-                       haveSameShards(own, layout, node.shape);
+  const bool isThere = !isElsewhere && current.mesh() != layout.mesh() &&
+                       haveSameShards(current, layout, node.shape);
   if (!isElsewhere && !node.host && !isThere)
     return runOp(std::move(call));
   Running running;

@@ -70,13 +70,13 @@ std::optional<Sleep> sleepOf(pid_t thread) {
 }
 
 void close() {
-  Gate &own = gate();
-  std::unique_lock lock(own.mutex);
-  own.closed = true;
-  // What this thread is in the middle of does not go on; others may wait for
-  // that in turn.
-  own.changed.wait_for(lock, depth ? LONGEST_PAUSE : ProcessEnd::LONGEST_WAIT,
-                       [&] { return own.running == (depth ? 1 : 0); });
+  Gate &runs = gate();
+  std::unique_lock lock(runs.mutex);
+  runs.closed = true;
+  // The work that this thread is in the middle of does not go on; others may
+  // wait for that in turn.
+  runs.changed.wait_for(lock, depth ? LONGEST_PAUSE : ProcessEnd::LONGEST_WAIT,
+                        [&] { return runs.running == (depth ? 1 : 0); });
 }
 
 void keepWholeInForks() {
@@ -108,32 +108,32 @@ void guard(Gate &gate) {
 Running::Running() {
   if (depth++ > 0)
     return;
-  Gate &own = gate();
-  std::unique_lock lock(own.mutex);
-  if (own.guardedForks != ProcessEnd::forks())
-    guard(own);
-  // What has been launched runs to its end, with what it runs in turn.
-  while (own.closed && ProcessEnd::ender() != gettid() &&
+  Gate &runs = gate();
+  std::unique_lock lock(runs.mutex);
+  if (runs.guardedForks != ProcessEnd::forks())
+    guard(runs);
+  // A launched run goes on to its end, with all that it runs in turn.
+  while (runs.closed && ProcessEnd::ender() != gettid() &&
          !LaunchQueue::Working::here()) {
     const auto before =
         ProcessEnd::isOver() ? sleepOf(ProcessEnd::ender()) : std::nullopt;
-    if (before && before == own.passage)
+    if (before && before == runs.passage)
       break;
-    own.changed.wait_for(lock, LONGEST_PAUSE, [&] { return !own.closed; });
+    runs.changed.wait_for(lock, LONGEST_PAUSE, [&] { return !runs.closed; });
     if (before && before == sleepOf(ProcessEnd::ender()))
-      own.passage = before;
+      runs.passage = before;
   }
-  ++own.running;
+  ++runs.running;
 }
 
 Running::~Running() {
   if (--depth > 0)
     return;
-  Gate &own = gate();
-  std::lock_guard lock(own.mutex);
-  --own.running;
-  if (own.closed)
-    own.changed.notify_all();
+  Gate &runs = gate();
+  std::lock_guard lock(runs.mutex);
+  --runs.running;
+  if (runs.closed)
+    runs.changed.notify_all();
 }
 
 bool isWholeThread() {

@@ -25,7 +25,7 @@ Settings settings() {
   std::lock_guard lock(shared.mutex);
   Settings now = shared.value;
   now.checkNumerics = threadState().checksNumerics.value_or(now.checkNumerics);
-  // What is compiled with checks and without them are different programs.
+  // The programs with checks and without them are different ones.
   now.generation = 2 * now.generation + int64_t(now.checkNumerics);
   return now;
 }

@@ -19,9 +19,9 @@
 namespace meshloom::detail {
 namespace {
 
-/// Of more origins than that one value has, one stands for the later ones.
+/// Where one value has more origins than that, one stands for the later ones.
 constexpr size_t MOST_ORIGINS = 8;
-/// Of a value these are shown.
+/// The number of bytes of a value that are shown.
 constexpr size_t FIRST_BYTES = 32;
 
 /// Four sums side by side, eight bytes each: as fast as memory is read.
@@ -106,7 +106,7 @@ std::string shownElements(const ValueOrigin &origin) {
              : fmt::format("{} with hash {:016x}", text, origin.hash);
 }
 
-/// Whether it was not before.
+/// Returns whether it was not before.
 bool noteComparison(ValueOrigin &origin) {
   for (const std::shared_ptr<ValueOrigin> &part : origin.parts)
     noteComparison(*part);
@@ -135,9 +135,9 @@ originOf(const Array &array, std::span<const char> bytes, std::string place) {
   return origin;
 }
 
-void addToOrder(const Processes &all, const ValueOrigin &origin,
+void addToOrder(const Processes &joined, const ValueOrigin &origin,
                 const std::string &argument) {
-  all.communicator->calls().next(std::make_shared<const SharedCall>(
+  joined.communicator->calls().next(std::make_shared<const SharedCall>(
       SharedCall{origin.hash, textOf(origin, argument), /*isValue=*/true}));
 }
 
@@ -212,7 +212,7 @@ void passOrigins(const ValueOrigins &origins, std::span<const Array> results) {
       table.set(array, passed);
 }
 
-void compareOrigins(const Processes &all, const Signature &signature,
+void compareOrigins(const Processes &joined, const Signature &signature,
                     std::span<const Array> arguments) {
   OriginTable &table = originTable();
   // Calls of other threads are in no order, in which anything could differ.
@@ -226,13 +226,13 @@ void compareOrigins(const Processes &all, const Signature &signature,
       continue;
     for (const std::shared_ptr<ValueOrigin> &origin : found->second)
       if (noteComparison(*origin))
-        addToOrder(all, *origin, signature.arguments[i].name);
+        addToOrder(joined, *origin, signature.arguments[i].name);
     table.of.erase(found);
   }
   table.isEmpty = table.of.empty();
 }
 
-Status compareReplicated(const Processes &all, const Signature &signature,
+Status compareReplicated(const Processes &joined, const Signature &signature,
                          std::span<const Array> arguments) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Array &array = arguments[i];
@@ -241,7 +241,7 @@ Status compareReplicated(const Processes &all, const Signature &signature,
     Result<HostBytes> bytes = array.toHost();
     if (!bytes)
       return bytes.error();
-    addToOrder(all, *originOf(array, *bytes, "as all are compared"),
+    addToOrder(joined, *originOf(array, *bytes, "as all are compared"),
                signature.arguments[i].name);
   }
   return Success();
@@ -262,26 +262,27 @@ std::string ownUncompared() {
   return fmt::format("{}", fmt::join(lines, ""));
 }
 
-Status comparedAtEnd(const std::vector<std::string> &said,
-                     const Processes &all) {
+Status comparedAtEnd(const std::vector<std::string> &texts,
+                     const Processes &joined) {
   // By time and call: the first rank that has done so, and what it says.
   std::map<std::string, std::pair<size_t, std::string>> first;
-  for (size_t rank = 0; rank < said.size(); ++rank) {
-    std::istringstream lines(said[rank]);
+  for (size_t rank = 0; rank < texts.size(); ++rank) {
+    std::istringstream lines(texts[rank]);
     for (std::string line; std::getline(lines, line);) {
       const size_t time = line.find(' '), call = line.find(' ', time + 1),
                    type = line.find(", ", call);
       if (type == std::string::npos)
         continue;
-      const auto [known, isFirst] =
+      const auto [entry, isFirst] =
           first.try_emplace(line.substr(time, type - time), rank, line);
-      const std::string &other = known->second.second;
+      const std::string &other = entry->second.second;
       if (!isFirst && other.substr(0, time) != line.substr(0, time))
         return Error(fmt::format(
             "the processes did not have the same value where all must: {} had "
             "that {}, {} had that {}",
-            all.rankText(int64_t(known->second.first)), other.substr(call + 1),
-            all.rankText(int64_t(rank)), line.substr(call + 1)));
+            joined.rankText(int64_t(entry->second.first)),
+            other.substr(call + 1), joined.rankText(int64_t(rank)),
+            line.substr(call + 1)));
     }
   }
   return Success();

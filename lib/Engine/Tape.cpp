@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What tapes record outside of traces, and the gradients of it: a program of
-// the recorded ops, to which the reverse pass is applied (GradientProgram.h).
+// The records of tapes outside of traces, and their gradients: a program of the
+// recorded ops, to which the reverse pass is applied (GradientProgram.h).
 #include "meshloom/Engine/Tape.h"
 #include "GradientProgram.h"
 #include "meshloom/Engine/Running.h"
@@ -54,7 +54,7 @@ void recordRead(const std::shared_ptr<VariableState> &variable,
       [&](TapeState &tape) { tape.reads.emplace_back(variable, value); });
 }
 
-/// What of a slice a gradient is built of.
+/// Returns the gradient program of a slice.
 static GradientProgram programOf(const TapeSlice &slice,
                                  const std::vector<Tensor> &targets,
                                  bool hasSeeds,
@@ -194,12 +194,12 @@ TapeState::gradientsInto(Trace &trace, const std::vector<Tensor> &givenTargets,
   if (present.empty() || targets.empty())
     return found;
   GradientProgram program = programOf(slice, targets, true, std::move(present));
-  SmallVector<Value> given;
+  SmallVector<Value> operands;
   for (const Tensor &value : slice.values())
-    given.push_back(trace.valueOf(value, "gradient", &where));
-  llvm::append_range(given, seeds);
+    operands.push_back(trace.valueOf(value, "gradient", &where));
+  llvm::append_range(operands, seeds);
   for (auto [s, gradient] :
-       llvm::zip_equal(numbers, program.build(emitter, given)))
+       llvm::zip_equal(numbers, program.build(emitter, operands)))
     add(s, gradient);
   return found;
 }

@@ -48,7 +48,8 @@ bool hasGradient(Value value) {
       mlir::getElementTypeOrSelf(value.getType()));
 }
 
-/// Whether `value` depends on one of `sources`, by what has been traced.
+/// Returns whether `value` depends on one of `sources`, by what has been
+/// traced.
 bool dependsOn(Value value, ArrayRef<Value> sources) {
   SmallVector<Value> work{value};
   DenseSet<Value> seen;
@@ -61,7 +62,7 @@ bool dependsOn(Value value, ArrayRef<Value> sources) {
     if (Operation *op = next.getDefiningOp())
       llvm::append_range(work, usedValues(op));
     else if (Operation *owner = next.getParentBlock()->getParentOp())
-      // Of a body that has not ended: what it was given.
+      // A body that has not ended: its operands.
       llvm::append_range(work, owner->getOperands());
   }
   return false;
@@ -79,7 +80,7 @@ public:
         isOfTrace(tape.trace.get() == &trace) {}
 
   /// Goes through the body that the gradient is asked for in and those around
-  /// it, to the tape's. What is left are values of that one's surroundings.
+  /// it, to the tape's. The values that remain are those around that one.
   void run(SmallVector<Value> targets, SmallVector<Value> seedsOfTargets) {
     outputs = std::move(targets);
     seeds = std::move(seedsOfTargets);
@@ -161,9 +162,10 @@ private:
     }
   }
 
-  /// Whether the tape has recorded what the argument of the trace was computed
-  /// from. A captured tensor stays the same; an explicit one is another tensor
-  /// in the next call, so that the trace holds for this one alone.
+  /// Returns whether the tape has recorded what the argument of the trace was
+  /// computed from. A captured tensor stays the same; an explicit one is
+  /// another tensor in the next call, so that the trace holds for this one
+  /// alone.
   bool leadsOutside(BlockArgument argument) {
     const size_t number = argument.getArgNumber();
     const TraceArgument &its = trace.arguments()[number];
@@ -183,8 +185,8 @@ private:
   }
 
   /// The values with gradients that ops behind the outputs use and that no op
-  /// of `block` makes, but those that are wanted anyway. Of the last block the
-  /// captured tensors of a tape that began outside of the trace.
+  /// of `block` makes, but those that are wanted anyway. For the last block,
+  /// they are the captured tensors of a tape that began outside of the trace.
   SmallVector<Value> valuesFromOutside(Block *block, bool isLast) {
     SmallVector<Value> work(outputs), result;
     DenseSet<Value> seen;
@@ -202,8 +204,8 @@ private:
     return result;
   }
 
-  /// Whether a path leads from `value` to a source, in the trace or, of a tape
-  /// that began outside of it, by way of an argument of the trace.
+  /// Returns whether a path leads from `value` to a source, in the trace or, of
+  /// a tape that began outside of it, by way of an argument of the trace.
   bool leadsToSource(Value value) {
     return dependsOn(value, wrt) ||
            (!isOfTrace &&
@@ -303,12 +305,12 @@ std::vector<Tensor> gradientsInTrace(Trace &trace, const TapeState &tape,
     wrt.push_back(isVariable
                       ? trace.argumentOf(source.variable.internal())
                       : trace.valueOf(source.tensor, "gradient", &where));
-    std::vector<Tensor> &own = recorded.emplace_back();
+    std::vector<Tensor> &tensors = recorded.emplace_back();
     if (!isVariable && !source.tensor.internal()->trace)
-      own.push_back(source.tensor);
+      tensors.push_back(source.tensor);
     for (auto &[variable, value] : tape.reads)
       if (isVariable && variable == source.variable.internal())
-        own.push_back(value);
+        tensors.push_back(value);
   }
   for (const Tensor &target : targets)
     outputs.push_back(trace.valueOf(target, "gradient", &where));

@@ -65,22 +65,22 @@ TapeSlice::TapeSlice(std::span<const TapeRecord> tape,
   std::ranges::reverse(chosen);
 
   auto number = [&](const Tensor &tensor) {
-    numbers.try_emplace(nodeOf(tensor), int64_t(all.size()));
-    all.push_back(tensor);
+    numbers.try_emplace(nodeOf(tensor), int64_t(numbered.size()));
+    numbered.push_back(tensor);
   };
   for (const TapeRecord *record : chosen)
     for (const Tensor &operand : record->operands)
       if (!made.contains(nodeOf(operand)) && !numbers.contains(nodeOf(operand)))
         number(operand);
-  leaves = all.size();
+  leaves = numbered.size();
   for (const TapeRecord *record : chosen)
     for (const Tensor &result : record->results)
       number(result);
 }
 
 int64_t TapeSlice::numberOf(const Tensor &tensor) const {
-  auto at = numbers.find(nodeOf(tensor));
-  return at == numbers.end() ? -1 : at->second;
+  auto number = numbers.find(nodeOf(tensor));
+  return number == numbers.end() ? -1 : number->second;
 }
 
 std::vector<int64_t>

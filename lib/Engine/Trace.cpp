@@ -42,8 +42,8 @@ Operation *Trace::lastOp() const {
   return now->empty() ? nullptr : &now->back();
 }
 
-Location Trace::location(const std::source_location &at) const {
-  const std::source_location where = callSiteOr(at);
+Location Trace::location(const std::source_location &site) const {
+  const std::source_location where = callSiteOr(site);
   Location place = mlir::FileLineColLoc::get(context.get(), where.file_name(),
                                              where.line(), where.column());
   const std::vector<std::string> &scopes = threadState().scopes;
@@ -155,15 +155,15 @@ Value Trace::valueOf(const Tensor &tensor, std::string_view op,
             build.getInsertionBlock()->getParent()))
       fail(op,
            fmt::format("a {} that was made in the body of a loop or branch, or "
-                       "in a mapped function, is used outside of it: return it "
-                       "from the body",
+                       "in a mapped function, is used outside of that body: "
+                       "return it from the body",
                        typeText(tensor)),
            where);
     return value;
   }
-  auto [at, isNew] = known.try_emplace(&node, unsigned(args.size()));
+  auto [entry, isNew] = known.try_emplace(&node, unsigned(args.size()));
   if (!isNew)
-    return block->getArgument(at->second);
+    return block->getArgument(entry->second);
   if (!node.host)
     useMesh(node.array.layout().mesh());
   Type type = RankedTensorType::get(node.shape,
@@ -174,9 +174,10 @@ Value Trace::valueOf(const Tensor &tensor, std::string_view op,
 }
 
 Value Trace::argumentOf(const std::shared_ptr<VariableState> &variable) {
-  auto [at, isNew] = known.try_emplace(variable.get(), unsigned(args.size()));
+  auto [entry, isNew] =
+      known.try_emplace(variable.get(), unsigned(args.size()));
   if (!isNew)
-    return block->getArgument(at->second);
+    return block->getArgument(entry->second);
   if (!variable->host)
     useMesh(variable->type.layout.mesh());
   auto tensor = RankedTensorType::get(
@@ -285,15 +286,15 @@ void Trace::finish(ArrayRef<Tensor> results,
 std::shared_ptr<const TracedModule> Trace::takeModule() {
   assert(ended && "a module is handed over when it is complete");
   return std::make_shared<TracedModule>(context, std::move(module),
-                                        std::move(kept));
+                                        std::move(objects));
 }
 
 void Trace::abandon() {
   ended = true;
-  // What was discarded refers to what is in the module.
+  // The discarded ops refer to ops in the module.
   discarded.clear();
   module = {};
-  kept.clear();
+  objects.clear();
   args.clear();
   known.clear();
   context.reset();

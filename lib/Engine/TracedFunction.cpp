@@ -42,7 +42,7 @@ compiledOnce(Trace &trace, const Settings &settings, std::string_view name) {
       ->program;
 }
 
-/// Whether a check of the user's may end the module's run.
+/// Returns whether a check of the user's may end the module's run.
 static bool hasAssertions(ModuleOp module) {
   return module
       ->walk([](dtensor::CallbackOp callback) {
@@ -53,7 +53,7 @@ static bool hasAssertions(ModuleOp module) {
       .wasInterrupted();
 }
 
-/// Whether a function in the module has a gradient that a user gives.
+/// Returns whether a function in the module has a gradient that a user gives.
 static bool hasRulesOfUser(ModuleOp module) {
   return module
       ->walk([](dtensor::CaseOp branch) {

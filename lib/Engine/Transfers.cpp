@@ -33,7 +33,8 @@ public:
         events.size() < most ? std::nullopt : std::optional(events.front());
     events.push_back(end);
     lock.unlock();
-    // That message was called for before, and needs nothing of this thread.
+    // The oldest message was called for before, and needs nothing of this
+    // thread.
     if (oldest)
       (void)oldest->wait();
     return before;

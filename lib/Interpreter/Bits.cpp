@@ -90,7 +90,7 @@ Values reducePrecision(const Call &call) {
   auto [typeExponent, typeMantissa] = formatOf(out.type);
   int64_t exponent = call.integer("exponent_bits");
   int64_t mantissa = call.integer("mantissa_bits");
-  // What the type has at least does not change.
+  // A format that the type has at least does not change it.
   bool rounds = mantissa < typeMantissa, limits = exponent < typeExponent;
   int lowest = 2 - (1 << (typeExponent - 1));
   for (size_t i = 0; i < out.floats.size(); ++i) {

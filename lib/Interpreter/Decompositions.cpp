@@ -130,12 +130,12 @@ Values eigh(const Call &call) {
   bool lower = cast<dtensor::EighOp>(call.op).getLower();
   HostValue from = call[0], vectors = call.result(0), values = call.result(1);
   for (int64_t m = 0; m < matricesOf(from); ++m) {
-    MatrixView given(from, m);
-    int64_t n = given.rows;
+    MatrixView source(from, m);
+    int64_t n = source.rows;
     Dense a(n, n), v = Dense::identity(n);
     for (int64_t r = 0; r < n; ++r)
       for (int64_t c = 0; c <= r; ++c) {
-        Number number = lower ? given(r, c) : std::conj(given(c, r));
+        Number number = lower ? source(r, c) : std::conj(source(c, r));
         a(r, c) = r == c ? Number(number.real()) : number;
         a(c, r) = std::conj(a(r, c));
       }
@@ -179,12 +179,12 @@ Values eigh(const Call &call) {
 /// those columns first.
 Dense completed(const Dense &thin) {
   int64_t m = thin.rows;
-  Dense rest = thin, q = Dense::identity(m);
+  Dense reduced = thin, q = Dense::identity(m);
   for (int64_t i = 0; i < std::min(m, thin.columns); ++i) {
     double below = 0;
     for (int64_t r = i + 1; r < m; ++r)
-      below += std::norm(rest(r, i));
-    Number alpha = rest(i, i);
+      below += std::norm(reduced(r, i));
+    Number alpha = reduced(i, i);
     if (below == 0 && alpha.imag() == 0)
       continue;
     double beta =
@@ -192,16 +192,16 @@ Dense completed(const Dense &thin) {
     Dense v(m, 1);
     v(i, 0) = 1;
     for (int64_t r = i + 1; r < m; ++r)
-      v(r, 0) = rest(r, i) / (alpha - beta);
+      v(r, 0) = reduced(r, i) / (alpha - beta);
     Number tau = (beta - alpha) / beta;
     // H = 1 - tau v v^H: rest becomes H^H rest, and q becomes q H.
-    auto subtract = [&](Dense &from, const Dense &left, const Dense &right,
+    auto subtract = [&](Dense &from, const Dense &lhs, const Dense &rhs,
                         Number by) {
       for (int64_t r = 0; r < from.rows; ++r)
         for (int64_t c = 0; c < from.columns; ++c)
-          from(r, c) -= by * left(r, 0) * right(0, c);
+          from(r, c) -= by * lhs(r, 0) * rhs(0, c);
     };
-    subtract(rest, v, v.adjoint() * rest, std::conj(tau));
+    subtract(reduced, v, v.adjoint() * reduced, std::conj(tau));
     subtract(q, q * v, v.adjoint(), tau);
   }
   for (int64_t r = 0; r < m; ++r)
@@ -263,10 +263,10 @@ SingularParts singularParts(Dense a) {
           for (int64_t r = 0; r < m; ++r)
             parts.u(r, c) -= product * parts.u(r, k);
         }
-      double left = parts.u.columnNorm(c);
-      if (left * left * double(m) < 0.5)
+      double remaining = parts.u.columnNorm(c);
+      if (remaining * remaining * double(m) < 0.5)
         continue;
-      parts.u.scaleColumn(c, 1 / left);
+      parts.u.scaleColumn(c, 1 / remaining);
       break;
     }
   }

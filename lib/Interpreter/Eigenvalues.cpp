@@ -120,12 +120,12 @@ struct Schur {
   /// of [a, b; 0, c] the vector (b, c - a) belongs to c.
   void arrange(std::vector<int64_t> order) {
     for (int64_t k = 0; k < int64_t(order.size()); ++k) {
-      for (int64_t at = order[k]; at > k; --at) {
-        Number a = t(at - 1, at - 1), c = t(at, at);
-        rotate(at - 1, t(at - 1, at), c - a);
-        t(at, at - 1) = 0;
-        t(at - 1, at - 1) = c;
-        t(at, at) = a;
+      for (int64_t place = order[k]; place > k; --place) {
+        Number a = t(place - 1, place - 1), c = t(place, place);
+        rotate(place - 1, t(place - 1, place), c - a);
+        t(place, place - 1) = 0;
+        t(place - 1, place - 1) = c;
+        t(place, place) = a;
       }
       for (size_t later = k + 1; later < order.size(); ++later)
         order[later] += order[later] < order[k];
@@ -145,7 +145,7 @@ Dense eigenvectors(const Schur &schur) {
       for (int64_t k = r + 1; k <= c; ++k)
         sum += t(r, k) * inner(k, c);
       Number gap = t(r, r) - t(c, c);
-      // Of equal eigenvalues: almost the same vector again.
+      // Equal eigenvalues have almost the same vector again.
       if (std::abs(gap) < 1e-16 * std::abs(t(c, c)) || gap == Number(0))
         gap = 1e-16 * std::max(std::abs(t(c, c)), 1e-300);
       inner(r, c) = -sum / gap;
@@ -216,8 +216,9 @@ std::vector<int64_t> pairedOrder(const std::vector<Number> &values) {
   return order;
 }
 
-/// What the columns i and i + 1 span has a real basis, their real and imaginary
-/// parts: one for which the block of `a` has equal elements on the diagonal.
+/// The space that the columns i and i + 1 span has a real basis, their real and
+/// imaginary parts: one for which the block of `a` has equal elements on the
+/// diagonal.
 void makeRealPair(Dense &q, int64_t i, const Dense &a) {
   int64_t n = q.rows;
   Dense basis(n, 2);

@@ -51,10 +51,11 @@ struct IndexedDims {
   Index startOf(const Index &batch, const HostValue &indices) const {
     Index start(rank);
     for (size_t k = 0; k < indexMap.size(); ++k) {
-      Index at = batch;
+      Index position = batch;
       if (vectorDim < int64_t(indices.shape.size()))
-        at.insert(at.begin() + vectorDim, int64_t(k));
-      start[indexMap[k]] = indexAt(indices, positionOf(at, indices.shape));
+        position.insert(position.begin() + vectorDim, int64_t(k));
+      start[indexMap[k]] =
+          indexAt(indices, positionOf(position, indices.shape));
     }
     for (size_t i = 0; i < batching.size(); ++i) {
       int64_t dim = indexBatching[i];
@@ -147,9 +148,9 @@ Values scatter(const Call &call) {
         arguments.emplace_back(update.type, Shape());
         Element(update, arguments.back()).copy(source, 0);
       }
-      Values made = runRegion(op.getComputation(), std::move(arguments));
+      Values combined = runRegion(op.getComputation(), std::move(arguments));
       for (size_t i = 0; i < count; ++i)
-        Element(made[i], outs[i]).copy(0, target);
+        Element(combined[i], outs[i]).copy(0, target);
     }
   };
   // Window after window.

@@ -214,7 +214,7 @@ public:
       if (op.getNumResults() > 0 && mlir::isMemoryEffectFree(&op) &&
           llvm::all_of(op.getUsers(), isLeftOut)) {
         unused.insert(&op);
-        // What an op in a loop or branch uses counts as a use of that.
+        // The values that an op in a loop or branch uses count as uses of that.
         if (isa<mlir::func::FuncOp>(op.getParentOp()))
           for (Value used : uses(op))
             --usesLeft[used];
@@ -262,9 +262,9 @@ public:
       return Success();
     }
     if (isa<dtensor::CallbackOp>(op))
-      return Error(fmt::format(
-          "the reference interpreter cannot know what a callback gives ({})",
-          locationOf(&op)));
+      return Error(fmt::format("the reference interpreter cannot know the "
+                               "results of a callback ({})",
+                               locationOf(&op)));
     auto entry = opTable().find(op.getName().getStringRef());
     if (entry == opTable().end())
       return Error(fmt::format("the reference interpreter cannot run '{}' ({})",

@@ -18,11 +18,11 @@ Values cholesky(const Call &call) {
   HostValue from = call[0], out = call.result();
   for (int64_t m = 0; m < matricesOf(out); ++m) {
     MatrixView a(from, m), l(out, m);
-    // Of the upper triangle, the lower one of the adjoint.
-    auto given = [&](int64_t r, int64_t c) {
+    // The upper triangle is the lower one of the adjoint.
+    auto input = [&](int64_t r, int64_t c) {
       return lower ? a(r, c) : std::conj(a(c, r));
     };
-    auto made = [&](int64_t r, int64_t c) {
+    auto factor = [&](int64_t r, int64_t c) {
       return lower ? l(r, c) : std::conj(l(c, r));
     };
     auto put = [&](int64_t r, int64_t c, Number number) {
@@ -31,15 +31,15 @@ Values cholesky(const Call &call) {
     bool definite = true;
     for (int64_t c = 0; c < a.rows; ++c)
       for (int64_t r = c; r < a.rows; ++r) {
-        Number rest = r == c ? given(r, c).real() : given(r, c);
-        definite &= std::isfinite(std::abs(rest));
+        Number remainder = r == c ? input(r, c).real() : input(r, c);
+        definite &= std::isfinite(std::abs(remainder));
         for (int64_t k = 0; k < c; ++k)
-          rest -= made(r, k) * std::conj(made(c, k));
+          remainder -= factor(r, k) * std::conj(factor(c, k));
         if (r == c) {
-          definite &= rest.real() > 0;
-          put(c, c, std::sqrt(rest.real()));
+          definite &= remainder.real() > 0;
+          put(c, c, std::sqrt(remainder.real()));
         } else {
-          put(r, c, rest / made(c, c));
+          put(r, c, remainder / factor(c, c));
         }
       }
     double nan = std::numeric_limits<double>::quiet_NaN();
@@ -54,31 +54,31 @@ Values triangularSolve(const Call &call) {
   auto op = cast<dtensor::TriangularSolveOp>(call.op);
   HostValue from = call[0], out = call[1];
   bool turned = op.getTransposeA() != "NO_TRANSPOSE";
-  bool left = op.getLeftSide(), lower = op.getLower();
+  bool isLeft = op.getLeftSide(), lower = op.getLower();
   for (int64_t m = 0; m < matricesOf(out); ++m) {
     MatrixView a(from, m), x(out, m);
     // The matrix that stands on the left in the end.
-    bool swaps = turned == left;
+    bool swaps = turned == isLeft;
     auto coefficient = [&](int64_t r, int64_t c) {
       Number number = swaps ? a(c, r) : a(r, c);
       return op.getTransposeA() == "ADJOINT" ? std::conj(number) : number;
     };
     bool down = lower != swaps;
-    int64_t n = a.rows, others = left ? x.columns : x.rows;
+    int64_t n = a.rows, others = isLeft ? x.columns : x.rows;
     for (int64_t other = 0; other < others; ++other)
       for (int64_t step = 0; step < n; ++step) {
         int64_t r = down ? step : n - 1 - step;
         auto unknown = [&](int64_t i) {
-          return left ? x(i, other) : x(other, i);
+          return isLeft ? x(i, other) : x(other, i);
         };
-        Number rest = unknown(r);
+        Number remainder = unknown(r);
         for (int64_t k = 0; k < step; ++k) {
-          int64_t known = down ? k : n - 1 - k;
-          rest -= coefficient(r, known) * unknown(known);
+          int64_t solved = down ? k : n - 1 - k;
+          remainder -= coefficient(r, solved) * unknown(solved);
         }
         if (!op.getUnitDiagonal())
-          rest /= coefficient(r, r);
-        left ? x.put(r, other, rest) : x.put(other, r, rest);
+          remainder /= coefficient(r, r);
+        isLeft ? x.put(r, other, remainder) : x.put(other, r, remainder);
       }
   }
   return {std::move(out)};
@@ -89,8 +89,8 @@ void transform(std::vector<Number> &values, const Shape &shape, size_t dim,
                bool inverse) {
   int64_t length = shape[dim], stride = stridesOf(shape)[dim];
   std::vector<Number> result(values.size());
-  for (int64_t at = 0; at < int64_t(values.size()); ++at) {
-    int64_t k = at / stride % length, first = at - k * stride;
+  for (int64_t position = 0; position < int64_t(values.size()); ++position) {
+    int64_t k = position / stride % length, first = position - k * stride;
     Number sum = 0;
     for (int64_t j = 0; j < length; ++j) {
       double turn = double(j * k % length) / double(length);
@@ -98,7 +98,7 @@ void transform(std::vector<Number> &values, const Shape &shape, size_t dim,
       sum +=
           values[first + j * stride] * Number(std::cos(angle), std::sin(angle));
     }
-    result[at] = inverse ? sum / double(length) : sum;
+    result[position] = inverse ? sum / double(length) : sum;
   }
   values = std::move(result);
 }
@@ -111,8 +111,8 @@ Values fft(const Call &call) {
   bool inverse = type == "IFFT" || type == "IRFFT";
   Shape shape = call[0].shape;
   std::vector<Number> values;
-  for (int64_t at = 0; at < call[0].count(); ++at)
-    values.push_back(get(call[0], at));
+  for (int64_t position = 0; position < call[0].count(); ++position)
+    values.push_back(get(call[0], position));
   size_t first = shape.size() - lengths.size(), last = shape.size() - 1;
   for (size_t d = first; d < last; ++d)
     transform(values, shape, d, inverse);
@@ -121,8 +121,8 @@ Values fft(const Call &call) {
     int64_t half = shape.back(), length = lengths.back();
     std::vector<Number> whole;
     shape.back() = length;
-    for (int64_t at = 0; at < elementCount(shape); ++at) {
-      int64_t k = at % length, line = at / length;
+    for (int64_t position = 0; position < elementCount(shape); ++position) {
+      int64_t k = position % length, line = position / length;
       Number value = k < half ? values[line * half + k]
                               : std::conj(values[line * half + length - k]);
       bool real = k == 0 || 2 * k == length;
@@ -131,9 +131,10 @@ Values fft(const Call &call) {
     values = std::move(whole);
   }
   transform(values, shape, last, inverse);
-  int64_t kept = out.shape.back(), length = shape.back();
-  for (int64_t at = 0; at < out.count(); ++at)
-    set(out, at, values[at / kept * length + at % kept]);
+  int64_t outLength = out.shape.back(), length = shape.back();
+  for (int64_t position = 0; position < out.count(); ++position)
+    set(out, position,
+        values[position / outLength * length + position % outLength]);
   return {std::move(out)};
 }
 } // namespace

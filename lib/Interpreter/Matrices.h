@@ -13,13 +13,14 @@ namespace meshloom::interpreter {
 
 using Number = std::complex<double>;
 
-inline Number get(const HostValue &value, int64_t at) {
-  return {value.floats[at], value.isComplex() ? value.imaginaries[at] : 0};
+inline Number get(const HostValue &value, int64_t position) {
+  return {value.floats[position],
+          value.isComplex() ? value.imaginaries[position] : 0};
 }
-inline void set(HostValue &value, int64_t at, Number number) {
-  value.floats[at] = number.real();
+inline void set(HostValue &value, int64_t position, Number number) {
+  value.floats[position] = number.real();
   if (value.isComplex())
-    value.imaginaries[at] = number.imag();
+    value.imaginaries[position] = number.imag();
 }
 
 /// One matrix of a tensor, in its last two dims.
@@ -122,8 +123,8 @@ public:
       sum += std::norm((*this)(r, c));
     return std::sqrt(sum);
   }
-  /// What makes a column's greatest element real and positive: the first of
-  /// those within a thousandth of the greatest.
+  /// Returns the factor that makes a column's greatest element real and
+  /// positive: the first of those within a thousandth of the greatest.
   Number phaseOf(int64_t c) const {
     double greatest = 0;
     for (int64_t r = 0; r < rows; ++r)

@@ -151,10 +151,10 @@ Values pad(const Call &call) {
   forEachIndex(call[0].shape, [&](int64_t position, const auto &index) {
     int64_t target = 0;
     for (size_t d = 0; d < index.size(); ++d) {
-      int64_t at = low[d] + index[d] * (interior[d] + 1);
-      if (at < 0 || at >= out.shape[d])
+      int64_t place = low[d] + index[d] * (interior[d] + 1);
+      if (place < 0 || place >= out.shape[d])
         return; // negative padding takes it away
-      target += at * stride[d];
+      target += place * stride[d];
     }
     element.copy(position, target);
   });

@@ -34,7 +34,7 @@ using OpTable = llvm::StringMap<OpFunction>;
 
 /// Whether terms overflow their type when they are added or multiplied in some
 /// order, whatever their sum or product is: devices, threads and vector lanes
-/// combine theirs first. Of 0 * 2^100 * 2^100 an order is infinite on its way,
+/// combine theirs first. For 0 * 2^100 * 2^100 an order is infinite on its way,
 /// then nan.
 class AnyOrder {
 public:
@@ -52,15 +52,16 @@ public:
 private:
   ReduceKind kind;
   DType type;
-  /// Of a sum: of what is positive and of what is not. Of a product: of what is
-  /// larger than 1, and of what is smaller but for zeros.
+  /// For a sum: the sums of the positive terms and of the others. For a
+  /// product: the products of the factors larger than 1, and of the smaller
+  /// ones but for zeros.
   double large = 0, small = 0;
   bool begun = false, finite = true, hasZero = false;
 };
 /// Makes an element nan.
 void setNan(HostValue &value, int64_t i);
 
-/// What a scalar region yields for `arguments`; it captures nothing.
+/// Returns the results of a scalar region for `arguments`; it captures nothing.
 Values runRegion(Region &region, Values arguments);
 
 /// into[target] becomes itself combined with from[source], which have one type.
@@ -88,7 +89,7 @@ using Index = std::vector<int64_t>;
 /// Calls `visit(index)` for every index of `shape`, row-major.
 template <typename F> void forEach(const Shape &shape, F visit) {
   Index index(shape.size());
-  for (int64_t left = elementCount(shape); left > 0; --left) {
+  for (int64_t remaining = elementCount(shape); remaining > 0; --remaining) {
     visit(index);
     for (size_t d = shape.size(); d-- > 0;) {
       if (++index[d] < shape[d])

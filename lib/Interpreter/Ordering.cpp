@@ -24,14 +24,14 @@ std::vector<int64_t> sorted(std::vector<int64_t> items, const Before &before) {
   if (items.size() < 2)
     return items;
   auto middle = items.begin() + int64_t(items.size() / 2);
-  auto left = sorted(std::vector<int64_t>(items.begin(), middle), before);
-  auto right = sorted(std::vector<int64_t>(middle, items.end()), before);
+  auto lower = sorted(std::vector<int64_t>(items.begin(), middle), before);
+  auto upper = sorted(std::vector<int64_t>(middle, items.end()), before);
   size_t l = 0, r = 0;
   for (int64_t &item : items)
-    if (r < right.size() && (l == left.size() || before(right[r], left[l])))
-      item = right[r++];
+    if (r < upper.size() && (l == lower.size() || before(upper[r], lower[l])))
+      item = upper[r++];
     else
-      item = left[l++];
+      item = lower[l++];
   return items;
 }
 
@@ -65,14 +65,14 @@ Values sort(const Call &call) {
   return outs;
 }
 
-/// Whether x comes behind y in the total order: -nan, -inf, ..., -0, 0, ...,
-/// inf, nan.
+/// Returns whether x comes behind y in the total order: -nan, -inf, ..., -0, 0,
+/// ..., inf, nan.
 bool isAbove(const HostValue &value, int64_t x, int64_t y) {
   if (!value.isFloating())
     return isLess(value.type, value.ints[y], value.ints[x]);
   auto key = [&](int64_t position) {
     int64_t bits = std::bit_cast<int64_t>(value.floats[position]);
-    // Of negative numbers, more bits mean less.
+    // More bits of a negative number mean less.
     return bits < 0 ? std::numeric_limits<int64_t>::min() - bits - 1 : bits;
   };
   return key(x) > key(y);
@@ -104,8 +104,8 @@ Values genericReduce(const Call &call) {
   Values outs;
   for (size_t i = 0; i < count; ++i) {
     outs.push_back(call.result(i));
-    for (int64_t at = 0; at < outs[i].count(); ++at)
-      Element(call[count + i], outs[i]).copy(0, at);
+    for (int64_t position = 0; position < outs[i].count(); ++position)
+      Element(call[count + i], outs[i]).copy(0, position);
   }
   std::vector<int64_t> strides = stridesOf(shape);
   for (int64_t from = 0; from < call[0].count(); ++from) {
@@ -118,9 +118,9 @@ Values genericReduce(const Call &call) {
       arguments.push_back(scalarAt(outs[i], to));
     for (size_t i = 0; i < count; ++i)
       arguments.push_back(scalarAt(call[i], from));
-    Values made = runRegion(op.getComputation(), std::move(arguments));
+    Values combined = runRegion(op.getComputation(), std::move(arguments));
     for (size_t i = 0; i < count; ++i)
-      Element(made[i], outs[i]).copy(0, to);
+      Element(combined[i], outs[i]).copy(0, to);
   }
   return outs;
 }

@@ -93,7 +93,7 @@ std::vector<int64_t> joined(std::vector<int64_t> first,
   return first;
 }
 
-/// What terms may reach, as pack() packs them.
+/// Returns bounds of the terms, as pack() packs them.
 std::vector<double> sizes(const HostValue &value,
                           const std::vector<int64_t> &dims) {
   std::vector<double> packed = pack<double>(value, dims);
@@ -341,7 +341,7 @@ void AnyOrder::add(const HostValue &value, int64_t i) {
 }
 
 bool AnyOrder::overflows() const {
-  // What is infinite is so in all orders.
+  // An infinite one is infinite in all orders.
   if (!finite)
     return false;
   auto rounded = [&](double x) { return roundToType(type, x); };

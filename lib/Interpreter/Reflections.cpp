@@ -50,7 +50,8 @@ void fillWithNans(const MatrixView &a) {
   nans.putInto(a);
 }
 
-/// Whether the m-th matrix is not finite: then it and its taus become nans.
+/// Returns whether the m-th matrix is not finite: then it and its taus become
+/// nans.
 bool isSpoilt(const MatrixView &a, HostValue &taus, int64_t m) {
   if (Dense(a).isFinite())
     return false;

@@ -38,31 +38,32 @@ Values convolution(const Call &call) {
   for (int64_t dim : spec.kernelSpatial)
     kernel.push_back(rhs.shape[dim]);
 
-  Index left(lhs.shape.size()), right(rhs.shape.size());
-  forEach(out.shape, [&](const Index &at) {
-    const int64_t feature = at[spec.outputFeature];
+  Index lhsIndex(lhs.shape.size()), rhsIndex(rhs.shape.size());
+  forEach(out.shape, [&](const Index &outIndex) {
+    const int64_t feature = outIndex[spec.outputFeature];
     const int64_t group = outputsPerGroup ? feature / outputsPerGroup : 0;
-    left[spec.inputBatch] = at[spec.outputBatch];
+    lhsIndex[spec.inputBatch] = outIndex[spec.outputBatch];
     if (spec.batchGroups > 1)
-      left[spec.inputBatch] += group * out.shape[spec.outputBatch];
-    left[spec.inputFeature] = spec.featureGroups > 1 ? group * features : 0;
-    right[spec.kernelOutput] = feature;
-    right[spec.kernelInput] = 0;
+      lhsIndex[spec.inputBatch] += group * out.shape[spec.outputBatch];
+    lhsIndex[spec.inputFeature] = spec.featureGroups > 1 ? group * features : 0;
+    rhsIndex[spec.kernelOutput] = feature;
+    rhsIndex[spec.kernelInput] = 0;
     HostValue sum(out.type, {});
     int64_t terms = 0; // since the sum was rounded
     forEach(kernel, [&](const Index &k) {
       for (size_t i = 0; i < spatial; ++i) {
-        int64_t place = at[spec.outputSpatial[i]] * spec.strides[i] -
+        int64_t place = outIndex[spec.outputSpatial[i]] * spec.strides[i] -
                         spec.padding[2 * i] + k[i] * spec.rhsDilation[i];
         int64_t element = elementAt(place, lhs.shape[spec.inputSpatial[i]],
                                     spec.lhsDilation[i]);
         if (element < 0)
           return;
-        left[spec.inputSpatial[i]] = element;
-        right[spec.kernelSpatial[i]] =
+        lhsIndex[spec.inputSpatial[i]] = element;
+        rhsIndex[spec.kernelSpatial[i]] =
             spec.reversal[i] ? kernel[i] - 1 - k[i] : k[i];
       }
-      int64_t l = positionOf(left, lhs.shape), r = positionOf(right, rhs.shape);
+      int64_t l = positionOf(lhsIndex, lhs.shape),
+              r = positionOf(rhsIndex, rhs.shape);
       for (int64_t c = 0; c < features; ++c, l += lhsStep, r += rhsStep)
         if (out.isComplex())
           setComplex(sum, 0,
@@ -80,7 +81,7 @@ Values convolution(const Call &call) {
         for (double &x : *part)
           x = call.partialSum(x);
     });
-    int64_t target = positionOf(at, out.shape);
+    int64_t target = positionOf(outIndex, out.shape);
     if (out.isFloating())
       Element(sum, out).copy(0, target);
     else
@@ -93,16 +94,17 @@ Values convolution(const Call &call) {
 // Windows
 //===----------------------------------------------------------------------===//
 
-/// Calls `visit(source)` for the places of the window at `at` that hold an
-/// operand element, row-major; `padding()` for the others.
+/// Calls `visit(source)` for the places of the window at `windowPlace` that
+/// hold an operand element, row-major; `padding()` for the others.
 template <typename F, typename P>
-void forEachInWindow(const dtensor::WindowSpec &window, const Index &at,
-                     const Shape &shape, F visit, P padding) {
+void forEachInWindow(const dtensor::WindowSpec &window,
+                     const Index &windowPlace, const Shape &shape, F visit,
+                     P padding) {
   Index source(shape.size());
   forEach(Shape(window.dimensions.begin(), window.dimensions.end()),
           [&](const Index &k) {
             for (size_t d = 0; d < shape.size(); ++d) {
-              int64_t place = at[d] * window.strides[d] -
+              int64_t place = windowPlace[d] * window.strides[d] -
                               window.padding[2 * d] +
                               k[d] * window.windowDilations[d];
               source[d] = elementAt(place, shape[d], window.baseDilations[d]);
@@ -129,8 +131,8 @@ Values reduceWindow(const Call &call) {
   const Shape shape = call[0].shape;
   if (auto kind = op.getKind()) {
     HostValue &out = results[0];
-    forEach(out.shape, [&](const Index &at) {
-      int64_t target = positionOf(at, out.shape);
+    forEach(out.shape, [&](const Index &place) {
+      int64_t target = positionOf(place, out.shape);
       Element(call[1], out).copy(0, target);
       const bool isLookedAt = AnyOrder::isLookedAt(call, *kind, out.type);
       AnyOrder order(*kind, out.type);
@@ -142,7 +144,7 @@ Values reduceWindow(const Call &call) {
       if (isLookedAt)
         order.add(call[1], 0);
       forEachInWindow(
-          window, at, shape,
+          window, place, shape,
           [&](const Index &source) {
             combine(call[0], positionOf(source, shape));
           },
@@ -152,7 +154,7 @@ Values reduceWindow(const Call &call) {
     });
     return results;
   }
-  forEach(results[0].shape, [&](const Index &at) {
+  forEach(results[0].shape, [&](const Index &place) {
     Values current;
     for (unsigned i = 0; i < count; ++i)
       current.push_back(scalarOf(call[count + i], 0));
@@ -162,7 +164,7 @@ Values reduceWindow(const Call &call) {
       current = runRegion(op.getBody(), std::move(current));
     };
     forEachInWindow(
-        window, at, shape,
+        window, place, shape,
         [&](const Index &source) {
           combine([&](unsigned i) {
             return scalarOf(call[i], positionOf(source, shape));
@@ -172,12 +174,13 @@ Values reduceWindow(const Call &call) {
           combine([&](unsigned i) { return scalarOf(call[count + i], 0); });
         });
     for (unsigned i = 0; i < count; ++i)
-      Element(current[i], results[i]).copy(0, positionOf(at, results[i].shape));
+      Element(current[i], results[i])
+          .copy(0, positionOf(place, results[i].shape));
   });
   return results;
 }
 
-/// Whether `select` keeps the first of two operand elements.
+/// Returns whether `select` keeps the first of two operand elements.
 bool keepsFirst(dtensor::SelectAndScatterOp op, const HostValue &operand,
                 int64_t first, int64_t second) {
   if (!op.getSelectKind())
@@ -202,10 +205,10 @@ Values selectAndScatter(const Call &call) {
   HostValue out = call.result();
   for (int64_t i = 0; i < out.count(); ++i)
     Element(call[2], out).copy(0, i);
-  forEach(source.shape, [&](const Index &at) {
+  forEach(source.shape, [&](const Index &place) {
     int64_t chosen = -1;
     forEachInWindow(
-        window, at, operand.shape,
+        window, place, operand.shape,
         [&](const Index &index) {
           int64_t candidate = positionOf(index, operand.shape);
           if (chosen < 0 || !keepsFirst(op, operand, chosen, candidate))
@@ -214,7 +217,7 @@ Values selectAndScatter(const Call &call) {
         [] {});
     if (chosen < 0)
       return;
-    int64_t from = positionOf(at, source.shape);
+    int64_t from = positionOf(place, source.shape);
     if (auto kind = op.getScatterKind()) {
       combineInto(*kind, out, chosen, source, from);
       return;
@@ -235,10 +238,10 @@ Values cumulative(const Call &call) {
   HostValue out = call[0];
   const int64_t dim = int64_t(op.getDimension());
   const int64_t extent = out.shape[dim], step = stridesOf(out.shape)[dim];
-  forEach(out.shape, [&](const Index &at) {
-    if (at[dim] != 0)
+  forEach(out.shape, [&](const Index &place) {
+    if (place[dim] != 0)
       return;
-    int64_t first = positionOf(at, out.shape);
+    int64_t first = positionOf(place, out.shape);
     const bool isLookedAt = AnyOrder::isLookedAt(call, op.getKind(), out.type);
     AnyOrder order(op.getKind(), out.type);
     for (int64_t i = 1; i < extent; ++i) {

@@ -5,7 +5,7 @@
 using namespace meshloom;
 using namespace meshloom::lanes;
 
-/// Whether any of what the lanes of a scalar i1 hold is true.
+/// Returns whether any of what the lanes of a scalar i1 hold is true.
 static Value anyLane(LaneBuilder &b, Value pred) {
   Lanes lanes(b.lanesOf(pred));
   if (lanes.empty())
@@ -107,7 +107,7 @@ private:
     return grown;
   }
 
-  /// Whether `value`, a number of each device, is made of nothing but
+  /// Returns whether `value`, a number of each device, is made of nothing but
   /// constants, the devices' positions and what all devices have: so each can
   /// tell that of all others.
   bool isKnownEverywhere(Value value, dtensor::WhileOp loop,

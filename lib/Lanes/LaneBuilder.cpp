@@ -202,15 +202,15 @@ Value LaneBuilder::emit(mlir::OperationName op, ValueRange operands,
                         ArrayRef<NamedAttribute> attributes, unsigned scalars) {
   SmallVector<Value> values = aligned(operands.drop_back(scalars));
   llvm::append_range(values, operands.take_back(scalars));
-  Lanes all = lanesOf(values);
-  if (all.empty())
-    return note(TensorBuilder::emit(op, values, type, attributes), all);
+  Lanes lanes = lanesOf(values);
+  if (lanes.empty())
+    return note(TensorBuilder::emit(op, values, type, attributes), lanes);
   mlir::NamedAttrList withDims(attributes);
   if (auto *vectorisable = op.getInterface<dtensor::VectorisableOpInterface>())
-    vectorisable->addLeadingDims(*this, withDims, extentsOf(all));
+    vectorisable->addLeadingDims(*this, withDims, extentsOf(lanes));
   return note(
-      TensorBuilder::emit(op, values, laned(type, all), withDims.getAttrs()),
-      all);
+      TensorBuilder::emit(op, values, laned(type, lanes), withDims.getAttrs()),
+      lanes);
 }
 
 Value LaneBuilder::select(Value predicate, Value onTrue, Value onFalse) {
@@ -218,10 +218,10 @@ Value LaneBuilder::select(Value predicate, Value onTrue, Value onFalse) {
   bool scalar = rankOf(predicate) == 0 && lanesOf(predicate).empty();
   if (rankOf(predicate) == 0 && !scalar)
     predicate = broadcast(predicate, shapeOf(onTrue));
-  Lanes all = lanesOf({predicate, onTrue, onFalse});
+  Lanes lanes = lanesOf({predicate, onTrue, onFalse});
   return make<dtensor::SelectOp>(
       {typeOf(onTrue)},
-      {scalar ? predicate : withLanes(predicate, all), withLanes(onTrue, all),
-       withLanes(onFalse, all)},
-      all)[0];
+      {scalar ? predicate : withLanes(predicate, lanes),
+       withLanes(onTrue, lanes), withLanes(onFalse, lanes)},
+      lanes)[0];
 }

@@ -55,7 +55,7 @@ std::optional<double> splatOf(Value value) {
   return number.convertToDouble();
 }
 
-/// Whether both are computed alike from the same values.
+/// Returns whether both are computed alike from the same values.
 bool same(Value a, Value b, int depth = 8) {
   if (a == b)
     return true;
@@ -256,10 +256,10 @@ private:
   Value sumOfTransposes(dtensor::TransposeOp transpose, const Parts &parts) {
     Parts moved;
     for (const Part &part : parts) {
-      auto own = part.value.getDefiningOp<dtensor::TransposeOp>();
-      if (own.getPermutation() != transpose.getPermutation())
+      auto partTranspose = part.value.getDefiningOp<dtensor::TransposeOp>();
+      if (partTranspose.getPermutation() != transpose.getPermutation())
         return Value();
-      moved.push_back(beforeTranspose(part, own));
+      moved.push_back(beforeTranspose(part, partTranspose));
     }
     Value value = sum(moved);
     return value ? b.transpose(value, transpose.getPermutation()) : Value();
@@ -286,10 +286,10 @@ private:
     Parts moved;
     auto dims = broadcast.getBroadcastDimensions();
     for (const Part &part : parts) {
-      auto own = part.value.getDefiningOp<dtensor::BroadcastInDimOp>();
-      Part inner{own.getOperand(), {}};
+      auto broadcast = part.value.getDefiningOp<dtensor::BroadcastInDimOp>();
+      Part inner{broadcast.getOperand(), {}};
       SmallVector<int64_t> from = b.shapeOf(inner.value);
-      if (own.getBroadcastDimensions() != dims)
+      if (broadcast.getBroadcastDimensions() != dims)
         return Value();
       for (auto [i, dim] : llvm::enumerate(dims))
         if (const Cut *cut = cutOf(part.cuts, dim);
@@ -324,11 +324,11 @@ private:
       return Value();
     Parts inner;
     for (Value operand : join.getOperands()) {
-      Cuts own(whole.cuts);
-      for (Cut &its : own)
+      Cuts operandCuts(whole.cuts);
+      for (Cut &its : operandCuts)
         if (its.dim == dim)
           its.extent = b.shapeOf(operand)[dim];
-      inner.push_back({operand, own});
+      inner.push_back({operand, operandCuts});
     }
     return sum(inner);
   }
@@ -402,7 +402,7 @@ private:
   Value joined(ArrayRef<Value> values, int64_t dim) {
     return values.size() == 1 ? values[0] : b.concatenate(values, dim);
   }
-  /// Whether all have the same shape but for dim `dim`.
+  /// Returns whether all have the same shape but for dim `dim`.
   bool fit(ArrayRef<Value> values, int64_t dim) {
     SmallVector<int64_t> shape = b.shapeOf(values[0]);
     return llvm::all_of(values, [&](Value value) {

@@ -92,7 +92,7 @@ private:
 
   bool isOwn(StringRef axis) const { return axes.contains(axis); }
 
-  /// Whether all regions make `op` together.
+  /// Returns whether all regions make `op` together.
   bool meets(Operation *op) const {
     if (isa<dtensor::AssignVariableOp>(op))
       return true;
@@ -132,8 +132,8 @@ private:
             return op.item->getName() != ops[0].item->getName();
           }))
         return ops[0].item->emitOpError()
-               << "is not reached by all replicas: those whose values have "
-                  "other shapes go on without it";
+               << "is not reached by all replicas: replicas whose values have "
+                  "different shapes continue without it";
       if (failed(together(ops)))
         return failure();
       for (Block::iterator &position : positions)
@@ -231,8 +231,8 @@ private:
         return its.emitOpError()
                << "combines values of different shapes, " << b.typeOf(result)
                << " and " << b.typeOf(value)
-               << " on replicas with other numbers of rows: reduce over the "
-                  "rows first";
+               << " on replicas with different numbers of rows: reduce over "
+                  "the rows first";
       if (isOne) {
         addends.push_back(b.expose(b.withLanes(value, lanes), lanes));
         result = value;
@@ -326,7 +326,7 @@ private:
                  << "joins values along dim " << dim
                  << " that differ in other dims, " << b.typeOf(runs[0])
                  << " and " << b.typeOf(run)
-                 << " on replicas with other numbers of rows: gather along "
+                 << " on replicas with different numbers of rows: gather along "
                     "the dim of the rows";
       }
       result = runs.size() == 1 ? runs[0] : b.concatenate(runs, dim);
@@ -400,7 +400,7 @@ private:
 
   LogicalResult differs(Operation *op, Operation *other) {
     auto error = op->emitOpError()
-                 << "meets another one on replicas with other shapes";
+                 << "meets a different one on replicas with different shapes";
     error.attachNote(other->getLoc()) << "this one";
     return error;
   }
@@ -431,7 +431,7 @@ private:
       if (!b.lanesOf(its).empty())
         return refuse("a value that differs from place to place");
       if (its != value)
-        return refuse("values that may differ between replicas with other "
+        return refuse("values that may differ between replicas with different "
                       "numbers of rows");
     }
     b.create<dtensor::AssignVariableOp>(b.getLoc(), variable, value);
@@ -455,7 +455,7 @@ private:
     op->erase();
   }
 
-  /// Whether a variable is assigned in the regions of these.
+  /// Returns whether a variable is assigned in the regions of these.
   static bool assignsInside(PartOps ops) {
     return llvm::any_of(ops, [](auto &inPart) {
       return inPart.item
@@ -630,8 +630,8 @@ private:
       if (get(part, op.getIndex()) != index)
         return op.emitOpError()
                << "takes branches with ops between places by a number that may "
-                  "differ between replicas with other numbers of rows; make it "
-                  "of values that all have";
+                  "differ between replicas with different numbers of rows; "
+                  "compute it from values that are the same in all replicas";
       for (Type type : op.getResultTypes())
         types.push_back(cast<RankedTensorType>(dtensor::undecided(type)));
     }

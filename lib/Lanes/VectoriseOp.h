@@ -11,10 +11,10 @@ namespace meshloom::lanes {
 FailureOr<SmallVector<Value>> vectoriseOp(LaneBuilder &b, Operation *op,
                                           ArrayRef<Value> operands);
 
-/// Whether equal operands give equal results until a variable is assigned: no
-/// effects, and no value from outside in its regions.
+/// Returns whether equal operands give equal results until a variable is
+/// assigned: no effects, and no value from outside in its regions.
 bool dependsOnOperandsAlone(Operation *op);
-/// Whether two such ops give the same of the same operands.
+/// Returns whether two such ops give the same of the same operands.
 bool computesAlike(Operation *op, Operation *other);
 
 } // namespace meshloom::lanes

@@ -81,8 +81,8 @@ private:
            });
   }
 
-  /// Whether every device can make the value in any layout: from nothing, or by
-  /// repeating what is made so.
+  /// Returns whether every device can make the value in any layout: from
+  /// nothing, or by repeating what is made so.
   static bool isFree(Value value) {
     Operation *op = value.getDefiningOp();
     while (isa_and_nonnull<dtensor::BroadcastInDimOp>(op) &&

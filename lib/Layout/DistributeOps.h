@@ -38,7 +38,7 @@ struct Cut {
   int64_t blocks() const;
   /// How many elements each block has, in order.
   SmallVector<int64_t> sizes() const;
-  /// Whether all blocks are full.
+  /// Returns whether all blocks are full.
   bool isEven() const { return blocks() * block() == extents.front(); }
 
   Value apply(dtensor::TensorBuilder &make, Value value, Value padding) const;

@@ -53,7 +53,8 @@ std::optional<ReduceKind> kindOf(Operation *op) {
   return std::nullopt;
 }
 
-/// Whether `value` is made of a region's arguments from `first` on only.
+/// Returns whether `value` is made of a region's arguments from `first` on
+/// only.
 bool isMadeOf(Value value, unsigned first) {
   if (auto argument = dyn_cast<BlockArgument>(value))
     return argument.getArgNumber() >= first;

@@ -76,7 +76,7 @@ Value cloneRegion(OpBuilder &builder, Region &region,
   return mapping.lookupOrDefault(block.getTerminator()->getOperand(0));
 }
 
-/// Whether `a` comes before `b` where neither says so: by an index.
+/// Returns whether `a` comes before `b` where neither says so: by an index.
 Value decideTie(dtensor::TensorBuilder &make, Value before, Value after,
                 Value a, Value b) {
   Value lower = make.compare(Direction::LT, a, b);
@@ -158,7 +158,7 @@ public:
   }
 
 private:
-  /// Whether the comparator does not look at operand `i`.
+  /// Returns whether the comparator does not look at operand `i`.
   bool isUnread(size_t i) {
     Region &region = op.getComparator();
     return region.getArgument(2 * i).use_empty() &&

@@ -22,7 +22,7 @@ static int64_t timesRuns(int64_t runs, int64_t times) {
   return std::min(runs * std::clamp<int64_t>(times, 1, most), most);
 }
 
-/// Whether the layout of a result is the user's.
+/// Returns whether the layout of a result is the user's.
 static bool isPinned(Operation *op, unsigned result) {
   auto pinned = op->getAttrOfType<mlir::DenseI64ArrayAttr>(pinnedAttr);
   return pinned && llvm::is_contained(pinned.asArrayRef(), int64_t(result));

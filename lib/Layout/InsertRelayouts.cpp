@@ -273,8 +273,8 @@ private:
     return builder.getDictionaryAttr(entries);
   }
 
-  /// Whether what an outer block has brought to some layout is there before
-  /// `place`.
+  /// Returns whether what an outer block has brought to some layout is there
+  /// before `place`.
   static bool isBefore(Value candidate, Operation *place) {
     Operation *maker = candidate.getDefiningOp();
     Operation *here = maker->getBlock()->findAncestorOpInBlock(*place);
@@ -454,7 +454,7 @@ private:
       }
   }
 
-  /// Whether a mesh axis does the same in both layouts.
+  /// Returns whether a mesh axis does the same in both layouts.
   static bool sameUse(const Layout &a, const Layout &b, unsigned axis) {
     auto find = [&](const Layout &layout) {
       for (unsigned dim = 0; dim < layout.rank(); ++dim)

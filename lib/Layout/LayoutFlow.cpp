@@ -9,7 +9,7 @@
 
 namespace meshloom {
 
-/// Whether propagation may put `axis` on dim `dim` of a value.
+/// Returns whether propagation may put `axis` on dim `dim` of a value.
 bool LayoutFlow::mayTake(const FlowState &state, unsigned dim,
                          unsigned axis) const {
   if (layouts[state.layout].uses_axis(axis))

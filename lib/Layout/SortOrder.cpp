@@ -7,7 +7,8 @@ using namespace dtensor;
 
 namespace {
 
-/// Whether two values are computed alike, given how their arguments match.
+/// Returns whether two values are computed alike, given how their arguments
+/// match.
 template <typename Match> bool areAlike(Value x, Value y, const Match &match) {
   auto lhs = dyn_cast<BlockArgument>(x), rhs = dyn_cast<BlockArgument>(y);
   if (lhs || rhs)
@@ -131,7 +132,7 @@ bool isConstant(Value value) {
   return isa_and_nonnull<ConstantOp>(value.getDefiningOp());
 }
 
-/// Whether `widened` has a value for each of `type`.
+/// Returns whether `widened` has a value for each of `type`.
 bool holdsAll(Type type, Type widened) {
   auto from = dyn_cast<IntegerType>(type), to = dyn_cast<IntegerType>(widened);
   return from && to && to.getWidth() >= from.getWidth() && to.getWidth() > 1;

@@ -22,11 +22,11 @@ struct SortOrder {
 /// before it are equal.
 std::optional<SortOrder> sortOrder(Region &comparator);
 
-/// Whether `value` is its own index along `dim`, and so grows along it.
+/// Returns whether `value` is its own index along `dim`, and so grows along it.
 bool isIndexAlong(Value value, int64_t dim);
 
-/// Whether no two elements along `dim` are equal: an index, or one that has
-/// been sorted along the dim.
+/// Returns whether no two elements along `dim` are equal: an index, or one that
+/// has been sorted along the dim.
 bool isDistinctAlong(Value value, int64_t dim);
 
 } // namespace meshloom

@@ -20,9 +20,9 @@ struct FoundMesh {
   Mesh mesh;
   Location location;
   std::string where;
-  /// Whether anything is cut over it, or partial.
+  /// Says whether anything is cut over it, or partial.
   bool cuts = false;
-  /// Whether a layout uses an axis of one device.
+  /// Says whether a layout uses an axis of one device.
   bool usesAxisOfOne = false;
 
   void add(const Layout &layout) {

@@ -89,8 +89,8 @@ public:
 
   Parts acos(Parts z) {
     Inverses of = inverses(z);
-    Value left = isNegative(z.re);
-    return {m.select(left, m.sub(std::numbers::pi, of.acos), of.acos),
+    Value isLeft = isNegative(z.re);
+    return {m.select(isLeft, m.sub(std::numbers::pi, of.acos), of.acos),
             withSign(of.imaginary, m.neg(z.im))};
   }
   Parts asin(Parts z) {
@@ -169,7 +169,7 @@ private:
     Type wide = mlir::ComplexType::get(b.getF64Type());
     return m.abs(b.apply<dtensor::ComplexOp>({x, y}, b.typeOf(x).clone(wide)));
   }
-  /// Whether the sign bit is set: of -0 too.
+  /// Returns whether the sign bit is set: of -0 too.
   Value isNegative(Value x) { return m.lt(b.bitcast(x, b.getI64Type()), 0); }
   /// `size`, which is not negative, with the sign of `sign`.
   Value withSign(Value size, Value sign) {

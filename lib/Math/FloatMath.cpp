@@ -136,9 +136,9 @@ Value FloatMath::digamma(Value x) {
   Value z = select(reflect, neg(x), add(x, -1));
   Value a = number(x, lanczosFirst), slope = number(x, 0);
   for (auto [i, coefficient] : llvm::enumerate(lanczos)) {
-    Value at = add(z, double(i + 1));
-    slope = sub(slope, div(coefficient, mul(at, at)));
-    a = add(a, div(coefficient, at));
+    Value shifted = add(z, double(i + 1));
+    slope = sub(slope, div(coefficient, mul(shifted, shifted)));
+    a = add(a, div(coefficient, shifted));
   }
   Value t = add(z, lanczosG + 0.5);
   Value logT =

@@ -48,10 +48,10 @@ struct Words {
   Value plus(Value x, unsigned y) {
     return m.add(x, b.splat(b.typeOf(x), llvm::APInt(32, y)));
   }
-  Value left(Value x, unsigned bits) {
+  Value shiftLeft(Value x, unsigned bits) {
     return b.apply<dtensor::ShiftLeftOp>({x, b.like(x, bits)});
   }
-  Value right(Value x, unsigned bits) {
+  Value shiftRight(Value x, unsigned bits) {
     return b.apply<dtensor::ShiftRightLogicalOp>({x, b.like(x, bits)});
   }
 };
@@ -109,7 +109,7 @@ Value meshloom::emitUnpack(dtensor::TensorBuilder &b, Value bytes,
   Value code = w.both(word, 0x7f);
   unsigned up = 23 - format.mantissa;
   Value normal = b.bitcast(
-      w.plus(w.left(code, up), unsigned(127 - format.bias) << 23), single);
+      w.plus(w.shiftLeft(code, up), unsigned(127 - format.bias) << 23), single);
   Value small = m.mul(b.convert(code, single),
                       std::ldexp(1.0, 1 - format.bias - int(format.mantissa)));
   Value size =
@@ -122,7 +122,7 @@ Value meshloom::emitUnpack(dtensor::TensorBuilder &b, Value bytes,
     }
     size = m.select(m.lt(code, beyond), size, NAN);
   }
-  Value signs = w.left(w.both(word, 0x80), 24);
+  Value signs = w.shiftLeft(w.both(word, 0x80), 24);
   Value result = b.bitcast(m.either(b.bitcast(size, w.type), signs), single);
   if (format.unsignedZero)
     result = m.select(m.eq(word, 0x80), NAN, result);
@@ -145,9 +145,9 @@ Value meshloom::emitPack(dtensor::TensorBuilder &b, Value value, Type element) {
   // Normal: to nearest even at the last kept bit; a carry into the exponent is
   // right.
   unsigned down = 23 - format.mantissa;
-  Value last = w.both(w.right(size, down), 1);
+  Value last = w.both(w.shiftRight(size, down), 1);
   Value rounded =
-      w.right(m.add(w.plus(size, (1u << (down - 1)) - 1), last), down);
+      w.shiftRight(m.add(w.plus(size, (1u << (down - 1)) - 1), last), down);
   Value normal =
       w.plus(rounded, 0u - (unsigned(127 - format.bias) << format.mantissa));
   Value small = b.convert(
@@ -168,7 +168,7 @@ Value meshloom::emitPack(dtensor::TensorBuilder &b, Value value, Type element) {
   code = m.select(m.either(finite, m.ne(number, number)), code,
                   double(format.infinities ? infinite : nan));
   code = m.select(m.ne(number, number), double(nan), code);
-  Value signs = w.both(w.right(bits, 24), 0x80);
+  Value signs = w.both(w.shiftRight(bits, 24), 0x80);
   if (format.unsignedZero) // neither nan nor 0 has one
     signs = m.select(m.both(m.gt(code, 0), m.lt(code, 0x80)), signs, 0.0);
   return b.convert(m.either(code, signs), byte);

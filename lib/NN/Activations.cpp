@@ -44,13 +44,15 @@ Tensor positivePart(const Tensor &x) {
 
 Activation::Activation(Tensor (*function)(const Tensor &, Where)) {
   if (!function)
-    Error("expected an activation, got a null pointer: {} is none").raise();
+    Error(
+        "expected an activation, got a null pointer: pass {} for no activation")
+        .raise();
   auto compute = [function](const Tensor &x) {
     return function(x, Where::current());
   };
-  for (auto &known : knownFunctions)
-    if (known.function == function) {
-      *this = Activation(known.name, {}, compute);
+  for (auto &row : knownFunctions)
+    if (row.function == function) {
+      *this = Activation(row.name, {}, compute);
       return;
     }
   *this = Activation(compute);
@@ -330,7 +332,7 @@ template <>
 detail::Names<std::function<Activation(const nn::Config &)>> &
 knownParts<Activation>() {
   using namespace activations;
-  static auto &known =
+  static auto &registry =
       *new detail::Names<std::function<Activation(const nn::Config &)>>(
           "an activation",
           {numbered<activations::celu>("celu", "alpha", 1),
@@ -366,7 +368,7 @@ knownParts<Activation>() {
            plain<activations::tanh>("tanh"),
            plain<tanh_shrink>("tanh_shrink"),
            knownPart<Activation, ThresholdOptions>("threshold", thresholdOf)});
-  return known;
+  return registry;
 }
 
 template class NamedPart<Activation, Tensor(const Tensor &)>;

@@ -52,7 +52,7 @@ Tensor attention(const Tensor &q, const Tensor &k, const Tensor &v,
     scores = cast(scores, DType::F32, loc);
 
   Tensor sees = options.mask;
-  if (given(sees)) {
+  if (isPresent(sees)) {
     if (sees.dtype() != DType::I1)
       fail(op,
            "expected a mask of type i1, got " + text(sees) +
@@ -66,11 +66,11 @@ Tensor attention(const Tensor &q, const Tensor &k, const Tensor &v,
   }
   if (options.causal) {
     Tensor order = tri(t, s, 0, DType::I1, loc);
-    sees = given(sees) ? logical_and({sees, loc}, {order, loc}) : order;
+    sees = isPresent(sees) ? logical_and({sees, loc}, {order, loc}) : order;
   }
   // Not minus infinity: a query that sees no key would give nan.
   constexpr double unseen = -1e30;
-  if (given(sees))
+  if (isPresent(sees))
     scores = where({sees, loc}, {scores, loc}, {unseen, loc});
   Tensor weights = cast(softmax(scores, -1, loc), q.dtype(), loc);
   if (options.dropout > 0) {

@@ -10,7 +10,7 @@
 
 namespace meshloom::nn {
 
-/// Of how many this thread's values are a part.
+/// Returns the number of replicas that this thread's values are a part of.
 static int64_t countReplicas() {
   return has_strategy() && !in_cross_replica_context()
              ? get_strategy().num_replicas_in_sync()
@@ -27,7 +27,7 @@ Tensor compute_average_loss(const Tensor &per_example_loss,
          "loss reduction = \"none\"",
          where);
   Tensor losses = wide(per_example_loss);
-  if (given(options.sample_weight))
+  if (isPresent(options.sample_weight))
     losses = losses * weightsFor(losses, options.sample_weight, op);
   Tensor sum = reduce_sum(losses);
   if (!options.global_batch_size) {

@@ -153,7 +153,7 @@ CTCDecoded ctc_decode(const Tensor &inputs, const Tensor &sequence_lengths,
                        options.top_paths, options.beam_width));
   if (inputs.is_traced() || sequence_lengths.is_traced())
     refuse("'beam_search' runs on the host and needs values: call it outside "
-           "of the function, on what the function returns");
+           "of the function, on the function's result");
   return decodedByBeams(inputs, sequence_lengths, options, loc);
 }
 

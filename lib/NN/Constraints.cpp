@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What weights are brought back to, see Constraints.h.
+// Constraints that weights are brought back to, see Constraints.h.
 #include "meshloom/NN/Constraints.h"
 
 #include "Parts.h"
@@ -99,7 +99,7 @@ template <>
 detail::Names<std::function<Constraint(const nn::Config &)>> &
 knownParts<Constraint>() {
   using namespace constraints;
-  static auto &known =
+  static auto &registry =
       *new detail::Names<std::function<Constraint(const nn::Config &)>>(
           "a constraint",
           {knownPart<Constraint, MaxNormOptions>("max_norm", maxNormOf),
@@ -107,7 +107,7 @@ knownParts<Constraint>() {
            knownPart<Constraint, UnitNormOptions>("unit_norm", unitNormOf),
            knownPart<Constraint, MinMaxNormOptions>("min_max_norm",
                                                     MinMaxNorm)});
-  return known;
+  return registry;
 }
 
 template class NamedPart<Constraint, Tensor(const Tensor &)>;

@@ -22,7 +22,7 @@ Tensor conv_transpose(const Tensor &x, const Tensor &filters,
   if (strides.empty())
     strides.assign(size_t(spatial), 1);
   if (int64_t(strides.size()) != spatial ||
-      std::ranges::any_of(strides, [](int64_t each) { return each < 1; }))
+      std::ranges::any_of(strides, [](int64_t stride) { return stride < 1; }))
     fail(op,
          "expected " + std::to_string(spatial) +
              " strides of at least 1, one for each spatial dim",
@@ -48,9 +48,9 @@ Tensor conv_transpose(const Tensor &x, const Tensor &filters,
         continue;
       }
       // In all k + stride - 2, so that stride * size elements come out.
-      const int64_t all = k + stride - 2;
-      const int64_t low = stride > k - 1 ? k - 1 : (all + 1) / 2;
-      counts.emplace_back(low, all - low);
+      const int64_t total = k + stride - 2;
+      const int64_t low = stride > k - 1 ? k - 1 : (total + 1) / 2;
+      counts.emplace_back(low, total - low);
     }
   }
   general.padding = Padding(counts);

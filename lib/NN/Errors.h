@@ -18,8 +18,8 @@ void expectFloat(const Tensor &x, std::string_view op, const Where &loc);
 /// Counted from 0; throws if it is no dim of `x`.
 int64_t dimOf(const Tensor &x, int64_t axis, std::string_view op,
               const Where &loc);
-/// Whether it has a value: functions take an empty Tensor for none.
-inline bool given(const Tensor &x) {
+/// Returns whether it has a value: functions take an empty Tensor for none.
+inline bool isPresent(const Tensor &x) {
   return x.internal() != nullptr;
 }
 

@@ -20,7 +20,7 @@ Tensor shifted(const Tensor &x, int64_t axis, Where loc) {
                   {stop_gradient(reduce_max(x, axis, true, loc), loc), loc});
 }
 
-/// Whether sums over elements of x may be more than its type holds.
+/// Returns whether sums over elements of x may be more than its type holds.
 bool isNarrow(const Tensor &x) {
   return x.dtype() == DType::F16 || x.dtype() == DType::BF16;
 }
@@ -49,14 +49,14 @@ Tensor silu(const Tensor &x, Where loc) {
 // max(x, 0) + log(1 + exp(-|x|)): no exp overflows.
 Tensor softplus(const Tensor &x, Where loc) {
   expectFloat(x, "softplus", loc);
-  Tensor rest = log1p(exp(negative(abs(x, loc), loc), loc), loc);
-  return add({maximum({x, loc}, {0, loc}), loc}, {rest, loc});
+  Tensor correction = log1p(exp(negative(abs(x, loc), loc), loc), loc);
+  return add({maximum({x, loc}, {0, loc}), loc}, {correction, loc});
 }
 
 Tensor elu(const Tensor &x, const TensorLike &alpha, Where loc) {
   expectFloat(x, "elu", loc);
   Tensor isPositive = greater({x, loc}, {0, loc});
-  // Of positive numbers too, whose exp may be infinite, something is computed.
+  // The exp of a positive number may be infinite: such numbers become 0 first.
   Tensor below = expm1(where({isPositive, loc}, {0, loc}, {x, loc}), loc);
   return where({isPositive, loc}, {x, loc},
                {multiply(alpha, {below, loc}), loc});

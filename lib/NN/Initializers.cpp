@@ -264,17 +264,18 @@ Initializer VarianceScaling(const VarianceScalingOptions &options) {
   static const auto &distributions = *new detail::Names<int>(
       "a distribution",
       {{"truncated_normal", 0}, {"untruncated_normal", 0}, {"uniform", 0}});
-  VarianceScalingOptions known = options;
+  VarianceScalingOptions resolved = options;
   detail::atLine(options.where, [&] {
-    known.mode = modes.find(options.mode).first;
+    resolved.mode = modes.find(options.mode).first;
     // Keras's old name of the truncated one.
-    known.distribution = options.distribution == "normal"
-                             ? "truncated_normal"
-                             : distributions.find(options.distribution).first;
+    resolved.distribution =
+        options.distribution == "normal"
+            ? "truncated_normal"
+            : distributions.find(options.distribution).first;
   });
-  return drawing("variance_scaling", known,
-                 [known](const Shape &shape, DType type, Seed seed) {
-                   return scaled(shape, type, seed, known);
+  return drawing("variance_scaling", resolved,
+                 [resolved](const Shape &shape, DType type, Seed seed) {
+                   return scaled(shape, type, seed, resolved);
                  });
 }
 
@@ -310,7 +311,7 @@ template <>
 detail::Names<std::function<Initializer(const nn::Config &)>> &
 knownParts<Initializer>() {
   using namespace initializers;
-  static auto &known =
+  static auto &registry =
       *new detail::Names<std::function<Initializer(const nn::Config &)>>(
           "an initializer",
           {knownPart<Initializer, detail::NoOptions>("zeros", zerosOf),
@@ -333,7 +334,7 @@ knownParts<Initializer>() {
            knownPart<Initializer, SeedOptions>("lecun_normal", lecunNormal),
            knownPart<Initializer, OrthogonalOptions>("orthogonal",
                                                      orthogonalOf)});
-  return known;
+  return registry;
 }
 
 template class NamedPart<Initializer, Tensor(const Shape &, DType, Seed)>;

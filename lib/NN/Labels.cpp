@@ -93,7 +93,7 @@ LabelsAndPredictions alignedSparse(const Tensor &y_true, const Tensor &y_pred,
                ? "labels [..., classes] are for the categorical one, without "
                  "'sparse'"
                : "");
-  // As Keras takes them, whose arrays of labels are often floats.
+  // Keras takes them so: its arrays of labels are often floats.
   if (isFloat(labels.dtype()))
     labels = cast(labels, DType::I32);
   return {labels, wide(y_pred)};

@@ -9,7 +9,7 @@
 
 namespace meshloom::nn {
 
-/// Of one shape and type, f32 or f64.
+/// Labels and predictions of one shape and type, f32 or f64.
 struct LabelsAndPredictions {
   Tensor labels;
   Tensor predictions;
@@ -34,7 +34,7 @@ Tensor divideNoNan(const Tensor &x, const Tensor &y);
 /// Where it has values, throws meshloom::Error if some are no probabilities:
 /// they are logits, and nobody said so.
 void expectProbabilities(const Tensor &y_pred, std::string_view op);
-/// Whether labels are class numbers of predictions [..., classes].
+/// Returns whether labels are class numbers of predictions [..., classes].
 bool areSparse(const Tensor &y_true, const Tensor &y_pred);
 
 } // namespace meshloom::nn

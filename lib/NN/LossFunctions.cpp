@@ -147,7 +147,7 @@ Loss makeLoss(const char *name, const Options &options,
   return Loss(name, detail::toConfig(options), std::move(formula),
               options.reduction);
 }
-/// Of a formula that takes the options.
+/// Returns the loss of a formula that takes the options.
 template <typename Options>
 Loss makeLoss(const char *name, const Options &options,
               Tensor (*formula)(const Tensor &, const Tensor &,
@@ -243,7 +243,7 @@ sparse_categorical_crossentropy(const Tensor &y_true, const Tensor &y_pred,
     nn::expectProbabilities(p, op);
     losses = ofLabel(known, -logOfShares(p));
   }
-  return nn::given(counts) ? where(counts, losses, 0) : losses;
+  return nn::isPresent(counts) ? where(counts, losses, 0) : losses;
 }
 
 Tensor huber(const Tensor &y_true, const Tensor &y_pred, double delta) {
@@ -326,9 +326,9 @@ Tensor tversky(const Tensor &y_true, const Tensor &y_pred,
 /// log(sum(exp(x))) of the elements [n, m] for which `holds`, along m; very
 /// negative where there is none.
 static Tensor logSumExp(const Tensor &x, const Tensor &holds) {
-  Tensor known = where(holds, x, -1e30);
-  Tensor largest = stop_gradient(reduce_max(known, -1, true));
-  Tensor sum = reduce_sum(where(holds, exp(known - largest), 0), -1);
+  Tensor masked = where(holds, x, -1e30);
+  Tensor largest = stop_gradient(reduce_max(masked, -1, true));
+  Tensor sum = reduce_sum(where(holds, exp(masked - largest), 0), -1);
   return where(reduce_any(holds, -1), log(maximum(sum, 1e-30)), -1e30) +
          squeeze(where(reduce_any(holds, -1, true), largest, 0), {-1});
 }
@@ -403,7 +403,7 @@ Tensor ctc(const Tensor &y_true, const Tensor &y_pred) {
   const Tensor steps = transpose(emitted, {1, 0, 2});
   const Tensor isFirst = less(arange(double(symbols)), 2);
   const Tensor first = where(isFirst, steps[0], never);
-  auto [last, all] = scan(
+  auto [last, alphas] = scan(
       [&](const Tensor &alpha, const Tensor &step) {
         Tensor next = either(alpha, shifted(alpha, 1));
         next = either(next, where(skips, shifted(alpha, 2), never)) + step;
@@ -414,12 +414,12 @@ Tensor ctc(const Tensor &y_true, const Tensor &y_pred) {
   const Tensor length =
       reduce_sum(cast(not_equal(labels, 0), DType::I32), -1, true) * 2;
   const Tensor place = cast(arange(double(symbols)), DType::I32);
-  auto at = [&](const Tensor &index) {
+  auto lastAlpha = [&](const Tensor &index) {
     return reduce_sum(where(equal(place, index), last, 0), -1);
   };
   const Tensor inLabel = where(squeeze(greater(length, 0), {-1}),
-                               at(maximum(length - 1, 0)), never);
-  return -either(at(length), inLabel);
+                               lastAlpha(maximum(length - 1, 0)), never);
+  return -either(lastAlpha(length), inLabel);
 }
 
 Loss MeanSquaredError(const LossOptions &options) {
@@ -514,7 +514,7 @@ using losses::Loss;
 template <>
 detail::Names<std::function<Loss(const nn::Config &)>> &knownParts<Loss>() {
   using namespace losses;
-  static auto &known =
+  static auto &registry =
       *new detail::Names<std::function<Loss(const nn::Config &)>>(
           "a loss",
           {knownPart<Loss, LossOptions>("mean_squared_error", MeanSquaredError),
@@ -553,7 +553,7 @@ detail::Names<std::function<Loss(const nn::Config &)>> &knownParts<Loss>() {
                "categorical_focal_crossentropy", CategoricalFocalCrossentropy),
            knownPart<Loss, TverskyOptions>("tversky", Tversky),
            knownPart<Loss, CircleOptions>("circle", Circle)});
-  return known;
+  return registry;
 }
 
 template class NamedPart<Loss, Tensor(const Tensor &, const Tensor &)>;

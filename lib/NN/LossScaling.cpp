@@ -46,33 +46,33 @@ Gradients LossScaling::unscaled(Gradients gradients) const {
 }
 
 Tensor LossScaling::areFinite(const Gradients &gradients) {
-  Tensor all;
+  Tensor finite;
   for (auto &[gradient, variable] : gradients) {
-    Tensor own = reduce_all(is_finite(gradient));
-    all = all.defined() ? logical_and(all, own) : own;
+    Tensor isFinite = reduce_all(is_finite(gradient));
+    finite = finite.defined() ? logical_and(finite, isFinite) : isFinite;
   }
-  return all;
+  return finite;
 }
 
 void LossScaling::follow(const Tensor &finite) const {
   if (!steps.defined())
     return;
-  detail::updateInPlace(scale, {finite}, [&](std::span<const Tensor> own) {
+  detail::updateInPlace(scale, {finite}, [&](std::span<const Tensor> operands) {
     const Tensor count = steps + 1, now = scale.read_value();
     const Tensor grows = greater_equal(count, options.growth_steps);
     // Never less than 1: halves of halves would end as 0, for good.
     scale.assign(
-        where(own[0], where(grows, now * 2, now), maximum(now * 0.5, 1)));
-    steps.assign(where(logical_and(own[0], logical_not(grows)), count, 0));
+        where(operands[0], where(grows, now * 2, now), maximum(now * 0.5, 1)));
+    steps.assign(where(logical_and(operands[0], logical_not(grows)), count, 0));
   });
 }
 
 std::vector<DVariable> LossScaling::variables() const {
-  std::vector<DVariable> all;
+  std::vector<DVariable> defined;
   for (const DVariable &variable : {scale, steps})
     if (variable.defined())
-      all.push_back(variable);
-  return all;
+      defined.push_back(variable);
+  return defined;
 }
 
 static LossScale scaleOf(const LossScaleOptions &options) {

@@ -17,7 +17,7 @@ public:
   void build(const Tensor &like);
   Tensor scaled(const Tensor &loss) const;
   Gradients unscaled(Gradients gradients) const;
-  /// Whether all elements are finite, an i1 scalar.
+  /// Returns whether all elements are finite, an i1 scalar.
   static Tensor areFinite(const Gradients &gradients);
   /// Grows or falls.
   void follow(const Tensor &finite) const;

@@ -13,14 +13,14 @@
 namespace meshloom::losses {
 
 static const detail::Names<Reduction::Kind> &reductions() {
-  static const auto &known = *new detail::Names<Reduction::Kind>(
+  static const auto &registry = *new detail::Names<Reduction::Kind>(
       "a reduction",
       {{"none", Reduction::NONE},
        {"sum", Reduction::SUM},
        {"sum_over_batch_size", Reduction::SUM_OVER_BATCH_SIZE},
        {"mean", Reduction::SUM_OVER_BATCH_SIZE},
        {"mean_with_sample_weight", Reduction::MEAN_WITH_SAMPLE_WEIGHT}});
-  return known;
+  return registry;
 }
 
 Reduction::Reduction(const std::string &name, Where where)
@@ -54,7 +54,7 @@ Loss::Loss(std::string name, nn::Config config, Function function,
            Reduction reduction)
     : NamedPart(std::move(name), withReduction(std::move(config), reduction),
                 std::move(function)),
-      how(reduction) {}
+      batchReduction(reduction) {}
 
 Loss Loss::with_reduction(const Reduction &reduction) const {
   nn::Config config = this->config();
@@ -64,7 +64,7 @@ Loss Loss::with_reduction(const Reduction &reduction) const {
                 [same = *this](const Tensor &y_true, const Tensor &y_pred) {
                   return same.NamedPart::operator()(y_true, y_pred);
                 });
-  loss.how = reduction;
+  loss.batchReduction = reduction;
   return loss;
 }
 
@@ -72,11 +72,11 @@ Tensor Loss::per_example(const Tensor &y_true, const Tensor &y_pred,
                          Where where) const {
   detail::CallSite site(where);
   const std::string part = name().empty() ? "loss" : name();
-  if (!nn::given(y_true) || !nn::given(y_pred))
+  if (!nn::isPresent(y_true) || !nn::isPresent(y_pred))
     nn::fail(part, "expected labels and predictions, got an empty Tensor",
              where);
   Tensor losses = NamedPart::operator()(y_true, y_pred);
-  if (!nn::given(losses))
+  if (!nn::isPresent(losses))
     nn::fail(part, "its function gave no tensor: return the losses of examples",
              where);
   return losses;
@@ -86,19 +86,19 @@ Tensor Loss::operator()(const Tensor &y_true, const Tensor &y_pred,
                         const Tensor &sample_weight, Where where) const {
   detail::CallSite site(where);
   Tensor losses = per_example(y_true, y_pred, where);
-  // What is masked, by the predictions or the loss itself, costs nothing and
+  // A masked example, by the predictions or the loss itself, costs nothing and
   // does not count.
   Tensor counts = get_mask(losses);
   if (Tensor mask = get_mask(y_pred);
-      nn::given(mask) && mask.rank() <= losses.rank()) {
+      nn::isPresent(mask) && mask.rank() <= losses.rank()) {
     for (int64_t d = mask.rank(); d < losses.rank(); ++d)
       mask = expand_dims(mask, -1);
-    counts = nn::given(counts) ? logical_and(counts, mask) : mask;
+    counts = nn::isPresent(counts) ? logical_and(counts, mask) : mask;
   }
   const nn::Config *ignored = config().find("ignore_class");
   if (ignored && ignored->is_null())
     ignored = nullptr;
-  if (nn::given(counts)) {
+  if (nn::isPresent(counts)) {
     counts = broadcast_to(counts, losses.shape());
     if (ignored)
       counts = logical_and(counts, reshape(not_equal(y_true, ignored->as_int()),
@@ -106,30 +106,31 @@ Tensor Loss::operator()(const Tensor &y_true, const Tensor &y_pred,
     losses = meshloom::where(counts, losses, 0);
   }
   Tensor weights;
-  if (nn::given(sample_weight)) {
+  if (nn::isPresent(sample_weight)) {
     weights = nn::weightsFor(losses, sample_weight, "sample_weight");
     losses = losses * weights;
   }
-  if (how.kind == Reduction::NONE)
+  if (batchReduction.kind == Reduction::NONE)
     return losses;
   Tensor sum = reduce_sum(losses);
-  if (how.kind == Reduction::SUM)
+  if (batchReduction.kind == Reduction::SUM)
     return sum;
-  const double all = double(std::max<int64_t>(losses.size(), 1));
+  const double size = double(std::max<int64_t>(losses.size(), 1));
   const bool byWeights =
-      how.kind == Reduction::MEAN_WITH_SAMPLE_WEIGHT && nn::given(weights);
+      batchReduction.kind == Reduction::MEAN_WITH_SAMPLE_WEIGHT &&
+      nn::isPresent(weights);
   Tensor count;
   if (byWeights) {
     weights = broadcast_to(weights, losses.shape());
-    count = reduce_sum(nn::given(counts) ? meshloom::where(counts, weights, 0)
-                                         : weights);
-  } else if (nn::given(counts)) {
+    count = reduce_sum(
+        nn::isPresent(counts) ? meshloom::where(counts, weights, 0) : weights);
+  } else if (nn::isPresent(counts)) {
     count = reduce_sum(cast(counts, losses.dtype()));
   } else if (ignored) {
     count =
         reduce_sum(cast(not_equal(y_true, ignored->as_int()), losses.dtype()));
   }
-  return nn::given(count) ? nn::divideNoNan(sum, count) : sum / all;
+  return nn::isPresent(count) ? nn::divideNoNan(sum, count) : sum / size;
 }
 
 } // namespace meshloom::losses

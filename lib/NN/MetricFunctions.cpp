@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What metrics add of each batch, and what they make of the sums; see
-// Metrics.h.
+// The sums of metrics over a batch, and their results; see Metrics.h.
 #include "MetricRules.h"
 
 #include "Errors.h"
@@ -29,13 +28,13 @@ using nn::divideNoNan;
 /// Values and their weights; values have the rank of the weights then.
 std::pair<Tensor, Tensor> weighted(Tensor values, const Tensor &weights) {
   values = nn::wide(values);
-  if (!nn::given(weights))
+  if (!nn::isPresent(weights))
     return {values, {}};
   if (weights.rank() < values.rank()) {
-    std::vector<int64_t> rest;
+    std::vector<int64_t> trailing;
     for (int64_t d = weights.rank(); d < values.rank(); ++d)
-      rest.push_back(d);
-    values = reduce_mean(values, Axis(rest));
+      trailing.push_back(d);
+    values = reduce_mean(values, Axis(trailing));
   }
   Tensor fitting = nn::weightsFor(values, weights, "sample_weight");
   return {values * fitting, broadcast_to(fitting, values.shape())};
@@ -44,8 +43,8 @@ std::pair<Tensor, Tensor> weighted(Tensor values, const Tensor &weights) {
 /// Which of `values` count, by the mask of the predictions that they are of;
 /// empty: all.
 Tensor maskFor(const Tensor &values, const Tensor &predictions) {
-  Tensor mask = nn::given(predictions) ? get_mask(predictions) : Tensor();
-  if (!nn::given(mask) || mask.rank() > values.rank())
+  Tensor mask = nn::isPresent(predictions) ? get_mask(predictions) : Tensor();
+  if (!nn::isPresent(mask) || mask.rank() > values.rank())
     return {};
   for (int64_t d = mask.rank(); d < values.rank(); ++d)
     mask = expand_dims(mask, -1);
@@ -82,10 +81,11 @@ Tensor sparseMatches(const Tensor &y_true, const Tensor &y_pred) {
   return asFloat(equal(cast(labels, DType::I64), argmax(predictions, -1)));
 }
 
-/// Whether the prediction of the class that is `hot` is among the k largest.
+/// Returns whether the prediction of the class that is `hot` is among the k
+/// largest.
 Tensor amongTop(const Tensor &hot, const Tensor &predictions, int64_t k) {
-  Tensor own = reduce_sum(where(hot, predictions, 0), -1, true);
-  Tensor greaterOnes = reduce_sum(asFloat(greater(predictions, own)), -1);
+  Tensor score = reduce_sum(where(hot, predictions, 0), -1, true);
+  Tensor greaterOnes = reduce_sum(asFloat(greater(predictions, score)), -1);
   return asFloat(less(greaterOnes, double(k)));
 }
 
@@ -94,20 +94,21 @@ Tensor amongTop(const Tensor &hot, const Tensor &predictions, int64_t k) {
 MetricRule meanRule(std::function<Tensor(const MetricBatch &)> values) {
   return {{{"total"}, {"count"}},
           [values = std::move(values)](const MetricBatch &batch) {
-            const Tensor each = nn::wide(values(batch));
-            // What is masked in the predictions does not count.
-            if (Tensor mask = maskFor(each, batch.y_pred); nn::given(mask)) {
-              Tensor weights = cast(mask, each.dtype());
-              if (nn::given(batch.sample_weight))
-                weights = weights * nn::weightsFor(each, batch.sample_weight,
+            const Tensor value = nn::wide(values(batch));
+            // A masked prediction does not count.
+            if (Tensor mask = maskFor(value, batch.y_pred);
+                nn::isPresent(mask)) {
+              Tensor weights = cast(mask, value.dtype());
+              if (nn::isPresent(batch.sample_weight))
+                weights = weights * nn::weightsFor(value, batch.sample_weight,
                                                    "sample_weight");
-              return std::vector{reduce_sum(where(mask, each * weights, 0)),
+              return std::vector{reduce_sum(where(mask, value * weights, 0)),
                                  reduce_sum(weights)};
             }
-            auto [terms, weights] = weighted(each, batch.sample_weight);
+            auto [terms, weights] = weighted(value, batch.sample_weight);
             Tensor total = reduce_sum(terms);
             return std::vector{total,
-                               nn::given(weights)
+                               nn::isPresent(weights)
                                    ? reduce_sum(weights)
                                    : zeros_like(total) + double(terms.size())};
           },
@@ -321,7 +322,7 @@ template <typename F> void fields(F &field, RetrievalOptions &o) {
 FlatBatch flat(const MetricBatch &batch, std::string_view op) {
   auto [labels, predictions] = aligned(batch.y_true, batch.y_pred, op);
   Tensor weights =
-      nn::given(batch.sample_weight)
+      nn::isPresent(batch.sample_weight)
           ? broadcast_to(nn::weightsFor(predictions, batch.sample_weight, op),
                          predictions.shape())
           : ones_like(predictions);
@@ -392,7 +393,7 @@ MetricBatch retrieved(MetricBatch batch, const RetrievalOptions &options,
                          nn::text(batch.y_pred)),
              Where::current());
   if (options.top_k) {
-    // Of equal ones the first count.
+    // The first of equal ones counts.
     Tensor order = argsort(argsort(p, -1, true), -1);
     p = where(less(order, *options.top_k), p, -1e30);
   }
@@ -416,9 +417,9 @@ Metric share(const RetrievalOptions &options, const char *name,
       name, options,
       {{{"true_positives", shape}, {other, shape}},
        [=](const MetricBatch &batch) {
-         FlatBatch all = flat(retrieved(batch, options, name), name);
-         return std::vector{countBeyond(all, thresholds, true, true),
-                            countBeyond(all, thresholds, positive, above)};
+         FlatBatch batched = flat(retrieved(batch, options, name), name);
+         return std::vector{countBeyond(batched, thresholds, true, true),
+                            countBeyond(batched, thresholds, positive, above)};
        },
        [](const std::vector<Tensor> &sums) {
          return divideNoNan(sums[0], sums[0] + sums[1]);

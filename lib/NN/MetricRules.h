@@ -39,17 +39,17 @@ template <typename F> void fields(F &field, MetricOptions &o) {
 MetricRule sumRule();
 /// A number as an f32 scalar.
 Tensor valueOf(const TensorLike &value);
-/// As f32.
+/// Returns the same values as f32.
 Tensor asFloat(const Tensor &x);
 
-/// Of a batch, [n] each: which labels are positive, the predictions, and the
+/// A batch, [n] each: which labels are positive, the predictions, and the
 /// weights.
 struct FlatBatch {
   Tensor positive, predictions, weights;
 };
 FlatBatch flat(const MetricBatch &batch, std::string_view op);
 
-/// What a name of a metric stands for.
+/// A name, and the metric that it stands for.
 using MetricEntry = std::pair<const char *, Metric::Maker>;
 /// The row of a metric that `make` makes from its options; by this id it has
 /// this name, where a config says no other.
@@ -65,13 +65,13 @@ MetricEntry knownMetric(const char *id, Metric (*make)(const Options &),
             return make(options);
           }};
 }
-/// Those of Metrics.h.
+/// Returns the metrics of Metrics.h.
 std::vector<MetricEntry> plainMetrics();
-/// Those of ThresholdMetrics.h.
+/// Returns the metrics of ThresholdMetrics.h.
 std::vector<MetricEntry> thresholdMetrics();
-/// Those of OverlapMetrics.h.
+/// Returns the metrics of OverlapMetrics.h.
 std::vector<MetricEntry> overlapMetrics();
-/// Those of ScoreMetrics.h.
+/// Returns the metrics of ScoreMetrics.h.
 std::vector<MetricEntry> scoreMetrics();
 
 } // namespace meshloom::metrics

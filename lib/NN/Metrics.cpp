@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What all metrics share, and the names that they are known by; see Metrics.h.
-// What each computes is in MetricFunctions.cpp.
+// The common part of all metrics, and the names of the built-in ones; see
+// Metrics.h. The formulas are in MetricFunctions.cpp.
 #include "meshloom/NN/Metrics.h"
 
 #include "Errors.h"
@@ -70,15 +70,15 @@ void Metric::State::place(const Tensor &like) {
 void Metric::State::make(const std::vector<Shape> &shapes, const Tensor &like) {
   if (!sums.empty())
     return;
-  std::vector<DVariable> made;
-  made.reserve(shapes.size());
+  std::vector<DVariable> variables;
+  variables.reserve(shapes.size());
   for (const Shape &shape : shapes)
-    made.push_back(
-        nn::makeVariableNear(like, [&] { return zeros(shape, DType::F64); },
-                             {.name = name + "/" + rule.sums[made.size()].name,
-                              .trainable = false,
-                              .aggregation = VariableAggregation::SUM}));
-  sums = std::move(made);
+    variables.push_back(nn::makeVariableNear(
+        like, [&] { return zeros(shape, DType::F64); },
+        {.name = name + "/" + rule.sums[variables.size()].name,
+         .trainable = false,
+         .aggregation = VariableAggregation::SUM}));
+  sums = std::move(variables);
   isEarly = !like.defined();
 }
 
@@ -115,8 +115,9 @@ Metric::meanOf(std::function<Tensor(const Tensor &, const Tensor &)> values) {
   });
 }
 
-static void expectMetric(bool given, const char *function, const Where &where) {
-  if (!given)
+static void expectMetric(bool isGiven, const char *function,
+                         const Where &where) {
+  if (!isGiven)
     nn::fail(function, "expected a metric, got an empty one", where);
 }
 
@@ -124,7 +125,7 @@ void Metric::addBatch(const MetricBatch &batch, const Where &where) const {
   constexpr char function[] = "update_state";
   expectMetric(bool(*this), function, where);
   detail::CallSite site(where);
-  if (!nn::given(batch.y_true))
+  if (!nn::isPresent(batch.y_true))
     nn::fail(function, "expected values, got an empty Tensor", where);
   std::vector<Tensor> parts = state->rule.add(batch);
   if (parts.size() != state->rule.sums.size())
@@ -150,7 +151,7 @@ void Metric::addBatch(const MetricBatch &batch, const Where &where) const {
 
 void Metric::update_state(const Tensor &y_true, const Tensor &y_pred,
                           const Tensor &sample_weight, Where where) const {
-  if (!nn::given(y_true) || !nn::given(y_pred))
+  if (!nn::isPresent(y_true) || !nn::isPresent(y_pred))
     nn::fail("update_state",
              "expected labels and predictions, got an empty Tensor", where);
   addBatch({y_true, y_pred, sample_weight}, where);
@@ -200,13 +201,13 @@ std::vector<Metric::SumShape> Metric::sum_shapes() const {
   return shapes;
 }
 
-void Metric::build(const std::vector<SumShape> &given, Where where) const {
+void Metric::build(const std::vector<SumShape> &sumShapes, Where where) const {
   constexpr char function[] = "build";
   expectMetric(bool(*this), function, where);
   std::vector<Shape> shapes;
   for (const MetricRule::Sum &sum : state->rule.sums) {
-    const auto found = std::ranges::find(given, sum.name, &SumShape::first);
-    const bool isGiven = found != given.end();
+    const auto found = std::ranges::find(sumShapes, sum.name, &SumShape::first);
+    const bool isGiven = found != sumShapes.end();
     const Shape shape =
         isKnown(sum.shape) || !isGiven ? sum.shape : found->second;
     if (!isKnown(shape))
@@ -249,28 +250,28 @@ namespace {
 using Maker = Metric::Maker;
 
 detail::Names<Maker> &knownMetrics() {
-  static auto &known = *new detail::Names<Maker>("a metric", {});
+  static auto &registry = *new detail::Names<Maker>("a metric", {});
   static const bool isFilled = [] {
     for (const auto &list :
          {plainMetrics(), thresholdMetrics(), overlapMetrics(), scoreMetrics()})
       for (auto &[name, make] : list)
-        known.add(name, make);
+        registry.add(name, make);
     return true;
   }();
   (void)isFilled;
-  return known;
+  return registry;
 }
 
 } // namespace
 
 Metric Metric::get(std::string_view id, const nn::Config &config) {
-  auto [known, maker] = knownMetrics().find(id);
+  auto [name, maker] = knownMetrics().find(id);
   Metric metric = maker(config);
   // By the name that it was asked for, which may be a short one.
   if (metric.state) {
     if (metric.state->id.empty())
       metric.state->config = config;
-    metric.state->id = known;
+    metric.state->id = name;
   }
   return metric;
 }

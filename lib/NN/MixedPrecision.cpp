@@ -14,14 +14,14 @@ struct Types {
   DType compute, variable;
 };
 const detail::Names<Types> &policies() {
-  static const auto &known = *new detail::Names<Types>(
+  static const auto &policies = *new detail::Names<Types>(
       "a policy", {{"float32", {DType::F32, DType::F32}},
                    {"float64", {DType::F64, DType::F64}},
                    {"bfloat16", {DType::BF16, DType::BF16}},
                    {"float16", {DType::F16, DType::F16}},
                    {"mixed_bfloat16", {DType::BF16, DType::F32}},
                    {"mixed_float16", {DType::F16, DType::F32}}});
-  return known;
+  return policies;
 }
 
 std::optional<Policy> &policyOfThread() {
@@ -41,7 +41,7 @@ Policy &globalPolicy() {
 
 Policy::Policy(const std::string &name) {
   auto [spelled, types] = policies().find(name);
-  known = spelled;
+  title = spelled;
   compute = types.compute;
   variable = types.variable;
 }

@@ -44,7 +44,8 @@ struct Module::State {
       whole = successor;
   }
 
-  /// What `member` of `module` (null: of the one that is known) has.
+  /// Returns the parts in `member` of `module` (null: of the one that is
+  /// known).
   std::vector<Found::Part> partsOf(Member &member, const Module *module) {
     std::lock_guard lock(mutex);
     for (const Module *candidate : {module, std::as_const(whole)}) {
@@ -62,7 +63,7 @@ struct Module::State {
     return member.last;
   }
 
-  /// Whether `other` is this one or a part of it, as far as known.
+  /// Returns whether `other` is this one or a part of it, as far as known.
   bool contains(const State &other) const {
     auto isIn = [&](const Found::Part &part) {
       auto *inner = std::get_if<Found::Inner>(&part);
@@ -196,9 +197,9 @@ void Module::trackMember(const void *self, size_t size, const void *part,
   const ptrdiff_t offset =
       static_cast<const char *>(part) - static_cast<const char *>(self);
   if (offset < 0 || size_t(offset) + partSize > size)
-    Error("[track] track(this, ...) takes members of the module, got "
-          "something else: give the member that holds it, such as the "
-          "pointer to it, or leave 'this' out if it stays as it is")
+    Error("[track] track(this, ...) takes members of the module, got something "
+          "else: give the member that contains the part, such as the pointer "
+          "to it, or leave 'this' out if the part does not change")
         .raise();
   Found found;
   found.isEarly = true;
@@ -215,9 +216,9 @@ void Module::trackMember(const void *self, size_t size, const void *part,
 
 void Module::trackOne(const DVariable &variable) {
   if (!variable.defined())
-    Error("[track] expected a variable, got an empty DVariable: give it "
-          "an initial value before track, or call track(this, ...), "
-          "which finds what members get later")
+    Error("[track] expected a variable, got an empty DVariable: give it an "
+          "initial value before track, or call track(this, ...), which finds "
+          "values that members get later")
         .raise();
   state->parts.emplace_back(Found::Part(variable));
 }

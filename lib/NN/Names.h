@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is known by a name that a user writes ("adam", "relu"): one that is not
-// there is an error that lists the closest ones. Users add their own.
+// Parts that a user names in a text ("adam", "relu"): an unknown name is an
+// error that lists the closest ones. Users add their own.
 #pragma once
 
 #include "meshloom/Core/Result.h"
@@ -31,8 +31,8 @@ inline size_t editDistance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// What names are compared by: capitals are small letters, underscores do not
-/// count ("GlorotUniform" is "glorot_uniform").
+/// Returns the form of a name that is compared: capitals are small letters,
+/// underscores do not count ("GlorotUniform" is "glorot_uniform").
 inline std::string bareName(std::string_view name) {
   std::string bare;
   for (char letter : name)
@@ -60,16 +60,17 @@ inline std::string inOurWords(std::string bare) {
 template <typename T> class Names {
 public:
   /// `kind`: what the names are of, for errors: "an optimizer".
-  Names(std::string kind, std::initializer_list<std::pair<const char *, T>> all)
+  Names(std::string kind,
+        std::initializer_list<std::pair<const char *, T>> initial)
       : kind(std::move(kind)) {
-    for (auto &[name, value] : all)
-      known.emplace(bareName(name), std::pair(std::string(name), value));
+    for (auto &[name, value] : initial)
+      entries.emplace(bareName(name), std::pair(std::string(name), value));
   }
 
   /// The name as it was added, and what it stands for. Throws meshloom::Error.
   std::pair<std::string, T> find(std::string_view name) const {
     std::lock_guard lock(mutex);
-    if (auto found = known.find(bareName(name)); found != known.end())
+    if (auto found = entries.find(bareName(name)); found != entries.end())
       return found->second;
     Error(message(name)).raise();
   }
@@ -79,14 +80,14 @@ public:
     if (bareName(name).empty())
       Error(tag() + "expected the name of " + kind + ", got an empty one")
           .raise();
-    if (!known.emplace(bareName(name), std::pair(name, std::move(value)))
+    if (!entries.emplace(bareName(name), std::pair(name, std::move(value)))
              .second)
       Error(tag() + "there is " + kind + " called '" + name +
             "' already: choose another name")
           .raise();
   }
 
-  /// What is thrown where one is needed and there is none.
+  /// Returns the error for a part that is needed and is not there.
   Error none() const {
     return Error(tag() + "expected " + kind +
                  ", got an empty one: give its name or a function");
@@ -98,22 +99,21 @@ private:
     return "[" + kind.substr(kind.find(' ') + 1) + "] ";
   }
   std::string message(std::string_view name) const {
-    // Those that it is the beginning of come first, then those that it is a
-    // part of.
+    // Names that begin with it come first, then names that contain it.
     struct Near {
       bool beginsOtherwise, isElsewhere;
       size_t distance;
       std::string_view name;
       auto operator<=>(const Near &) const = default;
     };
-    const std::string given = inOurWords(bareName(name));
-    const bool isShort = given.size() < 2;
+    const std::string spelled = inOurWords(bareName(name));
+    const bool isShort = spelled.size() < 2;
     std::vector<Near> near;
-    near.reserve(known.size());
-    for (auto &[bare, entry] : known)
-      near.push_back({isShort || !bare.starts_with(given),
-                      isShort || bare.find(given) == std::string::npos,
-                      editDistance(given, bare), entry.first});
+    near.reserve(entries.size());
+    for (auto &[bare, entry] : entries)
+      near.push_back({isShort || !bare.starts_with(spelled),
+                      isShort || bare.find(spelled) == std::string::npos,
+                      editDistance(spelled, bare), entry.first});
     std::ranges::sort(near);
     std::string text = tag() + "expected the name of " + kind + ", got '" +
                        std::string(name) + "'; closest are";
@@ -124,7 +124,7 @@ private:
 
   mutable std::mutex mutex;
   std::string kind;
-  std::map<std::string, std::pair<std::string, T>, std::less<>> known;
+  std::map<std::string, std::pair<std::string, T>, std::less<>> entries;
 };
 
 } // namespace meshloom::detail

@@ -13,11 +13,11 @@ Tensor widened(const Tensor &x, Where loc) {
 }
 
 /// Throws unless `parameter` is [features], or empty.
-void expectVector(const Tensor &parameter, std::string_view what,
+void expectVector(const Tensor &parameter, std::string_view name,
                   int64_t features, std::string_view op, Where loc) {
-  if (given(parameter) && parameter.shape() != Shape{features})
+  if (isPresent(parameter) && parameter.shape() != Shape{features})
     fail(op,
-         "expected " + std::string(what) + " [" + std::to_string(features) +
+         "expected " + std::string(name) + " [" + std::to_string(features) +
              "], one for each feature, got " + text(parameter),
          loc);
 }
@@ -29,13 +29,14 @@ void expectFeatures(const Tensor &x, std::string_view op, Where loc) {
 }
 
 /// (x - mean) / sqrt(variance + epsilon) * scale + offset, as type `type`.
-Tensor normalized(const Tensor &x, const Moments &at, const Tensor &scale,
+Tensor normalized(const Tensor &x, const Moments &moments, const Tensor &scale,
                   const Tensor &offset, double epsilon, DType type, Where loc) {
-  Tensor factor = rsqrt(add({at.variance, loc}, {epsilon, loc}), loc);
-  if (given(scale))
+  Tensor factor = rsqrt(add({moments.variance, loc}, {epsilon, loc}), loc);
+  if (isPresent(scale))
     factor = multiply({factor, loc}, {cast(scale, x.dtype(), loc), loc});
-  Tensor y = multiply({subtract({x, loc}, {at.mean, loc}), loc}, {factor, loc});
-  if (given(offset))
+  Tensor y =
+      multiply({subtract({x, loc}, {moments.mean, loc}), loc}, {factor, loc});
+  if (isPresent(offset))
     y = add({y, loc}, {cast(offset, x.dtype(), loc), loc});
   return cast(y, type, loc);
 }
@@ -70,7 +71,7 @@ Tensor rms_norm(const Tensor &x, const Tensor &scale, double epsilon,
   Tensor power = reduce_mean(square(wide, loc), -1, true, loc);
   Tensor y = multiply({wide, loc},
                       {rsqrt(add({power, loc}, {epsilon, loc}), loc), loc});
-  if (given(scale))
+  if (isPresent(scale))
     y = multiply({y, loc}, {cast(scale, y.dtype(), loc), loc});
   return cast(y, x.dtype(), loc);
 }
@@ -102,7 +103,7 @@ Tensor group_norm(const Tensor &x, int64_t groups, const Tensor &scale,
     if (d != int64_t(dim))
       axes.push_back(d);
   auto fitting = [&](const Tensor &vector) {
-    return given(vector) ? reshape(vector, ofFeatures, loc) : vector;
+    return isPresent(vector) ? reshape(vector, ofFeatures, loc) : vector;
   };
   Tensor y =
       normalized(parts, moments(parts, Axis(axes), true, loc), fitting(scale),

@@ -12,13 +12,14 @@
 
 namespace meshloom::detail {
 
-/// Throws meshloom::Error unless it holds; `what` the number has to be.
+/// Throws meshloom::Error unless it holds. `expected` says what the
+/// number has to be.
 inline void expectNumber(bool holds, std::string_view part,
-                         std::string_view option, std::string_view what,
+                         std::string_view option, std::string_view expected,
                          double number) {
   if (!holds)
-    Error(fmt::format("[{}] expected {} to be {}, got {}", part, option, what,
-                      number))
+    Error(fmt::format("[{}] expected {} to be {}, got {}", part, option,
+                      expected, number))
         .raise();
 }
 

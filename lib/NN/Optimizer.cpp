@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What all optimizers share, see Optimizer.h.
+// The common part of all optimizers, see Optimizer.h.
 #include "meshloom/NN/Optimizer.h"
 
 #include "LossScaling.h"
@@ -58,18 +58,18 @@ Gradients overReplicas(const Gradients &gradients, const Where &where) {
   const MaybeReplicaContext context = get_replica_context();
   if (!context || context->num_replicas_in_sync() == 1)
     return gradients;
-  std::vector<Tensor> own;
-  own.reserve(gradients.size());
-  for (const VariableGradient &each : gradients) {
-    if (each.variable.layout().mesh() != *context->strategy().mesh())
+  std::vector<Tensor> placed;
+  placed.reserve(gradients.size());
+  for (const VariableGradient &entry : gradients) {
+    if (entry.variable.layout().mesh() != *context->strategy().mesh())
       nn::fail(applying,
                fmt::format("variable '{}' was not made in the scope of the {} "
                            "whose replica this is: make the model in its scope",
-                           each.variable.name(), context->strategy().name()),
+                           entry.variable.name(), context->strategy().name()),
                where);
-    own.push_back(each.gradient);
+    placed.push_back(entry.gradient);
   }
-  const std::vector<Tensor> sums = context->all_reduce(ReduceOp::SUM, own);
+  const std::vector<Tensor> sums = context->all_reduce(ReduceOp::SUM, placed);
   Gradients summed = gradients;
   for (size_t i = 0; i < sums.size(); ++i)
     summed[i].gradient = sums[i];
@@ -88,11 +88,11 @@ std::vector<UpdateRule::Slot> UpdateRule::slots(const DVariable &) const {
 
 struct Optimizer::State {
   using Slot = UpdateRule::Slot;
-  /// What is kept of a variable of the model.
+  /// The state that belongs to a variable of the model.
   struct Entry {
     DVariable of;
-    /// Of the rule, then the average, then the sum of gradients, where there
-    /// are such.
+    /// The slots of the rule, then the average, then the sum of gradients,
+    /// where there are such.
     std::vector<DVariable> slots;
     std::vector<std::string> names; ///< of the slots
   };
@@ -113,16 +113,16 @@ struct Optimizer::State {
               const std::optional<TensorLike> &learning_rate,
               const Tensor &when = {});
   Gradients clipped(const Gradients &gradients) const;
-  TensorLike rate(const std::optional<TensorLike> &given) const;
+  TensorLike rate(const std::optional<TensorLike> &chosenRate) const;
   /// One variable, or a part of one, where it is. `number`: of the step.
   void changeOne(const DVariable &variable, const std::vector<DVariable> &slots,
                  const Tensor &gradient, const Step &now, const Tensor &number,
-                 const TensorLike &given, const Tensor &when);
+                 const TensorLike &learningRate, const Tensor &when);
   void average(const DVariable &of, const DVariable &average,
                const Tensor &number) const;
 
   void expectNoAccumulation(const Where &where) const;
-  /// Whether another process holds it.
+  /// Returns whether another process holds it.
   static bool isElsewhere(const DVariable &variable) {
     return detail::remoteOf(variable) || !detail::partsOf(variable).empty();
   }
@@ -283,31 +283,33 @@ void Optimizer::State::change(const Gradients &gradients,
     step->assign_add(1);
   const Tensor number = usesStep() ? step->read_value() : Tensor();
   const Step now(number);
-  const TensorLike given = rate(learning_rate);
+  const TensorLike learningRate = rate(learning_rate);
   for (auto &[gradient, variable] : clipped(gradients)) {
-    const Entry &kept = entry(variable);
+    const Entry &slotEntry = entry(variable);
     const std::vector<DVariable> parts = detail::partsOf(variable);
     if (parts.empty()) {
-      changeOne(kept.of, kept.slots, gradient, now, number, given, when);
+      changeOne(slotEntry.of, slotEntry.slots, gradient, now, number,
+                learningRate, when);
       continue;
     }
     // Each where it is, with its part of the state.
     const std::vector<Tensor> rows =
-        detail::rowsOfParts(gradient, parts, given.where);
+        detail::rowsOfParts(gradient, parts, learningRate.where);
     for (size_t part = 0; part < parts.size(); ++part) {
       std::vector<DVariable> slots;
-      for (const DVariable &slot : kept.slots) {
-        const std::vector<DVariable> own = detail::partsOf(slot);
-        if (own.size() != parts.size())
+      for (const DVariable &slot : slotEntry.slots) {
+        const std::vector<DVariable> slotParts = detail::partsOf(slot);
+        if (slotParts.size() != parts.size())
           nn::fail(applying,
                    fmt::format("variable '{}' is in {} parts, and the "
                                "optimizer's '{}' is not: leave this variable "
                                "whole, or take another optimizer",
                                variable.name(), parts.size(), slot.name()),
-                   given.where);
-        slots.push_back(own[part]);
+                   learningRate.where);
+        slots.push_back(slotParts[part]);
       }
-      changeOne(parts[part], slots, rows[part], now, number, given, when);
+      changeOne(parts[part], slots, rows[part], now, number, learningRate,
+                when);
     }
   }
 }
@@ -315,53 +317,55 @@ void Optimizer::State::change(const Gradients &gradients,
 void Optimizer::State::changeOne(const DVariable &variable,
                                  const std::vector<DVariable> &slots,
                                  const Tensor &gradient, const Step &now,
-                                 const Tensor &number, const TensorLike &given,
+                                 const Tensor &number,
+                                 const TensorLike &learningRate,
                                  const Tensor &when) {
   std::vector<Tensor> operands = {gradient};
-  if (given.kind == TensorLike::Kind::Tensor)
-    operands.push_back(given.tensor);
+  if (learningRate.kind == TensorLike::Kind::Tensor)
+    operands.push_back(learningRate.tensor);
   if (number.defined())
     operands.push_back(number);
   const size_t last = operands.size() - 1; // number's, where there is one
   if (when.defined())
     operands.push_back(when);
   const bool isHere = !detail::remoteOf(variable);
-  auto body = [&](std::span<const Tensor> own) {
-    const Tensor at = number.defined() ? own[last] : Tensor();
+  auto body = [&](std::span<const Tensor> locals) {
+    const Tensor stepNumber = number.defined() ? locals[last] : Tensor();
     // Corrections are computed once for all variables of a process.
-    const Step there(at);
+    const Step there(stepNumber);
     // A number as it is, a scalar in the variable's type.
     const TensorLike rate =
-        given.kind == TensorLike::Kind::Tensor
-            ? TensorLike(cast(own[1], variable.dtype()), given.where)
-            : given;
+        learningRate.kind == TensorLike::Kind::Tensor
+            ? TensorLike(cast(locals[1], variable.dtype()), learningRate.where)
+            : learningRate;
     if (options.weight_decay > 0 &&
         (!options.decays || options.decays(variable)))
       variable.assign_sub(variable * options.weight_decay * rate);
     rule->update(
-        {own[0], variable,
+        {locals[0], variable,
          std::span(slots).first(slots.size() - averages() - accumulates()),
          rate, isHere ? now : there});
     if (const auto &constraint = variable.constraint())
       variable.assign(constraint(variable));
     if (averages())
-      average(variable, averageOf(slots), at);
+      average(variable, averageOf(slots), stepNumber);
     return std::vector<Tensor>();
   };
-  detail::updateInPlace(variable, operands, [&](std::span<const Tensor> own) {
-    if (when.defined())
-      cond(
-          own.back(), [&] { return body(own); },
-          [] { return std::vector<Tensor>(); });
-    else
-      body(own);
-  });
+  detail::updateInPlace(variable, operands,
+                        [&](std::span<const Tensor> locals) {
+                          if (when.defined())
+                            cond(
+                                locals.back(), [&] { return body(locals); },
+                                [] { return std::vector<Tensor>(); });
+                          else
+                            body(locals);
+                        });
 }
 
 TensorLike
-Optimizer::State::rate(const std::optional<TensorLike> &given) const {
-  TensorLike rate = given ? *given : TensorLike(0);
-  if (!given) {
+Optimizer::State::rate(const std::optional<TensorLike> &chosenRate) const {
+  TensorLike rate = chosenRate ? *chosenRate : TensorLike(0);
+  if (!chosenRate) {
     if (auto *number = std::get_if<double>(&learningRate.value))
       rate = TensorLike(*number);
     else if (auto *variable = std::get_if<DVariable>(&learningRate.value))
@@ -483,15 +487,16 @@ std::vector<DVariable> Optimizer::variables() const {
           ErrorCode::FAILED_PRECONDITION)
         .raise();
   std::lock_guard lock(state->mutex);
-  std::vector<DVariable> all;
+  std::vector<DVariable> counters;
   for (const std::optional<DVariable> &counter : {state->step, state->calls})
     if (counter)
-      all.push_back(*counter);
+      counters.push_back(*counter);
   if (state->scaling)
-    std::ranges::copy(state->scaling->variables(), std::back_inserter(all));
+    std::ranges::copy(state->scaling->variables(),
+                      std::back_inserter(counters));
   for (const State::Entry &entry : state->table)
-    all.insert(all.end(), entry.slots.begin(), entry.slots.end());
-  return all;
+    counters.insert(counters.end(), entry.slots.begin(), entry.slots.end());
+  return counters;
 }
 
 void Optimizer::build(const std::vector<DVariable> &variables,
@@ -516,11 +521,11 @@ std::vector<Optimizer::SlotVariable> Optimizer::slot_variables() const {
           ErrorCode::FAILED_PRECONDITION)
         .raise();
   std::lock_guard lock(state->mutex);
-  std::vector<SlotVariable> all;
+  std::vector<SlotVariable> slots;
   for (const State::Entry &entry : state->table)
     for (size_t slot = 0; slot < entry.slots.size(); ++slot)
-      all.push_back({entry.of, entry.names[slot], entry.slots[slot]});
-  return all;
+      slots.push_back({entry.of, entry.names[slot], entry.slots[slot]});
+  return slots;
 }
 
 const Hyperparameter &Optimizer::learning_rate() const {
@@ -650,12 +655,12 @@ Optimizer::State &Optimizer::withAverages(const char *function,
 }
 
 void Optimizer::overwrite_with_averages(Where where) const {
-  State &own = withAverages("overwrite_with_averages", where);
+  State &averaged = withAverages("overwrite_with_averages", where);
   detail::CallSite site(where);
-  std::lock_guard lock(own.mutex);
-  const bool hasThem = std::exchange(own.isSwapped, false);
-  for (const State::Entry &entry : own.table) {
-    const DVariable &average = own.averageOf(entry.slots);
+  std::lock_guard lock(averaged.mutex);
+  const bool hasThem = std::exchange(averaged.isSwapped, false);
+  for (const State::Entry &entry : averaged.table) {
+    const DVariable &average = averaged.averageOf(entry.slots);
     if (hasThem)
       average.assign(entry.of.read_value());
     else
@@ -664,14 +669,14 @@ void Optimizer::overwrite_with_averages(Where where) const {
 }
 
 void Optimizer::swap_with_averages(Where where) const {
-  State &own = withAverages("swap_with_averages", where);
+  State &averaged = withAverages("swap_with_averages", where);
   detail::CallSite site(where);
-  std::lock_guard lock(own.mutex);
-  if (own.table.empty())
+  std::lock_guard lock(averaged.mutex);
+  if (averaged.table.empty())
     return;
-  own.isSwapped = !own.isSwapped;
-  for (const State::Entry &entry : own.table) {
-    const DVariable &average = own.averageOf(entry.slots);
+  averaged.isSwapped = !averaged.isSwapped;
+  for (const State::Entry &entry : averaged.table) {
+    const DVariable &average = averaged.averageOf(entry.slots);
     const Tensor value = entry.of.read_value();
     entry.of.assign(average.read_value());
     average.assign(value);

@@ -20,8 +20,8 @@ static void expectTogether(const OptimizerOptions &options) {
                       options.clip_value))
         .raise();
   if (options.ema_overwrite_frequency > 0 && options.ema_momentum == 0)
-    Error("[Optimizer] ema_overwrite_frequency needs ema_momentum, which "
-          "says how averages are kept")
+    Error("[Optimizer] ema_overwrite_frequency needs ema_momentum, the factor "
+          "of the averages")
         .raise();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What optimizers are made with, and what they are given in a step.
+// Checks of the options of optimizers, and of the gradients of a step.
 #pragma once
 
 #include "Errors.h"

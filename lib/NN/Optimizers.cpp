@@ -64,10 +64,10 @@ static Tensor realZeros(const Tensor &value,
   Shape shape = value.shape();
   for (unsigned dim : without)
     shape.erase(shape.begin() + dim);
-  const Tensor all = zeros(shape, partOf(value.dtype()));
+  const Tensor moments = zeros(shape, partOf(value.dtype()));
   return is_dtensor(value)
-             ? copy_to_mesh(all, value.layout().remove(std::move(without)))
-             : all;
+             ? copy_to_mesh(moments, value.layout().remove(std::move(without)))
+             : moments;
 }
 /// Real for complex variables, too.
 static Slot realLike(std::string name, double initial = 0) {
@@ -89,9 +89,9 @@ static Tensor over(const Tensor &x, const Tensor &divisor) {
   return x / cast(divisor, x.dtype());
 }
 
-/// A running average: `kept` = beta kept + (1 - beta) x.
-static void decay(const DVariable &kept, double beta, const Tensor &x) {
-  kept.assign(beta * kept + (1 - beta) * x);
+/// A running average: `average` = beta `average` + (1 - beta) x.
+static void decay(const DVariable &average, double beta, const Tensor &x) {
+  average.assign(beta * average + (1 - beta) * x);
 }
 
 /// The learning rate as a scalar in the (real) type of the variable.
@@ -438,8 +438,8 @@ template <> struct Rule<AdafactorOptions> : KnownRule<AdafactorOptions> {
     const Tensor square = squared(u.gradient) + options.epsilon_1;
     const Tensor t = u.step.number(type == DType::F64 ? type : DType::F32);
     const Tensor beta = cast(1 - pow(t, options.beta_2_decay), type);
-    auto follow = [&](const DVariable &kept, const Tensor &value) {
-      kept.assign(beta * kept + (1 - beta) * value);
+    auto follow = [&](const DVariable &average, const Tensor &value) {
+      average.assign(beta * average + (1 - beta) * value);
     };
     Tensor v;
     if (u.slots.size() == 1) {
@@ -553,7 +553,7 @@ private:
 };
 template class KnownOptimizer<MuonOptions>;
 
-/// What is known by the name of a class.
+/// The rule of a class name.
 struct KnownClass {
   /// Makes a rule from its config.
   std::function<std::shared_ptr<const UpdateRule>(const nn::Config &)> makeRule;
@@ -574,7 +574,7 @@ knownClass(const char *className = Rule<Options>::className) {
 }
 
 static detail::Names<KnownClass> &knownClasses() {
-  static auto &known = *new detail::Names<KnownClass>(
+  static auto &registry = *new detail::Names<KnownClass>(
       "an optimizer",
       {knownClass<SGD, SGDOptions>(), knownClass<Adam, AdamOptions>(),
        knownClass<AdamW, AdamOptions>("AdamW"),
@@ -586,7 +586,7 @@ static detail::Names<KnownClass> &knownClasses() {
        knownClass<LAMB, LAMBOptions>(),
        knownClass<Adafactor, AdafactorOptions>(),
        knownClass<Muon, MuonOptions>()});
-  return known;
+  return registry;
 }
 
 void register_rule(
@@ -621,13 +621,13 @@ Optimizer Optimizer::from_config(const nn::Config &config) {
 }
 
 Optimizer get(std::string_view name) {
-  const auto [className, known] = knownClasses().find(name);
-  if (!known.makeOptimizer)
+  const auto [className, knownRule] = knownClasses().find(name);
+  if (!knownRule.makeOptimizer)
     Error("[optimizer] '" + className +
           "' is a rule of the program, whose options have no defaults: "
           "make an Optimizer from the rule")
         .raise();
-  return known.makeOptimizer();
+  return knownRule.makeOptimizer();
 }
 
 } // namespace meshloom::optimizers

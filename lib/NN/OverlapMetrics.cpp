@@ -59,13 +59,13 @@ namespace {
 /// The classes [...] of labels or predictions, which are numbers of classes, or
 /// have an element for each along `axis`.
 Tensor classesOf(const Tensor &x, bool isSparse, int64_t axis, const char *id,
-                 const char *what, const char *option) {
+                 const char *role, const char *option) {
   if (!isSparse) {
     if (axis < -x.rank() || axis >= x.rank())
       nn::fail(id,
                fmt::format("expected {} with a dim {} of classes, got {}: {} = "
                            "true where they are numbers of classes",
-                           what, axis, nn::text(x), option),
+                           role, axis, nn::text(x), option),
                Where::current());
     return argmax(x, axis);
   }
@@ -74,7 +74,7 @@ Tensor classesOf(const Tensor &x, bool isSparse, int64_t axis, const char *id,
              fmt::format("expected {} that are numbers of classes, integers, "
                          "got {}: {} = false where they have an element for "
                          "each class",
-                         what, nn::text(x), option),
+                         role, nn::text(x), option),
              Where::current());
   return x;
 }
@@ -84,15 +84,15 @@ Tensor confusionOf(const Tensor &labels, const Tensor &predictions,
                    const Tensor &weights, int64_t classes,
                    std::optional<int64_t> ignored, const char *id) {
   if (labels.size() != predictions.size())
-    nn::fail(id,
-             fmt::format("expected as many labels as predictions, got {} and "
-                         "{}",
-                         nn::text(labels), nn::text(predictions)),
-             Where::current());
+    nn::fail(
+        id,
+        fmt::format("expected one label for each prediction, got {} and {}",
+                    nn::text(labels), nn::text(predictions)),
+        Where::current());
   const Tensor flatLabels = reshape(labels, {-1});
   Tensor ofLabels = one_hot(flatLabels, classes);
   const Tensor ofPredictions = one_hot(reshape(predictions, {-1}), classes);
-  if (nn::given(weights)) {
+  if (nn::isPresent(weights)) {
     const Tensor fitting = nn::weightsFor(asFloat(labels), weights, id);
     ofLabels =
         ofLabels * reshape(broadcast_to(fitting, labels.shape()), {-1, 1});
@@ -151,18 +151,18 @@ Metric overlap(const char *id, const Options &options, int64_t classes,
 }
 
 Shape allOf(int64_t classes) {
-  Shape all(size_t(std::max<int64_t>(classes, 0)));
-  std::iota(all.begin(), all.end(), 0);
-  return all;
+  Shape list(size_t(std::max<int64_t>(classes, 0)));
+  std::iota(list.begin(), list.end(), 0);
+  return list;
 }
 
 /// All metrics but BinaryIoU, from the options of IoU.
 template <typename Options>
-Metric overlapOf(const char *id, const Options &own,
+Metric overlapOf(const char *id, const Options &metricOptions,
                  const IoUOptions &options) {
-  // Of no classes: refused as that, not for its targets.
+  // Without classes the metric is refused for that, not for its targets.
   return overlap(
-      id, own, options.num_classes, options.target_class_ids,
+      id, metricOptions, options.num_classes, options.target_class_ids,
       [id, options](const MetricBatch &batch) {
         return confusionOf(
             classesOf(batch.y_true, options.sparse_y_true, options.axis, id,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What large weights cost, see Regularizers.h.
+// The costs of large weights, see Regularizers.h.
 #include "meshloom/NN/Regularizers.h"
 
 #include "Errors.h"
@@ -76,14 +76,13 @@ Regularizer l2Of(const L2Options &options) {
 Regularizer orthogonalOf(const OrthogonalOptions &options) {
   static const auto &modes =
       *new detail::Names<int>("a mode", {{"rows", 0}, {"columns", 0}});
-  OrthogonalOptions known = options;
-  known.mode = detail::atLine(options.where,
-                              [&] { return modes.find(options.mode).first; });
+  OrthogonalOptions resolved = options;
+  resolved.mode = detail::atLine(
+      options.where, [&] { return modes.find(options.mode).first; });
   return makePart<Regularizer>(
-      "orthogonal_regularizer", known,
-      [factor = known.factor, byRows = known.mode == "rows"](const Tensor &w) {
-        return likeness(w, byRows) * factor;
-      });
+      "orthogonal_regularizer", resolved,
+      [factor = resolved.factor, byRows = resolved.mode == "rows"](
+          const Tensor &w) { return likeness(w, byRows) * factor; });
 }
 
 } // namespace
@@ -119,7 +118,7 @@ template <>
 detail::Names<std::function<Regularizer(const nn::Config &)>> &
 knownParts<Regularizer>() {
   using namespace regularizers;
-  static auto &known =
+  static auto &registry =
       *new detail::Names<std::function<Regularizer(const nn::Config &)>>(
           "a regularizer", {knownPart<Regularizer, L1Options>("l1", l1Of),
                             knownPart<Regularizer, L2Options>("l2", l2Of),
@@ -128,7 +127,7 @@ knownParts<Regularizer>() {
                                 "l1_l2", L1L2, {.l1 = 0.01, .l2 = 0.01}),
                             knownPart<Regularizer, OrthogonalOptions>(
                                 "orthogonal_regularizer", orthogonalOf)});
-  return known;
+  return registry;
 }
 
 template class NamedPart<Regularizer, Tensor(const Tensor &)>;

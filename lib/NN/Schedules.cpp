@@ -56,7 +56,7 @@ template <typename F> void fields(F &field, PiecewiseOptions &o) {
   field("values", o.values, Bound::NotNegative);
 }
 
-/// Of `done`, from 0 to 1: from 1 to alpha.
+/// Returns half a cosine wave: from 1 to alpha, as `done` goes from 0 to 1.
 Tensor wave(const Tensor &done, double alpha) {
   return (cos(done * std::numbers::pi) + 1) * (0.5 * (1 - alpha)) + alpha;
 }
@@ -184,7 +184,7 @@ template <>
 detail::Names<std::function<Schedule(const nn::Config &)>> &
 knownParts<Schedule>() {
   using namespace schedules;
-  static auto &known =
+  static auto &registry =
       *new detail::Names<std::function<Schedule(const nn::Config &)>>(
           "a schedule",
           {knownPart<Schedule, DecayOptions>("exponential_decay",
@@ -198,7 +198,7 @@ knownParts<Schedule>() {
            knownPart<Schedule, CosineDecayOptions>("cosine_decay", CosineDecay),
            knownPart<Schedule, CosineDecayRestartsOptions>(
                "cosine_decay_restarts", CosineDecayRestarts)});
-  return known;
+  return registry;
 }
 
 template class NamedPart<Schedule, Tensor(const Tensor &)>;

@@ -54,22 +54,22 @@ Matrices matricesOf(const MetricBatch &batch, const char *id,
              Where::current());
   return {
       labels, predictions,
-      nn::given(batch.sample_weight)
+      nn::isPresent(batch.sample_weight)
           ? broadcast_to(nn::weightsFor(predictions, batch.sample_weight, id),
                          predictions.shape())
           : ones_like(predictions)};
 }
 
-/// The score `id`, whose `own` options are saved.
+/// The score `id`, whose `metricOptions` are saved.
 template <typename Options>
-Metric fScore(const char *id, const Options &own,
+Metric fScore(const char *id, const Options &metricOptions,
               const FBetaScoreOptions &options) {
   static const auto &averages = *new detail::Names<Average>(
       "an average", {{"none", Average::None},
                      {"micro", Average::Micro},
                      {"macro", Average::Macro},
                      {"weighted", Average::Weighted}});
-  const Average average = detail::atLine(own.where, [&] {
+  const Average average = detail::atLine(metricOptions.where, [&] {
     if (options.threshold &&
         !(*options.threshold > 0 && *options.threshold <= 1))
       Error(fmt::format("[{}] expected a threshold in (0, 1], got {}", id,
@@ -84,16 +84,16 @@ Metric fScore(const char *id, const Options &own,
         {name, average == Average::Micro ? Shape() : Shape{-1}});
   rule.add = [=](const MetricBatch &batch) {
     const auto [labels, scores, weights] = matricesOf(batch, id, "classes");
-    // Of scores that are all 0 none is the largest.
+    // Where all scores are 0, none is the largest.
     const Tensor isPositive =
         options.threshold
             ? greater(scores, *options.threshold)
             : logical_and(greater_equal(scores, reduce_max(scores, -1, true)),
                           greater(abs(scores), 1e-9));
     const Tensor positive = cast(isPositive, labels.dtype());
-    auto sumOf = [&](const Tensor &each) {
-      return average == Average::Micro ? reduce_sum(each * weights)
-                                       : reduce_sum(each * weights, 0);
+    auto sumOf = [&](const Tensor &counts) {
+      return average == Average::Micro ? reduce_sum(counts * weights)
+                                       : reduce_sum(counts * weights, 0);
     };
     return std::vector{sumOf(positive * labels), sumOf(positive * (1 - labels)),
                        sumOf((1 - positive) * labels), sumOf(labels)};
@@ -111,7 +111,7 @@ Metric fScore(const char *id, const Options &own,
       return reduce_sum(score * (sums[3] / (reduce_sum(sums[3]) + epsilon)));
     return reduce_mean(score);
   };
-  return makeMetric(id, own, std::move(rule));
+  return makeMetric(id, metricOptions, std::move(rule));
 }
 
 enum class Aggregation : uint8_t { None, Uniform, ByVariance };
@@ -130,7 +130,7 @@ Tensor r2Of(const std::vector<Tensor> &sums, Aggregation aggregation,
           : divideNoNan(reduce_sum(total * scores), reduce_sum(total));
   if (regressors == 0)
     return score;
-  // Of fewer samples than that there is no adjusted one.
+  // Fewer samples than that have no adjusted one.
   const Tensor free = samples - double(regressors + 1);
   return where(greater(free, 0),
                1 - (1 - score) * (samples - 1) / maximum(free, 1), score);
@@ -176,7 +176,7 @@ Metric R2Score(const R2ScoreOptions &options) {
       {{"none", Aggregation::None},
        {"uniform_average", Aggregation::Uniform},
        {"variance_weighted_average", Aggregation::ByVariance}});
-  const Aggregation how = detail::atLine(options.where, [&] {
+  const Aggregation aggregation = detail::atLine(options.where, [&] {
     return aggregations.find(options.class_aggregation).second;
   });
   MetricRule rule{{{"num_samples"},
@@ -195,9 +195,9 @@ Metric R2Score(const R2ScoreOptions &options) {
                         reduce_sum(square(labels - predictions) * weights, 0),
                         reduce_sum(weights, 0)};
                   },
-                  [how, regressors = options.num_regressors](
+                  [aggregation, regressors = options.num_regressors](
                       const std::vector<Tensor> &sums) {
-                    return r2Of(sums, how, regressors);
+                    return r2Of(sums, aggregation, regressors);
                   }};
   return makeMetric(id, options, std::move(rule));
 }

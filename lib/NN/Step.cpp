@@ -20,14 +20,14 @@ Tensor Step::power(double base, DType type) const {
 }
 
 Tensor Step::correction(double beta, DType type) const {
-  Tensor &known = corrections[{beta, type}];
-  if (!known.defined()) {
+  Tensor &cached = corrections[{beta, type}];
+  if (!cached.defined()) {
     // At t = 1 in f32 this is 1e-5 off for 0.999, as it is in JAX and
     // TensorFlow, whose losses ours are compared with.
     const DType wide = type == DType::F64 ? DType::F64 : DType::F32;
-    known = cast(1 / (1 - power(beta, wide)), type);
+    cached = cast(1 / (1 - power(beta, wide)), type);
   }
-  return known;
+  return cached;
 }
 
 } // namespace meshloom::optimizers

@@ -38,7 +38,7 @@ namespace {
 
 using nn::divideNoNan;
 
-/// Of a batch [rows, labels]: columns are counted apart.
+/// A batch [rows, labels]: columns are counted apart.
 struct Columns {
   Tensor positive, predictions, weights;
 };
@@ -52,8 +52,8 @@ Columns columnsOf(const MetricBatch &batch, const AUCOptions &options) {
       (predictions.rank() != 2 ||
        (options.num_labels && columns != options.num_labels)))
     nn::fail("auc",
-             fmt::format("expected predictions [batch, {}], as multi_label "
-                         "was said, got {}",
+             fmt::format("expected predictions [batch, {}], since multi_label "
+                         "is true, got {}",
                          options.num_labels ? std::to_string(options.num_labels)
                                             : "labels",
                          nn::text(batch.y_pred)),
@@ -61,12 +61,12 @@ Columns columnsOf(const MetricBatch &batch, const AUCOptions &options) {
   if (!options.label_weights.empty() &&
       int64_t(options.label_weights.size()) != columns)
     nn::fail("auc",
-             fmt::format("expected predictions [..., {}], of as many labels as "
-                         "there are label_weights, got {}",
+             fmt::format("expected predictions [..., {}], with one label for "
+                         "each of the label_weights, got {}",
                          options.label_weights.size(), nn::text(batch.y_pred)),
              Where::current());
   Tensor weights =
-      nn::given(batch.sample_weight)
+      nn::isPresent(batch.sample_weight)
           ? broadcast_to(
                 nn::weightsFor(predictions, batch.sample_weight, "auc"),
                 predictions.shape())
@@ -87,10 +87,11 @@ Columns columnsOf(const MetricBatch &batch, const AUCOptions &options) {
 /// in [0, 1], the first a little below 0 and the last a little above 1.
 /// Predictions are sorted into the n buckets between: nothing of n times the
 /// batch is made.
-Tensor countAboveEvenly(const Columns &all, const Tensor &weights, int64_t n) {
+Tensor countAboveEvenly(const Columns &batch, const Tensor &weights,
+                        int64_t n) {
   Tensor bucket =
       cast(clip_by_value(
-               ceil(clip_by_value(all.predictions, 0, 1) * double(n - 1)) - 1,
+               ceil(clip_by_value(batch.predictions, 0, 1) * double(n - 1)) - 1,
                0, double(n - 1)),
            DType::I32);
   const int64_t columns = weights.shape().back();
@@ -104,22 +105,22 @@ Tensor countAboveEvenly(const Columns &all, const Tensor &weights, int64_t n) {
 }
 
 /// The same of any thresholds.
-Tensor countAbove(const Columns &all, const Tensor &weights,
+Tensor countAbove(const Columns &columns, const Tensor &weights,
                   const std::vector<double> &thresholds) {
   std::vector<Tensor> counts;
   counts.reserve(thresholds.size());
   for (double threshold : thresholds)
-    counts.push_back(
-        reduce_sum(where(greater(all.predictions, threshold), weights, 0), 0));
+    counts.push_back(reduce_sum(
+        where(greater(columns.predictions, threshold), weights, 0), 0));
   return stack(counts);
 }
 
 /// {tp, fp, tn, fn} at each threshold, of `count`.
 template <typename F>
-std::vector<Tensor> confusion(const Columns &all, F &&count) {
-  const Tensor ofPositive = where(all.positive, all.weights, 0);
-  const Tensor ofNegative = where(all.positive, 0, all.weights);
-  const Tensor tp = count(all, ofPositive), fp = count(all, ofNegative);
+std::vector<Tensor> confusion(const Columns &columns, F &&count) {
+  const Tensor ofPositive = where(columns.positive, columns.weights, 0);
+  const Tensor ofNegative = where(columns.positive, 0, columns.weights);
+  const Tensor tp = count(columns, ofPositive), fp = count(columns, ofNegative);
   return {tp, fp, reduce_sum(ofNegative, 0) - fp,
           reduce_sum(ofPositive, 0) - tp};
 }
@@ -166,7 +167,7 @@ std::pair<Tensor, Tensor> ratesOf(Curve curve,
   return {maximum(recall, 0), where(isNone, 1, 1 - odds * divideNoNan(fp, tp))};
 }
 
-/// Of each column.
+/// Returns the area of each column.
 Tensor areaOf(Curve curve, Heights heights, const std::vector<Tensor> &sums) {
   if (curve == Curve::PR && heights == Heights::Interpolated)
     return precisionArea(sums);
@@ -231,10 +232,10 @@ Metric AUC(const AUCOptions &options) {
   }
   rule.add = [options, thresholds, n](const MetricBatch &batch) {
     std::vector<Tensor> counts =
-        confusion(columnsOf(batch, options), [&](const Columns &all,
+        confusion(columnsOf(batch, options), [&](const Columns &columns,
                                                  const Tensor &weights) {
-          return thresholds.empty() ? countAboveEvenly(all, weights, n)
-                                    : countAbove(all, weights, thresholds);
+          return thresholds.empty() ? countAboveEvenly(columns, weights, n)
+                                    : countAbove(columns, weights, thresholds);
         });
     if (!options.multi_label)
       for (Tensor &count : counts)
@@ -291,7 +292,7 @@ Metric bestWhere(const char *id, const RateOptions &options, Share bounded,
   for (const char *name : confusionNames)
     rule.sums.push_back({name, Shape{n}});
   rule.add = [id, n, column = options.class_id](const MetricBatch &batch) {
-    MetricBatch own = batch;
+    MetricBatch scored = batch;
     if (column) {
       auto [labels, predictions] = nn::aligned(batch.y_true, batch.y_pred, id);
       if (predictions.rank() < 2 || predictions.shape().back() <= *column)
@@ -301,21 +302,21 @@ Metric bestWhere(const char *id, const RateOptions &options, Share bounded,
                              *column, nn::text(batch.y_pred)),
                  Where::current());
       const Index one = range(*column, *column + 1);
-      own.y_true = labels(ellipsis, one);
-      own.y_pred = predictions(ellipsis, one);
+      scored.y_true = labels(ellipsis, one);
+      scored.y_pred = predictions(ellipsis, one);
     }
-    const FlatBatch batched = flat(own, id);
+    const FlatBatch batched = flat(scored, id);
     nn::expectProbabilities(batched.predictions, id);
-    const Columns all{expand_dims(batched.positive, -1),
-                      expand_dims(batched.predictions, -1),
-                      expand_dims(batched.weights, -1)};
+    const Columns columns{expand_dims(batched.positive, -1),
+                          expand_dims(batched.predictions, -1),
+                          expand_dims(batched.weights, -1)};
     std::vector<Tensor> counts =
-        confusion(all, [&](const Columns &all, const Tensor &weights) {
+        confusion(columns, [&](const Columns &columns, const Tensor &weights) {
           if (n == 1)
-            return countAbove(all, weights, {0.5});
+            return countAbove(columns, weights, {0.5});
           // The first threshold is 0 itself here, the last one 1.
           return countAboveEvenly(
-              all, where(greater(all.predictions, 0), weights, 0), n);
+              columns, where(greater(columns.predictions, 0), weights, 0), n);
         });
     for (Tensor &count : counts)
       count = reshape(count, {n});

@@ -21,9 +21,9 @@ std::vector<int> JoinedProcesses::memoryGroups() const {
                       : std::vector<int>(size_t(group.size));
 }
 
-Result<std::vector<std::string>> JoinedProcesses::leave(int status,
-                                                        std::string_view said) {
-  Result<std::vector<std::string>> left = std::vector<std::string>();
+Result<std::vector<std::string>>
+JoinedProcesses::leave(int status, std::string_view farewell) {
+  Result<std::vector<std::string>> farewells = std::vector<std::string>();
   if (client && status != 0) {
     // The first culprit is named also where another one's end is heard first.
     const std::optional<Error> why = communicator->failure();
@@ -33,23 +33,25 @@ Result<std::vector<std::string>> JoinedProcesses::leave(int status,
                         : std::string()),
         why ? why->code() : ErrorCode::UNAVAILABLE);
   } else if (client) {
-    left = endOrderly(milliseconds(60000), said);
+    farewells = endOrderly(milliseconds(60000), farewell);
   }
   // A service ends after all know how the run ended.
   if (service)
     (void)service->waitForEnd(milliseconds(2000));
   client.reset();
   service.reset();
-  return left;
+  return farewells;
 }
 
 Result<std::vector<std::string>>
-JoinedProcesses::endOrderly(milliseconds timeout, std::string_view said) const {
-  // What was called is done. Who waits for more of this process learns it
-  // before the end that all come to.
+JoinedProcesses::endOrderly(milliseconds timeout,
+                            std::string_view farewell) const {
+  // The calls are done. A process that waits for more of this one learns it
+  // before the end that all come to. Who waits for more of this process learns
+  // it before the end that all come to.
   (void)waitForLaunchedRuns(milliseconds(10000));
   communicator->leave();
-  return client->shutdown(timeout, said);
+  return client->shutdown(timeout, farewell);
 }
 
 Result<JoinedProcesses> joinProcesses(ProcessGroup group,
@@ -58,15 +60,15 @@ Result<JoinedProcesses> joinProcesses(ProcessGroup group,
   joined.group = std::move(group);
   if (joined.isAlone())
     return joined;
-  const ProcessGroup &own = joined.group;
-  Result<CoordinationClientOptions> client = clientOptions(own);
+  const ProcessGroup &ownGroup = joined.group;
+  Result<CoordinationClientOptions> client = clientOptions(ownGroup);
   if (!client)
     return client.error();
   client->version = version();
   if (options.startTimeout)
     client->startTimeout = *options.startTimeout;
-  if (own.rank == 0 && !own.coordinatorRuns) {
-    Result<CoordinationServiceOptions> service = serviceOptions(own);
+  if (ownGroup.rank == 0 && !ownGroup.coordinatorRuns) {
+    Result<CoordinationServiceOptions> service = serviceOptions(ownGroup);
     if (!service)
       return service.error();
     service->startTimeout = client->startTimeout;
@@ -87,9 +89,9 @@ Result<JoinedProcesses> joinProcesses(ProcessGroup group,
   }
   joined.client = std::move(*met);
   ProcessTransportOptions link;
-  link.rank = int(own.rank);
-  link.size = int(own.size);
-  link.host = joined.client->ranks()[size_t(own.rank)].host;
+  link.rank = int(ownGroup.rank);
+  link.size = int(ownGroup.size);
+  link.host = joined.client->ranks()[size_t(ownGroup.rank)].host;
   link.prefix = joined.client->runName() + "/transport/";
   link.kind = options.links;
   link.connectTimeout = startTimeout;
@@ -103,8 +105,8 @@ Result<JoinedProcesses> joinProcesses(ProcessGroup group,
     return transport.error();
   joined.communicator = std::make_shared<Communicator>(std::move(*transport));
   joined.ofPlatforms = std::make_shared<PlatformProcesses>(
-      own.rank, own.size, joined.client, joined.client->runName() + "/",
-      joined.communicator,
+      ownGroup.rank, ownGroup.size, joined.client,
+      joined.client->runName() + "/", joined.communicator,
       std::ranges::count(joined.client->ranks(), link.host, &RankInfo::host));
   joined.client->onFailure([communicator = std::weak_ptr(joined.communicator)](
                                const Failure &failure) {
@@ -132,15 +134,15 @@ Result<HostBytes> gatherValue(const Array &array, Communicator &communicator,
       type.layout.is_fully_replicated())
     return array.toHost();
   const auto padded = size_t(plan::paddedBytes(type));
-  const size_t each = padded * size_t(mesh.num_local_devices());
-  HostBytes all(padded * size_t(mesh.size()));
+  const size_t localBytes = padded * size_t(mesh.num_local_devices());
+  HostBytes gathered(padded * size_t(mesh.size()));
   for (int64_t id : mesh.local_device_ids()) {
     const int64_t device = id - mesh.min_global_device_id();
     Result<OwnedComponent> part = array.component(device);
     if (!part)
       return part.error();
     plan::placeInPadded(type, {part->shape, part->bytes}, device,
-                        all.data() + size_t(device) * padded);
+                        gathered.data() + size_t(device) * padded);
   }
   std::vector<Communicator::Outgoing> outgoing;
   std::vector<Communicator::Incoming> incoming;
@@ -148,15 +150,18 @@ Result<HostBytes> gatherValue(const Array &array, Communicator &communicator,
     if (rank == communicator.rank())
       continue;
     outgoing.push_back(
-        {rank, {all.data() + size_t(communicator.rank()) * each, each}});
-    incoming.push_back({rank, {all.data() + size_t(rank) * each, each}});
+        {rank,
+         {gathered.data() + size_t(communicator.rank()) * localBytes,
+          localBytes}});
+    incoming.push_back(
+        {rank, {gathered.data() + size_t(rank) * localBytes, localBytes}});
   }
   if (Status came =
           communicator.wait(communicator.exchange(tag, outgoing, incoming));
       !came)
     return came.error();
   return plan::readPadded(type, [&](int64_t device) -> const char * {
-    return all.data() + size_t(device) * padded;
+    return gathered.data() + size_t(device) * padded;
   });
 }
 

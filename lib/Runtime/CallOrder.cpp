@@ -258,7 +258,7 @@ Result<CallOrder::Comparison> CallOrder::compare(std::string_view text,
                                                  bool ownFirst) const {
   const std::optional<Note> note = Note::parse(text);
   if (!note)
-    return Error("what it says of its calls cannot be read");
+    return Error("its message about its calls cannot be read");
   Comparison result;
   result.calls = note->count;
   if (!note->calls.empty())

@@ -64,7 +64,7 @@ Status Executable::mayExecute(std::span<const Array> arguments) const {
     };
     const Array &argument = arguments[a];
     if (!argument)
-      return wrong("is no array: it was moved from, or never set");
+      return wrong("is not an array: it was moved from, or never set");
     const ArrayType &got = argument.type();
     if (want.layout.mesh() != got.layout.mesh())
       return wrong(fmt::format("must be on the mesh {}, but is on {}",

@@ -47,8 +47,8 @@ Result<std::string> MemoryStore::get(const std::string &key,
                                      std::chrono::milliseconds timeout) {
   std::unique_lock lock(mutex);
   if (!changed.wait_for(lock, timeout, [&] { return values.contains(key); }))
-    return Error(fmt::format("[store] nobody has set '{}' within {} ms", key,
-                             timeout.count()),
+    return Error(fmt::format("[store] no process has set '{}' within {} ms",
+                             key, timeout.count()),
                  ErrorCode::DEADLINE_EXCEEDED);
   return values.at(key);
 }

@@ -129,7 +129,7 @@ Event outcomeOf(const std::function<Event()> &run) {
 
 /// In the calling thread.
 Event runHere(const LaunchQueue::Launch &launch) {
-  // Whether they failed is for `run` to look at.
+  // Returns whether they failed is for `run` to look at.
   (void)Event::whenAll(launch.after).wait();
   return outcomeOf(launch.run);
 }
@@ -252,10 +252,9 @@ void LaunchQueue::State::close(bool finishAll) {
   }
   for (const std::shared_ptr<Entry> &entry : dropped) {
     entry->launch = {};
-    entry->done.fail(
-        Error("it waits for what did not happen before the process "
-              "or its devices' client ended",
-              ErrorCode::FAILED_PRECONDITION));
+    entry->done.fail(Error("it waits for an event that did not happen before "
+                           "the process or its devices' client ended",
+                           ErrorCode::FAILED_PRECONDITION));
   }
   for (std::thread &thread : ending)
     if (thread.get_id() == std::this_thread::get_id())

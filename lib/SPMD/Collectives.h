@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the passes over the spmd dialect's collectives share: making one with
-// its bytes and the notes on why it is there.
+// The common part of the passes over the spmd dialect's collectives: building
+// one with its bytes and the notes on why it is there.
 #pragma once
 
 #include "meshloom/Dialect/SPMD/SPMD.h"

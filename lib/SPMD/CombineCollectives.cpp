@@ -22,7 +22,7 @@ namespace meshloom {
 #include "meshloom/SPMD/Passes.h.inc"
 
 namespace {
-/// What collectives must have in common to become one.
+/// The properties that collectives must have in common to become one.
 struct Key {
   unsigned level;
   CollectiveKind kind;
@@ -44,8 +44,8 @@ public:
 
 private:
   void runOnOperation() override {
-    for (Block *each : runBlocks(getOperation())) {
-      Block &block = *each;
+    for (Block *runBlock : runBlocks(getOperation())) {
+      Block &block = *runBlock;
       bool changed = false;
       for (const Group &group : groupsOf(block))
         if (group.ops.size() > 1) {
@@ -73,7 +73,7 @@ private:
     }
   };
 
-  /// Whether the group may not take another of so many bytes.
+  /// Returns whether the group may not take another of so many bytes.
   bool isFull(const Group &group, int64_t bytes) {
     return (mostValues > 0 && int64_t(group.ops.size()) >= mostValues) ||
            (mostBytes > 0 && group.bytes + bytes > mostBytes);
@@ -102,8 +102,8 @@ private:
                   .getAsOpaquePointer()};
       auto [group, isNew] = latest.try_emplace(std::move(key), groups.size());
       // A move is not put off past the first use of what came before it.
-      auto usedBefore = [&](const Group &known) {
-        return known.firstUser && known.firstUser->isBeforeInBlock(&op);
+      auto usedBefore = [&](const Group &earlier) {
+        return earlier.firstUser && earlier.firstUser->isBeforeInBlock(&op);
       };
       const int64_t bytes = collective.getResultBytes();
       if (isNew || (!reduces(kind) && usedBefore(groups[group->second])) ||
@@ -152,12 +152,13 @@ private:
         }))
       notes.push_back(
           builder.getNamedAttr(dtensor::membersAttr, membersOf(group)));
-    CollectiveOp what = spmd::collectiveOf(group.front(), 0);
-    Operation *combined =
-        createCollective(builder, builder.getFusedLoc(locations), what.kind,
-                         what.axes, operands, mlir::TypeRange(types), notes);
-    for (auto [old, made] : llvm::zip_equal(results, combined->getResults()))
-      old.replaceAllUsesWith(made);
+    CollectiveOp collectiveOp = spmd::collectiveOf(group.front(), 0);
+    Operation *combined = createCollective(
+        builder, builder.getFusedLoc(locations), collectiveOp.kind,
+        collectiveOp.axes, operands, mlir::TypeRange(types), notes);
+    for (auto [old, newResult] :
+         llvm::zip_equal(results, combined->getResults()))
+      old.replaceAllUsesWith(newResult);
     for (Operation *op : group)
       op->erase();
   }
@@ -167,9 +168,9 @@ private:
     Builder builder(group.front()->getContext());
     SmallVector<Attribute> members;
     for (Operation *op : group) {
-      if (auto known =
+      if (auto formerMembers =
               op->getAttrOfType<mlir::ArrayAttr>(dtensor::membersAttr)) {
-        members.append(known.begin(), known.end());
+        members.append(formerMembers.begin(), formerMembers.end());
         continue;
       }
       mlir::NamedAttrList notes(notesOf(op));

@@ -132,8 +132,9 @@ void HaloExchanges::insert() {
     exchange(group);
 }
 
-/// Whether the devices that `slice` cuts a value for have all of `windows`. The
-/// sum that is only there to be cut will become a reduce_scatter.
+/// Returns whether the devices that `slice` cuts a value for have all of
+/// `windows`. The sum that is only there to be cut will become a
+/// reduce_scatter.
 static bool isInSource(spmd::SliceOp slice, unsigned index, const Shape &shape,
                        const Windows &windows) {
   Value source = slice.getInputs()[index];
@@ -157,25 +158,25 @@ bool HaloExchanges::makeLocally(const Need &need) {
   OpBuilder builder(producer->getContext());
   builder.setInsertionPointAfter(producer);
   RankedTensorType type = windowedType(need.value, need.windows);
-  Value made;
+  Value widened;
   if (auto constant = dyn_cast<dtensor::ConstantOp>(producer)) {
     if (!isa<mlir::SplatElementsAttr>(constant.getValue()))
       return false;
-    made = builder.create<dtensor::ConstantOp>(constant.getLoc(), type,
-                                               constant.getValue());
+    widened = builder.create<dtensor::ConstantOp>(constant.getLoc(), type,
+                                                  constant.getValue());
   } else if (auto slice = dyn_cast<spmd::SliceOp>(producer)) {
     unsigned index = cast<OpResult>(need.value).getResultNumber();
     if (!isInSource(slice, index, shapeOf(need.value), need.windows))
       return false;
-    made = createCollective(builder, slice.getLoc(), CollectiveKind::Slice,
-                            slice.getAxisIndices(), slice.getInputs()[index],
-                            type, notesOf(slice))
-               ->getResult(0);
+    widened = createCollective(builder, slice.getLoc(), CollectiveKind::Slice,
+                               slice.getAxisIndices(), slice.getInputs()[index],
+                               type, notesOf(slice))
+                  ->getResult(0);
   } else {
     return false;
   }
   for (const Use &use : need.uses)
-    use.operand->set(made);
+    use.operand->set(widened);
   return true;
 }
 
@@ -228,11 +229,11 @@ void HaloExchanges::exchange(ArrayRef<Need> needs) {
   if (needs.size() > 1) {
     SmallVector<Attribute> members;
     for (const Need &need : needs) {
-      mlir::NamedAttrList own(notesFor(need.uses));
-      own.set("location",
-              builder.getStringAttr(locationText(
-                  need.uses.front().operand->getOwner()->getLoc())));
-      members.push_back(own.getDictionary(builder.getContext()));
+      mlir::NamedAttrList needNotes(notesFor(need.uses));
+      needNotes.set("location",
+                    builder.getStringAttr(locationText(
+                        need.uses.front().operand->getOwner()->getLoc())));
+      members.push_back(needNotes.getDictionary(builder.getContext()));
     }
     notes.push_back(builder.getNamedAttr(dtensor::membersAttr,
                                          builder.getArrayAttr(members)));
@@ -240,10 +241,10 @@ void HaloExchanges::exchange(ArrayRef<Need> needs) {
   std::vector<unsigned> axes =
       haloAxes(spmd::layoutOf(values.front().getType()),
                shapeOf(values.front()), needs.front().windows);
-  Operation *made =
+  Operation *exchange =
       createCollective(builder, location, CollectiveKind::HaloExchange, axes,
                        values, mlir::TypeRange(types), notes);
-  for (auto [need, result] : llvm::zip_equal(needs, made->getResults()))
+  for (auto [need, result] : llvm::zip_equal(needs, exchange->getResults()))
     for (const Use &use : need.uses)
       use.operand->set(result);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What ExpandToSPMD inserts for windowed operands: halo exchanges, where some
+// Halo exchanges, which ExpandToSPMD inserts for windowed operands where some
 // device needs more than its block.
 #pragma once
 
@@ -26,7 +26,7 @@ private:
     std::string reason;
     DictionaryAttr origin;
   };
-  /// What some uses of a value need together.
+  /// The windows that some uses of a value need together.
   struct Need {
     Value value;
     Windows windows;

@@ -52,7 +52,8 @@ private:
       }
     }
     halos.insert();
-    // What --explain prices by, in IR that is read by another process too.
+    // The machine that --explain prices by, in IR that is read by another
+    // process too.
     function->setAttr(
         dtensor::machineAttr,
         StringAttr::get(&getContext(), machineModelText(machine)));
@@ -77,16 +78,16 @@ private:
 
   /// From here on the collectives tell.
   void dropNotes(Operation &op) {
-    DictionaryAttr all = op.getRawDictionaryAttrs();
-    if (all.empty())
+    DictionaryAttr attributes = op.getRawDictionaryAttrs();
+    if (attributes.empty())
       return;
-    auto [entry, isNew] = notes.try_emplace(all);
+    auto [entry, isNew] = notes.try_emplace(attributes);
     if (isNew) {
-      mlir::NamedAttrList kept(all);
+      mlir::NamedAttrList remaining(attributes);
       for (StringRef note :
            {dtensor::originAttr, dtensor::refinedAttr, dtensor::rejectedAttr})
-        kept.erase(note);
-      entry->second = kept.getDictionary(&getContext());
+        remaining.erase(note);
+      entry->second = remaining.getDictionary(&getContext());
     }
     op.setDiscardableAttrs(entry->second);
   }
@@ -105,7 +106,7 @@ private:
     OpKinds kinds;
     for (Block *block : runBlocks(function))
       for (Operation &op : *block) {
-        // What holds for an op holds for all of its kind.
+        // A property of an op holds for all ops of its kind.
         size_t checked = kinds.size();
         if (kinds.of(&op) < checked)
           continue;
@@ -211,7 +212,7 @@ private:
   }
 
   DenseMap<Type, RankedTensorType> shards;
-  /// What is left of an op's attributes without notes.
+  /// The attributes of an op without its notes.
   DenseMap<Attribute, DictionaryAttr> notes;
 };
 } // namespace

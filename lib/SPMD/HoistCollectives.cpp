@@ -92,11 +92,13 @@ Value zeros(OpBuilder &builder, Location location, Type type) {
 /// The shard type of `type`'s value, partial over `pending` too.
 Type partialType(Type type, ArrayRef<Partial> pending) {
   Layout layout = spmd::layoutOf(type);
-  std::vector<Partial> all(layout.partial().begin(), layout.partial().end());
-  all.insert(all.end(), pending.begin(), pending.end());
-  return spmd::shardType(
-      dtensor::globalShape(type), dtensor::elementTypeOf(type),
-      dtensor::LayoutAttr::get(type.getContext(), layout.with_partial(all)));
+  std::vector<Partial> partial(layout.partial().begin(),
+                               layout.partial().end());
+  partial.insert(partial.end(), pending.begin(), pending.end());
+  return spmd::shardType(dtensor::globalShape(type),
+                         dtensor::elementTypeOf(type),
+                         dtensor::LayoutAttr::get(
+                             type.getContext(), layout.with_partial(partial)));
 }
 
 /// An all_reduce, and the ops that its result goes through until it is added
@@ -111,9 +113,9 @@ struct Addend {
 /// what they take from there: a transpose, a product with a scale.
 std::optional<Addend> findAddend(OpOperand &use) {
   Addend found;
-  for (OpOperand *at = &use;;) {
-    found.uses.push_back(at);
-    Value value = at->get();
+  for (OpOperand *current = &use;;) {
+    found.uses.push_back(current);
+    Value value = current->get();
     Operation *op = value.getDefiningOp();
     if (!op || op->getBlock() != use.getOwner()->getBlock() ||
         op->getNumResults() != 1 || !value.hasOneUse() ||
@@ -134,27 +136,27 @@ std::optional<Addend> findAddend(OpOperand &use) {
         next = &operand;
     if (!next)
       return std::nullopt;
-    at = next;
+    current = next;
   }
   if (found.reduce->getNumOperands() != 1 ||
       found.reduce.getKind() != ReduceKind::Sum)
     return std::nullopt;
   std::reverse(found.uses.begin(), found.uses.end());
 
-  CollectiveOp what = spmd::collectiveOf(found.reduce, 0);
+  CollectiveOp collectiveOp = spmd::collectiveOf(found.reduce, 0);
   SmallVector<Partial> pending;
-  for (Partial partial : what.from.partial())
-    if (llvm::is_contained(what.axes, partial.axis))
+  for (Partial partial : collectiveOp.from.partial())
+    if (llvm::is_contained(collectiveOp.axes, partial.axis))
       pending.push_back(partial);
   // Each op on the way must be able to run on addends.
-  for (OpOperand *at : ArrayRef(found.uses).drop_back()) {
-    Operation *op = at->getOwner();
+  for (OpOperand *onWay : ArrayRef(found.uses).drop_back()) {
+    Operation *op = onWay->getOwner();
     ShardingRule rule = cast<dtensor::ShardedOpInterface>(op).getShardingRule();
     std::vector<Layout> operands;
     for (OpOperand &operand : op->getOpOperands()) {
       Type type = operand.get().getType();
-      operands.push_back(
-          spmd::layoutOf(&operand == at ? partialType(type, pending) : type));
+      operands.push_back(spmd::layoutOf(
+          &operand == onWay ? partialType(type, pending) : type));
     }
     Type type = partialType(op->getResult(0).getType(), pending);
     Layout result = spmd::layoutOf(type);
@@ -215,20 +217,21 @@ bool reduceAfter(dtensor::WhileOp loop, unsigned i) {
        {result, Value(carried), Value(loop.getConditionArgument(i)), next})
     part.setType(partial);
   builder.setInsertionPointAfter(loop);
-  CollectiveOp what = spmd::collectiveOf(reduce, 0);
+  CollectiveOp collectiveOp = spmd::collectiveOf(reduce, 0);
   SmallVector<NamedAttribute> notes = notesOf(reduce);
   for (NamedAttribute &note : notes)
     if (note.getName() == "reason")
       note.setValue(
           builder.getStringAttr(cast<StringAttr>(note.getValue()).getValue() +
                                 "; once, after the loop that sums it up"));
-  Operation *made = createCollective(builder, reduce.getLoc(), what.kind,
-                                     what.axes, result, reduced, notes);
-  Value sum = made->getResult(0);
+  Operation *reduction =
+      createCollective(builder, reduce.getLoc(), collectiveOp.kind,
+                       collectiveOp.axes, result, reduced, notes);
+  Value sum = reduction->getResult(0);
   if (!isZero(init))
     sum =
         builder.create<dtensor::AddOp>(add.getLoc(), init.getType(), init, sum);
-  result.replaceAllUsesExcept(sum, made);
+  result.replaceAllUsesExcept(sum, reduction);
   reduce->erase();
   return true;
 }

@@ -29,10 +29,10 @@ struct Flags {
 
   /// Looks through what moves flags or inverts them.
   Flags origin() const {
-    Flags at = {movedFrom(flag), inverted};
-    while (auto inverse = at.flag.getDefiningOp<dtensor::NotOp>())
-      at = {movedFrom(inverse->getOperand(0)), !at.inverted};
-    return at;
+    Flags flags = {movedFrom(flag), inverted};
+    while (auto inverse = flags.flag.getDefiningOp<dtensor::NotOp>())
+      flags = {movedFrom(inverse->getOperand(0)), !flags.inverted};
+    return flags;
   }
 };
 
@@ -63,13 +63,13 @@ private:
     llvm::SmallPtrSet<Operation *, 16> seen;
     SmallVector<Value> open = {value};
     while (!open.empty()) {
-      Value at = open.pop_back_val();
-      if (auto argument = dyn_cast<BlockArgument>(at);
+      Value current = open.pop_back_val();
+      if (auto argument = dyn_cast<BlockArgument>(current);
           argument && argument.getOwner() == condition) {
         carried.insert(argument.getArgNumber());
         continue;
       }
-      Operation *op = at.getDefiningOp();
+      Operation *op = current.getDefiningOp();
       if (!op || op->getBlock() != condition || !seen.insert(op).second)
         continue; // from outside, or seen
       if (op->getNumRegions() != 0)
@@ -79,7 +79,8 @@ private:
     return true;
   }
 
-  /// Whether `inBody` is to the body what `inCondition` is to the condition.
+  /// Returns whether `inBody` is to the body what `inCondition` is to the
+  /// condition.
   bool isSame(Value inBody, Value inCondition) {
     if (inBody == inCondition)
       return true;
@@ -96,33 +97,34 @@ private:
       return false;
     return mlir::OperationEquivalence::isEquivalentTo(
         lhs, rhs,
-        [&](Value left, Value right) {
-          return mlir::success(isSame(left, right));
+        [&](Value lhsValue, Value rhsValue) {
+          return mlir::success(isSame(lhsValue, rhsValue));
         },
         nullptr, mlir::OperationEquivalence::IgnoreLocations);
   }
-  /// What all of `value`, flags in the body, are where nothing goes on.
+  /// The value of all of `value`, flags in the body, where nothing goes on.
   std::optional<bool> whenDone(Value value) {
-    Flags at = Flags{value, false}.origin();
+    Flags flags = Flags{value, false}.origin();
     if (++steps > mostSteps)
       return std::nullopt;
-    if (isSame(at.flag, goesOn.flag))
-      return at.inverted != goesOn.inverted;
-    Operation *op = at.flag.getDefiningOp();
+    if (isSame(flags.flag, goesOn.flag))
+      return flags.inverted != goesOn.inverted;
+    Operation *op = flags.flag.getDefiningOp();
     if (!isa_and_nonnull<dtensor::AndOp, dtensor::OrOp>(op) ||
-        !dtensor::elementTypeOf(at.flag.getType()).isInteger(1))
+        !dtensor::elementTypeOf(flags.flag.getType()).isInteger(1))
       return std::nullopt;
     // One operand that is false decides an and, one that is true an or.
     const bool decides = isa<dtensor::OrOp>(op);
     auto lhs = whenDone(op->getOperand(0)), rhs = whenDone(op->getOperand(1));
     if (lhs == decides || rhs == decides)
-      return decides != at.inverted;
+      return decides != flags.inverted;
     if (lhs && rhs)
-      return decides == at.inverted;
+      return decides == flags.inverted;
     return std::nullopt;
   }
 
-  /// Whether `next` is carried value `i` on a device where nothing goes on.
+  /// Returns whether `next` is carried value `i` on a device where nothing goes
+  /// on.
   bool isKept(Value next, unsigned i) {
     BlockArgument old = loop.getBodyArgument(i);
     if (next == old)
@@ -175,7 +177,7 @@ bool decideLocally(dtensor::WhileOp loop) {
   dtensor::YieldOp yield = loop.getConditionYield();
   // The condition: whether any goes on (or not all are done), perhaps and other
   // things that all devices know.
-  SmallVector<Value> known, open = {yield.getOperand(0)};
+  SmallVector<Value> shared, open = {yield.getOperand(0)};
   SmallVector<Operation *> replaced; // uses before what they use
   dtensor::ReduceOp reduce;
   bool inverted = false;
@@ -183,7 +185,7 @@ bool decideLocally(dtensor::WhileOp loop) {
     Value value = open.pop_back_val();
     Operation *op = value.getDefiningOp();
     if (!op || op->getBlock() != yield->getBlock()) {
-      known.push_back(value);
+      shared.push_back(value);
       continue;
     }
     if (isa<dtensor::AndOp>(op)) {
@@ -199,7 +201,7 @@ bool decideLocally(dtensor::WhileOp loop) {
             ? reductionOf(ask, inverse ? ReduceKind::And : ReduceKind::Or)
             : dtensor::ReduceOp();
     if (!found) {
-      known.push_back(value);
+      shared.push_back(value);
       continue;
     }
     reduce = found;
@@ -228,7 +230,7 @@ bool decideLocally(dtensor::WhileOp loop) {
   if (inverted)
     elements =
         b.create<dtensor::NotOp>(reduce.getLoc(), elements.getType(), elements);
-  for (Value value : known) {
+  for (Value value : shared) {
     Value repeated = b.create<dtensor::BroadcastInDimOp>(
         value.getLoc(), elements.getType(), value, b.getDenseI64ArrayAttr({}));
     elements = b.create<dtensor::AndOp>(value.getLoc(), elements.getType(),
@@ -241,8 +243,8 @@ bool decideLocally(dtensor::WhileOp loop) {
   Layout layout = spmd::layoutOf(local.getType());
   std::vector<Partial> pending(layout.partial().begin(),
                                layout.partial().end());
-  for (Partial &each : pending)
-    each.kind = ReduceKind::Or;
+  for (Partial &partial : pending)
+    partial.kind = ReduceKind::Or;
   local.setType(spmd::shardType(
       {}, b.getI1Type(),
       dtensor::LayoutAttr::get(b.getContext(),

@@ -16,9 +16,9 @@ namespace meshloom {
 ///         %r = all_reduce or %d             ...
 ///         yield %r
 ///
-/// That is how JAX prints a while under vmap, its continued fractions, and how
-/// the importer makes a loop in shard_map whose devices go round unlike often.
-/// It holds where, with all of a device's elements of %p false,
+/// JAX prints a while under vmap like this, its continued fractions, and the
+/// importer makes a loop in shard_map like this whose devices go round unlike
+/// often. It holds where, with all of a device's elements of %p false,
 /// - every carried value that %p is computed from, or that is read after the
 ///   loop, stays as it is on that device: the next one is the old one, a select
 ///   by %p of it, or flags that say who is done; and

@@ -27,7 +27,8 @@ public:
       : function(function), mesh(std::move(mesh)),
         meshes(dtensor::writtenMeshes(function)) {}
 
-  /// Of an argument or a result with `attributes`, called `which` in messages.
+  /// Returns the type of an argument or a result with `attributes`, called
+  /// `which` in messages.
   FailureOr<ArrayType> arrayType(Value value, DictionaryAttr attributes,
                                  const Twine &which) const {
     auto tensor = dyn_cast<RankedTensorType>(value.getType());
@@ -40,10 +41,11 @@ public:
     Layout layout = spmd::layoutOf(tensor);
     SmallVector<int64_t> dims = dtensor::globalShape(tensor);
     Shape shape(dims.begin(), dims.end());
-    FailureOr<Layout> said = written(layout, shape, value, attributes, which);
-    if (failed(said))
+    FailureOr<Layout> writtenLayout =
+        written(layout, shape, value, attributes, which);
+    if (failed(writtenLayout))
       return failure();
-    return ArrayType{*element, std::move(shape), std::move(*said)};
+    return ArrayType{*element, std::move(shape), std::move(*writtenLayout)};
   }
 
   /// The notes on the values of argument `i`, which is of type `type`.
@@ -70,18 +72,19 @@ private:
   FailureOr<Layout> written(const Layout &layout, const Shape &shape,
                             Value value, DictionaryAttr attributes,
                             const Twine &which) const {
-    if (Attribute given =
+    if (Attribute attribute =
             attributes ? attributes.get(dtensor::writtenAttr) : Attribute()) {
-      auto own = dyn_cast<dtensor::LayoutAttr>(given);
-      if (own && haveSameShards(own.getLayout(), layout, shape))
-        return own.getLayout();
+      auto layoutAttribute = dyn_cast<dtensor::LayoutAttr>(attribute);
+      if (layoutAttribute &&
+          haveSameShards(layoutAttribute.getLayout(), layout, shape))
+        return layoutAttribute.getLayout();
       return mlir::emitError(value.getLoc())
-             << which << " has " << dtensor::writtenAttr << " = " << given
+             << which << " has " << dtensor::writtenAttr << " = " << attribute
              << ", which does not cut it as " << layout.spec_string() << " on "
              << mesh.spec_string() << " does";
     }
-    for (const Mesh &own : meshes)
-      if (auto found = layoutOn(layout, own);
+    for (const Mesh &writtenMesh : meshes)
+      if (auto found = layoutOn(layout, writtenMesh);
           found && haveSameShards(*found, layout, shape))
         return *found;
     return layout;

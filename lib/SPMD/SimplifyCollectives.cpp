@@ -15,7 +15,7 @@ namespace {
 /// A collective of one value, as most are before they are combined.
 struct Single {
   spmd::CollectiveOpInterface op;
-  CollectiveOp what;
+  CollectiveOp collective;
   Value source() { return op->getOperand(0); }
   Value result() { return op->getResult(0); }
 };
@@ -67,7 +67,8 @@ bool foldEqual(Single &second) {
     auto first = singleOf(user);
     if (first && first->op != second.op &&
         first->op->getBlock() == second.op->getBlock() &&
-        first->op->isBeforeInBlock(second.op) && first->what == second.what &&
+        first->op->isBeforeInBlock(second.op) &&
+        first->collective == second.collective &&
         first->result().getType() == second.result().getType()) {
       second.op->getResult(0).replaceAllUsesWith(first->result());
       return true;
@@ -79,52 +80,53 @@ bool foldEqual(Single &second) {
 /// Two of one kind in a row -> one over the axes of both.
 bool mergeChain(Single &second) {
   auto first = singleOf(second.source());
-  if (!first || first->what.kind != second.what.kind ||
+  if (!first || first->collective.kind != second.collective.kind ||
       first->op->getBlock() != second.op->getBlock() ||
       !first->result().hasOneUse() ||
       !spmd::windowsOf(second.result().getType()).empty())
     return false;
-  CollectiveOp both{second.what.kind, first->what.axes, first->what.from,
-                    second.what.to};
-  both.axes.insert(both.axes.end(), second.what.axes.begin(),
-                   second.what.axes.end());
+  CollectiveOp both{second.collective.kind, first->collective.axes,
+                    first->collective.from, second.collective.to};
+  both.axes.insert(both.axes.end(), second.collective.axes.begin(),
+                   second.collective.axes.end());
   return replaceBy(second.op, first->source(), both, notesOf(first->op));
 }
 
 /// all_reduce whose uses all slice it -> reduce_scatter over the axes of the
 /// slice, then all_reduce over the others.
 bool scatterReduction(Single &slice) {
-  if (slice.what.kind != CollectiveKind::Slice ||
+  if (slice.collective.kind != CollectiveKind::Slice ||
       !spmd::windowsOf(slice.result().getType()).empty())
     return false;
   auto reduce = singleOf(slice.source());
-  if (!reduce || reduce->what.kind != CollectiveKind::AllReduce)
+  if (!reduce || reduce->collective.kind != CollectiveKind::AllReduce)
     return false;
   for (Operation *user : reduce->result().getUsers()) {
     auto other = singleOf(user);
     // In a loop the reduction would be made each time.
-    if (!other || !(other->what == slice.what) ||
+    if (!other || !(other->collective == slice.collective) ||
         other->op->getBlock() != reduce->op->getBlock())
       return false;
   }
-  std::vector<unsigned> rest;
-  for (unsigned axis : reduce->what.axes)
-    if (!llvm::is_contained(slice.what.axes, axis))
-      rest.push_back(axis);
-  if (rest.size() + slice.what.axes.size() != reduce->what.axes.size())
+  std::vector<unsigned> remaining;
+  for (unsigned axis : reduce->collective.axes)
+    if (!llvm::is_contained(slice.collective.axes, axis))
+      remaining.push_back(axis);
+  if (remaining.size() + slice.collective.axes.size() !=
+      reduce->collective.axes.size())
     return false; // the slice cuts over another axis
-  std::vector<Partial> left(slice.what.to.partial().begin(),
-                            slice.what.to.partial().end());
-  for (const Partial &partial : reduce->what.from.partial())
-    if (llvm::is_contained(rest, partial.axis))
-      left.push_back(partial);
-  Layout scattered = slice.what.to.with_partial(left);
+  std::vector<Partial> addends(slice.collective.to.partial().begin(),
+                               slice.collective.to.partial().end());
+  for (const Partial &partial : reduce->collective.from.partial())
+    if (llvm::is_contained(remaining, partial.axis))
+      addends.push_back(partial);
+  Layout scattered = slice.collective.to.with_partial(addends);
   SmallVector<CollectiveOp> chain{{CollectiveKind::ReduceScatter,
-                                   slice.what.axes, reduce->what.from,
-                                   scattered}};
-  if (!rest.empty())
+                                   slice.collective.axes,
+                                   reduce->collective.from, scattered}};
+  if (!remaining.empty())
     chain.push_back(
-        {CollectiveKind::AllReduce, rest, scattered, slice.what.to});
+        {CollectiveKind::AllReduce, remaining, scattered, slice.collective.to});
   return replaceBy(slice.op, reduce->source(), chain, notesOf(reduce->op));
 }
 
@@ -136,7 +138,8 @@ bool reduceOnce(Operation *op) {
   if (!sharded || op->getNumOperands() != 2 || op->getNumResults() != 1)
     return false;
   auto lhs = singleOf(op->getOperand(0)), rhs = singleOf(op->getOperand(1));
-  if (!lhs || !rhs || lhs->op == rhs->op || !(lhs->what == rhs->what) ||
+  if (!lhs || !rhs || lhs->op == rhs->op ||
+      !(lhs->collective == rhs->collective) ||
       op->getResult(0).getType() != lhs->result().getType() ||
       lhs->result().getType() != rhs->result().getType())
     return false;
@@ -155,14 +158,14 @@ bool reduceOnce(Operation *op) {
   OpBuilder builder(op->getContext());
   builder.setInsertionPointAfter(op);
   Operation *reduced =
-      createCollective(builder, lhs->op->getLoc(), lhs->what.kind,
-                       lhs->what.axes, sum, lhs->what.to, notes);
+      createCollective(builder, lhs->op->getLoc(), lhs->collective.kind,
+                       lhs->collective.axes, sum, lhs->collective.to, notes);
   sum.replaceAllUsesExcept(reduced->getResult(0), reduced);
   return true;
 }
 
-/// Whether the value, which only `user` needs, comes from an all_reduce through
-/// ops whose results nobody else needs.
+/// Returns whether the value, which only `user` needs, comes from an all_reduce
+/// through ops whose results nobody else needs.
 bool comesFromReduction(Value value, Operation *user) {
   constexpr int farthest = 8;
   SmallVector<std::pair<Value, int>> open{{value, 0}};
@@ -173,7 +176,7 @@ bool comesFromReduction(Value value, Operation *user) {
         !next.hasOneUse() || distance == farthest)
       continue;
     if (auto single = singleOf(producer)) {
-      if (single->what.kind == CollectiveKind::AllReduce)
+      if (single->collective.kind == CollectiveKind::AllReduce)
         return true;
     } else if (isa<dtensor::ShardedOpInterface>(producer) &&
                producer->getNumResults() == 1) {
@@ -184,19 +187,19 @@ bool comesFromReduction(Value value, Operation *user) {
   return false;
 }
 
-/// What is moved about where each device had all of its part before -> a slice
-/// of what it had; not of a sum that is only there to be cut.
+/// A move after a slice, where each device had all of its part before -> a
+/// slice of what it had; not of a sum that is only there to be cut.
 bool sliceOfEarlier(Single &last) {
-  if (last.what.kind == CollectiveKind::Slice ||
+  if (last.collective.kind == CollectiveKind::Slice ||
       !spmd::windowsOf(last.result().getType()).empty())
     return false;
-  const Layout &to = last.what.to;
+  const Layout &to = last.collective.to;
   for (auto step = std::optional(last); step && !step->op.getReduceKind();) {
     const Value value = step->source();
     if (!spmd::windowsOf(value.getType()).empty() ||
         comesFromReduction(value, step->op))
       return false;
-    CollectiveOp part{CollectiveKind::Slice, {}, step->what.from, to};
+    CollectiveOp part{CollectiveKind::Slice, {}, step->collective.from, to};
     for (const std::vector<unsigned> &axes : to.dim_axes())
       for (unsigned axis : axes)
         if (!part.from.uses_axis(axis))
@@ -212,7 +215,7 @@ bool sliceOfEarlier(Single &last) {
 /// where its rule allows that and nobody needs the whole: the all_reduce can
 /// become a reduce_scatter, and each device does its part of the op's work.
 bool sliceOperands(Single &slice) {
-  if (slice.what.kind != CollectiveKind::Slice ||
+  if (slice.collective.kind != CollectiveKind::Slice ||
       !spmd::windowsOf(slice.result().getType()).empty())
     return false;
   Operation *op = slice.source().getDefiningOp();
@@ -233,7 +236,7 @@ bool sliceOperands(Single &slice) {
   }
   if (!reduction)
     return false;
-  const Layout &to = slice.what.to;
+  const Layout &to = slice.collective.to;
   OpSharding sharding =
       opSharding(rule, {operands.data(), operands.size()}, {{to}});
   if (!(resultLayout(rule, 0, sharding, to.mesh()) == to))
@@ -247,7 +250,7 @@ bool sliceOperands(Single &slice) {
       continue;
     }
     CollectiveOp part{CollectiveKind::Slice, {}, have, need};
-    for (unsigned axis : slice.what.axes)
+    for (unsigned axis : slice.collective.axes)
       if (need.uses_axis(axis) && !have.uses_axis(axis))
         part.axes.push_back(axis);
     if (!verify(part))

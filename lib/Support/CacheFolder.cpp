@@ -107,10 +107,10 @@ Result<std::unique_ptr<CacheFolder>> CacheFolder::open(const std::string &path,
                              "of theirs there",
                              path));
   if (!isOwnAlone(info))
-    return Error(fmt::format("'{0}' can be written by others, who could put "
-                             "code of theirs there; chmod go-w '{0}' if all in "
-                             "it is yours",
-                             path));
+    return Error(
+        fmt::format("other users can write to '{0}', and could put their code "
+                    "there; run chmod go-w '{0}' if all files in it are yours",
+                    path));
   return opened;
 }
 

@@ -72,9 +72,10 @@ Status verifyContent(const std::string &path, std::string_view bytes,
     signature->pop_back();
   if (signature->size() != expected->size() ||
       CRYPTO_memcmp(signature->data(), expected->data(), expected->size()) != 0)
-    return Error(fmt::format("'{}' is not what was signed with the key in "
-                             "'{}': it was changed, or signed with another key",
-                             path, keyFile));
+    return Error(
+        fmt::format("'{}' does not match its signature by the key in '{}': it "
+                    "was changed, or signed with a different key",
+                    path, keyFile));
   return Success();
 }
 

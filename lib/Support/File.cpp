@@ -148,10 +148,9 @@ Status readFileAt(const std::string &path, uint64_t offset,
   if (!count)
     return count.error();
   if (*count < bytes.size())
-    return readFailure(path,
-                       fmt::format("it ends at byte {}, where {} more "
-                                   "were expected",
-                                   offset + *count, bytes.size() - *count));
+    return readFailure(
+        path, fmt::format("it ends at byte {}, but {} more were expected",
+                          offset + *count, bytes.size() - *count));
   return Success();
 }
 

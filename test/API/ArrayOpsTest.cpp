@@ -98,7 +98,7 @@ TEST(ArrayOpsTest, RestsHaveTheSignOfTheDivisor) {
   EXPECT_ERROR(tensor({true}) % tensor({true}), HAS("[mod]"));
 }
 
-TEST(ArrayOpsTest, WhatIsNoNumber) {
+TEST(ArrayOpsTest, NonFiniteNumbersAreDetected) {
   Tensor x = tensor({1.f, INFINITY, -INFINITY, std::nanf("")});
   EXPECT_EQ(bools(is_finite(x)),
             (std::vector<bool>{true, false, false, false}));

@@ -50,7 +50,7 @@ ConcreteFunction trainingStep(const Mesh &mesh, const DimSpec &cut) {
   return step.get_concrete_function(place({16, width}, {"x", UNSHARDED}));
 }
 
-TEST(AxesOfOneTest, NothingIsSentForThem) {
+TEST(AxesOfOneTest, AxesOfOneDeviceSendNothing) {
   const std::vector<std::string> expected =
       sent(trainingStep(plain(), UNSHARDED));
   EXPECT_FALSE(expected.empty());

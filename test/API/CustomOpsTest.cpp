@@ -198,7 +198,7 @@ TEST(CustomOpsTest, RulesReadVariables) {
   expectNear(tape.jacobian(line(x), x), {10 * 0.5, 0, 0, 100 * 4});
 }
 
-TEST(CustomOpsTest, CheckpointKeepsOnlyWhatGoesThrough) {
+TEST(CustomOpsTest, CheckpointKeepsOnlyInputsAndResults) {
   Tensor x = sample({64, 256}), w = sample({256, 256}, 2) / 16.f;
   auto gradient = [&](bool recomputes) {
     return function([&, recomputes](const Tensor &x, const Tensor &w) {

@@ -84,7 +84,7 @@ TEST(DebuggingTest, OnlyTheBranchThatIsTakenIsChecked) {
   expectError([&] { f(tensor(7.f)).item<float>(); }, "in the branch");
 }
 
-TEST(DebuggingTest, OfAValueThatIsCut) {
+TEST(DebuggingTest, ChecksOfAShardedValue) {
   auto f = function([](const Tensor &x) {
     debugging::assert_positive(x, "cut");
     return x + 1;

@@ -209,7 +209,7 @@ TEST_F(DeviceTest, TPUsOfOtherMachinesAreRefused) {
     EXPECT_THAT(
         errorOf([] { TPUClusterResolver resolver("grpc://192.0.2.1"); }),
         HasSubstr("the TPU \"grpc://192.0.2.1\" is in the machines "
-                  "192.0.2.1:8470, and this is none of them"));
+                  "192.0.2.1:8470, and this machine is not one of them"));
     EXPECT_THAT(errorOf([] { TPUClusterResolver resolver("grpc://a:b"); }),
                 HasSubstr("expected an address such as"));
     EXPECT_THAT(errorOf([] { TPUClusterResolver resolver("-x"); }),

@@ -103,7 +103,7 @@ TEST(QrGradientTest, HasAGradientItself) {
 }
 
 /// An identity has no reflections: still, nothing is infinite.
-TEST(QrGradientTest, OfAnIdentityIsFinite) {
+TEST(QrGradientTest, GradientOfAnIdentityIsFinite) {
   Tensor a = cast(one_hot(range(3), 3), DType::F64);
   Tensor g = qrGradient(a);
   for (double value : g.to_vector<double>())
@@ -125,7 +125,7 @@ TEST(ScatterGradientTest, ExtremesShareAmongEqualOnes) {
 
 // The pseudo-inverse of an invertible matrix, which is computed from singular
 // vectors, is the inverse. The diagonal of K - K^H is imaginary, not 0.
-TEST(SvdGradientTest, OfComplexVectorsIsThatOfTheInverse) {
+TEST(SvdGradientTest, GradientOfComplexVectorsIsThatOfTheInverse) {
   auto gradientOf = [](auto inverse) {
     const Tensor a = complex(chirps({3, 3}), waves({3, 3}));
     const Tensor weights = complex(waves({3, 3}), chirps({3, 3}));

@@ -262,7 +262,7 @@ TEST(LinalgTest, TridiagonalSolve) {
                HAS("[tridiagonal_solve]"), HAS("[3]"));
 }
 
-TEST(LinalgGradientTest, OfEquationsAndDeterminants) {
+TEST(LinalgGradientTest, GradientsOfEquationsAndDeterminants) {
   Tensor a = dominant({2, 3, 3}), b = numbers({2, 3, 2}, 3);
   expectGradient([&](const Tensor &a) { return linalg::solve(a, b); }, a);
   expectGradient([&](const Tensor &b) { return linalg::solve(a, b); }, b);
@@ -275,7 +275,7 @@ TEST(LinalgGradientTest, OfEquationsAndDeterminants) {
                  a);
 }
 
-TEST(LinalgGradientTest, OfDecompositions) {
+TEST(LinalgGradientTest, GradientsOfDecompositions) {
   Tensor square = numbers({2, 3, 3});
   expectGradient([](const Tensor &a) { return linalg::eigh(a).vectors; },
                  square);
@@ -307,7 +307,7 @@ TEST(LinalgGradientTest, OfDecompositions) {
       HAS("full_matrices"));
 }
 
-TEST(LinalgGradientTest, OfFunctions) {
+TEST(LinalgGradientTest, GradientsOfMatrixFunctions) {
   using linalg::MatrixNorm;
   Tensor a = numbers({2, 3, 3});
   expectGradient([](const Tensor &a) { return linalg::expm(a); }, a, 1e-5);

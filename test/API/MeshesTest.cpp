@@ -112,7 +112,7 @@ TEST(MeshesTest, GradientsCrossMeshes) {
 }
 
 // Meshes that do not go together are named.
-TEST(MeshesTest, WhatDoesNotGoTogetherIsNamed) {
+TEST(MeshesTest, MeshesThatDoNotGoTogetherAreNamed) {
   auto f = function([](const Tensor &a, const Tensor &b) { return a + b; });
   Tensor six = distribute(
       ones({6}),

@@ -28,7 +28,7 @@ CompiledOp unexpected() {
   return opOf(0);
 }
 
-TEST(OpCacheTest, WhatWasCompiledIsFound) {
+TEST(OpCacheTest, CompiledOpsAreFound) {
   OpCache cache(8);
   auto first = cache.find(keyOf(1), [] { return opOf(3); });
   EXPECT_EQ(first->present.size(), 3u);
@@ -59,7 +59,7 @@ TEST(OpCacheTest, TenThousandProgramsStayWithinTheBound) {
     cache.find(keyOf(i), unexpected);
 }
 
-TEST(OpCacheTest, WhatWasNotUsedForLongestIsForgotten) {
+TEST(OpCacheTest, LeastRecentlyUsedOpIsEvicted) {
   OpCache cache(3);
   for (int64_t i : {1, 2, 3})
     cache.find(keyOf(i), [] { return opOf(1); });

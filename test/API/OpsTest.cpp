@@ -161,7 +161,7 @@ TEST(OpsTest, MatmulTransposesAndBroadcastsBatches) {
   EXPECT_ERROR(matmul(a, tensor({1.f})), HAS("rank 2"));
 }
 
-TEST(OpsTest, DotGeneralContractsWhatItIsTold) {
+TEST(OpsTest, DotGeneralContractsTheNamedDims) {
   Tensor a = sample({2, 3, 4}), b = sample({4, 2, 5}, 2);
   Tensor c = dot_general(a, b,
                          {.lhs_batch = {0},

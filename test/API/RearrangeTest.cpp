@@ -63,7 +63,7 @@ TEST(RearrangeTest, Errors) {
   EXPECT_ERROR(rearrange(x, "a (b c) -> a b c", {{"b", 4}}),
                HAS("dim 1 of f32 [4, 6] is 6"));
   EXPECT_ERROR(rearrange(x, "a b -> a b", {{"d", 4}}),
-               HAS("d, which is not in it"));
+               HAS("d, which is not in the pattern"));
   EXPECT_ERROR(rearrange(x, "a a -> a"), HAS("a is twice"));
   EXPECT_ERROR(rearrange(x, "(a b -> a b"), HAS("expected ')'"));
   EXPECT_ERROR(rearrange(x, "a b; -> a b"), HAS("';'"));

@@ -63,13 +63,13 @@ TEST(ScanTest, StructuresAndErrors) {
 }
 
 // A body that gives something else for a later element is told so.
-TEST(ScanTest, WhatIsKeptStaysAlike) {
+TEST(ScanTest, OutputsOfTheBodyMustStayAlike) {
   const Tensor xs = arange(3);
   int64_t calls = 0;
   auto moreEachTime = [&](const Tensor &c, const Tensor &x) {
     return std::pair{c, std::vector<Tensor>(size_t(++calls), x)};
   };
-  const auto asBefore = HAS("[scan] expected what the body gives to keep");
+  const auto asBefore = HAS("[scan] expected the output of the body");
   EXPECT_ERROR(scan(moreEachTime, zeros({}), xs), asBefore);
   calls = 0;
   EXPECT_ERROR(

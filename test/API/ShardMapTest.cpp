@@ -288,7 +288,7 @@ TEST(ShardMapTest, GradientsOfCollectives) {
 }
 
 //===----------------------------------------------------------------------===//
-// Replicas with other numbers of rows
+// Replicas with different numbers of rows
 //===----------------------------------------------------------------------===//
 
 detail::ReplicaAxis fourReplicas() {
@@ -404,7 +404,7 @@ TEST(ReplicaMapTest, LoopsGradientsAndWhatIsRefused) {
   EXPECT_ERROR(run([&](const Tensor &x) { v.assign(reduce_sum(x)); }),
                HAS("variable 'count'"), HAS("psum"));
   EXPECT_ERROR(run([&](const Tensor &x) { v.assign(float(x.shape()[0])); }),
-               HAS("variable 'count'"), HAS("other numbers of rows"));
+               HAS("variable 'count'"), HAS("different numbers of rows"));
   EXPECT_ERROR(run([&](const Tensor &x) { psum(x, "replica"); }),
                HAS("different shapes"));
   EXPECT_ERROR(run([&](const Tensor &x) {
@@ -415,7 +415,8 @@ TEST(ReplicaMapTest, LoopsGradientsAndWhatIsRefused) {
 }
 
 // Other extents than the number of rows, and those that are by chance as long:
-// what replicas with other numbers of rows have is known when all are traced.
+// what replicas with different numbers of rows have is known when all are
+// traced.
 TEST(ReplicaMapTest, JoinsOfAnyExtent) {
   const Tensor xs = sample({4, 2, 3});
   const std::vector<int64_t> rows{2, 2, 2, 1};
@@ -484,8 +485,8 @@ TEST(ReplicaMapTest, LoopsThatEndAtDifferentTimes) {
   EXPECT_EQ(ran.to_vector<int32_t>(), (std::vector<int32_t>{2, 2, 2, 1}));
 }
 
-// The loops of replicas with other numbers of rows are one when they meet; it
-// counts as one of them does.
+// The loops of replicas with different numbers of rows are one when they meet;
+// it counts as one of them does.
 TEST(ReplicaMapTest, LoopsThatMeetHaveGradientsFromOutside) {
   const Tensor xs = sample({4, 2, 3});
   const std::vector<int64_t> rows{2, 2, 2, 1};
@@ -542,7 +543,7 @@ template <typename F> float assignedBy(F &&inReplica) {
 
 // Loops and branches of each number of rows are apart; what all replicas
 // compute alike behind them is still seen to be the same.
-TEST(ReplicaMapTest, WhatIsAssignedBehindALoopIsTheSameForAll) {
+TEST(ReplicaMapTest, VariableAssignedAfterALoopIsTheSameForAll) {
   EXPECT_EQ(
       assignedBy([](Tensor s, const DVariable &count) {
         s = fori_loop(

@@ -135,7 +135,7 @@ TEST(GradientProgramTest, AGradientThatIsAValueIsTheOneThatItHad) {
               llvm::is_contained(last->getOperands(), built.arguments[2]));
 }
 
-TEST(GradientProgramTest, NoPathGivesNone) {
+TEST(GradientProgramTest, SourceWithoutAPathHasNoGradient) {
   Tensor x = tensor({2.f}), w = tensor({3.f});
   Tensor y = floor(x) * w;
   // The value becomes an integer and a float again: no gradient passes.

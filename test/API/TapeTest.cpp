@@ -232,7 +232,7 @@ TEST(TapeTest, VariablesAndTensorsInOneCall) {
   expectNear(tape.gradient(y, sources)[0], {5, 7});
 }
 
-TEST(TapeTest, WhatCameBeforeTheTapeIsNotRecorded) {
+TEST(TapeTest, OpsBeforeTheTapeAreNotRecorded) {
   auto body = [](const Tensor &x) {
     Tensor y = x * x;
     GradientTape tape;

@@ -133,7 +133,7 @@ TEST(ThreadDeathTest, DetachedThreadsMayComputeAtExit) {
 }
 
 // Nothing is compiled any more when the first program is launched.
-TEST(ThreadDeathTest, WhatIsLaunchedEndsBeforeTheProcess) {
+TEST(ThreadDeathTest, LaunchedRunsEndBeforeTheProcess) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   auto computeUntilTheEnd = [] {
     static std::latch begun(1);

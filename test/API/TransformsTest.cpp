@@ -301,7 +301,7 @@ TEST(TransformsTest, MapStructureAndAddN) {
         map_structure([](const Tensor &a, const Tensor &) { return a; },
                       std::vector{x, x}, std::vector{x});
       },
-      "as many tensors, got 2 and 1");
+      "equally many tensors, got 2 and 1");
   expectNear(add_n({x, x, x}), {3, 6, 9});
   expectError([] { (void)add_n({}); }, "at least one tensor");
   expectError([&] { (void)add_n({x, ones({1})}); }, "of one shape");

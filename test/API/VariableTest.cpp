@@ -25,7 +25,7 @@ TEST(VariableTest, ACopyIsTheSameVariable) {
   EXPECT_TRUE(v.is(same));
 }
 
-TEST(VariableTest, WhatWasReadKeepsItsValue) {
+TEST(VariableTest, ReadValuesDoNotChangeWithTheVariable) {
   DVariable v(zeros({2}));
   Tensor before = v;
   v.assign_add(1);

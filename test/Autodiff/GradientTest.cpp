@@ -18,8 +18,8 @@ namespace {
 using test::floats;
 using testing::ElementsAre;
 
-/// Of the elements of an input those that differences are taken along: of long
-/// ones not all, as each is two runs.
+/// Returns the elements of an input that differences are taken along: some of a
+/// long one.
 size_t stepAmong(size_t elements) {
   return elements > 32 ? 7 : 1;
 }
@@ -39,12 +39,12 @@ std::vector<double> differences(Differentiated &program,
   std::vector<double> &elements = inputs[which].floats;
   for (size_t i = 0; i < elements.size(); i += stepAmong(elements.size())) {
     double &element = elements[i];
-    double at = element;
-    element = at + h;
+    double middle = element;
+    element = middle + h;
     double above = program.run(inputs)[0].floats[0];
-    element = at - h;
+    element = middle - h;
     double below = program.run(inputs)[0].floats[0];
-    element = at;
+    element = middle;
     slopes.push_back((above - below) / (2 * h));
   }
   return slopes;
@@ -64,13 +64,13 @@ std::vector<HostValue> inputsOf(const Case &test) {
 
 void expectNear(const std::vector<double> &got,
                 const std::vector<double> &expected, double tolerance,
-                const std::string &what) {
-  ASSERT_EQ(got.size(), expected.size()) << what;
+                const std::string &name) {
+  ASSERT_EQ(got.size(), expected.size()) << name;
   double scale = 1;
   for (double value : expected)
     scale = std::max(scale, std::fabs(value));
   for (size_t i = 0; i < got.size(); ++i)
-    EXPECT_NEAR(got[i], expected[i], tolerance * scale) << what << " " << i;
+    EXPECT_NEAR(got[i], expected[i], tolerance * scale) << name << " " << i;
 }
 
 class GradientTest : public testing::TestWithParam<Case> {};
@@ -620,7 +620,7 @@ TEST(BuildGradientsTest, StopGradientMakesAConstant) {
   EXPECT_THAT(program.run({floats({}, {3})})[0].floats, ElementsAre(9));
 }
 
-TEST(BuildGradientsTest, OfAVariableIsTheSumOverItsReads) {
+TEST(BuildGradientsTest, GradientOfAVariableIsTheSumOverItsReads) {
   Differentiated program(R"(
     func.func @main(%v: !dtensor.variable<tensor<f64>>) -> tensor<f64> {
       %0 = dtensor.read_variable %v : (!dtensor.variable<tensor<f64>>) -> tensor<f64>

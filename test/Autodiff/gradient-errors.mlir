@@ -60,7 +60,7 @@ func.func @main(%x: tensor<8xf32>, %i: tensor<f32>) -> tensor<f32> {
 // -----
 
 // A region whose ops have no gradient: the reason is that of the op.
-// expected-error-re @below {{[gradient] 'dtensor.generic_reduce' at {{.*}} has no gradient: to differentiate what it computes, 'dtensor.bitcast_convert' at {{.*}} has no gradient: the bits of a number do not change smoothly with it; dtensor.convert has a gradient}}
+// expected-error-re @below {{[gradient] 'dtensor.generic_reduce' at {{.*}} has no gradient: to differentiate its results, 'dtensor.bitcast_convert' at {{.*}} has no gradient: the bits of a number do not change smoothly with it; dtensor.convert has a gradient}}
 func.func @main(%x: tensor<8xf16>, %i: tensor<f16>) -> tensor<f32> {
   %0 = dtensor.generic_reduce %x from %i dims [0] : (tensor<8xf16>, tensor<f16>) -> tensor<f16> {
   ^bb0(%a: tensor<f16>, %b: tensor<f16>):
@@ -76,7 +76,7 @@ func.func @main(%x: tensor<8xf16>, %i: tensor<f16>) -> tensor<f32> {
 
 // -----
 
-// expected-error-re @below {{[gradient] 'dtensor.custom_call' at {{.*}} has no gradient: what the function that it calls computes is not known; mark it dtensor.stop_gradient}}
+// expected-error-re @below {{[gradient] 'dtensor.custom_call' at {{.*}} has no gradient: the formula of the function that it calls is not known; mark it with dtensor.stop_gradient}}
 func.func @main(%x: tensor<8xf32>, %y: tensor<f32>) -> tensor<f32> {
   %0 = dtensor.custom_call "total"(%x) : (tensor<8xf32>) -> tensor<f32>
   return %0 : tensor<f32>

@@ -13,7 +13,7 @@ from pathlib import Path
 
 # By the number of devices.
 TOPOLOGIES = {2: "v5e:1x2", 4: "v5e:2x2", 8: "v5e:2x4", 16: "v5e:4x4"}
-# What libtpu 0.0.51 has no code for, and says so.
+# The programs that libtpu 0.0.51 has no code for, as it says.
 REFUSED = {"einsum_split_contracted": "AllReduceScatterFusion not implemented"}
 
 

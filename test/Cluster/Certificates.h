@@ -35,8 +35,8 @@ done)";
     EXPECT_TRUE(areMade) << "openssl is needed";
   }
 
-  /// Of "authority" or "stranger"; that of each which "-expired.pem" names was
-  /// valid until yesterday.
+  /// Creates the files of "authority" or "stranger"; the certificate of each
+  /// that "-expired.pem" names was valid until yesterday.
   TlsFiles filesOf(const std::string &authority) const {
     return {folder / (authority + "-rank.pem"),
             folder / (authority + "-rank.key"), folder / (authority + ".pem")};

@@ -85,7 +85,7 @@ TEST(ClusterSpecTest, TheChiefIsTheChiefElseWorkerZero) {
   EXPECT_EQ(chief_of(all), (TaskId{"chief", 0}));
 }
 
-TEST(ClusterSpecTest, ThoseThatComputeAreNumberedFromTheChief) {
+TEST(ClusterSpecTest, ComputingTasksAreNumberedFromTheChief) {
   EXPECT_EQ(id_in_cluster(all, {"chief", 0}), 0);
   EXPECT_EQ(id_in_cluster(all, {"worker", 1}), 2);
   const ClusterSpec workers({{"worker", {"b:1", "c:1"}}});

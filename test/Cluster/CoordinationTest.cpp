@@ -103,8 +103,8 @@ TEST(CoordinationTest, TheStoreHasAQuota) {
   ASSERT_TRUE(clients[0]->set("a/b", half));
   EXPECT_THAT(clients[0]->set("c", half).error().message(),
               HasSubstr("keeps at most 1000 bytes of keys and values, and has "
-                        "503: erase what nobody needs"));
-  // What is replaced or erased makes room.
+                        "503: erase keys that are no longer needed"));
+  // A value that is replaced or erased makes room.
   ASSERT_TRUE(clients[0]->set("a/b", half + half.substr(100)));
   ASSERT_TRUE(clients[0]->erase("a/"));
   ASSERT_TRUE(clients[0]->set("c", half + half.substr(100)));
@@ -146,19 +146,19 @@ TEST(CoordinationTest, BarriersNameWhoIsMissing) {
         Each(IsEmpty()));
 }
 
-TEST(CoordinationTest, WhatAllSayIsGatheredInTheOrderOfRanks) {
+TEST(CoordinationTest, GatherReturnsTextsInTheOrderOfRanks) {
   const TestService test(3);
   const Clients clients = joinAll(*test.service, 3);
   for (const bool silent : {false, true}) {
-    const auto said = onAll(clients, [&](auto &client) -> Status {
-      const auto all = client.gather(
+    const auto results = onAll(clients, [&](auto &client) -> Status {
+      const auto texts = client.gather(
           "names", int(client.rank()), 3,
           silent ? "" : fmt::format("I am {}", client.rank()), 60s);
-      if (!all)
-        return all.error();
-      return Error(fmt::format("{}", fmt::join(*all, ", ")));
+      if (!texts)
+        return texts.error();
+      return Error(fmt::format("{}", fmt::join(*texts, ", ")));
     });
-    EXPECT_THAT(said, Each(silent ? ", , " : "I am 0, I am 1, I am 2"));
+    EXPECT_THAT(results, Each(silent ? ", , " : "I am 0, I am 1, I am 2"));
   }
   EXPECT_EQ(clients[0]->gather("names", 1, 3, "", 1s).error().message(),
             "expected all 3 ranks of the run to gather 'names', with this one "
@@ -212,8 +212,8 @@ TEST(CoordinationTest, DISABLED_JoinAndSleep) {
   (void)client->get("forever", 60s);
 }
 
-/// What rank 0, which waits, is told when a signal hits rank 1, if nobody was
-/// heard for `timeout` at the latest.
+/// Returns the error that rank 0, which waits, gets when a signal hits rank 1,
+/// if nobody was heard for `timeout` at the latest.
 std::string signalRank1(int signal, std::chrono::milliseconds timeout) {
   CoordinationServiceOptions service;
   service.heartbeatTimeout = timeout;
@@ -247,7 +247,7 @@ TEST(CoordinationTest, AProcessThatIsKilledIsLostToAll) {
 
 TEST(CoordinationTest, AProcessThatIsStoppedIsLostAfterTheTimeout) {
   EXPECT_THAT(signalRank1(SIGSTOP, 2s),
-              HasSubstr("nothing was heard of it for 2 s: its process "
+              HasSubstr("nothing was heard from it for 2 s: its process "
                         "is stopped or hangs"));
 }
 
@@ -376,10 +376,10 @@ TEST(CoordinationTest, TwoProcessesOfOneRankAreRefused) {
 template <typename Change>
 std::pair<std::string, std::string> joinTwo(Change change) {
   const TestService test(2);
-  // Of two that come as rank 0 one is refused: then the other one is there.
+  // One of two that come as rank 0 is refused: then the other one is there.
   std::array<std::future<std::string>, 2> both;
-  for (std::future<std::string> &each : both)
-    each = std::async(std::launch::async, [&] {
+  for (std::future<std::string> &future : both)
+    future = std::async(std::launch::async, [&] {
       return CoordinationClient::connect(rankOf(*test.service, 0, 2))
           .error()
           .message();
@@ -416,7 +416,7 @@ TEST(CoordinationTest, AnotherVersionProgramOrSizeEndsTheRunAtOnce) {
   EXPECT_THAT(first, HasSubstr("expected a rank in 0..1"));
 }
 
-TEST(CoordinationTest, TheTokenIsAskedFor) {
+TEST(CoordinationTest, CallsWithoutTheTokenAreRefused) {
   const TestService test(1, [] {
     CoordinationServiceOptions options;
     options.token = "secret";
@@ -531,7 +531,7 @@ TEST(GateTest, OnlyClientsThatStayAreLetIn) {
   for (const bool tls : {false, true}) {
     auto gate = detail::Gate::open({"127.0.0.1", 0}, tls, 2, {});
     ASSERT_TRUE(gate) << gate.error().message();
-    auto connectTo = [port = (*gate)->port()](const std::string &said) {
+    auto connectTo = [port = (*gate)->port()](const std::string &greeting) {
       sockaddr_in target = {};
       target.sin_family = AF_INET;
       target.sin_port = htons(uint16_t(port));
@@ -540,12 +540,12 @@ TEST(GateTest, OnlyClientsThatStayAreLetIn) {
       EXPECT_EQ(
           connect(file, reinterpret_cast<sockaddr *>(&target), sizeof target),
           0);
-      EXPECT_EQ(send(file, said.data(), said.size(), MSG_NOSIGNAL),
-                ssize_t(said.size()));
+      EXPECT_EQ(send(file, greeting.data(), greeting.size(), MSG_NOSIGNAL),
+                ssize_t(greeting.size()));
       return file;
     };
     std::vector<int> files;
-    for (const std::string &said :
+    for (const std::string &greeting :
          {""s, "GET / HTTP/1.1\r\n\r\n"s, preface, preface + "x",
           preface + settings.substr(0, 5), tls ? preface + settings : hello,
           preface + frame("\0\0\x0d\4\0\0\0\0\0"sv), // no settings' length
@@ -553,7 +553,7 @@ TEST(GateTest, OnlyClientsThatStayAreLetIn) {
           preface + frame("\0\0\x0c\1\0\0\0\0\1"sv), // other kinds
           preface + frame("\0\0\x0c\4\1\0\0\0\0"sv), hello.substr(0, 3),
           "\x16\x03\x01\x02\0\x02"s})
-      files.push_back(connectTo(said));
+      files.push_back(connectTo(greeting));
     const std::string client = tls ? hello : preface + settings;
     for (int count = 0; count < 100; ++count)
       close(connectTo(client));
@@ -608,11 +608,11 @@ TEST(CoordinationTest, AFloodOfConnectionsHarmsNobody) {
   const TestService test(2);
   std::atomic<bool> stop = false;
   std::vector<std::thread> strangers;
-  auto flood = [&](const std::string &said) {
+  auto flood = [&](const std::string &greeting) {
     for (int s = 0; s < 2; ++s)
-      strangers.emplace_back([&, said] {
+      strangers.emplace_back([&, greeting] {
         while (!stop)
-          sendTo(test.service->address(), said, false);
+          sendTo(test.service->address(), greeting, false);
       });
   };
   flood("");

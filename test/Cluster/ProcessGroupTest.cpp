@@ -39,11 +39,11 @@ TEST(ProcessGroupTest, DTensorVariables) {
   EXPECT_EQ(group.coordinator, "a:1");
   EXPECT_FALSE(group.coordinatorRuns);
   EXPECT_EQ(group.addresses, (std::vector<std::string>{"a:1", "b:1"}));
-  // As many processes as there are addresses.
+  // There are as many processes as addresses.
   Values counted = values;
   counted.erase("DTENSOR_NUM_CLIENTS");
   EXPECT_EQ(processGroup(variables(counted)).value_or_throw().size, 2);
-  // What a launcher says beside them.
+  // A launcher's variables beside them.
   values["DTENSOR_JOBS"] = "a:1";
   values["DTENSOR_JOB_NAME"] = "train";
   values["MESHLOOM_COORDINATOR"] = "c:2";

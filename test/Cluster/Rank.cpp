@@ -51,10 +51,10 @@ int main(int argc, char **argv) {
     const ProcessGroup group = processGroup().value_or_throw();
     for (int i = 1; i < argc; ++i) {
       std::string text = argv[i];
-      if (const size_t at = text.find('@'); at != std::string::npos) {
+      if (const size_t sign = text.find('@'); sign != std::string::npos) {
         if (std::atoi(text.c_str()) != group.rank)
           continue;
-        text.erase(0, at + 1);
+        text.erase(0, sign + 1);
       }
       const size_t colon = text.find(':');
       act(group, text.substr(0, colon),

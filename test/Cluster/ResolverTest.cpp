@@ -124,19 +124,20 @@ TEST(TFConfigTest, AnyTextIsReadOrRefused) {
   for (int i = 0; i < 3000; ++i) {
     std::string text = good;
     for (int edits = int(random() % 3); edits >= 0 && !text.empty(); --edits) {
-      const size_t at = random() % text.size();
+      const size_t position = random() % text.size();
       switch (random() % 4) {
       case 0:
-        text[at] = char(random());
+        text[position] = char(random());
         break;
       case 1:
-        text.erase(at, 1 + random() % 9);
+        text.erase(position, 1 + random() % 9);
         break;
       case 2:
-        text.insert(at, text.substr(random() % text.size(), random() % 20));
+        text.insert(position,
+                    text.substr(random() % text.size(), random() % 20));
         break;
       case 3:
-        text[at] = "{}[]\",:0-"[random() % 9];
+        text[position] = "{}[]\",:0-"[random() % 9];
         break;
       }
     }
@@ -203,7 +204,7 @@ TEST(SlurmTest, JobsAreGivenOutByNameAndGpusByTask) {
   setenv("CUDA_VISIBLE_DEVICES", before.c_str(), 1);
 }
 
-TEST(SlurmTest, WhatDoesNotFitIsSaid) {
+TEST(SlurmTest, MalformedVariablesAreErrors) {
   const auto problem = [](const Environment &environment,
                           const SlurmOptions &options = {}) {
     return messageOf(
@@ -335,7 +336,7 @@ TEST(TPUWorkersTest, LocalNamedAndAddressed) {
   EXPECT_EQ(name.num_accelerators().at("TPU"), 4);
 }
 
-TEST(TPUWorkersTest, WhatDoesNotFitIsSaid) {
+TEST(TPUWorkersTest, ContradictoryVariablesAreErrors) {
   EXPECT_THAT(messageOf([] {
                 return TPUWorkersResolver("my-tpu", [](const std::string &) {
                   return TPUWorkers{{"a:1", "b:1"}, {}, {4, 8}};

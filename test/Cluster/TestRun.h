@@ -14,7 +14,7 @@ namespace meshloom::test {
 using namespace std::chrono_literals;
 using Clients = std::vector<std::shared_ptr<CoordinationClient>>;
 
-/// What a service logs.
+/// The lines that a service logs.
 class Log {
 public:
   void add(const std::string &line) {
@@ -68,7 +68,8 @@ inline Clients joinAll(const CoordinationService &service, int64_t size) {
   return clients;
 }
 
-/// What a call on every client at once gives, as text: "" for success.
+/// Returns the outcome of a call on every client at once, as text: "" for
+/// success.
 template <typename Function>
 std::vector<std::string> onAll(const Clients &clients, Function function) {
   std::vector<std::future<std::string>> calls;

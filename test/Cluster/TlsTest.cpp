@@ -43,7 +43,7 @@ TEST_F(TlsTest, RanksWithCertificatesMeet) {
   EXPECT_TRUE(client->shutdown(60s));
 }
 
-TEST_F(TlsTest, ThoseWithoutOrWithOthersAreRefused) {
+TEST_F(TlsTest, ClientsWithoutValidCertificatesAreRefused) {
   const TestService test(1, tlsOptions());
   CoordinationClientOptions options = rankOf(*test.service, 0, 1);
   options.startTimeout = 300ms;
@@ -54,7 +54,7 @@ TEST_F(TlsTest, ThoseWithoutOrWithOthersAreRefused) {
               HasSubstr("do all use TLS or none?"));
 }
 
-// Of a peer that tries again and again, the service logs the first refusal.
+// The service logs the first refusal of a peer that tries again and again.
 TEST_F(TlsTest, RefusalsAreLoggedWithPeerAndReason) {
   const TestService test(1, tlsOptions());
   CoordinationClientOptions options = rankOf(*test.service, 0, 1);
@@ -99,10 +99,11 @@ TEST_F(TlsTest, FilesThatCannotBeUsedAreNamed) {
               HasSubstr("expected the certificate's key in PEM format"));
   options.tls.key = filesOf("stranger").key;
   EXPECT_THAT(CoordinationService::start(options).error().message(),
-              HasSubstr("the certificate and the key are no pair"));
+              HasSubstr("the certificate and the key are not a pair"));
 }
 
-// What every peer would refuse is said where it is given, and at once.
+// A certificate that every peer would refuse is an error where it is given, and
+// at once.
 TEST_F(TlsTest, CertificatesThatNoPeerAcceptsAreRefusedAtTheStart) {
   CoordinationServiceOptions expired = tlsOptions();
   expired.tls.certificate = certificates->folder / "authority-expired.pem";

@@ -97,7 +97,7 @@ class Launch(unittest.TestCase):
 
     def test_seconds_are_numbers(self):
         for option in ("--grace", "--heartbeat-timeout"):
-            for value, why in (("nan", "is no number"), ("-nan", "is no number"), ("inf", "not in range")):
+            for value, why in (("nan", "is not a number"), ("-nan", "is not a number"), ("inf", "not in range")):
                 done = launch("-n", "2", f"{option}={value}", "true")
                 self.assertEqual(done.returncode, 2)
                 self.assertIn(f"{option}: Value {value} {why}", done.stderr)
@@ -134,7 +134,7 @@ class Launch(unittest.TestCase):
         before = time.time()
         done = launch("-n", "2", "--heartbeat-timeout", "1", RANK, "join", "1@signal:19", "barrier:a")
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, r"rank 1 \(.*\) failed first: nothing was heard of it for 1 s")
+        self.assertRegex(done.stderr, r"rank 1 \(.*\) failed first: nothing was heard from it for 1 s")
         self.assertLess(time.time() - before, 8)
 
     def test_signals_are_passed_on(self):

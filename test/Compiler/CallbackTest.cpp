@@ -22,7 +22,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 namespace {
-/// What callbacks were called with, in order.
+/// The arguments that callbacks were called with, in order.
 std::mutex mutex;
 std::vector<float> seen;
 
@@ -164,7 +164,7 @@ func.func @main() -> tensor<2xf32> {
   EXPECT_THAT(seen, ElementsAre(1));
 }
 
-// What it fails with ends the program's run.
+// A callback's failure ends the program's run.
 TEST_F(CallbackTest, ErrorsEndTheRun) {
   ASSERT_TRUE(register_custom_call(
       "test.refuses",

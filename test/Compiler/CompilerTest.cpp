@@ -243,7 +243,7 @@ TEST(CompilerTest, UnknownKernel) {
 }
 } // namespace
 
-/// What ranks rely on: the same program is the same bytes, whoever compiles it.
+/// Ranks rely on this: the same program is the same bytes, whoever compiles it.
 TEST(CompilerTest, EqualProgramsAreEqualBytes) {
   CompileOptions options;
   options.codeAsBytes = true;

@@ -138,8 +138,8 @@ func.func @main(%a: tensor<7xNxf32, #columns>) -> tensor<7xf32, #whole> {
   %1 = dtensor.negate %0 : (tensor<7xf32>) -> tensor<7xf32, #whole>
   return %1 : tensor<7xf32, #whole>
 })";
-    for (size_t at; (at = source.find("xN")) != std::string::npos;)
-      source.replace(at + 1, 1, columns);
+    for (size_t position; (position = source.find("xN")) != std::string::npos;)
+      source.replace(position + 1, 1, columns);
     SCOPED_TRACE(columns);
     auto module = parse(source);
     ASSERT_TRUE(module);

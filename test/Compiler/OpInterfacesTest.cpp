@@ -89,9 +89,9 @@ TEST(OpInterfacesTest, EveryOpSaysWhatPassesAsk) {
       continue;
     ++ops;
     std::string lacks;
-    auto need = [&](bool has, std::string_view what) {
+    auto need = [&](bool has, std::string_view name) {
       if (!has)
-        lacks += fmt::format("{}{}", lacks.empty() ? "" : ", ", what);
+        lacks += fmt::format("{}{}", lacks.empty() ? "" : ", ", name);
     };
     const std::string computed = computedBy(name, mnemonic);
     const bool layout = mnemonic == "relayout" || mnemonic == "constraint";

@@ -13,7 +13,7 @@ namespace meshloom {
 namespace {
 using namespace std::chrono_literals;
 
-/// What is written into one of its ends.
+/// Returns the text that is written into one of its ends.
 class Pipe {
 public:
   Pipe() { EXPECT_EQ(pipe(ends.data()), 0); }
@@ -59,7 +59,7 @@ TEST(ProgressTest, SaysWhatIsDoneAndClearsTheLine) {
   EXPECT_TRUE(text.ends_with("\r\x1b[K"));
 }
 
-TEST(ProgressTest, WhatIsShortShowsNothing) {
+TEST(ProgressTest, ShortStepsShowNothing) {
   Pipe shown;
   Progress("compiling 'f'", shown.in(), 1h).setStage("refine");
   EXPECT_EQ(shown.readAll(), "");

@@ -98,14 +98,14 @@ HostValue fromFloats(DType type, std::vector<double> values) {
 }
 
 /// The same elements, nan for nan.
-void expectSame(const std::string &what, const Values &values) {
-  EXPECT_EQ(values.got.ints, values.expected.ints) << what;
-  ASSERT_EQ(values.got.floats.size(), values.expected.floats.size()) << what;
+void expectSame(const std::string &name, const Values &values) {
+  EXPECT_EQ(values.got.ints, values.expected.ints) << name;
+  ASSERT_EQ(values.got.floats.size(), values.expected.floats.size()) << name;
   for (size_t i = 0; i < values.got.floats.size(); ++i) {
     double a = values.got.floats[i], b = values.expected.floats[i];
     ASSERT_TRUE(std::isnan(a) ? std::isnan(b)
                               : a == b && std::signbit(a) == std::signbit(b))
-        << what << ", element " << i << ": " << a << ", expected " << b;
+        << name << ", element " << i << ": " << a << ", expected " << b;
   }
 }
 
@@ -232,10 +232,11 @@ TEST(TypesTest, ConversionsBetweenAllTypes) {
 }
 
 TEST(TypesTest, EveryF16IsConvertedAsTheHostDoes) {
-  HostValue all(DType::I16, {65536});
+  HostValue everyValue(DType::I16, {65536});
   for (int64_t i = 0; i < 65536; ++i)
-    all.ints[size_t(i)] = int16_t(i);
-  HostValue halves = *HostValue::fromBytes(DType::F16, {65536}, all.toBytes());
+    everyValue.ints[size_t(i)] = int16_t(i);
+  HostValue halves =
+      *HostValue::fromBytes(DType::F16, {65536}, everyValue.toBytes());
   Values wide = elementwise("convert", {halves}, DType::F32);
   for (int i = 0; i < 65536; ++i) {
     uint16_t bits = uint16_t(i);
@@ -379,11 +380,12 @@ void expectClose(const std::string &op, const std::vector<HostValue> &inputs,
   double worst = 0;
   size_t worstAt = 0;
   for (size_t i = 0; i < values.got.floats.size(); ++i) {
-    auto at = [i](const HostValue &value) {
+    auto entry = [i](const HostValue &value) {
       return std::complex<double>(
           value.floats[i], value.isComplex() ? value.imaginaries[i] : 0.0);
     };
-    std::complex<double> got = at(values.got), exact = at(values.expected);
+    std::complex<double> got = entry(values.got),
+                         exact = entry(values.expected);
     double size = std::abs(exact);
     double limit = partOf(result) == DType::F32 ? 3.4e38 : 1.7e308;
     double least = partOf(result) == DType::F32 ? 1e-37 : 1e-300;
@@ -410,7 +412,8 @@ TEST(TypesTest, ComplexFunctionsAreAccurate) {
     for (const char *op : {"log", "sqrt", "rsqrt", "sign"})
       expectClose(op, {x}, type, tolerance);
     expectClose("abs", {x}, partOf(type), tolerance);
-    // Of moderate size: where they neither overflow nor turn many times.
+    // The numbers are of moderate size, where they neither overflow nor turn
+    // many times.
     HostValue y = manyComplex(type, 20);
     for (const char *op :
          {"exp", "expm1", "log1p", "tanh", "tan", "sine", "cosine", "logistic"})
@@ -424,7 +427,7 @@ TEST(TypesTest, ComplexFunctionsAreAccurate) {
 }
 
 TEST(TypesTest, ComplexQuotientsBeyondTheRange) {
-  // What overflows on the way, and what is infinite at the end.
+  // Values that overflow on the way, and values that are infinite at the end.
   HostValue x(DType::C128, {6}), y(DType::C128, {6});
   x.floats = {1e300, 1e-300, 1, INFINITY, 1, 0};
   x.imaginaries = {1e300, 1e-300, -1, 1, 1, 0};

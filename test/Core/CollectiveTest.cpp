@@ -106,8 +106,9 @@ TEST(CollectiveTest, VerifierRejectsInTheUsersNames) {
               HasSubstr("[y]"));
   EXPECT_THAT(check(ReduceScatter, {X}, full, x), HasSubstr("not partial"));
   EXPECT_THAT(check(AllToAll, {X}, xy, Layout({UNSHARDED, "x"}, mesh)),
-              HasSubstr("others must gain"));
-  EXPECT_THAT(check(AllToAll, {X}, full, x), HasSubstr("others must gain"));
+              HasSubstr("must be gained by another dim"));
+  EXPECT_THAT(check(AllToAll, {X}, full, x),
+              HasSubstr("must be gained by another dim"));
   EXPECT_THAT(check(AllToAll, {X}, xy, Layout({"y", "x"}, mesh)),
               HasSubstr("dim 0 must keep its axes"));
   EXPECT_THAT(check(AllToAll, {X, Y}, Layout({"x", "y"}, mesh),

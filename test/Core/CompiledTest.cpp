@@ -65,7 +65,7 @@ TEST(CompiledTest, SignatureAndCollectivesAreReadOffTheProgram) {
 
 // Ranks compare hashes: what is compiled alike is equal, whatever CPU features
 // the code uses; another program, machine or form is another hash.
-TEST(CompiledTest, ContentHashIsOfWhatIsSaid) {
+TEST(CompiledTest, ContentHashCoversTheWholeProgram) {
   Compiled one(CodedProgram{sample(), {"x86-64-elf", "avx2", {'a'}, nullptr}},
                "ring");
   Compiled two(CodedProgram{sample(), {"x86-64-elf", "sse2", {'b'}, nullptr}},

@@ -185,7 +185,7 @@ TEST(MeshUnificationTest, AxesOfOneAreLeftOut) {
   EXPECT_TRUE(haveSameShards(written, now, {5, 3}));
 }
 
-TEST(MeshUnificationTest, WhatCannotCoexistIsNamed) {
+TEST(MeshUnificationTest, MeshesThatCannotCoexistAreNamed) {
   EXPECT_THAT(
       refusal({{"@m", {{"x", 6}}}}, {{0, {"x", 1, 2}}, {0, {"x", 1, 3}}}),
       testing::AllOf(HasSubstr("'x:(1)2'"), HasSubstr("'x:(1)3'"),

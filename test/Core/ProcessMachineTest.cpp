@@ -68,7 +68,7 @@ TEST(ProcessMachineTest, AnAxisMayHaveAnInnerPart) {
 }
 
 // Two hosts of two processes: what is along an axis decides.
-TEST(ProcessMachineTest, WhatLeavesAHostIsANetwork) {
+TEST(ProcessMachineTest, LinksBetweenHostsAreANetwork) {
   const Links one({2, 2}, 1, {0, 0, 0, 0}), two({2, 2}, 1, {0, 0, 2, 2}),
       turns({2, 2}, 1, {0, 1, 0, 1}), each({2, 2}, 1, {0, 1, 2, 3});
   EXPECT_EQ(one.machine.links, Links({2, 2}, 1).machine.links);

@@ -127,9 +127,9 @@ TEST(ProgramTest, VerifierRejects) {
          [&](Program &p) { kernel(p).inputs[0].dims.pop_back(); });
   expect("across shards", [&](Program &p) { dot(p).loops[2].axes = {}; });
   expect("used twice", [&](Program &p) { dot(p).loops[0].axes = {0}; });
-  expect("depends on loop 2",
+  expect("depend on loop 2",
          [&](Program &p) { dot(p).readWhere = DimAccess{0, {{2, 1}}}; });
-  expect("depends on loop 9",
+  expect("depend on loop 9",
          [&](Program &p) { dot(p).readWhere = DimAccess{0, {{9, 1}}}; });
   expect("too large", [&](Program &p) {
     dot(p).readWhere = DimAccess{INT64_MIN, {{0, INT64_MAX}}};

@@ -44,7 +44,7 @@ TEST(ReshapeCutsTest, ACommonDivisorEndsTheWalk) {
   EXPECT_EQ(cutsOf({{{24}, {3, 8}}}, 24, 8), Cuts{});
 }
 
-TEST(ReshapeCutsTest, WhatIsMadeIsCutAgain) {
+TEST(ReshapeCutsTest, CutDimsAreCutAgain) {
   EXPECT_EQ(cutsOf({{{64}, {2, 32}}, {{2, 32}, {2, 2, 16}}}, 64, 8),
             (Cuts{{0, 1, 2}, {0, 2, 2}}));
   // The minor factor begins a dim of another extent.

@@ -126,7 +126,7 @@ TEST(TorusTest, WrongOnesSayWhy) {
   EXPECT_THAT(wrong({1 << 30, 1 << 30, 1 << 30}, {false, false, false}),
               HasSubstr("more than 65536"));
   EXPECT_THAT(wrong({2}, {false}, {}, 0), HasSubstr("with 0 devices"));
-  EXPECT_THAT(wrong({2}, {}), HasSubstr("whether they wrap"));
+  EXPECT_THAT(wrong({2}, {}), HasSubstr("'wrap' has entries for"));
   EXPECT_THAT(wrong({2}, {false}, {{0}}),
               HasSubstr("expected the chips of 2 devices, got 1"));
   EXPECT_THAT(wrong({2}, {false}, {{0}, {0, 0}}),

@@ -77,7 +77,7 @@ KernelStep &kernel(Program &program, size_t step) {
   return std::get<KernelStep>(program.steps[step]);
 }
 
-TEST(WindowProgramTest, WhatDevicesDoNotHoldIsNotRead) {
+TEST(WindowProgramTest, ElementsThatADeviceDoesNotHoldAreRefused) {
   expectRefused([](Program &p) { kernel(p, 1).inputs[1].buffer = 0; },
                 "of which device 0 holds 0:3");
   expectRefused(

@@ -16,7 +16,7 @@ using DigitsTest = meshloom::test::TemporaryFolderTest;
 namespace {
 constexpr int pixels = Digits::side * Digits::side;
 
-TEST_F(DigitsTest, TheSeedDeterminesThem) {
+TEST_F(DigitsTest, TheSeedDeterminesTheDigits) {
   Digits a = make_digits(50, 7), b = make_digits(50, 7), c = make_digits(50, 8);
   EXPECT_EQ(a.images, b.images);
   EXPECT_EQ(a.labels, b.labels);

@@ -115,7 +115,7 @@ TEST_F(FilesTest, OtherFilesAreNamed) {
   for (const auto &[file, kind] :
        {std::pair("lfs", "Git LFS pointer"), std::pair("page", "web page")}) {
     EXPECT_THAT(refusal([&] { TFRecordDataset(folder / file).to_vector(); }),
-                AllOf(HasSubstr("no TFRecord file"), HasSubstr(kind)));
+                AllOf(HasSubstr("not a TFRecord file"), HasSubstr(kind)));
     EXPECT_THAT(
         refusal([&] { CsvDataset(folder / file, columns).to_vector(); }),
         AllOf(HasSubstr("expected 2 columns"), HasSubstr(kind)));
@@ -171,7 +171,7 @@ TEST_F(FilesTest, Examples) {
   EXPECT_THAT(refused("scores", {{2}, DType::I32}), HasSubstr("holds floats"));
   EXPECT_THAT(refused("label", {{}, DType::UI8}), HasSubstr("-3 is no ui8"));
   EXPECT_THAT(refusal([] { parse_example("\x0a\xff"); }),
-              HasSubstr("no tf.train.Example"));
+              HasSubstr("not a tf.train.Example"));
 }
 
 TEST_F(FilesTest, FixedLengthRecords) {

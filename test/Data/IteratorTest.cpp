@@ -133,7 +133,7 @@ struct Named {
   std::optional<int64_t> number;
 };
 
-TEST_F(IteratorTest, FilesKeepWhatWasMade) {
+TEST_F(IteratorTest, CacheFilesKeepComputedElements) {
   auto calls = std::make_shared<int>(0);
   auto mapped = data::range(3).map([calls](const Tensor &x) {
     ++*calls;

@@ -75,7 +75,7 @@ std::string errorOfNpz(const std::string &bytes) {
   return "no error";
 }
 
-TEST(NpzBytesTest, WhatNumPyWroteIsRead) {
+TEST(NpzBytesTest, ArchivesOfNumPyAreRead) {
   for (const std::string &bytes : {bytesOf(stored), bytesOf(packed)}) {
     const data::NamedTensors arrays = data::parse_npz(bytes, "w.npz");
     ASSERT_EQ(arrays.size(), 2u);
@@ -95,10 +95,11 @@ TEST(NpzBytesTest, OtherFilesSayWhy) {
   std::string other = bytesOf(stored);
   for (size_t position; (position = other.find("n.npy")) != std::string::npos;)
     other.replace(position, 5, "n.txt");
-  EXPECT_THAT(errorOfNpz(other), HasSubstr("holds 'n.txt', so it is no .npz"));
+  EXPECT_THAT(errorOfNpz(other),
+              HasSubstr("contains 'n.txt', so it is not an .npz"));
   std::string changed = bytesOf(stored);
   changed[changed.find("descr")] = 'D';
-  EXPECT_THAT(errorOfNpz(changed), HasSubstr("is not what its checksum says"));
+  EXPECT_THAT(errorOfNpz(changed), HasSubstr("does not match its checksum"));
 }
 
 /// Zip archives, member by member, whose directory may say anything.
@@ -165,7 +166,7 @@ TEST(NpzBytesTest, MembersThatShareNamesOrBytesAreRefused) {
   ZipWriter renamed;
   renamed.point("b.npy", array, renamed.add("a.npy", array));
   EXPECT_THAT(errorOfNpz(renamed.finish()),
-              HasSubstr("'b.npy' has another name where it lies"));
+              HasSubstr("'b.npy' has a different name in its own header"));
 }
 
 // Whatever byte is another one: an error, or what was there (a date).

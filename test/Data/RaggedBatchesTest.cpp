@@ -92,8 +92,8 @@ TEST(RaggedBatchesTest, Errors) {
     return std::string("no error");
   };
   EXPECT_THAT(message([] { data::from_tensor_slices(words(), range(4)); }),
-              HasSubstr("[from_tensor_slices] expected tensors of as many "
-                        "rows, got 5 and 4"));
+              HasSubstr("[from_tensor_slices] expected tensors with equally "
+                        "many rows, got 5 and 4"));
   EXPECT_THAT(message([] {
                 data::ragged_batch(data::from_tensor_slices(words()), 2,
                                    {.capacity = 2})

@@ -189,7 +189,7 @@ TEST_F(SemanticsTest, PositionsInLongPipelines) {
   }
 }
 
-TEST_F(SemanticsTest, PositionsThatAreNone) {
+TEST_F(SemanticsTest, MalformedPositionsAreErrors) {
   auto rows = data::from_tensor_slices(tensor({1, 2, 3}));
   auto positionWith = [](const std::string &elements) {
     return "{\"elements\":" + elements + ",\"iteration\":0}";

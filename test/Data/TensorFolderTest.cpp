@@ -202,7 +202,7 @@ TEST_F(TensorFolderTest, IndexesThatContradictThemselvesAreRefused) {
       HasSubstr("do not cover it"));
   EXPECT_THAT(
       errorOf([](nlohmann::json &shards) { shards[0]["offset"] = {1}; }),
-      HasSubstr("a shard lies outside"));
+      HasSubstr("a shard is outside"));
   EXPECT_THAT(
       errorOf([](nlohmann::json &shards) { shards[0]["file"] = "../x"; }),
       HasSubstr("'../x', which is not the name of a file in the folder"));
@@ -220,7 +220,7 @@ TEST_F(TensorFolderTest, RefusesWhatItCannotWrite) {
   EXPECT_THAT(refusal([&] {
                 data::write_tensor_folder(folder / "w", {{}, {{"n", "{"}}});
               }),
-              HasSubstr("no JSON"));
+              HasSubstr("not JSON"));
   EXPECT_FALSE(std::filesystem::exists(folder / "w"));
   EXPECT_THAT(
       refusal([&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the tests of the dialects share: a context, and one op in a function.
+// The common part of the dialects' tests: a context, and one op in a function.
 #pragma once
 
 #include "meshloom/Dialect/SPMD/SPMD.h"

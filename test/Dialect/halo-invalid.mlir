@@ -52,7 +52,7 @@ func.func @twice(%a: tensor<6xf32, #spmd.shard<[10], #x, windows [[0:6, 5:10]]>>
 #x = #dtensor.layout<#mesh, [x]>
 #xy = #dtensor.layout<#mesh, [{x, y}]>
 func.func @cut(%a: tensor<5xf32, #spmd.shard<[10], #x>>) {
-  // expected-error @+1 {{violates constraint C4: the windows of result #0 are not in what devices have}}
+  // expected-error @+1 {{violates constraint C4: the windows of result #0 are not in the parts that devices have}}
   %0 = spmd.slice over [y] %a : (tensor<5xf32, #spmd.shard<[10], #x>>) -> tensor<4xf32, #spmd.shard<[10], #xy, windows [[0:3, 2:6, 5:8, 7:10]]>>
   return
 }

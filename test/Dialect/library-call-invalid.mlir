@@ -17,7 +17,7 @@ func.func @twice(%a: tensor<5x4xf32, #rows>) {
 #rows = #spmd.shard<[9, 4], #dtensor.layout<#mesh, [x, *]>>
 #id = affine_map<(d0, d1) -> (d0, d1)>
 func.func @ranges(%a: tensor<5x4xf32, #rows>) {
-  // expected-error @+1 {{'spmd.library_call' op has ranges that are no pairs of numbers (C1)}}
+  // expected-error @+1 {{'spmd.library_call' op has ranges that are not pairs of numbers (C1)}}
   %0 = spmd.library_call "mine" loops [9 over [x], held 4 ranges [1, 2, 3]] ins (%a at #id) outs (#id)
       : (tensor<5x4xf32, #rows>) -> tensor<5x4xf32, #rows>
   return
@@ -82,7 +82,7 @@ func.func @in_place(%a: tensor<5x4xf32, #rows>) {
 #rows = #spmd.shard<[9, 4], #dtensor.layout<#mesh, [x, *]>>
 #id = affine_map<(d0, d1) -> (d0, d1)>
 func.func @options(%a: tensor<5x4xf32, #rows>) {
-  // expected-error @+1 {{'spmd.library_call' op has the option "scale" = 2.000000e+00 : f32, which is no integer, text or list of integers (C6)}}
+  // expected-error @+1 {{'spmd.library_call' op has the option "scale" = 2.000000e+00 : f32, which is not an integer, a text or a list of integers (C6)}}
   %0 = spmd.library_call "mine" loops [9 over [x], 4] ins (%a at #id) outs (#id) {options = {scale = 2.0 : f32}}
       : (tensor<5x4xf32, #rows>) -> tensor<5x4xf32, #rows>
   return

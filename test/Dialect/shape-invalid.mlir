@@ -22,7 +22,7 @@ func.func @constant_partial() {
 #mesh = #dtensor.mesh<x = 2>
 #rows = #dtensor.layout<#mesh, [x]>
 func.func @constant_sharded() {
-  // expected-error @+1 {{'dtensor.constant' op violates constraint C3: the value is no splat}}
+  // expected-error @+1 {{'dtensor.constant' op violates constraint C3: the value is not a splat}}
   %0 = dtensor.constant dense<[1.0, 2.0]> : tensor<2xf32> -> tensor<2xf32, #rows>
   return
 }

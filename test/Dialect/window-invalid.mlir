@@ -82,7 +82,7 @@ func.func @conv_result(%x: tensor<8x28x3xf32>, %w: tensor<3x3x16xf32>) {
 // -----
 
 func.func @window_init(%x: tensor<8xf32>, %v: tensor<1xf32>) {
-  // expected-error @+1 {{'dtensor.reduce_window' op violates constraint C1: an init value is no scalar}}
+  // expected-error @+1 {{'dtensor.reduce_window' op violates constraint C1: an init value is not a scalar}}
   %0 = dtensor.reduce_window sum %x init %v window [3] : (tensor<8xf32>, tensor<1xf32>) -> tensor<6xf32>
   return
 }

@@ -4,7 +4,7 @@
 #mesh = #dtensor.mesh<x = 2, y = 4>
 #xu = #dtensor.layout<#mesh, [x, *]>
 func.func @unknown_axis(%a: tensor<8x8xf32>) {
-  // expected-error@+1 {{'replicated' of a wish names "z", which is no axis of the mesh}}
+  // expected-error@+1 {{'replicated' of a wish names "z", which is not an axis of the mesh}}
   %0 = dtensor.constraint %a {dtensor.wish = {layout = #xu, replicated = ["z"]}} : (tensor<8x8xf32>) -> tensor<8x8xf32>
   return
 }

@@ -98,7 +98,7 @@ TEST(CoordinatorTest, ScheduleReturnsAtOnce) {
   EXPECT_EQ(add.trace_count(), 1);
 }
 
-TEST(CoordinatorTest, WhatWasMovedFromSaysSo) {
+TEST(CoordinatorTest, MovedFromObjectsAreErrors) {
   ServerThreads cluster(1, 1);
   ParameterServerStrategy strategy = cluster.strategy();
   ClusterCoordinator coordinator(strategy);

@@ -80,7 +80,7 @@ TEST(StrategyInputTest, BatchesOfOneCallHaveOneNumberOfRows) {
   auto iterator = dataset.iterate();
   EXPECT_EQ(both(iterator).item<float>(), 15 * 16 / 2);
   EXPECT_THAT(errorOf([&] { (void)both(iterator).item<float>(); }),
-              HasSubstr("other numbers of rows"));
+              HasSubstr("different numbers of rows"));
 }
 
 TEST(StrategyInputTest, UnbatchedDatasetsAreRefused) {

@@ -81,7 +81,7 @@ TEST(ParameterServerTest, ReplicasAreTheGPUsOfAWorker) {
   EXPECT_EQ(detail::replicasOfWorkers({0, 0}), 1);
   EXPECT_EQ(detail::replicasOfWorkers({2, 2}), 2);
   EXPECT_THAT(errorOf([] { (void)detail::replicasOfWorkers({2, 1}); }),
-              HasSubstr("as many GPUs in each worker, got [2, 1]"));
+              HasSubstr("equally many GPUs in each worker, got [2, 1]"));
 }
 
 // 82, 35.
@@ -123,7 +123,7 @@ TEST(ParameterServerTest, PartsLieOnTheServersInTurn) {
 }
 
 // 35.
-TEST(ParameterServerTest, WhatLiesBesideAWholeVariableIsNotCut) {
+TEST(ParameterServerTest, SlotsOfAWholeVariableAreNotPartitioned) {
   ServerThreads cluster(1, 2);
   ParameterServerStrategy strategy =
       cluster.strategy({.variable_partitioner = FixedShardsPartitioner(2)});
@@ -286,7 +286,7 @@ TEST(ParameterServerTest, RunOutsideOfWhatIsScheduledWarns) {
   EXPECT_THAT(log.lines(), testing::IsEmpty());
   Tensor here = strategy.run(body);
   EXPECT_EQ(here.item<float>(), 4);
-  EXPECT_THAT(log.lines(), testing::ElementsAre(HasSubstr("on no worker")));
+  EXPECT_THAT(log.lines(), testing::ElementsAre(HasSubstr("not on a worker")));
 }
 
 // 52: a checkpoint holds whole variables, whatever the strategy.

@@ -238,7 +238,7 @@ TEST(ReplicaTest, MergeCallsSeeAllReplicas) {
               ElementsAre(Floats{6, 7}, Floats{8, 9}));
 }
 
-TEST(ReplicaTest, WhatIsOfTheOtherContextIsRefused) {
+TEST(ReplicaTest, CallsOfTheWrongContextAreRefused) {
   MirroredStrategy strategy(cpus(2)), other(cpus(3));
   const PerReplica<Tensor> x = rowsOn(strategy, 4);
   EXPECT_THAT(errorOf([&] {

@@ -65,7 +65,7 @@ TEST(StrategyVariableTest, PrintsAnEntryForEachReplica) {
               testing::StartsWith("SyncOnReadVariable:{\n  0: "));
 }
 
-TEST(StrategyVariableTest, WhatReplicasAssignIsAggregated) {
+TEST(StrategyVariableTest, AssignmentsOfReplicasAreAggregated) {
   MirroredStrategy strategy(cpus(2));
   const DVariable sum = variableOf(strategy, tensor(0.f), Aggregation::SUM),
                   mean = variableOf(strategy, tensor(0.f), Aggregation::MEAN),
@@ -162,8 +162,9 @@ TEST(StrategyVariableTest, SyncOnReadIsEachReplicasOwnUntilItIsRead) {
   EXPECT_EQ(mean.item<float>(), 8);
   EXPECT_THAT(printed(sum), HasSubstr("0: variable 'v' on CPU:0 4"));
   EXPECT_THAT(printed(mean), HasSubstr("0: variable 'v' on CPU:0 8"));
-  EXPECT_THAT(errorOf([&] { sum.assign_add(1); }),
-              HasSubstr("assign the new sum, or change it in the replicas"));
+  EXPECT_THAT(
+      errorOf([&] { sum.assign_add(1); }),
+      HasSubstr("assign the new sum, or change the values in the replicas"));
   EXPECT_THAT(errorOf([&] { sum.scatter_add(tensor({0}), tensor({1.f})); }),
               HasSubstr("assign the whole value"));
 }

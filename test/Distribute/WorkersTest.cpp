@@ -97,7 +97,7 @@ TEST(WorkerDatasetTest, ElementsMayDiffer) {
   EXPECT_NE(errorOf([&] { coordinator.join(); }), "");
 }
 
-TEST(WorkerDatasetTest, WhatNobodyIteratesAnyMoreIsClosed) {
+TEST(WorkerDatasetTest, DatasetsWithoutIteratorsAreClosed) {
   ServerThreads cluster(1, 1);
   ParameterServerStrategy strategy = cluster.strategy();
   ClusterCoordinator coordinator(strategy);
@@ -398,7 +398,7 @@ TEST(FitOnServersTest, LossesAreScaled) {
   EXPECT_EQ(scaled.steps, 10);
 }
 
-TEST(FitOnServersTest, WhatIsNotFiniteChangesNothingButTheScale) {
+TEST(FitOnServersTest, GradientsThatAreNotFiniteChangeOnlyTheLossScale) {
   ServerThreads cluster(1, 2);
   ParameterServerStrategy strategy =
       cluster.strategy({.variable_partitioner = FixedShardsPartitioner(2)});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What docs/Checkpoints.md quotes.
+// The code of docs/Checkpoints.md.
 #include <meshloom/Data/Dataset.h>
 #include <meshloom/Data/TensorFolder.h>
 #include <meshloom/Meshloom.h>

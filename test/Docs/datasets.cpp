@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What docs/Datasets.md quotes.
+// The code of docs/Datasets.md.
 #include <meshloom/Data/DTensorDataset.h>
 #include <meshloom/Data/Digits.h>
 #include <meshloom/Data/Mnist.h>

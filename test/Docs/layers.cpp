@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What docs/Layers.md shows.
+// The code of docs/Layers.md.
 #include <meshloom/Meshloom.h>
 
 #include <iostream>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What docs/SparseAndRagged.md quotes.
+// The code of docs/SparseAndRagged.md.
 #include <meshloom/Meshloom.h>
 
 #include <iostream>

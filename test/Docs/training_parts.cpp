@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What docs/TrainingParts.md shows.
+// The code of docs/TrainingParts.md.
 #include <meshloom/Meshloom.h>
 
 #include <iostream>

@@ -114,23 +114,26 @@ void collective(const Mesh &mesh) {
         [&] { (void)unpack(mapped(x)).front().template to_vector<float>(); });
   };
   if (stage == "all_reduce")
-    run([](const Tensor &own) { return psum(own, "batch"); }, whole);
+    run([](const Tensor &rows) { return psum(rows, "batch"); }, whole);
   if (stage == "all_gather")
-    run([](const Tensor &own) { return all_gather(own, "batch", 0, true); },
+    run([](const Tensor &rows) { return all_gather(rows, "batch", 0, true); },
         whole);
   if (stage == "reduce_scatter")
-    run([](const Tensor &own) { return psum_scatter(own, "batch", 0, true); },
+    run([](const Tensor &rows) { return psum_scatter(rows, "batch", 0, true); },
         cut);
   if (stage == "all_to_all")
-    run([](const Tensor &own) { return all_to_all(own, "batch", 1, 0, true); },
+    run(
+        [](const Tensor &rows) {
+          return all_to_all(rows, "batch", 1, 0, true);
+        },
         columns);
   if (stage == "permute")
     run(
-        [](const Tensor &own) {
+        [](const Tensor &rows) {
           std::vector<std::pair<int64_t, int64_t>> ring;
           for (int64_t i = 0; i < num_clients(); ++i)
             ring.emplace_back(i, (i + 1) % num_clients());
-          return ppermute(own, "batch", ring);
+          return ppermute(rows, "batch", ring);
         },
         cut);
 }

@@ -38,7 +38,7 @@ FAULTS = {
 FEW = {("rank 0 killed", "linking"), ("killed", "joined"), ("killed", "all_reduce"), ("stopped", "all_to_all"), ("rank 0 killed", "all_gather"),
        ("throws", "compile"), ("killed", "save")}
 SIZE = 3
-# What is waited for, shorter than by default so that the matrix takes minutes.
+# The timeouts, shorter than by default so that the matrix takes minutes.
 SECONDS = {"MESHLOOM_HEARTBEAT_TIMEOUT": 2, "MESHLOOM_TIMEOUT": 5}
 # For the others to come. A busy machine takes its time; where one never comes, less.
 START, SHORT_START = 40, 5

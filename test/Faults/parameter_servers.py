@@ -103,7 +103,7 @@ def hit(case, stage, fault):
             problems.append("no start from the checkpoint: " + last_line(case.errors.get(again, "")))
         elif stage != "start" and not re.search("goes on from [1-9]", case.errors[again]):
             problems.append("the checkpoint is missing")
-    # What was stopped goes on, and finds its chief gone.
+    # A stopped process goes on, and finds its chief gone.
     cluster.process(*victim).send_signal(signal.SIGCONT)
     if not case.wait([name for _, name in cluster.tasks.values()], LIMIT) or case.left():
         problems.append("processes are left over")

@@ -6,7 +6,7 @@ import socket
 import threading
 import time
 
-# What a client of HTTP/2 says first.
+# The first bytes of a client of HTTP/2.
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 

@@ -82,12 +82,12 @@ void expectMessage(const Error &error) {
   const Environment environment =
       [&](const char *name) -> std::optional<std::string> {
     const std::string begin = std::string(name) + "=";
-    for (size_t at = 0; at < bytes.size();) {
-      const size_t end = std::min(bytes.find('\n', at), bytes.size());
-      const std::string_view line = bytes.substr(at, end - at);
+    for (size_t position = 0; position < bytes.size();) {
+      const size_t end = std::min(bytes.find('\n', position), bytes.size());
+      const std::string_view line = bytes.substr(position, end - position);
       if (line.starts_with(begin))
         return std::string(line.substr(begin.size()));
-      at = end + 1;
+      position = end + 1;
     }
     return std::nullopt;
   };

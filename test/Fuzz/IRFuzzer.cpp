@@ -40,7 +40,7 @@ struct Options {
   std::string save = ".";
 };
 
-/// What the parent sees of the child.
+/// The parent's view of the child.
 struct Progress {
   int64_t next;                      ///< the input that is running
   int64_t refused, parsed, compiled; ///< how inputs ended
@@ -168,16 +168,16 @@ private:
   }
 
   void report(int status) const {
-    std::string what = "exits";
+    std::string outcome = "exits";
     if (WIFSIGNALED(status))
-      what = WTERMSIG(status) == SIGALRM
-                 ? fmt::format("runs for more than {} s", options.seconds)
-                 : fmt::format("ends with signal {} ({})", WTERMSIG(status),
-                               strsignal(WTERMSIG(status)));
+      outcome = WTERMSIG(status) == SIGALRM
+                    ? fmt::format("runs for more than {} s", options.seconds)
+                    : fmt::format("ends with signal {} ({})", WTERMSIG(status),
+                                  strsignal(WTERMSIG(status)));
     uint64_t seed = options.seed + uint64_t(progress->next);
     std::string path = fmt::format("{}/failing-{}.mlir", options.save, seed);
     Status saved = writeFile(path, input(progress->next));
-    fmt::print("seed {}: {}; {}\n", seed, what,
+    fmt::print("seed {}: {}; {}\n", seed, outcome,
                saved ? path : saved.error().message());
   }
 

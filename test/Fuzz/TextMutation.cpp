@@ -101,26 +101,27 @@ size_t below(Random &random, size_t bound) {
 }
 
 void changeToken(Tokens &list, const Tokens &donor, Random &random) {
-  size_t at = below(random, list.size()), other = below(random, list.size());
+  size_t position = below(random, list.size()),
+         other = below(random, list.size());
   switch (below(random, 8)) {
   case 0:
     if (list.size() > 1)
-      list.erase(list.begin() + ptrdiff_t(at));
+      list.erase(list.begin() + ptrdiff_t(position));
     break;
   case 1:
-    list.insert(list.begin() + ptrdiff_t(at), list[other]);
+    list.insert(list.begin() + ptrdiff_t(position), list[other]);
     break;
   case 2:
-    std::swap(list[at], list[other]);
+    std::swap(list[position], list[other]);
     break;
   case 3:
-    list[at] = words[below(random, std::size(words))];
+    list[position] = words[below(random, std::size(words))];
     break;
   case 4:
-    list[at] = list[other];
+    list[position] = list[other];
     break;
   case 5:
-    list[at] = donor[below(random, donor.size())];
+    list[position] = donor[below(random, donor.size())];
     break;
   default:
     break;
@@ -132,19 +133,19 @@ template <typename Predicate>
 size_t find(const Tokens &list, Random &random, Predicate wanted) {
   size_t start = below(random, list.size());
   for (size_t i = 0; i < list.size(); ++i)
-    if (size_t at = (start + i) % list.size(); wanted(list[at]))
-      return at;
+    if (size_t position = (start + i) % list.size(); wanted(list[position]))
+      return position;
   return list.size();
 }
 
 /// Numbers decide most of what an op means, and a shape is a word of them.
 void changeNumber(Tokens &list, Random &random) {
-  size_t at = find(list, random, [](const std::string &token) {
+  size_t position = find(list, random, [](const std::string &token) {
     return std::isdigit(uint8_t(token[0]));
   });
-  if (at == list.size())
+  if (position == list.size())
     return;
-  std::string &token = list[at];
+  std::string &token = list[position];
   size_t end = 0;
   while (end < token.size() && std::isdigit(uint8_t(token[end])))
     ++end;
@@ -185,11 +186,11 @@ void changeName(Tokens &list, const Tokens &donor, Random &random) {
     return std::isalpha(uint8_t(token[0])) != 0;
   };
   bool ops = below(random, 2);
-  size_t at = ops ? find(list, random, isOp) : find(list, random, isName);
+  size_t position = ops ? find(list, random, isOp) : find(list, random, isName);
   const Tokens &from = below(random, 2) ? list : donor;
   size_t other = ops ? find(from, random, isOp) : find(from, random, isName);
-  if (at < list.size() && other < from.size())
-    list[at] = from[other];
+  if (position < list.size() && other < from.size())
+    list[position] = from[other];
 }
 
 /// Lines left out, repeated or exchanged, or another program's.
@@ -204,19 +205,20 @@ void changeLines(Tokens &list, const Tokens &donor, Random &random) {
     return lines;
   };
   std::vector<Tokens> lines = linesOf(list), others = linesOf(donor);
-  size_t at = below(random, lines.size()), other = below(random, lines.size());
+  size_t position = below(random, lines.size()),
+         other = below(random, lines.size());
   switch (below(random, 4)) {
   case 0:
-    lines.erase(lines.begin() + ptrdiff_t(at));
+    lines.erase(lines.begin() + ptrdiff_t(position));
     break;
   case 1:
-    lines.insert(lines.begin() + ptrdiff_t(at), Tokens(lines[other]));
+    lines.insert(lines.begin() + ptrdiff_t(position), Tokens(lines[other]));
     break;
   case 2:
-    std::swap(lines[at], lines[other]);
+    std::swap(lines[position], lines[other]);
     break;
   default:
-    lines.insert(lines.begin() + ptrdiff_t(at),
+    lines.insert(lines.begin() + ptrdiff_t(position),
                  others[below(random, others.size())]);
   }
   list.clear();
@@ -250,24 +252,24 @@ bool definesBeforeUses(const std::string &text) {
   std::vector<std::set<std::string>> scopes(1);
   size_t functionScope = 0; // that of the function's arguments
   int64_t parentheses = 0;
-  for (size_t at = 0; at < text.size(); ++at) {
-    parentheses += text[at] == '(' ? 1 : text[at] == ')' ? -1 : 0;
-    if (text[at] == '{') {
+  for (size_t position = 0; position < text.size(); ++position) {
+    parentheses += text[position] == '(' ? 1 : text[position] == ')' ? -1 : 0;
+    if (text[position] == '{') {
       scopes.emplace_back();
-    } else if (text[at] == '}') {
+    } else if (text[position] == '}') {
       if (scopes.size() > 1)
         scopes.pop_back();
       if (scopes.size() == functionScope && parentheses == 0)
         scopes.back().clear(); // the function ends
-    } else if (text.compare(at, 9, "func.func") == 0) {
+    } else if (text.compare(position, 9, "func.func") == 0) {
       scopes.assign(scopes.size(), {});
       functionScope = scopes.size();
       parentheses = 0;
-    } else if (text[at] == '%') {
-      size_t end = at + 1;
+    } else if (text[position] == '%') {
+      size_t end = position + 1;
       while (end < text.size() && (isWord(text[end]) || text[end] == '-'))
         ++end;
-      std::string name = text.substr(at, end - at);
+      std::string name = text.substr(position, end - position);
       size_t next = std::min(text.find_first_not_of(" :0123456789,%_#", end),
                              text.size());
       bool assigned = next < text.size() && text[next] == '=';
@@ -277,7 +279,7 @@ bool definesBeforeUses(const std::string &text) {
                  return scope.contains(name);
                }))
         return false;
-      at = end - 1;
+      position = end - 1;
     }
   }
   return true;

@@ -58,7 +58,7 @@ def instructions(command, functions, env=None, timeout=600):
     """Runs `command`, whose first word is a path, once for each function that one
     of the patterns in `functions` matches (demangled names; * stands for any
     text). By name: the counts of its calls in order. Fails as the command does."""
-    # Of several functions in one run callgrind heeds --zero-before of one only.
+    # Callgrind heeds --zero-before of only one of several functions in one run.
     return {name: counts_of(command, name, env, timeout)
             for name in matching(command[0], functions)}
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What users do thousands of times a second, whose instructions
-// hot_paths_test.py counts, in this order. Everything is compiled and in
-// caches before. One worker: idle ones would count their waiting.
+// The calls that users make thousands of times a second, whose instructions
+// hot_paths_test.py counts, in this order. Everything is compiled and in caches
+// before. One worker: idle ones would count their waiting.
 //
 // Each is called several times, for a few rounds: where a run seems to take
 // long, as it may under valgrind on a busy machine, the runtime does the next
@@ -22,7 +22,7 @@ void use(const Tensor &tensor) {
 }
 } // namespace
 
-// What is counted. Named without mangling, for callgrind.
+// The functions that are counted, named without mangling for callgrind.
 extern "C" [[gnu::noinline]] void counted(int rounds,
                                           const std::function<void()> &body) {
   for (int i = 0; i < rounds; ++i)

@@ -18,7 +18,7 @@ import tempfile
 
 from callgrind import inclusive, skip_unless_possible
 
-# What is counted: every pass, and stages that are no passes.
+# The counted stages: every pass, and stages that are no passes.
 PASS = re.compile(r"(\w+)Pass::runOnOperation\(\)")
 STAGES = {
     "fingerprint": "meshloom::fingerprint[",

@@ -74,9 +74,9 @@ OwningOpRef<ModuleOp> mapped(ModuleOp local, const std::vector<bool> &differs) {
   };
   OwningOpRef<ModuleOp> module = ModuleOp::create(local.getLoc());
   OpBuilder atTop(module->getBodyRegion());
-  auto made = atTop.create<FuncOp>(local.getLoc(), "main",
-                                   atTop.getFunctionType({}, {}));
-  Block *entry = made.addEntryBlock();
+  auto mapped = atTop.create<FuncOp>(local.getLoc(), "main",
+                                     atTop.getFunctionType({}, {}));
+  Block *entry = mapped.addEntryBlock();
   for (size_t i = 0; i < differs.size(); ++i) {
     Type type = body.getArgument(unsigned(i)).getType();
     entry->addArgument(differs[i] ? ofAllPlaces(type)
@@ -106,23 +106,24 @@ OwningOpRef<ModuleOp> mapped(ModuleOp local, const std::vector<bool> &differs) {
   atEnd.create<dtensor::YieldOp>(end->getLoc(), end->getOperands());
   end->erase();
   b.create<mlir::func::ReturnOp>(map->getLoc(), map->getResults());
-  made.setType(mlir::FunctionType::get(context, entry->getArgumentTypes(),
-                                       map->getResultTypes()));
+  mapped.setType(mlir::FunctionType::get(context, entry->getArgumentTypes(),
+                                         map->getResultTypes()));
   return module;
 }
 
 HostValue stacked(const std::vector<HostValue> &values) {
-  HostValue all = values[0];
-  all.shape.insert(all.shape.begin(), int64_t(values.size()));
+  HostValue stacked = values[0];
+  stacked.shape.insert(stacked.shape.begin(), int64_t(values.size()));
   for (size_t i = 1; i < values.size(); ++i) {
-    all.floats.insert(all.floats.end(), values[i].floats.begin(),
-                      values[i].floats.end());
-    all.imaginaries.insert(all.imaginaries.end(), values[i].imaginaries.begin(),
-                           values[i].imaginaries.end());
-    all.ints.insert(all.ints.end(), values[i].ints.begin(),
-                    values[i].ints.end());
+    stacked.floats.insert(stacked.floats.end(), values[i].floats.begin(),
+                          values[i].floats.end());
+    stacked.imaginaries.insert(stacked.imaginaries.end(),
+                               values[i].imaginaries.begin(),
+                               values[i].imaginaries.end());
+    stacked.ints.insert(stacked.ints.end(), values[i].ints.begin(),
+                        values[i].ints.end());
   }
-  return all;
+  return stacked;
 }
 
 void check(MLIRContext &context, const OpSpec &op, bool gradient) {
@@ -175,10 +176,10 @@ void check(MLIRContext &context, const OpSpec &op, bool gradient) {
     ASSERT_TRUE(actual) << actual.error().message();
     std::vector<std::vector<HostValue>> expected(actual->size());
     for (int64_t place = 0; place < places; ++place) {
-      std::vector<HostValue> own;
+      std::vector<HostValue> ofPlace;
       for (size_t i = 0; i < count; ++i)
-        own.push_back(values[i][mask[i] ? size_t(place) : 0]);
-      auto results = interpret(*local, "", own);
+        ofPlace.push_back(values[i][mask[i] ? size_t(place) : 0]);
+      auto results = interpret(*local, "", ofPlace);
       ASSERT_TRUE(results) << results.error().message();
       ASSERT_EQ(results->size(), actual->size());
       for (size_t r = 0; r < results->size(); ++r)

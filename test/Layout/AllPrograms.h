@@ -133,15 +133,15 @@ private:
     Layout::DimAxes dims(rank);
     for (unsigned axis = 0; axis < mesh.rank() && where < 2; ++axis)
       dims[(where + axis) % rank].push_back(axis);
-    Layout made = *Layout::get(mesh, dims);
-    text += made.spec_string();
-    return made;
+    Layout layout = *Layout::get(mesh, dims);
+    text += layout.spec_string();
+    return layout;
   }
   unsigned add(const Step &step, const std::vector<unsigned> &values,
                int64_t n) {
     unsigned a = values[step.lhs], b = step.rhs < 0 ? 0 : values[step.rhs];
-    auto name = [&](const char *what) {
-      text += std::string(" ") + what + "(%" + std::to_string(step.lhs) +
+    auto name = [&](const char *suffix) {
+      text += std::string(" ") + suffix + "(%" + std::to_string(step.lhs) +
               (step.rhs < 0 ? "" : " %" + std::to_string(step.rhs)) + ")";
     };
     switch (step.kind) {

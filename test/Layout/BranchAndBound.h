@@ -8,7 +8,7 @@
 
 namespace meshloom::test {
 
-/// What `optimum` finds, in a fraction of the time.
+/// Finds the result of `optimum` in a fraction of the time.
 ///
 /// Ops get their results' layouts in program order, those to come being
 /// replicated meanwhile, which any op can be. The cost of a value is settled
@@ -109,9 +109,9 @@ private:
       if (state.peakBytes() > limit)
         return;
       best = {settled, ""};
-      for (const LayoutGraph::Op &each : graph.ops)
+      for (const LayoutGraph::Op &op : graph.ops)
         best.layouts +=
-            state.get(state.layout(each.results[0])).spec_string() + " ";
+            state.get(state.layout(op.results[0])).spec_string() + " ";
       return;
     }
     unsigned value = graph.ops[op].results[0];

@@ -54,11 +54,11 @@ int64_t bytesSent(const LayoutGraph &graph, const LayoutRefinement &found,
     refined.values[i].layOut(found.layouts[i]);
   const LayoutClusters clusters = findClusters(refined);
   LayoutState state(refined, clusters, machine);
-  std::vector<unsigned> all;
+  std::vector<unsigned> indices;
   for (unsigned i = 0; i < refined.values.size(); ++i)
-    all.push_back(i);
+    indices.push_back(i);
   int64_t bytes = 0;
-  for (const PlannedRelayout &relayout : state.relayouts(all))
+  for (const PlannedRelayout &relayout : state.relayouts(indices))
     bytes += relayout.plan->bytesSent;
   return bytes;
 }
@@ -76,7 +76,7 @@ TEST(LayoutSearchTest, RingMovesTheWeightGradientToRows) {
   EXPECT_EQ(bytesSent(step.build.graph, found, ring), 43904 + 313600 + 1920800);
   EXPECT_LE(found.peakAfter, allowedPeak(found.peakBefore));
   auto decision = std::ranges::find_if(
-      found.decisions, [](const auto &each) { return each.moved; });
+      found.decisions, [](const auto &decision) { return decision.moved; });
   ASSERT_NE(decision, found.decisions.end());
   EXPECT_THAT(decision->rejected,
               HasSubstr("[*, *] partial<batch: sum>: all_reduce over [batch] "
@@ -153,7 +153,7 @@ TEST(LayoutSearchTest, LongProgramsAreLinear) {
       build.result(build.op("m n, m n -> m n", {w, g}, {64, 64}), full());
       x = build.unary(build.dot(x, w));
     }
-    // Of the processor: others may use it meanwhile.
+    // The time is the processor's: others may use it meanwhile.
     const std::clock_t start = std::clock();
     refineLayouts(build.graph, MachineModel());
     return double(std::clock() - start) / CLOCKS_PER_SEC;
@@ -257,17 +257,18 @@ TEST(LayoutSearchTest, ChangesTriedGrowWithTheProgram) {
 TEST(LayoutSearchTest, ChangesAtAJoinOfManyCountAsMany) {
   auto triedBy = [](int parts) {
     GraphBuilder build;
-    std::vector<unsigned> all;
+    std::vector<unsigned> indices;
     std::string text;
     for (int i = 0; i < parts; ++i) {
-      all.push_back(build.unary(build.argument({64, 64}, rows())));
+      indices.push_back(build.unary(build.argument({64, 64}, rows())));
       text += i ? ", m n" : "m n";
     }
-    build.result(build.op((text + " -> m n").c_str(), all, {64, 64}), rows());
+    build.result(build.op((text + " -> m n").c_str(), indices, {64, 64}),
+                 rows());
     const LayoutClusters clusters = findClusters(build.graph);
     LayoutState state(build.graph, clusters, *MachineModel::preset("ring"));
     const int64_t before = state.tried();
-    EXPECT_TRUE(state.apply({{all[0], state.intern(full())}}));
+    EXPECT_TRUE(state.apply({{indices[0], state.intern(full())}}));
     return state.tried() - before;
   };
   EXPECT_EQ(triedBy(8), 1);
@@ -310,7 +311,7 @@ TEST(LayoutSearchTest, BlocksWrittenOutAreDecidedOnce) {
     EXPECT_LE(many.tried, 2 * few.tried) << name;
     EXPECT_LE(many.after.cost, 4 * few.after.cost + few.after.cost / 100)
         << name;
-    // As good as what a search of a few blocks, op by op, makes of each.
+    // The result is as good as that of a search of a few blocks, op by op.
     LayoutRefinement short_ = refineLayouts(blocks(square, 10), machine);
     EXPECT_LE(many.after.cost, 60 * short_.after.cost + short_.after.cost)
         << name;
@@ -341,17 +342,18 @@ TEST(LayoutSearchTest, AFoldIsPricedAsTheWholeIs) {
         << name;
     EXPECT_EQ(found.peakAfter, after.peakBytes()) << name;
     for (unsigned op = 0; op < graph.ops.size(); ++op) {
-      const OpEvaluation &how = after.evaluate(op);
-      ASSERT_TRUE(how.valid) << name << op;
+      const OpEvaluation &evaluation = after.evaluate(op);
+      ASSERT_TRUE(evaluation.valid) << name << op;
       for (unsigned i = 0; i < graph.ops[op].operands.size(); ++i)
-        ASSERT_EQ(after.get(how.needs[i]), found.need(op, i)) << name << op;
+        ASSERT_EQ(after.get(evaluation.needs[i]), found.need(op, i))
+            << name << op;
     }
   }
 }
 
 // Sums that are kept for clusters of many ops, and peaks, are what counting
 // anew gives, after changes and after taking them back.
-TEST(LayoutSearchTest, WhatIsKeptIsWhatCountingAnewGives) {
+TEST(LayoutSearchTest, CachedCostsEqualCostsCountedAgain) {
   LayoutGraph graph = blocks(square, 60);
   for (LayoutGraph::Value &value : graph.values)
     value.open = value.argument;
@@ -359,7 +361,7 @@ TEST(LayoutSearchTest, WhatIsKeptIsWhatCountingAnewGives) {
   graph.outputs.back().open = true;
   const LayoutClusters clusters = findClusters(graph);
   ASSERT_GT(std::ranges::max(clusters.clusters, {},
-                             [](auto &each) { return each.ops.size(); })
+                             [](auto &cluster) { return cluster.ops.size(); })
                 .ops.size(),
             size_t(40));
   for (const char *name : {"ring", "shared-memory"}) {
@@ -536,9 +538,9 @@ TEST(LayoutSearchTest, NearOptimalOnSmallPrograms) {
   EXPECT_GE(optimal * 10, programs * 7) << optimal << " of " << programs;
 }
 
-// What a small plan may take more than the given one is no reason to send more:
-// beside a large argument, which nobody uses, the same program is held to the
-// memory that it took, and that must not find anything cheaper.
+// A small plan may take more memory than the given one, which is no reason to
+// send more: beside a large argument, which nobody uses, the same program is
+// held to the memory that it took, and that must not find anything cheaper.
 TEST(LayoutSearchTest, SmallProgramsSendNoMoreThanThoseHeldToTheirMemory) {
   const MachineModel machine = *MachineModel::preset("ring-latency");
   // Two of these found less where they were not held to anything.

@@ -69,7 +69,7 @@ TEST(LoopLayoutTest, CarriedValuesMove) {
   }
 }
 
-// What comes from outside is gathered once, in front of the loop.
+// A value from outside is gathered once, in front of the loop.
 TEST(LoopLayoutTest, CapturedValuesAreBroughtOnce) {
   MachineModel ring = *MachineModel::preset("ring");
   ProductLoop loop(8, columns, columns);
@@ -95,9 +95,9 @@ TEST(LoopLayoutTest, IterationsCount) {
     LayoutClusters clusters = findClusters(loop.build.graph);
     return LayoutState(loop.build.graph, clusters, ring).total().cost;
   };
-  Cost each = cost(2) - cost(1);
-  EXPECT_GT(each, 0);
-  EXPECT_EQ(cost(10), cost(1) + 9 * each);
+  Cost perTurn = cost(2) - cost(1);
+  EXPECT_GT(perTurn, 0);
+  EXPECT_EQ(cost(10), cost(1) + 9 * perTurn);
   // However often: nothing overflows.
   EXPECT_GT(cost(int64_t(1) << 20), cost(int64_t(1) << 19));
 }

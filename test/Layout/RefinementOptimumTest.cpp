@@ -54,7 +54,7 @@ void compare(const Mesh &mesh, unsigned ops, bool chains, int64_t step,
   AllPrograms(ops, chains, [&](const std::vector<Step> &steps) {
     ++tally.programs;
     bool second = std::ranges::any_of(
-        steps, [](const Step &each) { return each.lhs == 1 || each.rhs == 1; });
+        steps, [](const Step &step) { return step.lhs == 1 || step.rhs == 1; });
     // A program on columns is another one, transposed, on rows.
     for (unsigned first : {0u, 2u})
       for (unsigned other = 0; other < (second ? 3u : 1u); ++other)

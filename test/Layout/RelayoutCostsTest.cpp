@@ -26,11 +26,11 @@ public:
   /// (from, to) of each edge; nothing where there is no tree.
   std::optional<std::vector<std::pair<LayoutId, LayoutId>>>
   tree(std::vector<LayoutId> have, std::vector<LayoutId> targets) {
-    std::vector<RelayoutCosts::Edge> made;
-    if (!costs.tree(kind, have, targets, made))
+    std::vector<RelayoutCosts::Edge> result;
+    if (!costs.tree(kind, have, targets, result))
       return std::nullopt;
     std::vector<std::pair<LayoutId, LayoutId>> edges;
-    for (const RelayoutCosts::Edge &edge : made)
+    for (const RelayoutCosts::Edge &edge : result)
       edges.emplace_back(edge.from, edge.to);
     return edges;
   }
@@ -53,7 +53,7 @@ TEST(RelayoutCostsTest, APendingReductionIsResolvedOnce) {
   EXPECT_EQ((*edges)[2].first, whole);
 }
 
-TEST(RelayoutCostsTest, WhatIsThereAlreadyIsMadeFrom) {
+TEST(RelayoutCostsTest, NewLayoutsAreMadeFromExistingOnes) {
   Trees trees;
   LayoutId rows = trees.layout({{0}, {}}), whole = trees.layout({{}, {}}),
            others = trees.layout({{1}, {}});

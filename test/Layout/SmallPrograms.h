@@ -83,29 +83,30 @@ struct GraphBuilder {
 inline std::set<LayoutId> choices(const LayoutGraph &graph, LayoutState &state,
                                   unsigned op,
                                   const std::vector<LayoutId> &layouts) {
-  const LayoutGraph::Op &what = graph.ops[op];
+  const LayoutGraph::Op &current = graph.ops[op];
   const Mesh &mesh = graph.mesh();
   std::vector<Layout> operands;
-  for (unsigned value : what.operands)
+  for (unsigned value : current.operands)
     operands.push_back(state.get(layouts[value]));
   std::set<LayoutId> found;
-  size_t factors = what.rule->factors.size(), count = 1;
+  size_t factors = current.rule->factors.size(), count = 1;
   for (unsigned axis = 0; axis < mesh.rank(); ++axis)
     count *= factors + 1;
   for (size_t code = 0; code < count; ++code) {
-    FactorSharding sharding = FactorSharding::none(*what.rule);
-    size_t rest = code;
+    FactorSharding sharding = FactorSharding::none(*current.rule);
+    size_t remaining = code;
     for (unsigned axis = 0; axis < mesh.rank(); ++axis) {
-      if (size_t factor = rest % (factors + 1); factor < factors)
+      if (size_t factor = remaining % (factors + 1); factor < factors)
         sharding.axes[factor].push_back(axis);
-      rest /= factors + 1;
+      remaining /= factors + 1;
     }
-    if (!canRun(*what.rule, sharding, mesh))
+    if (!canRun(*current.rule, sharding, mesh))
       continue;
     found.insert(
-        state.intern(resultLayout(*what.rule, 0, {sharding, {}, 0}, mesh)));
-    found.insert(state.intern(resultLayout(
-        *what.rule, 0, passPartial(*what.rule, operands, sharding), mesh)));
+        state.intern(resultLayout(*current.rule, 0, {sharding, {}, 0}, mesh)));
+    found.insert(state.intern(
+        resultLayout(*current.rule, 0,
+                     passPartial(*current.rule, operands, sharding), mesh)));
   }
   return found;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is remembered of moves leaves out those that are too dear.
+// The memory of moves leaves out those that are too expensive.
 #include "../../lib/Layout/Search/TriedMoves.h"
 #include "../../lib/Layout/Search/LayoutMoves.h"
 #include "SmallPrograms.h"
@@ -13,7 +13,7 @@ using namespace meshloom::test;
 // Three layers with their gradients; clusters are moved about at random, and
 // all moves of each one looked at from there. A second memory starts anew each
 // time, so it knows nothing and works all out.
-TEST(TriedMovesTest, WhatIsLeftOutIsTooDear) {
+TEST(TriedMovesTest, SkippedMovesAreTooExpensive) {
   const Mesh mesh = *Mesh::get({{"x", 2}, {"y", 4}});
   const Layout rows = Layout::batch_sharded(mesh, "x", 2),
                columns = Layout::inner_sharded(mesh, "y", 2),
@@ -40,17 +40,17 @@ TEST(TriedMovesTest, WhatIsLeftOutIsTooDear) {
       const Cost most = state.total().cost;
       for (unsigned cluster = 0; cluster < clusters.clusters.size(); ++cluster)
         for (const LayoutState::Change *move : moves.list(cluster)) {
-          auto all = TriedMoves(state).outcome(cluster, *move, endless);
+          auto outcome = TriedMoves(state).outcome(cluster, *move, endless);
           auto found = memory.outcome(cluster, *move, most);
           ++total;
           if (found) {
-            ASSERT_TRUE(all);
-            EXPECT_EQ(found->total, all->total);
-            EXPECT_EQ(found->work, all->work);
+            ASSERT_TRUE(outcome);
+            EXPECT_EQ(found->total, outcome->total);
+            EXPECT_EQ(found->work, outcome->work);
             continue;
           }
-          leftOut += all.has_value();
-          wrongly += all && all->total.cost <= most;
+          leftOut += outcome.has_value();
+          wrongly += outcome && outcome->total.cost <= most;
         }
       const unsigned cluster = random() % clusters.clusters.size();
       auto options = moves.list(cluster);

@@ -15,10 +15,10 @@ namespace {
 class Notes {
 public:
   std::string mark(const std::string &reason) {
-    auto [at, isNew] = numbers.try_emplace(reason, reasons.size());
+    auto [entry, isNew] = numbers.try_emplace(reason, reasons.size());
     if (isNew)
       reasons.push_back(reason);
-    return std::string(1, char('a' + at->second));
+    return std::string(1, char('a' + entry->second));
   }
   std::string list() const {
     std::string text;

@@ -9,13 +9,13 @@
 
 namespace meshloom::matrix {
 
-/// What is known of one op under one layout, over all meshes and ways to run.
+/// The results of one op under one layout, over all meshes and ways to run.
 struct Tally {
   int passed = 0, failed = 0;
   std::vector<std::string> failedWhere; ///< "mesh 8, ring", ...
 };
 
-/// What a page tells of.
+/// The contents of a page.
 struct Outcome {
   std::vector<OpSpec> ops;
   std::vector<LayoutSpec> layouts;

@@ -129,9 +129,9 @@ std::string operandLayout(size_t index, const TypeText &type,
 
 void replaceAll(std::string &text, const std::string &from,
                 const std::string &to) {
-  for (size_t at = text.find(from); at != std::string::npos;
-       at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
+  for (size_t position = text.find(from); position != std::string::npos;
+       position = text.find(from, position + to.size()))
+    text.replace(position, from.size(), to);
 }
 
 } // namespace
@@ -232,8 +232,8 @@ CellText cellText(const OpSpec &op, const LayoutSpec &layout,
   }
   TypeText result = typeOf(op.result, layout);
   size_t results = 0;
-  for (size_t at = body.find("$R"); at != std::string::npos;
-       at = body.find("$R", at + 1))
+  for (size_t position = body.find("$R"); position != std::string::npos;
+       position = body.find("$R", position + 1))
     ++results;
   replaceAll(body, "$R", result.with(""));
   for (std::string *text : {&body, &before}) {

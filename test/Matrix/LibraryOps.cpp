@@ -236,8 +236,8 @@ void addLinearAlgebra(Specs &specs) {
   }
   for (const char *options : {"left_side, lower", "left_side", "lower", "",
                               "left_side, unit_diagonal"}) {
-    bool left = std::string(options).find("left") != std::string::npos;
-    std::string b = left ? "MxNx3x2" : "MxNx2x3";
+    bool isLeft = std::string(options).find("left") != std::string::npos;
+    std::string b = isLeft ? "MxNx3x2" : "MxNx2x3";
     OpSpec spec{std::string("triangular_solve.") + options,
                 {"MxNx3x3:f32", b + ":f32"},
                 b + ":f32",

@@ -135,7 +135,7 @@ public:
     return math.add(index, 0.5);
   }
 
-  /// What went wrong in a cell, or in all: then `cell` is their number.
+  /// The error in a cell, or in all: then `cell` is their number.
   struct Failure {
     size_t cell;
     std::string message;
@@ -281,7 +281,7 @@ public:
       thread.join();
   }
 
-  /// What run() finds where everything is right.
+  /// The result of run() where everything is right.
   void assumeRight() {
     tallies.assign(ops.size(), std::vector<Tally>(layouts.size()));
     for (size_t o = 0; o < ops.size(); ++o)

@@ -111,7 +111,7 @@ struct HeadCellImpl : LayerImpl, RNNCell {
   Dense head{3};
 };
 
-TEST(CellsTest, OfOnesOwn) {
+TEST(CellsTest, UserDefinedCellsRunInRNN) {
   const RNN rnn(MeanCell(3), {.return_sequences = true, .return_state = true});
   const Tensor x = waves({2, 4, 2}, 0) * 2.f;
   rnn.build({-1, 4, 2});
@@ -131,7 +131,7 @@ TEST(CellsTest, OfOnesOwn) {
   EXPECT_EQ(heads.count_params(), 9);
   EXPECT_EQ(heads.named_variables()[0].path, "head_cell/head/kernel");
   EXPECT_ERROR(heads(x, {.mask = ones({2, 4}) > 0}),
-               HAS("expected a cell that gives its state"), HAS("[2, 3]"));
+               HAS("expected a cell whose result is its state"), HAS("[2, 3]"));
 }
 
 TEST(CellsTest, DropTheSameAtAllSteps) {
@@ -292,7 +292,7 @@ TEST(CellsTest, KerasJson) {
                {-0.159801, -0.372127, -0.499259, -0.164667, -0.344398});
 }
 
-TEST(CellsTest, WhatDoesNotFitIsRefused) {
+TEST(CellsTest, WrongCellsAndStatesAreErrors) {
   EXPECT_ERROR(RNN(Dense(3)), HAS("[RNN]"), HAS("expected cells"),
                HAS("Dense"));
   EXPECT_ERROR(StackedRNNCells({}), HAS("one cell or more"));

@@ -93,7 +93,7 @@ TEST_F(CheckpointTest, GoesOnUnderAnyLayout) {
 }
 
 // All that does not fit is listed, and nothing has been assigned.
-TEST_F(CheckpointTest, WhatDoesNotFitIsListed) {
+TEST_F(CheckpointTest, VariablesThatDoNotAgreeAreListed) {
   Net net;
   DVariable other(tensor(1.f)), more(tensor({1, 2}));
   Checkpoint({{"model", net}, {"other", other}}).write(folder / "ckpt");

@@ -16,7 +16,7 @@ using test::TemporaryFolderTest;
 
 class MovedFromTest : public TemporaryFolderTest {};
 
-TEST_F(MovedFromTest, CheckpointsSayIt) {
+TEST_F(MovedFromTest, MovedFromCheckpointsAreErrors) {
   int64_t number = 1;
   Checkpoint checkpoint({{"number", &number}});
   Checkpoint taken = std::move(checkpoint);
@@ -45,7 +45,7 @@ TEST_F(MovedFromTest, CheckpointsSayIt) {
                says);
 }
 
-TEST_F(MovedFromTest, TrainingSaysIt) {
+TEST_F(MovedFromTest, MovedFromTrainingObjectsAreErrors) {
   SummaryWriter writer(folder / "logs"), taken = std::move(writer);
   const auto says = HAS("[SummaryWriter] this one was moved from");
   EXPECT_ERROR(writer.scalar("a", 1, 1), says);

@@ -142,7 +142,7 @@ TEST_F(EstimatorTest, WithoutAFolderItIsATemporaryOne) {
 }
 
 // Numbers that cannot be, and clusters that cannot train.
-TEST_F(EstimatorTest, WhatCannotBeIsRefused) {
+TEST_F(EstimatorTest, WrongOptionsAreRefused) {
   auto with = [&](const estimator::RunConfig &config) {
     return refusal([&] { estimator::Estimator(lineFunction, config); });
   };

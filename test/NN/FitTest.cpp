@@ -40,7 +40,7 @@ TEST(FitTest, ALineHasTheGuidesLosses) {
 }
 
 // A step is on the whole batch, whatever the strategy.
-TEST(FitTest, ALineHasThemUnderEveryStrategy) {
+TEST(FitTest, LineFitHasTheSameLossesUnderEveryStrategy) {
   for (int64_t replicas : {2, 3}) {
     const std::vector<DeviceSpec> devices = virtual_cpus(replicas);
     for (const Strategy &strategy :
@@ -275,7 +275,7 @@ using Named = std::map<std::string, Tensor>;
 
 // Maps go by names like Keras's dicts: in fit, evaluate and predict, in
 // compiled loops too.
-TEST(FitTest, WhatIsOfMapsGoesByNames) {
+TEST(FitTest, ValuesOfMapsGoToInputsAndOutputsByName) {
   const Tensor a = sample({6, 2}), b = sample({6, 2}, 2), p = ones({6, 1}),
                k = full({6, 1}, 3.f), w = full({6}, 0.5f), v = ones({6});
   const std::vector x{a, b}, y{p, k}, weights{w, v};

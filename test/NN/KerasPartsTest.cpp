@@ -357,7 +357,7 @@ TEST(KerasPartsTest, DataAreNormalized) {
   EXPECT_ERROR(one.adapt(x), HAS("its moments were given"));
   EXPECT_ERROR(perFeature.adapt(ones({2, 3, 5})), HAS("[4], got [2, 3, 5]"));
   EXPECT_ERROR(layers::Normalization({.mean = {1}}),
-               HAS("as many means as variances, got 1 and 0"));
+               HAS("one variance for each mean, got 1 and 0"));
   EXPECT_ERROR(layers::Normalization({.axis = {3}})(x), HAS("dim 3 is there"));
   // A model of Keras has the moments as weights.
   const Model model = model_from_json(

@@ -131,7 +131,7 @@ std::vector<LossCase> lossCases() {
 }
 
 // Keras 3.15's numbers on JAX.
-TEST(LossesTest, OfClassesPairsAndSequences) {
+TEST(LossesTest, LossesOfClassesPairsAndSequences) {
   using namespace losses;
   expectNear(CategoricalFocalCrossentropy(
                  {.alpha = 0.3, .gamma = 1.5, .label_smoothing = 0.1})(
@@ -263,7 +263,7 @@ TEST(LossesTest, AveragesOverReplicasOfDifferentSizes) {
   expectNear(strategy.reduce(ReduceOp::SUM, parts), {5});
 }
 
-TEST(LossesTest, WhatDoesNotFitIsRefused) {
+TEST(LossesTest, WrongShapesAndTypesAreRefused) {
   Tensor p = probabilities();
   EXPECT_ERROR(Loss("mse_loss"), HAS("the name of a loss"), HAS("'mse'"));
   EXPECT_ERROR(losses::Reduction("average"), HAS("'none'"));

@@ -193,7 +193,7 @@ TEST(KerasModelTest, ModelsOfKerasGiveItsNumbers) {
   EXPECT_ERROR(load_keras_weights(model, path), HAS("'dense/bias' is missing"));
 }
 
-TEST(KerasModelTest, WhatIsNotKnownIsRefused) {
+TEST(KerasModelTest, UnknownLayersAndOptionsAreRefused) {
   auto layer = [](const std::string &className, const std::string &options) {
     return R"({"class_name": "Sequential", "config": {"name": "s", "layers": [
       {"class_name": "InputLayer", "config": {"batch_shape": [null, 4],
@@ -208,7 +208,7 @@ TEST(KerasModelTest, WhatIsNotKnownIsRefused) {
                HAS("Dense 'l': its option 'groups' = 2 is not known here"));
   EXPECT_ERROR(
       model_from_json(R"({"class_name": "Net", "config": {"name": "n"}})"),
-      HAS("a model of code"));
+      HAS("a subclassed model"));
 }
 
 } // namespace

@@ -225,7 +225,7 @@ TEST_P(MeasuresTest, LossesAreThoseOfOneDevice) {
   }
 }
 
-TEST_P(MeasuresTest, DeterministicLossesHaveItsBits) {
+TEST_P(MeasuresTest, DeterministicLossesHaveTheBitsOfOneProcess) {
   enable_op_determinism(true);
   const Losses alone = lossesAt({"default", 1});
   for (const Place &place : GetParam().places) {

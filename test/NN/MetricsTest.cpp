@@ -270,7 +270,7 @@ TEST(MetricsTest, SparseLabelsMayBeFloats) {
                 .item<float>());
 }
 
-TEST(MetricsTest, WhatDoesNotFitIsRefused) {
+TEST(MetricsTest, WrongShapesAndOptionsAreRefused) {
   EXPECT_ERROR(Metric("acuracy"), HAS("the name of a metric"),
                HAS("'accuracy'"));
   EXPECT_ERROR(Metric("auc", {{"curve", std::string("RC")}}), HAS("'ROC'"));

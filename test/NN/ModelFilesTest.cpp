@@ -87,7 +87,7 @@ TEST_F(ModelFilesTest, MetricsByValueAreSaved) {
   save(model, folder / "all.keras");
   Model again = load_model(folder / "all.keras");
   EXPECT_EQ(again.compile_config(), model.compile_config());
-  const std::vector<Metric> &list = again.compile_options().metrics.all;
+  const std::vector<Metric> &list = again.compile_options().metrics.shared;
   EXPECT_EQ(list[0].name(), "accuracy");
   EXPECT_EQ(list[3].name(), "root");
   EXPECT_EQ(list.back().name(), "acc");

@@ -269,7 +269,7 @@ TEST(FunctionalTest, MessagesAreInTheCallersTerms) {
       HAS("takes 2 inputs, 'a', 'b', got 1: give several as a vector"));
 }
 
-TEST(FunctionalTest, LayersKnowWhatTheyGive) {
+TEST(FunctionalTest, LayersKnowTheirOutputShapes) {
   Sequential model({Input({3}), layers::Dense(4, {.name = "hidden"}),
                     layers::Dense(2, {.name = "out"})});
   const Tensor x = sample({5, 3});

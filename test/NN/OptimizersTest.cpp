@@ -225,7 +225,7 @@ std::vector<double> afterFourSteps(const optimizers::Optimizer &optimizer,
   return values;
 }
 
-TEST(OptimizersTest, GiveWhatKerasGives) {
+TEST(OptimizersTest, OptimizersAgreeWithKeras) {
   for (const OptimizerCase &test : optimizerCases())
     for (bool rows : {false, true}) {
       SCOPED_TRACE(fmt::format("{}{}", test.name, rows ? ", sharded" : ""));

@@ -197,7 +197,7 @@ TEST(PartsTest, PartsOfOnesOwnHaveNames) {
   EXPECT_ERROR(Activation::add("times", {}), HAS("'times'"), HAS("already"));
 }
 
-TEST(PartsTest, WhatIsNotKnownIsRefused) {
+TEST(PartsTest, UnknownOptionsAreRefused) {
   EXPECT_ERROR(Activation("relo"), HAS("the name of an activation"),
                HAS("'relo'"), HAS("'relu'"));
   EXPECT_ERROR(Initializer("glorot"), HAS("'glorot_normal'"));
@@ -345,14 +345,14 @@ TEST(PartsTest, TextThatIsNoConfig) {
 }
 
 // Messages name what was asked for.
-TEST(PartsTest, WhatIsEmptyOrNotKnownHasItsKind) {
+TEST(PartsTest, EmptyAndUnknownPartsNameTheirKind) {
   const Tensor x = ones({2, 2});
   EXPECT_ERROR(Activation("rleu"), HAS("[activation]"), HAS("'relu'"));
   EXPECT_ERROR(losses::Loss()(x, x), HAS("[loss] expected a loss"));
   EXPECT_ERROR(losses::Loss("mse")(Tensor(), x), HAS("[mean_squared_error]"));
   EXPECT_ERROR(metrics::Mean().update_state(Tensor()), HAS("[update_state]"));
   losses::Loss gives([](const Tensor &, const Tensor &) { return Tensor(); });
-  EXPECT_ERROR(gives(x, x), HAS("gave no tensor"));
+  EXPECT_ERROR(gives(x, x), HAS("returned no tensor"));
 }
 
 } // namespace

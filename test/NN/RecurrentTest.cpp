@@ -102,7 +102,7 @@ TEST(RecurrentTest, ForgetGatesBeginOpen) {
   expectNear(lstm.variable("bias"), {0, 0, 1, 1, 0, 0, 0, 0});
 }
 
-TEST(RecurrentTest, WhatDoesNotFitIsRefused) {
+TEST(RecurrentTest, WrongInputsAndStatesAreRefused) {
   using namespace layers;
   EXPECT_ERROR(LSTM(0), HAS("positive units"));
   Layer lstm = LSTM(2);

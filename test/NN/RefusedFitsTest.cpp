@@ -33,14 +33,14 @@ TEST(RefusedFitsTest, ChangeNothing) {
   EXPECT_ERROR(withoutInput.fit(cast(x, DType::I32), x, silent), HAS("[Dense]"),
                HAS("cast it first"));
   EXPECT_ERROR(initializers::Initializer("glorot"), HAS("'glorot_uniform'"));
-  EXPECT_ERROR(model.fit(x, ones({3, 1}), silent), HAS("as many rows"));
+  EXPECT_ERROR(model.fit(x, ones({3, 1}), silent), HAS("equally many rows"));
   EXPECT_ERROR(model.fit(ofOnes(4, 2), {.batch_size = 2}), HAS("batch_size"));
   EXPECT_ERROR(model.fit(ofOnes(4, 2).repeat(), silent),
                HAS("repeats without end"));
   EXPECT_ERROR(model.fit(ones({4, 3}), x, silent),
                HAS("expected an input [None, 1]"));
   EXPECT_ERROR(model.fit(x, tensor({"none"[0], 'b', 'c', 'd'}, {2, 2}), silent),
-               HAS("as many rows"));
+               HAS("equally many rows"));
   EXPECT_ERROR(model.fit(x, ones({4, 1, 5}), silent), HAS("[4, 1, 5]"));
   EXPECT_ERROR(model.fit(x, silent), HAS("labels"));
   EXPECT_ERROR(model.fit(full({4, 1}, INFINITY), x, silent), HAS("nan"));

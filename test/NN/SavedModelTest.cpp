@@ -270,7 +270,7 @@ TEST_F(ExportedFunctionsTest, SignaturesTellWhatWasChanged) {
   EXPECT_THAT(refusal([&] { load("other"); }),
               HasSubstr("[load_functions] '" +
                         (folder / "f/contents").string() +
-                        "' is not what was signed"));
+                        "' does not match its signature"));
   EXPECT_THAT(refusal([&] { load("short"); }), HasSubstr("at least 16"));
   EXPECT_THAT(refusal([&] { load("none"); }), HasSubstr("No such file"));
 
@@ -358,7 +358,7 @@ TEST_F(ExportedFunctionsTest, AProgramThatIsNoFunctionOfTheSizeIsRefused) {
       },
       {{{-1}, DType::F32}}, {.name = "pairs"});
   EXPECT_ERROR(export_functions(folder / "f", {{"pairs", pairs}}),
-               HAS("[pairs] what it computes does not follow from the size"));
+               HAS("[pairs] its program does not follow from the size"));
   // Halves of batches of even sizes.
   const FreeBatchFunction halves(
       [](const std::vector<Tensor> &x) {

@@ -114,7 +114,7 @@ TEST(ScoresTest, AreThoseOfKeras) {
   }
 }
 
-TEST(ScoresTest, OfBatchesThatAreCutOverAMesh) {
+TEST(ScoresTest, ScoresOfBatchesCutOverAMesh) {
   const Mesh mesh = mesh2x4();
   const std::vector<ScoreCase> cases = scoreCases();
   auto step = function(
@@ -127,7 +127,7 @@ TEST(ScoresTest, OfBatchesThatAreCutOverAMesh) {
   expectScores(cases);
 }
 
-TEST(ScoresTest, OfReplicas) {
+TEST(ScoresTest, ScoresOfReplicas) {
   const MirroredStrategy strategy(
       {virtual_cpus(3)[0], virtual_cpus(3)[1], virtual_cpus(3)[2]});
   auto scope = strategy.scope();
@@ -223,7 +223,7 @@ TEST(ScoresTest, MoreOfThemIsBetter) {
         << name;
 }
 
-TEST(ScoresTest, WhatDoesNotFitIsRefused) {
+TEST(ScoresTest, WrongPredictionsAndOptionsAreRefused) {
   using namespace metrics;
   EXPECT_ERROR(F1Score({.average = "mean"}), HAS("the name of an average"),
                HAS("'macro'"));
@@ -245,11 +245,12 @@ TEST(ScoresTest, WhatDoesNotFitIsRefused) {
   EXPECT_ERROR(AUC({.thresholds = {0.5, 1}}), HAS("between 0 and 1, got 1"));
   EXPECT_ERROR(AUC({.summation_method = "middle"}),
                HAS("the name of a summation_method"));
-  EXPECT_ERROR(AUC({.multi_label = true, .num_labels = 4})
-                   .update_state(labels(), scores()),
-               HAS("expected predictions [batch, 4], as multi_label was said"));
+  EXPECT_ERROR(
+      AUC({.multi_label = true, .num_labels = 4})
+          .update_state(labels(), scores()),
+      HAS("expected predictions [batch, 4], since multi_label is true"));
   EXPECT_ERROR(AUC({.label_weights = {1, 2}}).update_state(labels(), scores()),
-               HAS("as many labels as there are label_weights"));
+               HAS("one label for each of the label_weights"));
   EXPECT_ERROR(PrecisionAtRecall(1.5), HAS("expected recall to be in [0, 1]"));
   EXPECT_ERROR(Metric("precision_at_recall"),
                HAS("expected recall to be in [0, 1]"));

@@ -171,7 +171,7 @@ TEST(TextTest, HashesAreThoseOfKeras) {
                  1260636426907473653}));
 }
 
-TEST(TextTest, WhatDoesNotFitIsSaid) {
+TEST(TextTest, WrongTextsAndOptionsAreErrors) {
   EXPECT_ERROR(StringLookup()("a"), HAS("adapt or set_vocabulary"));
   EXPECT_ERROR(StringLookup({.vocabulary = {"a", "a"}}), HAS("'a' twice"));
   EXPECT_ERROR(StringLookup({.num_oov_indices = 0, .vocabulary = {"a"}})("b"),

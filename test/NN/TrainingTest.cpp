@@ -262,7 +262,7 @@ TEST(ModuleTest, OnlyMembersCanBeLookedAtLater) {
   EXPECT_ERROR(Loop(), HAS("part of itself"));
 }
 
-TEST(OptimizersTest, WhatCannotBeAppliedNamesTheUsersLine) {
+TEST(OptimizersTest, WrongGradientsNameTheUsersLine) {
   DVariable w(ones({2}), {.name = "w"}), count(zeros({}, DType::I32));
   optimizers::Adam adam;
   EXPECT_ERROR(adam.apply_gradients({}), HAS("[apply_gradients]"),

@@ -174,7 +174,7 @@ void runLate(bool ofTheCall, bool isOther) {
   CommunicationOptions usual, asked;
   (ofTheCall ? asked : usual).timeout_seconds = 2;
   const MultiWorkerMirroredStrategy strategy(usual);
-  const auto own = strategy.experimental_distribute_values_from_function(
+  const auto local = strategy.experimental_distribute_values_from_function(
       [](const ValueContext &context) {
         return tensor(float(context.replica_id_in_sync_group));
       });
@@ -183,7 +183,7 @@ void runLate(bool ofTheCall, bool isOther) {
         [&](const Tensor &x) {
           return get_replica_context()->all_reduce(ReduceOp::SUM, x, asked);
         },
-        own);
+        local);
     return strategy.experimental_local_results(sums).front().item<float>();
   };
   (void)sum();
@@ -228,12 +228,12 @@ void run(const std::string &difference) {
       ones({8, 4}),
       Layout::batch_sharded(mesh, "batch", 2,
                             difference == "layout" && isOther ? 1 : 0));
-  for (const char *known :
+  for (const char *name :
        {"order", "often", "eager", "barrier", "barriers", "end"})
-    if (difference == known)
+    if (difference == name)
       return runInOrder(difference, isOther, mesh, x);
-  for (const char *known : {"value", "scalar", "constant", "local", "later"})
-    if (difference == known)
+  for (const char *name : {"value", "scalar", "constant", "local", "later"})
+    if (difference == name)
       return runOnValues(difference, isOther, mesh, x);
   if (difference == "refused")
     return runAfterTheEnd(isOther, mesh, x);
@@ -254,7 +254,7 @@ void run(const std::string &difference) {
 
 } // namespace
 
-/// What a program can tell from the type of an error.
+/// Reports the type of an error, as a program can tell it.
 static const char *kindOf(const std::exception &error) {
   return dynamic_cast<const DeadlineExceededError *>(&error)
              ? "deadline exceeded"

@@ -31,10 +31,10 @@ auto summing(const Strategy &strategy, const DVariable &sum) {
                                   const Tensor &steps) {
     return while_loop([&](const Tensor &step) { return less(step, steps); },
                       [&](const Tensor &step) {
-                        const auto own = strategy.run(
+                        const auto local = strategy.run(
                             [](const Tensor &rows) { return reduce_sum(rows); },
                             iterator.get_next());
-                        sum.assign_add(strategy.reduce(ReduceOp::SUM, own));
+                        sum.assign_add(strategy.reduce(ReduceOp::SUM, local));
                         return step + 1;
                       },
                       tensor(0));
@@ -84,7 +84,7 @@ TEST(IteratorsTest, FunctionsTakeTheBatchesOfAllWorkers) {
   EXPECT_EQ(steps.trace_count(), 1);
 }
 
-TEST(IteratorsTest, WhatFailsInOneWorkerFailsInAllAndAllGoOn) {
+TEST(IteratorsTest, FailureInOneWorkerFailsInAllAndAllContinue) {
   const MultiWorkerMirroredStrategy strategy;
   const DVariable sum = zeroIn(strategy);
   auto steps = summing(strategy, sum);
@@ -113,12 +113,12 @@ TEST(IteratorsTest, WorkersWithoutABatchTakePart) {
   const int64_t replicas = strategy.num_replicas_in_sync();
   const DVariable sum = zeroIn(strategy);
   auto step = function([&](const PerReplica<std::pair<Tensor, Tensor>> &batch) {
-    const auto own = strategy.run(
+    const auto local = strategy.run(
         [](const std::pair<Tensor, Tensor> &rows) {
           return reduce_sum(rows.first * rows.second);
         },
         batch);
-    sum.assign_add(strategy.reduce(ReduceOp::SUM, own));
+    sum.assign_add(strategy.reduce(ReduceOp::SUM, local));
   });
   // One example: the first worker's.
   auto dataset =
@@ -181,14 +181,14 @@ TEST(IteratorsTest, BatchesOnAMeshOfTwoAxes) {
   EXPECT_THAT(errorOf([&] { (void)both(iterator); }), HasSubstr("exhausted"));
 }
 
-/// What the replicas of this process get of all batches, row by row.
+/// Returns the rows that the replicas of this process get of all batches.
 std::vector<float> rowsHere(const data::Dataset<Tensor> &dataset) {
   const MultiWorkerMirroredStrategy strategy;
   std::vector<float> rows;
   for (const PerReplica<Tensor> &step :
        strategy.experimental_distribute_dataset(dataset))
-    for (const Tensor &own : strategy.experimental_local_results(step))
-      std::ranges::copy(own.to_vector<float>(), std::back_inserter(rows));
+    for (const Tensor &result : strategy.experimental_local_results(step))
+      std::ranges::copy(result.to_vector<float>(), std::back_inserter(rows));
   return rows;
 }
 

@@ -27,7 +27,7 @@ TEST(PluginsOfProcessesTest, DevicesOfAllAreNamedAndOwnOnesUsed) {
   EXPECT_EQ(num_global_devices(type), 4 * num_clients());
   EXPECT_EQ(num_local_devices(type), 4);
 
-  // Of this process: by name, or a single one.
+  // The devices of this process: by name, or a single one.
   const Mesh here = create_mesh({{"x", 4}}, local_devices(type));
   EXPECT_EQ(here.num_local_devices(), 4);
   const Tensor x =

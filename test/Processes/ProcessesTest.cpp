@@ -29,7 +29,7 @@ using testing::HasSubstr;
 Mesh meshOfAll() {
   return create_distributed_mesh({{"batch", 2 * num_clients()}});
 }
-/// As many devices in this process alone.
+/// Returns as many devices in this process alone.
 Mesh meshHere() {
   std::vector<DeviceSpec> devices;
   for (int64_t i = 0; i < 2 * num_clients(); ++i)
@@ -90,16 +90,16 @@ TEST(ProcessesTest, OpsAndReadsSayWhatIsNotHere) {
   for (int64_t row = 0; row < 8; ++row)
     EXPECT_EQ(values[size_t(row * 4)], float(2 * row + 1));
   EXPECT_EQ(reduce_sum(y).item<float>(), 8 * 4 * 8);
-  // What this process has.
+  // The part of this process.
   const std::string text = to_string(y);
   EXPECT_THAT(text, HasSubstr(std::string(mesh.local_devices()[0])));
   if (client_id() == 0)
     EXPECT_THAT(text, HasSubstr("1."));
 }
 
-// Of three processes the second has devices of both halves of `outer`, and so
+// The second of three processes has devices of both halves of `outer`, and so
 // all of a value that is cut over it; the others have one half each.
-TEST(ProcessesTest, WhatOneProcessHasAllOfComesToAll) {
+TEST(ProcessesTest, ValueOfOneProcessComesToAll) {
   const Mesh mesh =
       create_distributed_mesh({{"outer", 2}, {"inner", num_clients()}});
   const Tensor whole = iota({6}, 0, DType::F32);
@@ -115,9 +115,9 @@ TEST(ProcessesTest, PackTakesAndUnpackGivesTheComponentsOfThisProcess) {
   const float first = float(2 * client_id());
   const Tensor packed = pack({tensor({first}), tensor({first + 1})}, rows);
   EXPECT_EQ(packed.shape(), Shape({mesh.size()}));
-  const std::vector<float> all = valuesOf(packed);
-  for (size_t i = 0; i < all.size(); ++i)
-    EXPECT_EQ(all[i], float(i));
+  const std::vector<float> values = valuesOf(packed);
+  for (size_t i = 0; i < values.size(); ++i)
+    EXPECT_EQ(values[i], float(i));
   const std::vector<Tensor> parts = unpack(packed * 10.0);
   ASSERT_EQ(parts.size(), 2u);
   EXPECT_EQ(parts[1].to_vector<float>(), std::vector<float>{10 * (first + 1)});
@@ -153,19 +153,19 @@ std::vector<float> losses(const Mesh &mesh) {
     v.assign_sub(gradients[1].gradient * 0.01);
     return loss;
   });
-  std::vector<float> all;
+  std::vector<float> values;
   for (uint32_t i = 0; i < 5; ++i) {
     const Layout rows = Layout::batch_sharded(mesh, "batch", 2);
     const Tensor x =
         distribute(random::stateless_normal({16, 4}, Seed{5, i}), rows);
     const Tensor y =
         distribute(random::stateless_normal({16, 1}, Seed{6, i}), rows);
-    all.push_back(step(x, y).item<float>());
+    values.push_back(step(x, y).item<float>());
   }
-  return all;
+  return values;
 }
 
-TEST(ProcessesTest, WhatIsLargeMovesWithinProcesses) {
+TEST(ProcessesTest, LargeValuesMoveWithinProcesses) {
   const Mesh mesh =
       create_distributed_mesh({{"outer", num_clients()}, {"inner", 2}});
   auto add = function(
@@ -200,10 +200,10 @@ TEST(ProcessesTest, AModelLearnsWhatItLearnsInOneProcess) {
 
 /// A folder that all processes know.
 std::filesystem::path sharedFolder(const std::string &name) {
-  const std::filesystem::path own =
+  const std::filesystem::path ownFolder =
       std::filesystem::temp_directory_path() /
       fmt::format("meshloom-{}-{}", name, getpid());
-  return detail::gatherTexts("folder", own.string()).front();
+  return detail::gatherTexts("folder", ownFolder.string()).front();
 }
 
 TEST(ProcessesTest, CheckpointsAreWrittenByAllAndReadIntoOtherMeshes) {
@@ -296,12 +296,12 @@ TEST(ProcessesTest, FitGoesOnFromTheBackupOfAll) {
   ASSERT_EQ(unbroken.size(), 4u);
   EXPECT_FALSE(std::filesystem::exists(folder / "b"));
   EXPECT_THROW(train(4, 1), std::runtime_error);
-  const std::vector<double> rest = train(4, -1);
+  const std::vector<double> continued = train(4, -1);
   // The backup of an epoch is written when all callbacks have seen its end.
-  ASSERT_EQ(rest.size(), 3u);
-  for (size_t i = 0; i < rest.size(); ++i)
-    EXPECT_NEAR(rest[i], unbroken[i + 1], 1e-5);
-  // What was written by all is a model of one process.
+  ASSERT_EQ(continued.size(), 3u);
+  for (size_t i = 0; i < continued.size(); ++i)
+    EXPECT_NEAR(continued[i], unbroken[i + 1], 1e-5);
+  // A model that all processes wrote can be read by one process.
   EXPECT_EQ(load_model(folder / "4").variables().size(), 2u);
   detail::waitForAll("read");
   if (client_id() == 0)
@@ -427,8 +427,8 @@ TEST(ProcessesTest, AWorkersVariablesBeginWithTheChiefsValue) {
     auto host = device("CPU:0");
     initial = tensor(float(client_id() + 5));
   }
-  const DVariable own(*initial);
-  EXPECT_EQ(own.read_value().item<float>(), 5.f);
+  const DVariable variable(*initial);
+  EXPECT_EQ(variable.read_value().item<float>(), 5.f);
 }
 
 /// The rows that each step has in the replicas of this process.
@@ -443,18 +443,18 @@ std::vector<std::vector<int64_t>> rowsOfSteps(int64_t examples, int64_t batch,
   for (const PerReplica<Tensor> &step :
        strategy.experimental_distribute_dataset(dataset)) {
     std::vector<int64_t> rows;
-    for (const Tensor &own : strategy.experimental_local_results(step)) {
-      rows.push_back(own.shape().front());
-      for (float value : own.to_vector<float>())
+    for (const Tensor &result : strategy.experimental_local_results(step)) {
+      rows.push_back(result.shape().front());
+      for (float value : result.to_vector<float>())
         sum += value;
     }
     steps.push_back(rows);
   }
   // All examples are seen once, or by every worker.
   double total = 0;
-  for (const std::vector<int64_t> &own :
+  for (const std::vector<int64_t> &numbers :
        detail::gatherNumbers({int64_t(sum)}, "test"))
-    total += double(own.front());
+    total += double(numbers.front());
   const double all = double(examples * (examples - 1)) / 2;
   EXPECT_EQ(total, policy == data::AutoShardPolicy::OFF
                        ? all * double(num_clients())
@@ -507,15 +507,16 @@ TEST(ProcessesTest, OneRankComputesWithWhatItHas) {
 
 TEST(ProcessesTest, LogicalDevicesAreThoseOfAProcess) {
   const DeviceSpec cpu = list_physical_devices("CPU").front();
-  const int64_t known = num_local_devices("CPU");
-  ASSERT_GE(known, 2);
-  std::vector<LogicalDeviceConfiguration> each(static_cast<size_t>(known));
-  set_logical_device_configuration(cpu, each);
-  EXPECT_EQ(num_local_devices("CPU"), known);
-  each.pop_back();
+  const int64_t existing = num_local_devices("CPU");
+  ASSERT_GE(existing, 2);
+  std::vector<LogicalDeviceConfiguration> perDevice(
+      static_cast<size_t>(existing));
+  set_logical_device_configuration(cpu, perDevice);
+  EXPECT_EQ(num_local_devices("CPU"), existing);
+  perDevice.pop_back();
   EXPECT_THAT(
-      errorOf([&] { set_logical_device_configuration(cpu, each); }),
-      HasSubstr(fmt::format("expected at least {} configurations", known)));
+      errorOf([&] { set_logical_device_configuration(cpu, perDevice); }),
+      HasSubstr(fmt::format("expected at least {} configurations", existing)));
 }
 
 TEST(ProcessesTest, AFunctionIsCalledOnceInEachWorker) {
@@ -545,7 +546,7 @@ TEST(ProcessesTest, ReplicasOfAllWorkersAreReduced) {
         return tensor(float(context.replica_id_in_sync_group));
       });
   const auto doubled =
-      strategy.run([](const Tensor &own) { return own * 2.0; }, values);
+      strategy.run([](const Tensor &value) { return value * 2.0; }, values);
   EXPECT_EQ(strategy.reduce(ReduceOp::SUM, doubled).item<float>(),
             float(replicas * (replicas - 1)));
   const std::vector<Tensor> local =
@@ -558,10 +559,10 @@ TEST(ProcessesTest, ReplicasOfAllWorkersAreReduced) {
 // A value that all have is printed by one of them; results are everybody's own.
 TEST(ProcessesTest, CallsForTheirEffectAreMadeOnceInAll) {
   static std::atomic<int64_t> counts[2];
-  for (int own : {0, 1})
-    ASSERT_TRUE(register_custom_call(own ? "count_and_give" : "count",
-                                     {"", [own](const CustomCall &call) {
-                                        ++counts[own];
+  for (int device : {0, 1})
+    ASSERT_TRUE(register_custom_call(device ? "count_and_give" : "count",
+                                     {"", [device](const CustomCall &call) {
+                                        ++counts[device];
                                         if (!call.results.empty())
                                           *static_cast<float *>(
                                               call.results[0].data) = 7;
@@ -583,10 +584,10 @@ TEST(ProcessesTest, CallsForTheirEffectAreMadeOnceInAll) {
                 .item<float>(),
             7.F);
   int64_t calls[2] = {0, 0};
-  for (const std::vector<int64_t> &own :
+  for (const std::vector<int64_t> &numbers :
        detail::gatherNumbers({counts[0], counts[1]}, "counts"))
     for (int kind : {0, 1})
-      calls[kind] += own[size_t(kind)];
+      calls[kind] += numbers[size_t(kind)];
   EXPECT_EQ(calls[0], 4);
   EXPECT_EQ(calls[1], num_clients());
 }

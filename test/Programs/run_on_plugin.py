@@ -24,7 +24,7 @@ KNOWN = {
     "decompositions": "cannot be exported to StableHLO: dtensor.lu",
     # A factor of what has none is nan in all places, and not in the lower half alone.
     "linear_algebra": "verify result 4 ",
-    # What goes along with equal keys of a sort that is not stable.
+    # The values that go along with equal keys of a sort that is not stable.
     "sorted_blocks": "verify result 5 ",
 }
 KNOWN_ON_GPU = {

@@ -152,7 +152,7 @@ TEST(BytesMovedTest, UnevenAndEmptyShardsMoveNoMoreThanReported) {
   checkAll(*Mesh::get({{"x", 3}, {"y", 4}}), {13, 2});
 }
 
-TEST(BytesMovedTest, HaloExchangesMoveWhatIsReported) {
+TEST(BytesMovedTest, HaloExchangesMoveTheReportedBytes) {
   const Mesh mesh = *Mesh::get({{"x", 2}, {"y", 4}});
   const Shape shape{19, 10};
   for (const Layout &layout : layoutsOf(mesh)) {

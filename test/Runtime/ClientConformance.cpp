@@ -251,7 +251,7 @@ TEST_P(ClientConformance, WrongArgumentsAreNamed) {
   };
   EXPECT_EQ(message({good}), "program 'test' takes 2 arguments, got 1");
   EXPECT_EQ(message({good, Array()}),
-            "argument 1 ('b1') of program 'test' is no array: it was moved "
+            "argument 1 ('b1') of program 'test' is not an array: it was moved "
             "from, or never set");
   EXPECT_EQ(message({good, fromFloats(cpu, {5, 4}, layout, counting(20))}),
             "argument 1 ('b1') of program 'test' must be f32[5, 3] with layout "

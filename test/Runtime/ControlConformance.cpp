@@ -193,7 +193,7 @@ TEST_P(Conformance, DevicesDecideByThemselves) {
 }
 
 // A loop whose condition is false at once gives its inits.
-TEST_P(Conformance, LoopThatNeverRunsGivesItsInits) {
+TEST_P(Conformance, LoopThatNeverRunsReturnsItsInits) {
   Mesh mesh = makeMesh({{"x", 2}});
   Layout layout({"x", UNSHARDED}, mesh);
   ProgramBuilder b(mesh);

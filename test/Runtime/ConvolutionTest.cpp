@@ -77,7 +77,7 @@ template <typename T> void expectProductsAsLoops(DType type) {
   }
 }
 
-TEST(ConvolutionTest, ProductsOfEveryTypeAreWhatLoopsSum) {
+TEST(ConvolutionTest, ProductsOfEveryTypeEqualTheSumsOfLoops) {
   expectProductsAsLoops<float>(DType::F32);
   expectProductsAsLoops<double>(DType::F64);
   expectProductsAsLoops<uint32_t>(DType::I32);

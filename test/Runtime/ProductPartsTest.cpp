@@ -122,7 +122,7 @@ TEST(ProductPartsTest, OtherProductsAreOne) {
 }
 
 // A zero times an infinity is nan: it is added as ever.
-TEST(ProductPartsTest, WhatMeetsInfinitiesIsNotLeftOut) {
+TEST(ProductPartsTest, TermsThatMeetInfinitiesAreNotSkipped) {
   for (float value : {infinity, -infinity, std::nanf("")}) {
     Product product = causal();
     product.rhs[size_t(200 * 24 + 3)] = value;
@@ -158,7 +158,7 @@ TEST(ProductPartsTest, NarrowFloats) {
 
 // An element of a result that is read has its value, and the others are zero or
 // have theirs, too. Indices count from the origin.
-TEST(ProductPartsTest, WhatNobodyReadsIsNotComputed) {
+TEST(ProductPartsTest, ElementsThatNobodyReadsAreNotComputed) {
   Product product(200, 420, 20);
   const std::array<int64_t, 3> origin{100, 0, 0};
   struct Case {

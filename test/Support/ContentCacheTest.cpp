@@ -51,24 +51,24 @@ TEST_F(ContentCacheTest, AnotherProcessReadsWhatOneWrote) {
   EXPECT_EQ(files(), 1u); // nothing temporary stays
 }
 
-TEST_F(ContentCacheTest, ADamagedEntryIsNone) {
+TEST_F(ContentCacheTest, DamagedEntryIsIgnored) {
   auto cache = open();
   cache->write("k", "some machine code");
   auto written = readFile(path("k"));
   ASSERT_TRUE(written);
   // One bit of each byte in turn: of the header, the checksum, the content.
-  for (size_t at = 0; at < written->size(); ++at) {
+  for (size_t position = 0; position < written->size(); ++position) {
     std::string damaged = *written;
-    damaged[at] = char(damaged[at] ^ 4);
+    damaged[position] = char(damaged[position] ^ 4);
     ASSERT_TRUE(writeFile(path("k"), damaged));
-    ASSERT_EQ(cache->read("k"), std::nullopt) << "byte " << at;
+    ASSERT_EQ(cache->read("k"), std::nullopt) << "byte " << position;
   }
   EXPECT_EQ(cache->rejected(), int64_t(written->size()));
   cache->write("k", "again");
   EXPECT_EQ(cache->read("k"), "again");
 }
 
-TEST_F(ContentCacheTest, AnEntryThatIsCutShortOrHasAnotherKeyIsNone) {
+TEST_F(ContentCacheTest, TruncatedEntryAndEntryOfAnotherKeyAreIgnored) {
   auto cache = open();
   cache->write("k", "some machine code");
   auto written = readFile(path("k"));
@@ -119,7 +119,7 @@ TEST_F(ContentCacheTest, OnlyAFolderOfTheUsersOwnIsTrusted) {
   auto opened = CacheFolder::open(folder.string(), enough);
   ASSERT_FALSE(opened);
   EXPECT_THAT(opened.error().message(),
-              testing::HasSubstr("can be written by others"));
+              testing::HasSubstr("other users can write to"));
   chmod(folder.c_str(), 0755);
   EXPECT_TRUE(CacheFolder::open(folder.string(), enough));
 
@@ -132,7 +132,7 @@ TEST_F(ContentCacheTest, OnlyAFolderOfTheUsersOwnIsTrusted) {
               testing::HasSubstr("belongs to another user"));
 }
 
-TEST_F(ContentCacheTest, AnEntryThatOthersCanWriteIsNone) {
+TEST_F(ContentCacheTest, EntryThatOthersCanWriteIsIgnored) {
   auto cache = open();
   cache->write("k", "code");
   chmod(path("k").c_str(), 0666);
@@ -144,7 +144,7 @@ TEST_F(ContentCacheTest, AnEntryThatOthersCanWriteIsNone) {
 }
 
 // Neither is opened so that it blocks, nor read into memory that is not there.
-TEST_F(ContentCacheTest, APipeAndAnEntryOfATerabyteAreNone) {
+TEST_F(ContentCacheTest, PipeAndEntryOfATerabyteAreIgnored) {
   auto cache = open();
   ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
   EXPECT_EQ(cache->read("pipe"), std::nullopt);

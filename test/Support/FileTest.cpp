@@ -119,7 +119,7 @@ TEST(JsonTest, DepthIsBounded) {
             "it is nested deeper than 256 levels");
 }
 
-TEST(JsonTest, WhatIsNoJsonSaysWhere) {
+TEST(JsonTest, ErrorOfMalformedJsonNamesThePlace) {
   EXPECT_THAT(errorOfJson("{"), HasSubstr("it is not JSON (parse error at "
                                           "line 1, column 2"));
   EXPECT_THAT(errorOfJson("1e999"), HasSubstr("it is not JSON (number"));

@@ -70,7 +70,7 @@ TEST(MachineModelFileTest, PresetsAndFilesByName) {
               HasSubstr("expected shared-memory, ring, ring-latency"));
 }
 
-// As an option of a pass: a preset's name, or the model as JSON.
+// An option of a pass is a preset's name, or the model as JSON.
 TEST(MachineModelFileTest, TextRoundTrips) {
   for (const std::string &name : MachineModel::presetNames())
     EXPECT_EQ(machineModelText(*MachineModel::preset(name)), name);

@@ -129,7 +129,7 @@ def check(mesh_run, program, scratch):
     shared.chmod(0o777)
     counts, results, messages = run(mesh_run, program, shared)
     assert results == expected and not entries(shared)
-    assert "can be written by others" in messages, messages
+    assert "other users can write to" in messages, messages
     assert counts["stored"] == 0, counts
 
 

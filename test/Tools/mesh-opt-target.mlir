@@ -31,7 +31,7 @@
 
 // Without libtpu the error says what was looked for, and whose it is to get.
 // RUN: env -u TPU_LIBRARY_PATH -u PJRT_NAMES_AND_LIBRARY_PATHS not mesh-opt %s --target=tpu:v5e:1x2 2>&1 | FileCheck %s --check-prefix=ABSENT
-// ABSENT: mesh-opt: there is no plug-in for TPUs: {{.*}}TPU_LIBRARY_PATH is not set{{.*}}terms of its own, which are yours to accept
+// ABSENT: mesh-opt: there is no plug-in for TPUs: {{.*}}TPU_LIBRARY_PATH is not set{{.*}}its own terms, which you have to accept
 // RUN: not mesh-opt %s --target=tpu:v5e:1x2 --tpu-library=%t.missing 2>&1 | FileCheck %s --check-prefix=MISSING
 // MISSING: mesh-opt: there is no PJRT plug-in at '{{.*}}.missing': No such file or directory
 

@@ -6,7 +6,7 @@
 // RUN: mesh-run %s --function=main --input=%t/result_0.npy --input=%t/result_0.npy --repeat=3 --carry=1 | FileCheck %s
 // RUN: mesh-run %s --function=main --input=%t/result_0.npy --input=%t/result_0.npy --repeat=3 --carry=1 --private-memories | FileCheck %s
 // RUN: not mesh-run %s --function=main --repeat=3 --carry=1 --verify 2>&1 | FileCheck %s --check-prefix=VERIFY
-// VERIFY: mesh-run: error: --verify compares one run from the inputs, --carry goes on from results: give one of them
+// VERIFY: mesh-run: error: --verify compares one run from the inputs, and --carry continues from the results: give one of them
 // RUN: not mesh-run %s --function=main --carry=2 2>&1 | FileCheck %s --check-prefix=FEW
 // FEW: mesh-run: error: --carry=2: the program has 2 results and 2 arguments; results from that number on must be the first arguments
 // RUN: not mesh-run %s --function=main --carry=0 2>&1 | FileCheck %s --check-prefix=SHAPE

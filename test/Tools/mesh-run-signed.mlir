@@ -9,11 +9,11 @@
 // RUN: openssl dgst -sha256 -mac HMAC -macopt hexkey:0000000000000000000000000000000000000000000000000000000000000000 -r %t/f.mlprog | cut -c 1-64 | diff - %t/f.mlprog.sig
 
 // RUN: not mesh-run %t/f.mlprog --verify-key=%t/other 2>&1 | FileCheck %s --check-prefix=KEY
-// KEY: mesh-run: error: '{{.*}}f.mlprog' is not what was signed with the key in '{{.*}}other': it was changed, or signed with another key
+// KEY: mesh-run: error: '{{.*}}f.mlprog' does not match its signature by the key in '{{.*}}other': it was changed, or signed with a different key
 
 // RUN: cp %t/f.mlprog %t/changed.mlprog && cp %t/f.mlprog.sig %t/changed.mlprog.sig && echo >> %t/changed.mlprog
 // RUN: not mesh-run %t/changed.mlprog --verify-key=%t/key 2>&1 | FileCheck %s --check-prefix=CHANGED
-// CHANGED: mesh-run: error: '{{.*}}changed.mlprog' is not what was signed with the key in '{{.*}}key'
+// CHANGED: mesh-run: error: '{{.*}}changed.mlprog' does not match its signature by the key in '{{.*}}key'
 
 // RUN: cp %t/f.mlprog %t/plain.mlprog
 // RUN: not mesh-run %t/plain.mlprog --verify-key=%t/key 2>&1 | FileCheck %s --check-prefix=PLAIN
@@ -26,7 +26,7 @@
 // RUN: not mesh-run %s --verify-key=%t/key 2>&1 | FileCheck %s --check-prefix=TEXT
 // TEXT: mesh-run: error: --verify-key is for saved programs (.mlprog)
 // RUN: not mesh-run %s --sign-key=%t/key 2>&1 | FileCheck %s --check-prefix=SIGN
-// SIGN: mesh-run: error: --sign-key signs what --emit-program saves: give both
+// SIGN: mesh-run: error: --sign-key signs the program that --emit-program saves: give both
 
 func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
   %0 = dtensor.exp %x : tensor<2xf32>

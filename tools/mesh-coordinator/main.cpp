@@ -41,7 +41,7 @@ int serve(const Options &options) {
   if (!parsed)
     return fail(parsed.error().message());
   parsed->rank = -1;
-  if (options.tls.given())
+  if (options.tls.isSet())
     parsed->tls = options.tls;
   parsed->allowPlainNetwork |= options.plainNetwork;
   const auto inMilliseconds = [](double seconds) {

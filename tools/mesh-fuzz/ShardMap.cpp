@@ -297,7 +297,7 @@ void Maker::tryOp() {
   append(std::move(op));
 }
 
-/// Whether all devices that differ along `axis` only have the same.
+/// Returns whether all devices that differ along `axis` only have the same.
 bool sameAlong(const Devices &devices, const OnDevices &value, unsigned axis) {
   for (int64_t device = 0; device < devices.count; ++device) {
     int64_t first =

@@ -40,7 +40,8 @@ public:
     reader.detach();
   }
 
-  /// What came since the last call; `ended` where nothing will follow.
+  /// Returns the bytes that came since the last call; `ended` where nothing
+  /// will follow.
   std::vector<std::string> take(bool &ended) {
     const std::lock_guard lock(mutex);
     ended = atEnd;
@@ -63,8 +64,8 @@ int runAgent() {
   try {
     start = fromText(text);
   } catch (const nlohmann::json::exception &) {
-    std::cerr << "mesh-launch --agent is for mesh-launch itself: it reads from "
-                 "its standard input what to start\n";
+    std::cerr << "mesh-launch --agent is for mesh-launch itself: it reads the "
+                 "processes to start from its standard input\n";
     return 2;
   }
   std::error_code error;
@@ -75,13 +76,13 @@ int runAgent() {
     return 2;
   }
   bool interrupted = false;
-  Result<std::unique_ptr<Processes>> made = Processes::make(
+  Result<std::unique_ptr<Processes>> created = Processes::make(
       int64_t(start.ranks.size()), [&](int) { interrupted = true; });
-  if (!made) {
-    std::cerr << made.error().message() << "\n";
+  if (!created) {
+    std::cerr << created.error().message() << "\n";
     return 1;
   }
-  Processes &processes = **made;
+  Processes &processes = **created;
   for (size_t index = 0; index < start.ranks.size(); ++index) {
     const int64_t rank = start.ranks[index];
     Command command;

@@ -87,40 +87,40 @@ Attempt::Attempt(const LaunchOptions &options, Processes &processes,
     : options(options), processes(processes), tasks(std::move(tasks)),
       number(number), ranks(this->tasks.size()) {}
 
-/// What the environment and the options say to all.
+/// Prepares the environment and the options that all processes have in common.
 Status Attempt::prepare() {
   const bool allLocal = std::ranges::all_of(tasks, &Task::local);
   std::string host = options.address;
   if (host.empty()) {
     host = "localhost";
-    std::array<char, 256> own = {};
-    if (!allLocal && gethostname(own.data(), own.size() - 1) == 0)
-      host = own.data();
+    std::array<char, 256> hostName = {};
+    if (!allLocal && gethostname(hostName.data(), hostName.size() - 1) == 0)
+      host = hostName.data();
   }
   ProcessGroup group;
   group.size = std::ssize(ranks);
   group.coordinator = host + ":0";
-  Result<CoordinationServiceOptions> given = serviceOptions(group);
-  if (!given)
-    return given.error();
-  given->rank = -1;
-  if (given->token.empty())
-    given->token = randomToken();
-  token = given->token;
-  if (options.tls.given())
-    given->tls = options.tls;
-  given->allowPlainNetwork |= options.plainNetwork;
+  Result<CoordinationServiceOptions> service = serviceOptions(group);
+  if (!service)
+    return service.error();
+  service->rank = -1;
+  if (service->token.empty())
+    service->token = randomToken();
+  token = service->token;
+  if (options.tls.isSet())
+    service->tls = options.tls;
+  service->allowPlainNetwork |= options.plainNetwork;
   if (options.heartbeatTimeout > 0)
-    given->heartbeatTimeout =
+    service->heartbeatTimeout =
         milliseconds(int64_t(options.heartbeatTimeout * 1000));
-  // Of one that belongs to the run the service says so first.
-  stopTimeout = given->heartbeatTimeout + given->heartbeatTimeout / 2;
-  return options.roles.any() ? Success() : startService(std::move(*given));
+  // The service reports a process of the run first.
+  stopTimeout = service->heartbeatTimeout + service->heartbeatTimeout / 2;
+  return options.roles.any() ? Success() : startService(std::move(*service));
 }
 
-Status Attempt::startService(CoordinationServiceOptions given) {
+Status Attempt::startService(CoordinationServiceOptions serviceOptions) {
   const bool allLocal = std::ranges::all_of(tasks, &Task::local);
-  given.log = [this, allLocal](const std::string &line) {
+  serviceOptions.log = [this, allLocal](const std::string &line) {
     // Between processes of one machine there is nothing to be told.
     if (!options.verbose && allLocal && !line.starts_with("refused"))
       return;
@@ -128,12 +128,12 @@ Status Attempt::startService(CoordinationServiceOptions given) {
         fmt::format("mesh-launch: coordination service: {}\n", line);
     (void)!::write(2, text.data(), text.size());
   };
-  given.onFailure = [this](const Failure &) {
+  serviceOptions.onFailure = [this](const Failure &) {
     serviceFailed = true;
     processes.wake();
   };
   Result<std::unique_ptr<CoordinationService>> started =
-      CoordinationService::start(std::move(given));
+      CoordinationService::start(std::move(serviceOptions));
   if (!started)
     return started.error();
   service = std::move(*started);
@@ -145,7 +145,7 @@ Status Attempt::startOn(const std::string &host, bool local,
   RankStart start;
   start.ranks = std::move(started);
   for (const int64_t rank : start.ranks)
-    start.own.push_back(tasks[size_t(rank)].variables);
+    start.perRank.push_back(tasks[size_t(rank)].variables);
   start.program = options.program;
   start.folder = std::filesystem::current_path().string();
   start.variables = {
@@ -166,7 +166,7 @@ Status Attempt::startOn(const std::string &host, bool local,
   if (options.heartbeatTimeout > 0)
     start.variables["MESHLOOM_HEARTBEAT_TIMEOUT"] =
         fmt::format("{}", options.heartbeatTimeout);
-  if (options.tls.given()) {
+  if (options.tls.isSet()) {
     start.variables["MESHLOOM_TLS_CERTIFICATE"] = options.tls.certificate;
     start.variables["MESHLOOM_TLS_KEY"] = options.tls.key;
     start.variables["MESHLOOM_TLS_AUTHORITY"] = options.tls.authority;
@@ -201,8 +201,8 @@ Status Attempt::startAgent(const std::string &host, const RankStart &start) {
   Command command;
   command.words =
       remoteCommand(options.remoteShell, host, quoted(self) + " --agent");
-  for (char **each = environ; *each; ++each)
-    command.environment.emplace_back(*each);
+  for (char **variable = environ; *variable; ++variable)
+    command.environment.emplace_back(*variable);
   command.takesInput = true;
   command.onLine = [this, host](std::string_view line, bool isError) {
     if (!isError)
@@ -242,20 +242,20 @@ void Attempt::onAgentLine(std::string_view line) {
     processes.print(line, false);
     return;
   }
-  const std::string_view rest = line.substr(space + 1);
+  const std::string_view payload = line.substr(space + 1);
   switch (line.front()) {
   case 'o':
   case 'e':
-    onLine(*rank, rest, line.front() == 'e');
+    onLine(*rank, payload, line.front() == 'e');
     return;
   case 'p':
-    ranks[size_t(*rank)].pid = readNumber(rest).value_or(0);
+    ranks[size_t(*rank)].pid = readNumber(payload).value_or(0);
     return;
   case 's':
-    onStop(*rank, readNumber(rest).value_or(0) != 0);
+    onStop(*rank, readNumber(payload).value_or(0) != 0);
     return;
   case 'x':
-    onExit(*rank, int(readNumber(rest).value_or(256)));
+    onExit(*rank, int(readNumber(payload).value_or(256)));
     return;
   default:
     processes.print(line, false);
@@ -265,24 +265,24 @@ void Attempt::onAgentLine(std::string_view line) {
 void Attempt::onAgentExit(const std::string &host,
                           const std::vector<int64_t> &started, int status) {
   for (const int64_t rank : started) {
-    Rank &own = ranks[size_t(rank)];
-    if (own.status)
+    Rank &current = ranks[size_t(rank)];
+    if (current.status)
       continue;
-    own.lastError = fmt::format("the connection to host {} ended ({})", host,
-                                describeStatus(status));
-    // As if it had been killed: its agent ends it.
+    current.lastError = fmt::format("the connection to host {} ended ({})",
+                                    host, describeStatus(status));
+    // The rank ends as if it had been killed: its agent ends it.
     onExit(rank, SIGKILL);
   }
 }
 
 void Attempt::onExit(int64_t rank, int status) {
-  Rank &own = ranks[size_t(rank)];
+  Rank &ended = ranks[size_t(rank)];
   const Task &task = tasks[size_t(rank)];
-  if (own.status)
+  if (ended.status)
     return;
-  own.status = status;
-  own.stopped = Clock::time_point::max();
-  own.endedByUs = stage >= Stage::TERMINATING;
+  ended.status = status;
+  ended.stopped = Clock::time_point::max();
+  ended.endedByUs = stage >= Stage::TERMINATING;
   if (status == 0 && stage == Stage::RUNNING && service)
     service->noteEnd(rank);
   if (stage == Stage::RUNNING && allComputed() &&
@@ -295,14 +295,14 @@ void Attempt::onExit(int64_t rank, int status) {
     return;
   if (task.duty == Duty::Helps && stage == Stage::RUNNING) {
     say(fmt::format("{} (process {}) has ended: {}; the others go on",
-                    task.name, own.pid, describeStatus(status)));
+                    task.name, ended.pid, describeStatus(status)));
     return;
   }
   if (!firstToExit)
     firstToExit = rank;
   const Ending ending = endingOf(status);
   if (interrupted == 0 && ending >= Ending::Crashed) {
-    own.lost = ending == Ending::Killed;
+    ended.lost = ending == Ending::Killed;
     // One that was killed was before those that end because of it.
     if (!firstKilled || ending > endingOf(*ranks[size_t(*firstKilled)].status))
       firstKilled = rank;
@@ -311,13 +311,13 @@ void Attempt::onExit(int64_t rank, int status) {
 }
 
 void Attempt::onStop(int64_t rank, bool stopped) {
-  Rank &own = ranks[size_t(rank)];
-  if (!own.status)
-    own.stopped = stopped ? Clock::now() : Clock::time_point::max();
+  Rank &current = ranks[size_t(rank)];
+  if (!current.status)
+    current.stopped = stopped ? Clock::now() : Clock::time_point::max();
 }
 
-/// Of the ranks that are stopped one that has been so for too long. Those that
-/// belong to the run are missed by the others; this one may have left it.
+/// Returns one of the ranks that have been stopped for too long. A rank that
+/// belongs to the run is missed by the others; this one may have left it.
 std::optional<int64_t> Attempt::stoppedTooLong() const {
   for (size_t rank = 0; rank < ranks.size(); ++rank)
     if (ranks[rank].stopped != Clock::time_point::max() &&
@@ -336,8 +336,8 @@ Clock::time_point Attempt::nextLook() const {
   return next;
 }
 
-/// Something has failed. What comes at almost the same time says who was first:
-/// a process that was killed was before those that say so.
+/// Something has failed. The reports that come at almost the same time show who
+/// was first: a process that was killed was before those that say so.
 void Attempt::noticeFailure() {
   if (stage != Stage::RUNNING)
     return;
@@ -388,7 +388,7 @@ void Attempt::decide() {
   deadline = Clock::now() + milliseconds(int64_t(options.grace * 1000));
 }
 
-/// Whether all whose work this is have done it.
+/// Returns whether all whose work this is have done it.
 bool Attempt::allComputed() const {
   for (size_t rank = 0; rank < ranks.size(); ++rank)
     if (tasks[rank].duty == Duty::Computes && ranks[rank].status != 0)
@@ -469,7 +469,7 @@ int Attempt::run() {
   }
   Status started = Success();
   for (size_t begin = 0; begin < tasks.size() && started;) {
-    // Those of one host follow each other.
+    // The ranks of one host follow each other.
     const Task &first = tasks[begin];
     std::vector<int64_t> part;
     for (; begin < tasks.size() && tasks[begin].host == first.host; ++begin)
@@ -493,7 +493,7 @@ int Attempt::run() {
         (stage == Stage::RUNNING && stoppedTooLong()))
       noticeFailure();
     if (processes.outputClosed() && interrupted == 0) {
-      say("nobody reads the output any more: ending all");
+      say("the reader of the output has gone: ending all processes");
       onSignal(SIGTERM);
       noticeFailure();
     }

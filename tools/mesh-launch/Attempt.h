@@ -54,7 +54,7 @@ private:
     processes.print("mesh-launch: " + text, true);
   }
   Status prepare();
-  Status startService(CoordinationServiceOptions given);
+  Status startService(CoordinationServiceOptions serviceOptions);
   Status startOn(const std::string &host, bool local,
                  std::vector<int64_t> ranks);
   Status startLocal(const RankStart &start);

@@ -45,10 +45,10 @@ Result<HostSlots> readHost(std::string_view name,
 
 Result<std::vector<HostSlots>> readHosts(const std::string &text) {
   std::vector<HostSlots> hosts;
-  std::string_view left = text;
+  std::string_view remaining = text;
   while (true) {
-    const size_t comma = left.find(',');
-    const std::string_view item = left.substr(0, comma);
+    const size_t comma = remaining.find(',');
+    const std::string_view item = remaining.substr(0, comma);
     const size_t colon = item.find(':');
     Result<HostSlots> host = readHost(
         item.substr(0, colon), colon == std::string_view::npos
@@ -59,7 +59,7 @@ Result<std::vector<HostSlots>> readHosts(const std::string &text) {
     hosts.push_back(std::move(*host));
     if (comma == std::string_view::npos)
       return hosts;
-    left.remove_prefix(comma + 1);
+    remaining.remove_prefix(comma + 1);
   }
 }
 
@@ -89,9 +89,9 @@ Result<std::vector<HostSlots>> readHostsFile(const std::string &text) {
 namespace {
 
 bool isThisMachine(const std::string &host) {
-  std::array<char, 256> own = {};
-  gethostname(own.data(), own.size() - 1);
-  return host == "localhost" || host == own.data();
+  std::array<char, 256> name = {};
+  gethostname(name.data(), name.size() - 1);
+  return host == "localhost" || host == name.data();
 }
 
 } // namespace
@@ -107,16 +107,16 @@ Result<std::vector<Task>> placeRanks(const std::vector<HostSlots> &hosts,
     return Error(fmt::format("{} processes do not fit the hosts, which take {}",
                              *wanted, slots));
   if (*wanted < 1)
-    return Error("there is no process to start: the hosts take none");
-  int64_t left = std::max<int64_t>(0, *wanted - slots);
+    return Error("there is no process to start: no host has a place for one");
+  int64_t missing = std::max<int64_t>(0, *wanted - slots);
   std::vector<Task> tasks;
   for (const HostSlots &host : hosts) {
     int64_t count = 0;
     if (host.slots) {
       count = *host.slots;
     } else {
-      count = (left + open - 1) / open;
-      left -= count;
+      count = (missing + open - 1) / open;
+      missing -= count;
       --open;
     }
     const bool local = isThisMachine(host.name);

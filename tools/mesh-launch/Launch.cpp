@@ -33,8 +33,8 @@ Result<std::vector<HostSlots>> currentHosts(const LaunchOptions &options) {
   return std::vector<HostSlots>{{"localhost", std::nullopt}};
 }
 
-/// As many processes as are wanted, fewer where a file of hosts has fewer
-/// slots.
+/// Returns as many processes as are wanted, fewer where a file of hosts has
+/// fewer slots.
 std::optional<int64_t> fitting(const std::vector<HostSlots> &hosts,
                                std::optional<int64_t> wanted, bool fromFile) {
   if (!fromFile || !wanted)
@@ -48,7 +48,8 @@ std::optional<int64_t> fitting(const std::vector<HostSlots> &hosts,
   return std::min(*wanted, slots);
 }
 
-/// What is to be started next; `wanted`: so many processes, where ranks are.
+/// Returns the tasks that are to be started next; `wanted`: so many processes,
+/// where ranks are.
 Result<std::vector<Task>> nextTasks(const LaunchOptions &options,
                                     std::optional<int64_t> wanted) {
   if (options.roles.any())
@@ -64,16 +65,17 @@ Result<std::vector<Task>> nextTasks(const LaunchOptions &options,
 
 int launch(const LaunchOptions &options) {
   Attempt *current = nullptr;
-  Result<std::unique_ptr<Processes>> made = Processes::make(1, [&](int signal) {
-    if (current)
-      current->onSignal(signal);
-  });
-  if (!made) {
+  Result<std::unique_ptr<Processes>> created =
+      Processes::make(1, [&](int signal) {
+        if (current)
+          current->onSignal(signal);
+      });
+  if (!created) {
     (void)std::fprintf(stderr, "mesh-launch: %s\n",
-                       made.error().message().c_str());
+                       created.error().message().c_str());
     return 1;
   }
-  Processes &processes = **made;
+  Processes &processes = **created;
   const auto say = [&](const std::string &text) {
     processes.print("mesh-launch: " + text, true);
   };

@@ -15,7 +15,7 @@
 
 namespace meshloom::launch {
 
-/// What the command line says.
+/// The options of the command line.
 struct LaunchOptions {
   std::vector<std::string> program; ///< with its arguments
   /// Processes; none: one, or one a slot of the hosts.
@@ -29,7 +29,7 @@ struct LaunchOptions {
   std::string hostsFile;
   /// How a command is run on a host: {host} and {command} are put in.
   std::string remoteShell = "ssh -o BatchMode=yes {host} {command}";
-  /// What ranks call the host of this program.
+  /// The name that ranks use for the host of this program.
   std::string address;
   int64_t maxRestarts = 0;
   int64_t minProcesses = 1;

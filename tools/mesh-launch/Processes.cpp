@@ -75,8 +75,8 @@ std::vector<char *> pointers(const std::vector<std::string> &texts) {
   return result;
 }
 
-/// What a child does before it becomes the program: nothing that may wait for a
-/// lock, which another thread may have held when it was forked.
+/// Runs in a child before it becomes the program: it does nothing that may wait
+/// for a lock, which another thread may have held when it was forked.
 [[noreturn]] void become(const char *file, char **words, char **environment,
                          int input, int output, int errors, pid_t parent,
                          const rlimit &files) {
@@ -156,9 +156,9 @@ bool killMarked(const std::string &mark) {
 /// the mark.
 [[noreturn]] void guardGroups(int pipe, const std::string &mark) {
   setpgid(0, 0);
-  sigset_t all;
-  sigfillset(&all);
-  sigprocmask(SIG_BLOCK, &all, nullptr);
+  sigset_t signals;
+  sigfillset(&signals);
+  sigprocmask(SIG_BLOCK, &signals, nullptr);
   prctl(PR_SET_NAME, "mesh-launch-end");
   // Nothing of this program stays open by it.
   const int nowhere = open("/dev/null", O_RDWR);
@@ -179,8 +179,8 @@ bool killMarked(const std::string &mark) {
     else
       std::erase(groups, -group);
   }
-  for (const pid_t left : groups)
-    kill(-left, SIGKILL);
+  for (const pid_t group : groups)
+    kill(-group, SIGKILL);
   // One that was just being started may have escaped the first look.
   constexpr int mostLooks = 100;
   for (int look = 0; look < mostLooks && killMarked(mark); ++look)
@@ -197,8 +197,8 @@ std::string describeStatus(int status) {
   return fmt::format("exit status {}", WEXITSTATUS(status));
 }
 
-/// What is needed beside what children take, and by each: pipes, and a
-/// connection to the coordination service.
+/// The files that are needed beside the children's, and by each child: pipes,
+/// and a connection to the coordination service.
 static constexpr int64_t ownFiles = 32, filesOfChild = 4;
 
 Processes::Processes(std::function<void(int)> onSignal)
@@ -223,21 +223,21 @@ Status Processes::expectFiles(int64_t children) const {
 
 Result<std::unique_ptr<Processes>>
 Processes::make(int64_t children, std::function<void(int)> onSignal) {
-  std::unique_ptr<Processes> made(new Processes(std::move(onSignal)));
-  if (Status enough = made->expectFiles(children); !enough)
+  std::unique_ptr<Processes> processes(new Processes(std::move(onSignal)));
+  if (Status enough = processes->expectFiles(children); !enough)
     return enough.error();
   const sigset_t set = handledSignals();
-  made->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-  made->waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (made->signals < 0 || made->waker < 0)
+  processes->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+  processes->waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (processes->signals < 0 || processes->waker < 0)
     return Error(fmt::format("no file for signals can be opened: {}",
                              std::strerror(errno)));
   sigprocmask(SIG_BLOCK, &set, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  if (Status started = made->startGuard(); !started)
+  if (Status started = processes->startGuard(); !started)
     return started.error();
-  return made;
+  return processes;
 }
 
 Status Processes::startGuard() {
@@ -281,7 +281,7 @@ Processes::~Processes() {
 }
 
 void Processes::endLeftovers() {
-  // What is killed here may leave children of its own, which then are ours.
+  // A process that is killed here may leave children, which then are ours.
   for (bool any = true; any;) {
     any = false;
     for (const pid_t process : allProcesses())
@@ -329,17 +329,17 @@ Result<size_t> Processes::start(Command command) {
   for (const int other : {input[0], output[1], errors[1]})
     close(other);
   if (process < 0) {
-    for (const int own : {input[1], output[0], errors[0]})
-      if (own >= 0)
-        close(own);
+    for (const int end : {input[1], output[0], errors[0]})
+      if (end >= 0)
+        close(end);
     return Error(
         fmt::format("no process can be started: {}", std::strerror(error)));
   }
   // Both do: whichever comes first, the group is there before a signal.
   setpgid(process, process);
   tellGuard(process);
-  for (const int own : {output[0], errors[0]})
-    fcntl(own, F_SETFL, O_NONBLOCK);
+  for (const int end : {output[0], errors[0]})
+    fcntl(end, F_SETFL, O_NONBLOCK);
   Child child;
   child.command = std::move(command);
   child.process = process;
@@ -405,8 +405,8 @@ void Processes::writeSome(Output &output) {
   }
 }
 
-/// Hands on what a child has written; `all` of it, however much is kept.
-void Processes::read(Child &child, int stream, bool all) {
+/// Hands on what a child has written; `isWhole` of it, however much is kept.
+void Processes::read(Child &child, int stream, bool isWhole) {
   std::string &pending = child.pending[stream];
   const auto line = [&](std::string_view text) {
     if (child.command.onLine)
@@ -440,7 +440,7 @@ void Processes::read(Child &child, int stream, bool all) {
       line(pending);
       pending.clear();
     }
-    if (!all && out.bytes.size() + err.bytes.size() > mostKept)
+    if (!isWhole && out.bytes.size() + err.bytes.size() > mostKept)
       return;
   }
 }
@@ -449,7 +449,7 @@ void Processes::reap() {
   int status = 0;
   pid_t process;
   while ((process = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0)
-    // What children have left behind is nobody's.
+    // The processes that children have left behind belong to nobody.
     for (size_t i = 0; i < children.size(); ++i)
       if (children[i].process == process && !children[i].ended)
         changed(i, status);
@@ -467,7 +467,7 @@ void Processes::changed(size_t child, int status) {
     if (children[child].output[stream] < 0)
       continue;
     read(children[child], stream, true);
-    // What it has started may hold the pipe open; its words end here.
+    // A process that it has started may hold the pipe open; its words end here.
     std::string &pending = children[child].pending[stream];
     if (!pending.empty() && command.onLine)
       command.onLine(pending, stream == 1);

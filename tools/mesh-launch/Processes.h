@@ -3,8 +3,8 @@
 // in one loop of one thread.
 //
 // Children are in process groups of their own, so that what they start is ended
-// with them. What leaves its group (setsid) becomes a child of this program
-// when its own parent ends (PR_SET_CHILD_SUBREAPER), and is ended by
+// with them. A process that leaves its group (setsid) becomes a child of this
+// program when its own parent ends (PR_SET_CHILD_SUBREAPER), and is ended by
 // endLeftovers. Whatever happens to this program, none is left over: the system
 // ends the children with it (PR_SET_PDEATHSIG), and a small process beside it,
 // which notices when a pipe closes, the rest of their groups and all whose
@@ -101,7 +101,7 @@ private:
     std::string bytes;
   };
 
-  void read(Child &child, int stream, bool all);
+  void read(Child &child, int stream, bool isWhole);
   Status startGuard();
   void tellGuard(pid_t group) const;
   void reap();

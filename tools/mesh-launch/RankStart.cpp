@@ -10,11 +10,11 @@
 namespace meshloom::launch {
 
 std::vector<std::string> environmentOf(const RankStart &start, size_t index) {
-  std::map<std::string, std::string> variables = start.own[index];
+  std::map<std::string, std::string> variables = start.perRank[index];
   variables.insert(start.variables.begin(), start.variables.end());
   std::vector<std::string> environment;
-  for (char **each = environ; *each; ++each) {
-    const std::string_view text = *each;
+  for (char **variable = environ; *variable; ++variable) {
+    const std::string_view text = *variable;
     if (!variables.contains(std::string(text.substr(0, text.find('=')))))
       environment.emplace_back(text);
   }
@@ -28,7 +28,7 @@ std::string toText(const RankStart &start) {
                         {"program", start.program},
                         {"folder", start.folder},
                         {"variables", start.variables},
-                        {"own", start.own}}
+                        {"own", start.perRank}}
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

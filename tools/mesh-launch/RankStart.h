@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the processes of one host are started with: the same here, where
-// mesh-launch starts them itself, and on hosts where an agent of its does.
+// The start of the processes of one host: the same here, where mesh-launch
+// starts them itself, and on hosts where an agent of its does.
 #pragma once
 
 #include "Task.h"
@@ -15,14 +15,14 @@ struct RankStart {
   /// Variables of all of them, in place of or beside the host's own,
   std::map<std::string, std::string> variables;
   /// and those that each has for itself.
-  std::vector<std::map<std::string, std::string>> own;
+  std::vector<std::map<std::string, std::string>> perRank;
 };
 
 /// The environment of the index-th of them: this process' with both.
 std::vector<std::string> environmentOf(const RankStart &start, size_t index);
 
-/// As one line of text, and back. Throws nlohmann::json::exception on a text of
-/// another kind.
+/// Writes the start as one line of text, and reads it. Throws
+/// nlohmann::json::exception on a text of another kind.
 std::string toText(const RankStart &start);
 RankStart fromText(const std::string &text);
 

@@ -9,7 +9,7 @@
 
 namespace meshloom::launch {
 
-/// What the end of a process means to the others.
+/// The meaning of the end of a process for the others.
 enum class Duty : uint8_t {
   Computes, ///< the run is over when all of these have ended
   Serves,   ///< it ends with those that compute; the run fails without it

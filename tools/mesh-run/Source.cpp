@@ -89,7 +89,7 @@ Result<Compiled> Source::compile(std::string_view target,
 }
 
 namespace {
-/// Whether a result has numbers, and each is nan.
+/// Returns whether a result has numbers, and each is nan.
 bool isNanThroughout(const HostValue &value) {
   auto areNan = [](const std::vector<double> &numbers) {
     return std::ranges::all_of(numbers, [](double x) { return std::isnan(x); });
@@ -221,11 +221,11 @@ Status Source::verify(const std::vector<HostBytes> &inputs,
         fmt::format("{} of {} results differ from the reference interpreter's",
                     wrong, results.size()));
   if (unchecked && unchecked == results.size())
-    return Error(fmt::format(
-        "all results are nan throughout, which says nothing about how they are "
-        "computed: give inputs of which they are numbers, by --input or as {} "
-        "of the arguments",
-        std::string_view(dtensor::inputRangeAttr)));
+    return Error(
+        fmt::format("all results are nan throughout, so the comparison says "
+                    "nothing: give inputs whose results are numbers, by "
+                    "--input or as {} of the arguments",
+                    std::string_view(dtensor::inputRangeAttr)));
   return Success();
 }
 

@@ -178,8 +178,8 @@ std::string preview(DType type, const HostBytes &bytes) {
 }
 
 namespace {
-/// Whether a file's elements can be an argument's: NumPy has no name for int4,
-/// which it writes as bytes.
+/// Returns whether a file's elements can be an argument's: NumPy has no name
+/// for int4, which it writes as bytes.
 bool isType(const NpyArray &file, DType wanted, int64_t bits) {
   return file.type == wanted || (wanted == DType::I8 && file.isUnnamed) ||
          (wanted == DType::I8 && bits && file.type == DType::UI8);

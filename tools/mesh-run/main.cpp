@@ -217,7 +217,7 @@ Result<HostBytes> globalValue(const Loaded &loaded, const Array &array,
              : gatherValue(array, *loaded.processes.communicator, tag++);
 }
 
-/// Whether results from number `first` on can be the first arguments.
+/// Returns whether results from number `first` on can be the first arguments.
 Status checkCarried(const Signature &signature, int64_t first) {
   const auto results = int64_t(signature.results.size()),
              arguments = int64_t(signature.arguments.size());
@@ -377,10 +377,11 @@ Status beginOutputs(const Options &options) {
 Status runIn(Loaded &loaded, const Options &options) {
   Clock::time_point start = Clock::now();
   if (options.carry >= 0 && options.verify)
-    return Error("--verify compares one run from the inputs, --carry goes on "
-                 "from results: give one of them");
+    return Error("--verify compares one run from the inputs, and --carry "
+                 "continues from the results: give one of them");
   if (!options.signKey.empty() && options.emitProgram.empty())
-    return Error("--sign-key signs what --emit-program saves: give both");
+    return Error(
+        "--sign-key signs the program that --emit-program saves: give both");
   Result<bool> saved = isSavedProgram(options);
   if (!saved)
     return saved.error();
@@ -470,7 +471,7 @@ void printCallbacks() {
   CustomTarget print;
   print.run = [](const CustomCall &call) -> Status {
     if (!call.results.empty())
-      return Error("it gives results, which mesh-run cannot know");
+      return Error("it has results, which mesh-run cannot compute");
     std::string format = "callback:";
     for (size_t i = 0; i < call.inputs.size(); ++i)
       format += " {}";

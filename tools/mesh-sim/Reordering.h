@@ -16,7 +16,7 @@ class Reordering {
 public:
   /// A transport that notes the collectives of its rank in their order.
   std::shared_ptr<Transport> recorded(std::shared_ptr<Transport> transport);
-  /// Whether a rank has run two collectives.
+  /// Returns whether a rank has run two collectives.
   bool isPossible() const;
   /// The transport itself or, for the one rank that `seed` chooses, one on
   /// which two collectives that follow each other have changed places.

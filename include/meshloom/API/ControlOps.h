@@ -42,10 +42,10 @@ template <typename S> RegionState stepState(const S &structure) {
   appendStatics(structure, state.statics, false);
   return state;
 }
-/// Throws where `given` has other types, shapes or parts than `expected`;
-/// `what` and `as` name them.
-void expectAlike(const RegionState &given, const RegionState &expected,
-                 const std::string &what, std::string_view as,
+/// Throws where `actual` has other types, shapes or parts than `expected`;
+/// `role` and `as` name them.
+void expectAlike(const RegionState &actual, const RegionState &expected,
+                 const std::string &role, std::string_view as,
                  std::string_view op, const std::source_location &where);
 using RegionTensors = std::span<const Tensor>;
 std::vector<Tensor>
@@ -187,9 +187,9 @@ S countedLoop(std::string_view op, const TensorLike &lower,
       },
       [&](RegionTensors now) {
         S next = body(now.back(), rebuild(init, now.first(now.size() - 1)));
-        RegionState given = regionState(next);
-        given.tensors.push_back(add({now.back(), where}, {1, where}));
-        return given;
+        RegionState state = regionState(next);
+        state.tensors.push_back(add({now.back(), where}, {1, where}));
+        return state;
       },
       where);
   return rebuild(init, std::span<const Tensor>(results));
@@ -260,29 +260,28 @@ auto scanOver(F &&body, const S &init, const X &xs,
               const std::source_location &where) {
   using Y = std::tuple_element_t<
       1, std::decay_t<std::invoke_result_t<F &, const S &, const X &>>>;
-  const std::vector<Tensor> all = tensorsOf(xs);
-  const int64_t n = scanLength(all, where);
+  const std::vector<Tensor> inputs = tensorsOf(xs);
+  const int64_t n = scanLength(inputs, where);
   auto elements = [&](const TensorLike &i) {
     std::vector<Tensor> parts;
-    for (const Tensor &x : all)
+    for (const Tensor &x : inputs)
       parts.push_back(elementAt(x, i, where));
     return rebuild(xs, std::span<const Tensor>(parts));
   };
   std::optional<Y> like;
   if (!isTracing()) {
     S carry = init;
-    std::vector<std::vector<Tensor>> kept;
+    std::vector<std::vector<Tensor>> outputs;
     const RegionState first = stepState(init);
     for (int64_t i = 0; i < n; ++i) {
       auto [next, y] = body(carry, elements({i, where}));
       expectAlike(stepState(next), first, "the body's carry", "the initial one",
                   "scan", where);
       if (like)
-        expectAlike(stepState(y), stepState(*like),
-                    "what the body gives to keep", "what it gave before",
-                    "scan", where);
+        expectAlike(stepState(y), stepState(*like), "the output of the body",
+                    "its output before", "scan", where);
       carry = next;
-      kept.push_back(tensorsOf(y));
+      outputs.push_back(tensorsOf(y));
       like = y;
     }
     auto none = [&] {
@@ -290,7 +289,7 @@ auto scanOver(F &&body, const S &init, const X &xs,
       return tensorsOf(*like);
     };
     std::vector<Tensor> stacks =
-        n > 0 ? stackAll(kept, where) : emptyStacks(none, where);
+        n > 0 ? stackAll(outputs, where) : emptyStacks(none, where);
     return std::pair<S, Y>(carry,
                            rebuild(*like, std::span<const Tensor>(stacks)));
   }
@@ -306,9 +305,8 @@ auto scanOver(F &&body, const S &init, const X &xs,
       "scan", 0, int32_t(n),
       [&](const Tensor &i, const std::pair<S, std::vector<Tensor>> &state) {
         auto [next, y] = body(state.first, elements({i, where}));
-        expectAlike(stepState(y), stepState(*like),
-                    "what the body gives to keep", "what it gave before",
-                    "scan", where);
+        expectAlike(stepState(y), stepState(*like), "the output of the body",
+                    "its output before", "scan", where);
         std::vector<Tensor> now = tensorsOf(y);
         for (size_t k = 0; k < now.size(); ++k)
           now[k] = withElementAt(state.second[k], i, now[k], where);

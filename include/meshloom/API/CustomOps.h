@@ -27,7 +27,7 @@ namespace meshloom {
 struct TensorType {
   DType dtype = DType::F32; ///< type of the elements
   Shape shape = {};         ///< global
-  /// Whether type and shape are the same.
+  /// Returns whether type and shape are the same.
   bool operator==(const TensorType &) const = default;
 };
 /// The type of `x`.
@@ -120,10 +120,10 @@ private:
             *like = detail::rebuild(*result, std::span<const Tensor>(none));
             return state;
           },
-          [like, backward = backward](detail::RegionTensors given,
+          [like, backward = backward](detail::RegionTensors operands,
                                       detail::RegionTensors results,
                                       detail::RegionTensors gradients) {
-            return detail::applyBackward(backward, **like, given, results,
+            return detail::applyBackward(backward, **like, operands, results,
                                          gradients,
                                          std::index_sequence_for<T...>());
           },

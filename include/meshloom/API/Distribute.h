@@ -66,7 +66,8 @@ copy_to_mesh(const Tensor &tensor, const Mesh &mesh,
 Layout fetch_layout(const Tensor &tensor);
 /// Throws meshloom::Error if the tensor's layout is not `layout`.
 void check_layout(const Tensor &tensor, const Layout &layout);
-/// Whether the tensor is laid out over a mesh (not a plain host tensor).
+/// Returns whether the tensor is laid out over a mesh (not a plain host
+/// tensor).
 bool is_dtensor(const Tensor &tensor);
 
 namespace detail {

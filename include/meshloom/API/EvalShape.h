@@ -14,7 +14,7 @@ namespace meshloom {
 struct TensorSpec {
   Shape shape;              ///< global extents
   DType dtype = DType::F32; ///< of the elements
-  /// Whether both are equal.
+  /// Returns whether both are equal.
   bool operator==(const TensorSpec &) const = default;
 };
 

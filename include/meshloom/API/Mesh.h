@@ -49,7 +49,7 @@ struct DeviceSpec {
   /// meshloom::Error if it is not a device's name, or one of a process that
   /// there is not.
   static DeviceSpec from_string(std::string_view name);
-  /// Whether both are the same device.
+  /// Returns whether both are the same device.
   bool operator==(const DeviceSpec &) const = default;
 };
 
@@ -85,7 +85,7 @@ public:
 
   /// The devices, in the given order.
   const std::vector<DeviceSpec> &devices() const { return list; }
-  /// Whether there are none.
+  /// Returns whether there are none.
   bool empty() const { return list.empty(); }
 
 private:

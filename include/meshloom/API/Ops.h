@@ -185,23 +185,23 @@ using Where = std::source_location;
 
 /// x and y, for bools, or for the bits of integers.
 [[nodiscard]] Tensor logical_and(const TensorLike &x, const TensorLike &y);
-/// Whether any holds; of integers the bits that any has.
+/// Returns whether any holds; of integers the bits that any has.
 [[nodiscard]] Tensor logical_or(const TensorLike &x, const TensorLike &y);
-/// Whether just one holds; of integers the bits that just one has.
+/// Returns whether just one holds; of integers the bits that just one has.
 [[nodiscard]] Tensor logical_xor(const TensorLike &x, const TensorLike &y);
 
 // Comparisons -> i1. Integers of two types are compared by value.
-/// Whether x is y -> i1; nan equals nothing.
+/// Returns whether x is y -> i1; nan equals nothing.
 [[nodiscard]] Tensor equal(const TensorLike &x, const TensorLike &y);
-/// Whether x is not y -> i1; nan differs from all.
+/// Returns whether x is not y -> i1; nan differs from all.
 [[nodiscard]] Tensor not_equal(const TensorLike &x, const TensorLike &y);
-/// Whether x < y -> i1.
+/// Returns whether x < y -> i1.
 [[nodiscard]] Tensor less(const TensorLike &x, const TensorLike &y);
-/// Whether x <= y -> i1.
+/// Returns whether x <= y -> i1.
 [[nodiscard]] Tensor less_equal(const TensorLike &x, const TensorLike &y);
-/// Whether x > y -> i1.
+/// Returns whether x > y -> i1.
 [[nodiscard]] Tensor greater(const TensorLike &x, const TensorLike &y);
-/// Whether x >= y -> i1.
+/// Returns whether x >= y -> i1.
 [[nodiscard]] Tensor greater_equal(const TensorLike &x, const TensorLike &y);
 /// The options of isclose and allclose.
 struct CloseOptions {
@@ -209,11 +209,11 @@ struct CloseOptions {
   double atol = 1e-8;     ///< and how far beside that
   bool equal_nan = false; ///< whether nan is close to nan
 };
-/// Whether |x - y| <= atol + rtol |y| -> i1; infinities are close to
+/// Returns whether |x - y| <= atol + rtol |y| -> i1; infinities are close to
 /// themselves. Integers and bools are compared as floats.
 [[nodiscard]] Tensor isclose(const TensorLike &x, const TensorLike &y,
                              const CloseOptions &options = {});
-/// Whether that holds for all elements -> i1 []:
+/// Returns whether that holds for all elements -> i1 []:
 /// `if (allclose(x, y)) ...`.
 [[nodiscard]] Tensor allclose(const TensorLike &x, const TensorLike &y,
                               const CloseOptions &options = {});
@@ -404,11 +404,11 @@ public:
 [[nodiscard]] Tensor reduce_min(const Tensor &x, const Axis &axis = Axis(),
                                 bool keepdims = false,
                                 Where loc = Where::current());
-/// Whether all hold, of i1; see reduce_sum.
+/// Returns whether all hold, of i1; see reduce_sum.
 [[nodiscard]] Tensor reduce_all(const Tensor &x, const Axis &axis = Axis(),
                                 bool keepdims = false,
                                 Where loc = Where::current());
-/// Whether any holds, of i1; see reduce_sum.
+/// Returns whether any holds, of i1; see reduce_sum.
 [[nodiscard]] Tensor reduce_any(const Tensor &x, const Axis &axis = Axis(),
                                 bool keepdims = false,
                                 Where loc = Where::current());

@@ -125,33 +125,33 @@ void barrier(const Mesh &mesh, const std::string &name = "barrier",
              double timeout_seconds = 86400);
 
 namespace detail {
-/// Whether processes run parts of the mesh.
+/// Returns whether processes run parts of the mesh.
 inline bool spansProcesses(const Mesh &mesh) {
   return mesh.num_local_devices() < mesh.size();
 }
-/// Whether all processes have this mesh: its devices are of all, or of one that
-/// all know (see create_submesh).
+/// Returns whether all processes have this mesh: its devices are of all, or of
+/// one that all know (see create_submesh).
 inline bool isOfAllProcesses(const Mesh &mesh) {
   return spansProcesses(mesh) ||
          (!mesh.global_devices().empty() && num_clients() > 1);
 }
 /// Which process has a device of the mesh.
 int64_t processOf(const Mesh &mesh, int64_t device);
-/// Whether this process has all of the tensor's elements.
+/// Returns whether this process has all of the tensor's elements.
 bool isWhollyHere(const Tensor &tensor);
 /// The texts of all processes, in their order, under a name that is used once
 /// at a time. All call it. Throws where one does not in time, naming it.
 std::vector<std::string> gatherTexts(std::string_view topic,
-                                     const std::string &own,
+                                     const std::string &text,
                                      double timeoutSeconds = 60);
 /// The same of a few numbers, as many from each, by the way that tensors go.
 /// Collective: all call it in the same order as everything else that they do
 /// together.
-std::vector<std::vector<int64_t>> gatherNumbers(const std::vector<int64_t> &own,
-                                                std::string_view op);
+std::vector<std::vector<int64_t>>
+gatherNumbers(const std::vector<int64_t> &numbers, std::string_view op);
 /// A host tensor with the value that process 0 has, of the same type and shape.
 /// Collective.
-Tensor ofFirstProcess(const Tensor &own);
+Tensor ofFirstProcess(const Tensor &local);
 /// `tensor`, replicated where this process has not all of it. Collective.
 Tensor madeWhollyHere(const Tensor &tensor);
 /// Waits for all processes.

@@ -94,13 +94,13 @@ struct RaggedTensor {
   /// The values of rows that hold numbers, as a list of lists.
   template <typename T> std::vector<std::vector<T>> to_vector() const {
     const std::vector<int64_t> splits = row_splits.to_vector<int64_t>();
-    const std::vector<T> all = values.to_vector<T>();
+    const std::vector<T> elements = values.to_vector<T>();
     const int64_t width = elementCount(values.shape()) /
                           std::max<int64_t>(values.shape().front(), 1);
     std::vector<std::vector<T>> rows;
     for (size_t i = 0; i + 1 < splits.size(); ++i)
-      rows.emplace_back(all.begin() + splits[i] * width,
-                        all.begin() + splits[i + 1] * width);
+      rows.emplace_back(elements.begin() + splits[i] * width,
+                        elements.begin() + splits[i + 1] * width);
     return rows;
   }
 };

@@ -129,7 +129,7 @@ public:
 private:
   CallCapture *around;
 };
-/// Whether this thread traces a function for a call that is kept.
+/// Returns whether this thread traces a function for a call that is kept.
 bool isCapturingCalls();
 
 /// The parts of a compiled function that whoever runs it needs.

@@ -79,14 +79,14 @@ struct PlaceArguments {
   std::vector<size_t> counts;
 };
 template <typename... Args> PlaceArguments placeArguments(const Args &...args) {
-  PlaceArguments all;
+  PlaceArguments collected;
   auto add = [&](const auto &argument) {
-    size_t before = all.tensors.size();
-    appendTensors(argument, all.tensors);
-    all.counts.push_back(all.tensors.size() - before);
+    size_t before = collected.tensors.size();
+    appendTensors(argument, collected.tensors);
+    collected.counts.push_back(collected.tensors.size() - before);
   };
   (add(args), ...);
-  return all;
+  return collected;
 }
 
 struct VmapPlan {
@@ -157,7 +157,7 @@ std::vector<ReplicaValue> replicaMap(const ReplicaAxis &axis,
 [[nodiscard]] Tensor ownPlace(const Tensor &stack, const std::string &axis,
                               const std::vector<int64_t> &rows,
                               const std::source_location &where);
-/// Whether a map around has that axis.
+/// Returns whether a map around has that axis.
 bool isMappedAxis(const std::string &axis);
 
 /// Calls a function of one place with its tensors in place of all places'.
@@ -178,9 +178,9 @@ struct PlaceFunction {
     std::optional<R> result;
     std::vector<Tensor> tensors = trace(
         *plan, placeArguments(args...),
-        [&](RegionTensors own) {
+        [&](RegionTensors operands) {
           std::tuple<Args...> locals =
-              rebuild(std::tuple<Args...>(args...), own);
+              rebuild(std::tuple<Args...>(args...), operands);
           result.emplace(std::apply(fn, std::as_const(locals)));
           return tensorsOf(*result);
         },

@@ -31,8 +31,8 @@ Tensor tensorOfShards(DType type, const Shape &shape, const Layout &layout,
 /// A host tensor of those elements, whatever the default mesh is.
 Tensor hostTensorOf(DType type, const Shape &shape,
                     std::span<const char> bytes);
-/// Whether its values are host tensors; also for a variable that has lost its
-/// value.
+/// Returns whether its values are host tensors; also for a variable that has
+/// lost its value.
 bool isHostVariable(const DVariable &variable);
 
 } // namespace meshloom::detail

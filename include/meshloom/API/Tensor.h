@@ -30,7 +30,7 @@ struct bfloat16 {
   explicit bfloat16(float value); ///< rounds to nearest even
   /// The same number as a float.
   explicit operator float() const;
-  /// Whether the bits are the same.
+  /// Returns whether the bits are the same.
   bool operator==(const bfloat16 &) const = default;
 };
 
@@ -143,9 +143,9 @@ public:
   Mesh mesh() const { return layout().mesh(); }
   /// Name of the device that holds it, or "CPU:0 ... CPU:7" for a mesh.
   std::string device() const;
-  /// Whether it is a value of a trace, which has no elements yet.
+  /// Returns whether it is a value of a trace, which has no elements yet.
   bool is_traced() const;
-  /// Whether it is not empty.
+  /// Returns whether it is not empty.
   bool defined() const { return node != nullptr; }
   /// The value as a condition of C++ (`if (loss < best)`, `while (error >
   /// 1e-3)`): whether the only element is not 0. Waits for the value. Throws

@@ -184,7 +184,7 @@ S map_structure(F &&fn, const S &structure, const More &...more) {
   std::apply(
       [&](const auto &...other) {
         if (((other.size() != results.size()) || ...))
-          Error("[map_structure] expected structures with as many "
+          Error("[map_structure] expected structures with equally many "
                 "tensors, got " +
                 std::to_string(results.size()) +
                 ((" and " + std::to_string(other.size())) + ... + ""))

@@ -90,7 +90,7 @@ public:
   template <typename T> void operator=(const T &) && = delete; // write w.assign(y)
   // clang-format on
 
-  /// Whether it is not empty.
+  /// Returns whether it is not empty.
   bool defined() const { return state != nullptr; }
 
   /// The value; see read_value.
@@ -148,7 +148,7 @@ public:
   const Layout &layout() const;
   /// The given name, or one of its own.
   const std::string &name() const;
-  /// Whether optimizers train it.
+  /// Returns whether optimizers train it.
   bool trainable() const;
   /// The synchronization, with AUTO resolved.
   VariableSynchronization synchronization() const;
@@ -167,7 +167,7 @@ public:
     return read_value(where).to_vector<T>(where);
   }
 
-  /// Whether both are the same variable.
+  /// Returns whether both are the same variable.
   bool is(const DVariable &other) const { return state == other.state; }
   /// For Meshloom's own layers.
   const std::shared_ptr<detail::VariableState> &internal() const {

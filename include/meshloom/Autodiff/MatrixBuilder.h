@@ -50,10 +50,10 @@ public:
     return isComplex(like) ? "ADJOINT" : "TRANSPOSE";
   }
 
-  /// Of a gradient `s` with respect to all of a Hermitian matrix, that with
-  /// respect to its lower (else upper) triangle where only that is read, and of
-  /// its diagonal the real part: what belongs elsewhere counts for what is
-  /// read.
+  /// Returns the gradient with respect to the triangle of a Hermitian matrix
+  /// that is read (the lower one, or else the upper one), from the gradient `s`
+  /// with respect to the whole matrix. An element that is not read counts for
+  /// the element that mirrors it, and the diagonal has the real part.
   Value ofTriangle(Value s, bool lower);
 
   /// The matrix P, of the element type of `like`, that has row permutation[i]

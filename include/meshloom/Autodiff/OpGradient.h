@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What gradient rules are written with: a builder that knows the gradients that
+// The builder that gradient rules are written with: it knows the gradients that
 // flow into and out of one op.
 #pragma once
 
@@ -24,10 +24,10 @@ public:
 
   /// The gradient of result `i`; null where nothing depends on it.
   Value of(unsigned i = 0) const { return results[i]; }
-  /// Whether the gradient of operand `i` is used.
+  /// Returns whether the gradient of operand `i` is used.
   bool wants(unsigned i) const { return wanted[i]; }
   void give(unsigned i, Value gradient) { operands[i] = gradient; }
-  Value given(unsigned i) const { return operands[i]; }
+  Value gradientOf(unsigned i) const { return operands[i]; }
   /// Gives to a value that the operands are computed from, instead of to the
   /// ones on the way, `past`; where that may be.
   void giveTo(Value value, Value gradient) { further = {value, gradient}; }

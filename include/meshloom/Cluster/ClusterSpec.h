@@ -44,7 +44,7 @@ public:
   static ClusterSpec
   numbered(std::map<std::string, std::map<int64_t, std::string>> jobs);
 
-  /// Whether there is no task.
+  /// Returns whether there is no task.
   bool empty() const;
   /// Names of the jobs, in alphabetical order.
   std::vector<std::string> jobs() const;
@@ -77,9 +77,9 @@ private:
 Status validate(const ClusterSpec &spec,
                 const std::optional<TaskId> &task = std::nullopt);
 
-/// Whether `task` has a chief's duties (checkpoints, summaries): the task of
-/// the job "chief", worker 0 where there is no such job, and an evaluator,
-/// which is its own. An empty cluster's only process is one. Throws
+/// Returns whether `task` has a chief's duties (checkpoints, summaries): the
+/// task of the job "chief", worker 0 where there is no such job, and an
+/// evaluator, which is its own. An empty cluster's only process is one. Throws
 /// meshloom::Error as `validate` fails.
 bool is_chief(const ClusterSpec &spec, const TaskId &task);
 /// The task that has the duties of a chief of those that compute. Throws

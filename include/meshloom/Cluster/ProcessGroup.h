@@ -15,8 +15,8 @@ struct ProcessGroup {
   std::string jobName = "localhost";
   /// "host:port" of the coordination service; "" for one process.
   std::string coordinator;
-  /// Whether the service runs already (mesh-launch, mesh-coordinator): else
-  /// rank 0 starts it at that address.
+  /// Says whether the service runs already (mesh-launch, mesh-coordinator):
+  /// else rank 0 starts it at that address.
   bool coordinatorRuns = false;
   /// Addresses of the ranks, where known.
   std::vector<std::string> addresses;

@@ -6,8 +6,8 @@
 
 namespace meshloom {
 
-/// Whether "host:port", "host" or "[::1]:port" is on this machine. False where
-/// nothing is known of the host.
+/// Returns whether "host:port", "host" or "[::1]:port" is on this machine.
+/// False where nothing is known of the host.
 bool isThisMachine(const std::string &address);
 
 } // namespace meshloom

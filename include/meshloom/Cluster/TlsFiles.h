@@ -13,7 +13,7 @@ struct TlsFiles {
   std::string key;         ///< that certificate's private key
   std::string authority;   ///< the certificate that has signed all of them
 
-  bool given() const {
+  bool isSet() const {
     return !certificate.empty() || !key.empty() || !authority.empty();
   }
 };

@@ -34,7 +34,7 @@ struct CompileOptions {
   /// docs/Threads.md. A function that says so itself (dtensor.deterministic)
   /// needs no option.
   bool deterministic = false;
-  /// What it is compiled for: see targetNames().
+  /// The target that the program is compiled for: see targetNames().
   std::string target = "cpu";
   /// Full optimisation of the kernels; false compiles several times faster.
   bool optimizeKernels = true;

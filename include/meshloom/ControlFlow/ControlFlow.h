@@ -9,8 +9,8 @@
 
 namespace meshloom {
 
-/// Whether `op` runs its regions: a while or a case. The regions of all other
-/// ops (reducers, comparators, kernels) are functions of scalars.
+/// Returns whether `op` runs its regions: a while or a case. The regions of all
+/// other ops (reducers, comparators, kernels) are functions of scalars.
 bool isControl(Operation *op);
 
 /// The blocks of `function` that run, each before those inside it.

@@ -12,11 +12,11 @@ namespace meshloom {
 inline constexpr llvm::StringLiteral deterministicAttr =
     "dtensor.deterministic";
 
-/// Whether the function that `op` is or is in is deterministic.
+/// Returns whether the function that `op` is or is in is deterministic.
 bool isDeterministic(Operation *op);
 
-/// Whether the op combines floats in an order that changes the result: a sum or
-/// product of them, over what its rule reduces.
+/// Returns whether the op combines floats in an order that changes the result:
+/// a sum or product of them, over what its rule reduces.
 bool isOrderedReduction(Operation *op, const ShardingRule &rule);
 
 /// The rule that layouts are chosen by: the op's own, but that in a

@@ -71,8 +71,8 @@ Status register_custom_call(std::string name, CustomTarget target);
 /// The function that is registered under `name`, or null.
 std::shared_ptr<const CustomTarget> find_custom_call(std::string_view name);
 
-/// Whether the step calls a function of the host that `fails_together`. For
-/// Meshloom's own layers.
+/// Returns whether the step calls a function of the host that `fails_together`.
+/// For Meshloom's own layers.
 bool failsTogether(const KernelStep &step);
 
 } // namespace meshloom

@@ -88,7 +88,7 @@ struct Partial {
 class Layout {
 public:
   Layout() = default;
-  /// Whether it is not empty.
+  /// Returns whether it is not empty.
   bool defined() const { return impl != nullptr; }
 
   /// Axes of each dim by index into mesh.axes(), major to minor.

@@ -70,7 +70,7 @@ struct MeshOptions {
 class Mesh {
 public:
   Mesh() = default;
-  /// Whether it is not empty.
+  /// Returns whether it is not empty.
   bool defined() const { return impl != nullptr; }
 
   /// One size may be -1: then it is what the ids or devices given leave for it.

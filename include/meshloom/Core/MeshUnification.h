@@ -59,8 +59,8 @@ public:
   /// them, and back.
   int64_t deviceAt(int64_t position) const { return devices[position]; }
   int64_t positionOf(int64_t device) const { return positions[device]; }
-  /// Whether `source` numbers its devices as the unified mesh does: position i
-  /// of both is the same device.
+  /// Returns whether `source` numbers its devices as the unified mesh does:
+  /// position i of both is the same device.
   bool isAligned(size_t source) const;
 
 private:
@@ -100,9 +100,9 @@ std::optional<Layout> layoutOn(const Layout &layout, const Mesh &mesh);
 std::optional<std::vector<unsigned>>
 axesOn(const Mesh &from, std::span<const unsigned> axes, const Mesh &to);
 
-/// Whether every device holds the same part, or addend, of an array of shape
-/// `shape` under both layouts, whose meshes number their devices alike. Cost:
-/// O(rank) where all extents divide, else O(devices).
+/// Returns whether every device holds the same part, or addend, of an array of
+/// shape `shape` under both layouts, whose meshes number their devices alike.
+/// Cost: O(rank) where all extents divide, else O(devices).
 bool haveSameShards(const Layout &one, const Layout &other, const Shape &shape);
 
 } // namespace meshloom

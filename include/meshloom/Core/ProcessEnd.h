@@ -73,7 +73,7 @@ public:
   /// Begins a thread. False where the process ends already, or was forked off
   /// since: whoever needs the work does it.
   bool start(std::function<void()> work);
-  /// Whether one has been started.
+  /// Returns whether one has been started.
   bool haveStarted() const;
 
 private:

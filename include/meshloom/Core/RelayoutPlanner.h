@@ -20,7 +20,7 @@ struct RelayoutPlan {
 
   /// Number of steps that move data: all but slices.
   int64_t collectives() const;
-  /// Whether it combines values, rather than only moving them.
+  /// Returns whether it combines values, rather than only moving them.
   bool reduces() const;
 };
 
@@ -50,7 +50,7 @@ Result<RelayoutPlan> planRelayout(const Layout &from, const Layout &to,
                                   const MachineModel &machine,
                                   const PlanLimits &limits = {});
 
-/// Whether `to` is partial in a way that `from` is not: to go there, a
+/// Returns whether `to` is partial in a way that `from` is not: to go there, a
 /// reduction begins. No collective does that; each device keeps what it has, or
 /// drops it.
 bool beginsReduction(const Layout &from, const Layout &to);

@@ -79,8 +79,8 @@ public:
   Error atPlace(const std::string &place, const std::string &part = "") const {
     return Error(text + " (at " + place + part + ")", kind, place);
   }
-  /// Whether the class of this exception is Error or the one that follows from
-  /// its code, not one that a user derived.
+  /// Returns whether the class of this exception is Error or the one that
+  /// follows from its code, not one that a user derived.
   bool isOfCodeClass() const;
   /// Throws the exception class of the code: ErrorOf<code()>.
   [[noreturn]] void raise() const;

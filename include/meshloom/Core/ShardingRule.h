@@ -136,8 +136,8 @@ struct OpSharding {
   bool operator==(const OpSharding &) const = default;
 };
 
-/// Whether factor `factor` may be sharded over `axes` (all its axes, not more
-/// of them), the other factors being sharded as `others` says.
+/// Returns whether factor `factor` may be sharded over `axes` (all its axes,
+/// not more of them), the other factors being sharded as `others` says.
 ///
 /// Whole factors never are. The axes of a compound dim are those of its
 /// factors, one factor after another, and its blocks must be blocks of each
@@ -152,8 +152,8 @@ bool canShard(const ShardingRule &rule, const FactorSharding &others,
               unsigned factor, std::span<const unsigned> axes,
               const Mesh &mesh);
 
-/// Whether all factors may be sharded as `sharding` says. That no axis is used
-/// twice is not looked at.
+/// Returns whether all factors may be sharded as `sharding` says. That no axis
+/// is used twice is not looked at.
 bool canRun(const ShardingRule &rule, const FactorSharding &sharding,
             const Mesh &mesh);
 

@@ -8,8 +8,8 @@
 
 namespace meshloom {
 
-/// Whether times are taken: MESHLOOM_TIMING is set to anything but 0, or
-/// enableTiming was called. They are printed to the standard error when the
+/// Returns whether times are taken: MESHLOOM_TIMING is set to anything but 0,
+/// or enableTiming was called. They are printed to the standard error when the
 /// process ends.
 bool timingEnabled();
 void enableTiming();

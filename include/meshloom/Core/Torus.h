@@ -47,7 +47,7 @@ public:
 
   /// With all chips.
   const Description &description() const;
-  /// Whether the chips are in the order that an empty list stands for.
+  /// Returns whether the chips are in the order that an empty list stands for.
   bool isInOrder() const;
   /// Number of devices.
   int64_t size() const;

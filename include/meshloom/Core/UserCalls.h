@@ -7,9 +7,9 @@
 
 namespace meshloom {
 
-/// Whether a step of the program, at any depth, is a custom call or a callback.
-/// Values that such a program updates are copied first, so that a run that
-/// fails leaves the old values.
+/// Returns whether a step of the program, at any depth, is a custom call or a
+/// callback. Values that such a program updates are copied first, so that a run
+/// that fails leaves the old values.
 bool callsUserFunctions(const Program &program);
 
 } // namespace meshloom

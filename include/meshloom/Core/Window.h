@@ -52,14 +52,15 @@ Box heldBox(const Layout &layout, const Shape &global, const Windows &windows,
 /// dim.
 Shape heldShape(const Layout &layout, const Shape &global,
                 const Windows &windows);
-/// Whether every device's window is part of its own block: nothing is sent.
+/// Returns whether every device's window is part of its own block: nothing is
+/// sent.
 bool areWithinBlocks(const Layout &layout, const Shape &global,
                      const Windows &windows);
-/// Whether every device that has a block of `from` has its window of `to`,
-/// whose dims are on the same axes and perhaps more, minor ones.
+/// Returns whether every device that has a block of `from` has its window of
+/// `to`, whose dims are on the same axes and perhaps more, minor ones.
 bool isWithinSource(const Layout &from, const Layout &to, const Shape &global,
                     const Windows &windows);
-/// Whether every device that holds `held` has what `needed` says.
+/// Returns whether every device that holds `held` has what `needed` says.
 bool covers(const Layout &layout, const Shape &global, const Windows &held,
             const Windows &needed);
 /// The smallest windows around both.

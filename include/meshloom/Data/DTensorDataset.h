@@ -8,7 +8,7 @@ namespace meshloom::data {
 
 /// See DTensorDataset.
 struct DTensorDatasetOptions {
-  /// Whether the elements are batches of the global size already.
+  /// Says whether the elements are batches of the global size already.
   bool dataset_already_batched = false;
   /// The mesh axis that batches are cut over: dim 0 of every layout must be on
   /// it. Empty: as the layouts say.

@@ -19,12 +19,12 @@ struct MapOptions {
   /// How many calls may run at the same time, each on its own thread; AUTOTUNE
   /// will do.
   int64_t num_parallel_calls = 1;
-  /// Whether elements come in order; else as they are ready.
+  /// Says whether elements come in order; else as they are ready.
   bool deterministic = true;
 };
 /// See Dataset::batch.
 struct BatchOptions {
-  /// Whether a last batch that is short is left out.
+  /// Says whether a last batch that is short is left out.
   bool drop_remainder = false;
 };
 /// See Dataset::padded_batch.
@@ -34,14 +34,14 @@ struct PaddedBatchOptions {
   std::vector<Shape> padded_shapes = {};
   /// For each tensor what to pad with. Empty: 0 for all.
   std::vector<double> padding_values = {};
-  /// Whether a last batch that is short is left out.
+  /// Says whether a last batch that is short is left out.
   bool drop_remainder = false;
 };
 /// See Dataset::shuffle.
 struct ShuffleOptions {
   /// The seed on which the order depends.
   uint64_t seed = 0;
-  /// Whether each iteration over the dataset, and each turn of a `repeat`
+  /// Says whether each iteration over the dataset, and each turn of a `repeat`
   /// behind it, has another order.
   bool reshuffle_each_iteration = true;
 };
@@ -60,7 +60,7 @@ struct WindowOptions {
   int64_t shift = 0;
   /// From one element of a window to the next.
   int64_t stride = 1;
-  /// Whether windows at the end that are short are left out.
+  /// Says whether windows at the end that are short are left out.
   bool drop_remainder = false;
 };
 
@@ -284,10 +284,10 @@ public:
   }
   /// All elements.
   std::vector<T> to_vector() const {
-    std::vector<T> all;
+    std::vector<T> elements;
     for (const T &element : *this)
-      all.push_back(element);
-    return all;
+      elements.push_back(element);
+    return elements;
   }
 };
 

@@ -114,29 +114,29 @@ public:
     return sizes;
   }
   std::vector<std::string> names() const override {
-    std::vector<std::string> all;
+    std::vector<std::string> paths;
     if constexpr (meshloom::detail::isA<T, std::pair> ||
                   meshloom::detail::isA<T, std::tuple>)
-      std::apply([&](const auto &...part) { (appendNames(part, all), ...); },
+      std::apply([&](const auto &...part) { (appendNames(part, paths), ...); },
                  value);
     else if constexpr (!isDataset<T>)
-      appendNames(value, all);
-    return all;
+      appendNames(value, paths);
+    return paths;
   }
   const T value;
 
 private:
   template <typename Part>
-  static void appendNames(const Part &part, std::vector<std::string> &all) {
+  static void appendNames(const Part &part, std::vector<std::string> &paths) {
     if constexpr (meshloom::detail::isA<Part, std::map>) {
       if constexpr (std::is_same_v<typename Part::key_type, std::string>) {
         for (const auto &[name, value] : part)
-          all.resize(all.size() + meshloom::detail::tensorsOf(value).size(),
-                     name);
+          paths.resize(paths.size() + meshloom::detail::tensorsOf(value).size(),
+                       name);
         return;
       }
     }
-    all.resize(all.size() + meshloom::detail::tensorsOf(part).size());
+    paths.resize(paths.size() + meshloom::detail::tensorsOf(part).size());
   }
 };
 

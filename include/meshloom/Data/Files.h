@@ -93,7 +93,7 @@ struct CsvColumn {
 };
 /// See CsvDataset.
 struct CsvOptions {
-  /// Whether the first line of each file names the columns.
+  /// Says whether the first line of each file names the columns.
   bool header = false;
   /// Between two fields.
   char delimiter = ',';
@@ -164,7 +164,7 @@ Dataset<T> slice(const Dataset<T> &dataset, std::string_view text) {
 namespace detail {
 std::vector<SplitSlice> parseSplits(std::string_view text);
 [[noreturn]] void failSplit(std::string_view name,
-                            const std::vector<std::string> &known);
+                            const std::vector<std::string> &splits);
 } // namespace detail
 /// The parts of splits that a text names, one after the other:
 /// "train[:80%]+test". Throws meshloom::Error if there is no split of that
@@ -172,7 +172,7 @@ std::vector<SplitSlice> parseSplits(std::string_view text);
 template <typename T>
 Dataset<T> slices(const std::map<std::string, Dataset<T>> &splits,
                   std::string_view text) {
-  std::optional<Dataset<T>> all;
+  std::optional<Dataset<T>> joined;
   for (const SplitSlice &part : detail::parseSplits(text)) {
     auto split = splits.find(part.split);
     if (split == splits.end()) {
@@ -183,9 +183,9 @@ Dataset<T> slices(const std::map<std::string, Dataset<T>> &splits,
     }
     const auto [first, end] = part.range(split->second.cardinality());
     Dataset<T> taken = split->second.skip(first).take(end - first);
-    all = all ? all->concatenate(taken) : taken;
+    joined = joined ? joined->concatenate(taken) : taken;
   }
-  return *all;
+  return *joined;
 }
 
 } // namespace meshloom::data

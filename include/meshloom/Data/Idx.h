@@ -17,7 +17,7 @@ struct IdxArray {
   DType type = DType::UI8; ///< of the elements
   Shape shape;             ///< its extents
   std::vector<char> bytes; ///< of the elements, row-major
-  /// Whether type, shape and bytes are the same.
+  /// Returns whether type, shape and bytes are the same.
   bool operator==(const IdxArray &) const = default;
 };
 

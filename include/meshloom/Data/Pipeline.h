@@ -36,7 +36,7 @@ struct Options {
   std::optional<bool> deterministic = {};
   /// How strategies shard it.
   AutoShardPolicy auto_shard_policy = AutoShardPolicy::AUTO;
-  /// Whether both say the same.
+  /// Returns whether both say the same.
   bool operator==(const Options &) const = default;
 };
 
@@ -88,10 +88,10 @@ public:
   virtual SourcePtr withFiles(int64_t n, int64_t i) const;
   /// The size of the batches of a step that makes some.
   virtual std::optional<int64_t> batchSize() const { return std::nullopt; }
-  /// Whether an element stands for one of the only input, with the same first
-  /// dim: batches remain batches.
+  /// Returns whether an element stands for one of the only input, with the same
+  /// first dim: batches remain batches.
   virtual bool keepsBatches() const { return false; }
-  /// Whether it is a shard that a strategy fills in.
+  /// Returns whether it is a shard that a strategy fills in.
   virtual bool isShardHint() const { return false; }
   /// The options of a step that sets them.
   virtual const Options *options() const { return nullptr; }
@@ -217,7 +217,7 @@ class AnyDataset {
 public:
   /// Made of a source, for Meshloom's own layers.
   explicit AnyDataset(detail::SourcePtr source)
-      : made(std::move(source)),
+      : elementSource(std::move(source)),
         iterations(std::make_shared<std::atomic<uint64_t>>(0)) {}
 
   /// Number of elements, infinite_cardinality or unknown_cardinality.
@@ -230,7 +230,7 @@ public:
   const detail::SourcePtr &source() const;
 
 private:
-  detail::SourcePtr made;
+  detail::SourcePtr elementSource;
   std::shared_ptr<std::atomic<uint64_t>> iterations;
 };
 

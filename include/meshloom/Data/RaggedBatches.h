@@ -23,7 +23,7 @@ struct RaggedBatchOptions {
   /// padding, so that all batches have one shape. 0: as many as there are. A
   /// batch that has more is an error.
   int64_t capacity = 0;
-  /// Whether a last batch that is short is left out.
+  /// Says whether a last batch that is short is left out.
   bool drop_remainder = false;
 };
 

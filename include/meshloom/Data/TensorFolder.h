@@ -38,7 +38,7 @@ struct FolderContents {
 void write_tensor_folder(const std::filesystem::path &path,
                          const FolderContents &contents);
 
-/// Whether there is a folder that write_tensor_folder has finished.
+/// Returns whether there is a folder that write_tensor_folder has finished.
 bool is_tensor_folder(const std::filesystem::path &path);
 
 /// Removes such a folder; after a crash, or where a file in it cannot be

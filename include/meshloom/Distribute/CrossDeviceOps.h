@@ -27,7 +27,7 @@ public:
       : ReduceOp(textOrThrow(name, "\"SUM\" or \"MEAN\"")) {}
   /// Write "SUM" or "MEAN".
   ReduceOp(std::nullptr_t) = delete;
-  /// Whether both are the same.
+  /// Returns whether both are the same.
   bool operator==(const ReduceOp &) const = default;
   /// "SUM" or "MEAN".
   std::string_view name() const { return kind == SUM ? "SUM" : "MEAN"; }
@@ -155,7 +155,7 @@ public:
   CommunicationImplementation(Kind kind) : kind(kind) {}
   /// By name. Throws meshloom::Error if it is not one of them.
   CommunicationImplementation(const char *name);
-  /// Whether both are the same.
+  /// Returns whether both are the same.
   bool operator==(const CommunicationImplementation &) const = default;
 
   Kind kind; ///< as given
@@ -174,9 +174,9 @@ struct CommunicationOptions {
   /// See CommunicationImplementation.
   CommunicationImplementation implementation =
       CommunicationImplementation::AUTO;
-  /// These, and `given` where it says something. Throws meshloom::Error if
+  /// These, and `others` where it says something. Throws meshloom::Error if
   /// bytes_per_pack is negative, or timeout_seconds not positive.
-  CommunicationOptions merged(const CommunicationOptions &given) const;
+  CommunicationOptions merged(const CommunicationOptions &others) const;
 };
 
 namespace detail {

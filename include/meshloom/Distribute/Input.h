@@ -25,7 +25,7 @@ enum class InputReplicationMode : uint8_t {
 
 /// How a strategy's dataset brings batches to devices.
 struct InputOptions {
-  /// Whether batches are on the devices before they are asked for.
+  /// Says whether batches are on the devices before they are asked for.
   bool experimental_fetch_to_device = true;
   /// For MirroredStrategy, in distribute_datasets_from_function.
   InputReplicationMode experimental_replication_mode =
@@ -85,8 +85,8 @@ std::vector<InputContext> inputContexts(const StrategyState &strategy,
 /// The part of global batches that one of several workers reads.
 struct WorkerPart {
   data::detail::SourcePtr source;
-  /// Whether all workers read the same batches, of which each takes the rows of
-  /// its replicas; else the batches are this worker's alone.
+  /// Says whether all workers read the same batches, of which each takes the
+  /// rows of its replicas; else the batches are this worker's alone.
   bool isShared;
 };
 /// The rows of a global batch, cut into as many parts as there are replicas. A

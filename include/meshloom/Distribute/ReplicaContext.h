@@ -14,37 +14,37 @@ std::vector<Tensor> reduceInReplicas(const StrategyState &strategy, ReduceOp op,
 Tensor gatherInReplicas(const StrategyState &strategy, const Tensor &value,
                         int64_t axis, const CommunicationOptions &options);
 /// All replicas' tensors of this thread's replica, and back.
-ReplicaValue stackReplicas(const StrategyState &strategy, const Tensor &own);
+ReplicaValue stackReplicas(const StrategyState &strategy, const Tensor &local);
 /// The same of a tensor that has one shape in all replicas.
-ReplicaValue stackAlike(const StrategyState &strategy, const Tensor &own);
-Tensor ownOf(const StrategyState &strategy, const ReplicaValue &all);
+ReplicaValue stackAlike(const StrategyState &strategy, const Tensor &local);
+Tensor ownOf(const StrategyState &strategy, const ReplicaValue &stacked);
 [[noreturn]] void failOutsideOfReplicas();
-/// Whether the strategy says how values of its replicas are brought together,
-/// so that a step has to be one of replicas for it to count.
+/// Returns whether the strategy says how values of its replicas are brought
+/// together, so that a step has to be one of replicas for it to count.
 bool choosesReduction(const StrategyState &strategy);
 /// The rows of `batch`, cut over the replicas: the first ones have one more
 /// where they do not divide.
 ReplicaValue cutRows(const StrategyState &strategy, const Tensor &batch);
 
 template <typename T>
-PerReplica<T> stackReplicas(const StrategyState &strategy, const T &own,
+PerReplica<T> stackReplicas(const StrategyState &strategy, const T &local,
                             int64_t replicas) {
   ReplicaValues values;
-  for (const Tensor &tensor : tensorsOf(own))
+  for (const Tensor &tensor : tensorsOf(local))
     values.push_back(stackReplicas(strategy, tensor));
-  return perReplica(own, values, replicas);
+  return perReplica(local, values, replicas);
 }
 template <typename T> T ownOf(const StrategyState &, const T &plain) {
   return plain;
 }
 template <typename T>
-T ownOf(const StrategyState &strategy, const PerReplica<T> &all) {
-  ReplicaValues values;
-  appendValues(all, all.replicas, values);
-  std::vector<Tensor> own;
-  for (const ReplicaValue &value : values)
-    own.push_back(ownOf(strategy, value));
-  return rebuild(all.stacked, std::span<const Tensor>(own));
+T ownOf(const StrategyState &strategy, const PerReplica<T> &stacked) {
+  ReplicaValues leaves;
+  appendValues(stacked, stacked.replicas, leaves);
+  std::vector<Tensor> local;
+  for (const ReplicaValue &value : leaves)
+    local.push_back(ownOf(strategy, value));
+  return rebuild(stacked.stacked, std::span<const Tensor>(local));
 }
 } // namespace detail
 
@@ -101,13 +101,14 @@ public:
   /// that it gives each replica gets its own.
   template <typename F, typename... Args>
   auto merge_call(F &&merge_fn, const Args &...args) const {
-    const Strategy all = strategy();
+    const Strategy around = strategy();
     auto stacked = std::make_tuple(
-        detail::stackReplicas(*state, args, all.num_replicas_in_sync())...);
+        detail::stackReplicas(*state, args, around.num_replicas_in_sync())...);
     auto call = [&] {
       detail::StrategyFrameScope outside(state, false);
       return std::apply(
-          [&](const auto &...each) { return merge_fn(all, each...); }, stacked);
+          [&](const auto &...each) { return merge_fn(around, each...); },
+          stacked);
     };
     if constexpr (std::is_void_v<decltype(call())>)
       call();
@@ -126,7 +127,7 @@ public:
   MaybeReplicaContext() = default;
   /// One.
   MaybeReplicaContext(const ReplicaContext &context) : context(context) {}
-  /// Whether there is one.
+  /// Returns whether there is one.
   explicit operator bool() const { return context.has_value(); }
   /// It. Throws meshloom::Error if there is none.
   const ReplicaContext &operator*() const {

@@ -35,7 +35,7 @@ public:
 /// The tensors of arguments and results of a replica's code.
 using ReplicaValues = std::vector<ReplicaValue>;
 using ReplicaBody =
-    std::function<std::vector<Tensor>(std::span<const Tensor> own)>;
+    std::function<std::vector<Tensor>(std::span<const Tensor> arguments)>;
 ReplicaValues runReplicas(const std::shared_ptr<const StrategyState> &strategy,
                           const ReplicaValues &arguments,
                           const ReplicaBody &body, const Where &where);
@@ -49,23 +49,24 @@ void appendValues(const T &plain, int64_t, ReplicaValues &values) {
   for (const Tensor &tensor : tensorsOf(plain))
     values.push_back({tensor, false, {}});
 }
-void expectReplicas(int64_t given, int64_t expected);
+void expectReplicas(int64_t actual, int64_t expected);
 template <typename T>
-void appendValues(const PerReplica<T> &own, int64_t replicas,
+void appendValues(const PerReplica<T> &arguments, int64_t replicas,
                   ReplicaValues &values) {
-  expectReplicas(own.replicas, replicas);
+  expectReplicas(arguments.replicas, replicas);
   size_t leaf = 0;
-  for (const Tensor &tensor : tensorsOf(own.stacked)) {
-    values.push_back({tensor, replicas > 1,
-                      leaf < own.rows.size() ? own.rows[leaf] : ReplicaRows()});
+  for (const Tensor &tensor : tensorsOf(arguments.stacked)) {
+    values.push_back(
+        {tensor, replicas > 1,
+         leaf < arguments.rows.size() ? arguments.rows[leaf] : ReplicaRows()});
     ++leaf;
   }
 }
 template <typename T> const T &structureOf(const T &plain) {
   return plain;
 }
-template <typename T> const T &structureOf(const PerReplica<T> &own) {
-  return own.stacked;
+template <typename T> const T &structureOf(const PerReplica<T> &arguments) {
+  return arguments.stacked;
 }
 
 /// See Strategy::reduce; of one value.
@@ -195,11 +196,11 @@ public:
       std::conditional_t<std::is_void_v<R>, int, std::optional<R>> result{};
       detail::ReplicaValues results = detail::runReplicas(
           state, values,
-          [&](std::span<const Tensor> own) {
+          [&](std::span<const Tensor> arguments) {
             const std::tuple<detail::Local<Args>...> locals =
                 detail::rebuild(std::tuple<detail::Local<Args>...>(
                                     detail::structureOf(args)...),
-                                own);
+                                arguments);
             if constexpr (std::is_void_v<R>) {
               std::apply(fn, locals);
               return std::vector<Tensor>();
@@ -231,9 +232,9 @@ public:
     detail::ReplicaValues values;
     detail::appendValues(value, num_replicas_in_sync(), values);
     std::vector<Tensor> reduced;
-    for (const detail::ReplicaValue &each : values)
+    for (const detail::ReplicaValue &leaf : values)
       reduced.push_back(
-          detail::reduceValue(*state, op, each, axis, value.replicas));
+          detail::reduceValue(*state, op, leaf, axis, value.replicas));
     return detail::rebuild(value.stacked, std::span<const Tensor>(reduced));
   }
   /// Reduces a value that all replicas have: itself, as their mean; their sum
@@ -259,9 +260,9 @@ public:
     detail::ReplicaValues values;
     detail::appendValues(value, num_replicas_in_sync(), values);
     std::vector<Tensor> gathered;
-    for (const detail::ReplicaValue &each : values)
+    for (const detail::ReplicaValue &leaf : values)
       gathered.push_back(
-          detail::gatherValue(*state, each, axis, value.replicas));
+          detail::gatherValue(*state, leaf, axis, value.replicas));
     return detail::rebuild(value.stacked, std::span<const Tensor>(gathered));
   }
 
@@ -269,10 +270,10 @@ public:
   template <typename T>
   std::vector<T> experimental_local_results(const PerReplica<T> &value) const {
     std::vector<T> results;
-    for (const std::vector<Tensor> &own : detail::ofLocalReplicas(
+    for (const std::vector<Tensor> &tensors : detail::ofLocalReplicas(
              detail::tensorsOf(value.stacked), value.rows, value.replicas))
       results.push_back(
-          detail::rebuild(value.stacked, std::span<const Tensor>(own)));
+          detail::rebuild(value.stacked, std::span<const Tensor>(tensors)));
     return results;
   }
   /// One value.
@@ -289,10 +290,10 @@ public:
     std::optional<T> first;
     const auto [firstReplica, end] = detail::localReplicas(*state);
     for (int64_t replica = firstReplica; replica < end; ++replica) {
-      T own = fn(ValueContext{replica, replicas});
-      values.push_back(detail::tensorsOf(own));
+      T value = fn(ValueContext{replica, replicas});
+      values.push_back(detail::tensorsOf(value));
       if (!first)
-        first.emplace(std::move(own));
+        first.emplace(std::move(value));
     }
     return detail::perReplica(*first, detail::placeReplicas(*state, values),
                               replicas);
@@ -346,7 +347,7 @@ public:
     return data::from_tensor_slices(arrays...);
   }
 
-  /// Whether both are the same strategy.
+  /// Returns whether both are the same strategy.
   bool operator==(const Strategy &other) const { return state == other.state; }
   /// For Meshloom's own layers.
   const std::shared_ptr<const detail::StrategyState> &internal() const {
@@ -360,9 +361,9 @@ protected:
 /// The strategy in whose scope this thread is; outside of scopes the default
 /// one, which has one replica and leaves everything where it is.
 Strategy get_strategy();
-/// Whether it is another one than the default.
+/// Returns whether it is another one than the default.
 bool has_strategy();
-/// Whether this thread is in a strategy's scope, and not in one of its
+/// Returns whether this thread is in a strategy's scope, and not in one of its
 /// replicas: where values of all replicas are seen.
 bool in_cross_replica_context();
 

@@ -48,7 +48,8 @@ public:
   /// Waits until all that was scheduled has run. Throws the error of a function
   /// that failed.
   virtual void join() = 0;
-  /// Whether nothing waits or runs. Throws the error of a function that failed.
+  /// Returns whether nothing waits or runs. Throws the error of a function that
+  /// failed.
   virtual bool isDone() = 0;
   /// The number of workers.
   virtual int64_t count() const = 0;

@@ -16,7 +16,7 @@ std::shared_ptr<Client> clientFor(const Mesh &mesh);
 /// The first device that was used in this process, "CPU:0"; empty: none was.
 std::string firstUsedDevice();
 
-/// Whether index i of both meshes is the same device.
+/// Returns whether index i of both meshes is the same device.
 bool onSameDevices(const Mesh &mesh, const Mesh &other);
 
 } // namespace meshloom::detail

@@ -3,8 +3,8 @@
 // values of the trace are on several sets of devices, one for each part of it
 // (see DeviceCut.h), which are launched one after the other. Launches do not
 // wait for each other: an executable begins when what it takes is there, so
-// parts on different devices run at the same time. What moves between devices
-// that share memory is not copied.
+// parts on different devices run at the same time. Values that move between
+// devices which share memory are not copied.
 #pragma once
 
 #include "meshloom/Engine/Nodes.h"
@@ -41,16 +41,16 @@ public:
   /// a part is on devices of other processes.
   std::string serialize(const Settings &settings,
                         const std::vector<std::string> &names) const;
-  /// Whether `bytes` begin as those do.
+  /// Returns whether `bytes` begin as those do.
   static bool isSerialized(std::string_view bytes);
   /// Loads it on the devices that it names. Throws where `serialize` cannot
   /// have written it.
   static SavedProgram parse(std::string_view bytes, const LoadOptions &options);
-  /// Of a trace that has ended.
+  /// Compiles a trace that has ended.
   static std::shared_ptr<const DeviceProgram>
   compile(Trace &trace, const Settings &settings, std::string_view name);
 
-  /// Whether a part of it calls the user's functions, which may fail.
+  /// Returns whether a part of it calls the user's functions, which may fail.
   bool callsUser() const;
   /// Runs it: takes and gives arrays on the user's meshes. Those that have no
   /// other reference may be updated in place. An Error where memory does not
@@ -65,7 +65,8 @@ public:
 
   const std::vector<Part> &parts() const { return pieces; }
   bool isWhole() const { return pieces.size() == 1 && !pieces[0].module; }
-  /// Of arguments and results, as the compiler decided, on the user's meshes.
+  /// The types of arguments and results, as the compiler decided, on the user's
+  /// meshes.
   const std::vector<ArrayType> &argumentTypes() const { return takes; }
   const std::vector<ArrayType> &resultTypes() const { return gives; }
   /// Per result: the argument whose variable it is the new value of, or -1.
@@ -90,7 +91,8 @@ private:
   };
   class Run;
   class Reader;
-  /// Whether the parts that take nothing but arguments would refuse them.
+  /// Returns whether the parts that take nothing but arguments would refuse
+  /// them.
   Status mayExecuteParts(const std::vector<Array> &arguments) const;
   void compileParts(Trace &trace, const Settings &settings,
                     std::string_view name);

@@ -28,7 +28,7 @@ const Mesh &meshOfDeviceSet(int64_t set, ArrayRef<Mesh> meshes = {});
 /// "mesh[x=4] on CPU:0, CPU:1, ...", by the first of `meshes` that is over
 /// them.
 std::string deviceSetText(int64_t set, ArrayRef<Mesh> meshes);
-/// Whether it is CPU:0, which has the host's tensors.
+/// Returns whether it is CPU:0, which has the host's tensors.
 bool isHostSet(int64_t set);
 /// The set of a value that is computed wherever it is used.
 inline constexpr int64_t ANYWHERE = -1;
@@ -43,7 +43,8 @@ struct UsedSets {
 /// device of the scope around it, or ANYWHERE.
 std::optional<int64_t> commonDeviceSet(const UsedSets &used,
                                        int64_t scope = ANYWHERE);
-/// Whether a value on `set` comes to a variable on `wanted` without a word.
+/// Returns whether a value on `set` comes to a variable on `wanted` without a
+/// word.
 bool comesAlong(int64_t set, bool isScalar, int64_t wanted);
 /// A loop whose values are on several sets is written out where it has at most
 /// as many turns.
@@ -67,8 +68,9 @@ public:
   void visit(Operation *last = nullptr);
   int64_t of(Value value) const;
   int64_t of(Operation *op) const;
-  /// Whether the op is a case of one branch (a checkpoint, a function with a
-  /// gradient of the user's) whose ops are on several sets: it stands for them.
+  /// Returns whether the op is a case of one branch (a checkpoint, a function
+  /// with a gradient of the user's) whose ops are on several sets: it stands
+  /// for them.
   bool isSpread(Operation *op) const { return spread.contains(op); }
 
 private:

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the bodies of ops are written with.
+// The builder that the bodies of API ops are written with.
 #pragma once
 
 #include "meshloom/Dialect/DTensor/TensorBuilder.h"
 
 namespace meshloom::detail {
 
-/// What the bodies of API ops are written with.
+/// The builder that the bodies of API ops are written with.
 class Emitter : public dtensor::TensorBuilder {
 public:
   using TensorBuilder::number, TensorBuilder::TensorBuilder;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What functions and saved functions tell about what runs.
+// The report of functions and saved functions on what runs.
 #pragma once
 
 #include "DeviceProgram.h"

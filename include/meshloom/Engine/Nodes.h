@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a Tensor and a DVariable point to, and access to it.
+// The nodes that a Tensor and a DVariable point to, and access to them.
 #pragma once
 
 #include "meshloom/Engine/Clients.h"

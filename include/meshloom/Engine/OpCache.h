@@ -51,8 +51,9 @@ class OpCache {
 public:
   explicit OpCache(size_t most) : most(most) {}
 
-  /// What `compile` made for this key: now, or the last time. What it throws
-  /// goes to the caller, and the next one tries again.
+  /// Returns the op that `compile` returned for this key, now or the last time.
+  /// An exception of `compile` goes to the caller, and the next caller tries
+  /// again.
   std::shared_ptr<const CompiledOp>
   find(CacheKey key, llvm::function_ref<CompiledOp()> compile);
 

@@ -20,7 +20,7 @@ using OpBody =
 
 class OpCall {
 public:
-  /// What messages call the op.
+  /// The op's name in messages.
   std::string_view name;
   std::vector<Tensor> operands;
   std::source_location where;
@@ -29,8 +29,8 @@ public:
   bool mixesDevices = false;
   /// Its gradient is, in part, what a user's rule computes (custom_gradient).
   bool hasUserGradients = false;
-  /// What `body` must be called in: that of the function whose ops it copies.
-  /// Null: any.
+  /// The context that `body` must be called in: the one of the function whose
+  /// ops it copies. Null: any.
   std::shared_ptr<MLIRContext> context;
 
   /// Says how the op is built: Builder{}(emitter, operands, options...). The
@@ -76,7 +76,7 @@ Value constrained(Emitter &emitter, Value value, const Layout &layout);
 
 /// The results, null tensors for those that there are none of.
 std::vector<Tensor> runOps(OpCall call);
-/// Of an op with one result.
+/// Runs an op that has one result.
 Tensor runOp(OpCall call);
 
 } // namespace meshloom::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the builder of an op gets beside its operands, as a part of the key by
-// which the compiled op is found: so a builder can depend on nothing that the
-// key does not say.
+// The options that the builder of an op gets beside its operands, as a part of
+// the key by which the compiled op is found: so a builder can depend on nothing
+// that the key does not say.
 #pragma once
 
 #include "meshloom/Engine/OpCache.h"
@@ -18,9 +18,9 @@ template <typename T> constexpr bool isOptional = false;
 template <typename T> constexpr bool isOptional<std::optional<T>> = true;
 
 /// Adds the value of an option to a key. A struct of options has a function
-/// visitFields(options, visit) in its namespace. What is added begins with the
-/// number of elements wherever that varies, so that different options of one
-/// type never give the same bytes.
+/// visitFields(options, visit) in its namespace. The bytes that are added begin
+/// with the number of elements wherever that varies, so that different options
+/// of one type never give the same bytes.
 template <typename T> void addOption(CacheKey &key, const T &value) {
   if constexpr (std::is_same_v<T, Layout>) {
     key.layouts.push_back(value);

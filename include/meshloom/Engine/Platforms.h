@@ -53,14 +53,15 @@ std::shared_ptr<Platform> findPlatform(const std::string &type,
 std::shared_ptr<Platform> platformOf(const std::string &deviceType,
                                      std::string_view op);
 
-/// Whether the platform of that type knows devices of other processes, too.
+/// Returns whether the platform of that type knows devices of other processes,
+/// too.
 bool isOfSeveralProcesses(const std::string &deviceType, std::string_view op);
 
 /// "CPU" of "cpu".
 std::string upperCase(std::string_view text);
 
-/// What programs on `mesh` are made for: `machine`, but where that shares
-/// memory and the devices do not, their own.
+/// The machine model that programs on `mesh` are compiled for: `machine`, or
+/// the devices' own model where `machine` shares memory and the devices do not.
 MachineModel machineFor(const Mesh &mesh, const MachineModel &machine);
 
 /// Virtual CPUs of this process, as set_logical_device_configuration said; 1

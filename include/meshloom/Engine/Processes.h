@@ -20,12 +20,12 @@ struct Processes : JoinedProcesses {
   std::string rankText(int64_t rank) const;
 };
 
-/// Those that this process has joined; joins where the environment says that
-/// mesh-launch (or who sets DTENSOR_NUM_CLIENTS) started it and it has not.
-/// `op` asks.
+/// Returns the processes that this process has joined; joins where the
+/// environment says that mesh-launch (or who sets DTENSOR_NUM_CLIENTS) started
+/// it and it has not. `op` asks.
 const Processes &processes(std::string_view op);
 
-/// Whether this process and others have devices of the mesh.
+/// Returns whether this process and others have devices of the mesh.
 inline bool spansThisProcess(const Mesh &mesh) {
   return spansProcesses(mesh) && !mesh.is_remote();
 }
@@ -35,7 +35,7 @@ std::optional<int64_t> ownerOf(const Mesh &mesh);
 
 /// The number of a call that sends something between processes, as the tag of
 /// its messages: those of runs do not have bit 63.
-uint64_t nextTag(const Processes &all,
+uint64_t nextTag(const Processes &processes,
                  const std::shared_ptr<const SharedCall> &call);
 
 /// Joins `group`. Throws where this process has joined others already.
@@ -46,22 +46,24 @@ void leaveGroup();
 /// Waits for all processes at the barrier `name`, which is one of the calls of
 /// all; where a process does not come, it is none. `callName`: what messages
 /// call it.
-void meetAt(const Processes &all, const std::string &name,
+void meetAt(const Processes &processes, const std::string &name,
             std::string_view callName, double timeoutSeconds,
             std::string_view op);
 
-/// Whether a failure has ended what this process and others do together.
+/// Returns whether a failure has ended what this process and others do
+/// together.
 bool hasRunFailed();
 
 /// Replaces `bytes` by those of process 0, which has as many. `name`: what
 /// messages call it.
-Status broadcastOfFirst(const Processes &all, std::span<char> bytes,
+Status broadcastOfFirst(const Processes &processes, std::span<char> bytes,
                         std::string_view name);
 
-/// Sends `own` to every other process and takes the bytes that they send, as
+/// Sends `bytes` to every other process and takes the bytes that they send, as
 /// many from each, by their order. `call`: its number in the order of calls.
-Result<std::vector<HostBytes>>
-exchangedBytes(const Processes &all, std::span<const char> own, uint64_t call);
+Result<std::vector<HostBytes>> exchangedBytes(const Processes &processes,
+                                              std::span<const char> bytes,
+                                              uint64_t call);
 
 /// The processes that a mesh spans, as its platform sees them; null where the
 /// mesh is in this process alone. Throws where it is not joined with them.
@@ -69,16 +71,16 @@ std::shared_ptr<PlatformProcesses> processesOf(const Mesh &mesh);
 
 struct ValueOrigin;
 
-/// What the processes of a program's mesh have to do about a run of it.
+/// The duties of the processes of a program's mesh in one run of it.
 struct Agreement {
   /// The program calls the host for what processes do together, so that it must
   /// be over before they do anything else together.
   bool waits = false;
-  /// Of the results; see SharedValues.h.
+  /// The origins of the results; see SharedValues.h.
   std::vector<std::shared_ptr<ValueOrigin>> origins;
 };
-/// What messages say of a program: what the user calls it, and in what programs
-/// of the same steps may differ, line by line.
+/// Sets how messages describe a program: by the name that the user gave it, and
+/// by the details in which programs of the same steps may differ, line by line.
 void describeProgram(const std::shared_ptr<Executable> &program,
                      std::string name, std::vector<std::string> details);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a trace finds out about variables of other processes, beside the trace
-// itself: updates of them, and what the function sees of them afterwards.
+// The variables of other processes in a trace, beside the trace itself: the
+// updates of them, and their values in the function afterwards.
 #pragma once
 
 #include "meshloom/Engine/Trace.h"
@@ -21,7 +21,8 @@ struct TracedUpdate {
   std::shared_ptr<const VariableStore> store;
 };
 
-/// Of one trace, this thread's innermost one while it lives.
+/// The remote variables of one trace, this thread's innermost one while it
+/// lives.
 class RemoteTrace {
 public:
   /// `isUpdate`: what is traced runs where its variables are.
@@ -29,10 +30,10 @@ public:
   ~RemoteTrace();
   RemoteTrace(const RemoteTrace &) = delete;
   RemoteTrace &operator=(const RemoteTrace &) = delete;
-  /// That of the trace in progress; null where there is none.
+  /// Returns the one of the trace in progress; null where there is none.
   static RemoteTrace *current();
 
-  /// What the function did to a variable so far.
+  /// The changes of a variable by the function so far.
   struct Seen {
     /// Applied to what the variable had when the function began.
     std::vector<std::pair<VariableUpdate, TensorLike>> changes;

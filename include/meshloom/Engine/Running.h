@@ -19,14 +19,14 @@ public:
   Running(const Running &) = delete;
 };
 
-/// Whether this thread's thread_local objects are there. They are destroyed
-/// before handlers of atexit run and static objects are destroyed.
+/// Returns whether this thread's thread_local objects are there. They are
+/// destroyed before handlers of atexit run and static objects are destroyed.
 bool isWholeThread();
 /// Runs `body`, in a thread of its own where this thread is not whole: MLIR
 /// keeps caches in thread_local objects.
 void inWholeThread(const std::function<void()> &body);
 
-/// What `body` gives; see above.
+/// Returns the result of `body`; see above.
 template <typename Body> auto runWhole(const Body &body) {
   if (isWholeThread())
     return body();

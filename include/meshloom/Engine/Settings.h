@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the compiler is told beside a program.
+// The settings that the compiler gets beside a program.
 #pragma once
 
 #include "meshloom/Core/MachineModel.h"

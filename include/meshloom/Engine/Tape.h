@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a GradientTape remembers. In a trace: nothing, the trace has it all.
-// Outside: the ops that ran, with their operands and results.
+// The records of a GradientTape outside of a trace: the ops that ran, with
+// their operands and results. A tape in a trace has none: the trace has it all.
 #pragma once
 
 #include "meshloom/Engine/TapeSlice.h"
@@ -60,7 +60,7 @@ std::vector<Tensor> gradientsInTrace(Trace &trace, const TapeState &tape,
 void recordOp(const OpCall &call, const std::vector<Tensor> &results);
 void recordRead(const std::shared_ptr<VariableState> &variable,
                 const Tensor &value);
-/// Whether some tape records what runs outside of traces.
+/// Returns whether some tape records what runs outside of traces.
 bool isRecording();
 
 } // namespace meshloom::detail

@@ -11,7 +11,7 @@ namespace meshloom::detail {
 
 /// One op that ran while a tape was recording.
 struct TapeRecord {
-  /// What `body` depends on besides its operands' types.
+  /// The key of all that `body` depends on besides its operands' types.
   std::string key;
   std::vector<Tensor> operands, results;
   OpBody body; ///< gives as many values as there are results
@@ -19,16 +19,16 @@ struct TapeRecord {
   bool hasUserGradients = false;        ///< see OpCall
 };
 
-/// Whether `tensor` is one of `sources` or was computed from one.
+/// Returns whether `tensor` is one of `sources` or was computed from one.
 bool isComputedFrom(std::span<const std::vector<Tensor>> sources,
                     std::span<const TapeRecord> tape, const Tensor &tensor);
 
 /// The records that lie on a path from some source to a target, and their
 /// values by number: first the leaves (operands that none of these records
-/// makes), then all results. Of x -> a = exp(x), b = a * w, c = log(w), with
-/// the target b and the source x: the records of a and b; leaves x, w; results
-/// a, b; so x is 0, w is 1, a is 2, b is 3. Two tapes with equal keys and
-/// equally numbered operands have the same gradient program.
+/// makes), then all results. For example, take x -> a = exp(x), b = a * w, c =
+/// log(w), with the target b and the source x: the records of a and b; leaves
+/// x, w; results a, b; so x is 0, w is 1, a is 2, b is 3. Two tapes with equal
+/// keys and equally numbered operands have the same gradient program.
 ///
 /// Linear in the tape. The records must outlive it.
 class TapeSlice {
@@ -39,21 +39,21 @@ public:
 
   const std::vector<const TapeRecord *> &records() const { return chosen; }
   /// By number: leaves, then results.
-  const std::vector<Tensor> &values() const { return all; }
+  const std::vector<Tensor> &values() const { return numbered; }
   size_t leafCount() const { return leaves; }
   /// -1: it is not in the slice.
   int64_t numberOf(const Tensor &tensor) const;
   std::vector<int64_t> numbersOf(std::span<const Tensor> tensors) const;
   /// The numbers of those that are in it, each once.
   std::vector<int64_t> presentOf(std::span<const Tensor> tensors) const;
-  /// That all of its records need; null: none needs one.
+  /// The context that all of its records need; null: none needs one.
   std::shared_ptr<MLIRContext> context() const;
-  /// Whether a gradient through its records runs rules of the user's.
+  /// Returns whether a gradient through its records runs rules of the user's.
   bool hasUserGradients() const;
 
 private:
   std::vector<const TapeRecord *> chosen;
-  std::vector<Tensor> all;
+  std::vector<Tensor> numbered;
   size_t leaves = 0;
   std::unordered_map<const TensorNode *, int64_t> numbers;
 };

@@ -11,7 +11,7 @@ namespace meshloom::detail {
 class Trace;
 class TapeState;
 
-/// What the current thread is inside of, innermost last.
+/// The scopes that the current thread is inside of, innermost last.
 struct ThreadState {
   /// A null trace: inside init_scope.
   std::vector<std::shared_ptr<Trace>> traces;
@@ -35,7 +35,7 @@ struct ThreadState {
   /// The parts of the model, with the names of the parts around them:
   /// "encoder/block_3".
   std::vector<std::string> scopes;
-  /// What the innermost CheckNumericsScope of this thread says; none: the
+  /// The choice of the innermost CheckNumericsScope of this thread; none: the
   /// thread is in no such scope.
   std::optional<bool> checksNumerics;
 

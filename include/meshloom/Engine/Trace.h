@@ -29,10 +29,10 @@ struct TraceArgument {
 /// are known when their bodies have been traced.
 struct JoinedExtents {
   /// For each join the extents of all places, where those are known.
-  std::vector<std::vector<int64_t>> known = {};
-  /// Of the body being traced: its own extent at each join, and those that the
-  /// join was made with (none: the same everywhere).
-  std::vector<int64_t> own = {};
+  std::vector<std::vector<int64_t>> byPlace = {};
+  /// For the body being traced: its local extent at each join, and the extents
+  /// that the join was built with (none: the same everywhere).
+  std::vector<int64_t> local = {};
   std::vector<std::vector<int64_t>> used = {};
 };
 
@@ -41,14 +41,14 @@ struct JoinedExtents {
 struct MappedAxis {
   std::string name;
   int64_t size = 1;
-  /// Whether its places are devices, so that all of the body is on those.
+  /// Says whether its places are devices, so that all of the body is on those.
   bool isOfDevices = true;
   /// Numbers of rows by place, where they differ: one list for each argument of
   /// which that is so.
   std::vector<std::vector<int64_t>> rows = {};
   /// One of the places that the body is traced for.
   int64_t place = 0;
-  /// Of bodies that are traced for several.
+  /// The joins of bodies that are traced for several places.
   std::shared_ptr<JoinedExtents> joints = nullptr;
 };
 
@@ -59,10 +59,10 @@ struct TapeLink {
   /// The argument, where the tape leads from it to a source of the gradient;
   /// null: it does not.
   std::shared_ptr<TensorNode> followed;
-  /// Whether the tape leads from another argument to a source.
+  /// Returns whether the tape leads from another argument to a source.
   std::function<bool(const Tensor &)> isFollowed;
 
-  /// Whether the trace holds for a call with that argument.
+  /// Returns whether the trace holds for a call with that argument.
   bool fits(const Tensor &tensor) const {
     return followed ? tensor.internal() == followed : !isFollowed(tensor);
   }
@@ -73,8 +73,8 @@ struct TapeLink {
 struct TracedModule {
   std::shared_ptr<MLIRContext> context; ///< outlives the module
   OwningOpRef<ModuleOp> module;
-  /// What the module's attributes are the numbers of.
-  std::vector<std::shared_ptr<const void>> kept;
+  /// The objects that the module's attributes have the numbers of.
+  std::vector<std::shared_ptr<const void>> objects;
 };
 
 class Trace : public std::enable_shared_from_this<Trace> {
@@ -83,14 +83,14 @@ public:
   Trace(std::string name, std::shared_ptr<MLIRContext> context);
   ~Trace();
 
-  /// Whether its module is to be found again by its text: what may differ from
-  /// one trace to the next, such as seeds, is then captured.
+  /// Says whether its module is to be found again by its text: what may differ
+  /// from one trace to the next, such as seeds, is then captured.
   bool reusable = false;
   /// Innermost last.
   std::vector<MappedAxis> mapped;
   std::vector<TapeLink> tapeLinks;
 
-  /// What is traced from now on has the same bits everywhere.
+  /// All that is traced from now on has the same bits everywhere.
   void beDeterministic();
   /// The compiler compares `contract` with what the function sends.
   void expectContract(const Contract &contract);
@@ -144,14 +144,14 @@ public:
   /// The set of devices that each is on, ANYWHERE for those of the host, which
   /// come to where they are used.
   std::vector<int64_t> argumentSets() const;
-  /// Whether its meshes are on several sets of devices.
+  /// Returns whether its meshes are on several sets of devices.
   bool isSpread() const;
-  /// Those of arguments and layouts, in the order in which they came; at least
-  /// one when the trace has ended.
+  /// The meshes of arguments and layouts, in the order in which they came; at
+  /// least one when the trace has ended.
   const std::vector<Mesh> &meshes() const { return meshesUsed; }
   /// Keeps `object` as long as the module, whose attributes tell of it.
   void keep(std::shared_ptr<const void> object) {
-    kept.push_back(std::move(object));
+    objects.push_back(std::move(object));
   }
   ModuleOp moduleOp() { return *module; }
   const std::shared_ptr<MLIRContext> &sharedContext() const { return context; }
@@ -162,7 +162,7 @@ private:
   std::string title;
   std::shared_ptr<MLIRContext> context;
   OwningOpRef<ModuleOp> module;
-  std::vector<std::shared_ptr<const void>> kept;
+  std::vector<std::shared_ptr<const void>> objects;
   std::vector<OwningOpRef<Operation *>> discarded;
   mlir::func::FuncOp function;
   Block *block = nullptr;

@@ -20,8 +20,8 @@ public:
   };
 
   /// Takes over a finished trace and compiles it; a `reusable` one only where
-  /// no equal one has been compiled (see OpCache.h). What the trace returns
-  /// are `resultCount` results, then the operands of the updates.
+  /// no equal one has been compiled (see OpCache.h). The trace returns
+  /// `resultCount` results, then the operands of the updates.
   TracedFunction(std::shared_ptr<Trace> trace, size_t resultCount,
                  std::shared_ptr<const void> skeleton, double traceSeconds,
                  std::vector<TracedUpdate> updates = {});
@@ -37,23 +37,24 @@ public:
   std::shared_ptr<const void> skeleton;
   double traceSeconds;
   Settings compiledFor;
-  /// Of arguments and layouts; what is on the host comes to the first.
+  /// The meshes of arguments and layouts; a value on the host comes to the
+  /// first.
   std::vector<Mesh> meshes;
   std::shared_ptr<const DeviceProgram> program;
 
   /// The module as traced.
   std::shared_ptr<const TracedModule> source;
 
-  /// Of variables that other processes hold, when the program has run.
+  /// Updates of variables that other processes hold, when the program has run.
   std::vector<TracedUpdate> updates;
 
-  /// Whether the trace holds for a call with these arguments, which have the
-  /// types that it was made for.
+  /// Returns whether the trace holds for a call with these arguments, which
+  /// have the types that it was made for.
   bool fits(std::span<const Tensor> inputs) const;
 
 private:
   std::vector<TapeLink> tapeLinks;
-  /// Whether the trace is on several sets of devices.
+  /// Says whether the trace is on several sets of devices.
   bool isSpread = false;
   void record(std::span<const Tensor> inputs,
               const std::vector<Tensor> &variableValues,
@@ -66,7 +67,7 @@ private:
   /// Variables at hand in the order in which they are locked, with their
   /// arguments.
   std::vector<std::pair<VariableState *, size_t>> variables;
-  /// Those that other processes hold, and the arguments that they are.
+  /// The variables that other processes hold, and the arguments that they are.
   std::map<const VariableStore *,
            std::pair<std::vector<DVariable>, std::vector<size_t>>>
       remote;

@@ -20,7 +20,7 @@
 
 namespace meshloom::detail {
 
-/// Whether moving a value from one mesh to the other takes messages.
+/// Returns whether moving a value from one mesh to the other takes messages.
 bool needsMessages(const Mesh &from, const Mesh &to);
 
 /// The call that ranks compare where they run a move. `doer`: the function or

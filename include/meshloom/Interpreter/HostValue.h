@@ -42,7 +42,7 @@ struct HostValue {
 
 /// The integer that `value` wraps to in `type` (I1: value != 0).
 int64_t wrapInteger(DType type, int64_t value);
-/// Whether x < y as integers of `type`: UI64 by its bits.
+/// Returns whether x < y as integers of `type`: UI64 by its bits.
 bool isLess(DType type, int64_t x, int64_t y);
 /// `value` rounded to nearest even in a float type, or in a complex one's.
 double roundToType(DType type, double value);

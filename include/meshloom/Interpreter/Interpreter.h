@@ -19,9 +19,9 @@ constexpr int64_t SUM_BLOCK = 64;
 enum class Rounding {
   /// Only where the program converts: as near to the truth as f64 is.
   ByConvert,
-  /// What each op gives, and every SUM_BLOCK terms the sums of contractions,
-  /// reductions and convolutions. How far this is from the above is a sample of
-  /// what rounding does to a program.
+  /// The result of each op is rounded, and so are the sums of contractions,
+  /// reductions and convolutions after every SUM_BLOCK terms. How far this is
+  /// from the above is a sample of what rounding does to a program.
   ByEachOp,
 };
 
@@ -44,7 +44,8 @@ struct ValueSignature {
   Shape shape;
   std::string name; ///< "x" of %x where known, else "argument 0"
 };
-/// What `function` takes and gives: what `interpret` takes and gives.
+/// The arguments and results of `function`, as `interpret` takes and gives
+/// them.
 struct FunctionSignature {
   std::string name;
   std::vector<ValueSignature> arguments, results;
@@ -52,12 +53,12 @@ struct FunctionSignature {
 Result<FunctionSignature> signatureOf(mlir::ModuleOp module,
                                       llvm::StringRef function);
 
-/// Whether ops of that name are defined.
+/// Returns whether ops of that name are defined.
 bool isInterpreted(mlir::OperationName name);
 
 /// Terms of the longest sum or product in `function`: contracted or reduced
-/// elements (the largest of some is exact, and does not count). What the error
-/// of its results grows with.
+/// elements (the largest of some is exact, and does not count). The error of
+/// its results grows with this number.
 int64_t longestContraction(mlir::ModuleOp module, llvm::StringRef function);
 
 /// Philox4x32-10 of Salmon et al., "Parallel Random Numbers: As Easy as 1, 2,

@@ -7,8 +7,9 @@
 
 namespace meshloom {
 
-/// Whether there is a function `name` of complex numbers: acos, acosh, asin,
-/// asinh, atan, atanh, cbrt, cosh, sinh of one, atan2, maximum, minimum of two.
+/// Returns whether there is a function `name` of complex numbers: acos, acosh,
+/// asin, asinh, atan, atanh, cbrt, cosh, sinh of one, atan2, maximum, minimum
+/// of two.
 bool isComplexFunction(StringRef name, size_t operands);
 
 /// Emits the function of that name on operands of one complex type and shape.

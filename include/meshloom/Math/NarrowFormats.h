@@ -7,17 +7,17 @@
 
 namespace meshloom {
 
-/// Whether `element` is such a type.
+/// Returns whether `element` is such a type.
 bool isNarrow(Type element);
-/// What arithmetic on it is done in: f32, i8 or ui8.
+/// Returns the type that arithmetic on it is done in: f32, i8 or ui8.
 Type wideTypeOf(Type element);
 
-/// The numbers of type `element` in `bytes`, as wide ones. Of an integer the
-/// lower bits count.
+/// The numbers of type `element` in `bytes`, as wide ones. The lower bits of an
+/// integer count.
 Value emitUnpack(dtensor::TensorBuilder &builder, Value bytes, Type element);
 /// The nearest numbers of type `element` as they are stored, ties to even;
-/// `value` has the wide type, or is f64. What is too large becomes infinite
-/// where the kind has infinities, else nan; integers wrap around.
+/// `value` has the wide type, or is f64. A value that is too large becomes
+/// infinite where the kind has infinities, else nan; integers wrap around.
 Value emitPack(dtensor::TensorBuilder &builder, Value value, Type element);
 
 /// Bytes that are in the order of the numbers of type `element` (f8) that

@@ -7,9 +7,9 @@
 
 namespace meshloom {
 
-/// Whether there is a function `name` of `operands` operands: chlo's names
-/// (acos, acosh, asin, asinh, atan, atanh, bessel_i1e, cosh, digamma, erf_inv,
-/// erfc, lgamma, sinh; next_after, polygamma, zeta).
+/// Returns whether there is a function `name` of `operands` operands: chlo's
+/// names (acos, acosh, asin, asinh, atan, atanh, bessel_i1e, cosh, digamma,
+/// erf_inv, erfc, lgamma, sinh; next_after, polygamma, zeta).
 bool isSpecialFunction(StringRef name, size_t operands);
 
 /// Emits the function of that name on operands of one float type and shape. f16

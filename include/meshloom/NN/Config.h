@@ -57,19 +57,19 @@ public:
   Config(const std::vector<std::string> &texts)
       : value(List(texts.begin(), texts.end())) {}
 
-  /// Whether there is none.
+  /// Returns whether there is none.
   bool is_null() const { return value.index() == 0; }
-  /// Whether it is true or false.
+  /// Returns whether it is true or false.
   bool is_bool() const { return value.index() == 1; }
-  /// Whether it is a number.
+  /// Returns whether it is a number.
   bool is_number() const { return value.index() == 2 || value.index() == 3; }
-  /// Whether it is a whole number.
+  /// Returns whether it is a whole number.
   bool is_integer() const { return value.index() == 2; }
-  /// Whether it is a text.
+  /// Returns whether it is a text.
   bool is_string() const { return value.index() == 4; }
-  /// Whether it is a list.
+  /// Returns whether it is a list.
   bool is_list() const { return value.index() == 5; }
-  /// Whether it is a map.
+  /// Returns whether it is a map.
   bool is_map() const { return value.index() == 6; }
 
   // The value as a type: each throws meshloom::Error if it is another's.
@@ -95,7 +95,7 @@ public:
   /// JSON.
   static Config parse(std::string_view json);
 
-  /// Whether all values are equal.
+  /// Returns whether all values are equal.
   bool operator==(const Config &) const = default;
 
 private:

@@ -75,7 +75,7 @@ public:
                                    const Tensor &> &&
                  (!std::derived_from<std::remove_cvref_t<F>, NamedPart>)
   Loss(F function, Reduction reduction = {})
-      : NamedPart(std::move(function)), how(reduction) {}
+      : NamedPart(std::move(function)), batchReduction(reduction) {}
   /// A function that can be saved.
   Loss(std::string name, nn::Config config, Function function,
        Reduction reduction = {});
@@ -90,12 +90,12 @@ public:
   Tensor per_example(const Tensor &y_true, const Tensor &y_pred,
                      Where where = Where::current()) const;
   /// How the losses of examples are combined.
-  const Reduction &reduction() const { return how; }
+  const Reduction &reduction() const { return batchReduction; }
   /// The same loss, reduced otherwise.
   Loss with_reduction(const Reduction &reduction) const;
 
 private:
-  Reduction how;
+  Reduction batchReduction;
 };
 
 /// The options of every loss.

@@ -122,9 +122,9 @@ public:
              Where where = Where::current()) const;
   /// Its sums; sizes of -1 are those of what the first batch adds.
   std::vector<SumShape> sum_shapes() const;
-  /// Whether it is not empty.
+  /// Returns whether it is not empty.
   explicit operator bool() const { return state != nullptr; }
-  /// Whether both are the same metric.
+  /// Returns whether both are the same metric.
   bool is(const Metric &other) const { return state == other.state; }
   /// For `function`: what tells this metric from others.
   std::shared_ptr<const void> shared_identity() const { return state; }

@@ -28,16 +28,16 @@ public:
   Policy(const std::string &name);
 
   /// The name of the policy.
-  const std::string &name() const { return known; }
+  const std::string &name() const { return title; }
   /// The type of inputs, and of weights where they are used.
   DType compute_dtype() const { return compute; }
   /// The type of weights.
   DType variable_dtype() const { return variable; }
-  /// Whether both are the same.
+  /// Returns whether both are the same.
   bool operator==(const Policy &) const = default;
 
 private:
-  std::string known;
+  std::string title;
   DType compute = DType::F32, variable = DType::F32;
 };
 

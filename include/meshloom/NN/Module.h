@@ -66,10 +66,10 @@ protected:
   template <typename... Parts>
     requires(!std::is_pointer_v<Parts> && ...)
   void track(const Parts &...parts) {
-    static_assert((isOnePart<Parts> && ...),
-                  "what is in a vector, a map, an optional or a pointer may "
-                  "come or change later: name this module first, as in "
-                  "track(this, blocks)");
+    static_assert(
+        (isOnePart<Parts> && ...),
+        "the parts in a vector, a map, an optional or a pointer may be added "
+        "or changed later: name this module first, as in track(this, blocks)");
     startTracking(this);
     (trackOne(parts), ...);
   }
@@ -108,7 +108,8 @@ private:
         findIn(*part, found);
     }
   }
-  /// Whether `module` is all of a Self: not, where only its base was copied.
+  /// Returns whether `module` is all of a Self: not, where only its base was
+  /// copied.
   template <typename Self, typename Part>
   static bool readMember(const Module &module, ptrdiff_t offset, Found &found) {
     auto *self = dynamic_cast<const Self *>(&module);

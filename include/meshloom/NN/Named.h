@@ -87,7 +87,7 @@ public:
     const detail::UserLine line(where);
     return (*function)(arguments...);
   }
-  /// Whether it is not empty.
+  /// Returns whether it is not empty.
   explicit operator bool() const { return bool(function); }
   /// The name by which it is known; empty: the user's own function, without a
   /// name.

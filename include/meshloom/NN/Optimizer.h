@@ -73,7 +73,8 @@ struct LossScale {
 struct OptimizerOptions {
   /// In each step, variables lose learning_rate * weight_decay of themselves.
   double weight_decay = 0;
-  /// Whether a variable decays (biases often should not); empty: all do.
+  /// Returns whether a variable decays (biases often should not); empty: all
+  /// do.
   std::function<bool(const DVariable &)> decays = {};
   /// At most one of these three is given, a positive number. Every gradient is
   /// shortened to this length,
@@ -157,7 +158,8 @@ public:
   virtual ~UpdateRule() = default;
   /// The state that it keeps of a variable; none by default.
   virtual std::vector<Slot> slots(const DVariable &variable) const;
-  /// Whether it asks for the number of the step. Steps are counted anyway.
+  /// Returns whether it asks for the number of the step. Steps are counted
+  /// anyway.
   virtual bool usesStep() const { return false; }
   /// Assigns the variable and its slots.
   virtual void update(const Update &update) const = 0;
@@ -222,9 +224,9 @@ public:
   /// mesh, and comes to the mesh of the variables by the first step. Where a
   /// parameter server has the variables, ask in the scope of their strategy.
   DVariable iterations(Where where = Where::current()) const;
-  /// Whether its rule, its averages or the schedule of its rate use the number
-  /// of steps. In checkpoints of earlier versions others had no such number:
-  /// those are restored without one.
+  /// Returns whether its rule, its averages or the schedule of its rate use the
+  /// number of steps. In checkpoints of earlier versions others had no such
+  /// number: those are restored without one.
   bool uses_iterations() const;
   /// The data from which it is made again: the rule's class and numbers, the
   /// learning rate (the present one of a variable; a schedule that has a name;
@@ -237,10 +239,10 @@ public:
   static Optimizer from_config(const nn::Config &config);
   /// For `function`: what tells this optimizer from others.
   std::shared_ptr<const void> shared_identity() const { return state; }
-  /// Whether it keeps running averages of variables; see ema_momentum.
+  /// Returns whether it keeps running averages of variables; see ema_momentum.
   bool keeps_averages() const;
-  /// Whether variables are their running averages now, and the averages what
-  /// the variables were; see swap_with_averages.
+  /// Returns whether variables are their running averages now, and the averages
+  /// what the variables were; see swap_with_averages.
   bool is_swapped() const;
   /// Makes every variable that was updated its running average, as one does
   /// after training. Throws meshloom::Error where none is kept.

@@ -7,15 +7,16 @@
 
 #include "llvm/Support/CommandLine.h"
 
-/// What LLVM's command line makes of `machine=ring` and `machine=racks.json`.
-/// Printed, a model is a preset's name or JSON, which can be read again.
+/// Reads machine models from LLVM's command line: `machine=ring` and
+/// `machine=racks.json`. Printed, a model is a preset's name or JSON, which can
+/// be read again.
 template <>
 class llvm::cl::parser<meshloom::MachineModel>
     : public llvm::cl::basic_parser<meshloom::MachineModel> {
 public:
   using basic_parser::basic_parser;
 
-  /// Whether `text` is no machine model; then it has been reported.
+  /// Returns whether `text` is no machine model; then it has been reported.
   bool parse(Option &option, StringRef name, StringRef text,
              meshloom::MachineModel &value);
   static void print(raw_ostream &os, const meshloom::MachineModel &value);

@@ -23,7 +23,8 @@ struct JoinOptions {
   std::optional<std::chrono::milliseconds> heartbeatTimeout = std::nullopt;
 };
 
-/// What a process has of the others. Where it is alone, nothing.
+/// The ties of a process to the others. All members are empty where it is
+/// alone. Where it is alone, nothing.
 struct JoinedProcesses {
   ProcessGroup group;
   /// In the first process, where none ran already.
@@ -37,21 +38,22 @@ struct JoinedProcesses {
   /// Which of them share memory, see Transport.
   std::vector<int> memoryGroups() const;
   /// Takes part in nothing any more, and waits until all others do the same.
-  /// `said`: to all; gives what they say, or nothing where none says anything.
+  /// `farewell`: to all; gives what they say, or nothing where none says
+  /// anything.
   Result<std::vector<std::string>> endOrderly(std::chrono::milliseconds timeout,
-                                              std::string_view said) const;
+                                              std::string_view farewell) const;
   /// Comes before the process ends: the same, or, where `status` is not 0,
   /// tells the others that this one failed.
   Result<std::vector<std::string>> leave(int status,
-                                         std::string_view said = {});
+                                         std::string_view farewell = {});
 };
 
 /// Waits until all have joined. A failure of the run aborts the communicator.
 Result<JoinedProcesses> joinProcesses(ProcessGroup group,
                                       const JoinOptions &options = {});
 
-/// Whether a run of the program may exchange messages with other processes, so
-/// that all of them have to make it; the same in all.
+/// Returns whether a run of the program may exchange messages with other
+/// processes, so that all of them have to make it; the same in all.
 bool needsAllProcesses(const Executable &program);
 
 /// The global value of an array of which processes have parts: all call it, and

@@ -94,7 +94,7 @@ public:
 
   /// The array's memory on its devices, for backends.
   const std::shared_ptr<Buffer> &buffer() const;
-  /// Whether this handle is the only reference to the memory.
+  /// Returns whether this handle is the only reference to the memory.
   bool isUnique() const;
 
 private:
@@ -106,8 +106,8 @@ private:
 /// its devices count up by one from that of index 0.
 std::vector<int64_t> devicesHere(const Mesh &mesh);
 
-/// Whether devices of this process hold all of a value: every element, of every
-/// addend.
+/// Returns whether devices of this process hold all of a value: every element,
+/// of every addend.
 bool isWhollyHere(const ArrayType &type);
 
 /// The global shape that components of the given shapes make up, those of the

@@ -49,7 +49,7 @@ public:
   /// This thread's last call has failed in such a way that nobody who takes
   /// part can have made it.
   void takeBack();
-  /// Whether calls of this thread are in the order now.
+  /// Returns whether calls of this thread are in the order now.
   static bool isOrdered();
 
   /// While one lives, this thread is within a call.
@@ -89,7 +89,7 @@ public:
   Result<Comparison> compare(std::string_view note, const std::string &ownName,
                              const std::string &otherName, bool ownFirst) const;
   uint64_t calls() const;
-  /// Whether there was none, in the order or out of it.
+  /// Returns whether there was none, in the order or out of it.
   bool isEmpty() const;
   /// The last call that is in the order; empty: none.
   std::string last() const;

@@ -37,8 +37,8 @@ public:
   }
 };
 
-/// Whether there is no other reference; what was done through others before
-/// they were given up is then done.
+/// Returns whether there is no other reference; what was done through others
+/// before they were given up is then done.
 template <typename T>
 bool isLastReference(const std::shared_ptr<T> &reference) {
   if (reference.use_count() != 1)

@@ -51,7 +51,7 @@ public:
   /// it is run at once: the outer one may be waiting for it.
   Event launch(Launch launch);
 
-  /// Whether nothing that was launched is still to be done.
+  /// Returns whether nothing that was launched is still to be done.
   bool isIdle() const;
 
   /// While one lives, this thread is at work on a launch. Queues say so for

@@ -9,9 +9,10 @@
 
 namespace meshloom {
 
-/// Whether a part of an array of floats (or of complex numbers) holds a nan or
-/// an infinity: `extents[l]` iterations of each loop, `strides[l]` elements
-/// apart. Loops that do not move through the array may have any extent.
+/// Returns whether a part of an array of floats (or of complex numbers) holds a
+/// nan or an infinity: `extents[l]` iterations of each loop, `strides[l]`
+/// elements apart. Loops that do not move through the array may have any
+/// extent.
 bool hasNonFinite(DType type, const char *data, const int64_t *extents,
                   const int64_t *strides, unsigned loops);
 

@@ -46,8 +46,8 @@ public:
   virtual Result<std::vector<PlatformDevice>> devices() {
     return std::vector<PlatformDevice>();
   }
-  /// Whether one program can run on devices of several processes, as many in
-  /// each.
+  /// Returns whether one program can run on devices of several processes, as
+  /// many in each.
   virtual bool spansProcesses() const { return false; }
   /// The client that has the devices of these numbers; the same one as long as
   /// anybody holds it. Platforms whose devices are virtual make them; others

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What can be read off a partitioned function for those who call it, whatever
-// it is compiled for.
+// The facts that a partitioned function tells those who call it, whatever it is
+// compiled for.
 #pragma once
 
 #include "meshloom/Core/Compiled.h"

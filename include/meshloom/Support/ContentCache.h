@@ -35,7 +35,7 @@ public:
 
   /// Nothing where there is no whole entry.
   std::optional<std::string> read(std::string_view key);
-  /// Whether there is one, whole or not.
+  /// Returns whether there is one, whole or not.
   bool has(std::string_view key) const;
   /// False where it cannot be written: the disk is full, say.
   bool write(std::string_view key, std::string_view bytes);
@@ -69,7 +69,7 @@ public:
 
   /// Null where there is none.
   std::shared_ptr<const std::string> find(const std::string &key);
-  /// Whether there is one, whole or not; it is not counted.
+  /// Returns whether there is one, whole or not; it is not counted.
   bool has(const std::string &key) const;
   void store(const std::string &key, std::shared_ptr<const std::string> bytes);
   CacheStatistics statistics() const;

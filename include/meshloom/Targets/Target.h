@@ -68,7 +68,8 @@ public:
                                           const EmitOptions &options) const {
     return compiled;
   }
-  /// What code depends on beside the program and the options: this machine.
+  /// The property of this machine that code depends on, beside the program and
+  /// the options.
   virtual std::string machineCode() const { return ""; }
   /// The dialects and translations that emit() needs.
   virtual void registerDialects(mlir::DialectRegistry &registry) const = 0;

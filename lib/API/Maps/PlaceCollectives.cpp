@@ -23,13 +23,13 @@ using Where = std::source_location;
 const MappedAxis &axisNamed(const std::string &name, std::string_view op,
                             const Where &where) {
   const std::shared_ptr<Trace> &trace = threadState().trace();
-  std::vector<std::string> known;
+  std::vector<std::string> names;
   if (trace)
     for (const MappedAxis &axis : llvm::reverse(trace->mapped)) {
       if (axis.name == name && !name.empty())
         return axis;
       if (!axis.name.empty())
-        known.push_back(fmt::format("'{}'", axis.name));
+        names.push_back(fmt::format("'{}'", axis.name));
     }
   if (!trace || trace->mapped.empty())
     fail(op,
@@ -41,9 +41,9 @@ const MappedAxis &axisNamed(const std::string &name, std::string_view op,
        fmt::format("expected an axis that the function is mapped over, got "
                    "'{}'; there {}",
                    name,
-                   known.empty()
+                   names.empty()
                        ? "is none with a name"
-                       : fmt::format("are {}", fmt::join(known, ", "))),
+                       : fmt::format("are {}", fmt::join(names, ", "))),
        &where);
 }
 
@@ -80,10 +80,11 @@ std::vector<int64_t> joinedSizesOf(const MappedAxis &axis, int64_t extent) {
   if (!axis.joints)
     return sizesOf(axis, extent);
   JoinedExtents &joints = *axis.joints;
-  const size_t turn = joints.own.size();
-  joints.own.push_back(extent);
-  return joints.used.emplace_back(
-      turn < joints.known.size() ? joints.known[turn] : sizesOf(axis, extent));
+  const size_t turn = joints.local.size();
+  joints.local.push_back(extent);
+  return joints.used.emplace_back(turn < joints.byPlace.size()
+                                      ? joints.byPlace[turn]
+                                      : sizesOf(axis, extent));
 }
 
 /// The values of all places joined along `dim`.
@@ -148,7 +149,7 @@ Tensor reduced(std::string_view op, const Tensor &x, ReduceKind kind,
 
 /// `dim` of `x` counted from 0; it has to be as long as the axis, or `tiled`, a
 /// multiple.
-int64_t cutDim(std::string_view op, std::string_view what, const Tensor &x,
+int64_t cutDim(std::string_view op, std::string_view role, const Tensor &x,
                int64_t dim, const MappedAxis &axis, bool tiled,
                const Where &where) {
   const Shape &shape = nodeOf(x, op, &where).shape;
@@ -159,7 +160,7 @@ int64_t cutDim(std::string_view op, std::string_view what, const Tensor &x,
     fail(op,
          fmt::format("expected {} {} of {} to be {} the {} places along '{}', "
                      "got {}",
-                     what, dim, typeText(x),
+                     role, dim, typeText(x),
                      tiled ? "a multiple of" : "as long as", axis.size,
                      axis.name, extent),
          &where);
@@ -224,15 +225,15 @@ Tensor all_to_all(const Tensor &x, const std::string &axis_name,
     cut.insert(cut.begin() + from, along.size);
   }
   // [sources, .., targets, ..], of which each place takes its own.
-  Tensor all = joined(op, expand_dims(reshape(x, cut, where), 0, where), along,
-                      0, false, where);
-  Tensor own = squeeze(partOf(op, all, along, from + 1, where), from + 1,
-                       where); // [places, ...]
+  Tensor gathered = joined(op, expand_dims(reshape(x, cut, where), 0, where),
+                           along, 0, false, where);
+  Tensor local = squeeze(partOf(op, gathered, along, from + 1, where), from + 1,
+                         where); // [places, ...]
   std::vector<int64_t> order;
-  for (int64_t dim = 1; dim < own.rank(); ++dim)
+  for (int64_t dim = 1; dim < local.rank(); ++dim)
     order.push_back(dim);
   order.insert(order.begin() + to, 0);
-  Tensor result = transpose(own, order, where);
+  Tensor result = transpose(local, order, where);
   if (!tiled)
     return result;
   Shape merged = result.shape();
@@ -259,8 +260,9 @@ Tensor ppermute(const Tensor &x, const std::string &axis_name,
            &where);
     source[size_t(to)] = from;
   }
-  Tensor all = joined(op, expand_dims(x, 0, where), along, 0, false, where);
-  OpCall call = callOf(op, {all}, where);
+  Tensor gathered =
+      joined(op, expand_dims(x, 0, where), along, 0, false, where);
+  OpCall call = callOf(op, {gathered}, where);
   call.setBody(
       [](Emitter &e, ArrayRef<Value> operands, const auto &source) {
         return SmallVector<Value>{
@@ -279,8 +281,8 @@ Tensor axis_index(const std::string &axis_name, Where where) {
         return SmallVector<Value>{e.iota({size}, 0, e.getIntegerType(32))};
       },
       along.size);
-  Tensor all = runOp(std::move(call));
-  return reshape(partOf(op, all, along, 0, where), {}, where);
+  Tensor gathered = runOp(std::move(call));
+  return reshape(partOf(op, gathered, along, 0, where), {}, where);
 }
 
 int64_t axis_size(const std::string &axis_name, Where where) {
@@ -300,7 +302,7 @@ Tensor stackPlaces(const Tensor &x, const std::string &axis,
                    std::vector<int64_t> *rows, const Where &where) {
   constexpr std::string_view op = "all_gather";
   const MappedAxis &along = axisNamed(axis, op, where);
-  Tensor own = x;
+  Tensor local = x;
   std::vector<int64_t> sizes;
   if (nodeOf(x, op, &where).shape.size() > 0 && rows)
     sizes = sizesOf(along, x.shape()[0]);
@@ -308,26 +310,26 @@ Tensor stackPlaces(const Tensor &x, const std::string &axis,
     if (int64_t lacking = *llvm::max_element(sizes) - x.shape()[0]) {
       std::vector<PadDim> padding(size_t(x.rank()));
       padding[0] = {0, lacking};
-      own = pad(x, padding, 0, where);
+      local = pad(x, padding, 0, where);
     }
   if (rows)
     *rows = sizes;
-  return joined(op, expand_dims(own, 0, where), along, 0, false, where);
+  return joined(op, expand_dims(local, 0, where), along, 0, false, where);
 }
 
 Tensor ownPlace(const Tensor &stack, const std::string &axis,
                 const std::vector<int64_t> &rows, const Where &where) {
   constexpr std::string_view op = "replica";
   const MappedAxis &along = axisNamed(axis, op, where);
-  Tensor own =
+  Tensor local =
       squeeze(partOf(op, stack, along,
                      cutDim(op, "dim", stack, 0, along, false, where), where),
               0, where);
   if (rows.empty())
-    return own;
-  Shape begin(size_t(own.rank()), 0), size = own.shape();
+    return local;
+  Shape begin(size_t(local.rank()), 0), size = local.shape();
   size[0] = rows[size_t(along.place)];
-  return slice(own, begin, size, where);
+  return slice(local, begin, size, where);
 }
 
 } // namespace detail

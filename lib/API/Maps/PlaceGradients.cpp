@@ -14,7 +14,7 @@ namespace {
 struct MappedRule {
   std::shared_ptr<const CustomGradient> ofPlace;
   std::vector<MappedAxis> axes;
-  /// Of each input and each result, by number of `axes`.
+  /// The axes of each input and each result, by number of `axes`.
   std::vector<std::vector<int64_t>> inputs, results;
 
   Result<SmallVector<Value>> operator()(OpBuilder &builder,
@@ -23,8 +23,8 @@ struct MappedRule {
                                         ArrayRef<Value> gradients) const {
     const std::shared_ptr<Trace> &trace = threadState().trace();
     if (!trace)
-      return Error("[custom_gradient] a gradient that a user gives is taken "
-                   "where it was traced only");
+      return Error("[custom_gradient] a gradient rule of the user can be used "
+                   "only in the trace that it was recorded in");
     OpBuilder::InsertionGuard guard(trace->builder());
     trace->builder().setInsertionPoint(builder.getInsertionBlock(),
                                        builder.getInsertionPoint());
@@ -38,21 +38,21 @@ struct MappedRule {
     add(resultValues, results);
     add(gradients, results);
     SmallVector<bool> present;
-    PlaceResults made = traceMap(
+    PlaceResults mapped = traceMap(
         *trace, map,
-        [&](RegionTensors own) {
+        [&](RegionTensors operandTensors) {
           SmallVector<Value> values;
-          for (const Tensor &tensor : own)
+          for (const Tensor &tensor : operandTensors)
             values.push_back(
                 Value::getFromOpaquePointer(tensor.internal()->value));
-          ArrayRef<Value> all = values;
-          SmallVector<Value> given =
-              check((*ofPlace)(trace->builder(), all.take_front(inputs.size()),
-                               all.slice(inputs.size(), results.size()),
-                               all.take_back(results.size())),
-                    "custom_gradient");
+          ArrayRef<Value> operands = values;
+          SmallVector<Value> computed = check(
+              (*ofPlace)(trace->builder(), operands.take_front(inputs.size()),
+                         operands.slice(inputs.size(), results.size()),
+                         operands.take_back(results.size())),
+              "custom_gradient");
           std::vector<Tensor> tensors;
-          for (Value value : given) {
+          for (Value value : computed) {
             present.push_back(bool(value));
             if (value)
               tensors.push_back(trace->wrapValue(value));
@@ -61,7 +61,7 @@ struct MappedRule {
         },
         {}, {});
     // All places give to an input that is the same for all.
-    lanes::LaneBuilder &b = made.builder;
+    lanes::LaneBuilder &b = mapped.builder;
     SmallVector<Value> found;
     size_t next = 0;
     for (auto [i, there] : llvm::enumerate(present)) {
@@ -69,14 +69,14 @@ struct MappedRule {
         found.emplace_back();
         continue;
       }
-      lanes::Lanes own(inputs[i].begin(), inputs[i].end()), others;
+      lanes::Lanes inputLanes(inputs[i].begin(), inputs[i].end()), others;
       for (unsigned axis = 0; axis < axes.size(); ++axis)
-        if (!lanes::contains(own, axis))
+        if (!lanes::contains(inputLanes, axis))
           others.push_back(axis);
-      Value value = made.values[next++];
+      Value value = mapped.values[next++];
       if (!others.empty())
         value = b.reduceLanes(ReduceKind::Sum, value, others);
-      found.push_back(b.withLanes(value, own));
+      found.push_back(b.withLanes(value, inputLanes));
     }
     builder.setInsertionPoint(trace->builder().getInsertionBlock(),
                               trace->builder().getInsertionPoint());
@@ -86,27 +86,32 @@ struct MappedRule {
 
 } // namespace
 
-void mapCustomGradient(dtensor::CaseOp made, const lanes::LaneBuilder &b) {
-  auto said = made->getAttrOfType<mlir::DenseI64ArrayAttr>(customGradientAttr);
-  lanes::Lanes all = b.lanesOf(ValueRange(made.getYield(0).getValues()));
-  if (!said || all.empty())
+void mapCustomGradient(dtensor::CaseOp mappedCase,
+                       const lanes::LaneBuilder &b) {
+  auto numberAndCount =
+      mappedCase->getAttrOfType<mlir::DenseI64ArrayAttr>(customGradientAttr);
+  lanes::Lanes yieldLanes =
+      b.lanesOf(ValueRange(mappedCase.getYield(0).getValues()));
+  if (!numberAndCount || yieldLanes.empty())
     return;
-  MappedRule rule{findCustomGradient(said[0]), {}, {}, {}};
-  for (unsigned lane : all)
+  MappedRule rule{findCustomGradient(numberAndCount[0]), {}, {}, {}};
+  for (unsigned lane : yieldLanes)
     rule.axes.push_back({"", b.extentOf(lane)});
   auto lanesOf = [&](Value value) {
     std::vector<int64_t> numbers;
     for (unsigned lane : b.lanesOf(value))
-      numbers.push_back(llvm::find(all, lane) - all.begin());
+      numbers.push_back(llvm::find(yieldLanes, lane) - yieldLanes.begin());
     return numbers;
   };
-  const size_t count = size_t(said[1]);
-  for (auto [i, value] : llvm::enumerate(made.getYield(0).getValues()))
+  const size_t count = size_t(numberAndCount[1]);
+  for (auto [i, value] : llvm::enumerate(mappedCase.getYield(0).getValues()))
     (i < count ? rule.results : rule.inputs).push_back(lanesOf(value));
-  auto known = registerCustomGradient(std::move(rule));
-  made->setAttr(customGradientAttr, mlir::DenseI64ArrayAttr::get(
-                                        made->getContext(), {*known, said[1]}));
-  threadState().trace()->keep(std::move(known));
+  auto registered = registerCustomGradient(std::move(rule));
+  mappedCase->setAttr(
+      customGradientAttr,
+      mlir::DenseI64ArrayAttr::get(mappedCase->getContext(),
+                                   {*registered, numberAndCount[1]}));
+  threadState().trace()->keep(std::move(registered));
 }
 
 } // namespace meshloom::detail

@@ -9,8 +9,8 @@
 
 namespace meshloom::detail {
 
-/// Gives `made`, a case of values with lanes of `b`, a rule for those in place
-/// of the one it has, if it has one.
-void mapCustomGradient(dtensor::CaseOp made, const lanes::LaneBuilder &b);
+/// Gives `mappedCase`, a case of values with lanes of `b`, a rule for those in
+/// place of the one it has, if it has one.
+void mapCustomGradient(dtensor::CaseOp mappedCase, const lanes::LaneBuilder &b);
 
 } // namespace meshloom::detail

@@ -29,9 +29,9 @@ MapOp draftOf(Trace &trace, const PlaceMap &map,
               const std::source_location &where) {
   OpBuilder &b = trace.builder();
   MLIRContext *context = b.getContext();
-  auto lists = [&](const std::vector<std::vector<int64_t>> &all) {
+  auto lists = [&](const std::vector<std::vector<int64_t>> &extents) {
     SmallVector<Attribute> attributes;
-    for (const std::vector<int64_t> &list : all)
+    for (const std::vector<int64_t> &list : extents)
       attributes.push_back(b.getDenseI64ArrayAttr(list));
     return b.getArrayAttr(attributes);
   };
@@ -51,12 +51,12 @@ MapOp draftOf(Trace &trace, const PlaceMap &map,
   if (!map.members.empty())
     state.addAttribute("members", lists(map.members));
   size_t regions = std::max<size_t>(1, map.members.size());
-  size_t each = map.inputs.size() / regions;
+  size_t count = map.inputs.size() / regions;
   for (size_t region = 0; region < regions; ++region) {
     Region *body = state.addRegion();
     auto *block = new Block;
     body->push_back(block);
-    for (size_t i = region * each; i < (region + 1) * each; ++i) {
+    for (size_t i = region * count; i < (region + 1) * count; ++i) {
       auto type = cast<RankedTensorType>(map.inputs[i].getType());
       block->addArgument(
           RankedTensorType::get(type.getShape().drop_front(map.lanes[i].size()),
@@ -82,13 +82,13 @@ private:
   size_t before;
 };
 
-/// What a diagnostic of the vectoriser says, in a user's words.
+/// Returns the text of a diagnostic of the vectoriser, in a user's words.
 std::string messageOf(mlir::Diagnostic &diagnostic) {
   std::string text = diagnostic.str();
-  StringRef rest = text;
-  if (rest.consume_front("'dtensor.")) {
-    auto [name, said] = rest.split("' op ");
-    text = fmt::format("{} {}", name.str(), said.str());
+  StringRef remaining = text;
+  if (remaining.consume_front("'dtensor.")) {
+    auto [name, message] = remaining.split("' op ");
+    text = fmt::format("{} {}", name.str(), message.str());
   }
   if (auto place = dyn_cast<mlir::FileLineColLoc>(diagnostic.getLocation()))
     text += fmt::format(" (the op at {}:{})", place.getFilename().str(),
@@ -113,7 +113,7 @@ bool traceBodies(Trace &trace, const PlaceMap &map, MapOp draft,
   std::vector<JoinedExtents> found;
   for (auto [i, region] : llvm::enumerate(draft.getBodies())) {
     if (!map.members.empty()) {
-      joints->own.clear();
+      joints->local.clear();
       joints->used.clear();
       trace.mapped.back().joints = joints;
     }
@@ -131,25 +131,25 @@ bool traceBodies(Trace &trace, const PlaceMap &map, MapOp draft,
     found.push_back(*joints);
   }
   // Where the bodies do not join alike, the vectoriser says so.
-  const size_t turns = found.front().own.size();
+  const size_t turns = found.front().local.size();
   std::vector<std::vector<int64_t>> extents;
   bool fits = true;
   for (size_t turn = 0; turn < turns; ++turn) {
-    std::vector<int64_t> &all = extents.emplace_back();
+    std::vector<int64_t> &joined = extents.emplace_back();
     for (auto [members, its] : llvm::zip_equal(map.members, found)) {
-      if (its.own.size() != turns)
+      if (its.local.size() != turns)
         return true;
       for (int64_t place : members) {
-        all.resize(std::max(all.size(), size_t(place) + 1));
-        all[size_t(place)] = its.own[turn];
+        joined.resize(std::max(joined.size(), size_t(place) + 1));
+        joined[size_t(place)] = its.local[turn];
       }
     }
     for (const JoinedExtents &its : found)
-      fits &=
-          its.used[turn].empty() ? llvm::all_equal(all) : its.used[turn] == all;
+      fits &= its.used[turn].empty() ? llvm::all_equal(joined)
+                                     : its.used[turn] == joined;
   }
   if (!fits)
-    joints->known = std::move(extents);
+    joints->byPlace = std::move(extents);
   return fits;
 }
 
@@ -161,10 +161,10 @@ PlaceResults traceMap(Trace &trace, const PlaceMap &map, const PlaceBody &body,
   MapOp draft = draftOf(trace, map, where);
   try {
     auto joints = std::make_shared<JoinedExtents>();
-    // What is learnt of one join may change the extents of those behind it.
+    // The extents of one join may change the extents of those behind it.
     for (size_t turn = 0;
          !traceBodies(trace, map, draft, body, entering, joints, where) &&
-         turn <= joints->known.size();
+         turn <= joints->byPlace.size();
          ++turn) {
       trace.discard(draft);
       draft = draftOf(trace, map, where);
@@ -173,14 +173,15 @@ PlaceResults traceMap(Trace &trace, const PlaceMap &map, const PlaceBody &body,
       if (region.front().getTerminator()->getNumOperands() !=
           draft.getBodies().front().front().getTerminator()->getNumOperands())
         fail(map.op,
-             "expected as many tensors from the function for every number of "
-             "rows",
+             "expected equally many tensors from the function for every number "
+             "of rows",
              &where);
     PlaceResults results{lanes::laneBuilderFor(draft), {}};
     std::string why;
     lanes::VectoriserHooks hooks;
-    hooks.caseMade = [&](dtensor::CaseOp made, const lanes::LaneBuilder &b) {
-      mapCustomGradient(made, b);
+    hooks.caseMade = [&](dtensor::CaseOp mappedCase,
+                         const lanes::LaneBuilder &b) {
+      mapCustomGradient(mappedCase, b);
     };
     hooks.variableName = [&](Value variable) {
       return nameOf(trace, variable);

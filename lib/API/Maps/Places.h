@@ -11,7 +11,7 @@
 
 namespace meshloom::detail {
 
-/// What a map runs over, and with what.
+/// The axis and the arguments of a map.
 struct PlaceMap {
   std::string op; ///< for messages
   std::vector<MappedAxis> axes;
@@ -24,7 +24,8 @@ struct PlaceMap {
   std::vector<std::vector<int64_t>> lanes = {};
 };
 
-/// What the regions yield, region by region, as values with lanes of `builder`.
+/// The values that the regions yield, region by region, as values with lanes of
+/// `builder`.
 struct PlaceResults {
   lanes::LaneBuilder builder;
   SmallVector<Value> values;

@@ -71,7 +71,7 @@ Value paddedTo(lanes::LaneBuilder &b, Value value, int64_t dim, int64_t rows) {
   return b.concatenate({value, b.broadcast(zero, shape)}, dim);
 }
 
-/// What the regions' values of one result are together.
+/// Joins the regions' values of one result.
 ReplicaValue together(Trace &trace, lanes::LaneBuilder &b,
                       ArrayRef<Value> values, const ReplicaAxis &axis,
                       const std::vector<std::vector<int64_t>> &members,
@@ -82,14 +82,14 @@ ReplicaValue together(Trace &trace, lanes::LaneBuilder &b,
   bool sameRows = true;
   int64_t most = 0;
   for (Value value : values) {
-    SmallVector<int64_t> own = b.shapeOf(value);
-    bool fits = own.size() == shape.size() &&
+    SmallVector<int64_t> partShape = b.shapeOf(value);
+    bool fits = partShape.size() == shape.size() &&
                 b.elementOf(value) == b.elementOf(values[0]);
-    for (size_t dim = 0; fits && dim < own.size(); ++dim) {
+    for (size_t dim = 0; fits && dim < partShape.size(); ++dim) {
       if (dim == 0)
-        sameRows &= own[0] == shape[0];
+        sameRows &= partShape[0] == shape[0];
       else
-        fits &= own[dim] == shape[dim];
+        fits &= partShape[dim] == shape[dim];
     }
     if (!fits)
       fail(op,
@@ -97,10 +97,10 @@ ReplicaValue together(Trace &trace, lanes::LaneBuilder &b,
                        "dim only as tensor {} of the result, got shapes {} and "
                        "{}",
                        number, shapeText(Shape(shape.begin(), shape.end())),
-                       shapeText(Shape(own.begin(), own.end()))),
+                       shapeText(Shape(partShape.begin(), partShape.end()))),
            &where);
-    if (!own.empty())
-      most = std::max(most, own[0]);
+    if (!partShape.empty())
+      most = std::max(most, partShape[0]);
   }
   ReplicaValue result;
   result.differs = true;
@@ -118,8 +118,8 @@ ReplicaValue together(Trace &trace, lanes::LaneBuilder &b,
     Value exposed = b.expose(value, unsigned(part));
     parts.push_back(sameRows ? exposed : paddedTo(b, exposed, 1, most));
   }
-  Value all = parts.size() == 1 ? parts[0] : b.concatenate(parts, 0);
-  result.value = trace.wrapValue(laidOut(b, entriesOf(b, all, order), axis));
+  Value joined = parts.size() == 1 ? parts[0] : b.concatenate(parts, 0);
+  result.value = trace.wrapValue(laidOut(b, entriesOf(b, joined, order), axis));
   return result;
 }
 
@@ -145,10 +145,10 @@ std::vector<ReplicaValue> replicaMap(const ReplicaAxis &axis,
     std::vector<int64_t> rows;
     for (const auto &list : map.axes[0].rows)
       rows.push_back(list[size_t(replica)]);
-    auto [at, isNew] = regionOf.try_emplace(rows, map.members.size());
+    auto [region, isNew] = regionOf.try_emplace(rows, map.members.size());
     if (isNew)
       map.members.emplace_back();
-    map.members[at->second].push_back(replica);
+    map.members[region->second].push_back(replica);
   }
   lanes::LaneBuilder b = builderAt(trace, where);
   std::vector<Value> values;
@@ -176,16 +176,16 @@ std::vector<ReplicaValue> replicaMap(const ReplicaAxis &axis,
         trace.mapped.back().place = map.members[region][0];
       },
       where);
-  size_t each = results.values.size() / map.members.size();
-  std::vector<ReplicaValue> all;
-  for (size_t i = 0; i < each; ++i) {
-    SmallVector<Value> own;
+  size_t count = results.values.size() / map.members.size();
+  std::vector<ReplicaValue> joined;
+  for (size_t i = 0; i < count; ++i) {
+    SmallVector<Value> parts;
     for (size_t part = 0; part < map.members.size(); ++part)
-      own.push_back(results.values[part * each + i]);
-    all.push_back(
-        together(trace, results.builder, own, axis, map.members, i, where));
+      parts.push_back(results.values[part * count + i]);
+    joined.push_back(
+        together(trace, results.builder, parts, axis, map.members, i, where));
   }
-  return all;
+  return joined;
 }
 
 } // namespace meshloom::detail

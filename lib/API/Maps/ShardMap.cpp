@@ -74,18 +74,18 @@ int64_t vmapExtent(const VmapPlan &plan, const PlaceArguments &arguments,
     if (!dims[i])
       continue;
     const Tensor &tensor = arguments.tensors[i];
-    int64_t own = tensor.shape()[size_t(*dims[i])];
+    int64_t argumentExtent = tensor.shape()[size_t(*dims[i])];
     std::string text = fmt::format("dim {} of argument {}, {}", *dims[i],
                                    owners[i], typeText(tensor));
-    if (extent && own != *extent)
+    if (extent && argumentExtent != *extent)
       fail("vmap",
            fmt::format("expected mapped dims of one extent, got {} ({}) and {} "
                        "({})",
-                       *extent, first, own, text),
+                       *extent, first, argumentExtent, text),
            &where);
     if (!extent)
       first = text;
-    extent = own;
+    extent = argumentExtent;
   }
   if (!extent)
     fail(
@@ -142,8 +142,8 @@ std::vector<Tensor> traceVmap(const VmapPlan &plan,
         fail(
             op,
             fmt::format("expected tensor {} of the result to be the same for "
-                        "all elements, as out_axes says nullopt of it: combine "
-                        "them with psum, pmean, ..., or give it a dim",
+                        "all elements, since its entry in out_axes is nullopt: "
+                        "combine them with psum, pmean, ..., or give it a dim",
                         i),
             &where);
       tensors.push_back(trace.wrapValue(value));
@@ -174,26 +174,26 @@ constexpr std::string_view shardMapOp = "shard_map";
 std::vector<SmallVector<unsigned>>
 mappedPerDim(const ShardMapPlan &plan, const Layout &layout,
              ArrayRef<unsigned> mapped, ArrayRef<int64_t> shape,
-             const std::string &what, bool isLocal,
+             const std::string &role, bool isLocal,
              const std::source_location &where) {
   if (layout.mesh() != plan.mesh)
     fail(shardMapOp,
-         fmt::format("expected a layout of {} on {}, got one on {}", what,
+         fmt::format("expected a layout of {} on {}, got one on {}", role,
                      meshText(plan.mesh), meshText(layout.mesh())),
          &where);
   if (layout.is_partial())
     fail(shardMapOp,
          fmt::format("expected a layout of {} without partial axes, got {}",
-                     what, layout.spec_string()),
+                     role, layout.spec_string()),
          &where);
   if (layout.rank() != shape.size())
     fail(shardMapOp,
          fmt::format("expected a layout of rank {} for {}, got {}",
-                     shape.size(), what, layout.spec_string()),
+                     shape.size(), role, layout.spec_string()),
          &where);
   std::vector<SmallVector<unsigned>> result;
   for (unsigned dim = 0; dim < layout.rank(); ++dim) {
-    SmallVector<unsigned> &own = result.emplace_back();
+    SmallVector<unsigned> &localAxes = result.emplace_back();
     int64_t parts = 1;
     bool free = false;
     for (unsigned axis : layout.axes(dim)) {
@@ -205,22 +205,22 @@ mappedPerDim(const ShardMapPlan &plan, const Layout &layout,
         fail(shardMapOp,
              fmt::format("expected the axes that the function runs over before "
                          "others on dim {} of {}, got {}",
-                         dim, what, layout.spec_string()),
+                         dim, role, layout.spec_string()),
              &where);
-      own.push_back(axis);
+      localAxes.push_back(axis);
       parts *= plan.mesh.axis_size(axis);
     }
     if (!isLocal && shape[dim] % parts != 0)
       fail(shardMapOp,
            fmt::format("expected dim {} of {}, of size {}, to be a multiple of "
                        "the {} parts that {} cuts it into",
-                       dim, what, shape[dim], parts, layout.spec_string()),
+                       dim, role, shape[dim], parts, layout.spec_string()),
            &where);
   }
   return result;
 }
 
-/// What is left of a layout inside.
+/// Returns the part of a layout that is left inside.
 Layout freePart(const Layout &layout, ArrayRef<unsigned> mapped) {
   Layout::DimAxes dims = layout.dim_axes();
   for (std::vector<unsigned> &axes : dims)
@@ -260,13 +260,13 @@ SmallVector<unsigned> mappedAxesOf(const ShardMapPlan &plan,
 
 const Layout &layoutFor(const std::vector<Layout> &layouts, size_t tensor,
                         size_t owner, size_t tensors, size_t owners,
-                        std::string_view what,
+                        std::string_view role,
                         const std::source_location &where) {
   size_t which = layouts.size() == owners ? owner : tensor;
   if (layouts.size() != owners && layouts.size() != tensors)
     fail(shardMapOp,
          fmt::format(
-             "expected a layout for each of the {} {}{}, got {}", owners, what,
+             "expected a layout for each of the {} {}{}, got {}", owners, role,
              tensors == owners
                  ? ""
                  : fmt::format(", or each of their {} tensors", tensors),
@@ -276,7 +276,7 @@ const Layout &layoutFor(const std::vector<Layout> &layouts, size_t tensor,
     fail(shardMapOp,
          fmt::format("expected a layout for each of the {}, got an empty one "
                      "as number {}",
-                     what, which),
+                     role, which),
          &where);
   return layouts[which];
 }
@@ -293,16 +293,16 @@ std::vector<Tensor> traceShardMap(const ShardMapPlan &plan,
   SmallVector<unsigned> mapped = mappedAxesOf(plan, where);
   PlaceMap map{.op = std::string(shardMapOp), .axes = {}, .mesh = plan.mesh};
   for (unsigned axis : mapped) {
-    const MeshAxis &own = plan.mesh.axes()[axis];
+    const MeshAxis &meshAxis = plan.mesh.axes()[axis];
     if (llvm::any_of(trace.mapped, [&](const MappedAxis &around) {
-          return around.name == own.name;
+          return around.name == meshAxis.name;
         }))
       fail(shardMapOp,
            fmt::format("expected axes that no map around runs over, got '{}': "
                        "name those that are left",
-                       own.name),
+                       meshAxis.name),
            &where);
-    map.axes.push_back({own.name, own.size});
+    map.axes.push_back({meshAxis.name, meshAxis.size});
   }
   // Lanes are axes of the mesh; the map counts its own.
   SmallVector<int64_t> sizes;
@@ -321,8 +321,8 @@ std::vector<Tensor> traceShardMap(const ShardMapPlan &plan,
         plan, layout, mapped, tensor.shape(),
         fmt::format("argument {}, {}", owners[i], typeText(tensor)), false,
         where);
-    Value own = lanes::toBlocks(b, constrained(b, value, layout), cut);
-    SmallVector<unsigned> its(b.lanesOf(own));
+    Value blocks = lanes::toBlocks(b, constrained(b, value, layout), cut);
+    SmallVector<unsigned> its(b.lanesOf(blocks));
     Layout::DimAxes dims;
     for (unsigned lane : its)
       dims.push_back({lane});
@@ -330,7 +330,7 @@ std::vector<Tensor> traceShardMap(const ShardMapPlan &plan,
     for (unsigned dim = 0; dim < inner.rank(); ++dim)
       dims.push_back(inner.dim_axes()[dim]);
     map.inputs.push_back(
-        constrained(b, own, *Layout::get(plan.mesh, std::move(dims))));
+        constrained(b, blocks, *Layout::get(plan.mesh, std::move(dims))));
     std::vector<int64_t> &numbers = map.lanes.emplace_back();
     for (unsigned lane : its)
       numbers.push_back(llvm::find(mapped, lane) - mapped.begin());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What function transformations do with the tensors of structures.
+// The work of function transformations on the tensors of structures.
 #include "meshloom/API/Transforms.h"
 
 #include "../Ops/Operands.h"
@@ -88,7 +88,7 @@ std::vector<Tensor> elementsOf(const std::vector<Tensor> &xs, int64_t begin,
 std::vector<Tensor> interleaved(const std::vector<Tensor> &even,
                                 const std::vector<Tensor> &odd,
                                 const std::source_location &where) {
-  std::vector<Tensor> all;
+  std::vector<Tensor> merged;
   for (size_t k = 0; k < even.size(); ++k) {
     const int64_t pairs = odd[k].shape()[0], count = even[k].shape()[0];
     Shape shape = odd[k].shape();
@@ -96,12 +96,12 @@ std::vector<Tensor> interleaved(const std::vector<Tensor> &even,
     Tensor both = reshape(
         stack({everyNth(even[k], 0, pairs, 1, where), odd[k]}, 1, where), shape,
         where);
-    all.push_back(count > pairs ? concat({both, everyNth(even[k], pairs, count,
-                                                         1, where)},
-                                         0, where)
-                                : both);
+    merged.push_back(count > pairs ? concat({both, everyNth(even[k], pairs,
+                                                            count, 1, where)},
+                                            0, where)
+                                   : both);
   }
-  return all;
+  return merged;
 }
 
 std::vector<Tensor> reversed(std::vector<Tensor> xs,

@@ -55,13 +55,13 @@ void yield(Trace &trace, const std::vector<Tensor> &tensors,
   trace.builder().create<dtensor::YieldOp>(trace.location(where), values);
 }
 
-void expectScalar(const Tensor &tensor, bool isPredicate, std::string_view what,
+void expectScalar(const Tensor &tensor, bool isPredicate, std::string_view role,
                   std::string_view op, const std::source_location &where) {
   const TensorNode &node = nodeOf(tensor, op, &where);
   if (!node.shape.empty() ||
       (isPredicate ? node.dtype != DType::I1 : !isInteger(node.dtype)))
     fail(op,
-         fmt::format("expected {} to be {} scalar, got {}", what,
+         fmt::format("expected {} to be {} scalar, got {}", role,
                      isPredicate ? "a bool (i1)" : "an integer",
                      typeText(tensor)),
          &where);
@@ -69,25 +69,27 @@ void expectScalar(const Tensor &tensor, bool isPredicate, std::string_view what,
 
 } // namespace
 
-void expectAlike(const RegionState &given, const RegionState &expected,
-                 const std::string &what, std::string_view as,
+void expectAlike(const RegionState &actual, const RegionState &expected,
+                 const std::string &role, std::string_view as,
                  std::string_view op, const std::source_location &where) {
-  if (given.statics != expected.statics ||
-      given.tensors.size() != expected.tensors.size())
+  if (actual.statics != expected.statics ||
+      actual.tensors.size() != expected.tensors.size())
     fail(op,
-         fmt::format("expected {} to be a structure like that of {}: with as "
-                     "many tensors, and with the same numbers and strings "
-                     "beside them (what changes has to be a tensor)",
-                     what, as),
+         fmt::format(
+             "expected {} to be a structure like that of {}: with equally many "
+             "tensors, and with the same numbers and strings beside them (a "
+             "value that changes has to be a tensor)",
+             role, as),
          &where);
-  for (size_t i = 0; i < given.tensors.size(); ++i) {
-    const TensorNode &own = nodeOf(given.tensors[i], op, &where),
-                     &other = nodeOf(expected.tensors[i], op, &where);
-    if (own.dtype != other.dtype || own.shape != other.shape)
+  for (size_t i = 0; i < actual.tensors.size(); ++i) {
+    const TensorNode &actualNode = nodeOf(actual.tensors[i], op, &where),
+                     &expectedNode = nodeOf(expected.tensors[i], op, &where);
+    if (actualNode.dtype != expectedNode.dtype ||
+        actualNode.shape != expectedNode.shape)
       fail(op,
            fmt::format("expected {} to have {} as tensor {}, like {}, got {}",
-                       what, typeText(other.dtype, other.shape), i, as,
-                       typeText(own.dtype, own.shape)),
+                       role, typeText(expectedNode.dtype, expectedNode.shape),
+                       i, as, typeText(actualNode.dtype, actualNode.shape)),
            &where);
   }
 }
@@ -206,12 +208,12 @@ traceBranches(Trace &trace, std::string_view op, Value index,
     RegionState first;
     for (auto [i, branch] : llvm::enumerate(branches)) {
       InBlock inside(builder, draft.getBranches()[i].front());
-      RegionState given = branch();
+      RegionState result = branch();
       if (i == 0)
-        first = given;
-      expectAlike(given, first, fmt::format("the result of branch {}", i),
+        first = result;
+      expectAlike(result, first, fmt::format("the result of branch {}", i),
                   "branch 0", op, where);
-      yield(trace, given.tensors, op, where);
+      yield(trace, result.tensors, op, where);
     }
     for (Value value : draft.getYield(0).getValues())
       types.push_back(dtensor::undecided(value.getType()));
@@ -219,36 +221,38 @@ traceBranches(Trace &trace, std::string_view op, Value index,
     trace.discard(draft);
     throw;
   }
-  auto made = builder.create<dtensor::CaseOp>(trace.location(where), types,
-                                              index, unsigned(branches.size()));
+  auto caseOp = builder.create<dtensor::CaseOp>(
+      trace.location(where), types, index, unsigned(branches.size()));
   for (unsigned i = 0; i < branches.size(); ++i)
-    made.getBranches()[i].takeBody(draft.getBranches()[i]);
+    caseOp.getBranches()[i].takeBody(draft.getBranches()[i]);
   draft->erase();
-  return made;
+  return caseOp;
 }
 
 std::vector<Tensor>
 traceCase(std::string_view op, const TensorLike &index, bool isPredicate,
           std::span<const std::function<RegionState()>> branches,
           const std::source_location &where) {
-  Tensor at = operandLike(index, isPredicate ? DType::I1 : DType::I32, op);
-  expectScalar(at, isPredicate, isPredicate ? "the predicate" : "the index", op,
-               where);
+  Tensor branchIndex =
+      operandLike(index, isPredicate ? DType::I1 : DType::I32, op);
+  expectScalar(branchIndex, isPredicate,
+               isPredicate ? "the predicate" : "the index", op, where);
   if (!threadState().trace()) {
-    const int64_t asked = isPredicate
-                              ? int64_t(!at.item<bool>())
-                              : cast(at, DType::I64, where).item<int64_t>();
+    const int64_t asked =
+        isPredicate ? int64_t(!branchIndex.item<bool>())
+                    : cast(branchIndex, DType::I64, where).item<int64_t>();
     const int64_t last = int64_t(branches.size()) - 1;
     const bool isThere = asked >= 0 && asked < last;
     return branches[size_t(isThere ? asked : last)]().tensors;
   }
   Trace &trace = traceOf(op, where);
   if (isPredicate)
-    at = meshloom::where({at, where}, {traceCounter(op, 0, where), where},
-                         {traceCounter(op, 1, where), where});
-  else if (at.dtype() != DType::I32)
-    at = cast(at, DType::I32, where);
-  Value number = trace.valueOf(at, op, &where);
+    branchIndex = meshloom::where({branchIndex, where},
+                                  {traceCounter(op, 0, where), where},
+                                  {traceCounter(op, 1, where), where});
+  else if (branchIndex.dtype() != DType::I32)
+    branchIndex = cast(branchIndex, DType::I32, where);
+  Value number = trace.valueOf(branchIndex, op, &where);
   return wrapAll(
       trace, traceBranches(trace, op, number, branches, where).getResults());
 }
@@ -370,11 +374,11 @@ std::vector<Tensor> stackAll(const std::vector<std::vector<Tensor>> &elements,
                              const std::source_location &where) {
   std::vector<Tensor> stacks;
   for (size_t k = 0; k < elements.front().size(); ++k) {
-    std::vector<Tensor> own;
-    own.reserve(elements.size());
-    for (const std::vector<Tensor> &each : elements)
-      own.push_back(each[k]);
-    stacks.push_back(stack(own, 0, where));
+    std::vector<Tensor> column;
+    column.reserve(elements.size());
+    for (const std::vector<Tensor> &element : elements)
+      column.push_back(element[k]);
+    stacks.push_back(stack(column, 0, where));
   }
   return stacks;
 }

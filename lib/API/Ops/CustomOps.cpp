@@ -20,11 +20,11 @@ using namespace detail;
 
 /// A call of what is registered as `target`, all but its body.
 static OpCall callOfTarget(std::string_view op, std::string_view target,
-                           const CustomTarget *known,
+                           const CustomTarget *customTarget,
                            const std::vector<Tensor> &inputs,
                            const std::vector<TensorType> &results,
                            std::string_view config, Where loc) {
-  if (!known)
+  if (!customTarget)
     fail(op,
          fmt::format("expected a function that is registered as '{}': call "
                      "register_custom_call first",
@@ -53,9 +53,9 @@ std::vector<Tensor> custom_call(std::string_view target,
                                 const std::vector<TensorType> &results,
                                 std::string_view config, Where loc) {
   constexpr std::string_view op = "custom_call";
-  std::shared_ptr<const CustomTarget> known = find_custom_call(target);
-  OpCall call =
-      callOfTarget(op, target, known.get(), inputs, results, config, loc);
+  std::shared_ptr<const CustomTarget> customTarget = find_custom_call(target);
+  OpCall call = callOfTarget(op, target, customTarget.get(), inputs, results,
+                             config, loc);
   if (results.empty())
     fail(op, "expected at least one result", &loc);
   call.setBody(
@@ -74,13 +74,13 @@ std::vector<Tensor> custom_call(std::string_view target,
         std::string why;
         mlir::ScopedDiagnosticHandler messages(
             context, [&](mlir::Diagnostic &message) { why = message.str(); });
-        Operation *made = e.create(state);
-        if (failed(mlir::verify(made)))
+        Operation *callOp = e.create(state);
+        if (failed(mlir::verify(callOp)))
           fail("custom_call", fmt::format("of '{}': {}", target, why));
-        return SmallVector<Value>(made->getResults());
+        return SmallVector<Value>(callOp->getResults());
       },
-      std::string(target), std::string(config), known->rule, known->kind,
-      results);
+      std::string(target), std::string(config), customTarget->rule,
+      customTarget->kind, results);
   return runOps(std::move(call));
 }
 
@@ -88,20 +88,20 @@ std::vector<Tensor> host_call(std::string_view target,
                               const std::vector<Tensor> &inputs,
                               const std::vector<TensorType> &results,
                               std::string_view config, Where loc) {
-  std::shared_ptr<const CustomTarget> known = find_custom_call(target);
-  OpCall call = callOfTarget("host_call", target, known.get(), inputs, results,
-                             config, loc);
+  std::shared_ptr<const CustomTarget> customTarget = find_custom_call(target);
+  OpCall call = callOfTarget("host_call", target, customTarget.get(), inputs,
+                             results, config, loc);
   call.setBody(
       [](Emitter &e, ArrayRef<Value> operands, const auto &target,
          const auto &config, const auto &results) {
-        auto made = dtensor::createCallback(e, e.getLoc(),
-                                            typesOf(e.getContext(), results),
-                                            operands, target, config);
+        auto callback = dtensor::createCallback(
+            e, e.getLoc(), typesOf(e.getContext(), results), operands, target,
+            config);
         SmallVector<Value> values;
-        for (Value value : made.getResults().drop_back())
+        for (Value value : callback.getResults().drop_back())
           values.push_back(e.stopped(value));
         // Run at once, it has a result in any case.
-        values.push_back(made.getResults().back());
+        values.push_back(callback.getResults().back());
         return values;
       },
       std::string(target), std::string(config), results);
@@ -145,8 +145,8 @@ Result<SmallVector<Value>> applyRule(const BackwardRule &backward,
   constexpr std::string_view op = "custom_gradient";
   const std::shared_ptr<Trace> &trace = threadState().trace();
   if (!trace)
-    return Error("[custom_gradient] a gradient that a user gives is taken "
-                 "where it was traced only");
+    return Error("[custom_gradient] a gradient rule of the user can be used "
+                 "only in the trace that it was recorded in");
   OpBuilder::InsertionGuard guard(trace->builder());
   trace->builder().setInsertionPoint(builder.getInsertionBlock(),
                                      builder.getInsertionPoint());
@@ -156,26 +156,26 @@ Result<SmallVector<Value>> applyRule(const BackwardRule &backward,
       tensors.push_back(trace->wrapValue(value));
     return tensors;
   };
-  std::vector<Tensor> given =
+  std::vector<Tensor> inputGradients =
       backward(wrapped(inputs), wrapped(results), wrapped(gradients));
-  if (given.size() != inputs.size())
+  if (inputGradients.size() != inputs.size())
     fail(op,
          fmt::format("expected a gradient for each of the {} inputs, got {}",
-                     inputs.size(), given.size()),
+                     inputs.size(), inputGradients.size()),
          &where);
   SmallVector<Value> values;
-  for (size_t i = 0; i < given.size(); ++i) {
+  for (size_t i = 0; i < inputGradients.size(); ++i) {
     auto type = cast<RankedTensorType>(inputs[i].getType());
     Value value;
-    if (given[i].internal()) { // an empty tensor: none
-      value = trace->valueOf(given[i], op, &where);
-      auto own = cast<RankedTensorType>(value.getType());
-      if (own.getShape() != type.getShape() ||
-          own.getElementType() != type.getElementType())
+    if (inputGradients[i].internal()) { // an empty tensor: none
+      value = trace->valueOf(inputGradients[i], op, &where);
+      auto valueType = cast<RankedTensorType>(value.getType());
+      if (valueType.getShape() != type.getShape() ||
+          valueType.getElementType() != type.getElementType())
         fail(op,
              fmt::format("expected {} as the gradient of input {}, got {}",
                          typeText(trace->wrapValue(inputs[i])), i,
-                         typeText(given[i])),
+                         typeText(inputGradients[i])),
              &where);
     }
     values.push_back(value);
@@ -198,27 +198,28 @@ std::vector<Tensor>
 traceCustomGradient(const std::vector<Tensor> &inputs,
                     const std::function<RegionState()> &forward,
                     BackwardRule backward, const std::source_location &where) {
-  dtensor::CaseOp made = traceRegion("custom_gradient", forward, inputs, where);
-  const size_t count = made.getNumResults() - inputs.size();
+  dtensor::CaseOp region =
+      traceRegion("custom_gradient", forward, inputs, where);
+  const size_t count = region.getNumResults() - inputs.size();
   auto rule = registerCustomGradient(
       [backward = std::move(backward),
        where](OpBuilder &builder, ArrayRef<Value> inputs,
               ArrayRef<Value> results, ArrayRef<Value> gradients) {
         return applyRule(backward, where, builder, inputs, results, gradients);
       });
-  made->setAttr(customGradientAttr,
-                mlir::DenseI64ArrayAttr::get(made->getContext(),
-                                             {*rule, int64_t(count)}));
+  region->setAttr(customGradientAttr,
+                  mlir::DenseI64ArrayAttr::get(region->getContext(),
+                                               {*rule, int64_t(count)}));
   threadState().trace()->keep(std::move(rule));
-  return firstOf(made.getResults(), count);
+  return firstOf(region.getResults(), count);
 }
 
 std::vector<Tensor> traceRecomputed(const std::function<RegionState()> &body,
                                     const std::source_location &where) {
-  dtensor::CaseOp made = traceRegion("checkpoint", body, {}, where);
-  made->setAttr(dtensor::recomputedAttr,
-                mlir::UnitAttr::get(made->getContext()));
-  return firstOf(made.getResults(), made.getNumResults());
+  dtensor::CaseOp region = traceRegion("checkpoint", body, {}, where);
+  region->setAttr(dtensor::recomputedAttr,
+                  mlir::UnitAttr::get(region->getContext()));
+  return firstOf(region.getResults(), region.getNumResults());
 }
 
 } // namespace detail

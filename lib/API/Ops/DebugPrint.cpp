@@ -18,14 +18,14 @@ using namespace detail;
 /// How many `{}` there are, or nothing where a brace is single.
 static std::optional<size_t> holesIn(std::string_view format) {
   size_t holes = 0;
-  for (size_t at = 0; at < format.size(); ++at) {
-    if (format[at] != '{' && format[at] != '}')
+  for (size_t place = 0; place < format.size(); ++place) {
+    if (format[place] != '{' && format[place] != '}')
       continue;
-    std::string_view two = format.substr(at, 2);
+    std::string_view two = format.substr(place, 2);
     if (two != "{}" && two != "{{" && two != "}}")
       return std::nullopt;
     holes += two == "{}";
-    ++at;
+    ++place;
   }
   return holes;
 }
@@ -51,9 +51,9 @@ void debug_print(std::string_view format, const std::vector<Tensor> &tensors,
   OpCall call = callOf("debug_print", std::move(operands), loc);
   call.setBody(
       [](Emitter &e, ArrayRef<Value> values, const auto &text) {
-        auto made = dtensor::createCallback(e, e.getLoc(), {}, values,
-                                            debugPrintTarget, text);
-        return SmallVector<Value>{made.getResults().back()};
+        auto callback = dtensor::createCallback(e, e.getLoc(), {}, values,
+                                                debugPrintTarget, text);
+        return SmallVector<Value>{callback.getResults().back()};
       },
       std::string(format));
   Tensor done = runOp(std::move(call));

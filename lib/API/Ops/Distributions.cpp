@@ -25,7 +25,7 @@ using namespace detail;
 
 namespace {
 
-/// What is computed in: narrow floats have too few steps.
+/// Returns the type that is computed in: narrow floats have too few steps.
 DType wideTypeOf(DType type) {
   return type == DType::F64 ? DType::F64 : DType::F32;
 }
@@ -114,7 +114,8 @@ struct GammaParts {
   Tensor scale, logBoost;
 };
 
-/// Of Gamma(alpha + 1) where alpha is less than 1, times U^(1 / alpha).
+/// Where alpha is less than 1: the parts of Gamma(alpha + 1), times U^(1 /
+/// alpha).
 GammaParts gammaParts(const Tensor &alpha, const Tensor &seed, Where where) {
   const Shape shape = alpha.shape();
   const DType type = alpha.dtype();
@@ -334,7 +335,7 @@ Tensor stateless_poisson(Shape shape, const SeedLike &seed,
                             isNotNegative, DType::F64, shape, op, where);
   Tensor isValid = is_finite(mean, where) & (mean >= 0);
   Tensor words = wordsOf(seed, 1, where);
-  // What does not search, or reject, runs no loop.
+  // An element that is not searched for, or not rejected, runs no loop.
   Tensor isSmall = mean < 10;
   Tensor searched = poissonBySearch(
       meshloom::where({isSmall & isValid, where}, {mean, where}, {0, where}),

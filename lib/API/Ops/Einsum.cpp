@@ -30,10 +30,10 @@ struct Factor {
   Tensor tensor;
   Labels labels;
   std::optional<size_t> find(Label label) const {
-    auto at = llvm::find(labels, label);
-    if (at == labels.end())
+    auto found = llvm::find(labels, label);
+    if (found == labels.end())
       return {};
-    return size_t(at - labels.begin());
+    return size_t(found - labels.begin());
   }
 };
 
@@ -52,7 +52,8 @@ private:
   void takeDiagonals(Factor &factor);
   void noteExtents();
   void dropOnes(Factor &factor);
-  /// Whether a factor other than those two, or the result, has the label.
+  /// Returns whether a factor other than those two, or the result, has the
+  /// label.
   bool isNeeded(Label label, const Factor *one, const Factor *other);
   void sumOut(Factor &factor);
   Labels productOf(const Factor &l, const Factor &r);
@@ -111,18 +112,18 @@ Equation::Equation(std::string_view text, const std::vector<Tensor> &operands,
   for (char letter : text)
     if (letter != ' ')
       spaceless.push_back(letter);
-  std::string_view left = spaceless;
-  std::optional<std::string_view> right;
-  if (size_t arrow = left.find("->"); arrow != left.npos) {
-    right = left.substr(arrow + 2);
-    left = left.substr(0, arrow);
+  std::string_view inputs = spaceless;
+  std::optional<std::string_view> resultTerm;
+  if (size_t arrow = inputs.find("->"); arrow != inputs.npos) {
+    resultTerm = inputs.substr(arrow + 2);
+    inputs = inputs.substr(0, arrow);
   }
   std::vector<std::string_view> terms;
-  for (size_t comma; (comma = left.find(',')) != left.npos;) {
-    terms.push_back(left.substr(0, comma));
-    left.remove_prefix(comma + 1);
+  for (size_t comma; (comma = inputs.find(',')) != inputs.npos;) {
+    terms.push_back(inputs.substr(0, comma));
+    inputs.remove_prefix(comma + 1);
   }
-  terms.push_back(left);
+  terms.push_back(inputs);
   if (terms.size() != operands.size())
     refuse(fmt::format("expected {} operands, got {}", terms.size(),
                        operands.size()));
@@ -135,8 +136,8 @@ Equation::Equation(std::string_view text, const std::vector<Tensor> &operands,
   for (const Factor &factor : factors)
     for (Label label : factor.labels)
       ++uses[label];
-  if (right) {
-    output = parse(*right, mostDots);
+  if (resultTerm) {
+    output = parse(*resultTerm, mostDots);
     for (Label label : output) {
       if (!uses.contains(label) && label > 0)
         refuse(fmt::format("the result's {} is in no operand",
@@ -153,7 +154,7 @@ Equation::Equation(std::string_view text, const std::vector<Tensor> &operands,
       output.push_back(label);
 }
 
-/// Of dims with one label: keeps where their indices are equal.
+/// Joins dims with one label: keeps elements whose indices are equal.
 void Equation::takeDiagonals(Factor &factor) {
   for (size_t first = 0; first < factor.labels.size(); ++first)
     for (size_t second = factor.labels.size() - 1; second > first; --second) {
@@ -166,8 +167,8 @@ void Equation::takeDiagonals(Factor &factor) {
                            typeText(factor.tensor)));
       Tensor same = equal({iota(shape, int64_t(first), DType::I32, loc), loc},
                           {iota(shape, int64_t(second), DType::I32, loc), loc});
-      Tensor kept = where({same, loc}, {factor.tensor, loc}, {0, loc});
-      factor.tensor = reduce_sum(kept, int64_t(second), false, loc);
+      Tensor diagonal = where({same, loc}, {factor.tensor, loc}, {0, loc});
+      factor.tensor = reduce_sum(diagonal, int64_t(second), false, loc);
       factor.labels.erase(factor.labels.begin() + ptrdiff_t(second));
     }
 }
@@ -176,15 +177,15 @@ void Equation::noteExtents() {
   for (const Factor &factor : factors)
     for (size_t d = 0; d < factor.labels.size(); ++d) {
       const int64_t extent = factor.tensor.shape()[d];
-      auto [known, isNew] = extents.try_emplace(factor.labels[d], extent);
-      if (isNew || known->second == extent)
+      auto [entry, isNew] = extents.try_emplace(factor.labels[d], extent);
+      if (isNew || entry->second == extent)
         continue;
-      const bool broadcasts = known->first < 0;
-      if (broadcasts && known->second == 1)
-        known->second = extent;
+      const bool broadcasts = entry->first < 0;
+      if (broadcasts && entry->second == 1)
+        entry->second = extent;
       else if (!broadcasts || extent != 1)
         refuse(fmt::format("{} is {} in one operand and {} in another",
-                           text(known->first), known->second, extent));
+                           text(entry->first), entry->second, extent));
     }
 }
 
@@ -224,7 +225,8 @@ void Equation::sumOut(Factor &factor) {
   factor.labels = std::move(labels);
 }
 
-/// As dot_general gives them: batches, the rest of l, the rest of r.
+/// Returns the labels in dot_general's order: batches, the remaining ones of l,
+/// the remaining ones of r.
 Labels Equation::productOf(const Factor &l, const Factor &r) {
   Labels labels;
   for (Label label : l.labels)
@@ -286,8 +288,8 @@ Tensor Equation::result() {
   Factor &last = factors.front();
   std::vector<int64_t> order;
   for (Label label : output)
-    if (auto at = last.find(label))
-      order.push_back(int64_t(*at));
+    if (auto dim = last.find(label))
+      order.push_back(int64_t(*dim));
   bool inOrder = llvm::is_sorted(order);
   return inOrder ? last.tensor : transpose(last.tensor, order, loc);
 }
@@ -301,9 +303,9 @@ Tensor einsum(detail::EquationText equation,
 
 Tensor tensordot(const Tensor &x, const Tensor &y, int64_t axes, Where loc) {
   constexpr std::string_view name = "tensordot";
-  const int64_t left = int64_t(nodeOf(x, name, &loc).shape.size()),
-                right = int64_t(nodeOf(y, name, &loc).shape.size());
-  if (axes < 0 || axes > std::min(left, right))
+  const int64_t lhsRank = int64_t(nodeOf(x, name, &loc).shape.size()),
+                rhsRank = int64_t(nodeOf(y, name, &loc).shape.size());
+  if (axes < 0 || axes > std::min(lhsRank, rhsRank))
     fail(name,
          fmt::format("expected a number of dims that both have, got {} of {} "
                      "and {}",
@@ -311,7 +313,7 @@ Tensor tensordot(const Tensor &x, const Tensor &y, int64_t axes, Where loc) {
          &loc);
   Axis last(std::vector<int64_t>{}), first(std::vector<int64_t>{});
   for (int64_t d = 0; d < axes; ++d) {
-    last.dims.push_back(left - axes + d);
+    last.dims.push_back(lhsRank - axes + d);
     first.dims.push_back(d);
   }
   return tensordot(x, y, last, first, loc);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What elementwise ops of the API are made of: checks, calls, broadcasting.
+// The parts of the API's elementwise ops: checks, calls, broadcasting.
 #pragma once
 
 #include "Operands.h"

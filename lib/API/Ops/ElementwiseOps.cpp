@@ -82,12 +82,11 @@ Tensor compare(std::string_view name, dtensor::ComparisonDirection direction,
   Pair pair = operandPair(comparable(x, y), comparable(y, x), name);
   if (direction != Direction::EQ && direction != Direction::NE &&
       isComplex(pair.x.dtype()))
-    fail(
-        name,
-        fmt::format("expected numbers with an order, got {}: compare abs, real "
-                    "or imag of it",
-                    typeText(pair.x)),
-        &pair.where);
+    fail(name,
+         fmt::format("expected numbers with an order, got {}: compare its abs, "
+                     "real or imag",
+                     typeText(pair.x)),
+         &pair.where);
   return broadcasting(
       name, std::move(pair),
       [](Emitter &e, Value a, Value b, Direction direction) {
@@ -239,8 +238,8 @@ Tensor divide(const TensorLike &x, const TensorLike &y) {
   return binary<dtensor::DivideOp>("divide", Accepts::Numbers, x, y);
 }
 
-/// Whether the rest `r` of a division by `y`, which has the sign of what was
-/// divided, is not the one that has the sign of `y`.
+/// Returns whether the rest `r` of a division by `y`, which has the sign of
+/// what was divided, is not the one that has the sign of `y`.
 static Value isOnOtherSide(Emitter &e, Value r, Value y) {
   using Direction = dtensor::ComparisonDirection;
   Value zero = e.number(e.elementType(r), 0, e.shape(r));
@@ -258,14 +257,15 @@ Tensor floor_divide(const TensorLike &x, const TensorLike &y) {
   auto builder = [](Emitter &e, Value a, Value b, bool isReal, bool hasSign) {
     if (!hasSign)
       return e.divide(a, b);
-    Value rest = e.apply<dtensor::RemainderOp>(a, b);
-    // Of floats x - rest is a multiple of y, or next to one.
+    Value remainder = e.apply<dtensor::RemainderOp>(a, b);
+    // For floats, x - remainder is a multiple of y, or next to one.
     Value quotient =
-        isReal ? e.apply<dtensor::RoundOp>(e.divide(e.subtract(a, rest), b))
-               : e.divide(a, b);
+        isReal
+            ? e.apply<dtensor::RoundOp>(e.divide(e.subtract(a, remainder), b))
+            : e.divide(a, b);
     Value below = e.subtract(
         quotient, e.number(e.elementType(quotient), 1, e.shape(quotient)));
-    Value floored = e.select(isOnOtherSide(e, rest, b), below, quotient);
+    Value floored = e.select(isOnOtherSide(e, remainder, b), below, quotient);
     if (!isReal)
       return floored;
     Value isZero = e.compare(dtensor::ComparisonDirection::EQ, b, e.like(b, 0));
@@ -281,9 +281,10 @@ Tensor mod(const TensorLike &x, const TensorLike &y) {
   const DType type = pair.x.dtype();
   const bool hasSign = isFloat(type) || isSigned(type);
   auto builder = [](Emitter &e, Value a, Value b, bool hasSign) {
-    Value rest = e.apply<dtensor::RemainderOp>(a, b);
-    return hasSign ? e.select(isOnOtherSide(e, rest, b), e.add(rest, b), rest)
-                   : rest;
+    Value remainder = e.apply<dtensor::RemainderOp>(a, b);
+    return hasSign ? e.select(isOnOtherSide(e, remainder, b),
+                              e.add(remainder, b), remainder)
+                   : remainder;
   };
   return broadcasting(op, std::move(pair), builder, hasSign);
 }
@@ -297,7 +298,7 @@ Tensor logaddexp(const TensorLike &x, const TensorLike &y) {
     // gets half of the gradient.
     Value isFirst = e.compare(dtensor::ComparisonDirection::GE, a, b);
     Value high = e.select(isFirst, a, b), low = e.select(isFirst, b, a);
-    // Of an infinity there is nothing to add, nor a distance to it.
+    // Nothing is added to an infinity, and there is no distance to it.
     Value isFinite = e.create<dtensor::IsFiniteOp>(e.getLoc(), high);
     Value distance = e.keepIf(isFinite, e.subtract(low, high));
     Value sum = e.add(

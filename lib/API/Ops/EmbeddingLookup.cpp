@@ -109,7 +109,7 @@ Tensor lookUp(std::string_view op, const Tensor &table, IdList list,
   if (combiner != Combiner::Sum) {
     Tensor parts = combiner == Combiner::Mean ? weight : square(weight, loc);
     Tensor whole = segment_sum(parts, rows, list.count, loc);
-    // Of no ids the sum is 0 whatever it is divided by.
+    // The sum of no ids is 0, whatever it is divided by.
     Tensor isZero = equal({whole, loc}, {0, loc});
     whole = where({isZero, loc}, {1, loc}, {whole, loc});
     if (combiner == Combiner::SqrtN)

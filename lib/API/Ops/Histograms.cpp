@@ -89,10 +89,10 @@ void expectSorted(std::string_view op, const Tensor &sorted,
 Tensor sumsAt(std::string_view op, const Tensor &places, int64_t length,
               const Tensor &weights, Where loc) {
   const int64_t n = places.size();
-  Tensor each = weights.defined() ? reshape(weights, {n}, loc)
-                                  : ones({n}, DType::I64, loc);
-  return scatterBy(op, zeros({length}, each.dtype(), loc),
-                   reshape(places, {n}, loc), each, ReduceKind::Sum, loc);
+  Tensor counts = weights.defined() ? reshape(weights, {n}, loc)
+                                    : ones({n}, DType::I64, loc);
+  return scatterBy(op, zeros({length}, counts.dtype(), loc),
+                   reshape(places, {n}, loc), counts, ReduceKind::Sum, loc);
 }
 
 void expectWeights(std::string_view op, const Tensor &x, const Tensor &weights,
@@ -108,7 +108,7 @@ void expectWeights(std::string_view op, const Tensor &x, const Tensor &weights,
          &loc);
 }
 
-/// What edges are of.
+/// Returns the type of edges.
 DType edgeType(DType type) {
   return type == DType::F64 || !isFloat(type) ? DType::F64 : DType::F32;
 }
@@ -191,7 +191,7 @@ Histogram histogram(const Tensor &x, int64_t bins,
     low = reduce_min(numbers, Axis(), false, loc);
     high = reduce_max(numbers, Axis(), false, loc);
   }
-  // Of equal ends, as NumPy, one that is 1 wide.
+  // Where both ends are equal, NumPy's histogram is 1 wide.
   Tensor half = where({equal({low, loc}, {high, loc}), loc}, {number(0.5), loc},
                       {number(0), loc});
   low = subtract({low, loc}, {half, loc});

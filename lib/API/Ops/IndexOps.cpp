@@ -150,10 +150,10 @@ Tensor gatherSlices(std::string_view op, const Tensor &x, const Tensor &indices,
       [](Emitter &e, ArrayRef<Value> operands, const auto &wrap,
          const auto &extent, const auto &offsets, const auto &axis,
          const auto &batches, const auto &vectorDim, const auto &sizes) {
-        Value at = wrap ? fromTheEnd(e, operands[1], extent) : operands[1];
+        Value indices = wrap ? fromTheEnd(e, operands[1], extent) : operands[1];
         return one(e.create<dtensor::GatherOp>(
-            e.getLoc(), operands[0], at, offsets, List{axis}, batches, batches,
-            List{axis}, vectorDim, sizes));
+            e.getLoc(), operands[0], indices, offsets, List{axis}, batches,
+            batches, List{axis}, vectorDim, sizes));
       },
       wrap, extent, offsets, axis, batches, vectorDim, sizes);
   return runOp(std::move(call));
@@ -460,13 +460,13 @@ Tensor take_along_axis(const Tensor &x, const Tensor &indices, int64_t axis,
   OpCall call = callOf(op, {x, indices}, loc);
   call.setBody(
       [](Emitter &e, ArrayRef<Value> operands, const auto &from,
-         const auto &extent, const auto &at, const auto &axis,
+         const auto &extent, const auto &place, const auto &axis,
          const auto &others) {
         return one(e.create<dtensor::GatherOp>(
             e.getLoc(), e.broadcastTo(operands[0], from),
-            e.broadcastTo(fromTheEnd(e, operands[1], extent), at), List{},
-            List{axis}, others, others, List{axis}, int64_t(at.size()),
-            List(at.size(), 1)));
+            e.broadcastTo(fromTheEnd(e, operands[1], extent), place), List{},
+            List{axis}, others, others, List{axis}, int64_t(place.size()),
+            List(place.size(), 1)));
       },
       from, extent, at, axis, others);
   return runOp(std::move(call));

@@ -6,8 +6,9 @@
 
 namespace meshloom::detail {
 
-/// As `gather`, but nobody waits for the indices to see whether they are in
-/// range: those that are not count as the nearest, outside of functions too.
+/// Gathers as `gather` does, but nobody waits for the indices to see whether
+/// they are in range: those that are not count as the nearest, outside of
+/// functions too.
 Tensor gatherClamped(const Tensor &x, const Tensor &indices, int64_t axis,
                      const std::source_location &where);
 

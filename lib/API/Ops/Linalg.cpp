@@ -21,22 +21,22 @@ void expectRightSide(const Tensor &a, const Tensor &b, std::string_view op,
                      const std::source_location &where) {
   expect(Accepts::FloatsOrComplex, b, op, where);
   operandPair({a, where}, {b, where}, op);
-  const Shape &left = a.shape(), &right = b.shape();
-  const int64_t rows = left.end()[-2];
-  const bool isVector = left.size() == 2 && right.size() == 1;
+  const Shape &lhs = a.shape(), &rhs = b.shape();
+  const int64_t rows = lhs.end()[-2];
+  const bool isVector = lhs.size() == 2 && rhs.size() == 1;
   const bool fits =
-      isVector ? right[0] == rows
-               : right.size() == left.size() && right.end()[-2] == rows &&
-                     std::equal(left.begin(), left.end() - 2, right.begin());
+      isVector ? rhs[0] == rows
+               : rhs.size() == lhs.size() && rhs.end()[-2] == rows &&
+                     std::equal(lhs.begin(), lhs.end() - 2, rhs.begin());
   if (fits)
     return;
-  Shape expected = left;
+  Shape expected = lhs;
   expected.pop_back();
   fail(op,
        fmt::format("expected dims {} and then any number of columns{} for {}, "
                    "got {}",
                    shapeText(expected),
-                   left.size() == 2 ? ", or a vector of as many elements" : "",
+                   lhs.size() == 2 ? ", or a vector of as many elements" : "",
                    typeText(a), typeText(b)),
        &where);
 }
@@ -95,11 +95,11 @@ struct DeterminantParts {
   Value diagonal, parity;
 };
 DeterminantParts determinantParts(Emitter &e, Value a) {
-  auto made = e.create<dtensor::LuOp>(e.getLoc(), a);
+  auto lu = e.create<dtensor::LuOp>(e.getLoc(), a);
   DeterminantParts parts{};
-  parts.diagonal = diagonalOf(e, made.getFactors());
+  parts.diagonal = diagonalOf(e, lu.getFactors());
   // Each step that exchanged rows changes the sign.
-  Value pivots = made.getPivots();
+  Value pivots = lu.getPivots();
   const int64_t last = int64_t(e.shape(pivots).size()) - 1;
   Value stayed =
       e.compare(ComparisonDirection::EQ, pivots,
@@ -153,8 +153,8 @@ Eigh eigh(const Tensor &a, bool lower, Where loc) {
   OpCall call = callOf("eigh", {a}, loc);
   call.setBody(
       [](Emitter &e, ArrayRef<Value> operands, const auto &lower) {
-        auto made = e.create<dtensor::EighOp>(e.getLoc(), operands[0], lower);
-        return SmallVector<Value>{made.getValues(), made.getVectors()};
+        auto eigh = e.create<dtensor::EighOp>(e.getLoc(), operands[0], lower);
+        return SmallVector<Value>{eigh.getValues(), eigh.getVectors()};
       },
       lower);
   std::vector<Tensor> results = runOps(std::move(call));
@@ -175,8 +175,8 @@ Eig eig(const Tensor &a, Where loc) {
          &loc);
   OpCall call = callOf("eig", {a}, loc);
   call.setBody([](Emitter &e, ArrayRef<Value> operands) {
-    auto made = e.create<dtensor::EigOp>(e.getLoc(), operands[0]);
-    return SmallVector<Value>{made.getValues(), made.getVectors()};
+    auto eig = e.create<dtensor::EigOp>(e.getLoc(), operands[0]);
+    return SmallVector<Value>{eig.getValues(), eig.getVectors()};
   });
   std::vector<Tensor> results = runOps(std::move(call));
   return {results[0], results[1]};
@@ -191,9 +191,9 @@ SVD svd(const Tensor &a, bool full_matrices, Where loc) {
   OpCall call = callOf("svd", {a}, loc);
   call.setBody(
       [](Emitter &e, ArrayRef<Value> operands, const auto &full_matrices) {
-        auto made =
+        auto svd =
             e.create<dtensor::SvdOp>(e.getLoc(), operands[0], full_matrices);
-        return SmallVector<Value>(made->getResults());
+        return SmallVector<Value>(svd->getResults());
       },
       full_matrices);
   std::vector<Tensor> results = runOps(std::move(call));

@@ -41,9 +41,9 @@ Value pseudoSolve(Emitter &e, MatrixBuilder &matrices, Value a, double cutoff,
 }
 
 double cutoffOf(const Tensor &a, double factor,
-                const std::optional<double> &given) {
+                const std::optional<double> &cutoff) {
   const int64_t size = std::max(a.shape().end()[-1], a.shape().end()[-2]);
-  return given.value_or(factor * double(size) * spacingOf(a.dtype()));
+  return cutoff.value_or(factor * double(size) * spacingOf(a.dtype()));
 }
 
 /// There are singular values.
@@ -110,7 +110,7 @@ Tensor cond(const Tensor &a, Where loc) {
   Tensor s = svdvals(a, loc);
   Tensor most = reduce_max(s, -1, false, loc);
   Tensor least = reduce_min(s, -1, false, loc);
-  // Of a matrix of zeros, too, as in NumPy.
+  // The condition of a matrix of zeros is infinite, too, as in NumPy.
   return where({equal({most, loc}, {0, loc}), loc},
                {std::numeric_limits<double>::infinity(), loc},
                {divide({most, loc}, {least, loc}), loc});
@@ -283,15 +283,15 @@ Tensor vector_norm(const Tensor &x, double order, std::optional<int64_t> axis,
   if (std::isnan(order))
     fail(op, "expected an order that is a number, got nan", &loc);
   std::vector<int64_t> dims;
-  Shape kept = x.shape();
+  Shape keptShape = x.shape();
   for (int64_t dim = 0; dim < x.rank(); ++dim)
     if (!axis || dim == axisOf(*axis, x.rank(), op, loc)) {
       dims.push_back(dim);
-      kept[size_t(dim)] = 1;
+      keptShape[size_t(dim)] = 1;
     }
   if (axis)
     axisOf(*axis, x.rank(), op, loc);
-  if (std::isinf(order) && elementCount(kept) != 0 &&
+  if (std::isinf(order) && elementCount(keptShape) != 0 &&
       elementCount(x.shape()) == 0)
     fail(op,
          fmt::format("expected elements for the norm of order {}, got {}",
@@ -300,11 +300,11 @@ Tensor vector_norm(const Tensor &x, double order, std::optional<int64_t> axis,
   return matrixOp(
       op, {x}, loc,
       [](Emitter &e, MatrixBuilder &, ArrayRef<Value> operands, double order,
-         ArrayRef<int64_t> dims, bool keepdims, const Shape &kept) {
+         ArrayRef<int64_t> dims, bool keepdims, const Shape &keptShape) {
         Value norm = vectorNorm(e, operands[0], order, dims);
-        return keepdims ? e.reshape(norm, kept) : norm;
+        return keepdims ? e.reshape(norm, keptShape) : norm;
       },
-      order, dims, keepdims, kept);
+      order, dims, keepdims, keptShape);
 }
 
 Tensor norm(const Tensor &x, Where loc) {
@@ -317,19 +317,20 @@ Tensor matrix_norm(const Tensor &a, MatrixNorm order, bool keepdims,
   expectMatrices(a, /*square=*/false, "matrix_norm", loc);
   if (order != MatrixNorm::Frobenius)
     expectElements(a, "matrix_norm", loc);
-  Shape kept = a.shape();
-  kept.end()[-1] = kept.end()[-2] = 1;
+  Shape keptShape = a.shape();
+  keptShape.end()[-1] = keptShape.end()[-2] = 1;
   return matrixOp(
       "matrix_norm", {a}, loc,
       [](Emitter &e, MatrixBuilder &, ArrayRef<Value> operands,
-         MatrixNorm order, bool keepdims, const Shape &kept) {
+         MatrixNorm order, bool keepdims, const Shape &keptShape) {
         Value x = operands[0];
         const int64_t rank = int64_t(e.shape(x).size());
         auto bySingularValues = [&](ReduceKind kind) {
           Value s = e.create<dtensor::SvdOp>(e.getLoc(), x, false).getS();
           return e.reduce(kind, s, {rank - 2});
         };
-        // Of sums along dim `along`, which is dropped, the extreme one.
+        // Returns the extreme one of the sums along dim `along`, which is
+        // dropped.
         auto bySums = [&](int64_t along, ReduceKind kind) {
           return e.reduce(kind, e.sum(sizesOf(e, x), {along}), {rank - 2});
         };
@@ -360,9 +361,9 @@ Tensor matrix_norm(const Tensor &a, MatrixNorm order, bool keepdims,
           norm = bySums(rank - 1, ReduceKind::Min);
           break;
         }
-        return keepdims ? e.reshape(norm, kept) : norm;
+        return keepdims ? e.reshape(norm, keptShape) : norm;
       },
-      order, keepdims, kept);
+      order, keepdims, keptShape);
 }
 
 } // namespace meshloom::linalg

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the API's linear algebra shares: matrices as operands, and pieces of its
-// ops' bodies.
+// The common part of the API's linear algebra: matrices as operands, and pieces
+// of its ops' bodies.
 #pragma once
 
 #include "Elementwise.h"
@@ -43,7 +43,7 @@ inline Value fromColumn(Emitter &e, Value x, bool isVector) {
   return isVector ? e.reshape(x, {e.shape(x).front()}) : x;
 }
 
-/// What is on the diagonal of square matrices.
+/// Returns the diagonal of square matrices.
 Value diagonalOf(Emitter &e, Value matrix);
 
 /// The spacing of numbers at 1, of the type's parts.

@@ -12,14 +12,14 @@ namespace meshloom::detail {
 
 namespace {
 
-/// Whether the number is whole, and fits into 64 bits, of a sign where it is
-/// negative.
+/// Returns whether the number is whole, and fits into 64 bits, of a sign where
+/// it is negative.
 bool isWhole(double number) {
   return number == std::floor(number) && number >= -0x1p63 && number < 0x1p64;
 }
 
-/// Whether `type` holds the number exactly enough: integers hold integers in
-/// range, floats hold everything, i1 holds bools.
+/// Returns whether `type` holds the number exactly enough: integers hold
+/// integers in range, floats hold everything, i1 holds bools.
 bool fits(const TensorLike &like, DType type) {
   if (isFloat(type) || isComplex(type))
     return like.kind != TensorLike::Kind::Bool;
@@ -141,8 +141,8 @@ std::string enumeratorOf(DType type) {
 
 void checkShape(const Shape &shape, std::string_view op,
                 const std::source_location &where) {
-  // As many as a Program's buffer may have; zeros count as ones, so that no
-  // product of extents overflows.
+  // A Program's buffer has at most so many elements; zeros count as ones, so
+  // that no product of extents overflows.
   constexpr int64_t mostElements = std::numeric_limits<int64_t>::max() / 64;
   __int128 elements = 1;
   for (int64_t extent : shape) {
@@ -263,11 +263,11 @@ int64_t axisOf(int64_t axis, int64_t rank, std::string_view op,
   return axis < 0 ? axis + rank : axis;
 }
 
-std::vector<int64_t> axesOf(std::span<const int64_t> axes, bool all,
+std::vector<int64_t> axesOf(std::span<const int64_t> axes, bool allDims,
                             int64_t rank, std::string_view op,
                             const std::source_location &where) {
   std::vector<int64_t> result;
-  if (all) {
+  if (allDims) {
     for (int64_t d = 0; d < rank; ++d)
       result.push_back(d);
     return result;

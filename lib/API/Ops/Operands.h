@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the bodies of the API's ops share: operands of one type and shape.
+// The common part of the bodies of the API's ops: operands of one type and
+// shape.
 #pragma once
 
 #include "OptionFields.h"
@@ -36,14 +37,14 @@ Shape broadcastShape(const Shape &x, const Shape &y, std::string_view op,
 int64_t axisOf(int64_t axis, int64_t rank, std::string_view op,
                const std::source_location &where);
 /// Sorted; throws on repeated ones.
-std::vector<int64_t> axesOf(std::span<const int64_t> axes, bool all,
+std::vector<int64_t> axesOf(std::span<const int64_t> axes, bool allDims,
                             int64_t rank, std::string_view op,
                             const std::source_location &where);
 
 void expectFloat(const Tensor &x, std::string_view op,
                  const std::source_location &where);
 
-/// What an op with one result gives.
+/// Returns the list of the result of an op with one result.
 inline SmallVector<Value> one(Value value) {
   return {value};
 }

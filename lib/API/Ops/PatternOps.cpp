@@ -208,15 +208,15 @@ Tensor diag(const Tensor &x, int64_t k, Where loc) {
 Tensor kron(const Tensor &x, const Tensor &y, Where loc) {
   constexpr std::string_view op = "kron";
   const CallName name(op);
-  Shape left = nodeOf(x, op, &loc).shape, right = nodeOf(y, op, &loc).shape;
-  const size_t rank = std::max(left.size(), right.size());
-  left.insert(left.begin(), rank - left.size(), 1);
-  right.insert(right.begin(), rank - right.size(), 1);
+  Shape lhs = nodeOf(x, op, &loc).shape, rhs = nodeOf(y, op, &loc).shape;
+  const size_t rank = std::max(lhs.size(), rhs.size());
+  lhs.insert(lhs.begin(), rank - lhs.size(), 1);
+  rhs.insert(rhs.begin(), rank - rhs.size(), 1);
   Shape outer, inner, joined;
   for (size_t d = 0; d < rank; ++d) {
-    outer.insert(outer.end(), {left[d], 1});
-    inner.insert(inner.end(), {1, right[d]});
-    joined.push_back(left[d] * right[d]);
+    outer.insert(outer.end(), {lhs[d], 1});
+    inner.insert(inner.end(), {1, rhs[d]});
+    joined.push_back(lhs[d] * rhs[d]);
   }
   return reshape(
       multiply({reshape(x, outer, loc), loc}, {reshape(y, inner, loc), loc}),
@@ -245,23 +245,24 @@ std::vector<Tensor> meshgrid(const std::vector<Tensor> &vectors,
     std::swap(shape[0], shape[1]);
   std::vector<Tensor> grids;
   for (size_t i = 0; i < vectors.size(); ++i) {
-    Shape own(vectors.size(), 1);
-    own[dimOf(i)] = vectors[i].shape()[0];
-    grids.push_back(broadcast_to(reshape(vectors[i], own, loc), shape, loc));
+    Shape vectorShape(vectors.size(), 1);
+    vectorShape[dimOf(i)] = vectors[i].shape()[0];
+    grids.push_back(
+        broadcast_to(reshape(vectors[i], vectorShape, loc), shape, loc));
   }
   return grids;
 }
 
 Tensor tile(const Tensor &x, const std::vector<int64_t> &counts, Where loc) {
   constexpr std::string_view op = "tile";
-  Shape own = nodeOf(x, op, &loc).shape;
+  Shape shape = nodeOf(x, op, &loc).shape;
   std::vector<int64_t> times(counts);
   for (int64_t count : counts)
     if (count < 0)
       fail(op, fmt::format("expected counts of at least 0, got {}", count),
            &loc);
-  const size_t rank = std::max(own.size(), times.size());
-  own.insert(own.begin(), rank - own.size(), 1);
+  const size_t rank = std::max(shape.size(), times.size());
+  shape.insert(shape.begin(), rank - shape.size(), 1);
   times.insert(times.begin(), rank - times.size(), 1);
   Shape apart, repeated, result;
   for (size_t d = 0; d < rank; ++d) {
@@ -269,9 +270,9 @@ Tensor tile(const Tensor &x, const std::vector<int64_t> &counts, Where loc) {
       apart.push_back(1);
       repeated.push_back(times[d]);
     }
-    apart.push_back(own[d]);
-    repeated.push_back(own[d]);
-    result.push_back(times[d] * own[d]);
+    apart.push_back(shape[d]);
+    repeated.push_back(shape[d]);
+    result.push_back(times[d] * shape[d]);
   }
   return reshape(broadcast_to(reshape(x, apart, loc), repeated, loc), result,
                  loc);

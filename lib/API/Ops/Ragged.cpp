@@ -136,13 +136,13 @@ RaggedTensor RaggedTensor::from_value_rowids(const Tensor &values,
                       : pieceOf(ids, count - 1, 1, loc).item<int64_t>() + 1;
   });
   if (!isTracing()) {
-    const std::vector<int64_t> all = ids.to_vector<int64_t>();
-    for (size_t i = 0; i < all.size(); ++i)
-      if (all[i] < (i ? all[i - 1] : 0) || all[i] > rows)
+    const std::vector<int64_t> rowIds = ids.to_vector<int64_t>();
+    for (size_t i = 0; i < rowIds.size(); ++i)
+      if (rowIds[i] < (i ? rowIds[i - 1] : 0) || rowIds[i] > rows)
         fail(op,
              fmt::format("expected rows from 0 to {} in rising order, and {} "
                          "for padding, got {} as row id {}",
-                         rows - 1, rows, all[i], i),
+                         rows - 1, rows, rowIds[i], i),
              &loc);
   }
   Tensor lengths = segment_sum(ones({count}, DType::I64, loc), ids, rows, loc);
@@ -166,10 +166,10 @@ RaggedTensor RaggedTensor::from_tensor(const Tensor &x, const Tensor &lengths,
   if (!lengths.defined()) {
     Tensor splits =
         multiply({iota({rows + 1}, 0, DType::I64, loc), loc}, {length, loc});
-    RaggedTensor all{values, splits};
+    RaggedTensor ragged{values, splits};
     if (!capacity || *capacity == flat[0])
-      return all;
-    return all.gather(iota({rows}, 0, DType::I64, loc), capacity, loc);
+      return ragged;
+    return ragged.gather(iota({rows}, 0, DType::I64, loc), capacity, loc);
   }
   nodeOf(lengths, op, &loc);
   if (lengths.shape() != Shape{rows} || !isInteger(lengths.dtype()))
@@ -183,10 +183,10 @@ RaggedTensor RaggedTensor::from_tensor(const Tensor &x, const Tensor &lengths,
                                 {length, loc});
   Tensor isValue = less({iota({rows, length}, 1, DType::I64, loc), loc},
                         {expand_dims(inside, 1, loc), loc});
-  Tensor kept =
+  Tensor elements =
       boolean_mask(values, reshape(isValue, {-1}, loc), room, 0, 0, loc);
   Tensor splits = minimum({splitsOf(inside, loc), loc}, {room, loc});
-  return {kept, splits};
+  return {elements, splits};
 }
 
 int64_t RaggedTensor::nrows() const {
@@ -247,10 +247,10 @@ Tensor RaggedTensor::to_tensor(double default_value,
     return broadcast_to(filler, shape, loc);
   Tensor place = add({expand_dims(row_starts(loc), 1, loc), loc},
                      {iota({nrows(), columns}, 1, DType::I64, loc), loc});
-  Shape kept(shape.size(), 1);
-  kept[0] = nrows();
-  kept[1] = columns;
-  return where({reshape(mask(columns, loc), kept, loc), loc},
+  Shape maskShape(shape.size(), 1);
+  maskShape[0] = nrows();
+  maskShape[1] = columns;
+  return where({reshape(mask(columns, loc), maskShape, loc), loc},
                {gatherClamped(values, place, 0, loc), loc}, {filler, loc});
 }
 
@@ -280,9 +280,9 @@ Tensor RaggedTensor::row(int64_t i, Where loc) const {
         op,
         fmt::format("expected a row in [{}, {}), got {}", -nrows(), nrows(), i),
         &loc);
-  const int64_t at = i < 0 ? i + nrows() : i;
+  const int64_t row = i < 0 ? i + nrows() : i;
   const std::vector<int64_t> ends =
-      pieceOf(row_splits, at, 2, loc).to_vector<int64_t>();
+      pieceOf(row_splits, row, 2, loc).to_vector<int64_t>();
   Shape begin(values.shape().size(), 0), size = values.shape();
   begin[0] = ends[0];
   size[0] = ends[1] - ends[0];
@@ -344,11 +344,11 @@ RaggedTensor ragged::concat(const std::vector<RaggedTensor> &parts, Where loc) {
     lengths.push_back(part.row_lengths(loc));
     areValues.push_back(part.is_value(loc));
   }
-  Tensor all = meshloom::concat(values, 0, loc);
+  Tensor joined = meshloom::concat(values, 0, loc);
   // Padding of parts lies between values of others: it goes behind them.
-  Tensor kept = boolean_mask(all, meshloom::concat(areValues, 0, loc),
-                             all.shape()[0], 0, 0, loc);
-  return {kept, splitsOf(meshloom::concat(lengths, 0, loc), loc)};
+  Tensor elements = boolean_mask(joined, meshloom::concat(areValues, 0, loc),
+                                 joined.shape()[0], 0, 0, loc);
+  return {elements, splitsOf(meshloom::concat(lengths, 0, loc), loc)};
 }
 
 RaggedTensor ragged::softmax(const RaggedTensor &x, Where loc) {
@@ -367,12 +367,11 @@ static Tensor reduceRows(std::string_view op, const RaggedTensor &x,
   const CallName name(op);
   expectRagged(x, op, loc);
   if (axis != 1)
-    fail(
-        op,
-        fmt::format("expected axis 1, along the rows of the ragged tensor, got "
-                    "{}: to_tensor gives one that has all axes",
-                    axis),
-        &loc);
+    fail(op,
+         fmt::format("expected axis 1, along the rows of the ragged tensor, "
+                     "got {}: to_tensor returns a tensor with all axes",
+                     axis),
+         &loc);
   return reduces(x.values, x.value_rowids(loc), x.nrows(), loc);
 }
 

@@ -54,11 +54,11 @@ private:
   Tensor x;
   DimSizes sizes;
   Where loc;
-  PatternSide left, right;
+  PatternSide leftSide, rightSide;
   int64_t numbers = 0, dots = 0;
 };
 
-/// As text that no name is.
+/// Returns the text of a dim of "...", which is no name.
 std::string dotName(int64_t i) {
   return fmt::format("dim {} of \"...\"", i);
 }
@@ -107,9 +107,9 @@ PatternSide DimPattern::parse(std::string_view side) {
         continue;
       }
       int64_t number = 0;
-      auto [rest, error] =
+      auto [parsed, error] =
           std::from_chars(word.data(), word.data() + word.size(), number);
-      if (error != std::errc() || rest != word.data() + word.size() ||
+      if (error != std::errc() || parsed != word.data() + word.size() ||
           number < 1)
         refuse(fmt::format("expected a number of at least 1 or a name that "
                            "begins with a letter, got \"{}\"",
@@ -126,9 +126,9 @@ PatternSide DimPattern::parse(std::string_view side) {
   }
   if (isOpen)
     refuse("expected ')' behind '('");
-  std::vector<std::string> all = factorsOf(dims);
-  for (const std::string &factor : all)
-    if (llvm::count(all, factor) > 1)
+  std::vector<std::string> factors = factorsOf(dims);
+  for (const std::string &factor : factors)
+    if (llvm::count(factors, factor) > 1)
       refuse(fmt::format("{} is twice on one side",
                          factor == "..." ? "\"...\"" : factor));
   return dims;
@@ -156,48 +156,52 @@ void DimPattern::expandDots(PatternSide &side) {
 }
 
 DimPattern::DimPattern(std::string_view op, std::string_view text,
-                       const Tensor &x, const DimSizes &given, Where loc)
+                       const Tensor &x, const DimSizes &dimSizes, Where loc)
     : op(op), text(text), x(x), loc(loc) {
   const Shape &shape = nodeOf(x, op, &loc).shape;
   const size_t arrow = text.find("->");
   if (arrow == text.npos)
-    refuse("expected \"->\" between what x has and what the result has");
-  left = parse(text.substr(0, arrow));
-  right = parse(text.substr(arrow + 2));
-  for (const auto &[name, size] : given) {
+    refuse("expected \"->\" between the dims of x and the dims of the result");
+  leftSide = parse(text.substr(0, arrow));
+  rightSide = parse(text.substr(arrow + 2));
+  for (const auto &[name, size] : dimSizes) {
     if (size < 1)
       refuse(fmt::format("expected a size of at least 1 for {}, got {}", name,
                          size));
-    const std::vector<std::string> all[] = {factorsOf(left), factorsOf(right)};
-    if (!llvm::is_contained(all[0], name) && !llvm::is_contained(all[1], name))
-      refuse(fmt::format("a size is given for {}, which is not in it", name));
+    const std::vector<std::string> sides[] = {factorsOf(leftSide),
+                                              factorsOf(rightSide)};
+    if (!llvm::is_contained(sides[0], name) &&
+        !llvm::is_contained(sides[1], name))
+      refuse(fmt::format("a size is given for {}, which is not in the pattern",
+                         name));
     sizes[name] = size;
   }
   const bool hasDots =
-      llvm::any_of(left, [](const PatternDim &dim) { return dim.isDots; });
-  if (!hasDots && llvm::is_contained(factorsOf(left), "..."))
+      llvm::any_of(leftSide, [](const PatternDim &dim) { return dim.isDots; });
+  if (!hasDots && llvm::is_contained(factorsOf(leftSide), "..."))
     refuse("\"...\" in parentheses joins dims: it may be on the right only");
-  const auto named = int64_t(left.size()) - (hasDots ? 1 : 0);
+  const auto named = int64_t(leftSide.size()) - (hasDots ? 1 : 0);
   if (hasDots ? named > int64_t(shape.size()) : named != int64_t(shape.size()))
     refuse(fmt::format("the left side is for {} dims{}, got {}", named,
                        hasDots ? " and more" : "", typeText(x)));
   dots = int64_t(shape.size()) - named;
-  if (!hasDots && llvm::is_contained(factorsOf(right), "..."))
+  if (!hasDots && llvm::is_contained(factorsOf(rightSide), "..."))
     refuse("\"...\" is on the right only");
-  expandDots(left);
-  expandDots(right);
+  expandDots(leftSide);
+  expandDots(rightSide);
   deduceSizes();
 }
 
-/// Those of the left side, of which each dim may have one that is not given.
+/// Deduces the sizes of the left side, of which each dim may have one that is
+/// not given.
 void DimPattern::deduceSizes() {
-  for (size_t d = 0; d < left.size(); ++d) {
+  for (size_t d = 0; d < leftSide.size(); ++d) {
     const int64_t extent = x.shape()[d];
-    int64_t known = 1;
+    int64_t product = 1;
     const std::string *open = nullptr;
-    for (const std::string &factor : left[d].factors) {
+    for (const std::string &factor : leftSide[d].factors) {
       if (auto size = sizes.find(factor); size != sizes.end()) {
-        known *= size->second;
+        product *= size->second;
       } else {
         if (open)
           refuse(fmt::format("the sizes of {} and {} are unknown: give one, as "
@@ -206,12 +210,12 @@ void DimPattern::deduceSizes() {
         open = &factor;
       }
     }
-    if (open ? extent % known != 0 : extent != known)
+    if (open ? extent % product != 0 : extent != product)
       refuse(fmt::format("dim {} of {} is {}, and its parts make {}{}", d,
                          typeText(x), extent, open ? "a multiple of " : "",
-                         known));
+                         product));
     if (open)
-      sizes[*open] = extent / known;
+      sizes[*open] = extent / product;
   }
 }
 
@@ -247,19 +251,19 @@ Shape DimPattern::shapeOf(const std::vector<std::string> &factors) const {
 }
 
 Tensor DimPattern::split() const {
-  return meshloom::reshape(x, shapeOf(factorsOf(left)), loc);
+  return meshloom::reshape(x, shapeOf(factorsOf(leftSide)), loc);
 }
 
 Tensor DimPattern::joined(Tensor value,
                           const std::vector<std::string> &factors) const {
-  std::vector<std::string> wanted = factorsOf(right);
+  std::vector<std::string> wanted = factorsOf(rightSide);
   std::vector<int64_t> order;
   for (const std::string &factor : wanted)
     order.push_back(llvm::find(factors, factor) - factors.begin());
   if (!llvm::is_sorted(order))
     value = transpose(value, order, loc);
   Shape shape;
-  for (const PatternDim &dim : right) {
+  for (const PatternDim &dim : rightSide) {
     int64_t extent = 1;
     for (int64_t size : shapeOf(dim.factors))
       extent *= size;
@@ -269,14 +273,16 @@ Tensor DimPattern::joined(Tensor value,
 }
 
 Tensor DimPattern::rearranged() {
-  const std::vector<std::string> from = factorsOf(left), to = factorsOf(right);
+  const std::vector<std::string> from = factorsOf(leftSide),
+                                 to = factorsOf(rightSide);
   expectIn(from, to, "is on the left only: reduce takes dims away");
   expectIn(to, from, "is on the right only: repeat makes new dims");
   return joined(split(), from);
 }
 
 Tensor DimPattern::reduced(std::string_view reduction) {
-  const std::vector<std::string> from = factorsOf(left), to = factorsOf(right);
+  const std::vector<std::string> from = factorsOf(leftSide),
+                                 to = factorsOf(rightSide);
   expectIn(to, from, "is on the right only: repeat makes new dims");
   Axis gone(std::vector<int64_t>{});
   std::vector<std::string> stay;
@@ -299,8 +305,8 @@ Tensor DimPattern::reduced(std::string_view reduction) {
 }
 
 Tensor DimPattern::repeated() {
-  std::vector<std::string> factors = factorsOf(left);
-  const std::vector<std::string> to = factorsOf(right);
+  std::vector<std::string> factors = factorsOf(leftSide);
+  const std::vector<std::string> to = factorsOf(rightSide);
   expectIn(factors, to, "is on the left only: reduce takes dims away");
   Tensor value = split();
   Shape apart = value.shape();

@@ -43,12 +43,11 @@ Tensor reduction(std::string_view name, const Tensor &x, const Axis &axis,
 void expectOrder(const Tensor &x, std::string_view name,
                  const std::source_location &where) {
   if (isComplex(x.dtype()))
-    fail(
-        name,
-        fmt::format("expected numbers with an order, got {}: take abs, real or "
-                    "imag of it",
-                    typeText(x)),
-        &where);
+    fail(name,
+         fmt::format("expected numbers with an order, got {}: take its abs, "
+                     "real or imag",
+                     typeText(x)),
+         &where);
 }
 
 Tensor reduceBy(ReduceKind kind, std::string_view name, const Tensor &x,
@@ -82,8 +81,8 @@ Tensor reduceBy(ReduceKind kind, std::string_view name, const Tensor &x,
       kind, ofBools);
 }
 
-/// What `body` makes of `value`, whose sums and counts f16 and bf16 may not
-/// hold: those are made of an f32 copy and rounded at the end.
+/// Returns the result of `body` for `value`, whose sums and counts f16 and bf16
+/// may not hold: those are computed from an f32 copy and rounded at the end.
 Value inWide(Emitter &e, Value value, function_ref<Value(Value)> body) {
   Type element = e.elementType(value);
   if (!element.isF16() && !element.isBF16())
@@ -167,9 +166,9 @@ Tensor reduce_mean(const Tensor &x, const Axis &axis, bool keepdims,
                      for (int64_t d : dims)
                        count *= double(e.shape(value)[size_t(d)]);
                      if (e.elementType(value).isInteger(1)) {
-                       Value all =
+                       Value trueCount =
                            e.sum(e.convert(value, e.getI64Type()), dims);
-                       Value sum = e.convert(all, e.getF32Type());
+                       Value sum = e.convert(trueCount, e.getF32Type());
                        return e.divide(sum, e.like(sum, count));
                      }
                      return inWide(e, value, [&](Value wide) {
@@ -269,45 +268,48 @@ Tensor dot_general(const Tensor &lhs, const Tensor &rhs, const DotDims &dims,
       result.push_back(axisOf(axis, of.rank(), op, loc));
     return result;
   };
-  DotDims own{normalized(dims.lhs_batch, lhs), normalized(dims.rhs_batch, rhs),
-              normalized(dims.lhs_contracting, lhs),
-              normalized(dims.rhs_contracting, rhs)};
+  DotDims dotDims{normalized(dims.lhs_batch, lhs),
+                  normalized(dims.rhs_batch, rhs),
+                  normalized(dims.lhs_contracting, lhs),
+                  normalized(dims.rhs_contracting, rhs)};
   auto match = [&](const std::vector<int64_t> &l, const std::vector<int64_t> &r,
-                   std::string_view what) {
+                   std::string_view role) {
     if (l.size() != r.size())
       fail(op,
-           fmt::format("expected as many {} dims on both sides, got {} and {}",
-                       what, l.size(), r.size()),
+           fmt::format(
+               "expected equally many {} dims on both sides, got {} and {}",
+               role, l.size(), r.size()),
            &loc);
     for (size_t i = 0; i < l.size(); ++i)
       if (lhs.shape()[size_t(l[i])] != rhs.shape()[size_t(r[i])])
         fail(op,
              fmt::format("expected equal {} dims, got {} (dim {} of {}) and {} "
                          "(dim {} of {})",
-                         what, lhs.shape()[size_t(l[i])], l[i], typeText(lhs),
+                         role, lhs.shape()[size_t(l[i])], l[i], typeText(lhs),
                          rhs.shape()[size_t(r[i])], r[i], typeText(rhs)),
              &loc);
   };
-  match(own.lhs_batch, own.rhs_batch, "batch");
-  match(own.lhs_contracting, own.rhs_contracting, "contracting");
+  match(dotDims.lhs_batch, dotDims.rhs_batch, "batch");
+  match(dotDims.lhs_contracting, dotDims.rhs_contracting, "contracting");
   for (auto [batch, contracting, of] :
-       {std::tuple(&own.lhs_batch, &own.lhs_contracting, &lhs),
-        std::tuple(&own.rhs_batch, &own.rhs_contracting, &rhs)}) {
-    std::vector<int64_t> all(*batch);
-    all.insert(all.end(), contracting->begin(), contracting->end());
-    axesOf(all, false, of->rank(), op, loc); // throws on repeated ones
+       {std::tuple(&dotDims.lhs_batch, &dotDims.lhs_contracting, &lhs),
+        std::tuple(&dotDims.rhs_batch, &dotDims.rhs_contracting, &rhs)}) {
+    std::vector<int64_t> axes(*batch);
+    axes.insert(axes.end(), contracting->begin(), contracting->end());
+    axesOf(axes, false, of->rank(), op, loc); // throws on repeated ones
   }
   OpCall call;
   call.name = op;
   call.operands = {lhs, rhs};
   call.where = loc;
   call.setBody(
-      [](Emitter &e, ArrayRef<Value> operands, const auto &own) {
+      [](Emitter &e, ArrayRef<Value> operands, const auto &dotDims) {
         return one(e.create<dtensor::DotGeneralOp>(
-            e.getLoc(), operands[0], operands[1], own.lhs_batch, own.rhs_batch,
-            own.lhs_contracting, own.rhs_contracting));
+            e.getLoc(), operands[0], operands[1], dotDims.lhs_batch,
+            dotDims.rhs_batch, dotDims.lhs_contracting,
+            dotDims.rhs_contracting));
       },
-      own);
+      dotDims);
   return runOp(std::move(call));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What loops, branches and regions of other kinds share: the trace that they
-// are part of, and a case whose branches are traced.
+// The common part of loops, branches and regions of other kinds: the trace that
+// they are part of, and a case whose branches are traced.
 #pragma once
 
 #include "meshloom/Engine/Trace.h"

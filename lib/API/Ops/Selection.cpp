@@ -39,7 +39,8 @@ Tensor detail::placesOf(const Tensor &isTrue, int64_t size,
   Tensor place = meshloom::where({isTrue, where},
                                  {subtract({count, where}, {1, where}), where},
                                  {size, where});
-  // What is written is less than n by the place: what is left is n.
+  // The place is subtracted from n where something is written, and n stays
+  // elsewhere.
   Tensor less = subtract({iota({n}, 0, DType::I64, where), where}, {n, where});
   return add({scatterBy("scatter_nd", zeros({size}, DType::I64, where), place,
                         less, ReduceKind::Sum, where),
@@ -80,12 +81,12 @@ Tensor nonzero(const Tensor &x, std::optional<int64_t> size, int64_t fill_value,
   Tensor place = placesOf(holds, count, loc);
   Tensor isThere = less({place, loc}, {n, loc});
   std::vector<Tensor> columns(shape.size());
-  Tensor rest = place;
+  Tensor remaining = place;
   for (size_t d = shape.size(); d-- > 0;) {
-    columns[d] =
-        where({isThere, loc}, {remainder({rest, loc}, {shape[d], loc}), loc},
-              {fill_value, loc});
-    rest = divide({rest, loc}, {shape[d], loc});
+    columns[d] = where({isThere, loc},
+                       {remainder({remaining, loc}, {shape[d], loc}), loc},
+                       {fill_value, loc});
+    remaining = divide({remaining, loc}, {shape[d], loc});
   }
   return stack(columns, 1, loc);
 }

@@ -49,15 +49,16 @@ Tensor reshape(const Tensor &x, Shape shape, Where loc) {
       others.push_back(shape[d]);
   }
   checkShape(others, op, loc);
-  const int64_t known = elementCount(others);
-  bool fits = open < 0 ? known == x.size() : known && x.size() % known == 0;
+  const int64_t elements = elementCount(others);
+  bool fits =
+      open < 0 ? elements == x.size() : elements && x.size() % elements == 0;
   if (!fits)
     fail(op,
          fmt::format("expected a shape of {} elements, as {} has, got {}",
                      x.size(), typeText(x), shapeText(shape)),
          &loc);
   if (open >= 0)
-    shape[size_t(open)] = x.size() / known;
+    shape[size_t(open)] = x.size() / elements;
   return reshapeTo(op, x, std::move(shape), loc);
 }
 
@@ -72,7 +73,7 @@ Tensor squeeze(const Tensor &x, const Axis &axis, Where loc) {
   const Shape &shape = nodeOf(x, "squeeze", &loc).shape;
   std::vector<int64_t> dims =
       axesOf(axis.dims, axis.all, x.rank(), "squeeze", loc);
-  Shape kept;
+  Shape result;
   for (size_t d = 0; d < shape.size(); ++d) {
     bool named = llvm::is_contained(dims, int64_t(d));
     if (named && !axis.all && shape[d] != 1)
@@ -81,9 +82,9 @@ Tensor squeeze(const Tensor &x, const Axis &axis, Where loc) {
                        typeText(x), shape[d]),
            &loc);
     if (!named || shape[d] != 1)
-      kept.push_back(shape[d]);
+      result.push_back(shape[d]);
   }
-  return reshapeTo("squeeze", x, std::move(kept), loc);
+  return reshapeTo("squeeze", x, std::move(result), loc);
 }
 
 Tensor transpose(const Tensor &x, std::vector<int64_t> perm, Where loc) {
@@ -127,8 +128,8 @@ Tensor moveaxis(const Tensor &x, const Axis &source, const Axis &destination,
   if (source.all || destination.all ||
       source.dims.size() != destination.dims.size())
     fail(op,
-         fmt::format("expected as many dims to move as places for them, got {} "
-                     "and {}",
+         fmt::format("expected equally many dims to move and places for them, "
+                     "got {} and {}",
                      source.dims.size(), destination.dims.size()),
          &loc);
   std::vector<int64_t> stay = axesOf({}, true, rank, op, loc), perm(stay);
@@ -219,7 +220,7 @@ std::vector<Tensor> split(const Tensor &x, int64_t count, int64_t axis,
   nodeOf(x, "split", &loc);
   axis = axisOf(axis, x.rank(), "split", loc);
   int64_t extent = x.shape()[size_t(axis)];
-  // Of no elements there could be any number of parts.
+  // Without elements there could be any number of parts.
   if (count < 1 || extent % count || count > std::max<int64_t>(extent, 65536))
     fail("split",
          fmt::format("expected a count that divides dim {} of {}, got {}: give "
@@ -263,10 +264,10 @@ std::vector<Tensor> split(const Tensor &x, const std::vector<int64_t> &sizes,
         SmallVector<Value> results;
         SmallVector<int64_t> starts(e.shape(operands[0]).size(), 0);
         SmallVector<int64_t> limits(e.shape(operands[0]));
-        int64_t at = 0;
+        int64_t offset = 0;
         for (int64_t part : parts) {
-          starts[size_t(axis)] = at;
-          limits[size_t(axis)] = at += part;
+          starts[size_t(axis)] = offset;
+          limits[size_t(axis)] = offset += part;
           results.push_back(e.slice(operands[0], starts, limits));
         }
         return results;

@@ -18,9 +18,9 @@ namespace {
 
 using List = std::vector<int64_t>;
 
-/// What is picked of one dim of the source: `count` elements from `begin` on,
-/// every stride-th one, in falling order where `reversed`; or, with a tensor,
-/// those that it names.
+/// The elements that are picked of one dim of the source: `count` elements from
+/// `begin` on, every stride-th one, in falling order where `reversed`; or, with
+/// a tensor, those that it names.
 struct Cut {
   int64_t begin = 0, count = 0, stride = 1;
   bool reversed = false;
@@ -35,7 +35,7 @@ struct Cut {
 /// Indices, resolved for a tensor.
 struct Selection {
   std::vector<Cut> cuts;          ///< one a dim of the source
-  Shape kept;                     ///< extents of what is picked, with every dim
+  Shape picked;                   ///< extents of what is picked, with every dim
   Shape result;                   ///< without those of numbers, with new ones
   std::optional<size_t> gathered; ///< the dim whose tensor is no scalar
   std::source_location where;
@@ -46,10 +46,10 @@ Cut cutOf(IndexRange range, int64_t extent, std::string_view op,
   if (range.stride == 0)
     fail(op, "expected a range with a stride other than 0", &where);
   const bool falling = range.stride < 0;
-  auto clamped = [&](std::optional<int64_t> at, int64_t open) {
-    if (!at)
+  auto clamped = [&](std::optional<int64_t> bound, int64_t open) {
+    if (!bound)
       return open;
-    int64_t place = *at < 0 ? *at + extent : *at;
+    int64_t place = *bound < 0 ? *bound + extent : *bound;
     return falling ? std::clamp<int64_t>(place, -1, extent - 1)
                    : std::clamp<int64_t>(place, 0, extent);
   };
@@ -88,33 +88,34 @@ Selection select(const Tensor &x, std::span<const Index> indices,
   if (ellipses > 1)
     fail(op, "expected at most one ellipsis", &where);
 
-  Selection made;
-  made.where = where;
+  Selection selection;
+  selection.where = where;
   auto take = [&](Cut cut, bool stays) {
     if (cut.isGather()) {
-      if (made.gathered)
+      if (selection.gathered)
         fail(op,
-             "expected at most one tensor of indices that is no scalar: pick "
-             "along one dim after the other, or use gather_nd",
+             "expected at most one tensor of indices that is not a scalar: "
+             "pick along one dim after the other, or use gather_nd",
              &where);
-      made.gathered = made.cuts.size();
+      selection.gathered = selection.cuts.size();
       const Shape &picked = cut.tensor.shape();
-      made.result.insert(made.result.end(), picked.begin(), picked.end());
+      selection.result.insert(selection.result.end(), picked.begin(),
+                              picked.end());
     } else if (stays) {
-      made.result.push_back(cut.count);
+      selection.result.push_back(cut.count);
     }
-    made.kept.push_back(cut.count);
-    made.cuts.push_back(std::move(cut));
+    selection.picked.push_back(cut.count);
+    selection.cuts.push_back(std::move(cut));
   };
   auto takeWhole = [&](int64_t dims) {
     for (; dims > 0; --dims)
-      take({0, shape[made.cuts.size()], 1, false, Tensor()}, true);
+      take({0, shape[selection.cuts.size()], 1, false, Tensor()}, true);
   };
   for (const Index &index : indices) {
-    const size_t dim = made.cuts.size();
+    const size_t dim = selection.cuts.size();
     switch (index.kind) {
     case Index::Kind::NewAxis:
-      made.result.push_back(1);
+      selection.result.push_back(1);
       break;
     case Index::Kind::Ellipsis:
       takeWhole(x.rank() - taking);
@@ -159,8 +160,8 @@ Selection select(const Tensor &x, std::span<const Index> indices,
       break;
     }
   }
-  takeWhole(x.rank() - int64_t(made.cuts.size()));
-  return made;
+  takeWhole(x.rank() - int64_t(selection.cuts.size()));
+  return selection;
 }
 
 /// `index`, i32 or i64, where it is negative plus `extent`.
@@ -253,26 +254,27 @@ Tensor pick(const Tensor &x, const Selection &from) {
 /// `value` in the dims that `pick` gives.
 Tensor valueFor(const Tensor &x, const Selection &to, const TensorLike &value,
                 std::string_view op) {
-  Tensor given = operandLike(value, x.dtype(), op, &x);
-  if (nodeOf(given, op, &value.where).dtype != x.dtype())
+  Tensor converted = operandLike(value, x.dtype(), op, &x);
+  if (nodeOf(converted, op, &value.where).dtype != x.dtype())
     fail(op,
          fmt::format("expected a value of type {} for {}, got {}: cast it",
-                     name(x.dtype()), typeText(x), typeText(given)),
+                     name(x.dtype()), typeText(x), typeText(converted)),
          &value.where);
-  if (broadcastShape(given.shape(), to.result, op, value.where) != to.result)
+  if (broadcastShape(converted.shape(), to.result, op, value.where) !=
+      to.result)
     fail(op,
          fmt::format("expected a value that broadcasts to {}, which the "
                      "indices pick of {}, got {}",
-                     shapeText(to.result), typeText(x), typeText(given)),
+                     shapeText(to.result), typeText(x), typeText(converted)),
          &value.where);
-  Shape picked = to.kept;
+  Shape picked = to.picked;
   if (to.gathered) {
-    const Shape &own = to.cuts[*to.gathered].tensor.shape();
-    auto at = picked.begin() + ptrdiff_t(*to.gathered);
-    at = picked.erase(at);
-    picked.insert(at, own.begin(), own.end());
+    const Shape &indexShape = to.cuts[*to.gathered].tensor.shape();
+    auto position = picked.begin() + ptrdiff_t(*to.gathered);
+    position = picked.erase(position);
+    picked.insert(position, indexShape.begin(), indexShape.end());
   }
-  return reshape(broadcast_to(given, to.result, value.where), picked,
+  return reshape(broadcast_to(converted, to.result, value.where), picked,
                  value.where);
 }
 
@@ -314,17 +316,17 @@ Tensor writeKnown(const Tensor &x, const std::vector<Cut> &cuts, Tensor value,
 /// The part of x at the cuts whose place is a tensor is read, changed, and put
 /// back.
 Tensor write(const Tensor &x, const std::vector<Index> &indices,
-             const TensorLike &given, bool adds, std::string_view op) {
+             const TensorLike &update, bool adds, std::string_view op) {
   Selection to = select(x, indices, op);
-  Tensor value = valueFor(x, to, given, op);
+  Tensor value = valueFor(x, to, update, op);
   const Where &loc = to.where;
-  std::vector<Cut> known = to.cuts;
+  std::vector<Cut> cuts = to.cuts;
   Shape sizes = x.shape();
   bool isDynamic = false;
-  for (size_t d = 0; d < known.size(); ++d)
-    if (known[d].isScalar()) {
+  for (size_t d = 0; d < cuts.size(); ++d)
+    if (cuts[d].isScalar()) {
       sizes[d] = 1;
-      known[d] = {0, 1, 1, false, Tensor()};
+      cuts[d] = {0, 1, 1, false, Tensor()};
       isDynamic = true;
     }
   std::vector<TensorLike> starts;
@@ -339,32 +341,32 @@ Tensor write(const Tensor &x, const std::vector<Index> &indices,
 
   Tensor changed;
   if (!to.gathered) {
-    changed = writeKnown(part, known, value, adds, loc);
+    changed = writeKnown(part, cuts, value, adds, loc);
   } else {
     // In front: [gathered, others]; the updates: [indices..., others].
     const int64_t dim = int64_t(*to.gathered);
-    Tensor at = known[size_t(dim)].tensor;
+    Tensor places = cuts[size_t(dim)].tensor;
     List front{dim}, updatesFront, back;
     for (int64_t d = 0; d < x.rank(); ++d) {
       if (d != dim)
         front.push_back(d);
       back.push_back(d < dim ? d + 1 : d == dim ? 0 : d);
     }
-    for (int64_t d = 0; d < at.rank(); ++d)
+    for (int64_t d = 0; d < places.rank(); ++d)
       updatesFront.push_back(dim + d);
     for (int64_t d = 0; d < value.rank(); ++d)
-      if (d < dim || d >= dim + at.rank())
+      if (d < dim || d >= dim + places.rank())
         updatesFront.push_back(d);
     Tensor source = transpose(part, front, loc);
     Tensor updates = transpose(value, updatesFront, loc);
-    Tensor wrapped = fromTheEnd(at, part.shape()[size_t(dim)], loc);
+    Tensor wrapped = fromTheEnd(places, part.shape()[size_t(dim)], loc);
     // The rest of the rows is what it was, or adds nothing.
     std::vector<Cut> inRows;
-    for (int64_t d = 0; d < at.rank(); ++d)
-      inRows.push_back({0, at.shape()[size_t(d)], 1, false, Tensor()});
+    for (int64_t d = 0; d < places.rank(); ++d)
+      inRows.push_back({0, places.shape()[size_t(d)], 1, false, Tensor()});
     for (size_t d = 1; d < front.size(); ++d)
-      inRows.push_back(known[size_t(front[d])]);
-    Shape rows(at.shape());
+      inRows.push_back(cuts[size_t(front[d])]);
+    Shape rows(places.shape());
     rows.insert(rows.end(), source.shape().begin() + 1, source.shape().end());
     Tensor before =
         adds ? broadcast_to(cast(tensor(0, loc), x.dtype(), loc), rows, loc)
@@ -384,12 +386,12 @@ Tensor write(const Tensor &x, const std::vector<Index> &indices,
 Tensor Tensor::operator()(const Index &a, const Index &b, const Index &c,
                           const Index &d, const Index &e, const Index &f,
                           const Index &g, const Index &h) const {
-  std::vector<Index> given;
+  std::vector<Index> indices;
   for (const Index *index : {&a, &b, &c, &d, &e, &f, &g, &h})
     if (index->kind != Index::Kind::None)
-      given.push_back(*index);
+      indices.push_back(*index);
   const detail::CallName name("index");
-  Selection from = select(*this, given, "index");
+  Selection from = select(*this, indices, "index");
   return reshape(pick(*this, from), from.result, from.where);
 }
 

@@ -71,15 +71,15 @@ Tensor indexOf(const SparseTensor &x, int64_t d, Where loc) {
 
 /// i1 [entries]: false for padding.
 Tensor isEntry(const SparseTensor &x, Where loc) {
-  Tensor all = broadcast_to(tensor(true, loc), {x.values.shape()[0]}, loc);
+  Tensor isInside = broadcast_to(tensor(true, loc), {x.values.shape()[0]}, loc);
   for (int64_t d = 0; d < x.rank(); ++d) {
     Tensor index = indexOf(x, d, loc);
     Tensor isIn =
         logical_and({greater_equal({index, loc}, {0, loc}), loc},
                     {less({index, loc}, {x.dense_shape[size_t(d)], loc}), loc});
-    all = logical_and({all, loc}, {isIn, loc});
+    isInside = logical_and({isInside, loc}, {isIn, loc});
   }
-  return all;
+  return isInside;
 }
 
 /// i64 [entries]: the place in a row-major array over `dims`; their number of
@@ -243,15 +243,15 @@ SparseTensor reshape(const SparseTensor &x, Shape shape, Where loc) {
   const CallName name(op);
   expectSparse(x, op, loc);
   const int64_t count = elementCount(x.dense_shape);
-  int64_t known = 1;
+  int64_t product = 1;
   auto open = shape.end();
   for (auto extent = shape.begin(); extent != shape.end(); ++extent)
     if (*extent == -1 && open == shape.end())
       open = extent;
     else
-      known *= std::max<int64_t>(*extent, -1);
-  if (open != shape.end() && known > 0 && count % known == 0)
-    *open = count / known;
+      product *= std::max<int64_t>(*extent, -1);
+  if (open != shape.end() && product > 0 && count % product == 0)
+    *open = count / product;
   if (llvm::any_of(shape, [](int64_t extent) { return extent < 0; }) ||
       elementCount(shape) != count)
     fail(op,
@@ -333,8 +333,8 @@ SparseTensor multiply(const SparseTensor &x, const Tensor &y, Where loc) {
   if (y.size() == 0)
     return x;
   Tensor flat = meshloom::reshape(y, {-1}, loc);
-  Tensor at = gatherClamped(flat, flatIndex(x, allDims(x), loc), 0, loc);
-  return {x.indices, meshloom::multiply({x.values, loc}, {at, loc}),
+  Tensor elements = gatherClamped(flat, flatIndex(x, allDims(x), loc), 0, loc);
+  return {x.indices, meshloom::multiply({x.values, loc}, {elements, loc}),
           x.dense_shape};
 }
 

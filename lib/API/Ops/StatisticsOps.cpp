@@ -94,12 +94,12 @@ Tensor median(const Tensor &x, const Axis &axis, bool keepdims, Where loc) {
   Tensor last = element(count - 1);
   middle = where({not_equal({last, loc}, {last, loc}), loc}, {last, loc},
                  {middle, loc});
-  Shape kept = x.shape();
-  for (size_t d = 0; d < kept.size(); ++d)
+  Shape keptShape = x.shape();
+  for (size_t d = 0; d < keptShape.size(); ++d)
     if (axis.all || int64_t(d) == dim)
-      kept[d] = 1;
+      keptShape[d] = 1;
   if (keepdims)
-    return reshape(middle, kept, loc);
+    return reshape(middle, keptShape, loc);
   return axis.all ? reshape(middle, {}, loc) : squeeze(middle, dim, loc);
 }
 
@@ -114,17 +114,18 @@ Tensor global_norm(const std::vector<Tensor> &tensors, Where loc) {
   if (tensors.empty())
     fail(op, "expected at least one tensor, got none", &loc);
   DType type = DType::F32;
-  for (const Tensor &each : tensors) {
-    expectFloatOrComplex(each, op, loc);
-    if (wideType(each.dtype()) == DType::F64)
+  for (const Tensor &tensor : tensors) {
+    expectFloatOrComplex(tensor, op, loc);
+    if (wideType(tensor.dtype()) == DType::F64)
       type = DType::F64;
   }
   Tensor sum;
-  for (const Tensor &each : tensors) {
-    Tensor wide = isComplex(each.dtype()) ? squared(each, loc)
-                                          : squared(cast(each, type, loc), loc);
-    Tensor own = reduce_sum(cast(wide, type, loc), Axis(), false, loc);
-    sum = sum.internal() ? add({sum, loc}, {own, loc}) : own;
+  for (const Tensor &tensor : tensors) {
+    Tensor wide = isComplex(tensor.dtype())
+                      ? squared(tensor, loc)
+                      : squared(cast(tensor, type, loc), loc);
+    Tensor squares = reduce_sum(cast(wide, type, loc), Axis(), false, loc);
+    sum = sum.internal() ? add({sum, loc}, {squares, loc}) : squares;
   }
   return root(sum, loc);
 }
@@ -138,7 +139,7 @@ clip_by_global_norm(const std::vector<Tensor> &tensors,
     const double number = clip_norm.kind == TensorLike::Kind::Float
                               ? clip_norm.real
                               : double(clip_norm.integer);
-    // Of a negative one gradients would point the other way.
+    // With a negative one, gradients would point the other way.
     if (!(number >= 0))
       fail(op, fmt::format("expected a norm of 0 or more, got {}", number),
            &loc);
@@ -157,9 +158,9 @@ clip_by_global_norm(const std::vector<Tensor> &tensors,
             {divide({most, loc}, maximum({length, loc}, {most, loc})), loc},
             {std::numeric_limits<double>::quiet_NaN(), loc});
   std::vector<Tensor> clipped;
-  for (const Tensor &each : tensors)
+  for (const Tensor &tensor : tensors)
     clipped.push_back(
-        multiply({each, loc}, {cast(factor, each.dtype(), loc), loc}));
+        multiply({tensor, loc}, {cast(factor, tensor.dtype(), loc), loc}));
   return {std::move(clipped), length};
 }
 
@@ -168,8 +169,8 @@ std::pair<Gradients, Tensor> clip_by_global_norm(const Gradients &gradients,
                                                  Where loc) {
   std::vector<Tensor> tensors;
   tensors.reserve(gradients.size());
-  for (const VariableGradient &each : gradients)
-    tensors.push_back(each.gradient);
+  for (const VariableGradient &entry : gradients)
+    tensors.push_back(entry.gradient);
   auto [clipped, length] = clip_by_global_norm(tensors, clip_norm, loc);
   Gradients result = gradients;
   for (size_t i = 0; i < result.size(); ++i)
@@ -268,10 +269,10 @@ Tensor quantileOf(std::string_view op, const Tensor &x, const TensorLike &q,
   result = where({is_nan(last, loc), loc}, {last, loc}, {result, loc});
   if (!keepdims)
     return result;
-  Shape kept = part.shape();
+  Shape keptShape = part.shape();
   for (int64_t d = 0; d < x.rank(); ++d)
-    kept.push_back(axis.all || d == dim ? 1 : x.shape()[size_t(d)]);
-  return reshape(result, kept, loc);
+    keptShape.push_back(axis.all || d == dim ? 1 : x.shape()[size_t(d)]);
+  return reshape(result, keptShape, loc);
 }
 
 } // namespace

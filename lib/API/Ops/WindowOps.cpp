@@ -24,19 +24,19 @@ constexpr int64_t largestExtent = std::numeric_limits<int32_t>::max();
 
 /// `list`, or `count` times `missing` where it is empty.
 List listOf(const List &list, size_t count, int64_t missing,
-            std::string_view what, std::string_view op,
+            std::string_view role, std::string_view op,
             const std::source_location &where) {
   if (list.empty())
     return List(count, missing);
   if (list.size() != count)
     fail(op,
          fmt::format("expected {} {}, one for each spatial dim, got {}", count,
-                     what, list.size()),
+                     role, list.size()),
          &where);
   for (int64_t value : list)
     if (value < 1 || value > largestExtent)
       fail(op,
-           fmt::format("expected {} of at least 1 and at most {}, got {}", what,
+           fmt::format("expected {} of at least 1 and at most {}, got {}", role,
                        largestExtent, value),
            &where);
   return list;
@@ -84,11 +84,11 @@ List paddingOf(const Padding &padding, const List &extents, const List &window,
   for (size_t d = 0; d < count; ++d) {
     const int64_t extent = dtensor::dilated(extents[d], baseDilations[d]);
     const int64_t places = (extent + strides[d] - 1) / strides[d];
-    const int64_t all = std::max<int64_t>(
+    const int64_t padding = std::max<int64_t>(
         0, (places - 1) * strides[d] +
                dtensor::dilated(window[d], windowDilations[d]) - extent);
-    result[2 * d] = all / 2;
-    result[2 * d + 1] = all - all / 2;
+    result[2 * d] = padding / 2;
+    result[2 * d + 1] = padding - padding / 2;
   }
   return result;
 }
@@ -141,13 +141,14 @@ NamedDims dimsOf(const std::string &letters, char first, char second,
                  std::string_view op, const std::source_location &where) {
   NamedDims dims;
   auto find = [&](char letter) {
-    const size_t at = letters.find(letter);
-    if (at == letters.npos || letters.find(letter, at + 1) != letters.npos)
+    const size_t position = letters.find(letter);
+    if (position == letters.npos ||
+        letters.find(letter, position + 1) != letters.npos)
       fail(
           op,
           fmt::format("expected '{}' once in the dims \"{}\"", letter, letters),
           &where);
-    return int64_t(at);
+    return int64_t(position);
   };
   if (int64_t(letters.size()) != of.rank() ||
       letters.size() != spatial.size() + 2)
@@ -324,11 +325,11 @@ Tensor cumulative(std::string_view op, ReduceKind kind, const Tensor &x,
           (options.reverse ? start[axis] : limit[axis]) +=
               options.reverse ? 1 : -1;
           first[axis] = 1;
-          Value rest = e.slice(value, start, limit);
+          Value shifted = e.slice(value, start, limit);
           Value edge = e.number(e.elementType(value),
                                 kind == ReduceKind::Prod ? 1 : 0, first);
-          value = options.reverse ? e.concatenate({rest, edge}, axis)
-                                  : e.concatenate({edge, rest}, axis);
+          value = options.reverse ? e.concatenate({shifted, edge}, axis)
+                                  : e.concatenate({edge, shifted}, axis);
         }
         return one(e.create<dtensor::CumulativeOp>(e.getLoc(), kind, value,
                                                    axis, options.reverse));
@@ -382,21 +383,23 @@ Tensor conv_general_dilated(const Tensor &lhs, const Tensor &rhs,
       order += letter;
   if (!std::ranges::is_permutation(order, letters))
     order = letters;
-  auto named = [&](const std::string &given, const std::string &otherwise,
+  auto named = [&](const std::string &option, const std::string &otherwise,
                    char first, char second, const Tensor &of) {
-    return dimsOf(given.empty() ? otherwise : given, first, second, order, of,
+    return dimsOf(option.empty() ? otherwise : option, first, second, order, of,
                   op, loc);
   };
-  NamedDims left = named(options.lhs_dims, "N" + letters + "C", 'N', 'C', lhs);
-  NamedDims right = named(options.rhs_dims, letters + "IO", 'I', 'O', rhs);
-  NamedDims out = named(options.out_dims, "N" + letters + "C", 'N', 'C', lhs);
+  NamedDims lhsDims =
+      named(options.lhs_dims, "N" + letters + "C", 'N', 'C', lhs);
+  NamedDims rhsDims = named(options.rhs_dims, letters + "IO", 'I', 'O', rhs);
+  NamedDims outDims =
+      named(options.out_dims, "N" + letters + "C", 'N', 'C', lhs);
   List extents, window;
   for (size_t i = 0; i < spatial; ++i) {
-    extents.push_back(lhs.shape()[size_t(left.spatial[i])]);
-    window.push_back(rhs.shape()[size_t(right.spatial[i])]);
+    extents.push_back(lhs.shape()[size_t(lhsDims.spatial[i])]);
+    window.push_back(rhs.shape()[size_t(rhsDims.spatial[i])]);
   }
-  auto list = [&](const List &given, std::string_view what) {
-    return listOf(given, spatial, 1, what, op, loc);
+  auto list = [&](const List &values, std::string_view role) {
+    return listOf(values, spatial, 1, role, op, loc);
   };
   List strides = list(options.strides, "strides"),
        lhsDilation = list(options.lhs_dilation, "lhs dilations"),
@@ -413,15 +416,15 @@ Tensor conv_general_dilated(const Tensor &lhs, const Tensor &rhs,
   spec.lhsDilation.assign(lhsDilation.begin(), lhsDilation.end());
   spec.rhsDilation.assign(rhsDilation.begin(), rhsDilation.end());
   spec.padding.assign(padding.begin(), padding.end());
-  spec.inputBatch = left.first;
-  spec.inputFeature = left.second;
-  spec.inputSpatial = left.spatial;
-  spec.kernelInput = right.first;
-  spec.kernelOutput = right.second;
-  spec.kernelSpatial = right.spatial;
-  spec.outputBatch = out.first;
-  spec.outputFeature = out.second;
-  spec.outputSpatial = out.spatial;
+  spec.inputBatch = lhsDims.first;
+  spec.inputFeature = lhsDims.second;
+  spec.inputSpatial = lhsDims.spatial;
+  spec.kernelInput = rhsDims.first;
+  spec.kernelOutput = rhsDims.second;
+  spec.kernelSpatial = rhsDims.spatial;
+  spec.outputBatch = outDims.first;
+  spec.outputFeature = outDims.second;
+  spec.outputSpatial = outDims.spatial;
   spec.featureGroups = options.feature_group_count;
   spec.batchGroups = options.batch_group_count;
   return convolve(op, lhs, rhs, spec, loc);
@@ -453,14 +456,14 @@ Tensor avg_pool(const Tensor &x, std::vector<int64_t> window,
       [](Emitter &e, ArrayRef<Value> operands, const auto &spec) {
         Value sum = reduceWindow(e, operands[0], 0, ReduceKind::Sum, spec);
         // Every window has as many elements where nothing is padded.
-        double all = 1;
+        double elements = 1;
         for (int64_t size : spec.dimensions)
-          all *= double(size);
+          elements *= double(size);
         bool isPadded =
             llvm::any_of(spec.padding, [](int64_t count) { return count > 0; });
         Value count = isPadded ? reduceWindow(e, e.like(operands[0], 1), 0,
                                               ReduceKind::Sum, spec)
-                               : e.like(sum, all);
+                               : e.like(sum, elements);
         return one(e.divide(sum, count));
       },
       spec);
@@ -482,8 +485,8 @@ Tensor reduce_window(const Tensor &x, double init, ReduceKind kind,
                      typeText(x)),
          &loc);
   const size_t rank = size_t(x.rank());
-  auto list = [&](const List &given, std::string_view what) {
-    return listOf(given, rank, 1, what, op, loc);
+  auto list = [&](const List &values, std::string_view role) {
+    return listOf(values, rank, 1, role, op, loc);
   };
   List window = list(options.window, "window sizes"),
        strides = list(options.strides, "strides"),

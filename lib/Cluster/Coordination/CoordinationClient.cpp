@@ -127,8 +127,8 @@ grpc::Status CoordinationClient::State::call(
   }
 }
 
-/// What a call that went wrong says. A failure of the run comes by the stream,
-/// a little later perhaps, and says more.
+/// Returns the error of a call that went wrong. A failure of the run comes by
+/// the stream, a little later perhaps, and says more.
 Error CoordinationClient::State::errorOf(const std::string &doing,
                                          const grpc::Status &status) {
   const grpc::StatusCode code = status.error_code();
@@ -149,7 +149,7 @@ Error CoordinationClient::State::errorOf(const std::string &doing,
                errorCodeOf(code));
 }
 
-/// Whether the run has failed, at the latest in `time`.
+/// Returns whether the run has failed, at the latest in `time`.
 bool CoordinationClient::State::waitForFailure(milliseconds time) {
   std::unique_lock lock(mutex);
   changed.wait_for(lock, time, [&] { return first || stopping; });
@@ -167,9 +167,9 @@ uint64_t randomNumber() {
   return (uint64_t(device()) << 32) | device();
 }
 
-/// Of the bytes of a file, in parts that are multiples of 32 bytes but for the
-/// last one. Programs have many: words go to four sums, none of which waits for
-/// the others.
+/// The digest of the bytes of a file, in parts that are multiples of 32 bytes
+/// but for the last one. Programs have many: words go to four sums, none of
+/// which waits for the others.
 class FileDigest {
 public:
   void add(std::span<const char> bytes) {
@@ -295,8 +295,8 @@ Status CoordinationClient::State::meet() {
     return others.error();
   const std::lock_guard lock(mutex);
   ranks.reserve(size_t(others->ranks_size()));
-  for (const RankMessage &each : others->ranks())
-    ranks.push_back({int64_t(ranks.size()), each.host(), each.pid()});
+  for (const RankMessage &message : others->ranks())
+    ranks.push_back({int64_t(ranks.size()), message.host(), message.pid()});
   return Success();
 }
 
@@ -607,20 +607,20 @@ Status CoordinationClient::barrier(const std::string &name,
 
 Result<std::vector<std::string>>
 CoordinationClient::gather(const std::string &subject, int rank, int size,
-                           std::string_view own, milliseconds timeout) {
+                           std::string_view text, milliseconds timeout) {
   if (rank != this->rank() || size != this->size())
     return Error(fmt::format("expected all {} ranks of the run to gather '{}', "
                              "with this one as rank {}, got rank {} of {}",
                              this->size(), subject, this->rank(), rank, size));
   Result<BarrierReply> reply =
-      state->barrier(BarrierRequest::NAMED, subject, timeout, own);
+      state->barrier(BarrierRequest::NAMED, subject, timeout, text);
   if (!reply)
     return reply.error();
-  std::vector<std::string> all(
+  std::vector<std::string> texts(
       std::make_move_iterator(reply->mutable_values()->begin()),
       std::make_move_iterator(reply->mutable_values()->end()));
-  all.resize(size_t(size)); // nobody has said anything
-  return all;
+  texts.resize(size_t(size)); // nobody has said anything
+  return texts;
 }
 
 void CoordinationClient::reportFailure(const std::string &text,
@@ -648,32 +648,32 @@ std::optional<Failure> CoordinationClient::failure() const {
 
 void CoordinationClient::onFailure(
     std::function<void(const Failure &)> callback) {
-  std::optional<Failure> known;
+  std::optional<Failure> firstFailure;
   {
     const std::lock_guard lock(state->mutex);
     state->callback = callback;
-    known = state->first;
+    firstFailure = state->first;
   }
-  if (known && callback)
-    callback(*known);
+  if (firstFailure && callback)
+    callback(*firstFailure);
 }
 
 Status CoordinationClient::shutdown(milliseconds timeout) {
-  Result<std::vector<std::string>> left = shutdown(timeout, "");
-  if (!left)
-    return left.error();
+  Result<std::vector<std::string>> farewells = shutdown(timeout, "");
+  if (!farewells)
+    return farewells.error();
   return Success();
 }
 
 Result<std::vector<std::string>>
-CoordinationClient::shutdown(milliseconds timeout, std::string_view said) {
+CoordinationClient::shutdown(milliseconds timeout, std::string_view farewell) {
   {
     const std::lock_guard lock(state->mutex);
     if (state->left)
       return std::vector<std::string>();
   }
   Result<BarrierReply> reply =
-      state->barrier(BarrierRequest::END, "", timeout, said);
+      state->barrier(BarrierRequest::END, "", timeout, farewell);
   if (!reply)
     return reply.error();
   {

@@ -245,8 +245,8 @@ uint64_t randomGeneration() {
 } // namespace
 
 struct CoordinationService::State {
-  explicit State(CoordinationServiceOptions given, uint64_t generation)
-      : options(std::move(given)), run(options, generation),
+  explicit State(CoordinationServiceOptions serviceOptions, uint64_t generation)
+      : options(std::move(serviceOptions)), run(options, generation),
         handlers(run, options) {}
 
   CoordinationServiceOptions options;
@@ -261,7 +261,7 @@ CoordinationService::CoordinationService(std::unique_ptr<State> state)
     : state(std::move(state)) {}
 
 CoordinationService::~CoordinationService() {
-  // What is answered is sent; what still waits ends.
+  // An answer is sent; a call that still waits ends.
   state->gate.reset();
   const bool ended = bool(state->run.waitForEnd(std::chrono::milliseconds(0)));
   state->server->Shutdown(std::chrono::system_clock::now() +
@@ -293,20 +293,20 @@ CoordinationService::start(CoordinationServiceOptions options) {
   if (!loopback)
     return loopback.error().withMessage(fmt::format(
         "the coordination service's address: {}", loopback.error().message()));
-  if (!*loopback && !options.tls.given() && !options.allowPlainNetwork)
-    return Error(fmt::format(
-        "the coordination service would listen on {}, which other machines "
-        "reach, without TLS: give certificates, take an address of this "
-        "machine "
-        "alone (localhost), or allow it where nobody else is on the network",
-        options.address));
+  if (!*loopback && !options.tls.isSet() && !options.allowPlainNetwork)
+    return Error(
+        fmt::format("the coordination service would listen on {}, which other "
+                    "machines reach, without TLS: give certificates, take an "
+                    "address of this machine alone (localhost), or allow plain "
+                    "connections, if nobody else is on the network",
+                    options.address));
   Result<std::shared_ptr<grpc::ServerCredentials>> credentials =
       detail::serverCredentials(options.tls);
   if (!credentials)
     return credentials.error();
 
   const uint64_t generation = options.generation.value_or(randomGeneration());
-  const bool tls = options.tls.given(), token = !options.token.empty();
+  const bool tls = options.tls.isSet(), token = !options.token.empty();
   auto state = std::make_unique<State>(std::move(options), generation);
   auto gate = detail::Gate::open(*address, tls, state->options.size,
                                  state->options.log);

@@ -37,21 +37,23 @@ constexpr std::chrono::milliseconds TURN(5);
 /// 4096 is through long before a client gives up (0.5 s), and that are let in.
 constexpr double LOOKED_AT = 20000, LET_IN = 500;
 
-/// What may happen so many times in a second, and `most` times at once.
+/// A limit of something that may happen so many times in a second, and `most`
+/// times at once.
 class Allowance {
 public:
-  Allowance(double rate, double most) : rate(rate), most(most), left(most) {}
+  Allowance(double rate, double most)
+      : rate(rate), most(most), remaining(most) {}
   bool any(Clock::time_point now) {
     const std::chrono::duration<double> passed = now - last;
     last = now;
-    left = std::min(most, left + rate * passed.count());
-    return left >= 1;
+    remaining = std::min(most, remaining + rate * passed.count());
+    return remaining >= 1;
   }
-  void take() { left -= 1; }
+  void take() { remaining -= 1; }
 
 private:
   const double rate, most;
-  double left;
+  double remaining;
   Clock::time_point last = Clock::now();
 };
 
@@ -60,25 +62,25 @@ enum class Verdict : uint8_t { Waits, Client, Stranger };
 /// Whether a client's first bytes may be these, as far as they go: HTTP/2's
 /// preface and the header of a frame of settings; or the record of a TLS
 /// handshake that a client begins.
-bool mayBegin(std::string_view said, bool tls) {
+bool mayBegin(std::string_view greeting, bool tls) {
   const auto is = [&](size_t index, char byte) {
-    return said.size() <= index || said[index] == byte;
+    return greeting.size() <= index || greeting[index] == byte;
   };
   if (tls)
     return is(0, '\x16') && is(1, '\x03') && is(5, '\x01');
-  const std::string_view preface = said.substr(0, HTTP2.size());
+  const std::string_view preface = greeting.substr(0, HTTP2.size());
   if (!HTTP2.starts_with(preface))
     return false;
-  said.remove_prefix(preface.size());
+  greeting.remove_prefix(preface.size());
   // Less than 64 KiB of settings of six bytes each, for all streams.
-  if (said.size() >= 3 &&
-      (size_t(uint8_t(said[1])) << 8 | uint8_t(said[2])) % 6 != 0)
+  if (greeting.size() >= 3 &&
+      (size_t(uint8_t(greeting[1])) << 8 | uint8_t(greeting[2])) % 6 != 0)
     return false;
   return is(0, '\0') && is(3, '\4') && is(4, '\0') && is(5, '\0') &&
          is(6, '\0') && is(7, '\0') && is(8, '\0');
 }
 
-/// What the first bytes of a connection, which stay in it, say.
+/// Judges a connection by its first bytes, which stay in it.
 Verdict judge(int file, bool tls) {
   std::array<char, HTTP2.size() + FRAME> bytes{};
   const size_t enough = tls ? RECORD : bytes.size();
@@ -105,8 +107,8 @@ struct Gate::State {
       eventfd_write(stop, 1);
       thread.join();
     }
-    for (const Unknown &each : unknown)
-      close(each.file);
+    for (const Unknown &stranger : unknown)
+      close(stranger.file);
     close(listener);
     close(stop);
   }
@@ -163,33 +165,33 @@ struct Gate::State {
     const Clock::time_point now = Clock::now();
     std::vector<pollfd> files;
     files.reserve(unknown.size());
-    for (const Unknown &each : unknown)
-      files.push_back({each.file, POLLIN | POLLRDHUP, 0});
+    for (const Unknown &stranger : unknown)
+      files.push_back({stranger.file, POLLIN | POLLRDHUP, 0});
     poll(files.data(), files.size(), 0);
     size_t next = 0;
-    std::erase_if(unknown, [&](const Unknown &each) {
+    std::erase_if(unknown, [&](const Unknown &stranger) {
       const short events = files[next++].revents;
       Verdict verdict = Verdict::Waits;
       if (events & (POLLRDHUP | POLLHUP | POLLERR))
         verdict = Verdict::Stranger;
       else if (events & POLLIN)
-        verdict = judge(each.file, tls);
-      if (verdict == Verdict::Waits && now >= each.deadline)
+        verdict = judge(stranger.file, tls);
+      if (verdict == Verdict::Waits && now >= stranger.deadline)
         verdict = Verdict::Stranger;
       // A client waits while too many come.
       if (verdict == Verdict::Waits ||
           (verdict == Verdict::Client && !letIn.any(now)))
         return false;
       if (verdict == Verdict::Stranger) {
-        refusals.refuse(each.file);
-        close(each.file);
+        refusals.refuse(stranger.file);
+        close(stranger.file);
         return true;
       }
       letIn.take();
-      refusals.letIn(each.file);
+      refusals.letIn(stranger.file);
       Gate::Acceptor::NewConnectionParameters connection;
       connection.listener_fd = listener;
-      connection.fd = each.file;
+      connection.fd = stranger.file;
       acceptor->HandleNewConnection(&connection);
       return true;
     });

@@ -12,7 +12,7 @@ namespace meshloom::detail {
 
 /// Where calls carry the run's token.
 inline constexpr const char *tokenKey = "meshloom-token";
-/// Of a message, in bytes: what a value may have at most, and some more.
+/// The limits of a message, in bytes: the longest value, and some more.
 inline constexpr int longestMessage = 65 << 20;
 inline constexpr size_t longestValue = size_t(64) << 20;
 
@@ -22,8 +22,8 @@ Failure failureOf(const coordination::FailureMessage &message);
 /// Short enough for the status of a call, which travels in a header of 8 KiB.
 std::string cut(std::string_view text);
 
-/// What another process asked for, kept in what a clock can count: at most a
-/// year.
+/// Returns a time that another process asked for, within what a clock can
+/// count: at most a year.
 std::chrono::milliseconds clampTimeout(int64_t milliseconds);
 
 } // namespace meshloom::detail

@@ -27,11 +27,11 @@
 
 namespace meshloom::detail {
 
-Result<Address> splitAddress(std::string_view text, std::string_view what) {
+Result<Address> splitAddress(std::string_view text, std::string_view purpose) {
   const auto bad = [&](std::string_view why) {
     return Error(fmt::format("expected {} as \"host:port\", such as "
                              "\"localhost:10000\", got \"{}\": {}",
-                             what, text, why));
+                             purpose, text, why));
   };
   const size_t colon = text.rfind(':');
   if (colon == std::string_view::npos)
@@ -96,22 +96,22 @@ bool isLoopback(const sockaddr &address) {
 }
 
 /// The text of a certificate or key.
-Result<std::string> readPem(const std::string &path, std::string_view what,
+Result<std::string> readPem(const std::string &path, std::string_view role,
                             std::string_view kind) {
   if (path.empty())
     return Error(fmt::format("TLS needs three files: {} is missing (a "
                              "certificate, its key, and the certificate of the "
                              "authority that signed it)",
-                             what));
+                             role));
   Result<std::string> text = readFile(path);
   if (!text)
     return text.error().withMessage(
-        fmt::format("{}: {}", what, text.error().message()));
+        fmt::format("{}: {}", role, text.error().message()));
   if (text->find("-----BEGIN ") == std::string::npos ||
       text->find(kind) == std::string::npos)
     return Error(fmt::format("expected {} in PEM format (\"-----BEGIN ...{}\") "
                              "in '{}', which has none",
-                             what, kind, path));
+                             role, kind, path));
   return text;
 }
 
@@ -129,17 +129,17 @@ int noPassword(char *, int, int, void *) {
 
 /// All certificates of a file.
 std::vector<CertificatePtr> certificatesOf(const std::string &text) {
-  std::vector<CertificatePtr> all;
+  std::vector<CertificatePtr> certificates;
   const BytesPtr bytes = bytesOf(text);
   while (X509 *next =
              PEM_read_bio_X509(bytes.get(), nullptr, noPassword, nullptr))
-    all.emplace_back(next, &X509_free);
-  return all;
+    certificates.emplace_back(next, &X509_free);
+  return certificates;
 }
 
-/// Whether a peer that has the authority's certificate accepts the first of
-/// `own`, the others being those between the two.
-Status checkChain(const std::vector<CertificatePtr> &own,
+/// Returns whether a peer that has the authority's certificate accepts the
+/// first of `chain`, the others being those between the two.
+Status checkChain(const std::vector<CertificatePtr> &chain,
                   const std::vector<CertificatePtr> &authority) {
   const std::unique_ptr<X509_STORE, decltype(&X509_STORE_free)> trusted(
       X509_STORE_new(), &X509_STORE_free);
@@ -148,9 +148,9 @@ Status checkChain(const std::vector<CertificatePtr> &own,
   const std::unique_ptr<X509_STORE_CTX, decltype(&X509_STORE_CTX_free)> check(
       X509_STORE_CTX_new(), &X509_STORE_CTX_free);
   STACK_OF(X509) *between = sk_X509_new_null();
-  for (size_t i = 1; i < own.size(); ++i)
-    sk_X509_push(between, own[i].get());
-  X509_STORE_CTX_init(check.get(), trusted.get(), own.front().get(), between);
+  for (size_t i = 1; i < chain.size(); ++i)
+    sk_X509_push(between, chain[i].get());
+  X509_STORE_CTX_init(check.get(), trusted.get(), chain.front().get(), between);
   const bool isAccepted = X509_verify_cert(check.get()) == 1;
   const int reason = X509_STORE_CTX_get_error(check.get());
   sk_X509_free(between);
@@ -160,23 +160,23 @@ Status checkChain(const std::vector<CertificatePtr> &own,
                            X509_verify_cert_error_string(reason)));
 }
 
-/// Of a file with several certificates the first one counts.
+/// The first one of several certificates in a file counts.
 Status checkPair(const std::string &certificate, const std::string &key,
                  const std::string &authority) {
-  const std::vector<CertificatePtr> own = certificatesOf(certificate);
-  if (own.empty())
+  const std::vector<CertificatePtr> chain = certificatesOf(certificate);
+  if (chain.empty())
     return Error("the certificate cannot be read");
   const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> secret(
       PEM_read_bio_PrivateKey(bytesOf(key).get(), nullptr, noPassword, nullptr),
       &EVP_PKEY_free);
   if (!secret)
     return Error("the key cannot be read (one with a password is of no use)");
-  if (X509_check_private_key(own.front().get(), secret.get()) != 1)
-    return Error("the certificate and the key are no pair");
+  if (X509_check_private_key(chain.front().get(), secret.get()) != 1)
+    return Error("the certificate and the key are not a pair");
   const std::vector<CertificatePtr> trusted = certificatesOf(authority);
   if (trusted.empty())
     return Error("the authority's certificate cannot be read");
-  return checkChain(own, trusted);
+  return checkChain(chain, trusted);
 }
 
 struct Pem {
@@ -233,8 +233,8 @@ Result<bool> isLoopback(const std::string &host) {
   Result<AddressList> found = lookUp({host, 0});
   if (!found)
     return found.error();
-  for (const addrinfo *each = found->get(); each; each = each->ai_next)
-    if (!isLoopback(*each->ai_addr))
+  for (const addrinfo *entry = found->get(); entry; entry = entry->ai_next)
+    if (!isLoopback(*entry->ai_addr))
       return false;
   return true;
 }
@@ -244,16 +244,16 @@ Result<int> listenOn(const Address &address) {
   if (!found)
     return found.error();
   int error = 0;
-  for (const addrinfo *each = found->get(); each; each = each->ai_next) {
+  for (const addrinfo *entry = found->get(); entry; entry = entry->ai_next) {
     const int file =
-        socket(each->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        socket(entry->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (file < 0) {
       error = errno;
       continue;
     }
     const int yes = 1;
     setsockopt(file, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-    if (bind(file, each->ai_addr, each->ai_addrlen) == 0 &&
+    if (bind(file, entry->ai_addr, entry->ai_addrlen) == 0 &&
         listen(file, SOMAXCONN) == 0)
       return file;
     error = errno;
@@ -271,7 +271,7 @@ Result<int> listenOn(const Address &address) {
 
 Result<std::shared_ptr<grpc::ServerCredentials>>
 serverCredentials(const TlsFiles &files) {
-  if (!files.given())
+  if (!files.isSet())
     return grpc::InsecureServerCredentials();
   Result<Pem> pem = readPems(files);
   if (!pem)
@@ -285,7 +285,7 @@ serverCredentials(const TlsFiles &files) {
 
 Result<std::shared_ptr<grpc::ChannelCredentials>>
 channelCredentials(const TlsFiles &files) {
-  if (!files.given())
+  if (!files.isSet())
     return grpc::InsecureChannelCredentials();
   Result<Pem> pem = readPems(files);
   if (!pem)
@@ -333,8 +333,8 @@ struct HandshakeListeners {
   std::map<uint64_t, std::function<void(const std::string &)>> functions;
 };
 HandshakeListeners &handshakeListeners() {
-  static auto *all = new HandshakeListeners;
-  return *all;
+  static auto *listeners = new HandshakeListeners;
+  return *listeners;
 }
 
 /// gRPC has no other way to tell: "Handshake failed with fatal error
@@ -346,9 +346,9 @@ void hearGrpc(gpr_log_func_args *line) {
   std::string reason(text.substr(text.rfind(':') + 1));
   if (reason.ends_with('.'))
     reason.pop_back();
-  HandshakeListeners &all = handshakeListeners();
-  const std::lock_guard lock(all.mutex);
-  for (const auto &[number, hear] : all.functions)
+  HandshakeListeners &listeners = handshakeListeners();
+  const std::lock_guard lock(listeners.mutex);
+  for (const auto &[number, hear] : listeners.functions)
     hear(reason);
 }
 
@@ -365,16 +365,16 @@ void quietGrpc() {
 
 uint64_t listenForHandshakeFailures(
     std::function<void(const std::string &reason)> hear) {
-  HandshakeListeners &all = handshakeListeners();
-  const std::lock_guard lock(all.mutex);
-  all.functions.emplace(++all.last, std::move(hear));
-  return all.last;
+  HandshakeListeners &listeners = handshakeListeners();
+  const std::lock_guard lock(listeners.mutex);
+  listeners.functions.emplace(++listeners.last, std::move(hear));
+  return listeners.last;
 }
 
 void endListening(uint64_t number) {
-  HandshakeListeners &all = handshakeListeners();
-  const std::lock_guard lock(all.mutex);
-  all.functions.erase(number);
+  HandshakeListeners &listeners = handshakeListeners();
+  const std::lock_guard lock(listeners.mutex);
+  listeners.functions.erase(number);
 }
 
 std::string hostName() {

@@ -203,8 +203,8 @@ grpc::Status Run::set(const coordination::SetRequest &request) {
     if (stored > options.mostStoredBytes)
       return {grpc::StatusCode::RESOURCE_EXHAUSTED,
               fmt::format("the coordination service keeps at most {} bytes of "
-                          "keys and values, and has {}: erase what nobody "
-                          "needs, and leave large values in files",
+                          "keys and values, and has {}: erase keys that are no "
+                          "longer needed, and keep large values in files",
                           options.mostStoredBytes, storedBytes)};
     storedBytes = stored;
     values[request.key()] = request.value();
@@ -482,12 +482,12 @@ void Run::loseSilentRanks(Clock::time_point now, Answers &answers) {
         *who.brokenAt + graceOf(options.heartbeatTimeout) <= now)
       failRank(Failure::Kind::LOST, int64_t(rank), processEnded, answers);
     else if (who.lastHeard + options.heartbeatTimeout <= now)
-      failRank(Failure::Kind::LOST, int64_t(rank),
-               fmt::format("nothing was heard of it for {}: its process is "
-                           "stopped or hangs, or its machine or the network is "
-                           "gone",
-                           text(options.heartbeatTimeout)),
-               answers);
+      failRank(
+          Failure::Kind::LOST, int64_t(rank),
+          fmt::format("nothing was heard from it for {}: its process is "
+                      "stopped or hangs, or its machine or the network is gone",
+                      text(options.heartbeatTimeout)),
+          answers);
   }
 }
 

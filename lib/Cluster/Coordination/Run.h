@@ -30,8 +30,8 @@ public:
       std::function<void(const grpc::Status &, const std::string &value)>;
   using BarrierAnswer = std::function<void(const grpc::Status &,
                                            const coordination::BarrierReply &)>;
-  /// What a rank's stream is told: the run's failure, or (none) that the run
-  /// has ended and the stream is to be closed.
+  /// Tells a rank's stream the run's failure, or (none) that the run has ended
+  /// and the stream is to be closed.
   using Tell = std::function<void(const std::optional<Failure> &)>;
 
   Run(const CoordinationServiceOptions &options, uint64_t generation);
@@ -95,12 +95,12 @@ private:
     Clock::time_point deadline;
     BarrierAnswer answer;
     std::string value = {};
-    /// What it is called among the calls of all in one order; empty: it is
-    /// none of them.
+    /// The name of the barrier among the calls of all in one order; empty: it
+    /// is none of them.
     std::string call = {};
   };
   using BarrierKey = std::pair<int, std::string>;
-  /// What is to be called once the lock is free.
+  /// The functions that are to be called once the lock is free.
   using Answers = std::vector<std::function<void()>>;
 
   grpc::Status checkLocked(const coordination::Caller &caller);
@@ -133,7 +133,8 @@ private:
   std::vector<GetWait> gets;
   std::map<BarrierKey, std::vector<BarrierWait>> barriers;
   std::optional<Failure> first;
-  /// What a rank has said, until it is sure that none was lost before.
+  /// The failure that a rank has reported, until it is sure that none was lost
+  /// before.
   std::optional<Failure> reported;
   Clock::time_point reportDeadline = Clock::time_point::max();
   Clock::time_point startDeadline = Clock::time_point::max();
@@ -142,7 +143,8 @@ private:
   std::thread clock;
 };
 
-/// As a status of a call: ABORTED. Long texts are cut: they come by the stream.
+/// Returns the failure as a status of a call: ABORTED. Long texts are cut: they
+/// come by the stream.
 grpc::Status statusOf(const Failure &failure);
 
 } // namespace meshloom::detail

@@ -92,10 +92,10 @@ void Run::endDifferentBarriers(Answers &answers) {
     return;
   const bool sameName = one->second.second->call == other->second.second->call;
   const auto doing = [&](const auto &wait) {
-    const auto &[key, how] = wait.second;
+    const auto &[key, waiting] = wait.second;
     const Rank &who = ranks[size_t(wait.first)];
     return fmt::format("rank {} (host {}, process {}) calls {}{}", wait.first,
-                       who.host, who.pid, how->call,
+                       who.host, who.pid, waiting->call,
                        sameName ? " as " + key.second : "");
   };
   const grpc::Status status(
@@ -136,10 +136,10 @@ uint64_t Run::barrier(const BarrierRequest &request, BarrierAnswer answer) {
         // One for all: it has something of each rank.
         auto reply = std::make_shared<coordination::BarrierReply>();
         if (request.kind() == BarrierRequest::START)
-          for (const Rank &each : ranks) {
+          for (const Rank &member : ranks) {
             coordination::RankMessage *message = reply->add_ranks();
-            message->set_host(each.host);
-            message->set_pid(each.pid);
+            message->set_host(member.host);
+            message->set_pid(member.pid);
           }
         if (std::ranges::any_of(*waits, [](const BarrierWait &wait) {
               return !wait.value.empty();
@@ -158,10 +158,11 @@ uint64_t Run::barrier(const BarrierRequest &request, BarrierAnswer answer) {
           startDeadline = Clock::time_point::max();
         if (request.kind() == BarrierRequest::END) {
           over = true;
-          for (Rank &each : ranks) {
-            each.left = true;
-            if (each.stream != 0)
-              answers.emplace_back([tell = each.tell] { tell(std::nullopt); });
+          for (Rank &member : ranks) {
+            member.left = true;
+            if (member.stream != 0)
+              answers.emplace_back(
+                  [tell = member.tell] { tell(std::nullopt); });
           }
         }
       } else {

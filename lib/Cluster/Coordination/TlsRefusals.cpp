@@ -53,14 +53,15 @@ bool TlsRefusals::isGone(const Connection &connection) {
   return socketOf(connection.file) != connection.inode;
 }
 
-TlsRefusals::TlsRefusals(bool tls, Log given)
-    : tls(tls), log(std::move(given)) {
+TlsRefusals::TlsRefusals(bool tls, Log function)
+    : tls(tls), log(std::move(function)) {
   if (!tls || !log)
     return;
   failed = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   listener = listenForHandshakeFailures([this](const std::string &reason) {
     const std::lock_guard lock(mutex);
-    // Those that have left before are not the one: gRPC has not closed it yet.
+    // Connections that have left before are not the one: gRPC has not closed it
+    // yet.
     std::erase_if(connections, isGone);
     if (reasons.size() < MOST_LOGGED)
       reasons.push_back(reason);

@@ -34,9 +34,9 @@ Example parse_example(std::string_view record) {
   proto::Example message;
   if (record.size() > size_t(std::numeric_limits<int>::max()) ||
       !message.ParseFromArray(record.data(), int(record.size())))
-    Error(fmt::format("[parse_example] a record of {} bytes is no "
-                      "tf.train.Example",
-                      record.size()))
+    Error(fmt::format(
+              "[parse_example] a record of {} bytes is not a tf.train.Example",
+              record.size()))
         .raise();
   Example example;
   for (auto &[name, feature] : *message.mutable_features()->mutable_feature()) {
@@ -88,7 +88,7 @@ public:
           .raise();
     const std::string &text = texts.front();
     if (text.size() % size_t(byteWidth(spec.dtype)))
-      refusal(fmt::format("its {} bytes are no elements of {}", text.size(),
+      refusal(fmt::format("its {} bytes are not elements of {}", text.size(),
                           meshloom::name(spec.dtype)))
           .raise();
     return shaped(text.size() / size_t(byteWidth(spec.dtype)), text);
@@ -112,7 +112,8 @@ private:
     std::string bytes;
     for (T value : values)
       if (!detail::appendNumber(bytes, spec.dtype, value))
-        refusal(fmt::format("{} is no {}", value, meshloom::name(spec.dtype)))
+        refusal(fmt::format("{} is not of type {}", value,
+                            meshloom::name(spec.dtype)))
             .raise();
     return shaped(values.size(), bytes);
   }

@@ -83,8 +83,7 @@ Header parseHeader(std::string_view bytes, std::string_view name) {
   }
   if (huge && !empty)
     idxError(name,
-             fmt::format("is damaged: its header says a shape of "
-                         "[{}]",
+             fmt::format("is damaged: the shape in its header is [{}]",
                          fmt::join(header.shape, ", ")),
              ErrorCode::DATA_LOSS)
         .raise();
@@ -102,7 +101,7 @@ public:
       idxError(name, "cannot be unpacked: zlib has no memory").raise();
     stream.next_in =
         reinterpret_cast<Bytef *>(const_cast<char *>(packed.data()));
-    left = packed.size();
+    remaining = packed.size();
   }
   ~Inflater() { inflateEnd(&stream); }
   Inflater(const Inflater &) = delete;
@@ -125,21 +124,21 @@ private:
   void grow(size_t limit) {
     char buffer[1 << 16];
     while (out.size() < limit && !ended) {
-      stream.avail_in = uInt(std::min<size_t>(left, 1u << 30));
-      size_t given = stream.avail_in;
+      stream.avail_in = uInt(std::min<size_t>(remaining, 1u << 30));
+      size_t available = stream.avail_in;
       stream.next_out = reinterpret_cast<Bytef *>(buffer);
       stream.avail_out = uInt(std::min(sizeof buffer, limit - out.size()));
       size_t room = stream.avail_out;
       int status = inflate(&stream, Z_NO_FLUSH);
-      left -= given - stream.avail_in;
+      remaining -= available - stream.avail_in;
       out.append(buffer, room - stream.avail_out);
       if (status == Z_STREAM_END) {
-        if (left == 0)
+        if (remaining == 0)
           ended = true;
         else
           inflateReset(&stream);
       } else if (status == Z_BUF_ERROR ||
-                 (status == Z_OK && !left && stream.avail_out)) {
+                 (status == Z_OK && !remaining && stream.avail_out)) {
         idxError(name, "is truncated: its gzip data end early",
                  ErrorCode::DATA_LOSS)
             .raise();
@@ -156,7 +155,7 @@ private:
 
   std::string_view name;
   z_stream stream{};
-  size_t left = 0;
+  size_t remaining = 0;
   bool ended = false;
   std::string out;
 };
@@ -165,8 +164,8 @@ private:
 void swapToHost(std::vector<char> &bytes, size_t width) {
   if (std::endian::native == std::endian::big || width == 1)
     return;
-  for (size_t at = 0; at + width <= bytes.size(); at += width)
-    std::reverse(bytes.begin() + at, bytes.begin() + at + width);
+  for (size_t offset = 0; offset + width <= bytes.size(); offset += width)
+    std::reverse(bytes.begin() + offset, bytes.begin() + offset + width);
 }
 } // namespace
 

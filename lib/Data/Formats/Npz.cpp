@@ -45,30 +45,30 @@ public:
 private:
   static constexpr uint64_t inExtra = std::numeric_limits<uint32_t>::max();
 
-  /// `count` bytes at `at`, the least significant first.
-  uint64_t number(uint64_t at, unsigned count) const {
-    const std::string_view from = part(at, count);
+  /// `count` bytes at `offset`, the least significant first.
+  uint64_t number(uint64_t offset, unsigned count) const {
+    const std::string_view from = part(offset, count);
     uint64_t value = 0;
     for (unsigned i = 0; i < count; ++i)
       value |= uint64_t(uint8_t(from[i])) << (8 * i);
     return value;
   }
-  std::string_view part(uint64_t at, uint64_t count) const {
-    if (at > bytes.size() || count > bytes.size() - at)
+  std::string_view part(uint64_t offset, uint64_t count) const {
+    if (offset > bytes.size() || count > bytes.size() - offset)
       refuse("is cut short, or damaged");
-    return bytes.substr(at, count);
+    return bytes.substr(offset, count);
   }
-  bool has(uint64_t at, std::string_view mark) const {
-    return part(at, mark.size()) == mark;
+  bool has(uint64_t offset, std::string_view mark) const {
+    return part(offset, mark.size()) == mark;
   }
   uint64_t endOfDirectory() const;
-  /// What lies behind the member's own header. Refuses a header that is not
-  /// the directory's.
+  /// Returns the bytes behind the member's own header. Refuses a header that is
+  /// not the directory's.
   std::string_view packedBytes(const ZipMember &member) const;
   /// Refuses members that share names or bytes: a small file could name the
   /// same bytes thousands of times.
   void expectApart(const std::vector<ZipMember> &members) const;
-  /// What does not fit into 32 bits is in an extra field (ZIP64).
+  /// A number that does not fit into 32 bits is in an extra field (ZIP64).
   void readLarge(ZipMember &member, std::string_view extra) const;
   std::string unpacked(const ZipMember &member, std::string_view packed) const;
 
@@ -80,80 +80,87 @@ uint64_t ZipReader::endOfDirectory() const {
   if (bytes.size() < size || !bytes.starts_with("PK"))
     refuse("is not a zip archive" + kindHint(bytes));
   const uint64_t last = bytes.size() - size;
-  for (uint64_t at = last;; --at) {
-    if (has(at, "PK\5\6") && at + size + number(at + 20, 2) == bytes.size())
-      return at;
-    if (at == 0 || last - at == comment)
+  for (uint64_t offset = last;; --offset) {
+    if (has(offset, "PK\5\6") &&
+        offset + size + number(offset + 20, 2) == bytes.size())
+      return offset;
+    if (offset == 0 || last - offset == comment)
       refuse("is cut short: a zip archive ends with its directory");
   }
 }
 
 void ZipReader::readLarge(ZipMember &member, std::string_view extra) const {
-  auto take = [&](size_t at, size_t count) {
-    if (at > extra.size() || count > extra.size() - at)
+  auto take = [&](size_t offset, size_t count) {
+    if (offset > extra.size() || count > extra.size() - offset)
       refuse("is damaged: a field of its directory is cut short");
     uint64_t value = 0;
     for (size_t i = 0; i < count; ++i)
-      value |= uint64_t(uint8_t(extra[at + i])) << (8 * i);
+      value |= uint64_t(uint8_t(extra[offset + i])) << (8 * i);
     return value;
   };
-  for (size_t at = 0; at + 4 <= extra.size();) {
-    const uint64_t kind = take(at, 2), length = take(at + 2, 2);
-    at += 4;
+  for (size_t offset = 0; offset + 4 <= extra.size();) {
+    const uint64_t kind = take(offset, 2), length = take(offset + 2, 2);
+    offset += 4;
     if (kind == 1) {
-      size_t from = at;
+      size_t from = offset;
       for (uint64_t *value : {&member.size, &member.packed, &member.header})
         if (*value == inExtra) {
           *value = take(from, 8);
           from += 8;
         }
     }
-    at += length;
+    offset += length;
   }
 }
 
 std::vector<ZipMember> ZipReader::members() const {
   const uint64_t end = endOfDirectory();
-  uint64_t count = number(end + 10, 2), at = number(end + 16, 4);
-  if (at == inExtra || count == 0xffff) { // ZIP64
+  uint64_t count = number(end + 10, 2), offset = number(end + 16, 4);
+  if (offset == inExtra || count == 0xffff) { // ZIP64
     if (end < 20 || !has(end - 20, "PK\6\7"))
-      refuse("is damaged: its directory is not where it says");
+      refuse(
+          "is damaged: its directory is not at the place that the file names");
     const uint64_t large = number(end - 12, 8);
     if (!has(large, "PK\6\6"))
-      refuse("is damaged: its directory is not where it says");
+      refuse(
+          "is damaged: its directory is not at the place that the file names");
     count = number(large + 32, 8);
-    at = number(large + 48, 8);
+    offset = number(large + 48, 8);
   }
-  std::vector<ZipMember> all;
+  std::vector<ZipMember> members;
   for (uint64_t i = 0; i < count; ++i) {
-    if (!has(at, "PK\1\2"))
-      refuse("is damaged: its directory is not where it says");
-    const uint64_t name = number(at + 28, 2), extra = number(at + 30, 2),
-                   comment = number(at + 32, 2);
-    ZipMember member{.name = std::string(part(at + 46, name)),
-                     .flags = unsigned(number(at + 8, 2)),
-                     .method = unsigned(number(at + 10, 2)),
-                     .checksum = uint32_t(number(at + 16, 4)),
-                     .packed = number(at + 20, 4),
-                     .size = number(at + 24, 4),
-                     .header = number(at + 42, 4)};
-    readLarge(member, part(at + 46 + name, extra));
-    all.push_back(std::move(member));
-    at += 46 + name + extra + comment;
+    if (!has(offset, "PK\1\2"))
+      refuse(
+          "is damaged: its directory is not at the place that the file names");
+    const uint64_t name = number(offset + 28, 2),
+                   extra = number(offset + 30, 2),
+                   comment = number(offset + 32, 2);
+    ZipMember member{.name = std::string(part(offset + 46, name)),
+                     .flags = unsigned(number(offset + 8, 2)),
+                     .method = unsigned(number(offset + 10, 2)),
+                     .checksum = uint32_t(number(offset + 16, 4)),
+                     .packed = number(offset + 20, 4),
+                     .size = number(offset + 24, 4),
+                     .header = number(offset + 42, 4)};
+    readLarge(member, part(offset + 46 + name, extra));
+    members.push_back(std::move(member));
+    offset += 46 + name + extra + comment;
   }
-  expectApart(all);
-  return all;
+  expectApart(members);
+  return members;
 }
 
 std::string_view ZipReader::packedBytes(const ZipMember &member) const {
   if (!has(member.header, "PK\3\4"))
-    refuse(fmt::format("is damaged: member '{}' is not where it says",
-                       member.name));
+    refuse(fmt::format(
+        "is damaged: member '{}' is not at the place that the directory names",
+        member.name));
   const uint64_t name = number(member.header + 26, 2),
                  extra = number(member.header + 28, 2);
   if (part(member.header + 30, name) != member.name)
-    refuse(fmt::format("is damaged: member '{}' has another name where it lies",
-                       member.name));
+    refuse(fmt::format(
+        "is damaged: member '{}' has a different name in its own header",
+        member.name));
   return part(member.header + 30 + name + extra, member.packed);
 }
 
@@ -195,15 +202,15 @@ std::string ZipReader::unpacked(const ZipMember &member,
   size_t in = 0, out = 0;
   while (status == Z_OK) {
     constexpr size_t most = size_t(1) << 30; // zlib counts in 32 bits
-    const size_t given = std::min(most, packed.size() - in),
+    const size_t input = std::min(most, packed.size() - in),
                  room = std::min(most, content.size() - out);
     stream.next_in = reinterpret_cast<Bytef *>(
         const_cast<char *>(packed.data() + in)); // NOLINT: zlib does not write
-    stream.avail_in = uInt(given);
+    stream.avail_in = uInt(input);
     stream.next_out = reinterpret_cast<Bytef *>(content.data() + out);
     stream.avail_out = uInt(room);
     status = inflate(&stream, Z_NO_FLUSH);
-    in += given - stream.avail_in;
+    in += input - stream.avail_in;
     out += room - stream.avail_out;
   }
   inflateEnd(&stream);
@@ -227,7 +234,7 @@ std::string ZipReader::contentOf(const ZipMember &member) const {
   uLong sum = crc32_z(0, reinterpret_cast<const Bytef *>(content.data()),
                       content.size());
   if (content.size() != member.size || uint32_t(sum) != member.checksum)
-    refuse(fmt::format("is damaged: member '{}' is not what its checksum says",
+    refuse(fmt::format("is damaged: member '{}' does not match its checksum",
                        member.name));
   return content;
 }
@@ -242,8 +249,8 @@ NamedTensors parse_npz(std::string_view bytes, std::string_view name) {
       continue;
     constexpr std::string_view ending = ".npy";
     if (!member.name.ends_with(ending))
-      zip.refuse(fmt::format("holds '{}', so it is no .npz file, which holds "
-                             ".npy files only{}",
+      zip.refuse(fmt::format("contains '{}', so it is not an .npz file, which "
+                             "contains .npy files only{}",
                              member.name, kindHint(bytes)));
     const NpyArray array =
         parseNpy(zip.contentOf(member),

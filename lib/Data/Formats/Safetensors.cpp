@@ -112,8 +112,8 @@ Tensor readTensor(const std::string &tensor, const json &entry,
     damaged("has no dtype, shape and two data_offsets").raise();
   const auto type = entry["dtype"].get<std::string>();
   const std::array<float, 256> *f8 = floatsOfF8(type);
-  const std::optional<DType> known = f8 ? DType::UI8 : typeOfSafetensors(type);
-  if (!known)
+  const std::optional<DType> stored = f8 ? DType::UI8 : typeOfSafetensors(type);
+  if (!stored)
     readError(file, fmt::format("has tensor '{}' of type {}, which is "
                                 "not supported: convert it to F32",
                                 tensor, type))
@@ -132,7 +132,7 @@ Tensor readTensor(const std::string &tensor, const json &entry,
     shape.push_back(int64_t(*n));
   }
   const uint64_t bytes = *end - *begin;
-  const std::optional<int64_t> needed = tensorBytes(shape, *known);
+  const std::optional<int64_t> needed = tensorBytes(shape, *stored);
   if (!needed || uint64_t(*needed) != bytes)
     damaged(fmt::format("of type {} and shape {} has {} bytes", type,
                         entry["shape"].dump(), bytes))
@@ -149,7 +149,7 @@ Tensor readTensor(const std::string &tensor, const json &entry,
   std::vector<uint64_t> aligned((bytes + 7) / 8 + 1);
   std::memcpy(aligned.data(), data.data() + *begin, bytes);
   const int64_t elements = elementCount(shape);
-  return meshloom::detail::fromHost(*known, aligned.data(), elements,
+  return meshloom::detail::fromHost(*stored, aligned.data(), elements,
                                     std::move(shape),
                                     std::source_location::current());
 }
@@ -275,8 +275,8 @@ void save_safetensors(const std::filesystem::path &path,
 void assign_by_name(const std::vector<DVariable> &variables,
                     const NamedTensors &tensors) {
   auto found = [&](const DVariable &variable) -> const Tensor & {
-    auto it = tensors.find(variable.name());
-    if (it == tensors.end())
+    auto entry = tensors.find(variable.name());
+    if (entry == tensors.end())
       Error(fmt::format("[assign_by_name] there is no tensor for "
                         "variable '{}' [{}] among {} tensors{}",
                         variable.name(), fmt::join(variable.shape(), ", "),
@@ -286,13 +286,13 @@ void assign_by_name(const std::vector<DVariable> &variables,
                             : " ('" + tensors.begin()->first + "', ...)"),
             ErrorCode::NOT_FOUND)
           .raise();
-    if (it->second.size() != elementCount(variable.shape()))
-      Error(fmt::format("[assign_by_name] variable '{}' is [{}], its "
-                        "tensor [{}]: they have not as many elements",
+    if (entry->second.size() != elementCount(variable.shape()))
+      Error(fmt::format("[assign_by_name] variable '{}' is [{}], its tensor "
+                        "[{}]: their numbers of elements differ",
                         variable.name(), fmt::join(variable.shape(), ", "),
-                        fmt::join(it->second.shape(), ", ")))
+                        fmt::join(entry->second.shape(), ", ")))
           .raise();
-    return it->second;
+    return entry->second;
   };
   for (const DVariable &variable : variables)
     found(variable);

@@ -25,16 +25,16 @@ constexpr TypeName typeNames[] = {
 } // namespace
 
 const char *safetensorsType(DType type) {
-  const auto *known = std::ranges::find(typeNames, type, &TypeName::type);
-  return known == std::end(typeNames) ? nullptr : known->name;
+  const auto *row = std::ranges::find(typeNames, type, &TypeName::type);
+  return row == std::end(typeNames) ? nullptr : row->name;
 }
 
 std::optional<DType> typeOfSafetensors(std::string_view name) {
-  const auto *known = std::ranges::find_if(
+  const auto *row = std::ranges::find_if(
       typeNames, [&](const TypeName &t) { return t.name == name; });
-  if (known == std::end(typeNames))
+  if (row == std::end(typeNames))
     return std::nullopt;
-  return known->type;
+  return row->type;
 }
 
 /// All numbers of a sign, an exponent and `fraction` bits. The largest exponent
@@ -45,16 +45,16 @@ static std::array<float, 256> floatsOf(int fraction, bool finite) {
   const int exponents = 1 << (7 - fraction), bias = exponents / 2 - 1;
   for (int byte = 0; byte < 256; ++byte) {
     const int exponent = (byte & 127) >> fraction;
-    const int rest = byte & ((1 << fraction) - 1);
+    const int mantissa = byte & ((1 << fraction) - 1);
     float magnitude = 0;
     if (finite ? (byte & 127) == 127 : exponent == exponents - 1)
-      magnitude = finite || rest ? std::numeric_limits<float>::quiet_NaN()
-                                 : std::numeric_limits<float>::infinity();
+      magnitude = finite || mantissa ? std::numeric_limits<float>::quiet_NaN()
+                                     : std::numeric_limits<float>::infinity();
     else if (exponent == 0)
-      magnitude = std::ldexp(float(rest), 1 - bias - fraction);
+      magnitude = std::ldexp(float(mantissa), 1 - bias - fraction);
     else
-      magnitude =
-          std::ldexp(float(rest + (1 << fraction)), exponent - bias - fraction);
+      magnitude = std::ldexp(float(mantissa + (1 << fraction)),
+                             exponent - bias - fraction);
     table[size_t(byte)] = byte & 128 ? -magnitude : magnitude;
   }
   return table;

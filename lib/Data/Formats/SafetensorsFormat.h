@@ -22,8 +22,8 @@ std::optional<DType> typeOfSafetensors(std::string_view name);
 /// infinities.
 const std::array<float, 256> *floatsOfF8(std::string_view name);
 
-/// What a file begins with: the header's length and the header, filled up so
-/// that tensors begin at 8 bytes.
+/// Returns the beginning of a file: the header's length and the header, filled
+/// up so that tensors begin at 8 bytes.
 std::string safetensorsHead(const nlohmann::json &header);
 
 } // namespace meshloom::data

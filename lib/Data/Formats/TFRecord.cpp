@@ -36,17 +36,17 @@ constexpr Tables tables = makeTables();
 
 uint32_t crc32c(std::string_view bytes) {
   uint32_t crc = ~0u;
-  auto at = [&](size_t i) { return uint8_t(bytes[i]); };
+  auto byteAt = [&](size_t i) { return uint8_t(bytes[i]); };
   size_t i = 0;
   for (; i + 8 <= bytes.size(); i += 8) {
     uint32_t low = crc;
     crc = 0;
     for (size_t k = 0; k < 4; ++k)
-      crc ^= tables[7 - k][(low >> (8 * k) & 0xFF) ^ at(i + k)] ^
-             tables[3 - k][at(i + 4 + k)];
+      crc ^= tables[7 - k][(low >> (8 * k) & 0xFF) ^ byteAt(i + k)] ^
+             tables[3 - k][byteAt(i + 4 + k)];
   }
   for (; i < bytes.size(); ++i)
-    crc = crc >> 8 ^ tables[0][(crc & 0xFF) ^ at(i)];
+    crc = crc >> 8 ^ tables[0][(crc & 0xFF) ^ byteAt(i)];
   return ~crc;
 }
 
@@ -90,8 +90,8 @@ public:
       damaged("is cut off in its header" + (begin == 0 ? reader.hint() : ""))
           .raise();
     if (!isHeader(header))
-      damaged("is corrupt, or the file is no TFRecord file: the checksum "
-              "of its length is wrong" +
+      damaged("is corrupt, or the file is not a TFRecord file: the checksum of "
+              "its length is wrong" +
               (begin == 0 ? reader.hint() : ""))
           .raise();
     const auto length = numberIn<uint64_t>(header);
@@ -100,12 +100,12 @@ public:
     // than there are bytes.
     constexpr uint64_t piece = uint64_t(1) << 24;
     while (record.size() < length) {
-      const size_t known = record.size();
-      record.resize(size_t(std::min(length, known + piece)));
+      const size_t before = record.size();
+      record.resize(size_t(std::min(length, before + piece)));
       const size_t part =
-          reader.read(record.data() + known, record.size() - known);
-      if (known + part < record.size())
-        damaged(fmt::format("is cut off: it has {} of {} bytes", known + part,
+          reader.read(record.data() + before, record.size() - before);
+      if (before + part < record.size())
+        damaged(fmt::format("is cut off: it has {} of {} bytes", before + part,
                             length))
             .raise();
     }

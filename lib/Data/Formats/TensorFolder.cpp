@@ -87,8 +87,8 @@ void copyCommon(const Box &from, const char *source, const Box &to,
   }
 }
 
-/// Whether two boxes have an element in common. Takes n log n steps where boxes
-/// follow each other along the first dim.
+/// Returns whether two boxes have an element in common. Takes n log n steps
+/// where boxes follow each other along the first dim.
 bool haveCommon(std::vector<const Box *> boxes) {
   std::erase_if(boxes, [](const Box *box) { return box->empty(); });
   if (boxes.size() < 2 || boxes.front()->offset.empty())
@@ -133,7 +133,7 @@ Entry entryOf(const json &entry) {
              box.offset[dim] <= shape[dim] &&
              box.extent[dim] <= shape[dim] - box.offset[dim];
     if (!fits)
-      Error("a shard lies outside of it", ErrorCode::DATA_LOSS).raise();
+      Error("a shard is outside of the tensor", ErrorCode::DATA_LOSS).raise();
     if (fs::path(part.file).filename() != part.file)
       Error(fmt::format("a shard is in '{}', which is not the name of a "
                         "file in the folder",
@@ -177,13 +177,13 @@ struct TensorFolder::State {
       damaged(error.message()).raise();
     const uint64_t needed =
         uint64_t(shard.box.count()) * byteWidth(tensors.at(name).dtype);
-    if (shard.at > size || needed > size - shard.at)
+    if (shard.offset > size || needed > size - shard.offset)
       damaged(fmt::format("its {} bytes from byte {} on do not fit into "
                           "the file's {}",
-                          needed, shard.at, size))
+                          needed, shard.offset, size))
           .raise();
     std::vector<char> bytes(needed);
-    if (Status read = readFileAt(file.string(), shard.at, bytes); !read)
+    if (Status read = readFileAt(file.string(), shard.offset, bytes); !read)
       damaged(read.error().message()).raise();
     if (std::string sum = checksum(bytes); sum != shard.sum)
       damaged(fmt::format("its checksum is {}, not {}", sum, shard.sum))

@@ -27,10 +27,10 @@ inline constexpr int folderVersion = 1;
 
 /// A part of a tensor in a file.
 struct StoredShard {
-  Box box;          ///< of the global tensor
-  std::string file; ///< its name in the folder
-  uint64_t at = 0;  ///< byte in the file
-  std::string sum;  ///< of its bytes
+  Box box;             ///< of the global tensor
+  std::string file;    ///< its name in the folder
+  uint64_t offset = 0; ///< byte in the file
+  std::string sum;     ///< of its bytes
 };
 
 /// CRC-32 (zlib's), as 8 hexadecimal digits.

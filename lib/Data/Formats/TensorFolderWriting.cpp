@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Writing folders of tensors.
 //
-// What makes it atomic: data files have names that no folder had before, and
-// only the index names them. A folder that is replaced gets its new files
+// Two things make it atomic: data files have names that no folder had before,
+// and only the index names them. A folder that is replaced gets its new files
 // beside the old ones, then a rename puts the new index in the old one's place,
 // then the old files go. A folder that is new is made under another name, and
 // renamed when it is whole. So there is one instant at which the new one
@@ -61,7 +61,7 @@ std::string textWithSum(json index) {
 
 namespace {
 
-/// Of every writing another one, in all processes of a machine.
+/// Returns a different text for every writing, in all processes of a machine.
 std::string freshId() {
   static std::atomic<uint64_t> count;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -92,8 +92,8 @@ std::string shardName(const Shard &shard, const Shape &shape) {
   return fmt::format("{}[{}]", shard.tensor, fmt::join(ranges, ", "));
 }
 
-/// Whether several processes have parts of a tensor, or all know which one has
-/// it.
+/// Returns whether several processes have parts of a tensor, or all know which
+/// one has it.
 bool isShared(const NamedTensors &tensors) {
   return std::ranges::any_of(tensors, [](const auto &named) {
     return meshloom::detail::isOfAllProcesses(named.second.layout().mesh());
@@ -103,9 +103,9 @@ bool isShared(const NamedTensors &tensors) {
 /// One folder, as it is being written.
 class FolderWriter {
 public:
-  FolderWriter(fs::path folder, const NamedTensors &given)
+  FolderWriter(fs::path folder, const NamedTensors &namedTensors)
       : folder(std::move(folder)), id(freshId()) {
-    for (const auto &[name, tensor] : given) {
+    for (const auto &[name, tensor] : namedTensors) {
       const Layout layout = tensor.layout();
       tensors.emplace(name, layout.is_partial()
                                 ? relayout(tensor, layout.without_partial())
@@ -135,8 +135,8 @@ private:
   struct File {
     std::string name;
     json header = json::object();
-    uint64_t bytes = 0; ///< of tensors
-    uint64_t at = 0;    ///< where the next one goes
+    uint64_t bytes = 0;  ///< of tensors
+    uint64_t offset = 0; ///< where the next one goes
     std::optional<FileWriter> writer;
   };
 
@@ -168,13 +168,13 @@ private:
         // One without elements is a shard, so that files have the tensor.
         if (box.empty() && (tensor.size() > 0 || !blocks.empty()))
           continue;
-        auto known =
+        auto existing =
             std::ranges::find(blocks, box, &std::pair<Box, int64_t>::first);
-        if (known == blocks.end())
+        if (existing == blocks.end())
           blocks.emplace_back(box, device);
         else if (files[device % mostFiles].bytes <
-                 files[known->second % mostFiles].bytes)
-          known->second = device;
+                 files[existing->second % mostFiles].bytes)
+          existing->second = device;
       }
       for (const auto &[box, device] : blocks) {
         files[device % mostFiles].bytes += bytesOf(tensor, box);
@@ -222,7 +222,7 @@ private:
           FileWriter::create((folder / file.name).string()).value_or_throw());
       const std::string head = safetensorsHead(file.header);
       std::move(file.writer->write(head)).value_or_throw();
-      file.at = head.size();
+      file.offset = head.size();
     }
   }
 
@@ -232,8 +232,8 @@ private:
     const meshloom::detail::ShardBytes part =
         meshloom::detail::shardOf(tensors.at(shard.tensor), shard.device);
     std::move(file.writer->write(part.bytes)).value_or_throw();
-    const uint64_t begin = file.at;
-    file.at += part.bytes.size();
+    const uint64_t begin = file.offset;
+    file.offset += part.bytes.size();
     return {{"file", file.name},
             {"at", begin},
             {"offset", shard.box.offset},
@@ -248,14 +248,14 @@ private:
   std::map<int64_t, File> files;
 };
 
-/// Whether a name is one that writing gives a file.
+/// Returns whether a name is one that writing gives a file.
 bool isOurs(const std::string &name) {
   return (name.starts_with("device-") && name.ends_with(".safetensors")) ||
          (name.starts_with(indexName) && name.ends_with(".part"));
 }
 
-/// Whether nobody would miss what is under that name: a folder of tensors, or
-/// what is left of one, which has no index.
+/// Returns whether nobody would miss what is under that name: a folder of
+/// tensors, or what is left of one, which has no index.
 bool mayBeReplaced(const fs::path &target) {
   if (is_tensor_folder(target))
     return true;
@@ -278,7 +278,7 @@ void removeLeftovers(const fs::path &beside) {
   static const auto &pattern =
       *new std::regex(R"(\..*\.[0-9a-f]+-([0-9a-f]+)-[0-9a-f]+\.part)");
   std::error_code ignored;
-  std::vector<fs::path> left;
+  std::vector<fs::path> leftovers;
   for (const fs::directory_entry &entry :
        fs::directory_iterator(beside.empty() ? "." : beside, ignored)) {
     std::smatch match;
@@ -290,9 +290,9 @@ void removeLeftovers(const fs::path &beside) {
         std::from_chars(&*match[1].first, &*match[1].second, writer, 16);
     if (failure == std::errc() && writer > 0 && kill(writer, 0) != 0 &&
         errno == ESRCH)
-      left.push_back(entry.path());
+      leftovers.push_back(entry.path());
   }
-  for (const fs::path &folder : left)
+  for (const fs::path &folder : leftovers)
     fs::remove_all(folder, ignored);
 }
 
@@ -315,7 +315,7 @@ private:
   int file;
 };
 
-/// What a part of the work gave, or why it failed.
+/// The result of a part of the work, or the error that it failed with.
 struct Attempt {
   json result;
   std::optional<Error> error;
@@ -328,22 +328,22 @@ template <typename Work> Attempt attempted(Work &&work) {
   }
 }
 
-/// What all processes' attempts gave, where they work together, else this one's
-/// alone. Throws if one failed, in all of them.
+/// Returns the results of all processes' attempts, where they work together,
+/// else this one's alone. Throws if one failed, in all of them.
 std::vector<json> told(std::string_view step, bool isTogether,
-                       const Attempt &own) {
+                       const Attempt &attempt) {
   if (!isTogether) {
-    if (own.error)
-      own.error->raise();
-    return {own.result};
+    if (attempt.error)
+      attempt.error->raise();
+    return {attempt.result};
   }
-  json said = {{"result", own.result}};
-  if (own.error)
-    said["error"] = {{"text", own.error->message()},
-                     {"code", int64_t(own.error->code())}};
+  json message = {{"result", attempt.result}};
+  if (attempt.error)
+    message["error"] = {{"text", attempt.error->message()},
+                        {"code", int64_t(attempt.error->code())}};
   std::vector<json> results;
   for (const std::string &text : meshloom::detail::gatherTexts(
-           fmt::format("write_tensor_folder/{}", step), said.dump(),
+           fmt::format("write_tensor_folder/{}", step), message.dump(),
            /*timeoutSeconds=*/600)) {
     json theirs = json::parse(text);
     if (theirs.contains("error"))
@@ -415,7 +415,7 @@ static void writeFolder(const fs::path &path, const FolderContents &contents,
   for (const auto &[name, text] : contents.notes) {
     json note = json::parse(text, nullptr, /*allow_exceptions=*/false);
     if (note.is_discarded())
-      refuse(fmt::format("note '{}' is no JSON: {}", name, text)).raise();
+      refuse(fmt::format("note '{}' is not JSON: {}", name, text)).raise();
     index["notes"][name] = std::move(note);
   }
 
@@ -430,7 +430,7 @@ static void writeFolder(const fs::path &path, const FolderContents &contents,
   const bool isFirst = !isTogether || client_id() == 0;
   fs::path folder = isThere ? target : hiddenName(target);
   try {
-    const Attempt made = attempted([&] {
+    const Attempt attempt = attempted([&] {
       if (isFirst) {
         std::move(
             createFolderDurably(fs::absolute(folder).parent_path().string()))
@@ -440,7 +440,7 @@ static void writeFolder(const fs::path &path, const FolderContents &contents,
       return json{{"target", fs::absolute(target)},
                   {"folder", fs::absolute(folder)}};
     });
-    const std::vector<json> places = told("place", isTogether, made);
+    const std::vector<json> places = told("place", isTogether, attempt);
     if (isTogether) {
       for (const json &place : places)
         if (place["target"] != places.front()["target"])

@@ -34,7 +34,7 @@ using Glyph = std::vector<Stroke>;
 /// x to the right, y down, both in [0, 1].
 const std::array<Glyph, 10> &glyphs() {
   constexpr bool curve = true, lines = false;
-  static const auto &all = *new std::array<Glyph, 10>{{
+  static const auto &glyphs = *new std::array<Glyph, 10>{{
       {{curve,
         {{.5, .07},
          {.27, .22},
@@ -83,7 +83,7 @@ const std::array<Glyph, 10> &glyphs() {
          {.7, .62},
          {.56, .93}}}},
   }};
-  return all;
+  return glyphs;
 }
 
 /// Points of a stroke close enough to join by lines.
@@ -98,11 +98,12 @@ std::vector<Point> flatten(const Stroke &stroke) {
                 &d = p[std::min(i + 2, p.size() - 1)];
     for (int s = 1; s <= steps; ++s) {
       double t = double(s) / steps, t2 = t * t, t3 = t2 * t;
-      auto at = [&](double a, double b, double c, double d) {
+      auto interpolated = [&](double a, double b, double c, double d) {
         return .5 * (2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t2 +
                      (3 * b - a - 3 * c + d) * t3);
       };
-      path.push_back({at(a.x, b.x, c.x, d.x), at(a.y, b.y, c.y, d.y)});
+      path.push_back(
+          {interpolated(a.x, b.x, c.x, d.x), interpolated(a.y, b.y, c.y, d.y)});
     }
   }
   return path;
@@ -153,11 +154,11 @@ void draw(unsigned digit, Random &random, uint8_t *image) {
       p = hand.place(p, random);
     std::vector<Point> path = flatten(stroke);
     for (size_t i = 0; i + 1 < path.size(); ++i) {
-      auto [left, right] = std::minmax(path[i].x, path[i + 1].x);
+      auto [west, east] = std::minmax(path[i].x, path[i + 1].x);
       auto [top, bottom] = std::minmax(path[i].y, path[i + 1].y);
       double reach = hand.pen + 1;
-      int x0 = std::max(0, int(left - reach)),
-          x1 = std::min(side - 1, int(right + reach)),
+      int x0 = std::max(0, int(west - reach)),
+          x1 = std::min(side - 1, int(east + reach)),
           y0 = std::max(0, int(top - reach)),
           y1 = std::min(side - 1, int(bottom + reach));
       for (int y = y0; y <= y1; ++y)

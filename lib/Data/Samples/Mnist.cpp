@@ -34,7 +34,7 @@ std::filesystem::path findFile(const std::filesystem::path &folder,
 
 /// Reads one of MNIST's files and checks that it holds what its name says.
 IdxArray readPart(const std::filesystem::path &path, size_t rank,
-                  std::string_view what) {
+                  std::string_view role) {
   IdxArray array = read_idx(path);
   if (array.type != DType::UI8)
     Error(fmt::format("[load_mnist] '{}' holds elements of {}; MNIST's "
@@ -46,7 +46,7 @@ IdxArray readPart(const std::filesystem::path &path, size_t rank,
         fmt::format(
             "[load_mnist] '{}' is mislabelled: {} have {} dims, but it has {} "
             "(shape [{}])",
-            path.string(), what, rank, array.shape.size(),
+            path.string(), role, rank, array.shape.size(),
             fmt::join(array.shape, ", ")))
         .raise();
   return array;

@@ -12,10 +12,10 @@
 
 namespace meshloom::detail::ps {
 
-bool Access::accepts(std::string_view given) const {
-  unsigned differs = given.size() != token.size();
+bool Access::accepts(std::string_view offered) const {
+  unsigned differs = offered.size() != token.size();
   for (size_t i = 0; i < token.size(); ++i)
-    differs |= unsigned(i < given.size() && given[i] == token[i] ? 0 : 1);
+    differs |= unsigned(i < offered.size() && offered[i] == token[i] ? 0 : 1);
   return differs == 0;
 }
 
@@ -25,13 +25,14 @@ Access accessOf(std::string_view who, const std::optional<std::string> &token,
     error.withMessage(fmt::format("[{}] {}", who, error.message())).raise();
   };
   // The same variables mean the same to the coordination service.
-  Result<CoordinationServiceOptions> said = serviceOptions(ProcessGroup());
-  if (!said)
-    refuse(said.error());
-  Access access{.token = token.value_or(said->token),
-                .tls = tls.value_or(said->tls),
-                .allowsPlainNetwork = said->allowPlainNetwork,
-                .silenceSeconds = double(said->heartbeatTimeout.count()) / 1000,
+  Result<CoordinationServiceOptions> service = serviceOptions(ProcessGroup());
+  if (!service)
+    refuse(service.error());
+  Access access{.token = token.value_or(service->token),
+                .tls = tls.value_or(service->tls),
+                .allowsPlainNetwork = service->allowPlainNetwork,
+                .silenceSeconds =
+                    double(service->heartbeatTimeout.count()) / 1000,
                 .credentials = nullptr};
   if (Status right = checkToken(access.token); !right)
     refuse(right.error());

@@ -14,7 +14,7 @@
 
 namespace meshloom::detail::ps {
 
-/// What every call brings its token in.
+/// The key by which every call brings its token.
 inline constexpr char tokenKey[] = "meshloom-token";
 
 struct Access {
@@ -23,16 +23,17 @@ struct Access {
   bool allowsPlainNetwork = false;
   /// A peer that does not answer for so long is lost.
   double silenceSeconds = 10;
-  /// Of who calls, by `tls`.
+  /// The credentials of who calls, by `tls`.
   std::shared_ptr<grpc::ChannelCredentials> credentials;
 
-  /// Whether a call's token is this one; takes as long whatever it is.
-  bool accepts(std::string_view given) const;
+  /// Returns whether a call's token is this one; takes as long whatever it is.
+  bool accepts(std::string_view offered) const;
 };
 
-/// What is not given is the environment's: MESHLOOM_TOKEN, MESHLOOM_TLS_*,
-/// MESHLOOM_PLAIN_NETWORK, MESHLOOM_HEARTBEAT_TIMEOUT. Throws meshloom::Error
-/// for `who` if files of TLS cannot be used or a number is malformed.
+/// An argument that is not given is the environment's: MESHLOOM_TOKEN,
+/// MESHLOOM_TLS_*, MESHLOOM_PLAIN_NETWORK, MESHLOOM_HEARTBEAT_TIMEOUT. Throws
+/// meshloom::Error for `who` if files of TLS cannot be used or a number is
+/// malformed.
 Access accessOf(std::string_view who, const std::optional<std::string> &token,
                 const std::optional<TlsFiles> &tls);
 

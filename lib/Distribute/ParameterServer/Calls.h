@@ -16,7 +16,7 @@
 
 namespace meshloom::detail::ps {
 
-/// What a server can be asked. Frames: see Task.cpp.
+/// The methods of a server. Frames: see Task.cpp.
 enum class Method : uint8_t {
   Describe, ///< which task it is, and which start of it
   Begin,    ///< a coordinator takes a parameter server over
@@ -34,7 +34,7 @@ inline constexpr Method lastMethod = Method::Run;
 /// "/meshloom.ParameterServer/Run".
 std::string path(Method method);
 
-// What a server answers where it does not do as asked.
+// The answers of a server that does not do as asked.
 
 /// The program has to be loaded first, here or (Run) on a parameter server.
 inline constexpr grpc::StatusCode unknownProgram = grpc::StatusCode::NOT_FOUND;
@@ -47,10 +47,11 @@ inline constexpr grpc::StatusCode unknownSession = grpc::StatusCode::DATA_LOSS;
 inline constexpr grpc::StatusCode otherElement = grpc::StatusCode::OUT_OF_RANGE;
 /// The call brought another token along.
 inline constexpr grpc::StatusCode stranger = grpc::StatusCode::UNAUTHENTICATED;
-/// What was asked cannot be done; the message says why.
+/// The request cannot be done; the message says why.
 inline constexpr grpc::StatusCode refused =
     grpc::StatusCode::FAILED_PRECONDITION;
-/// Whether the server itself does not answer; it says none of these itself.
+/// Returns whether the server itself does not answer; it says none of these
+/// itself.
 bool isLost(const grpc::Status &status);
 
 /// A server as others reach it. May be used from any thread.
@@ -67,7 +68,7 @@ public:
   grpc::Status call(Method method, const grpc::ByteBuffer &frame,
                     grpc::ByteBuffer &answer,
                     grpc::ClientContext &context) const;
-  /// Whether there is a connection, or comes within a moment.
+  /// Returns whether there is a connection, or comes within a moment.
   bool isConnected() const;
   /// Ends calls that wait, and later ones at once.
   void cancel() const;
@@ -84,7 +85,7 @@ private:
   mutable bool isCancelled = false;
 };
 
-/// Of the text that a status carries.
+/// Shortens the text that a status carries.
 std::string shortened(std::string_view text);
 
 /// While it lives the task knows that its coordinator is there.

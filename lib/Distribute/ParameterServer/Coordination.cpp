@@ -30,17 +30,17 @@ static int64_t failuresThatCount() {
 std::shared_ptr<Coordination>
 Coordination::make(std::shared_ptr<const ps::Store> store,
                    double workerTimeout) {
-  return {
-      new Coordination(std::move(store), workerTimeout), [](Coordination *own) {
-        const bool isInside =
-            std::ranges::any_of(own->threads, [](const std::thread &thread) {
-              return thread.get_id() == std::this_thread::get_id();
-            });
-        if (isInside)
-          std::thread([own] { delete own; }).detach();
-        else
-          delete own;
-      }};
+  return {new Coordination(std::move(store), workerTimeout),
+          [](Coordination *coordination) {
+            const bool isInside = std::ranges::any_of(
+                coordination->threads, [](const std::thread &thread) {
+                  return thread.get_id() == std::this_thread::get_id();
+                });
+            if (isInside)
+              std::thread([coordination] { delete coordination; }).detach();
+            else
+              delete coordination;
+          }};
 }
 
 Coordination::Coordination(std::shared_ptr<const ps::Store> itsStore,
@@ -78,7 +78,7 @@ void Coordination::serve(size_t number) {
       if (run(number, worker, *item) == Outcome::WorkerLost) {
         // First: who waits for what another one then runs knows it.
         log(LogLevel::WARNING,
-            fmt::format("Lost {}: what it ran is run by another worker; it is "
+            fmt::format("Lost {}: another worker runs its functions; it is "
                         "used again when it comes back",
                         peer.text()));
         queue.putBack(std::move(*item));
@@ -167,25 +167,26 @@ std::vector<uint64_t> Coordination::Worker::takeEnded() {
   return ended;
 }
 
-/// What closures take of a worker's datasets, as one is run.
+/// Takes the elements of a worker's datasets for a closure, as it is run.
 class Coordination::OfWorker : public WorkerCall {
 public:
-  OfWorker(const Coordination &all, size_t number, Worker &itself)
-      : WorkerCall(int64_t(number)), all(all), itself(itself) {}
+  OfWorker(const Coordination &coordination, size_t number, Worker &itself)
+      : WorkerCall(int64_t(number)), coordination(coordination),
+        itself(itself) {}
 
   Element take(const std::shared_ptr<const WorkerIteration> &its) override {
     for (const ps::TakenElement &other : taken)
       if (other.iteration->number == its->number)
-        Error("[schedule] expected each iterator of a dataset once among "
-              "the arguments, got one twice: batch the dataset, or "
-              "schedule with iterators of their own")
+        Error("[schedule] expected each iterator of a dataset once among the "
+              "arguments, got one twice: batch the dataset, or create a second "
+              "iterator")
             .raise();
     itself.iterations.emplace(its->number, its);
     auto found = itself.upcoming.find(its->number);
     if (found == itself.upcoming.end())
-      found =
-          itself.upcoming.emplace(its->number, all.peek(size_t(worker), *its))
-              .first;
+      found = itself.upcoming
+                  .emplace(its->number, coordination.peek(size_t(worker), *its))
+                  .first;
     const Upcoming &next = found->second;
     taken.push_back({its, next.signature, next.values});
     return {next.values, next.key};
@@ -194,7 +195,7 @@ public:
   std::vector<ps::TakenElement> taken;
 
 private:
-  const Coordination &all;
+  const Coordination &coordination;
   Worker &itself;
 };
 
@@ -252,8 +253,8 @@ std::vector<Tensor> Coordination::runOn(size_t number, Worker &worker,
   // after that again.
   constexpr int mostTries = 100;
   for (int tries = 0, reloads = 0;;) {
-    OfWorker own(*this, number, worker);
-    const std::vector<FunctionCall> calls = closure(own);
+    OfWorker workerCall(*this, number, worker);
+    const std::vector<FunctionCall> calls = closure(workerCall);
     if (calls.empty())
       return {};
     std::vector<std::shared_ptr<const ps::Program>> programs;
@@ -267,7 +268,8 @@ std::vector<Tensor> Coordination::runOn(size_t number, Worker &worker,
     grpc::ByteBuffer answer;
     const grpc::Status status = peer.call(
         ps::Method::Run,
-        store->frameOf(programs, calls, own.taken, worker.takeEnded()), answer);
+        store->frameOf(programs, calls, workerCall.taken, worker.takeEnded()),
+        answer);
     if (ps::isLost(status))
       throw WorkerLost();
     if (status.error_code() == ps::unknownProgram && reloads++ == 0) {
@@ -276,7 +278,7 @@ std::vector<Tensor> Coordination::runOn(size_t number, Worker &worker,
       continue;
     }
     if (status.error_code() == ps::otherElement && ++tries < mostTries) {
-      for (const ps::TakenElement &taken : own.taken)
+      for (const ps::TakenElement &taken : workerCall.taken)
         worker.upcoming.erase(taken.iteration->number);
       continue;
     }
@@ -313,7 +315,7 @@ Coordination::Outcome Coordination::run(size_t number, Worker &worker,
       return Outcome::Done;
     }
     {
-      // What passes takes a while.
+      // A failure takes a while to pass.
       std::unique_lock lock(mutex);
       ending.wait_for(lock, std::chrono::milliseconds(200),
                       [&] { return isEnding; });
@@ -330,13 +332,13 @@ Coordination::Outcome Coordination::run(size_t number, Worker &worker,
 //===----------------------------------------------------------------------===//
 
 std::shared_ptr<Workers> coordinatedWorkers(const Strategy &strategy) {
-  std::shared_ptr<Workers> own = workersOf(strategy);
-  if (!own)
+  std::shared_ptr<Workers> workers = workersOf(strategy);
+  if (!workers)
     fail("ClusterCoordinator",
          fmt::format("expected a ParameterServerStrategy, got {}, which has "
                      "no workers to coordinate",
                      strategy.name()));
-  return own;
+  return workers;
 }
 
 std::shared_ptr<RemoteResult> Coordination::schedule(Closure closure) {

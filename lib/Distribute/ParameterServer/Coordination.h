@@ -33,11 +33,11 @@ private:
     std::string signature, key;
     std::vector<Tensor> values; ///< of its types
   };
-  /// What a worker's thread knows of it.
+  /// The state of a worker in its thread.
   struct Worker {
     uint64_t start = 0; ///< which of the process' starts; 0: not reached yet
     std::set<std::string> loaded;
-    /// What comes next of its datasets, as far as is known.
+    /// The next elements of its datasets, as far as is known.
     std::map<uint64_t, Upcoming> upcoming;
     /// The iterations over its datasets, by number.
     std::map<uint64_t, std::weak_ptr<const WorkerIteration>> iterations;
@@ -58,7 +58,8 @@ private:
                             const Closure &closure);
   Upcoming peek(size_t number, const WorkerIteration &iteration) const;
   void load(size_t number, Worker &worker, const ps::Program &program) const;
-  /// Whether the failure counts; the first ones of a server may be passing.
+  /// Returns whether the failure counts; the first ones of a server may be
+  /// passing.
   bool isServerLost(uint64_t server);
 
   const double workerTimeout;

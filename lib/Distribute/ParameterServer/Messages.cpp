@@ -18,10 +18,10 @@ static constexpr uint64_t mostDims = 64;
 static_assert(std::endian::native == std::endian::little,
               "frames are little endian; add byte swaps for this machine");
 
-[[noreturn]] static void refuse(std::string_view what) {
-  Error(fmt::format("[Server] expected a message of Meshloom's, got {}: "
-                    "what calls is another program, or another version",
-                    what))
+[[noreturn]] static void refuse(std::string_view message) {
+  Error(fmt::format("[Server] expected a message of Meshloom, got {}: the "
+                    "caller is a different program, or a different version",
+                    message))
       .raise();
 }
 
@@ -68,11 +68,11 @@ grpc::ByteBuffer MessageWriter::finish() {
 MessageReader::MessageReader(const grpc::ByteBuffer &frame) {
   if (!frame.Valid() || !frame.Dump(&slices).ok())
     refuse("nothing that can be read");
-  left = frame.Length();
+  remaining = frame.Length();
   char word[magic.size()];
   read(word, sizeof(word));
   if (std::string_view(word, sizeof(word)) != magic)
-    refuse("one that begins otherwise");
+    refuse("one with a different beginning");
   uint32_t its = 0;
   read(reinterpret_cast<char *>(&its), sizeof(its));
   if (its != version)
@@ -80,9 +80,9 @@ MessageReader::MessageReader(const grpc::ByteBuffer &frame) {
 }
 
 void MessageReader::read(char *to, uint64_t size) {
-  if (size > left)
-    refuse(fmt::format("one that ends {} bytes too early", size - left));
-  left -= size;
+  if (size > remaining)
+    refuse(fmt::format("one that ends {} bytes too early", size - remaining));
+  remaining -= size;
   while (size > 0) {
     const grpc::Slice &now = slices[slice];
     const size_t part = std::min<uint64_t>(size, now.size() - offset);
@@ -104,28 +104,28 @@ uint64_t MessageReader::number() {
   return number;
 }
 
-uint64_t MessageReader::number(uint64_t bound, std::string_view what) {
+uint64_t MessageReader::number(uint64_t bound, std::string_view role) {
   const uint64_t value = number();
   if (value >= bound)
-    refuse(fmt::format("one with {} as {}, of which there are {}", value, what,
+    refuse(fmt::format("one with {} as {}, of which there are {}", value, role,
                        bound));
   return value;
 }
 
 size_t MessageReader::count() {
   const uint64_t count = number();
-  if (count > left / sizeof(uint64_t))
+  if (count > remaining / sizeof(uint64_t))
     refuse(fmt::format("one that should have {} fields more and has {} bytes "
                        "more",
-                       count, left));
+                       count, remaining));
   return size_t(count);
 }
 
 std::string MessageReader::text() {
   const uint64_t size = number();
-  if (size > left)
+  if (size > remaining)
     refuse(fmt::format("one with a text of {} bytes, of which {} are there",
-                       size, left));
+                       size, remaining));
   std::string text(size_t(size), '\0');
   read(text.data(), size);
   return text;
@@ -140,7 +140,7 @@ DType MessageReader::dtype() {
 
 Shape MessageReader::shape() {
   const uint64_t rank = number();
-  if (rank > mostDims || rank > left / sizeof(uint64_t))
+  if (rank > mostDims || rank > remaining / sizeof(uint64_t))
     refuse(fmt::format("one with a tensor of {} dims", rank));
   Shape shape;
   shape.reserve(size_t(rank));
@@ -159,17 +159,17 @@ Tensor MessageReader::tensor() {
   // A product that does not fit is the largest number there is.
   const auto elements = uint64_t(elementCount(shape));
   const uint64_t width = byteWidth(type);
-  if (elements > left / width)
+  if (elements > remaining / width)
     refuse(fmt::format("one with a tensor of {} elements, for which there are "
                        "{} bytes",
-                       elements, left));
+                       elements, remaining));
   // Without another copy where it lies in one piece.
   const uint64_t size = elements * width;
   if (slice < slices.size() && size <= slices[slice].size() - offset) {
     const auto *begin =
         reinterpret_cast<const char *>(slices[slice].begin()) + offset;
     Tensor whole = hostTensor(type, shape, {begin, size_t(size)});
-    left -= size;
+    remaining -= size;
     offset += size_t(size);
     if (offset == slices[slice].size()) {
       ++slice;
@@ -183,8 +183,8 @@ Tensor MessageReader::tensor() {
 }
 
 void MessageReader::end() const {
-  if (left > 0)
-    refuse(fmt::format("one with {} bytes too many", left));
+  if (remaining > 0)
+    refuse(fmt::format("one with {} bytes too many", remaining));
 }
 
 } // namespace meshloom::detail::ps

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What coordinator, workers and parameter servers send each other: frames of
+// The messages between coordinator, workers and parameter servers: frames of
 // numbers, texts and tensors, one after the other. A tensor's bytes are a piece
 // of the frame as they are, which gRPC sends and hands over without a copy:
 // protobuf is not used.
@@ -38,7 +38,7 @@ public:
   explicit MessageReader(const grpc::ByteBuffer &frame);
   uint64_t number();
   /// One that is less than `bound`.
-  uint64_t number(uint64_t bound, std::string_view what);
+  uint64_t number(uint64_t bound, std::string_view role);
   /// How many of something there are, of which each takes 8 bytes or more.
   size_t count();
   std::string text();
@@ -53,7 +53,7 @@ private:
   void read(char *to, uint64_t size);
   std::vector<grpc::Slice> slices;
   size_t slice = 0, offset = 0; ///< of what comes next
-  uint64_t left = 0;
+  uint64_t remaining = 0;
 };
 
 } // namespace meshloom::detail::ps

@@ -20,9 +20,9 @@ struct RemoteResult {
   void set(std::vector<Tensor> values, std::exception_ptr failure = nullptr);
 };
 
-/// What waits, what runs, and the first error. Invariants: a closure is in the
-/// queue, or in flight, or its result is ready; while there is an error, the
-/// queue is empty.
+/// The closures that wait or run, and the first error. Invariants: a closure is
+/// in the queue, or in flight, or its result is ready; while there is an error,
+/// the queue is empty.
 class ClosureQueue {
 public:
   struct Item {

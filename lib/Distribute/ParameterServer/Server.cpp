@@ -157,9 +157,9 @@ private:
 } // namespace
 
 struct Server::State {
-  State(const ClusterSpec &cluster, const TaskId &id, Access given)
-      : name(str(id)), access(std::move(given)), task(cluster, id, access),
-        service(task, access) {}
+  State(const ClusterSpec &cluster, const TaskId &id, Access serverAccess)
+      : name(str(id)), access(std::move(serverAccess)),
+        task(cluster, id, access), service(task, access) {}
   ~State() { shutdown(); }
 
   void shutdown() {
@@ -186,7 +186,8 @@ struct Server::State {
   bool isEnded = false;
 };
 
-/// What reaches it, for messages. Throws meshloom::Error where nothing should.
+/// Returns the text of who can reach the server, for messages. Throws
+/// meshloom::Error where nothing should.
 static std::string expectAddress(const TaskId &id, const Address &address,
                                  const Access &access) {
   const Result<bool> loopback = detail::isLoopback(address.host);
@@ -195,15 +196,14 @@ static std::string expectAddress(const TaskId &id, const Address &address,
         .withMessage(
             fmt::format("[Server] {}: {}", str(id), loopback.error().message()))
         .raise();
-  if (!*loopback && !access.tls.given() && !access.allowsPlainNetwork)
-    Error(fmt::format(
-              "[Server] {} would listen at {}, where others than this machine "
-              "can "
-              "have it run programs, without TLS: give certificates "
-              "(MESHLOOM_TLS_CERTIFICATE, MESHLOOM_TLS_KEY, "
-              "MESHLOOM_TLS_AUTHORITY), "
-              "or MESHLOOM_PLAIN_NETWORK=1 where nobody else is on the network",
-              str(id), str(address)))
+  if (!*loopback && !access.tls.isSet() && !access.allowsPlainNetwork)
+    Error(
+        fmt::format("[Server] {} would listen at {}, where other machines can "
+                    "have it run programs, without TLS: give certificates "
+                    "(MESHLOOM_TLS_CERTIFICATE, MESHLOOM_TLS_KEY, "
+                    "MESHLOOM_TLS_AUTHORITY), or MESHLOOM_PLAIN_NETWORK=1 "
+                    "where nobody else is on the network",
+                    str(id), str(address)))
         .raise();
   return *loopback ? "this machine alone reaches it"
                    : "other machines reach it";
@@ -257,7 +257,7 @@ Server::Server(const ClusterSpec &cluster, const std::string &job_name,
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);
   builder.AddChannelArgument(
       GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 100);
-  const bool hasTls = state->access.tls.given();
+  const bool hasTls = state->access.tls.isSet();
   int64_t tasks = 0;
   for (const std::string &job : cluster.jobs())
     tasks += cluster.num_tasks(job);
@@ -325,7 +325,7 @@ void Server::shutdown() {
   state->shutdown();
 }
 
-/// Whether a server could listen there.
+/// Returns whether a server could listen there.
 static bool isFree(int64_t port) {
   const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address = {};

@@ -34,11 +34,11 @@ ServerVariable::~ServerVariable() {
   static_cast<const Store &>(*store).drop(*this);
 }
 
-void failUnavailable(const std::string &what) {
+void failUnavailable(const std::string &failure) {
   throw UnavailableError(fmt::format(
-      "[ClusterCoordinator] {}. What it held is lost: start it again, make "
-      "strategy and model anew, and restore the newest checkpoint",
-      what));
+      "[ClusterCoordinator] {}. Its variables are lost: start it again, create "
+      "the strategy and the model again, and restore the newest checkpoint",
+      failure));
 }
 
 Store::Store(const ClusterSpec &cluster, Partitioner partitioner,
@@ -130,20 +130,19 @@ std::vector<Tensor> Store::read(const std::vector<DVariable> &variables) const {
   for (size_t i = 0; i < variables.size(); ++i)
     byServer[placeOf(variables[i], *this).server].push_back(i);
   std::vector<Tensor> values(variables.size());
-  for (const auto &[server, own] : byServer) {
+  for (const auto &[server, places] : byServer) {
     MessageWriter out;
     out.put(session);
-    out.put(uint64_t(own.size()));
-    for (size_t i : own)
+    out.put(uint64_t(places.size()));
+    for (size_t i : places)
       out.put(placeOf(variables[i], *this).number);
     grpc::ByteBuffer answer;
     ask(server, Method::Read, out.finish(), answer);
     MessageReader in(answer);
-    if (in.count() != own.size())
-      Error("[ParameterServerStrategy] expected as many values as "
-            "variables")
+    if (in.count() != places.size())
+      Error("[ParameterServerStrategy] expected one value for each variable")
           .raise();
-    for (size_t i : own)
+    for (size_t i : places)
       values[i] = in.tensor();
   }
   return values;
@@ -161,15 +160,15 @@ void Store::write(const DVariable &variable, const Tensor &value) const {
 
 void Store::update(const std::shared_ptr<const TracedFunction> &function,
                    const std::vector<Tensor> &operands) const {
-  const std::shared_ptr<const Program> made = program(function);
+  const std::shared_ptr<const Program> compiled = program(function);
   auto frame = [&] {
     MessageWriter out;
     out.put(session);
     out.put(uint64_t(1));
-    out.put(made->hash);
-    out.put(uint64_t(made->parts.arguments.size()));
+    out.put(compiled->hash);
+    out.put(uint64_t(compiled->parts.arguments.size()));
     size_t next = 0;
-    for (const FunctionParts::Argument &argument : made->parts.arguments)
+    for (const FunctionParts::Argument &argument : compiled->parts.arguments)
       if (argument.kind == Kind::Given) {
         out.put(uint64_t(0));
         out.put(operands[next++]);
@@ -179,14 +178,15 @@ void Store::update(const std::shared_ptr<const TracedFunction> &function,
     return out.finish();
   };
   grpc::ByteBuffer answer;
-  grpc::Status status = tryTo(made->server, Method::Update, frame(), answer);
+  grpc::Status status =
+      tryTo(compiled->server, Method::Update, frame(), answer);
   if (status.error_code() == unknownProgram) {
     grpc::ByteBuffer none;
-    ask(made->server, Method::Load, loading(*made), none);
-    status = tryTo(made->server, Method::Update, frame(), answer);
+    ask(compiled->server, Method::Load, loading(*compiled), none);
+    status = tryTo(compiled->server, Method::Update, frame(), answer);
   }
   if (!status.ok())
-    fail(made->server, status);
+    fail(compiled->server, status);
 }
 
 void Store::drop(const ServerVariable &variable) const {
@@ -204,7 +204,7 @@ void Store::drop(const ServerVariable &variable) const {
 
 DVariable Store::place(const NextVariable &next, const Tensor &initial,
                        VariableOptions options, uint64_t server) {
-  const DVariable made = next(initial, std::move(options));
+  const DVariable variable = next(initial, std::move(options));
   const uint64_t number = [&] {
     std::lock_guard lock(mutex);
     return ++nextNumber;
@@ -215,10 +215,10 @@ DVariable Store::place(const NextVariable &next, const Tensor &initial,
   out.put(initial);
   grpc::ByteBuffer answer;
   ask(server, Method::Create, out.finish(), answer);
-  setPolicy(made, std::make_shared<ServerVariable>(shared_from_this(), server,
-                                                   number));
-  dropStored(made);
-  return made;
+  setPolicy(variable, std::make_shared<ServerVariable>(shared_from_this(),
+                                                       server, number));
+  dropStored(variable);
+  return variable;
 }
 
 DVariable Store::make(const NextVariable &next, const Tensor &initial,
@@ -232,7 +232,7 @@ DVariable Store::make(const NextVariable &next, const Tensor &initial,
   // Laid out over a mesh it would be no value that is sent as it is.
   const Tensor value = hostTensor(initial.dtype(), initial.shape(),
                                   bytesOf(initial, "DVariable"));
-  // Of the variable that it lies with.
+  // The server of the variable that it lies with.
   std::optional<DVariable> with = colocated();
   const std::vector<DVariable> withParts =
       with ? partsOf(*with) : std::vector<DVariable>();
@@ -261,9 +261,10 @@ DVariable Store::make(const NextVariable &next, const Tensor &initial,
   parts.reserve(rows.size());
   const std::vector<Tensor> values = split(value, rows, 0);
   for (size_t i = 0; i < rows.size(); ++i) {
-    VariableOptions own = options;
-    own.name = fmt::format("{}/part_{}", whole.name(), i);
-    parts.push_back(place(next, values[i], std::move(own), serverOf(i)));
+    VariableOptions partOptions = options;
+    partOptions.name = fmt::format("{}/part_{}", whole.name(), i);
+    parts.push_back(
+        place(next, values[i], std::move(partOptions), serverOf(i)));
   }
   setPolicy(whole, std::make_shared<PartitionedVariable>(std::move(parts)));
   dropStored(whole);
@@ -288,32 +289,32 @@ void Store::expectTogether(const std::vector<DVariable> &variables) const {
 
 std::shared_ptr<const Program>
 Store::program(const std::shared_ptr<const TracedFunction> &function) const {
-  auto made = std::make_shared<Program>();
-  made->parts = partsOf(*function);
+  auto created = std::make_shared<Program>();
+  created->parts = partsOf(*function);
   // Several threads may make it; the first one's is kept.
-  auto known = [&]() -> std::shared_ptr<const Program> {
+  auto existing = [&]() -> std::shared_ptr<const Program> {
     std::lock_guard lock(mutex);
-    auto found = programs.find(made->parts.id);
+    auto found = programs.find(created->parts.id);
     return found == programs.end() ? nullptr : found->second;
   };
-  if (std::shared_ptr<const Program> found = known())
+  if (std::shared_ptr<const Program> found = existing())
     return found;
-  made->bytes = serialize(*function);
-  made->hash = hashOf(made->bytes, made->parts.checksNumerics);
+  created->bytes = serialize(*function);
+  created->hash = hashOf(created->bytes, created->parts.checksNumerics);
   for (const std::shared_ptr<const TracedFunction> &update :
-       made->parts.updates)
-    made->updates.push_back(program(update));
-  for (const FunctionParts::Argument &argument : made->parts.arguments)
+       created->parts.updates)
+    created->updates.push_back(program(update));
+  for (const FunctionParts::Argument &argument : created->parts.arguments)
     if (argument.kind == Kind::Variable && remoteOf(argument.variable))
-      made->server = placeOf(argument.variable, *this).server;
+      created->server = placeOf(argument.variable, *this).server;
     else if (argument.kind == Kind::Variable && argument.assigned)
       Error(fmt::format("[schedule] '{}' assigns variable '{}', which is of "
                         "this process: "
                         "make it in the scope of the strategy",
-                        made->parts.name, argument.variable.name()))
+                        created->parts.name, argument.variable.name()))
           .raise();
   std::lock_guard lock(mutex);
-  return programs.emplace(made->parts.id, made).first->second;
+  return programs.emplace(created->parts.id, created).first->second;
 }
 
 void Store::forgetPrograms() const {

@@ -29,14 +29,14 @@ public:
 struct Program {
   std::string hash, bytes;
   FunctionParts parts;
-  /// Of an update: the server that it runs on.
+  /// The server that an update runs on.
   uint64_t server = 0;
-  /// Of a function: what it does to variables.
+  /// The changes that a function makes to variables.
   std::vector<std::shared_ptr<const Program>> updates;
 };
 
-/// What a call takes of a worker's dataset: the type that the next element has
-/// by what the worker said, and tensors in place of its values.
+/// An element that a call takes of a worker's dataset: the type that the worker
+/// said the next element has, and tensors in place of its values.
 struct TakenElement {
   std::shared_ptr<const WorkerIteration> iteration;
   std::string signature;
@@ -52,7 +52,7 @@ public:
   /// Takes the parameter servers over. Throws where one does not come up.
   void begin(double timeoutSeconds);
 
-  // Of VariableStore.
+  // These override VariableStore.
   std::vector<Tensor>
   read(const std::vector<DVariable> &variables) const override;
   void write(const DVariable &variable, const Tensor &value) const override;
@@ -112,11 +112,12 @@ private:
   /// By FunctionParts::id.
   mutable std::map<int64_t, std::shared_ptr<const Program>> programs;
   mutable std::set<std::pair<uint64_t, std::string>> loaded;
-  /// Of this process, with each task: they end before what is above.
+  /// The presences of this process with each task: they end before the members
+  /// above.
   std::vector<std::unique_ptr<Presence>> presences;
 };
 
 /// Throws what a parameter server that is lost is told as.
-[[noreturn]] void failUnavailable(const std::string &what);
+[[noreturn]] void failUnavailable(const std::string &failure);
 
 } // namespace meshloom::detail::ps

@@ -64,8 +64,8 @@ std::shared_ptr<const StrategyState> connected(const ClusterResolver &resolver,
   state->kind = StrategyState::Kind::ParameterServer;
   state->createVariable = [store](const NextVariable &next,
                                   const Tensor &initial,
-                                  VariableOptions given) {
-    return store->make(next, initial, std::move(given));
+                                  VariableOptions variableOptions) {
+    return store->make(next, initial, std::move(variableOptions));
   };
   state->workerPool = Coordination::make(store, options.worker_timeout_seconds);
   log(LogLevel::INFO,
@@ -81,7 +81,7 @@ int64_t detail::replicasOfWorkers(const std::vector<int64_t> &gpus) {
   const auto [least, most] = std::ranges::minmax(gpus);
   if (least != most)
     fail(parameterServers,
-         fmt::format("expected as many GPUs in each worker, got [{}]",
+         fmt::format("expected equally many GPUs in each worker, got [{}]",
                      fmt::join(gpus, ", ")));
   return std::max<int64_t>(1, most);
 }

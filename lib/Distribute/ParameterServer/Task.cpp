@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What servers do, see Task.h. The frames, where `session` is the number of the
-// coordinator that holds the variables:
+// The work of servers, see Task.h. The frames, where `session` is the number of
+// the coordinator that holds the variables:
 //
 //   Describe                                     -> start, job, index
 //   Begin    session                             ->
@@ -156,11 +156,11 @@ grpc::Status Task::create(MessageReader &in) {
   if (grpc::Status status = expectSession(in.number()); !status.ok())
     return status;
   const uint64_t number = in.number();
-  auto made = std::make_shared<Variable>();
-  made->value = in.tensor();
+  auto created = std::make_shared<Variable>();
+  created->value = in.tensor();
   in.end();
   std::lock_guard lock(mutex);
-  variables[number] = std::move(made);
+  variables[number] = std::move(created);
   return grpc::Status::OK;
 }
 
@@ -168,14 +168,14 @@ grpc::Status Task::read(MessageReader &in, MessageWriter &out) {
   if (grpc::Status status = expectSession(in.number()); !status.ok())
     return status;
   std::vector<VariablePtr> read(in.count());
-  for (VariablePtr &each : read)
-    each = variable(in.number());
+  for (VariablePtr &target : read)
+    target = variable(in.number());
   in.end();
   out.put(uint64_t(read.size()));
-  for (const VariablePtr &each : read) {
+  for (const VariablePtr &target : read) {
     const Tensor value = [&] {
-      std::lock_guard lock(each->mutex);
-      return each->value;
+      std::lock_guard lock(target->mutex);
+      return target->value;
     }();
     out.put(value);
   }
@@ -243,7 +243,7 @@ grpc::Status Task::update(MessageReader &in) {
     std::shared_ptr<const SavedFunction> program;
     std::vector<Tensor> values;                ///< empty: a variable
     std::map<uint64_t, VariablePtr> variables; ///< in order of their numbers
-    std::map<size_t, VariablePtr> at;          ///< by argument
+    std::map<size_t, VariablePtr> byArgument;
   };
   // All of it is understood before any of it is done.
   std::vector<Update> updates(in.count());
@@ -259,11 +259,13 @@ grpc::Status Task::update(MessageReader &in) {
         continue;
       }
       const uint64_t number = in.number();
-      update.at[i] = update.variables[number] = variable(number);
+      update.byArgument[i] = update.variables[number] = variable(number);
     }
     for (int64_t assigned : update.program->assigned_arguments())
-      if (!update.at.contains(size_t(assigned)))
-        Error("[Server] an update assigns what is no variable").raise();
+      if (!update.byArgument.contains(size_t(assigned)))
+        Error(
+            "[Server] an update assigns to an argument that is not a variable")
+            .raise();
   }
   in.end();
   for (const Update &update : updates) {
@@ -272,14 +274,14 @@ grpc::Status Task::update(MessageReader &in) {
     for (const auto &[number, variable] : update.variables)
       locks.emplace_back(variable->mutex);
     std::vector<Tensor> arguments = update.values;
-    for (const auto &[i, variable] : update.at)
+    for (const auto &[i, variable] : update.byArgument)
       arguments[i] = variable->value;
     const std::vector<Tensor> results = (*update.program)(arguments);
     const std::vector<int64_t> assigned = update.program->assigned_arguments();
     // New values come last.
     const size_t first = results.size() - assigned.size();
     for (size_t i = 0; i < assigned.size(); ++i)
-      update.at.at(size_t(assigned[i]))->value = results[first + i];
+      update.byArgument.at(size_t(assigned[i]))->value = results[first + i];
   }
   return grpc::Status::OK;
 }

@@ -17,7 +17,7 @@
 
 namespace meshloom::detail::ps {
 
-/// What programs are known by: a digest of their bytes, and how they run.
+/// Returns the name of a program: a digest of its bytes, and how they run.
 std::string hashOf(std::string_view program, bool checksNumerics);
 
 class Task {
@@ -27,7 +27,8 @@ public:
 
   Task(ClusterSpec cluster, TaskId id, Access access);
 
-  /// What the frame asks for. Does not throw. May be called by any thread.
+  /// Does the work that the frame asks for. Does not throw. May be called by
+  /// any thread.
   grpc::Status call(Method method, const grpc::ByteBuffer &frame,
                     grpc::ByteBuffer &answer, const IsGone &isGone);
   /// For how many seconds no coordinator has been there, and whether one has
@@ -47,7 +48,7 @@ private:
     Tensor value;
   };
   using VariablePtr = std::shared_ptr<Variable>;
-  /// Of a dataset, by a coordinator's number.
+  /// An iteration over a dataset, by a coordinator's number.
   struct Iteration {
     std::mutex mutex;
     std::shared_ptr<data::detail::Stream> stream;
@@ -68,7 +69,7 @@ private:
   grpc::Status peek(MessageReader &in, MessageWriter &out);
   grpc::Status run(MessageReader &in, MessageWriter &out);
 
-  /// Of this worker's; opens it where it has not been.
+  /// Returns the iteration of this worker; opens it where it is not open.
   std::shared_ptr<Iteration> iteration(uint64_t session, uint64_t number,
                                        const std::string &dataset);
   void endIteration(uint64_t session, uint64_t number);
@@ -84,7 +85,8 @@ private:
   VariablePtr variable(uint64_t number);
   Peer &parameterServer(uint64_t index);
   uint64_t parameterServers() const;
-  /// What a parameter server that does not do as asked makes of a worker's run.
+  /// Returns the status of a worker's run when a parameter server does not do
+  /// as asked.
   grpc::Status failed(const grpc::Status &status, uint64_t server) const;
 
   const ClusterSpec cluster;
@@ -98,7 +100,7 @@ private:
   std::map<std::string, std::shared_ptr<const SavedFunction>> programs;
   std::map<uint64_t, VariablePtr> variables;
   std::map<uint64_t, std::unique_ptr<Peer>> peers;
-  /// Of the session `iterating`.
+  /// The iterations of the session `iterating`.
   std::map<uint64_t, std::shared_ptr<Iteration>> iterations;
   uint64_t iterating = 0;
   int64_t watchers = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What workers do, see Task.h. The frames:
+// The work of workers, see Task.h. The frames:
 //
 //   Peek   session, number, dataset -> type, key, types and shapes
 //   Run    session, ended iterations, iterations, works -> values
 //
-// Of iterations that ended the number is given. Another iteration is its
+// An iteration that has ended is given by its number. Another iteration is its
 // number, its dataset and the type that its next element has; each is moved on
 // by one. A work is the hash of a program, arguments, the number of results
 // that are asked for, and updates; works are done one after the other. An
@@ -54,11 +54,11 @@ template <typename Map, typename F>
 static std::pair<grpc::Status, uint64_t> forEachServer(Map &servers, F work) {
   std::vector<std::pair<uint64_t, std::future<grpc::Status>>> others;
   std::pair<grpc::Status, uint64_t> result;
-  for (auto it = servers.begin(); it != servers.end(); ++it)
-    if (it != servers.begin())
-      others.emplace_back(it->first,
-                          std::async(std::launch::async, [&work, it] {
-                            return work(it->first, it->second);
+  for (auto entry = servers.begin(); entry != servers.end(); ++entry)
+    if (entry != servers.begin())
+      others.emplace_back(entry->first,
+                          std::async(std::launch::async, [&work, entry] {
+                            return work(entry->first, entry->second);
                           }));
   if (!servers.empty())
     result = {work(servers.begin()->first, servers.begin()->second),
@@ -77,7 +77,7 @@ std::shared_ptr<Task::Iteration> Task::iteration(uint64_t its, uint64_t number,
                                                  const std::string &dataset) {
   {
     std::lock_guard lock(mutex);
-    // Those of a coordinator that has gone are given up.
+    // The iterations of a coordinator that has gone are given up.
     if (std::exchange(iterating, its) != its)
       iterations.clear();
     if (auto found = iterations.find(number); found != iterations.end())
@@ -135,10 +135,10 @@ grpc::Status Task::peek(MessageReader &in, MessageWriter &out) {
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// As it is asked for; its arguments are complete once variables were read and
-/// elements taken.
+/// A work as it is asked for; its arguments are complete once variables were
+/// read and elements taken.
 struct Task::Work {
-  /// What is read of a parameter server.
+  /// The variables that are read of a parameter server.
   struct Reads {
     std::vector<uint64_t> numbers;
     std::vector<size_t> arguments;
@@ -170,7 +170,8 @@ Task::Work Task::workOf(MessageReader &in,
   Work work;
   work.hash = in.text();
   work.function = program(work.hash);
-  // Of one that is not known nothing is checked: it will be asked for again.
+  // The results of a function that is not known are not checked: it will be
+  // asked for again.
   const uint64_t allResults =
       work.function ? work.function->results().size() : UINT64_MAX;
   work.arguments.resize(in.count());
@@ -179,10 +180,10 @@ Task::Work Task::workOf(MessageReader &in,
     if (kind == 0) {
       work.arguments[i] = in.tensor();
     } else if (kind == 1) {
-      Work::Reads &own =
+      Work::Reads &reads =
           work.reads[in.number(parameterServers(), "a parameter server")];
-      own.numbers.push_back(in.number());
-      own.arguments.push_back(i);
+      reads.numbers.push_back(in.number());
+      reads.arguments.push_back(i);
     } else {
       const uint64_t which = in.number(elementSizes.size(), "an iteration");
       work.taken.push_back(
@@ -192,7 +193,7 @@ Task::Work Task::workOf(MessageReader &in,
   work.results = in.number();
   if (work.results > allResults)
     Error("[Server] expected fewer results of a function").raise();
-  for (size_t left = in.count(); left > 0; --left) {
+  for (size_t remaining = in.count(); remaining > 0; --remaining) {
     const uint64_t server = in.number(parameterServers(), "a parameter server");
     Work::Update &update = work.updates[server].emplace_back();
     update.hash = in.text();
@@ -212,11 +213,11 @@ Task::Work Task::workOf(MessageReader &in,
 
 grpc::Status Task::readVariables(uint64_t its, Work &work) {
   auto [status, server] =
-      forEachServer(work.reads, [&](uint64_t from, const Work::Reads &own) {
+      forEachServer(work.reads, [&](uint64_t from, const Work::Reads &reads) {
         MessageWriter asked;
         asked.put(its);
-        asked.put(uint64_t(own.numbers.size()));
-        for (uint64_t number : own.numbers)
+        asked.put(uint64_t(reads.numbers.size()));
+        for (uint64_t number : reads.numbers)
           asked.put(number);
         grpc::ByteBuffer answered;
         grpc::Status status =
@@ -226,9 +227,9 @@ grpc::Status Task::readVariables(uint64_t its, Work &work) {
         HostScope onHost;
         try {
           MessageReader values(answered);
-          if (values.count() != own.numbers.size())
-            Error("[Server] expected as many values as variables").raise();
-          for (size_t argument : own.arguments)
+          if (values.count() != reads.numbers.size())
+            Error("[Server] expected one value for each variable").raise();
+          for (size_t argument : reads.arguments)
             work.arguments[argument] = values.tensor();
         } catch (const std::exception &error) {
           return grpc::Status(refused, shortened(error.what()));
@@ -241,12 +242,12 @@ grpc::Status Task::readVariables(uint64_t its, Work &work) {
 grpc::Status Task::sendUpdates(uint64_t its, Work &work,
                                const std::vector<Tensor> &results) {
   auto [status, server] = forEachServer(
-      work.updates, [&](uint64_t to, const std::vector<Work::Update> &own) {
+      work.updates, [&](uint64_t to, const std::vector<Work::Update> &updates) {
         HostScope onHost;
         MessageWriter asked;
         asked.put(its);
-        asked.put(uint64_t(own.size()));
-        for (const Work::Update &update : own) {
+        asked.put(uint64_t(updates.size()));
+        for (const Work::Update &update : updates) {
           asked.put(update.hash);
           asked.put(uint64_t(update.arguments.size()));
           for (const Work::Argument &argument : update.arguments) {
@@ -277,15 +278,15 @@ grpc::Status Task::run(MessageReader &in, MessageWriter &out) {
   std::vector<Moved> moved(in.count());
   std::vector<size_t> elementSizes;
   elementSizes.reserve(moved.size());
-  for (Moved &own : moved) {
+  for (Moved &step : moved) {
     const uint64_t number = in.number();
-    own.iteration = iteration(its, number, in.text());
-    own.signature = in.text();
-    std::lock_guard lock(own.iteration->mutex);
-    const auto next = own.iteration->stream->peek();
+    step.iteration = iteration(its, number, in.text());
+    step.signature = in.text();
+    std::lock_guard lock(step.iteration->mutex);
+    const auto next = step.iteration->stream->peek();
     if (!next)
       failEnded();
-    if (signatureOf(*next) != own.signature)
+    if (signatureOf(*next) != step.signature)
       return {otherElement, "the next element is of another type"};
     elementSizes.push_back(next->values.size());
   }
@@ -297,15 +298,15 @@ grpc::Status Task::run(MessageReader &in, MessageWriter &out) {
     if (!work.function)
       return {unknownProgram, work.hash};
 
-  for (Moved &own : moved) {
-    std::lock_guard lock(own.iteration->mutex);
-    const auto next = own.iteration->stream->next();
+  for (Moved &step : moved) {
+    std::lock_guard lock(step.iteration->mutex);
+    const auto next = step.iteration->stream->next();
     if (!next)
       failEnded();
-    if (signatureOf(*next) != own.signature)
-      Error("two calls at once took elements of one dataset").raise();
+    if (signatureOf(*next) != step.signature)
+      Error("two calls took elements of one dataset at the same time").raise();
     for (const data::detail::HostArray &value : next->values)
-      own.values.push_back(value.inMemory().tensor());
+      step.values.push_back(value.inMemory().tensor());
   }
 
   std::vector<Tensor> asked;

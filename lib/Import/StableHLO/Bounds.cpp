@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a short text may stand for. All calls are inlined and all tuples are
-// taken apart, so each function that calls another one twice, and each tuple of
-// two equal types, doubles what there is to do: forty of them are 4 KB of text.
-// The sizes are counted before anything is done, once for each function and
-// type.
+// A short text may stand for a very large program. All calls are inlined and
+// all tuples are taken apart, so each function that calls another one twice,
+// and each tuple of two equal types, doubles what there is to do: forty of them
+// are 4 KB of text. The sizes are counted before anything is done, once for
+// each function and type.
 #include "Prepare.h"
 
 #include "meshloom/Dialect/StableHLO/StableHLO.h"

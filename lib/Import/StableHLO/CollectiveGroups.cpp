@@ -38,10 +38,10 @@ spannedAxes(const Mesh &mesh, ArrayRef<SmallVector<int64_t>> groups) {
     std::vector<int64_t> base = mesh.coords(group[0]);
     for (auto [i, position] : llvm::enumerate(group)) {
       std::vector<int64_t> expected = base;
-      int64_t rest = int64_t(i);
+      int64_t remaining = int64_t(i);
       for (unsigned axis : minorFirst) {
-        expected[axis] = rest % mesh.axis_size(axis);
-        rest /= mesh.axis_size(axis);
+        expected[axis] = remaining % mesh.axis_size(axis);
+        remaining /= mesh.axis_size(axis);
       }
       if (mesh.coords(position) != expected)
         return std::nullopt;
@@ -85,7 +85,7 @@ Groups::of(Importer &im, Attribute attribute,
            bool devicesByChannel, Members allowed) {
   Groups result;
   result.b = &im.b;
-  result.all = communicating(im);
+  result.listedAxes = communicating(im);
   const Mesh mesh = im.b.getMesh().getMesh();
   auto spanning = [&](ArrayRef<unsigned> axes) {
     result.axes.assign(axes.begin(), axes.end());
@@ -101,7 +101,7 @@ Groups::of(Importer &im, Attribute attribute,
       return im.error("the groups are axes of a mesh that numbers its devices "
                       "in another order than that of the manual computation");
     for (unsigned axis : *axes)
-      if (!contains(result.all, axis))
+      if (!contains(result.listedAxes, axis))
         return im.error("replica groups go beyond the manual axes");
     return spanning(*axes);
   }
@@ -120,7 +120,7 @@ Groups::of(Importer &im, Attribute attribute,
     return result;
   }
   if (!ofDevices || listed.getNumElements() == 0)
-    return spanning(result.all);
+    return spanning(result.listedAxes);
 
   llvm::BitVector seen(unsigned(mesh.size()));
   auto groups = positionsOf(im, mesh, listed, allowed, seen);
@@ -144,7 +144,7 @@ Groups::of(Importer &im, Attribute attribute,
 LogicalResult Groups::reorder(Importer &im, const Mesh &mesh,
                               ArrayRef<SmallVector<int64_t>> groups,
                               Members allowed) {
-  for (unsigned axis : all)
+  for (unsigned axis : listedAxes)
     devices *= mesh.axis_size(axis);
   int64_t named = 0;
   for (ArrayRef<int64_t> group : groups) {
@@ -158,7 +158,7 @@ LogicalResult Groups::reorder(Importer &im, const Mesh &mesh,
       std::vector<int64_t> coords = mesh.coords(position);
       int64_t place = 0;
       for (unsigned axis = 0; axis < mesh.rank(); ++axis)
-        if (contains(all, axis))
+        if (contains(listedAxes, axis))
           place = place * mesh.axis_size(axis) + coords[axis];
         else
           first &= coords[axis] == 0;

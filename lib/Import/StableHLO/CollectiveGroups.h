@@ -11,7 +11,7 @@ namespace meshloom::importer {
 /// all where GSPMD's markers delimit the manual part.
 SmallVector<unsigned> communicating(Importer &importer);
 
-/// What groups may be like.
+/// The shapes that groups may have.
 enum class Members {
   All,  ///< every device is in one of equally large groups
   Some, ///< every device is in a group, filled up with -1
@@ -68,13 +68,14 @@ public:
       return b->reshape(b->expose(value, axes), shape);
     SmallVector<int64_t> flat{devices};
     llvm::append_range(flat, b->shapeOf(value));
-    value = b->reshape(b->expose(value, all), flat);
+    value = b->reshape(b->expose(value, listedAxes), flat);
     return b->reshape(b->take(value, 0, order), shape);
   }
 
   /// [n, g, ...] back to a value per device; 0 where it is in no group.
   Value close(Value value) const {
-    ArrayRef<unsigned> dims = axes.empty() ? ArrayRef(all) : ArrayRef(axes);
+    ArrayRef<unsigned> dims =
+        axes.empty() ? ArrayRef(listedAxes) : ArrayRef(axes);
     auto local = b->shapeOf(value);
     ArrayRef<int64_t> part = ArrayRef(local).drop_front(2);
     if (axes.empty()) {
@@ -110,9 +111,9 @@ private:
 
   LaneBuilder *b = nullptr;
   int64_t count = 1, size = 1, devices = 1;
-  SmallVector<unsigned> axes; ///< major to minor
-  SmallVector<unsigned> all;  ///< without `axes`: what `order` is about
-  /// Positions over `all`, group by group; -1 where a group is smaller.
+  SmallVector<unsigned> axes;       ///< major to minor
+  SmallVector<unsigned> listedAxes; ///< without `axes`: what `order` is about
+  /// Positions over `listedAxes`, group by group; -1 where a group is smaller.
   SmallVector<int64_t> order;
 };
 

@@ -28,16 +28,16 @@ static FailureOr<Value> reduceGroups(Importer &im, Region &computation,
   SmallVector<int64_t> shape = b.shapeOf(opened);
   int64_t size = shape[1];
   shape.erase(shape.begin() + 1);
-  auto at = [&](Value value, int64_t i) {
+  auto partAt = [&](Value value, int64_t i) {
     return b.reshape(b.sliceDim(value, 1, i, i + 1), shape);
   };
-  Value result = at(opened, 0);
+  Value result = partAt(opened, 0);
   for (int64_t i = 1; i < size; ++i) {
     Imported next = importElementwiseRegion(im, computation,
-                                            {result, at(opened, i)}, shape);
+                                            {result, partAt(opened, i)}, shape);
     if (failed(next))
       return failure();
-    result = isMember ? b.select(at(isMember, i), next->front(), result)
+    result = isMember ? b.select(partAt(isMember, i), next->front(), result)
                       : next->front();
   }
   return result;

@@ -56,7 +56,7 @@ static std::optional<Numbers> read(mlir::ElementsAttr attribute) {
 template <typename Body>
 static void forEachIndex(ArrayRef<int64_t> shape, Body body) {
   SmallVector<int64_t> index(shape.size(), 0);
-  for (int64_t left = count(shape); left > 0; --left) {
+  for (int64_t remaining = count(shape); remaining > 0; --remaining) {
     body(ArrayRef<int64_t>(index));
     for (size_t d = shape.size(); d-- > 0;) {
       if (++index[d] < shape[d])
@@ -66,14 +66,15 @@ static void forEachIndex(ArrayRef<int64_t> shape, Body body) {
   }
 }
 
-static int64_t at(const Numbers &numbers, ArrayRef<int64_t> index) {
+static int64_t elementAt(const Numbers &numbers, ArrayRef<int64_t> index) {
   int64_t place = 0;
   for (auto [extent, i] : llvm::zip_equal(numbers.shape, index))
     place = place * extent + i;
   return numbers.values[place];
 }
 
-/// Whether the numbers of an op's result follow from those of its operands.
+/// Returns whether the numbers of an op's result follow from those of its
+/// operands.
 static bool isComputed(Operation *op) {
   return op && op->getNumRegions() == 0 && op->getNumResults() == 1 &&
          !isa<stablehlo::GetDimensionSizeOp, mlir::CallOpInterface>(op) &&
@@ -87,7 +88,7 @@ std::optional<Numbers> ConstantNumbers::of(Value value) {
     return value;
   };
   auto isDone = [&](Value value) {
-    return known.count(value) || culprits.count(value);
+    return computed.count(value) || culprits.count(value);
   };
   value = meant(value);
   // Operands come first: a chain may be longer than a stack is deep.
@@ -105,17 +106,17 @@ std::optional<Numbers> ConstantNumbers::of(Value value) {
     if (isDone(next))
       continue;
     if (auto numbers = compute(next))
-      known[next] = *numbers;
+      computed[next] = *numbers;
     else
       culprits[next] = culpritOf(next);
   }
-  if (auto numbers = known.find(value); numbers != known.end())
+  if (auto numbers = computed.find(value); numbers != computed.end())
     return numbers->second;
   unknown = culprits.lookup(value);
   return std::nullopt;
 }
 
-/// What `value`, which could not be computed, depends on.
+/// Returns the value that `value`, which could not be computed, depends on.
 Value ConstantNumbers::culpritOf(Value value) const {
   if (Operation *op = value.getDefiningOp(); isComputed(op))
     for (Value operand : op->getOperands()) {
@@ -129,7 +130,7 @@ Value ConstantNumbers::culpritOf(Value value) const {
 
 void ConstantNumbers::forget(mlir::Operation *op) {
   for (Value result : op->getResults()) {
-    known.erase(result);
+    computed.erase(result);
     culprits.erase(result);
   }
 }
@@ -170,7 +171,7 @@ std::optional<Numbers> ConstantNumbers::compute(Value value) {
              llvm::zip(callee.getArguments(), call->getOperands()))
           if (shapeOf(operand))
             if (auto numbers = of(operand))
-              inside.known[argument] = *numbers;
+              inside.computed[argument] = *numbers;
         unsigned which = cast<mlir::OpResult>(value).getResultNumber();
         Operation *end = callee.getBody().front().getTerminator();
         if (which >= end->getNumOperands())
@@ -238,7 +239,7 @@ std::optional<Numbers> ConstantNumbers::moved(Operation *op) {
     for (size_t d = 0; inside && d < from.size(); ++d)
       inside = from[d] >= 0 && from[d] < source->shape[d];
     fits &= inside;
-    result.values.push_back(inside ? at(*source, from) : 0);
+    result.values.push_back(inside ? elementAt(*source, from) : 0);
   });
   return fits ? std::optional(result) : std::nullopt;
 }

@@ -21,7 +21,7 @@ class ConstantNumbers {
 public:
   /// The value's numbers, or nothing; then `culprit` is what they depend on.
   std::optional<Numbers> of(Value value);
-  /// What last could not be known.
+  /// Returns the value that was last found not to be constant.
   Value culprit() const { return unknown; }
   /// Drops what is known of the results of `op`, which is about to go.
   void forget(mlir::Operation *op);
@@ -34,7 +34,7 @@ private:
   std::optional<Numbers> elementwise(Operation *op);
   std::optional<Numbers> moved(Operation *op);
 
-  DenseMap<Value, Numbers> known;
+  DenseMap<Value, Numbers> computed;
   DenseMap<Value, Value> culprits; ///< of values that are not constant
   DenseMap<Value, Value> bound;
   Value unknown;

@@ -10,13 +10,14 @@
 using namespace meshloom;
 using namespace meshloom::importer;
 
-/// Whether `dims` are dims of a tensor of `rank`, each once; reports it if not.
+/// Returns whether `dims` are dims of a tensor of `rank`, each once; reports it
+/// if not.
 static LogicalResult checkDims(Importer &im, ArrayRef<int64_t> dims,
-                               int64_t rank, StringRef what) {
+                               int64_t rank, StringRef role) {
   llvm::SmallSet<int64_t, 8> seen;
   for (int64_t dim : dims)
     if (dim < 0 || dim >= rank || !seen.insert(dim).second)
-      return im.error(what)
+      return im.error(role)
              << ": " << dim << " is not a dim of a tensor of rank " << rank
              << ", or is there twice";
   return success();
@@ -27,7 +28,8 @@ static LogicalResult checkDims(Importer &im, ArrayRef<int64_t> dims,
 //===----------------------------------------------------------------------===//
 
 /// The type to compute in: the result's, or where that is narrower the
-/// operands'. Of truth values floats, whose sums are 0 only where no term is 1.
+/// operands'. For truth values they are floats, whose sums are 0 only where no
+/// term is 1.
 static Type computeType(Type lhs, Type rhs, Type result) {
   auto width = [](Type type) {
     if (auto complex = dyn_cast<mlir::ComplexType>(type))
@@ -106,9 +108,9 @@ static FailureOr<dtensor::ConvolutionSpec> specOf(Importer &im,
   stablehlo::ConvDimensionNumbersAttr dims = op.getDimensionNumbers();
   dtensor::ConvolutionSpec spec;
   size_t spatial = dims.getInputSpatialDimensions().size();
-  auto list = [&](std::optional<ArrayRef<int64_t>> given) {
-    return given ? SmallVector<int64_t>(*given)
-                 : SmallVector<int64_t>(spatial, 1);
+  auto list = [&](std::optional<ArrayRef<int64_t>> values) {
+    return values ? SmallVector<int64_t>(*values)
+                  : SmallVector<int64_t>(spatial, 1);
   };
   spec.strides = list(op.getWindowStrides());
   spec.lhsDilation = list(op.getLhsDilation());
@@ -147,9 +149,9 @@ static FailureOr<Value> importConvolution(Importer &im,
   rhs = b.convert(rhs, element);
   RankedTensorType computed = type.clone(element);
   // The plain form's verifier checks the attributes; lanes rely on them.
-  auto plain = [&](Value left, Value right) {
-    return b.create<dtensor::ConvolutionOp>(b.getLoc(), computed, left, right,
-                                            *spec);
+  auto plain = [&](Value lhsValue, Value rhsValue) {
+    return b.create<dtensor::ConvolutionOp>(b.getLoc(), computed, lhsValue,
+                                            rhsValue, *spec);
   };
   if (b.lanesOf({lhs, rhs}).empty())
     return b.convert(plain(lhs, rhs), type.getElementType());

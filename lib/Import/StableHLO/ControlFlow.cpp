@@ -7,7 +7,7 @@
 using namespace meshloom;
 using namespace meshloom::importer;
 
-/// Whether `region` or a function that it calls draws random numbers.
+/// Returns whether `region` or a function that it calls draws random numbers.
 static bool drawsRandomly(ModuleOp module, Region &region,
                           llvm::DenseSet<Operation *> &seen) {
   auto found = region.walk([&](Operation *op) {
@@ -33,7 +33,7 @@ static Imported importWhile(Importer &im, stablehlo::WhileOp op) {
   SmallVector<Value> inits = im.leaves(op.getOperand());
   const size_t count = inits.size();
   llvm::DenseSet<Operation *> seen;
-  // Whether the last carried value counts the turns.
+  // Says whether the last carried value counts the turns.
   const bool counts = drawsRandomly(im.module, op.getCond(), seen) ||
                       drawsRandomly(im.module, op.getBody(), seen);
   if (counts)
@@ -68,7 +68,7 @@ static Imported importWhile(Importer &im, stablehlo::WhileOp op) {
     if (failed(next))
       return failure();
     if (next->size() != count)
-      return im.error("the body of a while gives ")
+      return im.error("the results of the body of a while are ")
              << next->size() << " values for " << count << " carried ones";
     if (counts)
       next->push_back(b.apply<dtensor::AddOp>(
@@ -105,8 +105,8 @@ static Imported importBranches(Importer &im, Value index,
                      for (size_t k = 0; fits && k < types.size(); ++k)
                        fits = b.typeOf((*results)[k]) == types[k];
                      if (!fits)
-                       return im.error(
-                           "a branch does not give what the op's type says");
+                       return im.error("the results of a branch do not have "
+                                       "the types of the op's results");
                      return results;
                    });
 }

@@ -118,11 +118,11 @@ static FailureOr<ValueSharding> markedSharding(Importer &im, Call op,
   auto config = dyn_cast_or_null<StringAttr>(op.getBackendConfigAttr());
   if (failed(sharding) || !config)
     return sharding;
-  StringRef rest = config.getValue();
-  if (!rest.consume_front("unspecified_dims=["))
+  StringRef remaining = config.getValue();
+  if (!remaining.consume_front("unspecified_dims=["))
     return sharding;
   SmallVector<StringRef> dims;
-  rest.split(']').first.split(dims, ',');
+  remaining.split(']').first.split(dims, ',');
   for (StringRef text : dims) {
     unsigned dim;
     if (!text.trim().getAsInteger(10, dim) && dim < sharding->dims.size())
@@ -206,11 +206,11 @@ static Imported importShardToFull(Importer &im, Call op) {
         llvm::seq<unsigned>(0, unsigned(im.b.getMesh().getSizes().size())));
   if (im.b.rankOf(im.get(source)) != type.getRank())
     return im.error("SPMDShardToFullShape changes the rank");
-  auto left = leaveManual(im, im.get(source), *cut,
-                          enteredAxes(manual, cut->manual), type);
-  if (failed(left))
+  auto result = leaveManual(im, im.get(source), *cut,
+                            enteredAxes(manual, cut->manual), type);
+  if (failed(result))
     return failure();
-  return SmallVector<Value>{*left};
+  return SmallVector<Value>{*result};
 }
 
 static Imported importNothing(Importer &im, Call op) {
@@ -285,16 +285,17 @@ static FailureOr<std::string> ruleText(Importer &im,
          tensors(rule.getResultMappings());
 }
 
-/// What a call's function is registered as. JAX numbers the callbacks of a
-/// program, which are Python's: `target:3`, or one function for all.
+/// Returns the name that a call's function is registered as. JAX numbers the
+/// callbacks of a program, which are Python's: `target:3`, or one function for
+/// all.
 static FailureOr<std::string> registeredName(Importer &im, Call op) {
   std::string target = op.getCallTargetName().str();
   auto index = configured(op, "index");
   bool isCallback = index && StringRef(target).contains("python") &&
                     StringRef(target).contains("callback");
-  std::string own = target + ":" + std::to_string(index.value_or(0));
-  if (isCallback && find_custom_call(own))
-    return own;
+  std::string numbered = target + ":" + std::to_string(index.value_or(0));
+  if (isCallback && find_custom_call(numbered))
+    return numbered;
   if (target == debugPrintTarget || target == assertTarget ||
       find_custom_call(target))
     return target;
@@ -304,7 +305,7 @@ static FailureOr<std::string> registeredName(Importer &im, Call op) {
            << " of the program, a Python function that is not in its text; a "
               "function in its place can be registered with "
               "meshloom::register_custom_call as '"
-           << own << "', or as '" << target
+           << numbered << "', or as '" << target
            << "' for all callbacks; mesh-run --print-callbacks runs the "
               "program "
               "until one has to give a result";
@@ -347,10 +348,10 @@ static Imported importCallback(Importer &im, Call op, StringRef target) {
   }
   auto config = dyn_cast_or_null<StringAttr>(op.getBackendConfigAttr());
   auto number = RankedTensorType::get({}, b.getI32Type());
-  auto made = dtensor::createCallback(
+  auto callback = dtensor::createCallback(
       b, b.getLoc(), types, inputs, target, config ? config.getValue() : "",
       lanes.empty() ? RankedTensorType() : calledAbout(number));
-  SmallVector<Value> results(made.getResults().drop_back());
+  SmallVector<Value> results(callback.getResults().drop_back());
   if (!lanes.empty())
     for (Value result : results)
       b.note(result, lanes);
@@ -409,7 +410,7 @@ template <typename OpTy> static Imported importUnary(Importer &im, Call op) {
   return SmallVector<Value>{im.b.apply<OpTy>(im.get(op.getInputs()[0]))};
 }
 
-/// What unpackNarrowTypes() left to the import.
+/// Imports the calls that unpackNarrowTypes() left to the import.
 template <auto convert, bool... flags>
 static Imported importNarrow(Importer &im, Call op) {
   auto format = op->getAttrOfType<mlir::TypeAttr>(narrowFormatName);
@@ -448,8 +449,8 @@ static CustomCallHandler handlerOf(StringRef target) {
       {"mhlo.tan", importUnary<dtensor::TanOp>},
       {"mhlo.erf_inv", importFunction<&FloatMath::erfInv>},
       {"mhlo.sinh", importFunction<&FloatMath::sinh>}};
-  if (auto it = table.find(target); it != table.end())
-    return it->second;
+  if (auto entry = table.find(target); entry != table.end())
+    return entry->second;
   if (CustomCallHandler handler = matrixCallHandler(target))
     return handler;
   return importUsers;

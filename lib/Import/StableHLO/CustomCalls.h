@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the handlers of custom calls share.
+// The common part of the handlers of custom calls.
 #pragma once
 
 #include "Importer.h"

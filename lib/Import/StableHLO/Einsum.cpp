@@ -49,11 +49,11 @@ public:
     }
     Lettered product = operands[0];
     if (operands.size() == 2) {
-      auto made =
+      auto joined =
           multiply(operands[0], operands[1], *result, type.getElementType());
-      if (failed(made))
+      if (failed(joined))
         return failure();
-      product = *made;
+      product = *joined;
     }
     SmallVector<int64_t> order;
     for (char letter : *result)
@@ -71,12 +71,12 @@ private:
     std::string letters;
     for (text = text.trim(); !text.empty();) {
       if (text.consume_front("...")) {
-        int64_t given = int64_t(letters.size());
+        int64_t count = int64_t(letters.size());
         for (char c : text)
-          given += llvm::isAlpha(c);
-        if (rank - given > 10)
+          count += llvm::isAlpha(c);
+        if (rank - count > 10)
           return wrong("leaves more than 10 dims to '...'");
-        for (int64_t i = rank - given; i-- > 0;)
+        for (int64_t i = rank - count; i-- > 0;)
           letters += char('0' + i);
         continue;
       }
@@ -98,10 +98,10 @@ private:
     for (const Lettered &operand : operands)
       for (auto [letter, extent] :
            llvm::zip_equal(operand.letters, b.shapeOf(operand.value)))
-        if (int64_t known = extents.try_emplace(letter, extent).first->second;
-            known != extent)
+        if (int64_t size = extents.try_emplace(letter, extent).first->second;
+            size != extent)
           return wrong("gives '" + Twine(letter) + "' the extents ")
-                 << known << " and " << extent;
+                 << size << " and " << extent;
     for (auto [i, letter] : llvm::enumerate(result))
       if (!extents.count(letter) || result.find(letter) != i)
         return wrong("has '" + Twine(letter) +
@@ -111,33 +111,34 @@ private:
 
   /// A letter that is there twice: where both indices are equal.
   void takeDiagonals(Lettered &operand) {
-    for (size_t at = 0; at < operand.letters.size(); ++at) {
-      size_t twin = operand.letters.find(operand.letters[at], at + 1);
+    for (size_t position = 0; position < operand.letters.size(); ++position) {
+      size_t twin =
+          operand.letters.find(operand.letters[position], position + 1);
       if (twin == std::string::npos)
         continue;
       auto type = b.typeOf(operand.value).clone(b.getI32Type());
-      Value isSame =
-          b.compare(dtensor::ComparisonDirection::EQ, b.iota(type, int64_t(at)),
-                    b.iota(type, int64_t(twin)));
+      Value isSame = b.compare(dtensor::ComparisonDirection::EQ,
+                               b.iota(type, int64_t(position)),
+                               b.iota(type, int64_t(twin)));
       Value only = FloatMath(b).select(isSame, operand.value, 0.0);
       operand.value = b.reduce(ReduceKind::Sum, only, int64_t(twin));
       operand.letters.erase(twin, 1);
-      --at; // there may be a third one
+      --position; // there may be a third one
     }
   }
 
   /// Sums over the letters that nobody else names.
   void sumOut(Lettered &operand, const std::string &others) {
     SmallVector<int64_t> dims;
-    std::string left;
+    std::string remaining;
     for (auto [dim, letter] : llvm::enumerate(operand.letters)) {
       if (others.find(letter) == std::string::npos)
         dims.push_back(int64_t(dim));
       else
-        left += letter;
+        remaining += letter;
     }
     if (!dims.empty())
-      operand = {b.reduce(ReduceKind::Sum, operand.value, dims), left};
+      operand = {b.reduce(ReduceKind::Sum, operand.value, dims), remaining};
   }
 
   FailureOr<Lettered> multiply(const Lettered &lhs, const Lettered &rhs,
@@ -151,10 +152,10 @@ private:
         lhsLeft += letter;
         continue;
       }
-      bool kept = result.find(letter) != std::string::npos;
-      (kept ? lhsBatching : lhsContracting).push_back(int64_t(dim));
-      (kept ? rhsBatching : rhsContracting).push_back(int64_t(other));
-      batch += kept ? std::string(1, letter) : "";
+      bool isKept = result.find(letter) != std::string::npos;
+      (isKept ? lhsBatching : lhsContracting).push_back(int64_t(dim));
+      (isKept ? rhsBatching : rhsContracting).push_back(int64_t(other));
+      batch += isKept ? std::string(1, letter) : "";
     }
     for (char letter : rhs.letters)
       if (lhs.letters.find(letter) == std::string::npos)

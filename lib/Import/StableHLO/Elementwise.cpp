@@ -170,8 +170,8 @@ Imported importer::importElementwiseRegion(Importer &im, Region &region,
     state.addOperands(operands);
     state.addTypes(b.laned(RankedTensorType::get(shape, element), lanes));
     state.addAttributes(op.getAttrs());
-    Operation *made = b.create(state);
-    mapping.map(op.getResult(0), b.note(made->getResult(0), lanes));
+    Operation *created = b.create(state);
+    mapping.map(op.getResult(0), b.note(created->getResult(0), lanes));
   }
   SmallVector<Value> results;
   for (Value value : block.getTerminator()->getOperands())

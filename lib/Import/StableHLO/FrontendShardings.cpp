@@ -33,7 +33,7 @@ static DictionaryAttr frontendTexts(DictionaryAttr attributes) {
                     : DictionaryAttr();
 }
 
-/// What of that is called `name`, or null.
+/// Returns the text among them that is called `name`, or null.
 static StringAttr frontendText(DictionaryAttr attributes, StringRef name) {
   DictionaryAttr texts = frontendTexts(attributes);
   return texts ? texts.getAs<StringAttr>(name) : StringAttr();
@@ -71,7 +71,7 @@ static stablehlo::CustomCallOp callOf(Operation *op, StringRef target) {
                                                     : stablehlo::CustomCallOp();
 }
 
-/// Whether `isSought` of the name of one of Shardy's texts in `module`.
+/// Returns whether `isSought` of the name of one of Shardy's texts in `module`.
 static bool holdsText(ModuleOp module,
                       llvm::function_ref<bool(StringRef)> isSought) {
   auto found = [&](DictionaryAttr attributes) {
@@ -106,7 +106,7 @@ static LogicalResult declareMeshes(ModuleOp module) {
     auto axes = dyn_cast<sdy::MeshAttr>(mesh.getValue());
     if (!axes)
       return module.emitError("xla.sdy.meshes has ")
-             << mesh.getValue() << ", which is no mesh";
+             << mesh.getValue() << ", which is not a mesh";
     if (!module.lookupSymbol(mesh.getName()))
       b.create<sdy::MeshOp>(module.getLoc(), mesh.getName(), axes);
   }
@@ -168,7 +168,7 @@ static LogicalResult writeAsOp(stablehlo::CustomCallOp call) {
       call.getLoc(), call->getDiscardableAttrDictionary(), name);
   if (failed(text))
     return failure();
-  // Of any type and width, as the text has it.
+  // The number has any type and width, as the text has it.
   std::optional<int64_t> number =
       *text ? (*text).getValue().trySExtValue() : std::nullopt;
   if (!number || call.getInputs().size() != 1)

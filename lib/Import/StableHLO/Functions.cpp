@@ -23,8 +23,8 @@ static StringAttr nameOf(BlockArgument argument, DictionaryAttr attributes) {
                              "tf_saved_model.index_path"};
   for (StringRef name : names)
     if (attributes)
-      if (auto given = dyn_cast_or_null<StringAttr>(attributes.get(name)))
-        return given;
+      if (auto attribute = dyn_cast_or_null<StringAttr>(attributes.get(name)))
+        return attribute;
   StringAttr found;
   argument.getLoc()->walk([&](Location loc) {
     if (auto named = dyn_cast<mlir::NameLoc>(loc))
@@ -71,9 +71,9 @@ static LogicalResult addLeaves(Location loc, Type type, unsigned number,
   flatten(type, tensors);
   addPaths(type, "", paths);
   Attribute sharding = shardingIn(attributes);
-  SmallVector<Attribute> each(tensors.size());
+  SmallVector<Attribute> perLeaf(tensors.size());
   if (!isa<mlir::TupleType>(type) || tensors.size() == 1) {
-    each.assign(tensors.size(), sharding);
+    perLeaf.assign(tensors.size(), sharding);
   } else if (auto text = dyn_cast_or_null<StringAttr>(sharding)) {
     auto parts = splitGspmdTuple(text.getValue().str());
     if (!parts)
@@ -82,10 +82,10 @@ static LogicalResult addLeaves(Location loc, Type type, unsigned number,
       return mlir::emitError(loc)
              << "a tuple of " << tensors.size() << " tensors has "
              << parts->size() << " shardings";
-    for (auto [part, its] : llvm::zip_equal(*parts, each))
+    for (auto [part, its] : llvm::zip_equal(*parts, perLeaf))
       its = StringAttr::get(loc.getContext(), part);
   }
-  for (auto [tensor, path, its] : llvm::zip_equal(tensors, paths, each))
+  for (auto [tensor, path, its] : llvm::zip_equal(tensors, paths, perLeaf))
     leaves.push_back({number, path, tensor, its});
   return success();
 }
@@ -94,11 +94,11 @@ static LogicalResult addLeaves(Location loc, Type type, unsigned number,
 static std::string sourcePosition(Location loc) {
   std::string text;
   loc->walk([&](Location inner) {
-    auto at = dyn_cast<mlir::FileLineColLoc>(inner);
-    if (!at)
+    auto position = dyn_cast<mlir::FileLineColLoc>(inner);
+    if (!position)
       return mlir::WalkResult::advance();
-    text = (at.getFilename().getValue() + ":" + Twine(at.getLine()) + ":" +
-            Twine(at.getColumn()))
+    text = (position.getFilename().getValue() + ":" +
+            Twine(position.getLine()) + ":" + Twine(position.getColumn()))
                .str();
     return mlir::WalkResult::interrupt();
   });
@@ -106,8 +106,8 @@ static std::string sourcePosition(Location loc) {
 }
 
 void Importer::noteOnlyDevice(const ValueSharding &sharding) {
-  std::string at = sourcePosition(b.getLoc());
-  notes.push_back((at.empty() ? "a value" : "a value at " + at) +
+  std::string position = sourcePosition(b.getLoc());
+  notes.push_back((position.empty() ? "a value" : "a value at " + position) +
                   " is to be on device " +
                   std::to_string(*sharding.onlyDevice) +
                   " alone; it is laid out as if nothing was said");
@@ -187,19 +187,19 @@ private:
         layout = *decided;
       }
       argumentTypes.push_back(withLayout(leaf.type, layout));
-      SmallVector<NamedAttribute> kept;
+      SmallVector<NamedAttribute> ofArgument;
       StringAttr name = nameOf(argument, func.getArgAttrDict(leaf.number));
       if (name) {
         name = b.getStringAttr(name.getValue() + leaf.path);
-        kept.push_back(b.getNamedAttr(dtensor::nameAttr, name));
+        ofArgument.push_back(b.getNamedAttr(dtensor::nameAttr, name));
       }
       std::string which =
           "argument " +
           (name ? "'" + name.str() + "'" : "#" + std::to_string(leaf.number));
       if (Attribute written =
               im.writtenAs(which, leaf.sharding, argumentTypes.back()))
-        kept.push_back(b.getNamedAttr(dtensor::writtenAttr, written));
-      argumentAttributes.push_back(b.getDictionaryAttr(kept));
+        ofArgument.push_back(b.getNamedAttr(dtensor::writtenAttr, written));
+      argumentAttributes.push_back(b.getDictionaryAttr(ofArgument));
     }
     return success();
   }
@@ -258,17 +258,17 @@ private:
   }
 
   DictionaryAttr attributesOfResult(const Leaf &leaf, Type type) {
-    SmallVector<NamedAttribute> kept;
+    SmallVector<NamedAttribute> ofResult;
     if (Attribute written = im.writtenAs(
             "result #" + std::to_string(leaf.number), leaf.sharding, type))
-      kept.push_back(b.getNamedAttr(dtensor::writtenAttr, written));
+      ofResult.push_back(b.getNamedAttr(dtensor::writtenAttr, written));
     DictionaryAttr attributes = func.getResultAttrDict(leaf.number);
     if (auto name = attributes ? attributes.getAs<StringAttr>("jax.result_info")
                                : StringAttr();
         name && !name.empty())
-      kept.push_back(b.getNamedAttr(
+      ofResult.push_back(b.getNamedAttr(
           dtensor::nameAttr, b.getStringAttr(name.getValue() + leaf.path)));
-    return b.getDictionaryAttr(kept);
+    return b.getDictionaryAttr(ofResult);
   }
 
   /// The source's attributes of arguments that are one tensor each: notes on
@@ -278,17 +278,17 @@ private:
         outputs.size() != func.getNumResults())
       return;
     for (auto [i, attributes] : llvm::enumerate(argumentAttributes)) {
-      mlir::NamedAttrList all(attributes);
+      mlir::NamedAttrList list(attributes);
       for (StringRef name : {dtensor::bitsAttr, dtensor::inputRangeAttr})
-        if (Attribute kept = func.getArgAttr(inputs[i].number, name))
-          all.set(name, kept);
+        if (Attribute present = func.getArgAttr(inputs[i].number, name))
+          list.set(name, present);
       // The argument is donated. Its memory fits if both are laid out alike.
       auto alias = func.getArgAttrOfType<IntegerAttr>(inputs[i].number,
                                                       "tf.aliasing_output");
       if (alias && alias.getValue().ult(resultTypes.size()) &&
           resultTypes[alias.getInt()] == argumentTypes[i])
-        all.set(dtensor::aliasAttr, b.getI64IntegerAttr(alias.getInt()));
-      attributes = all.getDictionary(b.getContext());
+        list.set(dtensor::aliasAttr, b.getI64IntegerAttr(alias.getInt()));
+      attributes = list.getDictionary(b.getContext());
     }
   }
 
@@ -391,33 +391,34 @@ static LogicalResult importPrepared(ModuleOp module, int64_t size) {
     return failure();
   Importer importer(module, *shardings, size);
 
-  SmallVector<FuncOp> old(module.getOps<FuncOp>()), made;
+  SmallVector<FuncOp> old(module.getOps<FuncOp>()), imported;
   auto erase = [](ArrayRef<FuncOp> functions) {
     for (FuncOp func : functions)
       func.erase();
   };
   for (FuncOp func : old) {
-    // What others call is inlined there.
+    // A function that others call is inlined there.
     if (func.isExternal() || func.isPrivate() || isOfScalars(func))
       continue;
     FuncOp result = importer.importFunction(func);
     if (!result) {
-      erase(made);
+      erase(imported);
       return failure();
     }
-    made.push_back(result);
+    imported.push_back(result);
   }
   for (FuncOp func : old)
     func.erase();
   for (auto mesh : llvm::make_early_inc_range(module.getOps<sdy::MeshOp>()))
     mesh.erase();
-  for (FuncOp func : made)
+  for (FuncOp func : imported)
     module.push_back(func);
-  SmallVector<NamedAttribute> kept;
+  SmallVector<NamedAttribute> ownAttributes;
   for (NamedAttribute attribute : module->getDiscardableAttrs())
     if (attribute.getName().getValue().starts_with("dtensor."))
-      kept.push_back(attribute);
-  module->setDiscardableAttrs(DictionaryAttr::get(module.getContext(), kept));
+      ownAttributes.push_back(attribute);
+  module->setDiscardableAttrs(
+      DictionaryAttr::get(module.getContext(), ownAttributes));
   module->setAttr(dtensor::DTensorDialect::meshAttrName, shardings->getMesh());
   module->setAttr(dtensor::openSignatureAttr,
                   mlir::UnitAttr::get(module.getContext()));
@@ -430,7 +431,7 @@ LogicalResult meshloom::importStableHLO(ModuleOp module) {
     return failure();
   if (!needsPreparing(module))
     return importPrepared(module, *size);
-  // Of a copy: after an error the module is as it was.
+  // The work is done on a copy: after an error the module is as it was.
   mlir::OwningOpRef<ModuleOp> copy(module.clone());
   if (failed(prepare(*copy)) || failed(importPrepared(*copy, *size)))
     return failure();

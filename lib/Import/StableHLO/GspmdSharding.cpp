@@ -12,7 +12,7 @@ namespace meshloom::importer {
 namespace {
 constexpr int64_t maxDevices = 65'536; // as Mesh
 
-/// What is left of the text, read from the front.
+/// The remaining text, read from the front.
 struct Reader {
   std::string_view whole, rest;
 
@@ -139,13 +139,13 @@ Result<GspmdSharding> GspmdSharding::parse(std::string_view text) {
         if (sorted[i] != int64_t(i) || sorted.size() != sizes.size())
           return in.error("'T(...)' is not a permutation of the sizes");
       if (product(sizes) != count)
-        return in.error("there are not as many devices as tiles");
+        return in.error("the numbers of devices and of tiles differ");
       result.devices = transposedIota(sizes, order);
     } else {
       if (!in.numbers(result.devices))
         return in.error("the devices of the tiles are missing");
       if (int64_t(result.devices.size()) != count)
-        return in.error("there are not as many devices as tiles");
+        return in.error("the numbers of devices and of tiles differ");
     }
     if (in.take("last_tile_dim_replicate")) {
       result.lastDims = {LastDim::Replicated};

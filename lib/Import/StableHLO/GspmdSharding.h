@@ -15,9 +15,9 @@ namespace meshloom::importer {
 /// `devices=[a,b,...]` is a grid of tiles, one dim for each dim of the tensor,
 /// then those that `last_tile_dims` describes; what follows lists the device of
 /// each tile, row-major: `0,1,...`, or `<=[r,...]T(p,...)`: the numbers 0, 1,
-/// ... as an array of shape r, transposed by p. What ends in `shard_as 3` or
-/// `shard_like 3` (`jax.experimental.shard_alike`) is laid out as the other
-/// values of group 3 are.
+/// ... as an array of shape r, transposed by p. A value whose text ends in
+/// `shard_as 3` or `shard_like 3` (`jax.experimental.shard_alike`) is laid out
+/// as the other values of group 3 are.
 struct GspmdSharding {
   enum class Kind { Replicated, Unknown, Manual, Maximal, Tiled };
   enum class LastDim { Replicated, Manual };

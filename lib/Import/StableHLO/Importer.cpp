@@ -104,9 +104,9 @@ RankedTensorType Importer::typeOf(Value source) {
 //===----------------------------------------------------------------------===//
 
 ArrayRef<Value> Importer::leaves(Value source) const {
-  auto it = values.find(source);
-  assert(it != values.end() && "operands are imported before their users");
-  return it->second;
+  auto entry = values.find(source);
+  assert(entry != values.end() && "operands are imported before their users");
+  return entry->second;
 }
 
 SmallVector<Value> Importer::leaves(ValueRange sources) const {
@@ -178,24 +178,24 @@ static bool takesTuples(Operation *op) {
 /// Ops that a handler made are wrong where the source op is: they say so.
 LogicalResult Importer::verifyNewOps(size_t since, LogicalResult soFar) {
   if (succeeded(soFar))
-    for (Operation *op : llvm::drop_begin(recorder.made, since))
+    for (Operation *op : llvm::drop_begin(recorder.created, since))
       if (failed(mlir::verify(op, /*verifyRecursively=*/false))) {
         soFar = failure();
         break;
       }
-  recorder.made.truncate(since);
+  recorder.created.truncate(since);
   return soFar;
 }
 
 void Importer::forget(Region &region) {
-  llvm::erase_if(recorder.made, [&](Operation *made) {
-    return region.isAncestor(made->getParentRegion());
+  llvm::erase_if(recorder.created, [&](Operation *recorded) {
+    return region.isAncestor(recorded->getParentRegion());
   });
 }
 
 void Importer::retract(Operation *op) {
-  llvm::erase_if(recorder.made,
-                 [&](Operation *made) { return op->isAncestor(made); });
+  llvm::erase_if(recorder.created,
+                 [&](Operation *recorded) { return op->isAncestor(recorded); });
   op->erase();
 }
 
@@ -204,14 +204,14 @@ FailureOr<SmallVector<Value>> Importer::annotated(Operation &op,
   if (isa<stablehlo::CustomCallOp>(op) || results.empty())
     return results; // @Sharding and its like say what theirs means
   Attribute attribute = op.getDiscardableAttr(shardyName);
-  if (auto each =
+  if (auto perValue =
           dyn_cast_or_null<sdy::TensorShardingPerValueAttr>(attribute)) {
-    if (each.getShardings().size() != results.size())
+    if (perValue.getShardings().size() != results.size())
       return op.emitError("has ")
-             << each.getShardings().size() << " shardings for "
+             << perValue.getShardings().size() << " shardings for "
              << results.size() << " results";
     for (auto [value, sharding] :
-         llvm::zip_equal(results, each.getShardings())) {
+         llvm::zip_equal(results, perValue.getShardings())) {
       auto pinned = constrain(*this, value, sharding);
       if (failed(pinned))
         return failure();
@@ -273,7 +273,7 @@ LogicalResult Importer::importOp(Operation &op) {
       if (isa<mlir::TupleType>(type))
         return op.emitError("'")
                << op.getName() << "' takes and gives tensors, not a " << type;
-  size_t before = recorder.made.size();
+  size_t before = recorder.created.size();
   Imported results = (*handler)(*this, &op);
   if (failed(verifyNewOps(before, results)))
     return failure();
@@ -299,12 +299,12 @@ LogicalResult Importer::importOp(Operation &op) {
       return failure();
   }
 
-  ArrayRef<Value> rest = *results;
+  ArrayRef<Value> remaining = *results;
   for (Value result : op.getResults()) {
     SmallVector<RankedTensorType> tensors;
     flatten(result.getType(), tensors);
-    set(result, rest.take_front(tensors.size()));
-    rest = rest.drop_front(tensors.size());
+    set(result, remaining.take_front(tensors.size()));
+    remaining = remaining.drop_front(tensors.size());
   }
   return success();
 }
@@ -330,23 +330,23 @@ Imported Importer::importInline(Region &region, ArrayRef<Value> arguments) {
   auto block = onlyBlock(b.getLoc(), region);
   if (failed(block))
     return failure();
-  ArrayRef<Value> rest = arguments;
+  ArrayRef<Value> remaining = arguments;
   for (BlockArgument argument : (*block)->getArguments()) {
     SmallVector<RankedTensorType> tensors;
     if (failed(checkType(argument.getLoc(), argument.getType())))
       return failure();
     flatten(argument.getType(), tensors);
-    if (rest.size() < tensors.size())
+    if (remaining.size() < tensors.size())
       return error("the region has more arguments than there are values");
-    for (auto [value, type] : llvm::zip(rest, tensors))
+    for (auto [value, type] : llvm::zip(remaining, tensors))
       if (b.typeOf(value) != type)
         return error("the region's argument #")
                << argument.getArgNumber() << " is a " << type << ", but gets a "
                << b.typeOf(value);
-    set(argument, rest.take_front(tensors.size()));
-    rest = rest.drop_front(tensors.size());
+    set(argument, remaining.take_front(tensors.size()));
+    remaining = remaining.drop_front(tensors.size());
   }
-  if (!rest.empty())
+  if (!remaining.empty())
     return error("the region has fewer arguments than there are values");
   Location outer = b.getLoc();
   if (failed(importBlock(**block)))
@@ -368,10 +368,10 @@ LogicalResult Importer::importCaptured(
   for (Value value : used) {
     Operation *op = value.getDefiningOp();
     outer.push_back({value, SmallVector<Value>(leaves(value))});
-    Imported made = (*handlers.find(op))(*this, op);
-    if (failed(made))
+    Imported imported = (*handlers.find(op))(*this, op);
+    if (failed(imported))
       return failure();
-    set(value, *made);
+    set(value, *imported);
   }
   return success();
 }

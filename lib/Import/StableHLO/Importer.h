@@ -35,8 +35,8 @@ public:
   void add(mlir::TypeID op, Handler handler) { table[op] = std::move(handler); }
   const Handler *find(Operation *op) const {
     auto info = op->getRegisteredInfo();
-    auto it = info ? table.find(info->getTypeID()) : table.end();
-    return it == table.end() ? nullptr : &it->second;
+    auto entry = info ? table.find(info->getTypeID()) : table.end();
+    return entry == table.end() ? nullptr : &entry->second;
   }
 
 private:
@@ -119,14 +119,14 @@ public:
   static std::optional<ReduceKind> kindOf(Region &reducer);
   /// The identity of a kind for `element`, as a scalar.
   Value identity(ReduceKind kind, Type element);
-  /// Whether `source` is a constant that is the identity of `kind`.
+  /// Returns whether `source` is a constant that is the identity of `kind`.
   bool isIdentity(ReduceKind kind, Value value);
 
   InFlightDiagnostic error(const Twine &message) {
     return mlir::emitError(b.getLoc(), message);
   }
 
-  /// Whether what is being imported is a function of scalars.
+  /// Returns whether what is being imported is a function of scalars.
   bool inScalarRegion() const { return scalarRegion; }
   /// Forgets the ops made inside `region`, which is about to go.
   void forget(Region &region);
@@ -185,9 +185,9 @@ private:
   struct Recorder : OpBuilder::Listener {
     void notifyOperationInserted(Operation *op,
                                  OpBuilder::InsertPoint) override {
-      made.push_back(op);
+      created.push_back(op);
     }
-    SmallVector<Operation *> made;
+    SmallVector<Operation *> created;
   };
   Recorder recorder;
   Handlers handlers;

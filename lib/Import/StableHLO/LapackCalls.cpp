@@ -17,8 +17,8 @@ static FailureOr<char> letter(Importer &im, Call op, StringRef name,
   if (value > 0 && value < 128 && allowed.contains(char(value)))
     return char(value);
   std::string names;
-  for (char each : allowed)
-    names += (names.empty() ? "" : ", ") + std::string(1, each);
+  for (char choice : allowed)
+    names += (names.empty() ? "" : ", ") + std::string(1, choice);
   auto error = im.error("custom call '")
                << op.getCallTargetName() << "': '" << name << "' is " << value;
   if (value > 32 && value < 127)
@@ -63,7 +63,7 @@ static Imported importPotrf(Importer &im, Call op) {
   return SmallVector<Value>{factor, info};
 }
 
-static Value solve(LaneBuilder &b, Value a, Value c, bool left, bool lower,
+static Value solve(LaneBuilder &b, Value a, Value c, bool isLeft, bool lower,
                    bool unit, StringRef transpose) {
   SmallVector<Value> operands = b.aligned({a, c});
   SmallVector<NamedAttribute> attributes{
@@ -72,7 +72,7 @@ static Value solve(LaneBuilder &b, Value a, Value c, bool left, bool lower,
     if (set)
       attributes.push_back(b.named(name, b.getUnitAttr()));
   };
-  flag("left_side", left);
+  flag("left_side", isLeft);
   flag("lower", lower);
   flag("unit_diagonal", unit);
   return b.make<dtensor::TriangularSolveOp>({b.typeOf(c)}, operands,
@@ -103,8 +103,8 @@ static Imported importOldTriangularSolve(Importer &im, Call op) {
     return im.error("custom call '")
            << op.getCallTargetName() << "' takes at least 10 operands";
   auto flag = [&](unsigned i) { return constantNumber(op.getInputs()[i]); };
-  auto left = flag(0), lower = flag(1), transpose = flag(2), unit = flag(3);
-  if (!left || !lower || !transpose || !unit)
+  auto isLeft = flag(0), lower = flag(1), transpose = flag(2), unit = flag(3);
+  if (!isLeft || !lower || !transpose || !unit)
     return im.error("the flags of '")
            << op.getCallTargetName() << "' must be constants";
   Value right = im.get(op.getInputs().back()),
@@ -113,7 +113,7 @@ static Imported importOldTriangularSolve(Importer &im, Call op) {
   if (!im.isIdentity(ReduceKind::Prod, alpha))
     right = b.apply<dtensor::MultiplyOp>(
         {right, b.broadcast(alpha, b.shapeOf(right))});
-  return SmallVector<Value>{solve(b, a, right, *left, *lower, *unit,
+  return SmallVector<Value>{solve(b, a, right, *isLeft, *lower, *unit,
                                   *transpose == 2   ? "ADJOINT"
                                   : *transpose == 1 ? "TRANSPOSE"
                                                     : "NO_TRANSPOSE")};
@@ -193,7 +193,7 @@ static Imported importLu(Importer &im, Call op) {
     return failure();
   RankedTensorType type = b.typeOf(*a);
   SmallVector<int64_t> rows(type.getShape().drop_back());
-  SmallVector<Value> made =
+  SmallVector<Value> lu =
       b.make<dtensor::LuOp>({resultType(op, 0), resultType(op, 1),
                              RankedTensorType::get(rows, b.getI32Type())},
                             *a, Lanes(b.lanesOf(*a)));
@@ -201,7 +201,7 @@ static Imported importLu(Importer &im, Call op) {
   auto ordinals = RankedTensorType::get(type.getShape(), b.getI32Type());
   int64_t rank = type.getRank();
   Value row = b.iota(ordinals, rank - 2), column = b.iota(ordinals, rank - 1);
-  Value isZero = m.both(m.eq(made[0], 0), m.eq(row, column));
+  Value isZero = m.both(m.eq(lu[0], 0), m.eq(row, column));
   int64_t beyond = type.getShape().back();
   Value first =
       b.reduce(ReduceKind::Min, m.select(isZero, row, b.like(row, beyond)),
@@ -209,7 +209,7 @@ static Imported importLu(Importer &im, Call op) {
   Value info =
       m.select(m.eq(first, double(beyond)), b.like(first, 0), m.add(first, 1));
   return SmallVector<Value>{
-      made[0], m.add(made[1], 1),
+      lu[0], m.add(lu[1], 1),
       b.convert(info, resultType(op, 2).getElementType())};
 }
 
@@ -237,9 +237,9 @@ static Imported importEigh(Importer &im, Call op) {
   auto mode = letter(im, op, "mode", "VN"), uplo = letter(im, op, "uplo", "LU");
   if (failed(a) || failed(mode) || failed(uplo))
     return failure();
-  SmallVector<Value> made = eigh(im, op, *a, *uplo == 'L');
-  made.push_back(infoOfNans(im, made[1], 1, resultType(op, 2)));
-  return made;
+  SmallVector<Value> decomposed = eigh(im, op, *a, *uplo == 'L');
+  decomposed.push_back(infoOfNans(im, decomposed[1], 1, resultType(op, 2)));
+  return decomposed;
 }
 
 /// XLA's, with a config of "LOWER,SORTED,SWEEPS,TOLERANCE". Sorted eigenvalues
@@ -277,17 +277,17 @@ static Imported importSvd(Importer &im, Call op) {
     types[0] = RankedTensorType::get(u, element);
     types[2] = RankedTensorType::get(vh, element);
   }
-  SmallVector<Value> made =
+  SmallVector<Value> svd =
       b.make<dtensor::SvdOp>(types, *a, Lanes(b.lanesOf(*a)), attributes);
   if (*mode == 'N')
     for (unsigned i : {0u, 2u}) {
       auto none = undefined(im, op, i == 0 ? 2 : 3);
       if (failed(none))
         return failure();
-      made[i] = *none;
+      svd[i] = *none;
     }
-  return SmallVector<Value>{*scratch, made[1], made[0], made[2],
-                            infoOfNans(im, made[1], 1, resultType(op, 4))};
+  return SmallVector<Value>{*scratch, svd[1], svd[0], svd[2],
+                            infoOfNans(im, svd[1], 1, resultType(op, 4))};
 }
 
 /// Eigenvectors on the left are the conjugates of the transposed matrix's on
@@ -315,24 +315,24 @@ static Imported importEig(Importer &im, Call op) {
            << op.getCallTargetName() << "' takes one operand";
   bool real = isa<FloatType>(b.elementOf(im.get(op.getInputs()[0])));
   auto a = matricesOf(im, op, real ? 5 : 4);
-  auto left = letter(im, op, "compute_left", "NV"),
+  auto wantsLeft = letter(im, op, "compute_left", "NV"),
        right = letter(im, op, "compute_right", "NV");
-  if (failed(a) || failed(left) || failed(right))
+  if (failed(a) || failed(wantsLeft) || failed(right))
     return failure();
   unsigned first = real ? 2 : 1;
   RankedTensorType part = resultType(op, 0), vectors = resultType(op, first);
   auto values =
       real ? part.clone(mlir::ComplexType::get(part.getElementType())) : part;
-  SmallVector<Value> made =
+  SmallVector<Value> eig =
       b.make<dtensor::EigOp>({values, vectors}, *a, Lanes(b.lanesOf(*a)));
-  SmallVector<Value> results{made[0]};
+  SmallVector<Value> results{eig[0]};
   if (real)
-    results = {partOf<dtensor::RealOp>(im, made[0], part),
-               partOf<dtensor::ImagOp>(im, made[0], part)};
-  for (auto [i, wanted] : llvm::enumerate(std::array{*left, *right})) {
+    results = {partOf<dtensor::RealOp>(im, eig[0], part),
+               partOf<dtensor::ImagOp>(im, eig[0], part)};
+  for (auto [i, wanted] : llvm::enumerate(std::array{*wantsLeft, *right})) {
     if (wanted == 'V') {
       results.push_back(i == 0 ? leftEigenvectors(im, *a, values, vectors)
-                               : made[1]);
+                               : eig[1]);
       continue;
     }
     auto none = undefined(im, op, first + unsigned(i));
@@ -340,7 +340,7 @@ static Imported importEig(Importer &im, Call op) {
       return failure();
     results.push_back(*none);
   }
-  results.push_back(infoOfNans(im, made[0], 1, resultType(op, first + 2)));
+  results.push_back(infoOfNans(im, eig[0], 1, resultType(op, first + 2)));
   return results;
 }
 
@@ -352,9 +352,9 @@ static Imported importSchur(Importer &im, Call op) {
   auto mode = letter(im, op, "mode", "VN"), sort = letter(im, op, "sort", "N");
   if (failed(a) || failed(mode) || failed(sort))
     return failure();
-  SmallVector<Value> made = b.make<dtensor::SchurOp>(
+  SmallVector<Value> schur = b.make<dtensor::SchurOp>(
       {resultType(op, 0), resultType(op, 1)}, *a, Lanes(b.lanesOf(*a)));
-  SmallVector<Value> results{made};
+  SmallVector<Value> results{schur};
   for (unsigned i = 2; i + 2 < count; ++i) {
     auto none = undefined(im, op, i);
     if (failed(none))
@@ -364,7 +364,7 @@ static Imported importSchur(Importer &im, Call op) {
   // How many eigenvalues were selected: none are.
   results.push_back(b.splat(resultType(op, unsigned(count) - 2), 0.0));
   results.push_back(
-      infoOfNans(im, made[0], 2, resultType(op, unsigned(count) - 1)));
+      infoOfNans(im, schur[0], 2, resultType(op, unsigned(count) - 1)));
   return results;
 }
 
@@ -411,11 +411,11 @@ static Imported importPivotedQr(Importer &im, Call op) {
            << op.getCallTargetName()
            << "' with columns that are to come first is not supported: its "
               "second operand must be zeros";
-  SmallVector<Value> made = b.make<dtensor::PivotedQrOp>(
+  SmallVector<Value> pivotedQr = b.make<dtensor::PivotedQrOp>(
       {resultType(op, 0), resultType(op, 1), resultType(op, 2)}, a,
       Lanes(b.lanesOf(a)));
-  made[1] = FloatMath(b).add(made[1], 1);
-  return made;
+  pivotedQr[1] = FloatMath(b).add(pivotedQr[1], 1);
+  return pivotedQr;
 }
 
 /// gehrd, of whole matrices.
@@ -431,10 +431,10 @@ static Imported importHessenberg(Importer &im, Call op) {
            << "' of a part of the matrix is not supported: 'low' must be 1 and "
               "'high' "
            << size;
-  SmallVector<Value> made = im.b.make<dtensor::HessenbergOp>(
+  SmallVector<Value> hessenberg = im.b.make<dtensor::HessenbergOp>(
       {resultType(op, 0), resultType(op, 1)}, *a, Lanes(im.b.lanesOf(*a)));
-  made.push_back(noInfo(im, op, 2));
-  return made;
+  hessenberg.push_back(noInfo(im, op, 2));
+  return hessenberg;
 }
 
 /// sytrd and hetrd: the Hessenberg form of a Hermitian matrix. From the upper
@@ -484,19 +484,19 @@ static Imported importTridiagonalForm(Importer &im, Call op) {
     hermitian = b.apply<dtensor::ComplexOp>({real, imaginary}, type);
   }
   RankedTensorType taus = resultType(op, 3);
-  SmallVector<Value> made =
+  SmallVector<Value> hessenberg =
       b.make<dtensor::HessenbergOp>({type, taus}, hermitian, lanes);
   // The diagonal and the one below it, of which one element a row is left.
   auto diagonal = [&](int64_t below) {
     Value isThere = m.eq(row, below == 0 ? column : m.add(column, 1));
-    Value kept = realPart(made[0]);
-    kept = m.select(isThere, kept, b.like(kept, 0));
-    kept = b.reduce(ReduceKind::Sum, kept, rank - 1);
-    return turned(b.sliceDim(kept, rank - 2, below, n), rank - 2);
+    Value elements = realPart(hessenberg[0]);
+    elements = m.select(isThere, elements, b.like(elements, 0));
+    elements = b.reduce(ReduceKind::Sum, elements, rank - 1);
+    return turned(b.sliceDim(elements, rank - 2, below, n), rank - 2);
   };
-  Value stored = m.select(m.lt(row, column), a, made[0]);
+  Value stored = m.select(m.lt(row, column), a, hessenberg[0]);
   return SmallVector<Value>{turned(stored, {rank - 2, rank - 1}), diagonal(0),
-                            diagonal(1), turned(made[1], rank - 2),
+                            diagonal(1), turned(hessenberg[1], rank - 2),
                             noInfo(im, op, 4)};
 }
 
@@ -505,7 +505,7 @@ static Imported importReflect(Importer &im, Call op) {
   LaneBuilder &b = im.b;
   if (failed(checkCounts(im, op, 3, 1)) || failed(checkMatrices(im, op)))
     return failure();
-  bool left = configured(op, "left").value_or(1) != 0,
+  bool isLeft = configured(op, "left").value_or(1) != 0,
        adjoint = configured(op, "transpose").value_or(0) != 0;
   SmallVector<Value> operands = b.aligned(im.get(op.getInputs()));
   Value a = operands[0], c = operands[2];
@@ -513,7 +513,7 @@ static Imported importReflect(Importer &im, Call op) {
   SmallVector<int64_t> shape = b.shapeOf(a);
   if (rank < 2 || b.rankOf(c) != rank || b.rankOf(operands[1]) != rank - 1 ||
       shape.back() > shape[rank - 2] ||
-      b.shapeOf(c)[rank - (left ? 2 : 1)] != shape[rank - 2])
+      b.shapeOf(c)[rank - (isLeft ? 2 : 1)] != shape[rank - 2])
     return im.error("custom call '")
            << op.getCallTargetName() << "': the reflections in a "
            << b.typeOf(a) << " do not fit a " << b.typeOf(c);
@@ -535,11 +535,11 @@ static Imported importReflect(Importer &im, Call op) {
         type);
   }
   SmallVector<int64_t> batch = llvm::to_vector(llvm::seq<int64_t>(0, rank - 2));
-  int64_t ofQ = left != adjoint ? rank - 1 : rank - 2;
-  auto product = left ? importDot(im, q, c, batch, batch, ofQ, rank - 2,
-                                  type.getElementType())
-                      : importDot(im, c, q, batch, batch, rank - 1, ofQ,
-                                  type.getElementType());
+  int64_t ofQ = isLeft != adjoint ? rank - 1 : rank - 2;
+  auto product = isLeft ? importDot(im, q, c, batch, batch, ofQ, rank - 2,
+                                    type.getElementType())
+                        : importDot(im, c, q, batch, batch, rank - 1, ofQ,
+                                    type.getElementType());
   if (failed(product))
     return failure();
   return SmallVector<Value>{*product};

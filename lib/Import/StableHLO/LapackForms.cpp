@@ -91,7 +91,7 @@ static FailureOr<DictionaryAttr> optionsOf(Call op, const Form &form,
       return found->values[0];
     return op.emitError("operand #")
            << i << " of custom call '" << op.getCallTargetName()
-           << "' must be a constant: it says what is computed";
+           << "' must be a constant: the results depend on it";
   };
   mlir::NamedAttrList options;
   for (const Option &option : form.options) {
@@ -149,11 +149,12 @@ static LogicalResult rewrite(Call op, const Form &form,
   state.addAttribute("call_target_name",
                      b.getStringAttr(op.getCallTargetName() + "_ffi"));
   state.addAttribute("mhlo.backend_config", *options);
-  Operation *made = b.create(state);
+  Operation *updated = b.create(state);
 
   for (auto [i, result] : llvm::enumerate(op->getResults())) {
     if (llvm::isDigit(sourceOf(i))) {
-      result.replaceAllUsesWith(made->getResult(unsigned(sourceOf(i) - '0')));
+      result.replaceAllUsesWith(
+          updated->getResult(unsigned(sourceOf(i) - '0')));
       continue;
     }
     if (result.use_empty())

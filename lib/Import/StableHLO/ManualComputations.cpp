@@ -37,7 +37,7 @@ manualPerDim(Importer &im, const ValueSharding &sharding,
   return result;
 }
 
-/// What is left of a sharding inside.
+/// Returns the part of a sharding that is left inside.
 static ValueSharding freePart(ValueSharding sharding,
                               ArrayRef<unsigned> manual) {
   for (ValueSharding::Dim &dim : sharding.dims)
@@ -67,8 +67,9 @@ static Value addends(Importer &im, Value value, unsigned axis,
                 axis);
 }
 
-/// What the devices along `axis` make up by `kind`.
-static Value made(Importer &im, Value value, unsigned axis, ReduceKind kind) {
+/// Combines the values of the devices along `axis` by `kind`.
+static Value combined(Importer &im, Value value, unsigned axis,
+                      ReduceKind kind) {
   LaneBuilder &b = im.b;
   if (contains(b.lanesOf(value), axis))
     return b.reduce(kind, b.expose(value, axis), 0);
@@ -103,7 +104,7 @@ FailureOr<Value> importer::leaveManual(Importer &im, Value value,
     return failure();
   for (unsigned axis : sharding.unreduced)
     if (contains(manual, axis))
-      value = made(im, value, axis, sharding.unreducedKind);
+      value = combined(im, value, axis, sharding.unreducedKind);
   if (size_t(b.rankOf(value)) != perDim->size())
     return im.error("the body's result has another rank than its sharding");
   int64_t elements = b.typeOf(value).getNumElements();
@@ -124,9 +125,9 @@ static Imported importManualComputation(Importer &im,
   Location loc = op.getLoc();
   auto in = op.getInShardings().getShardings(),
        out = op.getOutShardings().getShardings();
-  SmallVector<sdy::TensorShardingAttr> all(in);
-  llvm::append_range(all, out);
-  auto manual = im.shardings.manualAxes(loc, op.getManualAxes(), all);
+  SmallVector<sdy::TensorShardingAttr> shardings(in);
+  llvm::append_range(shardings, out);
+  auto manual = im.shardings.manualAxes(loc, op.getManualAxes(), shardings);
   if (failed(manual))
     return failure();
   SmallVector<Value> inputs;
@@ -140,7 +141,7 @@ static Imported importManualComputation(Importer &im,
     inputs.push_back(*entered);
   }
   ArrayRef<int64_t> order;
-  for (sdy::TensorShardingAttr sharding : all)
+  for (sdy::TensorShardingAttr sharding : shardings)
     if (order.empty())
       order = im.shardings.ownOrder(sharding.getMeshOrRef());
   if (!im.manualAxes.empty() && order != im.manualOrder)
@@ -161,10 +162,10 @@ static Imported importManualComputation(Importer &im,
     auto meaning = im.shardings.of(loc, sharding, type);
     if (failed(meaning))
       return failure();
-    auto left = leaveManual(im, value, *meaning, *manual, type);
-    if (failed(left))
+    auto whole = leaveManual(im, value, *meaning, *manual, type);
+    if (failed(whole))
       return failure();
-    value = *left;
+    value = *whole;
   }
   return results;
 }

@@ -58,11 +58,11 @@ static Value joinedPieces(LaneBuilder &b, ArrayRef<Value> inputs, int64_t dim) {
     for (int64_t d = 0; d < int64_t(sizes.size()); ++d)
       if (d != dim && b.shapeOf(input)[d] != sizes[d])
         return {};
-    int64_t at = int64_t(lanes.size()) + dim;
-    if (piece.getStrides()[at] != 1)
+    int64_t pieceDim = int64_t(lanes.size()) + dim;
+    if (piece.getStrides()[pieceDim] != 1)
       return {};
     SmallVector<int64_t> low(sizes.size(), 0), high(low), interior(low);
-    low[dim] = offset - piece.getStartIndices()[at];
+    low[dim] = offset - piece.getStartIndices()[pieceDim];
     high[dim] = total - low[dim] - sizes[dim];
     offset += b.shapeOf(input)[dim];
     sizes[dim] = total;
@@ -140,7 +140,7 @@ struct Piece {
   Value source;
   SmallVector<int64_t> start, limit, strides;
 
-  /// Whether it has all of a dim.
+  /// Returns whether it has all of a dim.
   bool isAll(LaneBuilder &b, size_t dim) const {
     return start[dim] == 0 && limit[dim] == b.shapeOf(source)[dim] &&
            strides[dim] == 1;
@@ -219,10 +219,10 @@ static Value take(LaneBuilder &b, const Piece &taken) {
                               first.limit[d] == second.limit[d] &&
                               first.strides[d] == second.strides[d]);
     if (isAlike) {
-      Piece rest = first;
-      rest.start[dim] = 0;
-      rest.limit[dim] = b.shapeOf(first.source)[dim];
-      Value whole = take(b, rest);
+      Piece widened = first;
+      widened.start[dim] = 0;
+      widened.limit[dim] = b.shapeOf(first.source)[dim];
+      Value whole = take(b, widened);
       SmallVector<Value> both;
       for (const Piece &part : {first, second})
         both.push_back(

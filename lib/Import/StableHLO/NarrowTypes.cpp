@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// f8 are bytes (ui8), and integers of 2 and 4 bits numbers of 8 bits. What only
-// moves numbers moves bytes; other ops compute with unpacked ones, and their
-// results are packed. The calls that do so are named in Prepare.h.
+// f8 are bytes (ui8), and integers of 2 and 4 bits numbers of 8 bits. An op
+// that only moves numbers moves bytes; other ops compute with unpacked ones,
+// and their results are packed. The calls that do so are named in Prepare.h.
 #include "Importer.h"
 #include "Prepare.h"
 
@@ -124,7 +124,7 @@ private:
     return success();
   }
 
-  /// What a value of a narrow type is stored as.
+  /// Returns the type that a value of a narrow type is stored as.
   RankedTensorType bytes(Type type) {
     return isa<IntegerType>(narrowOf(type))
                ? wide(type)
@@ -261,7 +261,7 @@ private:
     if (isa<stablehlo::ClzOp>(op))
       return op->emitError("count_leading_zeros of ")
              << op->getResult(0).getType() << " is not supported";
-    // Of these the bits above a negative number's own would be seen.
+    // These ops would see the bits above a negative number's.
     bool bitwise =
         isa<stablehlo::ShiftRightLogicalOp, stablehlo::PopulationCountOp>(op);
     b.setInsertionPoint(op);

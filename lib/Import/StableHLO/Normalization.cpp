@@ -7,7 +7,7 @@ using namespace meshloom;
 using namespace meshloom::importer;
 
 namespace {
-/// What the three have in common: a feature dim, the others, and an epsilon.
+/// The common part of the three: a feature dim, the others, and an epsilon.
 struct Normalization {
   LaneBuilder &b;
   SmallVector<int64_t> shape;

@@ -21,7 +21,7 @@ static bool isDynamic(Type type) {
   return tensor && !tensor.hasStaticShape();
 }
 
-/// Whether `op` is a custom call with tuples among its results.
+/// Returns whether `op` is a custom call with tuples among its results.
 static bool givesTuple(Operation *op) {
   return isa<stablehlo::CustomCallOp>(op) &&
          llvm::any_of(op->getResultTypes(),
@@ -131,8 +131,8 @@ static void takeTuplesApart(ModuleOp module) {
       tuple.erase();
 }
 
-/// What an element takes in a resource: whole bytes, also a bool. 0: not known
-/// (numbers of a few bits, which tools pack in different ways).
+/// Returns the bytes of an element in a resource: whole ones, also for a bool.
+/// 0: not known (numbers of a few bits, which tools pack in different ways).
 static int64_t bytesOf(Type element) {
   if (auto complex = dyn_cast<mlir::ComplexType>(element))
     return 2 * bytesOf(complex.getElementType());
@@ -158,15 +158,15 @@ readResource(Operation *op, DenseResourceElementsAttr value) {
                   "it");
     return failure();
   }
-  const int64_t each = bytesOf(type.getElementType());
+  const int64_t elementBytes = bytesOf(type.getElementType());
   ArrayRef<char> data = blob->getData();
-  if (each == 0)
+  if (elementBytes == 0)
     return op->emitError("the value of a constant of type ")
            << type << " must be written out (dense<...>)";
-  if (int64_t(data.size()) != each * type.getNumElements())
+  if (int64_t(data.size()) != elementBytes * type.getNumElements())
     return op->emitError("dense_resource<")
            << key << "> has " << data.size() << " bytes; a constant of type "
-           << type << " has " << each * type.getNumElements();
+           << type << " has " << elementBytes * type.getNumElements();
   if (!type.getElementType().isInteger(1))
     return DenseElementsAttr::getFromRawBuffer(type, data);
   SmallVector<bool> bools(llvm::map_range(data, [](char c) { return c != 0; }));
@@ -199,8 +199,8 @@ static LogicalResult writeConstantsDense(ModuleOp module) {
   return failure(result.wasInterrupted());
 }
 
-/// What is written down of Shardy's propagation is about operands by number,
-/// which the steps change, and asks for nothing.
+/// The records of Shardy's propagation are about operands by number, which the
+/// steps change, and ask for nothing.
 static void forgetPropagation(ModuleOp module) {
   module.walk([](Operation *op) {
     for (StringRef name :

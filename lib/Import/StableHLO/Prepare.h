@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a program goes through before it is imported: constructs that are a way
-// of writing others are written as those, in StableHLO itself.
+// The steps that a program goes through before it is imported: constructs that
+// are a way of writing others are written as those, in StableHLO itself.
 #pragma once
 
 #include "meshloom/Support/LLVM.h"
@@ -14,7 +14,7 @@ constexpr int64_t mostOps = 1 << 20;
 /// imported in reasonable time.
 FailureOr<int64_t> inlinedSize(ModuleOp module);
 
-/// Whether prepare() would do anything.
+/// Returns whether prepare() would do anything.
 bool needsPreparing(ModuleOp module);
 
 /// Rewrites `module` in place: annotations are attributes, constants are dense,
@@ -24,17 +24,17 @@ bool needsPreparing(ModuleOp module);
 /// arithmetic unpacks. Fails with a diagnostic.
 LogicalResult prepare(ModuleOp module);
 
-/// Whether annotations of Shardy stand in `mhlo.frontend_attributes`.
+/// Returns whether annotations of Shardy stand in `mhlo.frontend_attributes`.
 bool holdsFrontendShardings(ModuleOp module);
 
 // The steps, one file each. None leaves a program that the next cannot read.
 LogicalResult readFrontendShardings(ModuleOp module);
-/// Whether `type` is a token or a tuple with one in it.
+/// Returns whether `type` is a token or a tuple with one in it.
 bool holdsToken(Type type);
 LogicalResult dropTokens(ModuleOp module);
 LogicalResult makeShapesStatic(ModuleOp module);
 LogicalResult writeScansAsLoops(ModuleOp module);
-/// Of LAPACK, in the form of older releases of JAX.
+/// Calls of LAPACK in the form of older releases of JAX.
 bool isOldLapackCall(Operation *op);
 LogicalResult updateLapackCalls(ModuleOp module);
 bool isPerturbedSolve(Operation *op);
@@ -44,10 +44,10 @@ LogicalResult storeQuantizedTypes(ModuleOp module);
 bool holdsNarrowTypes(ModuleOp module);
 LogicalResult unpackNarrowTypes(ModuleOp module);
 
-/// Whether `op` only moves elements, whatever they are.
+/// Returns whether `op` only moves elements, whatever they are.
 bool movesElements(Operation *op);
-/// Whether an update computation gives its second argument: new elements for
-/// old ones.
+/// Returns whether an update computation gives its second argument: new
+/// elements for old ones.
 bool replaces(Region &region);
 
 /// The custom calls that unpackNarrowTypes() makes, from bytes to numbers and

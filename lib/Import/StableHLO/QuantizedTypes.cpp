@@ -52,9 +52,9 @@ static IntegerType storageOf(QuantizedType type) {
                                           : IntegerType::Unsigned);
 }
 
-/// Whether a stored integer comes back unchanged when it is dequantized and
-/// quantized again: two roundings of its distance from the zero point, which
-/// has a bit more than the integer, are off by less than one half.
+/// Returns whether a stored integer comes back unchanged when it is dequantized
+/// and quantized again: two roundings of its distance from the zero point,
+/// which has a bit more than the integer, are off by less than one half.
 static bool survivesRounding(QuantizedType type) {
   auto expressed = cast<FloatType>(type.getExpressedType());
   return type.getStorageTypeIntegralWidth() + 4 <=
@@ -77,7 +77,7 @@ static std::optional<unsigned> operandOfArgument(Operation *op,
   return std::nullopt;
 }
 
-/// Whether StableHLO has `op` on values that are quantized along a dim.
+/// Returns whether StableHLO has `op` on values that are quantized along a dim.
 static bool takesSlices(Operation *op) {
   if (op->getDialect() && isa<sdy::SdyDialect>(op->getDialect()))
     return true;
@@ -219,8 +219,9 @@ private:
     return differ ? QuantizedType() : only;
   }
 
-  /// Whether `op` does with stored integers what it does with the numbers that
-  /// they express: it moves elements, or looks at their order alone.
+  /// Returns whether `op` does with stored integers what it does with the
+  /// numbers that they express: it moves elements, or looks at their order
+  /// alone.
   bool actsOnStorage(Operation *op) {
     if (isa<stablehlo::SelectOp>(op))
       return onlyType(op) != nullptr;

@@ -81,7 +81,8 @@ private:
                << dim << " is not a dim of a tensor of rank " << rank;
     if (batch.size() != dims.getRhsBatchingDimensions().size() ||
         sum.size() != dims.getRhsContractingDimensions().size())
-      return im.error("ragged_dot pairs other numbers of dims of lhs and rhs");
+      return im.error(
+          "ragged_dot pairs different numbers of dims of lhs and rhs");
     bool isLeft =
         !llvm::is_contained(batch, ragged) && !llvm::is_contained(sum, ragged);
     ArrayRef<int64_t> group = dims.getRhsGroupDimensions();
@@ -91,11 +92,11 @@ private:
              << (isLeft ? "one group dim" : "no group dim") << " of rhs, not "
              << group.size();
     // Sizes may differ along dims of lhs: those that come before.
-    SmallVector<int64_t> left;
+    SmallVector<int64_t> remaining;
     for (int64_t dim = 0; dim < rank; ++dim)
       if (!llvm::is_contained(batch, dim) && !llvm::is_contained(sum, dim))
-        left.push_back(dim);
-    for (ArrayRef<int64_t> list : {batch, ArrayRef<int64_t>(left), sum}) {
+        remaining.push_back(dim);
+    for (ArrayRef<int64_t> list : {batch, ArrayRef<int64_t>(remaining), sum}) {
       const auto *end = llvm::find(list, ragged);
       prefix.append(list.begin(), end);
       if (end != list.end())
@@ -126,9 +127,10 @@ private:
     int64_t groups = counts.back(), last = int64_t(counts.size()) - 1;
     // Ends: sums over the groups up to each.
     counts.push_back(groups);
-    SmallVector<int64_t> known = llvm::to_vector(llvm::seq<int64_t>(0, last));
-    known.push_back(last + 1);
-    Value table = b.broadcast(sizes, counts, known);
+    SmallVector<int64_t> tableDims =
+        llvm::to_vector(llvm::seq<int64_t>(0, last));
+    tableDims.push_back(last + 1);
+    Value table = b.broadcast(sizes, counts, tableDims);
     auto index = RankedTensorType::get(counts, b.elementOf(sizes));
     Value counted = b.compare(ComparisonDirection::LE, b.iota(index, last + 1),
                               b.iota(index, last));
@@ -140,16 +142,17 @@ private:
     for (int64_t dim : prefix)
       places.push_back(dim + 1);
     places.push_back(0);
-    Value at =
+    Value position =
         b.iota(RankedTensorType::get(shape, b.elementOf(sizes)), ragged + 1);
     auto spread = [&](Value bound) {
       return b.broadcast(bound, shape, places);
     };
-    Value mine = m.both(b.compare(ComparisonDirection::GE, at, spread(begins)),
-                        b.compare(ComparisonDirection::LT, at, spread(ends)));
-    SmallVector<int64_t> rest =
+    Value mine =
+        m.both(b.compare(ComparisonDirection::GE, position, spread(begins)),
+               b.compare(ComparisonDirection::LT, position, spread(ends)));
+    SmallVector<int64_t> lhsDims =
         llvm::to_vector(llvm::seq<int64_t>(1, b.rankOf(lhs) + 1));
-    return m.select(mine, b.broadcast(lhs, shape, rest), 0.0);
+    return m.select(mine, b.broadcast(lhs, shape, lhsDims), 0.0);
   }
 
   Importer &im;
@@ -204,14 +207,14 @@ Imported importer::importRaggedAllToAll(Importer &im,
           pieces = table.getDimSize(0) / size;
   Value operand = groups->open(inputs[0]), output = groups->open(inputs[1]);
   int64_t count = b.shapeOf(operand)[0];
-  // Of each receiver's slot: who has a piece that covers it.
+  // For each receiver's slot: who has a piece that covers it.
   SmallVector<int64_t> shape{count, size, slots, size, pieces};
   auto index = RankedTensorType::get(shape, table.getElementType());
   auto spread = [&](Value numbers) {
-    Value each = b.transpose(
+    Value perReceiver = b.transpose(
         b.reshape(groups->open(numbers), {count, size, size, pieces}),
         {0, 2, 1, 3});
-    return b.broadcast(each, shape, {0, 1, 3, 4});
+    return b.broadcast(perReceiver, shape, {0, 1, 3, 4});
   };
   auto add = [&](Value x, Value y) { return b.apply<dtensor::AddOp>({x, y}); };
   auto times = [&](Value x, int64_t by) {

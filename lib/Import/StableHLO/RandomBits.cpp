@@ -92,8 +92,8 @@ static Imported importRngBits(Importer &im, stablehlo::RngBitGeneratorOp op) {
     } else if (paired < 0) {
       bits = words[0];
     } else {
-      Value at = b.iota(RankedTensorType::get(w.shape, w.word), paired);
-      Value odd = b.apply<dtensor::AndOp>({at, b.like(at, 1)});
+      Value position = b.iota(RankedTensorType::get(w.shape, w.word), paired);
+      Value odd = b.apply<dtensor::AndOp>({position, b.like(position, 1)});
       bits = b.select(
           b.compare(dtensor::ComparisonDirection::EQ, odd, b.like(odd, 0)),
           words[0], words[1]);
@@ -114,17 +114,17 @@ static Imported importRngBits(Importer &im, stablehlo::RngBitGeneratorOp op) {
     Quad words = philox(w, {x0, x1, x2, x3}, keys);
     Value place =
         b.apply<dtensor::AndOp>({index, b.like(index, double(perCounter - 1))});
-    auto at = [&](unsigned i) {
+    auto isAt = [&](unsigned i) {
       return b.compare(dtensor::ComparisonDirection::EQ, place,
                        b.like(place, i));
     };
     if (isWide)
-      bits = b.select(at(0), w.join(words[0], words[1]),
+      bits = b.select(isAt(0), w.join(words[0], words[1]),
                       w.join(words[2], words[3]));
     else
       bits = b.select(
-          at(0), words[0],
-          b.select(at(1), words[1], b.select(at(2), words[2], words[3])));
+          isAt(0), words[0],
+          b.select(isAt(1), words[1], b.select(isAt(2), words[2], words[3])));
   }
 
   // The next state.

@@ -13,8 +13,8 @@
 
 namespace meshloom {
 
-/// What else there is to say of a text that was not read: a dialect that other
-/// tools turn into StableHLO.
+/// Returns a remedy for a text that was not read: a dialect that other tools
+/// turn into StableHLO.
 static StringRef remedyFor(StringRef text, StringRef messages) {
   if (messages.contains("`vhlo'"))
     return "vhlo is StableHLO's portable form, which Meshloom reads as "

@@ -33,9 +33,9 @@ static bool isCompare(Value value, Value lhs, Value rhs,
          compare.getComparisonDirection() == direction;
 }
 
-/// Whether a reducer is JAX's for argmax (Max) or argmin (Min): of two values
-/// and their indices it keeps the larger value, a nan before numbers, the lower
-/// index among equal ones.
+/// Returns whether a reducer is JAX's for argmax (Max) or argmin (Min): of two
+/// values and their indices it keeps the larger value, a nan before numbers,
+/// the lower index among equal ones.
 static std::optional<ReduceKind> argReducer(Region &region) {
   using Direction = stablehlo::ComparisonDirection;
   Block &block = region.front();
@@ -76,17 +76,17 @@ static std::optional<ReduceKind> argReducer(Region &region) {
   return kind;
 }
 
-/// Whether `value` counts up from 0 along `dim`.
+/// Returns whether `value` counts up from 0 along `dim`.
 static bool isIota(Value value, int64_t dim) {
   while (auto moved = value.getDefiningOp<dtensor::BroadcastInDimOp>()) {
     auto dims = moved.getBroadcastDimensions();
-    const auto *it = llvm::find(dims, dim);
-    if (it == dims.end() ||
+    const auto *found = llvm::find(dims, dim);
+    if (found == dims.end() ||
         dtensor::globalShape(moved.getType())[dim] !=
             dtensor::globalShape(
-                moved.getOperand().getType())[it - dims.begin()])
+                moved.getOperand().getType())[found - dims.begin()])
       return false;
-    dim = it - dims.begin();
+    dim = found - dims.begin();
     value = moved.getOperand();
   }
   auto iota = value.getDefiningOp<dtensor::IotaOp>();
@@ -114,12 +114,12 @@ static std::optional<SmallVector<Value>> argReduce(Importer &im,
     return std::nullopt;
   Lanes lanes(b.lanesOf(inputs[0]));
   Value values = b.reduce(*kind, inputs[0], dim);
-  NamedAttribute at = b.number("dimension", dim);
+  NamedAttribute dimension = b.number("dimension", dim);
   auto type = b.typeOf(values).clone(element);
   Value indices =
       *kind == ReduceKind::Max
-          ? b.make<dtensor::ArgMaxOp>({type}, inputs[0], lanes, at)[0]
-          : b.make<dtensor::ArgMinOp>({type}, inputs[0], lanes, at)[0];
+          ? b.make<dtensor::ArgMaxOp>({type}, inputs[0], lanes, dimension)[0]
+          : b.make<dtensor::ArgMinOp>({type}, inputs[0], lanes, dimension)[0];
   return SmallVector<Value>{values, indices};
 }
 
@@ -159,9 +159,9 @@ static Imported importReduce(Importer &im, stablehlo::ReduceOp op) {
   llvm::append_range(operands, inits);
   SmallVector<Value> results = b.make<dtensor::GenericReduceOp>(
       types, operands, lanes, b.list("dimensions", op.getDimensions()));
-  Operation *made = results[0].getDefiningOp();
-  made->setAttr(dtensor::associativeAttrName, b.getUnitAttr());
-  if (failed(im.importScalarRegion(op.getBody(), made->getRegion(0))))
+  Operation *reduction = results[0].getDefiningOp();
+  reduction->setAttr(dtensor::associativeAttrName, b.getUnitAttr());
+  if (failed(im.importScalarRegion(op.getBody(), reduction->getRegion(0))))
     return failure();
   return results;
 }

@@ -14,7 +14,7 @@ static RankedTensorType tensorOf(Value value) {
   return dyn_cast<RankedTensorType>(value.getType());
 }
 
-/// What a window gives along one dim.
+/// Returns the extent of a window's result along one dim.
 static int64_t windowed(int64_t extent, int64_t window, int64_t stride,
                         int64_t low, int64_t high, int64_t baseDilation,
                         int64_t windowDilation) {

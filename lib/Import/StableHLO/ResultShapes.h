@@ -12,7 +12,7 @@ namespace meshloom::importer {
 /// nothing where only the type could say it.
 std::optional<SmallVector<int64_t>> resultShape(Operation *op, unsigned which);
 
-/// That of a gather of slices of `sizes`, a tensor of `rank`.
+/// Returns the shape of a gather of slices of `sizes`, a tensor of `rank`.
 std::optional<SmallVector<int64_t>>
 gatherShape(RankedTensorType indices,
             stablehlo::GatherDimensionNumbersAttr dims, ArrayRef<int64_t> sizes,

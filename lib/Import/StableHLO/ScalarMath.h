@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the decompositions of different families share.
+// The common part of the decompositions of different families.
 #pragma once
 
 #include "Importer.h"

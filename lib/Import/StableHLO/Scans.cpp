@@ -58,29 +58,29 @@ public:
 
     begin(body, types);
     Value step = body->getArgument(0), zero = number(0);
-    Value at =
+    Value index =
         reverse ? make("stablehlo.subtract", scalar, {number(length - 1), step})
                 : step;
     mlir::IRMapping mapping;
     Block &scan = op.getBody().front();
     for (auto [argument, input] :
          llvm::zip(scan.getArguments(), op.getInputs()))
-      mapping.map(argument, sliceOf(input, argument.getType(), at, zero));
+      mapping.map(argument, sliceOf(input, argument.getType(), index, zero));
     size_t inputs = op.getInputs().size(), carries = op.getInits().size();
     for (size_t i = 0; i < carries; ++i)
       mapping.map(scan.getArgument(unsigned(inputs + i)),
                   body->getArgument(unsigned(1 + i)));
     for (Operation &inner : scan.without_terminator())
       b.clone(inner, mapping);
-    SmallVector<Value> given;
+    SmallVector<Value> yielded;
     for (Value value : scan.getTerminator()->getOperands())
-      given.push_back(mapping.lookupOrDefault(value));
+      yielded.push_back(mapping.lookupOrDefault(value));
     SmallVector<Value> next{make("stablehlo.add", scalar, {step, number(1)})};
     size_t outputs = op.getOutputs().size();
-    next.append(given.begin() + outputs, given.end());
+    next.append(yielded.begin() + outputs, yielded.end());
     for (size_t i = 0; i < outputs; ++i)
       next.push_back(withSlice(body->getArgument(unsigned(1 + carries + i)),
-                               given[i], at, zero));
+                               yielded[i], index, zero));
     b.create<stablehlo::ReturnOp>(loc, next);
 
     SmallVector<Value> results;
@@ -119,9 +119,9 @@ private:
         return op.emitError("scans ")
                << *extent << " slices, but a " << type << " has " << here;
       extent = here;
-      SmallVector<int64_t> rest(type.getShape());
-      rest.erase(rest.begin() + dim);
-      if (part.getShape() != ArrayRef(rest) ||
+      SmallVector<int64_t> sliceShape(type.getShape());
+      sliceShape.erase(sliceShape.begin() + dim);
+      if (part.getShape() != ArrayRef(sliceShape) ||
           part.getElementType() != type.getElementType())
         return op.emitError("a slice of a ")
                << type << " along dim " << dim << " is not a " << part;
@@ -166,29 +166,29 @@ private:
     return DenseElementsAttr::get(type,
                                   std::complex<llvm::APFloat>(zero, zero));
   }
-  SmallVector<Value> starts(int64_t rank, Value at, Value zero) const {
+  SmallVector<Value> starts(int64_t rank, Value index, Value zero) const {
     SmallVector<Value> result(size_t(rank), zero);
-    result[size_t(dim)] = at;
+    result[size_t(dim)] = index;
     return result;
   }
 
-  Value sliceOf(Value whole, Type slice, Value at, Value zero) {
+  Value sliceOf(Value whole, Type slice, Value index, Value zero) {
     auto type = cast<RankedTensorType>(whole.getType());
     SmallVector<int64_t> sizes(type.getShape());
     sizes[dim] = 1;
     SmallVector<Value> operands{whole};
-    llvm::append_range(operands, starts(type.getRank(), at, zero));
+    llvm::append_range(operands, starts(type.getRank(), index, zero));
     Value one = make("stablehlo.dynamic_slice", type.clone(sizes), operands,
                      named("slice_sizes", b.getDenseI64ArrayAttr(sizes)));
     return make("stablehlo.reshape", slice, one);
   }
-  Value withSlice(Value whole, Value slice, Value at, Value zero) {
+  Value withSlice(Value whole, Value slice, Value index, Value zero) {
     auto type = cast<RankedTensorType>(whole.getType());
     SmallVector<int64_t> sizes(type.getShape());
     sizes[dim] = 1;
     SmallVector<Value> operands{
         whole, make("stablehlo.reshape", type.clone(sizes), slice)};
-    llvm::append_range(operands, starts(type.getRank(), at, zero));
+    llvm::append_range(operands, starts(type.getRank(), index, zero));
     return make("stablehlo.dynamic_update_slice", type, operands);
   }
 

@@ -25,11 +25,11 @@ Attribute importer::shardingIn(DictionaryAttr attributes) {
   if (!attributes)
     return {};
   if (Attribute sharding = attributes.get(shardyName)) {
-    auto each = dyn_cast<sdy::TensorShardingPerValueAttr>(sharding);
-    if (!each)
+    auto perValue = dyn_cast<sdy::TensorShardingPerValueAttr>(sharding);
+    if (!perValue)
       return sharding;
-    if (each.getShardings().size() == 1)
-      return each.getShardings().front();
+    if (perValue.getShardings().size() == 1)
+      return perValue.getShardings().front();
   }
   return attributes.get(gspmdName);
 }
@@ -90,16 +90,16 @@ static SourceMesh sourceOf(sdy::MeshAttr mesh, std::string name) {
 
 std::optional<size_t> Shardings::knownMesh(Attribute meshOrRef) const {
   if (auto symbol = dyn_cast<mlir::FlatSymbolRefAttr>(meshOrRef)) {
-    auto it = named.find(symbol.getValue().str());
-    return it == named.end() ? std::nullopt : std::optional(it->second);
+    auto entry = named.find(symbol.getValue().str());
+    return entry == named.end() ? std::nullopt : std::optional(entry->second);
   }
-  auto it = inlined.find(meshOrRef);
-  return it == inlined.end() ? std::nullopt : std::optional(it->second);
+  auto entry = inlined.find(meshOrRef);
+  return entry == inlined.end() ? std::nullopt : std::optional(entry->second);
 }
 
 FailureOr<size_t> Shardings::indexOf(Location loc, Attribute meshOrRef) {
-  if (auto known = knownMesh(meshOrRef))
-    return *known;
+  if (auto number = knownMesh(meshOrRef))
+    return *number;
   if (auto mesh = dyn_cast<sdy::MeshAttr>(meshOrRef))
     return inlined[mesh] = addMesh(sourceOf(mesh, "mesh"), loc);
   if (auto mesh = dyn_cast<stablehlo::MeshAttr>(meshOrRef))
@@ -389,9 +389,11 @@ void Shardings::cutForReshapes(ModuleOp module) {
     for (const SubAxis &axis : dim.axes) {
       int64_t size = axis.size;
       if (axis.isWhole())
-        size = llvm::find_if(sources[dim.mesh].axes, [&](const MeshAxis &each) {
-                 return each.name == axis.axis;
-               })->size;
+        size = llvm::find_if(sources[dim.mesh].axes,
+                             [&](const MeshAxis &meshAxis) {
+                               return meshAxis.name == axis.axis;
+                             })
+                   ->size;
       parts.push_back({numberOf(dim.mesh, axis.axis), axis.before, size});
       shards *= size;
     }
@@ -490,11 +492,11 @@ ValueSharding Shardings::ofShardy(sdy::TensorShardingAttr sharding,
 
 FailureOr<ValueSharding> Shardings::ofGspmd(Location loc, StringRef text,
                                             RankedTensorType type) const {
-  auto it = gspmdParsed.find(text.str());
-  if (it == gspmdParsed.end())
+  auto entry = gspmdParsed.find(text.str());
+  if (entry == gspmdParsed.end())
     return mlir::emitError(loc)
            << "one value has several shardings: '" << text << "'";
-  const GspmdSharding &parsed = it->second;
+  const GspmdSharding &parsed = entry->second;
   ValueSharding result;
   result.dims.resize(type.getRank());
   result.group = parsed.group;
@@ -539,9 +541,9 @@ FailureOr<ValueSharding> Shardings::of(Location loc, Attribute attribute,
 
 bool Shardings::isForTuple(Attribute attribute) const {
   auto text = dyn_cast<StringAttr>(attribute);
-  auto it = text ? gspmdParsed.find(text.str()) : gspmdParsed.end();
-  return it != gspmdParsed.end() &&
-         it->second.kind != GspmdSharding::Kind::Tiled;
+  auto entry = text ? gspmdParsed.find(text.str()) : gspmdParsed.end();
+  return entry != gspmdParsed.end() &&
+         entry->second.kind != GspmdSharding::Kind::Tiled;
 }
 
 std::optional<Layout> Shardings::written(Attribute attribute) const {
@@ -568,9 +570,9 @@ std::optional<Layout> Shardings::written(Attribute attribute) const {
       continue;
     }
     found->second.insert({1, axis.size});
-    for (auto at = found->second.begin(), next = std::next(at);
-         next != found->second.end(); ++at, ++next) {
-      SubAxis part{axis.name, *at, *next / *at};
+    for (auto place = found->second.begin(), next = std::next(place);
+         next != found->second.end(); ++place, ++next) {
+      SubAxis part{axis.name, *place, *next / *place};
       axes.push_back(
           {part.size == axis.size ? axis.name : part.to_string(), part.size});
     }
@@ -603,9 +605,9 @@ std::vector<Mesh> Shardings::writtenMeshes() const {
   for (size_t index : indices) {
     if (index == SIZE_MAX || !unification->isAligned(index))
       continue;
-    auto own = Mesh::get(sources[index].axes);
-    if (own && !llvm::is_contained(meshes, *own))
-      meshes.push_back(*own);
+    auto sourceMesh = Mesh::get(sources[index].axes);
+    if (sourceMesh && !llvm::is_contained(meshes, *sourceMesh))
+      meshes.push_back(*sourceMesh);
   }
   return meshes;
 }
@@ -616,9 +618,9 @@ Shardings::manualAxes(Location loc, sdy::ManualAxesAttr axes,
   SmallVector<unsigned> result;
   std::optional<size_t> which;
   for (sdy::TensorShardingAttr sharding : shardings)
-    if (auto known = knownMesh(sharding.getMeshOrRef());
-        known && *known != SIZE_MAX)
-      which = known;
+    if (auto number = knownMesh(sharding.getMeshOrRef());
+        number && *number != SIZE_MAX)
+      which = number;
   // Without operands and results, the mesh is the only one.
   if (!which && !sources.empty())
     which = 0;

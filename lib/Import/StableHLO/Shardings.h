@@ -41,17 +41,18 @@ public:
   /// Reads all annotations of `module`. Reports malformed ones where they are.
   static FailureOr<Shardings> collect(ModuleOp module);
 
-  /// Whether the module annotates anything.
+  /// Returns whether the module annotates anything.
   bool any() const { return unification.has_value(); }
   const MeshUnification &meshes() const { return *unification; }
   dtensor::MeshAttr getMesh() const { return mesh; }
 
-  /// What `attribute` (#sdy.sharding, or a GSPMD string) says about a value of
-  /// local type `type`. Fails, with a diagnostic, where it is malformed.
+  /// Returns the meaning of `attribute` (#sdy.sharding, or a GSPMD string) for
+  /// a value of local type `type`. Fails, with a diagnostic, where it is
+  /// malformed.
   FailureOr<ValueSharding> of(Location loc, Attribute attribute,
                               RankedTensorType type) const;
-  /// Whether `attribute`, of GSPMD, says the same of every part of a tuple: it
-  /// names no dims.
+  /// Returns whether `attribute`, of GSPMD, says the same of every part of a
+  /// tuple: it names no dims.
   bool isForTuple(Attribute attribute) const;
   /// The layout that `attribute`, which decides all dims, spells, on the mesh
   /// that it names: none where that numbers devices in another order than
@@ -63,8 +64,8 @@ public:
   /// Which device each index of getMesh() is; empty: 0, 1, ...
   std::vector<int64_t> deviceOrder() const;
   /// How a mesh numbers its devices, where that is an order for which there is
-  /// no layout on getMesh(); else empty. What is laid out over such a mesh is
-  /// laid out in the order of the program's first one.
+  /// no layout on getMesh(); else empty. A value over such a mesh is laid out
+  /// in the order of the program's first one.
   ArrayRef<int64_t> ownOrder(Attribute meshOrRef) const;
   bool haveOwnOrders() const { return !ownOrders.empty(); }
   /// A sentence about each such mesh.

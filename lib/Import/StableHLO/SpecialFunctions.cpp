@@ -23,7 +23,8 @@ static FailureOr<SmallVector<Value>> realOperands(Importer &im, OpTy op) {
   return operands;
 }
 
-/// Whether `operands` are complex numbers that there is a function `name` of.
+/// Returns whether `operands` are complex numbers that there is a function
+/// `name` of.
 static bool takesComplex(Importer &im, StringRef name, ValueRange operands) {
   return llvm::all_of(operands,
                       [&](Value value) {

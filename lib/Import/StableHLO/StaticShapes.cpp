@@ -24,13 +24,14 @@ bool isDynamic(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && !tensor.hasStaticShape();
 }
-/// Whether `shape` is what `type` says, where it says anything.
+/// Returns whether `shape` is what `type` says, where it says anything.
 bool agrees(ArrayRef<int64_t> shape, RankedTensorType type) {
   if (int64_t(shape.size()) != type.getRank())
     return false;
   return llvm::all_of(llvm::zip(shape, type.getShape()), [](auto pair) {
-    auto [extent, said] = pair;
-    return extent >= 0 && (ShapedType::isDynamic(said) || said == extent);
+    auto [extent, declared] = pair;
+    return extent >= 0 &&
+           (ShapedType::isDynamic(declared) || declared == extent);
   });
 }
 
@@ -130,9 +131,9 @@ private:
     for (unsigned i = 1; i < op->getNumOperands(); ++i) {
       auto number = numbers.of(op->getOperand(i));
       std::string hole = "{" + std::to_string(i - 1) + "}";
-      for (size_t at; number && number->values.size() == 1 &&
-                      (at = message.find(hole)) != std::string::npos;)
-        message.replace(at, hole.size(), std::to_string(number->values[0]));
+      for (size_t place; number && number->values.size() == 1 &&
+                         (place = message.find(hole)) != std::string::npos;)
+        message.replace(place, hole.size(), std::to_string(number->values[0]));
     }
     return op.emitError(message);
   }
@@ -239,13 +240,13 @@ private:
   LogicalResult become(Operation *old, Type type, ValueRange operands,
                        ArrayRef<NamedAttribute> attributes) {
     OpBuilder b(old);
-    mlir::NamedAttrList all(attributes);
+    mlir::NamedAttrList list(attributes);
     for (NamedAttribute attribute : old->getDiscardableAttrs())
-      all.set(attribute.getName(), attribute.getValue());
+      list.set(attribute.getName(), attribute.getValue());
     OperationState state(old->getLoc(), Op::getOperationName(), operands, type,
-                         all);
-    Operation *made = b.create(state);
-    old->replaceAllUsesWith(made);
+                         list);
+    Operation *updated = b.create(state);
+    old->replaceAllUsesWith(updated);
     numbers.forget(old);
     old->erase();
     return success();
@@ -373,11 +374,11 @@ private:
                          op->getOperands().take_front(2), op.getType(),
                          attributes);
     OpBuilder b(op);
-    Operation *made = b.create(state);
-    op->replaceAllUsesWith(made);
+    Operation *updated = b.create(state);
+    op->replaceAllUsesWith(updated);
     numbers.forget(op);
     op.erase();
-    return giveShapes(made);
+    return giveShapes(updated);
   }
 
   LogicalResult replacePad(Operation *op) {
@@ -544,17 +545,17 @@ private:
                          op->getResultTypes(), attributes);
     state.addRegion();
     OpBuilder b(op);
-    Operation *made = b.create(state);
+    Operation *updated = b.create(state);
     mlir::IRMapping mapping;
-    reducer.getBody().cloneInto(&made->getRegion(0), mapping);
-    Operation *end = made->getRegion(0).front().getTerminator();
+    reducer.getBody().cloneInto(&updated->getRegion(0), mapping);
+    Operation *end = updated->getRegion(0).front().getTerminator();
     b.setInsertionPoint(end);
     b.create<stablehlo::ReturnOp>(end->getLoc(), end->getOperands());
     end->erase();
-    op->replaceAllUsesWith(made);
+    op->replaceAllUsesWith(updated);
     numbers.forget(op);
     op.erase();
-    return giveShapes(made);
+    return giveShapes(updated);
   }
 
   ModuleOp module;

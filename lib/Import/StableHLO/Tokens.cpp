@@ -65,26 +65,27 @@ static Attribute withoutTokens(StringAttr shardings, TypeRange types) {
   // Else it is one for all, or malformed, which the import reports.
   if (!parts || parts->size() != tokens.size() || tokens.size() < 2)
     return llvm::is_contained(tokens, false) ? shardings : Attribute();
-  std::string kept;
+  std::string remaining;
   int64_t count = 0;
   for (auto [part, token] : llvm::zip_equal(*parts, tokens))
     if (!token) {
-      kept += (count++ ? ", " : "") + part;
+      remaining += (count++ ? ", " : "") + part;
     }
   if (count == 0)
     return {};
   return StringAttr::get(shardings.getContext(),
-                         count == 1 ? kept : "{" + kept + "}");
+                         count == 1 ? remaining : "{" + remaining + "}");
 }
 
 static sdy::TensorShardingPerValueAttr
 withoutTokens(sdy::TensorShardingPerValueAttr shardings,
               const BitVector &tokens) {
-  SmallVector<sdy::TensorShardingAttr> kept;
+  SmallVector<sdy::TensorShardingAttr> remaining;
   for (auto [i, sharding] : llvm::enumerate(shardings.getShardings()))
     if (i >= tokens.size() || !tokens.test(unsigned(i)))
-      kept.push_back(sharding);
-  return sdy::TensorShardingPerValueAttr::get(shardings.getContext(), kept);
+      remaining.push_back(sharding);
+  return sdy::TensorShardingPerValueAttr::get(shardings.getContext(),
+                                              remaining);
 }
 
 /// Replaces the list `name` of `op`, if it has one, which has an entry for each
@@ -114,8 +115,8 @@ static void dropOperands(Operation *op) {
   op->eraseOperands(tokens);
 }
 
-/// Whether nothing is left to do of `op`, whose operands and results were
-/// tokens.
+/// Returns whether nothing is left to do of `op`, whose operands and results
+/// were tokens.
 static bool onlyOrders(Operation *op) {
   if (op->getNumOperands() != 0 || op->getNumRegions() != 0)
     return false;
@@ -141,8 +142,9 @@ static void dropArguments(Region &region) {
 static void dropResults(Operation *op) {
   BitVector tokens = tokensAmong(op->getResultTypes());
   if (auto text = op->getAttrOfType<StringAttr>(gspmdName)) {
-    Attribute kept = withoutTokens(text, op->getResultTypes());
-    kept ? op->setAttr(gspmdName, kept) : (void)op->removeAttr(gspmdName);
+    Attribute remaining = withoutTokens(text, op->getResultTypes());
+    remaining ? op->setAttr(gspmdName, remaining)
+              : (void)op->removeAttr(gspmdName);
   }
   for (mlir::OpResult result : op->getResults())
     if (!isToken(result.getType()))
@@ -161,13 +163,14 @@ static void dropResults(Operation *op) {
                        op->getAttrs());
   for (unsigned i = 0; i < op->getNumRegions(); ++i)
     state.addRegion();
-  Operation *made = b.create(state);
-  for (auto [from, to] : llvm::zip_equal(op->getRegions(), made->getRegions()))
+  Operation *updated = b.create(state);
+  for (auto [from, to] :
+       llvm::zip_equal(op->getRegions(), updated->getRegions()))
     to.takeBody(from);
   unsigned next = 0;
   for (mlir::OpResult result : op->getResults())
     if (!tokens.test(result.getResultNumber()))
-      result.replaceAllUsesWith(made->getResult(next++));
+      result.replaceAllUsesWith(updated->getResult(next++));
   op->erase();
 }
 
@@ -181,10 +184,11 @@ static void dropFromSignature(FuncOp func) {
   };
   for (auto [i, type] : llvm::enumerate(func.getArgumentTypes())) {
     const unsigned index = unsigned(i);
-    keepShardings(func.getArgAttr(index, gspmdName), type, [&](Attribute kept) {
-      kept ? func.setArgAttr(index, gspmdName, kept)
-           : (void)func.removeArgAttr(index, gspmdName);
-    });
+    keepShardings(func.getArgAttr(index, gspmdName), type,
+                  [&](Attribute remaining) {
+                    remaining ? func.setArgAttr(index, gspmdName, remaining)
+                              : (void)func.removeArgAttr(index, gspmdName);
+                  });
     // Results are counted anew.
     constexpr StringRef aliasName = "tf.aliasing_output";
     auto alias = func.getArgAttrOfType<IntegerAttr>(index, aliasName);
@@ -200,27 +204,27 @@ static void dropFromSignature(FuncOp func) {
   for (auto [i, type] : llvm::enumerate(func.getResultTypes())) {
     const unsigned index = unsigned(i);
     keepShardings(
-        func.getResultAttr(index, gspmdName), type, [&](Attribute kept) {
-          kept ? func.setResultAttr(index, gspmdName, kept)
-               : (void)func.removeResultAttr(
-                     index, StringAttr::get(func.getContext(), gspmdName));
+        func.getResultAttr(index, gspmdName), type, [&](Attribute remaining) {
+          remaining ? func.setResultAttr(index, gspmdName, remaining)
+                    : (void)func.removeResultAttr(
+                          index, StringAttr::get(func.getContext(), gspmdName));
         });
   }
   func.eraseArguments(arguments);
   func.eraseResults(results);
   if (!func.isExternal())
     dropArguments(func.getBody());
-  auto kept = [](ArrayRef<Type> types) {
+  auto remainingTypes = [](ArrayRef<Type> types) {
     return llvm::map_to_vector(types, [](Type t) { return withoutTokens(t); });
   };
-  func.setFunctionType(mlir::FunctionType::get(func.getContext(),
-                                               kept(func.getArgumentTypes()),
-                                               kept(func.getResultTypes())));
+  func.setFunctionType(mlir::FunctionType::get(
+      func.getContext(), remainingTypes(func.getArgumentTypes()),
+      remainingTypes(func.getResultTypes())));
 }
 
 LogicalResult importer::dropTokens(ModuleOp module) {
-  SmallVector<Operation *> all; // those in regions before what holds them
-  module.walk([&](Operation *op) { all.push_back(op); });
+  SmallVector<Operation *> ops; // those in regions before what holds them
+  module.walk([&](Operation *op) { ops.push_back(op); });
   auto usesTokens = [](Operation *op) {
     if (auto func = dyn_cast<FuncOp>(op))
       return llvm::any_of(func.getArgumentTypes(), holdsToken) ||
@@ -228,8 +232,8 @@ LogicalResult importer::dropTokens(ModuleOp module) {
     return llvm::any_of(op->getOperandTypes(), holdsToken) ||
            llvm::any_of(op->getResultTypes(), holdsToken);
   };
-  llvm::erase_if(all, [&](Operation *op) { return !usesTokens(op); });
-  for (Operation *op : all) {
+  llvm::erase_if(ops, [&](Operation *op) { return !usesTokens(op); });
+  for (Operation *op : ops) {
     if (isa<stablehlo::InfeedOp, stablehlo::OutfeedOp, stablehlo::RecvOp,
             stablehlo::SendOp>(op))
       return op->emitError() << "'" << op->getName() << "' is not supported";
@@ -240,7 +244,7 @@ LogicalResult importer::dropTokens(ModuleOp module) {
         op->removeAttr(name);
     dropOperands(op);
   }
-  for (Operation *op : all) {
+  for (Operation *op : ops) {
     for (Region &region : op->getRegions())
       if (!isa<FuncOp>(op))
         dropArguments(region);

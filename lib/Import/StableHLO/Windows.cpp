@@ -16,16 +16,16 @@ static FailureOr<dtensor::WindowSpec>
 windowOf(Importer &im, OpTy op, int64_t rank, ArrayRef<unsigned> lanes) {
   dtensor::WindowSpec spec;
   std::string wrong;
-  auto list = [&](std::optional<ArrayRef<int64_t>> given, StringRef name) {
-    if (given && (int64_t(given->size()) != rank ||
-                  llvm::any_of(*given, [](int64_t n) { return n < 1; })))
+  auto list = [&](std::optional<ArrayRef<int64_t>> values, StringRef name) {
+    if (values && (int64_t(values->size()) != rank ||
+                   llvm::any_of(*values, [](int64_t n) { return n < 1; })))
       wrong = name.str();
-    SmallVector<int64_t> all(lanes.size(), 1);
-    if (given)
-      llvm::append_range(all, *given);
+    SmallVector<int64_t> result(lanes.size(), 1);
+    if (values)
+      llvm::append_range(result, *values);
     else
-      all.append(rank, 1);
-    return all;
+      result.append(rank, 1);
+    return result;
   };
   spec.dimensions = list(op.getWindowDimensions(), "window_dimensions");
   spec.strides = list(op.getWindowStrides(), "window_strides");
@@ -204,9 +204,11 @@ static Imported importSelectAndScatter(Importer &im,
   Value result = b.make<dtensor::SelectAndScatterOp>(
       {b.typeOf(inputs[0])}, {inputs[0], inputs[1], init}, lanes,
       attributes)[0];
-  auto made = result.getDefiningOp<dtensor::SelectAndScatterOp>();
-  if (failed(im.importScalarRegion(op.getSelect(), made.getSelect())) ||
-      failed(im.importScalarRegion(op.getScatter(), made.getScatter())))
+  auto selectAndScatter = result.getDefiningOp<dtensor::SelectAndScatterOp>();
+  if (failed(im.importScalarRegion(op.getSelect(),
+                                   selectAndScatter.getSelect())) ||
+      failed(im.importScalarRegion(op.getScatter(),
+                                   selectAndScatter.getScatter())))
     return failure();
   return SmallVector<Value>{b.reshape(result, type.getShape())};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What annotations do: a closed sharding is a layout; open dims, priorities,
-// barriers and groups are wishes, which propagation decides about.
+// The effect of annotations: a closed sharding is a layout; open dims,
+// priorities, barriers and groups are wishes, which propagation decides about.
 #include "Importer.h"
 
 #include "meshloom/Dialect/DTensor/Wish.h"
@@ -28,7 +28,7 @@ static FailureOr<dtensor::LayoutAttr> layoutOf(Importer &importer,
   return dtensor::LayoutAttr::get(importer.b.getContext(), *layout);
 }
 
-/// Whether propagation has anything to decide.
+/// Returns whether propagation has anything to decide.
 static bool isDecided(const ValueSharding &sharding) {
   return !sharding.hasOpenDim() || !sharding.unreduced.empty();
 }
@@ -95,14 +95,14 @@ FailureOr<Value> importer::joinGroup(Importer &im, Value value, int64_t group,
                                      Operation *around) {
   LaneBuilder &b = im.b;
   Lanes lanes(b.lanesOf(value));
-  auto [known, isFirst] = im.groups.try_emplace(
+  auto [entry, isFirst] = im.groups.try_emplace(
       group, Importer::Group{b.getLoc(),
                              SmallVector<int64_t>(b.typeOf(value).getShape()),
                              around,
                              im.manualAxes,
                              lanes,
                              {}});
-  Importer::Group &others = known->second;
+  Importer::Group &others = entry->second;
   auto complain = [&](StringRef why) {
     auto error = im.error("the value is in sharding group ")
                  << group << " with another one " << why;
@@ -113,7 +113,7 @@ FailureOr<Value> importer::joinGroup(Importer &im, Value value, int64_t group,
     return complain("in or outside of another manual computation");
   if (ArrayRef(others.shape) != b.typeOf(value).getShape())
     return complain("of another shape");
-  // Of these the devices along manual axes have other values each, or not.
+  // The devices along manual axes have different values of these, or not.
   if (others.lanes != lanes)
     return value;
   if (auto layout = dtensor::layoutAttrOf(value.getType())) {

@@ -127,7 +127,7 @@ LogicalResult EntryReader::readNumberAttribute(bool isFloat,
     return success();
   }
   if (isFloat || !type.isIntOrIndex())
-    return fail("a number has a type that is none of numbers");
+    return fail("a number has a type that is not a type of numbers");
   llvm::APInt value;
   if (failed(readInteger(type.isIndex() ? 64 : type.getIntOrFloatBitWidth(),
                          value)))
@@ -147,7 +147,7 @@ LogicalResult EntryReader::readElements(Attribute &attribute) {
   if (!type || !type.hasStaticShape() ||
       !(type.getElementType().isIntOrIndexOrFloat() ||
         isa<mlir::ComplexType>(type.getElementType())))
-    return fail("elements have a type that is no tensor of numbers");
+    return fail("elements have a type that is not a tensor of numbers");
   uint64_t count = 1;
   for (int64_t extent : type.getShape())
     if (__builtin_mul_overflow(count, uint64_t(extent), &count))
@@ -196,7 +196,7 @@ LogicalResult EntryReader::readComplex(Type &type) {
   if (failed(readType(element)))
     return failure();
   if (!isa<FloatType>(element))
-    return fail("a complex number has parts that are no floats");
+    return fail("a complex number has parts that are not floats");
   type = mlir::ComplexType::get(element);
   return success();
 }

@@ -87,7 +87,7 @@ LogicalResult OpReader::define(const ByteReader &reader, Value value) {
   ValueScope &scope = scopes.back();
   size_t &next = scope.next.back();
   if (next >= scope.values.size())
-    return reader.fail("a region has more values than it says");
+    return reader.fail("a region has more values than its header says");
   scope.values[next++] = value;
   return success();
 }
@@ -177,7 +177,7 @@ LogicalResult OpReader::readOperands(EntryReader &reader,
     if (failed(reader.readNumber(number)))
       return failure();
     if (number >= scope.values.size() || !scope.values[size_t(number)])
-      return reader.fail("an operand is no value that was computed before");
+      return reader.fail("an operand is not a value that was computed before");
     operands.push_back(scope.values[size_t(number)]);
   }
   return success();
@@ -211,8 +211,8 @@ LogicalResult OpReader::readOp(EntryReader &reader, Block &block,
   // Between types of VHLO and of other dialects, which are the same here.
   if (op.name == "builtin.unrealized_conversion_cast") {
     if (operands.size() != types.size() || parts & HasRegions)
-      return reader.fail("a conversion has other numbers of operands and "
-                         "results");
+      return reader.fail(
+          "a conversion has different numbers of operands and results");
     for (Value operand : operands)
       if (failed(define(reader, operand)))
         return failure();

@@ -45,8 +45,8 @@ std::vector<unsigned> plainFactors(const ShardingRule::Tensor &tensor) {
   return factors;
 }
 
-/// Whether every point of the op's iteration space is one element of each
-/// result.
+/// Returns whether every point of the op's iteration space is one element of
+/// each result.
 bool isPointwise(const ShardingRule &rule) {
   auto parallel = [](const Factor &factor) {
     return factor.kind == FactorKind::Parallel;

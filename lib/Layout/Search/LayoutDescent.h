@@ -46,8 +46,8 @@ private:
     return !clusters.clusters[cluster].factors.empty();
   }
   void findLeastSaved();
-  /// Whether saving `saved` is worth moving the cluster, and others with it,
-  /// where what they touch costs `touched`.
+  /// Returns whether saving `saved` is worth moving the cluster, and others
+  /// with it, where what they touch costs `touched`.
   bool worthwhile(unsigned cluster, Cost saved, Cost touched) const {
     return saved > 0 && saved >= leastSaved[cluster] && saved >= touched / 20;
   }

@@ -171,7 +171,7 @@ public:
   Cost givenCost(const MachineModel &machine) const {
     return LayoutState(folded.graph(), clusters, machine, prices).total().cost;
   }
-  /// Whether each op can run as what it was folded to does: it may take
+  /// Returns whether each op can run as what it was folded to does: it may take
   /// something else, at a seam.
   bool isPossible(const Plan &plan) const;
   LayoutRefinement written(Plan plan) const;

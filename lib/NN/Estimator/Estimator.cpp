@@ -24,7 +24,7 @@ namespace {
 constexpr char checkpointName[] = "model.ckpt";
 constexpr char globalStepName[] = "global_step";
 
-/// Of the model function that this thread is in.
+/// The step counter of the model function that this thread is in.
 thread_local const DVariable *stepOfFunction = nullptr;
 
 void tell(const std::string &text) {
@@ -40,7 +40,7 @@ public:
     State::of(*this).keepsVariables = true;
   }
 
-  /// What the first call gave. Its metrics are those that later ones update.
+  /// The result of the first call. Later calls update its metrics.
   std::optional<EstimatorSpec> spec;
   /// The number of training steps so far, and the loss of the last one.
   DVariable globalStep, lastLoss;
@@ -65,39 +65,37 @@ public:
                                               const Tensor &initial,
                                               VariableOptions options) {
       if (isFirst) {
-        made.push_back(make(initial, std::move(options)));
-        return made.back();
+        created.push_back(make(initial, std::move(options)));
+        return created.back();
       }
-      if (next == made.size() || made[next].shape() != initial.shape() ||
-          made[next].dtype() != initial.dtype())
-        Error(
-            fmt::format(
-                "[Estimator] expected the model function to make the same "
-                "variables in each call, got another one, '{}': what it makes "
-                "does not depend on the batch",
-                options.name))
+      if (next == created.size() || created[next].shape() != initial.shape() ||
+          created[next].dtype() != initial.dtype())
+        Error(fmt::format("[Estimator] expected the model function to create "
+                          "the same variables in each call, got a different "
+                          "one, '{}': variables must not depend on the batch",
+                          options.name))
             .raise();
-      return made[next++];
+      return created[next++];
     });
     const DVariable *const around = std::exchange(stepOfFunction, &globalStep);
-    EstimatorSpec given;
+    EstimatorSpec result;
     try {
-      given = function(inputs[0], inputs[1], mode);
+      result = function(inputs[0], inputs[1], mode);
     } catch (...) {
       stepOfFunction = around;
       throw;
     }
     stepOfFunction = around;
-    if (!given.loss.defined() || given.loss.rank() != 0)
+    if (!result.loss.defined() || result.loss.rank() != 0)
       Error("[Estimator] expected the model function to give a loss, a "
             "scalar: reduce it")
           .raise();
-    if (mode == ModeKeys::TRAIN && !given.optimizer.optimizer)
+    if (mode == ModeKeys::TRAIN && !result.optimizer.optimizer)
       Error("[Estimator] expected the model function to give an "
             "optimizer for training, got none")
           .raise();
-    add_loss(given.loss);
-    const Tensor loss = given.loss;
+    add_loss(result.loss);
+    const Tensor loss = result.loss;
     if (mode == ModeKeys::TRAIN && !isFirst) { // the first call is no step
       globalStep.assign_add(1);
       lastLoss.assign(cast(loss, DType::F32));
@@ -105,22 +103,22 @@ public:
     if (isFirst) {
       // Sums of metrics are no part of the model.
       auto isOfMetric = [&](const DVariable &variable) {
-        return std::ranges::any_of(given.eval_metric_ops, [&](auto &each) {
+        return std::ranges::any_of(result.eval_metric_ops, [&](auto &entry) {
           return std::ranges::any_of(
-              each.second.variables(),
+              entry.second.variables(),
               [&](const DVariable &sum) { return sum.is(variable); });
         });
       };
       auto &weights = State::of(*this).weights;
-      for (const DVariable &variable : made)
+      for (const DVariable &variable : created)
         if (!isOfMetric(variable))
           weights.push_back(
               {fmt::format("{}_{}", variable.name(), weights.size()),
                variable,
                {},
                true});
-      given.loss = Tensor(); // of a trace that ends
-      spec = std::move(given);
+      result.loss = Tensor(); // of a trace that ends
+      spec = std::move(result);
     }
     return {expand_dims(loss, 0)};
   }
@@ -128,7 +126,7 @@ public:
 private:
   ModelFunction function;
   ModeKeys mode;
-  std::vector<DVariable> made; ///< in the order of the first call
+  std::vector<DVariable> created; ///< in the order of the first call
 };
 
 struct Compiled {
@@ -137,7 +135,7 @@ struct Compiled {
   data::AnyDataset input; ///< batches of features and labels, as inputs
 };
 
-/// What the model function makes of the input's first batch.
+/// Builds the model that the model function makes of the input's first batch.
 Compiled makeModel(const Estimator::State &estimator, ModeKeys mode,
                    const data::AnyDataset &input) {
   if (estimator.config.tf_random_seed)
@@ -222,7 +220,7 @@ public:
     if (summaries)
       summaries->flush();
   }
-  /// Whether steps were taken that no checkpoint has.
+  /// Returns whether steps were taken that no checkpoint has.
   bool isUnwritten() const { return step != writtenStep; }
 
 private:
@@ -287,11 +285,11 @@ int64_t Estimator::State::train(const InputFunction &input_fn,
                                 const AfterCheckpoint &afterCheckpoint) {
   const std::unique_ptr<StrategyScope> around = scope();
   const data::AnyDataset input = input_fn();
-  const Compiled made = makeModel(*this, ModeKeys::TRAIN, input);
-  const DVariable &globalStep = made.model->globalStep;
+  const Compiled compiled = makeModel(*this, ModeKeys::TRAIN, input);
+  const DVariable &globalStep = compiled.model->globalStep;
   int64_t step = 0;
-  CheckpointManager manager(Checkpoint({{"model", made.model},
-                                        {"optimizer", *made.optimizer},
+  CheckpointManager manager(Checkpoint({{"model", compiled.model},
+                                        {"optimizer", *compiled.optimizer},
                                         {globalStepName, &step}}),
                             config.model_dir,
                             {.max_to_keep = config.keep_checkpoint_max,
@@ -300,10 +298,10 @@ int64_t Estimator::State::train(const InputFunction &input_fn,
   if (restored && isWriter())
     tell(fmt::format("Restoring parameters from {}", restored->string()));
   globalStep.assign(step);
-  std::optional<int64_t> left;
+  std::optional<int64_t> remaining;
   if (max_steps) {
-    left = *max_steps - step;
-    if (*left <= 0) {
+    remaining = *max_steps - step;
+    if (*remaining <= 0) {
       if (isWriter())
         tell("Skipping training since max_steps has already saved.");
       return step;
@@ -320,13 +318,13 @@ int64_t Estimator::State::train(const InputFunction &input_fn,
   };
   if (!restored)
     write();
-  Steps steps(*made.model.operator->(), *this, step, write);
+  Steps steps(*compiled.model.operator->(), *this, step, write);
   // The input may end before max_steps: that is the end of training.
-  if (left && input.cardinality() >= 0)
-    left = std::min(*left, input.cardinality());
-  (void)made.model.fit(
-      made.input,
-      {.verbose = 0, .callbacks = {steps}, .steps_per_epoch = left});
+  if (remaining && input.cardinality() >= 0)
+    remaining = std::min(*remaining, input.cardinality());
+  (void)compiled.model.fit(
+      compiled.input,
+      {.verbose = 0, .callbacks = {steps}, .steps_per_epoch = remaining});
   if (steps.isUnwritten())
     write();
   return step;
@@ -345,17 +343,17 @@ Estimator::evaluate(const InputFunction &input_fn, std::optional<int64_t> count,
         .raise();
   const std::unique_ptr<StrategyScope> around = state->scope();
   const data::AnyDataset input = input_fn();
-  const Compiled made = makeModel(*state, ModeKeys::EVAL, input);
+  const Compiled compiled = makeModel(*state, ModeKeys::EVAL, input);
   int64_t step = 0;
-  Checkpoint({{"model", made.model}, {globalStepName, &step}})
+  Checkpoint({{"model", compiled.model}, {globalStepName, &step}})
       .restore(*newest, {.allow_extra_objects = true});
-  made.model->globalStep.assign(step);
+  compiled.model->globalStep.assign(step);
   std::map<std::string, double> numbers;
   const Logs logs =
-      made.model.evaluate(made.input, {.verbose = 0, .steps = count});
+      compiled.model.evaluate(compiled.input, {.verbose = 0, .steps = count});
   for (const auto &[metric, value] : logs.values())
     numbers[metric] = value;
-  for (const auto &[metricName, metric] : made.model->spec->eval_metric_ops)
+  for (const auto &[metricName, metric] : compiled.model->spec->eval_metric_ops)
     numbers[metricName] = cast(metric.result(), DType::F64).item<double>();
   if (state->isWriter()) {
     SummaryWriter summaries(config.model_dir /

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the processes of an Estimator's cluster do, see Estimator.h.
+// The roles of the processes of an Estimator's cluster, see Estimator.h.
 #include "EstimatorState.h"
 
 #include "meshloom/API/Logging.h"
@@ -139,8 +139,8 @@ Role Estimator::State::role() const {
 /// Throws where the program is in the scope of a strategy of this process alone
 /// and others would train beside it.
 static void expectForAll(Role role) {
-  const Strategy given = get_strategy();
-  const bool hasServers = bool(meshloom::detail::workersOf(given));
+  const Strategy strategy = get_strategy();
+  const bool hasServers = bool(meshloom::detail::workersOf(strategy));
   const bool fits = role == Role::Leads      ? hasServers
                     : role == Role::Together ? num_clients() > 1
                                              : true;
@@ -150,7 +150,7 @@ static void expectForAll(Role role) {
                       "program is in the scope of a {} of this one alone: call "
                       "the estimator "
                       "outside of it",
-                      given.name()),
+                      strategy.name()),
           ErrorCode::FAILED_PRECONDITION)
         .raise();
 }
@@ -160,16 +160,16 @@ bool Estimator::State::isWriter() const {
 }
 
 std::unique_ptr<StrategyScope> Estimator::State::scope() {
-  const Role own = role();
+  const Role ownRole = role();
   if (has_strategy())
-    expectForAll(own);
-  if (has_strategy() || (own != Role::Together && own != Role::Leads))
+    expectForAll(ownRole);
+  if (has_strategy() || (ownRole != Role::Together && ownRole != Role::Leads))
     return nullptr;
   if (!strategy) {
     const SimpleClusterResolver resolver(
         cluster, {.task_type = task ? std::optional(task->type) : std::nullopt,
                   .task_id = task ? std::optional(task->index) : std::nullopt});
-    if (own == Role::Leads)
+    if (ownRole == Role::Leads)
       strategy = ParameterServerStrategy(resolver);
     else if (cluster.empty())
       strategy = MultiWorkerMirroredStrategy();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What stands behind an Estimator: what it was made with, and what this process
-// does among those of its cluster.
+// The state of an Estimator: its options, and the role of this process among
+// those of its cluster.
 #pragma once
 
 #include "meshloom/Distribute/ParameterServer/ParameterServerStrategy.h"
@@ -9,7 +9,7 @@
 
 namespace meshloom::estimator {
 
-/// What a process does.
+/// The role of a process.
 enum class Role : uint8_t {
   Alone,    ///< trains and evaluates
   Together, ///< trains, with others that do the same
@@ -21,7 +21,7 @@ enum class Role : uint8_t {
 struct Estimator::State {
   ModelFunction modelFunction;
   RunConfig config;
-  /// Of TF_CONFIG, without an evaluator; empty: there is none.
+  /// The cluster of TF_CONFIG, without an evaluator; empty: there is none.
   ClusterSpec cluster;
   std::optional<TaskId> task;
 
@@ -32,7 +32,7 @@ struct Estimator::State {
   std::unique_ptr<StrategyScope> scope();
   /// Serves the chief until it has gone.
   void serve();
-  /// Whether this process writes checkpoints' lines and summaries.
+  /// Returns whether this process writes checkpoints' lines and summaries.
   bool isWriter() const;
 
   /// Called with global_step when a checkpoint was written.

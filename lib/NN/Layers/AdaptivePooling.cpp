@@ -99,10 +99,11 @@ private:
       for (int64_t from = begin; from < end; ++from)
         shares[size_t(from * count + i)] = 1.f / float(end - begin);
     }
-    const std::string all = std::string("abcde").substr(0, size_t(x.rank()));
-    std::string result = all;
+    const std::string letters =
+        std::string("abcde").substr(0, size_t(x.rank()));
+    std::string result = letters;
     result[size_t(dim)] = 'z';
-    return einsum(all + "," + all[size_t(dim)] + "z->" + result,
+    return einsum(letters + "," + letters[size_t(dim)] + "z->" + result,
                   {x, cast(tensor(shares, {size, count}), x.dtype())});
   }
 
@@ -133,13 +134,13 @@ template class AdaptiveAveragePooling<3>;
 
 meshloom::detail::LayerList meshloom::detail::adaptivePoolings() {
   using layers::AdaptivePoolingImpl;
-  LayerList all;
+  LayerList list;
   for (int64_t rank = 1; rank <= 3; ++rank)
     for (bool isMax : {false, true})
-      all.emplace_back(
+      list.emplace_back(
           ranked(AdaptivePoolingImpl::kindOf(isMax), rank),
           [=](const nn::Config &config) {
             return Layer(makeLayer<AdaptivePoolingImpl>(isMax, rank, config));
           });
-  return all;
+  return list;
 }

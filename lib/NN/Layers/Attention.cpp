@@ -106,8 +106,9 @@ public:
     ofOutput.insert(ofOutput.end(), out.begin(), out.end());
     query = project("query", {features(0), heads, size}, {heads, size});
     key = project("key", {features(2), groups, size}, {groups, size});
-    const int64_t each = own.value_dim ? own.value_dim : size;
-    value = project("value", {features(1), groups, each}, {groups, each});
+    const int64_t valueSize = own.value_dim ? own.value_dim : size;
+    value =
+        project("value", {features(1), groups, valueSize}, {groups, valueSize});
     output = project("output", ofOutput, out);
     if (own.dropout > 0)
       add_seed();
@@ -117,21 +118,21 @@ public:
                                 const CallOptions &options) override {
     const Tensor &values = xs.size() > 1 ? xs[1] : xs[0];
     const Tensor &keys = xs.size() > 2 ? xs[2] : values;
-    nn::AttentionOptions how{.mask = seenBy(xs, values, keys, options.mask),
-                             .causal = own.causal};
+    nn::AttentionOptions attention{
+        .mask = seenBy(xs, values, keys, options.mask), .causal = own.causal};
     if (*options.training && own.dropout > 0) {
-      how.dropout = own.dropout;
-      how.seed = next_seed();
+      attention.dropout = own.dropout;
+      attention.seed = next_seed();
     }
     const Tensor q = toHeads(xs[0], query), k = toHeads(keys, key),
                  v = toHeads(values, value);
-    // As Keras has it, of what each projection gives; the layer itself adds
-    // that of the last one.
+    // Keras regularizes the result of each projection; the layer itself adds
+    // the penalty of the last one.
     if (const auto &penalty = LayerImpl::options().activity_regularizer)
       for (const Tensor &projected : {q, k, v})
         add_loss(penalty(projected) / double(projected.shape()[0]));
     const Tensor mixed = inPlace(
-        nn::attention(inOneDim(q), inOneDim(k), inOneDim(v), how), xs[0]);
+        nn::attention(inOneDim(q), inOneDim(k), inOneDim(v), attention), xs[0]);
     const std::string dims =
         std::string("wxyz").substr(0, size_t(output.kernel.rank()) - 2);
     Tensor y = einsum("...hd,hd" + dims + "->..." + dims, mixed, output.kernel);
@@ -144,17 +145,17 @@ private:
   };
   Projection project(const std::string &name, const Shape &shape,
                      const Shape &biasShape) {
-    Projection made{add_weight(name, shape,
-                               {.initializer = own.kernel_initializer,
-                                .regularizer = own.kernel_regularizer,
-                                .constraint = own.kernel_constraint}),
-                    {}};
+    Projection projection{add_weight(name, shape,
+                                     {.initializer = own.kernel_initializer,
+                                      .regularizer = own.kernel_regularizer,
+                                      .constraint = own.kernel_constraint}),
+                          {}};
     if (own.use_bias)
-      made.bias = add_weight(name + "_bias", biasShape,
-                             {.initializer = own.bias_initializer,
-                              .regularizer = own.bias_regularizer,
-                              .constraint = own.bias_constraint});
-    return made;
+      projection.bias = add_weight(name + "_bias", biasShape,
+                                   {.initializer = own.bias_initializer,
+                                    .regularizer = own.bias_regularizer,
+                                    .constraint = own.bias_constraint});
+    return projection;
   }
   static Tensor toHeads(const Tensor &x, const Projection &by) {
     Tensor y = einsum("...w,whd->...hd", x, by.kernel);

@@ -21,13 +21,13 @@ namespace {
 using namespace detail;
 
 void expectOneOf(const LayerImpl &layer, const char *option,
-                 const std::string &given,
-                 const std::vector<std::string> &known) {
-  if (std::ranges::find(known, given) == known.end())
+                 const std::string &value,
+                 const std::vector<std::string> &choices) {
+  if (std::ranges::find(choices, value) == choices.end())
     Error(fmt::format("[{}] layer '{}': expected {} to be one of '{}', "
                       "got '{}'",
                       layer.class_name(), layer.name(), option,
-                      fmt::join(known, "', '"), given))
+                      fmt::join(choices, "', '"), value))
         .raise();
 }
 
@@ -155,12 +155,13 @@ public:
 protected:
   Tensor changed(const Tensor &images) override {
     const Shape &shape = images.shape();
-    const Places at =
+    const Places source =
         places(images, reshape(range(shape[1], DType::F32), {1, -1, 1, 1}),
                reshape(range(shape[2], DType::F32), {1, 1, -1, 1}));
     const Shape pixels{shape[0], shape[1], shape[2], 1};
-    const Tensor rows = within(broadcast_to(at.rows, pixels), shape[1]),
-                 columns = within(broadcast_to(at.columns, pixels), shape[2]);
+    const Tensor rows = within(broadcast_to(source.rows, pixels), shape[1]),
+                 columns =
+                     within(broadcast_to(source.columns, pixels), shape[2]);
     if (this->own.interpolation == "nearest")
       return pixelsAt(images, floor(rows + 0.5), floor(columns + 0.5));
     const Tensor top = floor(rows), left = floor(columns);

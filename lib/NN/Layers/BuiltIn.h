@@ -63,7 +63,7 @@ protected:
     if (!(rate >= 0 && rate < 1))
       refuse(fmt::format("expected {} in [0, 1), got {}", argument, rate));
   }
-  /// Of the option `seed`; without one the layer's own.
+  /// Sets the option `seed`; without one the layer has a seed of its own.
   void seedFrom(const std::optional<uint32_t> &seed) {
     if (seed)
       set_seed({0, *seed});

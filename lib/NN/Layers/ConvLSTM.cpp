@@ -63,9 +63,9 @@ public:
                                        : "spatial..., features",
                          rank + 3, sizesText(input)));
     auto shape = [&](int64_t in) {
-      Shape all = window;
-      all.insert(all.end(), {in, 4 * filters});
-      return all;
+      Shape kernelShape = window;
+      kernelShape.insert(kernelShape.end(), {in, 4 * filters});
+      return kernelShape;
     };
     kernel = add_weight("kernel", shape(input[features]),
                         {.initializer = own.kernel_initializer,
@@ -91,17 +91,17 @@ public:
 
   std::vector<Tensor> call_many(const std::vector<Tensor> &xs,
                                 const CallOptions &options) override {
-    std::vector<Tensor> given = xs;
+    std::vector<Tensor> inputs = xs;
     if (channelsFirst) {
-      given[0] = moved(xs[0], 2, xs[0].rank() - 1);
-      for (size_t i = 1; i < given.size(); ++i)
-        given[i] = featuresLast(xs[i]);
+      inputs[0] = moved(xs[0], 2, xs[0].rank() - 1);
+      for (size_t i = 1; i < inputs.size(); ++i)
+        inputs[i] = featuresLast(xs[i]);
     }
-    Tensor x = given[0];
+    Tensor x = inputs[0];
     if (*options.training && own.dropout > 0) {
-      Shape kept = x.shape();
-      kept[1] = 1;
-      x = x * dropping(kept, x.dtype(), own.dropout);
+      Shape maskShape = x.shape();
+      maskShape[1] = 1;
+      x = x * dropping(maskShape, x.dtype(), own.dropout);
     }
     // All steps' convolutions of x are one; the loop has those of h only.
     const int64_t batch = x.shape()[0], steps = x.shape()[1];
@@ -115,22 +115,22 @@ public:
     apart.insert(apart.begin(), batch);
     ofState.back() = filters;
     const States states =
-        firstStates(given, {{"state_h", ofState}, {"state_c", ofState}});
+        firstStates(inputs, {{"state_h", ofState}, {"state_c", ofState}});
     Tensor keptOfState; // what h's convolution is of: h times this
     if (*options.training && own.recurrent_dropout > 0)
       keptOfState =
           dropping(states[0].shape(), x.dtype(), own.recurrent_dropout);
     const Tensor weights = recurrent;
-    States results =
-        goOver(reshape(projected, apart), maskOf(options.mask, x), states, 0,
-               true, [&](const Tensor &at, const States &now) {
-                 const Tensor h =
-                     keptOfState.defined() ? now[0] * keptOfState : now[0];
-                 States next = lstmStates(
-                     at + convolution(h, weights, {.padding = "SAME"}), now[1],
-                     own.recurrent_activation, own.activation);
-                 return std::pair(next[0], next);
-               });
+    States results = goOver(
+        reshape(projected, apart), maskOf(options.mask, x), states, 0, true,
+        [&](const Tensor &projectedStep, const States &now) {
+          const Tensor h =
+              keptOfState.defined() ? now[0] * keptOfState : now[0];
+          States next = lstmStates(
+              projectedStep + convolution(h, weights, {.padding = "SAME"}),
+              now[1], own.recurrent_activation, own.activation);
+          return std::pair(next[0], next);
+        });
     if (channelsFirst)
       for (size_t i = 0; i < results.size(); ++i)
         results[i] = i == 0 && own.return_sequences
@@ -179,11 +179,11 @@ template class ConvLSTM<3>;
 } // namespace meshloom::layers
 
 meshloom::detail::LayerList meshloom::detail::convLSTMs() {
-  LayerList all;
+  LayerList list;
   for (int64_t rank = 1; rank <= 3; ++rank)
-    all.emplace_back(
+    list.emplace_back(
         ranked("ConvLSTM", rank), [rank](const nn::Config &config) {
           return Layer(std::make_shared<layers::ConvLSTMImpl>(rank, config));
         });
-  return all;
+  return list;
 }

@@ -157,7 +157,7 @@ public:
       return reduce_max(x, Axis(dims), own.keepdims);
     if (!options.mask.defined() || options.mask.rank() != rank + 1)
       return reduce_mean(x, Axis(dims), own.keepdims);
-    // Of the positions that count.
+    // The mean of the positions that count.
     const Tensor counts = expand_dims(options.mask, channelsFirst ? 1 : -1);
     const Tensor number =
         reduce_sum(cast(counts, x.dtype()), Axis(dims), own.keepdims);
@@ -213,25 +213,25 @@ template class GlobalAveragePooling<3>;
 
 meshloom::detail::LayerList meshloom::detail::convolutionalLayers() {
   using namespace layers;
-  LayerList all;
+  LayerList list;
   for (int64_t rank = 1; rank <= 3; ++rank) {
-    all.emplace_back(ranked("Conv", rank), [rank](const nn::Config &config) {
+    list.emplace_back(ranked("Conv", rank), [rank](const nn::Config &config) {
       return Layer(makeLayer<ConvImpl>(rank, config));
     });
     for (bool isMax : {false, true}) {
       const std::string kind = isMax ? "MaxPooling" : "AveragePooling";
-      all.emplace_back(
+      list.emplace_back(
           ranked(kind.c_str(), rank), [=](const nn::Config &config) {
             return Layer(makeLayer<PoolingImpl>(isMax, rank, config));
           });
-      all.emplace_back(ranked(("Global" + kind).c_str(), rank),
-                       [=](const nn::Config &config) {
-                         return Layer(
-                             makeLayer<GlobalPoolingImpl>(isMax, rank, config));
-                       });
+      list.emplace_back(
+          ranked(("Global" + kind).c_str(), rank),
+          [=](const nn::Config &config) {
+            return Layer(makeLayer<GlobalPoolingImpl>(isMax, rank, config));
+          });
     }
   }
   for (auto &pooling : adaptivePoolings())
-    all.push_back(std::move(pooling));
-  return all;
+    list.push_back(std::move(pooling));
+  return list;
 }

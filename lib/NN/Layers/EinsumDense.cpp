@@ -31,29 +31,31 @@ std::optional<DenseEquation> DenseEquation::parse(const std::string &text) {
   const size_t comma = text.find(','), arrow = text.find("->");
   if (comma == std::string::npos || arrow == std::string::npos || arrow < comma)
     return std::nullopt;
-  DenseEquation all{text.substr(0, comma),
-                    text.substr(comma + 1, arrow - comma - 1),
-                    text.substr(arrow + 2)};
+  DenseEquation equation{text.substr(0, comma),
+                         text.substr(comma + 1, arrow - comma - 1),
+                         text.substr(arrow + 2)};
   constexpr std::string_view dots = "...";
-  if (all.input.starts_with(dots) && all.output.starts_with(dots)) {
-    all.elided = Elided::Left;
-    all.input.erase(0, 3);
-    all.output.erase(0, 3);
-  } else if (all.input.ends_with(dots) && all.output.ends_with(dots)) {
-    all.elided = Elided::Right;
-    all.input.resize(all.input.size() - 3);
-    all.output.resize(all.output.size() - 3);
+  if (equation.input.starts_with(dots) && equation.output.starts_with(dots)) {
+    equation.elided = Elided::Left;
+    equation.input.erase(0, 3);
+    equation.output.erase(0, 3);
+  } else if (equation.input.ends_with(dots) &&
+             equation.output.ends_with(dots)) {
+    equation.elided = Elided::Right;
+    equation.input.resize(equation.input.size() - 3);
+    equation.output.resize(equation.output.size() - 3);
   }
-  for (const std::string *letters : {&all.input, &all.kernel, &all.output})
+  for (const std::string *letters :
+       {&equation.input, &equation.kernel, &equation.output})
     if (letters->empty() || !std::ranges::all_of(*letters, [](char letter) {
           return (letter >= 'a' && letter <= 'z') ||
                  (letter >= 'A' && letter <= 'Z');
         }))
       return std::nullopt;
-  return all;
+  return equation;
 }
 
-/// Whether a shape says how far its numbers spread.
+/// Returns whether a shape says how far its numbers spread.
 bool isOfFans(const initializers::Initializer &initializer) {
   static const auto &names = *new std::set<std::string>{
       "glorot_uniform", "glorot_normal", "he_uniform",      "he_normal",
@@ -123,12 +125,12 @@ public:
     int64_t in = 1, out = 1;
     InputSpec spec{.rank = int64_t(input.size())};
     for (char letter : equation.kernel) {
-      shape.push_back(known(sizes, letter, input));
+      shape.push_back(sizeOf(sizes, letter, input));
       (equation.output.find(letter) != std::string::npos ? out : in) *=
           shape.back();
-      if (const size_t at = equation.input.find(letter);
-          at != std::string::npos)
-        spec.sizes[dimOfInput(at, input)] = shape.back();
+      if (const size_t place = equation.input.find(letter);
+          place != std::string::npos)
+        spec.sizes[dimOfInput(place, input)] = shape.back();
     }
     kernel.build(shape,
                  {.initializer = kernelInitializer(in, out),
@@ -217,7 +219,7 @@ private:
                 : 0);
   }
 
-  /// Of all letters, as the input and output_shape say.
+  /// Returns the sizes of all letters, as the input and output_shape say.
   Sizes sizesOf(const Shape &input) const {
     const size_t letters = equation.input.size();
     if (input.size() < letters ||
@@ -237,19 +239,19 @@ private:
     for (size_t i = 0; i < letters; ++i)
       sizes[equation.input[i]] = input[size_t(dimOfInput(i, input))];
     for (size_t i = writesBatch ? 1 : 0; i < equation.output.size(); ++i) {
-      const int64_t said = outputShape[i - (writesBatch ? 1 : 0)];
-      const auto [entry, isNew] = sizes.emplace(equation.output[i], said);
-      if (!isNew && said >= 0 && entry->second >= 0 && entry->second != said)
+      const int64_t size = outputShape[i - (writesBatch ? 1 : 0)];
+      const auto [entry, isNew] = sizes.emplace(equation.output[i], size);
+      if (!isNew && size >= 0 && entry->second >= 0 && entry->second != size)
         refuse(fmt::format("expected an output_shape whose '{}' is {}, as that "
                            "of the input {}, got {}",
                            equation.output[i], entry->second, sizesText(input),
-                           said));
+                           size));
       if (entry->second < 0)
-        entry->second = said;
+        entry->second = size;
     }
     return sizes;
   }
-  int64_t known(const Sizes &sizes, char letter, const Shape &input) const {
+  int64_t sizeOf(const Sizes &sizes, char letter, const Shape &input) const {
     const auto found = sizes.find(letter);
     if (found == sizes.end() || found->second < 0)
       refuse(fmt::format("the size of '{}' in '{}' is not known: say it in "
@@ -265,7 +267,7 @@ private:
       shape.push_back(own.bias_axes.find(equation.output[i]) ==
                               std::string::npos
                           ? 1
-                          : known(sizes, equation.output[i], input));
+                          : sizeOf(sizes, equation.output[i], input));
     if (equation.elided == Elided::Right)
       shape.resize(shape.size() + input.size() - equation.input.size(), 1);
     return shape;

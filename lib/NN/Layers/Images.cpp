@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is done to images before a model sees them; see Preprocessing.h.
+// Layers that change images before a model sees them; see Preprocessing.h.
 #include "Interpolation.h"
 
 #include "meshloom/API/Create.h"
@@ -52,10 +52,10 @@ protected:
   }
   /// The middle of that size, which x has.
   Tensor middle(const Tensor &x, Size of) const {
-    const Size all = sizeOf(x);
+    const Size full = sizeOf(x);
     Shape begin(4, 0), sizes(4, -1);
     for (size_t d = 0; d < 2; ++d) {
-      begin[rows + d] = (all[d] - of[d]) / 2;
+      begin[rows + d] = (full[d] - of[d]) / 2;
       sizes[rows + d] = of[d];
     }
     return slice(x, begin, sizes);
@@ -127,11 +127,12 @@ private:
   }
   Tensor filled(const Tensor &x) const {
     const auto [height, width] = sizeOf(x);
-    const Size all{std::max(height, width * size[0] / size[1]),
-                   std::max(width, height * size[1] / size[0])};
+    const Size padded{std::max(height, width * size[0] / size[1]),
+                      std::max(width, height * size[1] / size[0])};
     std::vector<PadDim> around(4);
     for (size_t d = 0; d < 2; ++d) {
-      const int64_t more = (all[d] - sizeOf(x)[d]) / 2; // of an odd one, less
+      const int64_t more =
+          (padded[d] - sizeOf(x)[d]) / 2; // of an odd one, less
       around[rows + d] = {more, more};
     }
     return pad(x, around, own.fill_value);
@@ -175,8 +176,8 @@ public:
   void build(const Shape &) override { add_seed(); }
   Tensor call(const Tensor &x, const CallOptions &options) override {
     const Tensor wide = isFloat(x.dtype()) ? x : cast(x, DType::F32);
-    const Size all = sizeOf(x);
-    if (all[0] < size[0] || all[1] < size[1])
+    const Size full = sizeOf(x);
+    if (full[0] < size[0] || full[1] < size[1])
       return resized(middle(wide, inRatio(wide)), triangle, false);
     if (!*options.training)
       return middle(wide, size);
@@ -184,7 +185,7 @@ public:
     Shape sizes = x.shape();
     for (size_t d = 0; d < 2; ++d) {
       starts[rows + d] = random::stateless_uniform(
-          {}, next_seed(), 0, double(all[d] - size[d] + 1), DType::I32);
+          {}, next_seed(), 0, double(full[d] - size[d] + 1), DType::I32);
       sizes[rows + d] = size[d];
     }
     return dynamic_slice(wide, starts, sizes);

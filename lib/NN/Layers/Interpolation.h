@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is between the elements of an image: how much each counts there.
+// The values between the elements of an image: how much each element counts
+// there.
 #pragma once
 
 #include "BuiltIn.h"
@@ -37,20 +38,21 @@ template <int Radius> double lanczos(double x) {
                         (pi * pi * x * x);
 }
 
-/// That of a name; null of "nearest". Throws, and lists the names, where it is
-/// not known.
+/// Returns the falloff of a name; null for "nearest". Throws, and lists the
+/// names, where it is not known.
 inline Falloff falloffOf(const LayerImpl &layer, const std::string &name) {
-  static const auto &all = *new std::map<std::string, Falloff, std::less<>>{
-      {"nearest", nullptr},
-      {"bilinear", triangle},
-      {"bicubic", cubic},
-      {"lanczos3", lanczos<3>},
-      {"lanczos5", lanczos<5>}};
-  if (const auto found = all.find(name); found != all.end())
+  static const auto &falloffs =
+      *new std::map<std::string, Falloff, std::less<>>{
+          {"nearest", nullptr},
+          {"bilinear", triangle},
+          {"bicubic", cubic},
+          {"lanczos3", lanczos<3>},
+          {"lanczos5", lanczos<5>}};
+  if (const auto found = falloffs.find(name); found != falloffs.end())
     return found->second;
   std::vector<std::string> names;
-  for (auto &[known, function] : all)
-    names.push_back(known);
+  for (auto &[entry, function] : falloffs)
+    names.push_back(entry);
   Error(fmt::format("[{}] layer '{}': expected interpolation to be one "
                     "of '{}', got '{}'",
                     layer.class_name(), layer.name(), fmt::join(names, "', '"),

@@ -40,11 +40,11 @@ std::optional<Layout> deviceLayoutOf(const DVariable &variable) {
 }
 
 Shape withoutDims(const Shape &shape, const std::vector<int64_t> &dims) {
-  Shape rest;
+  Shape remaining;
   for (size_t d = 0; d < shape.size(); ++d)
     if (std::ranges::find(dims, int64_t(d)) == dims.end())
-      rest.push_back(shape[d]);
-  return rest;
+      remaining.push_back(shape[d]);
+  return remaining;
 }
 
 } // namespace
@@ -270,7 +270,8 @@ void Kernel::refuse(const std::string &message) const {
       .raise();
 }
 
-/// Those in `layer` that `condition` holds for; throws if there is none.
+/// Returns the kernel owners in `layer` that `condition` holds for; throws if
+/// there is none.
 static std::vector<KernelOwner *> ownersIn(const Layer &layer, const char *op,
                                            const char *expected,
                                            bool (*condition)(KernelOwner &)) {

@@ -35,7 +35,7 @@ public:
 
   const DVariable &variable() const { return base; }
   bool hasLora() const { return rank > 0; }
-  /// As floats, with the low-rank product.
+  /// Returns the kernel as floats, with the low-rank product.
   Tensor value() const;
   /// product(x, value()), or the same of integers.
   Tensor productWith(const Tensor &x, const Rule &rule);
@@ -86,7 +86,7 @@ public:
   virtual Kernel &ownKernel() = 0;
   /// See Rule::kernelDims.
   virtual std::vector<int64_t> scaledDims() const = 0;
-  /// Whether the kernel is multiplied by inputs, and not looked up.
+  /// Returns whether the kernel is multiplied by inputs, and not looked up.
   virtual bool isProduct() const { return true; }
 };
 

@@ -85,8 +85,8 @@ void checkInputs(const LayerImpl &impl, const std::vector<TensorSpec> &inputs,
     if (!fits(inputs[i].shape, state.specs[i]))
       failAt(impl,
              fmt::format("expected an input {}, as it was built for, got {} "
-                         "{}: a layer keeps what its weights were made for; "
-                         "make another layer for another shape",
+                         "{}: a layer keeps the shape that its weights were "
+                         "created for; create another layer for another shape",
                          specText(state.specs[i]), name(inputs[i].dtype),
                          sizesText(inputs[i].shape)),
              where);
@@ -171,7 +171,7 @@ std::vector<Tensor> inComputeType(const LayerImpl::State &state,
   return inputs;
 }
 
-/// Whether the dims of the mask are the first ones of x.
+/// Returns whether the dims of the mask are the first ones of x.
 bool isMaskOf(const Tensor &mask, const Tensor &x) {
   return mask.defined() && mask.dtype() == DType::I1 &&
          mask.rank() <= x.rank() &&
@@ -182,15 +182,15 @@ bool isMaskOf(const Tensor &mask, const Tensor &x) {
 /// Results that have no mask yet get that which the layer says.
 void passMasksOn(LayerImpl &layer, const std::vector<Tensor> &xs,
                  std::vector<Tensor> masks, const std::vector<Tensor> &ys) {
-  const std::vector<Tensor> given = layer.compute_mask(xs, masks);
-  for (size_t i = 0; i < std::min(given.size(), ys.size()); ++i)
-    if (isMaskOf(given[i], ys[i]) && !get_mask(ys[i]).defined())
-      set_mask(ys[i], given[i]);
+  const std::vector<Tensor> computed = layer.compute_mask(xs, masks);
+  for (size_t i = 0; i < std::min(computed.size(), ys.size()); ++i)
+    if (isMaskOf(computed[i], ys[i]) && !get_mask(ys[i]).defined())
+      set_mask(ys[i], computed[i]);
 }
 
 void clearLosses(const Layer &layer) {
-  for (const Layer &each : allLayers(layer)) {
-    LayerImpl::State &state = LayerImpl::State::of(each);
+  for (const Layer &part : allLayers(layer)) {
+    LayerImpl::State &state = LayerImpl::State::of(part);
     std::lock_guard lock(state.mutex);
     state.added.clear();
   }
@@ -219,17 +219,17 @@ Seed drawSeed() {
 }
 
 std::vector<Layer> allLayers(const Layer &layer) {
-  std::vector<Layer> all;
+  std::vector<Layer> layers;
   std::set<const LayerImpl *> seen;
-  std::function<void(const Layer &)> visit = [&](const Layer &each) {
-    if (!seen.insert(each.internal().get()).second)
+  std::function<void(const Layer &)> visit = [&](const Layer &current) {
+    if (!seen.insert(current.internal().get()).second)
       return;
-    all.push_back(each);
-    for (const Layer &part : each.layers())
+    layers.push_back(current);
+    for (const Layer &part : current.layers())
       visit(part);
   };
   visit(layer);
-  return all;
+  return layers;
 }
 
 } // namespace detail
@@ -274,22 +274,22 @@ std::vector<Tensor> Layer::call_many(const std::vector<Tensor> &xs,
   if (std::string why = whyNotTracked(*this, frame.around); !why.empty())
     failAt(layer, why, where);
   checkInputs(layer, inputs, where);
-  CallOptions given = options;
-  given.training = frame.training;
-  given.seed = frame.seed;
+  CallOptions forwarded = options;
+  forwarded.training = frame.training;
+  forwarded.seed = frame.seed;
   std::vector<Tensor> masks;
   masks.reserve(xs.size());
   for (const Tensor &x : xs)
     masks.push_back(get_mask(x));
   if (!state.hasOwnMask) {
-    if (!given.mask.defined())
-      given.mask = masks.front();
-    masks.front() = given.mask;
+    if (!forwarded.mask.defined())
+      forwarded.mask = masks.front();
+    masks.front() = forwarded.mask;
   }
-  std::vector<Tensor> ys = layer.call_many(inComputeType(state, xs), given);
+  std::vector<Tensor> ys = layer.call_many(inComputeType(state, xs), forwarded);
   if (ys.empty() ||
       std::ranges::any_of(ys, [](const Tensor &y) { return !y.defined(); }))
-    failAt(layer, "its call gave no tensor: return what it computes", where);
+    failAt(layer, "its call returned no tensor: return the result", where);
   for (Tensor &y : ys) {
     const std::optional<Layout> &layout = state.options.output_layout;
     if (layout && layout->rank() == unsigned(y.rank()) &&
@@ -316,7 +316,7 @@ static Tensor onlyOne(const LayerImpl &impl, std::vector<Tensor> ys,
   if (ys.size() != 1)
     failAt(
         impl,
-        fmt::format("it gives {} tensors: call it with call_many", ys.size()),
+        fmt::format("it returns {} tensors: call it with call_many", ys.size()),
         where);
   return std::move(ys[0]);
 }
@@ -389,7 +389,7 @@ SymbolicTensor Layer::operator()(const std::vector<SymbolicTensor> &xs,
   if (ys.size() != 1)
     failAt(
         *impl,
-        fmt::format("it gives {} tensors: call it with call_many", ys.size()),
+        fmt::format("it returns {} tensors: call it with call_many", ys.size()),
         where);
   return ys[0];
 }
@@ -410,7 +410,7 @@ void Layer::build_many(const std::vector<TensorSpec> &inputs,
     NameScope scope(name());
     buildIn(layer, inputs, meshFor(LayerImpl::State::of(layer), {}));
   }
-  // What it is made of is built by what it is called with.
+  // Calling a part with its input builds it.
   if (std::ranges::all_of(allLayers(*this),
                           [](const Layer &part) { return part.built(); }))
     return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a LayerImpl keeps, and the calls of layers that are in progress.
+// The state of a LayerImpl, and the calls of layers that are in progress.
 #pragma once
 
 #include "../Models/Graph.h"
@@ -51,7 +51,7 @@ struct LayerImpl::State {
   std::vector<InputSpec> specs;
   /// Known while it is being built, too.
   std::vector<TensorSpec> builtFor;
-  /// Of the symbolic call, or the first one, for summaries.
+  /// The results of the symbolic call, or of the first one, for summaries.
   std::vector<TensorSpec> results;
   /// Where it is in graphs that are still there.
   std::vector<std::weak_ptr<detail::GraphNode>> graphCalls;

@@ -128,17 +128,17 @@ AlphaDropout::AlphaDropout(double rate, DropoutOptions options)
 
 meshloom::detail::LayerList meshloom::detail::noiseLayers() {
   using namespace layers;
-  LayerList all;
+  LayerList list;
   auto add = [&](Kind kind, int64_t rank) {
-    all.emplace_back(NoiseImpl::classOf(kind, rank),
-                     [=](const nn::Config &config) {
-                       return Layer(makeLayer<NoiseImpl>(kind, rank, config));
-                     });
+    list.emplace_back(NoiseImpl::classOf(kind, rank),
+                      [=](const nn::Config &config) {
+                        return Layer(makeLayer<NoiseImpl>(kind, rank, config));
+                      });
   };
   for (int64_t rank = 1; rank <= 3; ++rank)
     add(Kind::SpatialDropout, rank);
   add(Kind::GaussianNoise, 0);
   add(Kind::GaussianDropout, 0);
   add(Kind::AlphaDropout, 0);
-  return all;
+  return list;
 }

@@ -22,7 +22,7 @@ Tensor valueOf(const DVariable &variable) {
   return variable.defined() ? variable.read_value() : Tensor();
 }
 
-/// What layers with gamma and beta share.
+/// The common part of layers with gamma and beta.
 template <typename Impl, typename Options>
 class Normalizing : public BuiltIn<Impl, Options> {
 public:
@@ -54,7 +54,7 @@ protected:
                                .constraint = o.beta_constraint});
   }
   /// The size of a dim, which must be known.
-  int64_t known(const Shape &input, int64_t axis) const {
+  int64_t knownSize(const Shape &input, int64_t axis) const {
     const int64_t rank = int64_t(input.size());
     if (axis < -rank || axis >= rank ||
         input[size_t(axis < 0 ? axis + rank : axis)] < 0)
@@ -148,7 +148,7 @@ public:
   }
 
   void build(const Shape &input) override {
-    const int64_t features = known(input, own.axis);
+    const int64_t features = knownSize(input, own.axis);
     addAffine({features});
     movingMean = add_weight(
         "moving_mean", {features},
@@ -169,9 +169,9 @@ public:
       std::vector<int64_t> back(order.size());
       for (size_t d = 0; d < order.size(); ++d)
         back[size_t(order[d])] = int64_t(d);
-      CallOptions given = options;
-      given.mask = {}; // is of the first dims
-      return transpose(normalized(transpose(x, order), given), back);
+      CallOptions forwarded = options;
+      forwarded.mask = {}; // is of the first dims
+      return transpose(normalized(transpose(x, order), forwarded), back);
     }
     return normalized(x, options);
   }
@@ -207,8 +207,9 @@ private:
     }
     return y;
   }
-  /// Of the positions that count, if there is a mask; in the code of one
-  /// replica of what all replicas have, which may be of different sizes.
+  /// Returns the moments of the positions that count, if there is a mask; in
+  /// the code of one replica the moments over all replicas, which may be of
+  /// different sizes.
   static nn::Moments momentsOf(const Tensor &x,
                                const std::vector<int64_t> &axes,
                                const Tensor &mask, bool ofAllReplicas) {
@@ -281,11 +282,11 @@ private:
     ofRows[0] = replicas;
     const Tensor parts =
         inWideType(reshape(take(x, tensor(taken, {replicas * most}), 0), cut));
-    int64_t each = 1; // elements of a row
+    int64_t rowSize = 1; // elements of a row
     for (size_t d = 2; d + 1 < cut.size(); ++d)
-      each *= cut[d];
+      rowSize *= cut[d];
     const Tensor number =
-        cast(tensor(counts, ofRows), parts.dtype()) * double(each);
+        cast(tensor(counts, ofRows), parts.dtype()) * double(rowSize);
     ofRows[1] = most;
     const Tensor counted = tensor(isRow, ofRows);
     std::vector<int64_t> axes(cut.size() - 2);
@@ -301,7 +302,7 @@ private:
     if (beta.defined())
       y = y + valueOf(beta);
     axes.insert(axes.begin(), 0);
-    // Those of a replica without rows are 0.
+    // The sums of a replica without rows are 0.
     const auto some = double(std::min(all, replicas));
     keep(reduce_sum(mean, Axis(axes)) / some,
          reduce_sum(variance, Axis(axes)) / some);
@@ -342,11 +343,11 @@ public:
     if (dims == Shape{x.rank() - 1})
       return nn::layer_norm(x, valueOf(gamma), valueOf(beta), own.epsilon);
     const Tensor wide = inWideType(x);
-    const nn::Moments at = nn::moments(wide, Axis(dims), true);
-    Tensor factor = rsqrt(at.variance + own.epsilon);
+    const nn::Moments moments = nn::moments(wide, Axis(dims), true);
+    Tensor factor = rsqrt(moments.variance + own.epsilon);
     if (gamma.defined())
       factor = factor * alongDims(gamma, wide, dims);
-    Tensor y = (wide - at.mean) * factor;
+    Tensor y = (wide - moments.mean) * factor;
     if (beta.defined())
       y = y + alongDims(beta, wide, dims);
     return cast(y, x.dtype());

@@ -176,10 +176,11 @@ public:
     return config;
   }
   Tensor call(const Tensor &x, const CallOptions &) override {
-    Index all[8];
+    Index filled[8];
     for (size_t i = 0; i < indices.size(); ++i)
-      all[i] = indexOf(indices[i]);
-    return x(all[0], all[1], all[2], all[3], all[4], all[5], all[6], all[7]);
+      filled[i] = indexOf(indices[i]);
+    return x(filled[0], filled[1], filled[2], filled[3], filled[4], filled[5],
+             filled[6], filled[7]);
   }
   std::vector<Tensor> compute_mask(const std::vector<Tensor> &,
                                    const std::vector<Tensor> &) override {
@@ -231,7 +232,7 @@ SymbolicTensor detail::applyOperator(const char *name, const SymbolicOperand &a,
     if (operand->tensor.defined())
       inputs.push_back(operand->tensor);
   if (inputs.empty())
-    Error("[SymbolicTensor] expected what Input or a layer gave, got an "
+    Error("[SymbolicTensor] expected a result of Input or of a layer, got an "
           "empty one")
         .raise();
   expectBroadcast(name, a, b);

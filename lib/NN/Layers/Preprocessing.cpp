@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is done to data before a model sees them; see Preprocessing.h.
+// Layers that change data before a model sees them; see Preprocessing.h.
 #include "meshloom/NN/Layers/Preprocessing.h"
 #include "../Errors.h"
 #include "Interpolation.h"
@@ -26,7 +26,7 @@ public:
   explicit NormalizationImpl(NormalizationOptions options)
       : BuiltIn("Normalization", std::move(options)) {
     if (own.mean.size() != own.variance.size())
-      refuse(fmt::format("expected as many means as variances, got {} and {}",
+      refuse(fmt::format("expected one variance for each mean, got {} and {}",
                          own.mean.size(), own.variance.size()));
     for (double variance : own.variance)
       expectBound("Normalization", "variance", variance, Bound::NotNegative);
@@ -71,8 +71,8 @@ public:
         refuse(fmt::format("expected one mean, or {} for an input {}, got {}",
                            elements, sizesText(input), own.mean.size()));
     } else {
-      const WeightOptions kept{.initializer = "zeros", .trainable = false};
-      mean = add_weight("mean", sizes, kept);
+      const WeightOptions fixed{.initializer = "zeros", .trainable = false};
+      mean = add_weight("mean", sizes, fixed);
       variance = add_weight("variance", sizes,
                             {.initializer = "ones", .trainable = false});
       count = add_weight(
@@ -87,11 +87,11 @@ public:
     Shape shape(size_t(x.rank()), 1);
     for (int64_t dim : dims)
       shape[size_t(dim)] = x.shape()[size_t(dim)];
-    auto fitting = [&](const std::vector<double> &given,
+    auto fitting = [&](const std::vector<double> &statistics,
                        const DVariable &weight) {
-      const Tensor moment = weight.defined()
-                                ? weight.read_value()
-                                : tensor(given, {int64_t(given.size())});
+      const Tensor moment =
+          weight.defined() ? weight.read_value()
+                           : tensor(statistics, {int64_t(statistics.size())});
       return cast(moment.size() == 1 ? reshape(moment, {})
                                      : reshape(moment, shape),
                   wide.dtype());
@@ -139,10 +139,10 @@ private:
   }
   static NormalizationOptions withMoments(NormalizationOptions options,
                                           const nn::Config &config) {
-    if (const nn::Config *given = config.find("mean"))
-      numbersIn(*given, options.mean);
-    if (const nn::Config *given = config.find("variance"))
-      numbersIn(*given, options.variance);
+    if (const nn::Config *entry = config.find("mean"))
+      numbersIn(*entry, options.mean);
+    if (const nn::Config *entry = config.find("variance"))
+      numbersIn(*entry, options.variance);
     return options;
   }
 
@@ -161,13 +161,13 @@ Tensor encoded(const Tensor &categories, int64_t depth, const std::string &mode,
       x = squeeze(x, {-1});
     return one_hot(x, depth);
   }
-  Tensor each = one_hot(x, depth);
+  Tensor hot = one_hot(x, depth);
   const int64_t n = x.rank() > 1 ? 1 : 0;
   if (mode == "multi_hot")
-    return reduce_max(each, n);
+    return reduce_max(hot, n);
   if (weights.defined())
-    each = each * expand_dims(cast(weights, each.dtype()), -1);
-  return reduce_sum(each, n);
+    hot = hot * expand_dims(cast(weights, hot.dtype()), -1);
+  return reduce_sum(hot, n);
 }
 void expectMode(const LayerImpl &layer, const std::string &mode,
                 bool takesInt) {
@@ -330,22 +330,22 @@ struct Quantile {
 };
 
 /// At most about 1 / epsilon points for many, at equal shares of their weight.
-std::vector<Quantile> compressed(const std::vector<Quantile> &all,
+std::vector<Quantile> compressed(const std::vector<Quantile> &points,
                                  double epsilon) {
-  if (double(all.size()) * epsilon < 1)
-    return all;
+  if (double(points.size()) * epsilon < 1)
+    return points;
   std::vector<double> reached; // weights up to each, of all
   double sum = 0;
-  for (const Quantile &each : all)
-    reached.push_back(sum += each.weight);
+  for (const Quantile &point : points)
+    reached.push_back(sum += point.weight);
   // Between two points both value and weight are on a line.
-  auto at = [&](double share, auto &&of) {
+  auto valueAt = [&](double share, auto &&of) {
     const double weight = share * sum;
     const auto after = std::ranges::lower_bound(reached, weight);
     if (after == reached.begin())
       return of(0);
     if (after == reached.end())
-      return of(all.size() - 1);
+      return of(points.size() - 1);
     const auto i = size_t(after - reached.begin());
     const double part =
         (weight - reached[i - 1]) / (reached[i] - reached[i - 1]);
@@ -356,8 +356,9 @@ std::vector<Quantile> compressed(const std::vector<Quantile> &all,
   const auto count = int64_t(std::ceil(1 / epsilon));
   for (int64_t i = 0; i < count; ++i) {
     const double share = epsilon + double(i) * epsilon;
-    const double value = at(share, [&](size_t k) { return all[k].value; });
-    const double weight = at(share, [&](size_t k) { return reached[k]; });
+    const double value =
+        valueAt(share, [&](size_t k) { return points[k].value; });
+    const double weight = valueAt(share, [&](size_t k) { return reached[k]; });
     few.push_back({value, weight - before});
     before = weight;
   }
@@ -425,8 +426,9 @@ public:
     std::ranges::sort(values);
     const double step = std::max(double(values.size()) * own.epsilon, 1.0);
     std::vector<Quantile> points;
-    for (auto at = size_t(step - 1); at < values.size(); at += size_t(step))
-      points.push_back({double(values[at]), step});
+    for (auto index = size_t(step - 1); index < values.size();
+         index += size_t(step))
+      points.push_back({double(values[index]), step});
     points =
         compressed(compressed(points, own.epsilon), 1.0 / double(own.num_bins));
     own.bin_boundaries.clear();
@@ -437,9 +439,9 @@ public:
 private:
   static DiscretizationOptions withBoundaries(DiscretizationOptions options,
                                               const nn::Config &config) {
-    if (const nn::Config *given = config.find("bin_boundaries");
-        given && !given->is_null())
-      for (const nn::Config &boundary : given->as_list())
+    if (const nn::Config *entry = config.find("bin_boundaries");
+        entry && !entry->is_null())
+      for (const nn::Config &boundary : entry->as_list())
         options.bin_boundaries.push_back(boundary.as_double());
     return options;
   }
@@ -487,7 +489,7 @@ void IntegerLookup::set_vocabulary(
 }
 std::vector<int64_t>
 IntegerLookup::get_vocabulary(bool include_special_tokens) const {
-  return implOf<IntegerLookupImpl>(*this).vocabulary.all(
+  return implOf<IntegerLookupImpl>(*this).vocabulary.tokenList(
       include_special_tokens);
 }
 int64_t IntegerLookup::vocabulary_size() const {
@@ -514,12 +516,12 @@ void Normalization::adapt(const Tensor &data) const {
 
 meshloom::detail::LayerList meshloom::detail::preprocessingLayers() {
   using namespace layers;
-  LayerList all{{"Normalization", madeOf<NormalizationImpl>},
-                {"CategoryEncoding", madeOf<CategoryEncodingImpl>},
-                {"Discretization", madeOf<DiscretizationImpl>},
-                {"IntegerLookup", madeOf<IntegerLookupImpl>}};
+  LayerList registered{{"Normalization", madeOf<NormalizationImpl>},
+                       {"CategoryEncoding", madeOf<CategoryEncodingImpl>},
+                       {"Discretization", madeOf<DiscretizationImpl>},
+                       {"IntegerLookup", madeOf<IntegerLookupImpl>}};
   for (LayerList list : {imageLayers(), augmentationLayers()})
     for (auto &layer : list)
-      all.push_back(std::move(layer));
-  return all;
+      registered.push_back(std::move(layer));
+  return registered;
 }

@@ -49,9 +49,9 @@ public:
     const Tensor weights = recurrent, ofState = biasOfState();
     // All steps' products with x are one; the loop has those with h only.
     return goOver(projected(x), maskOf(options.mask, x), states, 0, true,
-                  [&](const Tensor &at, const States &now) {
+                  [&](const Tensor &step, const States &now) {
                     States next = advance(
-                        at, now, weights, ofState,
+                        step, now, weights, ofState,
                         keptOfState.defined() ? now[0] * keptOfState : now[0]);
                     return std::pair(next[0], next);
                   });
@@ -108,14 +108,14 @@ public:
   std::vector<Tensor> call_many(const std::vector<Tensor> &xs,
                                 const CallOptions &options) override {
     if (xs.size() % 2 == 0)
-      refuse("expected an input, and as many first states for one direction "
-             "as for the other");
+      refuse("expected an input, and equally many first states for both "
+             "directions");
     const auto half = ptrdiff_t(xs.size() / 2);
     std::vector<Tensor> there(xs.begin(), xs.begin() + 1 + half), back{xs[0]};
     back.insert(back.end(), xs.begin() + 1 + half, xs.end());
-    CallOptions given = options;
-    std::vector<Tensor> first = forward.call_many(there, given);
-    std::vector<Tensor> second = backward.call_many(back, given);
+    CallOptions forwarded = options;
+    std::vector<Tensor> first = forward.call_many(there, forwarded);
+    std::vector<Tensor> second = backward.call_many(back, forwarded);
     // Step t of both belongs together.
     if (sequences)
       second[0] = reverse(second[0], 1);
@@ -217,21 +217,21 @@ public:
   }
   Tensor call(const Tensor &x, const CallOptions &options) override {
     const int64_t batch = x.shape()[0], steps = x.shape()[1];
-    Shape each{batch * steps};
-    each.insert(each.end(), x.shape().begin() + 2, x.shape().end());
-    CallOptions given = options;
-    if (given.mask.defined()) { // of each step what is left of the mask
-      Shape rest(given.mask.shape().begin() +
-                     std::min<int64_t>(2, given.mask.rank()),
-                 given.mask.shape().end());
-      if (rest.empty())
-        given.mask = {};
+    Shape stepShape{batch * steps};
+    stepShape.insert(stepShape.end(), x.shape().begin() + 2, x.shape().end());
+    CallOptions forwarded = options;
+    if (forwarded.mask.defined()) { // of each step what is left of the mask
+      Shape maskShape(forwarded.mask.shape().begin() +
+                          std::min<int64_t>(2, forwarded.mask.rank()),
+                      forwarded.mask.shape().end());
+      if (maskShape.empty())
+        forwarded.mask = {};
       else {
-        rest.insert(rest.begin(), batch * steps);
-        given.mask = reshape(given.mask, rest);
+        maskShape.insert(maskShape.begin(), batch * steps);
+        forwarded.mask = reshape(forwarded.mask, maskShape);
       }
     }
-    Tensor y = layer(reshape(x, each), given);
+    Tensor y = layer(reshape(x, stepShape), forwarded);
     Shape result{batch, steps};
     result.insert(result.end(), y.shape().begin() + 1, y.shape().end());
     return reshape(y, result);
@@ -248,7 +248,7 @@ template <Gates gates> Layer recurrentOf(const nn::Config &config) {
 } // namespace
 
 void Recurrent::reset_states() const {
-  // What the other classes of this base make goes over steps, too.
+  // The other classes of this base go over steps, too.
   dynamic_cast<OverStepsInterface &>(implementation()).resetStates();
 }
 void Bidirectional::reset_states() const {
@@ -273,12 +273,12 @@ TimeDistributed::TimeDistributed(const Layer &layer,
 
 meshloom::detail::LayerList meshloom::detail::recurrentLayers() {
   using namespace layers;
-  LayerList all{{"LSTM", recurrentOf<Gates::LSTM>},
-                {"GRU", recurrentOf<Gates::GRU>},
-                {"SimpleRNN", recurrentOf<Gates::Simple>},
-                {"Bidirectional", madeOf<BidirectionalImpl>},
-                {"TimeDistributed", madeOf<TimeDistributedImpl>}};
+  LayerList registered{{"LSTM", recurrentOf<Gates::LSTM>},
+                       {"GRU", recurrentOf<Gates::GRU>},
+                       {"SimpleRNN", recurrentOf<Gates::Simple>},
+                       {"Bidirectional", madeOf<BidirectionalImpl>},
+                       {"TimeDistributed", madeOf<TimeDistributedImpl>}};
   for (auto &list : {recurrentCells(), convLSTMs()})
-    all.insert(all.end(), list.begin(), list.end());
-  return all;
+    registered.insert(registered.end(), list.begin(), list.end());
+  return registered;
 }

@@ -61,7 +61,7 @@ public:
   }
 };
 
-/// What the layer is as a cell; throws where it is none.
+/// Returns the layer as a cell; throws where it is none.
 const RNNCell &cellOf(const LayerImpl &asks, const Layer &layer) {
   const auto *cell = dynamic_cast<const RNNCell *>(&layer.implementation());
   if (!cell)
@@ -78,9 +78,8 @@ class StackedRNNCellsImpl
     : public BuiltIn<StackedRNNCellsImpl, StackedRNNCellsOptions>,
       public RNNCell {
 public:
-  StackedRNNCellsImpl(std::vector<Layer> given, StackedRNNCellsOptions options)
-      : BuiltIn("StackedRNNCells", std::move(options)),
-        cells(std::move(given)) {
+  StackedRNNCellsImpl(std::vector<Layer> list, StackedRNNCellsOptions options)
+      : BuiltIn("StackedRNNCells", std::move(options)), cells(std::move(list)) {
     if (cells.empty())
       refuse("expected one cell or more, got none");
     for (const Layer &cell : cells)
@@ -100,14 +99,14 @@ public:
   }
 
   Shape state_size() const override {
-    Shape all;
+    Shape sizes;
     for (const Layer &cell : cells) {
-      const Shape own = cellOf(*this, cell).state_size();
-      all.insert(all.end(), own.begin(), own.end());
+      const Shape cellSizes = cellOf(*this, cell).state_size();
+      sizes.insert(sizes.end(), cellSizes.begin(), cellSizes.end());
     }
-    return all;
+    return sizes;
   }
-  /// That of the last cell, whose states are the last ones.
+  /// Returns the output state of the last cell, whose states are the last ones.
   size_t output_state() const override {
     const RNNCell &last = cellOf(*this, cells.back());
     return state_size().size() - last.state_size().size() + last.output_state();
@@ -122,13 +121,13 @@ public:
     auto next = xs.begin() + 1;
     for (const Layer &cell : cells) {
       const auto count = ptrdiff_t(cellOf(*this, cell).state_size().size());
-      std::vector<Tensor> given{results[0]};
-      given.insert(given.end(), next, next + count);
+      std::vector<Tensor> inputs{results[0]};
+      inputs.insert(inputs.end(), next, next + count);
       next += count;
-      std::vector<Tensor> made =
-          cell.call_many(given, {.training = options.training});
-      results[0] = made.at(0);
-      results.insert(results.end(), made.begin() + 1, made.end());
+      std::vector<Tensor> outputs =
+          cell.call_many(inputs, {.training = options.training});
+      results[0] = outputs.at(0);
+      results.insert(results.end(), outputs.begin() + 1, outputs.end());
     }
     return results;
   }
@@ -146,8 +145,8 @@ private:
 
 class RNNImpl : public OverSteps<BuiltIn<RNNImpl, RNNOptions>> {
 public:
-  RNNImpl(const Layer &given, RNNOptions options)
-      : OverSteps("RNN", std::move(options)), cell(given) {
+  RNNImpl(const Layer &wrapped, RNNOptions options)
+      : OverSteps("RNN", std::move(options)), cell(wrapped) {
     (void)cellOf(*this, cell);
     track(cell);
   }
@@ -175,10 +174,10 @@ public:
     set_input_spec({.min_rank = 3});
     for (const Layer &part : allLayers(cell)) {
       if (part.implementation().options().activity_regularizer)
-        refuse(fmt::format("layer '{}' of its cell has an "
-                           "activity_regularizer: give it to the RNN, for "
-                           "which what all steps give counts",
-                           part.name()));
+        refuse(fmt::format(
+            "layer '{}' of its cell has an activity_regularizer: give it to "
+            "the RNN, which applies it to the results of all steps",
+            part.name()));
       isRandom |= LayerImpl::State::of(part).calls.has_value();
     }
     if (isRandom)
@@ -192,15 +191,15 @@ public:
     for (int64_t size : ours.state_size())
       kinds.push_back({fmt::format("state_{}", kinds.size()), {size}});
     CallOptions ofStep{.training = options.training};
-    // What a cell drops is the same at all steps.
+    // A cell drops the same elements at all steps.
     if (*options.training && isRandom)
       ofStep.seed = random::fold_in(next_seed(), 0);
     return goOver(xs[0], maskOf(options.mask, xs[0]), firstStates(xs, kinds),
                   ours.output_state(), false,
                   [&](const Tensor &x, const States &now) {
-                    States given{x};
-                    given.insert(given.end(), now.begin(), now.end());
-                    States next = cell.call_many(given, ofStep);
+                    States inputs{x};
+                    inputs.insert(inputs.end(), now.begin(), now.end());
+                    States next = cell.call_many(inputs, ofStep);
                     if (next.size() != now.size() + 1)
                       refuse(fmt::format("expected a cell that gives a result "
                                          "and {} states, got {} tensors",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What recurrent layers and cells share: the weights of LSTM, GRU and SimpleRNN
-// with one step of each, and the loop over the steps of a sequence.
+// The common part of recurrent layers and cells: the weights of LSTM, GRU and
+// SimpleRNN with one step of each, and the loop over the steps of a sequence.
 #pragma once
 
 #include "BuiltIn.h"
@@ -27,7 +27,7 @@ inline const char *nameOf(Gates gates) {
 /// The cells in Recurrent.h, which recurrentLayers lists among its own.
 LayerList recurrentCells();
 
-/// Those in ConvLSTM.h.
+/// Returns the layers of ConvLSTM.h.
 LayerList convLSTMs();
 
 /// As a part of another config: not built.
@@ -61,12 +61,13 @@ lstmStates(const Tensor &z, const Tensor &c,
   return {of(gate, 3) * (activation ? activation(next) : next), next};
 }
 
-/// Of the bias of an LSTM whose forget gates begin open.
+/// Returns the initializer of the bias of an LSTM whose forget gates begin
+/// open.
 inline initializers::Initializer
-withOpenForgetGates(const initializers::Initializer &rest, int64_t units) {
+withOpenForgetGates(const initializers::Initializer &others, int64_t units) {
   return [=](const Shape &, DType type, Seed seed) {
-    return concat({rest({units}, type, seed), ones({units}, type),
-                   rest({2 * units}, type, seed)},
+    return concat({others({units}, type, seed), ones({units}, type),
+                   others({2 * units}, type, seed)},
                   0);
   };
 }
@@ -147,7 +148,8 @@ protected:
                : x * nn::dropout(ones(shape, x.dtype()), rate, next_seed());
   }
 
-  /// What a step takes of x: its product with the kernel, and the bias.
+  /// Returns the part of a step that depends on x alone: its product with the
+  /// kernel, and the bias.
   Tensor projected(const Tensor &x) const {
     const Tensor product = matmul(x, kernel);
     if (!bias.defined())
@@ -202,13 +204,13 @@ private:
   Tensor activated(const Tensor &x) const {
     return own.activation ? own.activation(x) : x;
   }
-  /// Of [batch, n units].
+  /// Returns some of the units of x [batch, n units].
   Tensor part(const Tensor &x, int64_t begin, int64_t count = 1) const {
     return featuresOf(x, begin * units, count * units);
   }
 };
 
-/// What layers that go over steps are to others.
+/// The interface of layers that go over steps.
 class OverStepsInterface {
 public:
   virtual ~OverStepsInterface() = default;
@@ -243,13 +245,13 @@ public:
     if (!this->own.stateful)
       this->refuse("expected a layer that is stateful: make it with .stateful "
                    "= true");
-    for (const DVariable &state : kept)
+    for (const DVariable &state : keptVariables)
       state.assign(zeros_like(state.read_value()));
   }
 
 protected:
   using States = std::vector<Tensor>;
-  /// What a step gives of x, and the states after it.
+  /// Returns the output of a step for x, and the states after it.
   using Step = std::function<std::pair<Tensor, States>(const Tensor &x,
                                                        const States &now)>;
   /// Its name where it is kept, and its dims behind the batch.
@@ -258,7 +260,8 @@ protected:
     Shape shape;
   };
 
-  /// Those that the call was given behind x, or kept, or zeros.
+  /// Returns the states that the call was given behind x, or else the states
+  /// that were kept, or zeros.
   States firstStates(const std::vector<Tensor> &xs,
                      const std::vector<StateKind> &kinds) {
     const Tensor &x = xs.at(0);
@@ -303,9 +306,9 @@ protected:
 
   /// x [batch, steps, ...] from the first step to the last, or the other way;
   /// what the layer gives. Where `mask` does not hold, states stay as they are,
-  /// and that of number `given` is what is given. `givesState`: whether that is
-  /// what each step gives.
-  States goOver(Tensor x, Tensor mask, const States &first, size_t given,
+  /// and that of number `outputState` is what is given. `givesState`: whether
+  /// that is what each step gives.
+  States goOver(Tensor x, Tensor mask, const States &first, size_t outputState,
                 bool givesState, const Step &step) {
     if (this->own.go_backwards) {
       x = reverse(x, 1);
@@ -326,66 +329,67 @@ protected:
       while (steps[1].rank() <= first[0].rank())
         steps[1] = expand_dims(steps[1], -1);
     }
-    auto [last, all] = scan(
-        [&](const States &now, const States &at) {
-          auto [y, next] = step(at[0], now);
-          if (at.size() == 1)
+    auto [last, outputs] = scan(
+        [&](const States &now, const States &inputs) {
+          auto [y, next] = step(inputs[0], now);
+          if (inputs.size() == 1)
             return std::pair<States, Tensor>(next, y);
           if (!this->own.zero_output_for_mask &&
-              y.shape() != now[given].shape())
+              y.shape() != now[outputState].shape())
             this->refuse(fmt::format(
-                "expected a cell that gives its state, as masked steps do, got "
-                "{} and the state {}: make it with .zero_output_for_mask = "
-                "true",
-                sizesText(y.shape()), sizesText(now[given].shape())));
+                "expected a cell whose result is its state, since a masked "
+                "step repeats the state, got {} and the state {}: create the "
+                "layer with .zero_output_for_mask = true",
+                sizesText(y.shape()), sizesText(now[outputState].shape())));
           const Tensor shown = this->own.zero_output_for_mask
-                                   ? where(at[1], y, 0)
-                                   : where(at[1], y, now[given]);
+                                   ? where(inputs[1], y, 0)
+                                   : where(inputs[1], y, now[outputState]);
           for (size_t i = 0; i < next.size(); ++i)
-            next[i] = where(at[1], next[i], now[i]);
+            next[i] = where(inputs[1], next[i], now[i]);
           return std::pair<States, Tensor>(next, shown);
         },
         first, steps);
     if (this->own.stateful)
-      for (size_t i = 0; i < kept.size(); ++i)
-        kept[i].assign(last[i]);
+      for (size_t i = 0; i < keptVariables.size(); ++i)
+        keptVariables[i].assign(last[i]);
     const bool isLastState = givesState && !this->own.zero_output_for_mask;
-    States results{this->own.return_sequences ? stepsFirst(all)
-                   : isLastState              ? last[given]
-                                              : lastOf(all)};
+    States results{this->own.return_sequences ? stepsFirst(outputs)
+                   : isLastState              ? last[outputState]
+                                              : lastOf(outputs)};
     if (this->own.return_state)
       results.insert(results.end(), last.begin(), last.end());
     return results;
   }
 
 private:
-  static Tensor lastOf(const Tensor &all) {
-    Shape begin(size_t(all.rank()), 0), size(size_t(all.rank()), -1);
-    begin[0] = all.shape()[0] - 1;
-    return squeeze(slice(all, begin, size), {0});
+  static Tensor lastOf(const Tensor &steps) {
+    Shape begin(size_t(steps.rank()), 0), size(size_t(steps.rank()), -1);
+    begin[0] = steps.shape()[0] - 1;
+    return squeeze(slice(steps, begin, size), {0});
   }
 
-  /// What a stateful layer keeps, made for the first batch. While shapes are
-  /// inferred that is not known yet.
+  /// Returns the states of a stateful layer, which are created for the first
+  /// batch. While shapes are inferred that is not known yet.
   template <typename F>
   States keptStates(const std::vector<StateKind> &kinds, F &&shapeOf,
                     DType type) {
-    if (kept.empty())
+    if (keptVariables.empty())
       for (const StateKind &kind : kinds)
-        kept.push_back(this->add_state(
+        keptVariables.push_back(this->add_state(
             kind.name, init_scope([&] { return zeros(shapeOf(kind), type); }),
-            // Of each replica's own examples.
+            // The states belong to each replica's own examples.
             isMappedAxis("replica") ? VariableSynchronization::ON_READ
                                     : VariableSynchronization::AUTO));
-    if (kept[0].shape() != shapeOf(kinds[0]))
+    if (keptVariables[0].shape() != shapeOf(kinds[0]))
       this->refuse(fmt::format("it is stateful and began with batches of {} "
                                "examples, got {}: give batches of one size "
                                "(drop_remainder)",
-                               kept[0].shape()[0], shapeOf(kinds[0])[0]));
-    return {kept.begin(), kept.end()};
+                               keptVariables[0].shape()[0],
+                               shapeOf(kinds[0])[0]));
+    return {keptVariables.begin(), keptVariables.end()};
   }
 
-  std::vector<DVariable> kept; ///< of a stateful layer
+  std::vector<DVariable> keptVariables; ///< of a stateful layer
 };
 
 } // namespace meshloom::detail

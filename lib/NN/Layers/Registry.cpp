@@ -15,7 +15,7 @@ namespace meshloom {
 using namespace detail;
 
 static Names<MakeLayer> &knownLayers() {
-  static auto &known =
+  static auto &registry =
       *new Names<MakeLayer>("a layer", {{"Functional", makeFunctional},
                                         {"Sequential", makeSequential}});
   static const bool isFilled = [] {
@@ -26,11 +26,11 @@ static Names<MakeLayer> &knownLayers() {
           operatorLayers(), einsumLayers(), preprocessingLayers(), textLayers(),
           spectrogramLayers()})
       for (auto &[name, make] : list)
-        known.add(name, make);
+        registry.add(name, make);
     return true;
   }();
   (void)isFilled;
-  return known;
+  return registry;
 }
 
 void register_layer(const std::string &class_name, MakeLayer make) {
@@ -50,12 +50,13 @@ nn::Config Layer::config() const {
   const LayerImpl::State &state = LayerImpl::State::of(layer);
   nn::Config config;
   config["class_name"] = state.className;
-  nn::Config &own = config["config"];
-  own = layer.get_config();
+  nn::Config &layerConfig = config["config"];
+  layerConfig = layer.get_config();
   // Here, as users' layers need not ask the base for theirs.
-  own["policy"] = state.options.policy->name();
+  layerConfig["policy"] = state.options.policy->name();
   if (state.options.activity_regularizer)
-    own["activity_regularizer"] = configOf(state.options.activity_regularizer);
+    layerConfig["activity_regularizer"] =
+        configOf(state.options.activity_regularizer);
   if (!state.isBuilt)
     return config;
   nn::Config::List inputs;
@@ -71,21 +72,21 @@ nn::Config Layer::config() const {
 
 static Layer layerOf(const nn::Config &config) {
   const std::string &class_name = config.at("class_name").as_string();
-  const nn::Config &own = config.at("config");
+  const nn::Config &layerConfig = config.at("config");
   std::optional<mixed_precision::PolicyScope> policy;
-  if (const nn::Config *name = own.find("policy"))
+  if (const nn::Config *name = layerConfig.find("policy"))
     policy.emplace(mixed_precision::Policy(name->as_string()));
-  Layer layer = knownLayers().find(class_name).second(own);
+  Layer layer = knownLayers().find(class_name).second(layerConfig);
   LayerImpl::State &state = LayerImpl::State::of(layer);
-  if (const nn::Config *name = own.find("name")) {
+  if (const nn::Config *name = layerConfig.find("name")) {
     state.name = name->as_string();
     state.isNamedByUser = true;
   }
-  if (const nn::Config *type = own.find("dtype"))
+  if (const nn::Config *type = layerConfig.find("dtype"))
     state.options.dtype = dtypeOf(*type);
-  ReadFields fields(own);
+  ReadFields fields(layerConfig);
   fields("activity_regularizer", state.options.activity_regularizer);
-  if (const nn::Config *trainable = own.find("trainable"))
+  if (const nn::Config *trainable = layerConfig.find("trainable"))
     state.trainable = trainable->as_bool();
   if (const nn::Config *build = config.find("build_config")) {
     std::vector<TensorSpec> inputs;

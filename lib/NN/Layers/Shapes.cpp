@@ -71,23 +71,24 @@ public:
   Tensor call(const Tensor &x, const CallOptions &) override {
     if (x.rank() == 0)
       refuse("expected a tensor [batch, ...], got a scalar");
-    const std::span<const int64_t> given(x.shape().begin() + 1,
-                                         x.shape().end());
+    const std::span<const int64_t> inputSizes(x.shape().begin() + 1,
+                                              x.shape().end());
     auto product = [](std::span<const int64_t> sizes) {
-      // Of more than there can be it is enough to know that.
+      // A product beyond the largest possible count need not be exact.
       __int128 count = 1;
       for (int64_t size : sizes)
         count = std::min<__int128>(count * (size == -1 ? 1 : size),
                                    std::numeric_limits<int64_t>::max());
       return int64_t(count);
     };
-    const int64_t elements = product(given), asked = product(numbers);
+    const int64_t elements = product(inputSizes), asked = product(numbers);
     const bool hasOpen = std::ranges::count(numbers, -1) > 0;
     if (hasOpen ? asked == 0 || elements % asked != 0 : elements != asked)
       refuse(fmt::format("expected {}{} elements, as the input [None{}{}] has, "
                          "got [{}]",
                          hasOpen ? "a divisor of " : "", elements,
-                         given.empty() ? "" : ", ", fmt::join(given, ", "),
+                         inputSizes.empty() ? "" : ", ",
+                         fmt::join(inputSizes, ", "),
                          fmt::join(numbers, ", ")));
     Shape shape{x.shape()[0]};
     shape.insert(shape.end(), numbers.begin(), numbers.end());
@@ -258,13 +259,14 @@ public:
           result += letter;
       }
     }
-    std::vector<Tensor> given = xs;
+    std::vector<Tensor> operands = xs;
     if (own.normalize)
       for (size_t i = 0; i < 2; ++i)
-        given[i] =
-            given[i] *
-            rsqrt(maximum(reduce_sum(square(given[i]), axes[i], true), 1e-12));
-    Tensor y = einsum(terms[0] + "," + terms[1] + "->" + result, given);
+        operands[i] =
+            operands[i] *
+            rsqrt(
+                maximum(reduce_sum(square(operands[i]), axes[i], true), 1e-12));
+    Tensor y = einsum(terms[0] + "," + terms[1] + "->" + result, operands);
     return {y.rank() == 1 ? expand_dims(y, -1) : y};
   }
   std::vector<Tensor> compute_mask(const std::vector<Tensor> &,
@@ -355,9 +357,9 @@ public:
   /// along steps, each step as in its own.
   std::vector<Tensor> compute_mask(const std::vector<Tensor> &xs,
                                    const std::vector<Tensor> &masks) override {
-    const auto given = size_t(
+    const auto masked = size_t(
         std::ranges::count_if(masks, [](auto &m) { return m.defined(); }));
-    if (given == 0 || (class_name() != "Concatenate" && given < masks.size()))
+    if (masked == 0 || (class_name() != "Concatenate" && masked < masks.size()))
       return {};
     if (class_name() != "Concatenate") {
       Tensor any = masks[0];
@@ -377,10 +379,10 @@ public:
     if (axis < parts[0].rank())
       return {concat(parts, axis)};
     // Elements of several inputs: it counts where any does.
-    Tensor all = parts[0];
+    Tensor counts = parts[0];
     for (size_t i = 1; i < parts.size(); ++i)
-      all = logical_or(all, parts[i]);
-    return {all};
+      counts = logical_or(counts, parts[i]);
+    return {counts};
   }
 
 private:
@@ -395,20 +397,20 @@ Layer make(const char *class_name, Shape numbers, Options options) {
       makeLayer<Impl>(class_name, std::move(numbers), std::move(options)));
 }
 
-template <int Rank> Shape forEach(const Sizes &sizes, const char *what) {
+template <int Rank> Shape forEach(const Sizes &sizes, const char *layer) {
   if (sizes.values.size() == 1)
     return Shape(Rank, sizes.values[0]);
   if (sizes.values.size() != Rank)
-    Error(fmt::format("[{}] expected one size, or {}, got {}", what, Rank,
+    Error(fmt::format("[{}] expected one size, or {}, got {}", layer, Rank,
                       sizes.values.size()))
         .raise();
   return sizes.values;
 }
-template <int Rank> Shape flat(const Ends<Rank> &ends, const char *what) {
+template <int Rank> Shape flat(const Ends<Rank> &ends, const char *layer) {
   if (ends.values.size() != 1 && ends.values.size() != Rank)
     Error(fmt::format("[{}{}D] expected one number, or {} numbers or "
                       "pairs of them, got {}",
-                      what, Rank, Rank, ends.values.size()))
+                      layer, Rank, Rank, ends.values.size()))
         .raise();
   Shape numbers;
   for (size_t d = 0; d < Rank; ++d)
@@ -481,25 +483,25 @@ Minimum::Minimum(PlainOptions options)
 
 meshloom::detail::LayerList meshloom::detail::shapeLayers() {
   using namespace layers;
-  LayerList all;
+  LayerList list;
   auto add = [&]<typename Impl>(std::initializer_list<const char *> names) {
     for (const char *name : names)
-      all.emplace_back(name, [name](const nn::Config &config) {
+      list.emplace_back(name, [name](const nn::Config &config) {
         return make<Impl>(name, config.at(Impl::argument).as_ints(),
                           Impl::read(config));
       });
   };
-  all.emplace_back("Flatten", madeOf<FlattenImpl>);
+  list.emplace_back("Flatten", madeOf<FlattenImpl>);
   add.operator()<ReshapeImpl>({"Reshape"});
   add.operator()<PermuteImpl>({"Permute"});
   add.operator()<RepeatVectorImpl>({"RepeatVector"});
   add.operator()<ZeroPaddingImpl>(
       {"ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D"});
   add.operator()<CroppingImpl>({"Cropping1D", "Cropping2D", "Cropping3D"});
-  all.emplace_back("Dot", madeOf<DotImpl>);
+  list.emplace_back("Dot", madeOf<DotImpl>);
   add.operator()<UpSamplingImpl>(
       {"UpSampling1D", "UpSampling2D", "UpSampling3D"});
   add.operator()<MergeImpl>({"Concatenate", "Add", "Subtract", "Multiply",
                              "Average", "Maximum", "Minimum"});
-  return all;
+  return list;
 }

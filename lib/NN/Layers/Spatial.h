@@ -34,7 +34,7 @@ inline Tensor featuresFirst(const Tensor &x) {
   return transpose(x, order);
 }
 
-/// What layers with spatial dims share.
+/// The common part of layers with spatial dims.
 template <typename Impl, typename Options>
 class Spatial : public BuiltIn<Impl, Options> {
 public:
@@ -54,19 +54,20 @@ public:
 protected:
   /// One number for each spatial dim.
   Shape countsFor(const layers::Sizes &sizes, const char *option) const {
-    Shape all = sizes.values.size() == 1 ? Shape(size_t(rank), sizes.values[0])
-                                         : sizes.values;
-    if (int64_t(all.size()) != rank)
+    Shape counts = sizes.values.size() == 1
+                       ? Shape(size_t(rank), sizes.values[0])
+                       : sizes.values;
+    if (int64_t(counts.size()) != rank)
       this->refuse(fmt::format("expected one number or {} as its {}, got {}",
-                               rank, option, all.size()));
-    return all;
+                               rank, option, counts.size()));
+    return counts;
   }
   /// The same of numbers that are positive.
   Shape forEach(const layers::Sizes &sizes, const char *option) const {
-    Shape all = countsFor(sizes, option);
-    for (int64_t size : all)
+    Shape counts = countsFor(sizes, option);
+    for (int64_t size : counts)
       this->expectPositive(option, size);
-    return all;
+    return counts;
   }
   Padding paddingOf(const std::string &name) const {
     if (name != "valid" && name != "same")

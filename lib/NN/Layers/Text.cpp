@@ -88,20 +88,20 @@ class TextLayer : public BuiltIn<Impl, Options> {
 public:
   using BuiltIn<Impl, Options>::BuiltIn;
   Tensor call(const Tensor &, const CallOptions &) override {
-    this->refuse("it takes texts and no tensors: call it on a std::string or a "
-                 "std::vector<std::string>, such as in Dataset::map, and give "
-                 "the model what it returns");
+    this->refuse("it takes texts and not tensors: call it on a std::string or "
+                 "a std::vector<std::string>, such as in Dataset::map, and "
+                 "give the model its result");
   }
 };
 
 template <typename Impl, typename Options>
 class VocabularyLayer : public TextLayer<Impl, Options> {
 public:
-  VocabularyLayer(const char *className, Options given,
+  VocabularyLayer(const char *className, Options vocabularyOptions,
                   std::vector<std::string> modes, int64_t unknownIndices,
                   std::optional<std::string> maskToken,
                   std::string unknownToken)
-      : TextLayer<Impl, Options>(className, std::move(given)),
+      : TextLayer<Impl, Options>(className, std::move(vocabularyOptions)),
         vocabulary(*this,
                    {this->own.max_tokens, unknownIndices, std::move(maskToken),
                     std::move(unknownToken), this->own.output_mode,
@@ -418,7 +418,7 @@ void StringLookup::set_vocabulary(
   vocabularyOf(*this).set(vocabulary, idf_weights);
 }
 Texts StringLookup::get_vocabulary(bool include_special_tokens) const {
-  return vocabularyOf(*this).all(include_special_tokens);
+  return vocabularyOf(*this).tokenList(include_special_tokens);
 }
 int64_t StringLookup::vocabulary_size() const {
   return vocabularyOf(*this).size();
@@ -452,7 +452,7 @@ void TextVectorization::set_vocabulary(
   vocabularyOf(*this).set(vocabulary, idf_weights);
 }
 Texts TextVectorization::get_vocabulary(bool include_special_tokens) const {
-  return vocabularyOf(*this).all(include_special_tokens);
+  return vocabularyOf(*this).tokenList(include_special_tokens);
 }
 int64_t TextVectorization::vocabulary_size() const {
   return vocabularyOf(*this).size();

@@ -86,7 +86,8 @@ public:
   }
 
 private:
-  /// Of a result that output_padding makes longer: Keras's formula.
+  /// Returns the padding of a result that output_padding makes longer, by
+  /// Keras's formula.
   Padding paddingOfResult() const {
     if (!own.output_padding)
       return paddingOf(own.padding);
@@ -97,9 +98,9 @@ private:
         counts.emplace_back(size - 1, size - 1 + more[dim]);
         continue;
       }
-      const int64_t all = size + size % 2 - 2 + more[dim];
-      const int64_t before = std::min(all / 2 + all % 2, size - 1);
-      counts.emplace_back(before, all - before);
+      const int64_t total = size + size % 2 - 2 + more[dim];
+      const int64_t before = std::min(total / 2 + total % 2, size - 1);
+      counts.emplace_back(before, total - before);
     }
     return counts;
   }
@@ -186,7 +187,7 @@ public:
   }
 
   Tensor call(const Tensor &x, const CallOptions &) override {
-    // As many groups as features.
+    // Here there are as many groups as features.
     const Tensor weights = kernel;
     Shape shape = window;
     shape.insert(shape.end(), {1, -1});
@@ -242,18 +243,18 @@ template class SeparableConv<2>;
 
 meshloom::detail::LayerList meshloom::detail::transposedLayers() {
   using namespace layers;
-  LayerList all;
+  LayerList list;
   for (int64_t rank = 1; rank <= 3; ++rank)
-    all.emplace_back(ranked("Conv", rank) + "Transpose",
-                     [rank](const nn::Config &config) {
-                       return Layer(makeLayer<TransposedImpl>(rank, config));
-                     });
+    list.emplace_back(ranked("Conv", rank) + "Transpose",
+                      [rank](const nn::Config &config) {
+                        return Layer(makeLayer<TransposedImpl>(rank, config));
+                      });
   for (int64_t rank = 1; rank <= 2; ++rank)
     for (bool isSeparable : {false, true})
-      all.emplace_back(
+      list.emplace_back(
           ranked(isSeparable ? "SeparableConv" : "DepthwiseConv", rank),
           [=](const nn::Config &config) {
             return Layer(makeLayer<DepthwiseImpl>(rank, isSeparable, config));
           });
-  return all;
+  return list;
 }

@@ -62,7 +62,7 @@ public:
   const std::string &mode() const { return options.mode; }
   const std::vector<double> &idfWeights() const { return weights; }
 
-  std::vector<Token> all(bool includeSpecial) const {
+  std::vector<Token> tokenList(bool includeSpecial) const {
     std::vector<Token> list = includeSpecial ? special() : std::vector<Token>();
     list.insert(list.end(), tokens.begin(), tokens.end());
     return list;

@@ -24,9 +24,9 @@ std::string fullName(const LayerImpl::State &state, const std::string &name) {
     return state.name + "/" + name;
   std::string path = name;
   for (; frame; frame = frame->around)
-    if (LayerImpl::State &each = LayerImpl::State::of(frame->layer);
-        frame->around || !each.isModel)
-      path = each.name + "/" + path;
+    if (LayerImpl::State &outer = LayerImpl::State::of(frame->layer);
+        frame->around || !outer.isModel)
+      path = outer.name + "/" + path;
   return path;
 }
 
@@ -83,8 +83,8 @@ Collected collected(const Layer &layer, bool onlyTrainable = false) {
 std::vector<DVariable> bare(const std::vector<NamedVariable> &named) {
   std::vector<DVariable> variables;
   variables.reserve(named.size());
-  for (const NamedVariable &each : named)
-    variables.push_back(each.variable);
+  for (const NamedVariable &entry : named)
+    variables.push_back(entry.variable);
   return variables;
 }
 
@@ -113,22 +113,22 @@ DVariable LayerImpl::add_weight(const std::string &name, const Shape &shape,
   if (!first)
     first = isFloat(type) || isComplex(type) ? "glorot_uniform" : "zeros";
   std::optional<Layout> layout = options.layout;
-  if (auto given = state->options.layouts.find(name);
-      given != state->options.layouts.end())
-    layout = given->second;
+  if (auto chosen = state->options.layouts.find(name);
+      chosen != state->options.layouts.end())
+    layout = chosen->second;
   if (layout && layout->rank() != shape.size())
     failWith(fmt::format("expected a layout of rank {} for '{}' {}, got {}",
                          shape.size(), name, sizesText(shape),
                          layout->spec_string()));
   const Seed seed = drawSeed();
-  VariableOptions made{.name = fullName(*state, name),
-                       .trainable = options.trainable};
+  VariableOptions variableOptions{.name = fullName(*state, name),
+                                  .trainable = options.trainable};
   if (options.constraint)
-    made.constraint = options.constraint;
+    variableOptions.constraint = options.constraint;
   DVariable variable = init_scope([&] {
     return DVariable(
         call_with_layout([&] { return first(shape, type, seed); }, layout),
-        std::move(made));
+        std::move(variableOptions));
   });
   if (variable.shape() != shape)
     failWith(fmt::format("expected an initializer that gives {} for '{}', got "
@@ -184,7 +184,7 @@ SeedLike LayerImpl::next_seed() {
 
 void LayerImpl::State::adopt(const Layer &layer, std::string local,
                              bool isOwnName) {
-  State &own = of(layer);
+  State &state = of(layer);
   for (const Layer &part : allLayers(layer))
     if (&of(part) == this)
       Error(fmt::format("[{}] layer '{}' cannot be a part of itself", className,
@@ -195,14 +195,14 @@ void LayerImpl::State::adopt(const Layer &layer, std::string local,
         parts, [&](const Part &part) { return part.name == candidate; });
   };
   if (isOwnName) {
-    local = own.name;
-    if (own.isNamedByUser && isTaken(local))
-      Error(fmt::format("[{}] two layers of '{}' are called '{}': names "
-                        "say where weights are; give one another name",
+    local = state.name;
+    if (state.isNamedByUser && isTaken(local))
+      Error(fmt::format("[{}] two layers of '{}' are called '{}', but the "
+                        "names of layers must differ: rename one of them",
                         className, name, local))
           .raise();
     for (int64_t i = 1; isTaken(local); ++i)
-      local = fmt::format("{}_{}", own.name, i);
+      local = fmt::format("{}_{}", state.name, i);
   } else if (local.empty() || local.find('/') != std::string::npos ||
              isTaken(local)) {
     Error(fmt::format("[{}] expected another name without '/' for a part "
@@ -210,14 +210,14 @@ void LayerImpl::State::adopt(const Layer &layer, std::string local,
                       className, name, local))
         .raise();
   }
-  if (!own.isAdopted) {
+  if (!state.isAdopted) {
     Collected inside;
     collect(layer, local + "/", false, inside);
-    for (const NamedVariable &each : inside.variables)
-      renameVariable(each.variable, each.path);
-    if (!own.isNamedByUser)
-      own.name = local;
-    own.isAdopted = true;
+    for (const NamedVariable &entry : inside.variables)
+      renameVariable(entry.variable, entry.path);
+    if (!state.isNamedByUser)
+      state.name = local;
+    state.isAdopted = true;
   }
   parts.push_back({std::move(local), layer});
 }
@@ -234,7 +234,7 @@ void LayerImpl::track(const std::string &name, const Module &module) {
   state->parts.push_back({name, module});
 }
 
-/// Whether `part` is what `whole` is made of, at any depth.
+/// Returns whether `part` is what `whole` is made of, at any depth.
 static bool isMadeOf(const LayerImpl::State &whole, const Layer &part) {
   return std::ranges::any_of(whole.parts, [&](const LayerImpl::State::Part &p) {
     auto *layer = std::get_if<Layer>(&p.part);
@@ -253,17 +253,17 @@ std::string detail::whyNotTracked(const Layer &callee,
         &frame->layer == callee.internal().get() ||
         isMadeOf(LayerImpl::State::of(frame->layer), callee))
       return "";
-  Collected own, known;
-  collect(callee, "", /*onlyTrainable=*/true, own);
-  if (own.variables.empty())
+  Collected ofCallee, ofLayer;
+  collect(callee, "", /*onlyTrainable=*/true, ofCallee);
+  if (ofCallee.variables.empty())
     return "";
   // A module that is a part may have it.
   for (const LayerFrame *frame = caller; frame; frame = frame->around)
-    collect(frame->layer.handle(), "", /*onlyTrainable=*/false, known);
+    collect(frame->layer.handle(), "", /*onlyTrainable=*/false, ofLayer);
   auto isKnown = [&](const NamedVariable &weight) {
-    return known.seenVariables.contains(weight.variable.internal().get());
+    return ofLayer.seenVariables.contains(weight.variable.internal().get());
   };
-  if (std::ranges::all_of(own.variables, isKnown))
+  if (std::ranges::all_of(ofCallee.variables, isKnown))
     return "";
   const LayerImpl::State &state = LayerImpl::State::of(caller->layer);
   return fmt::format(
@@ -296,14 +296,14 @@ Layer Layer::get_layer(std::string_view name) const {
       .raise();
 }
 Layer Layer::get_layer(int64_t index) const {
-  const std::vector<Layer> all = layers();
-  const int64_t count = int64_t(all.size());
+  const std::vector<Layer> list = layers();
+  const int64_t count = int64_t(list.size());
   if (index < -count || index >= count)
     Error(fmt::format("[get_layer] expected an index in [{}, {}) of the "
                       "layers of '{}', got {}",
                       -count, count, name(), index))
         .raise();
-  return all[size_t(index < 0 ? index + count : index)];
+  return list[size_t(index < 0 ? index + count : index)];
 }
 
 std::vector<NamedVariable> Layer::named_variables() const {
@@ -312,10 +312,10 @@ std::vector<NamedVariable> Layer::named_variables() const {
 DVariable Layer::variable(std::string_view path, Where where) const {
   std::string paths;
   const auto all = detail::atLine(where, [&] { return named_variables(); });
-  for (const NamedVariable &each : all) {
-    if (each.path == path)
-      return each.variable;
-    paths += (paths.empty() ? "" : ", ") + each.path;
+  for (const NamedVariable &entry : all) {
+    if (entry.path == path)
+      return entry.variable;
+    paths += (paths.empty() ? "" : ", ") + entry.path;
   }
   detail::fail("variable",
                Error(fmt::format("'{}' has no variable '{}'; it has {}", name(),
@@ -338,11 +338,11 @@ std::vector<DVariable> Layer::non_trainable_variables() const {
   return others;
 }
 std::vector<DVariable> Layer::weights() const {
-  const Collected all = collected(*this);
+  const Collected parts = collected(*this);
   std::vector<DVariable> weights;
-  for (size_t i = 0; i < all.variables.size(); ++i)
-    if (all.isWeight[i])
-      weights.push_back(all.variables[i].variable);
+  for (size_t i = 0; i < parts.variables.size(); ++i)
+    if (parts.isWeight[i])
+      weights.push_back(parts.variables[i].variable);
   return weights;
 }
 std::vector<Tensor> Layer::get_weights() const {
@@ -354,22 +354,22 @@ std::vector<Tensor> Layer::get_weights() const {
 void Layer::set_weights(const std::vector<Tensor> &values, Where where) const {
   constexpr char function[] = "set_weights";
   detail::CallSite site(where);
-  const std::vector<DVariable> all =
+  const std::vector<DVariable> variables =
       detail::atLine(where, [&] { return weights(); });
-  if (values.size() != all.size())
+  if (values.size() != variables.size())
     nn::fail(function,
              fmt::format("expected {} tensors for the weights of '{}', got {}",
-                         all.size(), name(), values.size()),
+                         variables.size(), name(), values.size()),
              where);
-  for (size_t i = 0; i < all.size(); ++i)
-    if (values[i].shape() != all[i].shape())
+  for (size_t i = 0; i < variables.size(); ++i)
+    if (values[i].shape() != variables[i].shape())
       nn::fail(function,
                fmt::format("expected {} for '{}', got {}",
-                           sizesText(all[i].shape()), all[i].name(),
+                           sizesText(variables[i].shape()), variables[i].name(),
                            sizesText(values[i].shape())),
                where);
-  for (size_t i = 0; i < all.size(); ++i)
-    all[i].assign(cast(values[i], all[i].dtype()));
+  for (size_t i = 0; i < variables.size(); ++i)
+    variables[i].assign(cast(values[i], variables[i].dtype()));
 }
 int64_t Layer::count_params() const {
   int64_t count = 0;

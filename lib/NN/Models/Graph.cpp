@@ -45,8 +45,9 @@ sortedNodes(const std::vector<SymbolicTensor> &inputs,
 
 namespace {
 
-// What sizes that are not known count as, in turn: what differs between both is
-// not known either. Divided by what batches usually are.
+// The two sizes that stand for a size that is not known, in turn: a size of the
+// result that differs between both is not known either. Common sizes
+// of batches divide both.
 constexpr int64_t sizesForUnknown[] = {840, 1680};
 
 std::vector<TensorSpec> withSize(std::vector<TensorSpec> specs, int64_t size) {
@@ -59,24 +60,25 @@ std::vector<TensorSpec> withSize(std::vector<TensorSpec> specs, int64_t size) {
 std::string withNone(std::string text) {
   for (int64_t size : sizesForUnknown) {
     const std::string digits = std::to_string(size);
-    for (size_t at = text.find(digits); at != std::string::npos;
-         at = text.find(digits, at)) {
-      const size_t end = at + digits.size();
+    for (size_t place = text.find(digits); place != std::string::npos;
+         place = text.find(digits, place)) {
+      const size_t end = place + digits.size();
       const bool begins =
-          at >= 1 && (text[at - 1] == '[' ||
-                      (at >= 2 && text[at - 1] == ' ' && text[at - 2] == ','));
+          place >= 1 &&
+          (text[place - 1] == '[' ||
+           (place >= 2 && text[place - 1] == ' ' && text[place - 2] == ','));
       const bool ends =
           end < text.size() && (text[end] == ',' || text[end] == ']');
       if (begins && ends)
-        text.replace(at, digits.size(), "None");
+        text.replace(place, digits.size(), "None");
       else
-        at = end;
+        place = end;
     }
   }
   return text;
 }
 
-/// Whether numbers of the text come from those sizes.
+/// Returns whether numbers of the text come from those sizes.
 bool namesMultiples(const std::string &text) {
   int64_t number = 0;
   for (const char letter : text + ' ') {
@@ -133,7 +135,7 @@ std::string sizesText(const Shape &shape) {
 
 static const detail::GraphNode &nodeOf(const SymbolicTensor &tensor) {
   if (!tensor.defined())
-    Error("[SymbolicTensor] expected what Input or a layer gave, got an "
+    Error("[SymbolicTensor] expected a result of Input or of a layer, got an "
           "empty one")
         .raise();
   return *tensor.node();

@@ -29,7 +29,8 @@ std::vector<std::shared_ptr<GraphNode>>
 sortedNodes(const std::vector<SymbolicTensor> &inputs,
             const std::vector<SymbolicTensor> &outputs);
 
-/// What `body` gives for inputs of these shapes, where sizes may be -1.
+/// Returns the specs of the results of `body` for inputs of these shapes, where
+/// sizes may be -1.
 std::vector<TensorSpec> inferSpecs(
     const std::function<std::vector<Tensor>(const std::vector<Tensor> &)> &body,
     const std::vector<TensorSpec> &inputs);

@@ -14,8 +14,8 @@ using namespace detail;
 
 namespace {
 
-/// Whether `text` is `pattern`, whose '*' stand for any letters. Goes back to
-/// the last star only, which is enough.
+/// Returns whether `text` is `pattern`, whose '*' stand for any letters. Goes
+/// back to the last star only, which is enough.
 bool fits(std::string_view pattern, std::string_view text) {
   size_t p = 0, t = 0, star = std::string_view::npos, from = 0;
   while (t < text.size()) {
@@ -37,15 +37,16 @@ bool fits(std::string_view pattern, std::string_view text) {
 
 using Choices = std::vector<std::pair<DVariable, Layout>>;
 
-void choose(Choices &choices, const NamedVariable &each, const Layout &layout) {
-  if (!layout.defined() || int64_t(layout.rank()) != each.variable.rank())
+void choose(Choices &choices, const NamedVariable &weight,
+            const Layout &layout) {
+  if (!layout.defined() || int64_t(layout.rank()) != weight.variable.rank())
     Error(fmt::format("[set_layouts] expected a layout of rank {} for "
                       "'{}' {}, got {}",
-                      each.variable.rank(), each.path,
-                      sizesText(each.variable.shape()),
+                      weight.variable.rank(), weight.path,
+                      sizesText(weight.variable.shape()),
                       layout.defined() ? layout.spec_string() : "an empty one"))
         .raise();
-  choices.emplace_back(each.variable, layout);
+  choices.emplace_back(weight.variable, layout);
 }
 
 void apply(const Choices &choices) {
@@ -71,17 +72,17 @@ std::string shapesOf(const std::vector<TensorSpec> &specs) {
 std::string layoutsOf(const Layer &layer) {
   std::string text;
   if (layer.built())
-    for (const NamedVariable &each : layer.named_variables())
-      if (!each.variable.layout().is_fully_replicated())
-        text += (text.empty() ? "" : ", ") + each.path + " " +
-                each.variable.layout().spec_string();
+    for (const NamedVariable &weight : layer.named_variables())
+      if (!weight.variable.layout().is_fully_replicated())
+        text += (text.empty() ? "" : ", ") + weight.path + " " +
+                weight.variable.layout().spec_string();
   return text;
 }
 
 std::string grouped(int64_t number) {
   std::string digits = std::to_string(number);
-  for (size_t at = digits.size(); at > 3;)
-    digits.insert(at -= 3, ",");
+  for (size_t place = digits.size(); place > 3;)
+    digits.insert(place -= 3, ",");
   return digits;
 }
 
@@ -145,10 +146,10 @@ std::vector<Row> rowsOf(const Layer &model) {
   std::map<const LayerImpl *, size_t> rowOf;
   for (const std::shared_ptr<GraphNode> &node : calls) {
     const LayerImpl *const layer = node->layer.internal().get();
-    if (auto [known, isNew] = rowOf.try_emplace(layer, rows.size()); isNew)
+    if (auto [entry, isNew] = rowOf.try_emplace(layer, rows.size()); isNew)
       row(node->layer, names[layer], shapesOf(node->results), sourcesOf(*node));
     else
-      rows[known->second].from += ", " + sourcesOf(*node);
+      rows[entry->second].from += ", " + sourcesOf(*node);
   }
   return rows;
 }
@@ -166,20 +167,20 @@ std::string escaped(std::string_view text) {
 } // namespace
 
 void set_layouts(const Layer &model, const LayoutPatterns &patterns) {
-  const std::vector<NamedVariable> all = model.named_variables();
+  const std::vector<NamedVariable> weights = model.named_variables();
   std::map<const void *, const Layout *> chosen;
   for (auto &[pattern, layout] : patterns) {
     bool fitsAny = false;
-    for (const NamedVariable &each : all)
-      if (fits(pattern, each.path)) {
+    for (const NamedVariable &weight : weights)
+      if (fits(pattern, weight.path)) {
         fitsAny = true;
-        chosen[each.variable.internal().get()] = &layout;
+        chosen[weight.variable.internal().get()] = &layout;
       }
     if (fitsAny)
       continue;
     std::string paths;
-    for (const NamedVariable &each : all)
-      paths += (paths.empty() ? "" : ", ") + each.path;
+    for (const NamedVariable &weight : weights)
+      paths += (paths.empty() ? "" : ", ") + weight.path;
     Error(fmt::format("[set_layouts] the pattern '{}' fits no weight of "
                       "'{}'; they are {}",
                       pattern, model.name(), paths.empty() ? "none" : paths),
@@ -187,10 +188,10 @@ void set_layouts(const Layer &model, const LayoutPatterns &patterns) {
         .raise();
   }
   Choices choices;
-  for (const NamedVariable &each : all)
-    if (auto at = chosen.find(each.variable.internal().get());
-        at != chosen.end())
-      choose(choices, each, *at->second);
+  for (const NamedVariable &weight : weights)
+    if (auto choice = chosen.find(weight.variable.internal().get());
+        choice != chosen.end())
+      choose(choices, weight, *choice->second);
   apply(choices);
 }
 
@@ -198,9 +199,9 @@ void set_layouts(const Layer &model,
                  const std::function<std::optional<Layout>(
                      const std::string &, const DVariable &)> &function) {
   Choices choices;
-  for (const NamedVariable &each : model.named_variables())
-    if (std::optional<Layout> layout = function(each.path, each.variable))
-      choose(choices, each, *layout);
+  for (const NamedVariable &weight : model.named_variables())
+    if (std::optional<Layout> layout = function(weight.path, weight.variable))
+      choose(choices, weight, *layout);
   apply(choices);
 }
 
@@ -277,8 +278,8 @@ std::string plot_model(const Model &model) {
   for (const std::shared_ptr<GraphNode> &node : nodes) {
     int64_t depth = 0;
     for (const SymbolicTensor &input : node->inputs)
-      if (auto at = depths.find(input.node().get()); at != depths.end())
-        depth = std::max(depth, at->second + 1);
+      if (auto source = depths.find(input.node().get()); source != depths.end())
+        depth = std::max(depth, source->second + 1);
     depths[node.get()] = depth;
     const int64_t column = counts[depth]++;
     boxes[node.get()] = {gapX + column * (width + gapX),

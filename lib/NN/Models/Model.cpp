@@ -64,10 +64,10 @@ SymbolicTensor onlyEnd(const Layer &layer, bool isInput, const Where &where) {
                          end, why),
              where);
   };
-  std::vector<SymbolicTensor> all;
+  std::vector<SymbolicTensor> ends;
   if (auto *model = dynamic_cast<ModelImpl *>(&layer.implementation()))
-    all = isInput ? model->inputs() : model->outputs();
-  if (all.empty()) {
+    ends = isInput ? model->inputs() : model->outputs();
+  if (ends.empty()) {
     State &state = State::of(layer);
     std::vector<std::shared_ptr<GraphNode>> calls;
     std::lock_guard lock(state.mutex);
@@ -78,18 +78,18 @@ SymbolicTensor onlyEnd(const Layer &layer, bool isInput, const Where &where) {
       refuse("it was not called on a symbolic tensor; begin the model with an "
              "Input");
     if (calls.size() > 1)
-      refuse(fmt::format("it was called {} times; keep what each call gave",
+      refuse(fmt::format("it was called {} times; keep the result of each call",
                          calls.size()));
-    all = calls[0]->inputs;
+    ends = calls[0]->inputs;
     if (!isInput) {
-      all.clear();
+      ends.clear();
       for (size_t i = 0; i < calls[0]->results.size(); ++i)
-        all.emplace_back(calls[0], i);
+        ends.emplace_back(calls[0], i);
     }
   }
-  if (all.size() != 1)
-    refuse(fmt::format("it has {} in the graph", all.size()));
-  return all[0];
+  if (ends.size() != 1)
+    refuse(fmt::format("it has {} in the graph", ends.size()));
+  return ends[0];
 }
 
 /// A graph.
@@ -107,7 +107,7 @@ public:
       tensor.shape();
     numberInputs(ins);
     nodes = sortedNodes(ins, outs);
-    std::set<const LayerImpl *> known;
+    std::set<const LayerImpl *> visited;
     for (const std::shared_ptr<GraphNode> &node : nodes) {
       if (node->isInput())
         Error(fmt::format("[Model] an output needs the Input '{}' {}, which is "
@@ -115,7 +115,7 @@ public:
                           "inputs: give it too",
                           node->name, sizesText(node->results[0].shape)))
             .raise();
-      if (known.insert(node->layer.internal().get()).second)
+      if (visited.insert(node->layer.internal().get()).second)
         track(node->layer);
     }
     State &state = State::of(*this);
@@ -152,14 +152,14 @@ public:
     for (size_t i = 0; i < xs.size(); ++i)
       valueOf(ins[i]) = asInput(xs[i], ins[i]);
     for (const std::shared_ptr<GraphNode> &node : nodes) {
-      std::vector<Tensor> given;
+      std::vector<Tensor> operands;
       for (const SymbolicTensor &input : node->inputs)
-        given.push_back(valueOf(input));
-      CallOptions how = node->options;
-      if (!how.mask.defined() && node->inputs[0].is(ins[0]))
-        how.mask = options.mask;
+        operands.push_back(valueOf(input));
+      CallOptions callOptions = node->options;
+      if (!callOptions.mask.defined() && node->inputs[0].is(ins[0]))
+        callOptions.mask = options.mask;
       std::vector<Tensor> results =
-          node->layer.call_many(given, how, node->where);
+          node->layer.call_many(operands, callOptions, node->where);
       for (size_t i = 0; i < results.size(); ++i)
         values.try_emplace({node.get(), i}, results[i]);
     }
@@ -251,10 +251,10 @@ public:
 
   Tensor call(const Tensor &x, const CallOptions &options) override {
     Tensor y = first.defined() ? asInput(x, first) : x;
-    CallOptions how{.training = std::nullopt, .mask = options.mask};
+    CallOptions callOptions{.training = std::nullopt, .mask = options.mask};
     for (const Layer &layer : handle().layers()) {
-      y = layer(y, how);
-      how = {}; // what is masked goes on with the tensors
+      y = layer(y, callOptions);
+      callOptions = {}; // what is masked goes on with the tensors
     }
     return y;
   }
@@ -330,8 +330,9 @@ SymbolicTensor Layer::output(Where where) const {
 }
 
 Model::Model(SymbolicTensors inputs, SymbolicTensors outputs, std::string name)
-    : Model(std::make_shared<FunctionalImpl>(
-          std::move(inputs.all), std::move(outputs.all), std::move(name))) {}
+    : Model(std::make_shared<FunctionalImpl>(std::move(inputs.tensors),
+                                             std::move(outputs.tensors),
+                                             std::move(name))) {}
 
 Model::Model(const Layer &layer) : Trainer(layer.internal()) {
   if (!State::of(layer).isModel)

@@ -45,8 +45,8 @@ void writeGraph(nn::Config &config, const std::vector<SymbolicTensor> &inputs,
   nn::Config::List ins, layers, calls;
   for (const SymbolicTensor &input : inputs) {
     if (!input.node()->isInput())
-      Error("[Model] a model whose inputs are what layers of another one "
-            "give cannot be saved: make its inputs with Input",
+      Error("[Model] a model whose inputs are results of another model's "
+            "layers cannot be saved: create its inputs with Input",
             ErrorCode::FAILED_PRECONDITION)
           .raise();
     numbers.add(input.node().get());
@@ -56,15 +56,15 @@ void writeGraph(nn::Config &config, const std::vector<SymbolicTensor> &inputs,
     entry["dtype"] = std::string(name(input.dtype()));
     ins.push_back(std::move(entry));
   }
-  std::map<const LayerImpl *, size_t> known;
+  std::map<const LayerImpl *, size_t> layerNumbers;
   for (const std::shared_ptr<GraphNode> &node : nodes) {
     numbers.add(node.get());
-    auto [at, isNew] =
-        known.emplace(node->layer.internal().get(), layers.size());
+    auto [layerEntry, isNew] =
+        layerNumbers.emplace(node->layer.internal().get(), layers.size());
     if (isNew)
       layers.push_back(node->layer.config());
     nn::Config entry;
-    entry["layer"] = at->second;
+    entry["layer"] = layerEntry->second;
     entry["inputs"] = numbers.of(node->inputs);
     if (node->options.training)
       entry["training"] = *node->options.training;
@@ -99,14 +99,14 @@ Layer makeFunctional(const nn::Config &config) {
   for (const nn::Config &layer : config.at("layers").as_list())
     layers.push_back(Layer::from_config(layer));
   for (const nn::Config &call : config.at("calls").as_list()) {
-    std::vector<SymbolicTensor> given;
+    std::vector<SymbolicTensor> operands;
     for (const nn::Config &place : call.at("inputs").as_list())
-      given.push_back(tensorOf(place));
+      operands.push_back(tensorOf(place));
     CallOptions options;
     if (const nn::Config *training = call.find("training"))
       options.training = training->as_bool();
-    tensors.push_back(
-        layers.at(size_t(call.at("layer").as_int())).call_many(given, options));
+    tensors.push_back(layers.at(size_t(call.at("layer").as_int()))
+                          .call_many(operands, options));
   }
   for (const nn::Config &place : config.at("outputs").as_list())
     outputs.push_back(tensorOf(place));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What models are saved as, and made again from.
+// The configs that models are saved as, and created from again.
 #pragma once
 
 #include "Graph.h"

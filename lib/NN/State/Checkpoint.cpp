@@ -30,11 +30,11 @@ constexpr char counterNote[] = "save_counter";
 /// Notes of objects with small state are called so and the object's name.
 constexpr char statePrefix[] = "state/";
 
-/// Whether a variable was made without a name: "variable12".
+/// Returns whether a variable was made without a name: "variable12".
 bool hasOwnName(const std::string &name) {
-  constexpr std::string_view made = "variable";
-  return !name.starts_with(made) || name.size() == made.size() ||
-         !std::all_of(name.begin() + made.size(), name.end(),
+  constexpr std::string_view generated = "variable";
+  return !name.starts_with(generated) || name.size() == generated.size() ||
+         !std::all_of(name.begin() + generated.size(), name.end(),
                       [](char c) { return c >= '0' && c <= '9'; });
 }
 
@@ -55,7 +55,7 @@ public:
     auto found = byVariable.find(variable.internal().get());
     return found == byVariable.end() ? nullptr : &found->second;
   }
-  const std::map<std::string, DVariable> &all() const { return byPath; }
+  const std::map<std::string, DVariable> &variables() const { return byPath; }
 
 private:
   std::map<std::string, DVariable> byPath;
@@ -140,10 +140,11 @@ Trackable::Trackable(int64_t *number)
       restoreState(
           [number](const std::string &text) { *number = numberIn(text); }) {}
 
-std::vector<NamedVariable> Trackable::named(const std::vector<DVariable> &all) {
+std::vector<NamedVariable>
+Trackable::named(const std::vector<DVariable> &variables) {
   std::vector<NamedVariable> found;
-  found.reserve(all.size());
-  for (const DVariable &variable : all)
+  found.reserve(variables.size());
+  for (const DVariable &variable : variables)
     found.push_back({hasOwnName(variable.name()) ? variable.name()
                                                  : std::to_string(found.size()),
                      variable});
@@ -177,14 +178,14 @@ struct Checkpoint::State {
   void buildMetrics(const data::TensorFolder &folder) const;
   bool isOfParts(const std::string &path) const;
   bool isCountOfSteps(const std::string &path) const;
-  /// Whether sums of a metric that were stored in f32 are read as f64.
+  /// Returns whether sums of a metric that were stored in f32 are read as f64.
   bool isNarrowSum(const std::string &path, const DVariable &variable,
                    const data::StoredTensor &stored) const;
   void compare(const data::TensorFolder &folder,
                const std::map<std::string, DVariable> &variables,
                const RestoreOptions &options) const;
   void restoreStates(const data::TensorFolder &folder) const;
-  /// What objects with a state of values and tensors have there.
+  /// The states of objects whose state is values and tensors.
   std::vector<
       std::pair<const Trackable *, std::optional<callbacks::CallbackState>>>
   partsIn(const data::TensorFolder &folder) const;
@@ -227,23 +228,23 @@ void Checkpoint::State::buildOptimizers(
   for (const auto &[name, object] : objects) {
     if (!object.optimizer)
       continue;
-    const Paths known = paths();
+    const Paths candidates = paths();
     auto has = [&](const std::string &prefix) {
       auto found = folder.tensors().lower_bound(prefix);
       return found != folder.tensors().end() &&
              found->first.starts_with(prefix);
     };
-    std::vector<DVariable> of, all;
-    for (const auto &[path, variable] : known.all()) {
+    std::vector<DVariable> withState, floats;
+    for (const auto &[path, variable] : candidates.variables()) {
       if (has(name + "/" + path + "/"))
-        of.push_back(variable);
+        withState.push_back(variable);
       if (isFloat(variable.dtype()) && !path.starts_with(name + "/"))
-        all.push_back(variable);
+        floats.push_back(variable);
     }
-    // Of a rule that keeps nothing only counters may be there.
-    if (of.empty() && has(name + "/"))
-      of = all;
-    object.optimizer->build(of);
+    // A rule without slots may have only counters there.
+    if (withState.empty() && has(name + "/"))
+      withState = floats;
+    object.optimizer->build(withState);
     // The rate is a variable once somebody asked for one.
     if (folder.tensors().contains(name + "/learning_rate") &&
         std::holds_alternative<double>(object.optimizer->learning_rate().value))
@@ -268,14 +269,15 @@ void Checkpoint::State::buildMetrics(const data::TensorFolder &folder) const {
   }
 }
 
-/// Whether it is the path of a tensor of an object that has some of its own.
+/// Returns whether it is the path of a tensor of an object that has some of its
+/// own.
 bool Checkpoint::State::isOfParts(const std::string &path) const {
   return std::ranges::any_of(objects, [&](const auto &object) {
     return object.second.parts && path.starts_with(object.first + "/");
   });
 }
 
-/// Whether it is the number of steps of an optimizer that needs none.
+/// Returns whether it is the number of steps of an optimizer that needs none.
 bool Checkpoint::State::isCountOfSteps(const std::string &path) const {
   return std::ranges::any_of(objects, [&](const auto &object) {
     return object.second.optimizer && path == object.first + "/step" &&
@@ -304,25 +306,27 @@ void Checkpoint::State::compare(
     });
   };
   for (const auto &[path, variable] : variables) {
-    const std::string own = typeText(variable.dtype(), variable.shape());
+    const std::string expectedType =
+        typeText(variable.dtype(), variable.shape());
     auto found = folder.tensors().find(path);
     if (found == folder.tensors().end() && isRate(path))
       continue; // it was a number then
     if (found == folder.tensors().end() && isCountOfSteps(path)) {
       detail::log(LogLevel::WARNING,
-                  fmt::format("[restore] '{}' does not say how many steps the "
-                              "optimizer took, as an earlier version wrote it: "
-                              "its iterations stay what they are",
+                  fmt::format("[restore] '{}' was written by an earlier "
+                              "version and does not say how many steps the "
+                              "optimizer took: its iterations do not change",
                               folder.path().string()));
       continue;
     }
     if (found == folder.tensors().end())
-      missing.push_back(fmt::format("{} {}", path, own));
+      missing.push_back(fmt::format("{} {}", path, expectedType));
     else if (std::string stored =
                  typeText(found->second.dtype, found->second.shape);
-             stored != own && !isNarrowSum(path, variable, found->second))
+             stored != expectedType &&
+             !isNarrowSum(path, variable, found->second))
       different.push_back(
-          fmt::format("{} {}, stored is {}", path, own, stored));
+          fmt::format("{} {}, stored is {}", path, expectedType, stored));
   }
   for (const auto &[path, stored] : folder.tensors())
     if (!variables.contains(path) && !isOfParts(path))
@@ -415,7 +419,7 @@ Checkpoint::State::partsIn(const data::TensorFolder &folder) const {
 
 std::map<std::string, DVariable> Checkpoint::variables() const {
   detail::expectNotMovedFrom(state, "Checkpoint");
-  return state->paths().all();
+  return state->paths().variables();
 }
 
 void Checkpoint::write(const std::filesystem::path &path,
@@ -503,11 +507,11 @@ void Checkpoint::restore(const std::filesystem::path &path,
     const data::TensorFolder folder = detail::openFolder("restore", path);
     state->buildOptimizers(folder);
     state->buildMetrics(folder);
-    const std::map<std::string, DVariable> all = variables();
-    state->compare(folder, all, options);
+    const std::map<std::string, DVariable> restored = variables();
+    state->compare(folder, restored, options);
     // Everything is read before anything is assigned.
     std::vector<std::pair<DVariable, Tensor>> values;
-    for (const auto &[name, variable] : all)
+    for (const auto &[name, variable] : restored)
       if (folder.tensors().contains(name))
         values.emplace_back(variable, detail::namingFolders("restore", [&] {
                               const Tensor value = folder.read(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Numbered checkpoints of a folder. What is there is what the folder has; only
-// which of them are kept for good is written down beside them.
+// Numbered checkpoints of a folder. The folder's contents say which there are;
+// only the list of those that are kept for good is written down beside them.
 #include "meshloom/NN/State/CheckpointManager.h"
 
 #include "meshloom/API/MovedFrom.h"
@@ -67,34 +67,34 @@ struct CheckpointManager::State {
 
 /// Removes what is too old, oldest first. Runs where checkpoints are written.
 void CheckpointManager::State::prune() const {
-  // Of several processes that share the folder one tidies it.
+  // One of several processes that share the folder tidies it.
   if (options.max_to_keep == 0 || client_id() != 0)
     return;
-  json kept = {{"numbers", json::array()}, {"hours", hoursNow()}};
+  json updated = {{"numbers", json::array()}, {"hours", hoursNow()}};
   std::error_code gone;
   const bool isFirst = !fs::exists(record(), gone);
   if (!isFirst) {
-    json known = json::parse(readFile(record().string()).value_or_throw(),
-                             nullptr, /*allow_exceptions=*/false);
+    json stored = json::parse(readFile(record().string()).value_or_throw(),
+                              nullptr, /*allow_exceptions=*/false);
     // A damaged record keeps nothing for good.
-    if (known.is_object() && known["numbers"].is_array() &&
-        known["hours"].is_number())
-      kept = std::move(known);
+    if (stored.is_object() && stored["numbers"].is_array() &&
+        stored["hours"].is_number())
+      updated = std::move(stored);
   }
   std::set<int64_t> forGood;
-  for (const json &number : kept["numbers"])
+  for (const json &number : updated["numbers"])
     if (number.is_number_integer())
       forGood.insert(number.get<int64_t>());
-  std::map<int64_t, fs::path> all =
+  std::map<int64_t, fs::path> checkpoints =
       numbered(directory, options.checkpoint_name);
-  std::erase_if(all,
+  std::erase_if(checkpoints,
                 [&](const auto &one) { return forGood.contains(one.first); });
 
   bool isChanged = isFirst && options.keep_checkpoint_every_n_hours > 0;
   std::vector<fs::path> old;
-  while (int64_t(all.size()) > options.max_to_keep) {
-    const auto [number, path] = *all.begin();
-    all.erase(all.begin());
+  while (int64_t(checkpoints.size()) > options.max_to_keep) {
+    const auto [number, path] = *checkpoints.begin();
+    checkpoints.erase(checkpoints.begin());
     if (options.keep_checkpoint_every_n_hours > 0) {
       const auto time = fs::last_write_time(path / "index.json", gone);
       if (gone) // somebody else has removed it
@@ -103,10 +103,10 @@ void CheckpointManager::State::prune() const {
           std::chrono::duration<double, std::ratio<3600>>(
               std::chrono::file_clock::to_sys(time).time_since_epoch())
               .count();
-      if (written - kept["hours"].get<double>() >=
+      if (written - updated["hours"].get<double>() >=
           options.keep_checkpoint_every_n_hours) {
-        kept["numbers"].push_back(number);
-        kept["hours"] = written;
+        updated["numbers"].push_back(number);
+        updated["hours"] = written;
         isChanged = true;
         continue;
       }
@@ -114,7 +114,7 @@ void CheckpointManager::State::prune() const {
     old.push_back(path);
   }
   if (isChanged)
-    std::move(writeFile(record().string(), kept.dump())).value_or_throw();
+    std::move(writeFile(record().string(), updated.dump())).value_or_throw();
   for (const fs::path &path : old)
     data::remove_tensor_folder(path);
 }
@@ -165,13 +165,15 @@ CheckpointManager::save(std::optional<int64_t> checkpoint_number,
     if (step && state->lastStep &&
         *step - *state->lastStep < options.checkpoint_interval)
       return std::nullopt;
-    // What is being written counts.
+    // A checkpoint that is being written counts.
     wait();
     if (!checkpoint_number)
       checkpoint_number = step;
     if (!checkpoint_number) {
-      const auto all = numbered(state->directory, options.checkpoint_name);
-      checkpoint_number = all.empty() ? 1 : all.rbegin()->first + 1;
+      const auto checkpoints =
+          numbered(state->directory, options.checkpoint_name);
+      checkpoint_number =
+          checkpoints.empty() ? 1 : checkpoints.rbegin()->first + 1;
     }
     fs::path path =
         state->directory /
@@ -237,10 +239,10 @@ const Checkpoint &CheckpointManager::checkpoint() const {
 
 std::optional<fs::path> latest_checkpoint(const fs::path &directory,
                                           const std::string &checkpoint_name) {
-  const auto all = numbered(directory, checkpoint_name);
-  if (all.empty())
+  const auto checkpoints = numbered(directory, checkpoint_name);
+  if (checkpoints.empty())
     return std::nullopt;
-  return all.rbegin()->second;
+  return checkpoints.rbegin()->second;
 }
 
 } // namespace meshloom

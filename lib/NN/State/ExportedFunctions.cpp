@@ -124,7 +124,7 @@ public:
           .raise();
     contents.notes[signaturesNote] = signatures.to_json();
     data::write_tensor_folder(path, contents);
-    // Of several processes that write one folder, the first signs it.
+    // The first of several processes that write one folder signs it.
     if (sign_key.empty() || client_id() != 0)
       return;
     const data::TensorFolder folder(path);
@@ -157,9 +157,9 @@ private:
     nn::Config::List names;
     for (size_t i = 0; i < captured.size(); ++i) {
       std::string name;
-      if (auto known = variables.find(captured[i].variable);
-          captured[i].variable && known != variables.end()) {
-        name = known->second;
+      if (auto named = variables.find(captured[i].variable);
+          captured[i].variable && named != variables.end()) {
+        name = named->second;
       } else if (captured[i].variable) {
         const size_t place = arguments.size() - captured.size() + i;
         name = freeName(variablePrefix + arguments[place].name);
@@ -237,13 +237,13 @@ struct ExportedFunctions::State {
     std::list<std::pair<int64_t, SavedFunction>> compiled;
 
     std::vector<int64_t> sizes() const {
-      std::vector<int64_t> all;
+      std::vector<int64_t> stacked;
       for (const auto &[size, program] : stored)
-        all.push_back(size);
+        stacked.push_back(size);
       for (const auto &[size, program] : compiled)
-        all.push_back(size);
-      std::ranges::sort(all);
-      return all;
+        stacked.push_back(size);
+      std::ranges::sort(stacked);
+      return stacked;
     }
     const SavedFunction &forSize(int64_t size) {
       if (const auto found = stored.find(size); found != stored.end())
@@ -284,8 +284,8 @@ struct ExportedFunctions::State {
     if (auto found = signatures.find(name); found != signatures.end())
       return found->second;
     std::vector<std::string> names;
-    for (const auto &[known, signature] : signatures)
-      names.push_back(known);
+    for (const auto &[existing, signature] : signatures)
+      names.push_back(existing);
     Error(fmt::format("[ExportedFunctions] expected the name of a "
                       "signature, got '{}'; there are '{}'",
                       name, fmt::join(names, "', '")),
@@ -305,8 +305,8 @@ ExportedFunctions load_functions(const std::filesystem::path &path,
   return detail::atLine(where, [&]() -> ExportedFunctions {
     const data::TensorFolder folder =
         detail::openFolder("load_functions", path);
-    // What is checked is what is used: a file that is replaced meanwhile is not
-    // read again.
+    // The bytes that are checked are the bytes that are used: a file that is
+    // replaced meanwhile is not read again.
     std::map<std::string, Tensor> checked;
     if (!verify_key.empty()) {
       checked = wholeTensors(folder);
@@ -381,9 +381,9 @@ ExportedFunctions load_functions(const std::filesystem::path &path,
       for (size_t i = 0; i < count; ++i) {
         const std::string &tensor = captured.as_list()[i].as_string();
         const ValueInfo &argument = arguments[arguments.size() - count + i];
-        auto known = variables.find(tensor);
-        if (known != variables.end()) {
-          signature.captured.emplace_back(known->second);
+        auto named = variables.find(tensor);
+        if (named != variables.end()) {
+          signature.captured.emplace_back(named->second);
           continue;
         }
         const auto stored = folder.tensors().find(tensor);
@@ -394,7 +394,7 @@ ExportedFunctions load_functions(const std::filesystem::path &path,
                             path.string(), name, tensor),
                 ErrorCode::DATA_LOSS)
               .raise();
-        // What was on the host is, where there is one device.
+        // A value of the host stays there, where there is one device.
         const bool isOnHost = stored->second.layout.empty() &&
                               argument.layout.mesh().is_single_device();
         Tensor value = read(tensor, isOnHost ? std::nullopt
@@ -458,31 +458,33 @@ ExportedFunctions::operator()(const std::string &signature,
                               const std::vector<Tensor> &arguments) const {
   detail::expectNotMovedFrom(state, "ExportedFunctions");
   State::Signature &found = state->find(signature);
-  const size_t own = found.explicitArguments();
-  if (arguments.size() != own)
+  const size_t explicitCount = found.explicitArguments();
+  if (arguments.size() != explicitCount)
     Error(fmt::format("[ExportedFunctions] signature '{}' takes {} "
                       "arguments, got {}",
-                      signature, own, arguments.size()))
+                      signature, explicitCount, arguments.size()))
         .raise();
   std::lock_guard lock(state->mutex);
   const SavedFunction &function =
       found.free ? found.free->forSize(detail::batchSizeOf(
                        signature, found.free->arguments, arguments))
                  : found.function;
-  std::vector<Tensor> all = arguments;
+  std::vector<Tensor> operands = arguments;
   for (const auto &captured : found.captured)
-    all.push_back(
+    operands.push_back(
         std::holds_alternative<Tensor>(captured)
             ? std::get<Tensor>(captured)
             : state->variables[std::get<size_t>(captured)].read_value());
-  std::vector<Tensor> results = function(all);
+  std::vector<Tensor> results = function(operands);
   const std::vector<int64_t> assigned = function.assigned_arguments();
-  const size_t given = results.size() - assigned.size();
+  const size_t explicitResults = results.size() - assigned.size();
   for (size_t i = 0; i < assigned.size(); ++i) {
-    const auto &captured = found.captured.at(size_t(assigned[i]) - own);
-    state->variables[std::get<size_t>(captured)].assign(results[given + i]);
+    const auto &captured =
+        found.captured.at(size_t(assigned[i]) - explicitCount);
+    state->variables[std::get<size_t>(captured)].assign(
+        results[explicitResults + i]);
   }
-  results.resize(given);
+  results.resize(explicitResults);
   return results;
 }
 

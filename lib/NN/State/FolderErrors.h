@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is wrong with a folder of tensors, in messages of the function that a
-// user called.
+// Errors about a folder of tensors, in messages of the function that a user
+// called.
 #pragma once
 
 #include "meshloom/Data/TensorFolder.h"
@@ -16,13 +16,13 @@ auto namingFolders(std::string_view function, Body body) {
   try {
     return body();
   } catch (const Error &error) {
-    constexpr std::string_view own = "[TensorFolder] ";
+    constexpr std::string_view tag = "[TensorFolder] ";
     const std::string &message = error.message();
-    if (!message.starts_with(own))
+    if (!message.starts_with(tag))
       throw;
     error
         .withMessage("[" + std::string(function) + "] " +
-                     message.substr(own.size()))
+                     message.substr(tag.size()))
         .raise();
   }
 }

@@ -23,7 +23,7 @@ namespace {
 using List = nn::Config::List;
 using Map = nn::Config::Map;
 
-/// Of which layer an error speaks.
+/// The layer that an error is about.
 struct Place {
   std::string className, name;
   [[noreturn]] void refuse(const std::string &message) const {
@@ -45,7 +45,7 @@ DType typeOf(const nn::Config &keras) {
   const std::string &name = keras.is_string()
                                 ? keras.as_string()
                                 : keras.at("config").at("name").as_string();
-  static const auto &known = *new std::map<std::string, DType, std::less<>>{
+  static const auto &types = *new std::map<std::string, DType, std::less<>>{
       {"float16", DType::F16}, {"bfloat16", DType::BF16},
       {"float32", DType::F32}, {"float64", DType::F64},
       {"int8", DType::I8},     {"int16", DType::I16},
@@ -53,7 +53,7 @@ DType typeOf(const nn::Config &keras) {
       {"uint8", DType::UI8},   {"uint16", DType::UI16},
       {"uint32", DType::UI32}, {"uint64", DType::UI64},
       {"bool", DType::I1}};
-  if (auto found = known.find(name); found != known.end())
+  if (auto found = types.find(name); found != types.end())
     return found->second;
   Error("[model_from_json] expected the name of an element type, got '" + name +
         "'")
@@ -91,7 +91,7 @@ nn::Config listOf(const nn::Config &oneOrMany) {
   return oneOrMany.is_list() ? oneOrMany : nn::Config(List{oneOrMany});
 }
 
-/// What says nothing that matters here, or is written somewhere else.
+/// Returns whether the entry has no meaning here, or is written somewhere else.
 bool isLeftOut(std::string_view key) {
   static const auto &keys =
       *new std::set<std::string, std::less<>>{"name",
@@ -239,10 +239,10 @@ nn::Config translated(const nn::Config &keras, const Place &place) {
     turn("ngrams", [](const nn::Config &lengths) {
       if (lengths.is_list())
         return lengths;
-      List all;
+      List list;
       for (int64_t length = 1; length <= lengths.as_int(); ++length)
-        all.emplace_back(length);
-      return nn::Config(std::move(all));
+        list.emplace_back(length);
+      return nn::Config(std::move(list));
     });
   } else if (name == "EinsumDense")
     turn("output_shape",
@@ -272,9 +272,9 @@ nn::Config translated(const nn::Config &keras, const Place &place) {
       if (const nn::Config *mode = config.find("merge_mode");
           mode && mode->is_null())
         ours["merge_mode"] = "none";
-      const std::string &given = inner.at("config").at("name").as_string();
-      if (given.starts_with("forward_"))
-        inner["config"]["name"] = given.substr(8);
+      const std::string &name = inner.at("config").at("name").as_string();
+      if (name.starts_with("forward_"))
+        inner["config"]["name"] = name.substr(8);
     }
     ours["layer"] = std::move(inner);
   } else if (name == "RNN") {
@@ -291,8 +291,8 @@ nn::Config translated(const nn::Config &keras, const Place &place) {
     ours["key_dim"] = config.at("head_dim");
     ours["num_heads"] = config.at("num_query_heads");
     if (ours.find("activity_regularizer"))
-      place.refuse("its activity_regularizer counts what it gives twice in "
-                   "Keras: put an ActivityRegularization behind it");
+      place.refuse("Keras counts its activity_regularizer twice: add an "
+                   "ActivityRegularization after it instead");
     name = "MultiHeadAttention";
   }
   nn::Config layer;
@@ -364,10 +364,10 @@ public:
   Model read() {
     // A layer that is called twice may need in its second call what comes
     // later in the list: go through it until all calls are made.
-    const List &all = config.at("layers").as_list();
+    const List &list = config.at("layers").as_list();
     for (bool isNew = true; isNew;) {
       isNew = false;
-      for (const nn::Config &layer : all)
+      for (const nn::Config &layer : list)
         isNew |= callsOf(layer);
     }
     const std::string name =
@@ -413,10 +413,10 @@ private:
       return {};
     std::vector<SymbolicTensor> found;
     auto add = [&](const nn::Config &history) {
-      auto known = made.find(keyOf(history));
-      if (known == made.end())
+      auto match = produced.find(keyOf(history));
+      if (match == produced.end())
         refuseMissing(history);
-      found.push_back(known->second);
+      found.push_back(match->second);
     };
     if (list[0].is_string())
       add(config.at(which));
@@ -447,22 +447,23 @@ private:
     const std::string name = nameOf(layer);
     const Place place{layer.at("class_name").as_string(), name};
     if (place.className == "InputLayer") {
-      const nn::Config &own = layer.at("config");
-      const nn::Config *given = own.find("batch_shape");
-      Shape shape = shapeOf(given ? *given : own.at("batch_input_shape"));
+      const nn::Config &inputConfig = layer.at("config");
+      const nn::Config *batchShape = inputConfig.find("batch_shape");
+      Shape shape = shapeOf(batchShape ? *batchShape
+                                       : inputConfig.at("batch_input_shape"));
       if (shape.empty())
         Error(fmt::format("[model_from_json] expected the shape of input "
                           "'{}', [batch, ...], got []: the batch is its "
                           "first dim",
                           name))
             .raise();
-      return made
+      return produced
           .try_emplace({name, 0, 0},
-                       made.contains({name, 0, 0})
-                           ? made.at({name, 0, 0})
+                       produced.contains({name, 0, 0})
+                           ? produced.at({name, 0, 0})
                            : Input(Shape(shape.begin() + 1, shape.end()),
                                    {.batch_size = shape.at(0),
-                                    .dtype = typeOf(own.at("dtype")),
+                                    .dtype = typeOf(inputConfig.at("dtype")),
                                     .name = name}))
           .second;
     }
@@ -477,7 +478,7 @@ private:
       if (!results)
         continue;
       for (size_t k = 0; k < results->size(); ++k)
-        made.emplace(Key{name, int64_t(i), int64_t(k)}, (*results)[k]);
+        produced.emplace(Key{name, int64_t(i), int64_t(k)}, (*results)[k]);
       done.insert({name, i});
       isNew = true;
     }
@@ -485,11 +486,11 @@ private:
   }
 
   std::optional<std::vector<SymbolicTensor>>
-  known(const std::vector<const nn::Config *> &histories) const {
+  tensorsFor(const std::vector<const nn::Config *> &histories) const {
     std::vector<SymbolicTensor> found;
     for (const nn::Config *history : histories) {
-      auto tensor = made.find(keyOf(*history));
-      if (tensor == made.end())
+      auto tensor = produced.find(keyOf(*history));
+      if (tensor == produced.end())
         return std::nullopt;
       found.push_back(tensor->second);
     }
@@ -514,7 +515,7 @@ private:
                                  "known here",
                                  key, value.to_json()));
     }
-    const auto inputs = known(histories);
+    const auto inputs = tensorsFor(histories);
     if (!inputs)
       return std::nullopt;
     return layer.call_many(*inputs, options);
@@ -525,17 +526,17 @@ private:
     const List &args = node.at("args").as_list();
     std::vector<const nn::Config *> histories;
     tensorsIn(node.at("args"), histories);
-    const auto inputs = known(histories);
+    const auto inputs = tensorsFor(histories);
     if (!inputs)
       return std::nullopt;
     const std::string &kind = place.className;
     if (kind == "GetItem") {
-      const List given = listOf(args.at(1)).as_list();
-      if (given.size() > 8)
+      const List items = listOf(args.at(1)).as_list();
+      if (items.size() > 8)
         place.refuse("it has more than 8 indices");
       Index indices[8];
-      for (size_t i = 0; i < given.size(); ++i)
-        indices[i] = indexOf(given[i], place);
+      for (size_t i = 0; i < items.size(); ++i)
+        indices[i] = indexOf(items[i], place);
       return std::vector{(*inputs)[0](indices[0], indices[1], indices[2],
                                       indices[3], indices[4], indices[5],
                                       indices[6], indices[7])};
@@ -549,7 +550,7 @@ private:
                                                  {"Divide", "divide"},
                                                  {"TrueDivide", "divide"}};
     auto found = arithmetic.find(kind);
-    // What only masks are computed by is not computed here.
+    // A value that only masks are computed from is not computed here.
     if (found == arithmetic.end() || args.size() != 2)
       return std::nullopt;
     size_t next = 0;
@@ -563,7 +564,7 @@ private:
 
   const nn::Config &config;
   std::map<std::string, Layer> layers;
-  std::map<Key, SymbolicTensor> made;
+  std::map<Key, SymbolicTensor> produced;
   std::set<std::pair<std::string, size_t>> done;
 };
 
@@ -574,10 +575,11 @@ Model modelOf(const nn::Config &keras) {
       config.find("name") ? config.at("name").as_string() : "";
   if (className != "Sequential") {
     if (!isModel(className) || !config.find("output_layers"))
-      Error(fmt::format("[model_from_json] expected a Sequential or "
-                        "functional model, got {} '{}': what a model of "
-                        "code computes is not in its JSON",
-                        className, name))
+      Error(
+          fmt::format(
+              "[model_from_json] expected a Sequential or functional model, "
+              "got {} '{}': the code of a subclassed model is not in its JSON",
+              className, name))
           .raise();
     return GraphReader(keras).read();
   }
@@ -596,11 +598,13 @@ Model modelOf(const nn::Config &keras) {
     hasInput = true;
   };
   for (const nn::Config &layer : config.at("layers").as_list()) {
-    const nn::Config &own = layer.at("config");
+    const nn::Config &inputConfig = layer.at("config");
     if (layer.at("class_name") == nn::Config("InputLayer")) {
-      const nn::Config *given = own.find("batch_shape");
-      input(shapeOf(given ? *given : own.at("batch_input_shape")),
-            typeOf(own.at("dtype")), own.at("name").as_string());
+      const nn::Config *batchShape = inputConfig.find("batch_shape");
+      input(shapeOf(batchShape ? *batchShape
+                               : inputConfig.at("batch_input_shape")),
+            typeOf(inputConfig.at("dtype")),
+            inputConfig.at("name").as_string());
       continue;
     }
     if (const nn::Config *shape = config.find("build_input_shape");

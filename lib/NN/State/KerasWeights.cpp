@@ -47,16 +47,16 @@ static std::string ourPath(const std::string &keras) {
   return fmt::format("{}", fmt::join(parts, "/"));
 }
 
-/// Of either format, by what the file begins with.
+/// Reads either format, by the beginning of the file.
 static data::NamedTensors tensorsIn(const std::filesystem::path &path) {
   const std::string bytes = readFile(path.string()).value_or_throw();
   if (bytes.starts_with("\x89HDF"))
-    Error(fmt::format("[load_keras_weights] '{}' is an HDF5 file, which is not "
-                      "read: write "
-                      "weights with numpy.savez or safetensors, as "
-                      "load_keras_weights says",
-                      path.string()),
-          ErrorCode::UNIMPLEMENTED)
+    Error(
+        fmt::format("[load_keras_weights] '{}' is an HDF5 file, which is not "
+                    "read: write the weights with numpy.savez or safetensors, "
+                    "as the documentation of load_keras_weights shows",
+                    path.string()),
+        ErrorCode::UNIMPLEMENTED)
         .raise();
   return bytes.starts_with("PK")
              ? data::parse_npz(bytes, path.string())
@@ -71,10 +71,10 @@ void load_keras_weights(const Layer &model, const std::filesystem::path &path,
     std::set<std::string> paths;
     for (const NamedVariable &named : model.named_variables())
       paths.insert({named.path, prefix + named.path});
-    data::NamedTensors given;
+    data::NamedTensors renamed;
     for (auto &[name, value] : tensorsIn(path))
       if (name.find("seed_generator") == std::string::npos)
-        given.emplace(paths.contains(name) ? name : ourPath(name), value);
+        renamed.emplace(paths.contains(name) ? name : ourPath(name), value);
     std::vector<std::string> problems;
     std::vector<std::pair<DVariable, Tensor>> values;
     const std::vector<DVariable> weights = model.weights();
@@ -83,10 +83,10 @@ void load_keras_weights(const Layer &model, const std::filesystem::path &path,
             return weight.is(named.variable);
           }))
         continue;
-      auto found = given.find(named.path);
-      if (found == given.end())
-        found = given.find(prefix + named.path);
-      if (found == given.end()) {
+      auto found = renamed.find(named.path);
+      if (found == renamed.end())
+        found = renamed.find(prefix + named.path);
+      if (found == renamed.end()) {
         problems.push_back(fmt::format("'{}' is missing", named.path));
         continue;
       }
@@ -96,9 +96,9 @@ void load_keras_weights(const Layer &model, const std::filesystem::path &path,
                                        sizesText(named.variable.shape())));
       else
         values.emplace_back(named.variable, found->second);
-      given.erase(found);
+      renamed.erase(found);
     }
-    for (auto &[name, value] : given)
+    for (auto &[name, value] : renamed)
       problems.push_back(fmt::format("'{}' is of no weight", name));
     if (!problems.empty())
       Error(fmt::format("[load_keras_weights] '{}' is not of the model "

@@ -29,8 +29,9 @@ constexpr char architectureNote[] = "architecture";
 /// Where weights go that were laid out on some mesh.
 class Placement {
 public:
-  Placement(const data::TensorFolder &folder, const std::optional<Mesh> &given)
-      : folder(folder), mesh(given), isGiven(given.has_value()) {
+  Placement(const data::TensorFolder &folder,
+            const std::optional<Mesh> &userMesh)
+      : folder(folder), mesh(userMesh), isGiven(userMesh.has_value()) {
     if (!mesh)
       mesh = get_default_mesh();
     isSaved = !mesh;
@@ -39,7 +40,7 @@ public:
                !layoutOf(name, stored).is_fully_replicated();
   }
 
-  /// That of a weight of this path; none: the host.
+  /// Returns the layout of the weight of this path; none: the host.
   std::optional<Layout> of(const std::string &path) const {
     const data::StoredTensor &stored = folder.tensors().at(path);
     if (stored.layout.empty() || (isSaved && !isCut))
@@ -96,11 +97,10 @@ void save(const Model &model, const fs::path &path,
       try {
         notes[compileNote] = model.compile_config().to_json();
       } catch (const Error &error) {
-        detail::log(
-            LogLevel::WARNING,
-            fmt::format("[save] '{}' is saved without what the model was "
-                        "compiled with: {}",
-                        path.string(), error.what()));
+        detail::log(LogLevel::WARNING,
+                    fmt::format("[save] '{}' is saved without the options that "
+                                "the model was compiled with: {}",
+                                path.string(), error.what()));
       }
     }
     if (optimizer) {
@@ -199,9 +199,9 @@ void save_weights(const Layer &model, const fs::path &path,
 void load_weights(const Layer &model, const fs::path &path,
                   const RestoreOptions &options, std::source_location where) {
   return detail::atLine(where, [&]() -> void {
-    RestoreOptions own = options;
-    own.allow_extra_objects = true; // the optimizer of a whole model
-    Checkpoint({{modelName, model}}).restore(path, own);
+    RestoreOptions weightOptions = options;
+    weightOptions.allow_extra_objects = true; // the optimizer of a whole model
+    Checkpoint({{modelName, model}}).restore(path, weightOptions);
   });
 }
 

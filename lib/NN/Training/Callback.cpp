@@ -57,9 +57,9 @@ static std::string className(const Callback &callback) {
   return name.starts_with(builtIn) ? name.substr(builtIn.size()) : name;
 }
 
-CallbackList::CallbackList(const Model &given, std::vector<CallbackRef> list,
+CallbackList::CallbackList(const Model &trained, std::vector<CallbackRef> list,
                            TrainingParameters parameters)
-    : model(given), callbacks(std::move(list)) {
+    : model(trained), callbacks(std::move(list)) {
   for (const CallbackRef &callback : callbacks)
     if (!callback.get())
       Error("[Callback] expected callbacks, got a null pointer").raise();
@@ -92,8 +92,8 @@ void CallbackList::restore(
     else if (!callback->get_state().empty())
       detail::log(
           LogLevel::WARNING,
-          fmt::format("[BackupAndRestore] the backup has nothing of the "
-                      "callback '{}', which begins anew",
+          fmt::format("[BackupAndRestore] the backup has no state of the "
+                      "callback '{}', which starts from its beginning",
                       name));
   }
 }

@@ -9,8 +9,9 @@
 
 namespace meshloom::callbacks {
 
-/// Whether this process writes what is seen of the model's training. Processes
-/// that train one together all see the same: the first of them writes.
+/// Returns whether this process writes what is seen of the model's training.
+/// Processes that train one together all see the same: the first of them
+/// writes.
 bool isWriter(const Model &model);
 
 /// Gives its callbacks the model while it lives.

@@ -22,7 +22,8 @@ using detail::Bound;
 
 //===-- Monitor -----------------------------------------------------------===//
 
-/// Of what is known by that name, or shown under it.
+/// Returns whether larger is better for a metric that has that name, or is
+/// shown under it.
 static bool isMoreBetter(std::string_view metric) {
   return std::ranges::any_of(
       std::to_array<std::string_view>(
@@ -61,11 +62,11 @@ void Monitor::resolve(const Model &model) {
   };
   const TrainingOptions &options = model.compile_options();
   for (const auto *list : {&options.metrics, &options.weighted_metrics}) {
-    look(list->all);
-    for (const std::vector<metrics::Metric> &own : list->each)
-      look(own);
-    for (const auto &[output, own] : list->byName)
-      look(own);
+    look(list->shared);
+    for (const std::vector<metrics::Metric> &metrics : list->inOrder)
+      look(metrics);
+    for (const auto &[output, metrics] : list->byName)
+      look(metrics);
   }
 }
 
@@ -74,8 +75,8 @@ std::optional<double> Monitor::read(const Logs &logs,
   std::optional<double> value = logs.find(name);
   if (!value) {
     std::vector<std::string> names;
-    for (auto &[known, number] : logs.values())
-      names.push_back(known);
+    for (auto &[key, number] : logs.values())
+      names.push_back(key);
     detail::log(LogLevel::WARNING,
                 fmt::format("[{}] '{}' is not among the numbers of this epoch, "
                             "which are: {}",
@@ -96,16 +97,16 @@ double Monitor::worst() const {
 //===-- HistoryCallback ---------------------------------------------------===//
 
 void HistoryCallback::on_train_begin(Logs &) {
-  kept = {};
+  record = {};
 }
 
 void HistoryCallback::on_epoch_end(int64_t epoch, Logs &logs) {
-  kept.epoch.push_back(epoch);
+  record.epoch.push_back(epoch);
   for (auto &[name, value] : logs.values()) {
     auto same = [&](auto &column) { return column.first == name; };
-    auto found = std::ranges::find_if(kept.history, same);
-    if (found == kept.history.end())
-      found = kept.history.insert(found, {name, {}});
+    auto found = std::ranges::find_if(record.history, same);
+    if (found == record.history.end())
+      found = record.history.insert(found, {name, {}});
     found->second.push_back(value);
   }
 }
@@ -119,8 +120,8 @@ template <typename F> static void fields(F &field, EarlyStoppingOptions &o) {
   field("start_from_epoch", o.start_from_epoch, Bound::NotNegative);
 }
 
-EarlyStopping::EarlyStopping(EarlyStoppingOptions given)
-    : options(std::move(given)),
+EarlyStopping::EarlyStopping(EarlyStoppingOptions settings)
+    : options(std::move(settings)),
       monitor(options.monitor, options.mode, options.min_delta) {
   detail::checkFields("EarlyStopping", options);
 }
@@ -207,8 +208,8 @@ static void fields(F &field, ReduceLROnPlateauOptions &o) {
   field("min_lr", o.min_lr, Bound::NotNegative);
 }
 
-ReduceLROnPlateau::ReduceLROnPlateau(ReduceLROnPlateauOptions given)
-    : options(std::move(given)),
+ReduceLROnPlateau::ReduceLROnPlateau(ReduceLROnPlateauOptions settings)
+    : options(std::move(settings)),
       monitor(options.monitor, options.mode, options.min_delta) {
   detail::checkFields("ReduceLROnPlateau", options);
 }
@@ -257,9 +258,9 @@ void ReduceLROnPlateau::set_state(const CallbackState &state) {
   resting = state.values.at("cooldown").as_int();
 }
 
-LearningRateScheduler::LearningRateScheduler(Schedule given, int verbose,
+LearningRateScheduler::LearningRateScheduler(Schedule function, int verbose,
                                              Checked)
-    : schedule(std::move(given)), verbose(verbose) {
+    : schedule(std::move(function)), verbose(verbose) {
   if (!schedule)
     Error("[LearningRateScheduler] expected a function of the epoch, got "
           "an empty one")

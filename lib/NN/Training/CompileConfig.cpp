@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a model was compiled with as JSON, and back.
+// Writes the options that a model was compiled with as JSON, and reads them.
 #include "../Fields.h"
 
 #include "meshloom/NN/Training/Trainer.h"
@@ -25,11 +25,11 @@ nn::Config write(const metrics::Metric &metric) {
   return detail::configOf(Known{metric});
 }
 template <typename Part> nn::Config write(const std::vector<Part> &list) {
-  nn::Config::List all;
-  all.reserve(list.size());
+  nn::Config::List entries;
+  entries.reserve(list.size());
   for (const Part &part : list)
-    all.push_back(write(part));
-  return all;
+    entries.push_back(write(part));
+  return entries;
 }
 
 void read(const nn::Config &config, losses::Loss &loss) {
@@ -52,34 +52,34 @@ void read(const nn::Config &config, std::vector<Part> &list) {
 
 /// {"all": ...}, {"each": ...} or {"by_name": ...} of LossOfOutputs or
 /// MetricsOfOutputs.
-template <typename OfOutputs> nn::Config writeOutputs(const OfOutputs &given) {
+template <typename OfOutputs> nn::Config writeOutputs(const OfOutputs &parts) {
   nn::Config config{nn::Config::Map()};
-  if (!given.each.empty()) {
-    config["each"] = write(given.each);
-  } else if (!given.byName.empty()) {
+  if (!parts.inOrder.empty()) {
+    config["each"] = write(parts.inOrder);
+  } else if (!parts.byName.empty()) {
     nn::Config &byName = config["by_name"];
-    for (const auto &[name, part] : given.byName)
+    for (const auto &[name, part] : parts.byName)
       byName[name] = write(part);
   } else {
-    config["all"] = write(given.all);
+    config["all"] = write(parts.shared);
   }
   return config;
 }
 template <typename OfOutputs>
-void readOutputs(const nn::Config &config, OfOutputs &given) {
-  if (const nn::Config *each = config.find("each"))
-    read(*each, given.each);
+void readOutputs(const nn::Config &config, OfOutputs &parts) {
+  if (const nn::Config *list = config.find("each"))
+    read(*list, parts.inOrder);
   else if (const nn::Config *byName = config.find("by_name"))
     for (const auto &[name, part] : byName->as_map())
-      read(part, given.byName[name]);
+      read(part, parts.byName[name]);
   else
-    read(config.at("all"), given.all);
+    read(config.at("all"), parts.shared);
 }
 
 /// A list, or a map by names.
 nn::Config write(const LossWeights &weights) {
   if (weights.byName.empty())
-    return nn::Config::List(weights.each.begin(), weights.each.end());
+    return nn::Config::List(weights.inOrder.begin(), weights.inOrder.end());
   nn::Config config{nn::Config::Map()};
   for (const auto &[name, weight] : weights.byName)
     config[name] = weight;
@@ -92,7 +92,7 @@ void read(const nn::Config &config, LossWeights &weights) {
     return;
   }
   for (const nn::Config &weight : config.as_list())
-    weights.each.push_back(weight.as_double());
+    weights.inOrder.push_back(weight.as_double());
 }
 
 } // namespace

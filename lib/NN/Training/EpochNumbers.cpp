@@ -19,9 +19,9 @@ using data::detail::Element;
 void Training::forEachMetric(
     const std::function<void(const metrics::Metric &metric,
                              const std::string &name)> &visit) const {
-  std::vector<metrics::Metric> own;
+  std::vector<metrics::Metric> modelMetrics;
   if (auto *impl = dynamic_cast<ModelImpl *>(&model.implementation()))
-    own = impl->own_metrics();
+    modelMetrics = impl->own_metrics();
   // How often a name has come. The second one is "accuracy_1", as in Keras:
   // logs have one number of a name.
   std::map<std::string, int64_t> counts;
@@ -29,11 +29,12 @@ void Training::forEachMetric(
     const int64_t earlier = counts[name]++;
     visit(metric, earlier == 0 ? name : fmt::format("{}_{}", name, earlier));
   };
-  if (loss && std::ranges::none_of(own, [](const metrics::Metric &metric) {
+  if (loss &&
+      std::ranges::none_of(modelMetrics, [](const metrics::Metric &metric) {
         return metric.name() == "loss";
       }))
     visitAs(*loss, "loss");
-  for (const metrics::Metric &metric : own)
+  for (const metrics::Metric &metric : modelMetrics)
     visitAs(metric, metric.name());
   for (const TrainedOutput &output : outputs)
     if (output.mean)
@@ -96,11 +97,11 @@ void Training::resumeEpoch(const Element &like,
 }
 
 std::vector<std::string> Training::names() const {
-  std::vector<std::string> all;
+  std::vector<std::string> list;
   forEachMetric([&](const metrics::Metric &, const std::string &name) {
-    all.push_back(name);
+    list.push_back(name);
   });
-  return all;
+  return list;
 }
 
 std::vector<Logs::Value> Training::read() {
@@ -112,16 +113,17 @@ std::vector<Logs::Value> Training::read() {
     onRead.emplace(
         [this] {
           std::vector<Tensor> numbers;
-          forEachMetric([&](const metrics::Metric &metric,
-                            const std::string &) {
-            const Tensor result = metric.result();
-            if (result.rank() > 0)
-              refuseTraining("fit", fmt::format("metric '{}' is no number, so "
-                                                "it cannot be shown: read its "
-                                                "result() yourself",
-                                                metric.name()));
-            numbers.push_back(cast(result, DType::F64));
-          });
+          forEachMetric(
+              [&](const metrics::Metric &metric, const std::string &) {
+                const Tensor result = metric.result();
+                if (result.rank() > 0)
+                  refuseTraining(
+                      "fit",
+                      fmt::format("metric '{}' is not one number, so it cannot "
+                                  "be shown: read its result() yourself",
+                                  metric.name()));
+                numbers.push_back(cast(result, DType::F64));
+              });
           return std::vector<Tensor>{stack(numbers, 0)};
         },
         FunctionOptions{.name = "read_metrics"},

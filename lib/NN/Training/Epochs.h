@@ -75,7 +75,7 @@ public:
     }
     return group;
   }
-  /// Whether there were fewer batches than steps.
+  /// Says whether there were fewer batches than steps.
   bool endedEarly = false;
 
 private:
@@ -96,8 +96,8 @@ private:
 };
 
 /// The batches of one epoch on the devices, in groups of the steps of one call.
-/// Those of later calls are read and brought there while a step runs, by the
-/// thread that asks for them: all processes do the same in the same order.
+/// The batches of later calls are read and brought there while a step runs, by
+/// the thread that asks for them: all processes do the same in the same order.
 class BatchesAhead {
 public:
   using Place = std::function<PlacedBatches(std::span<const Element>)>;
@@ -127,7 +127,7 @@ public:
   }
 
 private:
-  /// What the next call takes, or why there is nothing.
+  /// The batches of the next call, or the reason why there are none.
   struct Ready {
     std::optional<PlacedBatches> batches;
     std::exception_ptr failure;

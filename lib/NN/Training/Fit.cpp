@@ -36,9 +36,10 @@ int64_t rowCount(const Element &arrays, std::string_view function) {
   for (const HostArray &value : arrays.values)
     if (value.shape().empty() ||
         value.shape().front() != arrays.values.front().shape().front())
-      refuseTraining(function,
-                     fmt::format("expected arrays of as many rows each, got {}",
-                                 arrays.typeText()));
+      refuseTraining(
+          function,
+          fmt::format("expected arrays with equally many rows, got {}",
+                      arrays.typeText()));
   if (arrays.values.empty())
     refuseTraining(function, "expected examples, got no array");
   return arrays.values.front().shape().front();
@@ -166,7 +167,7 @@ struct CallbacksOfTraining {
   Training &training;
 };
 
-/// Whether one of the user's callbacks does.
+/// Returns whether one of the user's callbacks does.
 bool showsProgress(const std::vector<callbacks::CallbackRef> &callbacks) {
   return std::ranges::any_of(callbacks, [](const callbacks::CallbackRef &one) {
     return dynamic_cast<callbacks::ProgbarLogger *>(one.get()) != nullptr;
@@ -271,10 +272,10 @@ static void expectPrefetch(int64_t prefetch, std::string_view function) {
 
 static void expectFitOptions(const FitOptions &options) {
   auto expect = [](bool holds, std::string_view option, auto value,
-                   std::string_view what) {
+                   std::string_view expected) {
     if (!holds)
       refuseTraining("fit", fmt::format("expected {} to be {}, got {}", option,
-                                        what, value));
+                                        expected, value));
   };
   expect(options.epochs >= 0, "epochs", options.epochs, "0 or more");
   expect(options.initial_epoch >= 0, "initial_epoch", options.initial_epoch,
@@ -303,21 +304,21 @@ static std::optional<TrainingData> splitOff(TrainingData &data, double part) {
     refuseTraining("fit", fmt::format("a validation_split of {} of {} examples "
                                       "leaves none for one side",
                                       part, rows));
-  Element all{{}, data.arrays->skeleton};
+  Element whole{{}, data.arrays->skeleton};
   for (const HostArray &value : data.arrays->values)
-    all.values.push_back(value.inMemory());
+    whole.values.push_back(value.inMemory());
   TrainingData validation;
-  validation.arrays = rowsOf(all, first, rows);
-  data.arrays = rowsOf(all, 0, first);
+  validation.arrays = rowsOf(whole, first, rows);
+  data.arrays = rowsOf(whole, 0, first);
   return validation;
 }
 
-History Trainer::fit(const TrainingData &given, FitOptions options,
+History Trainer::fit(const TrainingData &input, FitOptions options,
                      std::source_location where) const {
   return detail::atLine(where, [&]() -> History {
     Training &training = trained("fit");
     expectFitOptions(options);
-    TrainingData data = given;
+    TrainingData data = input;
     std::optional<TrainingData> validation;
     if (!options.validation_data.empty())
       validation = options.validation_data;
@@ -346,12 +347,12 @@ History Trainer::fit(const TrainingData &given, FitOptions options,
 
     callbacks::HistoryCallback history;
     callbacks::ProgbarLogger progress;
-    std::vector<callbacks::CallbackRef> all = options.callbacks;
-    if (options.verbose > 0 && !showsProgress(all))
-      all.emplace_back(progress);
-    all.emplace_back(history);
+    std::vector<callbacks::CallbackRef> list = options.callbacks;
+    if (options.verbose > 0 && !showsProgress(list))
+      list.emplace_back(progress);
+    list.emplace_back(history);
     CallbackList callbacks(
-        static_cast<const Model &>(*this), std::move(all),
+        static_cast<const Model &>(*this), std::move(list),
         {.epochs = options.epochs,
          .steps = countOf(feed.batches, options.steps_per_epoch),
          .verbose = options.verbose,
@@ -374,7 +375,7 @@ History Trainer::fit(const TrainingData &given, FitOptions options,
         validationFeed->runner->expectTestable(*first);
     }
     training.resumed.reset();
-    const CallbacksOfTraining known(training, callbacks);
+    const CallbacksOfTraining registered(training, callbacks);
     callbacks.begin(none);
     const Resumption first =
         training.resumed.value_or(Resumption{options.initial_epoch});
@@ -450,11 +451,11 @@ History Trainer::fit(const TrainingData &given, FitOptions options,
 
 //===-- evaluate, predict, single batches ---------------------------------===//
 
-Logs Trainer::evaluate(const TrainingData &given, EvaluateOptions options,
+Logs Trainer::evaluate(const TrainingData &input, EvaluateOptions options,
                        std::source_location where) const {
   return detail::atLine(where, [&]() -> Logs {
     Training &training = trained("evaluate");
-    TrainingData data = given;
+    TrainingData data = input;
     const Feed feed = feedOf(data, training, "evaluate", options.batch_size,
                              options.steps, "steps");
     expectFinite(feed.batches, options.steps, "evaluate", "steps");
@@ -499,7 +500,7 @@ std::vector<Tensor> Trainer::predict_many(const TrainingData &data,
     Shape shape;
     std::vector<char> bytes;
   };
-  std::vector<Rows> all;
+  std::vector<Rows> parts;
   Logs none;
   callbacks.call(&Callback::on_predict_begin, none);
   std::vector<Tensor> results;
@@ -515,11 +516,11 @@ std::vector<Tensor> Trainer::predict_many(const TrainingData &data,
         results = training.predict(batch.batches.front(), where);
       },
       [&](int64_t step) {
-        all.resize(results.size());
+        parts.resize(results.size());
         for (size_t i = 0; i < results.size(); ++i) {
           const std::vector<char> bytes =
               bytesOf(madeWhollyHere(results[i]), "predict");
-          Rows &rows = all[i];
+          Rows &rows = parts[i];
           const Shape &shape = results[i].shape();
           if (shape.empty())
             refuseTraining("predict", "expected the model to give a row for "
@@ -541,8 +542,8 @@ std::vector<Tensor> Trainer::predict_many(const TrainingData &data,
       });
   callbacks.call(&Callback::on_predict_end, none);
   std::vector<Tensor> whole;
-  whole.reserve(all.size());
-  for (const Rows &rows : all)
+  whole.reserve(parts.size());
+  for (const Rows &rows : parts)
     whole.push_back(hostTensor(rows.type, rows.shape, rows.bytes));
   return whole;
 }
@@ -568,14 +569,14 @@ Tensor Trainer::predictOnBatch(const Element &batch, Where where) const {
       state->predict(state->place(batch, "predict_on_batch"), where));
 }
 
-Logs Trainer::onBatch(bool trains, const Element &given,
+Logs Trainer::onBatch(bool trains, const Element &element,
                       const OnBatchOptions &options,
                       std::source_location where) const {
   return detail::atLine(where, [&]() -> Logs {
     const char *const function = trains ? "train_on_batch" : "test_on_batch";
     Training &training = trained(function);
-    training.build(given, function);
-    StepBatch batch = training.place(given, function);
+    training.build(element, function);
+    StepBatch batch = training.place(element, function);
     if (options.sample_weight.defined())
       batch.weights =
           training

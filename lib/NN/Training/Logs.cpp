@@ -15,8 +15,8 @@ template <typename Values>
                              const Values &values) {
   std::vector<std::string_view> names;
   names.reserve(values.size());
-  for (auto &[known, value] : values)
-    names.push_back(known);
+  for (auto &[key, value] : values)
+    names.push_back(key);
   Error(fmt::format("[{}] expected the name of a number, got '{}'; there "
                     "are {}",
                     of, name,
@@ -31,23 +31,25 @@ template <typename Values>
 const std::vector<Logs::Value> &Logs::values() const {
   if (read) {
     std::vector<Value> values = std::exchange(read, nullptr)();
-    // What was set before it was read stays.
-    for (Value &own : known) {
-      auto same = [&](const Value &other) { return other.first == own.first; };
+    // A number that was set before it was read stays.
+    for (Value &entry : entries) {
+      auto same = [&](const Value &other) {
+        return other.first == entry.first;
+      };
       auto found = std::find_if(values.begin(), values.end(), same);
       if (found != values.end())
-        found->second = own.second;
+        found->second = entry.second;
       else
-        values.push_back(std::move(own));
+        values.push_back(std::move(entry));
     }
-    known = std::move(values);
+    entries = std::move(values);
   }
-  return known;
+  return entries;
 }
 
 std::optional<double> Logs::find(std::string_view name) const {
-  for (auto &[known, value] : values())
-    if (known == name)
+  for (auto &[key, value] : values())
+    if (key == name)
       return value;
   return std::nullopt;
 }
@@ -59,17 +61,17 @@ double Logs::at(std::string_view name) const {
 }
 
 void Logs::set(std::string_view name, double value) {
-  for (auto &[known, old] : known)
-    if (known == name) {
+  for (auto &[key, old] : entries)
+    if (key == name) {
       old = value;
       return;
     }
-  known.emplace_back(name, value);
+  entries.emplace_back(name, value);
 }
 
 const std::vector<double> &History::operator[](std::string_view name) const {
-  for (auto &[known, values] : history)
-    if (known == name)
+  for (auto &[key, values] : history)
+    if (key == name)
       return values;
   refuseName("History", name, history);
 }

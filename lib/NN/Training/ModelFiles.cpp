@@ -32,15 +32,15 @@ SaveFrequency::SaveFrequency(const char *text) {
         .raise();
 }
 
-SaveFrequency::SaveFrequency(int64_t given) : batches(given) {
-  if (given < 1)
+SaveFrequency::SaveFrequency(int64_t count) : batches(count) {
+  if (count < 1)
     Error(
-        fmt::format("[SaveFrequency] expected 1 batch or more, got {}", given))
+        fmt::format("[SaveFrequency] expected 1 batch or more, got {}", count))
         .raise();
 }
 
-/// Whether enough batches were seen, with this one of an epoch. `last`: the one
-/// before it, which with steps_per_execution is some batches earlier.
+/// Returns whether enough batches were seen, with this one of an epoch. `last`:
+/// the one before it, which with steps_per_execution is some batches earlier.
 static bool isTime(const SaveFrequency &frequency, int64_t batch, int64_t &last,
                    int64_t &seen) {
   if (!frequency.batches)
@@ -55,8 +55,8 @@ static bool isTime(const SaveFrequency &frequency, int64_t batch, int64_t &last,
 
 //===-- ModelCheckpoint ---------------------------------------------------===//
 
-ModelCheckpoint::ModelCheckpoint(fs::path path, ModelCheckpointOptions given)
-    : filepath(std::move(path)), options(std::move(given)),
+ModelCheckpoint::ModelCheckpoint(fs::path path, ModelCheckpointOptions settings)
+    : filepath(std::move(path)), options(std::move(settings)),
       monitor(options.monitor, options.mode, 0),
       bestValue(options.initial_value_threshold.value_or(monitor.worst())) {
   if (filepath.empty())
@@ -100,9 +100,9 @@ static fs::path filled(const fs::path &pattern, int64_t epoch,
   }
   // Numbers of a batch are read from the devices only where they are asked for.
   const size_t braces = size_t(std::ranges::count(text, '{'));
-  const size_t known = size_t(text.find("{epoch") != std::string::npos) +
-                       size_t(text.find("{batch") != std::string::npos);
-  if (braces > known)
+  const size_t standard = size_t(text.find("{epoch") != std::string::npos) +
+                          size_t(text.find("{batch") != std::string::npos);
+  if (braces > standard)
     for (const auto &[name, value] : logs.values()) {
       names.push_back(name);
       numbers.push_back(fmt::arg(name.c_str(), value));
@@ -110,8 +110,8 @@ static fs::path filled(const fs::path &pattern, int64_t epoch,
   try {
     return fmt::vformat(text, numbers);
   } catch (const fmt::format_error &error) {
-    Error(fmt::format("[ModelCheckpoint] the path '{}' asks for what is "
-                      "not there ({}): the numbers are {}",
+    Error(fmt::format("[ModelCheckpoint] the path '{}' names a number that "
+                      "does not exist ({}): the numbers are {}",
                       text, error.what(), fmt::join(names, ", ")))
         .raise();
   }
@@ -201,8 +201,8 @@ namespace {
 /// While it lives, weights are no averages.
 class SwappedBack {
 public:
-  explicit SwappedBack(optimizers::Optimizer given)
-      : optimizer(std::move(given)), wasSwapped(optimizer.is_swapped()) {
+  explicit SwappedBack(optimizers::Optimizer swapped)
+      : optimizer(std::move(swapped)), wasSwapped(optimizer.is_swapped()) {
     if (wasSwapped)
       optimizer.swap_with_averages();
   }
@@ -247,8 +247,8 @@ Checkpoint BackupAndRestore::backup(Position &position,
 }
 
 BackupAndRestore::BackupAndRestore(fs::path backup_dir,
-                                   BackupAndRestoreOptions given)
-    : folder(backup_dir / "chief"), options(std::move(given)) {
+                                   BackupAndRestoreOptions settings)
+    : folder(backup_dir / "chief"), options(std::move(settings)) {
   if (backup_dir.empty())
     Error("[BackupAndRestore] expected a folder, got none").raise();
 }

@@ -33,7 +33,7 @@ double tickStep(double span) {
 /// Maps values to places in the picture.
 struct PlotAxis {
   double low, high, from, to;
-  double at(double value) const {
+  double placeOf(double value) const {
     return from + (value - low) / (high - low) * (to - from);
   }
 };
@@ -73,15 +73,16 @@ void drawCurve(std::ostream &out, const PlotCurve &curve, size_t index,
   bool isPenDown = false;
   for (size_t k = 0; k < curve.y.size(); ++k) {
     if (std::isfinite(curve.y[k]))
-      out << (isPenDown ? 'L' : 'M') << x.at(double(k)) << ','
-          << y.at(curve.y[k]) << ' ';
+      out << (isPenDown ? 'L' : 'M') << x.placeOf(double(k)) << ','
+          << y.placeOf(curve.y[k]) << ' ';
     isPenDown = std::isfinite(curve.y[k]);
   }
   out << "'/>\n";
   for (size_t k = 0; k < curve.y.size(); ++k)
     if (std::isfinite(curve.y[k]))
-      out << "<circle r='3' fill='" << colour << "' cx='" << x.at(double(k))
-          << "' cy='" << y.at(curve.y[k]) << "'/>\n";
+      out << "<circle r='3' fill='" << colour << "' cx='"
+          << x.placeOf(double(k)) << "' cy='" << y.placeOf(curve.y[k])
+          << "'/>\n";
   const double row = Top + 18 + 18 * double(index);
   out << "<line x1='" << Width - 150 << "' x2='" << Width - 120 << "' y1='"
       << row << "' y2='" << row << "' stroke-width='2' stroke='" << colour
@@ -119,13 +120,14 @@ void writeCurves(const std::vector<PlotCurve> &curves,
   double step = tickStep(y.high - y.low);
   for (double tick = std::ceil(y.low / step) * step; tick <= y.high;
        tick += step)
-    out << "<line x1='" << x.from << "' x2='" << x.to << "' y1='" << y.at(tick)
-        << "' y2='" << y.at(tick) << "' stroke='#ddd'/>\n<text x='" << Left - 8
-        << "' y='" << y.at(tick) + 4 << "' text-anchor='end'>"
-        << tickLabel(tick) << "</text>\n";
+    out << "<line x1='" << x.from << "' x2='" << x.to << "' y1='"
+        << y.placeOf(tick) << "' y2='" << y.placeOf(tick)
+        << "' stroke='#ddd'/>\n<text x='" << Left - 8 << "' y='"
+        << y.placeOf(tick) + 4 << "' text-anchor='end'>" << tickLabel(tick)
+        << "</text>\n";
   step = std::max(1., tickStep(x.high));
   for (double tick = 0; tick <= x.high; tick += step)
-    out << "<text x='" << x.at(tick) << "' y='" << Height - Bottom + 18
+    out << "<text x='" << x.placeOf(tick) << "' y='" << Height - Bottom + 18
         << "' text-anchor='middle'>" << tickLabel(tick) << "</text>\n";
   out << "<rect x='" << Left << "' y='" << Top << "' width='"
       << Width - Left - Right << "' height='" << Height - Top - Bottom
@@ -145,7 +147,7 @@ void writeCurves(const std::vector<PlotCurve> &curves,
 void writeHistory(const History &history, const std::filesystem::path &path,
                   const PlotOptions &options) {
   if (options.metrics.empty())
-    Error("[plot] expected the names of what to draw, got none").raise();
+    Error("[plot] expected the names of the numbers to draw, got none").raise();
   std::vector<PlotCurve> curves;
   for (const std::string &name : options.metrics) {
     curves.push_back({name, history[name]});

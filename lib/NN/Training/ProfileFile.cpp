@@ -36,44 +36,44 @@ public:
     if (kind != "X")
       return;
     constexpr double picoseconds = 1e6; // of a microsecond
-    xplane::Event &made = *line(process, row).add_events();
-    made.set_metadata_id(nameOf(process, event.at("name")));
-    made.set_offset_ps(int64_t(event.at("ts").get<double>() * picoseconds));
-    made.set_duration_ps(int64_t(event.at("dur").get<double>() * picoseconds));
+    xplane::Event &added = *line(process, row).add_events();
+    added.set_metadata_id(nameOf(process, event.at("name")));
+    added.set_offset_ps(int64_t(event.at("ts").get<double>() * picoseconds));
+    added.set_duration_ps(int64_t(event.at("dur").get<double>() * picoseconds));
   }
   xplane::Space space;
 
 private:
   xplane::Plane &plane(int64_t process) {
-    auto [known, isNew] = planes.try_emplace(process, space.planes_size());
+    auto [entry, isNew] = planes.try_emplace(process, space.planes_size());
     if (!isNew)
-      return *space.mutable_planes(known->second);
-    xplane::Plane &made = *space.add_planes();
-    made.set_id(process);
-    made.set_name("/host:" + std::to_string(process));
-    return made;
+      return *space.mutable_planes(entry->second);
+    xplane::Plane &added = *space.add_planes();
+    added.set_id(process);
+    added.set_name("/host:" + std::to_string(process));
+    return added;
   }
   xplane::Line &line(int64_t process, int64_t row) {
     xplane::Plane &of = plane(process);
-    auto [known, isNew] =
+    auto [entry, isNew] =
         lines.try_emplace(std::pair(process, row), of.lines_size());
     if (!isNew)
-      return *of.mutable_lines(known->second);
-    xplane::Line &made = *of.add_lines();
-    made.set_id(row);
-    return made;
+      return *of.mutable_lines(entry->second);
+    xplane::Line &added = *of.add_lines();
+    added.set_id(row);
+    return added;
   }
   int64_t nameOf(int64_t process, const std::string &name) {
     xplane::Plane &of = plane(process);
-    auto [known, isNew] = names.try_emplace(
+    auto [entry, isNew] = names.try_emplace(
         std::pair(process, name), int64_t(of.event_metadata().size()) + 1);
     if (isNew) {
-      xplane::EventMetadata &made =
-          (*of.mutable_event_metadata())[known->second];
-      made.set_id(known->second);
-      made.set_name(name);
+      xplane::EventMetadata &added =
+          (*of.mutable_event_metadata())[entry->second];
+      added.set_id(entry->second);
+      added.set_name(name);
     }
-    return known->second;
+    return entry->second;
   }
 
   std::map<int64_t, int> planes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What was profiled, as TensorBoard's profile plugin reads it.
+// Writes a profile as TensorBoard's profile plugin reads it.
 #pragma once
 
 #include "meshloom/API/Profile.h"

@@ -53,13 +53,14 @@ std::string remainingText(double seconds) {
   return fmt::format("{}s", whole);
 }
 
-std::string barText(int64_t done, int64_t all) {
+std::string barText(int64_t done, int64_t total) {
   constexpr int64_t length = 30;
-  const int64_t filled = all ? std::min(length * done / all, length) : length;
+  const int64_t filled =
+      total ? std::min(length * done / total, length) : length;
   std::string bar(size_t(length), '.');
   for (int64_t i = 0; i < filled; ++i)
     bar[size_t(i)] = '=';
-  if (filled > 0 && done < all)
+  if (filled > 0 && done < total)
     bar[size_t(filled - 1)] = '>';
   return fmt::format("[{}]", bar);
 }
@@ -69,9 +70,9 @@ constexpr double interval = 0.05;
 
 } // namespace
 
-ProgbarLogger::ProgbarLogger(std::ostream *given)
-    : out(given ? *given : std::cout),
-      isTerminal(!given && isatty(STDOUT_FILENO)) {}
+ProgbarLogger::ProgbarLogger(std::ostream *stream)
+    : out(stream ? *stream : std::cout),
+      isTerminal(!stream && isatty(STDOUT_FILENO)) {}
 
 void ProgbarLogger::begin() {
   done = 0;

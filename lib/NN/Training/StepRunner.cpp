@@ -90,7 +90,8 @@ private:
     }
     ++training.steps;
   }
-  /// Whether a check failed while the step ran, and not while it was traced.
+  /// Returns whether a check failed while the step ran, and not while it was
+  /// traced.
   template <typename Step, typename... Arguments>
   static bool failedInRun(const Step &step, const Error &error,
                           const Arguments &...arguments) {

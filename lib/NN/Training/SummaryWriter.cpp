@@ -49,10 +49,10 @@ std::filesystem::path newFile(const std::filesystem::path &folder) {
 }
 
 /// Thirty buckets of one width, as TensorBoard's own writer has.
-void fill(events::Histogram &histogram, const std::vector<double> &given) {
+void fill(events::Histogram &histogram, const std::vector<double> &numbers) {
   constexpr size_t count = 30;
   std::vector<double> values;
-  std::ranges::copy_if(given, std::back_inserter(values),
+  std::ranges::copy_if(numbers, std::back_inserter(values),
                        [](double value) { return std::isfinite(value); });
   if (values.empty())
     return;
@@ -62,9 +62,9 @@ void fill(events::Histogram &histogram, const std::vector<double> &given) {
   std::vector<double> counts(buckets);
   double sum = 0, squares = 0;
   for (double value : values) {
-    const auto at =
+    const auto bucket =
         width > 0 ? std::min(size_t((value - least) / width), buckets - 1) : 0;
-    ++counts[at];
+    ++counts[bucket];
     sum += value;
     squares += value * value;
   }
@@ -100,7 +100,7 @@ events::Graph graphOf(const Model &model) {
   const std::string root = model.name() + "/";
   const std::vector<SymbolicTensor> outputs = model.outputs();
   if (outputs.empty()) {
-    // Of code: which layers it has is known, and not how it calls them.
+    // The layers of a model of code are known, but not how it calls them.
     for (const Layer &layer : model.layers())
       addLayer(graph, layer, root + layer.name(), {});
     return graph;

@@ -24,7 +24,8 @@ bool isOfValidation(std::string_view name) {
 
 } // namespace
 
-TensorBoard::TensorBoard(TensorBoardOptions given) : options(std::move(given)) {
+TensorBoard::TensorBoard(TensorBoardOptions settings)
+    : options(std::move(settings)) {
   const auto [first, last] = options.profile_batch;
   if (first < 0 || last < first)
     Error("[TensorBoard] expected profile_batch to be the first and the "
@@ -145,7 +146,7 @@ void TensorBoard::set_state(const CallbackState &state) {
 }
 
 void TensorBoard::on_test_end(Logs &logs) {
-  // Of evaluate; those of fit come with their epoch, too.
+  // These are the numbers of evaluate; those of fit come with their epoch, too.
   const std::vector<Logs::Value> &values = logs.values();
   if (!isWriter(model()))
     return;

@@ -29,15 +29,15 @@ void refuseTraining(std::string_view function, const std::string &message) {
 
 //===-- compile -----------------------------------------------------------===//
 
-void Training::compile(TrainingOptions given, const Where &where) {
+void Training::compile(TrainingOptions trainingOptions, const Where &where) {
   std::lock_guard lock(tracing);
   compiledAt = where;
-  if (given.steps_per_execution < 1)
+  if (trainingOptions.steps_per_execution < 1)
     refuseTraining("compile",
                    fmt::format("expected steps_per_execution to be 1 or more, "
                                "got {}",
-                               given.steps_per_execution));
-  options = std::move(given);
+                               trainingOptions.steps_per_execution));
+  options = std::move(trainingOptions);
   strategy = get_strategy();
   workers = workersOf(strategy);
   runner = stepRunnerFor(*this);
@@ -134,13 +134,13 @@ void Training::build(const Element &batch, std::string_view function,
       model.build_many(inputSpecs, line);
     } catch (const Error &error) {
       // A layer's own message says nothing of who called.
-      const std::string at =
+      const std::string place =
           fmt::format("{}:{}", line.file_name(), line.line());
-      if (!where || error.place() == at)
+      if (!where || error.place() == place)
         throw;
       Error(fmt::format("{}; it was built by {} at {}", error.message(),
-                        function, at),
-            error.code(), at)
+                        function, place),
+            error.code(), place)
           .raise();
     }
   }
@@ -193,8 +193,8 @@ std::optional<Layout> Training::layoutOf(int64_t rank, int64_t dim) const {
 Tensor Training::placed(const Tensor &tensor, int64_t batchDim) const {
   if (!mesh || is_dtensor(tensor))
     return tensor;
-  // A way to reduce may have a mesh of its own that cuts the axis. What the
-  // axis does not divide has other blocks there: the step cuts it.
+  // A way to reduce may have a mesh of its own that cuts the axis. The step
+  // cuts a dim that the axis does not divide: it has other blocks there.
   if (choosesReduction(*strategy.internal()) && tensor.rank() > batchDim &&
       mesh->num_local_devices() == mesh->size() &&
       tensor.shape()[size_t(batchDim)] % mesh->size() != 0)
@@ -222,27 +222,27 @@ static void expectBatch(const Element &batch, std::string_view function) {
   const int64_t size = batch.values.front().shape().front();
   for (const HostArray &value : batch.values)
     if (value.shape().front() != size)
-      refuseTraining(function,
-                     fmt::format("expected as many labels and weights as "
-                                 "examples, got {}: all first dims of a batch "
-                                 "are the same; call batch() on a dataset of "
-                                 "single examples",
-                                 batch.typeText()));
+      refuseTraining(
+          function,
+          fmt::format("expected one label and one weight for each example, got "
+                      "{}: all first dims of a batch are the same; call "
+                      "batch() on a dataset of single examples",
+                      batch.typeText()));
 }
 
 /// `place` makes the tensor of each value.
 template <typename F>
 static StepBatch divided(const Element &batch, F &&place) {
-  StepBatch made;
+  StepBatch result;
   size_t next = 0;
   const std::vector<size_t> parts = batch.parts();
-  std::vector<Tensor> *const to[] = {&made.x, &made.y, &made.weights};
+  std::vector<Tensor> *const to[] = {&result.x, &result.y, &result.weights};
   for (size_t part = 0; part < parts.size(); ++part) {
     to[part]->reserve(parts[part]);
     for (size_t i = 0; i < parts[part]; ++i)
       to[part]->push_back(place(next++));
   }
-  return made;
+  return result;
 }
 
 Element Training::inOrder(const Element &batch,
@@ -255,45 +255,47 @@ Element Training::inOrder(const Element &batch,
   Element ordered{{}, batch.skeleton};
   ordered.values.reserve(batch.values.size());
   const std::vector<size_t> parts = batch.parts();
-  auto given = names.begin();
+  auto first = names.begin();
   for (size_t part = 0; part < parts.size(); ++part) {
-    const auto end = given + std::ptrdiff_t(parts[part]);
-    std::vector<std::string> known;
+    const auto end = first + std::ptrdiff_t(parts[part]);
+    std::vector<std::string> modelNames;
     for (const SymbolicTensor &tensor :
          part == 0 ? graph->inputs() : graph->outputs())
-      known.push_back(tensor.name());
+      modelNames.push_back(tensor.name());
     // One is what is meant, whatever its name.
-    const bool isNamed = given != end && !given->empty() &&
-                         !(parts[part] == 1 && known.size() == 1);
-    if (isNamed && !std::is_permutation(given, end, known.begin(), known.end()))
+    const bool isNamed = first != end && !first->empty() &&
+                         !(parts[part] == 1 && modelNames.size() == 1);
+    if (isNamed &&
+        !std::is_permutation(first, end, modelNames.begin(), modelNames.end()))
       refuseTraining(
           function,
           fmt::format("expected the names of the model's {}, '{}', got '{}'",
                       part == 0 ? "inputs" : "outputs",
-                      fmt::join(known, "', '"), fmt::join(given, end, "', '")));
+                      fmt::join(modelNames, "', '"),
+                      fmt::join(first, end, "', '")));
     for (size_t i = 0; i < parts[part]; ++i)
       ordered.values.push_back(
-          batch.values[size_t((isNamed ? std::find(given, end, known[i])
-                                       : given + std::ptrdiff_t(i)) -
+          batch.values[size_t((isNamed ? std::find(first, end, modelNames[i])
+                                       : first + std::ptrdiff_t(i)) -
                               names.begin())]);
-    given = end;
+    first = end;
   }
   return ordered;
 }
 
-StepBatch Training::place(const Element &given,
+StepBatch Training::place(const Element &element,
                           std::string_view function) const {
-  expectBatch(given, function);
-  const Element batch = inOrder(given, function);
+  expectBatch(element, function);
+  const Element batch = inOrder(element, function);
   return divided(batch,
                  [&](size_t i) { return placed(batch.values[i].tensor(), 0); });
 }
 
-StepBatch Training::placeStack(std::span<const Element> given, int64_t slots,
+StepBatch Training::placeStack(std::span<const Element> elements, int64_t slots,
                                std::string_view function) const {
   std::vector<Element> batches;
-  batches.reserve(given.size());
-  for (const Element &batch : given) {
+  batches.reserve(elements.size());
+  for (const Element &batch : elements) {
     expectBatch(batch, function);
     batches.push_back(inOrder(batch, function));
   }
@@ -302,18 +304,19 @@ StepBatch Training::placeStack(std::span<const Element> given, int64_t slots,
     Shape shape = first.shape();
     shape.insert(shape.begin(), slots);
     if (const Tensor whole = first.tensor(); is_dtensor(whole)) {
-      std::vector<Tensor> all(size_t(slots), whole);
+      std::vector<Tensor> slices(size_t(slots), whole);
       for (size_t k = 1; k < batches.size(); ++k)
-        all[k] = batches[k].values[i].tensor();
-      return stack(all, 0);
+        slices[k] = batches[k].values[i].tensor();
+      return stack(slices, 0);
     }
     // The slots of a last, shorter run hold zeros, which are not used.
     const auto bytes = size_t(first.byteCount());
-    std::vector<char> all(bytes * size_t(slots));
+    std::vector<char> joined(bytes * size_t(slots));
     for (size_t k = 0; k < batches.size(); ++k)
-      batches[k].values[i].copyTo(all.data() + k * bytes);
+      batches[k].values[i].copyTo(joined.data() + k * bytes);
     return placed(
-        HostArray(first.dtype(), std::move(shape), std::move(all)).tensor(), 1);
+        HostArray(first.dtype(), std::move(shape), std::move(joined)).tensor(),
+        1);
   });
 }
 
@@ -329,29 +332,29 @@ std::vector<std::string> Training::outputNames(size_t count) const {
   return names;
 }
 
-std::vector<metrics::Metric> Training::metricsOf(const MetricsOfOutputs &given,
+std::vector<metrics::Metric> Training::metricsOf(const MetricsOfOutputs &listed,
                                                  size_t output,
                                                  size_t count) const {
-  if (!given.each.empty())
-    return given.each[output];
-  if (!given.byName.empty()) {
-    auto found = given.byName.find(outputNames(count)[output]);
-    return found == given.byName.end() ? std::vector<metrics::Metric>()
-                                       : found->second;
+  if (!listed.inOrder.empty())
+    return listed.inOrder[output];
+  if (!listed.byName.empty()) {
+    auto found = listed.byName.find(outputNames(count)[output]);
+    return found == listed.byName.end() ? std::vector<metrics::Metric>()
+                                        : found->second;
   }
   if (count == 1)
-    return given.all;
-  std::vector<metrics::Metric> own;
-  for (const metrics::Metric &metric : given.all) {
+    return listed.shared;
+  std::vector<metrics::Metric> copies;
+  for (const metrics::Metric &metric : listed.shared) {
     if (metric.id().empty())
       refuseTraining(
           "compile",
           fmt::format("'{}' cannot be the metric of several outputs: "
                       "give metrics for each output",
                       metric.name()));
-    own.push_back(metrics::Metric(metric.id(), metric.config()));
+    copies.push_back(metrics::Metric(metric.id(), metric.config()));
   }
-  return own;
+  return copies;
 }
 
 void Training::makeOutputs(const StepBatch &batch,
@@ -372,43 +375,43 @@ void Training::makeOutputs(const StepBatch &batch,
                                outputs.size(), count));
   if (loss)
     return;
-  auto expectCount = [&](size_t given, const char *what) {
-    if (given && given != count)
+  auto expectCount = [&](size_t actual, const char *part) {
+    if (actual && actual != count)
       refuseTraining("compile", fmt::format("expected {} for each of the "
                                             "model's {} outputs, got {}",
-                                            what, count, given));
+                                            part, count, actual));
   };
-  expectCount(options.loss.each.size(), "a loss");
-  expectCount(options.loss_weights.each.size(), "a loss weight");
-  expectCount(options.metrics.each.size(), "metrics");
-  expectCount(options.weighted_metrics.each.size(), "weighted metrics");
+  expectCount(options.loss.inOrder.size(), "a loss");
+  expectCount(options.loss_weights.inOrder.size(), "a loss weight");
+  expectCount(options.metrics.inOrder.size(), "metrics");
+  expectCount(options.weighted_metrics.inOrder.size(), "weighted metrics");
   const std::vector<std::string> names = outputNames(count);
-  auto expectNames = [&](const auto &byName, std::string_view what) {
+  auto expectNames = [&](const auto &byName, std::string_view part) {
     for (auto &[name, one] : byName)
       if (std::ranges::find(names, name) == names.end())
         refuseTraining("compile",
                        fmt::format("there is {} for '{}', but the model's "
                                    "outputs are '{}'",
-                                   what, name, fmt::join(names, "', '")));
+                                   part, name, fmt::join(names, "', '")));
   };
   expectNames(options.loss.byName, "a loss");
   expectNames(options.loss_weights.byName, "a loss weight");
   expectNames(options.metrics.byName, "a metric");
   expectNames(options.weighted_metrics.byName, "a weighted metric");
-  std::vector<TrainedOutput> made;
+  std::vector<TrainedOutput> created;
   for (size_t i = 0; i < count; ++i) {
     TrainedOutput output;
-    // What is shown of the only output has no prefix.
+    // The numbers of the only output have no prefix.
     if (count > 1)
       output.name = names[i];
-    output.loss = options.loss.all;
-    if (!options.loss.each.empty())
-      output.loss = options.loss.each[i];
+    output.loss = options.loss.shared;
+    if (!options.loss.inOrder.empty())
+      output.loss = options.loss.inOrder[i];
     else if (auto found = options.loss.byName.find(names[i]);
              found != options.loss.byName.end())
       output.loss = found->second;
-    if (!options.loss_weights.each.empty())
-      output.weight = options.loss_weights.each[i];
+    if (!options.loss_weights.inOrder.empty())
+      output.weight = options.loss_weights.inOrder[i];
     else if (auto found = options.loss_weights.byName.find(names[i]);
              found != options.loss_weights.byName.end())
       output.weight = found->second;
@@ -418,9 +421,9 @@ void Training::makeOutputs(const StepBatch &batch,
       output.metrics = metricsOf(options.metrics, i, count);
       output.weighted = metricsOf(options.weighted_metrics, i, count);
     }
-    made.push_back(std::move(output));
+    created.push_back(std::move(output));
   }
-  outputs = std::move(made);
+  outputs = std::move(created);
   loss.emplace("loss");
   onRead.reset();
 }
@@ -517,10 +520,10 @@ Tensor Training::measure(const StepBatch &batch,
 //===-- Calls -------------------------------------------------------------===//
 
 std::vector<ConcreteFunction> Training::trainFunctions() const {
-  std::vector<ConcreteFunction> all = onTrain->concrete_functions();
+  std::vector<ConcreteFunction> functions = onTrain->concrete_functions();
   for (ConcreteFunction &loop : onTrainMany->concrete_functions())
-    all.push_back(std::move(loop));
-  return all;
+    functions.push_back(std::move(loop));
+  return functions;
 }
 
 std::vector<Tensor> Training::predict(const StepBatch &batch, Where where) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What stands behind Trainer: a model as it was compiled, its steps, and the
+// The part behind Trainer: a model as it was compiled, its steps, and the
 // numbers that they sum up on the devices.
 #pragma once
 
@@ -36,7 +36,7 @@ struct TrainedOutput {
 struct Resumption {
   int64_t epoch = 0;
   int64_t batch = 0; ///< batches of the epoch that were taken
-  /// What callbacks had seen, as CallbackList names them.
+  /// The states of callbacks, as CallbackList names them.
   std::map<std::string, callbacks::CallbackState> callbacks = {};
   /// See Training::epochNumbers.
   std::optional<callbacks::CallbackState> numbers = std::nullopt;
@@ -49,7 +49,7 @@ public:
   Training(const Training &) = delete;
   Training &operator=(const Training &) = delete;
 
-  void compile(TrainingOptions given, const Where &where);
+  void compile(TrainingOptions trainingOptions, const Where &where);
 
   /// Makes the model's weights for the batch, where they are not there.
   /// Errors name the line `where`, else that of compile.
@@ -87,10 +87,11 @@ public:
   std::vector<std::string> names() const;
   /// See Trainer::train_functions.
   std::vector<ConcreteFunction> trainFunctions() const;
-  /// Of examples by their label; a change compiles the step again.
+  /// Sets the weights of examples by their label; a change compiles the step
+  /// again.
   void setClassWeights(const std::map<int64_t, double> &weights);
 
-  /// What a step does where the model has none of its own.
+  /// Takes the step of a model that has no step of its own.
   void takeStep(const StepBatch &batch, bool trains);
   /// The loss of a batch, which is added to the means, and so are metrics.
   /// `added`: the losses that the model's layers added.
@@ -103,7 +104,7 @@ public:
   bool isCompiled = false;
   bool stops = false;
   std::optional<Resumption> resumed;
-  /// Those of the fit that runs.
+  /// The callbacks of the fit that runs.
   const callbacks::CallbackList *callbacks = nullptr;
   int64_t steps = 0; ///< taken
   /// The epoch and its batch that fit is at, from 1 on.
@@ -156,7 +157,7 @@ private:
                    bool isTraining);
   Tensor exampleWeights(const StepBatch &batch, size_t output,
                         bool isTraining) const;
-  std::vector<metrics::Metric> metricsOf(const MetricsOfOutputs &given,
+  std::vector<metrics::Metric> metricsOf(const MetricsOfOutputs &listed,
                                          size_t output, size_t count) const;
   std::vector<std::string> outputNames(size_t count) const;
   void forEachMetric(

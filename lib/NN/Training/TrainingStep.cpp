@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is done with a batch: by fit, in replicas where the strategy says how
+// The work on one batch: by fit, in replicas where the strategy says how
 // gradients are brought together, and by a model's own code, see
 // TrainingStep.h.
 #include "Training.h"
@@ -15,14 +15,14 @@
 namespace meshloom::detail {
 
 void Training::step(const StepBatch &batch, bool trains) {
-  auto *own = dynamic_cast<ModelImpl *>(&model.implementation());
-  if (!own)
+  auto *modelCode = dynamic_cast<ModelImpl *>(&model.implementation());
+  if (!modelCode)
     return takeStep(batch, trains);
   TrainingStep step(*this, batch, trains);
   if (trains)
-    own->train_step(step);
+    modelCode->train_step(step);
   else
-    own->test_step(step);
+    modelCode->test_step(step);
 }
 
 void Training::takeStep(const StepBatch &batch, bool trains) {
@@ -100,21 +100,21 @@ const optimizers::Optimizer &Training::optimizer() const {
     refuseTraining("optimizer", "the model was compiled without an optimizer");
   // A number becomes a variable now, so that callbacks set it without another
   // trace.
-  const optimizers::Optimizer &given = *options.optimizer.optimizer;
-  given.build(model.trainable_variables());
-  if (std::holds_alternative<double>(given.learning_rate().value))
-    given.set_learning_rate(given.current_learning_rate());
-  return given;
+  const optimizers::Optimizer &optimizer = *options.optimizer.optimizer;
+  optimizer.build(model.trainable_variables());
+  if (std::holds_alternative<double>(optimizer.learning_rate().value))
+    optimizer.set_learning_rate(optimizer.current_learning_rate());
+  return optimizer;
 }
 
 void Training::finish() {
-  const std::optional<optimizers::Optimizer> &given =
+  const std::optional<optimizers::Optimizer> &optimizer =
       options.optimizer.optimizer;
-  if (!given || !given->keeps_averages())
+  if (!optimizer || !optimizer->keeps_averages())
     return;
   Scope scope(*this);
   runner->wait();
-  given->overwrite_with_averages();
+  optimizer->overwrite_with_averages();
 }
 
 } // namespace meshloom::detail

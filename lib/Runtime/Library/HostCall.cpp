@@ -37,7 +37,7 @@ Result<HostCall> HostCall::make(const Program &program, const Step &step,
   KernelFunction function = nullptr;
   if (!kernel.symbol.empty()) {
     if (!code)
-      return Error("the program has no kernels with it");
+      return Error("the program was saved without its kernels");
     Result<const void *> found = code->lookup(kernel.symbol);
     if (!found)
       return found.error();

@@ -388,7 +388,8 @@ MadeRoutine Scatter::make(const LibraryStep &step) {
   scatter->dims.indexMap = options.list("scatter_dims_to_operand_dims");
   const size_t count = scatter->count = step.outputs.size();
   if (!options.ok() || count == 0 || step.inputs.size() != 2 * count + 1)
-    return Error("expected inputs, indices and as many updates and results");
+    return Error("expected inputs, indices, and one update and one result for "
+                 "each input");
   const Shape &result = step.outputs[0]->shape,
               &indices = step.inputs[count]->shape,
               &updates = step.inputs[count + 1]->shape;

@@ -541,7 +541,8 @@ public:
     if (!options.ok() || !step.scalar || count == 0 ||
         step.inputs.size() != 2 * count ||
         !areDims(reduce->dims, step.inputs[0]->shape.size()))
-      return Error("expected inputs, init values and as many results");
+      return Error(
+          "expected inputs, and one init value and one result for each input");
     const Shape &shape = step.inputs[0]->shape;
     std::ranges::sort(reduce->dims);
     Shape kept;

@@ -102,7 +102,8 @@ void combineAddends(const Layout &layout, DType type,
   }
 }
 
-/// Whether `coords` are those of the first device that holds its component.
+/// Returns whether `coords` are those of the first device that holds its
+/// component.
 bool isFirstCopy(const Layout &layout, std::span<const int64_t> coords) {
   for (unsigned axis = 0; axis < coords.size(); ++axis)
     if (coords[axis] != 0 && !layout.uses_axis(axis))
@@ -144,7 +145,7 @@ ArrayView sharedAddend(const ArrayType &type, Interval devices,
           where};
 }
 
-/// Whether an earlier one of the devices holds the same component.
+/// Returns whether an earlier one of the devices holds the same component.
 bool isHeldBefore(const Layout &layout, Interval devices, int64_t device) {
   const std::vector<int64_t> coords = layout.mesh().coords(device);
   if (devices.size() == layout.mesh().size())

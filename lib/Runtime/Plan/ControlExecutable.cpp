@@ -357,8 +357,8 @@ int32_t ControlExecutable::scalar(const Array &array) const {
   return value;
 }
 
-/// Whether a predicate is true on any device. Shared memory has all addends in
-/// one block.
+/// Returns whether a predicate is true on any device. Shared memory has all
+/// addends in one block.
 bool ControlExecutable::onAnyDevice(const Array &predicate) const {
   const std::vector<Block> &blocks = BlockBuffer::of(predicate);
   const int64_t byteCount = device->blockBytes(predicate.type());
@@ -382,8 +382,8 @@ bool ControlExecutable::exchanges(const List &list) const {
   });
 }
 
-/// Whether there is a next iteration: on any device here or, where processes
-/// must agree, in any of them.
+/// Returns whether there is a next iteration: on any device here or, where
+/// processes must agree, in any of them.
 Result<bool> ControlExecutable::goesOn(const LoopPlan &loop,
                                        const Array &predicate) const {
   int32_t any = onAnyDevice(predicate);

@@ -118,8 +118,8 @@ void MemoryPlanner::define(unsigned buffer, unsigned action) {
   writers[buffer].push_back(action);
 }
 
-/// Whether output `output` may take over its input's memory as it stands: it is
-/// the newest value there and no one needs it afterwards.
+/// Returns whether output `output` may take over its input's memory as it
+/// stands: it is the newest value there and no one needs it afterwards.
 bool MemoryPlanner::canOverwrite(const KernelStep &step, int index,
                                  unsigned output,
                                  const std::vector<bool> &taken) const {

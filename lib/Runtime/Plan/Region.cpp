@@ -22,7 +22,7 @@ bool isBefore(const Box &a, const Box &b, size_t d) {
                                     std::pair(b.offset[d], b.extent[d]);
 }
 
-/// Whether `a` and `b`, behind it in the order, are a box together.
+/// Returns whether `a` and `b`, behind it in the order, are a box together.
 bool joins(const Box &a, const Box &b, size_t d) {
   for (size_t other = 0; other < a.offset.size(); ++other)
     if (other != d && (a.offset[other] != b.offset[other] ||

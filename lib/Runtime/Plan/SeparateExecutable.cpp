@@ -11,8 +11,8 @@
 using namespace meshloom;
 using namespace meshloom::plan;
 
-/// Whether a step is a call of the host that gives all devices the same: it has
-/// effects, and no device does a part of it.
+/// Returns whether a step is a call of the host that gives all devices the
+/// same: it has effects, and no device does a part of it.
 static bool happensOnce(const Program &program, const Step &step) {
   const auto *kernel = std::get_if<KernelStep>(&step);
   if (!kernel)

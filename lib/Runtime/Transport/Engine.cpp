@@ -322,9 +322,10 @@ bool Engine::receiveFrames(int peer, Channel &channel) {
         link.pop();
         break;
       default:
-        error = Error(fmt::format("[transport] {} sends what is no message",
-                                  nameOf(peer)),
-                      ErrorCode::DATA_LOSS);
+        error = Error(
+            fmt::format("[transport] {} sent bytes that are not a message",
+                        nameOf(peer)),
+            ErrorCode::DATA_LOSS);
       }
     }
     if (error)
@@ -346,8 +347,8 @@ std::optional<Error> Engine::takeData(int peer, Channel &channel,
   const auto entry = channel.receives.find(header.tag);
   if (entry == channel.receives.end()) {
     if (!whole || header.total > EAGER_BYTES)
-      return Error(fmt::format("[transport] {} sends a message of {} bytes "
-                               "that nobody waits for",
+      return Error(fmt::format("[transport] {} sent a message of {} bytes that "
+                               "this rank does not wait for",
                                nameOf(peer), header.total),
                    ErrorCode::DATA_LOSS);
     channel.early[header.tag].push_back(

@@ -120,11 +120,9 @@ Engine::behindInOtherThreads(std::chrono::milliseconds limit) const {
     return Error(
         fmt::format(
             "[transport] DeadlineExceeded: {} runs, but did not come within {} "
-            "ms "
-            "to what this rank waits for: of the calls that other threads than "
-            "the "
-            "main one make it has made {} {} times, this rank {} times. Every "
-            "process makes the same calls in such threads, in any order",
+            "ms to the call that this rank waits for: of the calls outside of "
+            "the main thread, it has made {} {} times, this rank {} times. "
+            "Every process makes the same calls in such threads, in any order",
             nameOf(peer), limit.count(), fewer.call, fewer.other, fewer.here),
         ErrorCode::DEADLINE_EXCEEDED);
   }
@@ -147,17 +145,15 @@ std::optional<Error> Engine::behind(std::chrono::milliseconds limit) const {
     return behindInOtherThreads(limit);
   const Channel::Position &position = *channels[last].position;
   return Error(
-      fmt::format("[transport] DeadlineExceeded: {} runs, but did not come "
-                  "within {} ms to "
-                  "what this rank waits for: of the calls that all processes "
-                  "make it has "
-                  "made {}{}, this "
-                  "rank {}, the last of them {}",
-                  nameOf(last), limit.count(), position.calls,
-                  position.last.empty()
-                      ? ""
-                      : fmt::format(", the last of them {}", position.last),
-                  callsHere, calls->last()),
+      fmt::format(
+          "[transport] DeadlineExceeded: {} runs, but did not come within {} "
+          "ms to the call that this rank waits for: of the calls that all "
+          "processes make, it has made {}{}, this rank {}, the last of them {}",
+          nameOf(last), limit.count(), position.calls,
+          position.last.empty()
+              ? ""
+              : fmt::format(", the last of them {}", position.last),
+          callsHere, calls->last()),
       ErrorCode::DEADLINE_EXCEEDED);
 }
 
@@ -210,17 +206,16 @@ void Engine::checkTimeouts() {
       continue;
     failChannel(
         peer,
-        Error(
-            fmt::format(
-                "[transport] DeadlineExceeded: {} {} within {} ms ({} of {} "
-                "bytes "
-                "{}, tag {:#x})",
-                nameOf(peer),
-                runs ? "runs, but waits for something else: it did not come to "
-                       "what this rank waits for"
-                     : "hangs, or cannot be reached: it did not answer",
-                late->timeout.count(), late->moved, late->bytes,
-                late->sending ? "sent" : "received", late->tag),
-            ErrorCode::DEADLINE_EXCEEDED));
+        Error(fmt::format(
+                  "[transport] DeadlineExceeded: {} {} within {} ms ({} of {} "
+                  "bytes "
+                  "{}, tag {:#x})",
+                  nameOf(peer),
+                  runs ? "runs, but waits for something else: it did not come "
+                         "to the call that this rank waits for"
+                       : "hangs, or cannot be reached: it did not answer",
+                  late->timeout.count(), late->moved, late->bytes,
+                  late->sending ? "sent" : "received", late->tag),
+              ErrorCode::DEADLINE_EXCEEDED));
   }
 }

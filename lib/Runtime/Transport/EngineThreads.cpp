@@ -86,8 +86,9 @@ bool Engine::pass() {
   return moved;
 }
 
-/// Whether a pass might find something to do. With the role, or before it is
-/// taken: then what links say may be out of date, which only costs a pass.
+/// Returns whether a pass might find something to do. With the role, or before
+/// it is taken: then what links say may be out of date, which only costs a
+/// pass.
 bool Engine::hasWork() {
   if (somethingPosted)
     return true;

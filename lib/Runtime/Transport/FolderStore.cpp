@@ -50,8 +50,8 @@ Result<std::string> FolderStore::get(const std::string &key,
     if (Result<std::optional<std::string>> found = find(key); *found)
       return std::move(**found);
     if (std::chrono::steady_clock::now() > deadline)
-      return Error(fmt::format("[store] nobody has set '{}' within {} ms", key,
-                               timeout.count()),
+      return Error(fmt::format("[store] no process has set '{}' within {} ms",
+                               key, timeout.count()),
                    ErrorCode::DEADLINE_EXCEEDED);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

@@ -93,14 +93,14 @@ public:
 
   /// The most that the payload of a frame may have.
   virtual int64_t mostBytes() const = 0;
-  /// Whether a frame with a payload of that size can be written now. If not,
-  /// this process's bell rings when that may have changed.
+  /// Returns whether a frame with a payload of that size can be written now. If
+  /// not, this process's bell rings when that may have changed.
   virtual bool hasRoom(int64_t bytes) = 0;
   virtual void write(const FrameHeader &header, const char *payload) = 0;
   /// Tells the peer that frames were written.
   virtual void flush() = 0;
 
-  /// Whether `next` has something to say; never blocks.
+  /// Returns whether `next` has something to say; never blocks.
   virtual bool hasNext() = 0;
   /// The frame that arrived first, if any; an error if what came is no frame.
   virtual Result<std::optional<Frame>> next() = 0;
@@ -111,7 +111,7 @@ public:
 
   /// Asks the peer's engine whether it runs, without any room for frames.
   virtual void ask() = 0;
-  /// Whether it has answered since.
+  /// Returns whether it has answered since.
   virtual bool hasAnswered() = 0;
 
   /// Why nothing more will come, for a link that has nothing next. The text

@@ -238,10 +238,9 @@ private:
       const std::string &text = (*texts)[size_t(peer)];
       const std::optional<Introduction> other = Introduction::parse(text);
       if (!other)
-        return Error(
-            fmt::format("[transport] rank {} says of itself what is no "
-                        "introduction: '{}'",
-                        peer, text));
+        return Error(fmt::format(
+            "[transport] rank {} sent a malformed introduction: '{}'", peer,
+            text));
       everybody.push_back(*other);
     }
     for (int peer = 0; peer < options.size; ++peer)

@@ -337,15 +337,15 @@ private:
     });
   }
 
-  /// Whether all ranks that have not ended wait, or rest.
+  /// Returns whether all ranks that have not ended wait, or rest.
   bool isQuiet() const {
     return std::ranges::all_of(ranks, [](const Rank &rank) {
       return rank.finished || rank.waiting > 0 || rank.work == 0;
     });
   }
 
-  /// Whether ranks wait for what cannot happen any more. Ranks that say when
-  /// they work do not come to post anything else.
+  /// Returns whether ranks wait for what cannot happen any more. Ranks that say
+  /// when they work do not come to post anything else.
   bool isStuck() const {
     if (channels.empty() || !isQuiet())
       return false;

@@ -321,7 +321,7 @@ private:
     if (buffer.done >= HEADER) {
       const FrameHeader header = headerOf(buffer);
       if (!header.isSound(int64_t(PAYLOAD)))
-        return Error("what comes from it is damaged", ErrorCode::DATA_LOSS);
+        return Error("its data are damaged", ErrorCode::DATA_LOSS);
       size = HEADER + size_t(header.bytes);
       if (buffer.done >= size) {
         surplusSize = buffer.done - size;

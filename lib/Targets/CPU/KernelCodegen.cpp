@@ -64,7 +64,8 @@ static TargetCpu namedCpu(StringRef name, const TargetCpu &host) {
   if (llvm::Triple(llvm::sys::getProcessTriple()).isX86())
     llvm::X86::fillValidCPUArchList(known, /*Only64Bit=*/true);
   if (!llvm::is_contained(known, name)) {
-    cpu.problem = "MESHLOOM_CPU is '" + cpu.name + "', which is no x86-64 " +
+    cpu.problem = "MESHLOOM_CPU is '" + cpu.name +
+                  "', which is not an x86-64 " +
                   "processor: take x86-64-v2, x86-64-v3, x86-64-v4 or a name " +
                   "that clang's -march takes, or leave it unset for this one";
     return cpu;

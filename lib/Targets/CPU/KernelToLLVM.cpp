@@ -180,7 +180,7 @@ void KernelEmitter::emitWrapper(StringRef symbol, const Functions &functions) {
   for (unsigned k = 0; k < strideKinds.size(); ++k)
     for (unsigned loop = 0; loop < loops; ++loop)
       allStrides[k].push_back(
-          strideKinds[k][loop].known
+          strideKinds[k][loop].isStatic
               ? constant(strideKinds[k][loop].value)
               : loadArgument(1, i64, pointerOf(k) * loops + loop));
   SmallVector<Value> lengths;

@@ -255,9 +255,9 @@ Pair squareRoot(Pair z) {
   Real t = sqrt((scaled.re.abs() + absolute(scaled)) * 0.5);
   Real other = scaled.im / (t * 2.0);
   other = equals(t, 0).select(z.im, other);
-  Real left = z.re < 0;
-  Pair root = {left.select(other.abs(), t) * back,
-               left.select(t.withSignOf(z.im), other) * back};
+  Real isLeft = z.re < 0;
+  Pair root = {isLeft.select(other.abs(), t) * back,
+               isLeft.select(t.withSignOf(z.im), other) * back};
   return choose(isInfinite(z.im), {z.re.number(infinity), z.im}, root);
 }
 
@@ -385,8 +385,8 @@ struct ComplexLowering {
 } // namespace
 
 ComplexParts meshloom::partsOf(Value complex, OpBuilder &b, Location loc) {
-  if (auto made = complex.getDefiningOp<mlir::complex::CreateOp>())
-    return {made.getReal(), made.getImaginary()};
+  if (auto created = complex.getDefiningOp<mlir::complex::CreateOp>())
+    return {created.getReal(), created.getImaginary()};
   return {b.create<mlir::complex::ReOp>(loc, complex),
           b.create<mlir::complex::ImOp>(loc, complex)};
 }

@@ -56,8 +56,8 @@ SmallVector<unsigned> allDims(unsigned rank) {
   return llvm::to_vector(llvm::seq(rank));
 }
 
-/// Whether the ends of dims, counted in elements from the right, all divide or
-/// are divided by those of the other shape.
+/// Returns whether the ends of dims, counted in elements from the right, all
+/// divide or are divided by those of the other shape.
 bool nests(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
   auto ends = [](ArrayRef<int64_t> shape) {
     SmallVector<int64_t> result;
@@ -96,10 +96,10 @@ void splitReshapes(Block &block, DenseSet<Value> &inMemory) {
     unsigned i = 0, j = 0;
     while (i < from.size() || j < to.size()) {
       unsigned iBegin = i, jBegin = j;
-      int64_t left = i < from.size() ? from[i++] : 1;
+      int64_t fromExtent = i < from.size() ? from[i++] : 1;
       int64_t right = j < to.size() ? to[j++] : 1;
-      while (left != right)
-        left < right ? left *= from[i++] : right *= to[j++];
+      while (fromExtent != right)
+        fromExtent < right ? fromExtent *= from[i++] : right *= to[j++];
       if (nests(ArrayRef(from).slice(iBegin, i - iBegin),
                 ArrayRef(to).slice(jBegin, j - jBegin))) {
         for (unsigned dim = jBegin; dim < j; ++dim) {
@@ -114,9 +114,9 @@ void splitReshapes(Block &block, DenseSet<Value> &inMemory) {
           if (const auto &on = sharding.factors.axes[factor]; !on.empty()) {
             middle.push_back(rule.factors[factor].size);
             axes.push_back(on);
-            left /= middle.back();
+            fromExtent /= middle.back();
           }
-      middle.push_back(left);
+      middle.push_back(fromExtent);
       axes.emplace_back();
       needed = true;
     }
@@ -136,7 +136,7 @@ void splitReshapes(Block &block, DenseSet<Value> &inMemory) {
   }
 }
 
-/// Whether a library call is there for what it does.
+/// Returns whether a library call is there for what it does.
 bool hasEffects(Operation *op) {
   auto call = dyn_cast<spmd::LibraryCallOp>(op);
   auto options = call ? call.getOptions() : std::optional<DictionaryAttr>();
@@ -204,13 +204,13 @@ private:
   }
 
   /// `home`: the group whose ops are computed in the kernel.
-  KernelPlan makePlan(Operation *at, SmallVector<DomainDim> domain,
+  KernelPlan makePlan(Operation *anchor, SmallVector<DomainDim> domain,
                       const KernelGroup *home) {
-    KernelPlan plan{at->getLoc(), std::move(domain), {}, {}};
+    KernelPlan plan{anchor->getLoc(), std::move(domain), {}, {}};
     plan.isInlined = [this, home](Value value) {
       if (inMemory.contains(value))
         return false;
-      // What is computed outside of a loop is not computed again in it.
+      // A value that is computed outside of a loop is not computed again in it.
       if (value.getParentBlock() != &block)
         return isMovement(value.getDefiningOp()) ||
                isa<IotaOp>(value.getDefiningOp());
@@ -220,10 +220,10 @@ private:
     return plan;
   }
 
-  LogicalResult form(const KernelPlan &plan, Operation *at,
+  LogicalResult form(const KernelPlan &plan, Operation *anchor,
                      ArrayRef<Operation *> ops) {
-    OpBuilder builder(at->getContext());
-    builder.setInsertionPointAfter(at);
+    OpBuilder builder(anchor->getContext());
+    builder.setInsertionPointAfter(anchor);
     KernelBuilder kernelBuilder(plan);
     auto kernel = kernelBuilder.build(builder);
     if (failed(kernel)) {
@@ -264,16 +264,16 @@ private:
         domain[dim].reduction = true;
     // A reduction of no dims is its operand.
     KernelPlan plan = makePlan(group.ops.back(), std::move(domain), &group);
-    SmallVector<unsigned> all = allDims(plan.domain.size()), kept;
-    for (unsigned dim : all)
+    SmallVector<unsigned> domainDims = allDims(plan.domain.size()), kept;
+    for (unsigned dim : domainDims)
       if (!plan.domain[dim].reduction)
         kept.push_back(dim);
-    bool reduces = kept.size() != all.size();
+    bool reduces = kept.size() != domainDims.size();
     for (Operation *op : group.ops) {
       if (!isReduction(op)) {
         if (groups.isStored(op->getResult(0)))
           plan.outputs.push_back(
-              {op->getResult(0), op->getResult(0), Reducer::None, all});
+              {op->getResult(0), op->getResult(0), Reducer::None, domainDims});
         continue;
       }
       for (auto [source, result] :
@@ -385,8 +385,8 @@ private:
       };
       output.over = written;
       plan.outputs.push_back(std::move(output));
-      Operation *at = written ? written.getDefiningOp() : op;
-      if (failed(form(plan, at, op)))
+      Operation *anchor = written ? written.getDefiningOp() : op;
+      if (failed(form(plan, anchor, op)))
         return failure();
       if (written)
         replacements.erase(replacements.end() - 2);

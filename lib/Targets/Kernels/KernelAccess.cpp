@@ -89,7 +89,7 @@ LoopOrder meshloom::loopOrder(spmd::KernelOp kernel) {
     bool stored = k >= numInputs &&
                   kernel.getReducer(k - numInputs) == spmd::Reducer::None;
     for (unsigned loop = 0; loop < loops; ++loop)
-      if (!strides[loop].known || strides[loop].value < 0 ||
+      if (!strides[loop].isStatic || strides[loop].value < 0 ||
           strides[loop].value > 1)
         cost[loop] += stored ? 6 : 4;
   }
@@ -125,7 +125,7 @@ LoopOrder meshloom::loopOrder(spmd::KernelOp kernel) {
   for (unsigned k = 0; k < operands; ++k) {
     SmallVector<StaticStride> strides = staticStrides(kernel, k);
     auto is = [&](unsigned loop, int64_t value) {
-      return strides[loop].known && strides[loop].value == value;
+      return strides[loop].isStatic && strides[loop].value == value;
     };
     for (unsigned loop : order.parallel)
       if (int(loop) != order.vector && kernel.getExtents()[loop] > 1 &&

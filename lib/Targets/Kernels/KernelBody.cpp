@@ -55,7 +55,7 @@ unsigned KernelBody::numPointers() {
 void KernelBody::forDynamicStrides(function_ref<void(unsigned, unsigned)> use) {
   for (unsigned k = 0; k < strideKinds.size(); ++k)
     for (unsigned loop = 0; loop < kernel.getNumLoops(); ++loop)
-      if (!strideKinds[k][loop].known)
+      if (!strideKinds[k][loop].isStatic)
         use(k, loop);
 }
 
@@ -83,7 +83,7 @@ Position KernelBody::bindArguments(Block &entry) {
   strides.resize(strideKinds.size());
   for (unsigned k = 0; k < strideKinds.size(); ++k)
     for (StaticStride stride : strideKinds[k])
-      strides[k].push_back(!stride.known ? Value(entry.getArgument(next++))
+      strides[k].push_back(!stride.isStatic ? Value(entry.getArgument(next++))
                            : stride.value == 0 ? Value()
                                                : constant(stride.value));
   Position start;
@@ -115,7 +115,8 @@ Position KernelBody::advance(const Position &from, unsigned loop, Value index) {
       continue;
     }
     if (Value stride = strides[k][loop]) {
-      bool unit = strideKinds[k][loop].known && strideKinds[k][loop].value == 1;
+      bool unit =
+          strideKinds[k][loop].isStatic && strideKinds[k][loop].value == 1;
       Value offset = unit ? index : b.create<arith::MulIOp>(loc, index, stride);
       to.pointers[k] = element(to.pointers[k], storageType(elements[k]), offset,
                                !guarded[k]);
@@ -161,9 +162,9 @@ Value KernelBody::loadAt(spmd::LoadOp load, const Position &place,
        llvm::zip_equal(load.getLoops(), load.getIndices())) {
     const StaticStride kind = strideKinds[input][loop];
     Value term = mapping.lookupOrDefault(index);
-    if (kind.known && kind.value == 0)
+    if (kind.isStatic && kind.value == 0)
       continue;
-    if (!kind.known || kind.value != 1)
+    if (!kind.isStatic || kind.value != 1)
       term = b.createOrFold<arith::MulIOp>(loc, term, strides[input][loop]);
     offset = b.createOrFold<arith::AddIOp>(loc, offset, term);
   }

@@ -101,13 +101,13 @@ bool KernelBuilder::split(const Split &request) {
   inner.axes.clear();
   if (ArrayRef<unsigned> axes = loops[request.loop].axes; !axes.empty()) {
     Mesh mesh = spmd::layoutOf(plan.outputs.front().result.getType()).mesh();
-    int64_t left = outer.extent;
-    while (!axes.empty() && left % mesh.axis_size(axes.front()) == 0) {
-      left /= mesh.axis_size(axes.front());
+    int64_t remaining = outer.extent;
+    while (!axes.empty() && remaining % mesh.axis_size(axes.front()) == 0) {
+      remaining /= mesh.axis_size(axes.front());
       outer.axes.push_back(axes.front());
       axes = axes.drop_front();
     }
-    if (!axes.empty() && left != 1)
+    if (!axes.empty() && remaining != 1)
       return false;
     inner.axes.assign(axes.begin(), axes.end());
   }
@@ -160,11 +160,11 @@ KernelBuilder::throughReshape(Operation *op, const TensorAccess &access) {
   unsigned i = 0, j = 0;
   while (i < from.size() || j < to.size()) {
     unsigned iBegin = i, jBegin = j;
-    int64_t left = i < from.size() ? from[i++] : 1;
+    int64_t fromExtent = i < from.size() ? from[i++] : 1;
     int64_t right = j < to.size() ? to[j++] : 1;
-    while (left != right)
-      if (left < right)
-        left *= from[i++];
+    while (fromExtent != right)
+      if (fromExtent < right)
+        fromExtent *= from[i++];
       else
         right *= to[j++];
     LinearIndex linear = constantIndex(0);
@@ -250,8 +250,8 @@ Value KernelBuilder::readInput(Value value, const TensorAccess &access) {
                                            scopes.back().condition);
 }
 
-FailureOr<Value> KernelBuilder::scalarAt(Value value,
-                                         const TensorAccess &access, bool own) {
+FailureOr<Value>
+KernelBuilder::scalarAt(Value value, const TensorAccess &access, bool isOwn) {
   Operation *op = value.getDefiningOp();
   bool splat = op && isSplat(op);
   Key key{value.getAsOpaquePointer(), {}};
@@ -261,19 +261,19 @@ FailureOr<Value> KernelBuilder::scalarAt(Value value,
       llvm::append_range(key.second, index.coefficients);
     }
   for (Scope &scope : llvm::reverse(scopes))
-    if (auto it = scope.known.find(key); it != scope.known.end())
-      return it->second;
+    if (auto found = scope.scalars.find(key); found != scope.scalars.end())
+      return found->second;
   FailureOr<Value> scalar = failure();
-  if (op && (splat || (isInlinable(op) && (own || plan.isInlined(value)))))
+  if (op && (splat || (isInlinable(op) && (isOwn || plan.isInlined(value)))))
     scalar = inlineOp(value, access);
   else
     scalar = readInput(value, access);
   if (succeeded(scalar))
-    scopes.back().known[key] = *scalar;
+    scopes.back().scalars[key] = *scalar;
   return scalar;
 }
 
-/// Whether 0 <= index < extent, as an i1; null where it always is.
+/// Returns whether 0 <= index < extent, as an i1; null where it always is.
 Value KernelBuilder::insideOf(const LinearIndex &index, int64_t extent,
                               Location loc) {
   int64_t low = index.offset, high = low;

@@ -24,13 +24,13 @@ struct DomainDim {
   int64_t extent;
   bool reduction = false;
   SmallVector<unsigned> axes;
-  /// What each shard along the axes runs, where that is not its block.
+  /// The range of each shard along the axes, where that is not its block.
   std::vector<Interval> ranges = {};
 };
 
 class KernelBuilder;
 
-/// What a kernel computes, in terms of the ops it replaces.
+/// The result of a kernel, in terms of the ops it replaces.
 struct KernelOutput {
   /// The value in the IR that the kernel's result takes the place of.
   Value result;
@@ -51,15 +51,15 @@ struct KernelPlan {
   Location loc;
   SmallVector<DomainDim> domain;
   SmallVector<KernelOutput> outputs;
-  /// Whether a value with an inlinable op is computed in the kernel; the others
-  /// are read from memory.
+  /// Returns whether a value with an inlinable op is computed in the kernel;
+  /// the others are read from memory.
   std::function<bool(Value)> isInlined;
 };
 
-/// Whether the builder can compute `op` at any index: elementwise ops, moves of
-/// elements, gathers of numbers, iota, rng, splat constants.
+/// Returns whether the builder can compute `op` at any index: elementwise ops,
+/// moves of elements, gathers of numbers, iota, rng, splat constants.
 bool isInlinable(Operation *op);
-/// Those of them that only say where an element comes from.
+/// Returns whether the op only says where an element comes from.
 bool isMovement(Operation *op);
 /// A constant whose elements are all equal.
 bool isSplat(Operation *op);
@@ -76,10 +76,10 @@ public:
 
   // For KernelOutput::emit.
 
-  /// The element of `value` at `access` (ignored for splats). `own`: computed
+  /// The element of `value` at `access` (ignored for splats). `isOwn`: computed
   /// here even if the plan says that it is read.
   FailureOr<Value> scalarAt(Value value, const TensorAccess &access,
-                            bool own = false);
+                            bool isOwn = false);
   /// The index along dim `dim` of the domain.
   LinearIndex domainIndex(unsigned dim) const { return dims[dim]; }
   /// begin + index * step.
@@ -153,11 +153,11 @@ private:
   std::map<unsigned, unsigned> tables;
   SmallVector<Value> yields;
   using Key = std::pair<void *, std::vector<int64_t>>;
-  /// What is emitted under a condition: innermost last, the outermost one,
-  /// null, everywhere. Inputs are only looked at where it holds.
+  /// The values that are emitted under a condition: innermost last, the
+  /// outermost one, null, everywhere. Inputs are only looked at where it holds.
   struct Scope {
     Value condition;
-    std::map<Key, Value> known;
+    std::map<Key, Value> scalars;
   };
   std::vector<Scope> scopes;
 };

@@ -82,7 +82,7 @@ bool meshloom::isGeneratedDot(Operation *op, const KernelPolicy &policy) {
   auto dot = dyn_cast<DotGeneralOp>(op);
   if (!dot)
     return false;
-  // Of one matrix with another: rows, columns and terms.
+  // The product of one matrix with another: rows, columns and terms.
   auto lhs = cast<RankedTensorType>(dot.getLhs().getType()).getShape();
   auto rhs = cast<RankedTensorType>(dot.getRhs().getType()).getShape();
   int64_t multiplications = 1;
@@ -170,9 +170,9 @@ KernelGroups::Node KernelGroups::nodeOf(Operation *op) const {
 static constexpr unsigned rankBits = 32;
 
 uint64_t KernelGroups::rankOf(Node node) const {
-  auto known = ranks.find(node);
-  return known != ranks.end()
-             ? known->second
+  auto found = ranks.find(node);
+  return found != ranks.end()
+             ? found->second
              : uint64_t(position(cast<Operation *>(node)) + 1) << rankBits;
 }
 
@@ -181,7 +181,7 @@ KernelGroups::producersOf(Node node) const {
   llvm::SmallSetVector<Node, 8> producers;
   auto addUsed = [&](Operation *op) {
     for (Value used : usedValues(op))
-      // What comes from outside of the block is there anyway.
+      // A value from outside of the block is there anyway.
       if (Operation *producer = used.getDefiningOp();
           producer && positions.contains(producer))
         if (Node other = nodeOf(producer); other != node)
@@ -198,7 +198,7 @@ void KernelGroups::rankBelow(Node node, KernelGroup &group) {
   if (node == Node(&group) ||
       (isa<Operation *>(node) && !positions.contains(cast<Operation *>(node))))
     return;
-  // What a node takes comes before it.
+  // The operands of a node come before it.
   SmallVector<Node> work{node};
   while (!work.empty()) {
     const Node next = work.back();
@@ -263,7 +263,7 @@ bool KernelGroups::dependsOn(Value value, KernelGroup &group) {
   auto add = [&](Value used) {
     Operation *op = used.getDefiningOp();
     auto place = op ? positions.find(op) : positions.end();
-    // What comes from outside of the block depends on nothing in it.
+    // A value from outside of the block depends on nothing in it.
     if (place != positions.end())
       work.push({place->second, op});
   };
@@ -288,8 +288,8 @@ bool KernelGroups::dependsOn(Value value, KernelGroup &group) {
   return false;
 }
 
-/// Whether `value` is available inside `group` at every iteration that needs
-/// it.
+/// Returns whether `value` is available inside `group` at every iteration that
+/// needs it.
 static bool isInside(Value value, const KernelGroup &group,
                      KernelGroup *ownerOfValue) {
   return ownerOfValue == &group && isPointwise(value.getDefiningOp());
@@ -356,10 +356,11 @@ void KernelGroups::merge(KernelGroup &into, KernelGroup &from) {
   });
 }
 
-/// Whether reading all of `value` once for two ops saves memory traffic. One
-/// number, spread over all elements, does not: updates of large parameters that
-/// have only the step size in common stay apart, and are one kernel then, which
-/// is compiled once. Of small ones the call costs more than the work.
+/// Returns whether reading all of `value` once for two ops saves memory
+/// traffic. One number, spread over all elements, does not: updates of large
+/// parameters that have only the step size in common stay apart, and are one
+/// kernel then, which is compiled once. For small parameters the call costs
+/// more than the work.
 static bool readsMemory(Value value) {
   constexpr int64_t large = int64_t(1) << 18;
   Operation *producer = value.getDefiningOp();
@@ -395,13 +396,13 @@ SmallVector<KernelGroup *> KernelGroups::neighbours(Operation *op,
       continue;
     if (!readsMemory(operand))
       continue;
-    auto known = readers.find(operand);
-    if (known == readers.end())
+    auto found = readers.find(operand);
+    if (found == readers.end())
       continue;
-    llvm::erase_if(known->second, [&](KernelGroup *group) {
+    llvm::erase_if(found->second, [&](KernelGroup *group) {
       return group->ops.empty() || group->ops.size() >= policy.mostOps;
     });
-    for (KernelGroup *group : llvm::reverse(known->second))
+    for (KernelGroup *group : llvm::reverse(found->second))
       offer(group);
   }
   return result;

@@ -36,7 +36,8 @@ public:
   /// In program order of their first ops; a group stays whole.
   ArrayRef<std::unique_ptr<KernelGroup>> groups() const { return all; }
   KernelGroup *groupOf(Operation *op) const { return owner.lookup(op); }
-  /// Whether an inlinable value is stored, rather than computed by each user.
+  /// Returns whether an inlinable value is stored, rather than computed by each
+  /// user.
   bool isStored(Value value) const { return stored.contains(value); }
 
 private:
@@ -47,8 +48,8 @@ private:
   void placeReduction(Operation *op);
   void takeWhatOnlyItReads(Operation *op, KernelGroup &group);
   bool canJoin(Operation *op, KernelGroup &group);
-  /// Whether computing `value` takes a result of `group`; also true where that
-  /// would take long to find out.
+  /// Returns whether computing `value` takes a result of `group`; also true
+  /// where that would take long to find out.
   bool dependsOn(Value value, KernelGroup &group);
   bool mergeable(KernelGroup &a, KernelGroup &b);
   void merge(KernelGroup &into, KernelGroup &from);
@@ -77,7 +78,8 @@ private:
   const DenseSet<Value> &inMemory;
   DenseMap<Operation *, unsigned> positions;
   DenseMap<Operation *, KernelGroup *> owner;
-  /// Of groups, and of ops that are not where they stand in the block.
+  /// The ranks of groups, and of ops that are not where they stand in the
+  /// block.
   DenseMap<Node, uint64_t> ranks;
   /// The groups with ops that read a value, the one with the latest such op
   /// last; without those that cannot take another op.

@@ -27,7 +27,7 @@ struct KernelPart {
 /// concatenate, take, and pad with interior padding.
 bool isAssembled(Operation *op);
 
-/// What to write, in this order; at least one part.
+/// Returns the parts to write, in this order; at least one.
 SmallVector<KernelPart> partsOf(Operation *op);
 
 /// Per shard of a result dim of size `extent` on `axes`: the iterations whose

@@ -69,7 +69,7 @@ std::string meshloom::kernelSymbol(Operation *op) {
   for (unsigned k = 0; k < kernel.getAccesses().size(); ++k) {
     os << "\n";
     for (StaticStride stride : staticStrides(kernel, k))
-      stride.known ? os << stride.value << ' ' : os << "? ";
+      stride.isStatic ? os << stride.value << ' ' : os << "? ";
   }
   os << "\n";
   for (mlir::TypeRange types : {TypeRange(kernel.getInputs().getTypes()),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From ops to library calls. What all have in common follows from the op's
+// From ops to library calls. The common properties follow from the op's
 // sharding rule: a loop for each factor, cut as the op runs; a map for each
-// operand. What is the op's own it says itself (LibraryOpInterface).
+// operand. The op itself names its special properties (LibraryOpInterface).
 #include "LibraryCalls.h"
 
 #include "ScalarFunctions.h"
@@ -52,7 +52,8 @@ SmallVector<TermList> indexDims(const ShardingRule &rule,
   return terms;
 }
 
-/// What devices hold of dim `dim` of a windowed operand, as a loop.
+/// Adds the part of dim `dim` of a windowed operand that devices hold, as a
+/// loop.
 unsigned addHeldLoop(Loops &loops, Value operand, unsigned dim) {
   auto shard =
       cast<ShardAttr>(cast<RankedTensorType>(operand.getType()).getEncoding());
@@ -175,13 +176,14 @@ FailureOr<LibraryCallOp> formCall(LibraryOpInterface op) {
   for (auto [f, factor] : llvm::enumerate(rule.factors))
     loops.add(factor.size, factor.kind == FactorKind::Reduced,
               factor.kind == FactorKind::Whole, sharding.factors.axes[f]);
-  // What only the host sees happens once: devices have a part each of one more
-  // loop, and who has its beginning does it. Results are needed everywhere.
+  // An effect that only the host sees happens once: devices have a part each of
+  // one more loop, and who has its beginning does it. Results are needed
+  // everywhere.
   if (!mlir::isMemoryEffectFree(op) && op->getNumResults() == 1 &&
       rule.results.front().empty()) {
-    SmallVector<unsigned> all =
+    SmallVector<unsigned> allAxes =
         llvm::to_vector(llvm::seq<unsigned>(0, unsigned(mesh.rank())));
-    loops.add(mesh.size(), /*reduction=*/false, /*isHeld=*/false, all);
+    loops.add(mesh.size(), /*reduction=*/false, /*isHeld=*/false, allAxes);
   }
   SmallVector<SmallVector<TermList>> accesses;
   for (auto [i, dims] : llvm::enumerate(rule.operands)) {

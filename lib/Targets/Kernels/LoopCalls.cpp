@@ -43,7 +43,8 @@ int64_t elementsOf(Type type) {
   return mlir::ShapedType::getNumElements(globalShape(type));
 }
 
-/// Whether every device has all of it, without padding, and it has elements.
+/// Returns whether every device has all of it, without padding, and it has
+/// elements.
 bool isWholeArray(Type type) {
   if (!isShard(type) || !dtypeOf(elementTypeOf(type)) || elementsOf(type) == 0)
     return false;
@@ -56,7 +57,7 @@ bool isWholeArray(Type type) {
 /// The work of one turn of a loop.
 class Turn {
 public:
-  /// Whether the loop can be compiled whole.
+  /// Returns whether the loop can be compiled whole.
   bool takes(WhileOp loop) {
     return add(loop) && work <= mostWork * std::max<int64_t>(1, steps / 2) &&
            productWork <= mostProductWork && bytes <= mostBytes;

@@ -24,7 +24,7 @@ struct Linear {
   bool operator==(const Linear &) const = default;
 };
 
-/// What of one kernel's loops its scalars depend on.
+/// The half spaces of one kernel's loops that its scalars depend on.
 class HalfSpaces {
 public:
   explicit HalfSpaces(KernelOp kernel) : kernel(kernel) {}
@@ -145,7 +145,7 @@ std::optional<Linear> HalfSpaces::whereIs(Value condition, bool wanted) {
   auto select = dyn_cast<arith::SelectOp>(op);
   if (!select)
     return std::nullopt;
-  // What is wanted comes from one of the two arms only.
+  // The wanted value comes from one of the two arms only.
   if (truthOf(select.getFalseValue()) == !wanted)
     return eitherIs(select.getCondition(), true, select.getTrueValue(), wanted);
   if (truthOf(select.getTrueValue()) == !wanted)
@@ -163,7 +163,7 @@ std::optional<Linear> HalfSpaces::whereUsed(Value value) {
 }
 
 std::optional<Linear> HalfSpaces::findWhereUsed(Value value) {
-  std::optional<Linear> all;
+  std::optional<Linear> common;
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
     if (user->getNumResults() != 1 || user->getNumRegions() != 0)
@@ -175,11 +175,11 @@ std::optional<Linear> HalfSpaces::findWhereUsed(Value value) {
       here = whereIs(select.getCondition(), use.getOperandNumber() == 1);
     if (!here)
       here = whereUsed(user->getResult(0));
-    if (!here || (all && *all != *here))
+    if (!here || (common && *common != *here))
       return std::nullopt;
-    all = here;
+    common = here;
   }
-  return all;
+  return common;
 }
 
 /// A half-space of a kernel's loops in the dims of an operand, if these say
@@ -200,7 +200,7 @@ std::optional<Linear> inDims(const Linear &loops, mlir::AffineMap access) {
 
 /// Where the result of a product is read, if not everywhere.
 std::optional<Linear> whereRead(Value result) {
-  std::optional<Linear> all;
+  std::optional<Linear> common;
   for (Operation *user : result.getUsers()) {
     auto kernel = dyn_cast<KernelOp>(user);
     if (!kernel)
@@ -213,12 +213,12 @@ std::optional<Linear> whereRead(Value result) {
           spaces.whereUsed(kernel.getBlock()->getArgument(i));
       if (here)
         here = inDims(*here, kernel.getInputAccess(i));
-      if (!here || (all && *all != *here))
+      if (!here || (common && *common != *here))
         return std::nullopt;
-      all = here;
+      common = here;
     }
   }
-  return all;
+  return common;
 }
 } // namespace
 

@@ -8,16 +8,16 @@
 
 namespace meshloom {
 
-/// Whether `op` is a gather of pieces that are short in memory, from a table
-/// that every device has all of along the dims that are indexed.
+/// Returns whether `op` is a gather of pieces that are short in memory, from a
+/// table that every device has all of along the dims that are indexed.
 bool isNumberGather(Operation *op);
 
-/// Whether `user` is such a gather and picks elements of `value`, which then
-/// has to be in memory.
+/// Returns whether `user` is such a gather and picks elements of `value`, which
+/// then has to be in memory.
 bool isTableOf(Operation *user, Value value);
 
-/// Whether `op` joins index vectors that only such gathers read: each entry is
-/// computed where it is needed.
+/// Returns whether `op` joins index vectors that only such gathers read: each
+/// entry is computed where it is needed.
 bool joinsIndices(Operation *op);
 
 } // namespace meshloom

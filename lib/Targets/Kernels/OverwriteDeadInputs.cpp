@@ -45,7 +45,7 @@ public:
   mlir::AffineMap outputAccess(unsigned i) const {
     return inputAccess(op->getNumOperands() + i);
   }
-  /// Whether the code can write output `output` over input `input`.
+  /// Returns whether the code can write output `output` over input `input`.
   bool canWriteOver(unsigned input, unsigned output) const {
     auto call = dyn_cast<LibraryCallOp>(op);
     if (!call)
@@ -115,8 +115,8 @@ private:
   SmallVector<Value> classOf(Value value) {
     SmallVector<Value> members;
     auto leader = classes.findLeader(value.getAsOpaquePointer());
-    for (auto it = leader; it != classes.member_end(); ++it)
-      members.push_back(Value::getFromOpaquePointer(*it));
+    for (auto member = leader; member != classes.member_end(); ++member)
+      members.push_back(Value::getFromOpaquePointer(*member));
     return members;
   }
 

@@ -13,7 +13,7 @@ using namespace meshloom::dtensor;
 using spmd::KernelOp;
 namespace arith = mlir::arith;
 
-/// Of a scalar these change nothing.
+/// Returns whether the op changes nothing of a scalar.
 static bool isIdentity(Operation *op) {
   return isa<ReshapeOp, BroadcastInDimOp, TransposeOp, ReverseOp, SliceOp>(op);
 }

@@ -75,7 +75,7 @@ Value binary(Scalars &s) {
   return s.make<SignedOp>(s.x[0], s.x[1]);
 }
 
-/// Of i1 the or.
+/// The sum of i1 is `or`.
 Value lowerAdd(Scalars &s) {
   if (s.from.isInteger(1))
     return s.make<arith::OrIOp>(s.x[0], s.x[1]);
@@ -165,9 +165,9 @@ Value lowerRemainder(Scalars &s) {
     return s.make<arith::RemFOp>(s.x[0], s.x[1]);
   Value isZero = s.compare(I::eq, s.x[1], s.number(0));
   Value divisor = safeDivisor(s, isZero);
-  Value rest = s.isUnsigned() ? s.make<arith::RemUIOp>(s.x[0], divisor)
-                              : s.make<arith::RemSIOp>(s.x[0], divisor);
-  return s.select(isZero, s.x[0], rest);
+  Value remainder = s.isUnsigned() ? s.make<arith::RemUIOp>(s.x[0], divisor)
+                                   : s.make<arith::RemSIOp>(s.x[0], divisor);
+  return s.select(isZero, s.x[0], remainder);
 }
 
 Value lowerPower(Scalars &s) {
@@ -251,11 +251,11 @@ Value lowerReducePrecision(Scalars &s) {
     Value e = s.make<arith::AndIOp>(result, s.integer(field));
     int64_t bias = (int64_t(1) << (exponent - 1)) - 1;
     int64_t small = (int64_t(1) << (op.getExponentBits() - 1)) - 1;
-    auto at = [&](int64_t value) {
+    auto exponentBits = [&](int64_t value) {
       return s.integer(APInt(width, uint64_t(value)).shl(mantissa));
     };
-    Value overflows = s.compare(I::ugt, e, at(bias + small));
-    Value underflows = s.compare(I::ult, e, at(bias - small + 1));
+    Value overflows = s.compare(I::ugt, e, exponentBits(bias + small));
+    Value underflows = s.compare(I::ult, e, exponentBits(bias - small + 1));
     Value infinite = s.make<arith::OrIOp>(sign, s.integer(field));
     result = s.select(overflows, infinite, result);
     result = s.select(underflows, sign, result);
@@ -312,7 +312,7 @@ Value lowerCompare(Scalars &s) {
   return s.compare(predicate, s.x[0], s.x[1]);
 }
 
-/// Of a float; complex numbers go another way.
+/// The part of a float; complex numbers go another way.
 Value lowerPart(Scalars &s) {
   return isa<dtensor::ImagOp>(s.op) ? s.number(0) : s.x[0];
 }
@@ -507,8 +507,9 @@ Value meshloom::convertScalar(Value value, Type from, Type to, OpBuilder &b,
     return convertScalar(b.create<arith::ExtFOp>(loc, b.getF32Type(), value),
                          b.getF32Type(), to, b, loc);
   if (isHalf(to)) {
-    // What does not fit in f32 is rounded once only: f64 to the f32 towards 0
-    // with the last bit set where that is not exact, then to nearest even.
+    // A number that does not fit in f32 is rounded once only: f64 to the f32
+    // towards 0 with the last bit set where that is not exact, then to nearest
+    // even.
     bool fits = from.isF32() || from.getIntOrFloatBitWidth() <= 16;
     Type wide = fits ? b.getF32Type() : b.getF64Type();
     Value exact = convertScalar(value, from, wide, b, loc);

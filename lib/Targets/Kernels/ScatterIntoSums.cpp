@@ -36,8 +36,8 @@ bool addsUp(ScatterOp scatter) {
          isWhole(scatter.getUpdates()[0].getType());
 }
 
-/// What all elements are multiplied by, as a value of `type`: null where it is
-/// not the same for all.
+/// Returns the factor that all elements are multiplied by, as a value of
+/// `type`: null where it is not the same for all.
 Value factorAs(Value factor, RankedTensorType type, OpBuilder &b) {
   if (auto constant = factor.getDefiningOp<ConstantOp>()) {
     auto splat = dyn_cast<mlir::SplatElementsAttr>(constant.getValue());

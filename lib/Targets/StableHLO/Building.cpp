@@ -113,18 +113,18 @@ Value Exporter::one(StringRef name, Type type, mlir::ValueRange operands,
 }
 
 Value Exporter::constant(DenseElementsAttr value) {
-  auto made = [&](DenseElementsAttr value) {
+  auto create = [&](DenseElementsAttr value) {
     return one("constant", value.getType(), {},
                attr("value", Attribute(value)));
   };
   if (!value.getElementType().isInteger(1) || value.isSplat())
-    return made(value);
+    return create(value);
   // Releases of MLIR differ in how many bits an i1 of a long constant takes.
   SmallVector<int8_t> bytes;
   for (bool bit : value.getValues<bool>())
     bytes.push_back(bit);
   auto type = RankedTensorType::get(value.getType().getShape(), b.getI8Type());
-  return convert(made(DenseElementsAttr::get(type, ArrayRef<int8_t>(bytes))),
+  return convert(create(DenseElementsAttr::get(type, ArrayRef<int8_t>(bytes))),
                  b.getI1Type());
 }
 

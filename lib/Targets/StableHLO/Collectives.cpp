@@ -63,11 +63,11 @@ Value Exporter::permute(
 /// The axes that dim `dim` has in `longer` beyond those in `shorter`.
 static SmallVector<unsigned> extraAxes(const Layout &longer,
                                        const Layout &shorter, unsigned dim) {
-  auto all = longer.axes(dim);
-  size_t kept = shorter.axes(dim).size();
+  auto axes = longer.axes(dim);
+  size_t keptCount = shorter.axes(dim).size();
   SmallVector<unsigned> extra;
-  for (size_t i = std::min(kept, all.size()); i < all.size(); ++i)
-    extra.push_back(all[i]);
+  for (size_t i = std::min(keptCount, axes.size()); i < axes.size(); ++i)
+    extra.push_back(axes[i]);
   return extra;
 }
 
@@ -300,15 +300,16 @@ void Exporter::exchangeHalo(Operand &operand, unsigned dim,
   int64_t block = operand.held.buffer[dim], size = to.buffer[dim];
   // By how many shards a piece moves, and how long the longest one is.
   std::map<int64_t, int64_t> lengths;
-  auto forEach = [&](llvm::function_ref<void(int64_t, int64_t, int64_t)> each) {
-    for (int64_t device = 0; device < devices; ++device) {
-      std::vector<int64_t> group = groupOf(device, axes);
-      int64_t me = llvm::find(group, device) - group.begin();
-      for (int64_t member = 0; member < members; ++member)
-        if (member != me)
-          each(device, group[member], member - me);
-    }
-  };
+  auto forEach =
+      [&](llvm::function_ref<void(int64_t, int64_t, int64_t)> visit) {
+        for (int64_t device = 0; device < devices; ++device) {
+          std::vector<int64_t> group = groupOf(device, axes);
+          int64_t me = llvm::find(group, device) - group.begin();
+          for (int64_t member = 0; member < members; ++member)
+            if (member != me)
+              visit(device, group[member], member - me);
+        }
+      };
   forEach([&](int64_t device, int64_t source, int64_t shift) {
     int64_t length = wanted[device].intersect(held[source]).size();
     if (length > 0)
@@ -321,16 +322,16 @@ void Exporter::exchangeHalo(Operand &operand, unsigned dim,
     return collect(operand, dim, axes, to, dim);
 
   Table table(devices, std::vector<int64_t>(size, anyEntry));
-  auto place = [&](int64_t device, Interval part, int64_t at) {
+  auto place = [&](int64_t device, Interval part, int64_t position) {
     for (int64_t g = part.begin; g < part.end; ++g)
-      table[device][g - wanted[device].begin] = at + g - part.begin;
+      table[device][g - wanted[device].begin] = position + g - part.begin;
   };
   Values parts{operand.value};
   for (int64_t device = 0; device < devices; ++device) {
-    Interval own = wanted[device].intersect(held[device]);
-    place(device, own, own.begin - held[device].begin);
+    Interval localPart = wanted[device].intersect(held[device]);
+    place(device, localPart, localPart.begin - held[device].begin);
   }
-  int64_t at = block;
+  int64_t offset = block;
   for (auto [shift, length] : lengths) {
     Table pieces(devices, std::vector<int64_t>(length, anyEntry));
     SmallVector<std::pair<int64_t, int64_t>> pairs;
@@ -341,15 +342,15 @@ void Exporter::exchangeHalo(Operand &operand, unsigned dim,
       pairs.emplace_back(source, device);
       for (int64_t g = part.begin; g < part.end; ++g)
         pieces[source][g - part.begin] = g - held[source].begin;
-      place(device, part, at);
+      place(device, part, offset);
     });
     parts.push_back(permute(take(operand.value, dim, pieces, length), pairs));
-    at += length;
+    offset += length;
   }
   if (parts.size() > 1) {
     auto type = cast<RankedTensorType>(operand.value.getType());
     auto shape = llvm::to_vector(type.getShape());
-    shape[dim] = at;
+    shape[dim] = offset;
     operand.value =
         one("concatenate", RankedTensorType::get(shape, type.getElementType()),
             parts, attr("dimension", int64_t(dim)));

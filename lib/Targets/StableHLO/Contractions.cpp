@@ -12,17 +12,17 @@ static Emitted product(Exporter &e, MutableArrayRef<Operand> operands,
                        ArrayRef<int64_t> rhsBatch, ArrayRef<int64_t> lhsInner,
                        ArrayRef<int64_t> rhsInner) {
   Operand &lhs = operands[0], &rhs = operands[1];
-  unsigned at = 0;
+  unsigned resultDim = 0;
   for (auto [l, r] : llvm::zip(lhsBatch, rhsBatch)) {
-    if (!e.fit(lhs, l, result, at) || !e.fit(rhs, r, result, at))
+    if (!e.fit(lhs, l, result, resultDim) || !e.fit(rhs, r, result, resultDim))
       return std::nullopt;
-    ++at;
+    ++resultDim;
   }
   for (auto [operand, batch, inner] : {std::tuple{&lhs, lhsBatch, lhsInner},
                                        std::tuple{&rhs, rhsBatch, rhsInner}})
     for (int64_t dim = 0; dim < operand->held.rank(); ++dim)
       if (!llvm::is_contained(batch, dim) && !llvm::is_contained(inner, dim) &&
-          !e.fit(*operand, dim, result, at++))
+          !e.fit(*operand, dim, result, resultDim++))
         return std::nullopt;
   for (auto [l, r] : llvm::zip(lhsInner, rhsInner))
     if (!e.fit(rhs, r, lhs.held, l))
@@ -60,9 +60,10 @@ static Emitted emitMatMul(Exporter &e, Operation *,
 /// Lays the dims that stay out as the result's; false where that fails.
 static bool fitKept(Exporter &e, Operand &operand, ArrayRef<int64_t> dims,
                     const Held &result) {
-  unsigned at = 0;
+  unsigned resultDim = 0;
   for (int64_t dim = 0; dim < operand.held.rank(); ++dim)
-    if (!llvm::is_contained(dims, dim) && !e.fit(operand, dim, result, at++))
+    if (!llvm::is_contained(dims, dim) &&
+        !e.fit(operand, dim, result, resultDim++))
       return false;
   return true;
 }
@@ -142,7 +143,7 @@ static Emitted reduceNeighbours(Exporter &e, mlir::Region &reducer,
   return values;
 }
 
-/// What `values` come to in a loop over their last dim, in order.
+/// Combines `values` in a loop over their last dim, in order.
 static Emitted reduceInOrder(Exporter &e, mlir::Region &reducer,
                              ArrayRef<Value> values, Values state) {
   const auto reduced = unsigned(state.size());
@@ -247,20 +248,22 @@ static Emitted emitArg(Exporter &e, Operation *op,
   using stablehlo::ComparisonDirection;
   ArrayRef<int64_t> shape = operand.held.buffer;
   Value x = operand.value;
-  SmallVector<int64_t> kept;
+  SmallVector<int64_t> otherDims;
   for (int64_t d = 0; d < int64_t(shape.size()); ++d)
     if (d != dim)
-      kept.push_back(d);
-  Value extreme = e.broadcast(
-      e.reduce(most ? ReduceKind::Max : ReduceKind::Min, x, dim), shape, kept);
+      otherDims.push_back(d);
+  Value extreme =
+      e.broadcast(e.reduce(most ? ReduceKind::Max : ReduceKind::Min, x, dim),
+                  shape, otherDims);
   Value hit = e.compare(ComparisonDirection::EQ, x, extreme);
   if (isa<FloatType>(operand.held.element))
     hit = e.same("or", {hit, e.compare(ComparisonDirection::NE, x, x)});
   Type index = results[0].element;
-  Value at = e.iota(shape, dim, index);
+  Value indices = e.iota(shape, dim, index);
   Value none = e.broadcast(e.identity(ReduceKind::Min, index), shape);
-  return Values{e.reduce(ReduceKind::Min,
-                         e.one("select", at.getType(), {hit, at, none}), dim)};
+  return Values{
+      e.reduce(ReduceKind::Min,
+               e.one("select", indices.getType(), {hit, indices, none}), dim)};
 }
 
 void addContractions(Handlers &handlers) {

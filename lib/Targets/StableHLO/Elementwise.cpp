@@ -19,10 +19,10 @@ Emitted emitElementwise(Exporter &e, Operation *op,
   SmallVector<NamedAttribute> attrs;
   if (auto compare = dyn_cast<dtensor::CompareOp>(op)) {
     StringRef direction = dtensor::stringifyEnum(compare.getDirection());
-    auto known = stablehlo::symbolizeComparisonDirection(direction.upper());
-    if (!known)
+    auto symbol = stablehlo::symbolizeComparisonDirection(direction.upper());
+    if (!symbol)
       return std::nullopt;
-    return Values{e.compare(*known, values[0], values[1])};
+    return Values{e.compare(*symbol, values[0], values[1])};
   }
   if (auto reduce = dyn_cast<dtensor::ReducePrecisionOp>(op)) {
     attrs.push_back(e.attr(

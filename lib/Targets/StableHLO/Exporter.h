@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the export's files share: which part of a tensor each device holds, the
-// builder of StableHLO ops, and moving elements along one dim. All devices run
-// one program, so where they differ it looks a number up by replica_id.
+// The common part of the export's files: which part of a tensor each device
+// holds, the builder of StableHLO ops, and moving elements along one dim. All
+// devices run one program, so where they differ it looks a number up by
+// replica_id.
 #pragma once
 
 #include "meshloom/Core/Window.h"
@@ -24,7 +25,8 @@ struct Held {
   std::vector<std::vector<Interval>> ranges;
   Type element;
 
-  /// What `type` says: a shard's, or the whole of a plain tensor.
+  /// Returns the part that `type` names: a shard's, or the whole of a plain
+  /// tensor.
   static Held of(Type type, int64_t devices);
   static Held whole(ArrayRef<int64_t> shape, Type element, int64_t devices);
 
@@ -54,8 +56,8 @@ constexpr int64_t fillEntry = -1; ///< not from anywhere: the fill value
 constexpr int64_t anyEntry = -2;  ///< padding: whatever is simplest
 
 using Values = SmallVector<Value>;
-/// What an op becomes; nothing where its local form is not known for what the
-/// devices hold.
+/// The results of an op; nothing where its local form is not known for the
+/// parts that devices hold.
 using Emitted = std::optional<Values>;
 
 class Exporter {
@@ -186,7 +188,7 @@ private:
   LogicalResult exportControl(Operation *op);
   /// Devices leave a loop by themselves only where nothing in it communicates,
   /// not even what runs on gathered operands here: else all ask all.
-  void decideTogether(dtensor::WhileOp loop, Operation *made);
+  void decideTogether(dtensor::WhileOp loop, Operation *exported);
   Emitted emit(Operation *op, MutableArrayRef<Operand> operands,
                ArrayRef<Held> results);
   Emitted emitWhole(Operation *op);
@@ -211,7 +213,7 @@ private:
 using Handler = Emitted (*)(Exporter &, Operation *, MutableArrayRef<Operand>,
                             ArrayRef<Held>);
 using Handlers = llvm::StringMap<Handler>;
-/// Of any op with ElementwiseOpInterface that StableHLO has.
+/// Emits any op with ElementwiseOpInterface that StableHLO has.
 Emitted emitElementwise(Exporter &e, Operation *op,
                         MutableArrayRef<Operand> operands,
                         ArrayRef<Held> results);

@@ -12,11 +12,11 @@ namespace meshloom::exporting {
 static Value clampStart(Exporter &e, Value index, int64_t extent,
                         int64_t size) {
   auto type = cast<RankedTensorType>(index.getType());
-  auto all = [&](int64_t number) {
+  auto filled = [&](int64_t number) {
     return e.broadcast(e.number(type.getElementType(), number),
                        type.getShape());
   };
-  return e.same("clamp", {all(0), index, all(extent - size)});
+  return e.same("clamp", {filled(0), index, filled(extent - size)});
 }
 
 /// Minus where the device's block begins, plus the border.
@@ -192,9 +192,9 @@ static Emitted emitGather(Exporter &e, Operation *op,
   gone.append(gather.getOperandBatchingDims().begin(),
               gather.getOperandBatchingDims().end());
   SmallVector<int64_t> sizes(gather.getSliceSizes());
-  SmallVector<int64_t> kept = dimsWithout(operand.held.rank(), gone);
+  SmallVector<int64_t> offsetDims = dimsWithout(operand.held.rank(), gone);
   DenseMap<int64_t, int64_t> resultDim;
-  for (auto [dim, offset] : llvm::zip(kept, gather.getOffsetDims()))
+  for (auto [dim, offset] : llvm::zip(offsetDims, gather.getOffsetDims()))
     resultDim[dim] = offset;
 
   IndexVectors vectors(e, indices.value, vectorDim);
@@ -300,11 +300,11 @@ private:
   std::optional<int64_t> windowDim(unsigned dim) {
     SmallVector<int64_t> gone(scatter.getInsertedWindowDims());
     llvm::append_range(gone, scatter.getInputBatchingDims());
-    SmallVector<int64_t> kept = dimsWithout(result.rank(), gone);
-    auto *place = llvm::find(kept, int64_t(dim));
-    if (place == kept.end())
+    SmallVector<int64_t> windowDims = dimsWithout(result.rank(), gone);
+    auto *place = llvm::find(windowDims, int64_t(dim));
+    if (place == windowDims.end())
       return std::nullopt;
-    return scatter.getUpdateWindowDims()[size_t(place - kept.begin())];
+    return scatter.getUpdateWindowDims()[size_t(place - windowDims.begin())];
   }
 
   /// Makes the indices into cut dims local.
@@ -357,7 +357,7 @@ private:
          e.compare(ComparisonDirection::GT, index, numberLike(index, most))});
   }
 
-  /// What is padding among the index vectors goes nowhere.
+  /// Index vectors that are padding go nowhere.
   void dropPadding(IndexVectors &vectors) {
     Value &first = vectors.entries[0];
     Held mine = indices.held;

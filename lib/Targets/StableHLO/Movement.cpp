@@ -66,10 +66,10 @@ std::vector<int64_t> Exporter::groupOf(int64_t device,
   for (unsigned axis : axes)
     size *= mesh.axis_size(axis);
   for (int64_t member = 0; member < size; ++member) {
-    int64_t rest = member;
+    int64_t remaining = member;
     for (unsigned axis : llvm::reverse(axes)) {
-      coords[axis] = rest % mesh.axis_size(axis);
-      rest /= mesh.axis_size(axis);
+      coords[axis] = remaining % mesh.axis_size(axis);
+      remaining /= mesh.axis_size(axis);
     }
     group.push_back(mesh.device_at(coords));
   }
@@ -77,7 +77,7 @@ std::vector<int64_t> Exporter::groupOf(int64_t device,
 }
 
 namespace {
-/// What a table asks for.
+/// The requests of a table.
 struct Pattern {
   bool fills = false;
   bool same = true;            ///< all devices want the same, padding aside
@@ -152,8 +152,8 @@ Value Exporter::take(Value value, unsigned dim, const Table &table,
       value = slice(value, dim, start, start + size);
       // The padding is right wherever the edges are all that is filled.
       auto isEdge = [&](size_t i) {
-        int64_t at = start - low + int64_t(i);
-        return at < 0 || at >= extent;
+        int64_t position = start - low + int64_t(i);
+        return position < 0 || position >= extent;
       };
       bool done = true;
       for (const std::vector<int64_t> &row : table)

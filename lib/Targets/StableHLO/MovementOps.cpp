@@ -62,7 +62,7 @@ static Emitted emitConcatenate(Exporter &e, Operation *op,
   int64_t size = result.buffer[along];
   Table table(e.devices, std::vector<int64_t>(size, anyEntry));
   Values values;
-  int64_t at = 0;
+  int64_t offset = 0;
   for (auto [source, operand] : llvm::enumerate(operands)) {
     int64_t begin = -mapOf(op, unsigned(source))[along].offset;
     for (unsigned dim = 0; dim < result.rank(); ++dim)
@@ -77,13 +77,13 @@ static Emitted emitConcatenate(Exporter &e, Operation *op,
           !held.contains({part.begin - begin, part.end - begin}))
         return std::nullopt;
       for (int64_t g = part.begin; g < part.end; ++g)
-        table[device][g - wanted.begin] = at + g - begin - held.begin;
+        table[device][g - wanted.begin] = offset + g - begin - held.begin;
     }
     values.push_back(operand.value);
-    at += operand.held.buffer[along];
+    offset += operand.held.buffer[along];
   }
   auto shape = llvm::to_vector(result.buffer);
-  shape[along] = at;
+  shape[along] = offset;
   Value joined = values[0];
   if (values.size() > 1)
     joined = e.one("concatenate", RankedTensorType::get(shape, result.element),

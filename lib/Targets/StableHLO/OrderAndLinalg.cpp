@@ -20,14 +20,14 @@ static Emitted emitSort(Exporter &e, Operation *op,
     values.push_back(operand.value);
     types.push_back(result.type());
   }
-  Operation *made = e.op(
+  Operation *sorted = e.op(
       "sort", types, values,
       {e.attr("dimension", int64_t(sort.getDimension())),
        e.attr("is_stable", Attribute(e.b.getBoolAttr(sort.getIsStable())))},
       1);
-  if (failed(e.copyScalars(sort.getComparator(), made->getRegion(0))))
+  if (failed(e.copyScalars(sort.getComparator(), sorted->getRegion(0))))
     return std::nullopt;
-  return Values(made->getResults());
+  return Values(sorted->getResults());
 }
 
 static Emitted emitTopK(Exporter &e, Operation *op,
@@ -41,14 +41,15 @@ static Emitted emitTopK(Exporter &e, Operation *op,
     if (!e.fit(operand, dim, results[0], dim))
       return std::nullopt;
   auto indices = RankedTensorType::get(results[1].buffer, e.b.getI32Type());
-  Operation *made =
+  Operation *topK =
       e.op("chlo.top_k", {results[0].type(), indices}, operand.value,
            e.attr("k", int64_t(cast<dtensor::TopKOp>(op).getK())));
-  return Values{made->getResult(0),
-                e.convert(made->getResult(1), results[1].element)};
+  return Values{topK->getResult(0),
+                e.convert(topK->getResult(1), results[1].element)};
 }
 
-/// Whether the last `count` dims are whole; fits the others to the result's.
+/// Returns whether the last `count` dims are whole; fits the others to the
+/// result's.
 static bool fitBatch(Exporter &e, Operand &operand, const Held &result,
                      unsigned count) {
   unsigned rank = operand.held.rank();
@@ -109,7 +110,7 @@ static Emitted emitFft(Exporter &e, Operation *op,
                        e.list("fft_length", fft.getFftLength())})};
 }
 
-/// What XLA's compilers expand into plain ops, on every backend.
+/// Calls a target that XLA's compilers expand into plain ops, on every backend.
 static Emitted callExpanded(Exporter &e, StringRef target, ArrayRef<Value> from,
                             ArrayRef<RankedTensorType> to,
                             StringRef config = "") {
@@ -128,9 +129,9 @@ static Emitted callExpanded(Exporter &e, StringRef target, ArrayRef<Value> from,
   if (!config.empty())
     attributes.push_back(
         e.attr("backend_config", Attribute(e.b.getStringAttr(config))));
-  Operation *made = e.op("custom_call", types, operands, attributes);
+  Operation *call = e.op("custom_call", types, operands, attributes);
   Values results;
-  for (Value result : made->getResults())
+  for (Value result : call->getResults())
     results.push_back(e.convert(result, element));
   return results;
 }
@@ -163,9 +164,12 @@ static Value withSigns(Exporter &e, Value columns) {
   auto type = cast<RankedTensorType>(columns.getType());
   ArrayRef<int64_t> shape = type.getShape();
   int64_t rows = type.getRank() - 2;
-  SmallVector<int64_t> kept = llvm::to_vector(llvm::seq<int64_t>(0, rows));
-  kept.push_back(rows + 1);
-  auto along = [&](Value value) { return e.broadcast(value, shape, kept); };
+  SmallVector<int64_t> vectorDims =
+      llvm::to_vector(llvm::seq<int64_t>(0, rows));
+  vectorDims.push_back(rows + 1);
+  auto along = [&](Value value) {
+    return e.broadcast(value, shape, vectorDims);
+  };
   auto select = [&](Value pred, Value yes, Value no) {
     return e.one("select", yes.getType(), {pred, yes, no});
   };
@@ -201,11 +205,11 @@ static Emitted emitEigh(Exporter &e, Operation *op,
   bool isDouble = results[0].element.isF64();
   std::string config = std::string(lower ? "1" : "0") + ",1,100," +
                        (isDouble ? "1e-14" : "1e-6");
-  Emitted made = callExpanded(e, "Eigh", operands[0].value,
+  Emitted eigh = callExpanded(e, "Eigh", operands[0].value,
                               {results[0].type(), results[1].type()}, config);
-  if (made)
-    (*made)[0] = withSigns(e, (*made)[0]);
-  return made;
+  if (eigh)
+    (*eigh)[0] = withSigns(e, (*eigh)[0]);
+  return eigh;
 }
 
 void addOrderAndLinalg(Handlers &handlers) {

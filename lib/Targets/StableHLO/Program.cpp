@@ -30,7 +30,8 @@ static const Handlers &handlers() {
   return table;
 }
 
-/// Whether the op is elementwise, and StableHLO has the op that it names.
+/// Returns whether the op is elementwise, and StableHLO has the op that it
+/// names.
 static bool isElementwiseThere(mlir::RegisteredOperationName name) {
   auto *elementwise = name.getInterface<dtensor::ElementwiseOpInterface>();
   if (!elementwise)
@@ -59,7 +60,8 @@ Emitted Exporter::emit(Operation *op, MutableArrayRef<Operand> operands,
   Emitted emitted = handler(*this, op, operands, results);
   if (emitted)
     return emitted;
-  // What a handler built before it gave up; ids are kept, others may use them.
+  // Erases the ops that a handler built before it gave up; ids are kept, others
+  // may use them.
   Value id = ids.lookup(block);
   while (!block->empty() && &block->back() != last &&
          block->back().use_empty() &&
@@ -110,14 +112,15 @@ Emitted Exporter::emitWhole(Operation *op) {
   return emitted;
 }
 
-void Exporter::decideTogether(dtensor::WhileOp loop, Operation *made) {
+void Exporter::decideTogether(dtensor::WhileOp loop, Operation *exported) {
   Type flag = loop.getConditionYield().getOperand(0).getType();
   if (!dtensor::isShard(flag))
     return;
   Layout layout = spmd::layoutOf(flag);
   bool communicates =
       layout.is_partial() &&
-      made->walk([](Operation *op) {
+      exported
+          ->walk([](Operation *op) {
             return isa<stablehlo::AllReduceOp, stablehlo::AllGatherOp,
                        stablehlo::AllToAllOp, stablehlo::ReduceScatterOp,
                        stablehlo::CollectivePermuteOp>(op)
@@ -128,7 +131,7 @@ void Exporter::decideTogether(dtensor::WhileOp loop, Operation *made) {
   if (!communicates)
     return;
   OpBuilder::InsertionGuard guard(b);
-  Operation *end = made->getRegion(0).front().getTerminator();
+  Operation *end = exported->getRegion(0).front().getTerminator();
   b.setInsertionPoint(end);
   SmallVector<unsigned> axes;
   for (Partial partial : layout.partial())
@@ -143,9 +146,9 @@ LogicalResult Exporter::exportControl(Operation *op) {
     operands.push_back(get(operand));
   for (Type type : op->getResultTypes())
     types.push_back(Held::of(type, devices).type());
-  Operation *made = this->op(isa<dtensor::WhileOp>(op) ? "while" : "case",
-                             types, operands, {}, op->getNumRegions());
-  for (auto [from, to] : llvm::zip(op->getRegions(), made->getRegions())) {
+  Operation *exported = this->op(isa<dtensor::WhileOp>(op) ? "while" : "case",
+                                 types, operands, {}, op->getNumRegions());
+  for (auto [from, to] : llvm::zip(op->getRegions(), exported->getRegions())) {
     OpBuilder::InsertionGuard guard(b);
     Block *block = b.createBlock(&to);
     for (BlockArgument argument : from.getArguments())
@@ -155,8 +158,8 @@ LogicalResult Exporter::exportControl(Operation *op) {
       return failure();
   }
   if (auto loop = dyn_cast<dtensor::WhileOp>(op))
-    decideTogether(loop, made);
-  for (auto [from, to] : llvm::zip(op->getResults(), made->getResults()))
+    decideTogether(loop, exported);
+  for (auto [from, to] : llvm::zip(op->getResults(), exported->getResults()))
     set(from, to);
   return success();
 }
@@ -192,8 +195,8 @@ LogicalResult Exporter::exportOp(Operation *op) {
   if (!emitted && handlerOf(op)) {
     emitted = emitWhole(op);
     if (emitted && local)
-      op->emitWarning("runs on whole values in StableHLO: what each device "
-                      "needs of it is not a plain local op");
+      op->emitWarning("runs on whole values in StableHLO: the part of one "
+                      "device is not a plain local op");
   }
   if (!emitted) {
     InFlightDiagnostic diagnostic =
@@ -253,14 +256,14 @@ static DictionaryAttr partsAttr(OpBuilder &b, const Held &held, Type type,
 }
 
 LogicalResult Exporter::exportFunction(mlir::func::FuncOp function) {
-  for (auto [what, types] : {std::pair{"argument", function.getArgumentTypes()},
+  for (auto [role, types] : {std::pair{"argument", function.getArgumentTypes()},
                              std::pair{"result", function.getResultTypes()}})
     for (auto [i, type] : llvm::enumerate(types)) {
       if (!isa<RankedTensorType>(type))
-        return function.emitError() << what << " #" << i << " is not a tensor";
+        return function.emitError() << role << " #" << i << " is not a tensor";
       if (!dtensor::isShard(type))
         return function.emitError()
-               << what << " #" << i
+               << role << " #" << i
                << " is not a shard: run --dtensor-partition first";
     }
   SmallVector<Type> arguments, results;
@@ -278,10 +281,10 @@ LogicalResult Exporter::exportFunction(mlir::func::FuncOp function) {
                                     function.getResultAttrDict(i)));
   }
   b.setInsertionPoint(function);
-  auto made = b.create<mlir::func::FuncOp>(
+  auto exported = b.create<mlir::func::FuncOp>(
       function.getLoc(), function.getName(),
       mlir::FunctionType::get(b.getContext(), arguments, results));
-  made.setVisibility(function.getVisibility());
+  exported.setVisibility(function.getVisibility());
   // A variable's new value may take the memory of the old one.
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     if (auto alias =
@@ -289,19 +292,19 @@ LogicalResult Exporter::exportFunction(mlir::func::FuncOp function) {
       if (uint64_t(alias.getInt()) < function.getNumResults() &&
           function.getResultTypes()[alias.getInt()] ==
               function.getArgumentTypes()[i]) {
-        mlir::NamedAttrList all(argumentAttrs[i]);
-        all.set("tf.aliasing_output",
-                b.getI32IntegerAttr(int32_t(alias.getInt())));
-        argumentAttrs[i] = all.getDictionary(b.getContext());
+        mlir::NamedAttrList attributes(argumentAttrs[i]);
+        attributes.set("tf.aliasing_output",
+                       b.getI32IntegerAttr(int32_t(alias.getInt())));
+        argumentAttrs[i] = attributes.getDictionary(b.getContext());
       }
-  made.setAllArgAttrs(argumentAttrs);
-  made.setAllResultAttrs(resultAttrs);
-  b.setInsertionPointToStart(made.addEntryBlock());
+  exported.setAllArgAttrs(argumentAttrs);
+  exported.setAllResultAttrs(resultAttrs);
+  b.setInsertionPointToStart(exported.addEntryBlock());
   for (auto [from, to] :
-       llvm::zip(function.getArguments(), made.getArguments()))
+       llvm::zip(function.getArguments(), exported.getArguments()))
     set(from, to);
   if (failed(exportBlock(function.getBody().front()))) {
-    made.erase();
+    exported.erase();
     return failure();
   }
   function.erase();

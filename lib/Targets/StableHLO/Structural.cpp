@@ -53,48 +53,48 @@ static Emitted emitRng(Exporter &e, Operation *,
     return std::nullopt;
   Type wide = e.b.getIntegerType(64, false), word = held.element;
   ArrayRef<int64_t> shape = held.buffer;
-  auto all = [&](Type type, uint64_t value) {
+  auto filled = [&](Type type, uint64_t value) {
     return e.broadcast(e.number(type, int64_t(value)), shape);
   };
-  Value index = all(wide, 0);
+  Value index = filled(wide, 0);
   int64_t stride = 1;
   for (unsigned dim = held.rank(); dim-- > 0; stride *= held.global[dim])
     index = e.same("add",
                    {index, e.same("multiply", {globalIndex(e, held, dim, wide),
-                                               all(wide, stride)})});
-  Value half = all(wide, 32);
+                                               filled(wide, stride)})});
+  Value half = filled(wide, 32);
   auto high = [&](Value v) {
     return e.convert(e.same("shift_right_logical", {v, half}), word);
   };
-  Value block = e.same("shift_right_logical", {index, all(wide, 2)});
-  Value lane = e.same("and", {index, all(wide, 3)});
+  Value block = e.same("shift_right_logical", {index, filled(wide, 2)});
+  Value lane = e.same("and", {index, filled(wide, 3)});
   auto low = [&](Value v) {
-    return e.convert(e.same("and", {v, all(wide, 0xFFFFFFFF)}), word);
+    return e.convert(e.same("and", {v, filled(wide, 0xFFFFFFFF)}), word);
   };
-  std::array<Value, 4> counter{low(block), high(block), all(word, 0),
-                               all(word, 0)};
+  std::array<Value, 4> counter{low(block), high(block), filled(word, 0),
+                               filled(word, 0)};
   std::array<Value, 2> key;
   for (unsigned i = 0; i < 2; ++i)
     key[i] = e.broadcast(e.reshape(e.slice(operands[0].value, 0, i, i + 1), {}),
                          shape);
   for (int round = 0; round < 10; ++round) {
-    Value first = e.same("multiply",
-                         {e.convert(counter[0], wide), all(wide, 0xD2511F53)});
-    Value second = e.same("multiply",
-                          {e.convert(counter[2], wide), all(wide, 0xCD9E8D57)});
+    Value first = e.same(
+        "multiply", {e.convert(counter[0], wide), filled(wide, 0xD2511F53)});
+    Value second = e.same(
+        "multiply", {e.convert(counter[2], wide), filled(wide, 0xCD9E8D57)});
     auto mix = [&](Value product, Value word, Value part) {
       return e.same("xor", {e.same("xor", {high(product), word}), part});
     };
     counter = {mix(second, counter[1], key[0]), low(second),
                mix(first, counter[3], key[1]), low(first)};
-    key = {e.same("add", {key[0], all(word, 0x9E3779B9)}),
-           e.same("add", {key[1], all(word, 0xBB67AE85)})};
+    key = {e.same("add", {key[0], filled(word, 0x9E3779B9)}),
+           e.same("add", {key[1], filled(word, 0xBB67AE85)})};
   }
   Value result = counter[0];
   for (unsigned i = 1; i < 4; ++i)
     result = e.one(
         "select", held.type(),
-        {e.compare(stablehlo::ComparisonDirection::EQ, lane, all(wide, i)),
+        {e.compare(stablehlo::ComparisonDirection::EQ, lane, filled(wide, i)),
          counter[i], result});
   return Values{result};
 }

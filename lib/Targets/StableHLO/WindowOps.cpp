@@ -22,12 +22,12 @@ static bool spread(Exporter &e, Operand &operand, unsigned dim,
   int64_t size = count == 0 ? 0 : (count - 1) * window.stride + reach;
   Table table(e.devices, std::vector<int64_t>(size, anyEntry));
   for (int64_t device = 0; device < e.devices; ++device) {
-    Interval made = result.ranges[resultDim][device];
+    Interval computed = result.ranges[resultDim][device];
     Interval held = operand.held.ranges[dim][device];
-    for (int64_t out = 0; out < made.size(); ++out)
+    for (int64_t out = 0; out < computed.size(); ++out)
       for (int64_t k = 0; k < window.size; ++k) {
         int64_t local = out * window.stride + k * window.windowDilation;
-        int64_t position = made.begin * window.stride + local - window.low;
+        int64_t position = computed.begin * window.stride + local - window.low;
         int64_t source = position / window.baseDilation;
         if (position < 0 || position % window.baseDilation != 0 ||
             source >= operand.held.global[dim]) {
@@ -249,10 +249,10 @@ static Emitted emitCumulative(Exporter &e, Operation *op,
   window.padding[2 * dim + (run.getReverse() ? 1 : 0)] = extent - 1;
   Type inner = e.combinedIn(run.getKind(), result.element);
   Value value = e.convert(operands[0].value, inner);
-  Operation *made = reduceWindow(
+  Operation *reduced = reduceWindow(
       e, value.getType(), {value, e.identity(run.getKind(), inner)}, window);
-  e.fillReducer(made->getRegion(0), run.getKind(), inner);
-  return Values{e.convert(made->getResult(0), result.element)};
+  e.fillReducer(reduced->getRegion(0), run.getKind(), inner);
+  return Values{e.convert(reduced->getResult(0), result.element)};
 }
 
 static void fillComparison(Exporter &e, mlir::Region &region, ReduceKind kind,
@@ -284,7 +284,7 @@ static Emitted emitSelectAndScatter(Exporter &e, Operation *op,
         (plain && !e.fit(operands[1], dim, result, dim)))
       return std::nullopt;
   }
-  Operation *made =
+  Operation *scattered =
       e.op("select_and_scatter", result.type(),
            {operands[0].value, operands[1].value, operands[2].value},
            {e.list("window_dimensions", window.dimensions),
@@ -292,14 +292,14 @@ static Emitted emitSelectAndScatter(Exporter &e, Operation *op,
             paddingAttr(e, window.padding)},
            2);
   if (auto kind = select.getSelectKind())
-    fillComparison(e, made->getRegion(0), *kind, result.element);
-  else if (failed(e.copyScalars(select.getSelect(), made->getRegion(0))))
+    fillComparison(e, scattered->getRegion(0), *kind, result.element);
+  else if (failed(e.copyScalars(select.getSelect(), scattered->getRegion(0))))
     return std::nullopt;
   if (auto kind = select.getScatterKind())
-    e.fillReducer(made->getRegion(1), *kind, result.element);
-  else if (failed(e.copyScalars(select.getScatter(), made->getRegion(1))))
+    e.fillReducer(scattered->getRegion(1), *kind, result.element);
+  else if (failed(e.copyScalars(select.getScatter(), scattered->getRegion(1))))
     return std::nullopt;
-  return Values{made->getResult(0)};
+  return Values{scattered->getResult(0)};
 }
 
 void addWindows(Handlers &handlers) {

@@ -32,7 +32,8 @@ static FailureOr<SmallVector<int64_t>> castShape(Type operand, Type to) {
 void BitcastConvertOp::build(OpBuilder &builder, OperationState &state,
                              Value operand, Type elementType) {
   auto shape = castShape(operand.getType(), elementType);
-  assert(succeeded(shape) && "the last dim has as many elements as are cast");
+  assert(succeeded(shape) && "the last dim must have as many elements as one "
+                             "element of the other type holds");
   build(builder, state, RankedTensorType::get(*shape, elementType), operand);
 }
 
@@ -163,7 +164,7 @@ struct CastWriter {
       return x;
     SmallVector<int64_t> shape = *castShape(x.getType(), to);
     if (isa<mlir::ComplexType>(from)) {
-      // What the parts give, in the shape that the whole would have.
+      // The result of the parts, in the shape that the whole would have.
       Value split = parts(x);
       SmallVector<int64_t> flat = globalShape(split.getType());
       unsigned part = widthOf(partTypeOf(x.getType()));

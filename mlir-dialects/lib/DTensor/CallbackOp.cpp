@@ -87,8 +87,8 @@ CallbackOp createCallback(OpBuilder &b, Location loc, ArrayRef<Type> results,
   SmallVector<Value> operands(inputs);
   CallbackOp before;
   Block *block = b.getInsertionBlock();
-  for (auto it = b.getInsertionPoint(); !before && it != block->begin();)
-    before = dyn_cast<CallbackOp>(*--it);
+  for (auto place = b.getInsertionPoint(); !before && place != block->begin();)
+    before = dyn_cast<CallbackOp>(*--place);
   if (before)
     operands.push_back(before.getResults().back());
   SmallVector<Type> types(results);

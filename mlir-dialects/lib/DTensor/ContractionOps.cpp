@@ -61,10 +61,10 @@ ShardingRule DotGeneralOp::getShardingRule() {
   RuleBuilder rule(*this);
   ShardingRule::Tensor lhs(getLhs().getType().getRank()),
       rhs(getRhs().getType().getRank()), result;
-  for (auto [left, right] : llvm::zip_equal(getLhsBatchingDimensions(),
-                                            getRhsBatchingDimensions())) {
-    lhs[left] = rhs[right] = {rule.factor()};
-    result.push_back(lhs[left]);
+  for (auto [lhsDim, rhsDim] : llvm::zip_equal(getLhsBatchingDimensions(),
+                                               getRhsBatchingDimensions())) {
+    lhs[lhsDim] = rhs[rhsDim] = {rule.factor()};
+    result.push_back(lhs[lhsDim]);
   }
   for (int64_t dim : getLhsFreeDimensions()) {
     lhs[dim] = {rule.factor()};
@@ -74,9 +74,9 @@ ShardingRule DotGeneralOp::getShardingRule() {
     rhs[dim] = {rule.factor()};
     result.push_back(rhs[dim]);
   }
-  for (auto [left, right] : llvm::zip_equal(getLhsContractingDimensions(),
-                                            getRhsContractingDimensions()))
-    lhs[left] = rhs[right] = {rule.factor()};
+  for (auto [lhsDim, rhsDim] : llvm::zip_equal(getLhsContractingDimensions(),
+                                               getRhsContractingDimensions()))
+    lhs[lhsDim] = rhs[rhsDim] = {rule.factor()};
   rule.operand(std::move(lhs));
   rule.operand(std::move(rhs));
   rule.result(std::move(result));
@@ -114,11 +114,11 @@ LogicalResult DotGeneralOp::verify() {
               "operand";
   auto sameSizes = [&](ArrayRef<int64_t> lefts,
                        ArrayRef<int64_t> rights) -> LogicalResult {
-    for (auto [left, right] : llvm::zip_equal(lefts, rights))
-      if (lhs[left] != rhs[right])
+    for (auto [lhsDim, rhsDim] : llvm::zip_equal(lefts, rights))
+      if (lhs[lhsDim] != rhs[rhsDim])
         return violates(*this, 4)
-               << "dim " << left << " of lhs has size " << lhs[left]
-               << ", but dim " << right << " of rhs has size " << rhs[right];
+               << "dim " << lhsDim << " of lhs has size " << lhs[lhsDim]
+               << ", but dim " << rhsDim << " of rhs has size " << rhs[rhsDim];
     return success();
   };
   if (failed(sameSizes(lhsBatching, rhsBatching)) ||

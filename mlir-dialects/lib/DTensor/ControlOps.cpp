@@ -80,7 +80,7 @@ LogicalResult WhileOp::verifyRegions() {
     return violates(*this, 1)
            << getNumResults() << " carried values, but the body yields "
            << next.getNumOperands();
-  SmallVector<Type> all;
+  SmallVector<Type> resultTypes;
   for (unsigned i = 0; i < getNumResults(); ++i) {
     const std::pair<StringRef, Type> types[] = {
         {"init", getInits()[i].getType()},
@@ -89,14 +89,14 @@ LogicalResult WhileOp::verifyRegions() {
         {"next value", next.getOperand(i).getType()},
         {"result", getResult(i).getType()}};
     LayoutAttr layout;
-    for (auto &[what, type] : types) {
+    for (auto &[role, type] : types) {
       if (!isa<RankedTensorType>(type) ||
           undecided(type) != undecided(types[0].second))
         return violates(*this, 2)
                << "carried value #" << i << " starts as " << types[0].second
-               << ", but its " << what << " is " << type;
-      all.push_back(type);
-      if (what == "init" || what == "next value")
+               << ", but its " << role << " is " << type;
+      resultTypes.push_back(type);
+      if (role == "init" || role == "next value")
         continue;
       LayoutAttr has = layoutAttrOf(type);
       if (layout && has && layout != has)
@@ -107,11 +107,11 @@ LogicalResult WhileOp::verifyRegions() {
       layout = has ? has : layout;
     }
     // S3: in the shard state all five are the same type.
-    if (llvm::any_of(types, [](auto &each) { return isShard(each.second); }))
-      for (auto &[what, type] : types)
+    if (llvm::any_of(types, [](auto &entry) { return isShard(entry.second); }))
+      for (auto &[role, type] : types)
         if (layoutAttrOf(type) != layout)
           return emitOpError("violates S3: carried value #")
-                 << i << " is " << types[4].second << ", but its " << what
+                 << i << " is " << types[4].second << ", but its " << role
                  << " is " << type;
   }
   Type flag = predicate.getNumOperands() == 1
@@ -120,8 +120,8 @@ LogicalResult WhileOp::verifyRegions() {
   if (!flag || !globalShape(flag).empty() ||
       !elementTypeOf(flag).isSignlessInteger(1))
     return violates(*this, 3) << "the condition does not yield one tensor<i1>";
-  all.push_back(flag);
-  return verifyStates(*this, all);
+  resultTypes.push_back(flag);
+  return verifyStates(*this, resultTypes);
 }
 
 LogicalResult CaseOp::verify() {
@@ -134,8 +134,8 @@ LogicalResult CaseOp::verify() {
 }
 
 LogicalResult CaseOp::verifyRegions() {
-  SmallVector<Type> all{getIndex().getType()};
-  llvm::append_range(all, getResultTypes());
+  SmallVector<Type> operandTypes{getIndex().getType()};
+  llvm::append_range(operandTypes, getResultTypes());
   for (unsigned branch = 0; branch < getBranches().size(); ++branch) {
     YieldOp yield = getYield(branch);
     if (!yield || getBranches()[branch].getNumArguments() != 0)
@@ -156,10 +156,10 @@ LogicalResult CaseOp::verifyRegions() {
         return emitOpError("violates S3: result #")
                << i << " is " << type << ", but branch #" << branch
                << " yields " << value.getType();
-      all.push_back(value.getType());
+      operandTypes.push_back(value.getType());
     }
   }
-  return verifyStates(*this, all);
+  return verifyStates(*this, operandTypes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -185,7 +185,7 @@ struct DropCarries : mlir::OpRewritePattern<WhileOp> {
     YieldOp next = loop.getBodyYield();
     for (unsigned i = 0; i < loop.getNumResults(); ++i) {
       Value init = loop.getInits()[i];
-      // What the user laid out stays.
+      // A layout of the user's stays.
       bool pinned = layoutAttrOf(loop.getResult(i).getType()) ||
                     layoutAttrOf(loop.getBodyArgument(i).getType()) ||
                     layoutAttrOf(loop.getConditionArgument(i).getType());
@@ -217,8 +217,8 @@ struct DropCarries : mlir::OpRewritePattern<WhileOp> {
       region->front().eraseArguments(drop);
       state.addRegion()->takeBody(*region);
     }
-    Operation *made = rewriter.create(state);
-    for (auto [old, value] : llvm::zip_equal(kept, made->getResults()))
+    Operation *newLoop = rewriter.create(state);
+    for (auto [old, value] : llvm::zip_equal(kept, newLoop->getResults()))
       rewriter.replaceAllUsesWith(old, value);
     rewriter.eraseOp(loop);
     return success();
@@ -241,7 +241,7 @@ struct ChooseBranch : mlir::OpRewritePattern<CaseOp> {
     } else if (last != 0) {
       return failure();
     }
-    // What the user laid out stays so.
+    // A layout of the user's stays.
     SmallVector<Value> results;
     YieldOp yield = op.getYield(chosen);
     results.append(yield.operand_begin(), yield.operand_end());

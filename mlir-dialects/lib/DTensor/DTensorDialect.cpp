@@ -19,14 +19,14 @@ namespace {
 std::string aliasOf(LayoutAttr layout) {
   std::string name = "layout";
   ArrayRef<StringAttr> axes = layout.getMeshAttr().getNames();
-  ArrayRef<unsigned> rest = layout.getDimAxes();
+  ArrayRef<unsigned> remaining = layout.getDimAxes();
   for (unsigned count : layout.getAxisCounts()) {
     name += '_';
     if (count == 0)
       name += 'u';
-    for (unsigned axis : rest.take_front(count))
+    for (unsigned axis : remaining.take_front(count))
       name += axes[axis].getValue();
-    rest = rest.drop_front(count);
+    remaining = remaining.drop_front(count);
   }
   for (Partial partial : layout.getPartial()) {
     name += '_';
@@ -68,8 +68,8 @@ struct DTensorDialect::CoreValues {
   Value lookup(DenseMap<Attr, Value> &values, Attr attr, Make make) {
     {
       std::shared_lock lock(mutex);
-      if (auto it = values.find(attr); it != values.end())
-        return it->second;
+      if (auto found = values.find(attr); found != values.end())
+        return found->second;
     }
     Value value = make();
     std::unique_lock lock(mutex);
@@ -108,10 +108,10 @@ Mesh DTensorDialect::meshOf(MeshAttr attr) {
 Layout DTensorDialect::layoutOf(LayoutAttr attr) {
   return coreValues->lookup(coreValues->layouts, attr, [&] {
     Layout::DimAxes dims;
-    ArrayRef<unsigned> rest = attr.getDimAxes();
+    ArrayRef<unsigned> remaining = attr.getDimAxes();
     for (unsigned count : attr.getAxisCounts()) {
-      dims.emplace_back(rest.begin(), rest.begin() + count);
-      rest = rest.drop_front(count);
+      dims.emplace_back(remaining.begin(), remaining.begin() + count);
+      remaining = remaining.drop_front(count);
     }
     return *Layout::get(attr.getMesh(), std::move(dims),
                         attr.getPartial().vec());
@@ -122,8 +122,9 @@ const ShardingRule &DTensorDialect::ruleOf(StringRef key,
                                            function_ref<ShardingRule()> parse) {
   {
     std::shared_lock lock(coreValues->mutex);
-    if (auto it = coreValues->rules.find(key); it != coreValues->rules.end())
-      return it->second;
+    if (auto found = coreValues->rules.find(key);
+        found != coreValues->rules.end())
+      return found->second;
   }
   ShardingRule rule = parse();
   std::unique_lock lock(coreValues->mutex);

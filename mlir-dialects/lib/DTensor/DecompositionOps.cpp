@@ -119,7 +119,7 @@ LogicalResult EighOp::verify() {
 // SvdOp
 //===----------------------------------------------------------------------===//
 
-/// Of U, of the singular values, of V^H.
+/// Returns the types of U, of the singular values, and of V^H.
 static std::array<RankedTensorType, 3> svdTypes(Value a, bool full) {
   auto [rows, columns] = sizesOf(a);
   int64_t k = std::min(rows, columns);
@@ -240,7 +240,8 @@ LogicalResult PivotedQrOp::verify() {
                       withDims(getA(), {smallerOf(sizesOf(getA()))}));
 }
 
-/// Of the reflections that bring matrices of `a`'s size to Hessenberg form.
+/// Returns the number of the reflections that bring matrices of `a`'s size to
+/// Hessenberg form.
 static int64_t reflections(Value a) {
   return std::max<int64_t>(sizesOf(a).second - 1, 0);
 }

@@ -32,8 +32,8 @@ static OpFoldResult foldUnary(Value result, Attribute operand,
   return x ? compute(*x).attribute(result.getType()) : OpFoldResult();
 }
 
-// Of floats only: what the lowering computes of complex numbers is not known
-// to agree with the host's functions at branch cuts and infinities.
+// Only floats are folded: the lowering's results for complex numbers are not
+// known to agree with the host's functions at branch cuts and infinities.
 OpFoldResult foldReal(Value result, Attribute operand,
                       function_ref<double(double)> function) {
   if (!isa<FloatType>(elementTypeOf(result.getType())))
@@ -95,8 +95,8 @@ static Splat part(const Splat &x, bool imaginary) {
 OpFoldResult RealOp::fold(FoldAdaptor adaptor) {
   if (getOperand().getType() == getType())
     return getOperand();
-  if (auto made = getOperand().getDefiningOp<ComplexOp>())
-    if (OpFoldResult same = sameValue(made.getLhs(), getResult()))
+  if (auto complex = getOperand().getDefiningOp<ComplexOp>())
+    if (OpFoldResult same = sameValue(complex.getLhs(), getResult()))
       return same;
   return foldUnary(getResult(), adaptor.getOperand(),
                    [](const Splat &x) { return part(x, false); });
@@ -105,8 +105,8 @@ OpFoldResult RealOp::fold(FoldAdaptor adaptor) {
 OpFoldResult ImagOp::fold(FoldAdaptor adaptor) {
   if (isa<FloatType>(elementTypeOf(getOperand().getType())))
     return zero(getResult());
-  if (auto made = getOperand().getDefiningOp<ComplexOp>())
-    if (OpFoldResult same = sameValue(made.getRhs(), getResult()))
+  if (auto complex = getOperand().getDefiningOp<ComplexOp>())
+    if (OpFoldResult same = sameValue(complex.getRhs(), getResult()))
       return same;
   return foldUnary(getResult(), adaptor.getOperand(),
                    [](const Splat &x) { return part(x, true); });

@@ -8,7 +8,7 @@
 
 namespace meshloom::dtensor {
 
-/// Of a scalar these change nothing.
+/// Returns whether the op changes nothing of a scalar.
 static bool isIdentityOfScalars(Operation *op) {
   return isa<ReshapeOp, BroadcastInDimOp, TransposeOp, ReverseOp, SliceOp>(op);
 }
@@ -44,8 +44,8 @@ FailureOr<SmallVector<Value>> applyElementwise(OpBuilder &builder,
   mlir::IRMapping mapping;
   mapping.map(block.getArguments(), operands);
   auto get = [&](Value value) {
-    if (Value known = mapping.lookupOrNull(value))
-      return known;
+    if (Value mapped = mapping.lookupOrNull(value))
+      return mapped;
     Value repeated = builder.create<BroadcastInDimOp>(location, value, shape,
                                                       ArrayRef<int64_t>{});
     mapping.map(value, repeated);

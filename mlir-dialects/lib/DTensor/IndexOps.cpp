@@ -14,22 +14,22 @@ static ReduceKind mergeKind(Value operand) {
 
 /// The dims of `rank` that are not in `dims`.
 static SmallVector<int64_t> otherDims(size_t rank, ArrayRef<int64_t> dims) {
-  SmallVector<int64_t> rest;
+  SmallVector<int64_t> others;
   for (int64_t dim = 0; dim < int64_t(rank); ++dim)
     if (!llvm::is_contained(dims, dim))
-      rest.push_back(dim);
-  return rest;
+      others.push_back(dim);
+  return others;
 }
 
 static SmallVector<int64_t> joined(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
-  SmallVector<int64_t> all(a);
-  llvm::append_range(all, b);
-  return all;
+  SmallVector<int64_t> list(a);
+  llvm::append_range(list, b);
+  return list;
 }
 
 namespace {
-/// What gather and scatter have in common: an indexed tensor, its indices, and
-/// a tensor of batch and window dims (the result, or the updates).
+/// The common part of gather and scatter: an indexed tensor, its indices, and a
+/// tensor of batch and window dims (the result, or the updates).
 struct IndexedAccess {
   SmallVector<int64_t> operand, indices, windows; ///< global shapes
   ArrayRef<int64_t> windowDims;  ///< of `windows`, for the operand's other dims
@@ -282,7 +282,7 @@ void ScatterOp::build(OpBuilder &builder, OperationState &state,
 ShardingRule ScatterOp::getShardingRule() {
   RuleBuilder rule(*this);
   std::optional<ReduceKind> kind = getKind();
-  // Of no updates no device has the first part.
+  // Without updates no device has the first part.
   auto ofUpdates = [&](int64_t size) {
     return kind && size > 0 ? rule.factor() : rule.whole();
   };
@@ -309,8 +309,8 @@ ShardingRule ScatterOp::getShardingRule() {
 
 OpCost ScatterOp::getCost(const ShardingRule &rule) {
   int64_t count = int64_t(getInputs().size());
-  int64_t each = getComputation().empty() ? 4 : 20;
-  return {each * count,
+  int64_t flops = getComputation().empty() ? 4 : 20;
+  return {flops * count,
           joined(onlyIn(rule.operands[0], rule.operands.back()),
                  onlyIn(rule.operands[count], rule.operands.back()))};
 }

@@ -20,7 +20,7 @@ static LogicalResult verifyOneElementType(Operation *op) {
   return success();
 }
 
-/// Of rows, or of a transform.
+/// Returns the length of rows, or of a transform.
 static int64_t lengthOf(Value value) {
   auto shape = globalShape(value.getType());
   return shape.empty() ? 1 : shape.back();
@@ -73,7 +73,7 @@ ShardingRule TriangularSolveOp::getShardingRule() {
   return rule.finish(PartialFlow::LinearEach, {1});
 }
 
-/// Of the three whole factors of one size, two count.
+/// Two of the three whole factors of one size count.
 OpCost TriangularSolveOp::getCost(const ShardingRule &rule) {
   std::vector<unsigned> flat = onlyIn(rule.operands[1], rule.operands[0]);
   llvm::erase_if(flat, [&](unsigned f) {
@@ -339,7 +339,7 @@ static Result<ShardingRule> ruleOfCall(CustomCallOp op,
   return rule;
 }
 
-/// That of all calls.
+/// Returns the rule of all calls.
 static Result<ShardingRule> readRule(CustomCallOp op, const std::string &text) {
   Result<ShardingRule> rule = ruleOfCall(op, text);
   if (!rule)

@@ -71,11 +71,11 @@ LogicalResult MapOp::verify() {
       return violates(*this, 5)
              << members->size() << " lists of members for " << getAxes().size()
              << " axes and " << parts << " regions";
-    SmallVector<int64_t> all;
+    SmallVector<int64_t> places;
     for (unsigned part = 0; part < parts; ++part)
-      llvm::append_range(all, listAt(*members, part));
-    llvm::sort(all);
-    if (all != llvm::to_vector(llvm::seq<int64_t>(0, getSizes()[0])))
+      llvm::append_range(places, listAt(*members, part));
+    llvm::sort(places);
+    if (places != llvm::to_vector(llvm::seq<int64_t>(0, getSizes()[0])))
       return violates(*this, 5) << "the members must name each of the "
                                 << getSizes()[0] << " places once";
   } else if (parts != 1) {
@@ -94,7 +94,7 @@ LogicalResult MapOp::verify() {
       if (!index || int64_t(*index) <= last || mesh->getSizes()[*index] != size)
         return violates(*this, 6)
                << "axis '" << name << "' of size " << size
-               << " is none of the mesh, or not in its order";
+               << " is not an axis of the mesh, or not in its order";
       last = *index;
     }
   }
@@ -120,14 +120,14 @@ LogicalResult MapOp::verifyRegions() {
              << "region #" << part << " has " << body.getNumArguments()
              << " arguments for " << getInputsEach() << " inputs";
     auto expect = [&](Type global, Type local, ArrayRef<int64_t> lanes,
-                      unsigned constraint, StringRef what) -> LogicalResult {
+                      unsigned constraint, StringRef role) -> LogicalResult {
       SmallVector<int64_t> shape;
       for (int64_t lane : lanes)
         shape.push_back(extentOf(lane));
       llvm::append_range(shape, globalShape(local));
       if (undecided(global) != undecided(local, shape))
         return violates(*this, constraint)
-               << what << " is " << local << " at a place, but " << global
+               << role << " is " << local << " at a place, but " << global
                << " for all";
       return success();
     };
@@ -138,10 +138,10 @@ LogicalResult MapOp::verifyRegions() {
                         "an input")))
         return failure();
     }
-    auto all = llvm::to_vector(llvm::seq<int64_t>(0, getAxes().size()));
+    auto allAxes = llvm::to_vector(llvm::seq<int64_t>(0, getAxes().size()));
     for (unsigned i = 0; i < results; ++i)
       if (failed(expect(getResult(part * results + i).getType(),
-                        yield.getOperand(i).getType(), all, 4, "a result")))
+                        yield.getOperand(i).getType(), allAxes, 4, "a result")))
         return failure();
   }
   return success();
@@ -191,12 +191,13 @@ LogicalResult AxisReduceOp::verify() {
   return success();
 }
 
-/// That `whole` is made of parts like `part` along a dim.
+/// Verifies that `whole` is made of parts like `part` along a dim.
 template <typename OpTy>
 static LogicalResult verifyParts(OpTy op, Type whole, Type part) {
   int64_t dim = op.getDimension(), places = extentAround(op, op.getAxis());
   if (places < 0 || (op.getSizes() && int64_t(op.getSizes()->size()) != places))
-    return violates(op, 2) << "'" << op.getAxis() << "' is no axis of a map "
+    return violates(op, 2) << "'" << op.getAxis()
+                           << "' is not an axis of a map "
                            << "around, or has another number of sizes";
   SmallVector<int64_t> shape = globalShape(part);
   if (dim < 0 || dim >= int64_t(shape.size()))

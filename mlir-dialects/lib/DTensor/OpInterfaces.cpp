@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the op interfaces speak in, and questions that several of them answer.
+// The types that the op interfaces speak in, and questions that several of them
+// answer.
 
 #include "RuleBuilder.h"
 
@@ -43,10 +44,10 @@ int64_t SourceDim::source(int64_t index, int64_t extent) const {
     return 0;
   if (indices)
     return (*indices)[index];
-  int64_t at = scale * index + offset;
-  if (at < 0 || at % divisor != 0 || at / divisor >= extent)
+  int64_t position = scale * index + offset;
+  if (position < 0 || position % divisor != 0 || position / divisor >= extent)
     return -1;
-  return at / divisor;
+  return position / divisor;
 }
 
 bool SourceDim::isIdentity(int64_t extent, int64_t resultExtent) const {

@@ -51,21 +51,21 @@ struct KeyComparison {
   /// Which of the sorted inputs it looks at.
   unsigned input;
   ComparisonDirection direction;
-  /// What is compared: computed by plain ops from the first of the two elements
-  /// of the input (a block argument), or that argument itself.
+  /// The value that is compared: computed by plain ops from the first of the
+  /// two elements of the input (a block argument), or that argument itself.
   Value key;
 };
 } // namespace
 
-/// Whether `left` and `right` are computed alike, from `a` and `b`.
-static bool areAlike(Value left, Value right, Value a, Value b) {
-  if (left == a || right == b)
-    return left == a && right == b;
-  Operation *x = left.getDefiningOp(), *y = right.getDefiningOp();
+/// Returns whether `first` and `second` are computed alike, from `a` and `b`.
+static bool areAlike(Value first, Value second, Value a, Value b) {
+  if (first == a || second == b)
+    return first == a && second == b;
+  Operation *x = first.getDefiningOp(), *y = second.getDefiningOp();
   if (!x || !y || x->getName() != y->getName() ||
       x->getNumOperands() != y->getNumOperands() ||
       x->getAttrDictionary() != y->getAttrDictionary() ||
-      left.getType() != right.getType() || x->getNumRegions() != 0 ||
+      first.getType() != second.getType() || x->getNumRegions() != 0 ||
       x->getNumResults() != 1)
     return false;
   for (auto [l, r] : llvm::zip_equal(x->getOperands(), y->getOperands()))
@@ -142,7 +142,7 @@ LogicalResult SortOp::verify() {
   if (int64_t(getDimension()) < 0 ||
       int64_t(getDimension()) >= int64_t(shape.size()))
     return violates(*this, 2) << "dimension " << int64_t(getDimension())
-                              << " is no dim of the inputs";
+                              << " is not a dim of the inputs";
   SmallVector<Type> pairs;
   for (Type element : elementTypesOf(getInputs()))
     pairs.append(2, element);

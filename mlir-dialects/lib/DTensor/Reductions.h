@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What reduce and generic_reduce share: several inputs of one shape lose the
-// same dims.
+// The common part of reduce and generic_reduce: several inputs of one shape
+// lose the same dims.
 #pragma once
 
 #include "RuleBuilder.h"

@@ -224,8 +224,8 @@ LogicalResult verifySameElements(Operation *op) {
   return success();
 }
 
-/// Whether its bytes can be counted (S5); one of an element type that no
-/// program has is refused elsewhere.
+/// Returns whether its bytes can be counted (S5); one of an element type that
+/// no program has is refused elsewhere.
 static bool isOfFittingSize(Type type) {
   std::optional<DType> element = dtypeOf(elementTypeOf(type));
   return !element || tensorBytes(shapeOf(type), *element).has_value();
@@ -280,12 +280,12 @@ LogicalResult verifyLayouts(Operation *op) {
   }
   ShardingRule rule = sharded.getShardingRule();
   OpSharding sharding = opSharding(rule, operands, results);
-  auto check = [&](StringRef what, unsigned index, const Layout &has,
+  auto check = [&](StringRef role, unsigned index, const Layout &has,
                    const Layout &needs) -> LogicalResult {
     if (has == needs)
       return success();
     return op->emitOpError("violates S3: ")
-           << what << " #" << index << " is laid out as " << has.spec_string()
+           << role << " #" << index << " is laid out as " << has.spec_string()
            << ", but the rule '" << rule.to_string() << "' needs "
            << needs.spec_string();
   };

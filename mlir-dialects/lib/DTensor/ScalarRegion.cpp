@@ -30,11 +30,11 @@ int64_t productOf(Value value, ArrayRef<int64_t> dims) {
 }
 
 SmallVector<int64_t> dropDims(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
-  SmallVector<int64_t> rest;
+  SmallVector<int64_t> remaining;
   for (auto [dim, extent] : llvm::enumerate(shape))
     if (!llvm::is_contained(dims, int64_t(dim)))
-      rest.push_back(extent);
-  return rest;
+      remaining.push_back(extent);
+  return remaining;
 }
 
 LogicalResult verifyScalarRegion(Operation *op, unsigned number, Region &region,

@@ -8,7 +8,7 @@
 
 namespace meshloom::dtensor {
 
-/// Whether it is a tensor of no dims.
+/// Returns whether it is a tensor of no dims.
 inline bool isScalar(Value value) {
   return isa<RankedTensorType>(value.getType()) &&
          globalShape(value.getType()).empty();
@@ -23,7 +23,8 @@ LogicalResult verifyScalarRegion(Operation *op, unsigned number, Region &region,
 /// Element types of values, in order.
 SmallVector<Type> elementTypesOf(ValueRange values);
 
-/// Whether `dims` are dims of a tensor of rank `rank`, each at most once.
+/// Returns whether `dims` are dims of a tensor of rank `rank`, each at most
+/// once.
 bool areDistinct(ArrayRef<int64_t> dims, size_t rank);
 
 /// How many elements of `value` have the same index in all dims but these.

@@ -14,8 +14,8 @@ namespace meshloom::dtensor {
 
 using mlir::OpFoldResult, mlir::RewritePatternSet;
 
-/// Of an op that only moves elements: a constant that is the same everywhere,
-/// or the operand where nothing moves.
+/// Folds an op that only moves elements: to a constant that is the same
+/// everywhere, or to the operand where nothing moves.
 static OpFoldResult foldMovement(Value operand, Attribute constant,
                                  Value result, bool identity) {
   if (identity && operand.getType() == result.getType())
@@ -159,14 +159,14 @@ static LogicalResult mergeSlices(SliceOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// Whether types are not decided: what is between two ops may have been laid
-/// out otherwise on purpose, and windows of a merged op are other ones.
+/// Returns whether types are not decided: what is between two ops may have been
+/// laid out otherwise on purpose, and windows of a merged op are other ones.
 static bool isUndecided(Operation *op) {
   return !layoutAttrOf(op->getResult(0).getType());
 }
 
 static bool isAll(ArrayRef<int64_t> numbers, int64_t number) {
-  return llvm::all_of(numbers, [&](int64_t each) { return each == number; });
+  return llvm::all_of(numbers, [&](int64_t entry) { return entry == number; });
 }
 
 /// slice(pad(x)) -> pad(x): what is sliced away is not padded at all.

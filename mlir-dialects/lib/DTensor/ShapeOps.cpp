@@ -71,7 +71,7 @@ LogicalResult ConstantOp::verify() {
     return violates(*this, 2) << "the result is partial";
   if (!layout.getDimAxes().empty() && !isSplat(getValue()))
     return violates(*this, 3)
-           << "the value is no splat, so the result must be whole on every "
+           << "the value is not a splat, so the result must be whole on every "
               "device; a dtensor.relayout can shard it";
   return success();
 }
@@ -113,7 +113,7 @@ LogicalResult RngOp::verify() {
 // BroadcastInDimOp
 //===----------------------------------------------------------------------===//
 
-/// Of a scalar that every device has.
+/// A broadcast of a scalar that every device has is free.
 bool BroadcastInDimOp::isFreeToMake() {
   LayoutAttr layout = layoutAttrOf(getType());
   return globalShape(getOperand().getType()).empty() &&

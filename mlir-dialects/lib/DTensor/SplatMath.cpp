@@ -201,9 +201,9 @@ Splat divide(const Splat &a, const Splat &b) {
 
 Splat remainder(const Splat &a, const Splat &b) {
   if (a.isFloat()) {
-    APFloat rest = a.real;
-    rest.mod(b.real);
-    return like(a, rest);
+    APFloat remainder = a.real;
+    remainder.mod(b.real);
+    return like(a, remainder);
   }
   if (b.integer.isZero())
     return a;

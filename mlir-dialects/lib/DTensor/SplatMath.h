@@ -39,7 +39,7 @@ struct Splat {
   Attribute attribute(Type type) const;
 
   bool isZero() const;
-  /// Of a float or an integer.
+  /// Questions about a float or an integer.
   bool isPositiveZero() const { return isReal() && isZero() && !negative(); }
   bool isNegativeZero() const { return isFloat() && isZero() && negative(); }
   bool isOne() const;

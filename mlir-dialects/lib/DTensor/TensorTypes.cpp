@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a tensor type says in each of its three states, and element types.
+// The meaning of a tensor type in each of its three states, and element types.
 
 #include "meshloom/Dialect/DTensor/DTensor.h"
 

@@ -338,7 +338,7 @@ LogicalResult ReduceWindowOp::verify() {
   SmallVector<Type> elements;
   for (auto [input, init, output] : llvm::zip_equal(inputs, inits, outputs)) {
     if (!globalShape(init).empty())
-      return violates(*this, 1) << "an init value is no scalar";
+      return violates(*this, 1) << "an init value is not a scalar";
     if (globalShape(input) != shape)
       return violates(*this, 3) << "operands differ in global shape";
     Type element = elementTypeOf(input);
@@ -432,7 +432,7 @@ LogicalResult SelectAndScatterOp::verify() {
       return violates(*this, 1)
              << "the operands and the result differ in element type";
   if (!globalShape(getInitValue().getType()).empty())
-    return violates(*this, 1) << "the init value is no scalar";
+    return violates(*this, 1) << "the init value is not a scalar";
   WindowSpec window = getWindow();
   if (failed(verifyWindow(*this, window, shape.size())))
     return failure();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What passes ask of convolutions and windows: sharding rules, costs, what
-// library functions are told.
+// The answers of convolutions and windows to passes: sharding rules, costs,
+// options of library functions.
 
 #include "RuleBuilder.h"
 #include "ScalarRegion.h"
@@ -25,8 +25,8 @@ bool ConvolutionOp::isKernelWindowed(unsigned i) {
   const int64_t kernel = globalShape(getRhs().getType())[spec.kernelSpatial[i]];
   const int64_t places = globalShape(getType())[spec.outputSpatial[i]];
   const int64_t stride = spec.strides[i], dilation = spec.rhsDilation[i];
-  // What neighbours send is what their windows share. A gradient of a kernel
-  // has the result's gradient as kernel: windows over that share little.
+  // Neighbours send the elements that their windows share. A gradient of a
+  // kernel has the result's gradient as kernel: windows over that share little.
   const int64_t ofPlaces = overlap(kernel, dilation, stride),
                 ofKernel = overlap(places, stride, dilation);
   return std::pair(ofKernel, places) < std::pair(ofPlaces, kernel);
@@ -172,8 +172,8 @@ static void addWindow(LibraryCall &call, const WindowSpec &window) {
 }
 
 OpCost ReduceWindowOp::getCost(const ShardingRule &) {
-  int64_t each = getPlainKind() ? 1 : 20;
-  return {each * product(getWindowDimensions()) * int64_t(getInputs().size())};
+  int64_t flops = getPlainKind() ? 1 : 20;
+  return {flops * product(getWindowDimensions()) * int64_t(getInputs().size())};
 }
 int64_t ReduceWindowOp::getTerms() {
   return product(getWindowDimensions());
@@ -190,8 +190,8 @@ LibraryCall ReduceWindowOp::getLibraryCall() {
 
 OpCost SelectAndScatterOp::getCost(const ShardingRule &) {
   bool plain = getPlainSelect() && getPlainScatter();
-  int64_t each = (plain ? 3 : 20) * product(getWindowDimensions());
-  return {std::max<int64_t>(1, each / product(getWindowStrides()))};
+  int64_t flops = (plain ? 3 : 20) * product(getWindowDimensions());
+  return {std::max<int64_t>(1, flops / product(getWindowStrides()))};
 }
 
 /// A region for what a kind stands for, where the other part of the op has one.
@@ -244,7 +244,7 @@ LibraryCall SelectAndScatterOp::getLibraryCall() {
   return call.scalar(getSelect()).scalar(getScatter());
 }
 
-/// Whether the window does nothing along `dim`.
+/// Returns whether the window does nothing along `dim`.
 static bool isPlain(const WindowSpec &window, size_t dim) {
   return window.dimensions[dim] == 1 && window.strides[dim] == 1 &&
          window.baseDilations[dim] == 1 && window.padding[2 * dim] == 0 &&

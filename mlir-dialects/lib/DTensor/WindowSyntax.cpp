@@ -65,7 +65,7 @@ static ParseResult parseNamedDims(OpAsmParser &parser, StringRef first,
       numbered.push_back({number, dim++});
       return success();
     }
-    llvm::SMLoc at = parser.getCurrentLocation();
+    llvm::SMLoc location = parser.getCurrentLocation();
     StringRef letter;
     if (parser.parseKeyword(&letter))
       return failure();
@@ -73,7 +73,7 @@ static ParseResult parseNamedDims(OpAsmParser &parser, StringRef first,
                     : letter == second ? &dims.second
                                        : nullptr;
     if (!slot || *slot >= 0)
-      return parser.emitError(at, "expected '")
+      return parser.emitError(location, "expected '")
              << first << "' and '" << second
              << "' once each, and numbers of spatial dims";
     *slot = dim++;

@@ -72,7 +72,7 @@ readWish(DictionaryAttr attribute, unsigned rank,
                      : std::nullopt;
         if (!axis)
           return emitError() << "'replicated' of a wish names " << item
-                             << ", which is no axis of the mesh";
+                             << ", which is not an axis of the mesh";
         if (wish.layout.uses_axis(*axis))
           return emitError()
                  << "axis " << item << " is both replicated and on a dim of "

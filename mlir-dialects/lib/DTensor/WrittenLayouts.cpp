@@ -8,8 +8,8 @@ SmallVector<Mesh> writtenMeshes(Operation *function) {
   SmallVector<Mesh> meshes;
   if (auto list = function->getAttrOfType<mlir::ArrayAttr>(meshesAttr))
     for (auto mesh : list.getAsRange<Attribute>())
-      if (auto known = dyn_cast<MeshAttr>(mesh))
-        meshes.push_back(known.getMesh());
+      if (auto meshAttr = dyn_cast<MeshAttr>(mesh))
+        meshes.push_back(meshAttr.getMesh());
   return meshes;
 }
 
@@ -30,7 +30,8 @@ std::string noteOfOtherBlocks(StringRef which, const Layout &now,
   return which.str() + " is cut as " + now.spec_string() + " on mesh " +
          now.mesh().spec_string() + ", not as " + written.spec_string() +
          " on mesh " + written.mesh().spec_string() +
-         ": where axes are cut, a dim that they do not divide has other blocks";
+         ": where axes are split, a dim that is not a multiple of their sizes "
+         "has different blocks";
 }
 
 } // namespace meshloom::dtensor

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Folders and canonicalisation of the collectives. What needs a cost or looks
-// at more than two ops is in --spmd-simplify-collectives.
+// Folders and canonicalisation of the collectives. A change that needs a cost
+// or looks at more than two ops is in --spmd-simplify-collectives.
 
 #include "meshloom/Dialect/SPMD/SPMD.h"
 
@@ -48,12 +48,13 @@ namespace {
 Operation *rebuild(PatternRewriter &rewriter, Operation *op,
                    ArrayRef<Value> operands, ArrayRef<Type> types,
                    mlir::ArrayAttr axes) {
-  Operation *made = rewriter.create(op->getLoc(), op->getName().getIdentifier(),
-                                    operands, types, op->getAttrs());
-  made->setAttr("axes", axes);
+  Operation *rebuilt =
+      rewriter.create(op->getLoc(), op->getName().getIdentifier(), operands,
+                      types, op->getAttrs());
+  rebuilt->setAttr("axes", axes);
   if (cast<CollectiveOpInterface>(op).getBytes())
-    made->setAttr("bytes", rewriter.getI64IntegerAttr(resultBytes(made)));
-  return made;
+    rebuilt->setAttr("bytes", rewriter.getI64IntegerAttr(resultBytes(rebuilt)));
+  return rebuilt;
 }
 
 /// Drops operands whose result has no use, and sends each value once.
@@ -67,11 +68,11 @@ struct DropOperands : mlir::RewritePattern {
     SmallVector<Value> operands;
     SmallVector<Type> types;
     // Index of the new result that stands for each old one.
-    SmallVector<std::optional<size_t>> kept;
+    SmallVector<std::optional<size_t>> newIndices;
     for (auto [operand, result] :
          llvm::zip_equal(op->getOperands(), op->getResults())) {
       if (result.use_empty()) {
-        kept.push_back(std::nullopt);
+        newIndices.push_back(std::nullopt);
         continue;
       }
       size_t index = 0;
@@ -82,15 +83,16 @@ struct DropOperands : mlir::RewritePattern {
         operands.push_back(operand);
         types.push_back(result.getType());
       }
-      kept.push_back(index);
+      newIndices.push_back(index);
     }
     if (operands.empty() || operands.size() == op->getNumOperands())
       return failure();
-    Operation *made = rebuild(rewriter, op, operands, types,
-                              cast<CollectiveOpInterface>(op).getAxes());
+    Operation *rebuilt = rebuild(rewriter, op, operands, types,
+                                 cast<CollectiveOpInterface>(op).getAxes());
     SmallVector<Value> replacements;
-    for (std::optional<size_t> index : kept)
-      replacements.push_back(index ? Value(made->getResult(*index)) : Value());
+    for (std::optional<size_t> index : newIndices)
+      replacements.push_back(index ? Value(rebuilt->getResult(*index))
+                                   : Value());
     rewriter.replaceOp(op, replacements);
     return success();
   }
@@ -122,10 +124,10 @@ struct MergeChain : mlir::RewritePattern {
       return failure();
     dtensor::MeshAttr mesh =
         dtensor::layoutAttrOf(op->getOperand(0).getType()).getMeshAttr();
-    Operation *made =
+    Operation *rebuilt =
         rebuild(rewriter, op, first->getOperand(0), op->getResult(0).getType(),
                 axesAttr(mesh, step.axes));
-    rewriter.replaceOp(op, made);
+    rewriter.replaceOp(op, rebuilt);
     return success();
   }
 };

@@ -40,7 +40,7 @@ verifyIterationSpace(Operation *op, ArrayRef<int64_t> extents,
                      ArrayRef<bool> held, mlir::ArrayAttr accesses,
                      function_ref<bool(unsigned)> guarded = nullptr);
 
-/// Of one entry of an op's `ranges`: begin and end of each shard.
+/// Reads one entry of an op's `ranges`: begin and end of each shard.
 std::vector<Interval> rangesFrom(Attribute bounds);
 
 /// Constraint C<number>: outputs over inputs.

@@ -145,7 +145,7 @@ LogicalResult KernelOp::verify() {
     for (Attribute bounds : *ranges)
       if (auto list = dyn_cast<DenseI64ArrayAttr>(bounds);
           !list || list.size() % 2 != 0)
-        return emitOpError("has ranges that are no pairs of numbers (C1)");
+        return emitOpError("has ranges that are not pairs of numbers (C1)");
   }
 
   for (unsigned loop = 0; loop < loops; ++loop) {

@@ -98,7 +98,7 @@ LogicalResult LibraryCallOp::verify() {
   for (Attribute bounds : getRanges())
     if (auto list = dyn_cast<DenseI64ArrayAttr>(bounds);
         !list || list.size() % 2 != 0)
-      return emitOpError("has ranges that are no pairs of numbers (C1)");
+      return emitOpError("has ranges that are not pairs of numbers (C1)");
   if (getCallee() == "loop") {
     if (getScalar().empty() ||
         getScalar().front().getArgumentTypes() != getInputs().getTypes() ||
@@ -125,7 +125,8 @@ LogicalResult LibraryCallOp::verify() {
       if (!isa<IntegerAttr, StringAttr, DenseI64ArrayAttr>(option.getValue()))
         return emitOpError("has the option ")
                << option.getName() << " = " << option.getValue()
-               << ", which is no integer, text or list of integers (C6)";
+               << ", which is not an integer, a text or a list of integers "
+                  "(C6)";
   if (std::optional<ArrayRef<int32_t>> inputs = getOverwritable())
     if (inputs->size() != getNumResults() ||
         llvm::any_of(*inputs, [&](int32_t input) {

@@ -170,7 +170,7 @@ static LogicalResult verifyWindowsOf(Operation *op, unsigned index) {
                        Shape(global.begin(), global.end()), windows))
       return success();
     return violates(op, 4) << "the windows of result #" << index
-                           << " are not in what devices have";
+                           << " are not in the parts that devices have";
   }
   if (!isHalo && !windows.empty())
     return violates(op, 4) << "result #" << index << " has windows";

@@ -219,11 +219,11 @@ ParseResult meshloom::parseFloatFormat(OpAsmParser &parser,
   StringRef text;
   if (parser.parseKeyword(&text))
     return failure();
-  StringRef rest = text;
+  StringRef remaining = text;
   int32_t bits[2];
-  if (!rest.consume_front("e") || rest.consumeInteger(10, bits[0]) ||
-      !rest.consume_front("m") || rest.consumeInteger(10, bits[1]) ||
-      !rest.empty())
+  if (!remaining.consume_front("e") || remaining.consumeInteger(10, bits[0]) ||
+      !remaining.consume_front("m") || remaining.consumeInteger(10, bits[1]) ||
+      !remaining.empty())
     return parser.emitError(loc)
            << "expected a format such as e5m10, but got " << text;
   exponent = parser.getBuilder().getI32IntegerAttr(bits[0]);

@@ -35,14 +35,14 @@ void meshloom::printDims(AsmPrinter &printer, ArrayRef<int64_t> dims) {
 /// `[0, 1] x [0, 1]`
 static ParseResult parsePair(OpAsmParser &parser, SmallVector<int64_t> &lhs,
                              SmallVector<int64_t> &rhs) {
-  auto left = parseDims(parser);
-  if (failed(left) || parser.parseKeyword("x"))
+  auto lhsDims = parseDims(parser);
+  if (failed(lhsDims) || parser.parseKeyword("x"))
     return failure();
-  auto right = parseDims(parser);
-  if (failed(right))
+  auto rhsDims = parseDims(parser);
+  if (failed(rhsDims))
     return failure();
-  lhs = std::move(*left);
-  rhs = std::move(*right);
+  lhs = std::move(*lhsDims);
+  rhs = std::move(*rhsDims);
   return success();
 }
 
@@ -80,7 +80,7 @@ void meshloom::printDotDimensions(OpAsmPrinter &printer, Operation *,
 
 /// `= [DEFAULT, HIGHEST]`
 static ParseResult parsePrecisionList(OpAsmParser &parser, ArrayAttr &result) {
-  SmallVector<Attribute> each;
+  SmallVector<Attribute> entries;
   auto one = [&]() -> ParseResult {
     SMLoc loc = parser.getCurrentLocation();
     StringRef name;
@@ -90,13 +90,13 @@ static ParseResult parsePrecisionList(OpAsmParser &parser, ArrayAttr &result) {
     if (!precision)
       return parser.emitError(loc)
              << "expected DEFAULT, HIGH or HIGHEST, but got " << name;
-    each.push_back(PrecisionAttr::get(parser.getContext(), *precision));
+    entries.push_back(PrecisionAttr::get(parser.getContext(), *precision));
     return success();
   };
   if (parser.parseEqual() ||
       parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, one))
     return failure();
-  result = parser.getBuilder().getArrayAttr(each);
+  result = parser.getBuilder().getArrayAttr(entries);
   return success();
 }
 
@@ -193,12 +193,12 @@ static ParseResult parseConvTensor(AsmParser &parser, StringRef first,
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, entry))
     return failure();
   dims.spatial.assign(spatial.size(), -1);
-  for (auto [index, at] : spatial) {
+  for (auto [index, place] : spatial) {
     if (index < 0 || index >= int64_t(spatial.size()) ||
         dims.spatial[index] >= 0)
       return parser.emitError(loc) << "spatial dims are numbered 0 to "
                                    << spatial.size() - 1 << ", each once";
-    dims.spatial[index] = at;
+    dims.spatial[index] = place;
   }
   if (dims.first < 0 || dims.second < 0)
     return parser.emitError(loc) << "expected both " << first << " and "

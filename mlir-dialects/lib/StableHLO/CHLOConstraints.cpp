@@ -174,8 +174,8 @@ LogicalResult ScanOp::verify() {
   if (!c.require(!scanned.empty(), "C1", "expected an input or an output"))
     return failure();
   int64_t extent = ShapedType::kDynamic;
-  if (auto given = getScanDimSize())
-    extent = int64_t(*given);
+  if (auto size = getScanDimSize())
+    extent = int64_t(*size);
   for (Type type : scanned) {
     auto tensor = cast<RankedTensorType>(type);
     if (!c.inRange("C2", "dimension", dim, 0, tensor.getRank()))

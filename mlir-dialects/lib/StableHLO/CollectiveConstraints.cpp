@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Verifiers of collectives. What the mesh decides (which devices there are, how
-// many a group of mesh axes has) is checked by the import.
+// Verifiers of collectives. Facts that the mesh decides (which devices there
+// are, how many a group of mesh axes has) are checked by the import.
 
 #include "Constraints.h"
 
@@ -80,7 +80,7 @@ static bool grows(const Constraints &c, StringRef number, Type operand,
   return holds;
 }
 
-/// As many results as operands.
+/// There must be as many results as operands.
 template <typename OpTy>
 static bool paired(const Constraints &c, StringRef number, OpTy op) {
   return c.require(!op.getOperands().empty(), number,
@@ -183,16 +183,16 @@ LogicalResult AllToAllOp::verify() {
         !c.inRange("C3", "concat_dimension", concat, 0, rank))
       return failure();
     SmallVector<int64_t> expected(shapeOf(operand));
-    auto known = [&](int64_t dim) {
+    auto isKnown = [&](int64_t dim) {
       return !ShapedType::isDynamic(expected[dim]);
     };
-    if (known(split) && expected[split] % count != 0)
+    if (isKnown(split) && expected[split] % count != 0)
       return c.violates("C2") << expected[split] << " elements of dim " << split
                               << " do not divide into " << count << " parts";
     if (split != concat) {
-      if (known(split))
+      if (isKnown(split))
         expected[split] /= count;
-      if (known(concat) &&
+      if (isKnown(concat) &&
           __builtin_mul_overflow(expected[concat], count, &expected[concat]))
         return c.violates("C9") << "the result is too large";
     }

@@ -229,12 +229,12 @@ bool Constraints::scalar(StringRef number, StringRef name, Value value) const {
   return false;
 }
 
-bool Constraints::shape(StringRef number, StringRef what, Type type,
+bool Constraints::shape(StringRef number, StringRef role, Type type,
                         ArrayRef<int64_t> expected) const {
   auto tensor = cast<RankedTensorType>(type);
   if (agree(tensor.getShape(), expected))
     return true;
-  auto error = violates(number) << what << " must be [";
+  auto error = violates(number) << role << " must be [";
   llvm::interleaveComma(expected, error, [&](int64_t dim) {
     if (ShapedType::isDynamic(dim))
       error << "?";
@@ -249,11 +249,11 @@ bool Constraints::precision(StringRef number,
                             std::optional<mlir::ArrayAttr> precision) const {
   if (!precision)
     return true;
-  bool known = llvm::all_of(*precision, [](Attribute entry) {
+  bool isKnown = llvm::all_of(*precision, [](Attribute entry) {
     return isa_and_nonnull<stablehlo::PrecisionAttr, chlo::PrecisionAttr>(
         entry);
   });
-  return require(known && precision->size() <= 2, number,
+  return require(isKnown && precision->size() <= 2, number,
                  "precision_config must be two of DEFAULT, HIGH and HIGHEST");
 }
 
@@ -328,22 +328,22 @@ bool Constraints::reducer(StringRef number, Region &region, TypeRange elements,
   if (!values)
     return false;
   size_t count = elements.size();
-  TypeRange made = values->getTypes();
-  bool holds = region.getNumArguments() == 2 * count && made.size() == count;
+  TypeRange yielded = values->getTypes();
+  bool holds = region.getNumArguments() == 2 * count && yielded.size() == count;
   for (size_t i = 0; holds && i < count; ++i) {
-    Type type = made[i];
+    Type type = yielded[i];
     holds = isScalar(type) && agree(region.getArgument(i).getType(), type) &&
             agree(region.getArgument(i + count).getType(), type) &&
             isPromotable(elementOf(elements[i]), elementOf(type));
   }
   if (!holds) {
     auto error = violates(number);
-    writeFunction(error, region, made)
+    writeFunction(error, region, yielded)
         << ", expected two scalars of each of (" << elements
         << "), or of wider types, and to return one of each";
     return false;
   }
-  for (auto [type, result] : llvm::zip_equal(made, results))
+  for (auto [type, result] : llvm::zip_equal(yielded, results))
     if (!elementsAgree(type, result)) {
       violates(resultNumber) << "the region returns " << type
                              << ", but the result is a " << result;

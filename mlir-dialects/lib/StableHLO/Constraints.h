@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the verifiers of stablehlo and chlo share: constraints that many ops
-// have, each written once. An error cites the constraint by its number in
+// The common part of the verifiers of stablehlo and chlo: constraints that many
+// ops have, each written once. An error cites the constraint by its number in
 // StableHLO's specification. Dims that are not known agree with any.
 #pragma once
 
@@ -12,7 +12,7 @@ class QuantizedType;
 
 namespace meshloom {
 
-/// Whether two dims, shapes, element types or types may be the same.
+/// Returns whether two dims, shapes, element types or types may be the same.
 bool agree(int64_t dim, int64_t other);
 bool agree(ArrayRef<int64_t> shape, ArrayRef<int64_t> other);
 bool elementsAgree(Type type, Type other);
@@ -25,17 +25,18 @@ Type elementOf(Type type);
 ArrayRef<int64_t> shapeOf(Value value);
 int64_t rankOf(Value value);
 
-/// The numbers of a list. Of one number for all of them there are four at most,
-/// enough to see that it repeats: the type may say that there are 2^63.
+/// The numbers of a list. Where one number stands for all of them, four are
+/// returned at most, enough to see that it repeats: the type may say that there
+/// are 2^63.
 SmallVector<int64_t> numbersIn(mlir::DenseIntElementsAttr list);
 
-/// Whether two element types are the same but for the scales and zero points of
-/// quantized ones.
+/// Returns whether two element types are the same but for the scales and zero
+/// points of quantized ones.
 bool haveSameBaseline(Type type, Type other);
-/// Whether a tensor has quantized elements.
+/// Returns whether a tensor has quantized elements.
 bool isQuantized(Type type);
 
-/// Whether a value of element type `from` fits one of `to` unchanged.
+/// Returns whether a value of element type `from` fits one of `to` unchanged.
 bool isPromotable(Type from, Type to);
 bool isPromotable(mlir::quant::QuantizedType from,
                   mlir::quant::QuantizedType to);
@@ -82,7 +83,7 @@ public:
   bool atLeast(StringRef number, StringRef name, ArrayRef<int64_t> values,
                int64_t least) const;
   bool unique(StringRef number, StringRef name, ArrayRef<int64_t> values) const;
-  /// Of two lists together.
+  /// Checks two lists together.
   bool unique(StringRef number, StringRef name, ArrayRef<int64_t> values,
               ArrayRef<int64_t> more) const;
   bool sorted(StringRef number, StringRef name, ArrayRef<int64_t> values) const;
@@ -105,8 +106,8 @@ public:
   bool quantizedProduct(const QuantizedProduct &product) const;
   bool zeroPointsAreZero(StringRef number, Type type) const;
   bool scalar(StringRef number, StringRef name, Value value) const;
-  /// `what` ("the result") is a tensor of that shape.
-  bool shape(StringRef number, StringRef what, Type type,
+  /// `role` ("the result") is a tensor of that shape.
+  bool shape(StringRef number, StringRef role, Type type,
              ArrayRef<int64_t> expected) const;
   /// At most two precisions, for products.
   bool precision(StringRef number,

@@ -11,7 +11,7 @@ using mlir::ShapedType;
 // dot, dot_general
 //===----------------------------------------------------------------------===//
 
-// Of dot, the specification says only that it is a dot_general of vectors and
+// The specification says of dot only that it is a dot_general of vectors and
 // matrices: its constraints are numbered here.
 LogicalResult DotOp::verify() {
   Constraints c(*this);
@@ -30,8 +30,8 @@ LogicalResult DotOp::verify() {
                  c.precision("C5", getPrecisionConfig()));
 }
 
-/// Whether hardware has a product of these types. In one of more than one
-/// primitive operation, operands are sums of several narrower numbers.
+/// Returns whether hardware has a product of these types. In one of more than
+/// one primitive operation, operands are sums of several narrower numbers.
 static bool isKnownAlgorithm(DotAlgorithmAttr algorithm) {
   Type lhs = algorithm.getLhsPrecisionType(),
        rhs = algorithm.getRhsPrecisionType(),
@@ -64,8 +64,8 @@ struct ProductDims {
       rhsContracting;
 
   template <typename DimsAttr>
-  ProductDims(Value left, Value right, DimsAttr dims)
-      : lhs(shapeOf(left)), rhs(shapeOf(right)),
+  ProductDims(Value lhsValue, Value rhsValue, DimsAttr dims)
+      : lhs(shapeOf(lhsValue)), rhs(shapeOf(rhsValue)),
         lhsBatching(dims.getLhsBatchingDimensions()),
         rhsBatching(dims.getRhsBatchingDimensions()),
         lhsContracting(dims.getLhsContractingDimensions()),
@@ -87,9 +87,9 @@ struct ProductDims {
   }
 
 private:
-  bool match(const Constraints &c, StringRef number, ArrayRef<int64_t> left,
-             ArrayRef<int64_t> right) const {
-    for (auto [i, j] : llvm::zip_equal(left, right))
+  bool match(const Constraints &c, StringRef number, ArrayRef<int64_t> lhsDims,
+             ArrayRef<int64_t> rhsDims) const {
+    for (auto [i, j] : llvm::zip_equal(lhsDims, rhsDims))
       if (!agree(lhs[i], rhs[j])) {
         c.violates(number) << "dim " << i << " of lhs has " << lhs[i]
                            << " elements, dim " << j << " of rhs " << rhs[j];
@@ -230,25 +230,25 @@ LogicalResult chlo::RaggedDotOp::verify() {
 // convolution
 //===----------------------------------------------------------------------===//
 
-/// What the dims of one tensor of a convolution are: each once.
+/// Checks that the dims of one tensor of a convolution are numbered, each once.
 static bool numbered(const Constraints &c, StringRef sizeNumber,
                      StringRef number, StringRef name,
                      ArrayRef<int64_t> spatial, int64_t first, int64_t second,
                      int64_t rank) {
-  SmallVector<int64_t> all(spatial);
-  llvm::append_values(all, first, second);
+  SmallVector<int64_t> dims(spatial);
+  llvm::append_values(dims, first, second);
   return c.size(sizeNumber, (name + "_spatial_dimensions").str(),
                 spatial.size(), rank - 2) &&
-         c.inRange(number, (name + "_dimensions").str(), all, 0, rank) &&
-         c.unique(number, (name + "_dimensions").str(), all);
+         c.inRange(number, (name + "_dimensions").str(), dims, 0, rank) &&
+         c.unique(number, (name + "_dimensions").str(), dims);
 }
 
 /// `size` is `parts` of equal size.
-static bool divides(const Constraints &c, StringRef number, StringRef what,
+static bool divides(const Constraints &c, StringRef number, StringRef role,
                     int64_t size, int64_t parts) {
   if (ShapedType::isDynamic(size) || size % parts == 0)
     return true;
-  c.violates(number) << size << ' ' << what << " do not divide into " << parts
+  c.violates(number) << size << ' ' << role << " do not divide into " << parts
                      << " groups";
   return false;
 }
@@ -317,7 +317,7 @@ static LogicalResult verifyConvolution(OpTy op, Type padding,
                               ? ShapedType::kDynamic
                               : lhs[inputBatch] / batches;
   expected[outputFeature] = rhs[kernelOutput];
-  auto at = [](std::optional<ArrayRef<int64_t>> values, int64_t i) {
+  auto entryOf = [](std::optional<ArrayRef<int64_t>> values, int64_t i) {
     return values ? (*values)[i] : 1;
   };
   for (int64_t i = 0; i < spatialRank; ++i) {
@@ -328,11 +328,11 @@ static LogicalResult verifyConvolution(OpTy op, Type padding,
     expected[dims.getOutputSpatialDimensions()[i]] =
         windowCount(lhs[dims.getInputSpatialDimensions()[i]],
                     {.size = rhs[dims.getKernelSpatialDimensions()[i]],
-                     .stride = at(op.getWindowStrides(), i),
+                     .stride = entryOf(op.getWindowStrides(), i),
                      .low = padding ? pads[2 * i] : 0,
                      .high = padding ? pads[2 * i + 1] : 0,
-                     .baseDilation = at(op.getLhsDilation(), i),
-                     .dilation = at(op.getRhsDilation(), i)});
+                     .baseDilation = entryOf(op.getLhsDilation(), i),
+                     .dilation = entryOf(op.getRhsDilation(), i)});
   }
   auto alongFeatures = [&c](StringRef number, int64_t dim, int64_t features) {
     return c.require(dim == features, number,
@@ -345,7 +345,7 @@ static LogicalResult verifyConvolution(OpTy op, Type padding,
     return alongFeatures("C30", dim, outputFeature);
   };
   Type lhsType = op.getLhs().getType(), rhsType = op.getRhs().getType();
-  // Of C27, the result's element type is free: products of i8 are taken as i32.
+  // C27 leaves the result's element type free: products of i8 are taken as i32.
   return success(
       c.shape("C25", "the result", op.getType(), expected) &&
       c.quantizedProduct(

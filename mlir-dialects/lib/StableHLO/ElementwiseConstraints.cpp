@@ -102,25 +102,26 @@ LogicalResult CompareOp::verify() {
   types.push_back(getType());
   if (!c.sameShape("C2", types))
     return failure();
-  ComparisonType given = getCompareType().value_or(ComparisonType::NOTYPE);
-  if (given == ComparisonType::NOTYPE)
+  ComparisonType compareType =
+      getCompareType().value_or(ComparisonType::NOTYPE);
+  if (compareType == ComparisonType::NOTYPE)
     return success();
   Type element = elementOf(types[0]);
   auto fits = [&] {
     if (auto number = dyn_cast<IntegerType>(element))
-      return given == (number.isUnsigned() || number.getWidth() == 1
-                           ? ComparisonType::UNSIGNED
-                           : ComparisonType::SIGNED);
+      return compareType == (number.isUnsigned() || number.getWidth() == 1
+                                 ? ComparisonType::UNSIGNED
+                                 : ComparisonType::SIGNED);
     if (isa<mlir::ComplexType>(element))
-      return given == ComparisonType::FLOAT;
-    return !isa<FloatType>(element) || given == ComparisonType::FLOAT ||
-           given == ComparisonType::TOTALORDER;
+      return compareType == ComparisonType::FLOAT;
+    return !isa<FloatType>(element) || compareType == ComparisonType::FLOAT ||
+           compareType == ComparisonType::TOTALORDER;
   };
   if (fits())
     return success();
   return c.violates("C3") << "values of type " << element
                           << " do not compare as "
-                          << stringifyComparisonType(given);
+                          << stringifyComparisonType(compareType);
 }
 
 LogicalResult SelectOp::verify() {

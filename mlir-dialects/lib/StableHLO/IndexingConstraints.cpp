@@ -23,8 +23,8 @@ static int64_t indexSize(ArrayRef<int64_t> indices, int64_t vectorDim) {
   return vectorDim < int64_t(indices.size()) ? indices[vectorDim] : 1;
 }
 
-/// What gather and scatter demand of the dims that are batched: two lists, of
-/// the operand's dims and of the indices'.
+/// Checks the dims of gather and scatter that are batched: two lists, of the
+/// operand's dims and of the indices'.
 static bool pairs(const Constraints &c, StringRef sizeNumber,
                   StringRef extentNumber, ArrayRef<int64_t> operand,
                   ArrayRef<int64_t> operandDims, ArrayRef<int64_t> indices,
@@ -239,9 +239,9 @@ static bool isPart(const Constraints &c, StringRef number, StringRef name,
                    ArrayRef<int64_t> sizes, Type whole) {
   ArrayRef<int64_t> shape = cast<RankedTensorType>(whole).getShape();
   for (auto [dim, size] : llvm::enumerate(sizes)) {
-    bool known = !ShapedType::isDynamic(shape[dim]);
+    bool isKnown = !ShapedType::isDynamic(shape[dim]);
     if (!ShapedType::isDynamic(size) &&
-        (size < 0 || (known && size > shape[dim]))) {
+        (size < 0 || (isKnown && size > shape[dim]))) {
       c.violates(number) << name << " has " << size << " for dim " << dim
                          << " of " << whole;
       return false;

@@ -35,7 +35,7 @@ LogicalResult TriangularSolveOp::verify() {
       !agree(a[last], b[getLeftSide() ? last - 1 : last]) ||
       !agree(a.drop_back(2), b.drop_back(2)))
     return c.violates("C3")
-           << getA().getType() << " is no system for " << getB().getType();
+           << getA().getType() << " is not a system for " << getB().getType();
   return success(
       c.sameBaselineTypes("C4", {getB().getType(), getType()}) &&
       c.require(getTransposeA() != Transpose::TRANSPOSE_INVALID, "I6",

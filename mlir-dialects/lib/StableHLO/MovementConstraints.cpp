@@ -8,7 +8,7 @@ using namespace meshloom;
 using namespace meshloom::stablehlo;
 using mlir::ShapedType;
 
-/// What broadcast_in_dim and its dynamic kin demand (C1 to C5).
+/// Checks broadcast_in_dim and its dynamic kin (C1 to C5).
 static bool broadcasts(const Constraints &c, Value operand, Value result,
                        ArrayRef<int64_t> dims) {
   auto isMoved = [&](int64_t from, int64_t to) { return dims[from] == to; };
@@ -39,16 +39,16 @@ LogicalResult DynamicBroadcastInDimOp::verify() {
   Constraints c(*this);
   ArrayRef<int64_t> expanding =
       getKnownExpandingDimensions().value_or(ArrayRef<int64_t>());
-  ArrayRef<int64_t> kept =
+  ArrayRef<int64_t> nonexpanding =
       getKnownNonexpandingDimensions().value_or(ArrayRef<int64_t>());
   int64_t rank = rankOf(getOperand());
   return success(
       broadcasts(c, getOperand(), getResult(), getBroadcastDimensions()) &&
       c.shape("C7", "output_dimensions", getOutputDimensions().getType(),
               rankOf(getResult())) &&
-      c.unique("C8", "known_expanding_dimensions", expanding, kept) &&
+      c.unique("C8", "known_expanding_dimensions", expanding, nonexpanding) &&
       c.inRange("C9", "known_expanding_dimensions", expanding, 0, rank) &&
-      c.inRange("C10", "known_nonexpanding_dimensions", kept, 0, rank));
+      c.inRange("C10", "known_nonexpanding_dimensions", nonexpanding, 0, rank));
 }
 
 LogicalResult BroadcastOp::verify() {
@@ -107,7 +107,7 @@ LogicalResult PadOp::verify() {
     return failure();
   SmallVector<int64_t> expected;
   for (int64_t i = 0; i < rank; ++i) {
-    // As often as a window of one element fits.
+    // The edge counts as often as a window of one element fits.
     WindowDim one{.size = 1, .low = low[i], .high = high[i]};
     if (__builtin_add_overflow(inner[i], 1, &one.baseDilation))
       return c.violates("C3") << "interior_padding has " << inner[i];
@@ -204,8 +204,8 @@ LogicalResult TransposeOp::verify() {
 // Shapes that are values
 //===----------------------------------------------------------------------===//
 
-/// As many operands as the op has, the last `lists` of which are lists of one
-/// number for each dim of `ranked`.
+/// Checks that there are as many operands as the op has, the last `lists` of
+/// which are lists of one number for each dim of `ranked`.
 static bool takes(const Constraints &c, StringRef number, ValueRange operands,
                   size_t expected, size_t lists, size_t ranked) {
   if (!c.size(number, "the list of operands", operands.size(),

@@ -19,7 +19,8 @@ static UniformQuantizedPerAxisType perAxisOf(Type type) {
   return dyn_cast<UniformQuantizedPerAxisType>(elementOf(type));
 }
 
-/// Whether both store integers of the same range and express the same floats.
+/// Returns whether both store integers of the same range and express the same
+/// floats.
 static bool haveSameStorage(QuantizedType a, QuantizedType b) {
   return a.isSigned() == b.isSigned() &&
          a.getStorageType() == b.getStorageType() &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Verifiers of ops with regions that are functions (reduce, map, sort) or
-// branches (if, case, while), and of tuples, composites and custom calls. What
-// regions return is verified after the ops in them.
+// branches (if, case, while), and of tuples, composites and custom calls. The
+// results of regions are verified after the ops in them.
 
 #include "Constraints.h"
 
@@ -138,10 +138,10 @@ LogicalResult CaseOp::verifyRegions() {
 LogicalResult WhileOp::verify() {
   Constraints c(*this);
   TypeRange carried = getOperandTypes();
-  auto matches = [&](StringRef number, StringRef what, TypeRange types) {
+  auto matches = [&](StringRef number, StringRef role, TypeRange types) {
     if (agree(types, carried))
       return true;
-    c.violates(number) << "carries (" << carried << "), but " << what << " ("
+    c.violates(number) << "carries (" << carried << "), but " << role << " ("
                        << types << ")";
     return false;
   };
@@ -225,10 +225,10 @@ LogicalResult CompositeOp::verify() {
 
 /// Layouts are orders of a tensor's dims; of other types, empty.
 static bool laidOut(const Constraints &c, TypeRange types,
-                    mlir::ArrayAttr layouts, StringRef what) {
+                    mlir::ArrayAttr layouts, StringRef role) {
   if (types.size() != layouts.size()) {
-    c.violates("I1") << "has " << layouts.size() << ' ' << what
-                     << " layouts for " << types.size() << ' ' << what << 's';
+    c.violates("I1") << "has " << layouts.size() << ' ' << role
+                     << " layouts for " << types.size() << ' ' << role << 's';
     return false;
   }
   for (auto [type, attribute] : llvm::zip_equal(types, layouts)) {
@@ -281,7 +281,7 @@ LogicalResult CustomCallOp::verify() {
            mlir::ArrayAttr::get(getContext(), {}))) {
     auto alias = dyn_cast<OutputOperandAliasAttr>(attribute);
     if (!alias)
-      return c.violates("I2") << attribute << " is no alias";
+      return c.violates("I2") << attribute << " is not an alias";
     if (!c.inRange("I2", "operand_index", alias.getOperandIndex(), 0,
                    int64_t(getInputs().size())))
       return failure();

@@ -16,8 +16,8 @@ using mlir::LogicalResult;
 //===----------------------------------------------------------------------===//
 
 static std::optional<unsigned> indexOf(MeshAttr mesh, StringRef axis) {
-  for (auto [i, each] : llvm::enumerate(mesh.getAxes()))
-    if (each.getName() == axis)
+  for (auto [i, meshAxis] : llvm::enumerate(mesh.getAxes()))
+    if (meshAxis.getName() == axis)
       return unsigned(i);
   return std::nullopt;
 }
@@ -47,21 +47,21 @@ std::string sdy::text(MeshAttr mesh, const AxisPart &part) {
 }
 
 std::string sdy::text(MeshAttr mesh, ArrayRef<AxisPart> parts) {
-  std::string all = "{";
+  std::string list = "{";
   for (const AxisPart &part : parts)
-    all += (all.size() > 1 ? ", " : "") + text(mesh, part);
-  return all + "}";
+    list += (list.size() > 1 ? ", " : "") + text(mesh, part);
+  return list + "}";
 }
 
 std::string sdy::text(Attribute meshOrRef, MeshAttr mesh) {
-  std::string all;
+  std::string result;
   if (auto symbol = dyn_cast<mlir::FlatSymbolRefAttr>(meshOrRef))
-    all = ("@" + symbol.getValue() + " ").str();
-  all += "<";
+    result = ("@" + symbol.getValue() + " ").str();
+  result += "<";
   for (auto [i, axis] : llvm::enumerate(mesh.getAxes()))
-    all +=
+    result +=
         ((i ? ", " : "") + axis.getName() + "=" + Twine(axis.getSize())).str();
-  return all + ">";
+  return result + ">";
 }
 
 AxisParts sdy::joined(ArrayRef<AxisPart> parts) {
@@ -91,10 +91,10 @@ AxisParts sdy::sorted(ArrayRef<AxisPart> parts) {
 }
 
 AxisParts sdy::without(ArrayRef<AxisPart> parts, ArrayRef<AxisPart> less) {
-  AxisParts rest(parts);
+  AxisParts remaining(parts);
   for (const AxisPart &gone : less) {
     AxisParts next;
-    for (const AxisPart &part : rest) {
+    for (const AxisPart &part : remaining) {
       if (!part.overlaps(gone)) {
         next.push_back(part);
         continue;
@@ -104,23 +104,24 @@ AxisParts sdy::without(ArrayRef<AxisPart> parts, ArrayRef<AxisPart> less) {
       if (gone.after() < part.after())
         next.push_back({part.axis, gone.after(), part.after() / gone.after()});
     }
-    rest = std::move(next);
+    remaining = std::move(next);
   }
-  return rest;
+  return remaining;
 }
 
 std::optional<AxisParts> sdy::withoutEnd(ArrayRef<AxisPart> parts,
                                          ArrayRef<AxisPart> end) {
-  AxisParts rest = joined(parts);
+  AxisParts remaining = joined(parts);
   for (const AxisPart &gone : llvm::reverse(end)) {
-    if (rest.empty() || rest.back().axis != gone.axis ||
-        rest.back().after() != gone.after() || rest.back().before > gone.before)
+    if (remaining.empty() || remaining.back().axis != gone.axis ||
+        remaining.back().after() != gone.after() ||
+        remaining.back().before > gone.before)
       return std::nullopt;
-    rest.back().size = gone.before / rest.back().before;
-    if (rest.back().size == 1)
-      rest.pop_back();
+    remaining.back().size = gone.before / remaining.back().before;
+    if (remaining.back().size == 1)
+      remaining.pop_back();
   }
-  return rest;
+  return remaining;
 }
 
 //===----------------------------------------------------------------------===//
@@ -142,14 +143,15 @@ MeshAttr sdy::meshOf(Operation *op, Attribute meshOrRef) {
   return {};
 }
 
-static TensorShardingAttr at(std::optional<TensorShardingPerValueAttr> each,
-                             unsigned index) {
-  if (!each || index >= each->getShardings().size())
+static TensorShardingAttr
+shardingAt(std::optional<TensorShardingPerValueAttr> shardings,
+           unsigned index) {
+  if (!shardings || index >= shardings->getShardings().size())
     return {};
-  return each->getShardings()[index];
+  return shardings->getShardings()[index];
 }
 
-/// What a sharding says of a value inside of a manual computation.
+/// Returns the sharding of a value inside of a manual computation.
 static TensorShardingAttr inside(ManualComputationOp op,
                                  TensorShardingAttr sharding) {
   if (!sharding)
@@ -185,10 +187,10 @@ TensorShardingAttr sdy::shardingOf(Value value) {
                                                            "sdy.sharding");
         })
         .Case([&](ManualComputationOp op) {
-          return inside(op, at(op.getInShardings(), number));
+          return inside(op, shardingAt(op.getInShardings(), number));
         })
         .Case([&](NamedComputationOp op) {
-          return at(op.getInShardings(), number);
+          return shardingAt(op.getInShardings(), number);
         })
         .Default([](Operation *) { return TensorShardingAttr(); });
   }
@@ -199,13 +201,13 @@ TensorShardingAttr sdy::shardingOf(Value value) {
           [](auto op) { return op.getSharding(); })
       .Case([](DataFlowEdgeOp op) { return op.getShardingAttr(); })
       .Case<ManualComputationOp, NamedComputationOp>(
-          [&](auto op) { return at(op.getOutShardings(), number); })
+          [&](auto op) { return shardingAt(op.getOutShardings(), number); })
       .Default([&](Operation *op) {
         if (auto out = op->getAttrOfType<TensorShardingAttr>("out_sharding"))
           return out;
-        auto each =
+        auto shardings =
             op->getAttrOfType<TensorShardingPerValueAttr>("sdy.sharding");
-        return each ? at(each, number) : TensorShardingAttr();
+        return shardings ? shardingAt(shardings, number) : TensorShardingAttr();
       });
 }
 
@@ -226,13 +228,13 @@ LogicalResult AxisUses::check(AxisRefAttr ref) {
   if (before >= 1 && size > 1 && size != whole && partOf(mesh, ref))
     return success();
   auto error = emitError() << "\"" << ref.getName() << "\":(" << before << ")"
-                           << size << " is no part of axis '" << ref.getName()
-                           << "' of size " << whole << ": ";
+                           << size << " is not a part of axis '"
+                           << ref.getName() << "' of size " << whole << ": ";
   if (size == whole)
     return error << "the whole axis is written \"" << ref.getName() << "\"";
   if (before < 1 || size < 2)
     return error << "the size in front is at least 1, its own at least 2";
-  return error << whole << " is no multiple of " << before << " x " << size;
+  return error << whole << " is not a multiple of " << before << " x " << size;
 }
 
 LogicalResult AxisUses::add(ArrayRef<AxisRefAttr> refs, const Twine &where,

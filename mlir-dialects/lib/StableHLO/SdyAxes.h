@@ -23,7 +23,8 @@ struct AxisPart {
 };
 using AxisParts = SmallVector<AxisPart>;
 
-/// What `ref` means in `mesh`, or nothing where it has no such axis or part.
+/// Returns the meaning of `ref` in `mesh`, or nothing where it has no such axis
+/// or part.
 std::optional<AxisPart> partOf(MeshAttr mesh, AxisRefAttr ref);
 /// `"x"`, `"x":(1)2`.
 std::string text(MeshAttr mesh, const AxisPart &part);
@@ -34,11 +35,11 @@ std::string text(Attribute meshOrRef, MeshAttr mesh);
 
 /// The same axes in the same order, neighbouring parts joined.
 AxisParts joined(ArrayRef<AxisPart> parts);
-/// Of refs that are valid in `mesh`, joined.
+/// Returns the parts of refs that are valid in `mesh`, joined.
 AxisParts partsOf(MeshAttr mesh, ArrayRef<AxisRefAttr> refs);
 /// In the order of the mesh, joined.
 AxisParts sorted(ArrayRef<AxisPart> parts);
-/// What is in `parts` and not in `less`.
+/// Returns the parts in `parts` that are not in `less`.
 AxisParts without(ArrayRef<AxisPart> parts, ArrayRef<AxisPart> less);
 /// `parts` without `end`, the axes that it ends with, or nothing where it does
 /// not.
@@ -77,7 +78,7 @@ mlir::LogicalResult verifySharding(Operation *op, TensorShardingAttr sharding,
 /// The same for each of `types`.
 mlir::LogicalResult verifyShardings(Operation *op,
                                     TensorShardingPerValueAttr shardings,
-                                    mlir::TypeRange types, StringRef what);
+                                    mlir::TypeRange types, StringRef role);
 /// Checks a rule of `op`.
 mlir::LogicalResult verifyRule(Operation *op, OpShardingRuleAttr rule);
 /// Checks what is written down of propagation through `op`.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the collectives of sdy must satisfy: that the axes they name lead from
-// the operand's sharding to the one they give.
+// The rules of sdy's collectives: that the axes they name lead from the
+// operand's sharding to the one they give.
 
 #include "SdyAxes.h"
 
@@ -44,8 +44,8 @@ struct Ends {
   }
   /// The axes of `dim` without `gone`, which it must end with.
   FailureOr<AxisParts> shortened(size_t dim, ArrayRef<AxisPart> gone) const {
-    if (auto rest = withoutEnd(fromDim(dim), gone))
-      return *rest;
+    if (auto remaining = withoutEnd(fromDim(dim), gone))
+      return *remaining;
     return op->emitOpError("takes ")
            << text(mesh, gone) << " off dim " << dim << ", which is on "
            << text(mesh, fromDim(dim)) << ": a dim loses its last axes";
@@ -65,7 +65,8 @@ struct Ends {
 };
 } // namespace
 
-/// What holds of all collectives. The operand of some may have no sharding.
+/// Checks the rules of all collectives. The operand of some may have no
+/// sharding.
 template <typename OpTy> static FailureOr<Ends> endsOf(OpTy op, bool mayLack) {
   TensorShardingAttr to = op.getOutSharding(),
                      from = shardingOf(op.getTensor());
@@ -102,8 +103,8 @@ static LogicalResult verifyLists(const Ends &ends,
 static LogicalResult verifyLoss(const Ends &ends,
                                 ArrayRef<AxisRefListAttr> lists) {
   for (auto [d, list] : llvm::enumerate(lists)) {
-    auto rest = ends.shortened(d, partsOf(ends.mesh, list.getValue()));
-    if (failed(rest) || failed(ends.expectDim(d, *rest)))
+    auto remaining = ends.shortened(d, partsOf(ends.mesh, list.getValue()));
+    if (failed(remaining) || failed(ends.expectDim(d, *remaining)))
       return failure();
   }
   return success();
@@ -175,8 +176,8 @@ LogicalResult AllToAllOp::verify() {
   for (AllToAllParamAttr param : params) {
     AxisParts axes = partsOf(ends->mesh, param.getAxes());
     size_t from = size_t(param.getSrcDim()), to = size_t(param.getTgtDim());
-    auto rest = ends->shortened(from, axes);
-    if (failed(rest) || failed(ends->expectDim(from, *rest)) ||
+    auto remaining = ends->shortened(from, axes);
+    if (failed(remaining) || failed(ends->expectDim(from, *remaining)) ||
         failed(ends->expectDim(to, ends->extended(to, axes))))
       return failure();
   }
@@ -248,7 +249,7 @@ LogicalResult AllReduceOp::verify() {
                        getReductionOp());
 }
 
-/// Of an op whose result is still to be summed, and nothing else.
+/// The ends of an op whose result is still to be summed, and nothing else.
 template <typename OpTy> static FailureOr<Ends> endsOfBeginningSum(OpTy op) {
   auto ends = endsOf(op, /*mayLack=*/false);
   if (succeeded(ends) && ends->to.getReductionOp() != ReductionOp::SUM)

@@ -145,7 +145,7 @@ static Value valueOf(Operation *op, EdgeValueRefAttr ref) {
 
 LogicalResult sdy::verifyEdges(Operation *op, PropagationEdgesAttr edges) {
   MeshAttr mesh;
-  // Those of a function's edges are about values of other functions, too.
+  // The edges of a function are about values of other functions, too.
   const bool isInside = !isa<FuncDataFlowEdgeOp>(op);
   auto visit = [&](EdgeValueRefAttr ref) -> LogicalResult {
     Value value = valueOf(op, ref);

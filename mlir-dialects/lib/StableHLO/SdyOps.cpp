@@ -10,10 +10,10 @@ using namespace meshloom::sdy;
 /// `[<@mesh, [...]>, ...]`
 static ParseResult parseShardings(OpAsmParser &parser,
                                   TensorShardingPerValueAttr &shardings) {
-  SmallVector<TensorShardingAttr> each;
-  if (parseList(parser, each))
+  SmallVector<TensorShardingAttr> list;
+  if (parseList(parser, list))
     return failure();
-  shardings = TensorShardingPerValueAttr::get(parser.getContext(), each);
+  shardings = TensorShardingPerValueAttr::get(parser.getContext(), list);
   return success();
 }
 

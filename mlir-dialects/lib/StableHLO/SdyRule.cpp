@@ -45,8 +45,8 @@ static ParseResult parseFactors(AsmParser &parser,
   StringRef text;
   if (parser.parseKeyword(&text))
     return failure();
-  for (StringRef rest = text; !rest.empty();) {
-    auto factor = consumeFactor(rest);
+  for (StringRef remaining = text; !remaining.empty();) {
+    auto factor = consumeFactor(remaining);
     if (!factor)
       return parser.emitError(loc)
              << "expected factors i to z, z_1, ..., but got " << text;
@@ -135,18 +135,18 @@ Attribute OpShardingRuleAttr::parse(AsmParser &parser, Type) {
   bool custom = succeeded(parser.parseOptionalComma());
   if ((custom && parser.parseKeyword("custom")) || parser.parseGreater())
     return {};
-  auto known = [&](ArrayRef<int64_t> factors) {
+  auto areKnown = [&](ArrayRef<int64_t> factors) {
     return llvm::all_of(factors, [&](int64_t factor) {
       return factor < int64_t(sizes.size());
     });
   };
-  bool allKnown = known(reduction) && known(replication) &&
-                  known(permutation) && known(blocked);
+  bool allKnown = areKnown(reduction) && areKnown(replication) &&
+                  areKnown(permutation) && areKnown(blocked);
   for (ArrayRef<TensorMappingAttr> tensors :
        {ArrayRef(operands), ArrayRef(results)})
     for (TensorMappingAttr tensor : tensors)
       for (DimMappingAttr dim : tensor.getDimMappings())
-        allKnown &= known(dim.getFactorIndices());
+        allKnown &= areKnown(dim.getFactorIndices());
   if (!allKnown) {
     parser.emitError(loc) << "the rule uses a factor whose size it does not "
                              "give";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What shardings and sharding rules must satisfy, wherever they are written:
-// as attributes of functions and ops, and in the ops of sdy.
+// The rules of shardings and sharding rules, wherever they are written: as
+// attributes of functions and ops, and in the ops of sdy.
 
 #include "SdyAxes.h"
 
@@ -117,8 +117,8 @@ LogicalResult sdy::verifySharding(Operation *op, TensorShardingAttr sharding,
   if (!tensor) {
     if (saysNothing(sharding))
       return success();
-    return emitError() << "what is no tensor has no dims and no axes in its "
-                          "sharding";
+    return emitError() << "a value that is not a tensor has no dims and no "
+                          "axes in its sharding";
   }
   if (!tensor.hasRank())
     return emitError() << "a value of type " << type
@@ -148,18 +148,18 @@ LogicalResult sdy::verifySharding(Operation *op, TensorShardingAttr sharding,
 
 LogicalResult sdy::verifyShardings(Operation *op,
                                    TensorShardingPerValueAttr shardings,
-                                   TypeRange types, StringRef what) {
-  ArrayRef<TensorShardingAttr> each = shardings.getShardings();
+                                   TypeRange types, StringRef role) {
+  ArrayRef<TensorShardingAttr> list = shardings.getShardings();
   // An op without results may still be on one device, or on all.
-  if (types.empty() && each.size() == 1 && saysNothing(each[0]))
-    return verifySharding(op, each[0], {}, [&] { return op->emitOpError(); });
-  if (each.size() != types.size())
+  if (types.empty() && list.size() == 1 && saysNothing(list[0]))
+    return verifySharding(op, list[0], {}, [&] { return op->emitOpError(); });
+  if (list.size() != types.size())
     return op->emitOpError("has ")
-           << each.size() << " shardings for " << types.size() << " " << what
+           << list.size() << " shardings for " << types.size() << " " << role
            << (types.size() == 1 ? "" : "s");
-  for (auto [i, sharding] : llvm::enumerate(each)) {
+  for (auto [i, sharding] : llvm::enumerate(list)) {
     auto emitError = [&, index = i] {
-      return op->emitOpError() << what << " #" << index << ": ";
+      return op->emitOpError() << role << " #" << index << ": ";
     };
     if (failed(verifySharding(op, sharding, types[i], emitError)))
       return failure();
@@ -168,12 +168,12 @@ LogicalResult sdy::verifyShardings(Operation *op,
 }
 
 static LogicalResult verifyOfFunction(Operation *op, NamedAttribute attr,
-                                      Type type, StringRef what,
+                                      Type type, StringRef role,
                                       unsigned index) {
   if (attr.getName() != "sdy.sharding")
     return success();
   auto emitError = [&] {
-    return op->emitOpError() << what << " #" << index << ": ";
+    return op->emitOpError() << role << " #" << index << ": ";
   };
   auto sharding = dyn_cast<TensorShardingAttr>(attr.getValue());
   if (!sharding)
@@ -204,13 +204,13 @@ LogicalResult SdyDialect::verifyRegionResultAttribute(Operation *op, unsigned,
 LogicalResult SdyDialect::verifyOperationAttribute(Operation *op,
                                                    NamedAttribute attr) {
   if (attr.getName() == "sdy.sharding") {
-    auto each = dyn_cast<TensorShardingPerValueAttr>(attr.getValue());
-    if (!each)
+    auto perValue = dyn_cast<TensorShardingPerValueAttr>(attr.getValue());
+    if (!perValue)
       return op->emitOpError(
                  "expected #sdy.sharding_per_value as its sharding, "
                  "got ")
              << attr.getValue();
-    return verifyShardings(op, each, op->getResultTypes(), "result");
+    return verifyShardings(op, perValue, op->getResultTypes(), "result");
   }
   if (attr.getName() == "sdy.sharding_rule") {
     auto rule = dyn_cast<OpShardingRuleAttr>(attr.getValue());
@@ -229,8 +229,8 @@ LogicalResult SdyDialect::verifyOperationAttribute(Operation *op,
   }
   if (attr.getName() == "sdy.result_propagation_edges" ||
       attr.getName() == "sdy.block_arg_propagation_edges") {
-    auto each = dyn_cast<mlir::ArrayAttr>(attr.getValue());
-    if (!each || !llvm::all_of(each, [](Attribute edges) {
+    auto lists = dyn_cast<mlir::ArrayAttr>(attr.getValue());
+    if (!lists || !llvm::all_of(lists, [](Attribute edges) {
           return isa<PropagationEdgesAttr>(edges);
         }))
       return op->emitOpError(
@@ -248,16 +248,16 @@ LogicalResult SdyDialect::verifyOperationAttribute(Operation *op,
 static LogicalResult verifyMappings(Operation *op, TypeRange types,
                                     ArrayRef<TensorMappingAttr> mappings,
                                     ArrayRef<int64_t> sizes,
-                                    llvm::BitVector &seen, StringRef what) {
+                                    llvm::BitVector &seen, StringRef role) {
   if (mappings.size() != types.size())
     return op->emitOpError("its rule has ")
-           << mappings.size() << " " << what << "s, but the op has "
+           << mappings.size() << " " << role << "s, but the op has "
            << types.size();
   if (mappings.empty())
-    return op->emitOpError("has a rule, but no ") << what << "s";
+    return op->emitOpError("has a rule, but no ") << role << "s";
   for (auto [i, mapping] : llvm::enumerate(mappings)) {
     auto error = [&, index = i] {
-      return op->emitOpError("its rule for ") << what << " #" << index << " ";
+      return op->emitOpError("its rule for ") << role << " #" << index << " ";
     };
     auto tensor = dyn_cast<RankedTensorType>(types[i]);
     if (!tensor || !tensor.hasStaticShape())
@@ -347,11 +347,11 @@ LogicalResult sdy::verifyPending(Operation *op, TensorShardingAttr from,
     return op->emitOpError("ends a pending ")
            << stringifyReductionOp(from.getReductionOp()) << " along "
            << text(mesh, ended) << " by a " << stringifyReductionOp(ends);
-  AxisParts kept = without(after, begun);
-  if (!kept.empty() && from.getReductionOp() != to.getReductionOp())
+  AxisParts remaining = without(after, begun);
+  if (!remaining.empty() && from.getReductionOp() != to.getReductionOp())
     return op->emitOpError("turns a pending ")
            << stringifyReductionOp(from.getReductionOp()) << " along "
-           << text(mesh, kept) << " into a "
+           << text(mesh, remaining) << " into a "
            << stringifyReductionOp(to.getReductionOp());
   return success();
 }
@@ -476,9 +476,9 @@ static FailureOr<Type> localType(ManualComputationOp op, Type type,
     int64_t parts = 1;
     AxisRefAttr before;
     for (AxisRefAttr axis : dim.getAxes()) {
-      bool manual =
-          llvm::any_of(op.getManualAxes().getValue(),
-                       [&](StringAttr each) { return each == axis.getName(); });
+      bool manual = llvm::any_of(
+          op.getManualAxes().getValue(),
+          [&](StringAttr manualAxis) { return manualAxis == axis.getName(); });
       if (!manual) {
         before = axis;
         continue;
@@ -504,14 +504,14 @@ static FailureOr<Type> localType(ManualComputationOp op, Type type,
 static LogicalResult verifyEnds(ManualComputationOp op, TypeRange outer,
                                 TypeRange inner,
                                 TensorShardingPerValueAttr shardings,
-                                StringRef what) {
-  if (failed(verifyShardings(op, shardings, outer, what)))
+                                StringRef role) {
+  if (failed(verifyShardings(op, shardings, outer, role)))
     return failure();
   if (outer.size() != inner.size())
-    return op.emitOpError("has ") << outer.size() << " " << what
+    return op.emitOpError("has ") << outer.size() << " " << role
                                   << "s, but its body has " << inner.size();
   for (size_t i = 0; i < outer.size(); ++i) {
-    std::string where = (what + " #" + Twine(i)).str();
+    std::string where = (role + " #" + Twine(i)).str();
     auto local = localType(op, outer[i], shardings.getShardings()[i], where);
     if (failed(local))
       return failure();
@@ -538,8 +538,8 @@ LogicalResult ManualComputationOp::verifyRegions() {
     return failure();
   // One mesh, beside those without axes.
   MeshAttr mesh;
-  for (auto each : {getInShardings(), getOutShardings()})
-    for (TensorShardingAttr sharding : each.getShardings()) {
+  for (auto perValue : {getInShardings(), getOutShardings()})
+    for (TensorShardingAttr sharding : perValue.getShardings()) {
       MeshAttr its = meshOf(*this, sharding.getMeshOrRef());
       if (its.getAxes().empty() || its == mesh)
         continue;
@@ -550,8 +550,8 @@ LogicalResult ManualComputationOp::verifyRegions() {
   if (!mesh)
     return success();
   for (StringAttr axis : getManualAxes().getValue())
-    if (llvm::none_of(mesh.getAxes(), [&](MeshAxisAttr each) {
-          return each.getName() == axis.getValue();
+    if (llvm::none_of(mesh.getAxes(), [&](MeshAxisAttr meshAxis) {
+          return meshAxis.getName() == axis.getValue();
         }))
       return emitOpError("there is no axis '")
              << axis.getValue() << "' in the mesh of this manual computation";

@@ -16,28 +16,28 @@ using llvm::StringRef;
 static bool dropNumber(StringRef &text, StringRef prefix) {
   if (!text.consume_front(prefix))
     return false;
-  StringRef rest = text.drop_while(llvm::isDigit);
-  bool some = rest.size() < text.size();
-  text = rest;
+  StringRef remaining = text.drop_while(llvm::isDigit);
+  bool some = remaining.size() < text.size();
+  text = remaining;
   return some;
 }
 
 /// The length of ` to :9` or ` to 4:9` at the front of `text`, or 0.
 static size_t rangeEnd(StringRef text) {
-  StringRef rest = text;
-  if (!rest.consume_front(" to "))
+  StringRef remaining = text;
+  if (!remaining.consume_front(" to "))
     return 0;
-  rest = rest.drop_while(llvm::isDigit);
-  return dropNumber(rest, ":") ? text.size() - rest.size() : 0;
+  remaining = remaining.drop_while(llvm::isDigit);
+  return dropNumber(remaining, ":") ? text.size() - remaining.size() : 0;
 }
 
-/// What `dense<[1, 2]> : tensor<2xi64>` at the front of `text` is as an array,
-/// `array<i64: 1, 2>`, and drops it; empty where there is none.
+/// Returns the `dense<[1, 2]> : tensor<2xi64>` at the front of `text` as an
+/// array, `array<i64: 1, 2>`, and drops it; empty where there is none.
 static std::string takeDenseList(StringRef &text) {
-  StringRef rest = text;
-  if (!rest.consume_front("dense<"))
+  StringRef remaining = text;
+  if (!remaining.consume_front("dense<"))
     return {};
-  auto [numbers, type] = rest.split("> : tensor<");
+  auto [numbers, type] = remaining.split("> : tensor<");
   size_t end = type.find('>');
   auto [extent, element] = type.take_front(end).split('x');
   unsigned count = 0;
@@ -68,14 +68,14 @@ static constexpr llvm::StringLiteral listNames[] = {
 static std::string withArrays(StringRef text) {
   constexpr StringRef sign = " = dense<";
   std::string result;
-  for (size_t at; (at = text.find(sign)) != StringRef::npos;) {
-    StringRef before = text.take_front(at);
+  for (size_t place; (place = text.find(sign)) != StringRef::npos;) {
+    StringRef before = text.take_front(place);
     bool isList = llvm::any_of(listNames, [&](StringRef name) {
-      StringRef rest = before;
-      return rest.consume_back(name) &&
-             (rest.ends_with(" ") || rest.ends_with("{"));
+      StringRef candidate = before;
+      return candidate.consume_back(name) &&
+             (candidate.ends_with(" ") || candidate.ends_with("{"));
     });
-    size_t begin = at + StringRef(" = ").size();
+    size_t begin = place + StringRef(" = ").size();
     result += text.take_front(begin);
     text = text.drop_front(begin);
     if (isList)
@@ -92,13 +92,13 @@ std::unique_ptr<llvm::MemoryBuffer> meshloom::readableSource(StringRef source,
   if (text.starts_with("\xef\xbb\xbf"))
     std::fill_n(copy.begin(), 3, ' ');
   // A range follows a file's name: `"f.py":3:5 to :9`.
-  for (size_t at = text.find('"'); at != StringRef::npos;
-       at = text.find('"', at + 1)) {
-    StringRef rest = text.drop_front(at + 1);
-    if (!dropNumber(rest, ":") || !dropNumber(rest, ":"))
+  for (size_t quote = text.find('"'); quote != StringRef::npos;
+       quote = text.find('"', quote + 1)) {
+    StringRef remaining = text.drop_front(quote + 1);
+    if (!dropNumber(remaining, ":") || !dropNumber(remaining, ":"))
       continue;
-    size_t begin = text.size() - rest.size();
-    std::fill_n(copy.begin() + ptrdiff_t(begin), rangeEnd(rest), ' ');
+    size_t begin = text.size() - remaining.size();
+    std::fill_n(copy.begin() + ptrdiff_t(begin), rangeEnd(remaining), ' ');
   }
   return llvm::MemoryBuffer::getMemBufferCopy(copy, name);
 }
@@ -106,11 +106,11 @@ std::unique_ptr<llvm::MemoryBuffer> meshloom::readableSource(StringRef source,
 StringRef meshloom::unreadableElementType(StringRef text) {
   for (StringRef type :
        {"f8E8M0FNU", "f8E3M4", "f6E2M3FN", "f6E3M2FN", "f4E2M1FN"})
-    for (size_t at = text.find(type); at != StringRef::npos;
-         at = text.find(type, at + 1)) {
+    for (size_t place = text.find(type); place != StringRef::npos;
+         place = text.find(type, place + 1)) {
       // `tensor<4xf8E3M4>`
-      StringRef before = text.take_front(at);
-      StringRef after = text.drop_front(at + type.size());
+      StringRef before = text.take_front(place);
+      StringRef after = text.drop_front(place + type.size());
       if ((before.ends_with("x") || before.ends_with("<")) &&
           (after.starts_with(">") || after.starts_with(",")))
         return type;
@@ -118,8 +118,8 @@ StringRef meshloom::unreadableElementType(StringRef text) {
   return {};
 }
 
-/// Whether `text`, which begins with '#', is the number of a result that no op
-/// has.
+/// Returns whether `text`, which begins with '#', is the number of a result
+/// that no op has.
 static bool isResultTooHigh(StringRef text) {
   constexpr uint64_t most = 1 << 20;
   StringRef digits = text.drop_front().take_while(llvm::isDigit);
@@ -134,7 +134,7 @@ namespace {
 /// before it twice is twice as long.
 class Nesting {
 public:
-  /// At an opening bracket. What is wrong, or an empty string.
+  /// At an opening bracket. Counts an opening bracket.
   std::string open() { return ++depth > deepest ? tooDeep() : add({0, 1}); }
   /// At a closing bracket.
   void close() { depth -= depth > 0; }
@@ -161,7 +161,7 @@ public:
   }
 
 private:
-  /// Of what an alias stands for.
+  /// The size of the text that an alias stands for.
   struct Size {
     unsigned depth = 0;
     uint64_t brackets = 0;
@@ -175,10 +175,10 @@ private:
       return "aliases nest more than " + std::to_string(deepestAlias) + " deep";
     if (defined.empty())
       return {};
-    Size &own = sizes[defined];
-    own.depth = std::max(own.depth, depth + size.depth);
-    own.brackets += size.brackets;
-    return own.brackets <= mostBrackets
+    Size &ofAlias = sizes[defined];
+    ofAlias.depth = std::max(ofAlias.depth, depth + size.depth);
+    ofAlias.brackets += size.brackets;
+    return ofAlias.brackets <= mostBrackets
                ? std::string()
                : "alias '" + defined.str() + "' stands for more than " +
                      std::to_string(mostBrackets) + " brackets";
@@ -201,22 +201,24 @@ std::optional<meshloom::SourceFault> meshloom::sourceFault(StringRef text) {
   Nesting nesting;
   unsigned line = 1;
   bool beginsLine = true; // only spaces so far
-  for (size_t at = 0; at < text.size(); ++at) {
+  for (size_t place = 0; place < text.size(); ++place) {
     std::string fault;
-    const char c = text[at];
+    const char c = text[place];
     switch (c) {
     case '"':
       // Brackets in text are none. A string ends on its line.
-      for (++at; at < text.size() && text[at] != '"' && text[at] != '\n'; ++at)
-        at += text[at] == '\\';
-      line += at < text.size() && text[at] == '\n';
+      for (++place;
+           place < text.size() && text[place] != '"' && text[place] != '\n';
+           ++place)
+        place += text[place] == '\\';
+      line += place < text.size() && text[place] == '\n';
       break;
     case '/':
-      if (text.substr(at).starts_with("//"))
-        at = std::min(text.find('\n', at), text.size()) - 1;
+      if (text.substr(place).starts_with("//"))
+        place = std::min(text.find('\n', place), text.size()) - 1;
       break;
     case '-':
-      at += text.substr(at).starts_with("->");
+      place += text.substr(place).starts_with("->");
       break;
     case '(':
     case '[':
@@ -225,13 +227,13 @@ std::optional<meshloom::SourceFault> meshloom::sourceFault(StringRef text) {
       fault = nesting.open();
       break;
     case '#':
-      if (isResultTooHigh(text.substr(at)))
+      if (isResultTooHigh(text.substr(place)))
         fault = "no op has a result of such a number";
       else
-        fault = nesting.name(text.substr(at), beginsLine);
+        fault = nesting.name(text.substr(place), beginsLine);
       break;
     case '!':
-      fault = nesting.name(text.substr(at), beginsLine);
+      fault = nesting.name(text.substr(place), beginsLine);
       break;
     case ')':
     case ']':

@@ -40,15 +40,16 @@ windowCounts(ArrayRef<int64_t> shape, ArrayRef<int64_t> sizes,
   if (padding)
     llvm::copy(padding->getValues<int64_t>(), pads.begin());
   for (auto [i, extent] : llvm::enumerate(shape)) {
-    auto at = [&](std::optional<ArrayRef<int64_t>> values) {
+    auto entryOf = [&](std::optional<ArrayRef<int64_t>> values) {
       return values ? (*values)[i] : 1;
     };
-    counts.push_back(windowCount(extent, {.size = sizes[i],
-                                          .stride = at(strides),
-                                          .low = pads[2 * i],
-                                          .high = pads[2 * i + 1],
-                                          .baseDilation = at(baseDilations),
-                                          .dilation = at(dilations)}));
+    counts.push_back(
+        windowCount(extent, {.size = sizes[i],
+                             .stride = entryOf(strides),
+                             .low = pads[2 * i],
+                             .high = pads[2 * i + 1],
+                             .baseDilation = entryOf(baseDilations),
+                             .dilation = entryOf(dilations)}));
   }
   return counts;
 }

@@ -41,7 +41,7 @@ func.func @no_mesh(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@nowhere, [{"
 
 // -----
 
-// expected-error @+1 {{cannot read the sharding '{devices=[2,4]<=[7]}': there are not as many devices as tiles}}
+// expected-error @+1 {{cannot read the sharding '{devices=[2,4]<=[7]}': the numbers of devices and of tiles differ}}
 func.func @gspmd(%a: tensor<8x8xf32> {mhlo.sharding = "{devices=[2,4]<=[7]}"}) -> tensor<8x8xf32> {
   return %a : tensor<8x8xf32>
 }

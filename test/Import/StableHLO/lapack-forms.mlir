@@ -61,7 +61,7 @@ func.func @decompositions(%a: tensor<4x4xf32>) -> (tensor<4xi32>, tensor<4xf32>,
 // -----
 
 func.func @option(%a: tensor<4x4xf32>, %lower: tensor<i32>) -> tensor<4x4xf32> {
-  // expected-error @+1 {{operand #0 of custom call 'lapack_spotrf' must be a constant: it says what is computed}}
+  // expected-error @+1 {{operand #0 of custom call 'lapack_spotrf' must be a constant: the results depend on it}}
   %0:2 = stablehlo.custom_call @lapack_spotrf(%lower, %lower, %lower, %a) : (tensor<i32>, tensor<i32>, tensor<i32>, tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<i32>)
   return %0#0 : tensor<4x4xf32>
 }

@@ -79,7 +79,7 @@ func.func @argument(%a: tensor<*xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, 
 // -----
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
-// expected-error @+1 {{what is no tensor has no dims and no axes in its sharding}}
+// expected-error @+1 {{a value that is not a tensor has no dims and no axes in its sharding}}
 func.func @argument(%a: !stablehlo.token {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
   return
 }
@@ -151,7 +151,7 @@ func.func @argument(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
 // -----
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
-// expected-error @+1 {{4 is no multiple of 1 x 3}}
+// expected-error @+1 {{4 is not a multiple of 1 x 3}}
 func.func @argument(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y":(1)3}, {}]>}) {
   return
 }
@@ -159,7 +159,7 @@ func.func @argument(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
 // -----
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
-// expected-error @+1 {{4 is no multiple of 4 x 2}}
+// expected-error @+1 {{4 is not a multiple of 4 x 2}}
 func.func @argument(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y":(4)2}, {}]>}) {
   return
 }
@@ -167,7 +167,7 @@ func.func @argument(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
 // -----
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
-// expected-error @+1 {{no part of axis}}
+// expected-error @+1 {{not a part of axis}}
 func.func @argument(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y":(4611686018427387904)4611686018427387904}, {}]>}) {
   return
 }

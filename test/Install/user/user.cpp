@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What someone writes on their first day: a sharded product, checked.
+// A program of someone's first day: a sharded product, checked.
 #include <meshloom/Meshloom.h>
 
 #include <iostream>

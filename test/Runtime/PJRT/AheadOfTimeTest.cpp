@@ -65,7 +65,7 @@ TEST(FindTPULibraryTest, WithoutOneTheErrorSaysHowToGetIt) {
   const std::string message = findTPULibrary().error().message();
   EXPECT_THAT(message, HasSubstr("TPU_LIBRARY_PATH is not set"));
   EXPECT_THAT(message, HasSubstr("names no plug-in 'tpu'"));
-  EXPECT_THAT(message, HasSubstr("terms of its own, which are yours"));
+  EXPECT_THAT(message, HasSubstr("its own terms, which you have to accept"));
 }
 
 TEST(TopologyTest, PluginsWithoutTopologiesAreRefused) {

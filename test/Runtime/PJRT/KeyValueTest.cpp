@@ -118,10 +118,11 @@ TEST_F(CallbacksTest, ValuesAndKeysAreAnyBytes) {
 TEST_F(CallbacksTest, KeysThatNobodyHasSet) {
   const Answer missing = tryGet("there is none");
   EXPECT_EQ(missing.code, 5);
-  EXPECT_THAT(missing.message, HasSubstr("nobody has set 'there%20is%20none'"));
+  EXPECT_THAT(missing.message,
+              HasSubstr("no process has set 'there%20is%20none'"));
   const Answer late = get("none", 1);
   EXPECT_EQ(late.code, 4);
-  EXPECT_THAT(late.message, HasSubstr("nobody has set 'none' within 1 ms"));
+  EXPECT_THAT(late.message, HasSubstr("no process has set 'none' within 1 ms"));
 }
 
 // Whoever waits gets it, also without an end (which comes as -1).
@@ -226,7 +227,7 @@ TEST(PlatformProcessesTest, PartsAreTheSameInTheOrderOfCalls) {
   EXPECT_EQ(store->get("run/a/1/k", 0ms).value_or_throw(), "second");
 }
 
-TEST(PlatformProcessesTest, PartsOfWhatIsGoneSaySo) {
+TEST(PlatformProcessesTest, PartsOfADestroyedStoreAreErrors) {
   auto store = std::make_shared<MemoryStore>();
   auto part = PlatformProcesses(0, 2, store, "run/").part("a");
   store.reset();
@@ -329,9 +330,10 @@ TEST_F(PluginProcessesTest, AStoreThatIsGoneIsAnError) {
 TEST_F(PluginProcessesTest, ProcessesThatAreNotOursAreRefused) {
   auto found = alone("pod:0")->devices();
   ASSERT_FALSE(found);
-  EXPECT_THAT(found.error().message(),
-              HasSubstr("pjrt:faulty has devices of 2 processes, of which this "
-                        "is number 0, but this process has joined no others"));
+  EXPECT_THAT(
+      found.error().message(),
+      HasSubstr("pjrt:faulty has devices of 2 processes, and this is number 0, "
+                "but this process has not joined the others"));
   for (int64_t rank : {0, 1}) {
     auto platform = alone("pod:1");
     ASSERT_TRUE(platform->join(

@@ -49,7 +49,7 @@ TEST(FindPluginTest, NamesComeFromTheEnvironment) {
 }
 
 // The error says what was looked for, where, and what to do.
-TEST(FindPluginTest, WhatIsNotFoundSaysWhereItWasLookedFor) {
+TEST(FindPluginTest, MissingPluginErrorNamesThePlacesSearched) {
   ScopedVariable tpu("TPU_LIBRARY_PATH", nullptr);
   {
     ScopedVariable names("PJRT_NAMES_AND_LIBRARY_PATHS", "cpu:/x/cpu.so");
@@ -99,8 +99,9 @@ TEST(PluginTest, FileThatIsNoLibraryIsAnError) {
 }
 
 TEST(PluginTest, LibraryWithoutTheFunctionIsAnError) {
-  EXPECT_THAT(Plugin::load(MESHLOOM_NO_PLUGIN_PATH).error().message(),
-              HasSubstr("is no PJRT plug-in: it has no function GetPjrtApi"));
+  EXPECT_THAT(
+      Plugin::load(MESHLOOM_NO_PLUGIN_PATH).error().message(),
+      HasSubstr("is not a PJRT plug-in: it has no function GetPjrtApi"));
 }
 
 // Also by another name of the file, and from several threads.
@@ -154,7 +155,8 @@ TEST(PluginTest, OldVersionIsRefused) {
 
 // Tables that are not what they say are not read further.
 TEST(PluginTest, WrongTableIsRefused) {
-  EXPECT_THAT(loadError("no-table"), HasSubstr("gives no table of functions"));
+  EXPECT_THAT(loadError("no-table"),
+              HasSubstr("returns no table of functions"));
   EXPECT_THAT(loadError("odd-table"),
               HasSubstr("its table of functions has 1147 bytes"));
   EXPECT_THAT(loadError("old-version-struct"), HasSubstr("its version 8"));
@@ -206,7 +208,7 @@ TEST(NamedValuesTest, EveryKindComesBack) {
             attributes);
 }
 
-TEST(ClientOptionsTest, AreOfTheVariable) {
+TEST(ClientOptionsTest, OptionsComeFromTheEnvironmentVariable) {
   ScopedVariable variable(
       "MESHLOOM_PJRT_OPTIONS",
       "preallocate=false,memory_fraction=0.5,count=12,"

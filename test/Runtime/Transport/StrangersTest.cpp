@@ -270,7 +270,7 @@ TEST(StrangersTest, ARankMayBeWrong) {
       frame("12345") + frame("") + std::string(64, 'x'),
       frame(std::string(200'000, 'y')) + std::string(64, 'x')};
   for (const std::string &text : texts)
-    EXPECT_EQ(endAfter(text), "what comes from it is damaged");
+    EXPECT_EQ(endAfter(text), "its data are damaged");
   // Nothing, whole frames, half of a header, half of a payload: the link ends
   // with the connection.
   const std::vector<std::string> halves = {

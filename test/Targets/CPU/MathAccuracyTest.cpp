@@ -225,10 +225,10 @@ INSTANTIATE_TEST_SUITE_P(Functions, WideMathAccuracyTest,
                                          WideFunction{"tanh", std::tanh, 1.5}),
                          [](auto &info) { return info.param.op; });
 
-// What a mask hides from a softmax is exponentials that vanish. They take as
-// long as others: no denormal is multiplied, which some processors do a hundred
+// The exponentials that a mask hides from a softmax vanish. They take as long
+// as others: no denormal is multiplied, which some processors do a hundred
 // times more slowly.
-TEST(ExponentialTest, ThoseThatVanishTakeNoLonger) {
+TEST(ExponentialTest, ExponentialsThatVanishTakeNoLonger) {
   constexpr int64_t count = 4096;
   const std::string type = "tensor<4096xf32>";
   KernelHarness kernel("func.func @f(%x: " + type + ") -> " + type +

@@ -26,10 +26,10 @@ std::string typeText(const std::vector<int64_t> &shape, const char *type) {
 /// sum of sizes.
 double sumError(const SumCase &sum, const std::vector<float> &terms,
                 bool optimize) {
-  std::vector<int64_t> kept, keptShape;
+  std::vector<int64_t> keptDims, keptShape;
   for (int64_t d = 0; d < int64_t(sum.shape.size()); ++d)
     if (std::find(sum.dims.begin(), sum.dims.end(), d) == sum.dims.end()) {
-      kept.push_back(d);
+      keptDims.push_back(d);
       keptShape.push_back(sum.shape[size_t(d)]);
     }
   const std::string from = typeText(sum.shape, "f32"),
@@ -50,8 +50,9 @@ double sumError(const SumCase &sum, const std::vector<float> &terms,
   std::vector<int64_t> index(sum.shape.size());
   for (float term : terms) {
     size_t target = 0;
-    for (size_t k = 0; k < kept.size(); ++k)
-      target = target * size_t(keptShape[k]) + size_t(index[size_t(kept[k])]);
+    for (size_t k = 0; k < keptDims.size(); ++k)
+      target =
+          target * size_t(keptShape[k]) + size_t(index[size_t(keptDims[k])]);
     exact[target] += term;
     sizes[target] += std::abs(term);
     for (size_t d = index.size(); d-- > 0;) {
@@ -91,13 +92,13 @@ TEST(SumAccuracyTest, AllDimsAreSummedInBlocks) {
     for (const auto *values : {&equal, &random}) {
       SCOPED_TRACE(fmt::format("[{}] over {}", fmt::join(sum.shape, ", "),
                                fmt::join(sum.dims, ", ")));
-      const double rest = std::log2(double(terms));
-      EXPECT_LE(sumError(sum, *values, /*optimize=*/true), 64 + rest);
+      const double levels = std::log2(double(terms));
+      EXPECT_LE(sumError(sum, *values, /*optimize=*/true), 64 + levels);
       // Without vectors one lane adds the terms of a block, which are more
       // where the innermost loop is long enough for many lanes.
       const bool isLong = sum.shape[size_t(sum.dims.back())] >= 256;
       EXPECT_LE(sumError(sum, *values, /*optimize=*/false),
-                (isLong ? 512 : 128) + rest);
+                (isLong ? 512 : 128) + levels);
     }
   }
 }

@@ -75,7 +75,7 @@ public:
   /// A barrier that takes along what each rank says: one call, whatever their
   /// number.
   Result<std::vector<std::string>>
-  gather(const std::string &subject, int rank, int size, std::string_view own,
+  gather(const std::string &subject, int rank, int size, std::string_view text,
          std::chrono::milliseconds timeout) override;
 
   /// Waits until every rank is at the barrier of this name, which may be used
@@ -102,7 +102,7 @@ public:
   /// The same, and says something to all; gives what they say, in the order of
   /// ranks, or nothing where none says anything.
   Result<std::vector<std::string>> shutdown(std::chrono::milliseconds timeout,
-                                            std::string_view said);
+                                            std::string_view farewell);
 
 private:
   struct State;

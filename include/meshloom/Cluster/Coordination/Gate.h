@@ -3,10 +3,10 @@
 //
 // Who connects must say at once what a client says first (HTTP/2's preface and
 // the header of its settings, or a TLS handshake) and stay; others are closed
-// before the server hears of them. Those that come faster than the processes of
-// a run do wait, and the oldest have to go where too many wait. So strangers
-// that connect again and again, or send garbage, keep one thread busy for a
-// bounded part of its time, and the server not at all.
+// before the server hears of them. Connections that come faster than the
+// processes of a run do wait, and the oldest have to go where too many wait. So
+// strangers that connect again and again, or send garbage, keep one thread busy
+// for a bounded part of its time, and the server not at all.
 #pragma once
 
 #include "meshloom/Cluster/Coordination/Network.h"

@@ -23,13 +23,13 @@ struct Address {
   std::string host;
   int port = 0;
 };
-/// "host:port", "[::1]:port". `what` says what it is for, in errors.
-Result<Address> splitAddress(std::string_view text, std::string_view what);
+/// "host:port", "[::1]:port". `purpose` says what it is for, in errors.
+Result<Address> splitAddress(std::string_view text, std::string_view purpose);
 /// The other way round.
 std::string str(const Address &address);
 
-/// Whether all that a name stands for is inside of this machine. Fails where
-/// nothing is known of it.
+/// Returns whether all that a name stands for is inside of this machine. Fails
+/// where nothing is known of it.
 Result<bool> isLoopback(const std::string &host);
 /// A socket that listens there and never blocks, to be closed by the caller.
 /// Fails with the system's reason.
@@ -51,10 +51,10 @@ channelCredentials(const TlsFiles &files);
 Result<std::shared_ptr<grpc::Channel>> openChannel(const std::string &address,
                                                    const TlsFiles &files);
 
-/// What a channel to an address connects to: "localhost" is a name that some
-/// machines do not know, and two addresses, of which servers have one.
-/// Certificates are still compared
-/// with the name that was given, by way of `arguments`.
+/// Returns the address that a channel connects to: "localhost" is a name that
+/// some machines do not know, and it stands for two addresses, of which servers
+/// have one. Certificates are still compared with the name that was given, by
+/// way of `arguments`.
 std::string dialled(const std::string &address,
                     grpc::ChannelArguments &arguments);
 
@@ -70,7 +70,7 @@ listenForHandshakeFailures(std::function<void(const std::string &reason)> hear);
 /// When it has returned, that function is called no more.
 void endListening(uint64_t number);
 
-/// What this machine calls itself.
+/// Returns the name that this machine has for itself.
 std::string hostName();
 
 } // namespace meshloom::detail

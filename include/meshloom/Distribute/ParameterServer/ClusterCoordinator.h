@@ -175,7 +175,8 @@ class ClusterCoordinator {
 public:
   /// Throws meshloom::Error if the strategy has no parameter servers.
   explicit ClusterCoordinator(const Strategy &strategy)
-      : own(strategy), workers(detail::coordinatedWorkers(strategy)) {}
+      : strategyOfWorkers(strategy),
+        workers(detail::coordinatedWorkers(strategy)) {}
 
   /// Has a worker run function(args...), and returns at once; blocks while
   /// 262144 wait. For a PerWorkerValues the function gets the worker's value,
@@ -189,7 +190,8 @@ public:
         std::invoke_result_t<const F &, const detail::WorkerLocal<Args> &...>>;
     auto structure = std::make_shared<
         std::conditional_t<std::is_void_v<R>, int, std::optional<R>>>();
-    auto call = [strategy = own, function, structure](const auto &...values) {
+    auto call = [strategy = strategyOfWorkers, function,
+                 structure](const auto &...values) {
       return detail::captured(strategy, [&] {
         if constexpr (std::is_void_v<R>)
           function(values...);
@@ -216,7 +218,7 @@ public:
 
   /// Waits until all that was scheduled has run. Throws what a function threw.
   void join() const { get().join(); }
-  /// Whether nothing waits or runs. Throws what a function threw.
+  /// Returns whether nothing waits or runs. Throws what a function threw.
   bool done() const { return get().isDone(); }
   /// See RemoteValue::fetch.
   template <typename R> R fetch(const RemoteValue<R> &value) const {
@@ -251,7 +253,7 @@ public:
     return PerWorkerValues(std::move(values));
   }
   /// Whose workers they are.
-  const Strategy &strategy() const { return own; }
+  const Strategy &strategy() const { return strategyOfWorkers; }
 
 private:
   detail::Workers &get() const {
@@ -259,7 +261,7 @@ private:
     return *workers;
   }
 
-  Strategy own;
+  Strategy strategyOfWorkers;
   std::shared_ptr<detail::Workers> workers;
 };
 

@@ -13,8 +13,8 @@ class Pass;
 
 namespace meshloom {
 
-/// Whether anything in `module` is for importStableHLO: an op of stablehlo,
-/// chlo or sdy, a sharding, a call, or XLA's number of partitions.
+/// Returns whether anything in `module` is for importStableHLO: an op of
+/// stablehlo, chlo or sdy, a sharding, a call, or XLA's number of partitions.
 bool holdsStableHLO(ModuleOp module);
 
 /// Replaces the module's functions by dtensor ones of the same names; private

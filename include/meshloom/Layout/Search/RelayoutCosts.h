@@ -33,7 +33,8 @@ class RelayoutCosts {
 public:
   RelayoutCosts(const Mesh &mesh, const MachineModel &machine);
 
-  /// Whether `machine` prices collectives as the one that this was made for.
+  /// Returns whether `machine` prices collectives as the one that this was made
+  /// for.
   bool fits(const MachineModel &machine) const;
 
   LayoutId intern(const Layout &layout);

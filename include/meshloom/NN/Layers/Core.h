@@ -53,7 +53,7 @@ struct EmbeddingOptions {
       "random_uniform";                                  ///< random
   regularizers::Regularizer embeddings_regularizer = {}; ///< adds to the losses
   constraints::Constraint embeddings_constraint = {};    ///< after each step
-  /// Whether id 0 stands for no step: it is masked.
+  /// Says whether id 0 stands for no step: it is masked.
   bool mask_zero = false;
   std::string name = "";    ///< default: "embedding"
   LayerOptions common = {}; ///< of all layers

@@ -69,7 +69,7 @@ struct WeightOptions {
   initializers::Initializer initializer = {};
   /// None: that of the layer.
   std::optional<DType> dtype = std::nullopt;
-  /// Whether optimizers get it.
+  /// Says whether optimizers get it.
   bool trainable = true;
   /// Adds to the losses.
   regularizers::Regularizer regularizer = {};
@@ -124,9 +124,9 @@ public:
   /// A handle of an implementation.
   explicit Layer(std::shared_ptr<LayerImpl> impl) : impl(std::move(impl)) {}
 
-  /// Whether it is not empty.
+  /// Returns whether it is not empty.
   bool defined() const { return impl != nullptr; }
-  /// Whether both are the same layer.
+  /// Returns whether both are the same layer.
   bool is(const Layer &other) const { return impl == other.impl; }
 
   /// The result for x. The first call builds it. Throws meshloom::Error if
@@ -160,7 +160,7 @@ public:
   /// The same for several inputs, or inputs that are no floats.
   void build_many(const std::vector<TensorSpec> &inputs,
                   Where where = Where::current()) const;
-  /// Whether its weights are there.
+  /// Returns whether its weights are there.
   bool built() const;
 
   /// The given name, or one after its class: "dense". A model names those of
@@ -210,7 +210,7 @@ public:
   /// Regularizers of weights, and what was added in the last call: scalars.
   std::vector<Tensor> losses() const;
 
-  /// Whether optimizers get its weights and those of its layers.
+  /// Returns whether optimizers get its weights and those of its layers.
   bool trainable() const;
   /// See trainable.
   void set_trainable(bool trainable) const;

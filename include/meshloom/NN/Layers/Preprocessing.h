@@ -155,8 +155,8 @@ struct IntegerLookupOptions {
   /// "tf_idf" how often, times their idf weights. "one_hot" gives a vector for
   /// each integer.
   std::string output_mode = "int";
-  /// Whether these vectors have max_tokens elements, however few integers there
-  /// are.
+  /// Says whether these vectors have max_tokens elements, however few integers
+  /// there are.
   bool pad_to_max_tokens = false;
   std::string name = "";    ///< default: "integer_lookup"
   LayerOptions common = {}; ///< of all layers

@@ -86,8 +86,8 @@ public:
       std::initializer_list<std::initializer_list<std::array<int64_t, 2>>> ends)
     requires(Rank > 1)
   {
-    for (const auto &each : ends)
-      values.insert(values.end(), each.begin(), each.end());
+    for (const auto &end : ends)
+      values.insert(values.end(), end.begin(), end.end());
   }
   /// The same.
   Ends(const std::array<std::array<int64_t, 2>, Rank> &ends)

@@ -32,7 +32,7 @@ public:
   DType dtype() const;
   /// The name of an input, else that of the layer that it comes from.
   const std::string &name() const;
-  /// Whether it is not empty.
+  /// Returns whether it is not empty.
   bool defined() const { return graphNode != nullptr; }
 
   /// Part of it, as Tensor's x[i] and x(i, j, ...); indices are no tensors, and
@@ -45,7 +45,7 @@ public:
                             const Index &e = {}, const Index &f = {},
                             const Index &g = {}, const Index &h = {}) const;
 
-  /// Whether both are the same.
+  /// Returns whether both are the same.
   bool is(const SymbolicTensor &other) const {
     return graphNode == other.graphNode && resultIndex == other.resultIndex;
   }

@@ -44,8 +44,8 @@ struct StringLookupOptions {
   /// "tf_idf" how often, times their idf weights. "one_hot" gives a vector for
   /// each token.
   std::string output_mode = "int";
-  /// Whether these vectors have max_tokens elements, however few tokens there
-  /// are.
+  /// Says whether these vectors have max_tokens elements, however few tokens
+  /// there are.
   bool pad_to_max_tokens = false;
   std::string name = "";    ///< default: "string_lookup"
   LayerOptions common = {}; ///< of all layers
@@ -115,8 +115,8 @@ struct TextVectorizationOptions {
   /// row of tokens: "multi_hot" says which tokens it has, "count" how often,
   /// "tf_idf" how often, times their idf weights.
   std::string output_mode = "int";
-  /// Whether these vectors have max_tokens elements, however few tokens there
-  /// are.
+  /// Says whether these vectors have max_tokens elements, however few tokens
+  /// there are.
   bool pad_to_max_tokens = false;
   /// In mode "int", rows are cut or filled with 0 to this length. None: to the
   /// longest row of the call.

@@ -34,14 +34,14 @@ namespace meshloom {
 class SymbolicTensors {
 public:
   /// One.
-  SymbolicTensors(const SymbolicTensor &one) : all{one} {}
+  SymbolicTensors(const SymbolicTensor &one) : tensors{one} {}
   /// Several.
   SymbolicTensors(std::initializer_list<SymbolicTensor> several)
-      : all(several) {}
+      : tensors(several) {}
   /// Several.
   SymbolicTensors(std::vector<SymbolicTensor> several)
-      : all(std::move(several)) {}
-  std::vector<SymbolicTensor> all; ///< in order
+      : tensors(std::move(several)) {}
+  std::vector<SymbolicTensor> tensors; ///< in order
 };
 
 /// The implementation of a model; see above.

@@ -93,7 +93,8 @@ private:
   };
   explicit Trackable(Parts parts) : parts(std::move(parts)) {}
   /// A variable without a name is called by its place.
-  static std::vector<NamedVariable> named(const std::vector<DVariable> &all);
+  static std::vector<NamedVariable>
+  named(const std::vector<DVariable> &variables);
 
   /// With their paths in the object; an empty path is the object itself. Empty
   /// where it has none.

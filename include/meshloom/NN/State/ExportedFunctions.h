@@ -37,9 +37,9 @@ struct FreeBatchExportOptions {
   /// The sizes whose programs are stored. None: those that each function has
   /// compiled, or 1.
   std::vector<int64_t> sizes = {};
-  /// Whether a program that loads the folder compiles other sizes when it calls
-  /// them. The folder then has the function as a text from which the program of
-  /// any size follows; else it has the programs of `sizes` alone.
+  /// Says whether a program that loads the folder compiles other sizes when it
+  /// calls them. The folder then has the function as a text from which the
+  /// program of any size follows; else it has the programs of `sizes` alone.
   bool compile_new_sizes = true;
   /// See export_functions.
   std::filesystem::path sign_key = {};
@@ -81,8 +81,8 @@ public:
   std::vector<ValueInfo> arguments(const std::string &signature) const;
   /// The results of a signature's function.
   std::vector<ValueInfo> results(const std::string &signature) const;
-  /// The sizes of batches that a signature has programs for now, in rising
-  /// order; none: its size is not free.
+  /// Returns the batch sizes for which the signature already has a compiled
+  /// program, in rising order; empty if its batch size is fixed.
   std::vector<int64_t> batch_sizes(const std::string &signature) const;
   /// The variables of all functions: one that several use is there once.
   const std::vector<DVariable> &variables() const;

@@ -26,7 +26,7 @@ struct LoadModelOptions {
   /// strategy's); axes that it has not cut nothing. Else weights are on a mesh
   /// as they were saved, of virtual CPUs, or on the host where none was cut.
   std::optional<Mesh> mesh = std::nullopt;
-  /// Whether it is compiled as it was when it was saved.
+  /// Says whether it is compiled as it was when it was saved.
   bool compile = true;
 };
 

@@ -31,7 +31,7 @@ struct CallbackState {
   nn::Config values = {};                     ///< numbers, texts, lists, maps
   std::map<std::string, Tensor> tensors = {}; ///< by name, such as weights
 
-  /// Whether there is nothing to keep.
+  /// Returns whether there is nothing to keep.
   bool empty() const { return values.is_null() && tensors.empty(); }
 };
 

@@ -29,7 +29,7 @@ public:
   void resolve(const Model &model);
   /// The number, or none, which is warned of.
   std::optional<double> read(const Logs &logs, std::string_view callback) const;
-  /// Whether `value` is better than `reference`.
+  /// Returns whether `value` is better than `reference`.
   bool isBetter(double value, double reference) const;
   /// A number than which every number is better.
   double worst() const;
@@ -47,10 +47,10 @@ public:
   void on_train_begin(Logs &logs) override;
   void on_epoch_end(int64_t epoch, Logs &logs) override;
   /// The numbers since training began.
-  const History &history() const { return kept; }
+  const History &history() const { return record; }
 
 private:
-  History kept;
+  History record;
 };
 
 /// The options of EarlyStopping.

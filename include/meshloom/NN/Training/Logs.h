@@ -27,7 +27,7 @@ public:
   /// No numbers.
   Logs() = default;
   /// These.
-  Logs(std::vector<Value> values) : known(std::move(values)) {}
+  Logs(std::vector<Value> values) : entries(std::move(values)) {}
   /// The numbers that `read` returns when the first one is asked for.
   explicit Logs(std::function<std::vector<Value>()> read)
       : read(std::move(read)) {}
@@ -43,7 +43,7 @@ public:
   void set(std::string_view name, double value);
 
 private:
-  mutable std::vector<Value> known;
+  mutable std::vector<Value> entries;
   mutable std::function<std::vector<Value>()> read; ///< empty once it was read
 };
 

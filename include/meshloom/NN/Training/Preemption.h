@@ -10,7 +10,7 @@ namespace meshloom {
 namespace detail {
 /// From now on SIGTERM does not end this process, but is remembered.
 void watchForPreemption();
-/// Whether one of the processes of this program has got it. Collective.
+/// Returns whether one of the processes of this program has got it. Collective.
 bool isAnyPreempted();
 /// Ends a program as one that SIGTERM has ended.
 [[noreturn]] void exitPreempted();

@@ -62,12 +62,13 @@ public:
   template <typename L>
     requires std::constructible_from<losses::Loss, L>
   LossOfOutputs(L &&loss, Where where = Where::current())
-      : all(detail::atLine(
+      : shared(detail::atLine(
             where, [&] { return losses::Loss(std::forward<L>(loss)); })) {}
   /// For each output, in their order: {"mse", "mae"}.
-  LossOfOutputs(std::initializer_list<losses::Loss> losses) : each(losses) {}
+  LossOfOutputs(std::initializer_list<losses::Loss> losses) : inOrder(losses) {}
   /// The same.
-  LossOfOutputs(std::vector<losses::Loss> losses) : each(std::move(losses)) {}
+  LossOfOutputs(std::vector<losses::Loss> losses)
+      : inOrder(std::move(losses)) {}
   /// By the names of the outputs: {{"price", "mse"}, {"kind", own}}.
   LossOfOutputs(
       std::initializer_list<std::pair<const std::string, losses::Loss>> losses)
@@ -76,8 +77,8 @@ public:
   LossOfOutputs(std::map<std::string, losses::Loss> losses)
       : byName(std::move(losses)) {}
 
-  losses::Loss all;                           ///< empty, or for all
-  std::vector<losses::Loss> each;             ///< empty, or in order
+  losses::Loss shared;                        ///< empty, or for all
+  std::vector<losses::Loss> inOrder;          ///< empty, or in order
   std::map<std::string, losses::Loss> byName; ///< empty, or by name
 };
 
@@ -89,19 +90,19 @@ public:
   /// The metrics of all outputs. If a model has several outputs, each has its
   /// own, made like these.
   MetricsOfOutputs(std::initializer_list<metrics::Metric> metrics)
-      : all(metrics) {}
+      : shared(metrics) {}
   /// The same.
   MetricsOfOutputs(std::vector<metrics::Metric> metrics)
-      : all(std::move(metrics)) {}
+      : shared(std::move(metrics)) {}
   /// For each output, in their order.
   MetricsOfOutputs(std::vector<std::vector<metrics::Metric>> metrics)
-      : each(std::move(metrics)) {}
+      : inOrder(std::move(metrics)) {}
   /// By the names of the outputs.
   MetricsOfOutputs(std::map<std::string, std::vector<metrics::Metric>> metrics)
       : byName(std::move(metrics)) {}
 
-  std::vector<metrics::Metric> all;               ///< for all
-  std::vector<std::vector<metrics::Metric>> each; ///< or in order
+  std::vector<metrics::Metric> shared;               ///< for all
+  std::vector<std::vector<metrics::Metric>> inOrder; ///< or in order
   /// Or by name.
   std::map<std::string, std::vector<metrics::Metric>> byName;
 };
@@ -112,9 +113,9 @@ public:
   /// 1 each.
   LossWeights() = default;
   /// For each output, in their order: {1, 0.5}.
-  LossWeights(std::initializer_list<double> weights) : each(weights) {}
+  LossWeights(std::initializer_list<double> weights) : inOrder(weights) {}
   /// The same.
-  LossWeights(std::vector<double> weights) : each(std::move(weights)) {}
+  LossWeights(std::vector<double> weights) : inOrder(std::move(weights)) {}
   /// By the names of the outputs: {{"price", 1}, {"kind", 0.5}}; others count
   /// 1.
   LossWeights(
@@ -124,7 +125,7 @@ public:
   LossWeights(std::map<std::string, double> weights)
       : byName(std::move(weights)) {}
 
-  std::vector<double> each;             ///< empty, or in order
+  std::vector<double> inOrder;          ///< empty, or in order
   std::map<std::string, double> byName; ///< empty, or by name
 };
 
@@ -201,8 +202,8 @@ using PredictOptions = EvaluateOptions;
 struct OnBatchOptions {
   Tensor sample_weight = {};                   ///< of each example
   std::map<int64_t, double> class_weight = {}; ///< by labels; for training
-  /// Whether the numbers are of this batch alone, or of all since they were
-  /// reset.
+  /// Says whether the numbers are of this batch alone, or of all since they
+  /// were reset.
   bool reset_metrics = true;
 };
 
@@ -218,7 +219,7 @@ public:
   /// Messages about losses and metrics name the line of this call. Throws
   /// meshloom::Error if a name is not known, or a number is out of range.
   void compile(TrainingOptions options, Where where = Where::current());
-  /// Whether compile was called.
+  /// Returns whether compile was called.
   bool compiled() const;
 
   /// Trains for some epochs. Where a dataset ends in the middle of an epoch, a

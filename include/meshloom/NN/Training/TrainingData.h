@@ -101,7 +101,7 @@ public:
         }};
   }
 
-  /// Whether there are none.
+  /// Returns whether there are none.
   bool empty() const { return !batches && !arrays && !workers; }
 
   /// The dataset, or none.
@@ -110,7 +110,7 @@ public:
   std::optional<data::detail::Element> arrays;
   /// The datasets of workers, or none.
   std::optional<detail::WorkerData> workers;
-  /// Whether the dataset is a generator.
+  /// Says whether the dataset is a generator.
   bool isGenerator = false;
 };
 

@@ -21,8 +21,8 @@ public:
   static Result<HostCall> make(const Program &program, const Step &step,
                                const CodeSymbols *code);
 
-  /// Arguments as those of a kernel: see KernelFunction. Of a dot, lhs, rhs,
-  /// out. Safe to call from several threads, for disjoint outputs.
+  /// Arguments as those of a kernel: see KernelFunction. A dot takes lhs, rhs
+  /// and out. Safe to call from several threads, for disjoint outputs.
   Status run(void *const *operands, const int64_t *strides,
              const int64_t *origin, const int64_t *extents) const {
     if (!function)

@@ -8,7 +8,7 @@
 
 namespace meshloom::library {
 
-/// What the code of the target cpu is: ELF shared objects.
+/// The kind of the code of the target cpu: ELF shared objects.
 inline constexpr std::string_view elfCode = "x86-64-elf";
 
 /// The functions of a program, null where it needs none. Fails on what is no

@@ -108,15 +108,15 @@ struct MemoryRules {
       way = {};
   /// Bytes of the sums of `from`'s addends here that become `to`.
   std::function<int64_t(unsigned from, unsigned to)> sumBytes = {};
-  /// Whether two of the program's buffers are arrays of the same elements in
-  /// memory, so that one may have the other's. None: where their bytes are
-  /// equal.
+  /// Returns whether two of the program's buffers are arrays of the same
+  /// elements in memory, so that one may have the other's. None: where their
+  /// bytes are equal.
   std::function<bool(unsigned a, unsigned b)> areAlike = {};
   /// How many parts of its reduction loops a step is cut into, each with values
   /// of its own that are combined afterwards. None: 1.
   std::function<int64_t(unsigned step)> parts = {};
-  /// Whether actions may run in any order that the edges allow, else they run
-  /// in the order of the program.
+  /// Says whether actions may run in any order that the edges allow, else they
+  /// run in the order of the program.
   bool anyOrder = false;
 };
 

@@ -27,9 +27,9 @@ struct MeshProcesses {
                                   int64_t count);
 
   bool several() const { return count > 1; }
-  /// Whether the devices of each process are a box of the mesh.
+  /// Returns whether the devices of each process are a box of the mesh.
   bool aligned() const { return !inner.empty(); }
-  /// Whether devices along the axis are in several processes.
+  /// Returns whether devices along the axis are in several processes.
   bool crosses(unsigned axis) const {
     return inner.empty() ? several() : inner[axis] < mesh.axis_size(axis);
   }

@@ -48,8 +48,8 @@ private:
   const int64_t byteCount;
 };
 
-/// Whether `array` has the only reference to its memory, so that an update may
-/// take place there: another buffer may have the same blocks.
+/// Returns whether `array` has the only reference to its memory, so that an
+/// update may take place there: another buffer may have the same blocks.
 bool mayOverwrite(const Array &array);
 
 /// "3.5 GB".
@@ -73,7 +73,7 @@ public:
   /// Bytes that may be in use at once, in all memories together: those of the
   /// machine.
   virtual int64_t memoryLimit() const { return machineMemory(); }
-  /// Whether all devices of this process share one memory.
+  /// Returns whether all devices of this process share one memory.
   virtual bool sharesMemory() const { return false; }
   /// Between the processes that meshes are over; null where this one is alone.
   virtual Communicator *communicator() const { return nullptr; }

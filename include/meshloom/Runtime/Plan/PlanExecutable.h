@@ -40,7 +40,8 @@ public:
     exchanging = &exchanges;
     return run(std::move(arguments));
   }
-  /// Whether a run exchanges anything with other processes; the same in all.
+  /// Returns whether a run exchanges anything with other processes; the same in
+  /// all.
   virtual bool exchanges() const { return false; }
   /// The collectives of one execution; without loops and branches they are
   /// always the same.

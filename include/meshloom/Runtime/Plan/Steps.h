@@ -16,7 +16,7 @@ const std::vector<Loop> *loopsOf(const Step &step);
 std::vector<const Operand *> inputsOf(const Step &step);
 std::vector<const Operand *> outputsOf(const Step &step);
 
-/// Whether the step holds lists of steps.
+/// Returns whether the step holds lists of steps.
 bool isControl(const Step &step);
 
 /// Buffers that `step` reads from outside of itself, and those that it defines

@@ -11,7 +11,7 @@ namespace meshloom {
 /// compiling: row-major arrays have stride 1 in the last dim that is not of
 /// extent 1, and an operand stays where it is for loops it does not use.
 struct StaticStride {
-  bool known = false;
+  bool isStatic = false;
   int64_t value = 0;
 };
 
@@ -43,9 +43,9 @@ struct LoopOrder {
 };
 LoopOrder loopOrder(spmd::KernelOp kernel);
 
-/// How many terms an element is reduced from, at most: 2^n of them. Of few
-/// terms 0, else rounded up to a multiple of 4, so that kernels that differ
-/// little have the same code.
+/// How many terms an element is reduced from, at most: 2^n of them. The result
+/// is 0 for few terms, else rounded up to a multiple of 4, so that kernels that
+/// differ little have the same code.
 unsigned reductionBits(spmd::KernelOp kernel);
 
 /// Rough count of simple instructions in a body.

@@ -7,7 +7,7 @@
 
 namespace meshloom {
 
-/// Whether ops of that name have a row.
+/// Returns whether ops of that name have a row.
 bool hasScalarLowering(mlir::OperationName name);
 
 /// Emits the scalar code of `op` on `operands`, one scalar an operand of `op`,

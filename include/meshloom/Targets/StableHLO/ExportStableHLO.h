@@ -23,7 +23,7 @@ namespace meshloom {
 /// StableHLO has no word for, and on arguments and results that are partial.
 LogicalResult exportStableHLO(ModuleOp module);
 
-/// Whether ops of that name, on types that StableHLO has, are exported.
+/// Returns whether ops of that name, on types that StableHLO has, are exported.
 bool isExported(mlir::RegisteredOperationName name);
 /// Why an op of the dtensor dialect has no counterpart. Empty: it has one, or
 /// needs none.

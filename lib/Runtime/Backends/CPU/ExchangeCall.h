@@ -33,7 +33,7 @@ public:
   void abandon(Communicator &communicator) const {
     (void)communicator.wait(done);
   }
-  /// Whether what it has left in the target is finite.
+  /// Returns whether what it has left in the target is finite.
   bool isFinite(const Memory &memory) const;
   /// Elements of results that it makes of addends, less than those.
   int64_t combinations() const;

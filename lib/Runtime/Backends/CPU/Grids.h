@@ -7,7 +7,7 @@
 
 namespace meshloom::cpu {
 
-/// Whether an operand's elements depend on a loop.
+/// Returns whether an operand's elements depend on a loop.
 bool isIn(const Operand &operand, unsigned loop);
 
 /// Which operands of a product a loop counts along.
@@ -17,7 +17,7 @@ Side sideOf(const DotStep &step, unsigned loop);
 /// Where the loop that a product would be cut along leaves its chunks matrices
 /// that are notably slower than others: fills in grids of `chunks` chunks and
 /// puts better loops first. Leaves work alone where that loop is as good.
-/// Whether it did anything.
+/// Returns whether it did anything.
 bool findGrids(const DotStep &step, int64_t chunks, Work &work);
 
 } // namespace meshloom::cpu

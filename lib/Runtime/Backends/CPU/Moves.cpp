@@ -127,7 +127,7 @@ MovePlanner::addendsOf(const CollectiveStep::Move &move) const {
   return holdings;
 }
 
-/// Whether every process has what it needs of the source.
+/// Returns whether every process has what it needs of the source.
 bool MovePlanner::isHere(const CollectiveStep::Move &move) const {
   const Holdings have = holdingsOf(move.from), need = holdingsOf(move.to);
   for (size_t process = 0; process < have.size(); ++process)
@@ -140,7 +140,7 @@ bool MovePlanner::isHere(const CollectiveStep::Move &move) const {
   return true;
 }
 
-/// Whether every process needs all that it has, which is a box.
+/// Returns whether every process needs all that it has, which is a box.
 bool MovePlanner::areWhole(const CollectiveStep::Move &move) const {
   for (int64_t process = 0; process < processes.count; ++process) {
     const Region from = processes.regionOf(decl(move.from), process);

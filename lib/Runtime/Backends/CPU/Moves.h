@@ -32,7 +32,7 @@ std::vector<PlannedMove> planMoves(const Program &program,
                                    const plan::MeshProcesses &processes,
                                    const OnOneHost &onOneHost);
 
-/// Whether it adds, or otherwise combines, what devices have.
+/// Returns whether it adds, or otherwise combines, what devices have.
 bool isReduction(const CollectiveStep &step);
 
 } // namespace meshloom::cpu

@@ -162,8 +162,8 @@ public:
 
   std::vector<Phase> run();
   Item cutAlone(unsigned work);
-  /// Whether the chunks of these items are independent of each other. Chooses
-  /// anew where whole work goes.
+  /// Returns whether the chunks of these items are independent of each other.
+  /// Chooses anew where whole work goes.
   bool areChunks(std::span<Item> items);
 
 private:
@@ -271,8 +271,8 @@ void Scheduler::findBoxes(const Item &item, Boxes &boxes) const {
   }
 }
 
-/// Whether chunks do not meet: what chunk c has in `mine` and what any other
-/// has in `theirs` are apart.
+/// Returns whether chunks do not meet: what chunk c has in `mine` and what any
+/// other has in `theirs` are apart.
 bool apart(std::span<const Interval> mine, std::span<const Interval> theirs,
            size_t size) {
   // Mostly chunks follow each other along one dim.
@@ -299,8 +299,8 @@ bool apart(std::span<const Interval> mine, std::span<const Interval> theirs,
   return true;
 }
 
-/// Whether the phase stays one with `item` in it. Chooses the chunk that whole
-/// work goes to.
+/// Returns whether the phase stays one with `item` in it. Chooses the chunk
+/// that whole work goes to.
 bool Scheduler::fits(Item &item, Boxes &boxes) {
   const Work &work = graph.works[item.work];
   if (item.cut == Item::Cut::Whole) {

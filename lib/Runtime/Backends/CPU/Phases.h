@@ -63,8 +63,9 @@ Schedule scheduleInOrder(const StepGraph &graph, int64_t chunks,
 bool cutInto(const StepGraph &graph, Phase &phase, int64_t chunks,
              int64_t workers);
 
-/// Whether a phase has products, and none of them is a smaller matrix in more
-/// chunks: all of it is cut along loops, which count matrices in the products.
+/// Returns whether a phase has products, and none of them is a smaller matrix
+/// in more chunks: all of it is cut along loops, which count matrices in the
+/// products.
 bool countsMatrices(const StepGraph &graph, const Program &program,
                     const Phase &phase);
 

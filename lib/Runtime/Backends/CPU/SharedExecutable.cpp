@@ -105,8 +105,9 @@ public:
 
 private:
   Status runActions(const Frame &frame) override;
-  /// Whether all processes end a run with the first value of any of them that
-  /// is not finite. Each goes on to the end, so that none waits in vain.
+  /// Returns whether all processes end a run with the first value of any of
+  /// them that is not finite. Each goes on to the end, so that none waits in
+  /// vain.
   bool checksTogether() const {
     return options.checkNonFinite && processes.several();
   }
@@ -158,8 +159,8 @@ private:
   std::vector<Cursor> cursors;
 };
 
-/// Whether chunks of the work are products of matrices, which must not be
-/// small.
+/// Returns whether chunks of the work are products of matrices, which must not
+/// be small.
 bool SharedExecutable::isProduct(const Work &work) const {
   auto *step = std::get_if<KernelStep>(&loaded.steps[work.step]);
   return work.kind == Work::Kind::Dot ||
@@ -592,8 +593,8 @@ void SharedExecutable::runExchange(const Work &work, Run &run) {
   profiled->profiler().add(std::move(event));
 }
 
-/// Whether all processes have failed at the same step, and all of them could
-/// end what they had begun to send each other.
+/// Returns whether all processes have failed at the same step, and all of them
+/// could end what they had begun to send each other.
 bool SharedExecutable::failedTogether(const Run &run) {
   const auto *step = std::get_if<KernelStep>(&loaded.steps[run.failure.step()]);
   return step && failsTogether(*step) &&

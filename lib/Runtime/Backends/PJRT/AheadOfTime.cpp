@@ -54,13 +54,12 @@ Result<std::string> pjrt::findTPULibrary(std::string_view path) {
   for (const KnownPlugin &plugin : *plugins)
     if (plugin.name == "tpu")
       return plugin.path;
-  return Error(
-      "there is no plug-in for TPUs: no path of libtpu.so was given, "
-      "TPU_LIBRARY_PATH is not set, and PJRT_NAMES_AND_LIBRARY_PATHS names no "
-      "plug-in 'tpu'. libtpu comes from Google under terms of its own, which "
-      "are yours to accept; it is in the Python package libtpu (as "
-      "libtpu/libtpu.so), and needs no Python. Then set TPU_LIBRARY_PATH to "
-      "that file");
+  return Error("there is no plug-in for TPUs: no path of libtpu.so was given, "
+               "TPU_LIBRARY_PATH is not set, and PJRT_NAMES_AND_LIBRARY_PATHS "
+               "names no plug-in 'tpu'. libtpu comes from Google under its own "
+               "terms, which you have to accept; it is in the Python package "
+               "libtpu (as libtpu/libtpu.so), and needs no Python. Then set "
+               "TPU_LIBRARY_PATH to that file");
 }
 
 Result<const Plugin *> pjrt::loadForCompilation(const std::string &path) {

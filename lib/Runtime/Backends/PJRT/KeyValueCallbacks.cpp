@@ -114,8 +114,9 @@ Handle KeyValueCallbacks::tryGet(void *arguments) {
     if (!value)
       return makeError(call.maker, Code::Unavailable, value.error().message());
     if (!*value)
-      return makeError(call.maker, Code::NotFound,
-                       fmt::format("[store] nobody has set '{}'", call.key));
+      return makeError(
+          call.maker, Code::NotFound,
+          fmt::format("[store] no process has set '{}'", call.key));
     return call.give(**value);
   });
 }

@@ -87,7 +87,7 @@ Status PJRTExecutable::bind(std::span<const PluginDevice *const> devices) {
         meshIndex.push_back(i);
   if (meshIndex.size() != devices.size())
     return Error(fmt::format("program '{}' was compiled by the plug-in for "
-                             "other devices than those it is to run on",
+                             "different devices than it is to run on",
                              signature().name));
   if (size_t(loaded.outputCount()) != signature().results.size())
     return Error(fmt::format("program '{}' has {} results, but {} on the "

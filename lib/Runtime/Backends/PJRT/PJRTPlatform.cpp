@@ -119,16 +119,17 @@ private:
     const int64_t count = 1 + std::max(last, client.process());
     if (!processes)
       return Error(fmt::format(
-          "{} has devices of {} processes, of which this is number {}, but "
-          "this process has joined no others: start the program with "
+          "{} has devices of {} processes, and this is number {}, but this "
+          "process has not joined the others: start the program with "
           "mesh-launch, or call initialize before anything uses devices",
           platformName, count, client.process()));
     if (count != processes->size() || client.process() != processes->rank())
-      return Error(fmt::format(
-          "{} calls this process number {} of {}, but it is number {} of {} "
-          "that run the program: start as many, in the order of the plug-in",
-          platformName, client.process(), count, processes->rank(),
-          processes->size()));
+      return Error(
+          fmt::format("{} calls this process number {} of {}, but it is number "
+                      "{} of {} that run the program: start equally many "
+                      "processes, in the order of the plug-in",
+                      platformName, client.process(), count, processes->rank(),
+                      processes->size()));
     return Success();
   }
 

@@ -166,9 +166,10 @@ Status Plugin::checkTable() {
           : capi::read<size_t>(table, version + Version::struct_size);
   if (versionSize < Version::structSize || size > 1 << 16 ||
       (size - capi::Api::functions) % sizeof(void *) != 0)
-    return Error(fmt::format("'{}' is no PJRT plug-in that Meshloom knows: its "
-                             "table of functions has {} bytes, its version {}",
-                             file, size, versionSize));
+    return Error(
+        fmt::format("'{}' is not a PJRT plug-in that Meshloom supports: its "
+                    "table of functions has {} bytes, its version is {}",
+                    file, size, versionSize));
   apiVersion = {capi::read<int32_t>(table, version + Version::major_version),
                 capi::read<int32_t>(table, version + Version::minor_version)};
   if (apiVersion.major != 0 || apiVersion.minor < OLDEST_MINOR)
@@ -202,15 +203,13 @@ Result<const Plugin *> Plugin::open(const std::string &path) {
   auto *entry =
       reinterpret_cast<const void *(*)()>(dlsym(library, "GetPjrtApi"));
   if (!entry)
-    return Error(fmt::format("'{}' is no PJRT plug-in: it has no function "
-                             "GetPjrtApi",
-                             path));
+    return Error(fmt::format(
+        "'{}' is not a PJRT plug-in: it has no function GetPjrtApi", path));
   std::unique_ptr<Plugin> plugin(new Plugin(path));
   plugin->table = entry();
   if (!plugin->table)
-    return Error(fmt::format("the PJRT plug-in '{}' gives no table of "
-                             "functions",
-                             path));
+    return Error(fmt::format(
+        "the PJRT plug-in '{}' returns no table of functions", path));
   if (Status ok = plugin->checkTable(); !ok)
     return ok.error();
   Block arguments;

@@ -72,8 +72,8 @@ public:
   Result<Attributes> attributes() const;
 
   bool has(capi::Slot slot) const;
-  /// Whether it learns from the machine which processes there are: TPUs do.
-  /// Others are told when a client is made.
+  /// Returns whether it learns from the machine which processes there are: TPUs
+  /// do. Others are told when a client is made.
   bool findsProcesses() const;
   /// Calls a function of the table. `action` is what it is called for, as in
   /// "cannot `action`". Fails where the plug-in lacks the function, or returns

@@ -34,10 +34,10 @@ class LayoutAttr;
 LayoutAttr layoutAttrOf(Type type);
 /// The shape of the global value, in all three type states.
 SmallVector<int64_t> globalShape(Type type);
-/// Whether `type` describes one device's shard.
+/// Returns whether `type` describes one device's shard.
 bool isShard(Type type);
-/// What devices hold of each dim where that is not their blocks: of the result
-/// of a halo exchange.
+/// Returns the range of each dim that devices hold where it is not their block:
+/// for the result of a halo exchange.
 Windows windowsOf(Type type);
 Type elementTypeOf(Type type);
 /// The element type; of complex numbers, that of their parts.
@@ -76,11 +76,12 @@ ShardingRule ruleFromIndexMaps(Operation *op, ArrayRef<unsigned> carriers = {});
 // What ops say (OpInterfaces.td)
 //===----------------------------------------------------------------------===//
 
-/// Whether `op`, which may be null, costs nothing to make again, in any layout.
+/// Returns whether `op`, which may be null, costs nothing to make again, in any
+/// layout.
 bool isFreeToMake(Operation *op);
-/// Whether `op` is one function of one element of each operand.
+/// Returns whether `op` is one function of one element of each operand.
 bool isPerElement(Operation *op);
-/// What an elementwise op costs that takes `flops` of real numbers.
+/// Returns the cost of an elementwise op that takes `flops` of real numbers.
 int64_t elementFlops(Operation *op, int64_t flops);
 
 //===----------------------------------------------------------------------===//

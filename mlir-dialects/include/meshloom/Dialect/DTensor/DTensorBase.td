@@ -122,14 +122,14 @@ def DTensor_IntTensor
     : DTensor_TensorOf<DTensor_Ints, "integer (8, 16, 32 or 64 bits)">;
 def DTensor_IntOrBoolTensor
     : DTensor_TensorOf<!listconcat([I1], DTensor_Ints), "integer or i1">;
-/// What has an order.
+/// Tensors whose elements have an order.
 def DTensor_RealTensor
     : DTensor_TensorOf<!listconcat(DTensor_Floats, DTensor_Ints),
                        "float or integer">;
 def DTensor_RealOrBoolTensor
     : DTensor_TensorOf<!listconcat(DTensor_Floats, DTensor_Ints, [I1]),
                        "float, integer or i1">;
-/// What can be added and multiplied.
+/// Tensors whose elements can be added and multiplied.
 def DTensor_NumberTensor
     : DTensor_TensorOf<!listconcat(DTensor_Floats, DTensor_Ints,
                                    DTensor_Complexes),
@@ -154,9 +154,9 @@ class DTensor_Strings<list<string> strings> {
                     "{\"" # !interleave(strings, "\", \"") # "\"}");
 }
 
-/// An op on tensors. What it says of itself here, or in C++ in
-/// mlir-dialects/lib/DTensor, is what passes know of it. `methods`: those of
-/// ShardedOpInterface that have a default, and that this op defines.
+/// An op on tensors. Passes know of it only its declarations here, or in C++ in
+/// mlir-dialects/lib/DTensor. `methods`: those of ShardedOpInterface that have
+/// a default, and that this op defines.
 class DTensor_Op<string mnemonic, list<Trait> traits = [],
                  list<string> methods = []>
     : Op<DTensor_Dialect, mnemonic,

@@ -142,11 +142,11 @@ def DTensor_ReduceOp : DTensor_Op<"reduce", [Pure, DTensor_Vectorisable], ["getT
   let hasCanonicalizer = 1;
 }
 
-class DTensor_ArgOp<string mnemonic, string what, string details>
+class DTensor_ArgOp<string mnemonic, string summaryText, string details>
     : DTensor_Op<mnemonic, [Pure, DTensor_Vectorisable]> {
   let dims = ["dimension"];
   let flops = 1;
-  let summary = what;
+  let summary = summaryText;
   let description = "\n    " # details # [{ The first one wins
     where several are equal; a nan wins over numbers. The dim must be whole on
     every device.

@@ -11,7 +11,7 @@
 
 include "meshloom/Dialect/DTensor/DTensorAttrs.td"
 
-/// What an op's documentation says about pending reductions.
+/// The text about pending reductions in the documentation of an op.
 class flowText<string flow, string kind> {
   string text = !cond(
     !eq(flow, "LinearJoint"): "; a pending " # kind
@@ -27,7 +27,7 @@ class flowText<string flow, string kind> {
 /// The operand and the result have the same shape and element type.
 /// `host`: how the host computes it of a double `v`, to fold constants; empty
 /// where C++ has a folder.
-class DTensor_UnaryOp<string mnemonic, int elementFlops, string what,
+class DTensor_UnaryOp<string mnemonic, int elementFlops, string summaryText,
                       string details = "", Type type = DTensor_FloatTensor,
                       string partialFlow = "None", string host = "",
                       string target = mnemonic>
@@ -43,7 +43,7 @@ class DTensor_UnaryOp<string mnemonic, int elementFlops, string what,
           [](double v) -> double { return }] # host # [{; });
     }
   }]);
-  let summary = what;
+  let summary = summaryText;
   let description = "\n    " # details # [{
 
     Sharding rule: `... -> ...`}] # flowText<partialFlow, "sum">.text # [{
@@ -275,12 +275,12 @@ def DTensor_ReducePrecisionOp
 }
 
 /// A part of complex numbers.
-class DTensor_PartOp<string mnemonic, string what, string ofFloat>
+class DTensor_PartOp<string mnemonic, string summaryText, string ofFloat>
     : DTensor_ElementwiseOp<mnemonic, 1, [DTensor_Elementwise]> {
   let rule = "... -> ...";
   let flow = "LinearJoint";
-  let summary = what;
-  let description = "\n    " # what # ofFloat # [{
+  let summary = summaryText;
+  let description = "\n    " # summaryText # ofFloat # [{
 
     Sharding rule: `... -> ...`; a pending sum passes.
 
@@ -318,7 +318,7 @@ def DTensor_ImagOp : DTensor_PartOp<"imag", "The imaginary part",
 
 /// Operands and result have the same shape and element type; there is no
 /// implicit broadcasting.
-class DTensor_BinaryOp<string mnemonic, int elementFlops, string what,
+class DTensor_BinaryOp<string mnemonic, int elementFlops, string summaryText,
                        string details, Type type = DTensor_NumberTensor,
                        string partialFlow = "None", string pendingKind = "Sum",
                        list<Trait> traits = [],
@@ -328,7 +328,7 @@ class DTensor_BinaryOp<string mnemonic, int elementFlops, string what,
   let rule = "..., ... -> ...";
   let flow = partialFlow;
   let kind = pendingKind;
-  let summary = what;
+  let summary = summaryText;
   let description = "\n    " # details # [{
 
     Sharding rule: `..., ... -> ...`}]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- DTensorOps.td - All ops of the dtensor dialect ---------------------===//
 //
-// What mlir-tblgen reads: every file of the dialect that declares ops.
+// The input of mlir-tblgen: every file of the dialect that declares ops.
 //
 //===----------------------------------------------------------------------===//
 

@@ -94,7 +94,7 @@ def DTensor_ConvolutionOp
   }];
   let extraClassDeclaration = [{
     ::meshloom::dtensor::ConvolutionSpec getSpec();
-    /// Whether windows over the kernel share less along spatial dim `i` than
+    /// Returns whether windows over the kernel share less along spatial dim `i` than
     /// windows over the result do: then that dim of `lhs` is windowed over the
     /// kernel's.
     bool isKernelWindowed(unsigned i);

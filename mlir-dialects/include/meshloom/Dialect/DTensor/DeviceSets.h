@@ -15,18 +15,19 @@
 
 namespace meshloom::dtensor {
 
-/// Of a relayout or constraint: the set that its layout is on. Of another op:
-/// the set that it runs on where each of its operands is on a single device.
+/// On a relayout or constraint: the set that its layout is on. On a different
+/// op: the set that it runs on where each of its operands is on a single
+/// device.
 inline constexpr llvm::StringLiteral deviceSetAttr = "dtensor.device_set";
-/// Of a relayout whose operand is on other devices: their set, and a layout for
+/// On a relayout whose operand is on other devices: their set, and a layout for
 /// the gradient, which goes back there.
 inline constexpr llvm::StringLiteral sourceAttr = "dtensor.source";
-/// Of such a relayout: its number. Of the relayout that its gradient is:
+/// On such a relayout: its number. On the relayout that is its gradient:
 /// `transferBackAttr` with the same number, so that the gradient gets the
 /// layout that the operand turns out to have.
 inline constexpr llvm::StringLiteral transferAttr = "dtensor.transfer";
 inline constexpr llvm::StringLiteral transferBackAttr = "dtensor.transfer_back";
-/// Of an op: the part of the function that it runs in. Ops of different parts
+/// On an op: the part of the function that it runs in. Ops of different parts
 /// are in different programs; see lib/Engine/DeviceCut.h.
 inline constexpr llvm::StringLiteral partAttr = "dtensor.part";
 

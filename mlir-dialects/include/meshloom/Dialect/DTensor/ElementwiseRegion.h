@@ -20,12 +20,12 @@ namespace meshloom::dtensor {
 /// reducer, so imported ones have it.
 constexpr StringRef associativeAttrName = "dtensor.associative";
 
-/// Whether `applyElementwise` can apply `region`: its ops compute elements, of
-/// scalars of the region or from outside.
+/// Returns whether `applyElementwise` can apply `region`: its ops compute
+/// elements, of scalars of the region or from outside.
 bool isElementwise(Region &region);
 
-/// What `region` yields, element by element, when its arguments are the
-/// elements of `operands`: one value an argument, all of one global shape,
+/// Returns the results of `region`, element by element, when its arguments are
+/// the elements of `operands`: one value an argument, all of one global shape,
 /// which the results have too. Inserts the ops at `builder`; their layouts are
 /// not decided. Scalars from outside the region are repeated. The region stays
 /// as it is. Fails, with an error at the op, on one that is not elementwise.

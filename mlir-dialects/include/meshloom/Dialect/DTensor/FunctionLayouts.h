@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What passes ask of the layouts in a function.
+// Questions that passes ask about the layouts in a function.
 #pragma once
 
 #include "meshloom/Dialect/DTensor/DTensor.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- LayoutEncodingInterface.td - Encodings that carry a layout ---------===//
 //
-// What a tensor's encoding tells, whichever dialect it is from: the layout of
-// the global value and its shape. It keeps dtensor free of the spmd dialect.
+// The facts that a tensor's encoding tells, whichever dialect it is from: the
+// layout of the global value and its shape. It keeps dtensor free of the spmd
+// dialect.
 //
 //===----------------------------------------------------------------------===//
 

@@ -23,7 +23,7 @@ inline constexpr llvm::StringLiteral inputRangeAttr = "dtensor.range";
 /// For each mesh axis in the layout of a value, the user's annotation that it
 /// follows from, as a dictionary of texts.
 inline constexpr llvm::StringLiteral originAttr = "dtensor.origin";
-/// What refinement did to the op, or, on a function, all of its moves.
+/// The changes of refinement to the op, or, on a function, all of its moves.
 inline constexpr llvm::StringLiteral refinedAttr = "dtensor.refined";
 /// The plan that refinement did not take, and what it would have cost.
 inline constexpr llvm::StringLiteral rejectedAttr = "dtensor.rejected";

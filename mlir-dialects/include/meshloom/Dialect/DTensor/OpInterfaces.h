@@ -11,7 +11,7 @@
 
 namespace meshloom::dtensor {
 
-/// What an op costs, as a function of its rule's factors.
+/// The cost of an op, as a function of its rule's factors.
 struct OpCost {
   /// Simple operations for each point of the space of all factors not in
   /// `flat`.
@@ -21,7 +21,7 @@ struct OpCost {
   /// of the table goes through all indices.
   std::vector<unsigned> flat = {};
 
-  /// Of the whole op, on all devices together.
+  /// Returns the cost of the whole op, on all devices together.
   int64_t total(const ShardingRule &rule) const;
 };
 
@@ -61,8 +61,8 @@ struct DimAttributes {
 void addLeadingDims(Builder &builder, mlir::NamedAttrList &attributes,
                     ArrayRef<int64_t> extents, const DimAttributes &which);
 
-/// What a library function is told of the op that it stands for, beside its
-/// operands and loops.
+/// The description that a library function gets of the op that it stands for,
+/// beside its operands and loops.
 struct LibraryCall {
   LibraryCall(Operation *op, StringRef callee)
       : callee(callee), builder(op->getContext()) {}

@@ -2,9 +2,9 @@
 //===- OpInterfaces.td - What ops say of themselves -----------------------===//
 //
 // How an op can be sharded and what it costs, where its elements come from, what
-// computes it. Passes ask these interfaces; none has a list of ops. What needs
-// layers above the dialect is attached there: gradients (Autodiff), how an op is
-// distributed (Layout).
+// computes it. Passes ask these interfaces; none has a list of ops. Interfaces
+// that need layers above the dialect are attached there: gradients (Autodiff),
+// how an op is distributed (Layout).
 //
 //===----------------------------------------------------------------------===//
 

@@ -12,13 +12,13 @@
 
 namespace meshloom::dtensor {
 
-/// Of a module: who calls its functions takes arguments and results without a
+/// On a module: a caller of its functions takes arguments and results without a
 /// layout however the compiler lays them out, as callers of jax.jit do. The
 /// importer leaves it. Without it they have the layouts that propagation gives.
 inline constexpr llvm::StringLiteral openSignatureAttr =
     "dtensor.open_signature";
 
-/// Of a function in such a module, from propagation to refinement: the
+/// On a function in such a module, from propagation to refinement: the
 /// arguments and results that nobody laid out.
 inline constexpr llvm::StringLiteral openArgumentsAttr =
     "dtensor.open_arguments";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a convolution and a windowed reduction do along each dim, as plain
-// values, and the arithmetic of windows that verifiers, rules, gradients and
-// lowerings share.
+// Convolutions and windowed reductions along each dim, as plain values, and the
+// arithmetic of windows that verifiers, rules, gradients and lowerings share.
 #pragma once
 
 #include "meshloom/Support/LLVM.h"

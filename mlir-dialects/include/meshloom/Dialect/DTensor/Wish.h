@@ -53,7 +53,7 @@ std::optional<Wish> wishOf(ConstraintOp op);
 /// fit its operand.
 LogicalResult verifyWish(ConstraintOp op);
 
-/// Of a constraint that wishes for nothing: once its layout is decided, it is
+/// On a constraint that wishes for nothing: once its layout is decided, it is
 /// told in a remark (--dtensor-insert-relayouts). The value is what the entry
 /// says; its first dims may be the places along axes, whose names are listed:
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a function remembers of the meshes that its program was written on,
-// where those are not the one that it runs on. Discardable attributes, left by
-// the importer and --dtensor-unify-meshes:
+// The record that a function keeps of the meshes that its program was written
+// on, where those are not the one that it runs on. Discardable attributes, left
+// by the importer and --dtensor-unify-meshes:
 //
 // func.func @main(%a: tensor<8xf32, #on_fine>
 //                     {dtensor.written = #dtensor.layout<#a, [y]>})
@@ -16,15 +16,15 @@
 
 namespace meshloom::dtensor {
 
-/// Of an argument or a result: its layout as the user wrote it. Every device
+/// On an argument or a result: its layout as the user wrote it. Every device
 /// holds the same part under it as under the layout in the type.
 inline constexpr llvm::StringLiteral writtenAttr = "dtensor.written";
-/// Of a function: the meshes that its layouts were written on. All number their
+/// On a function: the meshes that its layouts were written on. All number their
 /// devices as the function's own does.
 inline constexpr llvm::StringLiteral meshesAttr = "dtensor.meshes";
-/// Of a function: which device each index of its mesh is, where the user said.
+/// On a function: which device each index of its mesh is, where the user said.
 inline constexpr llvm::StringLiteral devicesAttr = "dtensor.devices";
-/// Of a function: what the user asked for and does not get, in words.
+/// On a function: the requests of the user that are not met, in words.
 inline constexpr llvm::StringLiteral notesAttr = "dtensor.notes";
 
 /// The meshes in meshesAttr, in order; none where it is missing.

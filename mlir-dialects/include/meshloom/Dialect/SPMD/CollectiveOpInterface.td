@@ -32,7 +32,7 @@ def SPMD_CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
     ::llvm::SmallVector<unsigned> getAxisIndices() {
       return axisIndices($_op);
     }
-    /// What input `index` goes through, in Core's terms.
+    /// Returns the change of input `index`, in Core's terms.
     ::meshloom::CollectiveOp getCollective(unsigned index) {
       return collectiveOf($_op, index);
     }

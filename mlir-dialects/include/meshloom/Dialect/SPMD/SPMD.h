@@ -20,7 +20,7 @@ RankedTensorType shardType(ArrayRef<int64_t> global, Type elementType,
                            dtensor::LayoutAttr layout,
                            const Windows &windows = {});
 
-/// What CollectiveOpInterface's helpers do.
+/// The helpers of CollectiveOpInterface.
 SmallVector<unsigned> axisIndices(Operation *op);
 CollectiveOp collectiveOf(Operation *op, unsigned index);
 int64_t resultBytes(Operation *op);

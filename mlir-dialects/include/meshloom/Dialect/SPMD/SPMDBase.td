@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- SPMDBase.td - The spmd dialect and its attribute -------------------===//
 //
-// What a program is after --dtensor-expand-to-spmd: one device's local program.
-// The ops are in SPMDOps.td.
+// The form of a program after --dtensor-expand-to-spmd: one device's local
+// program. The ops are in SPMDOps.td.
 //
 //===----------------------------------------------------------------------===//
 

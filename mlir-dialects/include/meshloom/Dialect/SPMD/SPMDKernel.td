@@ -106,13 +106,13 @@ def SPMD_KernelOp : Op<SPMD_Dialect, "kernel",
       return ::llvm::is_contained(getReductions(), true);
     }
     ::mlir::Block *getBlock() { return &getBody().front(); }
-    /// Whether a loop stands for a dim that `spmd.load` has indices for.
+    /// Returns whether a loop stands for a dim that `spmd.load` has indices for.
     bool isHeld(unsigned loop) { return getHeld() && (*getHeld())[loop]; }
     /// How often the body is evaluated.
     int64_t getNumIterations();
     /// The ranges of a loop; empty where it runs its blocks.
     std::vector<::meshloom::Interval> getLoopRanges(unsigned loop);
-    /// Whether input `i` is read by spmd.read only.
+    /// Returns whether input `i` is read by spmd.read only.
     bool isGuarded(unsigned i);
     /// The layout's mesh.
     ::meshloom::Mesh getMesh();

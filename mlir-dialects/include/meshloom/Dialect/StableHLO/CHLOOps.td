@@ -33,7 +33,7 @@ class CHLO_UnaryOp<string mnemonic, Type type = StableHLO_FloatOrComplexTensor>
   }];
 }
 
-/// Of each float whether it is of a kind.
+/// Tests for each float whether it is of a kind.
 class CHLO_TestOp<string mnemonic> : CHLO_Op<mnemonic> {
   let arguments = (ins StableHLO_FloatTensor:$operand);
   let results = (outs StableHLO_BoolTensor:$result);

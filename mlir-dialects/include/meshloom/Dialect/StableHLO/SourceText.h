@@ -26,7 +26,8 @@ std::unique_ptr<llvm::MemoryBuffer> readableSource(llvm::StringRef text,
 /// cannot read (f8E8M0FNU and the like), or an empty string.
 llvm::StringRef unreadableElementType(llvm::StringRef text);
 
-/// What no parser should be given, and the line, from 1 on, that it is on.
+/// A fault that no parser should be given, and the line, from 1 on, that it is
+/// on.
 struct SourceFault {
   unsigned line;
   std::string message;

@@ -89,7 +89,7 @@ class StableHLO_Attr<string name, string attrMnemonic, list<Trait> traits = []>
 }
 
 /// `[0, 2]`.
-class StableHLO_Dims<string what> : ArrayRefParameter<"int64_t", what> {
+class StableHLO_Dims<string description> : ArrayRefParameter<"int64_t", description> {
   let parser = "::meshloom::parseDims($_parser)";
   let printer = "::meshloom::printDims($_printer, $_self)";
 }
