@@ -12,8 +12,6 @@
 
 namespace meshloom {
 
-using Where = std::source_location;
-
 /// One curve of a plot: y[i] is drawn at x = i, and left out where it is nan or
 /// infinite.
 struct PlotCurve {
@@ -32,7 +30,7 @@ struct PlotLabels {
 /// 420 points. Throws meshloom::Error if it cannot be written.
 void plot(const std::vector<PlotCurve> &curves,
           const std::filesystem::path &path, const PlotLabels &labels = {},
-          Where where = Where::current());
+          std::source_location where = std::source_location::current());
 
 /// The options of plot for a history.
 struct PlotOptions {
@@ -51,6 +49,7 @@ struct PlotOptions {
 /// Throws meshloom::Error, which lists the names that there are, if there is
 /// none of a name, or if the file cannot be written.
 void plot(const History &history, const std::filesystem::path &path,
-          const PlotOptions &options = {}, Where where = Where::current());
+          const PlotOptions &options = {},
+          std::source_location where = std::source_location::current());
 
 } // namespace meshloom
