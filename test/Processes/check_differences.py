@@ -55,7 +55,7 @@ ORDERS = {
     "submesh call": ["calls in one order", "calls 'step', which sends f32 [", "rank 2 (host ", "'reduce_max' (at "],
     "save": ["calls 'step' (at ", "rank 2 (host ", "calls Checkpoint::write (at ", "DifferentPrograms.cpp:"],
     "fit": ["rank 2 (host ", "calls save (at ", line_of("save(model"), line_of("model.fit(")],
-    "thread": ["rank 2 (host ", "other threads than the main one", "'second' (at ",
+    "thread": ["rank 2 (host ", "outside of the main thread", "'second' (at ",
                " 0 times, this rank 1 times"],
     "end": ["rank 2 (host ", "has left the others: its program has ended"],
 }

@@ -10,7 +10,8 @@
 namespace meshloom::opt {
 
 struct TargetOptions {
-  /// "cpu", "cuda", "stablehlo", "tpu:v5e:2x4"; empty: only the contract is checked.
+  /// "cpu", "cuda", "stablehlo", "tpu:v5e:2x4"; empty: only the contract is
+  /// checked.
   std::string target;
   std::string machine;    ///< empty: the target's own
   std::string function;   ///< empty: main, or the only one

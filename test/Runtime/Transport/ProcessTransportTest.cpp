@@ -568,10 +568,11 @@ TEST_P(ProcessTransportTest, TheCallOfAnotherThreadIsNamed) {
               EXPECT_EQ(error, "");
               return isOver.await(3);
             }
-            EXPECT_THAT(error,
-                        ContainsRegex("rank 1 .host .* runs, but did not come "
-                                      ".* other threads .* has made b 0 "
-                                      "times, this rank 1 times"));
+            EXPECT_THAT(
+                error,
+                ContainsRegex("rank 1 .host .* runs, but did not come "
+                              ".*outside of the main thread, it has made b 0 "
+                              "times, this rank 1 times"));
             isOver.give();
           }),
       allWell(4));
