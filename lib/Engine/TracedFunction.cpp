@@ -193,6 +193,8 @@ std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
       movesAny ? program->execute(std::move(arrays), std::ref(giveUpMoved))
                : program->execute(std::move(arrays));
   if (!out) {
+    // A program that has begun has taken the whole list.
+    arrays.resize(arguments.size());
     for (size_t argument : assigned)
       if (isMoved && isMovedIn(argument))
         giveBack(*arguments[argument].variable, std::move(arrays[argument]),

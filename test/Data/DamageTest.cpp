@@ -298,7 +298,7 @@ TEST_F(DamageTest, CsvForms) {
               HasSubstr("line 2: the quote of column 1 is not closed"));
   EXPECT_THAT(refused("1,2\n\"3\"4,5\n"),
               HasSubstr("line 2: column 0 continues after its closing quote"));
-  EXPECT_THAT(refused("1,2\n+-3,4\n"), HasSubstr("'+-3' is no f32"));
+  EXPECT_THAT(refused("1,2\n+-3,4\n"), HasSubstr("'+-3' is not of type f32"));
   EXPECT_THAT(refused("1,2\n,4\n"), HasSubstr("column 0 is empty"));
   EXPECT_THAT(refusal([] { parse_csv_line("a,\"b\"c"); }),
               AllOf(HasSubstr("column 1"), HasSubstr("'a,\"b\"c'")));

@@ -169,7 +169,7 @@ TEST_F(FilesTest, Examples) {
   EXPECT_THAT(refused("none", {}), HasSubstr("feature 'none': there is none"));
   EXPECT_THAT(refused("scores", {{3}}), HasSubstr("2 values, shape [3]"));
   EXPECT_THAT(refused("scores", {{2}, DType::I32}), HasSubstr("holds floats"));
-  EXPECT_THAT(refused("label", {{}, DType::UI8}), HasSubstr("-3 is no ui8"));
+  EXPECT_THAT(refused("label", {{}, DType::UI8}), HasSubstr("-3 is not of type ui8"));
   EXPECT_THAT(refusal([] { parse_example("\x0a\xff"); }),
               HasSubstr("not a tf.train.Example"));
 }
@@ -212,10 +212,10 @@ TEST_F(FilesTest, Csv) {
   EXPECT_THAT(refused("1,2\n1,2,3\n"),
               HasSubstr("a.csv', line 2: expected 2 columns, got 3"));
   EXPECT_THAT(refused("1,2.5\n"),
-              HasSubstr("line 1: column 1: '2.5' is no i32"));
-  EXPECT_THAT(refused("x,1\n"), HasSubstr("column 0: 'x' is no f32"));
+              HasSubstr("line 1: column 1: '2.5' is not of type i32"));
+  EXPECT_THAT(refused("x,1\n"), HasSubstr("column 0: 'x' is not of type f32"));
   EXPECT_THAT(refused("1,\n"), HasSubstr("default_value"));
-  EXPECT_THAT(refused("1,3000000000\n"), HasSubstr("no i32"));
+  EXPECT_THAT(refused("1,3000000000\n"), HasSubstr("not of type i32"));
   EXPECT_THAT(refused("1,\"2\n\n"), HasSubstr("quote"));
 }
 

@@ -232,9 +232,9 @@ TEST_F(SemanticsTest, BatchesThatCannotBe) {
               HasSubstr("a padding value for each of the 1 tensors"));
   const Tensor byte = cast(one, DType::UI8);
   EXPECT_THAT(batched({byte}, {.padding_values = {-1}}),
-              HasSubstr("padding value -1 of tensor 0, ui8 [1], is no ui8"));
+              HasSubstr("padding value -1 of tensor 0, ui8 [1], is not of type ui8"));
   EXPECT_THAT(batched({tensor({1})}, {.padding_values = {.5}}),
-              HasSubstr("0.5 of tensor 0, i32 [1], is no i32"));
+              HasSubstr("0.5 of tensor 0, i32 [1], is not of type i32"));
 }
 
 TEST_F(SemanticsTest, BatchesThatAreMissing) {

@@ -1,4 +1,5 @@
-// Reductions over an outer and an inner dim, whose runs are short; over rows of
+// Reductions over an outer and an inner dim, whose runs are short (sums are made
+// in pairs); over rows of
 // a few elements, which are written out; and chains of f16, in vectors of all
 // lanes.
 // RUN: %verify

@@ -3,6 +3,7 @@
 #include "meshloom/Targets/Kernels/KernelAccess.h"
 
 #include "meshloom/ControlFlow/Determinism.h"
+#include "meshloom/Targets/Kernels/Reducer.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -71,10 +72,18 @@ static void chooseShortLoops(spmd::KernelOp kernel, LoopOrder &order) {
   if (isOneLoop && order.tiled < 0 && length > 1 && length <= mostWrittenOut &&
       size_t(length) * ops <= mostOps)
     order.writtenOut = length;
-  order.reducesByRows = order.vectorIsReduction && order.reduction.size() > 1 &&
-                        !order.deterministic && length <= mostRun &&
-                        order.reduction.front() < order.parallel.back() &&
-                        kernel.getExtents()[order.parallel.back()] > 1;
+  // A run of terms is added one by one: sums of floats are pairwise instead.
+  auto isFloatSum = [&](unsigned output) {
+    const auto reducer =
+        makeReducer(kernel, output, /*anyOrder=*/!order.deterministic);
+    return reducer && reducer->isFloatSum();
+  };
+  order.reducesByRows =
+      order.vectorIsReduction && order.reduction.size() > 1 &&
+      !order.deterministic && length <= mostRun &&
+      order.reduction.front() < order.parallel.back() &&
+      kernel.getExtents()[order.parallel.back()] > 1 &&
+      llvm::none_of(llvm::seq(kernel.getNumResults()), isFloatSum);
 }
 
 LoopOrder meshloom::loopOrder(spmd::KernelOp kernel) {

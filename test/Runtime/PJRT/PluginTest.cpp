@@ -159,7 +159,7 @@ TEST(PluginTest, WrongTableIsRefused) {
               HasSubstr("returns no table of functions"));
   EXPECT_THAT(loadError("odd-table"),
               HasSubstr("its table of functions has 1147 bytes"));
-  EXPECT_THAT(loadError("old-version-struct"), HasSubstr("its version 8"));
+  EXPECT_THAT(loadError("old-version-struct"), HasSubstr("its version is 8"));
   EXPECT_THAT(loadError("small-table"),
               HasSubstr("has version 0.114 of the C API, but has 80 "
                         "functions"));
