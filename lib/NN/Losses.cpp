@@ -77,7 +77,8 @@ Tensor Loss::per_example(const Tensor &y_true, const Tensor &y_pred,
              where);
   Tensor losses = NamedPart::operator()(y_true, y_pred);
   if (!nn::isPresent(losses))
-    nn::fail(part, "its function returned no tensor: return the losses of examples",
+    nn::fail(part,
+             "its function returned no tensor: return the losses of examples",
              where);
   return losses;
 }

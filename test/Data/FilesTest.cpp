@@ -169,7 +169,8 @@ TEST_F(FilesTest, Examples) {
   EXPECT_THAT(refused("none", {}), HasSubstr("feature 'none': there is none"));
   EXPECT_THAT(refused("scores", {{3}}), HasSubstr("2 values, shape [3]"));
   EXPECT_THAT(refused("scores", {{2}, DType::I32}), HasSubstr("holds floats"));
-  EXPECT_THAT(refused("label", {{}, DType::UI8}), HasSubstr("-3 is not of type ui8"));
+  EXPECT_THAT(refused("label", {{}, DType::UI8}),
+              HasSubstr("-3 is not of type ui8"));
   EXPECT_THAT(refusal([] { parse_example("\x0a\xff"); }),
               HasSubstr("not a tf.train.Example"));
 }

@@ -231,8 +231,9 @@ TEST_F(SemanticsTest, BatchesThatCannotBe) {
   EXPECT_THAT(batched({one, one}, {.padding_values = {1, 2}}),
               HasSubstr("a padding value for each of the 1 tensors"));
   const Tensor byte = cast(one, DType::UI8);
-  EXPECT_THAT(batched({byte}, {.padding_values = {-1}}),
-              HasSubstr("padding value -1 of tensor 0, ui8 [1], is not of type ui8"));
+  EXPECT_THAT(
+      batched({byte}, {.padding_values = {-1}}),
+      HasSubstr("padding value -1 of tensor 0, ui8 [1], is not of type ui8"));
   EXPECT_THAT(batched({tensor({1})}, {.padding_values = {.5}}),
               HasSubstr("0.5 of tensor 0, i32 [1], is not of type i32"));
 }

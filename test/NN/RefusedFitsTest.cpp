@@ -45,7 +45,8 @@ TEST(RefusedFitsTest, ChangeNothing) {
   EXPECT_ERROR(model.fit(x, silent), HAS("labels"));
   EXPECT_ERROR(model.fit(full({4, 1}, INFINITY), x, silent), HAS("nan"));
   EXPECT_ERROR(model.fit(x, x, {.validation_split = 1.5}), HAS("1.5"));
-  EXPECT_ERROR(model.set_learning_rate(std::nan("")), HAS("0 or more, got nan"));
+  EXPECT_ERROR(model.set_learning_rate(std::nan("")),
+               HAS("0 or more, got nan"));
   EXPECT_ERROR(
       model.fit(x, x, {.verbose = 0, .class_weight = {{0, std::nan("")}}}),
       HAS("for label 0"));
