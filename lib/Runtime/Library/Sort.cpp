@@ -119,10 +119,11 @@ template <typename Item> bool orderByDigits(std::vector<Item> &items, bool up) {
       items[i].from = int64_t(keyed[i].from);
   };
   constexpr uint64_t small = std::numeric_limits<uint32_t>::max();
-  if (most - least <= small && items.size() <= small)
+  if (most - least <= small && items.size() <= small) {
     sort(uint32_t());
-  else
-    sort(uint64_t());
+    return true;
+  }
+  sort(uint64_t());
   return true;
 }
 

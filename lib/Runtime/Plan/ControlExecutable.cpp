@@ -419,8 +419,11 @@ Status ControlExecutable::run(const Piece &piece, const Item &item,
   Result<std::vector<Array>> results = piece.part->runPart(
       std::move(arguments), pieceRun ? &*pieceRun : nullptr, *exchanging);
   if (!results) {
+    // What the piece has not begun to use is still there.
+    // NOLINTBEGIN(bugprone-use-after-move)
     for (size_t a = 0; a < arguments.size(); ++a)
       values[piece.arguments[a]] = std::move(arguments[a]);
+    // NOLINTEND(bugprone-use-after-move)
     return results.error();
   }
   for (size_t r = 0; r < piece.results.size(); ++r)
