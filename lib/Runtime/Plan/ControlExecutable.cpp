@@ -419,7 +419,7 @@ Status ControlExecutable::run(const Piece &piece, const Item &item,
   Result<std::vector<Array>> results = piece.part->runPart(
       std::move(arguments), pieceRun ? &*pieceRun : nullptr, *exchanging);
   if (!results) {
-    // What the piece has not begun to use is still there.
+    // The piece leaves what it has not begun to use.
     // NOLINTBEGIN(bugprone-use-after-move)
     for (size_t a = 0; a < arguments.size(); ++a)
       values[piece.arguments[a]] = std::move(arguments[a]);
