@@ -231,7 +231,8 @@ public:
 
 private:
   static constexpr size_t NOBODY = ~size_t(0);
-  /// Whether this is what a variable keeps if a part after `part` fails.
+  /// Returns whether this is what a variable keeps if a part after `part`
+  /// fails.
   bool isOldValue(size_t number, size_t part) const {
     return number < newValues.size() && newValues[number] != NOBODY &&
            (part == NOBODY || makers[newValues[number]] != part);

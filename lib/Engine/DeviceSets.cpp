@@ -197,7 +197,7 @@ std::optional<int64_t> unrolledTurns(dtensor::WhileOp loop) {
   return turns && *turns <= mostUnrolledTurns ? turns : std::nullopt;
 }
 
-/// Whether the body of a loop does not end yet.
+/// Returns whether the body of a loop does not end yet.
 static bool isBeingTraced(dtensor::WhileOp loop) {
   Block &body = loop.getBody().front();
   return body.empty() || !body.back().hasTrait<mlir::OpTrait::IsTerminator>();

@@ -54,7 +54,7 @@ struct ValueType {
 struct ProgramInterface {
   std::string name;
   std::vector<ValueType> arguments, results;
-  /// Whether the caller gives an argument's memory away.
+  /// Says whether the caller gives an argument's memory away.
   std::vector<bool> donated;
 };
 

@@ -115,8 +115,8 @@ runWhile(std::string_view op, const RegionState &init,
   }
 }
 
-/// Whether a loop whose body does not end yet uses sets of devices that do not
-/// go together.
+/// Returns whether a loop whose body does not end yet uses sets of devices that
+/// do not go together.
 static bool isOnSeveralSets(const Trace &trace, dtensor::WhileOp loop) {
   if (!trace.isSpread())
     return false;

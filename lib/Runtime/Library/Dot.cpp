@@ -183,8 +183,9 @@ Extent takeInner(std::vector<Extent> &loops) {
   return inner;
 }
 
-/// Whether all products of a batch, each of a vector with a small matrix, were
-/// computed at once: what goes before a product takes as long as one of them.
+/// Returns whether all products of a batch, each of a vector with a small
+/// matrix, were computed at once: what goes before a product takes as long as
+/// one of them.
 bool runVectorProducts(const float *lhs, const float *rhs, float *out,
                        std::span<const Extent> batch, const Contraction &c) {
   // The operand of vectors, and the dim of the matrices that the result has.

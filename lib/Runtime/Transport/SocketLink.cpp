@@ -115,7 +115,7 @@ public:
   }
 
   Arrived popHeld() override {
-    // Others take its place: what is held may outlive the link.
+    // A new buffer takes its place: the held bytes may outlive the link.
     std::lock_guard lock(mutex);
     const std::shared_ptr<char[]> bytes = std::move(arrived.front()->bytes);
     arrived.pop_front();

@@ -32,7 +32,7 @@ private:
 
   void emitLoops(const Position &start);
 
-  /// Whether an output overwrites an input.
+  /// Returns whether an output overwrites an input.
   bool isInPlace();
   /// Makes the memory that tells how large arguments are.
   void beginNoting();

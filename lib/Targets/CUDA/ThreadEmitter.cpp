@@ -47,7 +47,7 @@ public:
 
 private:
   void chooseTerms();
-  /// Whether a reduction may have more terms than an i32 counts.
+  /// Returns whether a reduction may have more terms than an i32 counts.
   bool isLong() { return reductionBits(kernel) >= 31; }
 
   KernelShape shapeFor(StringRef symbol);

@@ -158,7 +158,7 @@ private:
     bool isLast(ArrayRef<int64_t> dims) const {
       return llvm::is_contained(dims, rank() - 1);
     }
-    /// Whether its rows and columns can surely be read where they are.
+    /// Returns whether its rows and columns can surely be read where they are.
     bool isMatrix() const {
       auto isRun = [](ArrayRef<int64_t> dims) {
         for (size_t i = 1; i < dims.size(); ++i)
@@ -175,7 +175,8 @@ private:
     }
   };
 
-  /// Whether lib/Targets/CPU/LoopProducts.cpp has code for such elements.
+  /// Returns whether lib/Targets/CPU/LoopProducts.cpp has code for such
+  /// elements.
   static bool isMultiplied(Type element) {
     return element.isF32() || element.isF64() || element.isF16() ||
            element.isBF16() || element.isInteger(32);

@@ -40,7 +40,7 @@ protected:
   /// The reducer of each output. Follows bindArguments.
   void makeReducers();
 
-  /// Whether the body has functions that lose huge arguments.
+  /// Returns whether the body has functions that lose huge arguments.
   bool isPeriodic();
 
   /// The position `index` iterations of `loop` further.
@@ -85,7 +85,7 @@ protected:
   SmallVector<Value> extents, origins;
   SmallVector<SmallVector<Value>> strides;
   SmallVector<std::unique_ptr<ScalarReducer>> reducers;
-  /// Whether the function stores its results.
+  /// Says whether the function stores its results.
   bool stores = true;
 };
 

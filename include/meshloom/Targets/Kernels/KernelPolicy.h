@@ -20,8 +20,8 @@ struct KernelPolicy {
   /// follow one another in memory: as many for one look.
   unsigned mostJoinedParts = 4;
   int64_t leastJoinedRun = 64;
-  /// Whether a loop that touches little data in a turn becomes one step, whose
-  /// code the target emits (LoopCalls.h).
+  /// Says whether a loop that touches little data in a turn becomes one step,
+  /// whose code the target emits (LoopCalls.h).
   bool wholeLoops = true;
   /// Whether the target's library does products of this element type, of
   /// matrices that take so many multiplications; others become kernels.

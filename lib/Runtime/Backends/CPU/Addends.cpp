@@ -269,7 +269,8 @@ public:
   bool isPartial(unsigned b) const {
     return program.buffers[b].layout.is_partial();
   }
-  /// Whether a caller, or another process, needs the addend of each device.
+  /// Returns whether a caller, or another process, needs the addend of each
+  /// device.
   bool needsEach(unsigned b) { return seen[groups.find(b)]; }
   /// The one step that writes `b`, if all_reduces alone read what it writes.
   const Step *onlyWriter(unsigned b) {

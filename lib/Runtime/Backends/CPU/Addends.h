@@ -38,8 +38,8 @@ struct AddendPlan {
 /// takes. Plans are made before calls are checked.
 bool isScatter(const KernelStep &step);
 
-/// Whether each chunk of a library call along `loop` reads all of an input that
-/// the loop does not index: a scatter's indices, a window's lines.
+/// Returns whether each chunk of a library call along `loop` reads all of an
+/// input that the loop does not index: a scatter's indices, a window's lines.
 bool readsInputAnew(const KernelStep &step, unsigned loop);
 
 /// Whether a scatter's windows are so short that it takes as long to read the

@@ -49,8 +49,8 @@ using Handle = void *;
 /// All functions look like this; a null result is success, an error otherwise.
 using Function = Handle (*)(void *arguments);
 
-/// Whether a value of type `Value` can be that of a Field<T>: any pointer for a
-/// Pointer, an enumerator of the same integers, else T itself.
+/// Returns whether a value of type `Value` can be that of a Field<T>: any
+/// pointer for a Pointer, an enumerator of the same integers, else T itself.
 template <typename T, typename Value> constexpr bool fits() {
   if constexpr (std::is_same_v<T, Pointer>)
     return std::is_pointer_v<Value>;

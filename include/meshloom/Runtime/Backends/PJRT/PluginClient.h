@@ -67,8 +67,8 @@ public:
   /// Starts copying the elements, row-major, to `bytes`, which must have room
   /// for all of them and stay until the event is complete.
   Result<PluginEvent> copyTo(std::span<char> bytes, size_t rank) const;
-  /// Whether a program has taken the memory. A plug-in that cannot say takes no
-  /// memory for a program that it does not start.
+  /// Returns whether a program has taken the memory. A plug-in that cannot say
+  /// takes no memory for a program that it does not start.
   bool isDeleted() const;
 };
 
