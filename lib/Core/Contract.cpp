@@ -8,9 +8,13 @@
 
 namespace meshloom {
 
+std::string kindAndAxes(const Allowance &allowance) {
+  return fmt::format("{} over [{}]", name(allowance.kind),
+                     fmt::join(allowance.axes, ", "));
+}
+
 std::string str(const Allowance &allowance) {
-  std::string text = fmt::format("{} over [{}]", name(allowance.kind),
-                                 fmt::join(allowance.axes, ", "));
+  std::string text = kindAndAxes(allowance);
   if (allowance.count)
     text += fmt::format(": {} in a step", *allowance.count);
   if (allowance.bytes)
@@ -43,10 +47,9 @@ Result<Contract> normalized(Contract contract) {
           return earlier.kind == allowance->kind &&
                  earlier.axes == allowance->axes;
         }))
-      return Error(fmt::format("the contract has two entries for {} over [{}]: "
-                               "make one of them",
-                               name(allowance->kind),
-                               fmt::join(allowance->axes, ", ")));
+      return Error(fmt::format("the contract has two entries for {}: make one "
+                               "of them",
+                               kindAndAxes(*allowance)));
   return contract;
 }
 

@@ -7,7 +7,6 @@
 #include "meshloom/SPMD/Passes.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace meshloom {
 #define GEN_PASS_DEF_CHECKCONTRACT
@@ -53,12 +52,12 @@ std::vector<UseGroup> groupsOf(mlir::func::FuncOp function,
 
 /// "3 all_reduce over [batch] in a step, which send 4263 bytes".
 std::string describe(const Allowance &total) {
-  const std::string what = fmt::format("{} over [{}]", name(total.kind),
-                                       fmt::join(total.axes, ", "));
+  const std::string collectives = kindAndAxes(total);
   if (!total.count)
-    return what + " in a loop that turns as often as its values say";
-  return fmt::format("{} {} in a step, which {} {} bytes", *total.count, what,
-                     *total.count == 1 ? "sends" : "send", *total.bytes);
+    return collectives + " in a loop that turns as often as its values say";
+  return fmt::format("{} {} in a step, which {} {} bytes", *total.count,
+                     collectives, *total.count == 1 ? "sends" : "send",
+                     *total.bytes);
 }
 
 /// Why the contract forbids what the group sends; empty: it allows it.
@@ -68,8 +67,7 @@ std::string breach(const Contract &contract, const UseGroup &group) {
     return candidate.kind == total.kind && candidate.axes == total.axes;
   });
   if (allowance == contract.end())
-    return fmt::format("no {} over [{}]", name(total.kind),
-                       fmt::join(total.axes, ", "));
+    return "no " + kindAndAxes(total);
   auto exceeds = [](std::optional<int64_t> sent, std::optional<int64_t> limit) {
     return limit && (!sent || *sent > *limit);
   };

@@ -30,6 +30,9 @@ struct Allowance {
 /// forbidden, so that an empty contract forbids all of them.
 using Contract = std::vector<Allowance>;
 
+/// "all_reduce over [batch]".
+std::string kindAndAxes(const Allowance &allowance);
+
 /// "all_reduce over [batch]: 2 in a step, 4263 bytes"; without the limits that
 /// there are not.
 std::string str(const Allowance &allowance);
