@@ -5,7 +5,7 @@
 
 extern "C" void launchWork() {
   using namespace meshloom;
-  const Tensor x = random::stateless_normal({300, 300}, Seed{1, 1}, 0, 0.03F);
+  const Tensor x = random::stateless_normal({100, 100}, Seed{1, 1}, 0, 0.03F);
   auto f = function([](const Tensor &x) {
     Tensor y = x;
     for (int i = 0; i < 8; ++i)

@@ -36,7 +36,7 @@ Tensor chain(const Tensor &x) {
     y = tanh(matmul(y, x));
   return y;
 }
-void launch(int calls, int64_t size = 300) {
+void launch(int calls, int64_t size = 100) {
   const Tensor x = normal({size, size});
   auto f = function(chain);
   for (int i = 0; i < calls; ++i)
@@ -44,9 +44,9 @@ void launch(int calls, int64_t size = 300) {
 }
 void train() {
   const Mesh mesh = create_mesh({{"batch", 4}, {"model", 2}}, virtual_cpus(8));
-  const Tensor x = call_with_layout([] { return normal({1024, 256}); },
+  const Tensor x = call_with_layout([] { return normal({256, 128}); },
                                     Layout({"batch", UNSHARDED}, mesh));
-  DVariable w(call_with_layout([] { return normal({256, 512}); },
+  DVariable w(call_with_layout([] { return normal({128, 256}); },
                                Layout({UNSHARDED, "model"}, mesh)));
   optimizers::Adam adam(1e-3);
   auto step = function([&](const Tensor &x) {
@@ -86,7 +86,7 @@ void compileAnother() {
 void detach(int threads) {
   for (int t = 0; t < threads; ++t)
     std::thread([] {
-      const Tensor x = normal({300, 300});
+      const Tensor x = normal({100, 100});
       auto f = function(chain);
       for (;;) {
         f(x);
@@ -134,7 +134,7 @@ const std::map<std::string, Scenario> &scenarios() {
          sayDone();
        }}},
       {"EagerOps", {[] {
-         Tensor x = normal({500, 500});
+         Tensor x = normal({150, 150});
          for (int i = 0; i < 50; ++i)
            x = tanh(matmul(x, x));
          sayDone();
@@ -181,8 +181,8 @@ const std::map<std::string, Scenario> &scenarios() {
       {"StaticObjectsOfTheUsers",
        {[] {
           static ComputesAtItsEnd first;
-          static Tensor tensor = normal({400, 400});
-          static DVariable variable(normal({400, 400}));
+          static Tensor tensor = normal({150, 150});
+          static DVariable variable(normal({150, 150}));
           static auto update = function([](const Tensor &x) {
             variable.assign_add(matmul(x, x));
             return reduce_sum(variable.read_value());
@@ -208,7 +208,7 @@ const std::map<std::string, Scenario> &scenarios() {
           static const std::jthread thread([] {
             launch(2);
             std::this_thread::sleep_for(milliseconds(1000));
-            launch(2, 200);
+            launch(2, 60);
             compileAnother();
             std::cout << "thread done" << std::endl;
           });
