@@ -176,12 +176,16 @@ bool CacheFolder::write(std::string_view key, std::string_view bytes) {
     return false;
   }
   std::lock_guard lock(mutex);
-  // Looking at all files takes a while: it is done when as much was written as
-  // the bound may be passed by, and now and then, for processes that write
-  // little.
-  const bool now = std::hash<std::string_view>()(key) % 64 == 0;
-  writtenSinceLook += std::max(diskBlock, int64_t(front.size() + bytes.size()));
-  if (now || writtenSinceLook > mostBytes / 64) {
+  // Looking at all files takes a while. A process does it when it has written a
+  // 64th of the bound; processes that write less do it by chance, so that all
+  // of them together do it as often.
+  const int64_t written =
+      std::max(diskBlock, int64_t(front.size() + bytes.size()));
+  const int64_t between = std::max<int64_t>(1, mostBytes / 64);
+  const bool byChance =
+      int64_t(std::hash<std::string_view>()(key) % uint64_t(between)) < written;
+  writtenSinceLook += written;
+  if (byChance || writtenSinceLook > between) {
     removeOldest();
     writtenSinceLook = 0;
   }
