@@ -48,10 +48,10 @@ protected:
   }
 
 private:
-  const TemporaryFolder own;
+  const TemporaryFolder temporary;
 
 protected:
-  const std::filesystem::path folder = own.path;
+  const std::filesystem::path folder = temporary.path;
 };
 
 /// The message of the Error that `action` throws.

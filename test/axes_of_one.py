@@ -82,7 +82,7 @@ def dtensor(text):
 def explained(tool, text, foreign):
     passes = (["--stablehlo-to-dtensor"] if foreign else []) + ["--dtensor-partition=machine=ring", "--explain"]
     done = subprocess.run([tool, "-", "-o", os.devnull, *passes], input=text, capture_output=True, text=True)
-    # What a layout is written as, and why, says the program's own axes.
+    # The text of a layout, and its reason, name the program's own axes.
     lines = [line for line in done.stderr.splitlines() if re.match(r"@|  \d+\. ", line)]
     return (lines, "") if done.returncode == 0 else (None, done.stderr)
 

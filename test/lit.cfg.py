@@ -23,7 +23,7 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
-# What tests see does not depend on what was compiled before.
+# Results of tests do not depend on earlier compilations.
 config.environment["MESHLOOM_CACHE"] = "off"
 
 config.available_features.add("compiler")

@@ -104,7 +104,8 @@ public:
   /// A line behind all others.
   void addNote(const std::string &message) { text += "\nnote: " + message; }
 
-  /// What went wrong; `otherwise` where no pass said so.
+  /// Returns the errors of the passes as one error, or `otherwise` where no
+  /// pass reported one.
   Error error(const std::string &otherwise) const {
     return Error(text.empty() ? otherwise : text, ErrorCode::INVALID_ARGUMENT,
                  place);

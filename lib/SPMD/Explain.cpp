@@ -62,18 +62,18 @@ void printValue(const MovedValue &value, bool refined, raw_ostream &os) {
     os << "       rejected: nothing, no axis could be elsewhere\n";
 }
 
-/// What became of the meshes that the program was written on, and what it does
-/// not get that it asks for.
+/// Prints what became of the meshes that the program was written on, and which
+/// layouts it asks for and does not get.
 void explainMeshes(mlir::func::FuncOp function, raw_ostream &os) {
   FailureOr<Mesh> mesh = onlyMesh(function);
   SmallVector<Mesh> written = dtensor::writtenMeshes(function);
   if (succeeded(mesh) && written.size() > 1) {
     os << "  runs on mesh " << mesh->spec_string() << ":";
-    for (auto [i, own] : llvm::enumerate(written)) {
-      os << (i ? "; " : " ") << own.spec_string() << " is";
-      for (unsigned axis = 0; axis < own.rank(); ++axis) {
-        auto found = axesOn(own, {&axis, 1}, *mesh);
-        os << (axis ? ", " : " ") << own.axes()[axis].name << " = {";
+    for (auto [i, writtenMesh] : llvm::enumerate(written)) {
+      os << (i ? "; " : " ") << writtenMesh.spec_string() << " is";
+      for (unsigned axis = 0; axis < writtenMesh.rank(); ++axis) {
+        auto found = axesOn(writtenMesh, {&axis, 1}, *mesh);
+        os << (axis ? ", " : " ") << writtenMesh.axes()[axis].name << " = {";
         if (found)
           llvm::interleaveComma(mergedNames(*mesh, *found), os);
         os << "}";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What --explain prints: why each collective of a local program is there.
+// Prints the text of --explain: why each collective of a local program is
+// there.
 #pragma once
 
 #include "meshloom/Core/MachineModel.h"

@@ -449,16 +449,16 @@ INSTANTIATE_TEST_SUITE_P(Ops, GradientTest, testing::ValuesIn(cases),
 
 /// Gradients of the sum of %r.
 std::vector<std::vector<double>> gradientsAt(const Case &test,
-                                             std::vector<HostValue> at) {
+                                             std::vector<HostValue> inputs) {
   Differentiated derived(program(test));
   derived.setResults(derived.differentiate(test.shapes.size()));
   for (size_t i = 0; i < test.shapes.size(); ++i)
-    at.push_back(HostValue(DType::F64, test.shapes[i]));
+    inputs.push_back(HostValue(DType::F64, test.shapes[i]));
   HostValue ones(DType::F64, test.result);
   std::fill(ones.floats.begin(), ones.floats.end(), 1);
-  at.push_back(ones);
+  inputs.push_back(ones);
   std::vector<std::vector<double>> gradients;
-  for (HostValue &value : derived.run(at))
+  for (HostValue &value : derived.run(inputs))
     gradients.push_back(value.floats);
   return gradients;
 }

@@ -20,7 +20,7 @@ struct LibraryCase {
 };
 
 /// Rows of %b [6, 2] into %a [4, 2], at places that meet and one out of bounds.
-inline LibraryCase scatterRows(std::string name, const std::string &rest,
+inline LibraryCase scatterRows(std::string name, const std::string &attributes,
                                const std::string &region = "",
                                bool second = true, bool unique = false) {
   return {
@@ -34,7 +34,7 @@ inline LibraryCase scatterRows(std::string name, const std::string &rest,
           "update_window_dims = array<i64: 1>{1}}} : (tensor<4x2xf64>, "
           "tensor<6x1xi32>, tensor<6x2xf64>) -> tensor<4x2xf64>{2}",
           unique ? "3], [5], [1], [-1], [0], [4" : "1], [3], [1], [5], [0], [1",
-          rest, region),
+          attributes, region),
       {4, 2},
       second};
 }
@@ -74,14 +74,14 @@ inline LibraryCase geqrf(std::string name, int64_t m, int64_t n) {
 
 /// The same with column pivots.
 inline LibraryCase pivotedQr(std::string name, int64_t m, int64_t n) {
-  LibraryCase made = geqrf(std::move(name), m, n);
+  LibraryCase result = geqrf(std::move(name), m, n);
   const std::string from = "%f, %t = dtensor.geqrf",
                     results = fmt::format(" -> (tensor<{}x{}xf64>, ", m, n);
-  made.body.replace(made.body.find(from), from.size(),
-                    "%f, %order, %t = dtensor.pivoted_qr");
-  made.body.insert(made.body.find(results) + results.size(),
-                   fmt::format("tensor<{}xi32>, ", n));
-  return made;
+  result.body.replace(result.body.find(from), from.size(),
+                      "%f, %order, %t = dtensor.pivoted_qr");
+  result.body.insert(result.body.find(results) + results.size(),
+                     fmt::format("tensor<{}xi32>, ", n));
+  return result;
 }
 
 /// Q times a matrix of its own size, R among the factors: as qr() has them.

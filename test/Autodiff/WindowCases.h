@@ -19,10 +19,12 @@ struct WindowCase {
 
 inline std::vector<WindowCase> windowCases() {
   const std::string nwc = " dims [b, 0, f] x [0, i, o] -> [b, 0, f] ";
-  auto conv = [&](std::string name, Shape lhs, Shape rhs, std::string rest,
-                  Shape result) {
-    return WindowCase{
-        "conv_" + name, {lhs, rhs}, "convolution %a, %b" + nwc + rest, result};
+  auto conv = [&](std::string name, Shape lhs, Shape rhs,
+                  std::string attributes, Shape result) {
+    return WindowCase{"conv_" + name,
+                      {lhs, rhs},
+                      "convolution %a, %b" + nwc + attributes,
+                      result};
   };
   return {
       conv("plain", {2, 5, 2}, {3, 2, 3}, "", {2, 3, 3}),

@@ -165,9 +165,9 @@ func.func @main(%a: tensor<6x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"
   EXPECT_FALSE(expectRuns(*module, {6, 8}));
 }
 
-// What is exported for a partitioner that knows nothing of Shardy has its rule
-// as text; it leaves GSPMD's annotations as they are. The registration's own
-// rule would gather all rows.
+// A call that was exported for a partitioner that does not know Shardy has its
+// rule as text; the importer leaves GSPMD's annotations as they are. The
+// registration's own rule would gather all rows.
 TEST_F(CustomCallTest, TakesTheRuleOfFrontendAttributes) {
   ASSERT_TRUE(register_custom_call("test.row_maximum_whole",
                                    {"a! b! -> a! b!", rowMaximum}));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What every op of the dialect says of itself, and who knows it by name: a
-// table that shows what a new op still lacks.
+// Lists the interfaces of every op of the dialect, and the sources that know it
+// by name: the table shows what a new op still lacks.
 #include "../Matrix/Ops.h"
 
 #include "meshloom/Autodiff/Autodiff.h"

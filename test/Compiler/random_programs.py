@@ -34,8 +34,8 @@ class Program:
         self.values, self.lines = [], []
         for i in range(self.random.randint(2, 4)):
             shape = [self.random.choice(self.sizes) for _ in range(self.random.randint(0, 3))]
-            given = self.random.random() < 0.75
-            layout = self.layout(len(shape), self.random.random() < 0.2) if given else None
+            has_layout = self.random.random() < 0.75
+            layout = self.layout(len(shape), self.random.random() < 0.2) if has_layout else None
             self.values.append((f"%a{i}", shape, tensor(shape, layout)))
         self.arguments = list(self.values)
         for _ in range(self.random.randint(3, 12)):
@@ -95,9 +95,9 @@ class Program:
     def broadcast(self, value, name, shape):
         if len(shape) > 2:
             return
-        at = self.random.randint(0, len(shape))
-        dims = [i for i in range(len(shape) + 1) if i != at]
-        self.emit("broadcast_in_dim", shape[:at] + [self.random.choice(self.sizes)] + shape[at:], [value],
+        dim = self.random.randint(0, len(shape))
+        dims = [i for i in range(len(shape) + 1) if i != dim]
+        self.emit("broadcast_in_dim", shape[:dim] + [self.random.choice(self.sizes)] + shape[dim:], [value],
                   f"{name} dims {dims}")
 
     def dot(self, value, name, shape):
@@ -106,8 +106,8 @@ class Program:
         if not pairs:
             return
         other, i, j = self.random.choice(pairs)
-        rest = [d for k, d in enumerate(shape) if k != i] + [d for k, d in enumerate(other[1]) if k != j]
-        self.emit("dot_general", rest, [value, other], f"{name}, {other[0]} contracting [{i}] x [{j}]")
+        result = [d for k, d in enumerate(shape) if k != i] + [d for k, d in enumerate(other[1]) if k != j]
+        self.emit("dot_general", result, [value, other], f"{name}, {other[0]} contracting [{i}] x [{j}]")
 
     def reshape(self, value, name, shape):
         count = math.prod(shape)
@@ -129,9 +129,9 @@ class Program:
         self.emit("slice", [b - a for a, b in limits], [value], f"{name} [{ranges}]")
 
     def text(self):
-        made = self.values[len(self.arguments):] or self.values
+        computed = self.values[len(self.arguments):] or self.values
         results = []
-        for value in self.random.sample(made, min(len(made), self.random.randint(1, 3))):
+        for value in self.random.sample(computed, min(len(computed), self.random.randint(1, 3))):
             if self.random.random() < 0.4:
                 name, shape, _ = value
                 value = self.emit("constraint", shape, [value], name, tensor(shape, self.layout(len(shape))))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What types say in their three states, attributes against Core's values, and
+// Tests types in their three states, attributes against Core's values, and
 // builders that find out result types.
 
 #include "DialectTest.h"

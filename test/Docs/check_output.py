@@ -35,15 +35,15 @@ def main():
         new = "\n".join(printed) + "\n"
         page.write_text(text[: block.start(1)] + new + text[block.end(1) :])
         return
-    said = block[1].splitlines()
+    shown = block[1].splitlines()
     wrong = [
         f"README: {s}\nprogram: {p}"
-        for s, p in zip(said, printed)
+        for s, p in zip(shown, printed)
         if not same(s, p)
     ]
-    if len(said) != len(printed):
-        wrong.append(f"README has {len(said)} lines, the program {len(printed)}")
-    print("\n".join(wrong) or f"{len(said)} lines are current")
+    if len(shown) != len(printed):
+        wrong.append(f"README has {len(shown)} lines, the program {len(printed)}")
+    print("\n".join(wrong) or f"{len(shown)} lines are current")
     sys.exit(bool(wrong))
 
 

@@ -55,13 +55,13 @@ bool isVictim() {
   const char *rank = std::getenv("DTENSOR_CLIENT_ID");
   return fault != "none" && rank && std::stoll(rank) == victim;
 }
-void at(const std::string &name) {
+void reach(const std::string &name) {
   if (name == stage && isVictim())
     hit();
 }
 
-/// What the stage "linking" does: after the port of the service, which rank 0
-/// has, the next one is for the others.
+/// Fails the victim at the stage "linking": rank 0 has the port of the service,
+/// and the other ranks take the next one.
 void atPort() {
   static int ports = 0;
   const char *rank = std::getenv("DTENSOR_CLIENT_ID");
@@ -139,12 +139,12 @@ void collective(const Mesh &mesh) {
 }
 
 void run() {
-  at("start");
+  reach("start");
   initialize();
-  at("joined");
+  reach("joined");
   const Mesh mesh = create_distributed_mesh({{"batch", num_clients()}});
   auto step = function([](const Tensor &x) {
-    at("compile");
+    reach("compile");
     return reduce_sum(x * x);
   });
   (void)step(rows(mesh)).item<float>();

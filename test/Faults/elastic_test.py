@@ -23,14 +23,14 @@ def train(sizes, number=signal.SIGKILL):
         done = subprocess.run([BIN / "mesh-launch", "--hosts-file", hosts, "--max-restarts", "5", "--grace", "10",
                                BIN / "elastic", folder, hosts, str(int(number)), *map(str, sizes)],
                               capture_output=True, text=True, timeout=200)
-        left = [path.name for path in pathlib.Path(folder).iterdir()]
+        remaining = [path.name for path in pathlib.Path(folder).iterdir()]
     if done.returncode != 0:
         sys.exit(f"sizes {sizes}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
     restarts = re.findall(r"mesh-launch: restart \d of 5 with (\d+) processes", done.stderr)
     if restarts != [str(size) for size in sizes[1:]]:
         sys.exit(f"expected restarts with {sizes[1:]} processes, got {restarts}:\n{done.stderr}")
-    if left != ["hosts"]:
-        sys.exit(f"expected the backup to be removed at the end, found {left}")
+    if remaining != ["hosts"]:
+        sys.exit(f"expected the backup to be removed at the end, found {remaining}")
     lines = [line.split() for line in done.stdout.splitlines()]
     return {word: [float(line[-1]) for line in lines if line[-2] == word]
             for word in ("steps", "seen", "weight")}

@@ -192,9 +192,9 @@ def hit_launched(build, stage, fault):
             problems.append("processes are left over")
         elif "rank 1 " not in error or not re.search("failed first|did not start", error):
             problems.append("it does not say who failed first")
-        said = [line for line in error.splitlines() if line.startswith("mesh-launch:")]
+        reports = [line for line in error.splitlines() if line.startswith("mesh-launch:")]
         text = f"{seconds:.1f} s" if not problems else "**" + ", ".join(problems) + "**"
-        return not problems, text, said[0] if said else first_line(error)
+        return not problems, text, reports[0] if reports else first_line(error)
     finally:
         case.close()
 
@@ -325,9 +325,9 @@ def sockets_of(processes):
 
 def ports_of(processes):
     """The addresses and ports that they listen at (IPv4)."""
-    own = sockets_of(processes)
+    sockets = sockets_of(processes)
     lines = [line.split() for line in pathlib.Path("/proc/net/tcp").read_text().split("\n")[1:] if line]
-    listening = [words[1].split(":") for words in lines if words[3] == "0A" and f"socket:[{words[9]}]" in own]
+    listening = [words[1].split(":") for words in lines if words[3] == "0A" and f"socket:[{words[9]}]" in sockets]
     return [(socket.inet_ntoa(int(host, 16).to_bytes(4, "little")), int(port, 16)) for host, port in listening]
 
 
@@ -342,7 +342,7 @@ def strangers_between(case):
     begin = time.time()
     case.start_ranks(port=service, ranks=range(SIZE - 1), MESHLOOM_TRANSPORT="tcp")
     case.start_ranks(port=service, ranks=[SIZE - 1], under=late, MESHLOOM_TRANSPORT="tcp")
-    said = [b"", os.urandom(200), struct.pack("<6QI", 52, 1, 0, 0, 4, 0, 7), struct.pack("<6Q", 48, 3, 0, 0, 4, 0),
+    payloads = [b"", os.urandom(200), struct.pack("<6QI", 52, 1, 0, 0, 4, 0, 7), struct.pack("<6Q", 48, 3, 0, 0, 4, 0),
             struct.pack("<QQii", 0x4d4c4f4f4d544350, 7, 1, 0), struct.pack("<QQ", 0x4d4c4f4f4d544350, 7)]
     strangers = []
 
@@ -351,7 +351,7 @@ def strangers_between(case):
             try:
                 while address[1] != service and len(strangers) < 500:
                     strangers.append(socket.create_connection(address, 0.5))
-                    strangers[-1].sendall(said[len(strangers) % len(said)])
+                    strangers[-1].sendall(payloads[len(strangers) % len(payloads)])
             except OSError:
                 pass
         time.sleep(0.003)

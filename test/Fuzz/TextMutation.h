@@ -10,8 +10,8 @@
 namespace meshloom::fuzz {
 
 /// The programs in the files of `folders`: of a .mlir file what `// -----`
-/// separates, without comments, and the bytes of a .mlirbc file. Those that are
-/// longer than `longest` are left out. In a fixed order.
+/// separates, without comments, and the bytes of a .mlirbc file. Programs that
+/// are longer than `longest` are left out. The order is fixed.
 std::vector<std::string> programsIn(const std::vector<std::string> &folders,
                                     size_t longest);
 

@@ -35,8 +35,8 @@ int main(int argc, char **argv) {
   set_client_options({.workers = 1});
   Mesh mesh = create_mesh({{"x", 8}}, virtual_cpus(8));
   Tensor host = ones({8});
-  Tensor left = distribute(host, Layout({"x"}, mesh)), right = left;
-  DVariable total(left, {.name = "total"});
+  Tensor lhs = distribute(host, Layout({"x"}, mesh)), rhs = lhs;
+  DVariable total(lhs, {.name = "total"});
   auto add = function([](const Tensor &a, const Tensor &b) { return a + b; });
   auto update = function([&](const Tensor &a) { total.assign_add(a); });
   Tensor scalar = reduce_sum(host);
@@ -50,9 +50,9 @@ int main(int argc, char **argv) {
     }
   };
   measure([&] { use(host + host); });
-  measure([&] { use(left + right); });
-  measure([&] { use(add(left, right)); });
-  measure([&] { update(left); });
+  measure([&] { use(lhs + rhs); });
+  measure([&] { use(add(lhs, rhs)); });
+  measure([&] { update(lhs); });
   measure([&] {
     volatile float value = scalar.item<float>();
     (void)value;

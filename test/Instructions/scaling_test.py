@@ -43,8 +43,8 @@ def stages(counts):
     """Instructions by name of pass or stage, of those by function."""
     found = {}
     for name, instructions in counts.items():
-        known = PASS.search(name)
-        key = known[1] if known else None
+        stage_match = PASS.search(name)
+        key = stage_match[1] if stage_match else None
         for stage, function in STAGES.items():
             if function in name and "::$_" not in name:
                 key = stage

@@ -16,14 +16,14 @@ namespace meshloom::test {
 /// the users of what they make; nothing that comes later lowers it. So a branch
 /// is given up when what is settled, and the least work that other ops can have
 /// (that of a cluster of several ops counts as nothing), is no less than the
-/// best known. `known`: of a plan that someone has, which keeps to the memory.
+/// best known. `bound` is the cost of a known plan that keeps to the memory.
 class BranchAndBound {
 public:
   BranchAndBound(const LayoutGraph &graph, const MachineModel &machine,
-                 Cost known)
+                 Cost bound)
       : graph(graph), clusters(findClusters(graph)),
         state(graph, clusters, machine), limit(allowedPeak(state.peakBytes())),
-        best{std::min(known, state.total().cost), ""},
+        best{std::min(bound, state.total().cost), ""},
         values(graph.ops.size() + 1), finished(graph.ops.size() + 1) {
     order();
     LayoutState::Change plain;
@@ -52,10 +52,10 @@ private:
         for (unsigned value : *list)
           done[value] = std::max(done[value], op + 1);
     for (unsigned op = 0; op < graph.ops.size(); ++op) {
-      unsigned &at = whole[clusters.ofOp[op]];
-      at = std::max(at, op + 1);
+      unsigned &last = whole[clusters.ofOp[op]];
+      last = std::max(last, op + 1);
       for (unsigned value : graph.ops[op].results)
-        at = std::max(at, done[value]);
+        last = std::max(last, done[value]);
     }
     for (unsigned value = 0; value < done.size(); ++value)
       values[done[value]].push_back(value);
@@ -89,7 +89,7 @@ private:
       layouts[value] = state.layout(value);
       key.push_back(layouts[value]);
     }
-    auto [entry, isNew] = known.try_emplace(key);
+    auto [entry, isNew] = seen.try_emplace(key);
     if (isNew)
       entry->second = choices(graph, state, op, layouts);
     return entry->second;
@@ -129,7 +129,7 @@ private:
   Optimum best;
   std::vector<std::vector<unsigned>> values, finished; ///< by ops settled
   std::vector<Cost> pending;
-  std::map<std::vector<LayoutId>, std::set<LayoutId>> known;
+  std::map<std::vector<LayoutId>, std::set<LayoutId>> seen;
 };
 
 } // namespace meshloom::test

@@ -15,36 +15,36 @@ using Where = LayoutSpec::Where;
 class Arithmetic {
 public:
   Arithmetic(const std::string &text, const LayoutSpec &layout)
-      : at(text.c_str()), layout(layout) {}
+      : position(text.c_str()), layout(layout) {}
   int64_t sum() {
     int64_t value = product();
-    while (*at == '+' || *at == '-')
-      value = *at++ == '+' ? value + product() : value - product();
+    while (*position == '+' || *position == '-')
+      value = *position++ == '+' ? value + product() : value - product();
     return value;
   }
 
 private:
   int64_t product() {
     int64_t value = atom();
-    while (*at == '*' || *at == '/')
-      value = *at++ == '*' ? value * atom() : value / atom();
+    while (*position == '*' || *position == '/')
+      value = *position++ == '*' ? value * atom() : value / atom();
     return value;
   }
   int64_t atom() {
-    if (*at == '(') {
-      ++at;
+    if (*position == '(') {
+      ++position;
       int64_t value = sum();
-      ++at; // the closing one
+      ++position; // the closing one
       return value;
     }
-    if (*at == 'M' || *at == 'N')
-      return *at++ == 'M' ? layout.rows : layout.columns;
+    if (*position == 'M' || *position == 'N')
+      return *position++ == 'M' ? layout.rows : layout.columns;
     int64_t value = 0;
-    while (*at >= '0' && *at <= '9')
-      value = 10 * value + (*at++ - '0');
+    while (*position >= '0' && *position <= '9')
+      value = 10 * value + (*position++ - '0');
     return value;
   }
-  const char *at;
+  const char *position;
   const LayoutSpec &layout;
 };
 

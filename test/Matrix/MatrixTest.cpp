@@ -54,7 +54,7 @@ std::vector<std::string> machineNames() {
 /// Which results of the function belong to which cell, and what they are.
 struct ResultOf {
   size_t cell;
-  std::string what;
+  std::string description;
 };
 
 /// Several cells as one function.
@@ -146,7 +146,7 @@ public:
 private:
   std::optional<std::string> prepare();
   std::vector<Failure> runIn(bool privateMemories, const Compiled &compiled);
-  std::vector<Failure> all(const std::string &message) {
+  std::vector<Failure> allFail(const std::string &message) {
     return {{cellOperands.size(), message}};
   }
 
@@ -180,17 +180,17 @@ std::optional<std::string> Batch::prepare() {
 
 std::vector<Batch::Failure> Batch::run(const Machine &machine) {
   if (auto message = prepare())
-    return all("reference: " + *message);
+    return allFail("reference: " + *message);
   CompileOptions options;
   auto model = MachineModel::preset(machine.name);
   if (!model)
-    return all(model.error().message());
+    return allFail(model.error().message());
   options.machine = *model;
   options.refine = machine.refine;
   options.optimizeKernels = false;
   auto compiled = compile(*module, options);
   if (!compiled)
-    return all("compile: " + compiled.error().message());
+    return allFail("compile: " + compiled.error().message());
   std::vector<Failure> failures = runIn(false, *compiled);
   for (Failure &failure : runIn(true, *compiled))
     failures.push_back({failure.cell, "private memories: " + failure.message});
@@ -205,11 +205,11 @@ std::vector<Batch::Failure> Batch::runIn(bool privateMemories,
   cpu.privateMemories = privateMemories;
   auto client = createCPUClient(cpu);
   if (!client)
-    return all(client.error().message());
+    return allFail(client.error().message());
   const Program &program = compiled.program();
   auto executable = (*client)->load(compiled);
   if (!executable)
-    return all("load: " + executable.error().message());
+    return allFail("load: " + executable.error().message());
   std::vector<Array> arguments;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const BufferDecl &buffer = program.buffers[program.arguments[i].buffer];
@@ -217,21 +217,22 @@ std::vector<Batch::Failure> Batch::runIn(bool privateMemories,
         Array::fromHost(*client, {buffer.type, buffer.shape, buffer.layout},
                         inputs[i].toBytes());
     if (!array)
-      return all("input: " + array.error().message());
+      return allFail("input: " + array.error().message());
     arguments.push_back(*array);
   }
   auto results = (*executable)->execute(std::move(arguments));
   if (!results)
-    return all("run: " + results.error().message());
+    return allFail("run: " + results.error().message());
   if (results->size() != expected.size())
-    return all(
+    return allFail(
         fmt::format("{} results, not {}", results->size(), expected.size()));
 
   std::vector<Failure> failures;
   int64_t contraction = longestContraction(*module, "");
   for (size_t i = 0; i < results->size(); ++i) {
     auto fail = [&](const std::string &message) {
-      failures.push_back({owners[i].cell, owners[i].what + ": " + message});
+      failures.push_back(
+          {owners[i].cell, owners[i].description + ": " + message});
     };
     auto bytes = (*results)[i].toHost();
     if (!bytes) {

@@ -34,12 +34,12 @@ OpSpec window(const std::string &kind, const std::string &name,
           isFloat(type)};
 }
 
-OpSpec cumulative(const std::string &kind, const std::string &rest,
+OpSpec cumulative(const std::string &kind, const std::string &attributes,
                   const std::string &name, const std::string &type = "f32") {
   return {"cumulative_" + kind + "." + name,
           {"MxN:" + type},
           "MxN:" + type,
-          "dtensor.cumulative " + kind + " $0 " + rest + " : ($T0) -> $R",
+          "dtensor.cumulative " + kind + " $0 " + attributes + " : ($T0) -> $R",
           0.5,
           1.5,
           isFloat(type)};

@@ -269,8 +269,8 @@ elementsOfSteps(const Strategy &strategy,
   return steps;
 }
 
-// What trains on one process trains on the same batches on several: also on a
-// last one that the replicas do not divide, and on batches of unknown size.
+// A model trains on the same batches on one process and on several: also on a
+// last batch that the replicas do not divide, and on batches of unknown size.
 TEST(IteratorsTest, StepsHaveTheElementsThatOneProcessHas) {
   const MultiWorkerMirroredStrategy strategy;
   const int64_t batch = 2 * strategy.num_replicas_in_sync() + 1;

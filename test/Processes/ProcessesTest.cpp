@@ -60,9 +60,10 @@ TEST(ProcessesTest, AMeshHasABlockOfDevicesInEachProcess) {
 }
 
 TEST(ProcessesTest, MeshesThatProcessesDoNotDivideAreRefused) {
-  EXPECT_THAT(
-      errorOf([] { create_distributed_mesh({{"x", 2 * num_clients() + 1}}); }),
-      HasSubstr(fmt::format("the {} processes divide", num_clients())));
+  EXPECT_THAT(errorOf([] {
+                create_distributed_mesh({{"x", 2 * num_clients() + 1}});
+              }),
+              HasSubstr(fmt::format("the {} processes divide", num_clients())));
   EXPECT_EQ(num_global_devices() % num_clients(), 0);
   EXPECT_THAT(errorOf([] {
                 create_mesh({{"x", num_clients()}}, [] {
@@ -129,7 +130,10 @@ TEST(ProcessesTest, RandomNumbersAreThoseOfOneProcess) {
   const Mesh mesh = meshOfAll();
   auto draw = [](const Layout &layout) {
     return call_with_layout(
-        [] { return random::stateless_normal({16, 3}, Seed{3, 7}); }, layout);
+        [] {
+          return random::stateless_normal({16, 3}, Seed{3, 7});
+        },
+        layout);
   };
   EXPECT_EQ(
       valuesOf(draw(Layout::batch_sharded(mesh, "batch", 2))),
@@ -141,9 +145,15 @@ std::vector<float> losses(const Mesh &mesh) {
   auto scope = default_mesh(mesh);
   const Layout whole = Layout::replicated(mesh, 2);
   DVariable w(call_with_layout(
-      [] { return random::stateless_normal({4, 8}, Seed{1, 2}); }, whole));
+      [] {
+        return random::stateless_normal({4, 8}, Seed{1, 2});
+      },
+      whole));
   DVariable v(call_with_layout(
-      [] { return random::stateless_normal({8, 1}, Seed{3, 4}); }, whole));
+      [] {
+        return random::stateless_normal({8, 1}, Seed{3, 4});
+      },
+      whole));
   auto step = function([&](const Tensor &x, const Tensor &y) {
     GradientTape tape;
     const Tensor error = matmul(nn::relu(matmul(x, w)), v) - y;
@@ -455,10 +465,10 @@ std::vector<std::vector<int64_t>> rowsOfSteps(int64_t examples, int64_t batch,
   for (const std::vector<int64_t> &numbers :
        detail::gatherNumbers({int64_t(sum)}, "test"))
     total += double(numbers.front());
-  const double all = double(examples * (examples - 1)) / 2;
+  const double sumOfAll = double(examples * (examples - 1)) / 2;
   EXPECT_EQ(total, policy == data::AutoShardPolicy::OFF
-                       ? all * double(num_clients())
-                       : all);
+                       ? sumOfAll * double(num_clients())
+                       : sumOfAll);
   return steps;
 }
 
@@ -482,7 +492,8 @@ TEST(ProcessesTest, StepsTakeOneGlobalBatchInAllWorkers) {
                              : Steps({{2, 1}, {2, 2}, {2, 1}, {2, 2}}));
 }
 
-// What needs nothing of the others is this process's alone: no rank waits.
+// A computation that needs nothing of other ranks runs on this process alone:
+// no rank waits.
 TEST(ProcessesTest, OneRankComputesWithWhatItHas) {
   const Mesh mesh = meshOfAll();
   const MultiWorkerMirroredStrategy strategy;

@@ -51,7 +51,7 @@ def main():
         sys.exit(77)
     one = "--one-device" in names
     names = [name for name in names if name != "--one-device"]
-    known = KNOWN | (KNOWN_ON_GPU if "cuda" in plugin or "rocm" in plugin else {})
+    expected = KNOWN | (KNOWN_ON_GPU if "cuda" in plugin or "rocm" in plugin else {})
     programs = names or sorted(name[:-5] for name in os.listdir(FOLDER) if name.endswith(".mlir"))
     wrong = 0
     with tempfile.TemporaryDirectory() as scratch:
@@ -64,7 +64,7 @@ def main():
             with open(path, "w") as file:
                 file.write(on_one_device(text) if one else text)
             found = failures(tool, path, "pjrt:" + plugin)
-            new = [line for line in found if not re.search(known.get(name, "$^"), line)]
+            new = [line for line in found if not re.search(expected.get(name, "$^"), line)]
             wrong += bool(new)
             verdict = "WRONG" if new else "known" if found else "ok"
             print(name, verdict, *(line[:200] for line in found), flush=True)

@@ -20,7 +20,8 @@ struct Subtraction {
     unsigned w = b.argument({5, 3}, layout), g = b.argument({5, 3}, layout);
     unsigned after = b.buffer({5, 3}, layout);
     b.kernel("update", {{5, false, {0}}, {3}},
-             {{w, at({0, 1})}, {g, at({0, 1})}}, {{after, at({0, 1})}}, {0});
+             {{w, byLoops({0, 1})}, {g, byLoops({0, 1})}},
+             {{after, byLoops({0, 1})}}, {0});
     b.result(after, 0);
     executable =
         client->load(Compiled(b.program, testKernels())).value_or_throw();

@@ -116,13 +116,13 @@ Program chain(const Mesh &mesh, int64_t rows, int64_t columns, int depth) {
   unsigned value = b.argument({rows, columns}, layout);
   for (int i = 0; i < depth; ++i) {
     unsigned next = b.buffer({rows, columns}, layout);
-    b.kernel("twice", {{rows, false, {0}}, {columns}}, {{value, at({0, 1})}},
-             {{next, at({0, 1})}});
+    b.kernel("twice", {{rows, false, {0}}, {columns}},
+             {{value, byLoops({0, 1})}}, {{next, byLoops({0, 1})}});
     value = next;
   }
   unsigned sums = b.buffer({rows}, Layout({"x"}, mesh));
   b.kernel("row_sum", {{rows, false, {0}}, {columns, true}},
-           {{value, at({0, 1})}}, {{sums, at({0})}});
+           {{value, byLoops({0, 1})}}, {{sums, byLoops({0})}});
   b.result(sums);
   return b.program;
 }
@@ -182,7 +182,7 @@ TEST(CPUMemoryTest, OutOfMemoryNamesTheOp) {
     Layout layout({"x", UNSHARDED}, mesh);
     const int64_t n = 1 << 22; // 64 TiB
     unsigned out = b.buffer({n, n}, layout);
-    b.kernel("index", {{n, false, {0}}, {n}}, {}, {{out, at({0, 1})}});
+    b.kernel("index", {{n, false, {0}}, {n}}, {}, {{out, byLoops({0, 1})}});
     b.result(out);
     auto executable = cpu->load(Compiled(b.program, testKernels()));
     ASSERT_FALSE(executable);
@@ -229,8 +229,9 @@ TEST(CPULoadTest, SmallProgramWithMuchScratchLoads) {
   ProgramBuilder b(mesh);
   auto next = [&](const char *symbol, unsigned first, unsigned second) {
     const unsigned to = b.buffer({1, 256}, layout, DType::C128);
-    b.kernel(symbol, {{1}, {256}}, {{first, at({0, 1})}, {second, at({0, 1})}},
-             {{to, at({0, 1})}});
+    b.kernel(symbol, {{1}, {256}},
+             {{first, byLoops({0, 1})}, {second, byLoops({0, 1})}},
+             {{to, byLoops({0, 1})}});
     return to;
   };
   std::vector<unsigned> chain{b.argument({1, 256}, layout, DType::C128)};

@@ -18,7 +18,8 @@ Compiled meshloom::test::updateByKernel(const Mesh &mesh,
   unsigned after = b.buffer({5, 3}, layout);
   std::vector<unsigned> rows(layout.axes(0).begin(), layout.axes(0).end());
   b.kernel("update", {{5, false, rows}, {3}},
-           {{w, at({0, 1})}, {g, at({0, 1})}}, {{after, at({0, 1})}}, {0});
+           {{w, byLoops({0, 1})}, {g, byLoops({0, 1})}},
+           {{after, byLoops({0, 1})}}, {0});
   b.result(after, 0);
   return Compiled(b.program, testKernels());
 }

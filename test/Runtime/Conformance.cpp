@@ -18,7 +18,7 @@ TEST_P(Conformance, KernelsGetGlobalIndices) {
     Mesh mesh = makeMesh({{"x", devices}});
     ProgramBuilder b(mesh);
     unsigned out = b.buffer({13, 5}, Layout({"x", UNSHARDED}, mesh));
-    b.kernel("index", {{13, false, {0}}, {5}}, {}, {{out, at({0, 1})}});
+    b.kernel("index", {{13, false, {0}}, {5}}, {}, {{out, byLoops({0, 1})}});
     b.result(out);
     auto results = runProgram(client(devices), b.program, {});
     ASSERT_EQ(results.size(), 1u);
@@ -46,7 +46,7 @@ std::vector<float> matmul(const std::shared_ptr<Client> &cpu, const Mesh &mesh,
     partial.push_back({axis, ReduceKind::Sum});
   unsigned y = b.buffer({m, n}, layout(0, 2, partial));
   b.dot({{m, false, axes[0]}, {n, false, axes[2]}, {k, true, axes[1]}},
-        {x, at({0, 2})}, {w, at({2, 1})}, {y, at({0, 1})});
+        {x, byLoops({0, 2})}, {w, byLoops({2, 1})}, {y, byLoops({0, 1})});
   if (!partial.empty()) {
     unsigned sum = b.buffer({m, n}, layout(0, 2));
     b.collective(CollectiveKind::AllReduce, axes[1], {{y, sum}});
@@ -96,7 +96,7 @@ TEST_P(Conformance, MaximumOverEmptyShardsIsRight) {
   unsigned a = b.argument({3}, Layout({"x"}, mesh));
   unsigned part = b.buffer({}, max);
   unsigned out = b.buffer({}, Layout::replicated(mesh, 0));
-  b.kernel("maximum", {{3, true, {0}}}, {{a, at({0})}}, {{part, {}}});
+  b.kernel("maximum", {{3, true, {0}}}, {{a, byLoops({0})}}, {{part, {}}});
   b.collective(CollectiveKind::AllReduce, {0}, {{part, out}}, ReduceKind::Max);
   b.result(out);
   b.result(part);
@@ -119,7 +119,7 @@ TEST_P(Conformance, CombinedAllReduceOver512Devices) {
   unsigned sum = b.buffer({}, partial), count = b.buffer({}, partial);
   unsigned allSum = b.buffer({}, Layout::replicated(mesh, 0)),
            allCount = b.buffer({}, Layout::replicated(mesh, 0));
-  b.kernel("total", {{1000, true, {0}}, {40, true}}, {{a, at({0, 1})}},
+  b.kernel("total", {{1000, true, {0}}, {40, true}}, {{a, byLoops({0, 1})}},
            {{sum, {}}, {count, {}}});
   b.collective(CollectiveKind::AllReduce, {0},
                {{sum, allSum}, {count, allCount}});
@@ -153,13 +153,14 @@ TEST_P(Conformance, GatheredValueSurvivesTheUpdateOfItsSource) {
     unsigned sum = b.buffer({6, 2}, whole);
     b.collective(CollectiveKind::AllGather, {0}, {{w, gathered}});
     auto read = [&] {
-      b.kernel("twice", {{6}, {2}}, {{gathered, at({0, 1})}},
-               {{sum, at({0, 1})}});
+      b.kernel("twice", {{6}, {2}}, {{gathered, byLoops({0, 1})}},
+               {{sum, byLoops({0, 1})}});
     };
     if (readBefore)
       read();
     b.kernel("update", {{6, false, {0}}, {2}},
-             {{w, at({0, 1})}, {g, at({0, 1})}}, {{after, at({0, 1})}}, {0});
+             {{w, byLoops({0, 1})}, {g, byLoops({0, 1})}},
+             {{after, byLoops({0, 1})}}, {0});
     if (!readBefore)
       read();
     b.result(after, 0);
@@ -187,11 +188,13 @@ TEST_P(Conformance, GatheredValueReadTogetherWithTheUpdate) {
   unsigned gathered = b.buffer({6, 2}, whole), after = b.buffer({6, 2}, rows);
   unsigned allAfter = b.buffer({6, 2}, whole), sum = b.buffer({6, 2}, whole);
   b.collective(CollectiveKind::AllGather, {0}, {{w, gathered}});
-  b.kernel("update", {{6, false, {0}}, {2}}, {{w, at({0, 1})}, {g, at({0, 1})}},
-           {{after, at({0, 1})}}, {0});
+  b.kernel("update", {{6, false, {0}}, {2}},
+           {{w, byLoops({0, 1})}, {g, byLoops({0, 1})}},
+           {{after, byLoops({0, 1})}}, {0});
   b.collective(CollectiveKind::AllGather, {0}, {{after, allAfter}});
-  b.kernel("add", {{6}, {2}}, {{gathered, at({0, 1})}, {allAfter, at({0, 1})}},
-           {{sum, at({0, 1})}});
+  b.kernel("add", {{6}, {2}},
+           {{gathered, byLoops({0, 1})}, {allAfter, byLoops({0, 1})}},
+           {{sum, byLoops({0, 1})}});
   b.result(after, 0);
   b.result(sum);
   auto cpu = client(4);
@@ -215,10 +218,11 @@ TEST_P(Conformance, KernelThatReadsAGatheredViewOfWhatItUpdates) {
   unsigned w = b.argument({6, 2}, rows), all = b.buffer({6, 2}, whole);
   unsigned after = b.buffer({6, 2}, rows);
   b.collective(CollectiveKind::AllGather, {0}, {{w, all}});
-  std::vector<DimAccess> reversed = at({0, 1});
+  std::vector<DimAccess> reversed = byLoops({0, 1});
   reversed[0] = {5, {{0, -1}}};
-  b.kernel("update", {{6, false, {0}}, {2}}, {{w, at({0, 1})}, {all, reversed}},
-           {{after, at({0, 1})}}, {0});
+  b.kernel("update", {{6, false, {0}}, {2}},
+           {{w, byLoops({0, 1})}, {all, reversed}}, {{after, byLoops({0, 1})}},
+           {0});
   b.result(after, 0);
   auto cpu = client(4);
   std::vector<Array> arguments;
@@ -237,10 +241,11 @@ TEST_P(Conformance, ConstantsAreNeverOverwritten) {
   unsigned splat = b.constant({4, 3}, layout, {3});
   unsigned dense = b.constant({4, 3}, layout, counting(12));
   unsigned twice = b.buffer({4, 3}, layout), sum = b.buffer({4, 3}, layout);
-  b.kernel("twice_in_place", {{4, false, {0}}, {3}}, {{splat, at({0, 1})}},
-           {{twice, at({0, 1})}}, {0});
+  b.kernel("twice_in_place", {{4, false, {0}}, {3}}, {{splat, byLoops({0, 1})}},
+           {{twice, byLoops({0, 1})}}, {0});
   b.kernel("add", {{4, false, {0}}, {3}},
-           {{twice, at({0, 1})}, {dense, at({0, 1})}}, {{sum, at({0, 1})}});
+           {{twice, byLoops({0, 1})}, {dense, byLoops({0, 1})}},
+           {{sum, byLoops({0, 1})}});
   b.result(sum);
   b.result(dense);
   auto cpu = client(2);
@@ -261,7 +266,7 @@ TEST_P(Conformance, FailingKernelNamesItsSource) {
   Mesh mesh = makeMesh({{"x", 2}});
   ProgramBuilder b(mesh);
   unsigned out = b.buffer({4, 4}, Layout({"x", UNSHARDED}, mesh));
-  b.kernel("failing", {{4, false, {0}}, {4}}, {}, {{out, at({0, 1})}});
+  b.kernel("failing", {{4, false, {0}}, {4}}, {}, {{out, byLoops({0, 1})}});
   b.result(out);
   auto cpu = client(2);
   auto executable = cpu->load(Compiled(b.program, testKernels()));
@@ -281,9 +286,11 @@ TEST_P(Conformance, NonFiniteCheckNamesTheOp) {
   unsigned second = b.buffer({10, 10}, layout);
   unsigned third = b.buffer({10, 10}, layout);
   const std::vector<Loop> loops = {{10, false, {0}}, {10}};
-  b.kernel("twice", loops, {{a, at({0, 1})}}, {{first, at({0, 1})}});
-  b.kernel("reciprocal", loops, {{first, at({0, 1})}}, {{second, at({0, 1})}});
-  b.kernel("twice", loops, {{second, at({0, 1})}}, {{third, at({0, 1})}});
+  b.kernel("twice", loops, {{a, byLoops({0, 1})}}, {{first, byLoops({0, 1})}});
+  b.kernel("reciprocal", loops, {{first, byLoops({0, 1})}},
+           {{second, byLoops({0, 1})}});
+  b.kernel("twice", loops, {{second, byLoops({0, 1})}},
+           {{third, byLoops({0, 1})}});
   b.result(third);
   auto cpu = client(4);
   for (bool check : {false, true}) {
@@ -312,7 +319,7 @@ TEST_P(Conformance, LoadErrorsAreClear) {
   Mesh mesh = makeMesh({{"x", 4}});
   ProgramBuilder b(mesh);
   unsigned out = b.buffer({4, 4}, Layout({"x", UNSHARDED}, mesh));
-  b.kernel("nonsense", {{4, false, {0}}, {4}}, {}, {{out, at({0, 1})}});
+  b.kernel("nonsense", {{4, false, {0}}, {4}}, {}, {{out, byLoops({0, 1})}});
   b.result(out);
   auto missing = client(4)->load(Compiled(b.program, testKernels()));
   ASSERT_FALSE(missing);

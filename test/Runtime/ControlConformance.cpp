@@ -63,8 +63,9 @@ void addLoop(ProgramBuilder &b, unsigned count,
   LoopStep loop;
   loop.carried = std::move(carried);
   loop.carried.push_back({count, argument, next, result});
-  loop.condition = listOf(
-      b, [&] { b.kernel("below3", {}, {{argument, {}}}, {{predicate, {}}}); });
+  loop.condition = listOf(b, [&] {
+    b.kernel("below3", {}, {{argument, {}}}, {{predicate, {}}});
+  });
   loop.predicate = predicate;
   loop.body = listOf(b, [&] {
     body();
@@ -103,11 +104,13 @@ TEST_P(Conformance, LoopKeepsItsInit) {
   unsigned w = b.argument({5, 3}, layout), g = b.argument({5, 3}, layout);
   unsigned after = addLoopOver(b, w, layout, 0, [&](unsigned u, unsigned next) {
     b.kernel("update", {{5, false, {0}}, {3}},
-             {{u, at({0, 1})}, {g, at({0, 1})}}, {{next, at({0, 1})}}, {0});
+             {{u, byLoops({0, 1})}, {g, byLoops({0, 1})}},
+             {{next, byLoops({0, 1})}}, {0});
   });
   unsigned sum = b.buffer({5, 3}, layout);
   b.kernel("add", {{5, false, {0}}, {3}},
-           {{w, at({0, 1})}, {after, at({0, 1})}}, {{sum, at({0, 1})}});
+           {{w, byLoops({0, 1})}, {after, byLoops({0, 1})}},
+           {{sum, byLoops({0, 1})}});
   b.result(after);
   b.result(sum);
   auto cpu = client(2);
@@ -140,8 +143,8 @@ TEST_P(Conformance, CarriedValuesChangePlaces) {
            second = b.buffer({5, 3}, layout);
   // (u, v) = (v, 2 u): (w, w) -> (w, 2w) -> (2w, 2w) -> (2w, 4w)
   addLoop(b, zero, {{w, u, v, first}, {w, v, twice, second}}, [&] {
-    b.kernel("twice_in_place", {{5, false, {0}}, {3}}, {{u, at({0, 1})}},
-             {{twice, at({0, 1})}}, {0});
+    b.kernel("twice_in_place", {{5, false, {0}}, {3}}, {{u, byLoops({0, 1})}},
+             {{twice, byLoops({0, 1})}}, {0});
   });
   b.result(first);
   b.result(second);
@@ -173,12 +176,13 @@ TEST_P(Conformance, DevicesDecideByThemselves) {
   LoopStep loop;
   loop.carried = {{w, u, next, after}};
   loop.condition = listOf(b, [&] {
-    b.kernel("anyBelow3", {{5, true, {0}}}, {{u, at({0})}}, {{goesOn, {}}});
+    b.kernel("anyBelow3", {{5, true, {0}}}, {{u, byLoops({0})}},
+             {{goesOn, {}}});
   });
   loop.predicate = goesOn;
   loop.body = listOf(b, [&] {
-    b.kernel("incrementBelow3", {{5, false, {0}}}, {{u, at({0})}},
-             {{next, at({0})}}, {0});
+    b.kernel("incrementBelow3", {{5, false, {0}}}, {{u, byLoops({0})}},
+             {{next, byLoops({0})}}, {0});
   });
   b.program.steps.push_back(std::move(loop));
   b.result(after);
@@ -199,8 +203,8 @@ TEST_P(Conformance, LoopThatNeverRunsReturnsItsInits) {
   ProgramBuilder b(mesh);
   unsigned w = b.argument({5, 3}, layout);
   unsigned after = addLoopOver(b, w, layout, 9, [&](unsigned u, unsigned next) {
-    b.kernel("twice", {{5, false, {0}}, {3}}, {{u, at({0, 1})}},
-             {{next, at({0, 1})}});
+    b.kernel("twice", {{5, false, {0}}, {3}}, {{u, byLoops({0, 1})}},
+             {{next, byLoops({0, 1})}});
   });
   b.result(after);
   auto cpu = client(2);
@@ -224,8 +228,8 @@ TEST_P(Conformance, BranchByIndex) {
     unsigned which = indexOf(b, value);
     auto twice = [&](unsigned from) {
       unsigned to = b.buffer({5, 3}, layout);
-      b.kernel("twice", {{5, false, {0}}, {3}}, {{from, at({0, 1})}},
-               {{to, at({0, 1})}});
+      b.kernel("twice", {{5, false, {0}}, {3}}, {{from, byLoops({0, 1})}},
+               {{to, byLoops({0, 1})}});
       return to;
     };
     BranchStep branch;
@@ -259,7 +263,8 @@ TEST_P(Conformance, CollectivesInALoopAreCountedEachTime) {
   addLoop(b, zero, {{w, u, next, after}}, [&] {
     b.collective(CollectiveKind::AllGather, {0}, {{u, gathered}});
     b.kernel("add", {{5, false, {0}}, {3}},
-             {{u, at({0, 1})}, {gathered, at({0, 1})}}, {{next, at({0, 1})}});
+             {{u, byLoops({0, 1})}, {gathered, byLoops({0, 1})}},
+             {{next, byLoops({0, 1})}});
   });
   b.result(after);
   auto cpu = client(2);
@@ -285,7 +290,8 @@ TEST_P(Conformance, NonFiniteValueInALoopIsFound) {
   unsigned w = b.argument({5, 3}, layout);
   unsigned after = addLoopOver(b, w, layout, 0, [&](unsigned u, unsigned next) {
     b.kernel("multiply", {{5, false, {0}}, {3}},
-             {{u, at({0, 1})}, {u, at({0, 1})}}, {{next, at({0, 1})}});
+             {{u, byLoops({0, 1})}, {u, byLoops({0, 1})}},
+             {{next, byLoops({0, 1})}});
     std::get<KernelStep>(b.program.steps.back()).note = {"f.cpp:3:1", "square"};
   });
   b.result(after);

@@ -55,8 +55,8 @@ Program lookup(LibraryOptions options) {
   b.program.steps.push_back(
       call("gather",
            {Loop{7, true, {0}}, Loop{5, false, {}}, Loop{2, false, {}}, vector},
-           {{table, at({0, 2})}, {ids, at({1, 3})}}, {{parts, at({1, 2})}},
-           std::move(options)));
+           {{table, byLoops({0, 2})}, {ids, byLoops({1, 3})}},
+           {{parts, byLoops({1, 2})}}, std::move(options)));
   b.collective(CollectiveKind::AllReduce, {0}, {{parts, all}});
   b.result(all);
   return b.program;
@@ -155,16 +155,16 @@ Program custom(std::string name, std::string config) {
   unsigned from = b.argument({5, 3}, rows), to = b.buffer({5, 3}, rows);
   Loop columns{3, false, {}};
   columns.held = true;
-  b.program.steps.push_back(call("custom_call", {Loop{5, false, {0}}, columns},
-                                 {{from, at({0, 1})}}, {{to, at({0, 1})}},
-                                 customOptions(name, config)));
+  b.program.steps.push_back(call(
+      "custom_call", {Loop{5, false, {0}}, columns}, {{from, byLoops({0, 1})}},
+      {{to, byLoops({0, 1})}}, customOptions(name, config)));
   b.result(to);
   return b.program;
 }
 
 // A user's function sees boxes with strides, and where they lie.
 TEST(LibraryTest, CustomCall) {
-  Status known = register_custom_call(
+  Status registered = register_custom_call(
       "test.times_row",
       {"a b! -> a b!", [](const CustomCall &call) -> Status {
          const CustomOperand &from = call.inputs[0], &to = call.results[0];
@@ -179,7 +179,7 @@ TEST(LibraryTest, CustomCall) {
                  float(10 * (from.offset[0] + r));
          return Success();
        }});
-  ASSERT_TRUE(known) << known.error().message();
+  ASSERT_TRUE(registered) << registered.error().message();
   for (CPUOptions options : allClients(2)) {
     auto client = makeClient(options);
     Program program = custom("test.times_row", "ten");
@@ -204,7 +204,7 @@ TEST(LibraryTest, CustomCall) {
 // A user's function may use oneTBB. While it waits, its worker begins nothing
 // else: that would work in the scratch memory where this chunk's values are.
 TEST(LibraryTest, CustomCallWithItsOwnLoop) {
-  Status known = register_custom_call(
+  Status registered = register_custom_call(
       "test.own_loop",
       {"a b! -> a b!", [](const CustomCall &call) -> Status {
          const CustomOperand &from = call.inputs[0], &to = call.results[0];
@@ -226,7 +226,7 @@ TEST(LibraryTest, CustomCallWithItsOwnLoop) {
          done.take();
          return Success();
        }});
-  ASSERT_TRUE(known) << known.error().message();
+  ASSERT_TRUE(registered) << registered.error().message();
   Mesh mesh = makeMesh({{"x", 2}});
   Layout rows = *Layout::get(mesh, {{0}, {}});
   ProgramBuilder b(mesh);
@@ -234,13 +234,15 @@ TEST(LibraryTest, CustomCallWithItsOwnLoop) {
            same = b.buffer({64, 3}, rows), sum = b.buffer({64, 3}, rows);
   Loop columns{3, false, {}};
   columns.held = true;
-  b.kernel("twice", {{64, false, {0}}, {3}}, {{from, at({0, 1})}},
-           {{twice, at({0, 1})}});
+  b.kernel("twice", {{64, false, {0}}, {3}}, {{from, byLoops({0, 1})}},
+           {{twice, byLoops({0, 1})}});
   b.program.steps.push_back(call("custom_call", {Loop{64, false, {0}}, columns},
-                                 {{twice, at({0, 1})}}, {{same, at({0, 1})}},
+                                 {{twice, byLoops({0, 1})}},
+                                 {{same, byLoops({0, 1})}},
                                  customOptions("test.own_loop", "")));
   b.kernel("add", {{64, false, {0}}, {3}},
-           {{twice, at({0, 1})}, {same, at({0, 1})}}, {{sum, at({0, 1})}});
+           {{twice, byLoops({0, 1})}, {same, byLoops({0, 1})}},
+           {{sum, byLoops({0, 1})}});
   b.result(sum);
   std::vector<float> expected = counting(192);
   for (float &value : expected)

@@ -47,18 +47,19 @@ struct TrainingStep {
     loss = b.buffer({}, Layout::replicated(mesh, 0));
     unsigned count = b.buffer({}, addend);
     unsigned allCount = b.buffer({}, Layout::replicated(mesh, 0));
-    b.dot({{256, false, {0}}, {96}, {64, true}}, {x, at({0, 2})},
-          {w, at({2, 1})}, {h0, at({0, 1})}); // 0
-    b.kernel("twice", {{256, false, {0}}, {96}}, {{h0, at({0, 1})}},
-             {{h, at({0, 1})}}); // 1
-    b.kernel("total", {{256, true, {0}}, {96, true}}, {{h, at({0, 1})}},
+    b.dot({{256, false, {0}}, {96}, {64, true}}, {x, byLoops({0, 2})},
+          {w, byLoops({2, 1})}, {h0, byLoops({0, 1})}); // 0
+    b.kernel("twice", {{256, false, {0}}, {96}}, {{h0, byLoops({0, 1})}},
+             {{h, byLoops({0, 1})}}); // 1
+    b.kernel("total", {{256, true, {0}}, {96, true}}, {{h, byLoops({0, 1})}},
              {{lossPart, {}}, {count, {}}}); // 2
-    b.dot({{64}, {96}, {256, true, {0}}}, {x, at({2, 0})}, {h, at({2, 1})},
-          {part, at({0, 1})}); // 3
+    b.dot({{64}, {96}, {256, true, {0}}}, {x, byLoops({2, 0})},
+          {h, byLoops({2, 1})}, {part, byLoops({0, 1})}); // 3
     b.collective(CollectiveKind::AllReduce, {0},
                  {{part, gradient}, {lossPart, loss}, {count, allCount}}); // 4
-    b.kernel("update", {{64}, {96}}, {{w, at({0, 1})}, {gradient, at({0, 1})}},
-             {{after, at({0, 1})}}, {0}); // 5
+    b.kernel("update", {{64}, {96}},
+             {{w, byLoops({0, 1})}, {gradient, byLoops({0, 1})}},
+             {{after, byLoops({0, 1})}}, {0}); // 5
     b.result(loss);
     b.result(after, 1);
   }
@@ -76,12 +77,13 @@ struct Sums {
     y = b.buffer({512, 32, 32}, whole);
     sums = b.buffer({32}, Layout::replicated(mesh, 1));
     z = b.buffer({512, 32, 32}, whole);
-    b.kernel("twice", {{512}, {32}, {32}}, {{x, at({0, 1, 2})}},
-             {{y, at({0, 1, 2})}}); // 0
-    b.kernel("sums", {{512, true}, {32, true}, {32}}, {{y, at({0, 1, 2})}},
-             {{sums, at({2})}}); // 1
+    b.kernel("twice", {{512}, {32}, {32}}, {{x, byLoops({0, 1, 2})}},
+             {{y, byLoops({0, 1, 2})}}); // 0
+    b.kernel("sums", {{512, true}, {32, true}, {32}}, {{y, byLoops({0, 1, 2})}},
+             {{sums, byLoops({2})}}); // 1
     b.kernel("minus", {{512}, {32}, {32}},
-             {{y, at({0, 1, 2})}, {sums, at({2})}}, {{z, at({0, 1, 2})}}); // 2
+             {{y, byLoops({0, 1, 2})}, {sums, byLoops({2})}},
+             {{z, byLoops({0, 1, 2})}}); // 2
     b.result(z);
     for (Step &step : b.program.steps)
       std::get<KernelStep>(step).flops = 1;
@@ -181,9 +183,10 @@ TEST(PhasesTest, TransposedReadEndsThePhase) {
   ProgramBuilder b(mesh);
   unsigned a = b.argument({64, 64}, layout), t = b.buffer({64, 64}, layout);
   unsigned out = b.buffer({64, 64}, layout);
-  b.kernel("twice", {{64}, {64}}, {{a, at({0, 1})}}, {{t, at({0, 1})}});
-  b.kernel("add", {{64}, {64}}, {{t, at({0, 1})}, {t, at({1, 0})}},
-           {{out, at({0, 1})}});
+  b.kernel("twice", {{64}, {64}}, {{a, byLoops({0, 1})}},
+           {{t, byLoops({0, 1})}});
+  b.kernel("add", {{64}, {64}}, {{t, byLoops({0, 1})}, {t, byLoops({1, 0})}},
+           {{out, byLoops({0, 1})}});
   b.result(out);
   auto graph = buildStepGraph(b.program, CHUNKS);
   ASSERT_TRUE(graph);
@@ -197,10 +200,10 @@ TEST(PhasesTest, WriteAfterReadEndsThePhase) {
   ProgramBuilder b(mesh);
   unsigned a = b.argument({64, 64}, layout), t = b.buffer({64, 64}, layout);
   unsigned after = b.buffer({64, 64}, layout);
-  b.kernel("add", {{64}, {64}}, {{a, at({0, 1})}, {a, at({1, 0})}},
-           {{t, at({0, 1})}});
-  b.kernel("twice_in_place", {{64}, {64}}, {{a, at({0, 1})}},
-           {{after, at({0, 1})}}, {0});
+  b.kernel("add", {{64}, {64}}, {{a, byLoops({0, 1})}, {a, byLoops({1, 0})}},
+           {{t, byLoops({0, 1})}});
+  b.kernel("twice_in_place", {{64}, {64}}, {{a, byLoops({0, 1})}},
+           {{after, byLoops({0, 1})}}, {0});
   b.result(t);
   b.result(after, 0);
   auto graph = buildStepGraph(b.program, CHUNKS);
@@ -217,10 +220,10 @@ TEST(PhasesTest, ProductsChainByRows) {
   unsigned v = b.argument({48, 32}, layout), y = b.buffer({32, 48}, layout);
   unsigned z = b.buffer({32, 32}, layout);
   // Columns are the first loop.
-  b.dot({{48}, {32}, {64, true}}, {a, at({1, 2})}, {w, at({2, 0})},
-        {y, at({1, 0})});
-  b.dot({{32}, {32}, {48, true}}, {y, at({1, 2})}, {v, at({2, 0})},
-        {z, at({1, 0})});
+  b.dot({{48}, {32}, {64, true}}, {a, byLoops({1, 2})}, {w, byLoops({2, 0})},
+        {y, byLoops({1, 0})});
+  b.dot({{32}, {32}, {48, true}}, {y, byLoops({1, 2})}, {v, byLoops({2, 0})},
+        {z, byLoops({1, 0})});
   b.result(z);
   auto graph = buildStepGraph(b.program, CHUNKS);
   ASSERT_TRUE(graph);
@@ -240,12 +243,12 @@ TEST(PhasesTest, PhasesOfWholeMatricesCanBeCutFiner) {
                    s = b.buffer({12, 64, 64}, layout(3)),
                    p = b.buffer({12, 64, 64}, layout(3)),
                    y = b.buffer({12, 64, 16}, layout(3));
-    b.dot({{heads ? 12 : 1}, {64}, {64}, {16, true}}, {q, at({0, 1, 3})},
-          {k, at({0, 2, 3})}, {s, at({0, 1, 2})});
-    b.kernel("twice", {{heads ? 12 : 1}, {64}, {64}}, {{s, at({0, 1, 2})}},
-             {{p, at({0, 1, 2})}});
-    b.dot({{heads ? 12 : 1}, {64}, {16}, {64, true}}, {p, at({0, 1, 3})},
-          {k, at({0, 3, 2})}, {y, at({0, 1, 2})});
+    b.dot({{heads ? 12 : 1}, {64}, {64}, {16, true}}, {q, byLoops({0, 1, 3})},
+          {k, byLoops({0, 2, 3})}, {s, byLoops({0, 1, 2})});
+    b.kernel("twice", {{heads ? 12 : 1}, {64}, {64}}, {{s, byLoops({0, 1, 2})}},
+             {{p, byLoops({0, 1, 2})}});
+    b.dot({{heads ? 12 : 1}, {64}, {16}, {64, true}}, {p, byLoops({0, 1, 3})},
+          {k, byLoops({0, 3, 2})}, {y, byLoops({0, 1, 2})});
     b.result(y);
     auto graph = buildStepGraph(b.program, CHUNKS);
     EXPECT_TRUE(graph) << graph.error().message();
@@ -281,8 +284,8 @@ TEST(PhasesTest, ManySmallProductsAreNotCutIntoRows) {
     const unsigned q = b.argument({16, 4, rows, 8}, layout),
                    k = b.argument({16, 4, rows, 8}, layout),
                    s = b.buffer({16, 4, rows, rows}, layout);
-    b.dot({{16}, {4}, {rows}, {rows}, {8, true}}, {q, at({0, 1, 2, 4})},
-          {k, at({0, 1, 3, 4})}, {s, at({0, 1, 2, 3})});
+    b.dot({{16}, {4}, {rows}, {rows}, {8, true}}, {q, byLoops({0, 1, 2, 4})},
+          {k, byLoops({0, 1, 3, 4})}, {s, byLoops({0, 1, 2, 3})});
     b.result(s);
     auto graph = buildStepGraph(b.program, MANY);
     ASSERT_TRUE(graph) << graph.error().message();
@@ -309,8 +312,9 @@ TEST(PhasesTest, ProductsOfFewRowsAreCutAlongTheOtherOperand) {
                                          : Shape{columns, terms},
                                   layout),
                    y = b.buffer({rows, columns}, layout);
-    b.dot({{rows}, {columns}, {terms, true}}, {x, at({0, 2})},
-          {w, byRows ? at({2, 1}) : at({1, 2})}, {y, at({0, 1})});
+    b.dot({{rows}, {columns}, {terms, true}}, {x, byLoops({0, 2})},
+          {w, byRows ? byLoops({2, 1}) : byLoops({1, 2})},
+          {y, byLoops({0, 1})});
     b.result(y);
     auto graph = buildStepGraph(b.program, CHUNKS);
     EXPECT_TRUE(graph) << graph.error().message();
@@ -343,11 +347,11 @@ TEST(PhasesTest, PhasesCanBeCutCoarser) {
   Layout vector = Layout::replicated(mesh, 1);
   for (int i = 0; i < 3; ++i) {
     const unsigned a = b.argument({1}, vector), t = b.buffer({1}, vector);
-    b.kernel("twice", {{1}}, {{a, at({0})}}, {{t, at({0})}});
+    b.kernel("twice", {{1}}, {{a, byLoops({0})}}, {{t, byLoops({0})}});
     b.result(t);
   }
   const unsigned a = b.argument({64}, vector), t = b.buffer({64}, vector);
-  b.kernel("twice", {{64}}, {{a, at({0})}}, {{t, at({0})}});
+  b.kernel("twice", {{64}}, {{a, byLoops({0})}}, {{t, byLoops({0})}});
   b.result(t);
   auto graph = buildStepGraph(b.program, 8);
   ASSERT_TRUE(graph) << graph.error().message();
@@ -400,9 +404,10 @@ TEST(PhasesTest, ProductsAreCutAlongTwoLoopsWhereOneLeavesFewRows) {
                  w = b.argument({64, 768}, layout),
                  y = b.buffer({1024, 768}, layout),
                  z = b.buffer({768, 1024}, layout);
-  b.dot({{1024}, {768}, {64, true}}, {x, at({0, 2})}, {w, at({2, 1})},
-        {y, at({0, 1})});
-  b.kernel("twice", {{768}, {1024}}, {{y, at({1, 0})}}, {{z, at({0, 1})}});
+  b.dot({{1024}, {768}, {64, true}}, {x, byLoops({0, 2})}, {w, byLoops({2, 1})},
+        {y, byLoops({0, 1})});
+  b.kernel("twice", {{768}, {1024}}, {{y, byLoops({1, 0})}},
+           {{z, byLoops({0, 1})}});
   b.result(z);
   auto graph = buildStepGraph(b.program, MANY);
   ASSERT_TRUE(graph) << graph.error().message();
@@ -437,8 +442,8 @@ TEST(PhasesTest, RowsOfTwoLoopsStayTogether) {
   const unsigned x = b.argument({4, 256, 768}, Layout::replicated(mesh, 3)),
                  w = b.argument({768, 768}, Layout::replicated(mesh, 2)),
                  y = b.buffer({4, 256, 768}, Layout::replicated(mesh, 3));
-  b.dot({{4}, {256}, {768}, {768, true}}, {x, at({0, 1, 3})}, {w, at({3, 2})},
-        {y, at({0, 1, 2})});
+  b.dot({{4}, {256}, {768}, {768, true}}, {x, byLoops({0, 1, 3})},
+        {w, byLoops({3, 2})}, {y, byLoops({0, 1, 2})});
   b.result(y);
   auto graph = buildStepGraph(b.program, CHUNKS);
   ASSERT_TRUE(graph) << graph.error().message();
@@ -460,12 +465,12 @@ TEST(PhasesTest, AttentionIsCutAlongBatchAndHeads) {
                  s = b.buffer({8, 12, 128, 128}, layout),
                  p = b.buffer({8, 12, 128, 128}, layout),
                  y = b.buffer({8, 12, 128, 64}, layout);
-  b.dot({{8}, {12}, {128}, {128}, {64, true}}, {q, at({0, 1, 2, 4})},
-        {q, at({0, 1, 3, 4})}, {s, at({0, 1, 2, 3})});
-  b.kernel("twice", {{8}, {12}, {128}, {128}}, {{s, at({0, 1, 2, 3})}},
-           {{p, at({0, 1, 2, 3})}});
-  b.dot({{8}, {12}, {128}, {64}, {128, true}}, {p, at({0, 1, 2, 4})},
-        {q, at({0, 1, 4, 3})}, {y, at({0, 1, 2, 3})});
+  b.dot({{8}, {12}, {128}, {128}, {64, true}}, {q, byLoops({0, 1, 2, 4})},
+        {q, byLoops({0, 1, 3, 4})}, {s, byLoops({0, 1, 2, 3})});
+  b.kernel("twice", {{8}, {12}, {128}, {128}}, {{s, byLoops({0, 1, 2, 3})}},
+           {{p, byLoops({0, 1, 2, 3})}});
+  b.dot({{8}, {12}, {128}, {64}, {128, true}}, {p, byLoops({0, 1, 2, 4})},
+        {q, byLoops({0, 1, 4, 3})}, {y, byLoops({0, 1, 2, 3})});
   b.result(y);
   auto graph = buildStepGraph(b.program, MANY);
   ASSERT_TRUE(graph) << graph.error().message();
@@ -496,8 +501,8 @@ TEST(PhasesTest, LargeProductsHaveFewAddends) {
                                    Layout({UNSHARDED, UNSHARDED}, mesh,
                                           {{"x", ReduceKind::Sum}})),
                    sum = b.buffer({rows, columns}, layout);
-    b.dot({{rows}, {columns}, {terms, true, {0}}}, {x, at({0, 2})},
-          {w, at({2, 1})}, {part, at({0, 1})});
+    b.dot({{rows}, {columns}, {terms, true, {0}}}, {x, byLoops({0, 2})},
+          {w, byLoops({2, 1})}, {part, byLoops({0, 1})});
     b.collective(CollectiveKind::AllReduce, {0}, {{part, sum}});
     b.result(sum);
     auto graph = buildStepGraph(b.program, MANY);
@@ -521,8 +526,8 @@ TEST(PhasesTest, BatchesOfSmallProductsAreNotCutWhereTheySum) {
   const unsigned p = b.argument({8, 12, 1, 256}, layout),
                  v = b.argument({8, 12, 256, 64}, layout),
                  y = b.buffer({8, 12, 1, 64}, layout);
-  b.dot({{8}, {12}, {1}, {64}, {256, true}}, {p, at({0, 1, 2, 4})},
-        {v, at({0, 1, 4, 3})}, {y, at({0, 1, 2, 3})});
+  b.dot({{8}, {12}, {1}, {64}, {256, true}}, {p, byLoops({0, 1, 2, 4})},
+        {v, byLoops({0, 1, 4, 3})}, {y, byLoops({0, 1, 2, 3})});
   b.result(y);
   for (int64_t chunks : {CHUNKS, MANY}) {
     auto graph = buildStepGraph(b.program, chunks);
@@ -549,12 +554,12 @@ TEST(PhasesTest, OneNumberARowDoesNotKeepRowsFromBeingCut) {
                  p = b.buffer({4, 128, 128}, layout(3)),
                  most = b.buffer({4, 128}, layout(2)),
                  y = b.buffer({4, 128, 16}, layout(3));
-  b.dot({{4}, {128}, {128}, {16, true}}, {q, at({0, 1, 3})}, {k, at({0, 2, 3})},
-        {s, at({0, 1, 2})});
-  b.kernel("masked", {{4}, {128}, {128, true}}, {{s, at({0, 1, 2})}},
-           {{p, at({0, 1, 2})}, {most, at({0, 1})}});
-  b.dot({{4}, {128}, {16}, {128, true}}, {p, at({0, 1, 3})}, {k, at({0, 3, 2})},
-        {y, at({0, 1, 2})});
+  b.dot({{4}, {128}, {128}, {16, true}}, {q, byLoops({0, 1, 3})},
+        {k, byLoops({0, 2, 3})}, {s, byLoops({0, 1, 2})});
+  b.kernel("masked", {{4}, {128}, {128, true}}, {{s, byLoops({0, 1, 2})}},
+           {{p, byLoops({0, 1, 2})}, {most, byLoops({0, 1})}});
+  b.dot({{4}, {128}, {16}, {128, true}}, {p, byLoops({0, 1, 3})},
+        {k, byLoops({0, 3, 2})}, {y, byLoops({0, 1, 2})});
   b.result(y);
   b.result(most);
   std::get<KernelStep>(b.program.steps[1]).flops = 20;

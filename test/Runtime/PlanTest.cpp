@@ -24,13 +24,14 @@ struct Update {
   /// w - g in w's memory.
   unsigned update() {
     unsigned after = b.buffer({4, 3}, rows);
-    b.kernel("update", loops, {{w, at({0, 1})}, {g, at({0, 1})}},
-             {{after, at({0, 1})}}, {0});
+    b.kernel("update", loops, {{w, byLoops({0, 1})}, {g, byLoops({0, 1})}},
+             {{after, byLoops({0, 1})}}, {0});
     return after;
   }
   unsigned twice(unsigned from) {
     unsigned to = b.buffer({4, 3}, rows);
-    b.kernel("twice", loops, {{from, at({0, 1})}}, {{to, at({0, 1})}});
+    b.kernel("twice", loops, {{from, byLoops({0, 1})}},
+             {{to, byLoops({0, 1})}});
     return to;
   }
   Result<MemoryPlan> plan(bool anyOrder, bool views = false) const {
@@ -87,8 +88,9 @@ TEST(MemoryPlanTest, ReaderOfOldAndNew) {
   for (bool anyOrder : {false, true}) {
     Update p;
     unsigned after = p.update(), sum = p.b.buffer({4, 3}, p.rows);
-    p.b.kernel("add", p.loops, {{p.w, at({0, 1})}, {after, at({0, 1})}},
-               {{sum, at({0, 1})}});
+    p.b.kernel("add", p.loops,
+               {{p.w, byLoops({0, 1})}, {after, byLoops({0, 1})}},
+               {{sum, byLoops({0, 1})}});
     p.b.result(sum);
     auto plan = p.plan(anyOrder);
     ASSERT_TRUE(plan);
@@ -105,8 +107,8 @@ TEST(MemoryPlanTest, ViewsAreTheSameValue) {
   unsigned after = p.update();
   p.b.result(after, 0);
   unsigned twice = p.b.buffer({4, 3}, p.whole);
-  p.b.kernel("twice", {{4}, {3}}, {{gathered, at({0, 1})}},
-             {{twice, at({0, 1})}});
+  p.b.kernel("twice", {{4}, {3}}, {{gathered, byLoops({0, 1})}},
+             {{twice, byLoops({0, 1})}});
   p.b.result(twice);
   auto apart = p.plan(false, /*views=*/false);
   ASSERT_TRUE(apart);
@@ -126,10 +128,10 @@ TEST(MemoryPlanTest, ViewsAreTheSameValue) {
 TEST(MemoryPlanTest, SecondAccessToWhatIsUpdated) {
   Update p;
   unsigned after = p.b.buffer({4, 3}, p.rows);
-  std::vector<DimAccess> reversed = at({0, 1});
+  std::vector<DimAccess> reversed = byLoops({0, 1});
   reversed[1] = {2, {{1, -1}}};
-  p.b.kernel("update", p.loops, {{p.w, at({0, 1})}, {p.w, reversed}},
-             {{after, at({0, 1})}}, {0});
+  p.b.kernel("update", p.loops, {{p.w, byLoops({0, 1})}, {p.w, reversed}},
+             {{after, byLoops({0, 1})}}, {0});
   p.b.result(after);
   for (bool anyOrder : {false, true}) {
     auto plan = p.plan(anyOrder);

@@ -55,8 +55,8 @@ TEST(PlatformTest, LoadingBindsDevices) {
   Layout rows({"x", UNSHARDED}, mesh);
   ProgramBuilder b(mesh);
   unsigned in = b.argument({3, 2}, rows), out = b.buffer({3, 2}, rows);
-  b.kernel("twice", {{3, false, {0}}, {2}}, {{in, at({0, 1})}},
-           {{out, at({0, 1})}});
+  b.kernel("twice", {{3, false, {0}}, {2}}, {{in, byLoops({0, 1})}},
+           {{out, byLoops({0, 1})}});
   b.result(out);
   Compiled compiled(b.program, testKernels());
   auto cpu = *platform("cpu");

@@ -143,7 +143,7 @@ TEST(ProcessesTest, FailureOfOneEndsTheOthers) {
   ProgramBuilder b(mesh);
   const Layout rows({"x", UNSHARDED}, mesh), all = Layout::replicated(mesh, 2);
   const unsigned a = b.buffer({4, 4}, rows), whole = b.buffer({4, 4}, all);
-  b.kernel("index", {{4, false, {0}}, {4}}, {}, {{a, at({0, 1})}});
+  b.kernel("index", {{4, false, {0}}, {4}}, {}, {{a, byLoops({0, 1})}});
   b.collective(CollectiveKind::AllGather, {0}, {{a, whole}});
   b.result(whole);
   std::vector<std::string> errors(2);
@@ -177,10 +177,10 @@ TEST(ProcessesTest, NonFiniteValuesEndAStepInAllProcesses) {
   const unsigned in = b.argument({4, 4}, columns);
   const unsigned twice = b.buffer({4, 4}, columns), sum = b.buffer({4}, parts);
   const unsigned whole = b.buffer({4}, Layout::replicated(mesh, 1));
-  b.kernel("twice", {{4}, {4, false, {0}}}, {{in, at({0, 1})}},
-           {{twice, at({0, 1})}});
-  b.kernel("row_sum", {{4}, {4, true, {0}}}, {{twice, at({0, 1})}},
-           {{sum, at({0})}});
+  b.kernel("twice", {{4}, {4, false, {0}}}, {{in, byLoops({0, 1})}},
+           {{twice, byLoops({0, 1})}});
+  b.kernel("row_sum", {{4}, {4, true, {0}}}, {{twice, byLoops({0, 1})}},
+           {{sum, byLoops({0})}});
   b.collective(CollectiveKind::AllReduce, {0}, {{sum, whole}});
   b.result(whole);
   std::vector<std::vector<std::string>> errors(2);
@@ -238,12 +238,13 @@ TEST(ProcessesTest, ProcessesAgreeToGoOn) {
   LoopStep loop;
   loop.carried = {{u0, u, next, after}};
   loop.predicate = goesOn;
-  b.kernel("tell", {{4, true, {0}}}, {{u, at({0})}}, {{goesOn, {}}});
+  b.kernel("tell", {{4, true, {0}}}, {{u, byLoops({0})}}, {{goesOn, {}}});
   loop.condition = std::exchange(b.program.steps, {});
   b.collective(CollectiveKind::AllGather, {0}, {{u, all}});
-  std::vector<DimAccess> mirrored = at({0});
+  std::vector<DimAccess> mirrored = byLoops({0});
   mirrored[0] = {3, {{0, -1}}};
-  b.kernel("mirror", {{4, false, {0}}}, {{all, mirrored}}, {{next, at({0})}});
+  b.kernel("mirror", {{4, false, {0}}}, {{all, mirrored}},
+           {{next, byLoops({0})}});
   loop.body = std::exchange(b.program.steps, {});
   b.program.steps.push_back(std::move(loop));
   b.result(after);

@@ -143,8 +143,9 @@ void Generator::elementwise(const Value v) {
       others.push_back(w);
   const Value w = others[size_t(pick(int64_t(others.size())))];
   unsigned out = b.buffer(decl(v).shape, decl(v).layout);
-  b.kernel("add", loopsOf(v), {{v.buffer, at({0, 1})}, {w.buffer, at({0, 1})}},
-           {{out, at({0, 1})}});
+  b.kernel("add", loopsOf(v),
+           {{v.buffer, byLoops({0, 1})}, {w.buffer, byLoops({0, 1})}},
+           {{out, byLoops({0, 1})}});
   std::vector<float> expected = v.expected;
   for (size_t i = 0; i < expected.size(); ++i)
     expected[i] += w.expected[i];
@@ -155,8 +156,8 @@ void Generator::updateInPlace(int index) {
   const Value v = values[size_t(index)];
   values[size_t(index)].alive = false;
   unsigned out = b.buffer(decl(v).shape, decl(v).layout);
-  b.kernel("twice_in_place", loopsOf(v), {{v.buffer, at({0, 1})}},
-           {{out, at({0, 1})}}, {0});
+  b.kernel("twice_in_place", loopsOf(v), {{v.buffer, byLoops({0, 1})}},
+           {{out, byLoops({0, 1})}}, {0});
   std::vector<float> expected = v.expected;
   for (float &x : expected)
     x *= 2;
@@ -168,7 +169,8 @@ void Generator::transpose(const Value v) {
   const int64_t m = decl(v).shape[0], n = decl(v).shape[1];
   unsigned out = b.buffer(
       {n, m}, layout({l.dim_axes()[1], l.dim_axes()[0]}, partialOf(l)));
-  b.kernel("twice", loopsOf(v), {{v.buffer, at({0, 1})}}, {{out, at({1, 0})}});
+  b.kernel("twice", loopsOf(v), {{v.buffer, byLoops({0, 1})}},
+           {{out, byLoops({1, 0})}});
   std::vector<float> expected;
   for (int64_t j = 0; j < n; ++j)
     for (int64_t i = 0; i < m; ++i)
@@ -182,10 +184,11 @@ void Generator::window(const Value v) {
     return;
   const int64_t m = decl(v).shape[0], n = decl(v).shape[1];
   unsigned out = b.buffer({m, n}, decl(v).layout);
-  std::vector<DimAccess> reversed = at({0, 1});
+  std::vector<DimAccess> reversed = byLoops({0, 1});
   reversed[0] = {std::max<int64_t>(m - 1, 0), {{0, -1}}};
-  b.kernel("add", loopsOf(v), {{v.buffer, at({0, 1})}, {v.buffer, reversed}},
-           {{out, at({0, 1})}});
+  b.kernel("add", loopsOf(v),
+           {{v.buffer, byLoops({0, 1})}, {v.buffer, reversed}},
+           {{out, byLoops({0, 1})}});
   std::vector<float> expected = v.expected;
   for (int64_t i = 0; i < m; ++i)
     for (int64_t j = 0; j < n; ++j)
@@ -203,7 +206,8 @@ void Generator::rowSum(const Value v) {
   unsigned out = b.buffer({m, 1}, layout({l.dim_axes()[0], {}}, partial));
   std::vector<Loop> loops = loopsOf(v);
   loops[1].reduction = true;
-  b.kernel("row_sum", loops, {{v.buffer, at({0, 1})}}, {{out, at({0, -1})}});
+  b.kernel("row_sum", loops, {{v.buffer, byLoops({0, 1})}},
+           {{out, byLoops({0, -1})}});
   std::vector<float> expected(static_cast<size_t>(m));
   for (int64_t i = 0; i < m; ++i)
     for (int64_t j = 0; j < n; ++j)
@@ -225,8 +229,8 @@ void Generator::total(const Value v) {
   }
   unsigned sum = b.buffer({1, 1}, layout({{}, {}}, partial));
   unsigned count = b.buffer({1, 1}, layout({{}, {}}, partial));
-  b.kernel("total", loops, {{v.buffer, at({0, 1})}},
-           {{sum, at({-1, -1})}, {count, at({-1, -1})}});
+  b.kernel("total", loops, {{v.buffer, byLoops({0, 1})}},
+           {{sum, byLoops({-1, -1})}, {count, byLoops({-1, -1})}});
   float expected = 0;
   for (float x : v.expected)
     expected += x;
@@ -257,8 +261,8 @@ void Generator::dot(const Value v) {
                                      {n, false, r.dim_axes()[1]},
                                      {k, true, l.dim_axes()[1]}};
     unsigned out = b.buffer({m, n}, *result);
-    b.dot(loops, {v.buffer, at({0, 2})}, {w.buffer, at({2, 1})},
-          {out, at({0, 1})});
+    b.dot(loops, {v.buffer, byLoops({0, 2})}, {w.buffer, byLoops({2, 1})},
+          {out, byLoops({0, 1})});
     std::vector<float> expected;
     for (int64_t i = 0; i < m; ++i)
       for (int64_t j = 0; j < n; ++j) {

@@ -34,7 +34,7 @@ TEST(ReferenceClientTest, OutOfMemoryNamesTheOp) {
   ProgramBuilder b(mesh);
   const int64_t n = 1 << 22; // 64 TiB
   unsigned out = b.buffer({n, n}, Layout({UNSHARDED, UNSHARDED}, mesh));
-  b.kernel("index", {{n}, {n}}, {}, {{out, at({0, 1})}});
+  b.kernel("index", {{n}, {n}}, {}, {{out, byLoops({0, 1})}});
   b.result(out);
   auto executable = client->load(Compiled(b.program, testKernels()));
   ASSERT_FALSE(executable);

@@ -101,7 +101,8 @@ std::shared_ptr<FunctionLibrary> meshloom::test::testKernels() {
   return library;
 }
 
-std::vector<DimAccess> meshloom::test::at(std::initializer_list<int> loops) {
+std::vector<DimAccess>
+meshloom::test::byLoops(std::initializer_list<int> loops) {
   std::vector<DimAccess> dims;
   for (int loop : loops) {
     dims.emplace_back();

@@ -28,7 +28,7 @@ public:
 std::shared_ptr<FunctionLibrary> testKernels();
 
 /// The dims of an access: loop l, or -1 for index 0.
-std::vector<DimAccess> at(std::initializer_list<int> loops);
+std::vector<DimAccess> byLoops(std::initializer_list<int> loops);
 
 class ProgramBuilder {
 public:

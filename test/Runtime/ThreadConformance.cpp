@@ -21,9 +21,10 @@ Program stepProgram(const Mesh &mesh, const Layout &rows) {
            after = b.buffer({ROWS, COLUMNS}, rows),
            sums = b.buffer({ROWS}, *Layout::get(mesh, {{0}}));
   b.kernel("update", {{ROWS, false, {0}}, {COLUMNS}},
-           {{w, at({0, 1})}, {g, at({0, 1})}}, {{after, at({0, 1})}}, {0});
+           {{w, byLoops({0, 1})}, {g, byLoops({0, 1})}},
+           {{after, byLoops({0, 1})}}, {0});
   b.kernel("row_sum", {{ROWS, false, {0}}, {COLUMNS, true}},
-           {{after, at({0, 1})}}, {{sums, at({0})}});
+           {{after, byLoops({0, 1})}}, {{sums, byLoops({0})}});
   b.result(after, 0);
   b.result(after);
   b.result(sums);

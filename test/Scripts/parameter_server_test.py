@@ -29,9 +29,9 @@ def check(what, output):
 
 def free_addresses(count):
     held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    addresses = [f"localhost:{own.getsockname()[1]}" for own in held]
-    for own in held:
-        own.close()
+    addresses = [f"localhost:{listener.getsockname()[1]}" for listener in held]
+    for listener in held:
+        listener.close()
     return addresses
 
 

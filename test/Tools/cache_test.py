@@ -49,8 +49,8 @@ def check(mesh_run, program, scratch):
     cache = scratch / "cache"
     counts, expected, messages = run(mesh_run, program, cache)
     assert not messages, messages
-    made = len(entries(cache))
-    assert counts["misses"] == counts["stored"] == made > 1, counts
+    stored = len(entries(cache))
+    assert counts["misses"] == counts["stored"] == stored > 1, counts
     assert not counts["disk_hits"] and not counts["memory_hits"], counts
 
     # A second start.
@@ -61,7 +61,7 @@ def check(mesh_run, program, scratch):
         return counts
 
     counts = again()
-    assert counts["disk_hits"] == made and not counts["misses"], counts
+    assert counts["disk_hits"] == stored and not counts["misses"], counts
 
     # Damaged and cut short: each is compiled again, once.
     for entry in entries(cache):
@@ -69,12 +69,12 @@ def check(mesh_run, program, scratch):
         data[len(data) * 2 // 3] ^= 1
         entry.write_bytes(data)
     counts = again()
-    assert counts["rejected"] == made == counts["stored"], counts
+    assert counts["rejected"] == stored == counts["stored"], counts
     assert again()["misses"] == 0
     for entry in entries(cache):
         entry.write_bytes(entry.read_bytes()[:-1])
     counts = again()
-    assert counts["rejected"] == made == counts["stored"], counts
+    assert counts["rejected"] == stored == counts["stored"], counts
     assert again()["misses"] == 0
 
     # A kernel was removed, the program is there.

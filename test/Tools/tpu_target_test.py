@@ -77,9 +77,9 @@ class TPUTargetTest(unittest.TestCase):
                 self.assertGreater(flops, 2 * 2 * 16 * 784 * 700)
                 # Both say where in the source they come from.
                 groups = f"groups of {devices}: "
-                at = rf"bytes.* at \S*step{devices}.mlir:\d+"
-                self.assertRegex(report, rf"(?m)^  all_\w+ over \[batch\], {groups}\d+ {at}")
-                self.assertRegex(report, rf"(?m)^  all-\S+.*, {groups}\d+ {at}")
+                position = rf"bytes.* at \S*step{devices}.mlir:\d+"
+                self.assertRegex(report, rf"(?m)^  all_\w+ over \[batch\], {groups}\d+ {position}")
+                self.assertRegex(report, rf"(?m)^  all-\S+.*, {groups}\d+ {position}")
                 self.assertGreater(saved.stat().st_size, sizes["code"] // 2)
 
     def test_another_number_of_devices(self):

@@ -97,11 +97,11 @@ public:
                               "body takes, of the types that it takes");
     if constexpr (isCallable) {
       using R = std::invoke_result_t<const F &, const Args &...>;
-      detail::FunctionState &known = detail::usable(state);
+      detail::FunctionState &usable = detail::usable(state);
       if (detail::isTracing())
         return body(args...);
       detail::CallOutput out =
-          detail::callFunction(known, flatten(args...), traceBody(args...));
+          detail::callFunction(usable, flatten(args...), traceBody(args...));
       if constexpr (!std::is_void_v<R>)
         return detail::rebuild(
             *static_cast<const std::decay_t<R> *>(out.skeleton.get()),
@@ -147,13 +147,13 @@ private:
     using R = std::invoke_result_t<const F &, const Args &...>;
     return [this, all = std::tie(args...)](std::span<const Tensor> traced) {
       using Own = std::tuple<detail::HeldArgument<Args>...>;
-      Own own = detail::rebuild(Own(all), traced);
+      Own rebuilt = detail::rebuild(Own(all), traced);
       if constexpr (std::is_void_v<R>) {
-        std::apply(body, std::as_const(own));
+        std::apply(body, std::as_const(rebuilt));
         return detail::TraceOutput{};
       } else {
         auto result = std::make_shared<std::decay_t<R>>(
-            std::apply(body, std::as_const(own)));
+            std::apply(body, std::as_const(rebuilt)));
         std::vector<Tensor> tensors = detail::tensorsOf(*result);
         return detail::TraceOutput{std::move(tensors), std::move(result)};
       }

@@ -52,10 +52,10 @@ public:
 
   /// Returns whether a part of it calls the user's functions, which may fail.
   bool callsUser() const;
-  /// Runs it: takes and gives arrays on the user's meshes. Those that have no
-  /// other reference may be updated in place. An Error where memory does not
-  /// suffice. `accepted`: see Executable::execute. What only the values between
-  /// its parts decide is not known by then.
+  /// Runs the program: takes and returns arrays on the user's meshes. It may
+  /// update arrays without another reference in place. Returns an Error where
+  /// memory does not suffice. `accepted`: see Executable::execute. An error
+  /// that depends on values between the parts comes after that.
   ///
   /// Where it fails, `arguments` has the values that it did not use up and, of
   /// the variables that parts have updated already, the new values.
@@ -89,13 +89,12 @@ private:
     /// Where it takes messages between processes; else null.
     std::shared_ptr<const SharedCall> call;
   };
+  class PartsCompiler;
   class Run;
   class Reader;
   /// Returns whether the parts that take nothing but arguments would refuse
   /// them.
   Status mayExecuteParts(const std::vector<Array> &arguments) const;
-  void compileParts(Trace &trace, const Settings &settings,
-                    std::string_view name);
   Result<std::vector<Array>>
   executeParts(std::vector<Array> &&arguments,
                const std::function<void()> &accepted) const;

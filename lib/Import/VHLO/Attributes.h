@@ -103,7 +103,8 @@ private:
   unsigned depth = 0;
 };
 
-// What dialects write; each reads the code first. Null after success: none.
+// Each function reads the code of one dialect first, then the entry. A null
+// after success means that there is no entry.
 LogicalResult readBuiltin(EntryReader &reader, Attribute &attribute);
 LogicalResult readBuiltin(EntryReader &reader, Type &type);
 LogicalResult readVhlo(EntryReader &reader, Attribute &attribute);

@@ -45,12 +45,12 @@ LogicalResult ByteReader::readNumber(uint64_t &value) {
   if (failed(readByte(first)))
     return failure();
   const int more = std::countr_zero(first); // 8: the number is what follows
-  StringRef rest;
-  if (failed(readBytes(uint64_t(more), rest)))
+  StringRef tail;
+  if (failed(readBytes(uint64_t(more), tail)))
     return failure();
   uint64_t following = 0;
-  for (size_t i = rest.size(); i-- > 0;)
-    following = following << 8 | uint8_t(rest[i]);
+  for (size_t i = tail.size(); i-- > 0;)
+    following = following << 8 | uint8_t(tail[i]);
   value = more == 8 ? following
                     : following << (7 - more) | uint64_t(first) >> (more + 1);
   return success();

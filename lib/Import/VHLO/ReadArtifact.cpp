@@ -19,7 +19,7 @@ using namespace vhlo;
 
 namespace {
 
-/// What of an op follows its name.
+/// The parts of an op that follow its name.
 enum OpPart : uint8_t {
   HasAttributes = 1,
   HasResults = 2,
@@ -37,7 +37,7 @@ constexpr unsigned deepestRegion = 128;
 /// The values that ops of a region may use: operands are numbers of them.
 struct ValueScope {
   std::vector<Value> values;
-  /// Of each region that is open: the number of its next value.
+  /// The number of the next value, for each open region.
   std::vector<size_t> next;
 };
 
@@ -376,12 +376,12 @@ LogicalResult OpReader::readModule(OwningOpRef<ModuleOp> &module) {
 /// vector in slot 13 of a FlatBuffer's root table.
 std::optional<StringRef> exportedModule(StringRef bytes) {
   constexpr uint64_t slot = 13;
-  auto number = [&](uint64_t at, auto &value) {
+  auto number = [&](uint64_t position, auto &value) {
     using T = std::remove_reference_t<decltype(value)>;
-    if (at > bytes.size() || bytes.size() - at < sizeof(T))
+    if (position > bytes.size() || bytes.size() - position < sizeof(T))
       return false;
     value = llvm::support::endian::read<T, llvm::endianness::little>(
-        bytes.data() + at);
+        bytes.data() + position);
     return true;
   };
   uint32_t table = 0, vector = 0, length = 0;

@@ -142,19 +142,21 @@ void Translator::translateProduct() {
   const Type lhsType = takeType("lhs_precision_type"),
              rhsType = takeType("rhs_precision_type"),
              sumType = takeType("accumulation_type");
-  constexpr StringRef rest[] = {"lhs_component_count", "rhs_component_count",
-                                "num_primitive_operations",
-                                "allow_imprecise_accumulation"};
+  constexpr StringRef otherAttributes[] = {
+      "lhs_component_count", "rhs_component_count", "num_primitive_operations",
+      "allow_imprecise_accumulation"};
   if (!lhsType || !rhsType || !sumType) {
-    for (StringRef name : rest)
+    for (StringRef name : otherAttributes)
       take(name);
     return;
   }
-  const int64_t lhsCount = takeNumber(rest[0]), rhsCount = takeNumber(rest[1]),
-                operations = takeNumber(rest[2]);
-  add("algorithm", stablehlo::DotAlgorithmAttr::get(
-                       builder.getContext(), lhsType, rhsType, sumType,
-                       lhsCount, rhsCount, operations, takeFlag(rest[3])));
+  const int64_t lhsCount = takeNumber(otherAttributes[0]),
+                rhsCount = takeNumber(otherAttributes[1]),
+                operations = takeNumber(otherAttributes[2]);
+  add("algorithm",
+      stablehlo::DotAlgorithmAttr::get(builder.getContext(), lhsType, rhsType,
+                                       sumType, lhsCount, rhsCount, operations,
+                                       takeFlag(otherAttributes[3])));
 }
 
 void Translator::translateGather() {

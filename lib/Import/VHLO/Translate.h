@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What ops of an artifact are in this program's dialects.
+// Translates ops of an artifact into ops of this program's dialects.
 #pragma once
 
 #include "ByteReader.h"
@@ -16,7 +16,7 @@ std::optional<ArrayRef<StringRef>> attributesOfOp(StringRef name);
 /// An op, as an artifact or this program calls it.
 struct OpDescription {
   std::string name;
-  /// Those that belong to the op.
+  /// The attributes that belong to the op.
   mlir::NamedAttrList attributes;
 };
 

@@ -38,18 +38,19 @@ public:
                          MultiHeadAttentionOptions options)
       : BuiltIn("MultiHeadAttention", std::move(options)), heads(heads),
         size(size),
-        groups(own.num_key_value_heads ? own.num_key_value_heads : heads) {
+        groups(settings.num_key_value_heads ? settings.num_key_value_heads
+                                            : heads) {
     expectPositive("num_heads", heads);
     expectPositive("key_dim", size);
     expectPositive("num_key_value_heads", groups);
-    expectPositive("value_dim", own.value_dim ? own.value_dim : size);
-    for (int64_t dim : own.output_shape)
+    expectPositive("value_dim", settings.value_dim ? settings.value_dim : size);
+    for (int64_t dim : settings.output_shape)
       expectPositive("dims as output_shape", dim);
-    if (own.output_shape.size() > maxOutputDims)
+    if (settings.output_shape.size() > maxOutputDims)
       refuse(fmt::format("expected an output_shape of at most {} dims, got {}",
-                         maxOutputDims, own.output_shape.size()));
-    expectRate("a rate of dropout", own.dropout);
-    seedFrom(own.seed);
+                         maxOutputDims, settings.output_shape.size()));
+    expectRate("a rate of dropout", settings.dropout);
+    seedFrom(settings.seed);
     LayerImpl::State::of(*this).hasOwnMask = true;
     if (heads % groups != 0)
       refuse(fmt::format("expected num_key_value_heads that divide num_heads, "
@@ -91,7 +92,7 @@ public:
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (int64_t(inputs[i].size()) != rank || rank < 3 || inputs[i].back() < 0)
         refuse(fmt::format("expected inputs [batch, {}, features], got {}",
-                           own.attention_axes.empty() ? "t" : "...",
+                           settings.attention_axes.empty() ? "t" : "...",
                            sizesText(inputs[i])));
       set_input_spec({.rank = rank, .sizes = {{rank - 1, inputs[i].back()}}},
                      i);
@@ -100,17 +101,17 @@ public:
     auto features = [&](size_t i) {
       return inputs[std::min(i, inputs.size() - 1)].back();
     };
-    const Shape out =
-        own.output_shape.empty() ? Shape{features(0)} : own.output_shape;
-    Shape ofOutput{heads, own.value_dim ? own.value_dim : size};
+    const Shape out = settings.output_shape.empty() ? Shape{features(0)}
+                                                    : settings.output_shape;
+    Shape ofOutput{heads, settings.value_dim ? settings.value_dim : size};
     ofOutput.insert(ofOutput.end(), out.begin(), out.end());
     query = project("query", {features(0), heads, size}, {heads, size});
     key = project("key", {features(2), groups, size}, {groups, size});
-    const int64_t valueSize = own.value_dim ? own.value_dim : size;
+    const int64_t valueSize = settings.value_dim ? settings.value_dim : size;
     value =
         project("value", {features(1), groups, valueSize}, {groups, valueSize});
     output = project("output", ofOutput, out);
-    if (own.dropout > 0)
+    if (settings.dropout > 0)
       add_seed();
   }
 
@@ -118,10 +119,11 @@ public:
                                 const CallOptions &options) override {
     const Tensor &values = xs.size() > 1 ? xs[1] : xs[0];
     const Tensor &keys = xs.size() > 2 ? xs[2] : values;
-    nn::AttentionOptions attention{
-        .mask = seenBy(xs, values, keys, options.mask), .causal = own.causal};
-    if (*options.training && own.dropout > 0) {
-      attention.dropout = own.dropout;
+    nn::AttentionOptions attention{.mask =
+                                       seenBy(xs, values, keys, options.mask),
+                                   .causal = settings.causal};
+    if (*options.training && settings.dropout > 0) {
+      attention.dropout = settings.dropout;
       attention.seed = next_seed();
     }
     const Tensor q = toHeads(xs[0], query), k = toHeads(keys, key),
@@ -145,16 +147,17 @@ private:
   };
   Projection project(const std::string &name, const Shape &shape,
                      const Shape &biasShape) {
-    Projection projection{add_weight(name, shape,
-                                     {.initializer = own.kernel_initializer,
-                                      .regularizer = own.kernel_regularizer,
-                                      .constraint = own.kernel_constraint}),
-                          {}};
-    if (own.use_bias)
+    Projection projection{
+        add_weight(name, shape,
+                   {.initializer = settings.kernel_initializer,
+                    .regularizer = settings.kernel_regularizer,
+                    .constraint = settings.kernel_constraint}),
+        {}};
+    if (settings.use_bias)
       projection.bias = add_weight(name + "_bias", biasShape,
-                                   {.initializer = own.bias_initializer,
-                                    .regularizer = own.bias_regularizer,
-                                    .constraint = own.bias_constraint});
+                                   {.initializer = settings.bias_initializer,
+                                    .regularizer = settings.bias_regularizer,
+                                    .constraint = settings.bias_constraint});
     return projection;
   }
   static Tensor toHeads(const Tensor &x, const Projection &by) {
@@ -165,20 +168,20 @@ private:
   /// Which dims of inputs of that rank see each other, and where they go.
   void orderDims(int64_t rank) {
     attended.clear();
-    for (int64_t axis : own.attention_axes) {
+    for (int64_t axis : settings.attention_axes) {
       const int64_t dim = axis < 0 ? axis + rank : axis;
       if (dim < 1 || dim > rank - 2 ||
           std::ranges::find(attended, dim) != attended.end())
         refuse(fmt::format("expected attention_axes between the batch and the "
                            "features of an input of rank {}, each once, got "
                            "[{}]",
-                           rank, fmt::join(own.attention_axes, ", ")));
+                           rank, fmt::join(settings.attention_axes, ", ")));
       attended.push_back(dim);
     }
-    if (own.attention_axes.empty())
+    if (settings.attention_axes.empty())
       for (int64_t dim = 1; dim < rank - 1; ++dim)
         attended.push_back(dim);
-    if (own.causal && attended.size() > 1)
+    if (settings.causal && attended.size() > 1)
       refuse(fmt::format("expected one of the attention_axes where it is "
                          "causal, got {}: positions have no order",
                          attended.size()));
@@ -280,12 +283,13 @@ public:
       : BuiltIn(isAdditive ? "AdditiveAttention" : "Attention",
                 std::move(options)),
         isAdditive(isAdditive) {
-    expectRate("a rate of dropout", own.dropout);
-    if (own.score_mode != "dot" && (isAdditive || own.score_mode != "concat"))
+    expectRate("a rate of dropout", settings.dropout);
+    if (settings.score_mode != "dot" &&
+        (isAdditive || settings.score_mode != "concat"))
       refuse(fmt::format("expected score_mode to be {}, got '{}'",
                          isAdditive ? "left out" : "'dot' or 'concat'",
-                         own.score_mode));
-    seedFrom(own.seed);
+                         settings.score_mode));
+    seedFrom(settings.seed);
     LayerImpl::State::of(*this).hasOwnMask = true;
   }
   AttentionImpl(bool isAdditive, const nn::Config &config)
@@ -308,14 +312,14 @@ public:
                sizesText(inputs[i]));
       set_input_spec({.rank = 3, .sizes = {{2, inputs[i].back()}}}, i);
     }
-    if (own.use_scale)
+    if (settings.use_scale)
       scale =
           add_weight("scale", isAdditive ? Shape{inputs[0].back()} : Shape{},
                      {.initializer = isAdditive ? "glorot_uniform" : "ones"});
-    if (own.score_mode == "concat")
+    if (settings.score_mode == "concat")
       concatWeight =
           add_weight("concat_score_weight", {}, {.initializer = "ones"});
-    if (own.dropout > 0)
+    if (settings.dropout > 0)
       add_seed();
   }
   std::vector<Tensor> call_many(const std::vector<Tensor> &xs,
@@ -336,15 +340,15 @@ public:
         scores = scores * scale;
     }
     Tensor seen = seenKeys(xs, options.mask);
-    if (own.causal) {
+    if (settings.causal) {
       const Tensor order = tri(query.shape()[1], key.shape()[1], 0, DType::I1);
       seen = seen.defined() ? logical_and(seen, order) : order;
     }
     if (seen.defined())
       scores = where(seen, scores, scores.dtype() == DType::F16 ? -6e4 : -1e30);
     Tensor weights = nn::softmax(scores, -1);
-    if (*options.training && own.dropout > 0)
-      weights = nn::dropout(weights, own.dropout, next_seed());
+    if (*options.training && settings.dropout > 0)
+      weights = nn::dropout(weights, settings.dropout, next_seed());
     const Tensor y = matmul(weights, value);
     const Tensor asks = get_mask(query);
     return {asks.defined() && asks.rank() == 2

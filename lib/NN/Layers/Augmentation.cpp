@@ -38,9 +38,9 @@ class AugmentationLayer : public BuiltIn<Impl, Options> {
 public:
   AugmentationLayer(const char *className, Options options)
       : BuiltIn<Impl, Options>(className, std::move(options)) {
-    expectOneOf(*this, "data_format", this->own.data_format,
+    expectOneOf(*this, "data_format", this->settings.data_format,
                 {"channels_last", "channels_first"});
-    this->seedFrom(this->own.seed);
+    this->seedFrom(this->settings.seed);
     this->set_input_spec({.rank = 4});
   }
   void build(const Shape &) override { this->add_seed(); }
@@ -48,7 +48,7 @@ public:
     const Tensor images = isFloat(x.dtype()) ? x : cast(x, DType::F32);
     if (!*options.training)
       return images;
-    if (this->own.data_format == "channels_last")
+    if (this->settings.data_format == "channels_last")
       return changed(images);
     return transpose(changed(transpose(images, {0, 2, 3, 1})), {0, 3, 1, 2});
   }
@@ -139,9 +139,9 @@ public:
   TransformLayer(const char *className, RandomTransformOptions options)
       : AugmentationLayer<Impl, RandomTransformOptions>(className,
                                                         std::move(options)) {
-    expectOneOf(*this, "fill_mode", this->own.fill_mode,
+    expectOneOf(*this, "fill_mode", this->settings.fill_mode,
                 {"reflect", "wrap", "nearest", "constant"});
-    expectOneOf(*this, "interpolation", this->own.interpolation,
+    expectOneOf(*this, "interpolation", this->settings.interpolation,
                 {"bilinear", "nearest"});
   }
   template <typename F>
@@ -162,7 +162,7 @@ protected:
     const Tensor rows = within(broadcast_to(source.rows, pixels), shape[1]),
                  columns =
                      within(broadcast_to(source.columns, pixels), shape[2]);
-    if (this->own.interpolation == "nearest")
+    if (this->settings.interpolation == "nearest")
       return pixelsAt(images, floor(rows + 0.5), floor(columns + 0.5));
     const Tensor top = floor(rows), left = floor(columns);
     const Tensor down = cast(rows - top, images.dtype()),
@@ -182,7 +182,7 @@ private:
   /// Places that lie outside of 0 to size - 1, as fill_mode says.
   Tensor within(const Tensor &place, int64_t size) const {
     const double n = double(size);
-    const std::string &mode = this->own.fill_mode;
+    const std::string &mode = this->settings.fill_mode;
     if (mode == "constant")
       return place;
     Tensor inside = place;
@@ -213,11 +213,11 @@ private:
     const Tensor values = gather(
         reshape(images, {shape[0], shape[1] * shape[2], shape[3]}), index,
         /*axis=*/1, /*batch_dims=*/1);
-    if (this->own.fill_mode != "constant")
+    if (this->settings.fill_mode != "constant")
       return values;
     const Tensor isInside =
         logical_and(equal(row, rows), equal(column, columns));
-    return where(isInside, values, this->own.fill_value);
+    return where(isInside, values, this->settings.fill_value);
   }
 };
 
@@ -333,7 +333,7 @@ public:
       : AugmentationLayer<Impl, RandomValueOptions>(className,
                                                     std::move(options)),
         factor(factor) {
-    const std::vector<double> &range = this->own.value_range;
+    const std::vector<double> &range = this->settings.value_range;
     if (range.size() != 2 || !(range[0] < range[1]))
       this->refuse(fmt::format("expected value_range to be a lower and a "
                                "higher number, got [{}]",
@@ -352,8 +352,8 @@ public:
 
 protected:
   Tensor withinRange(const Tensor &images) const {
-    return clip_by_value(images, this->own.value_range[0],
-                         this->own.value_range[1]);
+    return clip_by_value(images, this->settings.value_range[0],
+                         this->settings.value_range[1]);
   }
   const FactorRange factor;
 };
@@ -386,7 +386,7 @@ public:
 
 protected:
   Tensor changed(const Tensor &images) override {
-    const double span = own.value_range[1] - own.value_range[0];
+    const double span = settings.value_range[1] - settings.value_range[0];
     return withinRange(images +
                        cast(drawn(images, factor) * span, images.dtype()));
   }
@@ -398,7 +398,7 @@ public:
       : BuiltIn("MixUp", std::move(options)), alpha(alpha) {
     if (!(alpha > 0) || !std::isfinite(alpha))
       refuse(fmt::format("expected a positive alpha, got {}", alpha));
-    seedFrom(own.seed);
+    seedFrom(settings.seed);
     set_input_spec({.rank = 4});
   }
   explicit MixUpImpl(const nn::Config &config)

@@ -22,14 +22,14 @@ template <typename Impl, typename Options> class BuiltIn : public LayerImpl {
 public:
   BuiltIn(std::string class_name, Options options)
       : LayerImpl(std::move(class_name), options.name, options.common),
-        own(std::move(options)) {
+        settings(std::move(options)) {
     CheckFields check(this->class_name());
-    Impl::fields(check, own);
+    Impl::fields(check, settings);
   }
   nn::Config get_config() const override {
     nn::Config config = LayerImpl::get_config();
     WriteFields write(config);
-    Options options = own;
+    Options options = settings;
     Impl::fields(write, options);
     return config;
   }
@@ -69,7 +69,7 @@ protected:
       set_seed({0, *seed});
   }
 
-  Options own;
+  Options settings;
 };
 
 /// The implementation made with these arguments, of which the last ones are the
@@ -97,7 +97,7 @@ std::shared_ptr<LayerImpl> expectClass(const Layer &layer, const char *name) {
         .raise();
   return impl.shared_from_this();
 }
-/// Of a config.
+/// Returns the layer that a config describes.
 template <typename Impl> Layer madeOf(const nn::Config &config) {
   return Layer(std::make_shared<Impl>(config));
 }

@@ -19,13 +19,13 @@ public:
                ConvLSTMOptions options)
       : OverSteps("ConvLSTM", rank, std::move(options)), filters(filters),
         window(forEach(window, "kernel_size")),
-        ofInput{.strides = forEach(own.strides, "strides"),
-                .dilations = forEach(own.dilation_rate, "dilation_rate"),
-                .padding = paddingOf(own.padding)} {
+        ofInput{.strides = forEach(settings.strides, "strides"),
+                .dilations = forEach(settings.dilation_rate, "dilation_rate"),
+                .padding = paddingOf(settings.padding)} {
     expectPositive("filters", filters);
-    expectRate("a rate of dropout", own.dropout);
-    expectRate("a rate of recurrent_dropout", own.recurrent_dropout);
-    seedFrom(own.seed);
+    expectRate("a rate of dropout", settings.dropout);
+    expectRate("a rate of recurrent_dropout", settings.recurrent_dropout);
+    seedFrom(settings.seed);
     set_input_spec({.rank = rank + 3});
   }
   ConvLSTMImpl(int64_t rank, const nn::Config &config)
@@ -68,22 +68,23 @@ public:
       return kernelShape;
     };
     kernel = add_weight("kernel", shape(input[features]),
-                        {.initializer = own.kernel_initializer,
-                         .regularizer = own.kernel_regularizer,
-                         .constraint = own.kernel_constraint});
+                        {.initializer = settings.kernel_initializer,
+                         .regularizer = settings.kernel_regularizer,
+                         .constraint = settings.kernel_constraint});
     recurrent = add_weight("recurrent_kernel", shape(filters),
-                           {.initializer = own.recurrent_initializer,
-                            .regularizer = own.recurrent_regularizer,
-                            .constraint = own.recurrent_constraint});
-    if (own.use_bias)
-      bias = add_weight("bias", {4 * filters},
-                        {.initializer = own.unit_forget_bias
-                                            ? withOpenForgetGates(
-                                                  own.bias_initializer, filters)
-                                            : own.bias_initializer,
-                         .regularizer = own.bias_regularizer,
-                         .constraint = own.bias_constraint});
-    if (own.dropout > 0 || own.recurrent_dropout > 0)
+                           {.initializer = settings.recurrent_initializer,
+                            .regularizer = settings.recurrent_regularizer,
+                            .constraint = settings.recurrent_constraint});
+    if (settings.use_bias)
+      bias = add_weight(
+          "bias", {4 * filters},
+          {.initializer =
+               settings.unit_forget_bias
+                   ? withOpenForgetGates(settings.bias_initializer, filters)
+                   : settings.bias_initializer,
+           .regularizer = settings.bias_regularizer,
+           .constraint = settings.bias_constraint});
+    if (settings.dropout > 0 || settings.recurrent_dropout > 0)
       add_seed();
     set_input_spec(
         {.rank = rank + 3, .sizes = {{int64_t(features), input[features]}}});
@@ -98,10 +99,10 @@ public:
         inputs[i] = featuresLast(xs[i]);
     }
     Tensor x = inputs[0];
-    if (*options.training && own.dropout > 0) {
+    if (*options.training && settings.dropout > 0) {
       Shape maskShape = x.shape();
       maskShape[1] = 1;
-      x = x * dropping(maskShape, x.dtype(), own.dropout);
+      x = x * dropping(maskShape, x.dtype(), settings.dropout);
     }
     // All steps' convolutions of x are one; the loop has those of h only.
     const int64_t batch = x.shape()[0], steps = x.shape()[1];
@@ -117,9 +118,9 @@ public:
     const States states =
         firstStates(inputs, {{"state_h", ofState}, {"state_c", ofState}});
     Tensor keptOfState; // what h's convolution is of: h times this
-    if (*options.training && own.recurrent_dropout > 0)
+    if (*options.training && settings.recurrent_dropout > 0)
       keptOfState =
-          dropping(states[0].shape(), x.dtype(), own.recurrent_dropout);
+          dropping(states[0].shape(), x.dtype(), settings.recurrent_dropout);
     const Tensor weights = recurrent;
     States results = goOver(
         reshape(projected, apart), maskOf(options.mask, x), states, 0, true,
@@ -128,12 +129,12 @@ public:
               keptOfState.defined() ? now[0] * keptOfState : now[0];
           States next = lstmStates(
               projectedStep + convolution(h, weights, {.padding = "SAME"}),
-              now[1], own.recurrent_activation, own.activation);
+              now[1], settings.recurrent_activation, settings.activation);
           return std::pair(next[0], next);
         });
     if (channelsFirst)
       for (size_t i = 0; i < results.size(); ++i)
-        results[i] = i == 0 && own.return_sequences
+        results[i] = i == 0 && settings.return_sequences
                          ? moved(results[0], results[0].rank() - 1, 2)
                          : featuresFirst(results[i]);
     return results;

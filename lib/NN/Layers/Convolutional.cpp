@@ -20,16 +20,16 @@ public:
            ConvolutionOptions options)
       : Spatial("Conv", rank, std::move(options)), filters(filters),
         window(forEach(window, "kernel_size")),
-        strides(forEach(own.strides, "strides")),
-        dilations(forEach(own.dilation_rate, "dilation_rate")) {
+        strides(forEach(settings.strides, "strides")),
+        dilations(forEach(settings.dilation_rate, "dilation_rate")) {
     expectPositive("filters", filters);
-    expectPositive("groups", own.groups);
-    if (filters % own.groups != 0)
+    expectPositive("groups", settings.groups);
+    if (filters % settings.groups != 0)
       refuse(fmt::format("expected groups that divide the filters, got {} and "
                          "{}",
-                         own.groups, filters));
-    if (own.padding != "causal" || rank != 1)
-      paddingOf(own.padding); // throws if it is unknown
+                         settings.groups, filters));
+    if (settings.padding != "causal" || rank != 1)
+      paddingOf(settings.padding); // throws if it is unknown
   }
   ConvImpl(int64_t rank, const nn::Config &config)
       : ConvImpl(rank, config.at("filters").as_int(),
@@ -52,21 +52,21 @@ public:
   void build(const Shape &input) override {
     expectRank(input);
     const int64_t in = input[featureDim()];
-    if (in < 0 || in % own.groups != 0)
+    if (in < 0 || in % settings.groups != 0)
       refuse(fmt::format("expected a known number of features that {} groups "
                          "divide, got {}",
-                         own.groups, sizesText(input)));
+                         settings.groups, sizesText(input)));
     Shape shape = window;
-    shape.insert(shape.end(), {in / own.groups, filters});
+    shape.insert(shape.end(), {in / settings.groups, filters});
     kernel = add_weight("kernel", shape,
-                        {.initializer = own.kernel_initializer,
-                         .regularizer = own.kernel_regularizer,
-                         .constraint = own.kernel_constraint});
-    if (own.use_bias)
+                        {.initializer = settings.kernel_initializer,
+                         .regularizer = settings.kernel_regularizer,
+                         .constraint = settings.kernel_constraint});
+    if (settings.use_bias)
       bias = add_weight("bias", {filters},
-                        {.initializer = own.bias_initializer,
-                         .regularizer = own.bias_regularizer,
-                         .constraint = own.bias_constraint});
+                        {.initializer = settings.bias_initializer,
+                         .regularizer = settings.bias_regularizer,
+                         .constraint = settings.bias_constraint});
     set_input_spec({.rank = rank + 2, .sizes = {{int64_t(featureDim()), in}}});
   }
 
@@ -74,9 +74,9 @@ public:
     ConvOptions options{.strides = strides,
                         .dilations = dilations,
                         .channels_first = channelsFirst};
-    options.padding = own.padding == "causal"
+    options.padding = settings.padding == "causal"
                           ? Padding{{(window[0] - 1) * dilations[0], 0}}
-                          : paddingOf(own.padding);
+                          : paddingOf(settings.padding);
     Tensor y = rank == 1   ? nn::conv1d(x, kernel, options)
                : rank == 2 ? nn::conv2d(x, kernel, options)
                            : nn::conv3d(x, kernel, options);
@@ -85,7 +85,7 @@ public:
       shape[featureDim()] = filters;
       y = y + (channelsFirst ? reshape(bias, shape) : Tensor(bias));
     }
-    return own.activation ? own.activation(y) : y;
+    return settings.activation ? settings.activation(y) : y;
   }
 
 private:
@@ -101,9 +101,10 @@ public:
       : Spatial(isMax ? "MaxPooling" : "AveragePooling", rank,
                 std::move(options)),
         isMax(isMax), window(forEach(size, "pool_size")) {
-    pooling = {.strides =
-                   own.strides ? forEach(*own.strides, "strides") : window,
-               .padding = paddingOf(own.padding),
+    pooling = {.strides = settings.strides
+                              ? forEach(*settings.strides, "strides")
+                              : window,
+               .padding = paddingOf(settings.padding),
                .channels_first = channelsFirst};
   }
   PoolingImpl(bool isMax, int64_t rank, const nn::Config &config)
@@ -154,14 +155,14 @@ public:
     std::vector<int64_t> dims(static_cast<size_t>(rank));
     std::iota(dims.begin(), dims.end(), channelsFirst ? 2 : 1);
     if (isMax)
-      return reduce_max(x, Axis(dims), own.keepdims);
+      return reduce_max(x, Axis(dims), settings.keepdims);
     if (!options.mask.defined() || options.mask.rank() != rank + 1)
-      return reduce_mean(x, Axis(dims), own.keepdims);
+      return reduce_mean(x, Axis(dims), settings.keepdims);
     // The mean of the positions that count.
     const Tensor counts = expand_dims(options.mask, channelsFirst ? 1 : -1);
     const Tensor number =
-        reduce_sum(cast(counts, x.dtype()), Axis(dims), own.keepdims);
-    return reduce_sum(where(counts, x, 0), Axis(dims), own.keepdims) /
+        reduce_sum(cast(counts, x.dtype()), Axis(dims), settings.keepdims);
+    return reduce_sum(where(counts, x, 0), Axis(dims), settings.keepdims) /
            maximum(number, 1);
   }
   std::vector<Tensor> compute_mask(const std::vector<Tensor> &,

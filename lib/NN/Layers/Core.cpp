@@ -42,15 +42,15 @@ public:
                          "known number of features, got {}",
                          sizesText(input)));
     kernel.build({input.back(), units},
-                 {.initializer = own.kernel_initializer,
-                  .regularizer = own.kernel_regularizer,
-                  .constraint = own.kernel_constraint},
+                 {.initializer = settings.kernel_initializer,
+                  .regularizer = settings.kernel_regularizer,
+                  .constraint = settings.kernel_constraint},
                  scaledDims());
-    if (own.use_bias)
+    if (settings.use_bias)
       bias = add_weight("bias", {units},
-                        {.initializer = own.bias_initializer,
-                         .regularizer = own.bias_regularizer,
-                         .constraint = own.bias_constraint});
+                        {.initializer = settings.bias_initializer,
+                         .regularizer = settings.bias_regularizer,
+                         .constraint = settings.bias_constraint});
     set_input_spec({.min_rank = 2, .sizes = {{-1, input.back()}}});
   }
   Tensor call(const Tensor &x, const CallOptions &) override {
@@ -66,7 +66,7 @@ public:
                       const Tensor &ofKernel) { return ofInput * ofKernel; }});
     if (bias.defined())
       y = y + bias;
-    return own.activation ? own.activation(y) : y;
+    return settings.activation ? settings.activation(y) : y;
   }
   Kernel &ownKernel() override { return kernel; }
   std::vector<int64_t> scaledDims() const override { return {0}; }
@@ -105,9 +105,9 @@ public:
   }
   void build(const Shape &) override {
     table.build({count, features},
-                {.initializer = own.embeddings_initializer,
-                 .regularizer = own.embeddings_regularizer,
-                 .constraint = own.embeddings_constraint},
+                {.initializer = settings.embeddings_initializer,
+                 .regularizer = settings.embeddings_regularizer,
+                 .constraint = settings.embeddings_constraint},
                 scaledDims());
   }
   Tensor call(const Tensor &ids, const CallOptions &) override {
@@ -115,7 +115,7 @@ public:
   }
   std::vector<Tensor> compute_mask(const std::vector<Tensor> &xs,
                                    const std::vector<Tensor> &) override {
-    return {own.mask_zero ? not_equal(xs[0], 0) : Tensor()};
+    return {settings.mask_zero ? not_equal(xs[0], 0) : Tensor()};
   }
 
 private:
@@ -163,9 +163,9 @@ public:
     field("threshold", o.threshold, Bound::NotNegative);
   }
   Tensor call(const Tensor &x, const CallOptions &) override {
-    return activations::relu(x, {.negative_slope = own.negative_slope,
-                                 .max_value = own.max_value,
-                                 .threshold = own.threshold});
+    return activations::relu(x, {.negative_slope = settings.negative_slope,
+                                 .max_value = settings.max_value,
+                                 .threshold = settings.threshold});
   }
 };
 
@@ -174,7 +174,7 @@ public:
   DropoutImpl(double rate, DropoutOptions options)
       : BuiltIn("Dropout", std::move(options)), rate(rate) {
     expectRate("a rate", rate);
-    seedFrom(own.seed);
+    seedFrom(settings.seed);
   }
   explicit DropoutImpl(const nn::Config &config)
       : DropoutImpl(config.at("rate").as_double(), read(config)) {}
@@ -265,13 +265,13 @@ Activation::Activation(activations::Activation activation, PlainOptions options)
 ReLU::ReLU(ReLUOptions options)
     : Layer(makeLayer<ReLUImpl>(std::move(options))) {}
 ELU::ELU(double alpha, PlainOptions options)
-    : Activation(atLine(lineOf(options),
-                        [&] {
-                          expectBound("ELU", "alpha", alpha, Bound::Finite);
-                          return activations::Activation("elu",
-                                                         {{"alpha", alpha}});
-                        }),
-                 std::move(options)) {}
+    : Activation(
+          atLine(lineOf(options),
+                 [&] {
+                   expectBound("ELU", "alpha", alpha, Bound::Finite);
+                   return activations::Activation("elu", {{"alpha", alpha}});
+                 }),
+          std::move(options)) {}
 LeakyReLU::LeakyReLU(double negative_slope, PlainOptions options)
     : Activation(atLine(lineOf(options),
                         [&] {

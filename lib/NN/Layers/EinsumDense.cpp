@@ -80,11 +80,11 @@ public:
              "letters, got '" +
              this->text + "'");
     equation = *parsed;
-    for (char letter : own.bias_axes)
+    for (char letter : settings.bias_axes)
       if (equation.output.find(letter) == std::string::npos)
         refuse(fmt::format("expected bias_axes of the result's letters '{}', "
                            "got '{}'",
-                           equation.output, own.bias_axes));
+                           equation.output, settings.bias_axes));
     for (char letter : equation.output)
       if ((equation.input + equation.kernel).find(letter) == std::string::npos)
         refuse(fmt::format("expected a result of letters of its operands, got "
@@ -134,14 +134,14 @@ public:
     }
     kernel.build(shape,
                  {.initializer = kernelInitializer(in, out),
-                  .regularizer = own.kernel_regularizer,
-                  .constraint = own.kernel_constraint},
+                  .regularizer = settings.kernel_regularizer,
+                  .constraint = settings.kernel_constraint},
                  scaledDims());
-    if (!own.bias_axes.empty())
+    if (!settings.bias_axes.empty())
       bias = add_weight("bias", biasShape(sizes, input),
-                        {.initializer = own.bias_initializer,
-                         .regularizer = own.bias_regularizer,
-                         .constraint = own.bias_constraint});
+                        {.initializer = settings.bias_initializer,
+                         .regularizer = settings.bias_regularizer,
+                         .constraint = settings.bias_constraint});
     set_input_spec(std::move(spec));
   }
 
@@ -164,7 +164,7 @@ public:
                 }});
     if (bias.defined())
       y = y + bias;
-    return own.activation ? own.activation(y) : y;
+    return settings.activation ? settings.activation(y) : y;
   }
 
   Kernel &ownKernel() override { return kernel; }
@@ -262,9 +262,9 @@ private:
   }
   Shape biasShape(const Sizes &sizes, const Shape &input) const {
     Shape shape;
-    for (size_t i = equation.output.find_first_of(own.bias_axes);
+    for (size_t i = equation.output.find_first_of(settings.bias_axes);
          i < equation.output.size(); ++i)
-      shape.push_back(own.bias_axes.find(equation.output[i]) ==
+      shape.push_back(settings.bias_axes.find(equation.output[i]) ==
                               std::string::npos
                           ? 1
                           : sizeOf(sizes, equation.output[i], input));
@@ -275,10 +275,10 @@ private:
   /// By the sizes of what is summed over and of what is not, as Keras does it:
   /// the kernel's shape alone does not say which is which.
   initializers::Initializer kernelInitializer(int64_t in, int64_t out) const {
-    if (!isOfFans(own.kernel_initializer))
-      return own.kernel_initializer;
-    return [of = own.kernel_initializer, in, out](const Shape &shape,
-                                                  DType type, Seed seed) {
+    if (!isOfFans(settings.kernel_initializer))
+      return settings.kernel_initializer;
+    return [of = settings.kernel_initializer, in, out](const Shape &shape,
+                                                       DType type, Seed seed) {
       return reshape(of({in, out}, type, seed), shape);
     };
   }

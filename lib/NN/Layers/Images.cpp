@@ -27,7 +27,7 @@ public:
       : BuiltIn<Impl, Options>(className, std::move(options)), size(size) {
     this->expectPositive("height", size[0]);
     this->expectPositive("width", size[1]);
-    const std::string &format = this->own.data_format;
+    const std::string &format = this->settings.data_format;
     if (format != "channels_last" && format != "channels_first")
       this->refuse(fmt::format("expected the data_format 'channels_last' or "
                                "'channels_first', got '{}'",
@@ -111,18 +111,18 @@ public:
   Tensor call(const Tensor &x, const CallOptions &) override {
     const bool isRounded = falloff && !isFloat(x.dtype());
     Tensor y = isRounded ? cast(x, DType::F32) : x;
-    if (own.crop_to_aspect_ratio)
+    if (settings.crop_to_aspect_ratio)
       y = middle(y, inRatio(y));
-    if (own.pad_to_aspect_ratio)
+    if (settings.pad_to_aspect_ratio)
       y = filled(y);
-    y = resized(y, falloff, own.antialias);
+    y = resized(y, falloff, settings.antialias);
     return isRounded ? cast(round(y), x.dtype()) : y;
   }
 
 private:
   void prepare() {
-    falloff = falloffOf(*this, own.interpolation);
-    if (own.crop_to_aspect_ratio && own.pad_to_aspect_ratio)
+    falloff = falloffOf(*this, settings.interpolation);
+    if (settings.crop_to_aspect_ratio && settings.pad_to_aspect_ratio)
       refuse("expected crop_to_aspect_ratio or pad_to_aspect_ratio, got both");
   }
   Tensor filled(const Tensor &x) const {
@@ -135,7 +135,7 @@ private:
           (padded[d] - sizeOf(x)[d]) / 2; // of an odd one, less
       around[rows + d] = {more, more};
     }
-    return pad(x, around, own.fill_value);
+    return pad(x, around, settings.fill_value);
   }
 
   Falloff falloff = nullptr;
@@ -163,11 +163,11 @@ class RandomCropImpl : public ImageLayer<RandomCropImpl, AugmentationOptions> {
 public:
   RandomCropImpl(Size size, AugmentationOptions options)
       : ImageLayer("RandomCrop", size, std::move(options)) {
-    seedFrom(own.seed);
+    seedFrom(settings.seed);
   }
   explicit RandomCropImpl(const nn::Config &config)
       : ImageLayer("RandomCrop", config) {
-    seedFrom(own.seed);
+    seedFrom(settings.seed);
   }
   template <typename F> static void fields(F &field, AugmentationOptions &o) {
     seedField(field, o.seed);

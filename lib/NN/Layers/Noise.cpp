@@ -35,7 +35,7 @@ public:
     else if (!(number >= 0))
       refuse(fmt::format("expected a standard deviation of 0 or more, got {}",
                          number));
-    seedFrom(own.seed);
+    seedFrom(settings.seed);
     if (kind == Kind::SpatialDropout)
       set_input_spec({.rank = rank + 2});
   }

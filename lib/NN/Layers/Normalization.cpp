@@ -41,7 +41,7 @@ public:
 
 protected:
   void addAffine(const Shape &shape) {
-    const Options &o = this->own;
+    const Options &o = this->settings;
     if (o.scale)
       gamma = this->add_weight("gamma", shape,
                                {.initializer = o.gamma_initializer,
@@ -131,9 +131,9 @@ class BatchNormalizationImpl
 public:
   explicit BatchNormalizationImpl(BatchNormalizationOptions options)
       : Normalizing("BatchNormalization", std::move(options)) {
-    if (own.replicas == 0)
-      own.replicas = get_strategy().num_replicas_in_sync();
-    expectPositive("replicas", own.replicas);
+    if (settings.replicas == 0)
+      settings.replicas = get_strategy().num_replicas_in_sync();
+    expectPositive("replicas", settings.replicas);
   }
   explicit BatchNormalizationImpl(const nn::Config &config)
       : BatchNormalizationImpl(read(config)) {}
@@ -148,19 +148,21 @@ public:
   }
 
   void build(const Shape &input) override {
-    const int64_t features = knownSize(input, own.axis);
+    const int64_t features = knownSize(input, settings.axis);
     addAffine({features});
     movingMean = add_weight(
         "moving_mean", {features},
-        {.initializer = own.moving_mean_initializer, .trainable = false});
-    movingVariance = add_weight(
-        "moving_variance", {features},
-        {.initializer = own.moving_variance_initializer, .trainable = false});
-    set_input_spec({.min_rank = 2, .sizes = {{own.axis, features}}});
+        {.initializer = settings.moving_mean_initializer, .trainable = false});
+    movingVariance =
+        add_weight("moving_variance", {features},
+                   {.initializer = settings.moving_variance_initializer,
+                    .trainable = false});
+    set_input_spec({.min_rank = 2, .sizes = {{settings.axis, features}}});
   }
 
   Tensor call(const Tensor &x, const CallOptions &options) override {
-    const int64_t axis = own.axis < 0 ? own.axis + x.rank() : own.axis;
+    const int64_t axis =
+        settings.axis < 0 ? settings.axis + x.rank() : settings.axis;
     std::vector<int64_t> order(size_t(x.rank()));
     std::iota(order.begin(), order.end(), 0);
     if (axis != x.rank() - 1) { // features last
@@ -180,8 +182,9 @@ private:
   Tensor normalized(const Tensor &x, const CallOptions &options) const {
     if (!*options.training || !trainable())
       return nn::batch_norm(x, {movingMean, movingVariance}, valueOf(gamma),
-                            valueOf(beta), own.epsilon);
-    if (!own.synchronized && own.replicas > 1 && !isMappedAxis(replicaAxis))
+                            valueOf(beta), settings.epsilon);
+    if (!settings.synchronized && settings.replicas > 1 &&
+        !isMappedAxis(replicaAxis))
       return normalizedApart(x);
     std::vector<int64_t> axes(size_t(x.rank() - 1));
     std::iota(axes.begin(), axes.end(), 0);
@@ -189,15 +192,15 @@ private:
     const Tensor &mask = options.mask;
     const bool isMasked = mask.defined() && mask.rank() == x.rank() - 1;
     // A replica without rows has no moments; those of all have others' part.
-    const bool isEmpty = isReplica && !own.synchronized && x.size() == 0;
+    const bool isEmpty = isReplica && !settings.synchronized && x.size() == 0;
     const nn::Moments now =
-        isMasked || isEmpty || (isReplica && own.synchronized)
+        isMasked || isEmpty || (isReplica && settings.synchronized)
             ? momentsOf(x, axes, isMasked ? mask : Tensor(),
-                        isReplica && own.synchronized)
+                        isReplica && settings.synchronized)
             : nn::moments(x, Axis(axes));
     Tensor y =
-        nn::batch_norm(x, now, valueOf(gamma), valueOf(beta), own.epsilon);
-    if (isReplica && !own.synchronized) {
+        nn::batch_norm(x, now, valueOf(gamma), valueOf(beta), settings.epsilon);
+    if (isReplica && !settings.synchronized) {
       const Tensor number =
           psum(full({}, isEmpty ? 0 : 1, now.mean.dtype()), replicaAxis);
       keep(psum(now.mean, replicaAxis) / number,
@@ -238,7 +241,7 @@ private:
   /// Each replica's part of the batch by its own moments; the moving averages
   /// get the mean of these.
   Tensor normalizedApart(const Tensor &x) const {
-    const int64_t replicas = own.replicas;
+    const int64_t replicas = settings.replicas;
     if (x.shape()[0] % replicas != 0)
       return normalizedUnevenly(x);
     Shape cut = x.shape();
@@ -248,7 +251,7 @@ private:
     std::vector<int64_t> axes(cut.size() - 2);
     std::iota(axes.begin(), axes.end(), 1);
     const nn::Moments now = nn::moments(parts, Axis(axes), true);
-    Tensor y = (parts - now.mean) * rsqrt(now.variance + own.epsilon);
+    Tensor y = (parts - now.mean) * rsqrt(now.variance + settings.epsilon);
     if (gamma.defined())
       y = y * gamma;
     if (beta.defined())
@@ -261,7 +264,7 @@ private:
   /// The same of parts with a row more or less, as replicas have them: they are
   /// filled up with rows that do not count.
   Tensor normalizedUnevenly(const Tensor &x) const {
-    const int64_t replicas = own.replicas, all = x.shape()[0];
+    const int64_t replicas = settings.replicas, all = x.shape()[0];
     const int64_t least = all / replicas, most = least + 1;
     std::vector<int64_t> taken, places;
     std::vector<float> counts;
@@ -296,7 +299,8 @@ private:
     };
     const Tensor mean = meanOf(parts);
     const Tensor variance = meanOf(square(parts - mean));
-    Tensor y = cast((parts - mean) * rsqrt(variance + own.epsilon), x.dtype());
+    Tensor y =
+        cast((parts - mean) * rsqrt(variance + settings.epsilon), x.dtype());
     if (gamma.defined())
       y = y * valueOf(gamma);
     if (beta.defined())
@@ -312,8 +316,8 @@ private:
   }
   void keep(const Tensor &mean, const Tensor &variance) const {
     auto average = [&](const DVariable &moving, const Tensor &now) {
-      moving.assign(moving * own.momentum +
-                    cast(now, moving.dtype()) * (1 - own.momentum));
+      moving.assign(moving * settings.momentum +
+                    cast(now, moving.dtype()) * (1 - settings.momentum));
     };
     average(movingMean, mean);
     average(movingVariance, variance);
@@ -335,16 +339,16 @@ public:
     affineFields(field, o);
   }
   void build(const Shape &input) override {
-    dims = normalizedDims(*this, own.axis, input);
+    dims = normalizedDims(*this, settings.axis, input);
     addAffine(sizesOf(input, dims));
     set_input_spec(specOf(input, dims));
   }
   Tensor call(const Tensor &x, const CallOptions &) override {
     if (dims == Shape{x.rank() - 1})
-      return nn::layer_norm(x, valueOf(gamma), valueOf(beta), own.epsilon);
+      return nn::layer_norm(x, valueOf(gamma), valueOf(beta), settings.epsilon);
     const Tensor wide = inWideType(x);
     const nn::Moments moments = nn::moments(wide, Axis(dims), true);
-    Tensor factor = rsqrt(moments.variance + own.epsilon);
+    Tensor factor = rsqrt(moments.variance + settings.epsilon);
     if (gamma.defined())
       factor = factor * alongDims(gamma, wide, dims);
     Tensor y = (wide - moments.mean) * factor;
@@ -362,8 +366,8 @@ class GroupNormalizationImpl
 public:
   explicit GroupNormalizationImpl(GroupNormalizationOptions options)
       : Normalizing("GroupNormalization", std::move(options)) {
-    if (own.groups != -1)
-      expectPositive("groups", own.groups);
+    if (settings.groups != -1)
+      expectPositive("groups", settings.groups);
   }
   explicit GroupNormalizationImpl(const nn::Config &config)
       : GroupNormalizationImpl(read(config)) {}
@@ -374,9 +378,9 @@ public:
     affineFields(field, o);
   }
   void build(const Shape &input) override {
-    const Shape dims = normalizedDims(*this, {own.axis}, input);
+    const Shape dims = normalizedDims(*this, {settings.axis}, input);
     const int64_t features = input[size_t(dims[0])];
-    groups = own.groups == -1 ? features : own.groups;
+    groups = settings.groups == -1 ? features : settings.groups;
     if (groups < 1 || features % groups != 0)
       refuse(fmt::format("expected groups that divide the features, got {} and "
                          "{}",
@@ -385,8 +389,8 @@ public:
     set_input_spec(specOf(input, dims));
   }
   Tensor call(const Tensor &x, const CallOptions &) override {
-    return nn::group_norm(x, groups, valueOf(gamma), valueOf(beta), own.epsilon,
-                          own.axis);
+    return nn::group_norm(x, groups, valueOf(gamma), valueOf(beta),
+                          settings.epsilon, settings.axis);
   }
 
 private:
@@ -406,16 +410,16 @@ public:
     field("epsilon", o.epsilon, Bound::NotNegative);
   }
   void build(const Shape &input) override {
-    dims = normalizedDims(*this, own.axis, input);
+    dims = normalizedDims(*this, settings.axis, input);
     scale = add_weight("scale", sizesOf(input, dims), {.initializer = "ones"});
     set_input_spec(specOf(input, dims));
   }
   Tensor call(const Tensor &x, const CallOptions &) override {
     if (dims == Shape{x.rank() - 1})
-      return nn::rms_norm(x, scale, own.epsilon);
+      return nn::rms_norm(x, scale, settings.epsilon);
     const Tensor wide = inWideType(x);
     const Tensor power = reduce_mean(square(wide), Axis(dims), true);
-    return cast(wide * rsqrt(power + own.epsilon) *
+    return cast(wide * rsqrt(power + settings.epsilon) *
                     alongDims(scale, wide, dims),
                 x.dtype());
   }
@@ -437,11 +441,11 @@ public:
     field("axis", o.axis);
   }
   void build(const Shape &input) override {
-    (void)normalizedDims(*this, own.axis, input);
+    (void)normalizedDims(*this, settings.axis, input);
   }
   Tensor call(const Tensor &x, const CallOptions &) override {
     const Tensor wide = inWideType(x);
-    const Tensor squares = reduce_sum(square(wide), Axis(own.axis), true);
+    const Tensor squares = reduce_sum(square(wide), Axis(settings.axis), true);
     return cast(wide * rsqrt(maximum(squares, 1e-24)), x.dtype());
   }
 };

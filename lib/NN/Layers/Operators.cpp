@@ -28,7 +28,7 @@ public:
     else if (!operand.tensor.defined())
       number = operand.number;
   }
-  /// What `config` has as `key`, if it has it.
+  /// Reads the entry `key` of `config`, if there is one.
   Constant(const nn::Config &config, const char *key) {
     const nn::Config *entry = config.find(key);
     if (!entry)
@@ -76,7 +76,7 @@ public:
       : BuiltIn("Operator", std::move(options)),
         operation(std::move(operation)), first(std::move(first)),
         second(std::move(second)) {
-    if (own.name.empty())
+    if (settings.name.empty())
       LayerImpl::State::of(*this).name = this->operation;
   }
   explicit OperatorImpl(const nn::Config &config)

@@ -63,10 +63,10 @@ public:
   }
   Tensor call(const Tensor &x, const CallOptions &) override {
     const auto examples = double(x.rank() ? x.shape()[0] : 1);
-    if (own.l1 != 0)
-      add_loss(reduce_sum(abs(x)) * (own.l1 / examples));
-    if (own.l2 != 0)
-      add_loss(reduce_sum(square(x)) * (own.l2 / examples));
+    if (settings.l1 != 0)
+      add_loss(reduce_sum(abs(x)) * (settings.l1 / examples));
+    if (settings.l2 != 0)
+      add_loss(reduce_sum(square(x)) * (settings.l2 / examples));
     return x;
   }
 };
@@ -90,7 +90,7 @@ public:
   }
   void build(const Shape &input) override {
     Shape shape(input.begin() + (input.empty() ? 0 : 1), input.end());
-    for (int64_t axis : own.shared_axes) {
+    for (int64_t axis : settings.shared_axes) {
       if (axis < 1 || axis >= int64_t(input.size()))
         refuse(fmt::format("expected shared_axes in [1, {}], got {}",
                            input.size() - 1, axis));
@@ -101,9 +101,9 @@ public:
                          "shared, got {}",
                          sizesText(input)));
     alpha = add_weight("alpha", shape,
-                       {.initializer = own.alpha_initializer,
-                        .regularizer = own.alpha_regularizer,
-                        .constraint = own.alpha_constraint});
+                       {.initializer = settings.alpha_initializer,
+                        .regularizer = settings.alpha_regularizer,
+                        .constraint = settings.alpha_constraint});
     set_input_spec({.rank = int64_t(input.size())});
   }
   Tensor call(const Tensor &x, const CallOptions &) override {

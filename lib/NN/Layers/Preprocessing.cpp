@@ -25,10 +25,10 @@ class NormalizationImpl
 public:
   explicit NormalizationImpl(NormalizationOptions options)
       : BuiltIn("Normalization", std::move(options)) {
-    if (own.mean.size() != own.variance.size())
+    if (settings.mean.size() != settings.variance.size())
       refuse(fmt::format("expected one variance for each mean, got {} and {}",
-                         own.mean.size(), own.variance.size()));
-    for (double variance : own.variance)
+                         settings.mean.size(), settings.variance.size()));
+    for (double variance : settings.variance)
       expectBound("Normalization", "variance", variance, Bound::NotNegative);
   }
   explicit NormalizationImpl(const nn::Config &config)
@@ -40,9 +40,10 @@ public:
   nn::Config get_config() const override {
     nn::Config config = BuiltIn::get_config();
     if (areGiven()) {
-      config["mean"] = nn::Config::List(own.mean.begin(), own.mean.end());
+      config["mean"] =
+          nn::Config::List(settings.mean.begin(), settings.mean.end());
       config["variance"] =
-          nn::Config::List(own.variance.begin(), own.variance.end());
+          nn::Config::List(settings.variance.begin(), settings.variance.end());
     }
     return config;
   }
@@ -51,7 +52,7 @@ public:
     dims.clear();
     InputSpec spec{.rank = int64_t(input.size())};
     Shape sizes;
-    for (int64_t axis : own.axis) {
+    for (int64_t axis : settings.axis) {
       const int64_t dim = axis < 0 ? axis + int64_t(input.size()) : axis;
       if (dim < 0 || dim >= int64_t(input.size()) || input[size_t(dim)] < 0)
         refuse(fmt::format("expected an input whose dim {} is there and has a "
@@ -67,9 +68,10 @@ public:
       elements *= sizes.back();
     }
     if (areGiven()) {
-      if (own.mean.size() != 1 && int64_t(own.mean.size()) != elements)
+      if (settings.mean.size() != 1 &&
+          int64_t(settings.mean.size()) != elements)
         refuse(fmt::format("expected one mean, or {} for an input {}, got {}",
-                           elements, sizesText(input), own.mean.size()));
+                           elements, sizesText(input), settings.mean.size()));
     } else {
       const WeightOptions fixed{.initializer = "zeros", .trainable = false};
       mean = add_weight("mean", sizes, fixed);
@@ -96,10 +98,10 @@ public:
                                      : reshape(moment, shape),
                   wide.dtype());
     };
-    const Tensor centre = fitting(own.mean, mean);
+    const Tensor centre = fitting(settings.mean, mean);
     const Tensor scale =
-        maximum(sqrt(fitting(own.variance, variance)), 1e-7); // Keras's
-    return own.invert ? centre + wide * scale : (wide - centre) / scale;
+        maximum(sqrt(fitting(settings.variance, variance)), 1e-7); // Keras's
+    return settings.invert ? centre + wide * scale : (wide - centre) / scale;
   }
 
   void adapt(const Tensor &data) {
@@ -107,7 +109,9 @@ public:
       refuse("its moments were given: make one without, to adapt it");
     Shape any = data.shape();
     if (!any.empty())
-      any[0] = std::ranges::find(own.axis, 0) == own.axis.end() ? -1 : any[0];
+      any[0] = std::ranges::find(settings.axis, 0) == settings.axis.end()
+                   ? -1
+                   : any[0];
     const Layer self = handle();
     self.build(any);
     for (size_t i = 0; i < dims.size(); ++i)
@@ -127,7 +131,7 @@ public:
   }
 
 private:
-  bool areGiven() const { return !own.mean.empty(); }
+  bool areGiven() const { return !settings.mean.empty(); }
   /// One number, a list, or lists in lists.
   static void numbersIn(const nn::Config &config,
                         std::vector<double> &numbers) {
@@ -187,7 +191,7 @@ public:
       : BuiltIn("CategoryEncoding", std::move(options)),
         categories(categories) {
     expectPositive("num_tokens", categories);
-    expectMode(*this, own.output_mode, false);
+    expectMode(*this, settings.output_mode, false);
   }
   explicit CategoryEncodingImpl(const nn::Config &config)
       : CategoryEncodingImpl(config.at("num_tokens").as_int(), read(config)) {}
@@ -202,11 +206,11 @@ public:
   }
   std::vector<Tensor> call_many(const std::vector<Tensor> &xs,
                                 const CallOptions &) override {
-    if (xs.size() > 2 || (xs.size() == 2 && own.output_mode != "count"))
+    if (xs.size() > 2 || (xs.size() == 2 && settings.output_mode != "count"))
       refuse(fmt::format("expected categories, and of 'count' weights, got {} "
                          "inputs for '{}'",
-                         xs.size(), own.output_mode));
-    return {encoded(xs[0], categories, own.output_mode,
+                         xs.size(), settings.output_mode));
+    return {encoded(xs[0], categories, settings.output_mode,
                     xs.size() == 2 ? xs[1] : Tensor())};
   }
   std::vector<Tensor> compute_mask(const std::vector<Tensor> &,
@@ -223,13 +227,13 @@ class IntegerLookupImpl
 public:
   explicit IntegerLookupImpl(IntegerLookupOptions options)
       : BuiltIn("IntegerLookup", std::move(options)),
-        vocabulary(*this,
-                   {own.max_tokens, own.num_oov_indices, own.mask_token,
-                    own.oov_token, own.output_mode, own.pad_to_max_tokens}) {
-    expectTextOption(*this, "output_mode", own.output_mode,
+        vocabulary(*this, {settings.max_tokens, settings.num_oov_indices,
+                           settings.mask_token, settings.oov_token,
+                           settings.output_mode, settings.pad_to_max_tokens}) {
+    expectTextOption(*this, "output_mode", settings.output_mode,
                      {"int", "one_hot", "multi_hot", "count", "tf_idf"});
-    if (!own.vocabulary.empty())
-      vocabulary.set(own.vocabulary, own.idf_weights);
+    if (!settings.vocabulary.empty())
+      vocabulary.set(settings.vocabulary, settings.idf_weights);
   }
   explicit IntegerLookupImpl(const nn::Config &config)
       : IntegerLookupImpl(read(config)) {
@@ -253,11 +257,11 @@ public:
     if (vocabulary.isEmpty())
       refuse("it has no vocabulary yet: call adapt or set_vocabulary first");
     const Tensor indices = indicesOf(cast(x, DType::I64));
-    if (own.output_mode == "int")
+    if (settings.output_mode == "int")
       return indices;
-    const bool isCount = own.output_mode == "tf_idf";
+    const bool isCount = settings.output_mode == "tf_idf";
     const Tensor vectors = encoded(indices, vocabulary.depth(),
-                                   isCount ? "count" : own.output_mode);
+                                   isCount ? "count" : settings.output_mode);
     return isCount
                ? vectors *
                      cast(tensor(vocabulary.idfWeights(), {vocabulary.depth()}),
@@ -278,7 +282,7 @@ public:
     const Tensor place = maximum(minimum(i, last), int64_t(0));
     return where(equal(place, i),
                  take(tensor(byIndex, {vocabulary.size()}), place, 0),
-                 own.oov_token);
+                 settings.oov_token);
   }
   void expectIntegers(const Tensor &x, const char *values) const {
     if (!isInteger(x.dtype()))
@@ -370,20 +374,20 @@ class DiscretizationImpl
 public:
   explicit DiscretizationImpl(DiscretizationOptions options)
       : BuiltIn("Discretization", std::move(options)) {
-    if (own.num_bins == 0 && own.bin_boundaries.empty())
+    if (settings.num_bins == 0 && settings.bin_boundaries.empty())
       refuse("expected bin_boundaries, or num_bins to find some for, got "
              "neither");
-    if (own.num_bins != 0)
-      expectPositive("num_bins", own.num_bins);
-    if (!std::ranges::is_sorted(own.bin_boundaries))
+    if (settings.num_bins != 0)
+      expectPositive("num_bins", settings.num_bins);
+    if (!std::ranges::is_sorted(settings.bin_boundaries))
       refuse(fmt::format("expected bin_boundaries that rise, got [{}]",
-                         fmt::join(own.bin_boundaries, ", ")));
-    if (!(own.epsilon > 0 && own.epsilon < 1))
+                         fmt::join(settings.bin_boundaries, ", ")));
+    if (!(settings.epsilon > 0 && settings.epsilon < 1))
       refuse(fmt::format("expected an epsilon between 0 and 1, got {}",
-                         own.epsilon));
-    expectMode(*this, own.output_mode, true);
+                         settings.epsilon));
+    expectMode(*this, settings.output_mode, true);
   }
-  /// That of an adapted one has both boundaries and the number of bins.
+  /// The config of an adapted layer has both boundaries and the number of bins.
   explicit DiscretizationImpl(const nn::Config &config)
       : DiscretizationImpl(withBoundaries(read(config), config)) {}
   template <typename F> static void fields(F &field, DiscretizationOptions &o) {
@@ -393,47 +397,47 @@ public:
   }
   nn::Config get_config() const override {
     nn::Config config = BuiltIn::get_config();
-    config["bin_boundaries"] =
-        nn::Config::List(own.bin_boundaries.begin(), own.bin_boundaries.end());
+    config["bin_boundaries"] = nn::Config::List(settings.bin_boundaries.begin(),
+                                                settings.bin_boundaries.end());
     return config;
   }
   Tensor call(const Tensor &x, const CallOptions &) override {
-    if (own.bin_boundaries.empty())
+    if (settings.bin_boundaries.empty())
       refuse("expected bin_boundaries, or a call of adapt before");
     const Tensor wide = isFloat(x.dtype()) ? x : cast(x, DType::F32);
-    const auto count = int64_t(own.bin_boundaries.size());
+    const auto count = int64_t(settings.bin_boundaries.size());
     const Tensor boundaries =
-        cast(tensor(own.bin_boundaries, {count}), wide.dtype());
+        cast(tensor(settings.bin_boundaries, {count}), wide.dtype());
     const Tensor bins = reduce_sum(
         cast(greater_equal(expand_dims(wide, -1), boundaries), DType::I32), -1);
-    return encoded(bins, count + 1, own.output_mode);
+    return encoded(bins, count + 1, settings.output_mode);
   }
   std::vector<Tensor> compute_mask(const std::vector<Tensor> &,
                                    const std::vector<Tensor> &masks) override {
-    return {own.output_mode == "int" ? masks.at(0) : Tensor()};
+    return {settings.output_mode == "int" ? masks.at(0) : Tensor()};
   }
 
   bool hasBoth() const {
-    return own.num_bins != 0 && !own.bin_boundaries.empty();
+    return settings.num_bins != 0 && !settings.bin_boundaries.empty();
   }
   void adapt(const Tensor &data) {
-    if (own.num_bins == 0)
+    if (settings.num_bins == 0)
       refuse("its bin_boundaries were given: make one with num_bins, to adapt "
              "it");
     std::vector<float> values = cast(data, DType::F32).to_vector<float>();
     if (values.empty())
       refuse("expected data with elements, got " + sizesText(data.shape()));
     std::ranges::sort(values);
-    const double step = std::max(double(values.size()) * own.epsilon, 1.0);
+    const double step = std::max(double(values.size()) * settings.epsilon, 1.0);
     std::vector<Quantile> points;
     for (auto index = size_t(step - 1); index < values.size();
          index += size_t(step))
       points.push_back({double(values[index]), step});
-    points =
-        compressed(compressed(points, own.epsilon), 1.0 / double(own.num_bins));
-    own.bin_boundaries.clear();
+    points = compressed(compressed(points, settings.epsilon),
+                        1.0 / double(settings.num_bins));
+    settings.bin_boundaries.clear();
     for (size_t i = 0; i + 1 < points.size(); ++i)
-      own.bin_boundaries.push_back(double(float(points[i].value)));
+      settings.bin_boundaries.push_back(double(float(points[i].value)));
   }
 
 private:

@@ -22,7 +22,7 @@ public:
   nn::Config get_config() const override {
     nn::Config config = OverSteps::get_config();
     WriteFields write(config);
-    RecurrentOptions options = own;
+    RecurrentOptions options = settings;
     sequenceFields(write, options);
     return config;
   }
@@ -40,12 +40,12 @@ public:
     const Tensor x =
         *options.training
             ? dropped(xs[0], {xs[0].shape()[0], 1, xs[0].shape()[2]},
-                      own.dropout)
+                      settings.dropout)
             : xs[0];
     Tensor keptOfState; // what h's product is of: h times this
-    if (*options.training && own.recurrent_dropout > 0)
+    if (*options.training && settings.recurrent_dropout > 0)
       keptOfState = dropped(ones_like(states[0]), states[0].shape(),
-                            own.recurrent_dropout);
+                            settings.recurrent_dropout);
     const Tensor weights = recurrent, ofState = biasOfState();
     // All steps' products with x are one; the loop has those with h only.
     return goOver(projected(x), maskOf(options.mask, x), states, 0, true,
@@ -71,11 +71,11 @@ class BidirectionalImpl
 public:
   BidirectionalImpl(const Layer &layer, BidirectionalOptions options)
       : BuiltIn("Bidirectional", std::move(options)), forward(layer),
-        backward(own.backward_layer) {
-    if (std::ranges::find(modes, own.merge_mode) == std::end(modes))
+        backward(settings.backward_layer) {
+    if (std::ranges::find(modes, settings.merge_mode) == std::end(modes))
       refuse(fmt::format("expected the merge_mode 'concat', 'sum', 'mul', "
                          "'ave' or 'none', got '{}'",
-                         own.merge_mode));
+                         settings.merge_mode));
     const bool isGiven = backward.defined();
     const nn::Config ofForward = optionsOf(forward);
     sequences = ofForward.at("return_sequences").as_bool();
@@ -100,7 +100,7 @@ public:
   nn::Config get_config() const override {
     nn::Config config = BuiltIn::get_config();
     config["layer"] = wrappedConfig(forward);
-    if (own.backward_layer.defined())
+    if (settings.backward_layer.defined())
       config["backward_layer"] = wrappedConfig(backward);
     return config;
   }
@@ -120,7 +120,7 @@ public:
     if (sequences)
       second[0] = reverse(second[0], 1);
     std::vector<Tensor> results{first[0], second[0]};
-    if (own.merge_mode != "none")
+    if (settings.merge_mode != "none")
       results = {merged(first[0], second[0])};
     results.insert(results.end(), first.begin() + 1, first.end());
     results.insert(results.end(), second.begin() + 1, second.end());
@@ -129,8 +129,8 @@ public:
   std::vector<Tensor> compute_mask(const std::vector<Tensor> &,
                                    const std::vector<Tensor> &masks) override {
     const Tensor mask = sequences ? masks.at(0) : Tensor();
-    return own.merge_mode == "none" ? std::vector{mask, mask}
-                                    : std::vector{mask};
+    return settings.merge_mode == "none" ? std::vector{mask, mask}
+                                         : std::vector{mask};
   }
   void resetStates() const {
     for (const Layer &layer : {forward, backward})
@@ -183,11 +183,11 @@ private:
   }
 
   Tensor merged(const Tensor &a, const Tensor &b) const {
-    if (own.merge_mode == "sum")
+    if (settings.merge_mode == "sum")
       return a + b;
-    if (own.merge_mode == "mul")
+    if (settings.merge_mode == "mul")
       return a * b;
-    if (own.merge_mode == "ave")
+    if (settings.merge_mode == "ave")
       return (a + b) / 2;
     return concat({a, b}, -1);
   }

@@ -18,8 +18,9 @@ class GatedCellImpl : public RecurrentStep, public RNNCell {
 public:
   GatedCellImpl(Gates gates, int64_t units, RecurrentOptions options)
       : RecurrentStep(gates, classOf(gates), units, std::move(options)) {
-    if (own.return_sequences || own.return_state || own.go_backwards ||
-        own.stateful || own.zero_output_for_mask)
+    if (settings.return_sequences || settings.return_state ||
+        settings.go_backwards || settings.stateful ||
+        settings.zero_output_for_mask)
       refuse("a cell takes one step: return_sequences, return_state, "
              "go_backwards, stateful and zero_output_for_mask are options of "
              "RNN");
@@ -51,8 +52,8 @@ public:
                            units, sizesText(state.shape())));
     Tensor x = xs[0], h = now[0];
     if (*options.training) {
-      x = dropped(x, x.shape(), own.dropout);
-      h = dropped(h, h.shape(), own.recurrent_dropout);
+      x = dropped(x, x.shape(), settings.dropout);
+      h = dropped(h, h.shape(), settings.recurrent_dropout);
     }
     std::vector<Tensor> results =
         advance(projected(x), now, recurrent, biasOfState(), h);

@@ -30,7 +30,8 @@ LayerList recurrentCells();
 /// Returns the layers of ConvLSTM.h.
 LayerList convLSTMs();
 
-/// As a part of another config: not built.
+/// Returns the config of `layer` as a part of another config, which leaves out
+/// whether it is built.
 inline nn::Config wrappedConfig(const Layer &layer) {
   nn::Config config;
   config["class_name"] = layer.class_name();
@@ -79,9 +80,9 @@ public:
                 layers::RecurrentOptions options)
       : BuiltIn(className, std::move(options)), gates(gates), units(units) {
     expectPositive("units", units);
-    expectRate("a rate of dropout", own.dropout);
-    expectRate("a rate of recurrent_dropout", own.recurrent_dropout);
-    seedFrom(own.seed);
+    expectRate("a rate of dropout", settings.dropout);
+    expectRate("a rate of recurrent_dropout", settings.recurrent_dropout);
+    seedFrom(settings.seed);
   }
 
   template <typename F>
@@ -123,21 +124,21 @@ protected:
                           : gates == Gates::GRU ? 3
                                                 : 1;
     kernel = add_weight("kernel", {features, parts * units},
-                        {.initializer = own.kernel_initializer,
-                         .regularizer = own.kernel_regularizer,
-                         .constraint = own.kernel_constraint});
+                        {.initializer = settings.kernel_initializer,
+                         .regularizer = settings.kernel_regularizer,
+                         .constraint = settings.kernel_constraint});
     recurrent = add_weight("recurrent_kernel", {units, parts * units},
-                           {.initializer = own.recurrent_initializer,
-                            .regularizer = own.recurrent_regularizer,
-                            .constraint = own.recurrent_constraint});
-    if (own.use_bias)
+                           {.initializer = settings.recurrent_initializer,
+                            .regularizer = settings.recurrent_regularizer,
+                            .constraint = settings.recurrent_constraint});
+    if (settings.use_bias)
       bias = add_weight("bias",
                         hasTwoBiases() ? Shape{2, parts * units}
                                        : Shape{parts * units},
                         {.initializer = biasInitializer(),
-                         .regularizer = own.bias_regularizer,
-                         .constraint = own.bias_constraint});
-    if (own.dropout > 0 || own.recurrent_dropout > 0)
+                         .regularizer = settings.bias_regularizer,
+                         .constraint = settings.bias_constraint});
+    if (settings.dropout > 0 || settings.recurrent_dropout > 0)
       add_seed();
   }
 
@@ -171,14 +172,15 @@ protected:
       return {activated(x + matmul(h, weights))};
     if (gates == Gates::LSTM)
       return lstmStates(x + matmul(h, weights), now[1],
-                        own.recurrent_activation, own.activation);
-    Tensor inner = matmul(h, own.reset_after ? weights : part(weights, 0, 2));
+                        settings.recurrent_activation, settings.activation);
+    Tensor inner =
+        matmul(h, settings.reset_after ? weights : part(weights, 0, 2));
     if (ofState.defined())
       inner = inner + ofState;
     Tensor z = gate(part(x, 0) + part(inner, 0));
     Tensor r = gate(part(x, 1) + part(inner, 1));
-    Tensor ofReset =
-        own.reset_after ? r * part(inner, 2) : matmul(r * h, part(weights, 2));
+    Tensor ofReset = settings.reset_after ? r * part(inner, 2)
+                                          : matmul(r * h, part(weights, 2));
     return {z * now[0] + (1 - z) * activated(part(x, 2) + ofReset)};
   }
 
@@ -187,22 +189,24 @@ protected:
   DVariable kernel, recurrent, bias;
 
 private:
-  bool hasTwoBiases() const { return gates == Gates::GRU && own.reset_after; }
+  bool hasTwoBiases() const {
+    return gates == Gates::GRU && settings.reset_after;
+  }
   Tensor biasRow(int64_t row) const {
     return reshape(slice(bias, {row, 0}, {1, -1}), {-1});
   }
 
   initializers::Initializer biasInitializer() const {
-    if (gates != Gates::LSTM || !own.unit_forget_bias)
-      return own.bias_initializer;
-    return withOpenForgetGates(own.bias_initializer, units);
+    if (gates != Gates::LSTM || !settings.unit_forget_bias)
+      return settings.bias_initializer;
+    return withOpenForgetGates(settings.bias_initializer, units);
   }
 
   Tensor gate(const Tensor &x) const {
-    return own.recurrent_activation ? own.recurrent_activation(x) : x;
+    return settings.recurrent_activation ? settings.recurrent_activation(x) : x;
   }
   Tensor activated(const Tensor &x) const {
-    return own.activation ? own.activation(x) : x;
+    return settings.activation ? settings.activation(x) : x;
   }
   /// Returns some of the units of x [batch, n units].
   Tensor part(const Tensor &x, int64_t begin, int64_t count = 1) const {
@@ -236,13 +240,13 @@ public:
 
   std::vector<Tensor> compute_mask(const std::vector<Tensor> &,
                                    const std::vector<Tensor> &masks) override {
-    return {this->own.return_sequences ? masks.at(0) : Tensor()};
+    return {this->settings.return_sequences ? masks.at(0) : Tensor()};
   }
   void giveZerosWhereMasked() override {
-    this->own.zero_output_for_mask = true;
+    this->settings.zero_output_for_mask = true;
   }
   void resetStates() const override {
-    if (!this->own.stateful)
+    if (!this->settings.stateful)
       this->refuse("expected a layer that is stateful: make it with .stateful "
                    "= true");
     for (const DVariable &state : keptVariables)
@@ -271,7 +275,7 @@ protected:
       return shape;
     };
     States states;
-    if (xs.size() == 1 && this->own.stateful)
+    if (xs.size() == 1 && this->settings.stateful)
       return keptStates(kinds, shapeOf, x.dtype());
     if (xs.size() == 1) {
       for (const StateKind &kind : kinds)
@@ -310,7 +314,7 @@ protected:
   /// that is what each step gives.
   States goOver(Tensor x, Tensor mask, const States &first, size_t outputState,
                 bool givesState, const Step &step) {
-    if (this->own.go_backwards) {
+    if (this->settings.go_backwards) {
       x = reverse(x, 1);
       if (mask.defined())
         mask = reverse(mask, 1);
@@ -334,14 +338,14 @@ protected:
           auto [y, next] = step(inputs[0], now);
           if (inputs.size() == 1)
             return std::pair<States, Tensor>(next, y);
-          if (!this->own.zero_output_for_mask &&
+          if (!this->settings.zero_output_for_mask &&
               y.shape() != now[outputState].shape())
             this->refuse(fmt::format(
                 "expected a cell whose result is its state, since a masked "
                 "step repeats the state, got {} and the state {}: create the "
                 "layer with .zero_output_for_mask = true",
                 sizesText(y.shape()), sizesText(now[outputState].shape())));
-          const Tensor shown = this->own.zero_output_for_mask
+          const Tensor shown = this->settings.zero_output_for_mask
                                    ? where(inputs[1], y, 0)
                                    : where(inputs[1], y, now[outputState]);
           for (size_t i = 0; i < next.size(); ++i)
@@ -349,14 +353,14 @@ protected:
           return std::pair<States, Tensor>(next, shown);
         },
         first, steps);
-    if (this->own.stateful)
+    if (this->settings.stateful)
       for (size_t i = 0; i < keptVariables.size(); ++i)
         keptVariables[i].assign(last[i]);
-    const bool isLastState = givesState && !this->own.zero_output_for_mask;
-    States results{this->own.return_sequences ? stepsFirst(outputs)
-                   : isLastState              ? last[outputState]
-                                              : lastOf(outputs)};
-    if (this->own.return_state)
+    const bool isLastState = givesState && !this->settings.zero_output_for_mask;
+    States results{this->settings.return_sequences ? stepsFirst(outputs)
+                   : isLastState                   ? last[outputState]
+                                                   : lastOf(outputs)};
+    if (this->settings.return_state)
       results.insert(results.end(), last.begin(), last.end());
     return results;
   }

@@ -100,7 +100,7 @@ class FlattenImpl : public BuiltIn<FlattenImpl, DataFormatOptions> {
 public:
   explicit FlattenImpl(DataFormatOptions options)
       : BuiltIn("Flatten", std::move(options)),
-        channelsFirst(isChannelsFirst(*this, own.data_format)) {}
+        channelsFirst(isChannelsFirst(*this, settings.data_format)) {}
   explicit FlattenImpl(const nn::Config &config) : FlattenImpl(read(config)) {}
   template <typename F> static void fields(F &field, DataFormatOptions &o) {
     field("data_format", o.data_format);
@@ -166,7 +166,7 @@ public:
   EdgeLayer(std::string class_name, Shape numbers, DataFormatOptions options)
       : ShapeLayer<Derived, DataFormatOptions>(
             std::move(class_name), std::move(numbers), std::move(options)),
-        first(isChannelsFirst(*this, this->own.data_format) ? 2 : 1) {
+        first(isChannelsFirst(*this, this->settings.data_format) ? 2 : 1) {
     for (int64_t number : this->numbers) {
       if (number < 0)
         this->refuse(fmt::format("expected {} of 0 or more, got {}",
@@ -260,7 +260,7 @@ public:
       }
     }
     std::vector<Tensor> operands = xs;
-    if (own.normalize)
+    if (settings.normalize)
       for (size_t i = 0; i < 2; ++i)
         operands[i] =
             operands[i] *
@@ -290,14 +290,14 @@ public:
   UpSamplingImpl(std::string class_name, Shape sizes, UpSamplingOptions options)
       : ShapeLayer(std::move(class_name), std::move(sizes),
                    std::move(options)) {
-    if (numbers.size() != 2 && own.interpolation != "nearest")
+    if (numbers.size() != 2 && settings.interpolation != "nearest")
       refuse(fmt::format("expected interpolation to be 'nearest', as only "
                          "images have others, got '{}'",
-                         own.interpolation));
+                         settings.interpolation));
     for (int64_t number : numbers)
       expectPositive("size", number);
-    falloff = falloffOf(*this, own.interpolation);
-    channelsFirst = isChannelsFirst(*this, own.data_format);
+    falloff = falloffOf(*this, settings.interpolation);
+    channelsFirst = isChannelsFirst(*this, settings.data_format);
   }
   template <typename F> static void fields(F &field, UpSamplingOptions &o) {
     field("interpolation", o.interpolation);

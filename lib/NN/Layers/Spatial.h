@@ -42,7 +42,7 @@ public:
           const char *suffix = "")
       : BuiltIn<Impl, Options>(ranked(kind, rank) + suffix, std::move(options)),
         rank(rank) {
-    const std::string &format = this->own.data_format;
+    const std::string &format = this->settings.data_format;
     if (format != "channels_last" && format != "channels_first")
       this->refuse(fmt::format("expected the data_format 'channels_last' or "
                                "'channels_first', got '{}'",

@@ -125,33 +125,34 @@ class STFTSpectrogramImpl
 public:
   explicit STFTSpectrogramImpl(STFTSpectrogramOptions options)
       : BuiltIn("STFTSpectrogram", std::move(options)) {
-    expectChoice(*this, "mode", own.mode,
+    expectChoice(*this, "mode", settings.mode,
                  {"log", "magnitude", "psd", "real", "imag", "angle", "stft"});
-    expectChoice(*this, "scaling", own.scaling,
+    expectChoice(*this, "scaling", settings.scaling,
                  {"density", "spectrum", "none"});
-    expectChoice(*this, "padding", own.padding, {"valid", "same"});
-    expectChoice(*this, "data_format", own.data_format,
+    expectChoice(*this, "padding", settings.padding, {"valid", "same"});
+    expectChoice(*this, "data_format", settings.data_format,
                  {"channels_last", "channels_first"});
-    expectPositive("frame_length", own.frame_length);
-    expectWindow(*this, own.window, "frame_length", own.frame_length);
-    step = own.frame_step.value_or(std::max<int64_t>(own.frame_length / 2, 1));
-    if (step <= 0 || step > own.frame_length)
+    expectPositive("frame_length", settings.frame_length);
+    expectWindow(*this, settings.window, "frame_length", settings.frame_length);
+    step = settings.frame_step.value_or(
+        std::max<int64_t>(settings.frame_length / 2, 1));
+    if (step <= 0 || step > settings.frame_length)
       refuse(fmt::format("expected a frame_step between 1 and frame_length = "
                          "{}, got {}",
-                         own.frame_length, step));
-    fftLength = own.fft_length.value_or(std::max<int64_t>(
-        int64_t(std::bit_ceil(uint64_t(own.frame_length))), 2));
-    if (fftLength < own.frame_length || fftLength % 2 != 0)
+                         settings.frame_length, step));
+    fftLength = settings.fft_length.value_or(std::max<int64_t>(
+        int64_t(std::bit_ceil(uint64_t(settings.frame_length))), 2));
+    if (fftLength < settings.frame_length || fftLength % 2 != 0)
       refuse(fmt::format("expected an even fft_length of frame_length = {} or "
                          "more, got {}",
-                         own.frame_length, fftLength));
+                         settings.frame_length, fftLength));
     set_input_spec({.rank = 3});
   }
   explicit STFTSpectrogramImpl(const nn::Config &config)
       : STFTSpectrogramImpl(withWindow(read(config), config)) {}
   nn::Config get_config() const override {
     nn::Config config = BuiltIn::get_config();
-    config["window"] = configOfWindow(own.window);
+    config["window"] = configOfWindow(settings.window);
     return config;
   }
   template <typename F>
@@ -168,27 +169,27 @@ public:
   }
 
   Tensor call(const Tensor &x, const CallOptions &) override {
-    const bool isLast = own.data_format == "channels_last";
+    const bool isLast = settings.data_format == "channels_last";
     Tensor signal = wideEnough(isLast ? transpose(x, {0, 2, 1}) : x);
     const int64_t time = signal.shape().back();
-    if (own.padding == "same") {
+    if (settings.padding == "same") {
       const int64_t frames = (time + step - 1) / step;
-      const int64_t more =
-          std::max<int64_t>((frames - 1) * step + own.frame_length - time, 0);
+      const int64_t more = std::max<int64_t>(
+          (frames - 1) * step + settings.frame_length - time, 0);
       signal = pad(signal, atTheEnd(signal, more / 2, more - more / 2));
-    } else if (time < own.frame_length) {
+    } else if (time < settings.frame_length) {
       refuse(fmt::format("expected signals of frame_length = {} samples or "
                          "more, got {}",
-                         own.frame_length, sizesText(x.shape())));
+                         settings.frame_length, sizesText(x.shape())));
     }
-    const Tensor frames = framesOf(signal, own.frame_length, step) *
-                          like(signal, window(), {own.frame_length});
+    const Tensor frames = framesOf(signal, settings.frame_length, step) *
+                          like(signal, window(), {settings.frame_length});
     // [batch, channels, frames, frequencies]
-    const Tensor y = valuesOf(
-        rfft(pad(frames, atTheEnd(frames, 0, fftLength - own.frame_length))));
+    const Tensor y = valuesOf(rfft(
+        pad(frames, atTheEnd(frames, 0, fftLength - settings.frame_length))));
     const Shape &shape = y.shape();
     Tensor result;
-    if (own.expand_dims)
+    if (settings.expand_dims)
       result = isLast ? transpose(y, {0, 2, 3, 1}) : y;
     else if (isLast)
       result = reshape(transpose(y, {0, 2, 1, 3}),
@@ -206,35 +207,35 @@ public:
 private:
   std::vector<double> window() const {
     std::vector<double> values =
-        taperOf(own.window, own.frame_length, own.periodic);
-    if (own.window.name == "none" || own.scaling == "none")
+        taperOf(settings.window, settings.frame_length, settings.periodic);
+    if (settings.window.name == "none" || settings.scaling == "none")
       return values;
     double sum = 0;
     for (double value : values)
-      sum += own.scaling == "density" ? value * value : std::abs(value);
+      sum += settings.scaling == "density" ? value * value : std::abs(value);
     for (double &value : values)
-      value /= own.scaling == "density" ? std::sqrt(sum) : sum;
+      value /= settings.scaling == "density" ? std::sqrt(sum) : sum;
     return values;
   }
   Tensor valuesOf(const Tensor &spectrum) const {
     const Tensor re = real(spectrum), im = imag(spectrum);
-    if (own.mode == "real")
+    if (settings.mode == "real")
       return re;
-    if (own.mode == "imag")
+    if (settings.mode == "imag")
       return im;
-    if (own.mode == "angle")
+    if (settings.mode == "angle")
       return atan2(im, re);
-    if (own.mode == "stft")
+    if (settings.mode == "stft")
       return concat({re, im}, -1);
     const Tensor power = re * re + im * im;
-    if (own.mode == "psd") {
+    if (settings.mode == "psd") {
       // All frequencies but the first and the last come twice.
       std::vector<double> counts(size_t(fftLength / 2 + 1), 2);
       counts.front() = counts.back() = 1;
       return power * like(power, counts, {int64_t(counts.size())});
     }
     const Tensor magnitude = sqrt(maximum(power, leastPower));
-    return own.mode == "magnitude" ? magnitude : log(magnitude);
+    return settings.mode == "magnitude" ? magnitude : log(magnitude);
   }
 
   int64_t step, fftLength;
@@ -245,28 +246,29 @@ class MelSpectrogramImpl
 public:
   explicit MelSpectrogramImpl(MelSpectrogramOptions options)
       : BuiltIn("MelSpectrogram", std::move(options)) {
-    expectPositive("fft_length", own.fft_length);
-    expectPositive("sequence_stride", own.sequence_stride);
-    expectPositive("num_mel_bins", own.num_mel_bins);
-    windowLength = own.sequence_length.value_or(own.fft_length);
+    expectPositive("fft_length", settings.fft_length);
+    expectPositive("sequence_stride", settings.sequence_stride);
+    expectPositive("num_mel_bins", settings.num_mel_bins);
+    windowLength = settings.sequence_length.value_or(settings.fft_length);
     expectPositive("sequence_length", windowLength);
-    expectWindow(*this, own.window, "sequence_length", windowLength);
-    if (windowLength > own.fft_length)
+    expectWindow(*this, settings.window, "sequence_length", windowLength);
+    if (windowLength > settings.fft_length)
       refuse(fmt::format("expected a sequence_length of fft_length = {} or "
                          "less, got {}",
-                         own.fft_length, windowLength));
-    highest = own.max_freq.value_or(std::floor(own.sampling_rate / 2));
-    if (!(own.min_freq >= 0) || !(highest > own.min_freq))
+                         settings.fft_length, windowLength));
+    highest =
+        settings.max_freq.value_or(std::floor(settings.sampling_rate / 2));
+    if (!(settings.min_freq >= 0) || !(highest > settings.min_freq))
       refuse(fmt::format("expected max_freq to be more than min_freq, which is "
                          "0 or more, got {} and {}",
-                         highest, own.min_freq));
+                         highest, settings.min_freq));
     set_input_spec({.min_rank = 1});
   }
   explicit MelSpectrogramImpl(const nn::Config &config)
       : MelSpectrogramImpl(withWindow(read(config), config)) {}
   nn::Config get_config() const override {
     nn::Config config = BuiltIn::get_config();
-    config["window"] = configOfWindow(own.window);
+    config["window"] = configOfWindow(settings.window);
     return config;
   }
   template <typename F> static void fields(F &field, MelSpectrogramOptions &o) {
@@ -286,30 +288,31 @@ public:
 
   Tensor call(const Tensor &x, const CallOptions &) override {
     Tensor signal = wideEnough(x);
-    const int64_t half = own.fft_length / 2;
+    const int64_t half = settings.fft_length / 2;
     if (signal.shape().back() <= half)
       refuse(fmt::format("expected signals of more than fft_length / 2 = {} "
                          "samples, got {}",
                          half, sizesText(x.shape())));
     signal = pad(signal, atTheEnd(signal, half, half), PadMode::Reflect);
-    std::vector<double> window(size_t(own.fft_length), 0);
-    std::ranges::copy(taperOf(own.window, windowLength, true),
+    std::vector<double> window(size_t(settings.fft_length), 0);
+    std::ranges::copy(taperOf(settings.window, windowLength, true),
                       window.begin() +
-                          ptrdiff_t((own.fft_length - windowLength) / 2));
+                          ptrdiff_t((settings.fft_length - windowLength) / 2));
     const Tensor spectrum =
-        rfft(framesOf(signal, own.fft_length, own.sequence_stride) *
-             like(signal, window, {own.fft_length}));
+        rfft(framesOf(signal, settings.fft_length, settings.sequence_stride) *
+             like(signal, window, {settings.fft_length}));
     const Tensor re = real(spectrum), im = imag(spectrum);
     Tensor power = re * re + im * im;
-    if (own.mag_exp != 2)
-      power = pow(power, own.mag_exp / 2);
-    const int64_t bins = own.fft_length / 2 + 1;
-    Tensor y =
-        matmul(power, like(power, melWeights(bins), {bins, own.num_mel_bins}));
-    if (own.power_to_db) {
-      y = log(maximum(y, own.min_power)) * (10 / std::numbers::ln10) -
-          10 * std::log10(std::max(std::abs(own.ref_power), own.min_power));
-      y = maximum(y, reduce_max(y) - own.top_db);
+    if (settings.mag_exp != 2)
+      power = pow(power, settings.mag_exp / 2);
+    const int64_t bins = settings.fft_length / 2 + 1;
+    Tensor y = matmul(
+        power, like(power, melWeights(bins), {bins, settings.num_mel_bins}));
+    if (settings.power_to_db) {
+      y = log(maximum(y, settings.min_power)) * (10 / std::numbers::ln10) -
+          10 * std::log10(
+                   std::max(std::abs(settings.ref_power), settings.min_power));
+      y = maximum(y, reduce_max(y) - settings.top_db);
     }
     std::vector<int64_t> order(size_t(y.rank()));
     std::iota(order.begin(), order.end(), 0);
@@ -327,14 +330,16 @@ private:
   /// [bins, mel bins]: triangles of height 1 over the mels between their
   /// neighbours. The frequency 0 counts nowhere.
   std::vector<double> melWeights(int64_t bins) const {
-    const double low = mel(own.min_freq),
-                 width = (mel(highest) - low) / double(own.num_mel_bins + 1);
+    const double low = mel(settings.min_freq),
+                 width =
+                     (mel(highest) - low) / double(settings.num_mel_bins + 1);
     std::vector<double> weights;
     for (int64_t bin = 0; bin < bins; ++bin) {
       const double place =
-          (mel(own.sampling_rate / 2 * double(bin) / double(bins - 1)) - low) /
+          (mel(settings.sampling_rate / 2 * double(bin) / double(bins - 1)) -
+           low) /
           width;
-      for (int64_t i = 0; i < own.num_mel_bins; ++i)
+      for (int64_t i = 0; i < settings.num_mel_bins; ++i)
         weights.push_back(
             bin == 0 ? 0 : std::max(0.0, 1 - std::abs(place - double(i + 1))));
     }

@@ -102,13 +102,13 @@ public:
                   std::optional<std::string> maskToken,
                   std::string unknownToken)
       : TextLayer<Impl, Options>(className, std::move(vocabularyOptions)),
-        vocabulary(*this,
-                   {this->own.max_tokens, unknownIndices, std::move(maskToken),
-                    std::move(unknownToken), this->own.output_mode,
-                    this->own.pad_to_max_tokens}) {
-    expectTextOption(*this, "output_mode", this->own.output_mode, modes);
-    if (!this->own.vocabulary.empty())
-      vocabulary.set(this->own.vocabulary, this->own.idf_weights);
+        vocabulary(*this, {this->settings.max_tokens, unknownIndices,
+                           std::move(maskToken), std::move(unknownToken),
+                           this->settings.output_mode,
+                           this->settings.pad_to_max_tokens}) {
+    expectTextOption(*this, "output_mode", this->settings.output_mode, modes);
+    if (!this->settings.vocabulary.empty())
+      vocabulary.set(this->settings.vocabulary, this->settings.idf_weights);
   }
   nn::Config get_config() const override {
     nn::Config config = BuiltIn<Impl, Options>::get_config();
@@ -193,18 +193,19 @@ public:
                         {"int", "multi_hot", "count", "tf_idf"}, 1, "",
                         "[UNK]") {
     expectTextOption(
-        *this, "standardize", own.standardize,
+        *this, "standardize", settings.standardize,
         {"lower_and_strip_punctuation", "lower", "strip_punctuation", "none"});
-    expectTextOption(*this, "split", own.split,
+    expectTextOption(*this, "split", settings.split,
                      {"whitespace", "character", "none"});
-    for (int64_t length : own.ngrams)
+    for (int64_t length : settings.ngrams)
       expectPositive("lengths of ngrams", length);
-    if (own.output_sequence_length) {
-      expectPositive("output_sequence_length", *own.output_sequence_length);
-      if (own.output_mode != "int")
+    if (settings.output_sequence_length) {
+      expectPositive("output_sequence_length",
+                     *settings.output_sequence_length);
+      if (settings.output_mode != "int")
         refuse("expected output_sequence_length for the output_mode 'int' "
                "only, got '" +
-               own.output_mode + "'");
+               settings.output_mode + "'");
     }
   }
   explicit TextVectorizationImpl(const nn::Config &config)
@@ -220,7 +221,7 @@ public:
     field("output_sequence_length", o.output_sequence_length);
   }
   nn::Config get_config() const override {
-    if (own.standardize_function || own.split_function)
+    if (settings.standardize_function || settings.split_function)
       refuse("a layer with standardize_function or split_function cannot be "
              "saved: functions have no config");
     return VocabularyLayer::get_config();
@@ -228,10 +229,10 @@ public:
 
   Texts tokensOf(const std::string &text) const {
     const Texts words = split(standardized(text));
-    if (own.ngrams.empty())
+    if (settings.ngrams.empty())
       return words;
     Texts grams;
-    for (int64_t length : own.ngrams)
+    for (int64_t length : settings.ngrams)
       for (size_t i = 0; i + size_t(length) <= words.size(); ++i)
         grams.push_back(fmt::format(
             "{}",
@@ -247,9 +248,9 @@ public:
       rows.push_back(indicesOf(tokensOf(text), where));
       length = std::max(length, rows.back().size());
     }
-    if (own.output_sequence_length)
-      length = size_t(*own.output_sequence_length);
-    if (own.output_mode == "int")
+    if (settings.output_sequence_length)
+      length = size_t(*settings.output_sequence_length);
+    if (settings.output_mode == "int")
       for (auto &row : rows)
         row.resize(length, 0);
     Shape shape{int64_t(length)};
@@ -260,27 +261,27 @@ public:
 
 private:
   std::string standardized(const std::string &text) const {
-    if (own.standardize_function)
-      return own.standardize_function(text);
+    if (settings.standardize_function)
+      return settings.standardize_function(text);
     std::string result;
     for (char c : text) {
       const bool isAscii = static_cast<unsigned char>(c) < 128;
       if (isAscii && std::ispunct(c) &&
-          own.standardize.ends_with("strip_punctuation"))
+          settings.standardize.ends_with("strip_punctuation"))
         continue;
-      result += isAscii && own.standardize.starts_with("lower")
+      result += isAscii && settings.standardize.starts_with("lower")
                     ? char(std::tolower(c))
                     : c;
     }
     return result;
   }
   Texts split(const std::string &text) const {
-    if (own.split_function)
-      return own.split_function(text);
-    if (own.split == "none")
+    if (settings.split_function)
+      return settings.split_function(text);
+    if (settings.split == "none")
       return {text};
     Texts tokens;
-    if (own.split == "character") {
+    if (settings.split == "character") {
       // Bytes 10xxxxxx go on with a character of UTF-8.
       for (char c : text)
         if ((static_cast<unsigned char>(c) & 0xc0) != 0x80 || tokens.empty())
@@ -304,17 +305,17 @@ class HashingImpl : public TextLayer<HashingImpl, HashingOptions> {
 public:
   HashingImpl(int64_t bins, HashingOptions options)
       : TextLayer("Hashing", std::move(options)), bins(bins) {
-    expectTextOption(*this, "output_mode", own.output_mode,
+    expectTextOption(*this, "output_mode", settings.output_mode,
                      {"int", "one_hot", "multi_hot", "count"});
     // Only in the other modes is it the extent of a result.
     expectPositive("num_bins", bins,
-                   own.output_mode == "int"
+                   settings.output_mode == "int"
                        ? std::numeric_limits<int64_t>::max()
                        : largestSize);
-    if (own.salt.size() > 2)
+    if (settings.salt.size() > 2)
       refuse(fmt::format("expected one or two numbers of salt, got {}",
-                         own.salt.size()));
-    if (own.mask_value && bins == 1)
+                         settings.salt.size()));
+    if (settings.mask_value && bins == 1)
       refuse("expected two bins or more beside mask_value, got 1");
   }
   explicit HashingImpl(const nn::Config &config)
@@ -326,7 +327,8 @@ public:
   nn::Config get_config() const override {
     nn::Config config = BuiltIn::get_config();
     config["num_bins"] = bins;
-    config["salt"] = nn::Config::List(own.salt.begin(), own.salt.end());
+    config["salt"] =
+        nn::Config::List(settings.salt.begin(), settings.salt.end());
     return config;
   }
   Tensor hashed(const TokenRows &texts, const Where &where) const {
@@ -336,17 +338,21 @@ public:
       for (const std::string &text : row)
         indices.push_back(binOf(text));
     }
-    return encodedRows(rows, texts.shape, own.output_mode, bins, {}, where);
+    return encodedRows(rows, texts.shape, settings.output_mode, bins, {},
+                       where);
   }
 
 private:
   int64_t binOf(const std::string &text) const {
     const uint64_t hash =
-        own.salt.empty() ? farmFingerprint(text)
-                         : sipHash(text, own.salt.front(), own.salt.back());
-    if (!own.mask_value)
+        settings.salt.empty()
+            ? farmFingerprint(text)
+            : sipHash(text, settings.salt.front(), settings.salt.back());
+    if (!settings.mask_value)
       return int64_t(hash % uint64_t(bins));
-    return text == *own.mask_value ? 0 : 1 + int64_t(hash % uint64_t(bins - 1));
+    return text == *settings.mask_value
+               ? 0
+               : 1 + int64_t(hash % uint64_t(bins - 1));
   }
   static HashingOptions withSalt(const nn::Config &config) {
     HashingOptions options = read(config);

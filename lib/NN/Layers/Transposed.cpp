@@ -20,11 +20,11 @@ public:
                  TransposedOptions options)
       : Spatial("Conv", rank, std::move(options), "Transpose"),
         filters(filters), window(forEach(window, "kernel_size")),
-        strides(forEach(own.strides, "strides")) {
+        strides(forEach(settings.strides, "strides")) {
     expectPositive("filters", filters);
-    paddingOf(own.padding); // throws if it is unknown
-    if (own.output_padding) {
-      more = countsFor(*own.output_padding, "output_padding");
+    paddingOf(settings.padding); // throws if it is unknown
+    if (settings.output_padding) {
+      more = countsFor(*settings.output_padding, "output_padding");
       for (size_t dim = 0; dim < more.size(); ++dim)
         if (more[dim] < 0 || more[dim] >= strides[dim])
           refuse(fmt::format("expected output_padding to be from 0 to one less "
@@ -62,14 +62,14 @@ public:
     Shape shape = window;
     shape.insert(shape.end(), {filters, in});
     kernel = add_weight("kernel", shape,
-                        {.initializer = own.kernel_initializer,
-                         .regularizer = own.kernel_regularizer,
-                         .constraint = own.kernel_constraint});
-    if (own.use_bias)
+                        {.initializer = settings.kernel_initializer,
+                         .regularizer = settings.kernel_regularizer,
+                         .constraint = settings.kernel_constraint});
+    if (settings.use_bias)
       bias = add_weight("bias", {filters},
-                        {.initializer = own.bias_initializer,
-                         .regularizer = own.bias_regularizer,
-                         .constraint = own.bias_constraint});
+                        {.initializer = settings.bias_initializer,
+                         .regularizer = settings.bias_regularizer,
+                         .constraint = settings.bias_constraint});
     set_input_spec({.rank = rank + 2, .sizes = {{int64_t(featureDim()), in}}});
   }
 
@@ -80,8 +80,8 @@ public:
                                    .transpose_filters = true});
     if (bias.defined())
       y = y + bias;
-    if (own.activation)
-      y = own.activation(y);
+    if (settings.activation)
+      y = settings.activation(y);
     return channelsFirst ? featuresFirst(y) : y;
   }
 
@@ -89,12 +89,12 @@ private:
   /// Returns the padding of a result that output_padding makes longer, by
   /// Keras's formula.
   Padding paddingOfResult() const {
-    if (!own.output_padding)
-      return paddingOf(own.padding);
+    if (!settings.output_padding)
+      return paddingOf(settings.padding);
     std::vector<std::pair<int64_t, int64_t>> counts;
     for (size_t dim = 0; dim < more.size(); ++dim) {
       const int64_t size = window[dim];
-      if (own.padding == "valid") {
+      if (settings.padding == "valid") {
         counts.emplace_back(size - 1, size - 1 + more[dim]);
         continue;
       }
@@ -121,10 +121,11 @@ public:
         filters(filters), window(forEach(window, "kernel_size")) {
     if (filters)
       expectPositive("filters", *filters);
-    expectPositive("depth_multiplier", own.depth_multiplier);
-    convolution = {.strides = forEach(own.strides, "strides"),
-                   .dilations = forEach(own.dilation_rate, "dilation_rate"),
-                   .padding = paddingOf(own.padding)};
+    expectPositive("depth_multiplier", settings.depth_multiplier);
+    convolution = {.strides = forEach(settings.strides, "strides"),
+                   .dilations =
+                       forEach(settings.dilation_rate, "dilation_rate"),
+                   .padding = paddingOf(settings.padding)};
   }
   DepthwiseImpl(int64_t rank, bool isSeparable, const nn::Config &config)
       : DepthwiseImpl(rank,
@@ -164,25 +165,25 @@ public:
       refuse(fmt::format("expected a known number of features, got {}",
                          sizesText(input)));
     Shape shape = window;
-    shape.insert(shape.end(), {in, own.depth_multiplier});
+    shape.insert(shape.end(), {in, settings.depth_multiplier});
     kernel = add_weight(filters ? "depthwise_kernel" : "kernel", shape,
-                        {.initializer = own.depthwise_initializer,
-                         .regularizer = own.depthwise_regularizer,
-                         .constraint = own.depthwise_constraint});
-    const int64_t between = in * own.depth_multiplier;
+                        {.initializer = settings.depthwise_initializer,
+                         .regularizer = settings.depthwise_regularizer,
+                         .constraint = settings.depthwise_constraint});
+    const int64_t between = in * settings.depth_multiplier;
     if (filters) {
       Shape points(size_t(rank), 1);
       points.insert(points.end(), {between, *filters});
       pointwise = add_weight("pointwise_kernel", points,
-                             {.initializer = own.pointwise_initializer,
-                              .regularizer = own.pointwise_regularizer,
-                              .constraint = own.pointwise_constraint});
+                             {.initializer = settings.pointwise_initializer,
+                              .regularizer = settings.pointwise_regularizer,
+                              .constraint = settings.pointwise_constraint});
     }
-    if (own.use_bias)
+    if (settings.use_bias)
       bias = add_weight("bias", {filters.value_or(between)},
-                        {.initializer = own.bias_initializer,
-                         .regularizer = own.bias_regularizer,
-                         .constraint = own.bias_constraint});
+                        {.initializer = settings.bias_initializer,
+                         .regularizer = settings.bias_regularizer,
+                         .constraint = settings.bias_constraint});
     set_input_spec({.rank = rank + 2, .sizes = {{int64_t(featureDim()), in}}});
   }
 
@@ -197,8 +198,8 @@ public:
       y = convolved(y, pointwise, {});
     if (bias.defined())
       y = y + bias;
-    if (own.activation)
-      y = own.activation(y);
+    if (settings.activation)
+      y = settings.activation(y);
     return channelsFirst ? featuresFirst(y) : y;
   }
 

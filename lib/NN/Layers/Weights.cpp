@@ -3,6 +3,8 @@
 // finding them with their paths, their values and losses. See Layer.h.
 #include "LayerState.h"
 
+#include "../Errors.h"
+
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/ShardMap.h"
@@ -311,8 +313,9 @@ std::vector<NamedVariable> Layer::named_variables() const {
 }
 DVariable Layer::variable(std::string_view path, Where where) const {
   std::string paths;
-  const auto all = detail::atLine(where, [&] { return named_variables(); });
-  for (const NamedVariable &entry : all) {
+  const auto variables =
+      detail::atLine(where, [&] { return named_variables(); });
+  for (const NamedVariable &entry : variables) {
     if (entry.path == path)
       return entry.variable;
     paths += (paths.empty() ? "" : ", ") + entry.path;

@@ -298,33 +298,27 @@ struct ExportedFunctions::State {
   mutable std::mutex mutex;
 };
 
-ExportedFunctions load_functions(const std::filesystem::path &path,
-                                 const std::optional<Mesh> &mesh,
-                                 const std::filesystem::path &verify_key,
-                                 std::source_location where) {
-  return detail::atLine(where, [&]() -> ExportedFunctions {
-    const data::TensorFolder folder =
-        detail::openFolder("load_functions", path);
-    // The bytes that are checked are the bytes that are used: a file that is
-    // replaced meanwhile is not read again.
-    std::map<std::string, Tensor> checked;
-    if (!verify_key.empty()) {
-      checked = wholeTensors(folder);
-      if (Status done =
-              verifyContent((path / signedName).string(),
-                            contentsOf(folder, checked), verify_key.string());
-          !done)
-        keyError("load_functions", done).raise();
-    }
-    auto read = [&](const std::string &name,
-                    const std::optional<Layout> &layout = std::nullopt) {
-      if (checked.empty())
-        return folder.read(name, layout);
-      auto found = checked.find(name);
-      if (found == checked.end())
-        return folder.read(name, layout); // which says that there is none
-      return layout ? distribute(found->second, *layout) : found->second;
-    };
+namespace {
+/// Reads the functions of a folder that export_functions wrote.
+class FunctionsReader {
+public:
+  using State = ExportedFunctions::State;
+
+  FunctionsReader(const std::filesystem::path &path,
+                  const std::optional<Mesh> &mesh)
+      : path(path), mesh(mesh),
+        folder(detail::openFolder("load_functions", path)) {}
+
+  /// Throws meshloom::Error unless the folder has the signature of this key.
+  void verify(const std::filesystem::path &key) {
+    checked = wholeTensors(folder);
+    if (Status done = verifyContent((path / signedName).string(),
+                                    contentsOf(folder, checked), key.string());
+        !done)
+      keyError("load_functions", done).raise();
+  }
+
+  std::shared_ptr<const State> read() {
     auto note = folder.notes().find(signaturesNote);
     if (note == folder.notes().end())
       Error(fmt::format("[load_functions] '{}' has no functions: it was not "
@@ -332,86 +326,126 @@ ExportedFunctions load_functions(const std::filesystem::path &path,
                         path.string()),
             ErrorCode::NOT_FOUND)
           .raise();
-    auto state = std::make_shared<ExportedFunctions::State>();
-    std::map<std::string, size_t> variables; // by the names of their tensors
     const nn::Config signatures = nn::Config::parse(note->second);
-    auto textOf = [&](const std::string &name) {
-      const std::vector<uint8_t> bytes = read(name).to_vector<uint8_t>();
-      return std::string(bytes.begin(), bytes.end());
-    };
-    for (const auto &[name, entry] : signatures.as_map()) {
-      const std::string shown = fmt::format("{}' of '{}", name, path.string());
-      auto programOf = [&](const std::string &tensor) {
-        return parse_function(textOf(tensor), shown, mesh);
-      };
-      const bool isFree = entry.is_map();
-      const nn::Config &captured = isFree ? entry.at("captured") : entry;
-      std::optional<ExportedFunctions::State::FreeBatch> free;
-      if (isFree) {
-        free.emplace();
-        free->arguments = specsOf(entry.at("arguments"));
-        free->results = specsOf(entry.at("results"));
-        free->name = name;
-        free->mesh = mesh;
-        for (const nn::Config &size : entry.at("sizes").as_list())
-          free->stored.emplace(size.as_int(),
-                               programOf(fmt::format("{}{}/{}", programPrefix,
-                                                     name, size.as_int())));
-        if (folder.tensors().contains(templatePrefix + name))
-          free->programText = textOf(templatePrefix + name);
-        if (free->stored.empty())
-          Error(fmt::format("[load_functions] '{}' is damaged: signature "
-                            "'{}' has no program",
-                            path.string(), name),
-                ErrorCode::DATA_LOSS)
-              .raise();
-      }
-      SavedFunction function = isFree ? free->stored.begin()->second
-                                      : programOf(programPrefix + name);
-      ExportedFunctions::State::Signature signature{
-          std::move(function), std::move(free), {}};
-      const std::vector<ValueInfo> arguments = signature.function.arguments();
-      const size_t count = captured.as_list().size();
-      if (count > arguments.size())
-        Error(fmt::format("[load_functions] '{}' is damaged: signature "
-                          "'{}' captures more than it takes",
-                          path.string(), name),
-              ErrorCode::DATA_LOSS)
-            .raise();
-      for (size_t i = 0; i < count; ++i) {
-        const std::string &tensor = captured.as_list()[i].as_string();
-        const ValueInfo &argument = arguments[arguments.size() - count + i];
-        auto named = variables.find(tensor);
-        if (named != variables.end()) {
-          signature.captured.emplace_back(named->second);
-          continue;
-        }
-        const auto stored = folder.tensors().find(tensor);
-        if (stored == folder.tensors().end())
-          Error(fmt::format("[load_functions] '{}' is damaged: signature "
-                            "'{}' captures '{}', which the folder does not "
-                            "have",
-                            path.string(), name, tensor),
-                ErrorCode::DATA_LOSS)
-              .raise();
-        // A value of the host stays there, where there is one device.
-        const bool isOnHost = stored->second.layout.empty() &&
-                              argument.layout.mesh().is_single_device();
-        Tensor value = read(tensor, isOnHost ? std::nullopt
-                                             : std::optional(argument.layout));
-        if (!tensor.starts_with(variablePrefix)) {
-          signature.captured.emplace_back(std::move(value));
-          continue;
-        }
-        variables.emplace(tensor, state->variables.size());
-        signature.captured.emplace_back(state->variables.size());
-        state->variables.emplace_back(
-            value,
-            VariableOptions{.name = tensor.substr(sizeof(variablePrefix) - 1)});
-      }
-      state->signatures.emplace(name, std::move(signature));
-    }
-    return ExportedFunctions(std::move(state));
+    for (const auto &[name, entry] : signatures.as_map())
+      state->signatures.emplace(name, signature(name, entry));
+    return state;
+  }
+
+private:
+  State::Signature signature(const std::string &name, const nn::Config &entry) {
+    const bool isFree = entry.is_map();
+    std::optional<State::FreeBatch> free;
+    if (isFree)
+      free = freeBatch(name, entry);
+    SavedFunction function = isFree ? free->stored.begin()->second
+                                    : program(name, programPrefix + name);
+    State::Signature result{std::move(function), std::move(free), {}};
+    const std::vector<ValueInfo> arguments = result.function.arguments();
+    const nn::Config::List &captured =
+        (isFree ? entry.at("captured") : entry).as_list();
+    if (captured.size() > arguments.size())
+      refuseDamaged(name, "captures more than it takes");
+    const size_t explicitCount = arguments.size() - captured.size();
+    for (size_t i = 0; i < captured.size(); ++i)
+      result.captured.push_back(capturedValue(name, captured[i].as_string(),
+                                              arguments[explicitCount + i]));
+    return result;
+  }
+
+  State::FreeBatch freeBatch(const std::string &name, const nn::Config &entry) {
+    State::FreeBatch free;
+    free.arguments = specsOf(entry.at("arguments"));
+    free.results = specsOf(entry.at("results"));
+    free.name = name;
+    free.mesh = mesh;
+    for (const nn::Config &size : entry.at("sizes").as_list())
+      free.stored.emplace(size.as_int(),
+                          program(name, fmt::format("{}{}/{}", programPrefix,
+                                                    name, size.as_int())));
+    if (folder.tensors().contains(templatePrefix + name))
+      free.programText = text(templatePrefix + name);
+    if (free.stored.empty())
+      refuseDamaged(name, "has no program");
+    return free;
+  }
+
+  /// Returns a constant, or the index of a variable, which all signatures that
+  /// capture it share.
+  std::variant<size_t, Tensor> capturedValue(const std::string &signature,
+                                             const std::string &name,
+                                             const ValueInfo &argument) {
+    if (auto found = variables.find(name); found != variables.end())
+      return found->second;
+    const auto stored = folder.tensors().find(name);
+    if (stored == folder.tensors().end())
+      refuseDamaged(
+          signature,
+          fmt::format("captures '{}', which the folder does not have", name));
+    // A value of the host stays there, where there is one device.
+    const bool isOnHost = stored->second.layout.empty() &&
+                          argument.layout.mesh().is_single_device();
+    Tensor value =
+        tensor(name, isOnHost ? std::nullopt : std::optional(argument.layout));
+    if (!name.starts_with(variablePrefix))
+      return value;
+    const size_t index = state->variables.size();
+    variables.emplace(name, index);
+    state->variables.emplace_back(
+        value,
+        VariableOptions{.name = name.substr(sizeof(variablePrefix) - 1)});
+    return index;
+  }
+
+  SavedFunction program(const std::string &signature,
+                        const std::string &name) const {
+    return parse_function(
+        text(name), fmt::format("{}' of '{}", signature, path.string()), mesh);
+  }
+
+  std::string text(const std::string &name) const {
+    const std::vector<uint8_t> bytes = tensor(name).to_vector<uint8_t>();
+    return {bytes.begin(), bytes.end()};
+  }
+
+  Tensor tensor(const std::string &name,
+                const std::optional<Layout> &layout = std::nullopt) const {
+    if (checked.empty())
+      return folder.read(name, layout);
+    auto found = checked.find(name);
+    if (found == checked.end())
+      return folder.read(name, layout); // which says that there is none
+    return layout ? distribute(found->second, *layout) : found->second;
+  }
+
+  [[noreturn]] void refuseDamaged(const std::string &signature,
+                                  std::string_view problem) const {
+    Error(fmt::format("[load_functions] '{}' is damaged: signature '{}' {}",
+                      path.string(), signature, problem),
+          ErrorCode::DATA_LOSS)
+        .raise();
+  }
+
+  const std::filesystem::path &path;
+  const std::optional<Mesh> &mesh;
+  const data::TensorFolder folder;
+  /// The bytes that are checked are the bytes that are used: a file that is
+  /// replaced meanwhile is not read again. Empty where nothing is checked.
+  std::map<std::string, Tensor> checked;
+  std::shared_ptr<State> state = std::make_shared<State>();
+  std::map<std::string, size_t> variables; ///< by the names of their tensors
+};
+} // namespace
+
+ExportedFunctions load_functions(const std::filesystem::path &path,
+                                 const std::optional<Mesh> &mesh,
+                                 const std::filesystem::path &verify_key,
+                                 std::source_location where) {
+  return detail::atLine(where, [&]() -> ExportedFunctions {
+    FunctionsReader reader(path, mesh);
+    if (!verify_key.empty())
+      reader.verify(verify_key);
+    return ExportedFunctions(reader.read());
   });
 }
 

@@ -169,8 +169,8 @@ Layer layerOf(const nn::Config &keras) {
   } catch (const Error &error) {
     place.refuse(error.message());
   }
-  // What it was made of is what it is saved as: options that are not there
-  // are none of ours.
+  // The saved config has every option of the layer; an option that it lacks is
+  // not one of ours.
   const nn::Config saved = layer.implementation().get_config();
   const bool isActivation = layer.class_name() == "Activation";
   for (auto &[key, value] : config.as_map())
@@ -190,6 +190,105 @@ nn::Config innerOf(const nn::Config &keras) {
   return inner;
 }
 
+using Translation = nn::Config (*)(const nn::Config &);
+
+/// Keras: from 1 - l to 1 + u.
+nn::Config contrastRange(const nn::Config &range) {
+  return range.is_list() && range.as_list().size() == 2
+             ? nn::Config(
+                   List{-range.as_list()[0].as_double(), range.as_list()[1]})
+             : range;
+}
+/// Keras: the longest n-gram, or all lengths.
+nn::Config lengthsOf(const nn::Config &lengths) {
+  if (lengths.is_list())
+    return lengths;
+  List list;
+  for (int64_t length = 1; length <= lengths.as_int(); ++length)
+    list.emplace_back(length);
+  return list;
+}
+/// Keras: null where the input decides.
+nn::Config shapeListOf(const nn::Config &shape) {
+  return nn::Config(shapeOf(listOf(shape)));
+}
+/// Keras: one, or a list of one.
+nn::Config onlyOf(const nn::Config &axis) {
+  return axis.is_list() ? axis.as_list().at(0) : axis;
+}
+
+/// An option that layers of Keras write in a different form.
+struct OptionForm {
+  std::string_view layers; ///< the start of their names
+  const char *option;
+  Translation translate;
+};
+constexpr OptionForm optionForms[] = {
+    {"RepeatVector", "n", listOf},
+    {"RandomContrast", "factor", contrastRange},
+    {"ZeroPadding", "padding", flattened},
+    {"Cropping", "cropping", flattened},
+    {"UpSampling", "size", listOf},
+    {"Concatenate", "axis", listOf},
+    {"LayerNormalization", "axis", listOf},
+    {"RMSNormalization", "axis", listOf},
+    {"UnitNormalization", "axis", listOf},
+    {"BatchNormalization", "axis", onlyOf},
+    {"TextVectorization", "ngrams", lengthsOf},
+    {"EinsumDense", "output_shape", shapeListOf},
+    {"MultiHeadAttention", "output_shape", listOf},
+    {"MultiHeadAttention", "attention_axes", listOf},
+};
+
+/// Keras's layers of one activation, and the option that it has.
+struct ActivationLayer {
+  std::string_view layers; ///< the start of their names
+  const char *activation, *option;
+};
+constexpr ActivationLayer activationLayers[] = {
+    {"LeakyReLU", "leaky_relu", "negative_slope"},
+    {"ELU", "elu", "alpha"},
+    {"Softmax", "softmax", "axis"},
+};
+
+bool isMerge(std::string_view name) {
+  return name == "Add" || name == "Subtract" || name == "Multiply" ||
+         name == "Average" || name == "Maximum" || name == "Minimum";
+}
+
+/// Sets the options whose null means "none" in Keras, and not the default.
+void keepNone(const nn::Config &config, nn::Config &ours) {
+  for (const char *key : {"window", "scaling", "standardize", "split"})
+    if (const nn::Config *value = config.find(key); value && value->is_null())
+      ours[key] = "none";
+}
+
+/// Sets the options of a Bidirectional, of which Keras names both layers and we
+/// the first one without its direction.
+void translateBidirectional(const nn::Config &config, nn::Config &ours) {
+  nn::Config inner = innerOf(config.at("layer"));
+  if (const nn::Config *backward = config.find("backward_layer"))
+    ours["backward_layer"] = innerOf(*backward);
+  if (const nn::Config *mode = config.find("merge_mode");
+      mode && mode->is_null())
+    ours["merge_mode"] = "none";
+  constexpr std::string_view prefix = "forward_";
+  const std::string name = inner.at("config").at("name").as_string();
+  if (name.starts_with(prefix))
+    inner["config"]["name"] = name.substr(prefix.size());
+  ours["layer"] = std::move(inner);
+}
+
+/// Makes a GroupedQueryAttention our MultiHeadAttention.
+void translateGroupedAttention(const nn::Config &config, const Place &place,
+                               nn::Config &ours) {
+  ours["key_dim"] = config.at("head_dim");
+  ours["num_heads"] = config.at("num_query_heads");
+  if (ours.find("activity_regularizer"))
+    place.refuse("Keras counts its activity_regularizer twice: add an "
+                 "ActivityRegularization after it instead");
+}
+
 /// Our config of a layer of Keras's.
 nn::Config translated(const nn::Config &keras, const Place &place) {
   const nn::Config &config = keras.at("config");
@@ -202,81 +301,20 @@ nn::Config translated(const nn::Config &keras, const Place &place) {
     ours["name"] = place.name;
   if (const nn::Config *trainable = config.find("trainable"))
     ours["trainable"] = *trainable;
-  auto is = [&](std::string_view prefix) { return name.starts_with(prefix); };
-  auto turn = [&](const char *key, nn::Config (*how)(const nn::Config &)) {
-    if (ours.find(key))
-      ours[key] = how(ours.at(key));
-  };
-  if (name == "RepeatVector")
-    turn("n", listOf);
-  else if (name == "RandomContrast")
-    turn("factor", [](const nn::Config &range) { // Keras: from 1 - l to 1 + u
-      return range.is_list() && range.as_list().size() == 2
-                 ? nn::Config(List{-range.as_list()[0].as_double(),
-                                   range.as_list()[1]})
-                 : range;
-    });
-  else if (is("ZeroPadding"))
-    turn("padding", flattened);
-  else if (is("Cropping"))
-    turn("cropping", flattened);
-  else if (is("UpSampling"))
-    turn("size", listOf);
-  else if (name == "Concatenate")
-    turn("axis", listOf);
-  else if (name == "Add" || name == "Subtract" || name == "Multiply" ||
-           name == "Average" || name == "Maximum" || name == "Minimum")
+
+  if (name == "STFTSpectrogram" || name == "MelSpectrogram" ||
+      name == "TextVectorization")
+    keepNone(config, ours);
+  for (const OptionForm &form : optionForms)
+    if (name.starts_with(form.layers) && ours.find(form.option))
+      ours[form.option] = form.translate(ours.at(form.option));
+
+  if (isMerge(name)) {
     ours["axis"] = List();
-  else if (name == "LayerNormalization" || name == "RMSNormalization" ||
-           name == "UnitNormalization")
-    turn("axis", listOf);
-  else if (name == "STFTSpectrogram" || name == "MelSpectrogram" ||
-           name == "TextVectorization") {
-    // Keras's None is none of something, and not the default.
-    for (const char *key : {"window", "scaling", "standardize", "split"})
-      if (const nn::Config *value = config.find(key); value && value->is_null())
-        ours[key] = "none";
-    turn("ngrams", [](const nn::Config &lengths) {
-      if (lengths.is_list())
-        return lengths;
-      List list;
-      for (int64_t length = 1; length <= lengths.as_int(); ++length)
-        list.emplace_back(length);
-      return nn::Config(std::move(list));
-    });
-  } else if (name == "EinsumDense")
-    turn("output_shape",
-         [](const nn::Config &shape) { // null: as the input has it
-           return nn::Config(shapeOf(listOf(shape)));
-         });
-  else if (name == "BatchNormalization")
-    turn("axis", [](const nn::Config &axis) { // Keras: one, or a list of one
-      return axis.is_list() ? axis.as_list().at(0) : axis;
-    });
-  else if (is("LeakyReLU") || name == "ELU" || name == "Softmax") {
-    nn::Config activation;
-    activation["class_name"] = name == "ELU"       ? "elu"
-                               : name == "Softmax" ? "softmax"
-                                                   : "leaky_relu";
-    const char *option = name == "ELU"       ? "alpha"
-                         : name == "Softmax" ? "axis"
-                                             : "negative_slope";
-    activation["config"][option] = config.at(option);
-    ours["activation"] = activation;
-    name = "Activation";
-  } else if (name == "Bidirectional" || name == "TimeDistributed") {
-    nn::Config inner = innerOf(config.at("layer"));
-    if (name == "Bidirectional") { // Keras names both; ours is without
-      if (const nn::Config *backward = config.find("backward_layer"))
-        ours["backward_layer"] = innerOf(*backward);
-      if (const nn::Config *mode = config.find("merge_mode");
-          mode && mode->is_null())
-        ours["merge_mode"] = "none";
-      const std::string &name = inner.at("config").at("name").as_string();
-      if (name.starts_with("forward_"))
-        inner["config"]["name"] = name.substr(8);
-    }
-    ours["layer"] = std::move(inner);
+  } else if (name == "Bidirectional") {
+    translateBidirectional(config, ours);
+  } else if (name == "TimeDistributed") {
+    ours["layer"] = innerOf(config.at("layer"));
   } else if (name == "RNN") {
     ours["cell"] = innerOf(config.at("cell"));
   } else if (name == "StackedRNNCells") {
@@ -284,16 +322,20 @@ nn::Config translated(const nn::Config &keras, const Place &place) {
     for (const nn::Config &cell : config.at("cells").as_list())
       cells.push_back(innerOf(cell));
     ours["cells"] = std::move(cells);
-  } else if (name == "MultiHeadAttention") {
-    turn("output_shape", listOf);
-    turn("attention_axes", listOf);
   } else if (name == "GroupedQueryAttention" || name == "GroupQueryAttention") {
-    ours["key_dim"] = config.at("head_dim");
-    ours["num_heads"] = config.at("num_query_heads");
-    if (ours.find("activity_regularizer"))
-      place.refuse("Keras counts its activity_regularizer twice: add an "
-                   "ActivityRegularization after it instead");
+    translateGroupedAttention(config, place, ours);
     name = "MultiHeadAttention";
+  } else if (auto layer =
+                 std::ranges::find_if(activationLayers,
+                                      [&](const ActivationLayer &row) {
+                                        return name.starts_with(row.layers);
+                                      });
+             layer != std::end(activationLayers)) {
+    nn::Config activation;
+    activation["class_name"] = layer->activation;
+    activation["config"][layer->option] = config.at(layer->option);
+    ours["activation"] = activation;
+    name = "Activation";
   }
   nn::Config layer;
   layer["class_name"] = name;

@@ -8,7 +8,7 @@ namespace meshloom::callbacks {
 
 /// A number that may be infinite or nan, which JSON has no numbers for.
 nn::Config numberConfig(double number);
-/// What numberConfig was given.
+/// Returns the number that numberConfig wrote.
 double numberOf(const nn::Config &config);
 
 } // namespace meshloom::callbacks

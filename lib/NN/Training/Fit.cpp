@@ -313,36 +313,194 @@ static std::optional<TrainingData> splitOff(TrainingData &data, double part) {
   return validation;
 }
 
+/// Returns the validation data of a call of fit, if it has any: the user's, or
+/// the last part of `data`, which loses it.
+static std::optional<TrainingData> validationOf(TrainingData &data,
+                                                const FitOptions &options) {
+  if (!options.validation_data.empty())
+    return options.validation_data;
+  if (options.validation_split > 0)
+    return splitOff(data, options.validation_split);
+  return std::nullopt;
+}
+
+/// Returns the batches that fit trains on, which end.
+static Feed feedToTrain(TrainingData &data, Training &training,
+                        const FitOptions &options) {
+  Feed feed =
+      feedOf(data, training, "fit", options.batch_size, options.steps_per_epoch,
+             "steps_per_epoch",
+             options.shuffle ? std::optional(options.seed) : std::nullopt);
+  if (data.isGenerator && !options.steps_per_epoch)
+    refuseTraining("fit", "a generator does not say how many batches it has: "
+                          "give steps_per_epoch");
+  expectFinite(feed.batches, options.steps_per_epoch, "fit", "steps_per_epoch");
+  return feed;
+}
+
+/// Returns the batches that fit validates on, which end.
+static Feed feedToValidate(TrainingData &data, Training &training,
+                           const FitOptions &options) {
+  std::optional<int64_t> size = options.validation_batch_size;
+  if (!size && data.arrays)
+    size = options.batch_size;
+  Feed feed = feedOf(data, training, "fit", size, options.validation_steps,
+                     "validation_steps");
+  expectFinite(feed.batches, options.validation_steps, "fit",
+               "validation_steps");
+  return feed;
+}
+
+namespace {
+/// The epochs of one call of fit.
+class FitLoop {
+public:
+  FitLoop(Training &training, const FitOptions &options, const Feed &feed,
+          bool isGenerator, const std::optional<Feed> &validation,
+          CallbackList &callbacks)
+      : training(training), options(options), feed(feed),
+        validation(validation), callbacks(callbacks),
+        epochs(feed.batches, options.steps_per_epoch, isGenerator) {}
+
+  void run() {
+    training.stops = false;
+    prepare();
+    training.resumed.reset();
+    const CallbacksOfTraining registered(training, callbacks);
+    callbacks.begin(none);
+    resume();
+    for (int64_t epoch = start.epoch;
+         epoch < options.epochs && !training.stops && !epochs.endedEarly;
+         ++epoch)
+      runEpoch(epoch);
+    if (start.epoch < options.epochs || training.resumed)
+      training.finish();
+    callbacks.call(&Callback::on_train_end, logs);
+  }
+
+private:
+  using Callback = callbacks::Callback;
+
+  /// Builds the model, and finds validation data that do not fit before
+  /// anything is trained.
+  void prepare() {
+    if (!training.model.built())
+      if (const Element *batch = epochs.first())
+        training.build(*batch, "fit");
+    if (!validation || options.epochs < options.validation_freq)
+      return;
+    firstValidation = epochsOfValidation();
+    if (const Element *batch = firstValidation->first();
+        batch && training.model.built())
+      validation->runner->expectTestable(*batch);
+  }
+
+  /// Goes to the batch behind the last one that a callback restored.
+  void resume() {
+    start = training.resumed.value_or(Resumption{options.initial_epoch});
+    if (!training.resumed)
+      return;
+    callbacks.restore(start.callbacks);
+    lastBatch = epochs.skip(start.epoch - options.initial_epoch, start.batch);
+    if (!start.numbers)
+      lastBatch.reset();
+  }
+
+  void runEpoch(int64_t epoch) {
+    const bool isFirst = epoch == start.epoch;
+    const bool continuesNumbers = isFirst && lastBatch;
+    training.reset();
+    if (continuesNumbers)
+      training.resumeEpoch(*lastBatch, *start.numbers);
+    callbacks.call(&Callback::on_epoch_begin, epoch, none);
+    epochs.begin();
+    const int64_t skipped = isFirst ? start.batch : 0;
+    const int64_t done = trainEpoch(epoch, skipped);
+    if (done == 0 && isFirst)
+      refuseTraining("fit", "expected batches, got an empty dataset");
+    if (done == skipped && skipped > 0 && !continuesNumbers)
+      return; // the resumed epoch had no batch left, and has no numbers
+    if (epochs.endedEarly)
+      warnOfEarlyEnd(epoch, done);
+    logs = Logs(training.read());
+    if (validation && (epoch + 1) % options.validation_freq == 0)
+      validate();
+    callbacks.call(&Callback::on_epoch_end, epoch, logs);
+  }
+
+  /// Trains on the batches of an epoch, of which `done` were taken before;
+  /// returns how many were taken.
+  int64_t trainEpoch(int64_t epoch, int64_t done) {
+    BatchesAhead ahead(epochs, training.options.steps_per_execution,
+                       options.prefetch, [&](std::span<const Element> group) {
+                         training.build(group.front(), "fit");
+                         return feed.runner->place(group, "fit");
+                       });
+    while (!training.stops) {
+      const std::optional<PlacedBatches> batches = ahead.next();
+      if (!batches)
+        break;
+      callbacks.call(&Callback::on_train_batch_begin, done, none);
+      training.position = {epoch + 1, done + 1};
+      feed.runner->train(*batches);
+      training.position.reset();
+      ahead.fill();
+      done += batches->steps;
+      Logs batchLogs([this] { return training.read(); });
+      callbacks.call(&Callback::on_train_batch_end, done - 1, batchLogs);
+    }
+    return done;
+  }
+
+  void warnOfEarlyEnd(int64_t epoch, int64_t done) const {
+    log(LogLevel::WARNING,
+        fmt::format("[fit] the dataset ended after {} of {} batches of epoch "
+                    "{}, which is the last one: fit takes steps_per_epoch * "
+                    "epochs batches, so call repeat() on the dataset",
+                    done, *options.steps_per_epoch, epoch + 1));
+  }
+
+  /// Adds the numbers of the validation data to the logs of the epoch.
+  void validate() {
+    Epochs batches = firstValidation
+                         ? *std::exchange(firstValidation, std::nullopt)
+                         : epochsOfValidation();
+    const Logs numbers = evaluateWith(training, callbacks, std::move(batches),
+                                      *validation->runner, options.prefetch,
+                                      options.validation_steps, "fit");
+    for (auto &[name, value] : numbers.values())
+      logs.set("val_" + name, value);
+  }
+  Epochs epochsOfValidation() const {
+    return {validation->batches, options.validation_steps, true};
+  }
+
+  Training &training;
+  const FitOptions &options;
+  const Feed &feed;
+  const std::optional<Feed> &validation;
+  CallbackList &callbacks;
+  Epochs epochs;
+  /// The validation data of which the first batch was read to check it.
+  std::optional<Epochs> firstValidation;
+  Resumption start;
+  /// The last batch that a resumed epoch has seen, if its numbers go on.
+  std::optional<Element> lastBatch;
+  Logs none, logs; ///< `logs`: of the last epoch
+};
+} // namespace
+
 History Trainer::fit(const TrainingData &input, FitOptions options,
                      std::source_location where) const {
   return detail::atLine(where, [&]() -> History {
     Training &training = trained("fit");
     expectFitOptions(options);
     TrainingData data = input;
-    std::optional<TrainingData> validation;
-    if (!options.validation_data.empty())
-      validation = options.validation_data;
-    else if (options.validation_split > 0)
-      validation = splitOff(data, options.validation_split);
-    const Feed feed =
-        feedOf(data, training, "fit", options.batch_size,
-               options.steps_per_epoch, "steps_per_epoch",
-               options.shuffle ? std::optional(options.seed) : std::nullopt);
-    if (data.isGenerator && !options.steps_per_epoch)
-      refuseTraining("fit", "a generator does not say how many batches it has: "
-                            "give steps_per_epoch");
-    expectFinite(feed.batches, options.steps_per_epoch, "fit",
-                 "steps_per_epoch");
+    std::optional<TrainingData> validation = validationOf(data, options);
+    const Feed feed = feedToTrain(data, training, options);
     std::optional<Feed> validationFeed;
-    if (validation) {
-      std::optional<int64_t> size = options.validation_batch_size;
-      if (!size && validation->arrays)
-        size = options.batch_size;
-      validationFeed = feedOf(*validation, training, "fit", size,
-                              options.validation_steps, "validation_steps");
-      expectFinite(validationFeed->batches, options.validation_steps, "fit",
-                   "validation_steps");
-    }
+    if (validation)
+      validationFeed = feedToValidate(*validation, training, options);
     training.setClassWeights(options.class_weight);
 
     callbacks::HistoryCallback history;
@@ -357,94 +515,9 @@ History Trainer::fit(const TrainingData &input, FitOptions options,
          .steps = countOf(feed.batches, options.steps_per_epoch),
          .verbose = options.verbose,
          .validates = validation.has_value()});
-    using callbacks::Callback;
-
-    Logs none, last;
-    training.stops = false;
-    Epochs epochs(feed.batches, options.steps_per_epoch, data.isGenerator);
-    if (!training.model.built())
-      if (const Element *first = epochs.first())
-        training.build(*first, "fit");
-    // Validation data that do not fit are found before anything is trained.
-    std::optional<Epochs> firstValidation;
-    if (validation && options.epochs >= options.validation_freq) {
-      firstValidation.emplace(validationFeed->batches, options.validation_steps,
-                              true);
-      if (const Element *first = firstValidation->first();
-          first && training.model.built())
-        validationFeed->runner->expectTestable(*first);
-    }
-    training.resumed.reset();
-    const CallbacksOfTraining registered(training, callbacks);
-    callbacks.begin(none);
-    const Resumption first =
-        training.resumed.value_or(Resumption{options.initial_epoch});
-    const int64_t firstEpoch = first.epoch;
-    // A batch of an epoch that goes on, and whose numbers do.
-    std::optional<Element> seen;
-    if (training.resumed) {
-      callbacks.restore(first.callbacks);
-      seen = epochs.skip(firstEpoch - options.initial_epoch, first.batch);
-      if (!first.numbers)
-        seen.reset();
-    }
-    for (int64_t epoch = firstEpoch;
-         epoch < options.epochs && !training.stops && !epochs.endedEarly;
-         ++epoch) {
-      training.reset();
-      const bool goesOn = epoch == firstEpoch && seen;
-      if (goesOn)
-        training.resumeEpoch(*seen, *first.numbers);
-      callbacks.call(&Callback::on_epoch_begin, epoch, none);
-      epochs.begin();
-      const int64_t before = epoch == firstEpoch ? first.batch : 0;
-      int64_t done = before;
-      BatchesAhead ahead(epochs, training.options.steps_per_execution,
-                         options.prefetch, [&](std::span<const Element> group) {
-                           training.build(group.front(), "fit");
-                           return feed.runner->place(group, "fit");
-                         });
-      while (!training.stops) {
-        const std::optional<PlacedBatches> batches = ahead.next();
-        if (!batches)
-          break;
-        callbacks.call(&Callback::on_train_batch_begin, done, none);
-        training.position = {epoch + 1, done + 1};
-        feed.runner->train(*batches);
-        training.position.reset();
-        ahead.fill();
-        done += batches->steps;
-        Logs logs([&training] { return training.read(); });
-        callbacks.call(&Callback::on_train_batch_end, done - 1, logs);
-      }
-      if (done == 0 && epoch == firstEpoch)
-        refuseTraining("fit", "expected batches, got an empty dataset");
-      if (done == before && before > 0 && !goesOn)
-        continue; // what was resumed had no batch left, and no numbers
-      if (epochs.endedEarly)
-        log(LogLevel::WARNING,
-            fmt::format(
-                "[fit] the dataset ended after {} of {} batches of epoch "
-                "{}, which is the last one: fit takes steps_per_epoch * "
-                "epochs batches, so call repeat() on the dataset",
-                done, *options.steps_per_epoch, epoch + 1));
-      last = Logs(training.read());
-      if (validation && (epoch + 1) % options.validation_freq == 0) {
-        Epochs whole = firstValidation
-                           ? *std::exchange(firstValidation, std::nullopt)
-                           : Epochs(validationFeed->batches,
-                                    options.validation_steps, true);
-        const Logs seen = evaluateWith(
-            training, callbacks, std::move(whole), *validationFeed->runner,
-            options.prefetch, options.validation_steps, "fit");
-        for (auto &[name, value] : seen.values())
-          last.set("val_" + name, value);
-      }
-      callbacks.call(&Callback::on_epoch_end, epoch, last);
-    }
-    if (firstEpoch < options.epochs || training.resumed)
-      training.finish();
-    callbacks.call(&Callback::on_train_end, last);
+    FitLoop(training, options, feed, data.isGenerator, validationFeed,
+            callbacks)
+        .run();
     return history.history();
   });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What all convolutions have in common: empty boxes, cropping, types that are
-// computed as others.
+// This file has the parts that all convolutions share: empty boxes, cropping,
+// and types that are computed in a wider type.
 #include "Convolution.h"
 
 #include "FloatBits.h"
@@ -82,7 +82,7 @@ void forEachRow(const Runs &runs, const std::vector<int64_t> &packed,
     if (runs[i].count > 1 &&
         (runs[row].count == 1 || runs[i].step < runs[row].step))
       row = i;
-  std::vector<int64_t> at(runs.size(), 0);
+  std::vector<int64_t> index(runs.size(), 0);
   int64_t offset = 0, target = 0;
   while (true) {
     body(offset, target, runs[row].step, packed[row], runs[row].count);
@@ -92,11 +92,11 @@ void forEachRow(const Runs &runs, const std::vector<int64_t> &packed,
         continue;
       offset += runs[d].step;
       target += packed[d];
-      if (++at[d] < runs[d].count)
+      if (++index[d] < runs[d].count)
         break;
       offset -= runs[d].step * runs[d].count;
       target -= packed[d] * runs[d].count;
-      at[d] = 0;
+      index[d] = 0;
     }
     if (d == runs.size())
       return;
@@ -106,9 +106,9 @@ void forEachRow(const Runs &runs, const std::vector<int64_t> &packed,
 template <typename T> void fillZero(const Runs &runs, T *out) {
   std::vector<int64_t> unused(runs.size(), 0);
   forEachRow(runs, unused,
-             [&](int64_t at, int64_t, int64_t step, int64_t, int64_t count) {
+             [&](int64_t begin, int64_t, int64_t step, int64_t, int64_t count) {
                for (int64_t i = 0; i < count; ++i)
-                 out[at + i * step] = T();
+                 out[begin + i * step] = T();
              });
 }
 
@@ -136,18 +136,20 @@ Status convolveWide(Convolution c, const uint16_t *lhs, const uint16_t *rhs,
     auto *to = static_cast<float *>(
         threadScratch(slot, size_t(countOf(runs)) * sizeof(float)));
     forEachRow(runs, packedSteps(runs),
-               [&](int64_t at, int64_t target, int64_t step, int64_t packed,
+               [&](int64_t begin, int64_t target, int64_t step, int64_t packed,
                    int64_t count) {
                  for (int64_t i = 0; i < count; ++i)
-                   to[target + i * packed] = Half::widen(from[at + i * step]);
+                   to[target + i * packed] =
+                       Half::widen(from[begin + i * step]);
                });
     return to;
   };
-  const Runs left = lhsRuns(c), right = rhsRuns(c), result = outRuns(c);
-  float *wideLhs = widen(left, lhs, 4), *wideRhs = widen(right, rhs, 5);
+  const Runs leftRuns = lhsRuns(c), rightRuns = rhsRuns(c), result = outRuns(c);
+  float *wideLhs = widen(leftRuns, lhs, 4), *wideRhs = widen(rightRuns, rhs, 5);
   auto *wideOut = static_cast<float *>(
       threadScratch(6, size_t(countOf(result)) * sizeof(float)));
-  const std::vector<int64_t> l = packedSteps(left), r = packedSteps(right),
+  const std::vector<int64_t> l = packedSteps(leftRuns),
+                             r = packedSteps(rightRuns),
                              o = packedSteps(result);
   c.call = nullptr; // its operands are this thread's
   c.groupStep = {l[0], r[0], o[0]};
@@ -165,10 +167,10 @@ Status convolveWide(Convolution c, const uint16_t *lhs, const uint16_t *rhs,
   if (Status ok = convolve(c, DType::F32, wideLhs, wideRhs, wideOut); !ok)
     return ok;
   forEachRow(result, o,
-             [&](int64_t at, int64_t source, int64_t step, int64_t packed,
+             [&](int64_t begin, int64_t source, int64_t step, int64_t packed,
                  int64_t count) {
                for (int64_t i = 0; i < count; ++i)
-                 out[at + i * step] =
+                 out[begin + i * step] =
                      Half::narrow(wideOut[source + i * packed]);
              });
   return Success();
@@ -179,14 +181,14 @@ Status convolveWide(Convolution c, const uint16_t *lhs, const uint16_t *rhs,
 template <typename T>
 Status runProducts(const Convolution &c, DType type, const void *lhs,
                    const void *rhs, void *out) {
-  const auto *left = static_cast<const T *>(lhs);
-  const auto *right = static_cast<const T *>(rhs);
+  const auto *lhsData = static_cast<const T *>(lhs);
+  const auto *rhsData = static_cast<const T *>(rhs);
   auto *result = static_cast<T *>(out);
   if (c.by == Convolution::By::Products ||
       (c.by == Convolution::By::Any && c.output >= 4))
-    convolveByProducts(c, type, left, right, result);
+    convolveByProducts(c, type, lhsData, rhsData, result);
   else
-    convolveByLoops(c, left, right, result);
+    convolveByLoops(c, lhsData, rhsData, result);
   return Success();
 }
 

@@ -15,11 +15,11 @@ namespace {
 
 class ConvolutionRoutine final : public LibraryRoutine {
 public:
-  static MadeRoutine make(const LibraryStep &step) {
+  static RoutineOrError make(const LibraryStep &step) {
     auto routine = std::make_unique<ConvolutionRoutine>();
     if (Status ok = routine->read(step); !ok)
       return ok.error();
-    return MadeRoutine(std::move(routine));
+    return RoutineOrError(std::move(routine));
   }
 
   Status run(const LibraryArguments &arguments) const override {
@@ -137,8 +137,8 @@ private:
                          reversal[i] != 0});
     if (!good)
       return Error("a convolution's options are missing or out of range");
-    // As the whole op's extents decide, not a box's: where a group has few
-    // results, products would compute zeros for the most part.
+    // The extents of the whole op decide, not those of a box: where a group has
+    // few results, products would mostly compute zeros.
     const int64_t outputs =
         step.inputs[1]->shape[kernelOutput] / (featureGroups * batchGroups);
     if (step.deterministic)

@@ -76,11 +76,11 @@ struct ConvolutionShape {
   memory::dims strides, dilations, low, high;
 
   std::vector<int64_t> key() const {
-    std::vector<int64_t> all{int64_t(way), int64_t(weights.size())};
+    std::vector<int64_t> values{int64_t(way), int64_t(weights.size())};
     for (const memory::dims *dims :
          {&source, &weights, &destination, &strides, &dilations, &low, &high})
-      all.insert(all.end(), dims->begin(), dims->end());
-    return all;
+      values.insert(values.end(), dims->begin(), dims->end());
+    return values;
   }
 };
 
@@ -175,8 +175,8 @@ const Plan &planFor(const ConvolutionShape &shape) {
   std::vector<int64_t> key = shape.key();
   {
     std::lock_guard lock(mutex);
-    if (auto it = plans.find(key); it != plans.end())
-      return *it->second;
+    if (auto entry = plans.find(key); entry != plans.end())
+      return *entry->second;
   }
   auto plan = std::make_unique<const Plan>([&] {
     try {
@@ -214,9 +214,9 @@ bool isKept(KeptSlot slot, const void *call, const void *data, const void *plan,
                          std::vector<int64_t>>;
   auto &keys = threadLocal<std::array<Key, 2>>();
   Key now{CallScope::current(), call, data, plan, std::move(sizes)};
-  Key &kept = keys[slot - FlippedKernel];
-  const bool isSame = std::get<0>(now) != 0 && call && kept == now;
-  kept = std::move(now);
+  Key &previous = keys[slot - FlippedKernel];
+  const bool isSame = std::get<0>(now) != 0 && call && previous == now;
+  previous = std::move(now);
   if (!isSame && slot == FlippedKernel)
     keys[PackedKernel - FlippedKernel] = {};
   return isSame;
@@ -293,10 +293,10 @@ float *flipped(const Convolution &c, const std::vector<bool> &flip,
   float *to = copy;
   for (int64_t g = 0; g < c.groups; ++g)
     for (int64_t p = 0; p < places; ++p) {
-      int64_t rest = p, from = g * c.groupStep[1];
+      int64_t remaining = p, from = g * c.groupStep[1];
       for (size_t d = c.dims.size(); d-- > 0;) {
-        const int64_t k = rest % c.dims[d].kernel;
-        rest /= c.dims[d].kernel;
+        const int64_t k = remaining % c.dims[d].kernel;
+        remaining /= c.dims[d].kernel;
         from += (flip[d] ? c.dims[d].kernel - 1 - k : k) * c.dims[d].rhsStep;
       }
       for (int64_t r = 0; r < rows; ++r, to += row) {
@@ -328,12 +328,12 @@ const float *dilate(Convolution &c, const float *lhs) {
   const size_t bytes = size_t(step * c.batch) * sizeof(float);
   auto *to = static_cast<float *>(threadScratch(6, bytes));
   std::memset(to, 0, bytes);
-  std::vector<int64_t> at(c.dims.size(), 0);
+  std::vector<int64_t> index(c.dims.size(), 0);
   while (true) {
     int64_t from = 0, target = 0;
-    for (size_t d = 0; d < at.size(); ++d) {
-      from += at[d] * c.dims[d].lhsStep;
-      target += at[d] * c.dims[d].lhsDilation * dense.dims[d].lhsStep;
+    for (size_t d = 0; d < index.size(); ++d) {
+      from += index[d] * c.dims[d].lhsStep;
+      target += index[d] * c.dims[d].lhsDilation * dense.dims[d].lhsStep;
     }
     for (int64_t n = 0; n < c.batch; ++n)
       for (int64_t g = 0; g < c.groups; ++g)
@@ -342,9 +342,9 @@ const float *dilate(Convolution &c, const float *lhs) {
               lhs[from + n * c.lhsBatchStep + g * c.groupStep[0] +
                   i * c.lhsInputStep];
     size_t d = 0;
-    while (d < at.size() && ++at[d] == c.dims[d].in)
-      at[d++] = 0;
-    if (d == at.size())
+    while (d < index.size() && ++index[d] == c.dims[d].in)
+      index[d++] = 0;
+    if (d == index.size())
       break;
   }
   c = dense;
@@ -376,8 +376,8 @@ Way wayOf(const Convolution &c) {
     large |= dim.kernel > dim.out;
     // The padding of the convolution that this is the gradient of.
     const int64_t low = (dim.kernel - 1) * dim.rhsDilation - dim.low;
-    const int64_t rest = dim.out + low - (dim.kernel - 1) * dim.rhsDilation - 1;
-    within &= low >= 0 && rest < dim.in * dim.lhsDilation;
+    const int64_t high = dim.out + low - (dim.kernel - 1) * dim.rhsDilation - 1;
+    within &= low >= 0 && high < dim.in * dim.lhsDilation;
   }
   if (dilated)
     return !strided && within ? Way::DataGradient : Way::Forward;
@@ -455,7 +455,8 @@ Prepared prepare(const Convolution &c, Way way, const float *lhs,
     break;
   }
   for (const ConvolutionDim &dim : c.dims) {
-    // Of the forward convolution: extents, stride, dilation and padding.
+    // These are the extents, stride, dilation and padding of the forward
+    // convolution.
     int64_t extent = dim.in, window = dim.kernel, places = dim.out;
     int64_t stride = dim.stride, dilation = dim.rhsDilation, low = dim.low;
     if (way == Way::DataGradient) {
@@ -538,19 +539,19 @@ bool sumWeightGradients(const Convolution &c, const float *lhs,
 /// Calls body(offset, offset in a dense copy) for each element of the result.
 template <typename Body>
 void forEachResult(const Convolution &c, const Body &body) {
-  std::vector<int64_t> at(c.dims.size(), 0);
+  std::vector<int64_t> index(c.dims.size(), 0);
   int64_t place = 0, to = 0;
   while (true) {
     for (int64_t n = 0; n < c.batch; ++n)
       for (int64_t o = 0; o < c.output; ++o)
         body(place + n * c.outBatchStep + o * c.outOutputStep, to++);
-    size_t d = at.size();
+    size_t d = index.size();
     while (d-- > 0) {
       place += c.dims[d].outStep;
-      if (++at[d] < c.dims[d].out)
+      if (++index[d] < c.dims[d].out)
         break;
       place -= c.dims[d].outStep * c.dims[d].out;
-      at[d] = 0;
+      index[d] = 0;
     }
     if (d == size_t(-1))
       return;
@@ -566,10 +567,10 @@ bool runInPieces(const Convolution &c, Way way, const float *lhs,
     in *= dim.in;
     places *= dim.out;
   }
-  const int64_t each = std::max<int64_t>(4, most / std::max(in, places));
-  if (way == Way::WeightGradient || c.batch <= each)
+  const int64_t samples = std::max<int64_t>(4, most / std::max(in, places));
+  if (way == Way::WeightGradient || c.batch <= samples)
     return run(c, way, lhs, rhs, out);
-  const int64_t pieces = (c.batch + each - 1) / each;
+  const int64_t pieces = (c.batch + samples - 1) / samples;
   Convolution piece = c;
   for (int64_t p = 0; p < pieces; ++p) {
     const int64_t begin = c.batch * p / pieces;
@@ -597,10 +598,10 @@ bool runInSums(const Convolution &c, Way way, const float *lhs,
   constexpr int64_t products = 1 << 20; // that are worth a call
   const int64_t terms = std::max<int64_t>(
       way == Way::WeightGradient ? 1024 : 8192, products / results);
-  const int64_t each = std::max<int64_t>(1, terms / places);
-  if (c.groups != 1 || c.input < 2 * each)
+  const int64_t features = std::max<int64_t>(1, terms / places);
+  if (c.groups != 1 || c.input < 2 * features)
     return runInPieces(c, way, lhs, rhs, out);
-  const int64_t pieces = (c.input + each - 1) / each;
+  const int64_t pieces = (c.input + features - 1) / features;
   if (way == Way::WeightGradient &&
       sumWeightGradients(c, lhs, rhs, out, pieces))
     return true;
@@ -668,10 +669,10 @@ bool library::convolveByOneDNN(const Convolution &convolution, const float *lhs,
   // Many small groups are better off with loops.
   if (c.input == 1 && c.output == 1)
     return false;
-  Convolution each = c;
-  each.groups = 1;
+  Convolution oneGroup = c;
+  oneGroup.groups = 1;
   for (int64_t g = 0; g < c.groups; ++g)
-    if (!runInSums(each, way, lhs + g * c.groupStep[0],
+    if (!runInSums(oneGroup, way, lhs + g * c.groupStep[0],
                    rhs + g * c.groupStep[1], out + g * c.groupStep[2]))
       return false;
   return true;

@@ -95,20 +95,20 @@ public:
   void run() {
     auto *sums = static_cast<T *>(threadScratch(1, size_t(lanes) * sizeof(T)));
     const int64_t groups = byGroup ? 1 : c.groups;
-    std::vector<int64_t> at(c.dims.size(), 0);
+    std::vector<int64_t> outIndex(c.dims.size(), 0);
     int64_t target = 0;
     while (true) {
-      findMeetings(at);
+      findMeetings(outIndex);
       for (int64_t g = 0; g < groups; ++g)
         for (int64_t n = 0; n < c.batch; ++n)
           place(g, n, target, sums);
       size_t d = c.dims.size();
       while (d-- > 0) {
         target += c.dims[d].outStep;
-        if (++at[d] < c.dims[d].out)
+        if (++outIndex[d] < c.dims[d].out)
           break;
         target -= c.dims[d].outStep * c.dims[d].out;
-        at[d] = 0;
+        outIndex[d] = 0;
       }
       if (d == size_t(-1))
         return;
@@ -126,11 +126,11 @@ private:
     std::vector<int64_t> k(c.dims.size(), 0);
     for (int64_t g = 0; g < groups; ++g)
       for (int64_t p = 0; p < places; ++p) {
-        int64_t rest = p, from = g * c.groupStep[1];
+        int64_t remaining = p, from = g * c.groupStep[1];
         for (size_t d = c.dims.size(); d-- > 0;) {
           const ConvolutionDim &dim = c.dims[d];
-          const int64_t index = rest % dim.kernel;
-          rest /= dim.kernel;
+          const int64_t index = remaining % dim.kernel;
+          remaining /= dim.kernel;
           from += (dim.reversed ? dim.kernel - 1 - index : index) * dim.rhsStep;
         }
         for (int64_t i = 0; i < c.input; ++i, to += lanes)
@@ -139,8 +139,8 @@ private:
       }
   }
 
-  /// What the result's place `at` meets.
-  void findMeetings(const std::vector<int64_t> &at) {
+  /// Finds the elements that meet at the result's index `outIndex`.
+  void findMeetings(const std::vector<int64_t> &outIndex) {
     meetings.assign(1, {0, 0});
     for (size_t d = 0; d < c.dims.size(); ++d) {
       const ConvolutionDim &dim = c.dims[d];
@@ -149,7 +149,7 @@ private:
       for (const Meeting &meeting : meetings)
         for (int64_t k = 0; k < dim.kernel; ++k) {
           const int64_t place =
-              at[d] * dim.stride - dim.low + k * dim.rhsDilation;
+              outIndex[d] * dim.stride - dim.low + k * dim.rhsDilation;
           if (place < 0 || place % dim.lhsDilation != 0 ||
               place / dim.lhsDilation >= dim.in)
             continue;

@@ -23,20 +23,20 @@ constexpr int64_t COPY = 1 << 20;
 Offsets offsetsOf(const std::vector<int64_t> &counts,
                   const std::vector<int64_t> &first,
                   const std::vector<int64_t> &second) {
-  Offsets all{{0}, {0}};
+  Offsets offsets{{0}, {0}};
   for (size_t d = 0; d < counts.size(); ++d) {
     Offsets next;
-    const size_t count = all.first.size() * size_t(counts[d]);
+    const size_t count = offsets.first.size() * size_t(counts[d]);
     next.first.reserve(count);
     next.second.reserve(count);
-    for (size_t i = 0; i < all.first.size(); ++i)
+    for (size_t i = 0; i < offsets.first.size(); ++i)
       for (int64_t j = 0; j < counts[d]; ++j) {
-        next.first.push_back(all.first[i] + j * first[d]);
-        next.second.push_back(all.second[i] + j * second[d]);
+        next.first.push_back(offsets.first[i] + j * first[d]);
+        next.second.push_back(offsets.second[i] + j * second[d]);
       }
-    all = std::move(next);
+    offsets = std::move(next);
   }
-  return all;
+  return offsets;
 }
 
 /// [images, padded places..., input].
@@ -90,7 +90,7 @@ template <typename T>
 void library::convolveByProducts(const Convolution &c, DType type, const T *lhs,
                                  const T *rhs, T *out) {
   PaddedCopy<T> copy(c);
-  // Of the terms: the kernel's places, then the input features.
+  // The dims of the terms are the kernel's places, then the input features.
   std::vector<int64_t> kernel, inCopy, inKernel;
   int64_t firstOfKernel = 0;
   for (size_t d = 0; d < c.dims.size(); ++d) {

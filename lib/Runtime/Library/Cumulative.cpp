@@ -11,7 +11,7 @@ namespace {
 
 class CumulativeRoutine final : public LibraryRoutine {
 public:
-  static MadeRoutine make(const LibraryStep &step) {
+  static RoutineOrError make(const LibraryStep &step) {
     OptionReader options(step.step);
     auto routine = std::make_unique<CumulativeRoutine>();
     const int64_t dim = options.number("dimension");
@@ -23,7 +23,7 @@ public:
         step.inputs[0]->type != step.outputs[0]->type || dim < 0 ||
         dim >= int64_t(step.inputs[0]->shape.size()))
       return Error("operands do not match");
-    return MadeRoutine(std::move(routine));
+    return RoutineOrError(std::move(routine));
   }
 
   Status run(const LibraryArguments &arguments) const override {
@@ -31,14 +31,15 @@ public:
     if (out.empty())
       return Success();
     withElement(out.type, [&]<typename T>() {
-      withKind(out.type == DType::I1 ? booleanKind(kind) : kind,
-               [&]<ReduceKind known>() { runTyped<known, T>(in, out); });
+      withKind(
+          out.type == DType::I1 ? booleanKind(kind) : kind,
+          [&]<ReduceKind staticKind>() { runTyped<staticKind, T>(in, out); });
     });
     return Success();
   }
 
 private:
-  template <ReduceKind known, typename T>
+  template <ReduceKind staticKind, typename T>
   void runTyped(const LibraryOperand &in, const LibraryOperand &out) const {
     const int64_t count = out.extent[dim];
     int64_t fromStep = in.strides[dim], toStep = out.strides[dim];
@@ -66,9 +67,10 @@ private:
       outer[side] = 1;
     }
     forEachIndex<2>(outer, {&in.strides, &out.strides},
-                    [&](const std::array<int64_t, 2> &at) {
-                      scan<known, T>(from + at[0], fromLine, fromStep,
-                                     to + at[1], toLine, toStep, lines, count);
+                    [&](const std::array<int64_t, 2> &offsets) {
+                      scan<staticKind, T>(from + offsets[0], fromLine, fromStep,
+                                          to + offsets[1], toLine, toStep,
+                                          lines, count);
                     });
   }
 

@@ -21,14 +21,15 @@ namespace {
 /// The box behind the batch dims.
 std::vector<CustomOperand> operandsOf(const std::vector<LibraryOperand> &boxes,
                                       ptrdiff_t batch) {
-  auto rest = [&](const Shape &dims) {
+  auto withoutBatch = [&](const Shape &dims) {
     return Shape(dims.begin() + batch, dims.end());
   };
   std::vector<CustomOperand> operands;
   operands.reserve(boxes.size());
   for (const LibraryOperand &box : boxes)
-    operands.push_back({box.type, box.data, rest(box.extent), rest(box.strides),
-                        rest(box.offset), rest(*box.global)});
+    operands.push_back({box.type, box.data, withoutBatch(box.extent),
+                        withoutBatch(box.strides), withoutBatch(box.offset),
+                        withoutBatch(*box.global)});
   return operands;
 }
 
@@ -54,7 +55,7 @@ template <typename Body>
 Status forEachCall(const LibraryOperand &box, size_t batch, const Body &body) {
   const Shape calls(box.extent.begin(), box.extent.begin() + ptrdiff_t(batch));
   Shape index(batch, 0);
-  for (int64_t left = elementCount(calls); left > 0; --left) {
+  for (int64_t remaining = elementCount(calls); remaining > 0; --remaining) {
     if (Status done = body(index); !done)
       return done;
     for (size_t d = batch; d-- > 0;) {
@@ -70,10 +71,10 @@ Status forEachCall(const LibraryOperand &box, size_t batch, const Body &body) {
 void place(std::vector<CustomOperand> &operands,
            const std::vector<LibraryOperand> &boxes, const Shape &index) {
   for (size_t i = 0; i < operands.size(); ++i) {
-    int64_t at = 0;
+    int64_t offset = 0;
     for (size_t d = 0; d < index.size(); ++d)
-      at += index[d] * boxes[i].strides[d];
-    operands[i].data = boxes[i].data + at * byteWidth(boxes[i].type);
+      offset += index[d] * boxes[i].strides[d];
+    operands[i].data = boxes[i].data + offset * byteWidth(boxes[i].type);
   }
 }
 
@@ -129,15 +130,15 @@ public:
         reducedLoops(std::move(reducedLoops)) {}
 
   Status run(const LibraryArguments &arguments) const override {
-    // What has nothing to reduce contributes nothing.
+    // A device that has nothing to reduce contributes the identity.
     if (std::ranges::any_of(reducedLoops, [&](size_t loop) {
           return arguments.extents[loop] <= 0;
         })) {
       for (const LibraryOperand &result : arguments.outputs)
         forEachRun(result.extent, result.strides, result.strides,
-                   [&](int64_t at, int64_t, int64_t run) {
+                   [&](int64_t begin, int64_t, int64_t run) {
                      fillIdentity(kind, result.type,
-                                  result.data + at * byteWidth(result.type),
+                                  result.data + begin * byteWidth(result.type),
                                   run);
                    });
       return Success();
@@ -175,7 +176,7 @@ targetOf(const std::string &name) {
                            name));
 }
 
-static MadeRoutine makeCallback(const LibraryStep &step) {
+static RoutineOrError makeCallback(const LibraryStep &step) {
   OptionReader options(step.step);
   std::string name = options.text("call_target_name");
   std::string config = options.text("backend_config");
@@ -201,12 +202,12 @@ static MadeRoutine makeCallback(const LibraryStep &step) {
   std::optional<size_t> deviceLoop;
   if (once)
     deviceLoop = step.step.loops.size() - 1;
-  return made(std::make_unique<Callback>(std::move(name), std::move(config),
-                                         std::move(*target), after,
-                                         size_t(batch), deviceLoop));
+  return routineOf(std::make_unique<Callback>(
+      std::move(name), std::move(config), std::move(*target), after,
+      size_t(batch), deviceLoop));
 }
 
-static MadeRoutine makeCustomCall(const LibraryStep &step) {
+static RoutineOrError makeCustomCall(const LibraryStep &step) {
   OptionReader options(step.step);
   std::string name = options.text("call_target_name");
   std::string config = options.text("backend_config");
@@ -226,9 +227,9 @@ static MadeRoutine makeCustomCall(const LibraryStep &step) {
   for (size_t loop = 0; loop < step.step.loops.size(); ++loop)
     if (step.step.loops[loop].reduction)
       reducedLoops.push_back(loop);
-  return made(std::make_unique<UserFunction>(std::move(name), std::move(config),
-                                             std::move(*target), size_t(batch),
-                                             kind, std::move(reducedLoops)));
+  return routineOf(std::make_unique<UserFunction>(
+      std::move(name), std::move(config), std::move(*target), size_t(batch),
+      kind, std::move(reducedLoops)));
 }
 
 namespace meshloom::library {

@@ -14,7 +14,7 @@ using namespace meshloom;
 using namespace meshloom::library;
 
 namespace {
-/// Of larger tensors the ends of each dim are shown.
+/// The call shows only the two ends of each dim of a tensor with more elements.
 constexpr int64_t mostElements = 1000, edge = 3;
 
 template <typename T> T read(const void *element) {
@@ -65,7 +65,7 @@ std::string textOf(DType type, const char *element) {
 /// The part of `value` from dim `dim` on, at `data`, in brackets as NumPy has
 /// them.
 void write(std::string &text, const CustomOperand &value, size_t dim,
-           const char *data, bool all) {
+           const char *data, bool isWhole) {
   if (dim == value.shape.size()) {
     text += textOf(value.type, data);
     return;
@@ -80,12 +80,12 @@ void write(std::string &text, const CustomOperand &value, size_t dim,
   for (int64_t i = 0; i < extent; ++i) {
     if (i > 0)
       text += separator;
-    if (!all && extent > 2 * edge && i == edge) {
+    if (!isWhole && extent > 2 * edge && i == edge) {
       text += "...";
       i = extent - edge - 1;
       continue;
     }
-    write(text, value, dim + 1, data + i * stride, all);
+    write(text, value, dim + 1, data + i * stride, isWhole);
   }
   text += ']';
 }
@@ -94,16 +94,16 @@ void write(std::string &text, const CustomOperand &value, size_t dim,
 std::string formatted(const CustomCall &call, size_t next) {
   std::string line;
   const std::string_view format = call.config;
-  for (size_t at = 0; at < format.size(); ++at) {
-    const std::string_view two = format.substr(at, 2);
+  for (size_t position = 0; position < format.size(); ++position) {
+    const std::string_view two = format.substr(position, 2);
     if (two == "{}" && next < call.inputs.size()) {
       const CustomOperand &value = call.inputs[next++];
       write(line, value, 0, static_cast<const char *>(value.data),
             elementCount(value.shape) <= mostElements);
-      ++at;
+      ++position;
     } else {
-      line += format[at];
-      at += two == "{{" || two == "}}";
+      line += format[position];
+      position += two == "{{" || two == "}}";
     }
   }
   return line;

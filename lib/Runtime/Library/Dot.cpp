@@ -82,40 +82,40 @@ T sumOfProducts(const T *lhs, const T *rhs, int64_t count) {
 
 /// Whether rows lie along the contraction, beside a vector, and are long: short
 /// ones are summed faster side by side.
-bool isMatrixByVector(int64_t m, int64_t n, int64_t k, MatrixStrides left,
-                      MatrixStrides right) {
+bool isMatrixByVector(int64_t m, int64_t n, int64_t k, MatrixStrides lhsStrides,
+                      MatrixStrides rhsStrides) {
   constexpr int64_t few = 256;
-  return (m == 1 || n == 1) && k > few && left.columnStride == 1 &&
-         right.rowStride == 1;
+  return (m == 1 || n == 1) && k > few && lhsStrides.columnStride == 1 &&
+         rhsStrides.rowStride == 1;
 }
 
 template <typename T>
-void gemm(int64_t m, int64_t n, int64_t k, const T *lhs, MatrixStrides left,
-          const T *rhs, MatrixStrides right, bool accumulate, T *out,
-          MatrixStrides result) {
-  if (isMatrixByVector(m, n, k, left, right)) {
+void gemm(int64_t m, int64_t n, int64_t k, const T *lhs,
+          MatrixStrides lhsStrides, const T *rhs, MatrixStrides rhsStrides,
+          bool accumulate, T *out, MatrixStrides result) {
+  if (isMatrixByVector(m, n, k, lhsStrides, rhsStrides)) {
     for (int64_t r = 0; r < m; ++r)
       for (int64_t c = 0; c < n; ++c) {
         T &to = out[r * result.rowStride + c * result.columnStride];
-        const T sum = sumOfProducts(lhs + r * left.rowStride,
-                                    rhs + c * right.columnStride, k);
+        const T sum = sumOfProducts(lhs + r * lhsStrides.rowStride,
+                                    rhs + c * rhsStrides.columnStride, k);
         to = accumulate ? to + sum : sum;
       }
     return;
   }
   if constexpr (std::is_same_v<T, float>) {
     // Few columns are few rows of the transposed product.
-    if (n < m && n <= THIN_ROWS && left.columnStride == 1 &&
-        right.rowStride == 1 && result.rowStride == 1 &&
-        isThinProduct(n, m, k, 1, left.rowStride)) {
-      thinProduct(n, m, k, rhs, right.columnStride, lhs, left.rowStride,
-                  accumulate, out, result.columnStride);
+    if (n < m && n <= THIN_ROWS && lhsStrides.columnStride == 1 &&
+        rhsStrides.rowStride == 1 && result.rowStride == 1 &&
+        isThinProduct(n, m, k, 1, lhsStrides.rowStride)) {
+      thinProduct(n, m, k, rhs, rhsStrides.columnStride, lhs,
+                  lhsStrides.rowStride, accumulate, out, result.columnStride);
       return;
     }
-    if (left.columnStride == 1 && result.columnStride == 1 &&
-        isThinProduct(m, n, k, right.rowStride, right.columnStride)) {
-      thinProduct(m, n, k, lhs, left.rowStride, rhs, right.columnStride,
-                  accumulate, out, result.rowStride);
+    if (lhsStrides.columnStride == 1 && result.columnStride == 1 &&
+        isThinProduct(m, n, k, rhsStrides.rowStride, rhsStrides.columnStride)) {
+      thinProduct(m, n, k, lhs, lhsStrides.rowStride, rhs,
+                  rhsStrides.columnStride, accumulate, out, result.rowStride);
       return;
     }
   }
@@ -123,17 +123,17 @@ void gemm(int64_t m, int64_t n, int64_t k, const T *lhs, MatrixStrides left,
   if (result.rowStride == 1 && m > 1 && (result.columnStride != 1 || n == 1)) {
     std::swap(m, n);
     std::swap(lhs, rhs);
-    std::swap(left, right);
-    std::swap(left.rowStride, left.columnStride);
-    std::swap(right.rowStride, right.columnStride);
+    std::swap(lhsStrides, rhsStrides);
+    std::swap(lhsStrides.rowStride, lhsStrides.columnStride);
+    std::swap(rhsStrides.rowStride, rhsStrides.columnStride);
     std::swap(result.rowStride, result.columnStride);
   }
   if (result.columnStride == 1 || n == 1)
-    return panelProduct(m, n, k, lhs, left, rhs, right, accumulate, out,
-                        result.rowStride);
+    return panelProduct(m, n, k, lhs, lhsStrides, rhs, rhsStrides, accumulate,
+                        out, result.rowStride);
   auto &rows = threadLocal<std::vector<T>>();
   rows.resize(size_t(m * n));
-  panelProduct(m, n, k, lhs, left, rhs, right, /*accumulate=*/false,
+  panelProduct(m, n, k, lhs, lhsStrides, rhs, rhsStrides, /*accumulate=*/false,
                rows.data(), n);
   for (int64_t r = 0; r < m; ++r)
     for (int64_t c = 0; c < n; ++c) {
@@ -212,18 +212,19 @@ Status runTile(const T *lhs, const T *rhs, T *out, const Contraction &c) {
   const int64_t elements = row.count * column.count;
   const bool dense = result.columnStride == 1 &&
                      (result.rowStride == column.count || row.count == 1);
-  const MatrixStrides left{row.strides[0], sum.strides[0]},
-      right{sum.strides[1], column.strides[1]};
-  const bool isThin = std::is_same_v<T, float> && left.columnStride == 1 &&
-                      right.rowStride == 1 &&
+  const MatrixStrides lhsStrides{row.strides[0], sum.strides[0]},
+      rhsStrides{sum.strides[1], column.strides[1]};
+  const bool isThin = std::is_same_v<T, float> &&
+                      lhsStrides.columnStride == 1 &&
+                      rhsStrides.rowStride == 1 &&
                       std::min(row.count, column.count) <= THIN_ROWS;
   const int64_t most = isThin ? THIN_TERMS : DOT_BLOCK;
-  const int64_t pieces =
-      isMatrixByVector(row.count, column.count, sum.count, left, right)
-          ? 1
-          : (sum.count + most - 1) / most;
+  const int64_t pieces = isMatrixByVector(row.count, column.count, sum.count,
+                                          lhsStrides, rhsStrides)
+                             ? 1
+                             : (sum.count + most - 1) / most;
   if (pieces == 1 && c.outer.empty()) {
-    gemm(row.count, column.count, sum.count, lhs, left, rhs, right,
+    gemm(row.count, column.count, sum.count, lhs, lhsStrides, rhs, rhsStrides,
          /*accumulate=*/false, out, result);
     return Success();
   }
@@ -231,28 +232,30 @@ Status runTile(const T *lhs, const T *rhs, T *out, const Contraction &c) {
   auto &packed = threadLocal<std::vector<T>>();
   sums.start(elements);
   int64_t terms = 0, done = 0; // in `out`, and in all
-  Status ok = forEach(c.outer, {}, true, [&](std::array<int64_t, 3> at, bool) {
-    for (int64_t p = 0; p < pieces; ++p) {
-      const int64_t begin = sum.count * p / pieces,
-                    count = sum.count * (p + 1) / pieces - begin;
-      gemm(row.count, column.count, count, lhs + at[0] + begin * sum.strides[0],
-           left, rhs + at[1] + begin * sum.strides[1], right, terms > 0, out,
-           result);
-      terms += count;
-      done += count;
-      if (terms < most || done == c.terms)
-        continue;
-      T *block = out;
-      if (!dense) {
-        packed.resize(size_t(elements));
-        block = packed.data();
-        gather(block, out, result, row.count, column.count);
-      }
-      sums.push(block);
-      terms = 0;
-    }
-    return Status(Success());
-  });
+  Status ok =
+      forEach(c.outer, {}, true, [&](std::array<int64_t, 3> offsets, bool) {
+        for (int64_t p = 0; p < pieces; ++p) {
+          const int64_t begin = sum.count * p / pieces,
+                        count = sum.count * (p + 1) / pieces - begin;
+          gemm(row.count, column.count, count,
+               lhs + offsets[0] + begin * sum.strides[0], lhsStrides,
+               rhs + offsets[1] + begin * sum.strides[1], rhsStrides, terms > 0,
+               out, result);
+          terms += count;
+          done += count;
+          if (terms < most || done == c.terms)
+            continue;
+          T *block = out;
+          if (!dense) {
+            packed.resize(size_t(elements));
+            block = packed.data();
+            gather(block, out, result, row.count, column.count);
+          }
+          sums.push(block);
+          terms = 0;
+        }
+        return Status(Success());
+      });
   if (!ok || sums.empty())
     return ok;
   if (dense) {
@@ -349,8 +352,8 @@ static SeparatedParts<Real> separateParts(const std::complex<Real> *from,
       }
   };
   int64_t begin = 0;
-  (void)forEach(c.outer, {}, true, [&](std::array<int64_t, 3> at, bool) {
-    const std::complex<Real> *block = from + at[operand];
+  (void)forEach(c.outer, {}, true, [&](std::array<int64_t, 3> offsets, bool) {
+    const std::complex<Real> *block = from + offsets[operand];
     if (along)
       for (int64_t l = 0; l < line.count; ++l)
         separateRow(block + l * lineStep, sumStep, to + l * c.terms + begin,
@@ -380,17 +383,17 @@ static Status runComplexTiles(const std::complex<Real> *lhs,
   for (int64_t r = 0; r < c.row.count; r += most) {
     Extent row = c.row;
     row.count = std::min(most, c.row.count - r);
-    const SeparatedParts<Real> left =
+    const SeparatedParts<Real> lhsParts =
         separateParts<Real>(lhs + r * row.strides[0], 0, row, c);
     const int64_t elements = row.count * columns;
     const Contraction part{
-        {row.count, {left.matrix.rowStride, 0, columns}},
+        {row.count, {lhsParts.matrix.rowStride, 0, columns}},
         {columns, {0, right.matrix.rowStride, 1}},
-        {c.terms, {left.matrix.columnStride, right.matrix.columnStride, 0}},
+        {c.terms, {lhsParts.matrix.columnStride, right.matrix.columnStride, 0}},
         {},
         c.terms};
     for (int of : {0, 1, 2, 3})
-      if (Status ok = runTiles<Real>(left.data + of / 2 * left.apart,
+      if (Status ok = runTiles<Real>(lhsParts.data + of / 2 * lhsParts.apart,
                                      right.data + of % 2 * right.apart,
                                      products + of * elements, part);
           !ok)
@@ -429,19 +432,19 @@ Dot::Dot(const DotStep &step, DType type, bool deterministic)
     return false;
   };
   for (unsigned loop = 0; loop < step.loops.size(); ++loop) {
-    const bool left = uses(step.lhs, loop), right = uses(step.rhs, loop),
-               result = uses(step.out, loop);
-    if (left && right && result)
+    const bool inLhs = uses(step.lhs, loop), inRhs = uses(step.rhs, loop),
+               inOut = uses(step.out, loop);
+    if (inLhs && inRhs && inOut)
       batch.push_back(loop);
-    else if (result)
-      (right ? columns : rows).push_back(loop);
+    else if (inOut)
+      (inRhs ? columns : rows).push_back(loop);
     else
       reduced.push_back(loop);
   }
 }
 
-/// What is read of the result, if not all and if that depends on rows or
-/// columns that are of one loop.
+/// Returns the half plane of the result that is read, if that is a part which
+/// rows or columns of one loop decide.
 std::optional<HalfPlane> Dot::readOf(const int64_t *extents,
                                      const int64_t *origin) const {
   if (!readWhere)
@@ -540,8 +543,8 @@ Status Dot::runAs(const T *lhs, const T *rhs, T *out, const int64_t *extents,
   if (reductions <= 0) {
     for (const std::vector<Extent> &loops : {m, n})
       outer.insert(outer.end(), loops.begin(), loops.end());
-    return forEach(outer, {}, true, [&](std::array<int64_t, 3> at, bool) {
-      out[at[2]] = T();
+    return forEach(outer, {}, true, [&](std::array<int64_t, 3> offsets, bool) {
+      out[offsets[2]] = T();
       return Status(Success());
     });
   }
@@ -554,9 +557,9 @@ Status Dot::runAs(const T *lhs, const T *rhs, T *out, const int64_t *extents,
   if constexpr (std::is_same_v<T, float>)
     if (!read && runVectorProducts(lhs, rhs, out, outer, whole))
       return Success();
-  return forEach(outer, {}, true, [&](std::array<int64_t, 3> at, bool) {
-    return runParts(type, lhs + at[0], rhs + at[1], out + at[2], whole, read,
-                    tile);
+  return forEach(outer, {}, true, [&](std::array<int64_t, 3> offsets, bool) {
+    return runParts(type, lhs + offsets[0], rhs + offsets[1], out + offsets[2],
+                    whole, read, tile);
   });
 }
 
@@ -564,21 +567,21 @@ Status Dot::runAs(const T *lhs, const T *rhs, T *out, const int64_t *extents,
 static Offsets offsetsOf(std::span<const unsigned> loops,
                          const int64_t *extents, const int64_t *first,
                          const int64_t *second) {
-  Offsets all{{0}, {0}};
+  Offsets offsets{{0}, {0}};
   for (unsigned loop : loops) {
     Offsets next;
     const size_t count =
-        all.first.size() * size_t(std::max<int64_t>(extents[loop], 0));
+        offsets.first.size() * size_t(std::max<int64_t>(extents[loop], 0));
     next.first.reserve(count);
     next.second.reserve(count);
-    for (size_t i = 0; i < all.first.size(); ++i)
+    for (size_t i = 0; i < offsets.first.size(); ++i)
       for (int64_t j = 0; j < extents[loop]; ++j) {
-        next.first.push_back(all.first[i] + j * first[loop]);
-        next.second.push_back(all.second[i] + j * second[loop]);
+        next.first.push_back(offsets.first[i] + j * first[loop]);
+        next.second.push_back(offsets.second[i] + j * second[loop]);
       }
-    all = std::move(next);
+    offsets = std::move(next);
   }
-  return all;
+  return offsets;
 }
 
 /// FixedProduct.h of complex numbers, by the products of their parts.
@@ -588,11 +591,11 @@ static void fixedComplexProduct(const char *lhs, const char *rhs, char *out,
                                 const Offsets &terms) {
   constexpr DType part = std::is_same_v<Real, float> ? DType::F32 : DType::F64;
   auto twice = [](const std::vector<int64_t> &offsets) {
-    std::vector<int64_t> all;
-    all.reserve(offsets.size());
+    std::vector<int64_t> doubled;
+    doubled.reserve(offsets.size());
     for (int64_t offset : offsets)
-      all.push_back(2 * offset);
-    return all;
+      doubled.push_back(2 * offset);
+    return doubled;
   };
   Offsets inRows{twice(rows.first), {}}, inColumns{twice(columns.first), {}};
   const Offsets inTerms{twice(terms.first), twice(terms.second)};
@@ -625,16 +628,16 @@ void Dot::runFixed(const void *lhs, const void *rhs, void *out,
                 k = offsetsOf(reduced, extents, strides[0], strides[1]);
   const auto width = int64_t(byteWidth(type));
   const std::vector<Extent> outer = join(batch, extents, strides);
-  (void)forEach(outer, {}, true, [&](std::array<int64_t, 3> at, bool) {
-    const char *left = static_cast<const char *>(lhs) + at[0] * width,
-               *right = static_cast<const char *>(rhs) + at[1] * width;
-    char *result = static_cast<char *>(out) + at[2] * width;
+  (void)forEach(outer, {}, true, [&](std::array<int64_t, 3> starts, bool) {
+    const char *lhsMatrix = static_cast<const char *>(lhs) + starts[0] * width,
+               *rhsMatrix = static_cast<const char *>(rhs) + starts[1] * width;
+    char *outMatrix = static_cast<char *>(out) + starts[2] * width;
     if (type == DType::C64)
-      fixedComplexProduct<float>(left, right, result, m, n, k);
+      fixedComplexProduct<float>(lhsMatrix, rhsMatrix, outMatrix, m, n, k);
     else if (type == DType::C128)
-      fixedComplexProduct<double>(left, right, result, m, n, k);
+      fixedComplexProduct<double>(lhsMatrix, rhsMatrix, outMatrix, m, n, k);
     else
-      fixedProduct(type, left, right, result, m, n, k);
+      fixedProduct(type, lhsMatrix, rhsMatrix, outMatrix, m, n, k);
     return Status(Success());
   });
 }
@@ -677,9 +680,10 @@ Status Dot::run(const void *lhs, const void *rhs, void *out,
     return runComplexOf(double());
   default:
     return runOf<uint16_t>(lhs, rhs, out, extents, strides, origin,
-                           [&](const uint16_t *left, const uint16_t *right,
-                               uint16_t *result, const Contraction &c) {
-                             return runNarrow(type, left, right, result, c);
+                           [&](const uint16_t *lhsData, const uint16_t *rhsData,
+                               uint16_t *outData, const Contraction &c) {
+                             return runNarrow(type, lhsData, rhsData, outData,
+                                              c);
                            });
   }
 }

@@ -11,7 +11,8 @@
 
 namespace meshloom::library {
 
-/// What each loop of a dot is to the product, read off its operands.
+/// Says which role each loop of a dot has in the product: the operands that use
+/// it decide.
 class Dot {
 public:
   /// `type`: of all three operands (isDotType). `deterministic`: an

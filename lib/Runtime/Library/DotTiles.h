@@ -39,15 +39,16 @@ struct Contraction {
 /// Calls body(offsets of lhs, rhs and out, first) for every iteration of
 /// `loops`.
 template <typename Body>
-Status forEach(std::span<const Extent> loops, std::array<int64_t, 3> at,
+Status forEach(std::span<const Extent> loops, std::array<int64_t, 3> offsets,
                bool first, const Body &body) {
   if (loops.empty())
-    return body(at, first);
+    return body(offsets, first);
   for (int64_t i = 0; i < loops[0].count; ++i) {
-    if (Status ok = forEach(loops.subspan(1), at, first && i == 0, body); !ok)
+    if (Status ok = forEach(loops.subspan(1), offsets, first && i == 0, body);
+        !ok)
       return ok;
     for (unsigned o = 0; o < 3; ++o)
-      at[o] += loops[0].strides[o];
+      offsets[o] += loops[0].strides[o];
   }
   return Success();
 }

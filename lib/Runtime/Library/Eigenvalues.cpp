@@ -19,9 +19,10 @@ std::vector<int64_t>
 orderOf(const std::vector<std::complex<Real>> &eigenvalues) {
   std::vector<int64_t> order(eigenvalues.size());
   std::iota(order.begin(), order.end(), 0);
-  auto at = [&](int64_t i) { return eigenvalues[size_t(i)]; };
+  auto eigenvalue = [&](int64_t i) { return eigenvalues[size_t(i)]; };
   std::ranges::sort(order, [&](int64_t i, int64_t j) {
-    return std::pair(at(i).real(), i) < std::pair(at(j).real(), j);
+    return std::pair(eigenvalue(i).real(), i) <
+           std::pair(eigenvalue(j).real(), j);
   });
   Real greatest = 0;
   for (const std::complex<Real> &value : eigenvalues)
@@ -29,10 +30,12 @@ orderOf(const std::vector<std::complex<Real>> &eigenvalues) {
   for (auto first = order.begin(); first != order.end();) {
     auto last = first + 1;
     while (last != order.end() &&
-           at(*last).real() - at(last[-1]).real() <= greatest * Real(1e-5))
+           eigenvalue(*last).real() - eigenvalue(last[-1]).real() <=
+               greatest * Real(1e-5))
       ++last;
     std::sort(first, last, [&](int64_t i, int64_t j) {
-      return std::pair(-at(i).imag(), i) < std::pair(-at(j).imag(), j);
+      return std::pair(-eigenvalue(i).imag(), i) <
+             std::pair(-eigenvalue(j).imag(), j);
     });
     first = last;
   }
@@ -74,11 +77,11 @@ template <typename T> struct EigOf {
   }
 
   static void run(const LibraryArguments &arguments) {
-    const LibraryOperand *all[] = {&arguments.inputs[0], &arguments.outputs[1],
-                                   &arguments.outputs[0]};
+    const LibraryOperand *matrices[] = {
+        &arguments.inputs[0], &arguments.outputs[1], &arguments.outputs[0]};
     const size_t dims[] = {2, 2, 1};
-    forEachMatrix(all, dims, [&](const std::vector<int64_t> &at) {
-      Matrix<T> a = readMatrix<T>(*all[0], at[0]);
+    forEachMatrix(matrices, dims, [&](const std::vector<int64_t> &offsets) {
+      Matrix<T> a = readMatrix<T>(*matrices[0], offsets[0]);
       const int n = a.rows;
       if (n == 0)
         return;
@@ -103,8 +106,8 @@ template <typename T> struct EigOf {
           scale(vectors.column(c), phaseOf(vectors.column(c)));
         }
       }
-      writeMatrix<Complex>(*all[1], at[1], vectors);
-      writeMatrix<Complex>(*all[2], at[2], values, 1);
+      writeMatrix<Complex>(*matrices[1], offsets[1], vectors);
+      writeMatrix<Complex>(*matrices[2], offsets[2], values, 1);
     });
   }
 };
@@ -117,7 +120,7 @@ template <typename T> struct EigOf {
 template <typename T> struct SchurForm {
   Matrix<T> t, q;
 
-  /// Of the block that begins at `first`.
+  /// Returns the number of rows of the block that begins at `first`.
   int rowsAt(int first) const {
     return !isComplexType<T> && first + 1 < t.rows &&
                    t(first + 1, first) != T(0)
@@ -125,43 +128,43 @@ template <typename T> struct SchurForm {
                : 1;
   }
 
-  /// Of the eigenvalues on the diagonal. Blocks that LAPACK finds too close to
-  /// change places remain.
+  /// Sorts the eigenvalues on the diagonal. Blocks that LAPACK finds too close
+  /// to change places remain.
   void putInOrder(const std::vector<std::complex<RealOf<T>>> &values) {
     std::vector<int> rows;
     std::vector<std::complex<RealOf<T>>> ofBlocks;
-    for (int at = 0; at < t.rows; at += rows.back()) {
-      rows.push_back(rowsAt(at));
-      ofBlocks.push_back(values[size_t(at)]);
+    for (int first = 0; first < t.rows; first += rows.back()) {
+      rows.push_back(rowsAt(first));
+      ofBlocks.push_back(values[size_t(first)]);
     }
-    // Those that have no place yet, as they follow each other.
-    std::vector<int64_t> left(rows.size());
-    std::iota(left.begin(), left.end(), 0);
+    // These are the blocks that have no place yet, in their present order.
+    std::vector<int64_t> unplaced(rows.size());
+    std::iota(unplaced.begin(), unplaced.end(), 0);
     std::vector<T> work(t.elements.size());
-    int at = 0;
+    int to = 0;
     for (int64_t block : orderOf(ofBlocks)) {
-      int from = at;
-      auto next = left.begin();
+      int from = to;
+      auto next = unplaced.begin();
       for (; *next != block; ++next)
         from += rows[size_t(*next)];
-      left.erase(next);
+      unplaced.erase(next);
       if (lapack<"trexc", T>('V', t.rows, t.data(), t.rows, q.data(), t.rows,
-                             from + 1, at + 1, onlyReal(work.data())) != 0)
+                             from + 1, to + 1, onlyReal(work.data())) != 0)
         return;
-      at += rows[size_t(block)];
+      to += rows[size_t(block)];
     }
   }
 
   /// Makes the form unique: of two rows' block the element to the right is the
   /// larger one, and vectors have the phases that the op defines.
   void normalise() {
-    for (int at = 0; at < t.rows; at += rowsAt(at))
-      if (rowsAt(at) == 2 &&
-          std::abs(t(at, at + 1)) < std::abs(t(at + 1, at))) {
-        std::ranges::swap_ranges(t.column(at), t.column(at + 1));
-        std::ranges::swap_ranges(q.column(at), q.column(at + 1));
+    for (int first = 0; first < t.rows; first += rowsAt(first))
+      if (rowsAt(first) == 2 &&
+          std::abs(t(first, first + 1)) < std::abs(t(first + 1, first))) {
+        std::ranges::swap_ranges(t.column(first), t.column(first + 1));
+        std::ranges::swap_ranges(q.column(first), q.column(first + 1));
         for (int c = 0; c < t.rows; ++c)
-          std::swap(t(at, c), t(at + 1, c));
+          std::swap(t(first, c), t(first + 1, c));
       }
     for (int i = 0; i < t.rows; ++i) {
       const T phase = phaseOf(q.column(i));
@@ -175,11 +178,11 @@ template <typename T> struct SchurForm {
 
 template <typename T> struct SchurOf {
   static void run(const LibraryArguments &arguments) {
-    const LibraryOperand *all[] = {&arguments.inputs[0], &arguments.outputs[0],
-                                   &arguments.outputs[1]};
+    const LibraryOperand *matrices[] = {
+        &arguments.inputs[0], &arguments.outputs[0], &arguments.outputs[1]};
     const size_t dims[] = {2, 2, 2};
-    forEachMatrix(all, dims, [&](const std::vector<int64_t> &at) {
-      Matrix<T> a = readMatrix<T>(*all[0], at[0]);
+    forEachMatrix(matrices, dims, [&](const std::vector<int64_t> &offsets) {
+      Matrix<T> a = readMatrix<T>(*matrices[0], offsets[0]);
       const int n = a.rows;
       if (n == 0)
         return;
@@ -199,15 +202,15 @@ template <typename T> struct SchurOf {
       } else {
         form.t = form.q = Matrix<T>(n, n, notANumber<T>);
       }
-      writeMatrix<T>(*all[1], at[1], form.t);
-      writeMatrix<T>(*all[2], at[2], form.q);
+      writeMatrix<T>(*matrices[1], offsets[1], form.t);
+      writeMatrix<T>(*matrices[2], offsets[2], form.q);
     });
   }
 };
 
 } // namespace
 
-static MadeRoutine makeEig(const LibraryStep &step) {
+static RoutineOrError makeEig(const LibraryStep &step) {
   const size_t dims[] = {2, 1, 2};
   if (!step.step.options.empty() || step.inputs.size() != 1 ||
       step.outputs.size() != 2)
@@ -222,10 +225,10 @@ static MadeRoutine makeEig(const LibraryStep &step) {
       (part != DType::F32 && part != DType::F64) ||
       tensors[1]->type != expected || tensors[2]->type != expected)
     return Error("its operands do not fit");
-  return madeRoutine<EigOf, Precision::Double>(step);
+  return makeMatrixRoutine<EigOf, Precision::Double>(step);
 }
 
-static MadeRoutine makeSchur(const LibraryStep &step) {
+static RoutineOrError makeSchur(const LibraryStep &step) {
   const size_t dims[] = {2, 2, 2};
   if (!step.step.options.empty() || step.inputs.size() != 1 ||
       step.outputs.size() != 2)
@@ -236,7 +239,7 @@ static MadeRoutine makeSchur(const LibraryStep &step) {
       !isSquare(tensors[0]->shape) || tensors[1]->shape != tensors[0]->shape ||
       tensors[2]->shape != tensors[0]->shape)
     return Error("its operands do not fit");
-  return madeRoutine<SchurOf, Precision::Double>(step);
+  return makeMatrixRoutine<SchurOf, Precision::Double>(step);
 }
 
 namespace meshloom::library {

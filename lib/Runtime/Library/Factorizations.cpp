@@ -18,10 +18,10 @@ template <typename T> struct CholeskyOf {
     const LibraryOperand *both[] = {&arguments.inputs[0],
                                     &arguments.outputs[0]};
     const size_t dims[] = {2, 2};
-    forEachMatrix(both, dims, [&](const std::vector<int64_t> &at) {
-      Matrix<T> a = readMatrix<T>(*both[0], at[0]);
+    forEachMatrix(both, dims, [&](const std::vector<int64_t> &offsets) {
+      Matrix<T> a = readMatrix<T>(*both[0], offsets[0]);
       const int n = a.rows;
-      // What is not read may be anything.
+      // The triangle that the op does not read may hold anything.
       for (int c = 0; c < n; ++c) {
         const auto column = a.column(c);
         std::ranges::fill(lower ? column.first(size_t(c))
@@ -35,7 +35,7 @@ template <typename T> struct CholeskyOf {
           std::ranges::fill(lower ? a.column(c).subspan(size_t(c))
                                   : a.column(c).first(size_t(c) + 1),
                             notANumber<T>);
-      writeMatrix<T>(*both[1], at[1], a);
+      writeMatrix<T>(*both[1], offsets[1], a);
     });
   }
 };
@@ -54,7 +54,7 @@ std::optional<Transpose> parseTranspose(std::string_view name) {
 }
 
 struct SolveOptions {
-  bool left, lower, unit;
+  bool onLeft, lower, unit;
   Transpose transpose;
 };
 
@@ -72,12 +72,12 @@ public:
   TriangularSystem(const SolveOptions &options, const T *a, int64_t stride)
       : options(options), a(a), stride(stride),
         isTransposed(options.transpose != Transpose::None),
-        isForward(options.left == (options.lower != isTransposed)) {}
+        isForward(options.onLeft == (options.lower != isTransposed)) {}
 
   /// Large real systems are solved block after block: what the blocks solved
   /// before add to one is a matrix product.
   void solve(RowMatrix<T> b) const {
-    const int64_t order = options.left ? b.rows : b.columns;
+    const int64_t order = options.onLeft ? b.rows : b.columns;
     if constexpr (!isComplexType<T>) {
       if (order <= fewRows)
         return solveFew(b, order);
@@ -101,19 +101,18 @@ private:
   void solveByLibrary(RowMatrix<T> b, int64_t begin, int64_t end,
                       T factor) const {
     const int64_t count = end - begin;
-    T *first = options.left ? b.row(begin) : b.data + begin;
-    fortran<"trsm", T>(options.left ? 'R' : 'L', options.lower ? 'U' : 'L',
+    T *first = options.onLeft ? b.row(begin) : b.data + begin;
+    fortran<"trsm", T>(options.onLeft ? 'R' : 'L', options.lower ? 'U' : 'L',
                        char(options.transpose), options.unit ? 'U' : 'N',
-                       int(options.left ? b.columns : count),
-                       int(options.left ? count : b.rows), factor,
+                       int(options.onLeft ? b.columns : count),
+                       int(options.onLeft ? count : b.rows), factor,
                        const_cast<T *>(a + begin * (stride + 1)),
                        int(std::max<int64_t>(stride, 1)), first,
                        int(std::max<int64_t>(b.stride, 1)));
   }
 
   void solveBlocks(RowMatrix<T> b, int64_t order) const
-    requires(!isComplexType<T>)
-  {
+      requires(!isComplexType<T>) {
     // Sums of products are added to -B.
     for (int64_t r = 0; r < b.rows; ++r)
       for (T &value : std::span(b.row(r), size_t(b.columns)))
@@ -125,7 +124,7 @@ private:
       const int64_t begin = block * BLOCK, end = std::min(begin + BLOCK, order),
                     solved = isForward ? 0 : end,
                     terms = isForward ? begin : order - end;
-      if (terms > 0 && options.left)
+      if (terms > 0 && options.onLeft)
         panelProduct<T>(end - begin, b.columns, terms,
                         a + begin * of.rowStride + solved * of.columnStride, of,
                         b.row(solved), {b.stride, 1}, /*accumulate=*/true,
@@ -146,7 +145,7 @@ private:
       const T *diagonal = a + i * (stride + 1);
       for (int64_t m = 0; m < n; ++m) {
         const int64_t k = isForward ? m : order - 1 - m;
-        if (options.left) {
+        if (options.onLeft) {
           const T factor = a[i * of.rowStride + k * of.columnStride];
           for (int64_t c = 0; c < b.columns; ++c)
             b.row(i)[c] -= factor * b.row(k)[c];
@@ -158,7 +157,7 @@ private:
       }
       if (options.unit)
         continue;
-      if (options.left)
+      if (options.onLeft)
         for (int64_t c = 0; c < b.columns; ++c)
           b.row(i)[c] /= *diagonal;
       else
@@ -179,7 +178,7 @@ template <typename T> struct SolveOf {
                   const SolveOptions &options) {
     const LibraryOperand &a = arguments.inputs[0], &b = arguments.inputs[1],
                          &x = arguments.outputs[0];
-    const LibraryOperand *all[] = {&a, &b, &x};
+    const LibraryOperand *matrices[] = {&a, &b, &x};
     const size_t dims[] = {2, 2, 2};
     const size_t rank = a.extent.size();
     const int64_t order = a.extent[rank - 1], rows = b.extent[rank - 2],
@@ -192,28 +191,28 @@ template <typename T> struct SolveOf {
     const bool readsA = isRowByRow(a), writesX = isRowByRow(x);
     std::vector<T> copyOfA(readsA ? 0 : size_t(order * order)),
         copyOfX(writesX ? 0 : size_t(rows * columns));
-    auto copy = [&](const LibraryOperand &from, int64_t at, T *to,
+    auto copy = [&](const LibraryOperand &from, int64_t offset, T *to,
                     int64_t stride) {
       if (from.type == dtypeOf<T>)
-        return copyMatrix(reinterpret_cast<const T *>(from.data) + at,
+        return copyMatrix(reinterpret_cast<const T *>(from.data) + offset,
                           from.strides[rank - 2], from.strides[rank - 1], to,
                           stride, 1, from.extent[rank - 2],
                           from.extent[rank - 1]);
-      const Matrix<T> matrix = readMatrix<T>(from, at);
+      const Matrix<T> matrix = readMatrix<T>(from, offset);
       copyMatrix(matrix.elements.data(), 1, matrix.rows, to, stride, 1,
                  matrix.rows, matrix.columns);
     };
-    forEachMatrix(all, dims, [&](const std::vector<int64_t> &at) {
-      const T *system = reinterpret_cast<const T *>(a.data) + at[0];
+    forEachMatrix(matrices, dims, [&](const std::vector<int64_t> &offsets) {
+      const T *system = reinterpret_cast<const T *>(a.data) + offsets[0];
       if (!readsA) {
-        copy(a, at[0], copyOfA.data(), order);
+        copy(a, offsets[0], copyOfA.data(), order);
         system = copyOfA.data();
       }
       RowMatrix<T> result{copyOfX.data(), rows, columns, columns};
       if (writesX)
-        result = {reinterpret_cast<T *>(x.data) + at[2], rows, columns,
+        result = {reinterpret_cast<T *>(x.data) + offsets[2], rows, columns,
                   x.strides[rank - 2]};
-      copy(b, at[1], result.data, result.stride);
+      copy(b, offsets[1], result.data, result.stride);
       TriangularSystem<T>(options, system, readsA ? a.strides[rank - 2] : order)
           .solve(result);
       if (writesX)
@@ -221,7 +220,7 @@ template <typename T> struct SolveOf {
       Matrix<T> transposed(rows, columns);
       copyMatrix(copyOfX.data(), columns, 1, transposed.data(), 1, rows, rows,
                  columns);
-      writeMatrix<T>(x, at[2], transposed);
+      writeMatrix<T>(x, offsets[2], transposed);
     });
   }
 };
@@ -232,30 +231,30 @@ template <typename T> struct SolveOf {
 
 template <typename T> struct GeqrfOf {
   static void run(const LibraryArguments &arguments) {
-    const LibraryOperand *all[] = {&arguments.inputs[0], &arguments.outputs[0],
-                                   &arguments.outputs[1]};
+    const LibraryOperand *matrices[] = {
+        &arguments.inputs[0], &arguments.outputs[0], &arguments.outputs[1]};
     const size_t dims[] = {2, 2, 1};
-    forEachMatrix(all, dims, [&](const std::vector<int64_t> &at) {
-      Matrix<T> a = readMatrix<T>(*all[0], at[0]);
+    forEachMatrix(matrices, dims, [&](const std::vector<int64_t> &offsets) {
+      Matrix<T> a = readMatrix<T>(*matrices[0], offsets[0]);
       Matrix<T> taus(std::min(a.rows, a.columns), 1, notANumber<T>);
       if (a.isFinite())
         taus = factorQr(a);
       else
         a = Matrix<T>(a.rows, a.columns, notANumber<T>);
-      writeMatrix<T>(*all[1], at[1], a);
-      writeMatrix<T>(*all[2], at[2], taus, 1);
+      writeMatrix<T>(*matrices[1], offsets[1], a);
+      writeMatrix<T>(*matrices[2], offsets[2], taus, 1);
     });
   }
 };
 
 template <typename T> struct HouseholderProductOf {
   static void run(const LibraryArguments &arguments) {
-    const LibraryOperand *all[] = {&arguments.inputs[0], &arguments.inputs[1],
-                                   &arguments.outputs[0]};
+    const LibraryOperand *matrices[] = {
+        &arguments.inputs[0], &arguments.inputs[1], &arguments.outputs[0]};
     const size_t dims[] = {2, 1, 2};
-    forEachMatrix(all, dims, [&](const std::vector<int64_t> &at) {
-      Matrix<T> q = readMatrix<T>(*all[0], at[0]);
-      Matrix<T> taus = readMatrix<T>(*all[1], at[1], 1);
+    forEachMatrix(matrices, dims, [&](const std::vector<int64_t> &offsets) {
+      Matrix<T> q = readMatrix<T>(*matrices[0], offsets[0]);
+      Matrix<T> taus = readMatrix<T>(*matrices[1], offsets[1], 1);
       // Neither R nor the columns without a tau are read.
       for (int c = 0; c < q.columns; ++c)
         std::ranges::fill(
@@ -264,14 +263,14 @@ template <typename T> struct HouseholderProductOf {
         multiplyReflections(q, taus);
       else
         q = Matrix<T>(q.rows, q.columns, notANumber<T>);
-      writeMatrix<T>(*all[2], at[2], q);
+      writeMatrix<T>(*matrices[2], offsets[2], q);
     });
   }
 };
 
 } // namespace
 
-static MadeRoutine makeCholesky(const LibraryStep &step) {
+static RoutineOrError makeCholesky(const LibraryStep &step) {
   OptionReader options(step.step);
   const bool lower = options.flag("lower");
   const size_t dims[] = {2, 2};
@@ -281,13 +280,13 @@ static MadeRoutine makeCholesky(const LibraryStep &step) {
   if (!haveBatch(tensors, dims) || !haveOneType(tensors) ||
       !isSquare(tensors[0]->shape) || tensors[1]->shape != tensors[0]->shape)
     return Error("its operands do not fit");
-  return madeRoutine<CholeskyOf>(step, lower);
+  return makeMatrixRoutine<CholeskyOf>(step, lower);
 }
 
-static MadeRoutine makeTriangularSolve(const LibraryStep &step) {
+static RoutineOrError makeTriangularSolve(const LibraryStep &step) {
   OptionReader read(step.step);
   SolveOptions options{};
-  options.left = read.flag("left_side");
+  options.onLeft = read.flag("left_side");
   options.lower = read.flag("lower");
   options.unit = read.flag("unit_diagonal");
   options.transpose = read.named<Transpose>("transpose_a", parseTranspose);
@@ -300,12 +299,12 @@ static MadeRoutine makeTriangularSolve(const LibraryStep &step) {
       !isSquare(tensors[0]->shape) || tensors[2]->shape != tensors[1]->shape)
     return Error("its operands do not fit");
   const Shape &b = tensors[1]->shape;
-  if (b[b.size() - (options.left ? 2 : 1)] != tensors[0]->shape.back())
+  if (b[b.size() - (options.onLeft ? 2 : 1)] != tensors[0]->shape.back())
     return Error("its operands do not fit");
-  return madeRoutine<SolveOf>(step, options);
+  return makeMatrixRoutine<SolveOf>(step, options);
 }
 
-static MadeRoutine makeGeqrf(const LibraryStep &step) {
+static RoutineOrError makeGeqrf(const LibraryStep &step) {
   const size_t dims[] = {2, 2, 1};
   if (!step.step.options.empty() || step.inputs.size() != 1 ||
       step.outputs.size() != 2)
@@ -320,10 +319,10 @@ static MadeRoutine makeGeqrf(const LibraryStep &step) {
     return Error("its operands do not fit");
   if (Status fits = checkWorkspace(64. * shape.back()); !fits)
     return fits.error();
-  return madeRoutine<GeqrfOf>(step);
+  return makeMatrixRoutine<GeqrfOf>(step);
 }
 
-static MadeRoutine makeHouseholderProduct(const LibraryStep &step) {
+static RoutineOrError makeHouseholderProduct(const LibraryStep &step) {
   const size_t dims[] = {2, 1, 2};
   if (!step.step.options.empty() || step.inputs.size() != 2 ||
       step.outputs.size() != 1)
@@ -335,7 +334,7 @@ static MadeRoutine makeHouseholderProduct(const LibraryStep &step) {
       tensors[2]->shape != shape || shape.back() > shape[shape.size() - 2] ||
       tensors[1]->shape.back() > shape.back())
     return Error("its operands do not fit");
-  return madeRoutine<HouseholderProductOf>(step);
+  return makeMatrixRoutine<HouseholderProductOf>(step);
 }
 
 namespace meshloom::library {

@@ -60,8 +60,8 @@ void product(const void *lhs, const void *rhs, void *result,
              const Offsets &terms) {
   using T = typename Element::Type;
   using Sum = typename Element::Sum;
-  const auto *left = static_cast<const T *>(lhs);
-  const auto *right = static_cast<const T *>(rhs);
+  const auto *lhsData = static_cast<const T *>(lhs);
+  const auto *rhsData = static_cast<const T *>(rhs);
   auto *out = static_cast<T *>(result);
   const auto rowCount = int64_t(rows.first.size()),
              columnCount = int64_t(columns.first.size()),
@@ -85,10 +85,10 @@ void product(const void *lhs, const void *rhs, void *result,
       std::fill_n(sums, height * width, Sum(0));
       for (int64_t k = 0; k < termCount; k += TERMS) {
         const int64_t depth = std::min(TERMS, termCount - k);
-        copyDense<Element>(left, &rows.first[size_t(r)], height,
+        copyDense<Element>(lhsData, &rows.first[size_t(r)], height,
                            &terms.first[size_t(k)], depth, leftRows);
         if (!isCopied)
-          copyDense<Element>(right, &terms.second[size_t(k)], depth,
+          copyDense<Element>(rhsData, &terms.second[size_t(k)], depth,
                              &columns.first[size_t(c)], width, rightRows);
         isCopied = termCount <= TERMS;
         panelProduct<Sum>(height, width, depth, leftRows, {depth, 1}, rightRows,

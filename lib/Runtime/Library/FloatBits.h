@@ -47,8 +47,8 @@ struct Float16 {
       return uint16_t(sign |
                       uint16_t(std::bit_cast<uint32_t>(shifted) & 0x7FF));
     }
-    const uint32_t rest = bits & 0x7FFFFFFF;
-    const uint32_t rounded = rest + 0xFFF + (rest >> 13 & 1);
+    const uint32_t absolute = bits & 0x7FFFFFFF;
+    const uint32_t rounded = absolute + 0xFFF + (absolute >> 13 & 1);
     return uint16_t(sign | ((rounded - (112u << 23)) >> 13));
   }
 };

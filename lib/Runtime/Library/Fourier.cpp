@@ -53,9 +53,9 @@ void transformDim(const FourierPlan<Real> &plan, const Shape &extent,
   const ElementStrides fromStrides{from.strides[dim],
                                    isOne ? 0 : from.strides[beside]},
       toStrides{to.strides[dim], isOne ? 0 : to.strides[beside]};
-  forEachIndex<2>(outer, {&fromOuter, &toOuter}, [&](auto at) {
-    plan.run(from.data + at[0] * (isFromReal ? 1 : 2), fromStrides,
-             to.data + at[1] * (isToReal ? 1 : 2), toStrides,
+  forEachIndex<2>(outer, {&fromOuter, &toOuter}, [&](auto offsets) {
+    plan.run(from.data + offsets[0] * (isFromReal ? 1 : 2), fromStrides,
+             to.data + offsets[1] * (isToReal ? 1 : 2), toStrides,
              isOne ? 1 : extent[beside]);
   });
 }
@@ -89,7 +89,7 @@ private:
   const std::shared_ptr<const FourierPlan<Real>> plan;
 };
 
-MadeRoutine makeFourier(const LibraryStep &step) {
+RoutineOrError makeFourier(const LibraryStep &step) {
   OptionReader options(step.step);
   const auto kind = options.named<FourierKind>("fft_type", parseFourierKind);
   const int64_t length = options.number("fft_length"),
@@ -109,8 +109,9 @@ MadeRoutine makeFourier(const LibraryStep &step) {
   if (!fits || step.inputs[0]->shape != from || step.outputs[0]->shape != to)
     return Error("its operands do not fit its length");
   if (partOf(in) == DType::F64)
-    return made(std::make_unique<Fourier<double>>(kind, length, size_t(dim)));
-  return made(std::make_unique<Fourier<float>>(kind, length, size_t(dim)));
+    return routineOf(
+        std::make_unique<Fourier<double>>(kind, length, size_t(dim)));
+  return routineOf(std::make_unique<Fourier<float>>(kind, length, size_t(dim)));
 }
 } // namespace
 

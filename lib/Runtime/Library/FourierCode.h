@@ -57,8 +57,8 @@ template <typename Real> struct FourierCode {
   /// them: each row is a line.
   void (*loadRows)(const Real *rows, int64_t rowStride, int64_t lines,
                    int64_t count, Real *to);
-  /// Of a block of `half` elements, the transform of pairs of real numbers:
-  /// the first half of the transform of the real numbers, half + 1 elements.
+  /// Turns a block of `half` elements, the transform of pairs of real numbers,
+  /// into the first half + 1 elements of the transform of the real numbers.
   /// `roots`: powers of exp(-2 pi i / (2 * half)).
   void (*separate)(Real *block, int64_t half, const Real *roots);
   /// The reverse: from half + 1 elements twice the conjugates of `half`.

@@ -20,7 +20,7 @@ constexpr int64_t LONG_LINE = 256;
 /// Bytes of lines that are copied to lie side by side.
 constexpr int64_t COPIED_BYTES = 1 << 20;
 
-/// What is needed at once of a thread's memory.
+/// Names the parts of a thread's memory that are in use at the same time.
 enum FourierSlot : unsigned {
   FirstBlock,
   SecondBlock,
@@ -102,13 +102,13 @@ template <typename Real> FourierPasses<Real> makePasses(int64_t length) {
   int64_t stride = 1, remaining = length;
   for (int64_t radix : radicesOf(length)) {
     const int64_t blocks = remaining / radix;
-    const RootsOfUnity<Real> all(remaining);
+    const RootsOfUnity<Real> rootsOfUnity(remaining);
     std::vector<Real> &twiddles =
         result.factors.emplace_back(size_t(blocks * (radix - 1) * 2));
     for (int64_t block = 0; block < blocks; ++block)
       for (int64_t k = 1; k < radix; ++k) {
         Real *twiddle = &twiddles[size_t((block * (radix - 1) + k - 1) * 2)];
-        all.get(block * k, twiddle[0], twiddle[1]);
+        rootsOfUnity.get(block * k, twiddle[0], twiddle[1]);
       }
     const Real *roots = nullptr;
     const Real *twiddleData = twiddles.data();
@@ -332,9 +332,7 @@ void copyFourierLines(const Element *from, ElementStrides fromStrides,
           from[i * fromStrides.element + l * fromStrides.line];
 }
 
-template <typename Real> struct ComplexElement {
-  Real re, im;
-};
+template <typename Real> struct ComplexElement { Real re, im; };
 
 template <typename Real>
 void copyFourierLines(bool isComplex, const Real *from,
@@ -360,10 +358,10 @@ FourierPlan<Real>::FourierPlan(FourierKind kind, int64_t length)
     : kind(kind), length(length),
       inner(isHalved(kind, length) ? length / 2 : length) {
   if (inner < length) {
-    const RootsOfUnity<Real> all(length);
+    const RootsOfUnity<Real> rootsOfUnity(length);
     roots.resize(size_t(inner / 2 + 1) * 2);
     for (int64_t k = 0; k <= inner / 2; ++k)
-      all.get(k, roots[size_t(2 * k)], roots[size_t(2 * k) + 1]);
+      rootsOfUnity.get(k, roots[size_t(2 * k)], roots[size_t(2 * k) + 1]);
   }
   if (!hasSmallFactors(inner))
     line = std::make_unique<ChirpTransform<Real>>(inner);
@@ -451,31 +449,31 @@ void FourierPlan<Real>::runLine(const Real *from, Real *to) const {
     line->run(from, 1, to, 1, 1);
     return separateLine(to, half, roots.data());
   }
-  Real *all = fourierScratch<Real>(OneLine, 2 * length);
+  Real *elements = fourierScratch<Real>(OneLine, 2 * length);
   if (kind == FourierKind::FromReal) {
     for (int64_t i = 0; i < length; ++i) {
-      all[2 * i] = from[i];
-      all[2 * i + 1] = 0;
+      elements[2 * i] = from[i];
+      elements[2 * i + 1] = 0;
     }
-    line->run(all, 1, all, 1, 1);
-    std::copy_n(all, 2 * (half + 1), to);
+    line->run(elements, 1, elements, 1, 1);
+    std::copy_n(elements, 2 * (half + 1), to);
     return;
   }
   if (inner < length) {
-    joinLine(from, half, roots.data(), all);
-    return line->run(all, 1, to, scale, -scale);
+    joinLine(from, half, roots.data(), elements);
+    return line->run(elements, 1, to, scale, -scale);
   }
-  all[0] = from[0];
-  all[1] = 0;
+  elements[0] = from[0];
+  elements[1] = 0;
   for (int64_t k = 1; k <= half; ++k) {
     const Real re = from[2 * k], im = from[2 * k + 1];
-    all[2 * k] = all[2 * (length - k)] = re;
-    all[2 * k + 1] = -im;
-    all[2 * (length - k) + 1] = im;
+    elements[2 * k] = elements[2 * (length - k)] = re;
+    elements[2 * k + 1] = -im;
+    elements[2 * (length - k) + 1] = im;
   }
-  line->run(all, 1, all, scale, scale);
+  line->run(elements, 1, elements, scale, scale);
   for (int64_t i = 0; i < length; ++i)
-    to[i] = all[2 * i];
+    to[i] = elements[2 * i];
 }
 
 template <typename Real>

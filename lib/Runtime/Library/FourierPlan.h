@@ -80,8 +80,8 @@ private:
 
   const FourierKind kind;
   const int64_t length;
-  /// Of the complex transform: half the length for an even count of real
-  /// numbers.
+  /// Length of the complex transform: half of `length` for an even count of
+  /// real numbers.
   const int64_t inner;
   std::vector<Real> roots; ///< of FourierCode::separate and join
   FourierPasses<Real> passes;

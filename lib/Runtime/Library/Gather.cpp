@@ -55,7 +55,7 @@ void zeroResult(const LibraryOperand &result) {
 
 class Gather : public LibraryRoutine {
 public:
-  static MadeRoutine make(const LibraryStep &step) {
+  static RoutineOrError make(const LibraryStep &step) {
     OptionReader options(step.step);
     auto gather = std::make_unique<Gather>();
     gather->dims.vectorDim = options.number("index_vector_dim");
@@ -71,7 +71,7 @@ public:
     const Shape &operand = step.inputs[0]->shape,
                 &indices = step.inputs[1]->shape,
                 &result = step.outputs[0]->shape;
-    const auto kept = otherDims(operand.size(), collapsed, batching);
+    const auto windowDims = otherDims(operand.size(), collapsed, batching);
     const auto batch = otherDims(result.size(), offsetDims);
     const int64_t vector = gather->dims.vectorDim;
     for (unsigned dim = 0; dim < indices.size(); ++dim)
@@ -82,7 +82,7 @@ public:
                                 : 1;
     if (gather->dims.windowSizes.size() != operand.size() ||
         !areDims(offsetDims, result.size()) ||
-        kept.size() != offsetDims.size() ||
+        windowDims.size() != offsetDims.size() ||
         batch.size() != gather->dims.indexDims.size() ||
         !areDims(gather->dims.indexMap, operand.size()) ||
         !areDims(collapsed, operand.size()) ||
@@ -98,9 +98,10 @@ public:
           gather->dims.windowSizes[d] > operand[d])
         return Error("its slices are larger than its operand");
     gather->dims.arrayDims.assign(operand.size(), -1);
-    for (size_t i = 0; i < kept.size(); ++i) {
-      gather->dims.arrayDims[kept[i]] = int(offsetDims[i]);
-      if (result[size_t(offsetDims[i])] != gather->dims.windowSizes[kept[i]])
+    for (size_t i = 0; i < windowDims.size(); ++i) {
+      gather->dims.arrayDims[windowDims[i]] = int(offsetDims[i]);
+      if (result[size_t(offsetDims[i])] !=
+          gather->dims.windowSizes[windowDims[i]])
         return Error("its slices do not fit its result");
     }
     gather->dims.batchDims = batch;
@@ -113,7 +114,7 @@ public:
           unsigned(batching[i]),
           size_t(place - gather->dims.indexDims.begin()));
     }
-    return made(std::move(gather));
+    return routineOf(std::move(gather));
   }
 
   Status run(const LibraryArguments &arguments) const override {
@@ -191,7 +192,7 @@ private:
 
 class DynamicSlice : public LibraryRoutine {
 public:
-  static MadeRoutine make(const LibraryStep &step) {
+  static RoutineOrError make(const LibraryStep &step) {
     OptionReader options(step.step);
     auto slice = std::make_unique<DynamicSlice>();
     slice->sliceSizes = options.list("slice_sizes");
@@ -208,7 +209,7 @@ public:
         return Error("its slice is larger than its operand, or a start index "
                      "no scalar");
     }
-    return made(std::move(slice));
+    return routineOf(std::move(slice));
   }
 
   Status run(const LibraryArguments &arguments) const override {

@@ -25,13 +25,13 @@ uint64_t CallScope::current() {
 
 Result<HostCall> HostCall::make(const Program &program, const Step &step,
                                 const CodeSymbols *code) {
-  HostCall made;
+  HostCall hostCall;
   if (auto *product = std::get_if<DotStep>(&step)) {
-    made.dot = std::make_shared<const Dot>(
+    hostCall.dot = std::make_shared<const Dot>(
         *product, program.buffers[product->out.buffer].type,
         program.deterministic);
-    made.loops = product->loops.size();
-    return made;
+    hostCall.loops = product->loops.size();
+    return hostCall;
   }
   const KernelStep &kernel = std::get<KernelStep>(step);
   KernelFunction function = nullptr;
@@ -44,14 +44,14 @@ Result<HostCall> HostCall::make(const Program &program, const Step &step,
     function = asKernel(*found);
   }
   if (kernel.library.empty()) {
-    made.function = function;
-    return made;
+    hostCall.function = function;
+    return hostCall;
   }
   auto call = LibraryCall::make(program, kernel, function);
   if (!call)
     return call.error();
-  made.call = std::move(*call);
-  return made;
+  hostCall.call = std::move(*call);
+  return hostCall;
 }
 
 Status HostCall::runOther(void *const *operands, const int64_t *strides,

@@ -38,7 +38,8 @@ struct WindowPart {
   bool empty = false;            ///< nothing of the window lies in the box
   bool missing = false;          ///< something of it does not
 
-  /// Of the window that begins at `start`. `strides`: of the box in memory.
+  /// Cuts the window that begins at `start`. `strides` are the strides of the
+  /// box in memory.
   void cut(const Shape &start, const LibraryOperand &tensor,
            const Shape &strides, const LibraryOperand &array,
            const std::vector<int> &arrayDims);
@@ -46,7 +47,7 @@ struct WindowPart {
 
 class IndexedWindows {
 public:
-  /// What happens to windows that do not lie in the tensor's bounds.
+  /// Says what happens to windows that do not lie in the tensor's bounds.
   enum class Outside : uint8_t { Clamped, Skipped };
   static constexpr int64_t BLOCK = 512;
   /// Elements of a box: of larger ones windows are never alike.
@@ -92,14 +93,14 @@ public:
       size_t d = batch.size();
       if (d > 0) {
         const BatchDim &inner = batch[--d];
-        int64_t &at = block.batch[d];
-        for (at = 0; at < inner.extent; at += BLOCK) {
-          block.count = std::min(BLOCK, inner.extent - at);
+        int64_t &position = block.batch[d];
+        for (position = 0; position < inner.extent; position += BLOCK) {
+          block.count = std::min(BLOCK, inner.extent - position);
           visit(std::as_const(block));
           move(inner, block.count);
         }
         move(inner, -inner.extent);
-        at = 0;
+        position = 0;
       } else {
         visit(std::as_const(block));
       }

@@ -18,15 +18,15 @@ constexpr const char *library = "libopenblas.so.0",
 /// loads it may run on, and they all run for a tenth of a second before they
 /// sleep: it is shown one processor.
 void *loadOnOneProcessor() {
-  cpu_set_t all, one;
-  const bool known = sched_getaffinity(0, sizeof(all), &all) == 0;
+  cpu_set_t allowed, one;
+  const bool hasAffinity = sched_getaffinity(0, sizeof(allowed), &allowed) == 0;
   CPU_ZERO(&one);
   CPU_SET(std::max(sched_getcpu(), 0), &one);
-  if (known)
+  if (hasAffinity)
     sched_setaffinity(0, sizeof(one), &one);
   void *loaded = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
-  if (known)
-    sched_setaffinity(0, sizeof(all), &all);
+  if (hasAffinity)
+    sched_setaffinity(0, sizeof(allowed), &allowed);
   return loaded;
 }
 

@@ -49,7 +49,7 @@ template <typename Argument> Only<false, Argument> onlyReal(Argument value) {
   return {value};
 }
 
-/// What the routines for elements T take of an argument.
+/// Returns a tuple of the arguments that the routines for elements T take.
 template <typename T, typename Argument> auto taken(Argument argument) {
   return std::tuple(argument);
 }

@@ -64,7 +64,7 @@ public:
   virtual Status run(const LibraryArguments &arguments) const = 0;
 };
 
-using MadeRoutine = Result<std::unique_ptr<LibraryRoutine>>;
+using RoutineOrError = Result<std::unique_ptr<LibraryRoutine>>;
 
 /// Calls `body(offsets)` for every index of `extent` in row-major order;
 /// `strides[k]` are the strides of array k, `offsets[k]` its element.
@@ -76,17 +76,17 @@ void forEachIndex(const Shape &extent,
     if (e <= 0)
       return;
   Shape index(extent.size(), 0);
-  std::array<int64_t, N> at{};
+  std::array<int64_t, N> offsets{};
   while (true) {
-    body(at);
+    body(offsets);
     size_t d = extent.size();
     while (d-- > 0) {
       for (size_t k = 0; k < N; ++k)
-        at[k] += (*strides[k])[d];
+        offsets[k] += (*strides[k])[d];
       if (++index[d] < extent[d])
         break;
       for (size_t k = 0; k < N; ++k)
-        at[k] -= extent[d] * (*strides[k])[d];
+        offsets[k] -= extent[d] * (*strides[k])[d];
       index[d] = 0;
     }
     if (d == size_t(-1))

@@ -12,8 +12,8 @@
 
 namespace meshloom::library {
 
-/// Reads KernelStep::options by name. What is missing, or of another kind,
-/// reads as zero or empty.
+/// Reads KernelStep::options by name. An option that is missing, or has a
+/// different type, reads as zero or empty.
 class OptionReader {
 public:
   explicit OptionReader(const KernelStep &step) : options(step.options) {}
@@ -24,7 +24,7 @@ public:
     return get<std::vector<int64_t>>(name);
   }
   std::string text(std::string_view name) { return get<std::string>(name); }
-  /// Of the values that `parse` knows by name.
+  /// Returns the value that `parse` knows by this name.
   template <typename T, typename Parse>
   T named(std::string_view name, const Parse &parse) {
     std::optional<T> value = parse(text(name));
@@ -87,17 +87,17 @@ void forEachRun(std::span<const int64_t> extent, std::span<const int64_t> a,
                        (a[outer - 1] == run && b[outer - 1] == run)))
     run *= extent[--outer];
   Shape index(outer, 0);
-  int64_t at = 0, bt = 0;
+  int64_t aOffset = 0, bOffset = 0;
   while (true) {
-    body(at, bt, run);
+    body(aOffset, bOffset, run);
     size_t d = outer;
     while (d-- > 0) {
-      at += a[d];
-      bt += b[d];
+      aOffset += a[d];
+      bOffset += b[d];
       if (++index[d] < extent[d])
         break;
-      at -= extent[d] * a[d];
-      bt -= extent[d] * b[d];
+      aOffset -= extent[d] * a[d];
+      bOffset -= extent[d] * b[d];
       index[d] = 0;
     }
     if (d == size_t(-1))
@@ -105,7 +105,8 @@ void forEachRun(std::span<const int64_t> extent, std::span<const int64_t> a,
   }
 }
 
-template <typename Routine> MadeRoutine made(std::unique_ptr<Routine> routine) {
+template <typename Routine>
+RoutineOrError routineOf(std::unique_ptr<Routine> routine) {
   return std::unique_ptr<LibraryRoutine>(std::move(routine));
 }
 

@@ -39,7 +39,7 @@ LibraryCall::make(const Program &program, const KernelStep &step,
     call->outputs.push_back(
         {described.outputs.back(), pointer, &step.outputs[o]});
   }
-  MadeRoutine routine = row->make(described);
+  RoutineOrError routine = row->make(described);
   if (!routine)
     return routine.error().withMessage(
         fmt::format("'{}': {}", step.library, routine.error().message()));
@@ -55,7 +55,7 @@ LibraryOperand LibraryCall::box(const Source &source, void *const *operands,
       source.decl->type, static_cast<char *>(operands[source.pointer]),
       Shape(rank),       Shape(rank, 1),
       Shape(rank, 0),    &source.decl->shape};
-  const int64_t *own = strides + source.pointer * loops;
+  const int64_t *operandStrides = strides + source.pointer * loops;
   for (size_t d = 0; d < rank; ++d) {
     const DimAccess &dim = source.operand->dims[d];
     result.offset[d] = dim.offset;
@@ -65,7 +65,7 @@ LibraryOperand LibraryCall::box(const Source &source, void *const *operands,
           extents[loop] <= 0 || result.extent[d] == 0
               ? 0
               : result.extent[d] + coefficient * (extents[loop] - 1);
-      result.strides[d] = own[loop] / coefficient;
+      result.strides[d] = operandStrides[loop] / coefficient;
     }
   }
   return result;

@@ -13,7 +13,7 @@ namespace meshloom::library {
 
 struct LibraryRow {
   std::string_view name;
-  MadeRoutine (*make)(const LibraryStep &step);
+  RoutineOrError (*make)(const LibraryStep &step);
   LibraryProperties properties = {};
 };
 

@@ -24,8 +24,8 @@ template <typename T> RealOf<T> weight(const T &value) {
 /// does.
 constexpr int fewRows = 16;
 
-/// What getrf does, step by step: where an element is not finite, OpenBLAS may
-/// take any for a pivot, and loses nans in products with zero.
+/// Does what getrf does, step by step: where an element is not finite, OpenBLAS
+/// may take any element for a pivot, and loses nans in products with zero.
 template <typename T>
 void eliminate(Matrix<T> &a, std::vector<int32_t> &pivots) {
   for (int i = 0; i < int(pivots.size()); ++i) {
@@ -49,12 +49,12 @@ void eliminate(Matrix<T> &a, std::vector<int32_t> &pivots) {
 
 template <typename T> struct LuOf {
   static void run(const LibraryArguments &arguments) {
-    const LibraryOperand *all[] = {&arguments.inputs[0], &arguments.outputs[0],
-                                   &arguments.outputs[1],
-                                   &arguments.outputs[2]};
+    const LibraryOperand *matrices[] = {
+        &arguments.inputs[0], &arguments.outputs[0], &arguments.outputs[1],
+        &arguments.outputs[2]};
     const size_t dims[] = {2, 2, 1, 1};
-    forEachMatrix(all, dims, [&](const std::vector<int64_t> &at) {
-      Matrix<T> a = readMatrix<T>(*all[0], at[0]);
+    forEachMatrix(matrices, dims, [&](const std::vector<int64_t> &offsets) {
+      Matrix<T> a = readMatrix<T>(*matrices[0], offsets[0]);
       std::vector<int32_t> pivots(size_t(std::min(a.rows, a.columns)));
       if (std::max(a.rows, a.columns) > fewRows && a.isFinite())
         lapack<"getrf", T>(a.rows, a.columns, a.data(), a.stride(),
@@ -65,9 +65,9 @@ template <typename T> struct LuOf {
       std::iota(permutation.begin(), permutation.end(), 0);
       for (size_t i = 0; i < pivots.size(); ++i)
         std::swap(permutation[i], permutation[size_t(--pivots[i])]);
-      writeMatrix<T>(*all[1], at[1], a);
-      writeIntegers(*all[2], at[2], pivots);
-      writeIntegers(*all[3], at[3], permutation);
+      writeMatrix<T>(*matrices[1], offsets[1], a);
+      writeIntegers(*matrices[2], offsets[2], pivots);
+      writeIntegers(*matrices[3], offsets[3], permutation);
     });
   }
 };
@@ -78,15 +78,15 @@ template <typename T> struct LuOf {
 
 template <typename T> struct TridiagonalOf {
   static void run(const LibraryArguments &arguments) {
-    const LibraryOperand *all[] = {&arguments.inputs[3], &arguments.inputs[0],
-                                   &arguments.inputs[1], &arguments.inputs[2],
-                                   &arguments.outputs[0]};
+    const LibraryOperand *matrices[] = {
+        &arguments.inputs[3], &arguments.inputs[0], &arguments.inputs[1],
+        &arguments.inputs[2], &arguments.outputs[0]};
     const size_t dims[] = {2, 1, 1, 1, 2};
-    forEachMatrix(all, dims, [&](const std::vector<int64_t> &at) {
-      Matrix<T> b = readMatrix<T>(*all[0], at[0]);
-      Matrix<T> lower = readMatrix<T>(*all[1], at[1], 1);
-      Matrix<T> diagonal = readMatrix<T>(*all[2], at[2], 1);
-      Matrix<T> upper = readMatrix<T>(*all[3], at[3], 1);
+    forEachMatrix(matrices, dims, [&](const std::vector<int64_t> &offsets) {
+      Matrix<T> b = readMatrix<T>(*matrices[0], offsets[0]);
+      Matrix<T> lower = readMatrix<T>(*matrices[1], offsets[1], 1);
+      Matrix<T> diagonal = readMatrix<T>(*matrices[2], offsets[2], 1);
+      Matrix<T> upper = readMatrix<T>(*matrices[3], offsets[3], 1);
       Matrix<T> second(b.rows, 1);
       std::vector<int32_t> pivots(size_t(b.rows));
       if (b.rows > 0) {
@@ -100,14 +100,14 @@ template <typename T> struct TridiagonalOf {
         if (zero > 0 && zero < b.rows)
           b = Matrix<T>(b.rows, b.columns, notANumber<T>);
       }
-      writeMatrix<T>(*all[4], at[4], b);
+      writeMatrix<T>(*matrices[4], offsets[4], b);
     });
   }
 };
 
 } // namespace
 
-static MadeRoutine makeLu(const LibraryStep &step) {
+static RoutineOrError makeLu(const LibraryStep &step) {
   const size_t dims[] = {2, 2, 1, 1};
   if (!step.step.options.empty() || step.inputs.size() != 1 ||
       step.outputs.size() != 3)
@@ -122,10 +122,10 @@ static MadeRoutine makeLu(const LibraryStep &step) {
           std::min(shape.back(), shape[shape.size() - 2]) ||
       tensors[3]->shape.back() != shape[shape.size() - 2])
     return Error("its operands do not fit");
-  return madeRoutine<LuOf>(step);
+  return makeMatrixRoutine<LuOf>(step);
 }
 
-static MadeRoutine makeTridiagonalSolve(const LibraryStep &step) {
+static RoutineOrError makeTridiagonalSolve(const LibraryStep &step) {
   const size_t dims[] = {2, 1, 1, 1, 2};
   if (!step.step.options.empty() || step.inputs.size() != 4 ||
       step.outputs.size() != 1)
@@ -139,7 +139,7 @@ static MadeRoutine makeTridiagonalSolve(const LibraryStep &step) {
   for (size_t k : {size_t(1), size_t(2), size_t(3)})
     if (tensors[k]->shape.back() != shape[shape.size() - 2])
       return Error("its operands do not fit");
-  return madeRoutine<TridiagonalOf>(step);
+  return makeMatrixRoutine<TridiagonalOf>(step);
 }
 
 namespace meshloom::library {

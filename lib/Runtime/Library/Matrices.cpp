@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What library functions of matrices share: batches, and the checks of
-// operands.
+// The library functions of matrices share these parts: batches, and the checks
+// of operands.
 #include "Matrices.h"
 
 using namespace meshloom;
 
-void library::writeIntegers(const LibraryOperand &to, int64_t at,
+void library::writeIntegers(const LibraryOperand &to, int64_t offset,
                             std::span<const int32_t> values) {
   for (size_t i = 0; i < values.size(); ++i)
-    std::memcpy(to.data + (at + int64_t(i) * to.strides.back()) * 4, &values[i],
-                4);
+    std::memcpy(to.data + (offset + int64_t(i) * to.strides.back()) * 4,
+                &values[i], 4);
 }
 
 void library::forEachMatrix(
@@ -23,14 +23,14 @@ void library::forEachMatrix(
     if (e <= 0)
       return;
   Shape index(batch, 0);
-  std::vector<int64_t> at(operands.size(), 0);
+  std::vector<int64_t> offsets(operands.size(), 0);
   while (true) {
-    body(at);
+    body(offsets);
     size_t d = batch;
     while (d-- > 0) {
       const bool more = ++index[d] < extent[d];
-      for (size_t k = 0; k < at.size(); ++k)
-        at[k] += (more ? 1 : 1 - extent[d]) * operands[k]->strides[d];
+      for (size_t k = 0; k < offsets.size(); ++k)
+        offsets[k] += (more ? 1 : 1 - extent[d]) * operands[k]->strides[d];
       if (more)
         break;
       index[d] = 0;

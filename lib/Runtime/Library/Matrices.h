@@ -138,11 +138,11 @@ template <typename T> void writeElement(DType type, char *data, T value) {
   std::memcpy(data, &value, sizeof(T));
 }
 
-/// The matrix (or, with one dim, the vector) that begins at element `at`, in
-/// the last `dims` dims.
+/// The matrix (or, with one dim, the vector) that begins at element `offset`,
+/// in the last `dims` dims.
 template <typename T>
-[[gnu::noinline]] Matrix<T> readMatrix(const LibraryOperand &from, int64_t at,
-                                       size_t dims = 2) {
+[[gnu::noinline]] Matrix<T> readMatrix(const LibraryOperand &from,
+                                       int64_t offset, size_t dims = 2) {
   const size_t rank = from.extent.size();
   const int64_t rows = from.extent[rank - dims];
   const int64_t columns = dims == 2 ? from.extent[rank - 1] : 1;
@@ -151,7 +151,7 @@ template <typename T>
   const unsigned width = byteWidth(from.type);
   Matrix<T> matrix(rows, columns);
   if (from.type == dtypeOf<T>) {
-    copyMatrix(reinterpret_cast<const T *>(from.data) + at, rowStride,
+    copyMatrix(reinterpret_cast<const T *>(from.data) + offset, rowStride,
                columnStride, matrix.data(), 1, rows, rows, columns);
     return matrix;
   }
@@ -159,30 +159,31 @@ template <typename T>
     for (int c = 0; c < columns; ++c)
       matrix(r, c) = readElement<T>(
           from.type,
-          from.data + (at + r * rowStride + c * columnStride) * width);
+          from.data + (offset + r * rowStride + c * columnStride) * width);
   return matrix;
 }
 
 template <typename T>
-[[gnu::noinline]] void writeMatrix(const LibraryOperand &to, int64_t at,
+[[gnu::noinline]] void writeMatrix(const LibraryOperand &to, int64_t offset,
                                    const Matrix<T> &matrix, size_t dims = 2) {
   const size_t rank = to.extent.size();
   const int64_t rowStride = to.strides[rank - dims];
   const int64_t columnStride = dims == 2 ? to.strides[rank - 1] : 0;
   if (to.type == dtypeOf<T>)
     return copyMatrix(matrix.elements.data(), 1, matrix.rows,
-                      reinterpret_cast<T *>(to.data) + at, rowStride,
+                      reinterpret_cast<T *>(to.data) + offset, rowStride,
                       columnStride, matrix.rows, matrix.columns);
   const unsigned width = byteWidth(to.type);
   for (int r = 0; r < matrix.rows; ++r)
     for (int c = 0; c < matrix.columns; ++c)
       writeElement<T>(to.type,
-                      to.data + (at + r * rowStride + c * columnStride) * width,
+                      to.data +
+                          (offset + r * rowStride + c * columnStride) * width,
                       matrix(r, c));
 }
 
-/// The vector of i32 that begins at element `at`.
-void writeIntegers(const LibraryOperand &to, int64_t at,
+/// The vector of i32 that begins at element `offset`.
+void writeIntegers(const LibraryOperand &to, int64_t offset,
                    std::span<const int32_t> values);
 
 /// Calls body(offsets) for every matrix: an offset an operand, of which the
@@ -192,8 +193,9 @@ void forEachMatrix(
     std::span<const size_t> dims,
     const std::function<void(const std::vector<int64_t> &)> &body);
 
-/// What a function computes with. Those that iterate until they converge do so
-/// in 64 bits whatever the elements have: they gain digits.
+/// Says in which precision a function computes. A function that iterates until
+/// it converges computes in 64 bits for all element types, as it gains digits
+/// so.
 enum class Precision : uint8_t { Elements, Double };
 
 /// Calls `run` of `Computation`, a class template, for the element type.
@@ -247,10 +249,10 @@ Status checkLapack(const LibraryStep &step);
 /// One of them, for a step that LAPACK can do.
 template <template <typename> typename Computation,
           Precision precision = Precision::Elements, typename... Options>
-MadeRoutine madeRoutine(const LibraryStep &step, Options... options) {
+RoutineOrError makeMatrixRoutine(const LibraryStep &step, Options... options) {
   if (Status possible = checkLapack(step); !possible)
     return possible.error();
-  return made(
+  return routineOf(
       std::make_unique<MatrixRoutine<Computation, precision, Options...>>(
           options...));
 }
@@ -274,9 +276,9 @@ template <typename T> void scale(std::span<T> vector, const T &factor) {
     value *= factor;
 }
 
-/// What `vector` is multiplied by, so that its element of greatest absolute
-/// value is real and positive: the first one of those that come within a
-/// thousandth of it.
+/// Returns the factor that makes the element of `vector` with the greatest
+/// absolute value real and positive: the first one of the elements that come
+/// within a thousandth of it.
 template <typename T> T phaseOf(std::span<T> vector) {
   RealOf<T> greatest = 0;
   for (const T &value : vector)
@@ -302,9 +304,9 @@ template <typename T> Matrix<T> factorQr(Matrix<T> &a) {
 /// their place.
 template <typename T> void multiplyReflections(Matrix<T> &a, Matrix<T> &taus) {
   withWorkspace<T>([&](T *work, int size) {
-    return lapack<isComplexType<T> ? "ungqr" : "orgqr", T>(
-        a.rows, a.columns, taus.rows, a.data(), a.stride(), taus.data(), work,
-        size);
+    return lapack < isComplexType<T> ? "ungqr" : "orgqr",
+           T > (a.rows, a.columns, taus.rows, a.data(), a.stride(), taus.data(),
+                work, size);
   });
 }
 

@@ -112,17 +112,17 @@ MESHLOOM_CLONES void narrowRow(BF16, const float *from, uint16_t *to,
 /// and whether it is added to an f32 result.
 struct ProductShape {
   int64_t m, n, k;
-  MatrixStrides left, right, result;
+  MatrixStrides lhs, rhs, result;
   bool wide = false, adds = false;
 
   std::array<int64_t, 11> key() const {
     return {m,
             n,
             k,
-            left.rowStride,
-            left.columnStride,
-            right.rowStride,
-            right.columnStride,
+            lhs.rowStride,
+            lhs.columnStride,
+            rhs.rowStride,
+            rhs.columnStride,
             result.rowStride,
             result.columnStride,
             wide,
@@ -132,7 +132,7 @@ struct ProductShape {
 
 struct Product {
   dnnl::matmul primitive;
-  memory::desc left, right, result, scratchpad;
+  memory::desc lhs, rhs, result, scratchpad;
   bool good = false; ///< see takeGood
 };
 
@@ -142,8 +142,8 @@ Product makeProduct(const ProductShape &shape) {
     return memory::dims{matrix.rowStride, matrix.columnStride};
   };
   Product product;
-  product.left = {{shape.m, shape.k}, bf16, strides(shape.left)};
-  product.right = {{shape.k, shape.n}, bf16, strides(shape.right)};
+  product.lhs = {{shape.m, shape.k}, bf16, strides(shape.lhs)};
+  product.rhs = {{shape.k, shape.n}, bf16, strides(shape.rhs)};
   product.result = {{shape.m, shape.n},
                     shape.wide ? memory::data_type::f32 : bf16,
                     strides(shape.result)};
@@ -154,8 +154,8 @@ Product makeProduct(const ProductShape &shape) {
     after.append_sum();
     attributes.set_post_ops(after);
   }
-  dnnl::matmul::primitive_desc desc(
-      {product.left, product.right, product.result}, attributes, engine());
+  dnnl::matmul::primitive_desc desc({product.lhs, product.rhs, product.result},
+                                    attributes, engine());
   product.good = takeGood(desc);
   if (product.good) {
     product.primitive = dnnl::matmul(desc);
@@ -168,16 +168,17 @@ Product makeProduct(const ProductShape &shape) {
 const Product &productOf(const ProductShape &shape) {
   // Never destroyed: threads may multiply until the process ends.
   static std::mutex &mutex = *new std::mutex;
-  static auto &known = *new std::map<std::array<int64_t, 11>, Product>;
+  static auto &products = *new std::map<std::array<int64_t, 11>, Product>;
   std::lock_guard lock(mutex);
-  auto [entry, isNew] = known.try_emplace(shape.key());
+  auto [entry, isNew] = products.try_emplace(shape.key());
   if (isNew)
     entry->second = makeProduct(shape);
   return entry->second;
 }
 
-/// Whether oneDNN reads such a matrix as it lies: strides as of a row-major
-/// matrix or of a transposed one. Those of dims of one element become so.
+/// Whether oneDNN reads such a matrix as it lies: with the strides of a
+/// row-major matrix or of a transposed one. The strides of dims of one element
+/// are changed to fit.
 bool isPlain(MatrixStrides &matrix, int64_t rows, int64_t columns) {
   if (columns == 1 && matrix.rowStride != 1)
     matrix.columnStride = 1;
@@ -190,16 +191,16 @@ bool isPlain(MatrixStrides &matrix, int64_t rows, int64_t columns) {
 
 void multiply(const Product &product, const uint16_t *lhs, const uint16_t *rhs,
               void *out) {
-  auto given = [&](const memory::desc &desc, const void *data) {
+  auto asMemory = [&](const memory::desc &desc, const void *data) {
     return memory(desc, engine(), const_cast<void *>(data));
   };
   dnnl::stream &stream = streamOfThread();
   const memory scratchpad(product.scratchpad, engine(),
                           threadScratch(3, product.scratchpad.get_size() + 64));
   product.primitive.execute(stream,
-                            {{DNNL_ARG_SRC, given(product.left, lhs)},
-                             {DNNL_ARG_WEIGHTS, given(product.right, rhs)},
-                             {DNNL_ARG_DST, given(product.result, out)},
+                            {{DNNL_ARG_SRC, asMemory(product.lhs, lhs)},
+                             {DNNL_ARG_WEIGHTS, asMemory(product.rhs, rhs)},
+                             {DNNL_ARG_DST, asMemory(product.result, out)},
                              {DNNL_ARG_SCRATCHPAD, scratchpad}});
 }
 
@@ -224,14 +225,14 @@ bool multiplyInBlocks(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
         return false;
     }
   int64_t terms = 0;
-  (void)forEach(c.outer, {}, true, [&](std::array<int64_t, 3> at, bool) {
+  (void)forEach(c.outer, {}, true, [&](std::array<int64_t, 3> offsets, bool) {
     for (int64_t p = 0; p < pieces; ++p) {
       const int64_t begin = c.sum.count * p / pieces,
                     count = c.sum.count * (p + 1) / pieces - begin;
       shape.k = count;
       shape.adds = terms > 0;
-      multiply(productOf(shape), lhs + at[0] + begin * c.sum.strides[0],
-               rhs + at[1] + begin * c.sum.strides[1], tile);
+      multiply(productOf(shape), lhs + offsets[0] + begin * c.sum.strides[0],
+               rhs + offsets[1] + begin * c.sum.strides[1], tile);
       terms += count;
       if (terms >= DOT_BLOCK) {
         sums.push(tile);
@@ -258,8 +259,8 @@ bool runByLibrary(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
                      {c.row.strides[0], c.sum.strides[0]},
                      {c.sum.strides[1], c.column.strides[1]},
                      {c.row.strides[2], c.column.strides[2]}};
-  if (!isPlain(shape.left, shape.m, shape.k) ||
-      !isPlain(shape.right, shape.k, shape.n))
+  if (!isPlain(shape.lhs, shape.m, shape.k) ||
+      !isPlain(shape.rhs, shape.k, shape.n))
     return false;
   MatrixStrides result = shape.result;
   const bool plain =
@@ -304,8 +305,8 @@ Widened widen(const uint16_t *from, unsigned operand, const Extent &line,
                 sumStep = c.sum.strides[operand];
   const bool along = sumStep == 1 || lineStep != 1; // lines of terms
   int64_t begin = 0;
-  (void)forEach(c.outer, {}, true, [&](std::array<int64_t, 3> at, bool) {
-    const uint16_t *block = from + at[operand];
+  (void)forEach(c.outer, {}, true, [&](std::array<int64_t, 3> offsets, bool) {
+    const uint16_t *block = from + offsets[operand];
     if (along)
       for (int64_t l = 0; l < line.count; ++l)
         widenRow(Float(), block + l * lineStep, sumStep,
@@ -331,14 +332,14 @@ Status runWidened(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
   for (int64_t r = 0; r < c.row.count; r += rows) {
     Extent row = c.row;
     row.count = std::min(rows, c.row.count - r);
-    const Widened left = widen<Float>(lhs + r * row.strides[0], 0, row, c);
+    const Widened lhsRows = widen<Float>(lhs + r * row.strides[0], 0, row, c);
     const Contraction dense{
-        {row.count, {left.matrix.rowStride, 0, c.column.count}},
+        {row.count, {lhsRows.matrix.rowStride, 0, c.column.count}},
         {c.column.count, {0, right.matrix.rowStride, 1}},
-        {c.terms, {left.matrix.columnStride, right.matrix.columnStride, 0}},
+        {c.terms, {lhsRows.matrix.columnStride, right.matrix.columnStride, 0}},
         {},
         c.terms};
-    if (Status ok = runTiles<float>(left.data, right.data, tile, dense); !ok)
+    if (Status ok = runTiles<float>(lhsRows.data, right.data, tile, dense); !ok)
       return ok;
     for (int64_t i = 0; i < row.count; ++i)
       narrowRow(Float(), tile + i * c.column.count,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What all users of oneDNN's primitives share.
+// The functions that call oneDNN's primitives share these declarations.
 #pragma once
 
 #include "meshloom/Core/ThreadLocal.h"

@@ -19,26 +19,27 @@ template <typename T> bool decompose(Matrix<T> &a, Matrix<RealOf<T>> &values) {
   std::vector<RealOf<T>> reals(2 * a.elements.size() + 5 * size_t(n) + 1);
   std::vector<int32_t> integers(5 * size_t(n) + 3);
   return withWorkspace<T>([&](T *work, int size) {
-           return lapack<isComplexType<T> ? "heevd" : "syevd", T>(
-               'V', 'L', n, a.data(), n, values.data(), work, size,
-               onlyComplex(reals.data()), onlyComplex(int(reals.size())),
-               integers.data(), int(integers.size()));
+           return lapack < isComplexType<T> ? "heevd" : "syevd",
+                  T > ('V', 'L', n, a.data(), n, values.data(), work, size,
+                       onlyComplex(reals.data()),
+                       onlyComplex(int(reals.size())), integers.data(),
+                       int(integers.size()));
          }) == 0;
 }
 
 template <typename T> struct EighOf {
   static void run(const LibraryArguments &arguments, bool lower) {
-    const LibraryOperand *all[] = {&arguments.inputs[0], &arguments.outputs[0],
-                                   &arguments.outputs[1]};
+    const LibraryOperand *matrices[] = {
+        &arguments.inputs[0], &arguments.outputs[0], &arguments.outputs[1]};
     const size_t dims[] = {2, 2, 1};
-    forEachMatrix(all, dims, [&](const std::vector<int64_t> &at) {
-      Matrix<T> a = readMatrix<T>(*all[0], at[0]);
+    forEachMatrix(matrices, dims, [&](const std::vector<int64_t> &offsets) {
+      Matrix<T> a = readMatrix<T>(*matrices[0], offsets[0]);
       const int n = a.rows;
       if (n == 0)
         return;
       if (!lower)
         a = a.adjoint();
-      // What is not read may be anything.
+      // The triangle that the op does not read may hold anything.
       for (int c = 0; c < n; ++c) {
         std::ranges::fill(a.column(c).first(size_t(c)), T(0));
         a(c, c) = T(std::real(a(c, c)));
@@ -51,8 +52,8 @@ template <typename T> struct EighOf {
         a = Matrix<T>(n, n, notANumber<T>);
         values = Matrix<RealOf<T>>(n, 1, notANumber<RealOf<T>>);
       }
-      writeMatrix<T>(*all[1], at[1], a);
-      writeMatrix<RealOf<T>>(*all[2], at[2], values, 1);
+      writeMatrix<T>(*matrices[1], offsets[1], a);
+      writeMatrix<RealOf<T>>(*matrices[2], offsets[2], values, 1);
     });
   }
 };
@@ -88,12 +89,12 @@ bool decompose(Matrix<T> &a, Matrix<T> &u, Matrix<RealOf<T>> &values,
 
 template <typename T> struct SvdOf {
   static void run(const LibraryArguments &arguments, bool full) {
-    const LibraryOperand *all[] = {&arguments.inputs[0], &arguments.outputs[0],
-                                   &arguments.outputs[1],
-                                   &arguments.outputs[2]};
+    const LibraryOperand *matrices[] = {
+        &arguments.inputs[0], &arguments.outputs[0], &arguments.outputs[1],
+        &arguments.outputs[2]};
     const size_t dims[] = {2, 2, 1, 2};
-    forEachMatrix(all, dims, [&](const std::vector<int64_t> &at) {
-      Matrix<T> a = readMatrix<T>(*all[0], at[0]);
+    forEachMatrix(matrices, dims, [&](const std::vector<int64_t> &offsets) {
+      Matrix<T> a = readMatrix<T>(*matrices[0], offsets[0]);
       const int k = std::min(a.rows, a.columns);
       Matrix<T> u(a.rows, k), vh(k, a.columns);
       Matrix<RealOf<T>> values(k, 1);
@@ -113,16 +114,16 @@ template <typename T> struct SvdOf {
         v = Matrix<T>(v.rows, v.columns, notANumber<T>);
         values = Matrix<RealOf<T>>(k, 1, notANumber<RealOf<T>>);
       }
-      writeMatrix<T>(*all[1], at[1], u);
-      writeMatrix<RealOf<T>>(*all[2], at[2], values, 1);
-      writeMatrix<T>(*all[3], at[3], v.adjoint());
+      writeMatrix<T>(*matrices[1], offsets[1], u);
+      writeMatrix<RealOf<T>>(*matrices[2], offsets[2], values, 1);
+      writeMatrix<T>(*matrices[3], offsets[3], v.adjoint());
     });
   }
 };
 
 } // namespace
 
-static MadeRoutine makeEigh(const LibraryStep &step) {
+static RoutineOrError makeEigh(const LibraryStep &step) {
   OptionReader options(step.step);
   const bool lower = options.flag("lower");
   const size_t dims[] = {2, 2, 1};
@@ -139,10 +140,10 @@ static MadeRoutine makeEigh(const LibraryStep &step) {
   const double n = shape.back();
   if (Status fits = checkWorkspace((2 * n + 64) * n); !fits)
     return fits.error();
-  return madeRoutine<EighOf, Precision::Double>(step, lower);
+  return makeMatrixRoutine<EighOf, Precision::Double>(step, lower);
 }
 
-static MadeRoutine makeSvd(const LibraryStep &step) {
+static RoutineOrError makeSvd(const LibraryStep &step) {
   OptionReader options(step.step);
   const bool full = options.flag("full_matrices");
   const size_t dims[] = {2, 2, 1, 2};
@@ -167,7 +168,7 @@ static MadeRoutine makeSvd(const LibraryStep &step) {
   if (Status fits = checkWorkspace((5. * k + 64) * std::max(rows, columns));
       !fits)
     return fits.error();
-  return madeRoutine<SvdOf, Precision::Double>(step, full);
+  return makeMatrixRoutine<SvdOf, Precision::Double>(step, full);
 }
 
 namespace meshloom::library {

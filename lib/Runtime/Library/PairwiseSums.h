@@ -48,22 +48,22 @@ public:
     rows = 0;
     const int level = std::countr_zero(++blocks);
     for (int lower = 0; lower < level; ++lower)
-      add(block, at(lower));
+      add(block, sumsOf(lower));
     if (levels.size() < size_t((level + 1) * width))
       levels.resize(size_t((level + 1) * width));
-    std::copy_n(block, width, at(level));
+    std::copy_n(block, width, sumsOf(level));
   }
 
   /// Adds the sums of all blocks, small ones first.
   void addTo(T *sums) const {
     for (int level = 0; blocks >> level; ++level)
       if (blocks >> level & 1)
-        add(sums, at(level));
+        add(sums, sumsOf(level));
   }
 
 private:
-  T *at(int level) { return levels.data() + level * width; }
-  const T *at(int level) const { return levels.data() + level * width; }
+  T *sumsOf(int level) { return levels.data() + level * width; }
+  const T *sumsOf(int level) const { return levels.data() + level * width; }
   void add(T *to, const T *from) const {
     for (int64_t i = 0; i < width; ++i)
       to[i] += from[i];

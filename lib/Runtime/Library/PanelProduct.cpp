@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Operands are cut into blocks of PANEL_TERMS terms. Of a block, rows of the
+// Operands are cut into blocks of PANEL_TERMS terms. In a block, rows of the
 // left operand become slivers [terms, rows of a tile], and columns of the right
 // one panels [terms, columns of a tile]: a sliver stays in the first-level
 // cache while it meets the panels of PANEL_COLUMNS columns, which stay in the
@@ -30,7 +30,7 @@ using namespace meshloom;
 using namespace meshloom::library;
 
 namespace {
-/// What is copied at once: terms, and columns and rows.
+/// The terms, columns and rows that are copied at once.
 constexpr int64_t PANEL_TERMS = 256, PANEL_COLUMNS = 256, PANEL_ROWS = 1008;
 /// Rows for which panels that lie row by row are read where they are: to copy
 /// them would take longer than to read them as often.
@@ -331,13 +331,13 @@ template <typename T> struct PanelCodes;
 #if defined(__x86_64__)
 #define MESHLOOM_PANEL_CODES(T, SUFFIX)                                        \
   template <> struct PanelCodes<T> {                                           \
-    static constexpr const PanelCode<T> *all[] = {                             \
+    static constexpr const PanelCode<T> *codes[] = {                           \
         &panels512##SUFFIX, &panels256##SUFFIX, &panels128##SUFFIX};           \
   };
 #else
 #define MESHLOOM_PANEL_CODES(T, SUFFIX)                                        \
   template <> struct PanelCodes<T> {                                           \
-    static constexpr const PanelCode<T> *all[] = {&panels128##SUFFIX};         \
+    static constexpr const PanelCode<T> *codes[] = {&panels128##SUFFIX};       \
   };
 #endif
 MESHLOOM_PANEL_CODES(float, F32)
@@ -361,7 +361,7 @@ size_t firstKind() {
 
 /// The code of a kind for T, with pairs where this processor has them.
 template <typename T> const PanelCode<T> &panelCode(size_t kind) {
-  const PanelCode<T> &code = *PanelCodes<T>::all[firstKind() + kind];
+  const PanelCode<T> &code = *PanelCodes<T>::codes[firstKind() + kind];
 #if defined(__x86_64__)
   if constexpr (std::is_same_v<T, uint32_t>) {
     static const bool hasVnni = __builtin_cpu_supports("avx512vnni");
@@ -424,27 +424,27 @@ int64_t piecesOf(int64_t count, int64_t most) {
 } // namespace
 
 size_t library::panelKinds() {
-  return std::size(PanelCodes<float>::all) - firstKind();
+  return std::size(PanelCodes<float>::codes) - firstKind();
 }
 
 template <typename T>
 void library::panelProduct(int64_t m, int64_t n, int64_t k, const T *lhs,
-                           MatrixStrides left, const T *rhs,
-                           MatrixStrides right, bool accumulate, T *out,
+                           MatrixStrides lhsStrides, const T *rhs,
+                           MatrixStrides rhsStrides, bool accumulate, T *out,
                            int64_t outStride, size_t kind) {
   const PanelCode<T> &code = panelCode<T>(kind);
   // To look costs as much as a few rows and columns.
   bool paired = false;
   if constexpr (std::is_same_v<T, uint32_t>)
     paired = code.pairTiles[0][0] && m >= 8 && n >= 8 && k > 1 &&
-             areShort(lhs, m, k, left) && areShort(rhs, k, n, right);
+             areShort(lhs, m, k, lhsStrides) && areShort(rhs, k, n, rhsStrides);
   const int64_t width = 2 * code.lanes;
   const int64_t blocks = std::max<int64_t>(1, piecesOf(k, PANEL_TERMS));
   const int64_t depth = piecesOf(k, blocks);
   const bool inPlace =
-      !paired && right.columnStride == 1 && m <= PANEL_FEW_ROWS;
+      !paired && rhsStrides.columnStride == 1 && m <= PANEL_FEW_ROWS;
   // Small left operands that lie as slivers do are read where they are, too.
-  const bool sliversInPlace = !paired && left.rowStride == 1 &&
+  const bool sliversInPlace = !paired && lhsStrides.rowStride == 1 &&
                               n <= PANEL_FEW_COLUMNS && k <= PANEL_TERMS;
   auto scratch = [&](unsigned slot, int64_t lines) {
     return static_cast<T *>(
@@ -476,17 +476,19 @@ void library::panelProduct(int64_t m, int64_t n, int64_t k, const T *lhs,
       const int64_t first = k * block / blocks,
                     terms = k * (block + 1) / blocks - first;
       const bool adds = accumulate || block > 0;
-      const T *lines = lhs + r * left.rowStride + first * left.columnStride;
+      const T *lines =
+          lhs + r * lhsStrides.rowStride + first * lhsStrides.columnStride;
       if (!sliversInPlace)
-        pack(lines, height, left, terms, most, height % most, slivers);
+        pack(lines, height, lhsStrides, terms, most, height % most, slivers);
       for (int64_t c = 0; c < n; c += PANEL_COLUMNS) {
         const int64_t columns = std::min(PANEL_COLUMNS, n - c);
-        const T *from = rhs + first * right.rowStride + c * right.columnStride;
-        // Those before it are read where they are.
+        const T *from =
+            rhs + first * rhsStrides.rowStride + c * rhsStrides.columnStride;
+        // Panels before it are read where they are.
         const int64_t packed = inPlace ? columns / width * width : 0;
-        pack(from + packed * right.columnStride, columns - packed,
-             {right.columnStride, right.rowStride}, terms, width, width,
-             panels);
+        pack(from + packed * rhsStrides.columnStride, columns - packed,
+             {rhsStrides.columnStride, rhsStrides.rowStride}, terms, width,
+             width, panels);
         for (int64_t i = 0; i < height; i += most) {
           const int64_t rows = std::min(most, height - i);
           for (int64_t j = 0; j < columns; j += width) {
@@ -496,9 +498,9 @@ void library::panelProduct(int64_t m, int64_t n, int64_t k, const T *lhs,
             tiles[count > code.lanes][size_t(rows - 1)](
                 paired ? (terms + 1) / 2 : terms,
                 sliversInPlace ? lines + i : slivers + i * terms,
-                sliversInPlace ? left.columnStride : rows,
+                sliversInPlace ? lhsStrides.columnStride : rows,
                 isPacked ? panels + (j - packed) * terms : from + j,
-                isPacked ? width : right.rowStride, adds,
+                isPacked ? width : rhsStrides.rowStride, adds,
                 out + (r + i) * outStride + c + j, outStride, count);
           }
         }

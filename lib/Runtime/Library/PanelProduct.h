@@ -18,7 +18,8 @@ size_t panelKinds();
 /// T: float, double or uint32_t, whose sums wrap.
 template <typename T>
 void panelProduct(int64_t m, int64_t n, int64_t k, const T *lhs,
-                  MatrixStrides left, const T *rhs, MatrixStrides right,
-                  bool accumulate, T *out, int64_t outStride, size_t kind = 0);
+                  MatrixStrides lhsStrides, const T *rhs,
+                  MatrixStrides rhsStrides, bool accumulate, T *out,
+                  int64_t outStride, size_t kind = 0);
 
 } // namespace meshloom::library

@@ -64,7 +64,7 @@ template <typename T> struct OperandLines {
 
   /// Whether `holds` for all runs of elements that are adjacent in memory.
   template <typename F>
-  bool all(Interval lines, Interval terms, const F &holds) const {
+  bool allRuns(Interval lines, Interval terms, const F &holds) const {
     const T *from = data + lines.begin * step + terms.begin * termStep;
     const bool along = termStep == 1;
     const int64_t runs = along ? lines.size() : terms.size(),
@@ -95,10 +95,10 @@ std::vector<Strip> stripsOf(DType type, const OperandLines<T> &mine,
   auto isFiniteAt = [&](Interval block) {
     State &state = others[size_t(block.begin / STRIP)];
     if (state == Unknown)
-      state = other.all({0, other.count}, block,
-                        [&](const T *run, int64_t count) {
-                          return isFinite(run, count, type);
-                        })
+      state = other.allRuns({0, other.count}, block,
+                            [&](const T *run, int64_t count) {
+                              return isFinite(run, count, type);
+                            })
                   ? Finite
                   : NonFinite;
     return state == Finite;
@@ -107,29 +107,29 @@ std::vector<Strip> stripsOf(DType type, const OperandLines<T> &mine,
   for (int64_t line = 0; line < mine.count; line += STRIP) {
     const Interval lines{line, std::min(line + STRIP, mine.count)};
     auto addsNothing = [&](Interval block) {
-      return mine.all(lines, block, [](const T *run, int64_t count) {
+      return mine.allRuns(lines, block, [](const T *run, int64_t count) {
         return isZero(run, count);
       }) && isFiniteAt(block);
     };
-    Interval left{0, terms};
-    while (!left.empty()) {
-      const int64_t last = (left.end - 1) / STRIP * STRIP;
-      if (!addsNothing({last, left.end}))
+    Interval remaining{0, terms};
+    while (!remaining.empty()) {
+      const int64_t last = (remaining.end - 1) / STRIP * STRIP;
+      if (!addsNothing({last, remaining.end}))
         break;
-      left.end = last;
+      remaining.end = last;
     }
-    while (!left.empty()) {
-      const int64_t next = std::min(left.begin + STRIP, left.end);
-      if (!addsNothing({left.begin, next}))
+    while (!remaining.empty()) {
+      const int64_t next = std::min(remaining.begin + STRIP, remaining.end);
+      if (!addsNothing({remaining.begin, next}))
         break;
-      left.begin = next;
+      remaining.begin = next;
     }
-    if (left.empty())
-      left = {};
-    if (!strips.empty() && strips.back().terms == left)
+    if (remaining.empty())
+      remaining = {};
+    if (!strips.empty() && strips.back().terms == remaining)
       strips.back().lines.end = lines.end;
     else
-      strips.push_back({lines, left});
+      strips.push_back({lines, remaining});
   }
   if (strips.size() == 1 && strips[0].terms == Interval{0, terms})
     strips.clear();
@@ -172,19 +172,19 @@ std::vector<ProductPart> partsRead(const HalfPlane &read,
                                    const Contraction &c) {
   const Interval terms{0, c.sum.count}, none{};
   std::vector<ProductPart> parts;
-  bool all = true;
+  bool isWhole = true;
   for (int64_t row = 0; row < c.row.count; row += STRIP) {
     const Interval rows{row, std::min(row + STRIP, c.row.count)};
     const Interval columns = columnsRead(read, rows, c.column.count);
     const Interval before{0, columns.begin}, after{columns.end, c.column.count};
-    all &= before.empty() && after.empty();
+    isWhole &= before.empty() && after.empty();
     for (const ProductPart &part :
          {ProductPart{rows, before, none}, ProductPart{rows, columns, terms},
           ProductPart{rows, after, none}})
       if (!part.columns.empty())
         parts.push_back(part);
   }
-  if (all)
+  if (isWhole)
     parts.clear();
   return parts;
 }

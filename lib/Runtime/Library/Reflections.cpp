@@ -16,12 +16,12 @@ namespace {
 
 template <typename T> struct PivotedQrOf {
   static void run(const LibraryArguments &arguments) {
-    const LibraryOperand *all[] = {&arguments.inputs[0], &arguments.outputs[0],
-                                   &arguments.outputs[1],
-                                   &arguments.outputs[2]};
+    const LibraryOperand *matrices[] = {
+        &arguments.inputs[0], &arguments.outputs[0], &arguments.outputs[1],
+        &arguments.outputs[2]};
     const size_t dims[] = {2, 2, 1, 1};
-    forEachMatrix(all, dims, [&](const std::vector<int64_t> &at) {
-      Matrix<T> a = readMatrix<T>(*all[0], at[0]);
+    forEachMatrix(matrices, dims, [&](const std::vector<int64_t> &offsets) {
+      Matrix<T> a = readMatrix<T>(*matrices[0], offsets[0]);
       Matrix<T> taus(std::min(a.rows, a.columns), 1, notANumber<T>);
       // Geqp3 counts from 1; a zero lets it move the column.
       std::vector<int32_t> permutation(size_t(a.columns));
@@ -38,9 +38,9 @@ template <typename T> struct PivotedQrOf {
       }
       for (int32_t &column : permutation)
         --column;
-      writeMatrix<T>(*all[1], at[1], a);
-      writeIntegers(*all[2], at[2], permutation);
-      writeMatrix<T>(*all[3], at[3], taus, 1);
+      writeMatrix<T>(*matrices[1], offsets[1], a);
+      writeIntegers(*matrices[2], offsets[2], permutation);
+      writeMatrix<T>(*matrices[3], offsets[3], taus, 1);
     });
   }
 };
@@ -51,11 +51,11 @@ template <typename T> struct PivotedQrOf {
 
 template <typename T> struct HessenbergOf {
   static void run(const LibraryArguments &arguments) {
-    const LibraryOperand *all[] = {&arguments.inputs[0], &arguments.outputs[0],
-                                   &arguments.outputs[1]};
+    const LibraryOperand *matrices[] = {
+        &arguments.inputs[0], &arguments.outputs[0], &arguments.outputs[1]};
     const size_t dims[] = {2, 2, 1};
-    forEachMatrix(all, dims, [&](const std::vector<int64_t> &at) {
-      Matrix<T> a = readMatrix<T>(*all[0], at[0]);
+    forEachMatrix(matrices, dims, [&](const std::vector<int64_t> &offsets) {
+      Matrix<T> a = readMatrix<T>(*matrices[0], offsets[0]);
       Matrix<T> taus(std::max(a.rows - 1, 0), 1, notANumber<T>);
       if (a.isFinite())
         withWorkspace<T>([&](T *work, int size) {
@@ -64,15 +64,15 @@ template <typename T> struct HessenbergOf {
         });
       else
         a = Matrix<T>(a.rows, a.columns, notANumber<T>);
-      writeMatrix<T>(*all[1], at[1], a);
-      writeMatrix<T>(*all[2], at[2], taus, 1);
+      writeMatrix<T>(*matrices[1], offsets[1], a);
+      writeMatrix<T>(*matrices[2], offsets[2], taus, 1);
     });
   }
 };
 
 } // namespace
 
-static MadeRoutine makePivotedQr(const LibraryStep &step) {
+static RoutineOrError makePivotedQr(const LibraryStep &step) {
   const OptionReader options(step.step);
   const size_t dims[] = {2, 2, 1, 1};
   if (!options.ok() || step.inputs.size() != 1 || step.outputs.size() != 3)
@@ -90,10 +90,10 @@ static MadeRoutine makePivotedQr(const LibraryStep &step) {
     return Error("its operands do not fit");
   if (Status fits = checkWorkspace(64. * columns); !fits)
     return fits.error();
-  return madeRoutine<PivotedQrOf>(step);
+  return makeMatrixRoutine<PivotedQrOf>(step);
 }
 
-static MadeRoutine makeHessenberg(const LibraryStep &step) {
+static RoutineOrError makeHessenberg(const LibraryStep &step) {
   const OptionReader options(step.step);
   const size_t dims[] = {2, 2, 1};
   if (!options.ok() || step.inputs.size() != 1 || step.outputs.size() != 2)
@@ -105,7 +105,7 @@ static MadeRoutine makeHessenberg(const LibraryStep &step) {
       tensors[2]->shape.back() !=
           std::max<int64_t>(tensors[0]->shape.back() - 1, 0))
     return Error("its operands do not fit");
-  return madeRoutine<HessenbergOf>(step);
+  return makeMatrixRoutine<HessenbergOf>(step);
 }
 
 namespace meshloom::library {

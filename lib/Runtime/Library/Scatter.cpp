@@ -354,7 +354,7 @@ void withCombination(int64_t combination, const Body &body) {
 
 class Scatter : public LibraryRoutine {
 public:
-  static MadeRoutine make(const LibraryStep &step);
+  static RoutineOrError make(const LibraryStep &step);
   Status run(const LibraryArguments &arguments) const override;
 
 private:
@@ -373,7 +373,7 @@ private:
   std::vector<unsigned> reducedLoops;
 };
 
-MadeRoutine Scatter::make(const LibraryStep &step) {
+RoutineOrError Scatter::make(const LibraryStep &step) {
   OptionReader options(step.step);
   auto scatter = std::make_unique<Scatter>();
   scatter->function = step.scalar;
@@ -401,7 +401,8 @@ MadeRoutine Scatter::make(const LibraryStep &step) {
         step.inputs[count + 1 + i]->shape != updates)
       return Error("its inputs, updates and results do not fit");
   }
-  const auto kept = otherDims(result.size(), inserted, inputBatching);
+  const auto windowInputDims =
+      otherDims(result.size(), inserted, inputBatching);
   const int64_t vector = scatter->dims.vectorDim;
   for (unsigned dim = 0; dim < indices.size(); ++dim)
     if (dim != vector)
@@ -411,7 +412,7 @@ MadeRoutine Scatter::make(const LibraryStep &step) {
                               ? indices[size_t(vector)]
                               : 1;
   if (!areDims(windowDims, updates.size()) ||
-      kept.size() != windowDims.size() ||
+      windowInputDims.size() != windowDims.size() ||
       scatter->dims.batchDims.size() != scatter->dims.indexDims.size() ||
       !areDims(scatter->dims.indexMap, result.size()) ||
       !areDims(inserted, result.size()) ||
@@ -424,9 +425,10 @@ MadeRoutine Scatter::make(const LibraryStep &step) {
     return Error("its dims do not fit its operands");
   scatter->dims.arrayDims.assign(result.size(), -1);
   scatter->dims.windowSizes.assign(result.size(), 1);
-  for (size_t i = 0; i < kept.size(); ++i) {
-    scatter->dims.arrayDims[kept[i]] = int(windowDims[i]);
-    scatter->dims.windowSizes[kept[i]] = updates[size_t(windowDims[i])];
+  for (size_t i = 0; i < windowInputDims.size(); ++i) {
+    scatter->dims.arrayDims[windowInputDims[i]] = int(windowDims[i]);
+    scatter->dims.windowSizes[windowInputDims[i]] =
+        updates[size_t(windowDims[i])];
   }
   for (size_t i = 0; i < inputBatching.size(); ++i) {
     auto place =
@@ -442,7 +444,7 @@ MadeRoutine Scatter::make(const LibraryStep &step) {
       scatter->reducedLoops.push_back(l);
   if (!scatter->reducedLoops.empty() && scatter->combination < 0)
     return Error("only updates that are combined by a kind can be cut");
-  return made(std::move(scatter));
+  return routineOf(std::move(scatter));
 }
 
 /// The results before the first update.
@@ -459,9 +461,9 @@ void Scatter::begin(const LibraryArguments &arguments) const {
                    input.data, input.strides);
     else
       forEachRun(result.extent, result.strides, result.strides,
-                 [&](int64_t at, int64_t, int64_t run) {
+                 [&](int64_t begin, int64_t, int64_t run) {
                    fillIdentity(ReduceKind(combination), result.type,
-                                result.data + at * width, run);
+                                result.data + begin * width, run);
                  });
   }
 }
@@ -604,7 +606,7 @@ Status Scatter::run(const LibraryArguments &arguments) const {
 
 class DynamicUpdateSlice : public LibraryRoutine {
 public:
-  static MadeRoutine make(const LibraryStep &step) {
+  static RoutineOrError make(const LibraryStep &step) {
     if (!step.step.options.empty() || step.outputs.size() != 1 ||
         step.inputs.size() < 2)
       return Error("expected a tensor, an update and start indices");
@@ -622,7 +624,7 @@ public:
     }
     if (!fits)
       return Error("its operands do not fit");
-    return made(std::move(routine));
+    return routineOf(std::move(routine));
   }
 
   Status run(const LibraryArguments &arguments) const override {

@@ -60,9 +60,9 @@ private:
   using Steps = std::vector<std::vector<Candidate>>;
 
   Steps stepsOf(size_t d) const {
-    Steps all(size_t(std::max<int64_t>(source.extent[d], 0)));
+    Steps steps(size_t(std::max<int64_t>(source.extent[d], 0)));
     for (int64_t place = 0; place < source.extent[d]; ++place) {
-      std::vector<Candidate> &here = all[size_t(place)];
+      std::vector<Candidate> &here = steps[size_t(place)];
       bool meets = false;
       for (int64_t k = 0; k < window[d].size; ++k) {
         const int64_t element =
@@ -84,7 +84,7 @@ private:
       if (!meets)
         here.clear();
     }
-    return all;
+    return steps;
   }
 
   /// The places along dim `d` and all after it, for those of the dims before
@@ -106,13 +106,13 @@ private:
         continue;
       std::vector<Candidate> &after = candidates[d + 1];
       after.resize(before.size() * here.size());
-      size_t at = 0;
+      size_t position = 0;
       for (const Candidate &candidate : before)
         for (const Candidate &step : here)
-          after[at++] = {candidate.operand + step.operand,
-                         candidate.result < 0 || step.result < 0
-                             ? -1
-                             : candidate.result + step.result};
+          after[position++] = {candidate.operand + step.operand,
+                               candidate.result < 0 || step.result < 0
+                                   ? -1
+                                   : candidate.result + step.result};
       visit(d + 1, offset + int64_t(place) * source.strides[d], body);
     }
   }
@@ -137,7 +137,7 @@ template <typename T> void fill(const LibraryOperand &out, T value) {
   }
   forEachIndex<1>(
       out.extent, {&out.strides},
-      [&](const std::array<int64_t, 1> &at) { data[at[0]] = value; });
+      [&](const std::array<int64_t, 1> &offsets) { data[offsets[0]] = value; });
 }
 
 //===----------------------------------------------------------------------===//
@@ -276,8 +276,8 @@ void scatterByKind(Places &places, bool keepLargest,
   if constexpr (!std::is_same_v<Sum, T>) {
     T *data = reinterpret_cast<T *>(out.data);
     forEachIndex<1>(out.extent, {&out.strides},
-                    [&](const std::array<int64_t, 1> &at) {
-                      data[at[0]] = Numbers<T>::store(sums[at[0]]);
+                    [&](const std::array<int64_t, 1> &offsets) {
+                      data[offsets[0]] = Numbers<T>::store(sums[offsets[0]]);
                     });
   }
 }
@@ -294,37 +294,39 @@ void scatterByFunction(Places &places, KernelFunction function,
                        &source = arguments.inputs[1],
                        &out = arguments.outputs[0];
   const int64_t width = int64_t(byteWidth(out.type));
-  auto at = [&](const LibraryOperand &of, int64_t element) {
+  auto address = [&](const LibraryOperand &of, int64_t element) {
     return of.data + element * width;
   };
-  forEachIndex<1>(
-      out.extent, {&out.strides}, [&](const std::array<int64_t, 1> &index) {
-        std::memcpy(at(out, index[0]), arguments.inputs[2].data, size_t(width));
-      });
-  alignas(16) char keep[16], spare[16];
+  forEachIndex<1>(out.extent, {&out.strides},
+                  [&](const std::array<int64_t, 1> &index) {
+                    std::memcpy(address(out, index[0]),
+                                arguments.inputs[2].data, size_t(width));
+                  });
+  alignas(16) char selected[16], sum[16];
   auto call = [&](char *first, char *second, char *current, char *update,
-                  char *kept, char *updated) {
-    void *operands[6] = {first, second, current, update, kept, updated};
+                  char *selectedResult, char *sumResult) {
+    void *operands[6] = {first,  second,         current,
+                         update, selectedResult, sumResult};
     function(operands, nullptr, nullptr, nullptr);
   };
   const int64_t lanes = places.lanes();
   places.forEach([&](int64_t from, const std::vector<Candidate> &candidates) {
     for (int64_t i = 0; i < lanes; ++i) {
       const int64_t shift = i * places.laneStep(operand);
-      char *update = at(source, from + i * places.laneStep(source));
+      char *update = address(source, from + i * places.laneStep(source));
       Candidate best = candidates[0];
       for (size_t c = 1; c < candidates.size(); ++c) {
-        call(at(operand, best.operand + shift),
-             at(operand, candidates[c].operand + shift), update, update, keep,
-             spare);
-        if (!keep[0])
+        call(address(operand, best.operand + shift),
+             address(operand, candidates[c].operand + shift), update, update,
+             selected, sum);
+        if (!selected[0])
           best = candidates[c];
       }
       if (best.result < 0)
         continue;
-      char *current = at(out, best.result + i * places.laneStep(out));
-      call(current, current, current, update, keep, spare);
-      std::memcpy(current, spare, size_t(width));
+      char *current = address(out, best.result + i * places.laneStep(out));
+      call(current, current, current, update, selected, sum);
+      std::memcpy(current, sum, size_t(width));
     }
   });
 }
@@ -333,7 +335,7 @@ void scatterByFunction(Places &places, KernelFunction function,
 /// function.
 class SelectAndScatter final : public LibraryRoutine {
 public:
-  static MadeRoutine make(const LibraryStep &step) {
+  static RoutineOrError make(const LibraryStep &step) {
     OptionReader options(step.step);
     if (step.inputs.size() != 3 || step.outputs.size() != 1)
       return Error("operands do not match");
@@ -361,7 +363,7 @@ public:
         (!options.has("select_kind") && !step.scalar))
       return Error("unknown kind of reduction, or options that it has not");
     routine->keepLargest = select == ReduceKind::Max;
-    return MadeRoutine(std::move(routine));
+    return RoutineOrError(std::move(routine));
   }
 
   Status run(const LibraryArguments &arguments) const override {

@@ -70,10 +70,10 @@ public:
     };
     for (int64_t y = 0; y < dim.windows;) {
       const int64_t block = dim.firstPlace(y) / dim.size;
-      const Interval left = partOf(block), right = partOf(block + 1);
-      for (int64_t place = left.end; place-- > left.begin;) {
-        Slot *slot = ends.data() + size_t(place - left.begin) * count;
-        if (place + 1 == left.end)
+      const Interval firstPart = partOf(block), secondPart = partOf(block + 1);
+      for (int64_t place = firstPart.end; place-- > firstPart.begin;) {
+        Slot *slot = ends.data() + size_t(place - firstPart.begin) * count;
+        if (place + 1 == firstPart.end)
           load(slot, from, place);
         else
           combine([&](size_t i) { return element(from, place, i); },
@@ -82,10 +82,11 @@ public:
       const int64_t last =
           std::min(dim.windows - 1,
                    ((block + 1) * dim.size - 1) / dim.stride - dim.firstWindow);
-      const int64_t needed = std::min(right.end, dim.lastPlace(last) + 1);
-      for (int64_t place = right.begin; place < needed; ++place) {
-        Slot *slot = beginnings.data() + size_t(place - right.begin) * count;
-        if (place == right.begin)
+      const int64_t needed = std::min(secondPart.end, dim.lastPlace(last) + 1);
+      for (int64_t place = secondPart.begin; place < needed; ++place) {
+        Slot *slot =
+            beginnings.data() + size_t(place - secondPart.begin) * count;
+        if (place == secondPart.begin)
           load(slot, from, place);
         else
           combine(
@@ -93,8 +94,8 @@ public:
               [&](size_t i) { return element(from, place, i); }, slot);
       }
       for (; y <= last; ++y) {
-        const int64_t begin = std::max(dim.firstPlace(y), left.begin);
-        const int64_t end = std::min(dim.lastPlace(y) + 1, right.end);
+        const int64_t begin = std::max(dim.firstPlace(y), firstPart.begin);
+        const int64_t end = std::min(dim.lastPlace(y) + 1, secondPart.end);
         Slot *result = initial.data();
         auto append = [&](Slot *part) {
           Slot *next = result == values.data() ? others.data() : values.data();
@@ -102,10 +103,11 @@ public:
                   slots(std::span(part, count)), next);
           result = next;
         };
-        if (begin < left.end)
-          append(ends.data() + size_t(begin - left.begin) * count);
-        if (right.begin < end)
-          append(beginnings.data() + size_t(end - 1 - right.begin) * count);
+        if (begin < firstPart.end)
+          append(ends.data() + size_t(begin - firstPart.begin) * count);
+        if (secondPart.begin < end)
+          append(beginnings.data() +
+                 size_t(end - 1 - secondPart.begin) * count);
         for (size_t i = 0; i < count; ++i) {
           const LibraryOperand &out = arguments.outputs[i];
           std::memcpy(out.data +

@@ -81,32 +81,35 @@ void slide(const SlidingDim &dim, const Sum *from, Sum *to, int64_t outer,
       Sum *target = to + o * dim.windows * inner + first;
       for (int64_t y = 0; y < dim.windows;) {
         const int64_t block = dim.firstPlace(y) / dim.size;
-        const Interval left = partOf(block), right = partOf(block + 1);
+        const Interval firstPart = partOf(block),
+                       secondPart = partOf(block + 1);
         auto elementAt = [&](int64_t place) {
           return line + (place - dim.begin) * inner;
         };
-        if (!left.empty())
-          scan<kind>(elementAt(left.end - 1), 1, -inner,
-                     ends.data() + (left.size() - 1) * lanes, 1, -lanes, width,
-                     left.size());
+        if (!firstPart.empty())
+          scan<kind>(elementAt(firstPart.end - 1), 1, -inner,
+                     ends.data() + (firstPart.size() - 1) * lanes, 1, -lanes,
+                     width, firstPart.size());
         // The next block is needed as far as windows go that begin here.
         const int64_t last = std::min(
             dim.windows - 1,
             ((block + 1) * dim.size - 1) / dim.stride - dim.firstWindow);
         const int64_t needed =
-            std::min(right.end, dim.lastPlace(last) + 1) - right.begin;
+            std::min(secondPart.end, dim.lastPlace(last) + 1) -
+            secondPart.begin;
         if (needed > 0)
-          scan<kind>(elementAt(right.begin), 1, inner, beginnings.data(), 1,
-                     lanes, width, needed);
+          scan<kind>(elementAt(secondPart.begin), 1, inner, beginnings.data(),
+                     1, lanes, width, needed);
         for (; y <= last; ++y, target += inner) {
-          const int64_t begin = std::max(dim.firstPlace(y), left.begin);
-          const int64_t end = std::min(dim.lastPlace(y) + 1, right.end);
-          const Sum *a = begin < left.end
-                             ? ends.data() + (begin - left.begin) * lanes
+          const int64_t begin = std::max(dim.firstPlace(y), firstPart.begin);
+          const int64_t end = std::min(dim.lastPlace(y) + 1, secondPart.end);
+          const Sum *a = begin < firstPart.end
+                             ? ends.data() + (begin - firstPart.begin) * lanes
                              : nullptr;
-          const Sum *b = right.begin < end ? beginnings.data() +
-                                                 (end - 1 - right.begin) * lanes
-                                           : nullptr;
+          const Sum *b =
+              secondPart.begin < end
+                  ? beginnings.data() + (end - 1 - secondPart.begin) * lanes
+                  : nullptr;
           if (a && b)
             for (int64_t l = 0; l < width; ++l)
               target[l] = combined<kind>(a[l], b[l]);

@@ -36,12 +36,12 @@ void mergeSort(std::vector<Item> &items, std::vector<Item> &scratch,
     for (size_t begin = 0; begin < n; begin += 2 * run) {
       const size_t middle = std::min(begin + run, n),
                    end = std::min(begin + 2 * run, n);
-      size_t left = begin, right = middle;
+      size_t first = begin, second = middle;
       for (size_t to = begin; to < end; ++to)
-        scratch[to] =
-            right < end && (left == middle || before(items[right], items[left]))
-                ? items[right++]
-                : items[left++];
+        scratch[to] = second < end && (first == middle ||
+                                       before(items[second], items[first]))
+                          ? items[second++]
+                          : items[first++];
     }
     items.swap(scratch);
   }
@@ -196,15 +196,15 @@ void forEachLine(const Lines &lines, const Body &body) {
     if (e <= 0)
       return;
   Shape index(lines.extent.size(), 0);
-  std::vector<int64_t> at(lines.strides.size(), 0);
+  std::vector<int64_t> offsets(lines.strides.size(), 0);
   while (true) {
-    body(at);
+    body(offsets);
     size_t d = index.size();
     while (d-- > 0) {
       const bool more = ++index[d] < lines.extent[d];
-      for (size_t k = 0; k < at.size(); ++k)
-        at[k] += more ? lines.strides[k][d]
-                      : -(lines.extent[d] - 1) * lines.strides[k][d];
+      for (size_t k = 0; k < offsets.size(); ++k)
+        offsets[k] += more ? lines.strides[k][d]
+                           : -(lines.extent[d] - 1) * lines.strides[k][d];
       if (more)
         break;
       index[d] = 0;
@@ -226,7 +226,7 @@ void copyLine(unsigned width, int64_t count, char *to, int64_t toStride,
 
 class Sort : public LibraryRoutine {
 public:
-  static MadeRoutine make(const LibraryStep &step) {
+  static RoutineOrError make(const LibraryStep &step) {
     OptionReader options(step.step);
     auto sort = std::make_unique<Sort>();
     sort->function = step.scalar;
@@ -252,7 +252,7 @@ public:
          step.inputs[sort->keyInput]->type != sort->keyType))
       return Error("its options do not fit its operands");
     sort->length = shape[size_t(sort->dim)];
-    return made(std::move(sort));
+    return routineOf(std::move(sort));
   }
 
   Status run(const LibraryArguments &arguments) const override {
@@ -287,26 +287,26 @@ private:
   enum Mode { CALL, ELEMENTS, COMPUTED };
 
   Lines lines(const LibraryArguments &arguments) const {
-    std::vector<const LibraryOperand *> all;
-    all.reserve(arguments.inputs.size() + arguments.outputs.size());
+    std::vector<const LibraryOperand *> operands;
+    operands.reserve(arguments.inputs.size() + arguments.outputs.size());
     for (const LibraryOperand &input : arguments.inputs)
-      all.push_back(&input);
+      operands.push_back(&input);
     for (const LibraryOperand &output : arguments.outputs)
-      all.push_back(&output);
-    return linesOf(all, std::span(&dim, 1));
+      operands.push_back(&output);
+    return linesOf(operands, std::span(&dim, 1));
   }
 
-  /// Writes line `at` of every output in the order of `order(i)`.
+  /// Writes line `offsets` of every output in the order of `order(i)`.
   template <typename Order>
   void permute(const LibraryArguments &arguments,
-               const std::vector<int64_t> &at, std::vector<char> &line,
+               const std::vector<int64_t> &offsets, std::vector<char> &line,
                const Order &order) const {
     for (size_t i = 0; i < arguments.inputs.size(); ++i) {
       const LibraryOperand &from = arguments.inputs[i],
                            &to = arguments.outputs[i];
       const unsigned width = byteWidth(from.type);
       line.resize(size_t(length) * width);
-      const char *source = from.data + at[i] * width;
+      const char *source = from.data + offsets[i] * width;
       const int64_t stride = from.strides[size_t(dim)] * width;
       auto take = [&]<size_t bytes>(std::integral_constant<size_t, bytes>) {
         for (int64_t j = 0; j < length; ++j)
@@ -329,7 +329,8 @@ private:
       default:
         take(std::integral_constant<size_t, 16>());
       }
-      copyLine(width, length, to.data + at[arguments.inputs.size() + i] * width,
+      copyLine(width, length,
+               to.data + offsets[arguments.inputs.size() + i] * width,
                to.strides[size_t(dim)], line.data(), 1);
     }
   }
@@ -344,23 +345,23 @@ private:
     const int64_t stride = keyed.strides[size_t(dim)] * width;
     std::vector<Item> items, scratch;
     std::vector<char> line;
-    forEachLine(lines(arguments), [&](const std::vector<int64_t> &at) {
-      char *source = keyed.data + at[keyInput] * width;
+    forEachLine(lines(arguments), [&](const std::vector<int64_t> &offsets) {
+      char *source = keyed.data + offsets[keyInput] * width;
       items.resize(size_t(length));
       for (int64_t j = 0; j < length; ++j) {
-        std::complex<double> made; // 16 bytes
+        std::complex<double> computed; // 16 bytes
         const char *key = source + j * stride;
         if (mode == COMPUTED) {
-          void *operands[] = {source + j * stride, &made};
+          void *operands[] = {source + j * stride, &computed};
           callScalar(function, operands);
-          key = reinterpret_cast<const char *>(&made);
+          key = reinterpret_cast<const char *>(&computed);
         }
         items[size_t(j)] = {readKey<Key>(keyType, key), j};
       }
       // Shorter lines are merged in less time than digits are counted.
       constexpr int64_t manyItems = 512;
       auto writeInOrder = [&] {
-        permute(arguments, at, line,
+        permute(arguments, offsets, line,
                 [&](int64_t j) { return items[size_t(j)].from; });
       };
       if (length >= manyItems && (direction == LT || direction == GT) &&
@@ -393,7 +394,7 @@ private:
     std::vector<int64_t> items, scratch;
     std::vector<void *> operands(2 * count + 1);
     std::vector<char> line;
-    forEachLine(lines(arguments), [&](const std::vector<int64_t> &at) {
+    forEachLine(lines(arguments), [&](const std::vector<int64_t> &offsets) {
       items.resize(size_t(length));
       for (int64_t j = 0; j < length; ++j)
         items[size_t(j)] = j;
@@ -402,15 +403,16 @@ private:
           const LibraryOperand &input = arguments.inputs[i];
           const int64_t stride = input.strides[size_t(dim)];
           const unsigned width = byteWidth(input.type);
-          operands[2 * i] = input.data + (at[i] + a * stride) * width;
-          operands[2 * i + 1] = input.data + (at[i] + b * stride) * width;
+          operands[2 * i] = input.data + (offsets[i] + a * stride) * width;
+          operands[2 * i + 1] = input.data + (offsets[i] + b * stride) * width;
         }
         uint8_t before = 0;
         operands[2 * count] = &before;
         callScalar(function, operands.data());
         return before != 0;
       });
-      permute(arguments, at, line, [&](int64_t j) { return items[size_t(j)]; });
+      permute(arguments, offsets, line,
+              [&](int64_t j) { return items[size_t(j)]; });
     });
   }
 
@@ -463,7 +465,7 @@ int64_t totalOrder(DType type, const char *data) {
 
 class TopK : public LibraryRoutine {
 public:
-  static MadeRoutine make(const LibraryStep &step) {
+  static RoutineOrError make(const LibraryStep &step) {
     if (!step.step.options.empty() || step.inputs.size() != 1 ||
         step.outputs.size() != 2 || step.inputs[0]->shape.empty())
       return Error("expected one operand with a last dim, and two results");
@@ -478,7 +480,7 @@ public:
         isComplex(type) || (index != DType::I32 && index != DType::I64))
       return Error("its results do not fit its operand");
     top->last = int64_t(shape.size()) - 1;
-    return made(std::move(top));
+    return routineOf(std::move(top));
   }
 
   Status run(const LibraryArguments &arguments) const override {
@@ -490,7 +492,7 @@ public:
     if (input.extent[size_t(last)] != length ||
         values.extent[size_t(last)] != k)
       return Error("a call must have whole lines");
-    const LibraryOperand *all[] = {&input, &values, &indices};
+    const LibraryOperand *tensors[] = {&input, &values, &indices};
     struct Item {
       int64_t order, from;
     };
@@ -498,8 +500,9 @@ public:
     const unsigned width = byteWidth(input.type);
     const int64_t stride = input.strides[size_t(last)] * width;
     forEachLine(
-        linesOf(all, std::span(&last, 1)), [&](const std::vector<int64_t> &at) {
-          const char *source = input.data + at[0] * width;
+        linesOf(tensors, std::span(&last, 1)),
+        [&](const std::vector<int64_t> &offsets) {
+          const char *source = input.data + offsets[0] * width;
           items.resize(size_t(length));
           for (int64_t j = 0; j < length; ++j)
             items[size_t(j)] = {totalOrder(input.type, source + j * stride), j};
@@ -511,11 +514,12 @@ public:
           for (int64_t j = 0; j < k; ++j) {
             const int64_t from = items[size_t(j)].from;
             std::memcpy(values.data +
-                            (at[1] + j * values.strides[size_t(last)]) * width,
+                            (offsets[1] + j * values.strides[size_t(last)]) *
+                                width,
                         source + from * stride, width);
-            char *index =
-                indices.data + (at[2] + j * indices.strides[size_t(last)]) *
-                                   byteWidth(indices.type);
+            char *index = indices.data +
+                          (offsets[2] + j * indices.strides[size_t(last)]) *
+                              byteWidth(indices.type);
             // Little endian: the lower half is the i32.
             std::memcpy(index, &from, byteWidth(indices.type));
           }
@@ -533,7 +537,7 @@ private:
 
 class GenericReduce : public LibraryRoutine {
 public:
-  static MadeRoutine make(const LibraryStep &step) {
+  static RoutineOrError make(const LibraryStep &step) {
     OptionReader options(step.step);
     auto reduce = std::make_unique<GenericReduce>();
     reduce->dims = options.list("dimensions");
@@ -546,16 +550,17 @@ public:
           "expected inputs, and one init value and one result for each input");
     const Shape &shape = step.inputs[0]->shape;
     std::ranges::sort(reduce->dims);
-    Shape kept;
+    Shape resultShape;
     for (unsigned d : otherDims(shape.size(), reduce->dims))
-      kept.push_back(shape[d]);
+      resultShape.push_back(shape[d]);
     for (size_t i = 0; i < count; ++i)
-      if (step.inputs[i]->shape != shape || step.outputs[i]->shape != kept ||
+      if (step.inputs[i]->shape != shape ||
+          step.outputs[i]->shape != resultShape ||
           !step.inputs[count + i]->shape.empty() ||
           step.inputs[i]->type != step.outputs[i]->type ||
           step.inputs[count + i]->type != step.outputs[i]->type)
         return Error("its operands do not fit");
-    return made(std::move(reduce));
+    return routineOf(std::move(reduce));
   }
 
   Status run(const LibraryArguments &arguments) const override {
@@ -580,7 +585,7 @@ public:
 
     std::vector<std::complex<double>> accumulators(count), next(count);
     std::vector<void *> operands(3 * count);
-    forEachLine(lines, [&](const std::vector<int64_t> &at) {
+    forEachLine(lines, [&](const std::vector<int64_t> &offsets) {
       for (size_t i = 0; i < count; ++i)
         std::memcpy(&accumulators[i], arguments.inputs[count + i].data,
                     byteWidth(arguments.outputs[i].type));
@@ -589,7 +594,7 @@ public:
           const LibraryOperand &input = arguments.inputs[i];
           operands[i] = &accumulators[i];
           operands[count + i] =
-              input.data + (at[i] + element[i]) * byteWidth(input.type);
+              input.data + (offsets[i] + element[i]) * byteWidth(input.type);
           operands[2 * count + i] = &next[i];
         }
         callScalar(function, operands.data());
@@ -598,7 +603,7 @@ public:
       for (size_t i = 0; i < count; ++i) {
         const LibraryOperand &output = arguments.outputs[i];
         const unsigned width = byteWidth(output.type);
-        std::memcpy(output.data + at[count + i] * width, &accumulators[i],
+        std::memcpy(output.data + offsets[count + i] * width, &accumulators[i],
                     width);
       }
     });

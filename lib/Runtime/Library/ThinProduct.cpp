@@ -57,11 +57,11 @@ MESHLOOM_INLINE void sumLanes(const typename Vectors<Lanes>::Floats *vectors,
   if constexpr (Width == 1) {
     std::memcpy(sums, vectors, Total * sizeof(float));
   } else {
-    constexpr int left = (Count + 1) / 2;
+    constexpr int halfCount = (Count + 1) / 2;
     constexpr auto lanes = std::make_integer_sequence<int, Lanes>();
-    typename Vectors<Lanes>::Floats half[left];
+    typename Vectors<Lanes>::Floats half[halfCount];
     MESHLOOM_UNROLL
-    for (int v = 0; v < left; ++v) {
+    for (int v = 0; v < halfCount; ++v) {
       const auto &a = vectors[2 * v],
                  &b = vectors[2 * v + 1 < Count ? 2 * v + 1 : 2 * v];
       typename Vectors<Lanes>::Floats second;
@@ -69,17 +69,17 @@ MESHLOOM_INLINE void sumLanes(const typename Vectors<Lanes>::Floats *vectors,
       halves<Lanes, Width, false>(second, a, b, lanes);
       half[v] += second;
     }
-    sumLanes<Lanes, Total, left, Width / 2>(half, sums);
+    sumLanes<Lanes, Total, halfCount, Width / 2>(half, sums);
   }
 }
 
 /// The lanes of the last vector of a row, which ends with it: those that no
 /// vector before it has.
 template <int Lanes>
-MESHLOOM_INLINE void lastLanes(typename Vectors<Lanes>::Bits &kept, int64_t k) {
+MESHLOOM_INLINE void lastLanes(typename Vectors<Lanes>::Bits &mask, int64_t k) {
   MESHLOOM_UNROLL
   for (int l = 0; l < Lanes; ++l)
-    kept[l] = l >= Lanes - k % Lanes ? -1 : 0;
+    mask[l] = l >= Lanes - k % Lanes ? -1 : 0;
 }
 
 /// Rows of the thin matrix, a vector of each in turn: a tile reads them one
@@ -99,12 +99,12 @@ MESHLOOM_INLINE void packRows(int64_t k, const float *from, int64_t stride,
   }
   if (k % Lanes == 0)
     return;
-  Bits kept;
-  lastLanes<Lanes>(kept, k);
+  Bits mask;
+  lastLanes<Lanes>(mask, k);
   MESHLOOM_UNROLL
   for (int r = 0; r < Rows; ++r, to += Lanes) {
     load<Lanes>(vector, from + r * stride + k - Lanes);
-    vector = (Floats)((Bits)vector & kept);
+    vector = (Floats)((Bits)vector & mask);
     std::memcpy(to, &vector, sizeof(vector));
   }
 }
@@ -132,15 +132,15 @@ columnsTile(int64_t k, const float *packed, const float *rhs, int64_t rhsStride,
     }
   };
   for (int64_t i = 0; i + Lanes <= k; i += Lanes)
-    add([i](Floats &to, const float *from)
+    add([i](Floats & to, const float *from)
             __attribute__((always_inline)) { load<Lanes>(to, from + i); });
   if (k % Lanes != 0) {
     // Nothing beyond the end is read, and no infinity meets a zero.
-    Bits kept;
-    lastLanes<Lanes>(kept, k);
-    add([&](Floats &to, const float *from) __attribute__((always_inline)) {
+    Bits mask;
+    lastLanes<Lanes>(mask, k);
+    add([&](Floats & to, const float *from) __attribute__((always_inline)) {
       load<Lanes>(to, from + k - Lanes);
-      to = (Floats)((Bits)to & kept);
+      to = (Floats)((Bits)to & mask);
     });
   }
   float total[Rows * Columns];
@@ -162,7 +162,8 @@ MESHLOOM_INLINE void byColumns(int64_t m, int64_t n, int64_t k,
   const int64_t length = (k + Lanes - 1) / Lanes * Lanes; // of a packed row
   auto *packed = static_cast<float *>(
       threadScratch(0, size_t(m * length) * sizeof(float)));
-  // Of Rows rows, as long as there are so many, then of one.
+  // The body runs for Rows rows as long as there are so many, then for single
+  // rows.
   auto forRows = [&](auto body) __attribute__((always_inline)) {
     int64_t r = 0;
     for (; r + Rows <= m; r += Rows)
@@ -208,14 +209,15 @@ MESHLOOM_INLINE void vectorTile(int64_t k, const float *vector,
     }
   };
   for (int64_t i = 0; i + Lanes <= k; i += Lanes)
-    add(i, [](Floats &) __attribute__((always_inline)) {});
+    add(i, [](Floats &) __attribute__((always_inline)){});
   if (k % Lanes != 0) {
     // Nothing beyond the end is read, and no infinity meets a zero.
     Bits mask;
     lastLanes<Lanes>(mask, k);
-    add(k - Lanes, [&](Floats &value) __attribute__((always_inline)) {
-      value = (Floats)((Bits)value & mask);
-    });
+    add(
+        k - Lanes, [&](Floats & value) __attribute__((always_inline)) {
+          value = (Floats)((Bits)value & mask);
+        });
   }
   float total[Columns];
   sumLanes<Lanes, Columns>(sums, total);

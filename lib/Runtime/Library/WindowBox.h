@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What reduce_window and select_and_scatter share: the options of a window,
-// and which elements of a box lie in it.
+// Reduce_window and select_and_scatter share the options of a window, and the
+// search for the elements of a box that lie in it.
 #pragma once
 
 #include "LibraryArrays.h"

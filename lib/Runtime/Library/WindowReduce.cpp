@@ -141,8 +141,8 @@ struct Touch {
   int64_t window, offset;
 };
 
-/// Of one dim and one place of the result: the window elements that are operand
-/// elements.
+/// The window elements that are operand elements, for one dim and one place of
+/// the result.
 using Touches = std::vector<Touch>;
 
 /// The touches of each place of dim `d` of the box.
@@ -197,7 +197,7 @@ public:
   void run() {
     const int64_t count = rank ? out.extent[row] : 1;
     sums = static_cast<Sum *>(threadScratch(0, size_t(count) * sizeof(Sum)));
-    std::vector<int64_t> at(rank, 0);
+    std::vector<int64_t> index(rank, 0);
     int64_t offset = 0;
     const bool wholeRows = hasWholeRows();
     if (wholeRows)
@@ -207,20 +207,20 @@ public:
           threadScratch(1, size_t(in.extent[row]) * sizeof(Sum)));
     while (true) {
       if (wholeRows) {
-        collectRows(at, 0, 0);
+        collectRows(index, 0, 0);
         combineLineFast<kind, T>(target + offset, init, source, lines);
       } else {
-        reduceRow(at, offset, count);
+        reduceRow(index, offset, count);
       }
       size_t d = rank;
       while (d-- > 0) {
         if (d == row || (wholeRows && d == line))
           continue;
         offset += out.strides[d];
-        if (++at[d] < out.extent[d])
+        if (++index[d] < out.extent[d])
           break;
         offset -= out.strides[d] * out.extent[d];
-        at[d] = 0;
+        index[d] = 0;
       }
       if (d == size_t(-1))
         return;
@@ -281,7 +281,8 @@ private:
   }
 
   /// Where the rows of a place's window begin, without what the line adds.
-  void collectRows(const std::vector<int64_t> &at, size_t d, int64_t offset) {
+  void collectRows(const std::vector<int64_t> &index, size_t d,
+                   int64_t offset) {
     if (d == 0) {
       rows.clear();
       lines.outer = {};
@@ -290,23 +291,23 @@ private:
       rows.push_back(offset);
       lines.outer = rows;
     } else if (d == row || d == line)
-      collectRows(at, d + 1, offset);
+      collectRows(index, d + 1, offset);
     else
-      for (const Touch &touch : touches[d][size_t(at[d])])
-        collectRows(at, d + 1, offset + touch.offset);
+      for (const Touch &touch : touches[d][size_t(index[d])])
+        collectRows(index, d + 1, offset + touch.offset);
   }
 
-  void reduceRow(const std::vector<int64_t> &at, int64_t offset,
+  void reduceRow(const std::vector<int64_t> &index, int64_t offset,
                  int64_t count) {
     std::fill_n(sums, count, init);
     if (column) {
-      addColumns(at);
+      addColumns(index);
     } else {
       pairs.start(count);
-      addOuter(at, 0, 0);
+      addOuter(index, 0, 0);
       if constexpr (sumsInPairs)
         pairs.addTo(sums);
-      addPadding(at, count);
+      addPadding(index, count);
     }
     const int64_t step = rank ? out.strides[row] : 0;
     for (int64_t i = 0; i < count; ++i)
@@ -338,13 +339,13 @@ private:
   }
 
   /// Every combination of window elements of the dims but the row.
-  void addOuter(const std::vector<int64_t> &at, size_t d, int64_t offset) {
+  void addOuter(const std::vector<int64_t> &index, size_t d, int64_t offset) {
     if (d == rank)
       return addRow(offset);
     if (d == row)
-      return addOuter(at, d + 1, offset);
-    for (const Touch &touch : touches[d][size_t(at[d])])
-      addOuter(at, d + 1, offset + touch.offset);
+      return addOuter(index, d + 1, offset);
+    for (const Touch &touch : touches[d][size_t(index[d])])
+      addOuter(index, d + 1, offset + touch.offset);
   }
 
   void addRow(int64_t offset) {
@@ -392,20 +393,20 @@ private:
   }
 
   /// Padding and holes hold the init value, which changes sums and products.
-  void addPadding(const std::vector<int64_t> &at, int64_t count) {
+  void addPadding(const std::vector<int64_t> &index, int64_t count) {
     if constexpr (kind == ReduceKind::Sum || kind == ReduceKind::Prod) {
       const Sum neutral = kind == ReduceKind::Sum ? Sum(0) : Sum(1);
       if (init == neutral)
         return;
-      const int64_t all = windowSize(window);
+      const int64_t elements = windowSize(window);
       int64_t outer = 1;
       for (size_t d = 0; d < rank; ++d)
         if (d != row)
-          outer *= int64_t(touches[d][size_t(at[d])].size());
+          outer *= int64_t(touches[d][size_t(index[d])].size());
       for (int64_t i = 0; i < count; ++i) {
         const int64_t met =
             rank ? outer * int64_t(touches[row][size_t(i)].size()) : 1;
-        for (int64_t p = met; p < all; ++p)
+        for (int64_t p = met; p < elements; ++p)
           sums[i] = combined<kind>(sums[i], init);
       }
     }
@@ -442,7 +443,7 @@ void reduceByFunction(const std::vector<WindowDim> &window,
   std::vector<Slot> slots(2 * count);
   std::vector<void *> operands(3 * count);
   auto width = [&](size_t i) { return byteWidth(arguments.outputs[i].type); };
-  Shape at(rank, 0), k(rank, 0);
+  Shape place(rank, 0), k(rank, 0);
   if (out.empty())
     return;
   auto advance = [](Shape &index, auto extent) {
@@ -462,23 +463,23 @@ void reduceByFunction(const std::vector<WindowDim> &window,
       bool inside = true;
       for (size_t d = 0; d < rank && inside; ++d) {
         const int64_t element =
-            window[d].element(out.begin(d) + at[d], k[d], (*in.global)[d]);
+            window[d].element(out.begin(d) + place[d], k[d], (*in.global)[d]);
         inside = element >= in.begin(d) && element < in.end(d);
         offset += (element - in.begin(d)) * in.strides[d];
       }
       for (size_t i = 0; i < count; ++i) {
-        int64_t own = 0;
+        int64_t inputOffset = 0;
         if (inside && i > 0)
           for (size_t d = 0; d < rank; ++d)
-            own += (window[d].element(out.begin(d) + at[d], k[d],
-                                      (*in.global)[d]) -
-                    arguments.inputs[i].begin(d)) *
-                   arguments.inputs[i].strides[d];
+            inputOffset += (window[d].element(out.begin(d) + place[d], k[d],
+                                              (*in.global)[d]) -
+                            arguments.inputs[i].begin(d)) *
+                           arguments.inputs[i].strides[d];
         else
-          own = offset;
+          inputOffset = offset;
         operands[i] = slots[now * count + i].bytes;
         operands[count + i] =
-            inside ? arguments.inputs[i].data + own * int64_t(width(i))
+            inside ? arguments.inputs[i].data + inputOffset * int64_t(width(i))
                    : arguments.inputs[count + i].data;
         operands[2 * count + i] = slots[(1 - now) * count + i].bytes;
       }
@@ -489,17 +490,17 @@ void reduceByFunction(const std::vector<WindowDim> &window,
       const LibraryOperand &to = arguments.outputs[i];
       int64_t target = 0;
       for (size_t d = 0; d < rank; ++d)
-        target += at[d] * to.strides[d];
+        target += place[d] * to.strides[d];
       std::memcpy(to.data + target * int64_t(width(i)),
                   slots[now * count + i].bytes, width(i));
     }
-  } while (advance(at, [&](size_t d) { return out.extent[d]; }));
+  } while (advance(place, [&](size_t d) { return out.extent[d]; }));
 }
 
 /// By a kind, or without one by the scalar function.
 class WindowRoutine final : public LibraryRoutine {
 public:
-  static MadeRoutine make(const LibraryStep &step) {
+  static RoutineOrError make(const LibraryStep &step) {
     OptionReader options(step.step);
     auto routine = std::make_unique<WindowRoutine>();
     const size_t count = step.outputs.size();
@@ -525,7 +526,7 @@ public:
     routine->window = std::move(*window);
     routine->function = step.scalar;
     routine->deterministic = step.deterministic;
-    return MadeRoutine(std::move(routine));
+    return RoutineOrError(std::move(routine));
   }
 
   Status run(const LibraryArguments &arguments) const override {

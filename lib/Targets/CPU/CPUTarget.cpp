@@ -19,7 +19,7 @@
 namespace meshloom {
 namespace {
 
-/// What the code is, for the runtime that loads it.
+/// Tells the runtime that loads the code which format the code has.
 constexpr const char *codeFormat = "x86-64-elf";
 
 /// The runtime's library does products of floats, and large ones of f64, i32
@@ -38,15 +38,15 @@ KernelPolicy policy() {
 }
 
 /// The kernels that `steps` call, each once.
-void findSymbols(const std::vector<Step> &steps, llvm::StringSet<> &known,
+void findSymbols(const std::vector<Step> &steps, llvm::StringSet<> &found,
                  std::vector<std::string> &symbols) {
   for (const Step &step : steps) {
     if (auto *kernel = std::get_if<KernelStep>(&step);
         kernel && !kernel->symbol.empty() &&
-        known.insert(kernel->symbol).second)
+        found.insert(kernel->symbol).second)
       symbols.push_back(kernel->symbol);
     for (const std::vector<Step> *inner : nestedLists(step))
-      findSymbols(*inner, known, symbols);
+      findSymbols(*inner, found, symbols);
   }
 }
 
@@ -107,10 +107,10 @@ public:
     if (Status ok = lowered->program.verify(); !ok)
       return Result<Compiled>(ok.error());
     std::vector<KernelToCompile> kernels = kernelsOf(*lowered);
-    std::optional<KernelCompiler> own;
+    std::optional<KernelCompiler> localCompiler;
     KernelCompiler &compiler =
         ahead ? static_cast<KernelsAhead *>(ahead)->compiler
-              : own.emplace(modeFor(options));
+              : localCompiler.emplace(modeFor(options));
     Code code{codeFormat, kernels.empty() ? "" : targetCpuFeatures(), {}, {}};
     if (options.asBytes) {
       auto bytes = linkKernels(kernels, compiler);
@@ -137,8 +137,8 @@ public:
     if (options.asBytes)
       return compiled;
     std::vector<std::string> symbols;
-    llvm::StringSet<> known;
-    findSymbols(compiled.program().steps, known, symbols);
+    llvm::StringSet<> found;
+    findSymbols(compiled.program().steps, found, symbols);
     auto loaded = loadCachedKernels(symbols, options.optimize);
     if (!loaded || !*loaded)
       return std::nullopt;

@@ -41,10 +41,10 @@ Cache &cache() {
 class JitLibrary : public CodeSymbols {
 public:
   Result<const void *> lookup(const std::string &symbol) const override {
-    auto it = addresses.find(symbol);
-    if (it == addresses.end())
+    auto entry = addresses.find(symbol);
+    if (entry == addresses.end())
       return Error("the compiled program has no kernel '" + symbol + "'");
-    return it->second;
+    return entry->second;
   }
   std::map<std::string, const void *> addresses;
   std::vector<std::shared_ptr<Unit>> units;
@@ -79,22 +79,22 @@ Result<std::shared_ptr<Unit>> load(ArrayRef<KernelObject> objects) {
   return unit;
 }
 
-/// What `symbols` were loaded for other programs goes into `library`; the
-/// places of the others are returned.
+/// Puts the `symbols` that were loaded for other programs into `library`, and
+/// returns the positions of the missing ones.
 std::vector<size_t> takeLoaded(ArrayRef<std::string> symbols, bool optimize,
                                JitLibrary &library) {
   std::vector<size_t> missing;
-  auto &known = cache().kernels[optimize];
+  auto &kernels = cache().kernels[optimize];
   std::lock_guard lock(cache().mutex);
   for (auto [i, symbol] : llvm::enumerate(symbols)) {
-    auto it = known.find(symbol);
+    auto entry = kernels.find(symbol);
     std::shared_ptr<Unit> unit =
-        it == known.end() ? nullptr : it->second.unit.lock();
+        entry == kernels.end() ? nullptr : entry->second.unit.lock();
     if (!unit) {
       missing.push_back(i);
       continue;
     }
-    library.addresses[symbol] = it->second.address;
+    library.addresses[symbol] = entry->second.address;
     if (!llvm::is_contained(library.units, unit))
       library.units.push_back(unit);
   }
@@ -118,11 +118,11 @@ Status loadObjects(ArrayRef<std::string> symbols,
     }
   }
   library.units.push_back(*unit);
-  auto &known = cache().kernels[optimize];
+  auto &kernels = cache().kernels[optimize];
   std::lock_guard lock(cache().mutex);
-  std::erase_if(known, [](auto &item) { return item.second.unit.expired(); });
+  std::erase_if(kernels, [](auto &item) { return item.second.unit.expired(); });
   for (const std::string &symbol : symbols)
-    known[symbol] = {*unit, library.addresses[symbol]};
+    kernels[symbol] = {*unit, library.addresses[symbol]};
   return Success();
 }
 

@@ -9,14 +9,14 @@
 
 namespace meshloom {
 
-/// Of code for this process.
+/// Returns the mode for code that this process runs.
 CodegenMode modeFor(bool optimize);
 
-/// A table that has all of `kernels`. Those that an earlier call loaded (at the
-/// same level) and that are still in use by a program are reused, and of the
-/// others those whose object files are in the cache; `compiler` makes the rest,
-/// and is finished with that. Thread safe; a failure
-/// leaves nothing behind.
+/// Returns a table that has all of `kernels`. Kernels that an earlier call
+/// loaded (at the same level) and that a program still uses are reused, and so
+/// are kernels whose object files are in the cache; `compiler` compiles the
+/// remaining ones, and is finished with that. Thread safe; a failure leaves
+/// nothing behind.
 Result<std::shared_ptr<const CodeSymbols>>
 loadKernels(ArrayRef<KernelToCompile> kernels, bool optimize,
             KernelCompiler &compiler);

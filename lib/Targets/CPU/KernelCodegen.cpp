@@ -60,10 +60,10 @@ struct TargetCpu {
 /// code has to run on.
 static TargetCpu namedCpu(StringRef name, const TargetCpu &host) {
   TargetCpu cpu{name.str(), {}, ""};
-  SmallVector<StringRef> known, features;
+  SmallVector<StringRef> names, features;
   if (llvm::Triple(llvm::sys::getProcessTriple()).isX86())
-    llvm::X86::fillValidCPUArchList(known, /*Only64Bit=*/true);
-  if (!llvm::is_contained(known, name)) {
+    llvm::X86::fillValidCPUArchList(names, /*Only64Bit=*/true);
+  if (!llvm::is_contained(names, name)) {
     cpu.problem = "MESHLOOM_CPU is '" + cpu.name +
                   "', which is not an x86-64 " +
                   "processor: take x86-64-v2, x86-64-v3, x86-64-v4 or a name " +
@@ -148,16 +148,16 @@ makeTargetMachine(CodegenMode mode) {
 }
 
 namespace {
-/// What code is made of: a kernel's loops, those with tiles, or a loop with all
-/// that is in it.
+/// The kind of loops in the code: a kernel's loops, a kernel's loops with
+/// tiles, or a whole loop op with its body.
 enum class LoopKind : uint8_t { Plain, Tiled, Whole };
 } // namespace
 
-/// What LLVM does with a kernel's loops before its back end. The default
-/// pipeline makes the same vector loops in twice the time: the IR comes without
-/// what most of its passes look for. Loops whose extents are not known are
-/// unrolled only around tiles: else the vectoriser interleaves what gains from
-/// it, and the levels of PairwiseSums run once or twice.
+/// The passes that LLVM runs on a kernel's loops before its back end. The
+/// default pipeline makes the same vector loops in twice the time: the IR comes
+/// without what most of its passes look for. Loops whose extents are not known
+/// are unrolled only around tiles: else the vectoriser interleaves what gains
+/// from it, and the levels of PairwiseSums run once or twice.
 ///
 /// A loop that is compiled whole has values on the stack that are to be in
 /// registers, and inner loops of known extents: vectors are made of them before
@@ -194,7 +194,7 @@ public:
   }
 };
 
-/// What one thread compiles kernels with, one after the other.
+/// Compiles kernels in one thread, one after the other.
 class CodeGenerator {
 public:
   static Result<std::unique_ptr<CodeGenerator>> create(CodegenMode mode) {
@@ -245,7 +245,7 @@ private:
     builder.registerLoopAnalyses(loops);
     builder.crossRegisterProxies(loops, functions, graph, modules);
     if (mode == CodegenMode::Quick) {
-      // What makes less of the code, so that all that follows has less to do.
+      // These passes shrink the code, so that all later passes have less to do.
       for (llvm::ModulePassManager &pipeline : pipelines)
         llvm::cantFail(builder.parsePassPipeline(
             pipeline, "function(sroa<modify-cfg>,early-cse,"
@@ -319,27 +319,28 @@ static Result<KernelModule> translate(const KernelToCompile &item,
                                       const KernelLowering &lowering) {
   OwningOpRef<ModuleOp> code =
       ModuleOp::create(mlir::UnknownLoc::get(item.kernel->getContext()));
-  KernelModule made{!isDeterministic(item.kernel), LoopKind::Plain,
-                    std::make_unique<llvm::LLVMContext>(), nullptr};
+  KernelModule kernelModule{!isDeterministic(item.kernel), LoopKind::Plain,
+                            std::make_unique<llvm::LLVMContext>(), nullptr};
   if (auto loop = dyn_cast<spmd::LibraryCallOp>(item.kernel)) {
     emitLoopCall(loop, item.symbol, *code);
-    made.loops = LoopKind::Whole;
+    kernelModule.loops = LoopKind::Whole;
   } else {
     auto kernel = cast<spmd::KernelOp>(item.kernel);
     emitKernel(kernel, item.symbol, *code);
     if (loopOrder(kernel).tiled >= 0)
-      made.loops = LoopKind::Tiled;
+      kernelModule.loops = LoopKind::Tiled;
   }
   if (failed(lowering.lower(*code)))
     return Error("a kernel did not lower to LLVM");
   static BackEndGate &gate = *new BackEndGate; // threads may compile at exit
-  made.context->setOptPassGate(gate);
-  made.module = mlir::translateModuleToLLVMIR(*code, *made.context, "kernels");
-  if (!made.module)
+  kernelModule.context->setOptPassGate(gate);
+  kernelModule.module =
+      mlir::translateModuleToLLVMIR(*code, *kernelModule.context, "kernels");
+  if (!kernelModule.module)
     return Error("a kernel did not translate to LLVM IR");
   if (targetCpu().features.lookup("f16c") && hasF16(item.kernel))
-    widenVectors(*made.module);
-  return made;
+    widenVectors(*kernelModule.module);
+  return kernelModule;
 }
 
 /// Large bodies first, so that no thread is left with one in the end.
@@ -363,9 +364,9 @@ largestFirst(ArrayRef<KernelToCompile> kernels) {
   return sorted;
 }
 
-/// What threads share. A kernel is lowered by who brought it, waits, and is
-/// compiled by any thread; `finish` lets threads go when nothing waits and
-/// nobody lowers any more.
+/// The state that threads share. The thread that brings a kernel lowers it; the
+/// kernel then waits until any thread compiles it. `finish` lets the threads go
+/// when no kernel waits and no thread lowers.
 struct KernelCompiler::Work {
   struct Kernel {
     KernelModule module;
@@ -470,11 +471,11 @@ void KernelCompiler::Work::run(const char *name) {
     generator = std::move(spare);
   }
   auto make = [&](std::unique_ptr<CodeGenerator> &generator) {
-    auto made = CodeGenerator::create(mode);
-    if (!made)
-      failedWith(made.error());
+    auto created = CodeGenerator::create(mode);
+    if (!created)
+      failedWith(created.error());
     else
-      generator = std::move(*made);
+      generator = std::move(*created);
   };
   if (!generator)
     make(generator);
@@ -555,9 +556,9 @@ KernelCompiler::finish(ArrayRef<KernelToCompile> kernels) {
     work->finishing = true;
     ++work->lowering;
     for (const KernelToCompile &item : kernels)
-      if (auto known = work->kernels.find(item.symbol);
-          known != work->kernels.end())
-        work->wanted.insert(&known->second);
+      if (auto entry = work->kernels.find(item.symbol);
+          entry != work->kernels.end())
+        work->wanted.insert(&entry->second);
     std::erase_if(work->waiting, [&](const Work::Kernel *kernel) {
       return !work->wanted.contains(kernel);
     });

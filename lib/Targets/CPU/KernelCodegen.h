@@ -43,8 +43,8 @@ public:
   /// Begins with kernels that will probably be asked for. Returns when LLVM IR
   /// was made of all of them, or when `finish` was called.
   void begin(ArrayRef<KernelToCompile> kernels);
-  /// One object file for each kernel, in their order. Of others that wait for a
-  /// thread nothing is made.
+  /// One object file for each kernel, in their order. Nothing is made for
+  /// kernels that still wait for a thread.
   Result<std::vector<std::string>> finish(ArrayRef<KernelToCompile> kernels);
   /// Nothing more is needed: `begin` returns soon.
   void stop();

@@ -52,7 +52,7 @@ private:
        function_ref<SmallVector<Value>(Value, ValueRange)> fill);
 
   /// Nests `loops` and calls `fill` innermost.
-  void nest(ArrayRef<unsigned> loops, const Position &at,
+  void nest(ArrayRef<unsigned> loops, const Position &position,
             function_ref<void(const Position &)> fill);
 
   /// Where the innermost loop is to be written out, `written` emits the loops
@@ -76,24 +76,25 @@ private:
   void inMemory(MutableArrayRef<Value> states, ArrayRef<unsigned> places,
                 PairwiseSums &sums, function_ref<void()> change);
 
-  SmallVector<Value> reduceOver(ArrayRef<unsigned> loops, const Position &at,
-                                ValueRange states);
-  SmallVector<Value> reduceOne(const Position &at, ValueRange states);
+  SmallVector<Value> reduceOver(ArrayRef<unsigned> loops,
+                                const Position &position, ValueRange states);
+  SmallVector<Value> reduceOne(const Position &position, ValueRange states);
 
   /// The states after the first `count` iterations of loop `run`. After
   /// `stageTerms`, where there are at most `serialBlock`, all terms are
   /// computed first, which vectors do, and then combined in order, which none
   /// does.
-  SmallVector<Value> reduceRun(const Position &at, unsigned run, Value count,
-                               ValueRange states);
+  SmallVector<Value> reduceRun(const Position &position, unsigned run,
+                               Value count, ValueRange states);
   void stageTerms();
 
   /// `carried`: the states, how many terms are in the running sums, and how
   /// many blocks were complete. A block is complete where it has `size` terms;
   /// it may go over several runs of the innermost loop.
   SmallVector<Value> reduceInBlocks(ArrayRef<unsigned> loops,
-                                    const Position &at, ValueRange carried,
-                                    Value size, ArrayRef<unsigned> places,
+                                    const Position &position,
+                                    ValueRange carried, Value size,
+                                    ArrayRef<unsigned> places,
                                     PairwiseSums &sums);
 
   /// Where there are `size` terms in the running sums, they are a block.
@@ -105,20 +106,20 @@ private:
 
   /// `carried`: how many rows are in the running sums, and how many blocks of
   /// rows were complete.
-  SmallVector<Value> addRows(ArrayRef<unsigned> loops, const Position &at,
+  SmallVector<Value> addRows(ArrayRef<unsigned> loops, const Position &position,
                              ArrayRef<Value> carried, Value count,
                              PairwiseSums &sums,
                              function_ref<void(const Position &)> addRow);
 
-  /// Of a function that loses huge arguments: makes it exact, or keeps in mind
-  /// how large its arguments are. LLVM makes a register of where that is kept.
+  /// Makes a function that loses huge arguments exact, or notes how large its
+  /// arguments are. LLVM turns the place of this note into a register.
   void emitted(Operation *op) override;
 
   /// Per reducer: an array for the terms of a run; none where they are combined
   /// as they are computed.
   SmallVector<Value> staged;
-  /// What the inner function that is being made does: note huge arguments
-  /// (where `noted` points), compute exactly with them.
+  /// Says what the inner function under construction does: `notes` huge
+  /// arguments (where `noted` points), or computes `exact` results for them.
   bool notes = false, exact = false;
   Value noted;
   /// Loops of so many iterations at most, where that is known, are written out.

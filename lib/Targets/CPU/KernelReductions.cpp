@@ -65,8 +65,8 @@ void KernelEmitter::emitReduction(const Position &start) {
       !kernel.getBlock()->without_terminator().empty())
     stageTerms();
   auto reduceThrough = [&] {
-    nest(order.parallel, start, [&](const Position &at) {
-      finish(at, reduceOver(order.reduction, at, identities()));
+    nest(order.parallel, start, [&](const Position &position) {
+      finish(position, reduceOver(order.reduction, position, identities()));
     });
   };
   if (staged.empty() && order.writtenOut > 0)
@@ -94,14 +94,15 @@ void KernelEmitter::emitReduction(const Position &start) {
           : b.create<arith::SelectOp>(loc, isLong, constant(vectorBlock),
                                       constant(serialBlock))
                 .getResult();
-  nest(order.parallel, start, [&](const Position &at) {
+  nest(order.parallel, start, [&](const Position &position) {
     SmallVector<Value> carried = identities();
     carried.append({zero, zero}); // terms in this block, blocks before it
-    carried = reduceInBlocks(order.reduction, at, carried, size, places, sums);
+    carried =
+        reduceInBlocks(order.reduction, position, carried, size, places, sums);
     Value blocks = carried.pop_back_val();
     carried.pop_back();
     inMemory(carried, places, sums, [&] { sums.finish(blocks, one); });
-    finish(at, carried);
+    finish(position, carried);
   });
 }
 
@@ -116,14 +117,15 @@ void KernelEmitter::inMemory(MutableArrayRef<Value> states,
 }
 
 SmallVector<Value> KernelEmitter::reduceOver(ArrayRef<unsigned> loops,
-                                             const Position &at,
+                                             const Position &position,
                                              ValueRange states) {
   if (loops.size() == 1)
-    return reduceRun(at, loops.front(), extents[loops.front()], states);
+    return reduceRun(position, loops.front(), extents[loops.front()], states);
   return loop(extents[loops.front()], one, states,
               [&](Value index, ValueRange carried) {
                 return reduceOver(loops.drop_front(),
-                                  advance(at, loops.front(), index), carried);
+                                  advance(position, loops.front(), index),
+                                  carried);
               });
 }
 
@@ -136,11 +138,12 @@ void KernelEmitter::stageTerms() {
           constant(serialBlock), /*alignment=*/64));
 }
 
-SmallVector<Value> KernelEmitter::reduceRun(const Position &at, unsigned run,
-                                            Value count, ValueRange states) {
+SmallVector<Value> KernelEmitter::reduceRun(const Position &position,
+                                            unsigned run, Value count,
+                                            ValueRange states) {
   if (staged.empty())
     return loop(count, one, states, [&](Value index, ValueRange in) {
-      return reduceOne(advance(at, run, index), in);
+      return reduceOne(advance(position, run, index), in);
     });
   Operation *end = kernel.getBlock()->getTerminator();
   /// Calls use(output, address of its term) for what is reduced.
@@ -154,7 +157,7 @@ SmallVector<Value> KernelEmitter::reduceRun(const Position &at, unsigned run,
       }
   };
   loop(count, one, {}, [&](Value index, ValueRange) {
-    Position here = advance(at, run, index);
+    Position here = advance(position, run, index);
     SmallVector<Value> yielded = emitBody(here);
     storeElements(here, yielded);
     forTerms(index, [&](unsigned i, Value address, Type) {
@@ -167,29 +170,30 @@ SmallVector<Value> KernelEmitter::reduceRun(const Position &at, unsigned run,
     forTerms(index, [&](unsigned i, Value address, Type type) {
       yielded[i] = loadScalar(address, type);
     });
-    return combine(advance(at, run, index), in, yielded);
+    return combine(advance(position, run, index), in, yielded);
   });
 }
 
-SmallVector<Value> KernelEmitter::reduceOne(const Position &at,
+SmallVector<Value> KernelEmitter::reduceOne(const Position &position,
                                             ValueRange states) {
-  SmallVector<Value> yielded = emitBody(at);
-  storeElements(at, yielded);
-  return combine(at, states, yielded);
+  SmallVector<Value> yielded = emitBody(position);
+  storeElements(position, yielded);
+  return combine(position, states, yielded);
 }
 
 SmallVector<Value> KernelEmitter::reduceInBlocks(ArrayRef<unsigned> loops,
-                                                 const Position &at,
+                                                 const Position &position,
                                                  ValueRange carried, Value size,
                                                  ArrayRef<unsigned> places,
                                                  PairwiseSums &sums) {
   unsigned reduced = loops.front();
   if (loops.size() > 1)
-    return loop(
-        extents[reduced], one, carried, [&](Value index, ValueRange inner) {
-          return reduceInBlocks(loops.drop_front(), advance(at, reduced, index),
-                                inner, size, places, sums);
-        });
+    return loop(extents[reduced], one, carried,
+                [&](Value index, ValueRange inner) {
+                  return reduceInBlocks(loops.drop_front(),
+                                        advance(position, reduced, index),
+                                        inner, size, places, sums);
+                });
   // A deterministic block is complete wherever it has its terms: counted from
   // where the one begins that is there already.
   Value begun = order.deterministic ? carried[carried.size() - 2] : zero;
@@ -200,7 +204,7 @@ SmallVector<Value> KernelEmitter::reduceInBlocks(ArrayRef<unsigned> loops,
     Value from = b.create<arith::MaxSIOp>(loc, blockBegin, begun);
     Value first = b.create<arith::SubIOp>(loc, from, begun);
     Value count = b.create<arith::SubIOp>(loc, after, from);
-    Position block = advance(at, reduced, first);
+    Position block = advance(position, reduced, first);
     SmallVector<Value> next =
         reduceRun(block, reduced, count, inner.drop_back(2));
     Value terms = b.create<arith::AddIOp>(loc, inner[inner.size() - 2], count);
@@ -260,8 +264,9 @@ void KernelEmitter::emitBlockedReduction(const Position &start) {
   auto none = SmallVector<Value>();
   nest(outer, start, [&](const Position &row) {
     loop(extents[inner], size, {}, [&](Value first, ValueRange) {
-      Value left = b.createOrFold<arith::SubIOp>(loc, extents[inner], first);
-      Value count = b.createOrFold<arith::MinSIOp>(loc, left, size);
+      Value remaining =
+          b.createOrFold<arith::SubIOp>(loc, extents[inner], first);
+      Value count = b.createOrFold<arith::MinSIOp>(loc, remaining, size);
       Position block = advance(row, inner, first);
       loop(count, one, {}, [&](Value j, ValueRange) {
         storeStates(j, identities());
@@ -294,17 +299,18 @@ void KernelEmitter::emitBlockedReduction(const Position &start) {
 }
 
 SmallVector<Value>
-KernelEmitter::addRows(ArrayRef<unsigned> loops, const Position &at,
+KernelEmitter::addRows(ArrayRef<unsigned> loops, const Position &position,
                        ArrayRef<Value> carried, Value count, PairwiseSums &sums,
                        function_ref<void(const Position &)> addRow) {
   if (!loops.empty())
     return loop(extents[loops.front()], one, carried,
                 [&](Value index, ValueRange inner) {
-                  return addRows(
-                      loops.drop_front(), advance(at, loops.front(), index),
-                      SmallVector<Value>(inner), count, sums, addRow);
+                  return addRows(loops.drop_front(),
+                                 advance(position, loops.front(), index),
+                                 SmallVector<Value>(inner), count, sums,
+                                 addRow);
                 });
-  addRow(at);
+  addRow(position);
   Value rows = b.create<arith::AddIOp>(loc, carried[0], one);
   Value complete = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, rows,
                                            constant(serialBlock));

@@ -272,12 +272,12 @@ KernelEmitter::loop(Value extent, Value step, ValueRange states,
   return op.getResults();
 }
 
-void KernelEmitter::nest(ArrayRef<unsigned> loops, const Position &at,
+void KernelEmitter::nest(ArrayRef<unsigned> loops, const Position &position,
                          function_ref<void(const Position &)> fill) {
   if (loops.empty())
-    return fill(at);
+    return fill(position);
   loop(extents[loops.front()], one, {}, [&](Value index, ValueRange) {
-    nest(loops.drop_front(), advance(at, loops.front(), index), fill);
+    nest(loops.drop_front(), advance(position, loops.front(), index), fill);
     return SmallVector<Value>();
   });
 }
@@ -298,7 +298,9 @@ void KernelEmitter::writeOutInside(function_ref<void()> written,
 }
 
 void KernelEmitter::emitParallel(const Position &start) {
-  auto fill = [&](const Position &at) { storeElements(at, emitBody(at)); };
+  auto fill = [&](const Position &position) {
+    storeElements(position, emitBody(position));
+  };
   if (order.tiled < 0) {
     const unsigned inner = order.parallel.empty() ? 0 : order.parallel.back();
     return writeOutInside(
@@ -323,7 +325,7 @@ void KernelEmitter::emitParallel(const Position &start) {
   auto none = SmallVector<Value>();
   nest(outer, start, [&](const Position &row) {
     loop(extents[inner], size, {}, [&](Value first, ValueRange) {
-      Value left = b.create<arith::SubIOp>(loc, extents[inner], first);
+      Value remaining = b.create<arith::SubIOp>(loc, extents[inner], first);
       Position tile = advance(row, inner, first);
       auto emitTile = [&](Value count) {
         nest(across, tile, [&](const Position &line) {
@@ -333,14 +335,14 @@ void KernelEmitter::emitParallel(const Position &start) {
           });
         });
       };
-      Value whole =
-          b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, left, size);
+      Value whole = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sge,
+                                            remaining, size);
       auto branch = b.create<scf::IfOp>(loc, whole, /*withElse=*/true);
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPoint(branch.thenBlock()->getTerminator());
       emitTile(size);
       b.setInsertionPoint(branch.elseBlock()->getTerminator());
-      emitTile(left);
+      emitTile(remaining);
       return none;
     });
   });

@@ -25,7 +25,7 @@ Value PairwiseSums::constant(int64_t value) {
   return b.create<arith::ConstantIntOp>(loc, value, 64);
 }
 
-Value PairwiseSums::at(Value array, Type type, Value index) {
+Value PairwiseSums::addressOf(Value array, Type type, Value index) {
   return b.create<LLVM::GEPOp>(loc, array.getType(), type, array,
                                ArrayRef<LLVM::GEPArg>{index},
                                /*inbounds=*/true);
@@ -43,12 +43,12 @@ void PairwiseSums::loop(Value extent, function_ref<void(Value)> fill) {
 
 void PairwiseSums::addLevel(Value level, Value count) {
   Value first = b.create<arith::MulIOp>(loc, level, constant(width));
-  for (auto [array, kept, type] : llvm::zip(running, levels, types)) {
-    Value from = at(kept, type, first);
+  for (auto [array, levelArray, type] : llvm::zip(running, levels, types)) {
+    Value from = addressOf(levelArray, type, first);
     loop(count, [&](Value j) {
-      Value address = at(array, type, j);
+      Value address = addressOf(array, type, j);
       Value sum = b.create<LLVM::LoadOp>(loc, type, address);
-      Value other = b.create<LLVM::LoadOp>(loc, type, at(from, type, j));
+      Value other = b.create<LLVM::LoadOp>(loc, type, addressOf(from, type, j));
       b.create<LLVM::StoreOp>(loc, b.create<arith::AddFOp>(loc, other, sum),
                               address);
     });
@@ -61,13 +61,13 @@ Value PairwiseSums::push(Value blocks, Value count) {
                                                      /*is_zero_poison=*/true);
   loop(level, [&](Value lower) { addLevel(lower, count); });
   Value first = b.create<arith::MulIOp>(loc, level, constant(width));
-  for (auto [array, kept, type] : llvm::zip(running, levels, types)) {
-    Value to = at(kept, type, first);
+  for (auto [array, levelArray, type] : llvm::zip(running, levels, types)) {
+    Value to = addressOf(levelArray, type, first);
     Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
     loop(count, [&](Value j) {
-      Value address = at(array, type, j);
+      Value address = addressOf(array, type, j);
       b.create<LLVM::StoreOp>(loc, b.create<LLVM::LoadOp>(loc, type, address),
-                              at(to, type, j));
+                              addressOf(to, type, j));
       b.create<LLVM::StoreOp>(loc, zero, address);
     });
   }

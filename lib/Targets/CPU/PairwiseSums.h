@@ -30,7 +30,7 @@ public:
   void finish(Value blocks, Value count);
 
 private:
-  Value at(Value array, Type type, Value index);
+  Value addressOf(Value array, Type type, Value index);
   Value constant(int64_t value);
   /// For each j in [0, count): running[j] += level[j].
   void addLevel(Value level, Value count);

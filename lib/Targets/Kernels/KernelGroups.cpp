@@ -127,8 +127,8 @@ KernelGroups::KernelGroups(Block &block, const KernelPolicy &policy,
     else if (isPointwise(&op))
       place(&op);
   }
-  llvm::erase_if(all, [](auto &group) { return group->ops.empty(); });
-  llvm::sort(all, [](auto &a, auto &b) { return a->first < b->first; });
+  llvm::erase_if(allGroups, [](auto &group) { return group->ops.empty(); });
+  llvm::sort(allGroups, [](auto &a, auto &b) { return a->first < b->first; });
   for (Operation &op : block)
     if (isPointwise(&op))
       decideStored(op.getResult(0));
@@ -139,10 +139,10 @@ KernelGroups::KernelGroups(Block &block, const KernelPolicy &policy,
 //===----------------------------------------------------------------------===//
 
 KernelGroup &KernelGroups::newGroup(ShardAttr domain) {
-  all.push_back(std::make_unique<KernelGroup>());
-  all.back()->domain = domain;
-  all.back()->first = ~0u;
-  return *all.back();
+  allGroups.push_back(std::make_unique<KernelGroup>());
+  allGroups.back()->domain = domain;
+  allGroups.back()->first = ~0u;
+  return *allGroups.back();
 }
 
 void KernelGroups::take(Operation *op, KernelGroup &group) {
@@ -464,7 +464,7 @@ void KernelGroups::takeWhatOnlyItReads(Operation *op, KernelGroup &group) {
     KernelGroup *old = producer ? owner.lookup(producer) : nullptr;
     if (!old || old == &group || old->domain != group.domain || old->reduced)
       continue;
-    SmallVector<Operation *> kept, taken;
+    SmallVector<Operation *> remaining, taken;
     for (Operation *member : llvm::reverse(old->ops)) {
       bool only = llvm::all_of(member->getUsers(), [&](Operation *user) {
         return owner.lookup(user) == &group &&
@@ -474,10 +474,10 @@ void KernelGroups::takeWhatOnlyItReads(Operation *op, KernelGroup &group) {
         add(member, group);
         taken.push_back(member);
       } else {
-        kept.push_back(member);
+        remaining.push_back(member);
       }
     }
-    old->ops.assign(kept.rbegin(), kept.rend());
+    old->ops.assign(remaining.rbegin(), remaining.rend());
     old->first = ~0u;
     for (Operation *member : old->ops)
       old->first = std::min(old->first, position(member));

@@ -34,7 +34,7 @@ public:
                const DenseSet<Value> &inMemory);
 
   /// In program order of their first ops; a group stays whole.
-  ArrayRef<std::unique_ptr<KernelGroup>> groups() const { return all; }
+  ArrayRef<std::unique_ptr<KernelGroup>> groups() const { return allGroups; }
   KernelGroup *groupOf(Operation *op) const { return owner.lookup(op); }
   /// Returns whether an inlinable value is stored, rather than computed by each
   /// user.
@@ -84,7 +84,7 @@ private:
   /// The groups with ops that read a value, the one with the latest such op
   /// last; without those that cannot take another op.
   DenseMap<Value, SmallVector<KernelGroup *, 2>> readers;
-  SmallVector<std::unique_ptr<KernelGroup>> all;
+  SmallVector<std::unique_ptr<KernelGroup>> allGroups;
   DenseSet<Value> stored;
 };
 

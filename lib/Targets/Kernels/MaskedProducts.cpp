@@ -45,7 +45,7 @@ private:
   std::optional<Linear> combined(Value a, Value b, int64_t factor);
 
   KernelOp kernel;
-  DenseMap<Value, std::optional<Linear>> known;
+  DenseMap<Value, std::optional<Linear>> linears;
 };
 
 std::optional<bool> truthOf(Value value) {
@@ -155,10 +155,10 @@ std::optional<Linear> HalfSpaces::whereIs(Value condition, bool wanted) {
 }
 
 std::optional<Linear> HalfSpaces::whereUsed(Value value) {
-  if (auto found = known.find(value); found != known.end())
+  if (auto found = linears.find(value); found != linears.end())
     return found->second;
   std::optional<Linear> result = findWhereUsed(value);
-  known[value] = result;
+  linears[value] = result;
   return result;
 }
 

@@ -124,8 +124,8 @@ Scalar shiftRight(Scalar x, int64_t by) { // of a signed integer
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double smallestNormal = 0x1p-126;
-/// Of larger arguments sine and cosine are libm's: neighbouring floats are many
-/// periods apart.
+/// Libm computes sine and cosine of larger arguments: neighbouring floats are
+/// many periods apart.
 constexpr double hugeAngle = 0x1p49;
 constexpr double ln2High = 0.693359375, ln2Low = -2.12194440e-4;
 
@@ -278,7 +278,7 @@ constexpr uint32_t twoOverPi[] = {0xa2f9836e, 0x4e441529, 0xfc2757d1,
 /// Right for |x| >= 2^49 (M. Payne, R. Hanek: Radian Reduction for
 /// Trigonometric Functions, 1983): x is m 2^e with an integer m of 24 bits, and
 /// the bits of 2 / pi in front of 2^-(e - 1) add multiples of four quadrants.
-/// Of the 96 bits that follow, times m, the first two are the quadrant.
+/// The first two of the 96 bits that follow, times m, are the quadrant.
 Angle hugeAngleOf(Scalar x) {
   OpBuilder &b = *x.b;
   auto wide = [&](Scalar value) {
@@ -395,8 +395,9 @@ Scalar widePowerOf2(Scalar n) {
   return shiftLeft(n + n.i(1023), 52).asFloat();
 }
 
-/// As the ExpParts of f32; e^r - 1 by its Taylor series, which is exact to the
-/// last bit for |r| <= 1/2. `keepsSmall`: n is 0 for such x.
+/// Returns the same parts as the ExpParts of f32, with e^r - 1 by its Taylor
+/// series, which is exact to the last bit for |r| <= 1/2. `keepsSmall`: n is 0
+/// for such x.
 ExpParts wideExpParts(Scalar x, bool keepsSmall = false) {
   Scalar magic = x.f(0x1.8p52);
   Scalar shifted = x * 1.4426950408889634073599 + magic;

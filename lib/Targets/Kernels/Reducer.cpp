@@ -206,7 +206,7 @@ public:
 
   SmallVector<Value> merge(OpBuilder &b, Location loc, ValueRange state,
                            ValueRange other) const override {
-    // Of equal values, and of two nan, the one with the lower index.
+    // Equal values, and two nans, give the one with the lower index.
     Value first = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt,
                                           other[1], state[1]);
     Value equal;

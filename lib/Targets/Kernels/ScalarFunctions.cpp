@@ -24,15 +24,15 @@ class ScalarEmitter {
 public:
   ScalarEmitter(OpBuilder &builder) : b(builder) {}
 
-  void set(Value value, Value scalar) { known[value] = scalar; }
+  void set(Value value, Value scalar) { scalars[value] = scalar; }
 
   FailureOr<Value> get(Value value) {
-    if (Value scalar = known.lookup(value))
+    if (Value scalar = scalars.lookup(value))
       return scalar;
     Operation *op = value.getDefiningOp();
     auto scalar = op ? emit(op) : FailureOr<Value>(failure());
     if (succeeded(scalar))
-      known[value] = *scalar;
+      scalars[value] = *scalar;
     return scalar;
   }
 
@@ -79,7 +79,7 @@ private:
   }
 
   OpBuilder &b;
-  DenseMap<Value, Value> known;
+  DenseMap<Value, Value> scalars;
 };
 } // namespace
 

@@ -85,13 +85,13 @@ struct Term {
       auto product = dyn_cast<MultiplyOp>(op);
       if (!product || isDeterministic(op) || !hasWideElements(op))
         return std::nullopt;
-      Value left = product.getLhs(), right = product.getRhs();
-      if (!isUniform(right))
-        std::swap(left, right);
-      if (!isUniform(right))
+      Value lhs = product.getLhs(), rhs = product.getRhs();
+      if (!isUniform(rhs))
+        std::swap(lhs, rhs);
+      if (!isUniform(rhs))
         return std::nullopt;
-      term.factors.push_back(right);
-      value = left;
+      term.factors.push_back(rhs);
+      value = lhs;
     }
     return std::nullopt;
   }
@@ -150,17 +150,17 @@ void meshloom::scatterIntoSums(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (!isa<AddOp, SubtractOp>(op))
       continue;
-    Value left = op.getOperand(0), right = op.getOperand(1);
+    Value lhs = op.getOperand(0), rhs = op.getOperand(1);
     const bool minus = isa<SubtractOp>(op);
-    if (left == right)
+    if (lhs == rhs)
       continue;
-    if (auto term = Term::of(right, minus)) {
-      if (left.getType() == term->scatter.getResult(0).getType())
-        scatterInto(&op, left, *term);
+    if (auto term = Term::of(rhs, minus)) {
+      if (lhs.getType() == term->scatter.getResult(0).getType())
+        scatterInto(&op, lhs, *term);
     } else if (!minus) {
-      if (auto first = Term::of(left, false);
-          first && right.getType() == first->scatter.getResult(0).getType())
-        scatterInto(&op, right, *first);
+      if (auto first = Term::of(lhs, false);
+          first && rhs.getType() == first->scatter.getResult(0).getType())
+        scatterInto(&op, rhs, *first);
     }
   }
 }

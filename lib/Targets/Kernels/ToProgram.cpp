@@ -84,17 +84,19 @@ std::vector<char> bytesOf(mlir::ElementsAttr value, DType type, bool splat) {
 class Lowering {
 public:
   Lowering(mlir::func::FuncOp func, const Signature &signature)
-      : func(func), signature(signature),
-        lowered{Program{.name = signature.name,
-                        .mesh = signature.mesh,
-                        .buffers = {},
-                        .constants = {},
-                        .arguments = {},
-                        .results = {},
-                        .steps = {},
-                        .deviceOrder = signature.deviceOrder,
-                        .deterministic = isDeterministic(func)},
-                {}},
+      : func(func),
+        signature(signature), lowered{Program{.name = signature.name,
+                                              .mesh = signature.mesh,
+                                              .buffers = {},
+                                              .constants = {},
+                                              .arguments = {},
+                                              .results = {},
+                                              .steps = {},
+                                              .deviceOrder =
+                                                  signature.deviceOrder,
+                                              .deterministic =
+                                                  isDeterministic(func)},
+                                      {}},
         program(lowered.program) {}
 
   FailureOr<LoweredProgram> run() {
@@ -127,23 +129,23 @@ private:
   }
 
   LogicalResult arguments() {
-    for (auto [argument, said] :
+    for (auto [argument, entry] :
          llvm::zip_equal(func.getArguments(), signature.arguments)) {
-      auto buffer = bufferFor(argument, said.name);
+      auto buffer = bufferFor(argument, entry.name);
       if (failed(buffer))
         return failure();
       program.arguments.push_back(
-          {*buffer, said.name, writtenOn(said.type.layout), said.notes});
+          {*buffer, entry.name, writtenOn(entry.type.layout), entry.notes});
     }
     return success();
   }
 
   void results() {
     Operation *ret = func.getBody().front().getTerminator();
-    for (auto [value, said] :
+    for (auto [value, entry] :
          llvm::zip_equal(ret->getOperands(), signature.results))
-      program.results.push_back({buffers.lookup(value), said.aliasedArgument,
-                                 said.name, writtenOn(said.type.layout)});
+      program.results.push_back({buffers.lookup(value), entry.aliasedArgument,
+                                 entry.name, writtenOn(entry.type.layout)});
   }
 
   std::optional<Layout> writtenOn(const Layout &layout) const {
@@ -162,9 +164,9 @@ private:
   /// The steps of a block inside an op.
   LogicalResult block(Block &inner, std::vector<Step> &into) {
     std::vector<Step> *outer = std::exchange(steps, &into);
-    LogicalResult made = block(inner);
+    LogicalResult status = block(inner);
     steps = outer;
-    return made;
+    return status;
   }
 
   LogicalResult step(Operation *op) {

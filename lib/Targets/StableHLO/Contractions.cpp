@@ -28,12 +28,14 @@ static Emitted product(Exporter &e, MutableArrayRef<Operand> operands,
     if (!e.fit(rhs, r, lhs.held, l))
       return std::nullopt;
   // Both: nan times zero is nan.
-  Value left = e.mask(lhs.value, lhs.held, lhsInner, e.zero(lhs.held.element));
-  Value right = e.mask(rhs.value, rhs.held, rhsInner, e.zero(rhs.held.element));
+  Value maskedLhs =
+      e.mask(lhs.value, lhs.held, lhsInner, e.zero(lhs.held.element));
+  Value maskedRhs =
+      e.mask(rhs.value, rhs.held, rhsInner, e.zero(rhs.held.element));
   auto dims = stablehlo::DotDimensionNumbersAttr::get(
       e.b.getContext(), lhsBatch, rhsBatch, lhsInner, rhsInner);
   return Values{e.one(
-      "dot_general", result.type(), {left, right},
+      "dot_general", result.type(), {maskedLhs, maskedRhs},
       {e.attr("dot_dimension_numbers", Attribute(dims)), e.fullPrecision()})};
 }
 
@@ -127,14 +129,14 @@ static Emitted reduceNeighbours(Exporter &e, mlir::Region &reducer,
     if (!combined)
       return std::nullopt;
     if (count % 2 == 1)
-      for (auto [value, rest] :
+      for (auto [value, remainder] :
            llvm::zip(*combined, part(count - 1, count, 1))) {
         auto shape =
             llvm::to_vector(cast<RankedTensorType>(value.getType()).getShape());
         ++shape[last];
         Type joined = RankedTensorType::get(
             shape, cast<RankedTensorType>(value.getType()).getElementType());
-        value = e.one("concatenate", joined, {value, rest},
+        value = e.one("concatenate", joined, {value, remainder},
                       e.attr("dimension", int64_t(last)));
       }
     values = std::move(*combined);

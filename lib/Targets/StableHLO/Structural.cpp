@@ -164,25 +164,26 @@ static Emitted emitReshape(Exporter &e, Operation *,
   unsigned i = 0, j = 0;
   while (i < from.rank() || j < to.rank()) {
     Group group{i, i, j, j, 1, 1};
-    int64_t left = 1, right = 1;
+    int64_t fromCount = 1, toCount = 1;
     do {
       // A one on either side joins the group that is being made.
-      bool takeLeft = i < from.rank() && (left <= right || j == to.rank());
+      bool takeLeft =
+          i < from.rank() && (fromCount <= toCount || j == to.rank());
       if (takeLeft) {
-        left *= from.global[i];
+        fromCount *= from.global[i];
         group.fromSize *= from.buffer[i++];
       } else {
-        right *= to.global[j];
+        toCount *= to.global[j];
         group.toSize *= to.buffer[j++];
       }
-    } while (left != right && (i < from.rank() || j < to.rank()));
+    } while (fromCount != toCount && (i < from.rank() || j < to.rank()));
     while (i < from.rank() && from.global[i] == 1 && j == to.rank())
       group.fromSize *= from.buffer[i++];
     while (j < to.rank() && to.global[j] == 1 && i == from.rank())
       group.toSize *= to.buffer[j++];
     group.fromEnd = i;
     group.toEnd = j;
-    if (left != right)
+    if (fromCount != toCount)
       return std::nullopt;
     for (int64_t device = 0; device < e.devices; ++device) {
       auto has = runOf(from, group.fromBegin, group.fromEnd, device);

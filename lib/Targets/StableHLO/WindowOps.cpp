@@ -112,15 +112,15 @@ static Emitted emitConvolution(Exporter &e, Operation *op,
     spec.padding[2 * i] = spec.padding[2 * i + 1] = 0;
     spec.lhsDilation[i] = 1;
   }
-  Value left = e.mask(lhs.value, lhs.held, spec.inputFeature, zero);
-  Value right =
+  Value maskedLhs = e.mask(lhs.value, lhs.held, spec.inputFeature, zero);
+  Value maskedRhs =
       e.mask(rhs.value, rhs.held, spec.kernelInput, e.zero(rhs.held.element));
   auto dims = stablehlo::ConvDimensionNumbersAttr::get(
       e.b.getContext(), spec.inputBatch, spec.inputFeature, spec.inputSpatial,
       spec.kernelInput, spec.kernelOutput, spec.kernelSpatial, spec.outputBatch,
       spec.outputFeature, spec.outputSpatial);
   return Values{e.one(
-      "convolution", result.type(), {left, right},
+      "convolution", result.type(), {maskedLhs, maskedRhs},
       {e.list("window_strides", spec.strides), paddingAttr(e, spec.padding),
        e.list("lhs_dilation", spec.lhsDilation),
        e.list("rhs_dilation", spec.rhsDilation),
@@ -167,9 +167,9 @@ static void padWindow(Exporter &e, Value &value, dtensor::WindowSpec &window,
 }
 
 static bool sameConstant(Value a, Value b) {
-  Operation *left = a.getDefiningOp(), *right = b.getDefiningOp();
-  return left && right && left->hasAttr("value") &&
-         left->getAttr("value") == right->getAttr("value");
+  Operation *first = a.getDefiningOp(), *second = b.getDefiningOp();
+  return first && second && first->hasAttr("value") &&
+         first->getAttr("value") == second->getAttr("value");
 }
 
 /// XLA leaves padding out, where StableHLO's holds the init value, and may
@@ -217,14 +217,14 @@ static Emitted emitReduceWindow(Exporter &e, Operation *op,
     values = {e.convert(values[0], inner), e.convert(identity, inner)};
     types = {RankedTensorType::get(result.buffer, inner)};
   }
-  Operation *made = reduceWindow(e, types, values, window);
+  Operation *windowOp = reduceWindow(e, types, values, window);
   if (!kind) {
-    if (failed(e.copyScalars(reduce.getBody(), made->getRegion(0))))
+    if (failed(e.copyScalars(reduce.getBody(), windowOp->getRegion(0))))
       return std::nullopt;
-    return Values(made->getResults());
+    return Values(windowOp->getResults());
   }
-  e.fillReducer(made->getRegion(0), *kind, inner);
-  Value reduced = made->getResult(0);
+  e.fillReducer(windowOp->getRegion(0), *kind, inner);
+  Value reduced = windowOp->getResult(0);
   if (!plain)
     reduced = e.same(Exporter::reducerName(*kind),
                      {e.broadcast(init, result.buffer), reduced});

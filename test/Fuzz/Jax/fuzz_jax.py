@@ -71,13 +71,13 @@ def collectives_of(text):
             entry = header[2] if header[1] else entry
         elif current is not None:
             current.append(line)
-    known = True
+    is_exact = True
 
     def sent(items):
         return sum(times * wire_bytes([item], True) for times, item in items)
 
     def walk(name, times):
-        nonlocal known
+        nonlocal is_exact
         found = []
         for line in computations.get(name, []):
             if match := re.search(rf"= (.*?) ({'|'.join(KINDS)})(?:-start)?\(", line):
@@ -86,7 +86,7 @@ def collectives_of(text):
             elif loop := re.search(r" while\(.*body=%?([\w.\-]+)", line):
                 count = re.search(r'"known_trip_count":\{"n":"(\d+)"', line)
                 inside = walk(loop[1], times * int(count[1]) if count else times)
-                known = known and (bool(count) or not inside)
+                is_exact = is_exact and (bool(count) or not inside)
                 found += inside
             elif branches := re.search(r"branch_computations=\{([^}]*)\}", line):
                 found += max((walk(b.strip().lstrip("%"), times) for b in branches[1].split(",")), key=sent)
@@ -94,7 +94,7 @@ def collectives_of(text):
                 found += walk(callee[1], times)
         return found
 
-    return walk(entry, 1), known
+    return walk(entry, 1), is_exact
 
 
 def by_jax(program, seed):

@@ -54,7 +54,7 @@ class Program:
         self.cut = True  # off: nothing is cut but for shard_map's bodies
         self.inputs, self.steps, self.shapes = [], [], {}
         self.results, self.out_specs, self.gradients = [], [], []
-        # Of a few kinds of steps each: so they meet more often than if all did.
+        # Each program has a few kinds of steps, so that these meet more often.
         makers = [name for name in dir(self) if name.startswith("make_")]
         self.makers = self.rng.sample(makers, self.rng.choice([2, 3, 5, 8, len(makers)]))
         if self.rng.random() < 0.4:
@@ -435,10 +435,10 @@ class Program:
         """What jax.jit takes: of the inputs, a tuple of results."""
 
         def forward(*arguments):
-            known = {("input", i): value for i, value in enumerate(arguments)}
+            values = {("input", i): value for i, value in enumerate(arguments)}
             for i, step in enumerate(self.steps):
-                known["step", i] = step.function(*(known[k] for k in step.operands))
-            return tuple(known[k] for k in self.results)
+                values["step", i] = step.function(*(values[k] for k in step.operands))
+            return tuple(values[k] for k in self.results)
 
         if not self.gradients:
             return forward
