@@ -33,7 +33,7 @@ struct IndexedAccess {
     return remainingDims(int64_t(operand.size()),
                          joined(missingDims, batchingDims));
   }
-  /// Dims of the indices that are no vector, and what they are in `windows`.
+  /// Dims of the indices that are not a vector, and what they are in `windows`.
   SmallVector<int64_t> indexBatch() const {
     return remainingDims(int64_t(indices.size()), {vectorDim});
   }
