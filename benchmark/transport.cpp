@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// All-reduce between processes of this host beside Gloo's, in one run: the
-// processes do both in turn, so that other load meets both alike.
+// All-reduce between processes of this host through shared memory and through
+// TCP, in one run: the processes use both in turn, so that other load meets
+// both alike.
 //
 // usage: transport-benchmark [PROCESSES [ROUNDS]]
 #include "meshloom/Core/DType.h"
@@ -12,11 +13,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
-#include <gloo/allreduce.h>
-#include <gloo/barrier.h>
-#include <gloo/math.h>
-#include <gloo/rendezvous/context.h>
-#include <gloo/transport/tcp/device.h>
 #include <numeric>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,27 +21,6 @@ using namespace meshloom;
 using Clock = std::chrono::steady_clock;
 
 namespace {
-/// Gloo meets by our store.
-class GlooStore final : public gloo::rendezvous::Store {
-public:
-  explicit GlooStore(KeyValueStore &store) : store(store) {}
-  void set(const std::string &key, const std::vector<char> &data) override {
-    if (!store.set("gloo/" + key, {data.data(), data.size()}))
-      std::abort();
-  }
-  std::vector<char> get(const std::string &key) override {
-    const auto value = store.get("gloo/" + key, std::chrono::seconds(30));
-    return {value->begin(), value->end()};
-  }
-  void wait(const std::vector<std::string> &keys) override {
-    for (const std::string &key : keys)
-      get(key);
-  }
-
-private:
-  KeyValueStore &store;
-};
-
 struct Way {
   std::string name;
   std::function<void(float *, int64_t)> allReduce;
@@ -65,17 +40,11 @@ void run(int rank, int size, int rounds, const std::string &folder) {
   };
   const auto memory = connect(LinkKind::SharedMemory, "memory/");
   const auto tcp = connect(LinkKind::TCP, "tcp/");
-  GlooStore glooStore(store);
-  gloo::transport::tcp::attr attribute;
-  attribute.hostname = "127.0.0.1";
-  auto device = gloo::transport::tcp::CreateDevice(attribute);
-  auto context = std::make_shared<gloo::rendezvous::Context>(rank, size);
-  context->connectFullMesh(glooStore, device);
 
   std::vector<int> group(size);
   std::iota(group.begin(), group.end(), 0);
   uint64_t tag = 0;
-  auto ours = [&](Communicator &communicator) {
+  auto allReduceOf = [&](Communicator &communicator) {
     return [&](float *data, int64_t count) {
       const Status status = communicator.wait(communicator.allReduce(
           group, tag++, DType::F32, ReduceKind::Sum, data, count));
@@ -83,29 +52,11 @@ void run(int rank, int size, int rounds, const std::string &folder) {
         throw status.error();
     };
   };
-  auto glooWay = [&](gloo::AllreduceOptions::Algorithm algorithm,
-                     size_t segment) {
-    return [&, algorithm, segment](float *data, int64_t count) {
-      gloo::AllreduceOptions options(context);
-      options.setOutput(data, size_t(count));
-      options.setAlgorithm(algorithm);
-      options.setReduceFunction(
-          static_cast<void (*)(void *, const void *, const void *, size_t)>(
-              &gloo::sum<float>));
-      if (segment)
-        options.setMaxSegmentSize(segment);
-      gloo::allreduce(options);
-    };
-  };
-  using Algorithm = gloo::AllreduceOptions::Algorithm;
 
   for (const int64_t bytes : {4, 64 << 10, 1 << 20, 64 << 20}) {
     std::vector<Way> ways = {
-        {"Meshloom, memory", ours(*memory)},
-        {"Gloo, ring", glooWay(Algorithm::RING, 0)},
-        {"Gloo, ring of 4 MiB", glooWay(Algorithm::RING, 4 << 20)},
-        {"Gloo, bcube", glooWay(Algorithm::BCUBE, 0)},
-        {"Meshloom, TCP", ours(*tcp)},
+        {"shared memory", allReduceOf(*memory)},
+        {"TCP", allReduceOf(*tcp)},
     };
     std::vector<float> data(size_t(bytes / 4), 1.0f);
     const int repeats = bytes < 4096 ? 200 : bytes < (4 << 20) ? 20 : 1;
@@ -120,7 +71,7 @@ void run(int rank, int size, int rounds, const std::string &folder) {
           way.allReduce(data.data(), bytes / 4);
         const std::chrono::duration<double> taken = Clock::now() - begin;
         way.seconds.push_back(taken.count() / repeats);
-        // Not grow without bound.
+        // The sums do not grow without bound.
         std::fill(data.begin(), data.end(), 1.0f);
       }
     if (rank != 0)
@@ -137,9 +88,6 @@ void run(int rank, int size, int rounds, const std::string &folder) {
     }
     std::fflush(stdout);
   }
-  // Gloo's pairs close hard: not before all have read.
-  gloo::BarrierOptions barrier(context);
-  gloo::barrier(barrier);
 }
 } // namespace
 

@@ -79,7 +79,7 @@ TABLE = {
     "Runtime/Backends/PJRT": ({"Core", "Runtime"}, {"Core", "Runtime", "fmt", "system"}),
     "Runtime/Library": (
         {"Core", "Runtime"},
-        {"Core", "Runtime", "fmt", "dnnl", "eigen", "system"},
+        {"Core", "Runtime", "fmt", "dnnl", "system"},
     ),
     "Runtime/Backends/CPU": ({"Core", "Runtime"}, HOST | {"tbb", "system"}),
     "Runtime/Backends/Reference": ({"Core", "Runtime"}, HOST),
@@ -181,8 +181,6 @@ OUTSIDE = [
     ("openssl", r"openssl/"),
     ("tbb", r"(oneapi/)?tbb/"),
     ("dnnl", r"(oneapi/dnnl/|dnnl)"),
-    ("eigen", r"(unsupported/)?Eigen/"),
-    ("gloo", r"gloo/"),
     ("cli11", r"CLI/"),
     # C and POSIX; C++ names of C headers have no .h.
     ("system", r"((sys|arpa|linux|netinet)/\w+|sanitizer/\w+|unistd|dirent|dlfcn|elf|link|fcntl|pthread|netdb|poll|sched|spawn|signal|cpuid|cxxabi|immintrin)\.h$"),

@@ -101,7 +101,8 @@ Options parseOptions(int argc, char **argv, const std::string &usage) {
     } else {
       throw Error(option + " needs a value; see --help");
     }
-    // An option that the example's usage does not name is none of its own.
+    // An option that the example's usage does not name is not one of its
+    // options.
     const bool isOwn = usage.find(option + " ") != std::string::npos;
     if (option == "--mesh") {
       options.mesh = meshOf(value);

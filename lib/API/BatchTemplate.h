@@ -33,7 +33,7 @@ public:
   /// The template that `text` gave.
   explicit BatchTemplate(std::string text) : holes(std::move(text)) {}
 
-  /// The program for batches of `size`. Fails where a number is no integer.
+  /// The program for batches of `size`. Fails where a number is not an integer.
   Result<std::string> forSize(int64_t size) const;
   /// The template as one text.
   const std::string &text() const { return holes; }

@@ -20,8 +20,8 @@ public:
   /// On `terminal`, a file descriptor, after `delay`.
   Progress(std::string title, int terminal, std::chrono::milliseconds delay);
   ~Progress();
-  /// On the standard error after two seconds; null where that is no terminal,
-  /// or shows the progress of another compilation already.
+  /// On the standard error after two seconds; null where that is not a
+  /// terminal, or shows the progress of another compilation already.
   static std::unique_ptr<Progress> onTerminal(std::string title);
 
   void setStage(std::string_view name);

@@ -4,7 +4,7 @@
 namespace meshloom {
 
 // A fused location of one with a name as metadata: what nothing else makes, so
-// that names that importers give to locations are no parts.
+// that names that importers give to locations are not parts.
 Location inPart(Location location, StringRef part) {
   MLIRContext *context = location->getContext();
   return mlir::FusedLoc::get({location}, StringAttr::get(context, part),

@@ -104,7 +104,7 @@ struct Checker {
   }
 
   /// Axes that `longer`'s dims have after `shorter`'s; fails where a dim of
-  /// `shorter` is no prefix.
+  /// `shorter` is not a prefix.
   Result<AxisList> minorAxes(const Layout &longer,
                              const Layout &shorter) const {
     AxisList extra;

@@ -8,6 +8,10 @@
 
 namespace meshloom {
 
+bool areAlike(const Allowance &a, const Allowance &b) {
+  return a.kind == b.kind && a.axes == b.axes;
+}
+
 std::string kindAndAxes(const Allowance &allowance) {
   return fmt::format("{} over [{}]", name(allowance.kind),
                      fmt::join(allowance.axes, ", "));
@@ -44,8 +48,7 @@ Result<Contract> normalized(Contract contract) {
   for (auto allowance = contract.begin(); allowance != contract.end();
        ++allowance)
     if (std::any_of(contract.begin(), allowance, [&](const Allowance &earlier) {
-          return earlier.kind == allowance->kind &&
-                 earlier.axes == allowance->axes;
+          return areAlike(earlier, *allowance);
         }))
       return Error(fmt::format("the contract has two entries for {}: make one "
                                "of them",

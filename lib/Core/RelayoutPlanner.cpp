@@ -11,7 +11,7 @@
 // than the caller allows, unless there is no such chain: then the bound is
 // raised to the next size at which there may be one. A chain that is cheaper
 // but larger on the way is not looked at. Permutes that change the number of
-// shards are no edges: at the end, one straight to the target is held against
+// shards are not edges: at the end, one straight to the target is held against
 // the chain.
 //
 // Layouts are short strings here (see `Code`): a plan looks at thousands. Ones

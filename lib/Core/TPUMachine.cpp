@@ -44,7 +44,7 @@ constexpr Generation generations[] = {
 };
 constexpr Cost hop = 1'000'000;
 
-/// "2x4"; empty where it is no shape.
+/// "2x4"; empty where it is not a shape.
 std::vector<int64_t> shapeFrom(std::string_view text) {
   std::vector<int64_t> shape;
   const char *cursor = text.data(), *end = cursor + text.size();

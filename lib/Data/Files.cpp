@@ -57,7 +57,7 @@ public:
           .raise();
   }
   std::optional<Element> next() override {
-    // The footer is what has been read and is no record.
+    // The footer is what has been read and is not a record.
     std::vector<char> bytes = ahead;
     bytes.resize(footer + size);
     const size_t got = reader.read(bytes.data() + footer, size);
@@ -116,7 +116,7 @@ public:
       }
     }
   }
-  /// Why what was added is no record; empty: it is one.
+  /// Why what was added is not a record; empty: it is one.
   std::string refusal() const {
     if (isOpen())
       return fmt::format("the quote of column {} is not closed",
@@ -231,7 +231,7 @@ private:
         const auto [stop, failure] = std::from_chars(begin, end, value);
         return failure == std::errc() && stop == end && append(value);
       };
-      // Integers exactly; what is no float has no fraction.
+      // Integers exactly; what is not a float has no fraction.
       const bool isRead = isFloat(column.dtype)         ? read(double())
                           : column.dtype == DType::UI64 ? read(uint64_t())
                                                         : read(int64_t());

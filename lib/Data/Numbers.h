@@ -9,8 +9,8 @@
 
 namespace meshloom::data::detail {
 
-/// Appends `value` as an element of `type`; false: it is none (300 is no ui8,
-/// 0.5 no integer).
+/// Appends `value` as an element of `type`; false: it is none (300 is not a
+/// ui8, 0.5 no integer).
 template <typename V>
 bool appendNumber(std::string &bytes, DType type, V value) {
   auto as = [&]<typename T>(T converted) {

@@ -56,8 +56,8 @@ void expectSeveral(const PerReplica<Tensor> &value) {
 
 void logReduction(std::string_view method) {
   logOnce(LogLevel::INFO,
-          fmt::format("Reduce {}; another way is chosen by the strategy's "
-                      "cross_device_ops",
+          fmt::format("Reduce {}; the strategy's cross_device_ops chooses the "
+                      "method",
                       method));
 }
 

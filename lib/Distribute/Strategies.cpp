@@ -85,9 +85,10 @@ make(std::string name, StrategyKind kind,
   names.reserve(devices.size());
   for (const DeviceSpec &device : devices)
     names.push_back(fmt::format("'{}'", device.name()));
-  logOnce(LogLevel::INFO,
-          fmt::format("Using {} with devices ({}); name others when it is made",
-                      state->name, fmt::join(names, ", ")));
+  logOnce(
+      LogLevel::INFO,
+      fmt::format("Using {} with devices ({}); its constructor takes others",
+                  state->name, fmt::join(names, ", ")));
   return state;
 }
 

@@ -34,176 +34,6 @@ DeviceProgram::DeviceProgram(std::shared_ptr<Executable> executable,
   pieces.push_back({std::move(executable), std::move(meshes), {}, {}, {}});
 }
 
-/// Compiles a trace on several sets of devices into the parts of a program and
-/// the moves between them.
-class DeviceProgram::PartsCompiler {
-public:
-  PartsCompiler(DeviceProgram &program, Trace &trace, const Settings &settings)
-      : program(program), settings(settings), meshes(trace.meshes()),
-        argumentSets(trace.argumentSets()),
-        module(liftedModule(trace, program.name)), cut(cutModule()) {}
-
-  void run() {
-    compileParts();
-    countUses();
-    findMoves();
-    prepareTransfers();
-    setTypes();
-  }
-
-private:
-  /// Returns the function with its variables as arguments and results.
-  static OwningOpRef<ModuleOp> liftedModule(Trace &trace,
-                                            const std::string &name) {
-    OwningOpRef<ModuleOp> module = trace.moduleOp().clone();
-    mlir::PassManager passes(module->getContext());
-    passes.addNestedPass<mlir::func::FuncOp>(createLiftVariables());
-    if (failed(passes.run(*module)))
-      fail(name, "the variables of the function could not be made values");
-    return module;
-  }
-
-  /// Cuts the function by devices; the new value of a variable stays on the
-  /// variable's devices.
-  DeviceCut cutModule() {
-    auto function = *module->getOps<mlir::func::FuncOp>().begin();
-    std::vector<int64_t> resultSets(function.getNumResults(), ANYWHERE);
-    program.aliased.assign(resultSets.size(), -1);
-    for (size_t i = 0; i < argumentSets.size(); ++i)
-      if (auto result = function.getArgAttrOfType<IntegerAttr>(
-              unsigned(i), dtensor::aliasAttr)) {
-        program.aliased[size_t(result.getInt())] = int64_t(i);
-        resultSets[size_t(result.getInt())] = argumentSets[i];
-      }
-    return DeviceCut(*module, argumentSets, resultSets, meshes);
-  }
-
-  void compileParts() {
-    for (size_t p = 0; p < cut.partCount(); ++p) {
-      const DevicePart &source = cut.part(p);
-      Part part;
-      part.meshes = meshesOn(source.deviceSet);
-      part.executable = executableOf(p, part.meshes.front());
-      part.operands.assign(source.operands.begin(), source.operands.end());
-      part.results.assign(source.results.begin(), source.results.end());
-      const Signature &signature = part.executable->signature();
-      for (size_t r = 0; r < part.results.size(); ++r)
-        cut.setLayout(part.results[r],
-                      onMeshOf(part.meshes, signature.results[r].type.layout));
-      part.module = cut.takeModule(p);
-      program.pieces.push_back(std::move(part));
-    }
-    program.results.assign(cut.results().begin(), cut.results().end());
-  }
-
-  /// Returns the executable of part `number`. Equal parts, as those of
-  /// microbatches are, share one.
-  std::shared_ptr<Executable> executableOf(size_t number, const Mesh &mesh) {
-    ModuleOp partModule = cut.build(number, mesh);
-    std::string text;
-    llvm::raw_string_ostream(text) << partModule;
-    std::shared_ptr<Executable> &executable =
-        executables[{cut.part(number).deviceSet, std::move(text)}];
-    if (!executable) {
-      Loaded loaded = compileAndLoad(partModule, mesh, settings, program.name);
-      program.seconds += loaded.compileSeconds;
-      executable = std::move(loaded.executable);
-    }
-    return executable;
-  }
-
-  void countUses() {
-    program.uses.resize(cut.valueCount());
-    for (const Part &part : program.pieces)
-      for (size_t number : part.operands)
-        ++program.uses[number];
-    for (size_t number : program.results)
-      ++program.uses[number];
-  }
-
-  /// Finds the moves whose values are used, from the last one: a move uses its
-  /// source.
-  void findMoves() {
-    for (size_t number = cut.valueCount(); number-- > 0;)
-      if (const DeviceMove *move = cut.moveOf(number);
-          move && program.uses[number]) {
-        program.moves.emplace(
-            number, Move{move->source, placedLayout(number), nullptr});
-        ++program.uses[move->source];
-      }
-  }
-
-  /// Prepares the messages of moves between processes.
-  void prepareTransfers() {
-    for (auto &[number, move] : program.moves)
-      if (cut.deviceSetOf(move.source) != ANYWHERE)
-        if (const Layout from = placedLayout(move.source);
-            needsMessages(from.mesh(), move.layout.mesh()))
-          move.call = transferCall(fmt::format("'{}'", program.name),
-                                   typeOf(move.source, from), move.layout);
-    if (program.sends())
-      for (const Part &part : program.pieces)
-        describeProgram(part.executable, program.name, detailsOf(*part.module));
-  }
-
-  /// Sets the types of arguments and results.
-  void setTypes() {
-    std::vector<ArrayType> &takes = program.takes, &gives = program.gives;
-    for (size_t i = 0; i < argumentSets.size(); ++i)
-      takes.push_back(typeOf(i, argumentSets[i] == ANYWHERE
-                                    ? hostLayout(cut.typeOf(i).getRank())
-                                    : placedLayout(i)));
-    for (size_t r = 0; r < program.results.size(); ++r) {
-      const size_t number = program.results[r];
-      const int64_t variable = program.aliased[r];
-      gives.push_back(variable >= 0 ? takes[size_t(variable)]
-                      : number < takes.size()
-                          ? takes[number]
-                          : typeOf(number, placedLayout(number)));
-    }
-  }
-
-  static Layout hostLayout(int64_t rank) {
-    return Layout::replicated(hostMesh(), unsigned(rank));
-  }
-
-  /// Returns the user's meshes on a set of devices, else one of its own.
-  std::vector<Mesh> meshesOn(int64_t set) const {
-    std::vector<Mesh> found;
-    llvm::copy_if(meshes, std::back_inserter(found),
-                  [&](const Mesh &mesh) { return deviceSetOf(mesh) == set; });
-    if (found.empty())
-      found.push_back(meshOfDeviceSet(set));
-    return found;
-  }
-
-  /// Returns the layout of a value that has devices, on them.
-  Layout placedLayout(size_t number) const {
-    const std::vector<Mesh> found = meshesOn(cut.deviceSetOf(number));
-    const Layout layout = onMeshOf(found, cut.layoutOf(number));
-    return llvm::is_contained(found, layout.mesh())
-               ? layout
-               : layout.placed_on(found.front().assignment());
-  }
-
-  ArrayType typeOf(size_t number, Layout layout) const {
-    RankedTensorType type = cut.typeOf(number);
-    return {*dtensor::dtypeOf(type.getElementType()),
-            Shape(type.getShape().begin(), type.getShape().end()),
-            std::move(layout)};
-  }
-
-  DeviceProgram &program;
-  const Settings &settings;
-  const std::vector<Mesh> meshes; ///< the user's
-  const std::vector<int64_t> argumentSets;
-  OwningOpRef<ModuleOp> module;
-  DeviceCut cut;
-  /// By the set of devices and the text of the part.
-  std::map<std::pair<int64_t, std::string>, std::shared_ptr<Executable>>
-      executables;
-};
-
 std::shared_ptr<const DeviceProgram>
 DeviceProgram::compile(Trace &trace, const Settings &settings,
                        std::string_view name) {
@@ -214,10 +44,122 @@ DeviceProgram::compile(Trace &trace, const Settings &settings,
         std::move(loaded.executable), trace.meshes(), loaded.compileSeconds);
   }
   auto program = std::make_shared<DeviceProgram>();
-  program->name = name;
-  program->context = trace.sharedContext();
-  PartsCompiler(*program, trace, settings).run();
+  program->compileParts(trace, settings, name);
   return program;
+}
+
+void DeviceProgram::compileParts(Trace &trace, const Settings &settings,
+                                 std::string_view itsName) {
+  name = itsName;
+  context = trace.sharedContext();
+  OwningOpRef<ModuleOp> module = trace.moduleOp().clone();
+  mlir::PassManager passes(module->getContext());
+  passes.addNestedPass<mlir::func::FuncOp>(createLiftVariables());
+  if (failed(passes.run(*module)))
+    fail(name, "the variables of the function could not be made values");
+
+  auto function = *module->getOps<mlir::func::FuncOp>().begin();
+  const std::vector<int64_t> sets = trace.argumentSets();
+  std::vector<int64_t> resultSets(function.getNumResults(), ANYWHERE);
+  aliased.assign(resultSets.size(), -1);
+  for (size_t i = 0; i < sets.size(); ++i)
+    if (auto result = function.getArgAttrOfType<IntegerAttr>(
+            unsigned(i), dtensor::aliasAttr)) {
+      aliased[size_t(result.getInt())] = int64_t(i);
+      resultSets[size_t(result.getInt())] = sets[i];
+    }
+  DeviceCut cut(*module, sets, resultSets, trace.meshes());
+
+  auto meshesOn = [&](int64_t set) {
+    std::vector<Mesh> meshes;
+    llvm::copy_if(trace.meshes(), std::back_inserter(meshes),
+                  [&](const Mesh &mesh) { return deviceSetOf(mesh) == set; });
+    if (meshes.empty())
+      meshes.push_back(meshOfDeviceSet(set));
+    return meshes;
+  };
+  // Returns the layout of a value that has devices, on them.
+  auto placedLayout = [&](size_t number) {
+    const std::vector<Mesh> meshes = meshesOn(cut.deviceSetOf(number));
+    const Layout layout = onMeshOf(meshes, cut.layoutOf(number));
+    return llvm::is_contained(meshes, layout.mesh())
+               ? layout
+               : layout.placed_on(meshes.front().assignment());
+  };
+
+  // Equal parts, as those of microbatches are, have one executable.
+  std::map<std::pair<int64_t, std::string>, std::shared_ptr<Executable>>
+      executables;
+  for (size_t p = 0; p < cut.partCount(); ++p) {
+    const int64_t set = cut.part(p).deviceSet;
+    Part part;
+    part.meshes = meshesOn(set);
+    const Mesh &mesh = part.meshes.front();
+    ModuleOp partModule = cut.build(p, mesh);
+    std::string text;
+    llvm::raw_string_ostream(text) << partModule;
+    std::shared_ptr<Executable> &executable =
+        executables[{set, std::move(text)}];
+    if (!executable) {
+      Loaded loaded = compileAndLoad(partModule, mesh, settings, name);
+      seconds += loaded.compileSeconds;
+      executable = std::move(loaded.executable);
+    }
+    part.executable = executable;
+    const DevicePart &source = cut.part(p);
+    part.operands.assign(source.operands.begin(), source.operands.end());
+    part.results.assign(source.results.begin(), source.results.end());
+    for (size_t r = 0; r < part.results.size(); ++r)
+      cut.setLayout(
+          part.results[r],
+          onMeshOf(part.meshes,
+                   part.executable->signature().results[r].type.layout));
+    part.module = cut.takeModule(p);
+    pieces.push_back(std::move(part));
+  }
+
+  uses.resize(cut.valueCount());
+  results.assign(cut.results().begin(), cut.results().end());
+  for (const Part &part : pieces)
+    for (size_t number : part.operands)
+      ++uses[number];
+  for (size_t number : results)
+    ++uses[number];
+  for (size_t number = cut.valueCount(); number-- > 0;)
+    if (const DeviceMove *move = cut.moveOf(number); move && uses[number]) {
+      moves.emplace(number, Move{move->source, placedLayout(number), nullptr});
+      ++uses[move->source];
+    }
+
+  auto typeOf = [&](size_t number, Layout layout) {
+    RankedTensorType type = cut.typeOf(number);
+    return ArrayType{*dtensor::dtypeOf(type.getElementType()),
+                     Shape(type.getShape().begin(), type.getShape().end()),
+                     std::move(layout)};
+  };
+  for (auto &[number, move] : moves)
+    if (cut.deviceSetOf(move.source) != ANYWHERE)
+      if (const Layout from = placedLayout(move.source);
+          needsMessages(from.mesh(), move.layout.mesh()))
+        move.call = transferCall(fmt::format("'{}'", name),
+                                 typeOf(move.source, from), move.layout);
+  if (sends())
+    for (const Part &part : pieces)
+      describeProgram(part.executable, name, detailsOf(*part.module));
+
+  for (size_t i = 0; i < sets.size(); ++i)
+    takes.push_back(
+        typeOf(i, sets[i] == ANYWHERE
+                      ? Layout::replicated(hostMesh(),
+                                           unsigned(cut.typeOf(i).getRank()))
+                      : placedLayout(i)));
+  for (size_t r = 0; r < results.size(); ++r) {
+    const size_t number = results[r];
+    gives.push_back(aliased[r] >= 0 ? takes[size_t(aliased[r])]
+                    : number < takes.size()
+                        ? takes[number]
+                        : typeOf(number, placedLayout(number)));
+  }
 }
 
 /// The values of one run. A variable that the function assigns keeps its old

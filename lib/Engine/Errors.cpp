@@ -42,7 +42,7 @@ static bool isOwnFile(std::string_view file) {
   static constexpr std::string_view here =
       std::source_location::current().file_name();
   static constexpr size_t end = here.rfind("Engine/");
-  // A line in a header of this library is no line of the user's either.
+  // A line in a header of this library is not a line of the user's either.
   return (end != std::string_view::npos &&
           file.starts_with(here.substr(0, end))) ||
          file.find("include/meshloom/") != std::string_view::npos;

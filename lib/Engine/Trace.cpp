@@ -62,7 +62,7 @@ Tensor Trace::wrapValue(Value value) {
 
 void Trace::discard(Operation *op) {
   op->remove();
-  op->dropAllReferences(); // so that it is no user of what remains
+  op->dropAllReferences(); // so that it is not a user of what remains
   discarded.emplace_back(op);
 }
 

@@ -133,6 +133,41 @@ void TracedFunction::giveBack(VariableState &variable, Array value,
                               failure.message());
 }
 
+void TracedFunction::assignVariables(std::vector<Array> &values) const {
+  const size_t returned = values.size() - assigned.size();
+  for (size_t r = 0; r < assigned.size(); ++r) {
+    VariableState &variable = *arguments[assigned[r]].variable;
+    // Two meshes of the user's may differ in name alone.
+    Array &value = values[returned + r];
+    if (value.type() != variable.type)
+      value = std::move(value).as(variable.type);
+    if (!variable.home)
+      variable.array = std::move(value);
+  }
+  // A value that does not fit at home leaves the old one, which is still there.
+  for (size_t r = 0; r < assigned.size(); ++r)
+    if (VariableState &variable = *arguments[assigned[r]].variable;
+        variable.home)
+      variable.array = stored(variable, std::move(values[returned + r]), name);
+}
+
+std::vector<Tensor>
+TracedFunction::takeResults(std::vector<Array> &values) const {
+  std::vector<Tensor> results;
+  results.reserve(resultCount);
+  for (size_t r = 0; r < resultCount; ++r)
+    results.push_back(wrapResult(std::move(values[r])));
+  size_t next = resultCount;
+  for (const TracedUpdate &update : updates) {
+    std::vector<Tensor> operands;
+    operands.reserve(update.operandCount);
+    for (size_t i = 0; i < update.operandCount; ++i)
+      operands.push_back(wrapResult(std::move(values[next++])));
+    update.store->update(update.program, operands);
+  }
+  return results;
+}
+
 std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
   std::vector<Array> arrays(arguments.size());
   auto taken = [&](const Array &array, bool host) {
@@ -201,35 +236,10 @@ std::vector<Tensor> TracedFunction::run(std::span<const Tensor> inputs) const {
                  out.error());
     fail(name, out.error());
   }
-  const size_t returned = out->size() - assigned.size();
-  for (size_t r = 0; r < assigned.size(); ++r) {
-    VariableState &variable = *arguments[assigned[r]].variable;
-    // Two meshes of the user's may differ in name alone.
-    Array &value = (*out)[returned + r];
-    if (value.type() != variable.type)
-      value = std::move(value).as(variable.type);
-    if (!variable.home)
-      variable.array = std::move(value);
-  }
-  // A value that does not fit at home leaves the old one, which is still there.
-  for (size_t r = 0; r < assigned.size(); ++r)
-    if (VariableState &variable = *arguments[assigned[r]].variable;
-        variable.home)
-      variable.array = stored(variable, std::move((*out)[returned + r]), name);
+  assignVariables(*out);
   locks.clear();
 
-  std::vector<Tensor> results;
-  results.reserve(resultCount);
-  for (size_t r = 0; r < resultCount; ++r)
-    results.push_back(wrapResult(std::move((*out)[r])));
-  size_t next = resultCount;
-  for (const TracedUpdate &update : updates) {
-    std::vector<Tensor> operands;
-    operands.reserve(update.operandCount);
-    for (size_t i = 0; i < update.operandCount; ++i)
-      operands.push_back(wrapResult(std::move((*out)[next++])));
-    update.store->update(update.program, operands);
-  }
+  std::vector<Tensor> results = takeResults(*out);
   if (recording)
     record(inputs, variableValues, results);
   return results;

@@ -214,7 +214,7 @@ Value LaneBuilder::emit(mlir::OperationName op, ValueRange operands,
 }
 
 Value LaneBuilder::select(Value predicate, Value onTrue, Value onFalse) {
-  // A scalar that differs from device to device is no scalar globally.
+  // A scalar that differs from device to device is not a scalar globally.
   bool scalar = rankOf(predicate) == 0 && lanesOf(predicate).empty();
   if (rankOf(predicate) == 0 && !scalar)
     predicate = broadcast(predicate, shapeOf(onTrue));

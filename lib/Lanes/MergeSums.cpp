@@ -35,7 +35,7 @@ using lanes::Cut, lanes::Cuts, lanes::LaneBuilder;
 constexpr int mostVisits = 2000;
 
 /// An addend; the parts of a sum have the same shape once they are added up.
-/// There are several where replicas have other numbers of rows.
+/// There are several where replicas have different numbers of rows.
 struct Part {
   Value value;
   Cuts cuts;

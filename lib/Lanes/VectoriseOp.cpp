@@ -90,7 +90,7 @@ SmallVector<Value> clamp(LaneBuilder &b, dtensor::ClampOp op,
   SmallVector<int64_t> shape(dtensor::globalShape(op.getType()));
   SmallVector<Value> values;
   for (Value value : operands) {
-    // A scalar that differs from place to place is no scalar globally.
+    // A scalar that differs from place to place is not a scalar globally.
     bool scalar = b.rankOf(value) == 0;
     if (scalar && !shape.empty() && !b.lanesOf(value).empty())
       value = b.broadcast(value, shape);

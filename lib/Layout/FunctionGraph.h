@@ -73,8 +73,8 @@ private:
   };
   LogicalResult addKind(Operation &op);
   using OfType = std::shared_ptr<const LayoutGraph::Tensor>;
-  /// The common properties of all values of a type; null where it is no tensor
-  /// with a layout.
+  /// The common properties of all values of a type; null where it is not a
+  /// tensor with a layout.
   const OfType *ofType(Type type);
 
   OpKinds kinds;

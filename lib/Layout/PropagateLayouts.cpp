@@ -18,7 +18,7 @@ namespace meshloom {
 #define GEN_PASS_DEF_PROPAGATELAYOUTS
 #include "meshloom/Layout/Passes.h.inc"
 
-/// A value that costs nothing to make again, as a constant that is no splat
+/// A value that costs nothing to make again, as a constant that is not a splat
 /// does, though not in any layout.
 static bool isFreeLeaf(Operation &op) {
   return op.getNumResults() == 1 &&

@@ -15,7 +15,7 @@ namespace meshloom::nn {
 /// "f32 [128, 784]".
 std::string text(const Tensor &x);
 void expectFloat(const Tensor &x, std::string_view op, const Where &loc);
-/// Counted from 0; throws if it is no dim of `x`.
+/// Counted from 0; throws if it is not a dim of `x`.
 int64_t dimOf(const Tensor &x, int64_t axis, std::string_view op,
               const Where &loc);
 /// Returns whether it has a value: functions take an empty Tensor for none.

@@ -34,7 +34,7 @@ void ReadFields::read(const nn::Config &entry, std::string &value) const {
   value = entry.as_string();
 }
 
-/// The elements of a list; of a value that is no list the value itself.
+/// The elements of a list; of a value that is not a list the value itself.
 static nn::Config::List elementsOf(const nn::Config &entry) {
   return entry.is_list() ? entry.as_list() : nn::Config::List{entry};
 }

@@ -88,7 +88,7 @@ public:
   template <typename T> void alias(const char *key, T &value) {
     (*this)(key, value);
   }
-  /// Throws meshloom::Error if the config has an entry that is no field.
+  /// Throws meshloom::Error if the config has an entry that is not a field.
   void finish() const;
 
 private:

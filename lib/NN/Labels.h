@@ -31,7 +31,7 @@ Tensor weightsFor(const Tensor &values, const Tensor &weights,
                   std::string_view op);
 /// x / y, and 0 where y is 0.
 Tensor divideNoNan(const Tensor &x, const Tensor &y);
-/// Where it has values, throws meshloom::Error if some are no probabilities:
+/// Where it has values, throws meshloom::Error if some are not probabilities:
 /// they are logits, and nobody said so.
 void expectProbabilities(const Tensor &y_pred, std::string_view op);
 /// Returns whether labels are class numbers of predictions [..., classes].

@@ -29,14 +29,13 @@ std::vector<UseGroup> groupsOf(mlir::func::FuncOp function,
                                const MachineModel &machine) {
   std::vector<UseGroup> groups;
   for (CollectiveUse &use : collectiveUses(function, machine)) {
-    std::vector<std::string> axes = use.axisNames();
-    llvm::sort(axes);
+    Allowance none{use.first().kind, use.axisNames(), 0, 0};
+    llvm::sort(none.axes);
     auto group = llvm::find_if(groups, [&](const UseGroup &candidate) {
-      return candidate.total.kind == use.first().kind &&
-             candidate.total.axes == axes;
+      return areAlike(candidate.total, none);
     });
     if (group == groups.end()) {
-      groups.push_back({{use.first().kind, std::move(axes), 0, 0}, {}});
+      groups.push_back({std::move(none), {}});
       group = std::prev(groups.end());
     }
     Allowance &total = group->total;
@@ -60,11 +59,12 @@ std::string describe(const Allowance &total) {
                      *total.bytes);
 }
 
-/// Why the contract forbids what the group sends; empty: it allows it.
+/// Returns the limit that the group exceeds; empty where the contract allows
+/// what it sends.
 std::string breach(const Contract &contract, const UseGroup &group) {
   const Allowance &total = group.total;
   auto allowance = llvm::find_if(contract, [&](const Allowance &candidate) {
-    return candidate.kind == total.kind && candidate.axes == total.axes;
+    return areAlike(candidate, total);
   });
   if (allowance == contract.end())
     return "no " + kindAndAxes(total);

@@ -45,7 +45,7 @@ RegularFile::~RegularFile() {
     close(file);
 }
 
-/// Names the kind of a file that is no regular one.
+/// Names the kind of a file that is not a regular one.
 static std::string_view otherThanRegular(mode_t mode) {
   if (S_ISDIR(mode))
     return "a directory";

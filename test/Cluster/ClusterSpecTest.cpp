@@ -40,11 +40,10 @@ TEST(ClusterSpecTest, SaysItsTasks) {
       messageOf([] { (void)wholeCluster.num_tasks("master"); }),
       "[ClusterSpec] there is no job \"master\": the cluster has \"chief\", "
       "\"evaluator\", \"ps\", \"worker\"");
-  EXPECT_EQ(messageOf([] {
-              ClusterSpec::numbered({{"worker", {{-1, "b:1"}}}});
-            }),
-            "[ClusterSpec] expected task numbers from 0, got -1 in job "
-            "\"worker\"");
+  EXPECT_EQ(
+      messageOf([] { ClusterSpec::numbered({{"worker", {{-1, "b:1"}}}}); }),
+      "[ClusterSpec] expected task numbers from 0, got -1 in job "
+      "\"worker\"");
   EXPECT_EQ(str(TaskId{"worker", 2}), "/job:worker/task:2");
 }
 
@@ -92,15 +91,11 @@ TEST(ClusterSpecTest, ComputingTasksAreNumberedFromTheChief) {
   EXPECT_EQ(id_in_cluster(wholeCluster, {"worker", 1}), 2);
   const ClusterSpec workers({{"worker", {"b:1", "c:1"}}});
   EXPECT_EQ(id_in_cluster(workers, {"worker", 1}), 1);
-  EXPECT_THAT(messageOf([] {
-                (void)id_in_cluster(wholeCluster, {"ps", 0});
-              }),
+  EXPECT_THAT(messageOf([] { (void)id_in_cluster(wholeCluster, {"ps", 0}); }),
               HasSubstr("/job:ps/task:0 does not compute"));
   EXPECT_EQ(worker_count(wholeCluster, {"worker", 0}), 3);
   EXPECT_EQ(worker_count(wholeCluster, {"evaluator", 0}), 1);
-  EXPECT_THAT(messageOf([] {
-                (void)worker_count(wholeCluster, {"ps", 0});
-              }),
+  EXPECT_THAT(messageOf([] { (void)worker_count(wholeCluster, {"ps", 0}); }),
               HasSubstr("a ps does not compute"));
 }
 

@@ -140,32 +140,36 @@ TEST_F(TypesTest, BuildersFindResultTypes) {
             f32({4, 5}, layout({UNSHARDED, "y"})));
 }
 
-TEST_F(TypesTest, CollectivesAreBuiltFromPlans) {
-  Layout rows({"y", UNSHARDED}, mesh);
-  CollectiveOp gather{
-      CollectiveKind::AllGather, {1}, rows, Layout::replicated(mesh, 2)};
-  Value x = value(spmd::shardType({5, 3}, builder.getF32Type(),
-                                  LayoutAttr::get(&context, rows)));
-  Value result = spmd::buildCollective(builder, loc, gather, x, "because");
-  Operation *op = result.getDefiningOp();
+TEST_F(TypesTest, CollectivesHaveTheLayoutsOfTheirTypes) {
+  auto shard = [&](const Layout &layout) {
+    return spmd::shardType({5, 3}, builder.getF32Type(),
+                           LayoutAttr::get(&context, layout));
+  };
+  auto axes = [&](unsigned axis) {
+    return spmd::axesAttr(dtensor::MeshAttr::get(&context, mesh), axis);
+  };
+  const Layout rows({"y", UNSHARDED}, mesh),
+      whole = Layout::replicated(mesh, 2);
+  Operation *op = builder.create<spmd::AllGatherOp>(
+      loc, mlir::TypeRange(shard(whole)), axes(1),
+      ValueRange(value(shard(rows))));
   ops.push_back(op);
   EXPECT_TRUE(succeeded(mlir::verify(op)));
-  auto collective = cast<spmd::CollectiveOpInterface>(op);
-  EXPECT_EQ(collective.getCollective(0), gather);
-  EXPECT_EQ(collective.getReason(), "because");
-  EXPECT_EQ(collective.getBytes(), 5u * 3u * 4u);
-  EXPECT_EQ(collective.getReduceKind(), std::nullopt);
+  auto gather = cast<spmd::CollectiveOpInterface>(op);
+  EXPECT_EQ(gather.getCollective(0),
+            (CollectiveOp{CollectiveKind::AllGather, {1}, rows, whole}));
+  EXPECT_EQ(gather.getReduceKind(), std::nullopt);
 
-  Layout pending({UNSHARDED, UNSHARDED}, mesh, {{"x", ReduceKind::Max}});
-  CollectiveOp reduce{
-      CollectiveKind::AllReduce, {0}, pending, Layout::replicated(mesh, 2)};
-  Value p = value(spmd::shardType({5, 3}, builder.getF32Type(),
-                                  LayoutAttr::get(&context, pending)));
-  op = spmd::buildCollective(builder, loc, reduce, p).getDefiningOp();
+  const Layout pending({UNSHARDED, UNSHARDED}, mesh, {{"x", ReduceKind::Max}});
+  op = builder.create<spmd::AllReduceOp>(loc, mlir::TypeRange(shard(whole)),
+                                         ReduceKind::Max, axes(0),
+                                         ValueRange(value(shard(pending))));
   ops.push_back(op);
   EXPECT_TRUE(succeeded(mlir::verify(op)));
-  EXPECT_EQ(cast<spmd::CollectiveOpInterface>(op).getReduceKind(),
-            ReduceKind::Max);
+  auto reduce = cast<spmd::CollectiveOpInterface>(op);
+  EXPECT_EQ(reduce.getCollective(0),
+            (CollectiveOp{CollectiveKind::AllReduce, {0}, pending, whole}));
+  EXPECT_EQ(reduce.getReduceKind(), ReduceKind::Max);
 }
 
 } // namespace

@@ -60,10 +60,9 @@ TEST(ProcessesTest, AMeshHasABlockOfDevicesInEachProcess) {
 }
 
 TEST(ProcessesTest, MeshesThatProcessesDoNotDivideAreRefused) {
-  EXPECT_THAT(errorOf([] {
-                create_distributed_mesh({{"x", 2 * num_clients() + 1}});
-              }),
-              HasSubstr(fmt::format("the {} processes divide", num_clients())));
+  EXPECT_THAT(
+      errorOf([] { create_distributed_mesh({{"x", 2 * num_clients() + 1}}); }),
+      HasSubstr(fmt::format("the {} processes divide", num_clients())));
   EXPECT_EQ(num_global_devices() % num_clients(), 0);
   EXPECT_THAT(errorOf([] {
                 create_mesh({{"x", num_clients()}}, [] {
@@ -130,10 +129,7 @@ TEST(ProcessesTest, RandomNumbersAreThoseOfOneProcess) {
   const Mesh mesh = meshOfAll();
   auto draw = [](const Layout &layout) {
     return call_with_layout(
-        [] {
-          return random::stateless_normal({16, 3}, Seed{3, 7});
-        },
-        layout);
+        [] { return random::stateless_normal({16, 3}, Seed{3, 7}); }, layout);
   };
   EXPECT_EQ(
       valuesOf(draw(Layout::batch_sharded(mesh, "batch", 2))),
@@ -145,15 +141,9 @@ std::vector<float> losses(const Mesh &mesh) {
   auto scope = default_mesh(mesh);
   const Layout whole = Layout::replicated(mesh, 2);
   DVariable w(call_with_layout(
-      [] {
-        return random::stateless_normal({4, 8}, Seed{1, 2});
-      },
-      whole));
+      [] { return random::stateless_normal({4, 8}, Seed{1, 2}); }, whole));
   DVariable v(call_with_layout(
-      [] {
-        return random::stateless_normal({8, 1}, Seed{3, 4});
-      },
-      whole));
+      [] { return random::stateless_normal({8, 1}, Seed{3, 4}); }, whole));
   auto step = function([&](const Tensor &x, const Tensor &y) {
     GradientTape tape;
     const Tensor error = matmul(nn::relu(matmul(x, w)), v) - y;

@@ -63,9 +63,8 @@ void addLoop(ProgramBuilder &b, unsigned count,
   LoopStep loop;
   loop.carried = std::move(carried);
   loop.carried.push_back({count, argument, next, result});
-  loop.condition = listOf(b, [&] {
-    b.kernel("below3", {}, {{argument, {}}}, {{predicate, {}}});
-  });
+  loop.condition = listOf(
+      b, [&] { b.kernel("below3", {}, {{argument, {}}}, {{predicate, {}}}); });
   loop.predicate = predicate;
   loop.body = listOf(b, [&] {
     body();

@@ -146,6 +146,9 @@ private:
   }
 
   std::optional<Numbers> local(int64_t device);
+  Numbers transposed(const Numbers &from) const;
+  /// Combines the elements along the op's dim.
+  Numbers reducedDim(const Numbers &from) const;
   OnDevices exchange();
   OnDevices permute();
   Numbers reduced(const std::vector<int64_t> &group) const {
@@ -163,6 +166,33 @@ private:
   const ManualOp &op;
   const std::vector<OnDevices> &values;
 };
+
+Numbers Simulation::transposed(const Numbers &from) const {
+  Shape shape;
+  for (int64_t dim : op.numbers)
+    shape.push_back(from.shape[size_t(dim)]);
+  return make(shape, [&](const Index &index) {
+    Index source(index.size());
+    for (size_t d = 0; d < index.size(); ++d)
+      source[size_t(op.numbers[d])] = index[d];
+    return elementAt(from, source);
+  });
+}
+
+Numbers Simulation::reducedDim(const Numbers &from) const {
+  Shape shape = from.shape;
+  shape.erase(shape.begin() + op.numbers[0]);
+  return make(shape, [&](Index index) {
+    index.insert(index.begin() + op.numbers[0], 0);
+    int64_t total = elementAt(from, index);
+    for (int64_t i = 1; i < from.shape[size_t(op.numbers[0])]; ++i) {
+      index[size_t(op.numbers[0])] = i;
+      total = int64_t(int32_t(uint32_t(
+          uint64_t(apply(op.function, total, elementAt(from, index))))));
+    }
+    return total;
+  });
+}
 
 std::optional<Numbers> Simulation::local(int64_t device) {
   switch (op.kind) {
@@ -212,15 +242,7 @@ std::optional<Numbers> Simulation::local(int64_t device) {
     const Numbers &from = operand(device);
     if (op.numbers.size() != from.shape.size())
       return std::nullopt;
-    Shape shape;
-    for (int64_t dim : op.numbers)
-      shape.push_back(from.shape[size_t(dim)]);
-    return make(shape, [&](const Index &index) {
-      Index source(index.size());
-      for (size_t d = 0; d < index.size(); ++d)
-        source[size_t(op.numbers[d])] = index[d];
-      return elementAt(from, source);
-    });
+    return transposed(from);
   }
   case Kind::Slice:
     if (!isDim(0) ||
@@ -255,19 +277,7 @@ std::optional<Numbers> Simulation::local(int64_t device) {
   case Kind::Reduce: {
     if (!isDim(0))
       return std::nullopt;
-    const Numbers &from = operand(device);
-    Shape shape = from.shape;
-    shape.erase(shape.begin() + op.numbers[0]);
-    return make(shape, [&](Index index) {
-      index.insert(index.begin() + op.numbers[0], 0);
-      int64_t total = elementAt(from, index);
-      for (int64_t i = 1; i < from.shape[size_t(op.numbers[0])]; ++i) {
-        index[size_t(op.numbers[0])] = i;
-        total = int64_t(int32_t(uint32_t(
-            uint64_t(apply(op.function, total, elementAt(from, index))))));
-      }
-      return total;
-    });
+    return reducedDim(operand(device));
   }
   default:
     return std::nullopt;

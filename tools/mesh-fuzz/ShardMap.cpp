@@ -153,6 +153,9 @@ private:
     return pairs;
   }
 
+  /// Returns the shape with two dims as one, or a dim as two; nothing where the
+  /// choice does not fit.
+  std::optional<Shape> reshaped(Shape shape);
   void tryOp();
   void addResult(unsigned value);
   bool append(ManualOp op) {
@@ -172,23 +175,43 @@ private:
   std::vector<int64_t> order;
 };
 
+const std::vector<std::string> functions = {"add", "subtract", "multiply",
+                                            "maximum", "minimum"},
+                               reducers = {"add", "add", "maximum", "minimum"};
+
+/// The kinds of ops to choose from; some kinds are likelier than others.
+const std::vector<Kind> kinds = {
+    Kind::Constant,      Kind::AxisIndex, Kind::Arithmetic,
+    Kind::Arithmetic,    Kind::AddDim,    Kind::AddDim,
+    Kind::Expand,        Kind::Reshape,   Kind::Reshape,
+    Kind::Transpose,     Kind::Slice,     Kind::Concatenate,
+    Kind::Reverse,       Kind::Reduce,    Kind::DynamicSlice,
+    Kind::AllGather,     Kind::AllGather, Kind::AllGather,
+    Kind::AllToAll,      Kind::AllToAll,  Kind::AllToAll,
+    Kind::AllReduce,     Kind::AllReduce, Kind::ReduceScatter,
+    Kind::ReduceScatter, Kind::Permute,   Kind::Permute,
+    Kind::Broadcast};
+
+std::optional<Shape> Maker::reshaped(Shape shape) {
+  if (shape.empty())
+    return std::nullopt;
+  const auto d = size_t(chance.below(int64_t(shape.size())));
+  if (d + 1 < shape.size() && chance.chance(0.6)) {
+    shape[d] *= shape[d + 1];
+    shape.erase(shape.begin() + int64_t(d) + 1);
+  } else if (chance.chance(0.2)) {
+    shape = {elementCount(shape)};
+  } else {
+    const int64_t parts = chance.choose(std::vector<int64_t>{1, 2, 3, 4, 8});
+    if (shape[d] % parts != 0)
+      return std::nullopt;
+    shape[d] /= parts;
+    shape.insert(shape.begin() + int64_t(d) + chance.below(2), parts);
+  }
+  return shape;
+}
+
 void Maker::tryOp() {
-  static const std::vector<std::string> functions = {"add", "subtract",
-                                                     "multiply", "maximum",
-                                                     "minimum"},
-                                        reducers = {"add", "add", "maximum",
-                                                    "minimum"};
-  static const std::vector<Kind> kinds = {
-      Kind::Constant,      Kind::AxisIndex, Kind::Arithmetic,
-      Kind::Arithmetic,    Kind::AddDim,    Kind::AddDim,
-      Kind::Expand,        Kind::Reshape,   Kind::Reshape,
-      Kind::Transpose,     Kind::Slice,     Kind::Concatenate,
-      Kind::Reverse,       Kind::Reduce,    Kind::DynamicSlice,
-      Kind::AllGather,     Kind::AllGather, Kind::AllGather,
-      Kind::AllToAll,      Kind::AllToAll,  Kind::AllToAll,
-      Kind::AllReduce,     Kind::AllReduce, Kind::ReduceScatter,
-      Kind::ReduceScatter, Kind::Permute,   Kind::Permute,
-      Kind::Broadcast};
   ManualOp op{.kind = chance.choose(kinds), .operands = {recent()}};
   const Shape &shape = shapeOf(op.operands[0]);
   int64_t rank = int64_t(shape.size());
@@ -220,24 +243,10 @@ void Maker::tryOp() {
     op.numbers = {dim(), chance.between(2, 8)};
     break;
   case Kind::Reshape: {
-    // Two dims as one, or a dim as two.
-    op.numbers = shape;
-    if (rank == 0)
+    std::optional<Shape> reshape = reshaped(shape);
+    if (!reshape)
       return;
-    size_t d = size_t(dim());
-    if (d + 1 < shape.size() && chance.chance(0.6)) {
-      op.numbers[d] *= op.numbers[d + 1];
-      op.numbers.erase(op.numbers.begin() + int64_t(d) + 1);
-    } else if (chance.chance(0.2)) {
-      op.numbers = {elementCount(shape)};
-    } else {
-      int64_t parts = chance.choose(std::vector<int64_t>{1, 2, 3, 4, 8});
-      if (shape[d] % parts != 0)
-        return;
-      op.numbers[d] /= parts;
-      op.numbers.insert(op.numbers.begin() + int64_t(d) + chance.below(2),
-                        parts);
-    }
+    op.numbers = std::move(*reshape);
     break;
   }
   case Kind::Transpose:
@@ -450,23 +459,24 @@ private:
     return program.isFloat ? fmt::format("{}.0", value) : std::to_string(value);
   }
   std::string table() const {
-    const std::vector<std::vector<int64_t>> &groups = values_().groups;
+    const std::vector<std::vector<int64_t>> &groups = currentOp().groups;
     std::string text = "dense<[";
     for (size_t i = 0; i < groups.size(); ++i)
       text += fmt::format("{}[{}]", i ? ", " : "", fmt::join(groups[i], ", "));
     return text + fmt::format("]> : tensor<{}x{}xi64>", groups.size(),
                               groups[0].size());
   }
-  const ManualOp &values_() const { return program.ops[current]; }
+  const ManualOp &currentOp() const { return program.ops[current]; }
   std::string reducer() const {
     std::string type = typeText({});
     return fmt::format("({{\n    ^bb0(%p: {0}, %q: {0}):\n"
                        "      %s = stablehlo.{1} %p, %q : {0}\n"
                        "      stablehlo.return %s : {0}\n    }})",
-                       type, values_().function);
+                       type, currentOp().function);
   }
 
   std::string line(unsigned value);
+  std::string collective(unsigned value, const std::string &arrow) const;
 
   const ShardMapProgram &program;
   const std::vector<OnDevices> &values;
@@ -481,8 +491,6 @@ std::string Writer::line(unsigned value) {
   auto operand = [&](size_t i) { return fmt::format("%v{}", op.operands[i]); };
   std::string from = op.operands.empty() ? "" : typeOf(op.operands[0]);
   std::string arrow = fmt::format("({}) -> {}", from, type);
-  const std::string channel =
-      "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>";
   switch (op.kind) {
   case Kind::Argument:
     return "";
@@ -564,38 +572,50 @@ std::string Writer::line(unsigned value) {
         value, identity, typeText({}), operand(0), op.function, op.numbers[0],
         from, type);
   }
-  case Kind::AllGather:
-    return fmt::format(
-        "%v{} = \"stablehlo.all_gather\"({}) <{{all_gather_dim = {} : i64, {}, "
-        "replica_groups = {}, use_global_device_ids}}> : {}",
-        value, operand(0), op.numbers[0], channel, table(), arrow);
-  case Kind::AllToAll:
-    return fmt::format(
-        "%v{} = \"stablehlo.all_to_all\"({}) <{{{}, concat_dimension = {} : "
-        "i64, replica_groups = {}, split_count = {} : i64, split_dimension = "
-        "{} : i64}}> : {}",
-        value, operand(0), channel, op.numbers[1], table(), op.groups[0].size(),
-        op.numbers[0], arrow);
-  case Kind::AllReduce:
-    return fmt::format(
-        "%v{} = \"stablehlo.all_reduce\"({}) <{{{}, replica_groups = {}, "
-        "use_global_device_ids}}> {} : {}",
-        value, operand(0), channel, table(), reducer(), arrow);
-  case Kind::ReduceScatter:
-    return fmt::format(
-        "%v{} = \"stablehlo.reduce_scatter\"({}) <{{{}, replica_groups = {}, "
-        "scatter_dimension = {} : i64, use_global_device_ids}}> {} : {}",
-        value, operand(0), channel, table(), op.numbers[0], reducer(), arrow);
-  case Kind::Permute:
-    return fmt::format("%v{} = \"stablehlo.collective_permute\"({}) <{{{}, "
-                       "source_target_pairs = {}}}> : {}",
-                       value, operand(0), channel, table(), arrow);
-  case Kind::Broadcast:
-    return fmt::format("%v{} = \"stablehlo.collective_broadcast\"({}) <{{{}, "
-                       "replica_groups = {}}}> : {}",
-                       value, operand(0), channel, table(), arrow);
+  default:
+    return collective(value, arrow);
   }
-  return "";
+}
+
+std::string Writer::collective(unsigned value, const std::string &arrow) const {
+  const ManualOp &op = program.ops[value];
+  const std::string channel =
+      "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>";
+  auto line = [&](const std::string &attributes, const std::string &region) {
+    return fmt::format("%v{} = \"stablehlo.{}\"(%v{}) <{{{}}}>{} : {}", value,
+                       mnemonicOf(op), op.operands[0], attributes, region,
+                       arrow);
+  };
+  switch (op.kind) {
+  case Kind::AllGather:
+    return line(fmt::format("all_gather_dim = {} : i64, {}, replica_groups = "
+                            "{}, use_global_device_ids",
+                            op.numbers[0], channel, table()),
+                "");
+  case Kind::AllToAll:
+    return line(
+        fmt::format("{}, concat_dimension = {} : i64, replica_groups = {}, "
+                    "split_count = {} : i64, split_dimension = {} : i64",
+                    channel, op.numbers[1], table(), op.groups[0].size(),
+                    op.numbers[0]),
+        "");
+  case Kind::AllReduce:
+    return line(fmt::format("{}, replica_groups = {}, use_global_device_ids",
+                            channel, table()),
+                " " + reducer());
+  case Kind::ReduceScatter:
+    return line(fmt::format("{}, replica_groups = {}, scatter_dimension = {} : "
+                            "i64, use_global_device_ids",
+                            channel, table(), op.numbers[0]),
+                " " + reducer());
+  case Kind::Permute:
+    return line(fmt::format("{}, source_target_pairs = {}", channel, table()),
+                "");
+  case Kind::Broadcast:
+    return line(fmt::format("{}, replica_groups = {}", channel, table()), "");
+  default:
+    return "";
+  }
 }
 
 HostValue hostOf(DType type, const Numbers &numbers) {

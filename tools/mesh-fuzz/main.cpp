@@ -48,9 +48,9 @@ struct Options {
     return {.ways = {{"shared-memory", false, platform},
                      {"ring", false, platform}}};
   }
-  /// StableHLO says nothing of reducers that are no kind and whose init value
-  /// is no identity: XLA applies them in any order, and leaves the init out
-  /// where there is but one element.
+  /// StableHLO says nothing of reducers that are not a kind and whose init
+  /// value is not an identity: XLA applies them in any order, and leaves the
+  /// init out where there is but one element.
   bool skips(const Recipe &recipe) const {
     return platform != "cpu" && hasReducer(recipe.nodes);
   }

@@ -116,8 +116,8 @@ std::string countOf(int64_t count, const HostValue &value) {
 
 /// Where rounding by each op has left no number of what is one in `expected`, a
 /// sum or a product overflows on its way, in some order of its terms. An
-/// element that is no number in `got` then (or is 0, as what was divided by it)
-/// counts as expected. Returns how many such elements there are.
+/// element that is not a number in `got` then (or is 0, as what was divided by
+/// it) counts as expected. Returns how many such elements there are.
 int64_t leaveOutOverflows(const HostValue &got, HostValue &expected,
                           HostValue &rounded) {
   int64_t count = 0;

@@ -110,8 +110,8 @@ template <typename F> using ResultOf = decltype(resultOf(std::declval<F &>()));
 ///                                                                s[1] + 1}; },
 ///                         std::array{x, tensor(0)});
 ///
-/// Throws meshloom::Error if the condition is no bool scalar, or if the body's
-/// result is not like `init`.
+/// Throws meshloom::Error if the condition is not a bool scalar, or if the
+/// body's result is not like `init`.
 template <typename C, typename B, typename S>
 S while_loop(C &&condition, B &&body, const S &init,
              Where where = Where::current()) {
@@ -354,7 +354,7 @@ auto scan(F &&body, const S &init, const X &xs,
 /// out of range. All branches return structures alike, or nothing, where they
 /// assign variables.
 ///
-/// Throws meshloom::Error if the index is no integer scalar, or, in a
+/// Throws meshloom::Error if the index is not an integer scalar, or, in a
 /// `function`, if types or shapes differ between branches.
 template <typename F, typename... More>
 auto switch_case(const TensorLike &index, F &&first, More &&...more) {

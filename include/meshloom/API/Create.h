@@ -33,7 +33,7 @@ tensor(const R &values, Shape shape,
                           int64_t(std::ranges::size(values)), std::move(shape),
                           where);
 }
-/// i1, of a vector that is no array.
+/// i1, of a vector that is not an array.
 [[nodiscard]] inline Tensor
 tensor(const std::vector<bool> &values, Shape shape,
        std::source_location where = std::source_location::current()) {
@@ -66,7 +66,7 @@ tensor(std::initializer_list<std::initializer_list<T>> rows,
   for (auto &row : rows)
     if (int64_t(row.size()) != columns)
       detail::refuseRows(columns, int64_t(row.size()), where);
-  // std::vector<bool> is no array of bools.
+  // std::vector<bool> is not an array of bools.
   std::vector<std::conditional_t<std::is_same_v<T, bool>, char, T>> values;
   for (auto &row : rows)
     values.insert(values.end(), row.begin(), row.end());

@@ -51,10 +51,10 @@ Tensor custom_call(std::string_view target, const std::vector<Tensor> &inputs,
                    const TensorType &result, std::string_view config = "",
                    Where loc = Where::current());
 
-/// The same, for what the function does: it is called whenever the program gets
-/// there, in the order of the program, with whole values, once for all devices,
-/// and though nobody uses what it gives. Reading a file, taking the next batch.
-/// No gradient flows through it.
+/// Calls the function for its effects, such as reading a file or taking the
+/// next batch: whenever the program reaches the call, in the order of the
+/// program, with whole values, once for all devices, even if nobody uses its
+/// results. No gradient flows through it.
 std::vector<Tensor> host_call(std::string_view target,
                               const std::vector<Tensor> &inputs,
                               const std::vector<TensorType> &results,
@@ -72,7 +72,7 @@ traceCustomGradient(const std::vector<Tensor> &inputs,
 std::vector<Tensor> traceRecomputed(const std::function<RegionState()> &body,
                                     const std::source_location &where);
 
-/// `backward` with as many inputs as `I` has.
+/// Calls `backward` with one input for each number of `I`.
 template <typename R, typename B, size_t... I>
 std::vector<Tensor> applyBackward(const B &backward, const R &like,
                                   RegionTensors inputs, RegionTensors results,
@@ -148,8 +148,8 @@ private:
 ///
 /// Outside of a `function` it is one. Second derivatives are those of
 /// `backward`. Throws meshloom::Error, when a gradient is taken, if backward
-/// gives another number of gradients or other shapes, or if a gradient is asked
-/// for something that forward uses and is not given.
+/// gives a different number of gradients or different shapes, or if a gradient
+/// is asked for something that forward uses and is not given.
 template <typename F, typename B>
 CustomGradientFunction<std::decay_t<F>, std::decay_t<B>>
 custom_gradient(F &&forward, B &&backward, Where where = Where::current()) {

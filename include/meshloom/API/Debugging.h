@@ -23,33 +23,33 @@ namespace meshloom::debugging {
 void Assert(const Tensor &condition, std::string_view message = "",
             const std::vector<Tensor> &data = {},
             Where where = Where::current());
-/// All elements of x equal those of y; they broadcast.
+/// Checks that all elements of x equal those of y; the shapes broadcast.
 void assert_equal(const TensorLike &x, const TensorLike &y,
                   std::string_view message = "");
-/// No element of x equals that of y.
+/// Checks that no element of x equals that of y.
 void assert_none_equal(const TensorLike &x, const TensorLike &y,
                        std::string_view message = "");
-/// All elements of x are less than those of y.
+/// Checks that all elements of x are less than those of y.
 void assert_less(const TensorLike &x, const TensorLike &y,
                  std::string_view message = "");
-/// All elements of x are at most those of y.
+/// Checks that all elements of x are at most those of y.
 void assert_less_equal(const TensorLike &x, const TensorLike &y,
                        std::string_view message = "");
-/// All elements of x are greater than those of y.
+/// Checks that all elements of x are greater than those of y.
 void assert_greater(const TensorLike &x, const TensorLike &y,
                     std::string_view message = "");
-/// All elements of x are at least those of y.
+/// Checks that all elements of x are at least those of y.
 void assert_greater_equal(const TensorLike &x, const TensorLike &y,
                           std::string_view message = "");
-/// |x - y| <= absolute + relative |y| for all elements.
+/// Checks that |x - y| <= absolute + relative |y| for all elements.
 void assert_near(const TensorLike &x, const TensorLike &y,
                  double relative = 1e-5, double absolute = 1e-5,
                  std::string_view message = "");
-/// All elements are greater than 0.
+/// Checks that all elements are greater than 0.
 void assert_positive(const TensorLike &x, std::string_view message = "");
-/// All elements are at least 0.
+/// Checks that all elements are at least 0.
 void assert_non_negative(const TensorLike &x, std::string_view message = "");
-/// No element is nan or infinite.
+/// Checks that no element is nan or infinite.
 void assert_all_finite(const TensorLike &x, std::string_view message = "");
 /// x, of which no element is nan or infinite: TensorFlow's check_numerics.
 [[nodiscard]] Tensor check_numerics(const Tensor &x, std::string_view message,

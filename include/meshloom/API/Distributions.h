@@ -93,10 +93,10 @@ struct ChoiceOptions {
                                       const ChoiceOptions &options = {},
                                       Where where = Where::current());
 
-/// Draws other numbers at each call: it keeps a seed and a count in a variable,
-/// which it adds to. In a `function` too, which is not traced again for that. A
-/// copy is the same generator. `state` is what to save, as any variable; a
-/// generator that is restored goes on with the same numbers.
+/// Draws different numbers at each call, in a `function` too, which is not
+/// traced again: the generator keeps a seed and a count in a variable, and adds
+/// to the count. A copy is the same generator. Save `state` like any variable;
+/// a restored generator goes on with the same numbers.
 class Generator {
 public:
   /// The line of a call, for messages and reports.

@@ -25,7 +25,7 @@ enum class Combiner : uint8_t {
 namespace nn {
 
 /// table [n, r...], ids of integers -> [rows, r...]. Weights are 1 or those of
-/// `weights` [capacity]. Throws meshloom::Error if the ids are no integers, if
+/// `weights` [capacity]. Throws meshloom::Error if the ids are not integers, if
 /// there is not one weight for each, or, outside of a `function`, if an id is
 /// out of range.
 [[nodiscard]] Tensor embedding_lookup_sparse(const Tensor &table,

@@ -14,8 +14,8 @@ enum class Side : uint8_t {
 };
 /// Where `values` [i...] would stand in `sorted` [n], in rising order -> i64
 /// [i...] in [0, n]. As NumPy's, nan counts as larger than all. Costs log2(n)
-/// comparisons a value. Throws meshloom::Error if `sorted` is no vector, if the
-/// types differ, or if they have no order.
+/// comparisons a value. Throws meshloom::Error if `sorted` is not a vector, if
+/// the types differ, or if they have no order.
 [[nodiscard]] Tensor searchsorted(const Tensor &sorted, const Tensor &values,
                                   Side side = Side::Left,
                                   Where loc = Where::current());

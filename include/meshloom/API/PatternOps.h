@@ -52,7 +52,7 @@ namespace meshloom {
 [[nodiscard]] Tensor arange(double stop, DType type = DType::F32,
                             Where loc = Where::current());
 /// [count]: from `start` to `stop` in equal steps; both are in it. Throws
-/// meshloom::Error if the count is negative or the type is no float.
+/// meshloom::Error if the count is negative or the type is not a float.
 [[nodiscard]] Tensor linspace(double start, double stop, int64_t count = 50,
                               DType type = DType::F32,
                               Where loc = Where::current());

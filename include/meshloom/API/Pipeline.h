@@ -59,7 +59,7 @@ public:
   /// The loss of a batch and its gradients: those of the model without a
   /// pipeline. Inside of a `function` it is a part of that. Throws
   /// meshloom::Error if the batches of `x` and `labels` differ, if
-  /// `microbatches` does not divide them, or if a loss is no scalar.
+  /// `microbatches` does not divide them, or if a loss is not a scalar.
   PipelineGradients
   gradients(const Tensor &x, const Tensor &labels, const Loss &loss,
             std::source_location where = std::source_location::current()) const;

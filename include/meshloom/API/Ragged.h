@@ -133,9 +133,9 @@ constant(std::initializer_list<std::initializer_list<T>> rows,
 map_flat_values(const RaggedTensor &x,
                 const std::function<Tensor(const Tensor &)> &f,
                 Where loc = Where::current());
-/// Rows of all of them, one after the other. Values of all are copied, padding
-/// goes to the end. Throws meshloom::Error if there is none, or if types or the
-/// shapes of values differ.
+/// Returns the rows of all parts, one after the other. Values are copied, and
+/// padding goes to the end. Throws meshloom::Error if there is no part, or if
+/// types or shapes of values differ.
 [[nodiscard]] RaggedTensor concat(const std::vector<RaggedTensor> &parts,
                                   Where loc = Where::current());
 /// exp(x) by the sum of exp of its row.

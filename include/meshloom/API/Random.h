@@ -51,8 +51,8 @@ using Where = std::source_location;
 
 /// Uniform in [minval, maxval): floats, or integers. Numbers are Philox4x32-10
 /// (Salmon et al., SC'11) of the seed and the element's global index. Throws
-/// meshloom::Error if the bounds do not fit the type, or if a seed is no tensor
-/// of two words.
+/// meshloom::Error if the bounds do not fit the type, or if a seed is not a
+/// tensor of two words.
 [[nodiscard]] Tensor stateless_uniform(Shape shape, const SeedLike &seed,
                                        double minval = 0, double maxval = 1,
                                        DType type = DType::F32,

@@ -61,7 +61,8 @@ load_function(const std::filesystem::path &path,
               const std::optional<Mesh> &mesh = std::nullopt,
               std::source_location where = std::source_location::current());
 
-/// The same from the bytes of a file; `name` is for messages.
+/// Reads a saved function from the bytes of a file, as load_function does;
+/// `name` is for messages.
 SavedFunction parse_function(std::string_view bytes, std::string_view name,
                              const std::optional<Mesh> &mesh = std::nullopt);
 

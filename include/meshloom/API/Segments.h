@@ -10,8 +10,8 @@
 // are as many as the largest id says; a `function`, where ids have no values
 // while it is traced, has to be given one.
 //
-// All throw meshloom::Error if data and ids have other numbers of rows, if ids
-// are no integers, or if the number of segments is negative or missing.
+// All throw meshloom::Error if data and ids have different numbers of rows, if
+// ids are not integers, or if the number of segments is negative or missing.
 #pragma once
 
 #include "meshloom/API/Ops.h"

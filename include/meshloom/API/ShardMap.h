@@ -19,9 +19,9 @@
 
 namespace meshloom {
 
-/// Which dim of each argument is mapped, or where it is put in each tensor of
-/// the result: one for all, or a list. `std::nullopt` is none: the tensor is
-/// the same for all.
+/// Says which dim of each argument is mapped, or which dim of each result it
+/// becomes: one number for all tensors, or a list. `std::nullopt` means that
+/// the tensor is the same for all calls.
 class MappedDims {
 public:
   /// The same for all.
@@ -35,14 +35,14 @@ public:
   MappedDims(std::vector<std::optional<int64_t>> list)
       : dims(std::move(list)), isList(true) {}
 
-  std::vector<std::optional<int64_t>> dims; ///< one where it is no list
+  std::vector<std::optional<int64_t>> dims; ///< one where it is not a list
   bool isList = false;                      ///< one for each
 };
 
 /// The options of `vmap`.
 struct VmapOptions {
-  /// The name of the axis in collectives; without a name there are none along
-  /// it.
+  /// The name of the axis in collectives; without a name, no collective can run
+  /// along it.
   std::string axis_name = "";
   /// How many elements there are; needed where no argument is mapped.
   std::optional<int64_t> axis_size = std::nullopt;
@@ -129,9 +129,9 @@ struct ReplicaValue {
   /// [replicas, ...] where it differs; else the value that all have.
   Tensor value;
   bool differs = false; ///< there is one for each replica
-  /// Where replicas have other numbers of rows (of what is dim 0 to them): how
-  /// many each has. `value` is [replicas, most rows, ...] then, filled up with
-  /// anything. Empty: all have all.
+  /// The number of rows (of dim 0) of each replica, where replicas have
+  /// different numbers of rows. `value` is then [replicas, most rows, ...],
+  /// filled up with anything. Empty: every replica has all rows.
   std::vector<int64_t> rows = {};
 };
 
@@ -211,8 +211,9 @@ using ShardMapBody = PlaceFunction<F, ShardMapPlan, traceShardMap>;
 /// fn reads is the same for all; what fn assigns must be, too.
 ///
 /// Throws meshloom::Error if arguments have different extents along their
-/// mapped dims, if a dim is none, if out_axes says nullopt of a result that
-/// differs, or if a value that differs is assigned to a variable.
+/// mapped dims, if an argument lacks its mapped dim, if out_axes says nullopt
+/// of a result that differs, or if a value that differs is assigned to a
+/// variable.
 template <typename F>
 auto vmap(F &&fn, MappedDims in_axes = 0, MappedDims out_axes = 0,
           VmapOptions options = {}, Where where = Where::current()) {

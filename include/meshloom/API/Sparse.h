@@ -76,7 +76,8 @@ namespace sparse {
 [[nodiscard]] SparseTensor transpose(const SparseTensor &x,
                                      std::vector<int64_t> perm = {},
                                      Where loc = Where::current());
-/// The same entries in row-major order of another shape. One extent may be -1.
+/// Returns the same entries, in the row-major order of a different shape. One
+/// extent may be -1.
 [[nodiscard]] SparseTensor reshape(const SparseTensor &x, Shape shape,
                                    Where loc = Where::current());
 /// `f` of the values, such as a product by a number. It has to keep their
@@ -97,8 +98,8 @@ map_values(const SparseTensor &x,
 /// Entries times the elements of `y`, of x's shape, at their places.
 [[nodiscard]] SparseTensor multiply(const SparseTensor &x, const Tensor &y,
                                     Where loc = Where::current());
-/// Along `axis`, the others stay as they are. Throws meshloom::Error if there
-/// is none, or if other extents differ.
+/// Joins the parts along `axis`. Throws meshloom::Error if there is no part, or
+/// if extents along the remaining axes differ.
 [[nodiscard]] SparseTensor concat(const std::vector<SparseTensor> &parts,
                                   int64_t axis, Where loc = Where::current());
 

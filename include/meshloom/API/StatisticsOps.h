@@ -55,7 +55,7 @@ namespace meshloom {
                                  Where loc = Where::current());
 /// The tensors times clip_norm / max(global_norm, clip_norm), and their norm
 /// before that: what is longer than `clip_norm` (a number or a scalar) becomes
-/// so long. All are nan where the norm is no finite number. See global_norm.
+/// so long. All are nan where the norm is not a finite number. See global_norm.
 [[nodiscard]] std::pair<std::vector<Tensor>, Tensor>
 clip_by_global_norm(const std::vector<Tensor> &tensors,
                     const TensorLike &clip_norm, Where loc = Where::current());

@@ -110,7 +110,7 @@ template <typename T, typename F> void forEachField(T &value, F &&f) {
   }
 }
 
-/// Calls `f` with each direct part of a structure that is no leaf; `f` gets
+/// Calls `f` with each direct part of a structure that is not a leaf; `f` gets
 /// lengths and keys too, as values.
 template <typename T, typename F> void forEachPart(T &value, F &&f) {
   using V = std::remove_const_t<T>;

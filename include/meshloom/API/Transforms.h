@@ -29,10 +29,10 @@ template <typename R> const Tensor &lossOf(const R &result) {
   else
     return result;
 }
-/// Throws where it is no float scalar.
+/// Throws where it is not a float scalar.
 void expectLoss(const Tensor &loss, std::string_view op,
                 const std::source_location &where);
-/// Throws where tangents are no tensors like the primals.
+/// Throws where tangents are not tensors like the primals.
 void expectTangents(const std::vector<Tensor> &primals,
                     const std::vector<Tensor> &tangents,
                     const std::source_location &where);
@@ -89,7 +89,7 @@ template <typename F> struct Jacobian {
 ///   auto [loss, gradient] = value_and_grad(loss_of)(parameters, x, y);
 ///
 /// Zeros where the value does not depend on a tensor. Throws meshloom::Error if
-/// the value is no float scalar, or a tensor of the argument no float.
+/// the value is not a float scalar, or a tensor of the argument no float.
 template <typename F>
 auto value_and_grad(F &&fn, Where where = Where::current()) {
   return detail::ValueAndGradient<std::decay_t<F>>{std::forward<F>(fn), where};
@@ -152,8 +152,8 @@ auto vjp(F &&fn, const Args &...primals) {
 ///
 ///   auto [y, dy] = jvp(fn, std::tuple(x), std::tuple(dx));
 ///
-/// Throws meshloom::Error if tangents have other shapes or types than the
-/// primals.
+/// Throws meshloom::Error if the shape or type of a tangent differs from that
+/// of its primal.
 template <typename F, typename... Args>
 auto jvp(F &&fn, const std::tuple<Args...> &primals,
          const std::tuple<Args...> &tangents, Where where = Where::current()) {

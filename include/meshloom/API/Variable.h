@@ -190,7 +190,7 @@ std::ostream &operator<<(std::ostream &, const DVariable &);
 namespace detail {
 /// Before it is used: as its layer becomes a part of a model.
 void renameVariable(const DVariable &variable, std::string name);
-/// How often variables have got other layouts.
+/// Returns how often layouts of variables have changed.
 int64_t layoutGeneration();
 } // namespace detail
 

@@ -30,6 +30,10 @@ struct Allowance {
 /// forbidden, so that an empty contract forbids all of them.
 using Contract = std::vector<Allowance>;
 
+/// Returns whether both are about the same kind of collectives over the same
+/// axes, which are in the same order.
+bool areAlike(const Allowance &a, const Allowance &b);
+
 /// "all_reduce over [batch]".
 std::string kindAndAxes(const Allowance &allowance);
 

@@ -33,7 +33,8 @@ enum class DType : uint8_t {
 /// The last enumerator.
 constexpr DType lastDType = DType::C128;
 
-// The following functions throw meshloom::Error for a number that is no type.
+// The following functions throw meshloom::Error for a number that is not a
+// type.
 
 /// Bytes one element takes in memory and in a collective.
 unsigned byteWidth(DType type);

@@ -89,9 +89,9 @@ using LibraryOptions = std::map<std::string, LibraryOption, std::less<>>;
 
 /// Generated code: the function `symbol` of the program's Code. It goes through
 /// the iterations of `loops` that a call names, reads one element of each input
-/// an iteration, and writes one of each output that is no reduction; where it
-/// reduces, it initialises what it reduces into: one call covers the whole of
-/// every reduction loop that the device has. Calls on disjoint parts of the
+/// an iteration, and writes one of each output that is not a reduction; where
+/// it reduces, it initialises what it reduces into: one call covers the whole
+/// of every reduction loop that the device has. Calls on disjoint parts of the
 /// parallel loops may run at the same time. Where an operand's last dim is a
 /// loop with coefficient 1 the code relies on that dim's elements being
 /// adjacent.

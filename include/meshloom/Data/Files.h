@@ -69,7 +69,7 @@ public:
 
 /// See FixedLengthRecordDataset.
 struct RecordOptions {
-  /// Bytes at the beginning of each file that are no record,
+  /// Bytes at the beginning of each file that are not a record,
   int64_t header_bytes = 0;
   /// and at its end.
   int64_t footer_bytes = 0;
@@ -79,7 +79,7 @@ struct RecordOptions {
 /// Records of a fixed number of bytes, ui8 [record_bytes].
 class FixedLengthRecordDataset : public Dataset<Tensor> {
 public:
-  /// Throws meshloom::Error if there is no file or a number is no number of
+  /// Throws meshloom::Error if there is no file or a number is not a number of
   /// bytes. A file whose length does not fit is an error when its turn comes.
   FixedLengthRecordDataset(FileNames files, int64_t record_bytes,
                            const RecordOptions &options = {});
@@ -146,7 +146,7 @@ struct SplitSlice {
   /// nearest element.
   std::pair<int64_t, int64_t> range(int64_t count) const;
 };
-/// Throws meshloom::Error if the text is no slice.
+/// Throws meshloom::Error if the text is not a slice.
 SplitSlice parse_split(std::string_view text);
 
 /// The elements of a slice such as "[:5000]" or "[-10%:]". Throws

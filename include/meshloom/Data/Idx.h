@@ -31,7 +31,7 @@ struct IdxArray {
 /// number of dims, the extents and elements big endian).
 IdxArray read_idx(const std::filesystem::path &path);
 
-/// The same from the bytes of a file; `name` is for messages.
+/// Reads an array from the bytes of an IDX file; `name` is for messages.
 IdxArray parse_idx(std::string_view bytes, std::string_view name);
 
 /// Writes an array, uncompressed. Throws meshloom::Error if the type is not one

@@ -77,7 +77,7 @@ public:
   std::string save() const { return get().save(); }
   /// Goes on where an iterator over the same dataset was. Passes over what was
   /// given, without calling the functions of `map` for it where nothing behind
-  /// them needs what they give. Throws meshloom::Error if it is no position.
+  /// them needs what they give. Throws meshloom::Error if it is not a position.
   void restore(std::string_view state) const { get().restore(state); }
 
   /// For Meshloom's own layers.

@@ -212,7 +212,7 @@ SourcePtr withOptions(SourcePtr input, Options options);
 } // namespace detail
 
 /// A dataset of elements of any type, each a list of tensors: what a function
-/// takes that is no template. Copies share what it is made of.
+/// takes that is not a template. Copies share what it is made of.
 class AnyDataset {
 public:
   /// Made of a source, for Meshloom's own layers.

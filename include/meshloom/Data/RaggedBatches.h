@@ -127,7 +127,7 @@ auto ragged_batch(const Dataset<T> &dataset, int64_t size,
                           detail::batchSkeleton<Tensor, RaggedTensor, T>()));
 }
 
-/// The same of sparse tensors, which become one of a dim more.
+/// Batches sparse tensors, which become one sparse tensor with one dim more.
 template <typename T>
 auto sparse_batch(const Dataset<T> &dataset, int64_t size,
                   const RaggedBatchOptions &options = {}) {

@@ -30,7 +30,8 @@ using NamedTensors = std::map<std::string, Tensor>;
 NamedTensors
 load_safetensors(const std::filesystem::path &path,
                  std::source_location where = std::source_location::current());
-/// The same from the bytes of a file; `name` is for messages.
+/// Reads the tensors from the bytes of a safetensors file; `name` is for
+/// messages.
 NamedTensors parse_safetensors(std::string_view bytes, std::string_view name);
 
 /// Writes global values under their names. Throws meshloom::Error if a type is
@@ -46,9 +47,9 @@ void save_safetensors(
     std::source_location where = std::source_location::current());
 
 /// Assigns to each variable the tensor of its name, cast to its type and, where
-/// the number of elements is the same, in its shape: what a file holds as [in,
-/// 3 * out] may be a variable of [in, 3, out]. Tensors of other names are left
-/// out.
+/// the number of elements is the same, in its shape: a tensor [in, 3 * out] of
+/// a file may be a variable [in, 3, out]. Tensors without a variable of their
+/// name are left out.
 ///
 ///   data::assign_by_name(model.variables(),
 ///                        data::load_safetensors("model.safetensors"));

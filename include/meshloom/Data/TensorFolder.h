@@ -10,7 +10,7 @@ namespace meshloom::data {
 /// The tensors and the state that are written into a folder.
 struct FolderContents {
   NamedTensors tensors; ///< with any layouts over any meshes, or host tensors
-  /// Small things that are no tensors, by name: JSON texts, as numbers are.
+  /// Small things that are not tensors, by name: JSON texts, as numbers are.
   std::map<std::string, std::string> notes;
 };
 
@@ -27,7 +27,7 @@ struct FolderContents {
 ///   Tensor kernel = w.read("kernel", Layout({"x", UNSHARDED}, mesh));
 ///
 /// The files are `index.json` and one `device-K.ID.safetensors` for each device
-/// that writes. A shard that is no whole tensor is called
+/// that writes. A shard that is not a whole tensor is called
 /// "kernel[0:2, 4:8]"; a complex tensor is one of floats with a last dim of 2.
 /// Pending reductions are done before.
 ///

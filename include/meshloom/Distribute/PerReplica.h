@@ -27,9 +27,9 @@ using ReplicaRows = std::vector<int64_t>;
 /// Rejected: a vector of one tensor a replica. Programs would have as many
 /// arguments as there are replicas, and nothing to cut over the mesh.
 template <typename T> struct PerReplica {
-  /// Each tensor [replicas, ...], where there are several. Where they have
-  /// other numbers of rows it is [replicas, most rows, ...], filled up with
-  /// anything.
+  /// Each tensor is [replicas, ...], where there are several replicas. Where
+  /// these have different numbers of rows it is [replicas, most rows, ...],
+  /// filled up with anything.
   T stacked;
   /// How many have a value of their own.
   int64_t replicas = 1;

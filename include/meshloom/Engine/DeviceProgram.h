@@ -89,12 +89,13 @@ private:
     /// Where it takes messages between processes; else null.
     std::shared_ptr<const SharedCall> call;
   };
-  class PartsCompiler;
   class Run;
   class Reader;
   /// Returns whether the parts that take nothing but arguments would refuse
   /// them.
   Status mayExecuteParts(const std::vector<Array> &arguments) const;
+  void compileParts(Trace &trace, const Settings &settings,
+                    std::string_view name);
   Result<std::vector<Array>>
   executeParts(std::vector<Array> &&arguments,
                const std::function<void()> &accepted) const;

@@ -59,6 +59,11 @@ private:
   void record(std::span<const Tensor> inputs,
               const std::vector<Tensor> &variableValues,
               const std::vector<Tensor> &results) const;
+  /// Gives variables their new values, which are the last ones of `values`.
+  void assignVariables(std::vector<Array> &values) const;
+  /// Returns the results of the function, and sends the updates of remote
+  /// variables; takes both out of `values`.
+  std::vector<Tensor> takeResults(std::vector<Array> &values) const;
   /// Gives a variable the value that a failed run left; an empty one: it has
   /// lost its value.
   void giveBack(VariableState &variable, Array value,

@@ -38,11 +38,11 @@ public:
   /// Lanes are the axes of `mesh`.
   LaneBuilder(MLIRContext *context, dtensor::MeshAttr mesh)
       : LaneBuilder(context, mesh.getSizes(), mesh) {}
-  /// Lanes of these extents, which are no axes of a mesh.
+  /// Lanes of these extents, which are not axes of a mesh.
   LaneBuilder(MLIRContext *context, ArrayRef<int64_t> extents)
       : LaneBuilder(context, extents, {}) {}
 
-  /// Null where the lanes are no axes of one.
+  /// Null where the lanes are not axes of one.
   dtensor::MeshAttr getMesh() const { return mesh; }
   int64_t extentOf(unsigned lane) const { return extents[lane]; }
 

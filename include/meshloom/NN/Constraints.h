@@ -8,7 +8,7 @@
 /// Constraints of weights, which optimizers apply after each step.
 namespace meshloom::constraints {
 
-/// Gives of a weight after a step what it is to be.
+/// Returns the value that a weight gets after a step.
 class Constraint : public NamedPart<Constraint, Tensor(const Tensor &)> {
 public:
   using NamedPart::NamedPart;

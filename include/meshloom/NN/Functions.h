@@ -54,8 +54,8 @@ struct LabelsAndLogits {
 };
 /// labels [...] (integers in [0, classes)), logits [..., classes] -> [...]:
 /// -log(softmax(logits)) at the label, without overflow; nan where a label is
-/// out of range. Throws meshloom::Error if labels are no integers, or if shapes
-/// do not fit (the message says which is which).
+/// out of range. Throws meshloom::Error if labels are not integers, or if
+/// shapes do not fit (the message says which is which).
 [[nodiscard]] Tensor
 sparse_softmax_cross_entropy_with_logits(const LabelsAndLogits &args,
                                          Where loc = Where::current());

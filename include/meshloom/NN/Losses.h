@@ -150,7 +150,7 @@ struct CategoricalFocalOptions {
 /// The options of Tversky.
 struct TverskyOptions {
   double alpha = 0.5;             ///< weight of labels that are not predicted
-  double beta = 0.5;              ///< weight of predictions that are no labels
+  double beta = 0.5;              ///< weight of predictions that are not labels
   Reduction reduction = {};       ///< of a batch's losses
   Where where = Where::current(); ///< the line that errors name
 };
@@ -158,7 +158,7 @@ struct TverskyOptions {
 struct CircleOptions {
   double gamma = 80;              ///< how steep it is
   double margin = 0.4;            ///< how far apart pairs are to be
-  bool remove_diagonal = true;    ///< an example is no pair of itself
+  bool remove_diagonal = true;    ///< an example is not a pair of itself
   Reduction reduction = {};       ///< of a batch's losses
   Where where = Where::current(); ///< the line that errors name
 };
@@ -247,8 +247,8 @@ Loss Tversky(const TverskyOptions &options = {});
 /// one class are to be close, of different ones far apart (Sun et al., 2020).
 /// Examples that cost nothing do not count in the mean.
 Loss Circle(const CircleOptions &options = {});
-/// labels [batch, n] of integers, of which 0 is no label, logits [batch, steps,
-/// classes], of which class 0 is the blank: minus the logarithm of the
+/// labels [batch, n] of integers, of which 0 is not a label, logits [batch,
+/// steps, classes], of which class 0 is the blank: minus the logarithm of the
 /// probability of the labels, however they lie in the steps (Graves et al.,
 /// 2006).
 Loss CTC(const LossOptions &options = {});
@@ -331,7 +331,7 @@ struct AverageLossOptions {
 };
 /// The sum of the losses of a replica's examples over the size of the whole
 /// batch: added up over replicas it is the mean. Throws meshloom::Error if
-/// losses are a scalar, or if the size is no positive integer.
+/// losses are a scalar, or if the size is not a positive integer.
 [[nodiscard]] Tensor
 compute_average_loss(const Tensor &per_example_loss,
                      const AverageLossOptions &options = {},

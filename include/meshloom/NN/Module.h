@@ -51,7 +51,7 @@ protected:
   /// Called in the constructor, `self` is `this`. The members are looked at
   /// each time that variables are asked for, so what they get later is found:
   /// variables, modules and layers, vectors and maps of them, optional ones and
-  /// pointers to them. Throws meshloom::Error where a part is no member.
+  /// pointers to them. Throws meshloom::Error where a part is not a member.
   template <std::derived_from<Module> Self, typename... Parts>
   void track(const Self *self, const Parts &...parts) {
     startTracking(self);

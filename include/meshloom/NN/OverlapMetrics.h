@@ -7,9 +7,9 @@
 
 namespace meshloom::metrics {
 
-// Labels and predictions are integers, the numbers of classes; what is no class
-// does not count, and weights that are no integers do. All throw
-// meshloom::Error if num_classes is not positive, or a target is no class.
+// Labels and predictions are integers, the numbers of classes; what is not a
+// class does not count, and weights that are not integers do. All throw
+// meshloom::Error if num_classes is not positive, or a target is not a class.
 
 /// The options of IoU.
 struct IoUOptions {

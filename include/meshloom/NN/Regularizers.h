@@ -8,7 +8,7 @@
 /// Regularizers, the costs of large weights.
 namespace meshloom::regularizers {
 
-/// Gives of a weight a scalar that is added to the loss.
+/// Returns a scalar for a weight, which is added to the loss.
 class Regularizer : public NamedPart<Regularizer, Tensor(const Tensor &)> {
 public:
   using NamedPart::NamedPart;
@@ -35,7 +35,7 @@ Regularizer L1L2(N l1, double l2 = 0, Where where = Where::current()) {
 /// `factor` times the mean of |a b| / 2 over all pairs of rows (mode "rows") or
 /// columns ("columns") a, b of a matrix, made unit vectors: the cost of not
 /// being orthogonal. Throws meshloom::Error for other modes; the regularizer,
-/// for what is no matrix.
+/// for what is not a matrix.
 Regularizer OrthogonalRegularizer(double factor = 0.01,
                                   const std::string &mode = "rows",
                                   Where where = Where::current());

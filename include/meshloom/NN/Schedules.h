@@ -8,9 +8,9 @@
 /// Learning rates that follow the number of the step.
 namespace meshloom::schedules {
 
-/// Gives of the number of steps that were taken, an f32 scalar that is 0 before
-/// the first one, the rate of the next one. An optimizer takes one as its
-/// learning rate; the program computes it, and is not traced again:
+/// A function from the number of steps taken so far, an f32 scalar, to the
+/// learning rate of the next step. An optimizer takes one as its learning rate;
+/// the program computes it, and is not traced again:
 ///
 ///   optimizers::Adam adam({.learning_rate = schedules::CosineDecay(
 ///       {.initial_learning_rate = 1e-3, .decay_steps = 10000})});

@@ -54,8 +54,8 @@ struct AtRateOptions {
 /// meshloom::Error if it is not in [0, 1], as the next three do.
 Metric SensitivityAtSpecificity(double specificity,
                                 const AtRateOptions &options = {});
-/// The same of negative labels, where at least the share `sensitivity` of
-/// positive ones are predicted.
+/// The greatest share of negative labels that are predicted, where at least the
+/// share `sensitivity` of positive ones are.
 Metric SpecificityAtSensitivity(double sensitivity,
                                 const AtRateOptions &options = {});
 /// The greatest precision where recall is at least `recall`.

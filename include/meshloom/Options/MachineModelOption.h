@@ -16,7 +16,7 @@ class llvm::cl::parser<meshloom::MachineModel>
 public:
   using basic_parser::basic_parser;
 
-  /// Returns whether `text` is no machine model; then it has been reported.
+  /// Returns whether `text` is not a machine model; then it has been reported.
   bool parse(Option &option, StringRef name, StringRef text,
              meshloom::MachineModel &value);
   static void print(raw_ostream &os, const meshloom::MachineModel &value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Looking for values that are no numbers.
+// Looking for values that are not numbers.
 #pragma once
 
 #include "meshloom/Core/DType.h"

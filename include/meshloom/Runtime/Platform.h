@@ -51,7 +51,7 @@ public:
   virtual bool spansProcesses() const { return false; }
   /// The client that has the devices of these numbers; the same one as long as
   /// anybody holds it. Platforms whose devices are virtual make them; others
-  /// fail on a number that is no device of theirs.
+  /// fail on a number that is not a device of theirs.
   ///
   /// With `processes` the client is a new one: it runs the programs of meshes
   /// that have as many devices in each of them, and these devices in this one.

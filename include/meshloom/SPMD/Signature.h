@@ -14,7 +14,7 @@ namespace meshloom {
 /// result may take which argument's memory (`dtensor.alias`, where both are
 /// laid out alike). Layouts are those that the user wrote (WrittenLayouts.h),
 /// or on the first of the user's meshes that has axes for them. Fails, with a
-/// diagnostic, on values that are no shards of tensors that runtimes know, on
+/// diagnostic, on values that are not shards of tensors that runtimes know, on
 /// several meshes, and on an alias of no result.
 FailureOr<Signature> signatureOf(mlir::func::FuncOp function);
 

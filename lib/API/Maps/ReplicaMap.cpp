@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The map of strategies: replicas whose values may have other numbers of rows.
+// The map of strategies: replicas whose values may have different numbers of
+// rows.
 #include "../Ops/Operands.h"
 #include "../Ops/Regions.h"
 #include "Places.h"

@@ -22,7 +22,7 @@ OpCall callOf(std::string_view name, std::vector<Tensor> operands,
 Tensor operandLike(const TensorLike &like, DType type, std::string_view op,
                    const Tensor *beside = nullptr);
 
-/// Both as tensors of one type, which is that of the one that is no number.
+/// Both as tensors of one type, which is that of the one that is not a number.
 struct Pair {
   Tensor x, y;
   std::source_location where;
@@ -33,7 +33,7 @@ Pair operandPair(const TensorLike &x, const TensorLike &y, std::string_view op);
 Shape broadcastShape(const Shape &x, const Shape &y, std::string_view op,
                      const std::source_location &where);
 
-/// `axis` counted from 0; throws if it is no dim of a tensor of that rank.
+/// `axis` counted from 0; throws if it is not a dim of a tensor of that rank.
 int64_t axisOf(int64_t axis, int64_t rank, std::string_view op,
                const std::source_location &where);
 /// Sorted; throws on repeated ones.

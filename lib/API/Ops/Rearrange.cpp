@@ -58,7 +58,7 @@ private:
   int64_t numbers = 0, dots = 0;
 };
 
-/// Returns the text of a dim of "...", which is no name.
+/// Returns the text of a dim of "...", which is not a name.
 std::string dotName(int64_t i) {
   return fmt::format("dim {} of \"...\"", i);
 }

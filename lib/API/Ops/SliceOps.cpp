@@ -37,7 +37,7 @@ struct Selection {
   std::vector<Cut> cuts;          ///< one a dim of the source
   Shape picked;                   ///< extents of what is picked, with every dim
   Shape result;                   ///< without those of numbers, with new ones
-  std::optional<size_t> gathered; ///< the dim whose tensor is no scalar
+  std::optional<size_t> gathered; ///< the dim whose tensor is not a scalar
   std::source_location where;
 };
 

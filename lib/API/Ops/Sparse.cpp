@@ -307,7 +307,7 @@ SparseTensor add(const SparseTensor &x, const SparseTensor &y, Where loc) {
           meshloom::concat({x.values, y.values}, 0, loc), x.dense_shape};
 }
 
-/// Throws where `x` is no sparse tensor, or `y` is not of its shape.
+/// Throws where `x` is not a sparse tensor, or `y` is not of its shape.
 static void expectOneShape(const SparseTensor &x, const Tensor &y,
                            std::string_view op, const Where &loc) {
   expectSparse(x, op, loc);

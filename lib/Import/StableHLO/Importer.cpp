@@ -474,7 +474,7 @@ std::optional<ReduceKind> Importer::kindOf(Region &reducer) {
            (call && call.getCallTargetName() == "Sharding" &&
             call->getNumOperands() == 1);
   };
-  // The one op that is no annotation.
+  // The one op that is not an annotation.
   Operation *only = nullptr;
   for (Operation &op : block.without_terminator()) {
     if (isAnnotation(&op))

@@ -3,7 +3,7 @@
 // inverse iteration: tridiagonal equations that may be singular, as loops.
 //
 // Elimination with row exchanges goes down the rows and keeps of each its three
-// elements from the diagonal on; a pivot that is no normal number becomes
+// elements from the diagonal on; a pivot that is not a normal number becomes
 // epsilon times the largest of all of these, with its sign. (jaxlib 0.10.2 does
 // not look at the last row but one for that.) Then the unknowns follow from the
 // last to the first. Both are a loop over the rows of all equations at once, so

@@ -25,7 +25,7 @@ bool importer::holdsToken(Type type) {
   return isToken(type);
 }
 
-/// `type`, which is no token, without those in it.
+/// `type`, which is not a token, without those in it.
 static Type withoutTokens(Type type) {
   auto tuple = dyn_cast<TupleType>(type);
   if (!tuple || !holdsToken(type))

@@ -96,7 +96,7 @@ public:
           .raise();
     add_loss(result.loss);
     const Tensor loss = result.loss;
-    if (mode == ModeKeys::TRAIN && !isFirst) { // the first call is no step
+    if (mode == ModeKeys::TRAIN && !isFirst) { // the first call is not a step
       globalStep.assign_add(1);
       lastLoss.assign(cast(loss, DType::F32));
     }

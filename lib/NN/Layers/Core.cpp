@@ -265,13 +265,13 @@ Activation::Activation(activations::Activation activation, PlainOptions options)
 ReLU::ReLU(ReLUOptions options)
     : Layer(makeLayer<ReLUImpl>(std::move(options))) {}
 ELU::ELU(double alpha, PlainOptions options)
-    : Activation(
-          atLine(lineOf(options),
-                 [&] {
-                   expectBound("ELU", "alpha", alpha, Bound::Finite);
-                   return activations::Activation("elu", {{"alpha", alpha}});
-                 }),
-          std::move(options)) {}
+    : Activation(atLine(lineOf(options),
+                        [&] {
+                          expectBound("ELU", "alpha", alpha, Bound::Finite);
+                          return activations::Activation("elu",
+                                                         {{"alpha", alpha}});
+                        }),
+                 std::move(options)) {}
 LeakyReLU::LeakyReLU(double negative_slope, PlainOptions options)
     : Activation(atLine(lineOf(options),
                         [&] {

@@ -18,7 +18,7 @@ namespace {
 using namespace detail;
 using layers::PlainOptions;
 
-/// An operand that is no input: a number or a tensor that is known.
+/// An operand that is not an input: a number or a tensor that is known.
 class Constant {
 public:
   Constant() = default;

@@ -198,7 +198,7 @@ struct BackupAndRestore::Position {
 };
 
 namespace {
-/// While it lives, weights are no averages.
+/// While it lives, weights are not averages.
 class SwappedBack {
 public:
   explicit SwappedBack(optimizers::Optimizer swapped)

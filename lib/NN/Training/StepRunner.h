@@ -32,7 +32,7 @@ class StepRunner {
 public:
   virtual ~StepRunner() = default;
 
-  /// Brings batches of one type to the devices. Throws if one is no batch:
+  /// Brings batches of one type to the devices. Throws if one is not a batch:
   /// parts that differ in their first dim, or have none.
   virtual PlacedBatches place(std::span<const data::detail::Element> batches,
                               std::string_view function) const = 0;

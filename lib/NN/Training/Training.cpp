@@ -203,7 +203,7 @@ Tensor Training::placed(const Tensor &tensor, int64_t batchDim) const {
   return distribute(tensor, *layoutOf(tensor.rank(), batchDim));
 }
 
-/// Throws where it is no batch.
+/// Throws where it is not a batch.
 static void expectBatch(const Element &batch, std::string_view function) {
   const std::vector<size_t> parts = batch.parts();
   if (parts.size() > 3)

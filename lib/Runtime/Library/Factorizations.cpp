@@ -112,7 +112,8 @@ private:
   }
 
   void solveBlocks(RowMatrix<T> b, int64_t order) const
-      requires(!isComplexType<T>) {
+    requires(!isComplexType<T>)
+  {
     // Sums of products are added to -B.
     for (int64_t r = 0; r < b.rows; ++r)
       for (T &value : std::span(b.row(r), size_t(b.columns)))

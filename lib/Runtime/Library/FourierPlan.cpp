@@ -332,7 +332,9 @@ void copyFourierLines(const Element *from, ElementStrides fromStrides,
           from[i * fromStrides.element + l * fromStrides.line];
 }
 
-template <typename Real> struct ComplexElement { Real re, im; };
+template <typename Real> struct ComplexElement {
+  Real re, im;
+};
 
 template <typename Real>
 void copyFourierLines(bool isComplex, const Real *from,

@@ -304,9 +304,9 @@ template <typename T> Matrix<T> factorQr(Matrix<T> &a) {
 /// their place.
 template <typename T> void multiplyReflections(Matrix<T> &a, Matrix<T> &taus) {
   withWorkspace<T>([&](T *work, int size) {
-    return lapack < isComplexType<T> ? "ungqr" : "orgqr",
-           T > (a.rows, a.columns, taus.rows, a.data(), a.stride(), taus.data(),
-                work, size);
+    return lapack<isComplexType<T> ? "ungqr" : "orgqr", T>(
+        a.rows, a.columns, taus.rows, a.data(), a.stride(), taus.data(), work,
+        size);
   });
 }
 

@@ -19,11 +19,10 @@ template <typename T> bool decompose(Matrix<T> &a, Matrix<RealOf<T>> &values) {
   std::vector<RealOf<T>> reals(2 * a.elements.size() + 5 * size_t(n) + 1);
   std::vector<int32_t> integers(5 * size_t(n) + 3);
   return withWorkspace<T>([&](T *work, int size) {
-           return lapack < isComplexType<T> ? "heevd" : "syevd",
-                  T > ('V', 'L', n, a.data(), n, values.data(), work, size,
-                       onlyComplex(reals.data()),
-                       onlyComplex(int(reals.size())), integers.data(),
-                       int(integers.size()));
+           return lapack<isComplexType<T> ? "heevd" : "syevd", T>(
+               'V', 'L', n, a.data(), n, values.data(), work, size,
+               onlyComplex(reals.data()), onlyComplex(int(reals.size())),
+               integers.data(), int(integers.size()));
          }) == 0;
 }
 

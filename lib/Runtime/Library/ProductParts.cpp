@@ -2,7 +2,7 @@
 // Strips of rows (or of columns) of one operand, each with the terms that are
 // left when zero blocks are taken off its two ends; neighbours with the same
 // terms are one part. A block counts as zero only if what it is multiplied with
-// is finite: zero times infinity is no zero.
+// is finite: zero times infinity is not a zero.
 #include "ProductParts.h"
 
 #include "Clones.h"

@@ -128,7 +128,7 @@ bool slideByKind(const std::vector<WindowDim> &window, const LibraryOperand &in,
                  const LibraryOperand &initial, const LibraryOperand &out) {
   using Sum = SumOf<T>;
   const Sum init = Numbers<T>::load(*reinterpret_cast<const T *>(initial.data));
-  // Padding counts where it is no neutral element.
+  // Padding counts where it is not a neutral element.
   if (!canSlide(window) || (kind == ReduceKind::Sum && init != Sum(0)) ||
       (kind == ReduceKind::Prod && init != Sum(1)))
     return false;

@@ -47,7 +47,7 @@ void mergeSort(std::vector<Item> &items, std::vector<Item> &scratch,
   }
 }
 
-/// A number of which the order is that of keys that are no nan; -0 is 0.
+/// A number of which the order is that of keys that are not nan; -0 is 0.
 uint32_t orderedBits(float key) {
   const auto bits = std::bit_cast<uint32_t>(key + 0.0F);
   return bits >> 31 ? ~bits : bits | uint32_t(1) << 31;

@@ -132,13 +132,13 @@ columnsTile(int64_t k, const float *packed, const float *rhs, int64_t rhsStride,
     }
   };
   for (int64_t i = 0; i + Lanes <= k; i += Lanes)
-    add([i](Floats & to, const float *from)
+    add([i](Floats &to, const float *from)
             __attribute__((always_inline)) { load<Lanes>(to, from + i); });
   if (k % Lanes != 0) {
     // Nothing beyond the end is read, and no infinity meets a zero.
     Bits mask;
     lastLanes<Lanes>(mask, k);
-    add([&](Floats & to, const float *from) __attribute__((always_inline)) {
+    add([&](Floats &to, const float *from) __attribute__((always_inline)) {
       load<Lanes>(to, from + k - Lanes);
       to = (Floats)((Bits)to & mask);
     });
@@ -209,15 +209,14 @@ MESHLOOM_INLINE void vectorTile(int64_t k, const float *vector,
     }
   };
   for (int64_t i = 0; i + Lanes <= k; i += Lanes)
-    add(i, [](Floats &) __attribute__((always_inline)){});
+    add(i, [](Floats &) __attribute__((always_inline)) {});
   if (k % Lanes != 0) {
     // Nothing beyond the end is read, and no infinity meets a zero.
     Bits mask;
     lastLanes<Lanes>(mask, k);
-    add(
-        k - Lanes, [&](Floats & value) __attribute__((always_inline)) {
-          value = (Floats)((Bits)value & mask);
-        });
+    add(k - Lanes, [&](Floats &value) __attribute__((always_inline)) {
+      value = (Floats)((Bits)value & mask);
+    });
   }
   float total[Columns];
   sumLanes<Lanes, Columns>(sums, total);

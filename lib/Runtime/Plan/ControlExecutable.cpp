@@ -136,7 +136,7 @@ void addHanded(const std::vector<Step> &steps, std::set<unsigned> &handed) {
   }
 }
 
-/// Makes the constants that are no splats, and those that are values by
+/// Makes the constants that are not splats, and those that are values by
 /// themselves: pieces have the other splats.
 Status ControlExecutable::makeConstants() {
   std::set<unsigned> handed;

@@ -338,7 +338,8 @@ Result<bool> MemoryPlanner::build() {
 Result<MemoryPlan> plan::planMemory(const Program &program,
                                     const MemoryRules &rules) {
   // First with every update in place, its readers moved in front of it; where
-  // that is no order, with those updates in place that program order allows.
+  // that is not an order, with those updates in place that program order
+  // allows.
   for (bool keepProgramOrder : {false, true}) {
     if (!rules.anyOrder && !keepProgramOrder)
       continue;

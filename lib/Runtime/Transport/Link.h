@@ -102,7 +102,8 @@ public:
 
   /// Returns whether `next` has something to say; never blocks.
   virtual bool hasNext() = 0;
-  /// The frame that arrived first, if any; an error if what came is no frame.
+  /// The frame that arrived first, if any; an error if what came is not a
+  /// frame.
   virtual Result<std::optional<Frame>> next() = 0;
   /// Gives it back.
   virtual void pop() = 0;

@@ -8,8 +8,8 @@
 
 namespace meshloom {
 
-/// Moves constants that are no splats out of loops and branches, so that a loop
-/// that becomes a call reads them as it reads other arrays.
+/// Moves constants that are not splats out of loops and branches, so that a
+/// loop that becomes a call reads them as it reads other arrays.
 void hoistConstants(mlir::func::FuncOp func);
 
 /// Replaces the loops of `block` that are compiled whole by calls of the

@@ -102,7 +102,7 @@ private:
     return element.isIntOrFloat() && element.getIntOrFloatBitWidth() >= 32;
   }
 
-  /// An infinity times the zeros between the updates is no zero.
+  /// An infinity times the zeros between the updates is not a zero.
   static bool isNotFinite(Operation *op) {
     auto constant = dyn_cast<ConstantOp>(op);
     auto splat = constant

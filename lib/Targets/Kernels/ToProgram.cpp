@@ -84,19 +84,17 @@ std::vector<char> bytesOf(mlir::ElementsAttr value, DType type, bool splat) {
 class Lowering {
 public:
   Lowering(mlir::func::FuncOp func, const Signature &signature)
-      : func(func),
-        signature(signature), lowered{Program{.name = signature.name,
-                                              .mesh = signature.mesh,
-                                              .buffers = {},
-                                              .constants = {},
-                                              .arguments = {},
-                                              .results = {},
-                                              .steps = {},
-                                              .deviceOrder =
-                                                  signature.deviceOrder,
-                                              .deterministic =
-                                                  isDeterministic(func)},
-                                      {}},
+      : func(func), signature(signature),
+        lowered{Program{.name = signature.name,
+                        .mesh = signature.mesh,
+                        .buffers = {},
+                        .constants = {},
+                        .arguments = {},
+                        .results = {},
+                        .steps = {},
+                        .deviceOrder = signature.deviceOrder,
+                        .deterministic = isDeterministic(func)},
+                {}},
         program(lowered.program) {}
 
   FailureOr<LoweredProgram> run() {

@@ -6,6 +6,8 @@
 // read there, and what is written there is cut off again.
 #include "Exporter.h"
 
+#include "meshloom/Dialect/DTensor/TensorBuilder.h"
+
 namespace meshloom::exporting {
 
 /// `index` clamped to where a slice of `size` fits into `extent` elements.
@@ -156,16 +158,6 @@ struct IndexVectors {
 };
 } // namespace
 
-/// The dims of `rank` that are not in `others`, in order.
-static SmallVector<int64_t> dimsWithout(unsigned rank,
-                                        ArrayRef<int64_t> others) {
-  SmallVector<int64_t> dims;
-  for (int64_t dim = 0; dim < rank; ++dim)
-    if (!llvm::is_contained(others, dim))
-      dims.push_back(dim);
-  return dims;
-}
-
 static Emitted emitGather(Exporter &e, Operation *op,
                           MutableArrayRef<Operand> operands,
                           ArrayRef<Held> results) {
@@ -178,8 +170,9 @@ static Emitted emitGather(Exporter &e, Operation *op,
 
   // The batch dims of the indices are those of the result that are not offsets.
   SmallVector<int64_t> batch =
-      dimsWithout(result.rank(), gather.getOffsetDims());
-  SmallVector<int64_t> rows = dimsWithout(indices.held.rank(), vectorDim);
+      dtensor::remainingDims(result.rank(), gather.getOffsetDims());
+  SmallVector<int64_t> rows =
+      dtensor::remainingDims(indices.held.rank(), vectorDim);
   for (auto [row, dim] : llvm::zip(rows, batch))
     if (!e.fit(indices, row, result, dim))
       return std::nullopt;
@@ -192,7 +185,8 @@ static Emitted emitGather(Exporter &e, Operation *op,
   gone.append(gather.getOperandBatchingDims().begin(),
               gather.getOperandBatchingDims().end());
   SmallVector<int64_t> sizes(gather.getSliceSizes());
-  SmallVector<int64_t> offsetDims = dimsWithout(operand.held.rank(), gone);
+  SmallVector<int64_t> offsetDims =
+      dtensor::remainingDims(operand.held.rank(), gone);
   DenseMap<int64_t, int64_t> resultDim;
   for (auto [dim, offset] : llvm::zip(offsetDims, gather.getOffsetDims()))
     resultDim[dim] = offset;
@@ -250,7 +244,7 @@ public:
   Emitted run() {
     if (vectorDim < indices.held.rank() && !indices.held.isWhole(vectorDim))
       return std::nullopt;
-    rows = dimsWithout(indices.held.rank(), vectorDim);
+    rows = dtensor::remainingDims(indices.held.rank(), vectorDim);
     if (!fitOperands())
       return std::nullopt;
     IndexVectors vectors(e, indices.value, vectorDim);
@@ -264,8 +258,8 @@ public:
 private:
   /// Brings inputs to the result's blocks, and updates to those of the indices.
   bool fitOperands() {
-    SmallVector<int64_t> batch =
-        dimsWithout(updates[0].held.rank(), scatter.getUpdateWindowDims());
+    SmallVector<int64_t> batch = dtensor::remainingDims(
+        updates[0].held.rank(), scatter.getUpdateWindowDims());
     for (Operand &input : inputs)
       if (!e.fitAll(input, result))
         return false;
@@ -300,7 +294,8 @@ private:
   std::optional<int64_t> windowDim(unsigned dim) {
     SmallVector<int64_t> gone(scatter.getInsertedWindowDims());
     llvm::append_range(gone, scatter.getInputBatchingDims());
-    SmallVector<int64_t> windowDims = dimsWithout(result.rank(), gone);
+    SmallVector<int64_t> windowDims =
+        dtensor::remainingDims(result.rank(), gone);
     auto *place = llvm::find(windowDims, int64_t(dim));
     if (place == windowDims.end())
       return std::nullopt;

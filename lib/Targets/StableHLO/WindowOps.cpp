@@ -173,8 +173,8 @@ static bool sameConstant(Value a, Value b) {
 }
 
 /// XLA leaves padding out, where StableHLO's holds the init value, and may
-/// start with that more than once: an init that is no identity is written into
-/// the padding, and combined with the results.
+/// start with that more than once: an init that is not an identity is written
+/// into the padding, and combined with the results.
 static Emitted emitReduceWindow(Exporter &e, Operation *op,
                                 MutableArrayRef<Operand> operands,
                                 ArrayRef<Held> results) {

@@ -3,6 +3,7 @@
 #include "ScalarRegion.h"
 
 #include "RuleBuilder.h"
+#include "meshloom/Dialect/DTensor/TensorBuilder.h"
 
 namespace meshloom::dtensor {
 
@@ -10,15 +11,6 @@ namespace meshloom::dtensor {
 static ReduceKind mergeKind(Value operand) {
   return elementTypeOf(operand.getType()).isInteger(1) ? ReduceKind::Or
                                                        : ReduceKind::Sum;
-}
-
-/// The dims of `rank` that are not in `dims`.
-static SmallVector<int64_t> otherDims(size_t rank, ArrayRef<int64_t> dims) {
-  SmallVector<int64_t> others;
-  for (int64_t dim = 0; dim < int64_t(rank); ++dim)
-    if (!llvm::is_contained(dims, dim))
-      others.push_back(dim);
-  return others;
 }
 
 static SmallVector<int64_t> joined(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
@@ -38,14 +30,15 @@ struct IndexedAccess {
   int64_t vectorDim;
 
   SmallVector<int64_t> operandWindowDims() const {
-    return otherDims(operand.size(), joined(missingDims, batchingDims));
+    return remainingDims(int64_t(operand.size()),
+                         joined(missingDims, batchingDims));
   }
-  /// Dims of the indices that are no vector, and what they are in `windows`.
+  /// Dims of the indices that are not a vector, and what they are in `windows`.
   SmallVector<int64_t> indexBatch() const {
-    return otherDims(indices.size(), {vectorDim});
+    return remainingDims(int64_t(indices.size()), {vectorDim});
   }
   SmallVector<int64_t> batch() const {
-    return otherDims(windows.size(), windowDims);
+    return remainingDims(int64_t(windows.size()), windowDims);
   }
 };
 

@@ -76,8 +76,8 @@ Splat shiftRightLogical(const Splat &a, const Splat &b);
 bool compare(ComparisonDirection direction, const Splat &a, const Splat &b);
 Splat convert(const Splat &x, Type to);
 
-/// The fold of a unary op on floats: of other types, and of what is no splat,
-/// nothing.
+/// The fold of a unary op on floats: of other types, and of what is not a
+/// splat, nothing.
 mlir::OpFoldResult foldReal(Value result, Attribute operand,
                             function_ref<double(double)> function);
 

@@ -97,49 +97,6 @@ ArrayAttr spmd::axesAttr(dtensor::MeshAttr mesh, ArrayRef<unsigned> axes) {
   return ArrayAttr::get(mesh.getContext(), names);
 }
 
-Value spmd::buildCollective(OpBuilder &builder, Location loc,
-                            const CollectiveOp &plan, Value input,
-                            StringRef reason) {
-  auto from = cast<RankedTensorType>(input.getType());
-  auto to = dtensor::LayoutAttr::get(builder.getContext(), plan.to);
-  Type type = shardType(globalShape(from), from.getElementType(), to);
-  ArrayAttr axes = axesAttr(to.getMeshAttr(), plan.axes);
-  IntegerAttr bytes = builder.getI64IntegerAttr(
-      countedBytes(plan, bytesOf(from), bytesOf(type)));
-  StringAttr why = reason.empty() ? nullptr : builder.getStringAttr(reason);
-  auto reducing = [&] {
-    for (Partial pending : plan.from.partial())
-      if (llvm::is_contained(plan.axes, pending.axis))
-        return dtensor::ReduceKindAttr::get(builder.getContext(), pending.kind);
-    llvm_unreachable("a reduction without pending axes");
-  };
-  switch (plan.kind) {
-  case CollectiveKind::AllReduce:
-    return builder
-        .create<AllReduceOp>(loc, type, reducing(), axes, input, why, bytes)
-        .getResult(0);
-  case CollectiveKind::ReduceScatter:
-    return builder
-        .create<ReduceScatterOp>(loc, type, reducing(), axes, input, why, bytes)
-        .getResult(0);
-  case CollectiveKind::AllGather:
-    return builder.create<AllGatherOp>(loc, type, axes, input, why, bytes)
-        .getResult(0);
-  case CollectiveKind::AllToAll:
-    return builder.create<AllToAllOp>(loc, type, axes, input, why, bytes)
-        .getResult(0);
-  case CollectiveKind::Permute:
-    return builder.create<PermuteOp>(loc, type, axes, input, why, bytes)
-        .getResult(0);
-  case CollectiveKind::Slice:
-    return builder.create<SliceOp>(loc, type, axes, input, why, bytes)
-        .getResult(0);
-  case CollectiveKind::HaloExchange:
-    break; // windows are not in a plan
-  }
-  llvm_unreachable("covered switch");
-}
-
 /// C3: one mesh, and every name one of its axes.
 static LogicalResult verifyAxes(Operation *op, ArrayAttr axes) {
   dtensor::MeshAttr mesh =

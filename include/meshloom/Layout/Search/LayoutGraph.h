@@ -106,8 +106,8 @@ struct LayoutGraph {
     bool atEnd = false;
     unsigned branch = 0; ///< as an op's
     int64_t branchRuns = runsOnce;
-    /// Where it is no result of the function: the value that it gives, and how
-    /// many ops come before it.
+    /// Where it is not a result of the function: the value that it gives, and
+    /// how many ops come before it.
     int result = -1, place = -1;
     /// Nobody laid it out: as the value is, its reductions resolved.
     bool open = false;

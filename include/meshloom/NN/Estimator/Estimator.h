@@ -51,7 +51,7 @@ using ModelFunction = std::function<EstimatorSpec(
 /// meshloom::Error outside of a model function.
 DVariable get_global_step();
 
-/// Gives a dataset whose elements are batches of features and labels.
+/// A function that returns a dataset of batches of features and labels.
 using InputFunction = std::function<data::AnyDataset()>;
 
 /// How an Estimator runs.

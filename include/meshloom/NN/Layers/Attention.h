@@ -75,8 +75,8 @@ public:
   /// unknown.
   explicit Attention(AttentionLayerOptions options = {});
 };
-/// The same by sum(scale tanh(query + key)) (Bahdanau et al., 2015), with a
-/// "scale" [d] where use_scale is set.
+/// Attention whose scores are sum(scale tanh(query + key)) (Bahdanau et al.,
+/// 2015), with a "scale" [d] where use_scale is set.
 class AdditiveAttention : public Layer {
 public:
   /// AdditiveAttention({.use_scale = true}).

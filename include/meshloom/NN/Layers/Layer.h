@@ -157,7 +157,7 @@ public:
   /// Makes its weights for inputs of such a shape; -1: any size. Built already:
   /// nothing.
   void build(const Shape &input, Where where = Where::current()) const;
-  /// The same for several inputs, or inputs that are no floats.
+  /// The same for several inputs, or inputs that are not floats.
   void build_many(const std::vector<TensorSpec> &inputs,
                   Where where = Where::current()) const;
   /// Returns whether its weights are there.
@@ -284,7 +284,7 @@ protected:
   /// this name already.
   DVariable add_weight(const std::string &name, const Shape &shape,
                        const WeightOptions &options = {});
-  /// A variable that is no weight, such as a count; see Layer::weights. With
+  /// A variable that is not a weight, such as a count; see Layer::weights. With
   /// ON_READ each replica has its own, and outside of replicas it is that of
   /// the first one.
   DVariable add_state(

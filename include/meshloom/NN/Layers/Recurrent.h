@@ -156,7 +156,7 @@ struct RNNOptions {
 class RNN : public Recurrent {
 public:
   /// RNN(LSTMCell(64)), which gives what LSTM(64) does. Throws meshloom::Error
-  /// if the layer is no cell.
+  /// if the layer is not a cell.
   explicit RNN(const Layer &cell, RNNOptions options = {});
 };
 

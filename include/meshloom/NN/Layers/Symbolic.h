@@ -35,9 +35,9 @@ public:
   /// Returns whether it is not empty.
   bool defined() const { return graphNode != nullptr; }
 
-  /// Part of it, as Tensor's x[i] and x(i, j, ...); indices are no tensors, and
-  /// the batch is taken whole: x(all, -1). Throws meshloom::Error if they do
-  /// not fit.
+  /// Part of it, as Tensor's x[i] and x(i, j, ...); indices are not tensors,
+  /// and the batch is taken whole: x(all, -1). Throws meshloom::Error if they
+  /// do not fit.
   SymbolicTensor operator[](const Index &index) const { return (*this)(index); }
   /// See above.
   SymbolicTensor operator()(const Index &a, const Index &b = {},

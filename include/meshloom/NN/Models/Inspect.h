@@ -37,8 +37,7 @@ void set_layouts(
 /// parameters, where inputs come from, and the layouts of weights that are cut.
 [[nodiscard]] std::string summary(const Layer &model);
 
-/// A drawing of a model's graph as SVG: a box for each layer with what it
-/// gives.
+/// Draws a model's graph as SVG: a box for each layer with its result.
 [[nodiscard]] std::string plot_model(const Model &model);
 /// Into a file. Throws meshloom::Error if it cannot be written.
 void plot_model(const Model &model, const std::filesystem::path &path);

@@ -42,7 +42,7 @@ struct CheckpointManagerOptions {
 class CheckpointManager {
 public:
   /// Throws meshloom::Error if a number is negative, if there is an interval
-  /// without step_counter, or if step_counter is no scalar of integers.
+  /// without step_counter, or if step_counter is not a scalar of integers.
   CheckpointManager(Checkpoint checkpoint, std::filesystem::path directory,
                     CheckpointManagerOptions options = {});
 

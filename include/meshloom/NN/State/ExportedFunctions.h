@@ -37,8 +37,8 @@ struct FreeBatchExportOptions {
   /// The sizes whose programs are stored. None: those that each function has
   /// compiled, or 1.
   std::vector<int64_t> sizes = {};
-  /// Says whether a program that loads the folder compiles other sizes when it
-  /// calls them. The folder then has the function as a text from which the
+  /// Says whether a program that loads the folder compiles further sizes when
+  /// it calls them. The folder then has the function as a text from which the
   /// program of any size follows; else it has the programs of `sizes` alone.
   bool compile_new_sizes = true;
   /// See export_functions.

@@ -33,8 +33,8 @@ Layer layer_from_json(
     std::string_view json,
     std::source_location where = std::source_location::current());
 
-/// Gives a model that is built the weights of a .safetensors or .npz file by
-/// Keras's paths, which there was written by
+/// Assigns to a built model the weights of a .safetensors or .npz file, by
+/// Keras's paths. Write the file in Python by
 ///
 ///   weights = {v.path: np.array(v) for v in model.weights}
 ///   safetensors.numpy.save_file(weights, "model.safetensors")

@@ -12,7 +12,7 @@
 
 namespace meshloom::callbacks {
 
-/// Whether less or more is better.
+/// Says whether less or more of a number is better.
 enum class Mode : uint8_t {
   Auto, ///< more of accuracies, areas, precision, recall, ...; else less
   Min,  ///< less
@@ -56,7 +56,7 @@ private:
 /// The options of EarlyStopping.
 struct EarlyStoppingOptions {
   std::string monitor = "val_loss"; ///< name of the number
-  double min_delta = 0;             ///< less than this is no improvement
+  double min_delta = 0;             ///< less than this is not an improvement
   int64_t patience = 0;             ///< epochs without improvement to go on for
   int verbose = 0;                  ///< 1: says that it stopped
   Mode mode = Mode::Auto;           ///< which way is better
@@ -109,7 +109,7 @@ struct ReduceLROnPlateauOptions {
   int64_t patience = 10;            ///< epochs without improvement to go on for
   int verbose = 0;                  ///< 1: says what it did
   Mode mode = Mode::Auto;           ///< which way is better
-  double min_delta = 1e-4;          ///< less than this is no improvement
+  double min_delta = 1e-4;          ///< less than this is not an improvement
   int64_t cooldown = 0;             ///< epochs to rest after a reduction
   double min_lr = 0;                ///< the least rate
   Where where = Where::current();   ///< the line that errors name
@@ -278,8 +278,8 @@ private:
 /// `fit` says: a bar, or a line an epoch. fit has one of its own.
 class ProgbarLogger : public Callback {
 public:
-  /// Writes to std::cout, or to `out`, which is no terminal: a bar is written
-  /// once then, when it is full.
+  /// Writes to std::cout, or to `out`, which is not a terminal: a bar is
+  /// written once then, when it is full.
   explicit ProgbarLogger(std::ostream *out = nullptr);
   void on_train_begin(Logs &logs) override;
   void on_train_end(Logs &logs) override;

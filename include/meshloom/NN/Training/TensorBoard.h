@@ -55,10 +55,10 @@ struct TensorBoardOptions {
   std::pair<int64_t, int64_t> profile_batch = {0, 0};
 };
 
-/// Writes event files: "epoch_loss" and other numbers of epochs, those of
-/// validation apart; "batch_loss" and others of batches; "epoch_learning_rate"
-/// where another callback sets one; weights by their paths; the layers; and
-/// what was profiled, for the profile plugin.
+/// Writes event files: "epoch_loss" and the other numbers of epochs, with
+/// validation apart; "batch_loss" and the other numbers of batches;
+/// "epoch_learning_rate" where another callback sets one; weights by their
+/// paths; the layers; and what was profiled, for the profile plugin.
 class TensorBoard : public Callback {
 public:
   /// TensorBoard({.log_dir = "logs"}).

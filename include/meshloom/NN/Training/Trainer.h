@@ -82,7 +82,8 @@ public:
   std::map<std::string, losses::Loss> byName; ///< empty, or by name
 };
 
-/// The same metrics for all outputs of a model, or others for each.
+/// The metrics of the outputs of a model: the same for all of them, or a list
+/// for each.
 class MetricsOfOutputs {
 public:
   /// None.

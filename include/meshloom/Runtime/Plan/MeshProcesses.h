@@ -55,7 +55,7 @@ struct IterationPiece {
 };
 /// The iterations of `devices`, each once: what several do is done once, and
 /// neighbours' parts are joined. Nothing, where the pieces of reductions that
-/// belong together are no box: then there is no call that makes all of a
+/// belong together are not a box: then there is no call that makes all of a
 /// result.
 std::optional<std::vector<IterationPiece>>
 iterationPieces(std::span<const Loop> loops, const Mesh &mesh,

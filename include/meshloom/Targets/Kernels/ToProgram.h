@@ -17,7 +17,7 @@ struct LoweredProgram {
 };
 
 /// `func` has gone through --spmd-form-kernels. Fails, with a diagnostic at the
-/// op, where something in it is no step: see ToProgram.cpp for what is.
+/// op, where something in it is not a step: see ToProgram.cpp for what is.
 FailureOr<LoweredProgram> toProgram(mlir::func::FuncOp func);
 
 } // namespace meshloom

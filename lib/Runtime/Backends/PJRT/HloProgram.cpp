@@ -12,7 +12,7 @@ using namespace meshloom;
 using namespace meshloom::pjrt;
 
 namespace {
-/// Bits of an element, by xla.PrimitiveType; 0 for those that are no numbers.
+/// Bits of an element, by xla.PrimitiveType; 0 for those that are not numbers.
 uint64_t elementBits(uint64_t type) {
   switch (type) {
   case 1: // PRED
@@ -55,7 +55,7 @@ bool readShape(std::string_view message, std::vector<int64_t> &bytes,
   if (depth > 64)
     return false;
   Fields fields(message);
-  // Unsigned: whatever damaged bytes multiply to is no error of ours.
+  // Unsigned: whatever damaged bytes multiply to is not an error of ours.
   uint64_t type = 0, elements = 1;
   bool tuple = false;
   for (Field field; fields.next(field);) {

@@ -20,7 +20,7 @@ struct Field {
 };
 
 /// Goes through a message's fields. After next() gave false, `whole` tells an
-/// end from bytes that are no message.
+/// end from bytes that are not a message.
 class Fields {
 public:
   explicit Fields(std::string_view unread) : unread(unread) {}

@@ -18,7 +18,7 @@ inline constexpr llvm::StringLiteral contractAttr = "dtensor.contract";
 void setContract(mlir::func::FuncOp function, const Contract &contract);
 
 /// The contract of `function`, normalized; nothing where it has none. Reports
-/// an attribute that is no contract.
+/// an attribute that is not a contract.
 FailureOr<std::optional<Contract>> contractOf(mlir::func::FuncOp function);
 
 } // namespace meshloom::dtensor

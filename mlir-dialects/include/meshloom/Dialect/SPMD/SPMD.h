@@ -32,12 +32,6 @@ int64_t transferBytes(CollectiveKind kind, mlir::TypeRange from,
 /// `axes` of `mesh` as the attribute of a collective.
 mlir::ArrayAttr axesAttr(dtensor::MeshAttr mesh, ArrayRef<unsigned> axes);
 
-/// The collective `plan` of `input`, whose type has the layout `plan.from`, as
-/// an op of one operand, with `bytes` and, unless empty, `reason`.
-Value buildCollective(OpBuilder &builder, Location loc,
-                      const CollectiveOp &plan, Value input,
-                      StringRef reason = {});
-
 // Common parts of the collectives, called by generated code.
 LogicalResult verifyCollective(Operation *op);
 LogicalResult foldCollective(Operation *op, ArrayRef<Attribute> inputs,
