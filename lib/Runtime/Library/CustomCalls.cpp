@@ -232,7 +232,7 @@ static MadeRoutine makeCustomCall(const LibraryStep &step) {
 }
 
 namespace meshloom::library {
-LibraryRows customCallFunctions() {
+LibraryRows functionsOfCustomCalls() {
   static constexpr LibraryRow rows[] = {{"callback", makeCallback},
                                         {"custom_call", makeCustomCall}};
   return rows;

@@ -240,7 +240,7 @@ static MadeRoutine makeSchur(const LibraryStep &step) {
 }
 
 namespace meshloom::library {
-LibraryRows eigenvalueFunctions() {
+LibraryRows functionsOfEigenvalues() {
   static constexpr LibraryRow rows[] = {{"eig", makeEig}, {"schur", makeSchur}};
   return rows;
 }

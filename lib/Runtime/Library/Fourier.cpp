@@ -115,7 +115,7 @@ MadeRoutine makeFourier(const LibraryStep &step) {
 } // namespace
 
 namespace meshloom::library {
-LibraryRows fourierFunctions() {
+LibraryRows functionsOfFourier() {
   static constexpr LibraryRow rows[] = {{"fft", makeFourier}};
   return rows;
 }
