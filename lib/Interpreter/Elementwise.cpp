@@ -60,44 +60,23 @@ template <typename F> HostValue zipComplex(const Call &call, F function) {
 // Unary
 //===----------------------------------------------------------------------===//
 
-/// An op on floats only, given by its function on f64.
-template <double (*function)(double)> Values onFloats(const Call &call) {
-  return {mapFloats(call, function)};
-}
+using ComplexFunction = Complex (*)(Complex);
 
-/// An op on floats and complex numbers.
-template <double (*function)(double), Complex (*complexFunction)(Complex)>
-Values onNumbers(const Call &call) {
-  if (call[0].isComplex())
-    return {mapComplex(call, complexFunction)};
-  return {mapFloats(call, function)};
-}
-#define COMPLEX(name, function)                                                \
-  Complex name(Complex z) {                                                    \
-    return function(z);                                                        \
-  }
-COMPLEX(complexExp, std::exp)
-COMPLEX(complexLog, std::log)
-COMPLEX(complexSqrt, std::sqrt)
-COMPLEX(complexTanh, std::tanh)
-COMPLEX(complexSine, std::sin)
-COMPLEX(complexCosine, std::cos)
-COMPLEX(complexTan, std::tan)
-#undef COMPLEX
-
-double logistic(double x) {
-  return 1 / (1 + std::exp(-x));
-}
-double rsqrt(double x) {
-  return 1 / std::sqrt(x);
-}
-double roundEven(double x) {
-  if (!std::isfinite(x))
-    return x;
-  double nearest = std::round(x); // halves away from zero
-  if (std::fabs(x - std::trunc(x)) == 0.5)
-    nearest = 2 * std::round(x / 2);
-  return std::copysign(nearest, x);
+/// The functions that are also of complex numbers.
+const llvm::StringMap<ComplexFunction> &complexFunctions() {
+  static const auto &table = *new llvm::StringMap<ComplexFunction>{
+      {"dtensor.exp", [](Complex z) { return std::exp(z); }},
+      {"dtensor.expm1", complexExpm1},
+      {"dtensor.log", [](Complex z) { return std::log(z); }},
+      {"dtensor.log1p", complexLog1p},
+      {"dtensor.sqrt", [](Complex z) { return std::sqrt(z); }},
+      {"dtensor.rsqrt", complexRsqrt},
+      {"dtensor.tanh", [](Complex z) { return std::tanh(z); }},
+      {"dtensor.logistic", complexLogistic},
+      {"dtensor.sine", [](Complex z) { return std::sin(z); }},
+      {"dtensor.cosine", [](Complex z) { return std::cos(z); }},
+      {"dtensor.tan", [](Complex z) { return std::tan(z); }}};
+  return table;
 }
 
 Values abs(const Call &call) {
@@ -415,27 +394,17 @@ Values convert(const Call &call) {
 
 } // namespace
 
+Values applyHostFunction(const Call &call) {
+  if (call[0].isComplex())
+    return {mapComplex(
+        call, complexFunctions().at(call.op->getName().getStringRef()))};
+  return {mapFloats(call, hostFunctionOf(call.op->getName()))};
+}
+
 void addElementwiseOps(OpTable &table) {
   table["dtensor.abs"] = abs;
   table["dtensor.negate"] = negate;
   table["dtensor.sign"] = sign;
-  table["dtensor.exp"] = onNumbers<std::exp, complexExp>;
-  table["dtensor.expm1"] = onNumbers<std::expm1, complexExpm1>;
-  table["dtensor.log"] = onNumbers<std::log, complexLog>;
-  table["dtensor.log1p"] = onNumbers<std::log1p, complexLog1p>;
-  table["dtensor.sqrt"] = onNumbers<std::sqrt, complexSqrt>;
-  table["dtensor.rsqrt"] = onNumbers<rsqrt, complexRsqrt>;
-  table["dtensor.cbrt"] = onFloats<std::cbrt>;
-  table["dtensor.tanh"] = onNumbers<std::tanh, complexTanh>;
-  table["dtensor.logistic"] = onNumbers<logistic, complexLogistic>;
-  table["dtensor.sine"] = onNumbers<std::sin, complexSine>;
-  table["dtensor.cosine"] = onNumbers<std::cos, complexCosine>;
-  table["dtensor.erf"] = onFloats<std::erf>;
-  table["dtensor.floor"] = onFloats<std::floor>;
-  table["dtensor.ceil"] = onFloats<std::ceil>;
-  table["dtensor.round"] = onFloats<roundEven>;
-  table["dtensor.tan"] = onNumbers<std::tan, complexTan>;
-  table["dtensor.round_nearest_afz"] = onFloats<std::round>;
   table["dtensor.real"] = real;
   table["dtensor.imag"] = imag;
   table["dtensor.not"] = logicalNot;

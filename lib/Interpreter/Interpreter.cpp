@@ -101,8 +101,20 @@ static const OpTable &opTable() {
   return table;
 }
 
+dtensor::HostFunction interpreter::hostFunctionOf(mlir::OperationName name) {
+  auto *elementwise = name.getInterface<dtensor::ElementwiseOpInterface>();
+  return elementwise ? elementwise->getHostFunction() : nullptr;
+}
+
+/// The function that runs ops of that name, or null.
+static OpFunction functionOf(mlir::OperationName name) {
+  if (OpFunction function = opTable().lookup(name.getStringRef()))
+    return function;
+  return hostFunctionOf(name) ? applyHostFunction : nullptr;
+}
+
 bool isInterpreted(mlir::OperationName name) {
-  return opTable().contains(name.getStringRef());
+  return functionOf(name);
 }
 
 /// `name`, or where that is empty `main` or the only function.
@@ -265,15 +277,15 @@ public:
       return Error(fmt::format("the reference interpreter cannot know the "
                                "results of a callback ({})",
                                locationOf(&op)));
-    auto entry = opTable().find(op.getName().getStringRef());
-    if (entry == opTable().end())
+    OpFunction function = functionOf(op.getName());
+    if (!function)
       return Error(fmt::format("the reference interpreter cannot run '{}' ({})",
                                std::string_view(op.getName().getStringRef()),
                                locationOf(&op)),
                    ErrorCode::UNIMPLEMENTED);
     Values results;
     try {
-      results = entry->second(callOf(op));
+      results = function(callOf(op));
     } catch (const std::bad_alloc &) {
       return Error(fmt::format("the reference interpreter, which keeps whole "
                                "tensors in f64, has "

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "meshloom/Core/Layout.h"
+#include "meshloom/Dialect/DTensor/OpInterfaces.h"
 #include "meshloom/Interpreter/Interpreter.h"
 #include "meshloom/Support/LLVM.h"
 
@@ -67,6 +68,11 @@ Values runRegion(Region &region, Values arguments);
 /// into[target] becomes itself combined with from[source], which have one type.
 void combineInto(ReduceKind kind, HostValue &into, int64_t target,
                  const HostValue &from, int64_t source);
+
+/// The function of one float that ops of that name are, or null.
+dtensor::HostFunction hostFunctionOf(mlir::OperationName name);
+/// Runs an op that has a host function.
+Values applyHostFunction(const Call &call);
 
 void addElementwiseOps(OpTable &table);
 void addBitOps(OpTable &table);

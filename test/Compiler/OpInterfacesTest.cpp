@@ -59,7 +59,7 @@ std::string computedBy(Name name, const std::string &mnemonic) {
   std::vector<std::string> ways;
   if (name.hasInterface<ElementwiseOpInterface>())
     ways.push_back(hasScalarLowering(name) ? "element by element"
-                                           : "no row in ScalarLowering.cpp");
+                                           : "no op of math and no row");
   if (name.hasInterface<IndexMapOpInterface>())
     ways.push_back("index map");
   if (name.hasInterface<LibraryOpInterface>())
@@ -97,6 +97,10 @@ TEST(OpInterfacesTest, EveryOpSaysWhatPassesAsk) {
     const bool layout = mnemonic == "relayout" || mnemonic == "constraint";
     need(name.hasInterface<ShardedOpInterface>(), "rule and cost");
     need(!computed.empty(), "exactly one way to be computed");
+    if (auto *elementwise = name.getInterface<ElementwiseOpInterface>())
+      if (StringRef math = elementwise->getMathName(); !math.empty())
+        need(Name::lookup(math, &context).has_value(),
+             fmt::format("an op {}", math.str()));
     need(name.hasInterface<DifferentiableOpInterface>() !=
              !whyNoGradient(name).empty(),
          "gradient, or why there is none");

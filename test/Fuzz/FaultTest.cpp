@@ -252,5 +252,29 @@ TEST(FaultTest, WrongInit) {
   expectFound(wrongInit);
 }
 
+// 1 - tanh(x)^2 is next to 0, and then multiplied by 5,578: the rounding of its
+// own ops is all that moves it, and no fault.
+TEST(FaultTest, TheRoundingOfEachOpIsNoFault) {
+  Generator g(1);
+  const Shape shape{64};
+  auto emit = [&](const char *op, unsigned a, std::vector<unsigned> more,
+                  double low, double high) {
+    more.insert(more.begin(), a);
+    return g.emitOne(op, more, {DType::F32, shape, {low, high, -1, 0}});
+  };
+  const unsigned x = g.argument(DType::F32, shape, {6, 9, 2, 0});
+  const unsigned y = emit("dtensor.tanh", x, {}, -1, 1);
+  const unsigned square = emit("dtensor.multiply", y, {y}, 0, 1);
+  const unsigned one = g.splat(DType::F32, shape, 1);
+  const unsigned difference = emit("dtensor.subtract", one, {square}, 0, 1);
+  const unsigned factor = g.splat(DType::F32, shape, 5578);
+  const unsigned result =
+      emit("dtensor.multiply", difference, {factor}, 0, 5578);
+  Recipe recipe = g.take();
+  recipe.results = {result};
+  recipe.gradient = false;
+  EXPECT_EQ(Checker().check(recipe, {}), "") << recipe.text();
+}
+
 } // namespace
 } // namespace meshloom::fuzz

@@ -320,17 +320,8 @@ Generator::emit(std::string op, std::vector<unsigned> operands,
       smooth && std::ranges::any_of(operands, [&](unsigned value) {
         return recipe.values[value].differentiable;
       });
-  // Ops without smooth gradients mostly have none at all, which counts as zero;
-  // these have one that jumps, or give floats and refuse.
-  static const std::set<std::string> refusing = {
-      "dtensor.generic_reduce", "dtensor.scatter",    "dtensor.reduce_window",
-      "dtensor.cumulative",     "dtensor.pivoted_qr", "dtensor.schur",
-      "dtensor.hessenberg"};
-  bool refuses = !smooth && refusing.contains(op);
-  bool opaque = std::ranges::any_of(operands, [&](unsigned value) {
-    const Value &v = recipe.values[value];
-    return v.opaque || (refuses && v.differentiable);
-  });
+  bool opaque = std::ranges::any_of(
+      operands, [&](unsigned value) { return recipe.values[value].opaque; });
   for (const Block &block : blocks)
     for (unsigned value : block.yields)
       opaque |= recipe.values[value].opaque;
@@ -355,6 +346,18 @@ unsigned Generator::emitOne(std::string op, std::vector<unsigned> operands,
   return emit(std::move(op), std::move(operands), {std::move(result)},
               std::move(attributes), std::move(regions), smooth,
               std::move(blocks))[0];
+}
+
+void Generator::refuseGradient() {
+  const Node &node = sink->back();
+  if (std::ranges::none_of(node.operands, [&](unsigned value) {
+        return recipe.values[value].differentiable;
+      }))
+    return;
+  for (unsigned result : node.results) {
+    Value &value = recipe.values[result];
+    value.opaque |= isFloat(value.type) || isComplex(value.type);
+  }
 }
 
 Block Generator::inBlock(

@@ -72,7 +72,7 @@ public:
     bool differentiable = false;
   };
   /// Appends an op. Its results can have gradients where `smooth`, and some
-  /// operand has.
+  /// operand has. A gradient of an op that is not smooth counts as zero.
   std::vector<unsigned> emit(std::string op, std::vector<unsigned> operands,
                              std::vector<Result> results,
                              std::string attributes = "",
@@ -82,6 +82,9 @@ public:
                    Result result, std::string attributes = "",
                    bool smooth = false, std::string regions = "",
                    std::vector<Block> blocks = {});
+  /// The op that was appended last has a gradient that jumps, or gives floats
+  /// and refuses to have one: none is asked of what depends on it.
+  void refuseGradient();
   void setDifferentiable(unsigned value) {
     recipe.values[value].differentiable = true;
   }

@@ -3,6 +3,8 @@
 // operands only; the others bring theirs to where they are smooth.
 #include "Generator.h"
 
+#include "meshloom/Dialect/DTensor/DTensor.h"
+
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -12,32 +14,61 @@ namespace {
 
 using Result = Generator::Result;
 
-/// A smooth function of a float in [low, high], with values in [from, to].
+/// Where a function of a float is smooth: for operands in [low, high] its
+/// values are in [from, to].
 struct Smooth {
-  const char *op;
   double low, high, from, to;
 };
-const Smooth SMOOTH[] = {
-    {"exp", -2, 2, 0.1, 8},      {"expm1", -2, 2, -1, 7},
-    {"log", 0.25, 8, -1.5, 2.2}, {"log1p", -0.5, 4, -0.8, 1.7},
-    {"sqrt", 0.25, 8, 0.5, 3},   {"rsqrt", 0.25, 8, 0.3, 2},
-    {"cbrt", 0.25, 8, 0.6, 2},   {"tanh", -16, 16, -1, 1},
-    {"logistic", -16, 16, 0, 1}, {"sine", -16, 16, -1, 1},
-    {"cosine", -16, 16, -1, 1},  {"tan", -1, 1, -1.6, 1.6},
-    {"erf", -16, 16, -1, 1}};
 
+/// The first of some ranges where, by samples, the function is finite, and
+/// neither it nor its slope is large: roundings stay small there. None for a
+/// function that jumps.
+std::optional<Smooth> smoothRange(dtensor::HostFunction function) {
+  constexpr int samples = 1024;
+  constexpr double mostValue = 8, mostSlope = 8;
+  constexpr std::pair<double, double> ranges[] = {
+      {-16, 16}, {-2, 2}, {-1, 1}, {-0.5, 4}, {0.25, 8}};
+  for (auto [low, high] : ranges) {
+    const double step = (high - low) / samples;
+    double before = function(low), from = before, to = before;
+    bool isSmooth = std::fabs(before) <= mostValue;
+    for (int i = 1; i <= samples && isSmooth; ++i) {
+      const double value = function(low + i * step);
+      isSmooth = std::fabs(value) <= mostValue &&
+                 std::fabs(value - before) <= mostSlope * step;
+      from = std::min(from, value), to = std::max(to, value);
+      before = value;
+    }
+    if (isSmooth)
+      return Smooth{low, high, from, to};
+  }
+  return std::nullopt;
+}
+
+/// The ops that are a smooth function of a float.
 void addSmooth(OpMakers &makers) {
-  for (const Smooth &f : SMOOTH)
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  context.loadDialect<dtensor::DTensorDialect>();
+  for (mlir::RegisteredOperationName name : context.getRegisteredOperations()) {
+    auto *elementwise = name.getInterface<dtensor::ElementwiseOpInterface>();
+    if (!elementwise || !elementwise->getHostFunction())
+      continue;
+    const std::optional<Smooth> range =
+        smoothRange(elementwise->getHostFunction());
+    if (!range)
+      continue;
     makers.push_back(
-        {f.op, [&f](Generator &g) {
+        {name.stripDialect().str(),
+         [f = *range, op = name.getStringRef().str()](Generator &g) {
            unsigned x = g.into(g.anyFloat(), f.low, f.high);
            const Value v = g[x];
-           g.emitOne(std::string("dtensor.") + f.op, {x},
+           g.emitOne(op, {x},
                      {v.type, v.shape,
                       rangeIn(v.type, f.from, f.to, -1, v.range.epsilon)},
                      "", true);
            return true;
          }});
+  }
 }
 
 void addUnary(OpMakers &makers) {

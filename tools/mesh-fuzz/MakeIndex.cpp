@@ -167,6 +167,8 @@ OpMaker scatter(const std::string &kind) {
             g.emitOne("dtensor.scatter", {x, index, u},
                       {v.type, v.shape, range}, attributes, smooth,
                       kind == "function" ? halving(v.type) : "{}");
+            if (!smooth)
+              g.refuseGradient();
             return true;
           }};
 }
@@ -280,6 +282,8 @@ bool genericReduce(Generator &g) {
   g.emitOne("dtensor.generic_reduce", {x, zero}, {v.type, to, range},
             "dimensions = " + listText(dims), halves,
             halves ? halving(v.type) : region);
+  if (!halves)
+    g.refuseGradient();
   return true;
 }
 

@@ -162,6 +162,7 @@ bool schur(Generator &g) {
   Shape shape = matrices(g);
   g.emit("dtensor.schur", {spreadApart(g, shape)},
          {{DType::F32, shape, result(10)}, {DType::F32, shape, result(1)}});
+  g.refuseGradient();
   return true;
 }
 
@@ -172,6 +173,7 @@ bool pivotedQr(Generator &g) {
          {{DType::F32, shape, result(10)},
           {DType::I32, columns, {0, 8, 0, 0}},
           {DType::F32, columns, result(2)}});
+  g.refuseGradient();
   return true;
 }
 
@@ -186,6 +188,7 @@ bool hessenberg(Generator &g) {
       {DType::F32, shape, rangeIn(DType::F32, -1, 9, -1, 0)});
   g.emit("dtensor.hessenberg", {a},
          {{DType::F32, shape, result(10)}, {DType::F32, taus, result(2)}});
+  g.refuseGradient();
   return true;
 }
 

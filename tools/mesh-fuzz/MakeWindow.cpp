@@ -198,8 +198,11 @@ OpMaker reduceWindow(const std::string &kind) {
                   "\"dtensor.add\"(%s, %b) : ({0}, {0}) -> {0}\n  "
                   "\"dtensor.yield\"(%m) : ({0}) -> ()\n}}",
                   scalar);
+            const bool smooth = kind == "sum" || kind == "function";
             g.emitOne("dtensor.reduce_window", {x, init}, {v.type, to, range},
-                      attributes, kind == "sum" || kind == "function", region);
+                      attributes, smooth, region);
+            if (!smooth)
+              g.refuseGradient();
             return true;
           }};
 }
@@ -263,6 +266,8 @@ OpMaker cumulative(const std::string &kind) {
                                   "#dtensor.kind<{}>{}",
                                   dim, kind, g.chance(0.4) ? ", reverse" : ""),
                       kind == "sum");
+            if (kind != "sum")
+              g.refuseGradient();
             return true;
           }};
 }

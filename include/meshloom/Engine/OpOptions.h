@@ -18,9 +18,11 @@ template <typename T> constexpr bool isOptional = false;
 template <typename T> constexpr bool isOptional<std::optional<T>> = true;
 
 /// Adds the value of an option to a key. A struct of options has a function
-/// visitFields(options, visit) in its namespace. The bytes that are added begin
-/// with the number of elements wherever that varies, so that different options
-/// of one type never give the same bytes.
+/// visitFields(options, visit) in its namespace, which calls visit with each
+/// field. It lies beside the op that takes the struct, and names the fields by
+/// a structured binding, which does not compile where one is missing. The bytes
+/// that are added begin with the number of elements wherever that varies, so
+/// that different options of one type never give the same bytes.
 template <typename T> void addOption(CacheKey &key, const T &value) {
   if constexpr (std::is_same_v<T, Layout>) {
     key.layouts.push_back(value);

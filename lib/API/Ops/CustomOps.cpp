@@ -18,6 +18,12 @@
 namespace meshloom {
 using namespace detail;
 
+template <typename F> void visitFields(const TensorType &type, F visit) {
+  const auto &[dtype, shape] = type;
+  visit(dtype);
+  visit(shape);
+}
+
 /// A call of what is registered as `target`, all but its body.
 static OpCall callOfTarget(std::string_view op, std::string_view target,
                            const CustomTarget *customTarget,

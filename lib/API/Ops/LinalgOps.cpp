@@ -9,6 +9,13 @@
 namespace meshloom {
 using namespace detail;
 
+template <typename F>
+void visitFields(const TriangularSolveOptions &options, F visit) {
+  const auto &[lower, leftSide, adjoint, transpose, unitDiagonal] = options;
+  for (bool flag : {lower, leftSide, adjoint, transpose, unitDiagonal})
+    visit(flag);
+}
+
 namespace {
 
 /// `rows` rows of `value`, with zeros below the diagonal.

@@ -3,7 +3,6 @@
 // shape.
 #pragma once
 
-#include "OptionFields.h"
 #include "meshloom/Engine/OpCall.h"
 
 namespace meshloom::detail {

@@ -8,6 +8,18 @@
 namespace meshloom {
 using namespace detail;
 
+template <typename F> void visitFields(const DotDims &dims, F visit) {
+  const auto &[lhsBatch, rhsBatch, lhsContracting, rhsContracting] = dims;
+  for (const auto *list :
+       {&lhsBatch, &rhsBatch, &lhsContracting, &rhsContracting})
+    visit(*list);
+}
+template <typename F> void visitFields(const MatMulOptions &options, F visit) {
+  const auto &[transposeA, transposeB] = options;
+  visit(transposeA);
+  visit(transposeB);
+}
+
 namespace {
 
 Shape withOnes(Shape shape, std::span<const int64_t> dims) {

@@ -11,6 +11,12 @@
 namespace meshloom {
 using namespace detail;
 
+template <typename F> void visitFields(const PadDim &dim, F visit) {
+  const auto &[low, high, interior] = dim;
+  for (int64_t count : {low, high, interior})
+    visit(count);
+}
+
 Index::Index(const Tensor &indices, Where where)
     : kind(Kind::Tensor), tensor(indices.internal()), where(where) {}
 

@@ -12,8 +12,41 @@
 #include <cctype>
 #include <limits>
 
+namespace meshloom::dtensor {
+
+template <typename F> void visitFields(const ConvolutionSpec &spec, F visit) {
+  const auto &[strides, padding, lhsDilation, rhsDilation, reversal, inputBatch,
+               inputFeature, inputSpatial, kernelInput, kernelOutput,
+               kernelSpatial, outputBatch, outputFeature, outputSpatial,
+               featureGroups, batchGroups] = spec;
+  for (const auto *list : {&strides, &padding, &lhsDilation, &rhsDilation,
+                           &inputSpatial, &kernelSpatial, &outputSpatial})
+    visit(*list);
+  visit(reversal);
+  for (int64_t number :
+       {inputBatch, inputFeature, kernelInput, kernelOutput, outputBatch,
+        outputFeature, featureGroups, batchGroups})
+    visit(number);
+}
+template <typename F> void visitFields(const WindowSpec &spec, F visit) {
+  const auto &[dimensions, strides, baseDilations, windowDilations, padding] =
+      spec;
+  for (const auto *list :
+       {&dimensions, &strides, &baseDilations, &windowDilations, &padding})
+    visit(*list);
+}
+
+} // namespace meshloom::dtensor
+
 namespace meshloom {
 using namespace detail;
+
+template <typename F>
+void visitFields(const CumulativeOptions &options, F visit) {
+  const auto &[exclusive, reverse] = options;
+  visit(exclusive);
+  visit(reverse);
+}
 
 namespace {
 

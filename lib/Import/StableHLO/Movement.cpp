@@ -15,13 +15,18 @@ static Value likeSource(Importer &im, SourceOp op, ArrayRef<Value> operands,
                          attributes)[0];
 }
 
-static Value importBroadcastInDim(Importer &im,
-                                  stablehlo::BroadcastInDimOp op) {
-  LaneBuilder &b = im.b;
-  Value operand = im.get(op.getOperand());
-  return likeSource<dtensor::BroadcastInDimOp>(
-      im, op, operand, Lanes(b.lanesOf(operand)),
-      b.list("broadcast_dimensions", op.getBroadcastDimensions()));
+/// An op of one operand that dtensor has with the same attributes.
+template <typename SourceOp, typename OpTy>
+static void addAlike(Handlers &handlers) {
+  handlers.add<SourceOp>([](Importer &im, SourceOp op) {
+    Value operand = im.get(op.getOperand());
+    SmallVector<NamedAttribute> attributes;
+    for (StringRef name : OpTy::getAttributeNames())
+      if (Attribute attribute = op->getAttr(name))
+        attributes.push_back(im.b.named(name, attribute));
+    return likeSource<OpTy>(im, op, operand, Lanes(im.b.lanesOf(operand)),
+                            attributes);
+  });
 }
 
 /// The old form: new dims in front.
@@ -119,19 +124,6 @@ static Value importPad(Importer &im, stablehlo::PadOp op) {
                         b.splat(flag, llvm::APInt(1, 1)));
   Value padded = pad(operand, b.splat(b.typeOf(padding), 0.0));
   return b.select(isPadding, b.broadcast(padding, b.shapeOf(padded)), padded);
-}
-
-static Value importReshape(Importer &im, stablehlo::ReshapeOp op) {
-  Value operand = im.get(op.getOperand());
-  return likeSource<dtensor::ReshapeOp>(im, op, operand,
-                                        Lanes(im.b.lanesOf(operand)), {});
-}
-
-static Value importReverse(Importer &im, stablehlo::ReverseOp op) {
-  Value operand = im.get(op.getOperand());
-  Lanes lanes(im.b.lanesOf(operand));
-  return likeSource<dtensor::ReverseOp>(
-      im, op, operand, lanes, im.b.list("dimensions", op.getDimensions()));
 }
 
 namespace {
@@ -261,14 +253,6 @@ static Value importSlice(Importer &im, stablehlo::SliceOp op) {
        b.list("strides", op.getStrides())});
 }
 
-static Value importTranspose(Importer &im, stablehlo::TransposeOp op) {
-  LaneBuilder &b = im.b;
-  Value operand = im.get(op.getOperand());
-  return likeSource<dtensor::TransposeOp>(
-      im, op, operand, Lanes(b.lanesOf(operand)),
-      b.list("permutation", op.getPermutation()));
-}
-
 static Imported importGetTupleElement(Importer &im,
                                       stablehlo::GetTupleElementOp op) {
   auto tuple = dyn_cast<mlir::TupleType>(op.getOperand().getType());
@@ -314,14 +298,14 @@ static Imported importNamedComputation(Importer &im,
 }
 
 void importer::addMovement(Handlers &handlers) {
-  handlers.add<stablehlo::BroadcastInDimOp>(importBroadcastInDim);
+  addAlike<stablehlo::BroadcastInDimOp, dtensor::BroadcastInDimOp>(handlers);
   handlers.add<stablehlo::BroadcastOp>(importBroadcast);
   handlers.add<stablehlo::ConcatenateOp>(importConcatenate);
   handlers.add<stablehlo::PadOp>(importPad);
-  handlers.add<stablehlo::ReshapeOp>(importReshape);
-  handlers.add<stablehlo::ReverseOp>(importReverse);
+  addAlike<stablehlo::ReshapeOp, dtensor::ReshapeOp>(handlers);
+  addAlike<stablehlo::ReverseOp, dtensor::ReverseOp>(handlers);
   handlers.add<stablehlo::SliceOp>(importSlice);
-  handlers.add<stablehlo::TransposeOp>(importTranspose);
+  addAlike<stablehlo::TransposeOp, dtensor::TransposeOp>(handlers);
   handlers.add<stablehlo::GetTupleElementOp>(importGetTupleElement);
   handlers.add<stablehlo::TupleOp>([](Importer &im, stablehlo::TupleOp op) {
     return im.leaves(op.getVal());

@@ -157,7 +157,7 @@ private:
 } // namespace
 
 namespace meshloom::library {
-LibraryRows convolutionFunctions() {
+LibraryRows functionsOfConvolutionCall() {
   static constexpr LibraryRow rows[] = {
       {"convolution", ConvolutionRoutine::make, {.isProduct = true}}};
   return rows;

@@ -82,7 +82,7 @@ private:
 } // namespace
 
 namespace meshloom::library {
-LibraryRows cumulativeFunctions() {
+LibraryRows functionsOfCumulative() {
   static constexpr LibraryRow rows[] = {
       {"cumulative", CumulativeRoutine::make}};
   return rows;

@@ -233,7 +233,7 @@ static RoutineOrError makeCustomCall(const LibraryStep &step) {
 }
 
 namespace meshloom::library {
-LibraryRows customCallFunctions() {
+LibraryRows functionsOfCustomCalls() {
   static constexpr LibraryRow rows[] = {{"callback", makeCallback},
                                         {"custom_call", makeCustomCall}};
   return rows;

@@ -243,7 +243,7 @@ static RoutineOrError makeSchur(const LibraryStep &step) {
 }
 
 namespace meshloom::library {
-LibraryRows eigenvalueFunctions() {
+LibraryRows functionsOfEigenvalues() {
   static constexpr LibraryRow rows[] = {{"eig", makeEig}, {"schur", makeSchur}};
   return rows;
 }

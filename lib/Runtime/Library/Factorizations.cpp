@@ -339,7 +339,7 @@ static RoutineOrError makeHouseholderProduct(const LibraryStep &step) {
 }
 
 namespace meshloom::library {
-LibraryRows factorizationFunctions() {
+LibraryRows functionsOfFactorizations() {
   static constexpr LibraryRow rows[] = {
       {"cholesky", makeCholesky},
       {"geqrf", makeGeqrf},

@@ -116,7 +116,7 @@ RoutineOrError makeFourier(const LibraryStep &step) {
 } // namespace
 
 namespace meshloom::library {
-LibraryRows fourierFunctions() {
+LibraryRows functionsOfFourier() {
   static constexpr LibraryRow rows[] = {{"fft", makeFourier}};
   return rows;
 }

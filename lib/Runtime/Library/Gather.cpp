@@ -238,7 +238,7 @@ private:
 } // namespace
 
 namespace meshloom::library {
-LibraryRows gatherFunctions() {
+LibraryRows functionsOfGather() {
   static constexpr LibraryRow rows[] = {{"gather", Gather::make},
                                         {"dynamic_slice", DynamicSlice::make}};
   return rows;

@@ -1,33 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Every library function, by the files that they are in:
-// each ends with a table of its own.
+// Every library function, by the files that they are in.
 #include "LibraryTable.h"
 
 namespace meshloom::library {
 
-LibraryRows convolutionFunctions();
-LibraryRows cumulativeFunctions();
-LibraryRows customCallFunctions();
-LibraryRows eigenvalueFunctions();
-LibraryRows factorizationFunctions();
-LibraryRows fourierFunctions();
-LibraryRows gatherFunctions();
-LibraryRows luFunctions();
-LibraryRows orthogonalFunctions();
-LibraryRows reflectionFunctions();
-LibraryRows scatterFunctions();
-LibraryRows selectAndScatterFunctions();
-LibraryRows sortFunctions();
-LibraryRows windowFunctions();
+#define MESHLOOM_FUNCTIONS(File) LibraryRows functionsOf##File();
+#include "Functions.def"
+#undef MESHLOOM_FUNCTIONS
 
 static constexpr LibraryRows (*families[])() = {
-    convolutionFunctions,   cumulativeFunctions,
-    customCallFunctions,    eigenvalueFunctions,
-    factorizationFunctions, fourierFunctions,
-    gatherFunctions,        luFunctions,
-    orthogonalFunctions,    reflectionFunctions,
-    scatterFunctions,       selectAndScatterFunctions,
-    sortFunctions,          windowFunctions,
+#define MESHLOOM_FUNCTIONS(File) functionsOf##File,
+#include "Functions.def"
+#undef MESHLOOM_FUNCTIONS
 };
 
 const LibraryRow *findLibraryFunction(std::string_view name) {

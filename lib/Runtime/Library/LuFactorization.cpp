@@ -143,7 +143,7 @@ static RoutineOrError makeTridiagonalSolve(const LibraryStep &step) {
 }
 
 namespace meshloom::library {
-LibraryRows luFunctions() {
+LibraryRows functionsOfLuFactorization() {
   static constexpr LibraryRow rows[] = {
       {"lu", makeLu}, {"tridiagonal_solve", makeTridiagonalSolve}};
   return rows;

@@ -171,7 +171,7 @@ static RoutineOrError makeSvd(const LibraryStep &step) {
 }
 
 namespace meshloom::library {
-LibraryRows orthogonalFunctions() {
+LibraryRows functionsOfOrthogonalDecompositions() {
   static constexpr LibraryRow rows[] = {{"eigh", makeEigh}, {"svd", makeSvd}};
   return rows;
 }

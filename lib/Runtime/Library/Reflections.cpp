@@ -109,7 +109,7 @@ static RoutineOrError makeHessenberg(const LibraryStep &step) {
 }
 
 namespace meshloom::library {
-LibraryRows reflectionFunctions() {
+LibraryRows functionsOfReflections() {
   static constexpr LibraryRow rows[] = {{"hessenberg", makeHessenberg},
                                         {"pivoted_qr", makePivotedQr}};
   return rows;

@@ -658,7 +658,7 @@ private:
 } // namespace
 
 namespace meshloom::library {
-LibraryRows scatterFunctions() {
+LibraryRows functionsOfScatter() {
   static constexpr LibraryRow rows[] = {
       {"scatter", Scatter::make, {.isScatter = true}},
       {"dynamic_update_slice", DynamicUpdateSlice::make}};

@@ -403,7 +403,7 @@ private:
 } // namespace
 
 namespace meshloom::library {
-LibraryRows selectAndScatterFunctions() {
+LibraryRows functionsOfSelectAndScatter() {
   static constexpr LibraryRow rows[] = {
       {"select_and_scatter", SelectAndScatter::make}};
   return rows;

@@ -618,7 +618,7 @@ private:
 } // namespace
 
 namespace meshloom::library {
-LibraryRows sortFunctions() {
+LibraryRows functionsOfSort() {
   static constexpr LibraryRow rows[] = {
       {"sort", Sort::make},
       {"top_k", TopK::make},

@@ -562,7 +562,7 @@ private:
 } // namespace
 
 namespace meshloom::library {
-LibraryRows windowFunctions() {
+LibraryRows functionsOfWindowReduce() {
   static constexpr LibraryRow rows[] = {
       {"reduce_window", WindowRoutine::make, {.readsLines = true}}};
   return rows;

@@ -62,8 +62,12 @@ using F = arith::CmpFPredicate;
 using I = arith::CmpIPredicate;
 using ScalarLowering = Value (*)(Scalars &);
 
-template <typename Op> Value unary(Scalars &s) {
-  return s.make<Op>(s.x[0]);
+/// By the op of MLIR's math dialect that the op names.
+Value lowerByMath(Scalars &s) {
+  OperationState state(
+      s.loc, cast<dtensor::ElementwiseOpInterface>(s.op).getMathName(), s.x,
+      s.x[0].getType());
+  return s.b.create(state)->getResult(0);
 }
 
 template <typename FloatOp, typename SignedOp, typename UnsignedOp = SignedOp>
@@ -369,25 +373,8 @@ const llvm::StringMap<Row> &table() {
     ROW(AbsOp, lowerAbs);
     ROW(NegateOp, lowerNegate);
     ROW(SignOp, lowerSign);
-    ROW(ExpOp, unary<math::ExpOp>);
-    ROW(Expm1Op, unary<math::ExpM1Op>);
-    ROW(LogOp, unary<math::LogOp>);
-    ROW(Log1pOp, unary<math::Log1pOp>);
-    ROW(SqrtOp, unary<math::SqrtOp>);
     ROW(RsqrtOp, lowerRsqrt);
-    ROW(CbrtOp, unary<math::CbrtOp>);
-    ROW(TanhOp, unary<math::TanhOp>);
     ROW(LogisticOp, lowerLogistic);
-    ROW(SineOp, unary<math::SinOp>);
-    ROW(CosineOp, unary<math::CosOp>);
-    ROW(TanOp, unary<math::TanOp>);
-    ROW(ErfOp, unary<math::ErfOp>);
-    ROW(FloorOp, unary<math::FloorOp>);
-    ROW(CeilOp, unary<math::CeilOp>);
-    ROW(RoundOp, unary<math::RoundEvenOp>);
-    ROW(RoundNearestAfzOp, unary<math::RoundOp>);
-    ROW(PopcntOp, unary<math::CtPopOp>);
-    ROW(CountLeadingZerosOp, unary<math::CountLeadingZerosOp>);
     ROW(ReducePrecisionOp, lowerReducePrecision, true);
     ROW(RealOp, lowerPart, true);
     ROW(ImagOp, lowerPart, true);
@@ -433,15 +420,25 @@ bool takesComplex(Operation *op) {
 }
 } // namespace
 
+/// The row of ops of that name; those that name an op of math have none of
+/// their own. Its function is null where there is neither.
+static Row rowOf(mlir::OperationName name) {
+  auto row = table().find(name.getStringRef());
+  if (row != table().end())
+    return row->second;
+  auto *elementwise = name.getInterface<dtensor::ElementwiseOpInterface>();
+  return {elementwise && !elementwise->getMathName().empty() ? lowerByMath
+                                                             : nullptr};
+}
+
 bool meshloom::hasScalarLowering(mlir::OperationName name) {
-  return table().contains(name.getStringRef());
+  return rowOf(name).lower;
 }
 
 Value meshloom::lowerToScalar(Operation *op, ValueRange operands,
                               OpBuilder &b) {
-  auto row = table().find(op->getName().getStringRef());
-  assert(row != table().end() && "elementwise ops have a row");
-  const auto &[lower, keepsHalf] = row->second;
+  const auto [lower, keepsHalf] = rowOf(op->getName());
+  assert(lower && "elementwise ops have a row or an op of math");
   Location loc = op->getLoc();
   if (takesComplex(op) && !isa<dtensor::ConvertOp>(op)) {
     Value result = lowerComplex(op, operands, b);

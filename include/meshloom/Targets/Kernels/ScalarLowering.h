@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The one table that says how an elementwise dtensor op is computed on scalars:
-// a row for each op with ElementwiseOpInterface.
+// How an elementwise dtensor op is computed on scalars: by the op of MLIR's math
+// dialect that its declaration names, or by a row of the one table here.
 #pragma once
 
 #include "meshloom/Dialect/DTensor/DTensor.h"
 
 namespace meshloom {
 
-/// Returns whether ops of that name have a row.
+/// Returns whether ops of that name are computed so.
 bool hasScalarLowering(mlir::OperationName name);
 
 /// Emits the scalar code of `op` on `operands`, one scalar an operand of `op`,

@@ -222,11 +222,15 @@ class DTensor_RuleOp<string mnemonic, string ruleText, list<Trait> traits = [],
 
 /// An op on elements, each at the same place, that takes `elementFlops` for each
 /// (of complex numbers three times that). StableHLO calls it `target`.
+/// `methods`: those of ElementwiseOpInterface that have a default, and that this
+/// op defines.
 class DTensor_ElementwiseOp<string mnemonic, int elementFlops,
-                            list<Trait> traits = [], string target = mnemonic>
+                            list<Trait> traits = [], string target = mnemonic,
+                            list<string> methods = []>
     : DTensor_Op<mnemonic, !listconcat(traits, [
           Pure, DTensor_Vectorisable,
-          DeclareOpInterfaceMethods<DTensor_ElementwiseOpInterface>])> {
+          DeclareOpInterfaceMethods<DTensor_ElementwiseOpInterface,
+                                    methods>])> {
   let costDefinition = [{
     ::meshloom::dtensor::OpCost
     $cppClass::getCost(const ::meshloom::ShardingRule &) {

@@ -25,22 +25,33 @@ class flowText<string flow, string kind> {
 //===----------------------------------------------------------------------===//
 
 /// The operand and the result have the same shape and element type.
-/// `host`: how the host computes it of a double `v`, to fold constants; empty
-/// where C++ has a folder.
+/// `host`: the function of a double `v` in C++. Constants are folded by it, the
+/// reference computes floats by it, and random programs have the op where it is
+/// smooth. Empty where there is no such function: C++ has a folder.
+/// `math`: the op of MLIR's math dialect that computes a scalar; empty where
+/// ScalarLowering.cpp has a row.
 class DTensor_UnaryOp<string mnemonic, int elementFlops, string summaryText,
                       string details = "", Type type = DTensor_FloatTensor,
                       string partialFlow = "None", string host = "",
-                      string target = mnemonic>
-    : DTensor_ElementwiseOp<mnemonic, elementFlops,
-                            [DTensor_Elementwise, DTensor_SameElements],
-                            target> {
+                      string math = "", string target = mnemonic>
+    : DTensor_ElementwiseOp<
+          mnemonic, elementFlops, [DTensor_Elementwise, DTensor_SameElements],
+          target,
+          !listconcat(!if(!empty(host), []<string>, ["getHostFunction"]),
+                      !if(!empty(math), []<string>, ["getMathName"]))> {
   let rule = "... -> ...";
   let flow = partialFlow;
   let definitions = !if(!empty(host), "", [{
+    ::meshloom::dtensor::HostFunction $cppClass::getHostFunction() {
+      return [](double v) -> double { return }] # host # [{; };
+    }
     ::mlir::OpFoldResult $cppClass::fold(FoldAdaptor adaptor) {
-      return ::meshloom::dtensor::foldReal(
-          getResult(), adaptor.getOperand(),
-          [](double v) -> double { return }] # host # [{; });
+      return ::meshloom::dtensor::foldReal(getResult(), adaptor.getOperand(),
+                                           getHostFunction());
+    }
+  }]) # !if(!empty(math), "", [{
+    ::llvm::StringRef $cppClass::getMathName() {
+      return "math.}] # math # [{";
     }
   }]);
   let summary = summaryText;
@@ -114,29 +125,29 @@ def DTensor_SignOp : DTensor_UnaryOp<"sign", 3, "-1, 0 or 1",
 def DTensor_ExpOp : DTensor_UnaryOp<"exp", 15, "e to the power of x",
     "e to the power of x.",
     DTensor_FloatOrComplexTensor,
-    host = "std::exp(v)", target = "exponential">;
+    host = "std::exp(v)", math = "exp", target = "exponential">;
 
 def DTensor_Expm1Op : DTensor_UnaryOp<"expm1", 17, "`exp(x) - 1`",
     "exp(x) - 1, precise near 0.",
     DTensor_FloatOrComplexTensor,
-    host = "std::expm1(v)", target = "exponential_minus_one">;
+    host = "std::expm1(v)", math = "expm1", target = "exponential_minus_one">;
 
 def DTensor_LogOp : DTensor_UnaryOp<"log", 25, "The natural logarithm",
     "nan below 0, -inf at 0. Of a complex number the principal value: its "
     "imaginary part is in [-pi, pi].",
     DTensor_FloatOrComplexTensor,
-    host = "std::log(v)">;
+    host = "std::log(v)", math = "log">;
 
 def DTensor_Log1pOp : DTensor_UnaryOp<"log1p", 35, "`log(1 + x)`",
     "log(1 + x), precise near 0.",
     DTensor_FloatOrComplexTensor,
-    host = "std::log1p(v)", target = "log_plus_one">;
+    host = "std::log1p(v)", math = "log1p", target = "log_plus_one">;
 
 def DTensor_SqrtOp : DTensor_UnaryOp<"sqrt", 6, "The square root",
     "nan below 0; -0.0 at -0.0. Of a complex number the root whose real part "
     "is not negative.",
     DTensor_FloatOrComplexTensor,
-    host = "std::sqrt(v)">;
+    host = "std::sqrt(v)", math = "sqrt">;
 
 def DTensor_RsqrtOp : DTensor_UnaryOp<"rsqrt", 12, "`1 / sqrt(x)`",
     "inf at 0, nan below.",
@@ -145,12 +156,12 @@ def DTensor_RsqrtOp : DTensor_UnaryOp<"rsqrt", 12, "`1 / sqrt(x)`",
 
 def DTensor_CbrtOp : DTensor_UnaryOp<"cbrt", 40, "The cube root",
     "The real cube root, negative below 0.",
-    host = "std::cbrt(v)">;
+    host = "std::cbrt(v)", math = "cbrt">;
 
 def DTensor_TanhOp : DTensor_UnaryOp<"tanh", 25, "The hyperbolic tangent",
     "The hyperbolic tangent.",
     DTensor_FloatOrComplexTensor,
-    host = "std::tanh(v)">;
+    host = "std::tanh(v)", math = "tanh">;
 
 def DTensor_LogisticOp : DTensor_UnaryOp<"logistic", 22, "`1 / (1 + exp(-x))`",
     "The logistic function, also called sigmoid.",
@@ -160,48 +171,48 @@ def DTensor_LogisticOp : DTensor_UnaryOp<"logistic", 22, "`1 / (1 + exp(-x))`",
 def DTensor_SineOp : DTensor_UnaryOp<"sine", 35, "The sine of x in radians",
     "The sine of x in radians.",
     DTensor_FloatOrComplexTensor,
-    host = "std::sin(v)">;
+    host = "std::sin(v)", math = "sin">;
 
 def DTensor_CosineOp : DTensor_UnaryOp<"cosine", 35, "The cosine of x in radians",
     "The cosine of x in radians.",
     DTensor_FloatOrComplexTensor,
-    host = "std::cos(v)">;
+    host = "std::cos(v)", math = "cos">;
 
 def DTensor_TanOp : DTensor_UnaryOp<"tan", 45, "The tangent of x in radians",
     "The tangent of x in radians.",
     DTensor_FloatOrComplexTensor,
-    host = "std::tan(v)">;
+    host = "std::tan(v)", math = "tan">;
 
 def DTensor_ErfOp : DTensor_UnaryOp<"erf", 20, "The Gauss error function",
     "The Gauss error function.",
-    host = "std::erf(v)", target = "chlo.erf">;
+    host = "std::erf(v)", math = "erf", target = "chlo.erf">;
 
 def DTensor_FloorOp : DTensor_UnaryOp<"floor", 1, "The largest integer not above x",
     "The largest integer not above x.",
-    host = "std::floor(v)">;
+    host = "std::floor(v)", math = "floor">;
 
 def DTensor_CeilOp : DTensor_UnaryOp<"ceil", 1, "The smallest integer not below x",
     "The smallest integer not below x.",
-    host = "std::ceil(v)">;
+    host = "std::ceil(v)", math = "ceil">;
 
 def DTensor_RoundOp : DTensor_UnaryOp<"round", 1, "The nearest integer, halves to even",
     "Rounds to the nearest integer; halfway cases go to the even one "
     "(StableHLO: `round_nearest_even`).",
-    host = "std::nearbyint(v)", target = "round_nearest_even">;
+    host = "std::nearbyint(v)", math = "roundeven", target = "round_nearest_even">;
 
 def DTensor_RoundNearestAfzOp : DTensor_UnaryOp<"round_nearest_afz", 2,
     "The nearest integer, halves away from zero",
     "Rounds to the nearest integer; halfway cases go to the one that is further "
     "from zero.",
-    host = "std::round(v)">;
+    host = "std::round(v)", math = "round">;
 
 def DTensor_PopcntOp : DTensor_UnaryOp<"popcnt", 2, "How many bits are set",
-    "The number of bits that are 1.", DTensor_IntTensor>;
+    "The number of bits that are 1.", DTensor_IntTensor, math = "ctpop">;
 
 def DTensor_CountLeadingZerosOp : DTensor_UnaryOp<"count_leading_zeros", 2,
     "How many bits are 0 from the top",
     "The number of zero bits above the highest bit that is 1; the type's width "
-    "for 0.", DTensor_IntTensor>;
+    "for 0.", DTensor_IntTensor, math = "ctlz">;
 
 def DTensor_NotOp : DTensor_UnaryOp<"not", 1, "Bitwise complement",
     "The complement of each bit; of i1, the logical one.",

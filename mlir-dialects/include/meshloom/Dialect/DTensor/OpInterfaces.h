@@ -11,6 +11,9 @@
 
 namespace meshloom::dtensor {
 
+/// A function of one float, as the host computes it in f64.
+using HostFunction = double (*)(double);
+
 /// The cost of an op, as a function of its rule's factors.
 struct OpCost {
   /// Simple operations for each point of the space of all factors not in

@@ -58,6 +58,15 @@ def DTensor_ElementwiseOpInterface : OpInterface<"ElementwiseOpInterface"> {
     StaticInterfaceMethod<
         [{StableHLO's name of it, or CHLO's with `chlo.` in front.}],
         "::llvm::StringRef", "getStableHLOName">,
+    StaticInterfaceMethod<
+        [{The name of the op of MLIR's math dialect that computes it of scalars;
+          empty where other code does.}],
+        "::llvm::StringRef", "getMathName", (ins), "", [{ return {}; }]>,
+    StaticInterfaceMethod<
+        [{The function of one float that the op is, in f64 on the host; null
+          where it is none.}],
+        "::meshloom::dtensor::HostFunction", "getHostFunction", (ins), "",
+        [{ return nullptr; }]>,
     InterfaceMethod<
         [{Simple operations for each element.}],
         "int64_t", "getFlops">,
