@@ -110,6 +110,13 @@ static std::string featureOptions(bool portable) {
     for (const auto &feature : targetCpu().features)
       add(feature.second ? "+" : "-", feature.first());
   }
+  // An instruction that loads or stores lanes one by one takes longer than as
+  // many loads and stores, and hides from the vectoriser that strided elements
+  // can be picked out of whole vectors.
+  if (llvm::Triple(llvm::sys::getProcessTriple()).isX86()) {
+    add("+", "prefer-no-gather");
+    add("+", "prefer-no-scatter");
+  }
   return options;
 }
 
