@@ -81,7 +81,15 @@ TABLE = {
         {"Core", "Runtime"},
         {"Core", "Runtime", "fmt", "dnnl", "eigen", "system"},
     ),
-    "Runtime/Backends/CPU": ({"Core", "Runtime"}, HOST | {"tbb", "system"}),
+    # What backends share whose devices share one memory.
+    "Runtime/Plan/Shared": (
+        {"Core", "Runtime", "Runtime/Plan"},
+        {"Core", "Runtime", "Runtime/Plan", "Runtime/Library", "fmt"},
+    ),
+    "Runtime/Backends/CPU": (
+        {"Core", "Runtime"},
+        HOST | {"Runtime/Plan/Shared", "tbb", "system"},
+    ),
     "Runtime/Backends/Reference": ({"Core", "Runtime"}, HOST),
     # Who runs the program, as users are told it by their cluster.
     "Cluster": ({"Core"}, {"Core", "fmt", "json", "system"}),

@@ -25,7 +25,7 @@
 
 using namespace meshloom;
 using namespace meshloom::cpu;
-using plan::Failure;
+using namespace meshloom::plan;
 
 namespace {
 /// Phases and programs cheaper than this (nanoseconds) are not worth a second

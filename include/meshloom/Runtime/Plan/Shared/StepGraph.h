@@ -18,9 +18,9 @@
 // work is what they do. An exchange moves data between processes.
 #pragma once
 
-#include "Moves.h"
+#include "meshloom/Runtime/Plan/Shared/Moves.h"
 
-namespace meshloom::cpu {
+namespace meshloom::plan {
 
 struct GraphBuffer {
   std::string name;
@@ -44,7 +44,7 @@ struct Exchange {
 };
 
 struct StepGraph {
-  plan::MemoryPlan plan;
+  MemoryPlan plan;
   std::vector<GraphBuffer> buffers; ///< the plan's
   std::vector<Work> works;          ///< the plan's actions
   std::vector<Exchange> exchanges;  ///< in program order
@@ -52,9 +52,9 @@ struct StepGraph {
 
 /// `chunks`: pieces that a reduction is cut into when nothing else can be.
 Result<StepGraph> buildStepGraph(const Program &program, int64_t chunks,
-                                 const plan::MeshProcesses &processes,
+                                 const MeshProcesses &processes,
                                  const OnOneHost &onOneHost);
 /// Where all devices are in this process.
 Result<StepGraph> buildStepGraph(const Program &program, int64_t chunks);
 
-} // namespace meshloom::cpu
+} // namespace meshloom::plan

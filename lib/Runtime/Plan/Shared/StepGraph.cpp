@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Building the step graph: each action of the memory plan as loops that may be
 // cut, with what it costs.
-#include "StepGraph.h"
+#include "meshloom/Runtime/Plan/Shared/StepGraph.h"
 
 #include "Grids.h"
 
@@ -15,7 +15,6 @@
 #include <tuple>
 
 using namespace meshloom;
-using namespace meshloom::cpu;
 using namespace meshloom::plan;
 
 namespace {
@@ -491,13 +490,13 @@ Status Builder::build() {
 }
 } // namespace
 
-Result<StepGraph> cpu::buildStepGraph(const Program &program, int64_t chunks) {
+Result<StepGraph> plan::buildStepGraph(const Program &program, int64_t chunks) {
   return buildStepGraph(program, chunks, MeshProcesses(program.mesh), {});
 }
 
-Result<StepGraph> cpu::buildStepGraph(const Program &program, int64_t chunks,
-                                      const MeshProcesses &processes,
-                                      const OnOneHost &onOneHost) {
+Result<StepGraph> plan::buildStepGraph(const Program &program, int64_t chunks,
+                                       const MeshProcesses &processes,
+                                       const OnOneHost &onOneHost) {
   const AddendPlan addends = planAddends(program, chunks, processes);
   std::vector<PlannedMove> moves =
       planMoves(program, addends, processes, onOneHost);
