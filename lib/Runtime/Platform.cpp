@@ -37,7 +37,7 @@ public:
   VirtualPlatform(std::string name, VirtualDevices devices)
       : platformName(std::move(name)), virtualDevices(std::move(devices)) {}
   const std::string &name() const override { return platformName; }
-  std::string_view target() const override { return "cpu"; }
+  std::string_view target() const override { return virtualDevices.target; }
   Result<std::string> deviceType() override { return virtualDevices.type; }
   bool spansProcesses() const override { return virtualDevices.spansProcesses; }
 

@@ -12,10 +12,11 @@ namespace meshloom {
 using PlatformFactory = Result<std::shared_ptr<Platform>> (*)(
     const std::string &name, const std::string &argument);
 
-/// Devices that are made as clients ask for them, and run programs of the
-/// target cpu.
+/// Devices that are made as clients ask for them.
 struct VirtualDevices {
   std::string type; ///< "CPU"
+  /// Whose programs they run.
+  std::string target = "cpu";
   bool spansProcesses = false;
   /// See Platform::client; its `processes` are null unless spansProcesses.
   std::function<Result<std::shared_ptr<Client>>(

@@ -5,6 +5,7 @@
 
 #include "Grids.h"
 
+#include "meshloom/Runtime/BoxCopy.h"
 #include "meshloom/Runtime/Library/HostCall.h"
 #include "meshloom/Runtime/Plan/Components.h"
 #include "meshloom/Runtime/Plan/Steps.h"
@@ -489,6 +490,18 @@ Status Builder::build() {
   return Success();
 }
 } // namespace
+
+AccessElements plan::elementsOf(const Access &access, const Shape &array,
+                                size_t loops) {
+  const Shape dimStrides = rowMajorStrides(array);
+  AccessElements elements{0, std::vector<int64_t>(loops, 0)};
+  for (size_t d = 0; d < access.dims.size(); ++d) {
+    elements.first += dimStrides[d] * access.dims[d].offset;
+    for (auto [loop, coefficient] : access.dims[d].terms)
+      elements.strides[loop] += dimStrides[d] * coefficient;
+  }
+  return elements;
+}
 
 Result<StepGraph> plan::buildStepGraph(const Program &program, int64_t chunks) {
   return buildStepGraph(program, chunks, MeshProcesses(program.mesh), {});

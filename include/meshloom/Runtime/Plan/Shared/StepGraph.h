@@ -50,6 +50,19 @@ struct StepGraph {
   std::vector<Exchange> exchanges;  ///< in program order
 };
 
+/// The elements of an access in a row-major array.
+struct AccessElements {
+  int64_t first = 0;            ///< the one of iteration 0 of every loop
+  std::vector<int64_t> strides; ///< from one iteration of each loop to the next
+};
+AccessElements elementsOf(const Access &access, const Shape &array,
+                          size_t loops);
+
+/// The buffer that an access has written.
+inline unsigned writtenBuffer(const Access &access) {
+  return access.updated >= 0 ? unsigned(access.updated) : access.buffer;
+}
+
 /// `chunks`: pieces that a reduction is cut into when nothing else can be.
 Result<StepGraph> buildStepGraph(const Program &program, int64_t chunks,
                                  const MeshProcesses &processes,
