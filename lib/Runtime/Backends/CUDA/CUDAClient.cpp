@@ -56,20 +56,19 @@ loadCode(const Compiled &compiled, Card &card) {
                              name));
   const Code &code = compiled.code();
   auto loaded = std::make_shared<LoadedCode>();
-  if (code.format.empty() && !code.symbols)
+  loaded->host = code.symbols;
+  if (code.format.empty())
     return std::shared_ptr<const LoadedCode>(loaded);
   if (code.format != ptxCode)
-    return Error(fmt::format(
-        "the code of program '{}' is {}, but the platform "
-        "cuda runs {}: compile it for the target cuda",
-        name, code.format.empty() ? "for CPUs" : code.format, ptxCode));
+    return Error(fmt::format("the code of program '{}' is {}, but the platform "
+                             "cuda runs {}: compile it for the target cuda",
+                             name, code.format, ptxCode));
   Result<DeviceCode> parsed =
       DeviceCode::parse({code.bytes.data(), code.bytes.size()});
   if (!parsed)
     return parsed.error().withMessage(
         fmt::format("program '{}': {}", name, parsed.error().message()));
   loaded->code = std::move(*parsed);
-  loaded->host = code.symbols;
   if (loaded->code.kernels.empty())
     return std::shared_ptr<const LoadedCode>(loaded);
   constexpr std::string_view architecture = "sm_";

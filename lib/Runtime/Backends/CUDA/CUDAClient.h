@@ -45,7 +45,8 @@ private:
 struct LoadedCode {
   DeviceCode code;
   std::shared_ptr<const Kernels> kernels; ///< null: there are none
-  /// The functions of library calls, which the host runs; may be null.
+  /// The functions that the host runs: those of library calls, and kernels of
+  /// this process; may be null.
   std::shared_ptr<const CodeSymbols> host;
 };
 

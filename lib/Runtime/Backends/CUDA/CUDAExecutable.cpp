@@ -72,7 +72,7 @@ private:
   void order();
   Status place(std::vector<int64_t> &offsets, int64_t &bytes) const;
   Result<Call> prepare(const Work &work);
-  Status prepareKernel(Call &call) const;
+  Status findKernel(Call &call) const;
   /// Gives the memories that a call touches places in the host's memory.
   void stage(Call &call);
   Status runActions(const Frame &frame) override;
@@ -178,20 +178,12 @@ Result<Call> CUDAExecutable::prepare(const Work &work) {
         work.kind != Work::Kind::Copy)
       call.nonFinite.push_back(a);
   }
-  auto *kernel = std::get_if<KernelStep>(&loaded.steps[work.step]);
-  if (work.kind == Work::Kind::Kernel && kernel->library.empty()) {
-    if (Status ok = prepareKernel(call); !ok)
+  if (work.kind == Work::Kind::Kernel) {
+    if (Status ok = findKernel(call); !ok)
       return ok.error();
-  } else if (work.kind != Work::Kind::Copy) {
-    if (work.kind == Work::Kind::Kernel && !kernel->symbol.empty() &&
-        !code->host)
-      return Error(
-          fmt::format("{}the library function '{}' runs on the host with a "
-                      "function of the program's, which saved programs for "
-                      "GPUs do not have: compile the program again",
-                      describe(loaded, work.step), kernel->library),
-          ErrorCode::UNIMPLEMENTED);
-    call.onHost = true;
+  }
+  call.onHost = !call.shape && work.kind != Work::Kind::Copy;
+  if (call.onHost) {
     auto host = HostWork::make(loaded, graph, work, code->host.get());
     if (!host)
       return host.error();
@@ -202,18 +194,28 @@ Result<Call> CUDAExecutable::prepare(const Work &work) {
   return call;
 }
 
-Status CUDAExecutable::prepareKernel(Call &call) const {
-  const Work &work = *call.work;
-  const std::string &symbol =
-      std::get<KernelStep>(loaded.steps[work.step]).symbol;
+/// Looks for the code of a kernel on the card. There is none of a library
+/// function, and of a kernel that the host has.
+Status CUDAExecutable::findKernel(Call &call) const {
+  const KernelStep &step = std::get<KernelStep>(loaded.steps[call.work->step]);
+  if (!step.library.empty()) {
+    if (step.symbol.empty() || code->host)
+      return Success();
+    return Error(
+        fmt::format("{}the library function '{}' runs on the host with a "
+                    "function of the program's, which saved programs for GPUs "
+                    "do not have: compile the program again",
+                    describe(loaded, call.work->step), step.library),
+        ErrorCode::UNIMPLEMENTED);
+  }
   const auto &shapes = code->code.kernels;
-  const auto shape = std::ranges::find(shapes, symbol, &KernelShape::symbol);
+  const auto shape =
+      std::ranges::find(shapes, step.symbol, &KernelShape::symbol);
   if (shape == shapes.end())
-    return Error(fmt::format("{}the program's code has no kernel '{}'",
-                             describe(loaded, work.step), symbol));
-  Result<FunctionHandle> function = code->kernels->find(symbol);
+    return Success();
+  Result<FunctionHandle> function = code->kernels->find(step.symbol);
   if (!function)
-    return function.error().withMessage(describe(loaded, work.step) +
+    return function.error().withMessage(describe(loaded, call.work->step) +
                                         function.error().message());
   call.shape = &*shape;
   call.function = *function;
