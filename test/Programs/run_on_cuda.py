@@ -18,7 +18,6 @@ KNOWN = {
     "batch_statistics": "no code for the function 'sin' of 'f64'",
     "complex_gradient": "no code for the function 'cos' of 'f64'",
     "complex_numbers": "no code for the function 'cos' of 'f64'",
-    "elementwise": "no code for the function 'remf' of 'f32'",
 }
 
 

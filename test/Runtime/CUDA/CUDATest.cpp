@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The platform cuda on the stand-in driver: results are those of virtual CPUs,
 // failures have the driver's names, and nothing is left behind.
+#include "../../../lib/Runtime/Backends/CUDA/Card.h"
 #include "../TestPrograms.h"
 #include "StandInDriver.h"
 
@@ -252,6 +253,32 @@ TEST_F(CUDATest, LostGPUFailsEveryCallWithTheFirstError) {
   ASSERT_FALSE(second);
   EXPECT_THAT(second.error().message(),
               HasSubstr("cuLaunchKernel fails with CUDA_ERROR_LAUNCH_FAILED"));
+}
+
+// A step that the host runs, such as a custom call, is on a thread of the
+// driver.
+TEST_F(CUDATest, HostFunctionsGetAnErrorFromGPUs) {
+  begin();
+  const cuda::Driver *driver =
+      cuda::Driver::load(MESHLOOM_STANDIN_PATH).value_or_throw();
+  auto card = cuda::Card::open(*driver, 0, 0).value_or_throw();
+  struct Seen {
+    cuda::Card &card;
+    std::string text;
+  } seen{*card, ""};
+  auto function = [](void *data) {
+    auto &seen = *static_cast<Seen *>(data);
+    const cuda::Card::HostScope scope;
+    auto block = seen.card.allocate(8);
+    if (!block && !seen.card.synchronize())
+      seen.text = block.error().message();
+  };
+  ASSERT_TRUE(card->callHost(function, &seen));
+  ASSERT_TRUE(card->synchronize());
+  EXPECT_EQ(seen.text,
+            "GPU 0 (stand-in): a function that the host runs as a step of a "
+            "program on a GPU cannot use GPUs itself");
+  EXPECT_TRUE(card->allocate(8));
 }
 
 // Another error ends one call, and the next one runs.

@@ -29,16 +29,16 @@ thread_local ContextObject *current = nullptr;
 
 std::mutex mutex;
 
-std::unique_ptr<Driver> &instance() {
-  static std::unique_ptr<Driver> driver;
+std::unique_ptr<StandIn> &instance() {
+  static std::unique_ptr<StandIn> driver;
   if (!driver) {
     const char *text = std::getenv("MESHLOOM_STANDIN");
-    std::optional<Options> options = readOptions(text ? text : "");
+    std::optional<StandInOptions> options = readOptions(text ? text : "");
     if (!options) {
       fmt::print(stderr, "stand-in driver: wrong options '{}'\n", text);
       std::abort();
     }
-    driver = std::make_unique<Driver>(std::move(*options));
+    driver = std::make_unique<StandIn>(std::move(*options));
   }
   return driver;
 }
@@ -52,7 +52,7 @@ DriverResult entered(const char *function, Needs needs, const Call &call) {
   if (inHostFunction)
     return DriverResult::NotPermitted;
   std::lock_guard lock(mutex);
-  Driver &driver = *instance();
+  StandIn &driver = *instance();
   const int count = ++driver.calls[function];
   if (driver.options.fail && driver.options.fail->function == function &&
       driver.options.fail->call == count)
@@ -77,7 +77,7 @@ auto find(Objects &objects, Handle handle) {
 }
 
 /// `bytes` are of a page-locked block, or are read and written at once.
-DriverResult copyToHost(Driver &driver, StreamObject &stream, void *to,
+DriverResult copyToHost(StandIn &driver, StreamObject &stream, void *to,
                         DevicePointer from, size_t bytes) {
   auto copy = [&driver, context = current, to, from, bytes] {
     if (DriverResult bad =
@@ -96,7 +96,7 @@ DriverResult copyToHost(Driver &driver, StreamObject &stream, void *to,
   return current->lost;
 }
 
-DriverResult copyFromHost(Driver &driver, StreamObject &stream,
+DriverResult copyFromHost(StandIn &driver, StreamObject &stream,
                           DevicePointer to, const void *from, size_t bytes) {
   const void *block = driver.hostBlockOf(from, bytes);
   std::vector<char> now;
@@ -126,7 +126,7 @@ DriverResult copyFromHost(Driver &driver, StreamObject &stream,
 extern "C" {
 
 DriverResult cuInit(unsigned flags) {
-  return entered("cuInit", Needs::Nothing, [&](Driver &driver) {
+  return entered("cuInit", Needs::Nothing, [&](StandIn &driver) {
     if (flags != 0)
       return DriverResult::InvalidValue;
     if (driver.contexts.empty())
@@ -137,7 +137,7 @@ DriverResult cuInit(unsigned flags) {
 }
 
 DriverResult cuDriverGetVersion(int *version) {
-  return entered("cuDriverGetVersion", Needs::Nothing, [&](Driver &driver) {
+  return entered("cuDriverGetVersion", Needs::Nothing, [&](StandIn &driver) {
     *version = driver.options.driver;
     return DriverResult::Success;
   });
@@ -177,14 +177,14 @@ DriverResult cuGetErrorString(DriverResult result, const char **text) {
 }
 
 DriverResult cuDeviceGetCount(int *count) {
-  return entered("cuDeviceGetCount", Needs::Begun, [&](Driver &driver) {
+  return entered("cuDeviceGetCount", Needs::Begun, [&](StandIn &driver) {
     *count = int(driver.contexts.size());
     return DriverResult::Success;
   });
 }
 
 DriverResult cuDeviceGet(DeviceNumber *device, int number) {
-  return entered("cuDeviceGet", Needs::Begun, [&](Driver &driver) {
+  return entered("cuDeviceGet", Needs::Begun, [&](StandIn &driver) {
     if (number < 0 || number >= int(driver.contexts.size()))
       return DriverResult::InvalidDevice;
     *device = number;
@@ -193,7 +193,7 @@ DriverResult cuDeviceGet(DeviceNumber *device, int number) {
 }
 
 DriverResult cuDeviceGetName(char *name, int bytes, DeviceNumber) {
-  return entered("cuDeviceGetName", Needs::Begun, [&](Driver &) {
+  return entered("cuDeviceGetName", Needs::Begun, [&](StandIn &) {
     if (bytes <= 0)
       return DriverResult::InvalidValue;
     std::strncpy(name, "stand-in", size_t(bytes));
@@ -204,7 +204,7 @@ DriverResult cuDeviceGetName(char *name, int bytes, DeviceNumber) {
 
 DriverResult cuDeviceGetAttribute(int *value, DeviceAttribute attribute,
                                   DeviceNumber) {
-  return entered("cuDeviceGetAttribute", Needs::Begun, [&](Driver &driver) {
+  return entered("cuDeviceGetAttribute", Needs::Begun, [&](StandIn &driver) {
     switch (attribute) {
     case DeviceAttribute::Multiprocessors:
       *value = 2; // few, so that blocks go on with further results
@@ -224,7 +224,7 @@ DriverResult cuDeviceGetAttribute(int *value, DeviceAttribute attribute,
 }
 
 DriverResult cuDeviceTotalMem_v2(size_t *bytes, DeviceNumber) {
-  return entered("cuDeviceTotalMem", Needs::Begun, [&](Driver &driver) {
+  return entered("cuDeviceTotalMem", Needs::Begun, [&](StandIn &driver) {
     *bytes = driver.options.memory;
     return DriverResult::Success;
   });
@@ -232,7 +232,7 @@ DriverResult cuDeviceTotalMem_v2(size_t *bytes, DeviceNumber) {
 
 DriverResult cuDeviceGetDefaultMemPool(PoolHandle *pool, DeviceNumber device) {
   return entered(
-      "cuDeviceGetDefaultMemPool", Needs::Begun, [&](Driver &driver) {
+      "cuDeviceGetDefaultMemPool", Needs::Begun, [&](StandIn &driver) {
         *pool =
             reinterpret_cast<PoolHandle>(driver.contexts[size_t(device)].get());
         return DriverResult::Success;
@@ -241,7 +241,7 @@ DriverResult cuDeviceGetDefaultMemPool(PoolHandle *pool, DeviceNumber device) {
 
 DriverResult cuMemPoolSetAttribute(PoolHandle, PoolAttribute attribute,
                                    void *) {
-  return entered("cuMemPoolSetAttribute", Needs::Begun, [&](Driver &) {
+  return entered("cuMemPoolSetAttribute", Needs::Begun, [&](StandIn &) {
     return attribute == PoolAttribute::ReleaseThreshold
                ? DriverResult::Success
                : DriverResult::InvalidValue;
@@ -250,16 +250,17 @@ DriverResult cuMemPoolSetAttribute(PoolHandle, PoolAttribute attribute,
 
 DriverResult cuDevicePrimaryCtxRetain(ContextHandle *context,
                                       DeviceNumber device) {
-  return entered("cuDevicePrimaryCtxRetain", Needs::Begun, [&](Driver &driver) {
-    *context = driver.contexts[size_t(device)].get();
-    ++(*context)->users;
-    return (*context)->lost;
-  });
+  return entered("cuDevicePrimaryCtxRetain", Needs::Begun,
+                 [&](StandIn &driver) {
+                   *context = driver.contexts[size_t(device)].get();
+                   ++(*context)->users;
+                   return (*context)->lost;
+                 });
 }
 
 DriverResult cuDevicePrimaryCtxRelease_v2(DeviceNumber device) {
   return entered("cuDevicePrimaryCtxRelease", Needs::Begun,
-                 [&](Driver &driver) {
+                 [&](StandIn &driver) {
                    ContextObject &context = *driver.contexts[size_t(device)];
                    if (context.users == 0)
                      return DriverResult::InvalidContext;
@@ -269,14 +270,14 @@ DriverResult cuDevicePrimaryCtxRelease_v2(DeviceNumber device) {
 }
 
 DriverResult cuCtxSetCurrent(ContextHandle context) {
-  return entered("cuCtxSetCurrent", Needs::Begun, [&](Driver &) {
+  return entered("cuCtxSetCurrent", Needs::Begun, [&](StandIn &) {
     current = context;
     return DriverResult::Success;
   });
 }
 
 DriverResult cuStreamCreate(StreamHandle *stream, unsigned) {
-  return entered("cuStreamCreate", Needs::Context, [&](Driver &driver) {
+  return entered("cuStreamCreate", Needs::Context, [&](StandIn &driver) {
     auto created = std::make_unique<StreamObject>(StreamObject{current, {}});
     *stream = created.get();
     driver.streams.emplace(*stream, std::move(created));
@@ -285,14 +286,14 @@ DriverResult cuStreamCreate(StreamHandle *stream, unsigned) {
 }
 
 DriverResult cuStreamDestroy_v2(StreamHandle stream) {
-  return entered("cuStreamDestroy", Needs::Context, [&](Driver &driver) {
+  return entered("cuStreamDestroy", Needs::Context, [&](StandIn &driver) {
     return driver.streams.erase(stream) ? DriverResult::Success
                                         : DriverResult::InvalidHandle;
   });
 }
 
 DriverResult cuStreamSynchronize(StreamHandle stream) {
-  return entered("cuStreamSynchronize", Needs::Context, [&](Driver &driver) {
+  return entered("cuStreamSynchronize", Needs::Context, [&](StandIn &driver) {
     StreamObject *object = find(driver.streams, stream);
     if (!object)
       return DriverResult::InvalidHandle;
@@ -303,7 +304,7 @@ DriverResult cuStreamSynchronize(StreamHandle stream) {
 
 DriverResult cuStreamWaitEvent(StreamHandle stream, EventHandle event,
                                unsigned) {
-  return entered("cuStreamWaitEvent", Needs::Context, [&](Driver &driver) {
+  return entered("cuStreamWaitEvent", Needs::Context, [&](StandIn &driver) {
     StreamObject *object = find(driver.streams, stream);
     EventObject *awaited = find(driver.events, event);
     if (!object || !awaited)
@@ -317,7 +318,7 @@ DriverResult cuStreamWaitEvent(StreamHandle stream, EventHandle event,
 }
 
 DriverResult cuEventCreate(EventHandle *event, unsigned) {
-  return entered("cuEventCreate", Needs::Context, [&](Driver &driver) {
+  return entered("cuEventCreate", Needs::Context, [&](StandIn &driver) {
     auto created = std::make_unique<EventObject>(EventObject{current, {}});
     *event = created.get();
     driver.events.emplace(*event, std::move(created));
@@ -326,14 +327,14 @@ DriverResult cuEventCreate(EventHandle *event, unsigned) {
 }
 
 DriverResult cuEventDestroy_v2(EventHandle event) {
-  return entered("cuEventDestroy", Needs::Context, [&](Driver &driver) {
+  return entered("cuEventDestroy", Needs::Context, [&](StandIn &driver) {
     return driver.events.erase(event) ? DriverResult::Success
                                       : DriverResult::InvalidHandle;
   });
 }
 
 DriverResult cuEventRecord(EventHandle event, StreamHandle stream) {
-  return entered("cuEventRecord", Needs::Context, [&](Driver &driver) {
+  return entered("cuEventRecord", Needs::Context, [&](StandIn &driver) {
     StreamObject *object = find(driver.streams, stream);
     EventObject *recorded = find(driver.events, event);
     if (!object || !recorded)
@@ -344,7 +345,7 @@ DriverResult cuEventRecord(EventHandle event, StreamHandle stream) {
 }
 
 DriverResult cuEventQuery(EventHandle event) {
-  return entered("cuEventQuery", Needs::Context, [&](Driver &driver) {
+  return entered("cuEventQuery", Needs::Context, [&](StandIn &driver) {
     EventObject *object = find(driver.events, event);
     if (!object)
       return DriverResult::InvalidHandle;
@@ -357,7 +358,7 @@ DriverResult cuEventQuery(EventHandle event) {
 }
 
 DriverResult cuMemGetInfo_v2(size_t *free, size_t *total) {
-  return entered("cuMemGetInfo", Needs::Context, [&](Driver &driver) {
+  return entered("cuMemGetInfo", Needs::Context, [&](StandIn &driver) {
     *total = driver.options.memory;
     *free = *total - current->used;
     return DriverResult::Success;
@@ -366,7 +367,7 @@ DriverResult cuMemGetInfo_v2(size_t *free, size_t *total) {
 
 DriverResult cuMemAllocAsync(DevicePointer *address, size_t bytes,
                              StreamHandle stream) {
-  return entered("cuMemAllocAsync", Needs::Context, [&](Driver &driver) {
+  return entered("cuMemAllocAsync", Needs::Context, [&](StandIn &driver) {
     StreamObject *object = find(driver.streams, stream);
     if (!object)
       return DriverResult::InvalidHandle;
@@ -391,7 +392,7 @@ DriverResult cuMemAllocAsync(DevicePointer *address, size_t bytes,
 }
 
 DriverResult cuMemFreeAsync(DevicePointer address, StreamHandle stream) {
-  return entered("cuMemFreeAsync", Needs::Context, [&](Driver &driver) {
+  return entered("cuMemFreeAsync", Needs::Context, [&](StandIn &driver) {
     StreamObject *object = find(driver.streams, stream);
     auto found = current->allocations.find(address);
     if (!object || found == current->allocations.end() || found->second.isFreed)
@@ -415,7 +416,7 @@ DriverResult cuMemFreeAsync(DevicePointer address, StreamHandle stream) {
 }
 
 DriverResult cuMemHostAlloc(void **address, size_t bytes, unsigned) {
-  return entered("cuMemHostAlloc", Needs::Context, [&](Driver &driver) {
+  return entered("cuMemHostAlloc", Needs::Context, [&](StandIn &driver) {
     if (bytes == 0)
       return DriverResult::InvalidValue;
     std::vector<char> block(bytes, char(newBytes));
@@ -426,7 +427,7 @@ DriverResult cuMemHostAlloc(void **address, size_t bytes, unsigned) {
 }
 
 DriverResult cuMemFreeHost(void *address) {
-  return entered("cuMemFreeHost", Needs::Context, [&](Driver &driver) {
+  return entered("cuMemFreeHost", Needs::Context, [&](StandIn &driver) {
     if (!driver.hostBlocks.contains(address))
       return DriverResult::InvalidValue;
     for (const auto &task : driver.pending)
@@ -441,7 +442,7 @@ DriverResult cuMemFreeHost(void *address) {
 
 DriverResult cuMemcpyHtoDAsync_v2(DevicePointer to, const void *from,
                                   size_t bytes, StreamHandle stream) {
-  return entered("cuMemcpyHtoDAsync", Needs::Context, [&](Driver &driver) {
+  return entered("cuMemcpyHtoDAsync", Needs::Context, [&](StandIn &driver) {
     StreamObject *object = find(driver.streams, stream);
     return object ? copyFromHost(driver, *object, to, from, bytes)
                   : DriverResult::InvalidHandle;
@@ -450,7 +451,7 @@ DriverResult cuMemcpyHtoDAsync_v2(DevicePointer to, const void *from,
 
 DriverResult cuMemcpyDtoHAsync_v2(void *to, DevicePointer from, size_t bytes,
                                   StreamHandle stream) {
-  return entered("cuMemcpyDtoHAsync", Needs::Context, [&](Driver &driver) {
+  return entered("cuMemcpyDtoHAsync", Needs::Context, [&](StandIn &driver) {
     StreamObject *object = find(driver.streams, stream);
     return object ? copyToHost(driver, *object, to, from, bytes)
                   : DriverResult::InvalidHandle;
@@ -459,7 +460,7 @@ DriverResult cuMemcpyDtoHAsync_v2(void *to, DevicePointer from, size_t bytes,
 
 DriverResult cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from,
                                   size_t bytes, StreamHandle stream) {
-  return entered("cuMemcpyDtoDAsync", Needs::Context, [&](Driver &driver) {
+  return entered("cuMemcpyDtoDAsync", Needs::Context, [&](StandIn &driver) {
     StreamObject *object = find(driver.streams, stream);
     if (!object)
       return DriverResult::InvalidHandle;
@@ -480,7 +481,7 @@ DriverResult cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from,
 DriverResult cuModuleLoadDataEx(ModuleHandle *module, const void *image,
                                 unsigned count, LoadOption *options,
                                 void **values) {
-  return entered("cuModuleLoadDataEx", Needs::Context, [&](Driver &driver) {
+  return entered("cuModuleLoadDataEx", Needs::Context, [&](StandIn &driver) {
     auto parsed = ptx::parse(static_cast<const char *>(image));
     if (!parsed) {
       for (unsigned i = 0; i + 1 < count; ++i)
@@ -500,7 +501,7 @@ DriverResult cuModuleLoadDataEx(ModuleHandle *module, const void *image,
 }
 
 DriverResult cuModuleUnload(ModuleHandle module) {
-  return entered("cuModuleUnload", Needs::Context, [&](Driver &driver) {
+  return entered("cuModuleUnload", Needs::Context, [&](StandIn &driver) {
     return driver.modules.erase(module) ? DriverResult::Success
                                         : DriverResult::InvalidHandle;
   });
@@ -508,7 +509,7 @@ DriverResult cuModuleUnload(ModuleHandle module) {
 
 DriverResult cuModuleGetFunction(FunctionHandle *function, ModuleHandle module,
                                  const char *name) {
-  return entered("cuModuleGetFunction", Needs::Context, [&](Driver &driver) {
+  return entered("cuModuleGetFunction", Needs::Context, [&](StandIn &driver) {
     ModuleObject *object = find(driver.modules, module);
     if (!object)
       return DriverResult::InvalidHandle;
@@ -528,7 +529,7 @@ DriverResult cuLaunchKernel(FunctionHandle function, unsigned gridX,
                             unsigned blockY, unsigned blockZ,
                             unsigned sharedBytes, StreamHandle stream,
                             void **parameters, void **extra) {
-  return entered("cuLaunchKernel", Needs::Context, [&](Driver &driver) {
+  return entered("cuLaunchKernel", Needs::Context, [&](StandIn &driver) {
     StreamObject *object = find(driver.streams, stream);
     if (!object || !function || function->module->context != current)
       return DriverResult::InvalidHandle;
@@ -559,7 +560,7 @@ DriverResult cuLaunchKernel(FunctionHandle function, unsigned gridX,
 
 DriverResult cuLaunchHostFunc(StreamHandle stream, HostFunction function,
                               void *data) {
-  return entered("cuLaunchHostFunc", Needs::Context, [&](Driver &driver) {
+  return entered("cuLaunchHostFunc", Needs::Context, [&](StandIn &driver) {
     StreamObject *object = find(driver.streams, stream);
     if (!object || !function)
       return DriverResult::InvalidHandle;
@@ -579,10 +580,10 @@ DriverResult cuLaunchHostFunc(StreamHandle stream, HostFunction function,
 using namespace meshloom::cuda;
 
 bool standInBegin(const char *text) {
-  std::optional<Options> options = readOptions(text);
+  std::optional<StandInOptions> options = readOptions(text);
   std::lock_guard lock(mutex);
   if (options)
-    instance() = std::make_unique<Driver>(std::move(*options));
+    instance() = std::make_unique<StandIn>(std::move(*options));
   current = nullptr;
   return options.has_value();
 }

@@ -23,8 +23,8 @@ bool readFailure(std::string_view text, WantedFailure &failure) {
 
 } // namespace
 
-std::optional<Options> readOptions(std::string_view text) {
-  Options options;
+std::optional<StandInOptions> readOptions(std::string_view text) {
+  StandInOptions options;
   while (!text.empty()) {
     const size_t comma = std::min(text.find(','), text.size());
     const std::string_view option = text.substr(0, comma);

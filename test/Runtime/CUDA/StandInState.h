@@ -69,7 +69,7 @@ struct WantedFailure {
   int call = 0, result = 0;
 };
 
-struct Options {
+struct StandInOptions {
   int gpus = 1, driver = 12040, capability = 90;
   size_t memory = size_t(1) << 30;
   unsigned seed = 1;
@@ -78,10 +78,10 @@ struct Options {
 };
 
 /// Nothing where they are wrong.
-std::optional<Options> readOptions(std::string_view text);
+std::optional<StandInOptions> readOptions(std::string_view text);
 
-struct Driver {
-  explicit Driver(Options wanted) : options(std::move(wanted)) {
+struct StandIn {
+  explicit StandIn(StandInOptions wanted) : options(std::move(wanted)) {
     random.seed(options.seed);
     contexts.resize(size_t(std::max(options.gpus, 0)));
     for (size_t i = 0; i < contexts.size(); ++i) {
@@ -90,7 +90,7 @@ struct Driver {
     }
   }
 
-  const Options options;
+  const StandInOptions options;
   std::mt19937 random;
   bool begun = false;
   std::vector<std::unique_ptr<ContextObject>> contexts;

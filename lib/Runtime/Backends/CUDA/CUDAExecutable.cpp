@@ -70,7 +70,7 @@ private:
   };
 
   void order();
-  Status place(std::vector<int64_t> &offsets, int64_t &bytes) const;
+  Offsets place() const;
   Result<Call> prepare(const Work &work);
   Status findKernel(Call &call) const;
   /// Gives the memories that a call touches places in the host's memory.
@@ -114,8 +114,7 @@ void CUDAExecutable::order() {
 }
 
 /// Scratch memory by the places in the order from its first to its last use.
-Status CUDAExecutable::place(std::vector<int64_t> &offsets,
-                             int64_t &bytes) const {
+Offsets CUDAExecutable::place() const {
   std::vector<Lifetime> lifetimes(graph.plan.memories.size());
   for (int position = 0; position < int(sequence.size()); ++position)
     for (const Access &access : graph.works[sequence[position]].accesses) {
@@ -129,10 +128,7 @@ Status CUDAExecutable::place(std::vector<int64_t> &offsets,
       life.last = position;
       life.bytes = memory.bytes;
     }
-  Offsets placed = placeByLifetime(lifetimes);
-  offsets = std::move(placed.offsets);
-  bytes = placed.peak;
-  return Success();
+  return placeByLifetime(lifetimes);
 }
 
 Status CUDAExecutable::plan() {
@@ -147,12 +143,9 @@ Status CUDAExecutable::plan() {
       return call.error();
     calls.push_back(std::move(*call));
   }
-  std::vector<int64_t> offsets;
-  int64_t arenaBytes = 0;
-  if (Status ok = place(offsets, arenaBytes); !ok)
-    return ok;
-  if (Status ok =
-          setPlan(std::move(graph.plan), std::move(offsets), arenaBytes);
+  Offsets placed = place();
+  if (Status ok = setPlan(std::move(graph.plan), std::move(placed.offsets),
+                          placed.peak);
       !ok)
     return ok;
   if (stagingBytes == 0)
@@ -358,6 +351,7 @@ void CUDAExecutable::check(const Call &call, const Part &part,
 void CUDAExecutable::runOnHost(const Call &call, Failure &failure) const {
   if (failure.any())
     return;
+  const Card::HostScope scope;
   auto base = [&](unsigned memory) {
     return staging.get() +
            std::ranges::find(call.staged, memory, &Call::Staged::memory)

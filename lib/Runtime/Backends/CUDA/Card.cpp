@@ -12,6 +12,16 @@ static DevicePointer pointerTo(const char *memory) {
   return DevicePointer(reinterpret_cast<uintptr_t>(memory));
 }
 
+/// Whether the calling thread runs a host function.
+static thread_local bool inHostFunction = false;
+
+Card::HostScope::HostScope() {
+  inHostFunction = true;
+}
+Card::HostScope::~HostScope() {
+  inHostFunction = false;
+}
+
 Result<std::shared_ptr<Card>> Card::open(const Driver &driver, int number,
                                          int64_t memoryLimit) {
   std::shared_ptr<Card> card(new Card(driver));
@@ -102,6 +112,11 @@ Card::~Card() {
 }
 
 Status Card::enter() {
+  if (inHostFunction)
+    return Error(fmt::format("{}: a function that the host runs as a step of a "
+                             "program on a GPU cannot use GPUs itself",
+                             text),
+                 ErrorCode::FAILED_PRECONDITION);
   {
     std::lock_guard lock(mutex);
     if (lost)
@@ -261,6 +276,8 @@ Status Card::callHost(HostFunction function, void *data) {
 }
 
 Status Card::synchronize() {
+  if (inHostFunction)
+    return enter();
   // On a card that is lost, too: host functions may be under way.
   (void)driver.cuCtxSetCurrent(context);
   if (Status ok =

@@ -52,8 +52,16 @@ public:
   /// `parameters` are read at once.
   Status launch(FunctionHandle function, unsigned blocks, unsigned threads,
                 std::span<uint64_t> parameters);
-  /// Calls `function(data)`, which must not use the card.
+  /// Calls `function(data)`, which must not use a card: see HostScope.
   Status callHost(HostFunction function, void *data);
+  /// While a thread has one, cards refuse it: the driver would wait for itself.
+  class HostScope {
+  public:
+    HostScope();
+    ~HostScope();
+    HostScope(const HostScope &) = delete;
+    HostScope &operator=(const HostScope &) = delete;
+  };
   /// Waits until all work has been done; fails where some of it did.
   Status synchronize();
 
