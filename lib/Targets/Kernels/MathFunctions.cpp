@@ -606,9 +606,9 @@ private:
   Formulas formulas;
 };
 
-/// The remainder of floats of at most 32 bits, where no library has it: what is
-/// left of |x| when |y| times the largest power of 2 is taken away as often as
-/// that goes. In f64 each step is exact, and at least halves what is left.
+/// The remainder of floats of at most 32 bits, where no library has it: a loop
+/// subtracts |y| times the largest power of 2 that fits from |x|. In f64 each
+/// step is exact, and at least halves the value.
 struct Remainder : mlir::OpRewritePattern<arith::RemFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::RemFOp op,
@@ -620,22 +620,22 @@ struct Remainder : mlir::OpRewritePattern<arith::RemFOp> {
     Scalar y = x.with(op.getRhs()).toF64();
     Scalar isFinite = x.abs().less(x.f(infinite));
     Scalar isZero = y.equals(y.f(0));
-    Scalar left = loop(isFinite.select(x.abs(), x.f(0)),
-                       isZero.select(y.f(1), y.abs()), rewriter);
-    left = x.with(rewriter.create<math::CopySignOp>(x.loc, left.v, x.v));
+    Scalar value = loop(isFinite.select(x.abs(), x.f(0)),
+                        isZero.select(y.f(1), y.abs()), rewriter);
+    value = x.with(rewriter.create<math::CopySignOp>(x.loc, value.v, x.v));
     Scalar nan = x.f(std::numeric_limits<double>::quiet_NaN());
-    Scalar result = isFinite.select(isZero.select(nan, left), nan);
+    Scalar result = isFinite.select(isZero.select(nan, value), nan);
     result = y.equals(y).select(result, nan);
     rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, type, result.v);
     return success();
   }
 
 private:
-  /// Takes multiples of `y` > 0 away from `left`, until it is less.
-  static Scalar loop(Scalar left, Scalar y, PatternRewriter &rewriter) {
+  /// Subtracts multiples of `y` > 0 from `size`, until it is less.
+  static Scalar loop(Scalar size, Scalar y, PatternRewriter &rewriter) {
     OpBuilder::InsertionGuard guard(rewriter);
     auto repeat = rewriter.create<mlir::scf::WhileOp>(
-        left.loc, TypeRange{left.v.getType()}, mlir::ValueRange{left.v},
+        size.loc, TypeRange{size.v.getType()}, mlir::ValueRange{size.v},
         [&](OpBuilder &b, Location loc, mlir::ValueRange values) {
           Value goesOn = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OLE,
                                                  y.v, values[0]);
@@ -650,7 +650,7 @@ private:
           multiple = now.less(multiple).select(multiple * 0.5, multiple);
           b.create<mlir::scf::YieldOp>(loc, (now - multiple).v);
         });
-    return left.with(repeat.getResult(0));
+    return size.with(repeat.getResult(0));
   }
 };
 } // namespace
