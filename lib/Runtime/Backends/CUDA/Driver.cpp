@@ -83,8 +83,9 @@ Result<const Driver *> Driver::open(const std::string &path) {
 }
 
 Result<const Driver *> Driver::load(const std::string &path) {
-  static std::mutex mutex;
-  static std::map<std::string, const Driver *> drivers;
+  // Never destroyed: arrays that outlive main keep cards alive.
+  static std::mutex &mutex = *new std::mutex;
+  static auto &drivers = *new std::map<std::string, const Driver *>;
   std::lock_guard lock(mutex);
   if (auto found = drivers.find(path); found != drivers.end())
     return found->second;

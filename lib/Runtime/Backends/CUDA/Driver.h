@@ -13,16 +13,15 @@ namespace meshloom::cuda {
 /// The oldest driver whose compiler takes the PTX of the target cuda.
 inline constexpr int oldestDriver = 11080;
 
-/// A function of the driver; a call of it fails with the function's name and
-/// the driver's name for the error.
+/// The driver's functions, as members of their names.
 class Driver {
 public:
   /// The library `path`, once in a process; it stays loaded. Fails where there
   /// is none, where it is too old, and where it finds no GPU.
   static Result<const Driver *> load(const std::string &path);
 
-  /// The text of a failure, in the driver's words: "CUDA_ERROR_... (an
-  /// ...)".
+  /// The driver's name and text for a failure:
+  /// "CUDA_ERROR_INVALID_VALUE (invalid argument)".
   std::string nameOf(DriverResult result) const;
 
 #define MESHLOOM_DRIVER_FUNCTION(name, ...)                                    \
