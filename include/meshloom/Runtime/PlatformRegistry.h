@@ -23,6 +23,9 @@ struct VirtualDevices {
       const std::vector<int64_t> &numbers,
       const std::shared_ptr<PlatformProcesses> &processes)>
       makeClient;
+  /// The devices that the platform lists, though clients may have more; null:
+  /// none.
+  std::function<Result<std::vector<PlatformDevice>>()> listed = nullptr;
 };
 
 /// The platform of these devices. Fails where there is an `argument`: it takes

@@ -185,6 +185,19 @@ TEST_F(CUDATest, NoDriverIsAnErrorThatNamesIt) {
                         "be loaded: /nowhere/libcuda.so.1"));
 }
 
+// The card is listed; clients have as many logical GPUs on it as they want.
+TEST_F(CUDATest, PlatformListsItsCard) {
+  begin();
+  auto devices = platform(platformName()).value_or_throw()->devices();
+  ASSERT_TRUE(devices) << devices.error().message();
+  ASSERT_EQ(devices->size(), 1u);
+  EXPECT_EQ(devices->front().kind, "GPU 0 (stand-in)");
+  EXPECT_TRUE(devices->front().isHere);
+  EXPECT_FALSE(platform("cuda:driver=/nowhere/libcuda.so.1")
+                   .value_or_throw()
+                   ->devices());
+}
+
 TEST_F(CUDATest, NoSuchGPU) {
   begin("gpus=2");
   EXPECT_EQ(failure(",card=2"),

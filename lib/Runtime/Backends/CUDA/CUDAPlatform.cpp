@@ -51,6 +51,30 @@ Result<PlatformOptions> parseOptions(std::string_view text) {
   return options;
 }
 
+/// The card of a platform, as long as a client has it.
+class SharedCard {
+public:
+  explicit SharedCard(PlatformOptions options) : options(std::move(options)) {}
+  Result<std::shared_ptr<Card>> get() {
+    std::lock_guard lock(mutex);
+    if (std::shared_ptr<Card> open = card.lock())
+      return open;
+    Result<const Driver *> driver = Driver::load(options.driver);
+    if (!driver)
+      return driver.error();
+    Result<std::shared_ptr<Card>> opened =
+        Card::open(**driver, int(options.card), options.memoryLimit);
+    if (opened)
+      card = *opened;
+    return opened;
+  }
+
+private:
+  const PlatformOptions options;
+  std::mutex mutex;
+  std::weak_ptr<Card> card;
+};
+
 } // namespace
 
 Result<std::shared_ptr<Platform>> cudaPlatform(const std::string &name,
@@ -58,35 +82,30 @@ Result<std::shared_ptr<Platform>> cudaPlatform(const std::string &name,
   Result<PlatformOptions> options = parseOptions(argument);
   if (!options)
     return options.error();
-  /// The card, as long as a client has it.
-  struct Shared {
-    std::mutex mutex;
-    std::weak_ptr<Card> card;
-  };
-  auto makeClient = [options = *options, shared = std::make_shared<Shared>()](
-                        const std::vector<int64_t> &numbers,
-                        const std::shared_ptr<PlatformProcesses> &)
+  auto card = std::make_shared<SharedCard>(*options);
+  auto makeClient = [card](const std::vector<int64_t> &numbers,
+                           const std::shared_ptr<PlatformProcesses> &)
       -> Result<std::shared_ptr<Client>> {
     if (numbers.empty())
       return Error("a client of the platform cuda needs at least one GPU");
-    std::lock_guard lock(shared->mutex);
-    std::shared_ptr<Card> card = shared->card.lock();
-    if (!card) {
-      Result<const Driver *> driver = Driver::load(options.driver);
-      if (!driver)
-        return driver.error();
-      Result<std::shared_ptr<Card>> opened =
-          Card::open(**driver, int(options.card), options.memoryLimit);
-      if (!opened)
-        return opened.error();
-      shared->card = card = std::move(*opened);
-    }
+    Result<std::shared_ptr<Card>> opened = card->get();
+    if (!opened)
+      return opened.error();
     return std::shared_ptr<Client>(
-        std::make_shared<CUDAClient>(std::move(card), numbers));
+        std::make_shared<CUDAClient>(std::move(*opened), numbers));
   };
-  return virtualPlatform(
-      name, "",
-      {.type = "GPU", .target = "cuda", .makeClient = std::move(makeClient)});
+  auto listed = [card]() -> Result<std::vector<PlatformDevice>> {
+    Result<std::shared_ptr<Card>> opened = card->get();
+    if (!opened)
+      return opened.error();
+    return std::vector<PlatformDevice>{
+        {.number = 0, .kind = (*opened)->description()}};
+  };
+  return virtualPlatform(name, "",
+                         {.type = "GPU",
+                          .target = "cuda",
+                          .makeClient = std::move(makeClient),
+                          .listed = std::move(listed)});
 }
 
 } // namespace meshloom
