@@ -58,7 +58,8 @@ TABLE = {
     ),
     "Targets/CUDA": (
         FLOW | {"Targets", "Targets/Kernels"},
-        FLOW | {"Targets", "Targets/Kernels"},
+        # Targets/CPU: the functions of library calls, which the host runs.
+        FLOW | {"Targets", "Targets/Kernels", "Targets/CPU"},
     ),
     "Targets/StableHLO": (
         FLOW | {"SPMD", "Targets"},
@@ -81,7 +82,19 @@ TABLE = {
         {"Core", "Runtime"},
         {"Core", "Runtime", "fmt", "dnnl", "system"},
     ),
-    "Runtime/Backends/CPU": ({"Core", "Runtime"}, HOST | {"tbb", "system"}),
+    # Shared by backends whose devices have one memory.
+    "Runtime/Plan/Shared": (
+        {"Core", "Runtime", "Runtime/Plan", "Runtime/Library"},
+        {"Core", "Runtime", "Runtime/Plan", "Runtime/Library", "fmt"},
+    ),
+    "Runtime/Backends/CPU": (
+        {"Core", "Runtime"},
+        HOST | {"Runtime/Plan/Shared", "tbb", "system"},
+    ),
+    "Runtime/Backends/CUDA": (
+        {"Core", "Runtime"},
+        HOST | {"Runtime/Plan/Shared", "system"},
+    ),
     "Runtime/Backends/Reference": ({"Core", "Runtime"}, HOST),
     # Who runs the program, as users are told it by their cluster.
     "Cluster": ({"Core"}, {"Core", "fmt", "json", "system"}),

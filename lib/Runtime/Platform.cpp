@@ -37,8 +37,12 @@ public:
   VirtualPlatform(std::string name, VirtualDevices devices)
       : platformName(std::move(name)), virtualDevices(std::move(devices)) {}
   const std::string &name() const override { return platformName; }
-  std::string_view target() const override { return "cpu"; }
+  std::string_view target() const override { return virtualDevices.target; }
   Result<std::string> deviceType() override { return virtualDevices.type; }
+  Result<std::vector<PlatformDevice>> devices() override {
+    return virtualDevices.listed ? virtualDevices.listed()
+                                 : Platform::devices();
+  }
   bool spansProcesses() const override { return virtualDevices.spansProcesses; }
 
 protected:

@@ -3,13 +3,14 @@
 // view, and where memory lies.
 #include "TestPrograms.h"
 
-#include "../../lib/Runtime/Backends/CPU/Addends.h"
 #include "../../lib/Runtime/Backends/CPU/Placement.h"
+#include "meshloom/Runtime/Plan/Shared/Addends.h"
 
 #include <algorithm>
 
 using namespace meshloom;
 using namespace meshloom::cpu;
+using namespace meshloom::plan;
 using namespace meshloom::test;
 
 namespace {

@@ -11,7 +11,7 @@
 
 #include "../../lib/Runtime/Backends/CPU/CPUExecutable.h"
 #include "../../lib/Runtime/Backends/CPU/Memory.h"
-#include "../../lib/Runtime/Backends/CPU/StepGraph.h"
+#include "meshloom/Runtime/Plan/Shared/StepGraph.h"
 
 #include <algorithm>
 #include <cmath>
@@ -376,7 +376,7 @@ void Generator::run(int steps) {
 }
 
 /// Adds the orders the graph allows to `orders`, until there are `most`.
-void findOrders(const cpu::StepGraph &graph, std::vector<unsigned> &waiting,
+void findOrders(const plan::StepGraph &graph, std::vector<unsigned> &waiting,
                 std::vector<unsigned> &order,
                 std::vector<std::vector<unsigned>> &orders, size_t most) {
   if (order.size() == graph.works.size()) {
@@ -400,7 +400,7 @@ void findOrders(const cpu::StepGraph &graph, std::vector<unsigned> &waiting,
 }
 
 /// Some order that the graph allows.
-std::vector<unsigned> randomOrder(const cpu::StepGraph &graph,
+std::vector<unsigned> randomOrder(const plan::StepGraph &graph,
                                   std::mt19937 &random) {
   std::vector<unsigned> waiting = graph.plan.numPredecessors, ready, order;
   for (unsigned w = 0; w < waiting.size(); ++w)
@@ -419,7 +419,7 @@ std::vector<unsigned> randomOrder(const cpu::StepGraph &graph,
 }
 
 /// Every order if there are at most 40, else 10 at random.
-std::vector<std::vector<unsigned>> ordersOf(const cpu::StepGraph &graph,
+std::vector<std::vector<unsigned>> ordersOf(const plan::StepGraph &graph,
                                             unsigned seed) {
   constexpr size_t most = 40;
   std::vector<unsigned> waiting = graph.plan.numPredecessors, order;
@@ -534,7 +534,7 @@ TEST(RandomProgramTest, EveryAllowedOrderGivesTheSameResult) {
   for (unsigned seed = 0; seed < 300; seed += SEED_STRIDE) {
     Generator generator(seed);
     generator.run(3 + int(seed % 12));
-    auto graph = cpu::buildStepGraph(generator.b.program, 4);
+    auto graph = plan::buildStepGraph(generator.b.program, 4);
     ASSERT_TRUE(graph) << graph.error().message();
     size_t number = 0;
     for (const std::vector<unsigned> &order : ordersOf(*graph, seed)) {

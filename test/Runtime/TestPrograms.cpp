@@ -201,6 +201,13 @@ std::vector<float> meshloom::test::floats(const Result<HostBytes> &bytes) {
 Array meshloom::test::fromFloats(const std::shared_ptr<Client> &client,
                                  Shape shape, Layout layout,
                                  const std::vector<float> &values) {
+  // Meshes of tests are on CPUs until they are on the client's devices.
+  const std::string &name = client->devices().front().name;
+  const std::string type = name.substr(0, name.find(':'));
+  if (DeviceAssignment here = layout.mesh().assignment();
+      here.deviceType != type)
+    layout =
+        layout.placed_on(DeviceAssignment::of(type, here.localDeviceNumbers()));
   return Array::fromHost(client,
                          {DType::F32, std::move(shape), std::move(layout)},
                          {reinterpret_cast<const char *>(values.data()),

@@ -492,9 +492,9 @@ void addOptions(CLI::App &app, Options &options) {
       ->required();
   app.add_option("--function", options.function,
                  "The function to run (default: main, or the only function)");
-  app.add_option(
-      "--platform", options.platform,
-      "The platform that runs it: cpu (default), reference, or pjrt:PLUGIN.so");
+  app.add_option("--platform", options.platform,
+                 "The platform that runs it: cpu (default), cuda, reference, "
+                 "or pjrt:PLUGIN.so");
   app.add_option("--machine", options.machine,
                  "The machine model: shared-memory (default), ring, "
                  "ring-latency, TPUs as in tpu:v5e:2x4, or a JSON file");

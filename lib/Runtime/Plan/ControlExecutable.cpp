@@ -85,8 +85,8 @@ private:
   Status run(const Piece &piece, const Item &item, Values &values);
   Status run(LoopPlan &loop, const Item &item, Values &values);
   Status run(BranchPlan &branch, const Item &item, Values &values);
-  int32_t scalar(const Array &array) const;
-  bool onAnyDevice(const Array &predicate) const;
+  Result<int32_t> scalar(const Array &array) const;
+  Result<bool> onAnyDevice(const Array &predicate) const;
 
   const LoadStraight *straight = nullptr; ///< while planning
   List list;
@@ -349,22 +349,25 @@ Status ControlExecutable::countMemory() {
 //===----------------------------------------------------------------------===//
 
 /// The element of a replicated scalar.
-int32_t ControlExecutable::scalar(const Array &array) const {
+Result<int32_t> ControlExecutable::scalar(const Array &array) const {
   int32_t value = 0;
-  std::memcpy(&value,
-              device->read(0, BlockBuffer::of(array)[0], sizeof(value)).get(),
-              sizeof(value));
+  const auto view = device->read(0, BlockBuffer::of(array)[0], sizeof(value));
+  if (!view)
+    return view.error();
+  std::memcpy(&value, view->get(), sizeof(value));
   return value;
 }
 
 /// Returns whether a predicate is true on any device. Shared memory has all
 /// addends in one block.
-bool ControlExecutable::onAnyDevice(const Array &predicate) const {
+Result<bool> ControlExecutable::onAnyDevice(const Array &predicate) const {
   const std::vector<Block> &blocks = BlockBuffer::of(predicate);
   const int64_t byteCount = device->blockBytes(predicate.type());
   for (size_t slot = 0; slot < blocks.size(); ++slot) {
     const auto flags = device->read(slot, blocks[slot], byteCount);
-    if (std::any_of(flags.get(), flags.get() + byteCount,
+    if (!flags)
+      return flags.error();
+    if (std::any_of(flags->get(), flags->get() + byteCount,
                     [](char flag) { return flag != 0; }))
       return true;
   }
@@ -386,9 +389,10 @@ bool ControlExecutable::exchanges(const List &list) const {
 /// processes must agree, in any of them.
 Result<bool> ControlExecutable::goesOn(const LoopPlan &loop,
                                        const Array &predicate) const {
-  int32_t any = onAnyDevice(predicate);
-  if (!loop.agrees)
-    return any != 0;
+  const Result<bool> here = onAnyDevice(predicate);
+  if (!here || !loop.agrees)
+    return here;
+  int32_t any = *here;
   Communicator &communicator = *device->communicator();
   std::vector<int> group(static_cast<size_t>(communicator.size()));
   std::iota(group.begin(), group.end(), 0);
@@ -501,7 +505,10 @@ Status ControlExecutable::run(LoopPlan &loop, const Item &item,
 Status ControlExecutable::run(BranchPlan &branch, const Item &,
                               Values &values) {
   const int64_t last = int64_t(branch.branches.size()) - 1;
-  int64_t chosen = scalar(values[branch.step->index]);
+  const Result<int32_t> index = scalar(values[branch.step->index]);
+  if (!index)
+    return index.error();
+  int64_t chosen = *index;
   if (chosen < 0 || chosen > last)
     chosen = last;
   List &list = branch.branches[size_t(chosen)];

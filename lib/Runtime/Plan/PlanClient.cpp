@@ -52,14 +52,15 @@ Interval PlanClient::sharersOf(const Mesh &mesh) const {
   return {first, first + int64_t(assignment.localIds.size())};
 }
 
-void PlanClient::fill(size_t, const Block &block, int64_t,
-                      const std::function<void(char *)> &write) {
+Status PlanClient::fill(size_t, const Block &block, int64_t,
+                        const std::function<void(char *)> &write) {
   write(block.get());
+  return Success();
 }
 
-std::shared_ptr<const char> PlanClient::read(size_t, const Block &block,
-                                             int64_t) {
-  return block;
+Result<std::shared_ptr<const char>> PlanClient::read(size_t, const Block &block,
+                                                     int64_t) {
+  return std::shared_ptr<const char>(block);
 }
 
 void PlanClient::copy(size_t, char *to, const char *from, int64_t bytes) {
@@ -98,14 +99,21 @@ PlanClient::fromHost(const ArrayType &type, std::span<const char> data) {
   const std::vector<Block> &blocks = (*buffer)->blocks();
   const int64_t bytes = blockBytes(type);
   if (sharesMemory()) {
-    fill(0, blocks[0], bytes, [&](char *into) {
-      fillShared(type, sharersOf(type.layout.mesh()), data, into);
-    });
+    if (Status ok = fill(0, blocks[0], bytes,
+                         [&](char *into) {
+                           fillShared(type, sharersOf(type.layout.mesh()), data,
+                                      into);
+                         });
+        !ok)
+      return ok.error();
   } else {
     const std::vector<int64_t> devices = devicesHere(type.layout.mesh());
     for (size_t slot = 0; slot < devices.size(); ++slot)
-      fill(slot, blocks[slot], bytes,
-           [&](char *into) { fillPadded(type, data, devices[slot], into); });
+      if (Status ok = fill(
+              slot, blocks[slot], bytes,
+              [&](char *into) { fillPadded(type, data, devices[slot], into); });
+          !ok)
+        return ok.error();
   }
   return std::shared_ptr<Buffer>(std::move(*buffer));
 }
@@ -121,18 +129,18 @@ PlanClient::fromComponents(const ArrayType &type,
   const std::vector<Block> &blocks = (*buffer)->blocks();
   const int64_t bytes = blockBytes(type);
   const std::vector<int64_t> devices = devicesHere(type.layout.mesh());
-  if (sharesMemory())
-    fill(0, blocks[0], bytes, [&](char *into) {
-      for (size_t d = 0; d < devices.size(); ++d)
-        placeInShared(type, sharersOf(type.layout.mesh()), components[d],
-                      devices[d], into);
-    });
-  else
-    for (size_t slot = 0; slot < devices.size(); ++slot)
-      fill(slot, blocks[slot], bytes, [&](char *into) {
-        const int64_t device = devices[slot];
-        placeInPadded(type, components[slot], device, into);
-      });
+  auto place = [&](size_t slot, char *into) {
+    if (!sharesMemory())
+      return placeInPadded(type, components[slot], devices[slot], into);
+    for (size_t d = 0; d < devices.size(); ++d)
+      placeInShared(type, sharersOf(type.layout.mesh()), components[d],
+                    devices[d], into);
+  };
+  for (size_t slot = 0; slot < blocks.size(); ++slot)
+    if (Status ok = fill(slot, blocks[slot], bytes,
+                         [&](char *into) { place(slot, into); });
+        !ok)
+      return ok.error();
   return std::shared_ptr<Buffer>(std::move(*buffer));
 }
 
@@ -149,8 +157,10 @@ Result<HostBytes> PlanClient::toHost(const ArrayType &type,
   const std::vector<Block> &blocks =
       static_cast<const BlockBuffer &>(buffer).blocks();
   const int64_t bytes = blockBytes(type);
-  if (sharesMemory())
-    return readShared(type, read(0, blocks[0], bytes).get());
+  if (sharesMemory()) {
+    const auto view = read(0, blocks[0], bytes);
+    return view ? readShared(type, view->get()) : view.error();
+  }
   const std::vector<int64_t> devices = devicesHere(type.layout.mesh());
   if (int64_t(devices.size()) < type.layout.mesh().size())
     return Error(fmt::format(
@@ -158,10 +168,14 @@ Result<HostBytes> PlanClient::toHost(const ArrayType &type,
         "this one first",
         type.to_string()));
   std::vector<std::shared_ptr<const char>> views(devices.size());
+  for (size_t slot = 0; slot < devices.size(); ++slot) {
+    auto view = read(slot, blocks[slot], bytes);
+    if (!view)
+      return view.error();
+    views[slot] = std::move(*view);
+  }
   return readPadded(type, [&](int64_t device) {
-    const size_t slot = size_t(slotOf(devices, device));
-    views[slot] = read(slot, blocks[slot], bytes);
-    return views[slot].get();
+    return views[size_t(slotOf(devices, device))].get();
   });
 }
 
@@ -179,11 +193,13 @@ Result<OwnedComponent> PlanClient::component(const ArrayType &type,
         device, type.layout.mesh().spec_string(),
         devicesHere(type.layout.mesh()).front(),
         devicesHere(type.layout.mesh()).back()));
-  if (sharesMemory())
-    return takeFromShared(type, sharersOf(type.layout.mesh()),
-                          read(0, blocks[0], bytes).get(), device);
-  return takeFromPadded(
-      type, read(size_t(slot), blocks[size_t(slot)], bytes).get(), device);
+  const size_t place = sharesMemory() ? 0 : size_t(slot);
+  const auto view = read(place, blocks[place], bytes);
+  if (!view)
+    return view.error();
+  return sharesMemory() ? takeFromShared(type, sharersOf(type.layout.mesh()),
+                                         view->get(), device)
+                        : takeFromPadded(type, view->get(), device);
 }
 
 std::optional<Array> PlanClient::adopt(const ArrayType &type, Array &array) {

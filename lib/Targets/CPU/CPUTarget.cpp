@@ -159,4 +159,14 @@ const Target &cpuTarget() {
   return target;
 }
 
+Result<std::shared_ptr<const CodeSymbols>>
+compileForHost(ArrayRef<std::pair<std::string, Operation *>> kernels,
+               bool optimize) {
+  std::vector<KernelToCompile> functions;
+  for (const auto &[symbol, kernel] : kernels)
+    functions.push_back({symbol, kernel});
+  KernelCompiler compiler(modeFor(optimize));
+  return loadKernels(functions, optimize, compiler);
+}
+
 } // namespace meshloom

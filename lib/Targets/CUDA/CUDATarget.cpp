@@ -3,10 +3,13 @@
 
 #include "PtxCodegen.h"
 #include "ThreadEmitter.h"
+#include "meshloom/Targets/CPU/CPUTarget.h"
 #include "meshloom/Targets/Kernels/KernelLowering.h"
 #include "meshloom/Targets/Kernels/KernelPolicy.h"
 #include "meshloom/Targets/Kernels/Passes.h"
 #include "meshloom/Targets/Kernels/ToProgram.h"
+
+#include "llvm/ADT/StringSet.h"
 
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -26,6 +29,23 @@ KernelPolicy policy() {
   // A loop that one thread of the host runs fast is slow on one of a GPU.
   policy.wholeLoops = false;
   return policy;
+}
+
+/// The functions that a program's steps call: kernels on the device, and the
+/// functions of library calls, which the host runs.
+struct SymbolUses {
+  llvm::StringSet<> onDevice, onHost;
+};
+
+void findSymbols(const std::vector<Step> &steps, SymbolUses &uses) {
+  for (const Step &step : steps) {
+    if (auto *kernel = std::get_if<KernelStep>(&step);
+        kernel && !kernel->symbol.empty())
+      (kernel->library.empty() ? uses.onDevice : uses.onHost)
+          .insert(kernel->symbol);
+    for (const std::vector<Step> *inner : nestedLists(step))
+      findSymbols(*inner, uses);
+  }
 }
 
 class CUDATarget : public Target {
@@ -52,10 +72,16 @@ public:
       return failure();
     if (Status ok = lowered->program.verify(); !ok)
       return Result<Compiled>(ok.error());
-    // Scalar functions of library calls are kernels without loops.
+    SymbolUses uses;
+    findSymbols(lowered->program.steps, uses);
     std::vector<std::pair<std::string, spmd::KernelOp>> kernels;
-    for (auto &[symbol, op] : lowered->kernels)
-      kernels.emplace_back(symbol, cast<spmd::KernelOp>(op));
+    std::vector<std::pair<std::string, Operation *>> functions;
+    for (auto &[symbol, op] : lowered->kernels) {
+      if (uses.onDevice.contains(symbol))
+        kernels.emplace_back(symbol, cast<spmd::KernelOp>(op));
+      if (uses.onHost.contains(symbol))
+        functions.emplace_back(symbol, op);
+    }
     auto compiled =
         compileToPtx(kernels, function.getContext(), options.optimize);
     if (failed(compiled))
@@ -67,8 +93,24 @@ public:
               kernels.empty() ? "" : ptxArchitecture,
               std::vector<char>(text.begin(), text.end()),
               {}};
+    if (!functions.empty() && !options.asBytes) {
+      auto symbols = compileForHost(functions, options.optimize);
+      if (!symbols)
+        return Result<Compiled>(symbols.error());
+      code.symbols = std::move(*symbols);
+    }
     return Result<Compiled>(Compiled(
         {std::move(lowered->program), std::move(code)}, options.machine));
+  }
+
+  /// The functions for the host have been left behind.
+  std::optional<Compiled> restore(Compiled compiled,
+                                  const EmitOptions &options) const override {
+    SymbolUses uses;
+    findSymbols(compiled.program().steps, uses);
+    if (!uses.onHost.empty() && !options.asBytes)
+      return std::nullopt;
+    return compiled;
   }
 };
 

@@ -606,6 +606,54 @@ private:
   std::string name;
   Formulas formulas;
 };
+
+/// The remainder of floats of at most 32 bits, where no library has it: a loop
+/// subtracts |y| times the largest power of 2 that fits from |x|. In f64 each
+/// step is exact, and at least halves the value.
+struct Remainder : mlir::OpRewritePattern<arith::RemFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::RemFOp op,
+                                PatternRewriter &rewriter) const override {
+    Type type = op.getType();
+    if (type.getIntOrFloatBitWidth() > 32)
+      return failure();
+    Scalar x = Scalar{&rewriter, op.getLoc(), op.getLhs()}.toF64();
+    Scalar y = x.with(op.getRhs()).toF64();
+    Scalar isFinite = x.abs().less(x.f(infinite));
+    Scalar isZero = y.equals(y.f(0));
+    Scalar value = loop(isFinite.select(x.abs(), x.f(0)),
+                        isZero.select(y.f(1), y.abs()), rewriter);
+    value = x.with(rewriter.create<math::CopySignOp>(x.loc, value.v, x.v));
+    Scalar nan = x.f(std::numeric_limits<double>::quiet_NaN());
+    Scalar result = isFinite.select(isZero.select(nan, value), nan);
+    result = y.equals(y).select(result, nan);
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, type, result.v);
+    return success();
+  }
+
+private:
+  /// Subtracts multiples of `y` > 0 from `size`, until it is less.
+  static Scalar loop(Scalar size, Scalar y, PatternRewriter &rewriter) {
+    OpBuilder::InsertionGuard guard(rewriter);
+    auto repeat = rewriter.create<mlir::scf::WhileOp>(
+        size.loc, TypeRange{size.v.getType()}, mlir::ValueRange{size.v},
+        [&](OpBuilder &b, Location loc, mlir::ValueRange values) {
+          Value goesOn = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OLE,
+                                                 y.v, values[0]);
+          b.create<mlir::scf::ConditionOp>(loc, goesOn, values);
+        },
+        [&](OpBuilder &b, Location loc, mlir::ValueRange values) {
+          Scalar now{&b, loc, values[0]}, divisor{&b, loc, y.v};
+          Scalar exponent =
+              shiftRight(now.bits(), 52) - shiftRight(divisor.bits(), 52);
+          Scalar multiple =
+              divisor * shiftLeft(exponent + exponent.i(1023), 52).asFloat();
+          multiple = now.less(multiple).select(multiple * 0.5, multiple);
+          b.create<mlir::scf::YieldOp>(loc, (now - multiple).v);
+        });
+    return size.with(repeat.getResult(0));
+  }
+};
 } // namespace
 
 bool meshloom::losesHugeArguments(Operation *op) {
@@ -641,6 +689,8 @@ void meshloom::populateMathFunctionPatterns(mlir::RewritePatternSet &patterns,
   add.operator()<math::TanOp>(
       "tan", {[](Scalar x) { return formulas::tan(angleOf(x)); }, nullptr,
               [](Scalar x) { return formulas::tan(hugeAngleOf(x)); }});
+  if (library == MathLibrary::None)
+    patterns.add<Remainder>(patterns.getContext());
   add.operator()<math::Atan2Op>("atan2", {.binary = formulas::atan2});
   // libm's pow is faster than this formula where there is one.
   add.operator()<math::PowFOp>("pow", library == MathLibrary::None

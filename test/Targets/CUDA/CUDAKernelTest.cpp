@@ -438,6 +438,41 @@ TEST(CUDAKernelTest, FunctionsOfHugeAngles) {
   }
 }
 
+TEST(CUDAKernelTest, Remainders) {
+  const float infinity = std::numeric_limits<float>::infinity(),
+              nan = std::numeric_limits<float>::quiet_NaN();
+  const float special[] = {0.f,       -0.f, 1.f,      -3.5f,      infinity,
+                           0x1p-149f, nan,  0x1p127f, -0x1p-130f, 7e33f};
+  std::vector<float> x, y;
+  for (float a :
+       {special[0], special[1], special[3], special[4], special[6], special[7]})
+    for (float b : special) {
+      x.push_back(a);
+      y.push_back(b);
+    }
+  const auto compare = [&] {
+    const std::vector<float> remainders =
+        valuesOf("dtensor.remainder %x, %y", x, y);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const float expected = std::fmod(x[i], y[i]);
+      if (std::isnan(expected))
+        EXPECT_TRUE(std::isnan(remainders[i])) << x[i] << " rem " << y[i];
+      else
+        EXPECT_EQ(remainders[i], expected) << x[i] << " rem " << y[i];
+      EXPECT_TRUE(std::isnan(expected) ||
+                  std::signbit(expected) == std::signbit(remainders[i]));
+    }
+  };
+  compare();
+  std::mt19937 random(1);
+  std::uniform_real_distribution<float> exponent(-140, 127);
+  for (size_t i = 0; i < x.size(); ++i) {
+    x[i] = std::exp2(exponent(random)) * (i % 2 ? 1.f : -1.f);
+    y[i] = std::exp2(exponent(random)) * (i % 3 ? 1.f : -1.f);
+  }
+  compare();
+}
+
 TEST(CUDAKernelTest, Powers) {
   const float infinity = std::numeric_limits<float>::infinity(),
               nan = std::numeric_limits<float>::quiet_NaN();

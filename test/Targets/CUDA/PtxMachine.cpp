@@ -11,6 +11,7 @@
 #include <numeric>
 #include <random>
 #include <span>
+#include <tuple>
 
 namespace meshloom::ptx {
 
@@ -52,25 +53,31 @@ bool AccessLog::isWritten(size_t offset, size_t bytes) const {
 
 void Memory::add(void *address, size_t bytes) {
   arrays.insert_or_assign(reinterpret_cast<uint64_t>(address),
-                          Array{bytes, AccessLog(bytes)});
+                          Array{bytes, nullptr});
 }
 
-void Memory::endLaunch() {
-  for (auto &[address, array] : arrays)
-    array.log = AccessLog(array.bytes);
+void Memory::remove(void *address) {
+  arrays.erase(reinterpret_cast<uint64_t>(address));
 }
 
-char *Memory::find(uint64_t address, size_t bytes, AccessLog *&log,
-                   size_t &offset) {
+std::map<uint64_t, Memory::Array>::iterator Memory::arrayAt(uint64_t address) {
   auto behind = arrays.upper_bound(address);
-  if (behind == arrays.begin())
+  return behind == arrays.begin() ? arrays.end() : std::prev(behind);
+}
+
+char *Memory::find(uint64_t address, size_t bytes) {
+  auto array = arrayAt(address);
+  if (array == arrays.end() ||
+      address - array->first + bytes > array->second.bytes)
     return nullptr;
-  auto &[begin, array] = *std::prev(behind);
-  offset = address - begin;
-  if (offset + bytes > array.bytes)
-    return nullptr;
-  log = &array.log;
   return reinterpret_cast<char *>(address);
+}
+
+std::pair<AccessLog *, size_t> Memory::logOf(uint64_t address) {
+  auto &[begin, array] = *arrayAt(address);
+  if (!array.log)
+    array.log = std::make_unique<AccessLog>(array.bytes);
+  return {array.log.get(), address - begin};
 }
 
 namespace {
@@ -219,10 +226,13 @@ private:
     char *place = nullptr;
     AccessLog *log = &sharedLog;
     size_t offset = address;
-    if (!isShared)
-      place = memory.find(address, bytes, log, offset);
-    else if (address <= shared.size() && bytes <= shared.size() - address)
+    if (!isShared) {
+      place = memory.find(address, bytes);
+      if (place)
+        std::tie(log, offset) = memory.logOf(address);
+    } else if (address <= shared.size() && bytes <= shared.size() - address) {
       place = shared.data() + address;
+    }
     if (!place)
       return fault(index, instruction,
                    fmt::format("{} {} bytes outside of all {}",
@@ -239,7 +249,7 @@ private:
     const uint32_t name =
         isShared ? index + 1 : number * launch.threads + index + 1;
     // Barriers order the threads of a block; nothing orders those of others.
-    const uint32_t when = isShared ? phase : 1;
+    const uint32_t when = isShared ? phase : memory.launch();
     Status free = isLoad ? log->read(offset, bytes, name, when)
                          : log->write(offset, bytes, name, when);
     if (!free)

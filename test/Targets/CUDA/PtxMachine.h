@@ -8,6 +8,7 @@
 #include "PtxProgram.h"
 
 #include <map>
+#include <memory>
 #include <vector>
 
 namespace meshloom::ptx {
@@ -37,17 +38,27 @@ private:
 class Memory {
 public:
   void add(void *address, size_t bytes);
-  /// Accesses so far are of a launch that has ended.
-  void endLaunch();
+  void remove(void *address);
+  /// The number of the launch that is running; accesses of others are no races
+  /// with its own.
+  uint32_t launch() const { return number; }
+  void endLaunch() { ++number; }
   /// Null where the bytes are not all in one array.
-  char *find(uint64_t address, size_t bytes, AccessLog *&log, size_t &offset);
+  char *find(uint64_t address, size_t bytes);
+  /// The log of an array that has the byte at `address`, and the byte's offset
+  /// in it.
+  std::pair<AccessLog *, size_t> logOf(uint64_t address);
 
 private:
   struct Array {
     size_t bytes;
-    AccessLog log;
+    std::unique_ptr<AccessLog> log; ///< made when a kernel first comes there
   };
+  /// The last array that does not begin behind `address`, or the end.
+  std::map<uint64_t, Array>::iterator arrayAt(uint64_t address);
+
   std::map<uint64_t, Array> arrays;
+  uint32_t number = 1;
 };
 
 struct Launch {

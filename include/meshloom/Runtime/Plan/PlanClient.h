@@ -82,11 +82,13 @@ public:
   /// Where the devices of a mesh with an assignment are.
   Result<MeshProcesses> processesOf(const Mesh &mesh) const;
   /// Calls `write` with memory of the host that then is the block's content.
-  virtual void fill(size_t slot, const Block &block, int64_t bytes,
-                    const std::function<void(char *)> &write);
-  /// The block's content for the host to read.
-  virtual std::shared_ptr<const char> read(size_t slot, const Block &block,
-                                           int64_t bytes);
+  /// Fails where the device does.
+  virtual Status fill(size_t slot, const Block &block, int64_t bytes,
+                      const std::function<void(char *)> &write);
+  /// The first bytes of the block for the host to read. Fails where the device
+  /// does.
+  virtual Result<std::shared_ptr<const char>>
+  read(size_t slot, const Block &block, int64_t bytes);
   /// Copies within a memory.
   virtual void copy(size_t slot, char *to, const char *from, int64_t bytes);
 

@@ -6,7 +6,7 @@
 // they come, else through staging memory.
 #pragma once
 
-#include "StepGraph.h"
+#include "meshloom/Runtime/Plan/Shared/StepGraph.h"
 
 #include "meshloom/Runtime/BoxCopy.h"
 #include "meshloom/Runtime/Communicator.h"
@@ -15,7 +15,7 @@ namespace meshloom::cpu {
 
 class ExchangeCall {
 public:
-  ExchangeCall(const StepGraph &graph, const Exchange &exchange);
+  ExchangeCall(const plan::StepGraph &graph, const plan::Exchange &exchange);
 
   /// Bytes that it needs from its beginning to its end.
   int64_t stagingBytes() const { return staging; }
@@ -65,7 +65,7 @@ private:
   ArrayView sourceView(const plan::ExchangePlan::Source &source,
                        const Memory &memory) const;
 
-  const PlannedMove move;
+  const plan::PlannedMove move;
   const DType type;
   const ReduceKind reduce;
   Array source, target;

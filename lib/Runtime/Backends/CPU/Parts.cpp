@@ -7,6 +7,7 @@
 
 using namespace meshloom;
 using namespace meshloom::cpu;
+using namespace meshloom::plan;
 
 namespace {
 /// Returns the part of the work's iteration space that each device runs.

@@ -14,7 +14,7 @@ struct Part {
 };
 
 /// For each chunk.
-std::vector<Part> partsOf(const Program &program, const StepGraph &graph,
+std::vector<Part> partsOf(const Program &program, const plan::StepGraph &graph,
                           const Item &item, int64_t chunks);
 
 } // namespace meshloom::cpu

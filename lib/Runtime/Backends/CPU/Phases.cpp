@@ -3,7 +3,7 @@
 // touch, memory by memory.
 #include "Phases.h"
 
-#include "Addends.h"
+#include "meshloom/Runtime/Plan/Shared/Addends.h"
 
 #include <algorithm>
 #include <array>
@@ -12,6 +12,7 @@
 
 using namespace meshloom;
 using namespace meshloom::cpu;
+using namespace meshloom::plan;
 
 namespace {
 Interval partOf(int64_t extent, int64_t parts, int64_t part) {

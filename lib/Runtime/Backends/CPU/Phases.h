@@ -13,7 +13,7 @@
 // that does not wait for it.
 #pragma once
 
-#include "StepGraph.h"
+#include "meshloom/Runtime/Plan/Shared/StepGraph.h"
 
 namespace meshloom::cpu {
 
@@ -32,10 +32,10 @@ struct Item {
 
   /// The instances that chunk c of `chunks` runs its part of; the one that
   /// there is where work has none. Empty: it runs nothing.
-  Interval instances(const Work &work, int64_t chunks, int64_t c) const;
+  Interval instances(const plan::Work &work, int64_t chunks, int64_t c) const;
   /// Leaves of a box of iterations what is chunk c's along the loops that are
   /// cut.
-  void narrow(const Work &work, int64_t chunks, int64_t c,
+  void narrow(const plan::Work &work, int64_t chunks, int64_t c,
               std::span<int64_t> begin, std::span<int64_t> extent) const;
 };
 
@@ -52,26 +52,27 @@ struct Schedule {
 /// Greedy: each phase takes every piece of work that is ready and fits, going
 /// on with what the last piece made possible, so that a chunk's data are still
 /// in cache. Steps x loops, whatever the number of devices.
-Schedule schedule(const StepGraph &graph, int64_t chunks, int64_t workers);
+Schedule schedule(const plan::StepGraph &graph, int64_t chunks,
+                  int64_t workers);
 
 /// One phase per piece of work, in the given order (of all work).
-Schedule scheduleInOrder(const StepGraph &graph, int64_t chunks,
+Schedule scheduleInOrder(const plan::StepGraph &graph, int64_t chunks,
                          int64_t workers, std::span<const unsigned> order);
 
 /// Cuts a phase into another number of chunks, if those are independent of each
 /// other too.
-bool cutInto(const StepGraph &graph, Phase &phase, int64_t chunks,
+bool cutInto(const plan::StepGraph &graph, Phase &phase, int64_t chunks,
              int64_t workers);
 
 /// Returns whether a phase has products, and none of them is a smaller matrix
 /// in more chunks: all of it is cut along loops, which count matrices in the
 /// products.
-bool countsMatrices(const StepGraph &graph, const Program &program,
+bool countsMatrices(const plan::StepGraph &graph, const Program &program,
                     const Phase &phase);
 
 /// The smallest box around what chunk c of `item` touches through access
 /// `access`: the addends first, then each dim. All empty if nothing.
-void touchedBox(const StepGraph &graph, const Item &item, int64_t chunks,
+void touchedBox(const plan::StepGraph &graph, const Item &item, int64_t chunks,
                 int64_t c, unsigned access, std::span<Interval> box);
 
 } // namespace meshloom::cpu

@@ -35,7 +35,7 @@ struct Placement {
 };
 
 /// `stagingBytes`: of each exchange, from its beginning to its end.
-Placement place(const StepGraph &graph, const Schedule &schedule,
+Placement place(const plan::StepGraph &graph, const Schedule &schedule,
                 int64_t workers, std::span<const int64_t> stagingBytes = {});
 
 } // namespace meshloom::cpu

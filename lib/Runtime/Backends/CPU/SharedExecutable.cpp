@@ -13,11 +13,11 @@
 #include "meshloom/Core/CustomCall.h"
 #include "meshloom/Core/ThreadLocal.h"
 #include "meshloom/Runtime/BoxCopy.h"
-#include "meshloom/Runtime/Combine.h"
 #include "meshloom/Runtime/Library/HostCall.h"
 #include "meshloom/Runtime/NonFinite.h"
 #include "meshloom/Runtime/Plan/AgreedOutcome.h"
 #include "meshloom/Runtime/Plan/Failure.h"
+#include "meshloom/Runtime/Plan/Shared/HostWork.h"
 
 #include <cstring>
 #include <fmt/format.h>
@@ -25,7 +25,7 @@
 
 using namespace meshloom;
 using namespace meshloom::cpu;
-using plan::Failure;
+using namespace meshloom::plan;
 
 namespace {
 /// Phases and programs cheaper than this (nanoseconds) are not worth a second
@@ -53,7 +53,7 @@ struct Call {
   Item item;
   int64_t cuts; ///< chunks of its phase
   const Work *work;
-  library::HostCall function;      ///< of a kernel or dot
+  HostWork function;
   std::vector<Binding> bindings;   ///< per access
   std::vector<int64_t> strides;    ///< elements, [access][loop]
   std::vector<unsigned> nonFinite; ///< accesses to check afterwards
@@ -136,8 +136,6 @@ private:
                    Pointers &frame, Run &run) const;
   /// Says to the run's profiler what each chunk of each call is.
   void describeParts();
-  Status runInstance(const Call &call, const Pointers &frame,
-                     const Instance *instance, int64_t index) const;
   /// The part of `bytes` that each worker copies.
   void copyInParallel(char *to, const char *from, int64_t bytes);
 
@@ -290,18 +288,12 @@ Result<Call> SharedExecutable::prepareCall(const Item &item,
     Binding binding{buffer.memory,          place.kind == Place::Kind::Worker,
                     byteWidth(buffer.type), 0,
                     buffer.bytesPerCopy(),  {}};
-    const Shape dimStrides =
-        rowMajorStrides(binding.local ? place.extent : buffer.shape);
-    std::vector<int64_t> strides(loops, 0);
-    int64_t first = 0;
-    for (size_t d = 0; d < access.dims.size(); ++d) {
-      first += dimStrides[d] * access.dims[d].offset;
-      for (auto [loop, coefficient] : access.dims[d].terms)
-        strides[loop] += dimStrides[d] * coefficient;
-    }
-    binding.offset = first * binding.width;
+    const Shape &array = binding.local ? place.extent : buffer.shape;
+    const AccessElements elements = elementsOf(access, array, loops);
+    binding.offset = elements.first * binding.width;
     if (binding.local) {
       binding.offset += place.offset;
+      const Shape dimStrides = rowMajorStrides(array);
       for (const Shape &origin : place.origin) {
         int64_t shift = 0;
         for (size_t d = 0; d < origin.size(); ++d)
@@ -310,7 +302,8 @@ Result<Call> SharedExecutable::prepareCall(const Item &item,
       }
     }
     call.bindings.push_back(std::move(binding));
-    call.strides.insert(call.strides.end(), strides.begin(), strides.end());
+    call.strides.insert(call.strides.end(), elements.strides.begin(),
+                        elements.strides.end());
     if (options.checkNonFinite && access.writes &&
         (isFloat(buffer.type) || isComplex(buffer.type)) &&
         work.kind != Work::Kind::Copy)
@@ -318,14 +311,10 @@ Result<Call> SharedExecutable::prepareCall(const Item &item,
   }
   if (work.isExchange())
     call.nonFinite.clear();
-  if (work.kind == Work::Kind::Kernel || work.kind == Work::Kind::Dot) {
-    auto function =
-        library::HostCall::make(loaded, loaded.steps[work.step], kernels.get());
-    if (!function)
-      return function.error().withMessage(plan::describe(loaded, work.step) +
-                                          function.error().message());
-    call.function = std::move(*function);
-  }
+  auto function = HostWork::make(loaded, graph, work, kernels.get());
+  if (!function)
+    return function.error();
+  call.function = std::move(*function);
   return call;
 }
 
@@ -355,74 +344,6 @@ Status SharedExecutable::prepare(const Schedule &schedule) {
   // programs.
   if (parallel >= serial)
     busyCores = cpus.workers.count();
-  return Success();
-}
-
-/// Iterates over the runs of elements that are contiguous in both accesses 0
-/// and 1 of a reduction or copy, whose loops are the dims of its buffers.
-template <typename Body>
-void forEachRun(const Call &call, const Pointers &frame, const Body &body) {
-  const size_t rank = frame.extent.size();
-  const int64_t *from = call.strides.data(), *to = from + rank;
-  size_t outer = rank;
-  int64_t run = 1;
-  while (outer > 0 && (frame.extent[outer - 1] == 1 ||
-                       (from[outer - 1] == run && to[outer - 1] == run)))
-    run *= frame.extent[--outer];
-  const unsigned width = call.bindings[0].width;
-  std::vector<int64_t> index(outer, 0);
-  int64_t source = 0, target = 0;
-  while (true) {
-    body(source * width, target * width, run);
-    size_t d = outer;
-    while (d-- > 0) {
-      source += from[d];
-      target += to[d];
-      if (++index[d] < frame.extent[d])
-        break;
-      source -= frame.extent[d] * from[d];
-      target -= frame.extent[d] * to[d];
-      index[d] = 0;
-    }
-    if (d == size_t(-1))
-      return;
-  }
-}
-
-/// Runs a call on what `frame` says.
-Status SharedExecutable::runInstance(const Call &call, const Pointers &frame,
-                                     const Instance *instance,
-                                     int64_t index) const {
-  switch (call.work->kind) {
-  case Work::Kind::Kernel:
-  case Work::Kind::Dot:
-    return call.function.run(frame.pointers.data(), call.strides.data(),
-                             frame.origin.data(), frame.extent.data());
-  case Work::Kind::Exchange:
-  case Work::Kind::Arrival:
-    break; // see runExchange
-  case Work::Kind::Copy:
-    forEachRun(call, frame, [&](int64_t source, int64_t target, int64_t run) {
-      std::memcpy(static_cast<char *>(frame.pointers[1]) + target,
-                  static_cast<char *>(frame.pointers[0]) + source,
-                  size_t(run) * call.bindings[0].width);
-    });
-    return Success();
-  case Work::Kind::Reduce: {
-    const std::vector<int64_t> &addends =
-        call.work->addends[instance ? size_t(index) : 0];
-    const DType type = graph.buffers[call.work->accesses[0].buffer].type;
-    std::vector<const void *> sources(addends.size());
-    forEachRun(call, frame, [&](int64_t source, int64_t target, int64_t run) {
-      for (size_t s = 0; s < addends.size(); ++s)
-        sources[s] = static_cast<char *>(frame.pointers[0]) +
-                     addends[s] * call.bindings[0].copyBytes + source;
-      combine(call.work->reduce, type,
-              static_cast<char *>(frame.pointers[1]) + target, sources, run);
-    });
-    return Success();
-  }
-  }
   return Success();
 }
 
@@ -468,8 +389,10 @@ void SharedExecutable::runCall(const Call &call, int64_t chunk, char *scratch,
     frame.origin = frame.begin;
     for (size_t l = 0; l < work.begin.size(); ++l)
       frame.origin[l] += work.begin[l];
-    Status status = runInstance(call, frame, instance, i);
-    if (!status) {
+    if (Status status = call.function.run(
+            {frame.pointers.data(), call.strides.data(), frame.origin.data(),
+             frame.extent.data(), size_t(i)});
+        !status) {
       run.failure.report(work.step, status.error());
       return;
     }
@@ -478,10 +401,8 @@ void SharedExecutable::runCall(const Call &call, int64_t chunk, char *scratch,
       bool empty = false;
       for (size_t l = 0; l < loops; ++l)
         empty |= strides[l] != 0 && frame.extent[l] <= 0;
-      const Access &access = work.accesses[a];
       const GraphBuffer &buffer =
-          graph.buffers[access.updated >= 0 ? unsigned(access.updated)
-                                            : access.buffer];
+          graph.buffers[writtenBuffer(work.accesses[a])];
       if (!empty &&
           hasNonFinite(buffer.type, static_cast<char *>(frame.pointers[a]),
                        frame.extent.data(), strides, unsigned(loops)))

@@ -3,11 +3,11 @@
 // which parts of a step make them.
 #pragma once
 
-#include "Work.h"
+#include "meshloom/Runtime/Plan/Shared/Work.h"
 
 #include "meshloom/Runtime/Plan/MeshProcesses.h"
 
-namespace meshloom::cpu {
+namespace meshloom::plan {
 
 /// Rows of a chunk below this many elements are not worth cutting them.
 inline constexpr int64_t SHORT_ROW = 32;
@@ -52,7 +52,7 @@ std::optional<ReduceKind> combineOf(const Program &program,
                                     const KernelStep &step, size_t output);
 
 AddendPlan planAddends(const Program &program, int64_t chunks,
-                       const plan::MeshProcesses &processes);
+                       const MeshProcesses &processes);
 
 /// The part of a step that this process runs.
 struct StepSpace {
@@ -68,11 +68,11 @@ Result<StepSpace> spaceOf(const std::vector<Loop> &loops,
                           const Program &program,
                           const std::vector<unsigned> &operands,
                           const AddendPlan &plan,
-                          const plan::MeshProcesses &processes);
+                          const MeshProcesses &processes);
 
 /// chunk c of `chunks` covers [bound(c), bound(c + 1)) of `extent` iterations:
 /// the same bounds for the same extent in every step, on round numbers where
 /// there is enough to share out.
 int64_t chunkBound(int64_t extent, int64_t chunks, int64_t c);
 
-} // namespace meshloom::cpu
+} // namespace meshloom::plan

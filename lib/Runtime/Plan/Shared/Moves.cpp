@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Regions of sources against those of targets.
-#include "Moves.h"
+#include "meshloom/Runtime/Plan/Shared/Moves.h"
 
 #include "meshloom/Runtime/Plan/Components.h"
 
 #include <algorithm>
 
 using namespace meshloom;
-using namespace meshloom::cpu;
 using namespace meshloom::plan;
 
-bool cpu::isReduction(const CollectiveStep &step) {
+bool plan::isReduction(const CollectiveStep &step) {
   return step.kind == CollectiveKind::AllReduce ||
          step.kind == CollectiveKind::ReduceScatter;
 }
@@ -202,10 +201,10 @@ PlannedMove MovePlanner::plan(const CollectiveStep &step,
 }
 } // namespace
 
-std::vector<PlannedMove> cpu::planMoves(const Program &program,
-                                        const AddendPlan &addends,
-                                        const MeshProcesses &processes,
-                                        const OnOneHost &onOneHost) {
+std::vector<PlannedMove> plan::planMoves(const Program &program,
+                                         const AddendPlan &addends,
+                                         const MeshProcesses &processes,
+                                         const OnOneHost &onOneHost) {
   const MovePlanner planner(program, addends, processes, onOneHost);
   std::vector<PlannedMove> moves(program.buffers.size());
   for (const Step &step : program.steps)

@@ -3,9 +3,9 @@
 // few rows (or columns) copies as much of the other operand as one of many.
 #pragma once
 
-#include "Work.h"
+#include "meshloom/Runtime/Plan/Shared/Work.h"
 
-namespace meshloom::cpu {
+namespace meshloom::plan {
 
 /// Returns whether an operand's elements depend on a loop.
 bool isIn(const Operand &operand, unsigned loop);
@@ -20,4 +20,4 @@ Side sideOf(const DotStep &step, unsigned loop);
 /// Returns whether it did anything.
 bool findGrids(const DotStep &step, int64_t chunks, Work &work);
 
-} // namespace meshloom::cpu
+} // namespace meshloom::plan

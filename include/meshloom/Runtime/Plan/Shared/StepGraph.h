@@ -18,9 +18,9 @@
 // work is what they do. An exchange moves data between processes.
 #pragma once
 
-#include "Moves.h"
+#include "meshloom/Runtime/Plan/Shared/Moves.h"
 
-namespace meshloom::cpu {
+namespace meshloom::plan {
 
 struct GraphBuffer {
   std::string name;
@@ -44,17 +44,30 @@ struct Exchange {
 };
 
 struct StepGraph {
-  plan::MemoryPlan plan;
+  MemoryPlan plan;
   std::vector<GraphBuffer> buffers; ///< the plan's
   std::vector<Work> works;          ///< the plan's actions
   std::vector<Exchange> exchanges;  ///< in program order
 };
 
+/// The elements of an access in a row-major array.
+struct AccessElements {
+  int64_t first = 0;            ///< the one of iteration 0 of every loop
+  std::vector<int64_t> strides; ///< from one iteration of each loop to the next
+};
+AccessElements elementsOf(const Access &access, const Shape &array,
+                          size_t loops);
+
+/// The buffer that an access has written.
+inline unsigned writtenBuffer(const Access &access) {
+  return access.updated >= 0 ? unsigned(access.updated) : access.buffer;
+}
+
 /// `chunks`: pieces that a reduction is cut into when nothing else can be.
 Result<StepGraph> buildStepGraph(const Program &program, int64_t chunks,
-                                 const plan::MeshProcesses &processes,
+                                 const MeshProcesses &processes,
                                  const OnOneHost &onOneHost);
 /// Where all devices are in this process.
 Result<StepGraph> buildStepGraph(const Program &program, int64_t chunks);
 
-} // namespace meshloom::cpu
+} // namespace meshloom::plan

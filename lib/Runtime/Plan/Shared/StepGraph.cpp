@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Building the step graph: each action of the memory plan as loops that may be
 // cut, with what it costs.
-#include "StepGraph.h"
+#include "meshloom/Runtime/Plan/Shared/StepGraph.h"
 
 #include "Grids.h"
 
+#include "meshloom/Runtime/BoxCopy.h"
 #include "meshloom/Runtime/Library/HostCall.h"
 #include "meshloom/Runtime/Plan/Components.h"
 #include "meshloom/Runtime/Plan/Steps.h"
@@ -15,7 +16,6 @@
 #include <tuple>
 
 using namespace meshloom;
-using namespace meshloom::cpu;
 using namespace meshloom::plan;
 
 namespace {
@@ -491,13 +491,25 @@ Status Builder::build() {
 }
 } // namespace
 
-Result<StepGraph> cpu::buildStepGraph(const Program &program, int64_t chunks) {
+AccessElements plan::elementsOf(const Access &access, const Shape &array,
+                                size_t loops) {
+  const Shape dimStrides = rowMajorStrides(array);
+  AccessElements elements{0, std::vector<int64_t>(loops, 0)};
+  for (size_t d = 0; d < access.dims.size(); ++d) {
+    elements.first += dimStrides[d] * access.dims[d].offset;
+    for (auto [loop, coefficient] : access.dims[d].terms)
+      elements.strides[loop] += dimStrides[d] * coefficient;
+  }
+  return elements;
+}
+
+Result<StepGraph> plan::buildStepGraph(const Program &program, int64_t chunks) {
   return buildStepGraph(program, chunks, MeshProcesses(program.mesh), {});
 }
 
-Result<StepGraph> cpu::buildStepGraph(const Program &program, int64_t chunks,
-                                      const MeshProcesses &processes,
-                                      const OnOneHost &onOneHost) {
+Result<StepGraph> plan::buildStepGraph(const Program &program, int64_t chunks,
+                                       const MeshProcesses &processes,
+                                       const OnOneHost &onOneHost) {
   const AddendPlan addends = planAddends(program, chunks, processes);
   std::vector<PlannedMove> moves =
       planMoves(program, addends, processes, onOneHost);

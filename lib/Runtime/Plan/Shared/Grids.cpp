@@ -6,7 +6,7 @@
 #include <tuple>
 
 using namespace meshloom;
-using namespace meshloom::cpu;
+using namespace meshloom::plan;
 
 namespace {
 /// Numbers by side: how many products, of how many rows, columns and terms.
@@ -78,21 +78,21 @@ private:
 };
 } // namespace
 
-bool cpu::isIn(const Operand &operand, unsigned loop) {
+bool plan::isIn(const Operand &operand, unsigned loop) {
   return std::ranges::any_of(operand.dims, [&](const DimAccess &dim) {
     return std::ranges::any_of(dim.terms,
                                [&](auto term) { return term.first == loop; });
   });
 }
 
-Side cpu::sideOf(const DotStep &step, unsigned loop) {
+Side plan::sideOf(const DotStep &step, unsigned loop) {
   if (step.loops[loop].reduction)
     return Side::Sum;
   const bool isLeft = isIn(step.lhs, loop), isRight = isIn(step.rhs, loop);
   return isLeft == isRight ? Side::Batch : isLeft ? Side::Left : Side::Right;
 }
 
-bool cpu::findGrids(const DotStep &step, int64_t chunks, Work &work) {
+bool plan::findGrids(const DotStep &step, int64_t chunks, Work &work) {
   if (work.addendLoop >= 0 || work.candidates.size() < 2)
     return false;
   const Costs costs(step, work, chunks);
@@ -102,9 +102,10 @@ bool cpu::findGrids(const DotStep &step, int64_t chunks, Work &work) {
       std::min(costs.whole[Side::Left], costs.whole[Side::Right]) <= fewRows)
     return false;
   std::vector<double> alongOne;
-  std::ranges::transform(
-      work.candidates, std::back_inserter(alongOne),
-      [&](unsigned loop) { return costs.of({{{loop, chunks}}}); });
+  std::ranges::transform(work.candidates, std::back_inserter(alongOne),
+                         [&](unsigned loop) {
+                           return costs.of({{{loop, chunks}}});
+                         });
   double least = std::ranges::min(alongOne);
   // Not even what is before or behind the product makes such cuts worth it:
   // many small products in chunks of a row or two.

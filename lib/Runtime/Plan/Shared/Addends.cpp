@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which addends of partial values are kept apart, which are merged.
-#include "Addends.h"
+#include "meshloom/Runtime/Plan/Shared/Addends.h"
 
 #include "Grids.h"
 
@@ -13,7 +13,6 @@
 #include <numeric>
 
 using namespace meshloom;
-using namespace meshloom::cpu;
 using namespace meshloom::plan;
 
 namespace {
@@ -195,12 +194,12 @@ AddendPlan::Parts partsOf(const Program &program, const AddendPlan &plan,
 }
 } // namespace
 
-bool cpu::isScatter(const KernelStep &step) {
+bool plan::isScatter(const KernelStep &step) {
   return library::propertiesOf(step.library).isScatter &&
          step.inputs.size() > 2 * step.outputs.size();
 }
 
-bool cpu::readsInputAnew(const KernelStep &step, unsigned loop) {
+bool plan::readsInputAnew(const KernelStep &step, unsigned loop) {
   if (isScatter(step))
     return !isIn(step.inputs[step.outputs.size()], loop);
   return !step.inputs.empty() && !isIn(step.inputs[0], loop) &&
@@ -208,7 +207,7 @@ bool cpu::readsInputAnew(const KernelStep &step, unsigned loop) {
 }
 
 std::optional<ReduceKind>
-cpu::combineOf(const Program &program, const KernelStep &step, size_t output) {
+plan::combineOf(const Program &program, const KernelStep &step, size_t output) {
   if (step.library.empty())
     return step.combine.empty() ? std::nullopt
                                 : std::optional(step.combine[output]);
@@ -220,7 +219,7 @@ cpu::combineOf(const Program &program, const KernelStep &step, size_t output) {
              : std::nullopt;
 }
 
-bool cpu::hasShortWindows(const Program &program, const KernelStep &scatter) {
+bool plan::hasShortWindows(const Program &program, const KernelStep &scatter) {
   auto elements = [&](size_t input) {
     return elementCount(program.buffers[scatter.inputs[input].buffer].shape);
   };
@@ -228,7 +227,7 @@ bool cpu::hasShortWindows(const Program &program, const KernelStep &scatter) {
   return elements(indices + 1) < SHORT_ROW * elements(indices);
 }
 
-int64_t cpu::chunkBound(int64_t extent, int64_t chunks, int64_t c) {
+int64_t plan::chunkBound(int64_t extent, int64_t chunks, int64_t c) {
   if (c >= chunks)
     return extent;
   const int64_t quotient = extent / chunks;
@@ -360,8 +359,8 @@ std::optional<unsigned> loopToCut(const Program &program, const Step &step,
 }
 } // namespace
 
-AddendPlan cpu::planAddends(const Program &program, int64_t chunks,
-                            const MeshProcesses &processes) {
+AddendPlan plan::planAddends(const Program &program, int64_t chunks,
+                             const MeshProcesses &processes) {
   const size_t n = program.buffers.size();
   AddendPlan plan{std::vector<int64_t>(n, 1),
                   std::vector<int>(n, -1),
@@ -522,11 +521,11 @@ Result<StepSpace> spaceHere(const Program &program,
 }
 } // namespace
 
-Result<StepSpace> cpu::spaceOf(const std::vector<Loop> &loops,
-                               const Program &program,
-                               const std::vector<unsigned> &operands,
-                               const AddendPlan &plan,
-                               const MeshProcesses &processes) {
+Result<StepSpace> plan::spaceOf(const std::vector<Loop> &loops,
+                                const Program &program,
+                                const std::vector<unsigned> &operands,
+                                const AddendPlan &plan,
+                                const MeshProcesses &processes) {
   if (processes.several())
     return spaceHere(program, loops, operands, plan, processes);
   StepSpace space;

@@ -7,18 +7,18 @@
 // its exchange combines those.
 #pragma once
 
-#include "Addends.h"
+#include "meshloom/Runtime/Plan/Shared/Addends.h"
 
 #include "meshloom/Runtime/Plan/Exchange.h"
 #include "meshloom/Runtime/Plan/MemoryPlan.h"
 
-namespace meshloom::cpu {
+namespace meshloom::plan {
 
 struct PlannedMove {
-  plan::MoveWay way = plan::MoveWay::Local;
+  MoveWay way = MoveWay::Local;
   /// The exchange; empty where `group` is not: these processes then compute one
   /// sum of all that the target's array holds.
-  plan::ExchangePlan exchange;
+  ExchangePlan exchange;
   std::vector<int> group;
 };
 
@@ -29,10 +29,10 @@ using OnOneHost = std::function<bool(int, int)>;
 /// that is their target.
 std::vector<PlannedMove> planMoves(const Program &program,
                                    const AddendPlan &addends,
-                                   const plan::MeshProcesses &processes,
+                                   const MeshProcesses &processes,
                                    const OnOneHost &onOneHost);
 
 /// Returns whether it adds, or otherwise combines, what devices have.
 bool isReduction(const CollectiveStep &step);
 
-} // namespace meshloom::cpu
+} // namespace meshloom::plan

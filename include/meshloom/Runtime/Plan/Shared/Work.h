@@ -5,7 +5,7 @@
 
 #include "meshloom/Core/Program.h"
 
-namespace meshloom::cpu {
+namespace meshloom::plan {
 
 /// A buffer that work touches, and where. `buffer` indexes StepGraph::buffers.
 struct Access {
@@ -77,4 +77,4 @@ struct Work {
   }
 };
 
-} // namespace meshloom::cpu
+} // namespace meshloom::plan

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "CUDAClient.h"
+
+#include <charconv>
+#include <fmt/format.h>
+
+using namespace meshloom;
+using namespace meshloom::cuda;
+
+/// The format of the target cuda's code: DeviceCode::text.
+static constexpr std::string_view ptxCode = "ptx";
+
+CUDAClient::CUDAClient(std::shared_ptr<Card> card,
+                       const std::vector<int64_t> &numbers)
+    : PlanClient(/*cores=*/1), card(std::move(card)) {
+  for (int64_t number : numbers)
+    deviceList.push_back({number, fmt::format("GPU:{}", number)});
+}
+
+Status CUDAClient::fill(size_t, const plan::Block &block, int64_t bytes,
+                        const std::function<void(char *)> &write) {
+  Result<std::shared_ptr<char>> staging = card->allocateHost(bytes);
+  if (!staging)
+    return staging.error();
+  write(staging->get());
+  return card->copyFromHost(block.get(), staging->get(), bytes);
+}
+
+Result<std::shared_ptr<const char>>
+CUDAClient::read(size_t, const plan::Block &block, int64_t bytes) {
+  Result<std::shared_ptr<char>> staging = card->allocateHost(bytes);
+  if (!staging)
+    return staging.error();
+  if (Status ok = card->copyToHost(staging->get(), block.get(), bytes); !ok)
+    return ok.error();
+  if (Status ok = card->synchronize(); !ok)
+    return ok.error();
+  return std::shared_ptr<const char>(std::move(*staging));
+}
+
+std::optional<Array> CUDAClient::adopt(const ArrayType &type, Array &array) {
+  const auto *owner = dynamic_cast<const CUDAClient *>(array.client().get());
+  if (!owner || owner->card != card)
+    return std::nullopt;
+  return PlanClient::adopt(type, array);
+}
+
+/// Fails on code that the card does not run.
+static Result<std::shared_ptr<const LoadedCode>>
+loadCode(const Compiled &compiled, Card &card) {
+  const std::string &name = compiled.signature().name;
+  if (!compiled.coded())
+    return Error(fmt::format("program '{}' is StableHLO, which the platform "
+                             "cuda does not run: compile it for the target "
+                             "cuda",
+                             name));
+  const Code &code = compiled.code();
+  auto loaded = std::make_shared<LoadedCode>();
+  loaded->host = code.symbols;
+  if (code.format.empty())
+    return std::shared_ptr<const LoadedCode>(loaded);
+  if (code.format != ptxCode)
+    return Error(fmt::format("the code of program '{}' is {}, but the platform "
+                             "cuda runs {}: compile it for the target cuda",
+                             name, code.format, ptxCode));
+  Result<DeviceCode> parsed =
+      DeviceCode::parse({code.bytes.data(), code.bytes.size()});
+  if (!parsed)
+    return parsed.error().withMessage(
+        fmt::format("program '{}': {}", name, parsed.error().message()));
+  loaded->code = std::move(*parsed);
+  if (loaded->code.kernels.empty())
+    return std::shared_ptr<const LoadedCode>(loaded);
+  constexpr std::string_view architecture = "sm_";
+  int needed = 0;
+  if (code.requirements.starts_with(architecture))
+    std::from_chars(code.requirements.data() + architecture.size(),
+                    code.requirements.data() + code.requirements.size(),
+                    needed);
+  if (needed > card.capability())
+    return Error(fmt::format(
+        "program '{}' needs a GPU of compute capability {}.{} or more, and {} "
+        "has {}.{}",
+        name, needed / 10, needed % 10, card.description(),
+        card.capability() / 10, card.capability() % 10));
+  auto kernels = card.compile(loaded->code.ptx);
+  if (!kernels)
+    return kernels.error().withMessage(
+        fmt::format("program '{}': {}", name, kernels.error().message()));
+  loaded->kernels = std::move(*kernels);
+  return std::shared_ptr<const LoadedCode>(std::move(loaded));
+}
+
+Result<std::shared_ptr<Executable>>
+CUDAClient::loadOn(Compiled compiled, const DeviceAssignment &assignment,
+                   const LoadOptions &options) {
+  auto code = loadCode(compiled, *card);
+  if (!code)
+    return code.error();
+  auto self = std::static_pointer_cast<CUDAClient>(shared_from_this());
+  return plan::loadProgram(self, {std::move(compiled), assignment}, options,
+                           [&](plan::BoundProgram straight) {
+                             return loadStraight(self, *code, options,
+                                                 std::move(straight));
+                           });
+}

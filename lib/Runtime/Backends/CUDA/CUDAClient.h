@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The client of logical GPUs, which are all on one card and share its memory,
+// and how its straight programs are loaded.
+#pragma once
+
+#include "Card.h"
+
+#include "meshloom/Core/DeviceCode.h"
+#include "meshloom/Runtime/Plan/Load.h"
+
+namespace meshloom::cuda {
+
+class CUDAClient : public plan::PlanClient {
+public:
+  CUDAClient(std::shared_ptr<Card> card, const std::vector<int64_t> &numbers);
+  std::string_view platform() const override { return "cuda"; }
+  std::span<const Device> devices() const override { return deviceList; }
+  int64_t bytesInUse() const override { return card->bytesInUse(); }
+
+  using PlanClient::allocate;
+  Result<plan::Block> allocate(size_t, int64_t bytes) override {
+    return card->allocate(bytes);
+  }
+  int64_t memoryLimit() const override { return card->memoryLimit(); }
+  bool sharesMemory() const override { return true; }
+  Status fill(size_t slot, const plan::Block &block, int64_t bytes,
+              const std::function<void(char *)> &write) override;
+  Result<std::shared_ptr<const char>>
+  read(size_t slot, const plan::Block &block, int64_t bytes) override;
+  /// Only memory of the same card.
+  std::optional<Array> adopt(const ArrayType &type, Array &array) override;
+
+  const std::shared_ptr<Card> card;
+
+protected:
+  Result<std::shared_ptr<Executable>>
+  loadOn(Compiled compiled, const DeviceAssignment &assignment,
+         const LoadOptions &options) override;
+
+private:
+  std::vector<Device> deviceList;
+};
+
+/// A program's kernels on a card, and how they are launched.
+struct LoadedCode {
+  DeviceCode code;
+  std::shared_ptr<const Kernels> kernels; ///< null: there are none
+  /// The functions that the host runs: those of library calls, and kernels of
+  /// this process; may be null.
+  std::shared_ptr<const CodeSymbols> host;
+};
+
+/// `code` is that of the program that `program` is, or is a piece of.
+Result<std::shared_ptr<plan::StraightExecutable>>
+loadStraight(std::shared_ptr<CUDAClient> client,
+             std::shared_ptr<const LoadedCode> code, const LoadOptions &options,
+             plan::BoundProgram program);
+
+} // namespace meshloom::cuda

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A straight program on a card: its step graph, one piece of work after the
+// other in the card's stream. A thread of the host does work that has no kernel
+// in its turn (a host node): the card copies the memories that it touches to
+// the host first, and those that it has written back afterwards.
+#include "CUDAClient.h"
+
+#include "meshloom/Runtime/NonFinite.h"
+#include "meshloom/Runtime/Plan/Failure.h"
+#include "meshloom/Runtime/Plan/Offsets.h"
+#include "meshloom/Runtime/Plan/Shared/HostWork.h"
+#include "meshloom/Runtime/Plan/Shared/Runs.h"
+#include "meshloom/Runtime/Plan/Steps.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <queue>
+
+using namespace meshloom;
+using namespace meshloom::cuda;
+using namespace meshloom::plan;
+
+namespace {
+/// A kernel counts its results in 32 bits: see KernelShape.
+constexpr int64_t MOST_RESULTS = (int64_t(1) << 31) - 1;
+/// Threads of blocks that a multiprocessor runs at one time.
+constexpr int64_t RESIDENT_THREADS = 2048;
+
+/// A piece of work, ready to run.
+struct Call {
+  const Work *work;
+  std::vector<AccessElements> elements; ///< per access
+  std::vector<int64_t> strides;         ///< [access][loop]
+  // A kernel:
+  const KernelShape *shape = nullptr;
+  FunctionHandle function = nullptr;
+  // A host node, or what checks the values that a kernel has written:
+  bool onHost = false;
+  HostWork host;
+  std::vector<unsigned> nonFinite; ///< accesses to check
+  struct Staged {
+    unsigned memory;
+    int64_t offset; ///< in the host's memory
+    bool written;
+  };
+  std::vector<Staged> staged;
+};
+
+class CUDAExecutable : public StraightExecutable {
+public:
+  CUDAExecutable(std::shared_ptr<CUDAClient> client,
+                 std::shared_ptr<const LoadedCode> code,
+                 const LoadOptions &options, BoundProgram program)
+      : StraightExecutable(client, std::move(program), options),
+        card(client->card), code(std::move(code)) {}
+  Status plan();
+
+private:
+  /// A box of a call's iterations, and where its first elements are.
+  struct Part {
+    std::vector<int64_t> begin, origin, extents;
+    std::vector<char *> pointers;
+    size_t instance = 0;
+  };
+  /// A host node of a run that is going on.
+  struct HostRun {
+    const CUDAExecutable *self;
+    const Call *call;
+    Failure *failure;
+  };
+
+  void order();
+  Offsets place() const;
+  Result<Call> prepare(const Work &work);
+  Status findKernel(Call &call) const;
+  /// Gives the memories that a call touches places in the host's memory.
+  void stage(Call &call);
+  Status runActions(const Frame &frame) override;
+  Status enqueue(const Frame &frame, std::vector<HostRun> &hostRuns);
+  Status enqueueHost(const Frame &frame, HostRun &run);
+  Status launch(const Call &call, Part part) const;
+  Status copyRuns(const Call &call, const Part &part) const;
+  void runOnHost(const Call &call, Failure &failure) const;
+  void check(const Call &call, const Part &part, Failure &failure) const;
+  /// Calls `body` for each part; `base(access)`: where its memory is.
+  template <typename Base, typename Body>
+  Status forEachPart(const Call &call, const Base &base,
+                     const Body &body) const;
+
+  const std::shared_ptr<Card> card;
+  const std::shared_ptr<const LoadedCode> code;
+  StepGraph graph;
+  std::vector<unsigned> sequence; ///< of the graph's works
+  std::vector<Call> calls;        ///< in that order
+  int64_t stagingBytes = 0;
+  std::shared_ptr<char> staging; ///< of host nodes, one after the other
+};
+
+/// The order of the program, as far as the plan's edges allow.
+void CUDAExecutable::order() {
+  std::vector<unsigned> waiting = graph.plan.numPredecessors;
+  std::priority_queue<unsigned, std::vector<unsigned>, std::greater<>> ready;
+  for (unsigned action = 0; action < waiting.size(); ++action)
+    if (waiting[action] == 0)
+      ready.push(action);
+  while (!ready.empty()) {
+    const unsigned action = ready.top();
+    ready.pop();
+    sequence.push_back(action);
+    for (unsigned next : graph.plan.successors[action])
+      if (--waiting[next] == 0)
+        ready.push(next);
+  }
+}
+
+/// Scratch memory by the places in the order from its first to its last use.
+Offsets CUDAExecutable::place() const {
+  std::vector<Lifetime> lifetimes(graph.plan.memories.size());
+  for (int position = 0; position < int(sequence.size()); ++position)
+    for (const Access &access : graph.works[sequence[position]].accesses) {
+      const unsigned index = graph.buffers[access.buffer].memory;
+      const Memory &memory = graph.plan.memories[index];
+      if (memory.kind != Memory::Kind::Scratch)
+        continue;
+      Lifetime &life = lifetimes[index];
+      if (life.first < 0)
+        life.first = position;
+      life.last = position;
+      life.bytes = memory.bytes;
+    }
+  return placeByLifetime(lifetimes);
+}
+
+Status CUDAExecutable::plan() {
+  Result<StepGraph> built = buildStepGraph(loaded, /*chunks=*/1);
+  if (!built)
+    return built.error();
+  graph = std::move(*built);
+  order();
+  for (unsigned index : sequence) {
+    Result<Call> call = prepare(graph.works[index]);
+    if (!call)
+      return call.error();
+    calls.push_back(std::move(*call));
+  }
+  Offsets placed = place();
+  if (Status ok = setPlan(std::move(graph.plan), std::move(placed.offsets),
+                          placed.peak);
+      !ok)
+    return ok;
+  if (stagingBytes == 0)
+    return Success();
+  Result<std::shared_ptr<char>> memory = card->allocateHost(stagingBytes);
+  if (!memory)
+    return memory.error();
+  staging = std::move(*memory);
+  return Success();
+}
+
+Result<Call> CUDAExecutable::prepare(const Work &work) {
+  Call call{&work};
+  const size_t loops = work.extents.size();
+  for (unsigned a = 0; a < work.accesses.size(); ++a) {
+    const Access &access = work.accesses[a];
+    const GraphBuffer &buffer = graph.buffers[access.buffer];
+    call.elements.push_back(elementsOf(access, buffer.shape, loops));
+    const std::vector<int64_t> &strides = call.elements.back().strides;
+    call.strides.insert(call.strides.end(), strides.begin(), strides.end());
+    if (options.checkNonFinite && access.writes &&
+        (isFloat(buffer.type) || isComplex(buffer.type)) &&
+        work.kind != Work::Kind::Copy)
+      call.nonFinite.push_back(a);
+  }
+  if (work.kind == Work::Kind::Kernel) {
+    if (Status ok = findKernel(call); !ok)
+      return ok.error();
+  }
+  call.onHost = !call.shape && work.kind != Work::Kind::Copy;
+  if (call.onHost) {
+    auto host = HostWork::make(loaded, graph, work, code->host.get());
+    if (!host)
+      return host.error();
+    call.host = std::move(*host);
+  }
+  if (call.onHost || !call.nonFinite.empty())
+    stage(call);
+  return call;
+}
+
+/// Looks for the code of a kernel on the card. There is none of a library
+/// function, and of a kernel that the host has.
+Status CUDAExecutable::findKernel(Call &call) const {
+  const KernelStep &step = std::get<KernelStep>(loaded.steps[call.work->step]);
+  if (!step.library.empty()) {
+    if (step.symbol.empty() || code->host)
+      return Success();
+    return Error(
+        fmt::format("{}the library function '{}' runs on the host with a "
+                    "function of the program's, which saved programs for GPUs "
+                    "do not have: compile the program again",
+                    describe(loaded, call.work->step), step.library),
+        ErrorCode::UNIMPLEMENTED);
+  }
+  const auto &shapes = code->code.kernels;
+  const auto shape =
+      std::ranges::find(shapes, step.symbol, &KernelShape::symbol);
+  if (shape == shapes.end())
+    return Success();
+  Result<FunctionHandle> function = code->kernels->find(step.symbol);
+  if (!function)
+    return function.error().withMessage(describe(loaded, call.work->step) +
+                                        function.error().message());
+  call.shape = &*shape;
+  call.function = *function;
+  return Success();
+}
+
+void CUDAExecutable::stage(Call &call) {
+  int64_t end = 0;
+  for (const Access &access : call.work->accesses) {
+    const unsigned memory = graph.buffers[access.buffer].memory;
+    auto found = std::ranges::find(call.staged, memory, &Call::Staged::memory);
+    if (found == call.staged.end()) {
+      call.staged.push_back({memory, end, false});
+      found = std::prev(call.staged.end());
+      end += OffsetAllocator::rounded(graph.plan.memories[memory].bytes);
+    }
+    found->written |= call.onHost && access.writes;
+  }
+  stagingBytes = std::max(stagingBytes, end);
+}
+
+template <typename Base, typename Body>
+Status CUDAExecutable::forEachPart(const Call &call, const Base &base,
+                                   const Body &body) const {
+  const Work &work = *call.work;
+  const size_t loops = work.extents.size();
+  const size_t parts = std::max<size_t>(work.instances.size(), 1);
+  for (size_t i = 0; i < parts; ++i) {
+    const Instance *instance =
+        work.instances.empty() ? nullptr : &work.instances[i];
+    Part part;
+    part.instance = i;
+    part.begin = instance ? instance->begin : std::vector<int64_t>(loops);
+    part.extents = instance ? instance->extent : work.extents;
+    if (work.kind != Work::Kind::Kernel && work.kind != Work::Kind::Dot &&
+        elementCount(part.extents) == 0)
+      continue;
+    part.origin = part.begin;
+    for (size_t l = 0; l < work.begin.size(); ++l)
+      part.origin[l] += work.begin[l];
+    for (size_t a = 0; a < work.accesses.size(); ++a) {
+      const GraphBuffer &buffer = graph.buffers[work.accesses[a].buffer];
+      int64_t element = call.elements[a].first;
+      for (size_t l = 0; l < loops; ++l)
+        element += part.begin[l] * call.elements[a].strides[l];
+      part.pointers.push_back(
+          base(buffer.memory) + element * int64_t(byteWidth(buffer.type)) +
+          (instance ? instance->copy[a] * buffer.bytesPerCopy() : 0));
+    }
+    if (Status ok = body(part); !ok)
+      return ok;
+  }
+  return Success();
+}
+
+/// A box of too many results is launched in halves.
+Status CUDAExecutable::launch(const Call &call, Part part) const {
+  const KernelShape &shape = *call.shape;
+  int64_t results = 1;
+  for (unsigned loop : shape.parallel)
+    results *= part.extents[loop];
+  if (results == 0)
+    return Success();
+  if (results > MOST_RESULTS) {
+    const unsigned widest = *std::ranges::max_element(
+        shape.parallel, {}, [&](unsigned loop) { return part.extents[loop]; });
+    const int64_t half = part.extents[widest] / 2;
+    Part second = part;
+    part.extents[widest] = half;
+    second.extents[widest] -= half;
+    second.origin[widest] += half;
+    for (size_t a = 0; a < second.pointers.size(); ++a)
+      second.pointers[a] +=
+          half * call.elements[a].strides[widest] *
+          int64_t(byteWidth(graph.buffers[call.work->accesses[a].buffer].type));
+    if (Status ok = launch(call, std::move(part)); !ok)
+      return ok;
+    return launch(call, std::move(second));
+  }
+  std::vector<uint64_t> parameters;
+  for (const KernelParameter &parameter : shape.parameters)
+    switch (parameter.kind) {
+    case KernelParameter::Kind::Pointer:
+      parameters.push_back(
+          reinterpret_cast<uintptr_t>(part.pointers[parameter.operand]));
+      break;
+    case KernelParameter::Kind::Extent:
+      parameters.push_back(uint64_t(part.extents[parameter.loop]));
+      break;
+    case KernelParameter::Kind::Origin:
+      parameters.push_back(uint64_t(part.origin[parameter.loop]));
+      break;
+    case KernelParameter::Kind::Stride:
+      parameters.push_back(
+          uint64_t(call.elements[parameter.operand].strides[parameter.loop]));
+      break;
+    }
+  // Blocks go on with further results, so that as many as run at one time are
+  // enough.
+  const int64_t most = std::max<int64_t>(
+      1, card->multiprocessors() * RESIDENT_THREADS / shape.threads());
+  const int64_t blocks = std::min(shape.blocks(part.extents), most);
+  return card->launch(call.function, unsigned(blocks), shape.threads(),
+                      parameters);
+}
+
+Status CUDAExecutable::copyRuns(const Call &call, const Part &part) const {
+  Status outcome = Success();
+  const int64_t width =
+      byteWidth(graph.buffers[call.work->accesses[0].buffer].type);
+  forEachRun(part.extents, call.elements[0].strides.data(),
+             call.elements[1].strides.data(),
+             [&](int64_t source, int64_t target, int64_t count) {
+               if (outcome)
+                 outcome = card->copy(part.pointers[1] + target * width,
+                                      part.pointers[0] + source * width,
+                                      count * width);
+             });
+  return outcome;
+}
+
+void CUDAExecutable::check(const Call &call, const Part &part,
+                           Failure &failure) const {
+  const size_t loops = part.extents.size();
+  for (unsigned a : call.nonFinite) {
+    const std::vector<int64_t> &strides = call.elements[a].strides;
+    bool empty = false;
+    for (size_t l = 0; l < loops; ++l)
+      empty |= strides[l] != 0 && part.extents[l] <= 0;
+    const GraphBuffer &buffer =
+        graph.buffers[writtenBuffer(call.work->accesses[a])];
+    if (!empty &&
+        hasNonFinite(buffer.type, part.pointers[a], part.extents.data(),
+                     strides.data(), unsigned(loops)))
+      failure.report(call.work->step, nonFiniteError(buffer.name));
+  }
+}
+
+/// In a thread of the driver, or in one that waits for the card.
+void CUDAExecutable::runOnHost(const Call &call, Failure &failure) const {
+  if (failure.any())
+    return;
+  const Card::HostScope scope;
+  auto base = [&](unsigned memory) {
+    return staging.get() +
+           std::ranges::find(call.staged, memory, &Call::Staged::memory)
+               ->offset;
+  };
+  try {
+    const Status done =
+        forEachPart(call, base, [&](const Part &part) -> Status {
+          if (call.onHost) {
+            const std::vector<void *> pointers(part.pointers.begin(),
+                                               part.pointers.end());
+            if (Status ok = call.host.run({pointers.data(), call.strides.data(),
+                                           part.origin.data(),
+                                           part.extents.data(), part.instance});
+                !ok)
+              return ok;
+          }
+          check(call, part, failure);
+          return Success();
+        });
+    if (!done)
+      failure.report(call.work->step, done.error());
+  } catch (const std::exception &error) {
+    failure.report(call.work->step, Error::of(error));
+  }
+}
+
+Status CUDAExecutable::enqueueHost(const Frame &frame, HostRun &run) {
+  const Call &call = *run.call;
+  for (const Call::Staged &staged : call.staged)
+    if (Status ok = card->copyToHost(
+            staging.get() + staged.offset, frame.address(staged.memory, 0),
+            memoryPlan().memories[staged.memory].bytes);
+        !ok)
+      return ok;
+  auto function = [](void *data) {
+    auto *run = static_cast<HostRun *>(data);
+    run->self->runOnHost(*run->call, *run->failure);
+  };
+  if (Status ok = card->callHost(function, &run); !ok)
+    return ok;
+  for (const Call::Staged &staged : call.staged)
+    if (staged.written)
+      if (Status ok = card->copyFromHost(
+              frame.address(staged.memory, 0), staging.get() + staged.offset,
+              memoryPlan().memories[staged.memory].bytes);
+          !ok)
+        return ok;
+  return Success();
+}
+
+Status CUDAExecutable::enqueue(const Frame &frame,
+                               std::vector<HostRun> &hostRuns) {
+  for (const Frame::OldValue &old : frame.oldValues)
+    if (Status ok = card->copy(old.to, old.from.get(), old.bytes); !ok)
+      return ok;
+  auto base = [&](unsigned memory) { return frame.address(memory, 0); };
+  for (size_t c = 0; c < calls.size(); ++c) {
+    const Call &call = calls[c];
+    if (!call.onHost) {
+      const Status done =
+          forEachPart(call, base, [&](const Part &part) -> Status {
+            return call.shape ? launch(call, part) : copyRuns(call, part);
+          });
+      if (!done)
+        return done.error().withMessage(describe(loaded, call.work->step) +
+                                        done.error().message());
+    }
+    if (!call.staged.empty())
+      if (Status ok = enqueueHost(frame, hostRuns[c]); !ok)
+        return ok.error().withMessage(describe(loaded, call.work->step) +
+                                      ok.error().message());
+  }
+  return Success();
+}
+
+Status CUDAExecutable::runActions(const Frame &frame) {
+  Failure failure;
+  std::vector<HostRun> hostRuns;
+  hostRuns.reserve(calls.size());
+  for (const Call &call : calls)
+    hostRuns.push_back({this, &call, &failure});
+  const Status enqueued = enqueue(frame, hostRuns);
+  // Host nodes use what is here, so that nothing returns before they are over.
+  const Status done = card->synchronize();
+  if (failure.any())
+    return failure.error(loaded);
+  if (!enqueued)
+    return enqueued;
+  return done ? done
+              : Status(done.error().withMessage(
+                    fmt::format("in program '{}': {}", loaded.name,
+                                done.error().message())));
+}
+} // namespace
+
+Result<std::shared_ptr<StraightExecutable>>
+cuda::loadStraight(std::shared_ptr<CUDAClient> client,
+                   std::shared_ptr<const LoadedCode> code,
+                   const LoadOptions &options, BoundProgram program) {
+  return planned(std::make_shared<CUDAExecutable>(
+      std::move(client), std::move(code), options, std::move(program)));
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Card: one GPU, as this backend uses it. All its work is in one stream, in
+// which it is done in the order in which it was asked for.
+#pragma once
+
+#include "Driver.h"
+
+#include "meshloom/Runtime/Plan/PlanClient.h"
+
+#include <atomic>
+#include <mutex>
+#include <span>
+
+namespace meshloom::cuda {
+
+/// Kernels that a card has compiled. Keeps the card alive.
+class Kernels;
+
+/// Functions that fail say what the driver calls the failure. After some
+/// failures (an address that does not exist, a card that is gone) a GPU does
+/// nothing for this process any more: all functions then fail with the first
+/// one. Safe to use from any thread.
+class Card : public std::enable_shared_from_this<Card> {
+public:
+  /// `memoryLimit`: bytes that may be in use at once, 0: what the GPU has.
+  static Result<std::shared_ptr<Card>> open(const Driver &driver, int number,
+                                            int64_t memoryLimit);
+  ~Card();
+  Card(const Card &) = delete;
+  Card &operator=(const Card &) = delete;
+
+  /// "GPU 0 (NVIDIA H100)".
+  const std::string &description() const { return text; }
+  int multiprocessors() const { return processors; }
+  /// 80 for compute capability 8.0.
+  int capability() const { return computeCapability; }
+  int64_t memoryLimit() const { return limit; }
+  int64_t bytesInUse() const { return used; }
+
+  /// Memory of the card. It is given back, with its last reference, when the
+  /// work so far has been done.
+  Result<plan::Block> allocate(int64_t bytes);
+  /// Memory of the host that the card reads and writes by itself; given back
+  /// likewise.
+  Result<std::shared_ptr<char>> allocateHost(int64_t bytes);
+
+  // Work. It may be done later than these functions return: memory has to last
+  // until it is.
+  Status copyFromHost(char *to, const char *from, int64_t bytes);
+  Status copyToHost(char *to, const char *from, int64_t bytes);
+  Status copy(char *to, const char *from, int64_t bytes);
+  /// `parameters` are read at once.
+  Status launch(FunctionHandle function, unsigned blocks, unsigned threads,
+                std::span<uint64_t> parameters);
+  /// Calls `function(data)`, which must not use a card: see HostScope.
+  Status callHost(HostFunction function, void *data);
+  /// While a thread has one, cards refuse it: the driver would wait for itself.
+  class HostScope {
+  public:
+    HostScope();
+    ~HostScope();
+    HostScope(const HostScope &) = delete;
+    HostScope &operator=(const HostScope &) = delete;
+  };
+  /// Waits until all work has been done; fails where some of it did.
+  Status synchronize();
+
+  /// Compiles PTX. Fails with what the driver's compiler says of it.
+  Result<std::shared_ptr<const Kernels>> compile(const std::string &ptx);
+
+private:
+  friend class Kernels;
+  explicit Card(const Driver &driver) : driver(driver) {}
+  Status start(int number, int64_t memoryLimit);
+  /// Makes the card the one that the calling thread speaks of. Fails where it
+  /// is lost.
+  Status enter();
+  Status check(DriverResult result, std::string_view function);
+  Error outOfMemory(int64_t bytes);
+  void release(char *block, int64_t bytes);
+  /// Memory of the host that is free once `done` has happened.
+  struct HostBlock {
+    char *data;
+    int64_t bytes;
+    EventHandle done;
+  };
+  void releaseHost(const HostBlock &block);
+
+  const Driver &driver;
+  std::string text;
+  int processors = 0, computeCapability = 0;
+  int64_t limit = 0;
+  DeviceNumber device = 0;
+  ContextHandle context = nullptr;
+  StreamHandle stream = nullptr;
+  std::atomic<int64_t> used = 0;
+  std::mutex mutex; ///< of the two below
+  std::vector<HostBlock> freeHost;
+  std::optional<Error> lost;
+};
+
+class Kernels {
+public:
+  Kernels(std::shared_ptr<Card> card, ModuleHandle module)
+      : card(std::move(card)), module(module) {}
+  ~Kernels();
+  Kernels(const Kernels &) = delete;
+  Kernels &operator=(const Kernels &) = delete;
+  Result<FunctionHandle> find(const std::string &symbol) const;
+
+private:
+  const std::shared_ptr<Card> card;
+  const ModuleHandle module;
+};
+
+} // namespace meshloom::cuda

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The facts about NVIDIA's driver that this backend needs: its types, numbers
+// and functions. Where cuda.h is there, a test compares it with them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace meshloom::cuda {
+
+/// The results of the functions; any other number is an error too.
+enum class DriverResult : int {
+  Success = 0,
+  InvalidValue = 1,
+  OutOfMemory = 2,
+  NotInitialized = 3,
+  NoDevice = 100,
+  InvalidDevice = 101,
+  InvalidContext = 201,
+  NoBinaryForGpu = 209,
+  UncorrectableMemory = 214,
+  InvalidPtx = 218,
+  UncorrectableLink = 220,
+  UnsupportedPtxVersion = 222,
+  InvalidHandle = 400,
+  NotFound = 500,
+  NotReady = 600,
+  IllegalAddress = 700,
+  LaunchTimeout = 702,
+  ContextIsDestroyed = 709,
+  Assert = 710,
+  HardwareStackError = 714,
+  IllegalInstruction = 715,
+  MisalignedAddress = 716,
+  InvalidAddressSpace = 717,
+  InvalidProgramCounter = 718,
+  LaunchFailed = 719,
+  NotPermitted = 800,
+  NotSupported = 801
+};
+enum class DeviceAttribute : int {
+  Multiprocessors = 16,
+  CapabilityMajor = 75,
+  CapabilityMinor = 76,
+  MemoryPools = 115
+};
+enum class PoolAttribute : int { ReleaseThreshold = 4 };
+enum class LoadOption : int { ErrorLog = 5, ErrorLogBytes = 6 };
+
+/// Flags of cuStreamCreate: it does not wait for the default stream.
+inline constexpr unsigned streamNonBlocking = 1;
+/// Flags of cuEventCreate: it measures no times.
+inline constexpr unsigned eventWithoutTiming = 2;
+
+using DeviceNumber = int;
+using DevicePointer = unsigned long long;
+using ContextHandle = struct ContextObject *;
+using StreamHandle = struct StreamObject *;
+using EventHandle = struct EventObject *;
+using ModuleHandle = struct ModuleObject *;
+using FunctionHandle = struct FunctionObject *;
+using PoolHandle = struct PoolObject *;
+using HostFunction = void (*)(void *);
+
+} // namespace meshloom::cuda

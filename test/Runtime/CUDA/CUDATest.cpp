@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The platform cuda on the stand-in driver: results are those of virtual CPUs,
+// failures have the driver's names, and nothing is left behind.
+#include "../../../lib/Runtime/Backends/CUDA/Card.h"
+#include "../TestPrograms.h"
+#include "StandInDriver.h"
+
+#include "meshloom/Compiler/Compiler.h"
+#include "meshloom/Runtime/Platform.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+
+#include <fmt/format.h>
+
+extern "C" meshloom::cuda::DriverResult cuInit(unsigned);
+
+using namespace meshloom;
+using namespace meshloom::test;
+using testing::HasSubstr;
+
+namespace {
+
+/// A step of a model of two layers on N devices: x and labels are cut over
+/// them, and the gradients of weights become sums over all.
+constexpr const char *stepText = R"(
+#mesh = #dtensor.mesh<batch = {0}>
+#rows = #dtensor.layout<#mesh, [batch, *]>
+#full = #dtensor.layout<#mesh, [*, *]>
+func.func @main(%x: tensor<24x10xf32, #rows>, %y: tensor<24x4xf32, #rows>,
+                %v: tensor<10x6xf32, #full> {{dtensor.alias = 0 : i64}},
+                %w: tensor<6x4xf32, #full> {{dtensor.alias = 1 : i64}})
+    -> (tensor<10x6xf32, #full>, tensor<6x4xf32, #full>) {{
+  %h = dtensor.dot_general %x, %v contracting [1] x [0] : (tensor<24x10xf32, #rows>, tensor<10x6xf32, #full>) -> tensor<24x6xf32>
+  %a = dtensor.tanh %h : tensor<24x6xf32>
+  %o = dtensor.dot_general %a, %w contracting [1] x [0] : (tensor<24x6xf32>, tensor<6x4xf32, #full>) -> tensor<24x4xf32>
+  %d = dtensor.subtract %o, %y : (tensor<24x4xf32>, tensor<24x4xf32, #rows>) -> tensor<24x4xf32>
+  %dw = dtensor.dot_general %a, %d contracting [0] x [0] : (tensor<24x6xf32>, tensor<24x4xf32>) -> tensor<6x4xf32>
+  %da = dtensor.dot_general %d, %w contracting [1] x [1] : (tensor<24x4xf32>, tensor<6x4xf32, #full>) -> tensor<24x6xf32>
+  %dv = dtensor.dot_general %x, %da contracting [0] x [0] : (tensor<24x10xf32, #rows>, tensor<24x6xf32>) -> tensor<10x6xf32>
+  %v1 = dtensor.subtract %v, %dv : (tensor<10x6xf32, #full>, tensor<10x6xf32>) -> tensor<10x6xf32, #full>
+  %w1 = dtensor.subtract %w, %dw : (tensor<6x4xf32, #full>, tensor<6x4xf32>) -> tensor<6x4xf32, #full>
+  return %v1, %w1 : tensor<10x6xf32, #full>, tensor<6x4xf32, #full>
+}}
+)";
+
+Compiled compileFor(const std::string &target, const std::string &text) {
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  CompileOptions options;
+  options.machine = *MachineModel::preset("shared-memory");
+  options.target = target;
+  return compile(*module, options).value_or_throw();
+}
+
+std::string platformName(const std::string &options = "") {
+  return fmt::format("cuda:driver={}{}", MESHLOOM_STANDIN_PATH, options);
+}
+
+Result<std::shared_ptr<Client>> clientOf(const std::string &name,
+                                         int64_t devices) {
+  auto found = platform(name);
+  if (!found)
+    return found.error();
+  return (*found)->client(devices);
+}
+
+/// The results of the step of `devices` devices of a platform, `times` times
+/// in a row.
+Result<std::vector<std::vector<float>>>
+runStep(const std::shared_ptr<Client> &client, const std::string &target,
+        int64_t devices, int times = 2) {
+  Compiled compiled =
+      compileFor(target, fmt::format(fmt::runtime(stepText), devices));
+  const Signature signature = compiled.signature();
+  auto executable = client->load(std::move(compiled));
+  if (!executable)
+    return executable.error();
+  std::vector<Array> state;
+  std::vector<std::vector<float>> values;
+  auto argument = [&](size_t index, float first) -> Result<Array> {
+    const ArrayType &type = (*executable)->signature().arguments[index].type;
+    std::vector<float> numbers = counting(elementCount(type.shape), first);
+    for (float &number : numbers)
+      number = std::sin(number) / 4;
+    return Array::fromHost(client, type,
+                           {reinterpret_cast<const char *>(numbers.data()),
+                            numbers.size() * sizeof(float)});
+  };
+  for (size_t i : {2u, 3u}) {
+    auto array = argument(i, float(i));
+    if (!array)
+      return array.error();
+    state.push_back(std::move(*array));
+  }
+  for (int time = 0; time < times; ++time) {
+    std::vector<Array> arguments;
+    for (size_t i : {0u, 1u}) {
+      auto array = argument(i, float(time + 5 * int(i)));
+      if (!array)
+        return array.error();
+      arguments.push_back(std::move(*array));
+    }
+    for (Array &array : state)
+      arguments.push_back(std::move(array));
+    auto results = (*executable)->execute(std::move(arguments));
+    if (!results)
+      return results.error();
+    state = std::move(*results);
+  }
+  for (const Array &array : state) {
+    auto bytes = array.toHost();
+    if (!bytes)
+      return bytes.error();
+    values.push_back(floats(std::move(bytes)));
+  }
+  return values;
+}
+
+class CUDATest : public testing::Test {
+protected:
+  static void begin(const std::string &options = "") {
+    ASSERT_TRUE(standInBegin(options.c_str()));
+    // The backend does so when it loads the driver, which it does once.
+    (void)cuInit(0);
+  }
+  /// The first failure of the step on `devices` logical GPUs.
+  static std::string failure(const std::string &options = "") {
+    auto client = clientOf(platformName(options), 2);
+    if (!client)
+      return client.error().message();
+    auto results = runStep(*client, "cuda", 2);
+    return results ? "" : results.error().message();
+  }
+};
+
+TEST_F(CUDATest, StepsOnLogicalGPUsAreThoseOfVirtualCPUs) {
+  for (int64_t devices : {1, 8}) {
+    auto cpus = clientOf("cpu", devices);
+    ASSERT_TRUE(cpus);
+    auto expected = runStep(*cpus, "cpu", devices);
+    ASSERT_TRUE(expected) << expected.error().message();
+    for (const char *order : {"order=first", "order=last", "seed=4"}) {
+      begin(order);
+      auto client = clientOf(platformName(), devices);
+      ASSERT_TRUE(client) << client.error().message();
+      EXPECT_EQ((*client)->devices().back().name,
+                fmt::format("GPU:{}", devices - 1));
+      auto results = runStep(*client, "cuda", devices);
+      ASSERT_TRUE(results) << results.error().message();
+      ASSERT_EQ(results->size(), expected->size());
+      for (size_t r = 0; r < results->size(); ++r)
+        for (size_t i = 0; i < (*results)[r].size(); ++i)
+          EXPECT_NEAR((*results)[r][i], (*expected)[r][i], 1e-5);
+      EXPECT_GT(standInLaunches(), 0);
+      EXPECT_STREQ(standInFault(), "");
+      EXPECT_EQ((*client)->bytesInUse(), 0);
+      *client = nullptr;
+      EXPECT_EQ(standInBytes(), 0) << "some memory is not given back";
+    }
+  }
+}
+
+// A step on 8 logical GPUs is as many launches as one on 1.
+TEST_F(CUDATest, DevicesOfACardAreMerged) {
+  std::vector<int64_t> launches;
+  for (int64_t devices : {1, 8}) {
+    begin();
+    auto client = clientOf(platformName(), devices);
+    ASSERT_TRUE(client) << client.error().message();
+    ASSERT_TRUE(runStep(*client, "cuda", devices));
+    launches.push_back(standInLaunches());
+  }
+  EXPECT_EQ(launches[0], launches[1]);
+}
+
+TEST_F(CUDATest, NoDriverIsAnErrorThatNamesIt) {
+  auto client = clientOf("cuda:driver=/nowhere/libcuda.so.1", 1);
+  ASSERT_FALSE(client);
+  EXPECT_THAT(client.error().message(),
+              HasSubstr("the platform cuda needs NVIDIA's driver, which cannot "
+                        "be loaded: /nowhere/libcuda.so.1"));
+}
+
+// The card is listed; clients have as many logical GPUs on it as they want.
+TEST_F(CUDATest, PlatformListsItsCard) {
+  begin();
+  auto devices = platform(platformName()).value_or_throw()->devices();
+  ASSERT_TRUE(devices) << devices.error().message();
+  ASSERT_EQ(devices->size(), 1u);
+  EXPECT_EQ(devices->front().kind, "GPU 0 (stand-in)");
+  EXPECT_TRUE(devices->front().isHere);
+  EXPECT_FALSE(platform("cuda:driver=/nowhere/libcuda.so.1")
+                   .value_or_throw()
+                   ->devices());
+}
+
+TEST_F(CUDATest, NoSuchGPU) {
+  begin("gpus=2");
+  EXPECT_EQ(failure(",card=2"),
+            "there is no GPU 2: this machine has 2, GPU 0 to GPU 1");
+  begin("gpus=2");
+  EXPECT_EQ(failure(",card=1"), "");
+}
+
+TEST_F(CUDATest, UnknownOptionsAreRefused) {
+  EXPECT_EQ(failure(",cards=2"),
+            "the platform cuda takes card=N, memory-limit=BYTES and "
+            "driver=PATH after its name, separated by commas, got 'cards=2'");
+}
+
+TEST_F(CUDATest, OlderGPUsAreRefused) {
+  begin("capability=75");
+  EXPECT_EQ(failure(), "program 'main' needs a GPU of compute capability 8.0 "
+                       "or more, and GPU 0 (stand-in) has 7.5");
+}
+
+TEST_F(CUDATest, CodeForCPUsIsRefused) {
+  begin();
+  auto client = clientOf(platformName(), 2);
+  ASSERT_TRUE(client);
+  auto results = runStep(*client, "cpu", 2);
+  ASSERT_FALSE(results);
+  EXPECT_THAT(results.error().message(),
+              HasSubstr("compile it for the target cuda"));
+}
+
+TEST_F(CUDATest, OutOfMemorySaysWhatThereIs) {
+  begin("memory=2000");
+  const std::string text = failure();
+  EXPECT_THAT(text, HasSubstr("out of memory"));
+  EXPECT_THAT(text, HasSubstr("2000 bytes may be used"));
+  EXPECT_EQ(standInBytes(), 0);
+  begin("fail=cuMemAllocAsync:1:2");
+  EXPECT_THAT(failure(), HasSubstr("are wanted on GPU 0 (stand-in), of whose"));
+  EXPECT_EQ(standInBytes(), 0);
+}
+
+// A limit is the program's, before anything runs.
+TEST_F(CUDATest, MemoryLimit) {
+  begin();
+  EXPECT_THAT(failure(",memory-limit=2000"), HasSubstr("out of memory"));
+}
+
+TEST_F(CUDATest, RefusedPtxHasTheCompilersWords) {
+  begin("fail=cuModuleLoadDataEx:1:222");
+  EXPECT_THAT(failure(), HasSubstr("program 'main': GPU 0 (stand-in): "
+                                   "cuModuleLoadDataEx fails with "
+                                   "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"));
+}
+
+// 719 is CUDA_ERROR_LAUNCH_FAILED: the context is lost.
+TEST_F(CUDATest, LostGPUFailsEveryCallWithTheFirstError) {
+  begin("fail=cuLaunchKernel:2:719");
+  auto client = clientOf(platformName(), 2);
+  ASSERT_TRUE(client);
+  auto first = runStep(*client, "cuda", 2);
+  ASSERT_FALSE(first);
+  EXPECT_THAT(first.error().message(),
+              HasSubstr("cuLaunchKernel fails with CUDA_ERROR_LAUNCH_FAILED"));
+  EXPECT_THAT(first.error().message(), HasSubstr("start the program again"));
+  auto second = runStep(*client, "cuda", 2);
+  ASSERT_FALSE(second);
+  EXPECT_THAT(second.error().message(),
+              HasSubstr("cuLaunchKernel fails with CUDA_ERROR_LAUNCH_FAILED"));
+}
+
+// A step that the host runs, such as a custom call, is on a thread of the
+// driver.
+TEST_F(CUDATest, HostFunctionsGetAnErrorFromGPUs) {
+  begin();
+  const cuda::Driver *driver =
+      cuda::Driver::load(MESHLOOM_STANDIN_PATH).value_or_throw();
+  auto card = cuda::Card::open(*driver, 0, 0).value_or_throw();
+  struct Seen {
+    cuda::Card &card;
+    std::string text;
+  } seen{*card, ""};
+  auto function = [](void *data) {
+    auto &seen = *static_cast<Seen *>(data);
+    const cuda::Card::HostScope scope;
+    auto block = seen.card.allocate(8);
+    if (!block && !seen.card.synchronize())
+      seen.text = block.error().message();
+  };
+  ASSERT_TRUE(card->callHost(function, &seen));
+  ASSERT_TRUE(card->synchronize());
+  EXPECT_EQ(seen.text,
+            "GPU 0 (stand-in): a function that the host runs as a step of a "
+            "program on a GPU cannot use GPUs itself");
+  EXPECT_TRUE(card->allocate(8));
+}
+
+// Another error ends one call, and the next one runs.
+TEST_F(CUDATest, OtherErrorsEndOneCall) {
+  begin("fail=cuLaunchKernel:2:1");
+  auto client = clientOf(platformName(), 2);
+  ASSERT_TRUE(client);
+  auto first = runStep(*client, "cuda", 2);
+  ASSERT_FALSE(first);
+  EXPECT_THAT(first.error().message(),
+              HasSubstr("cuLaunchKernel fails with CUDA_ERROR_INVALID_VALUE"));
+  EXPECT_TRUE(runStep(*client, "cuda", 2));
+  *client = nullptr;
+  EXPECT_EQ(standInBytes(), 0);
+}
+} // namespace

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The driver's types, numbers and functions, as the backend states them,
+// against NVIDIA's cuda.h. It checks as it is compiled.
+#include "../../../lib/Runtime/Backends/CUDA/DriverFacts.h"
+
+#include <cuda.h>
+#include <gtest/gtest.h>
+#include <type_traits>
+
+namespace {
+using namespace meshloom::cuda;
+
+/// Arguments are passed alike: both are pointers, or numbers of one size.
+template <typename A, typename B>
+constexpr bool isAlike =
+    sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B>;
+template <typename Fact, typename Real> constexpr bool isSame = false;
+template <typename... A, typename... B>
+constexpr bool
+    isSame<DriverResult(A...), CUresult(B...)> = sizeof...(A) == sizeof...(B) &&
+                                                 (isAlike<A, B> && ...);
+
+#define MESHLOOM_DRIVER_FUNCTION(name, ...)                                    \
+  static_assert(isSame<DriverResult(__VA_ARGS__), decltype(::name)>, #name);
+#include "../../../lib/Runtime/Backends/CUDA/DriverFunctions.def"
+#undef MESHLOOM_DRIVER_FUNCTION
+
+#define SAME(fact, real) static_assert(int(fact) == int(real), #real)
+SAME(DriverResult::Success, CUDA_SUCCESS);
+SAME(DriverResult::InvalidValue, CUDA_ERROR_INVALID_VALUE);
+SAME(DriverResult::OutOfMemory, CUDA_ERROR_OUT_OF_MEMORY);
+SAME(DriverResult::NotInitialized, CUDA_ERROR_NOT_INITIALIZED);
+SAME(DriverResult::NoDevice, CUDA_ERROR_NO_DEVICE);
+SAME(DriverResult::InvalidDevice, CUDA_ERROR_INVALID_DEVICE);
+SAME(DriverResult::InvalidContext, CUDA_ERROR_INVALID_CONTEXT);
+SAME(DriverResult::NoBinaryForGpu, CUDA_ERROR_NO_BINARY_FOR_GPU);
+SAME(DriverResult::UncorrectableMemory, CUDA_ERROR_ECC_UNCORRECTABLE);
+SAME(DriverResult::InvalidPtx, CUDA_ERROR_INVALID_PTX);
+SAME(DriverResult::UncorrectableLink, CUDA_ERROR_NVLINK_UNCORRECTABLE);
+SAME(DriverResult::UnsupportedPtxVersion, CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
+SAME(DriverResult::InvalidHandle, CUDA_ERROR_INVALID_HANDLE);
+SAME(DriverResult::NotFound, CUDA_ERROR_NOT_FOUND);
+SAME(DriverResult::NotReady, CUDA_ERROR_NOT_READY);
+SAME(DriverResult::IllegalAddress, CUDA_ERROR_ILLEGAL_ADDRESS);
+SAME(DriverResult::LaunchTimeout, CUDA_ERROR_LAUNCH_TIMEOUT);
+SAME(DriverResult::ContextIsDestroyed, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+SAME(DriverResult::Assert, CUDA_ERROR_ASSERT);
+SAME(DriverResult::HardwareStackError, CUDA_ERROR_HARDWARE_STACK_ERROR);
+SAME(DriverResult::IllegalInstruction, CUDA_ERROR_ILLEGAL_INSTRUCTION);
+SAME(DriverResult::MisalignedAddress, CUDA_ERROR_MISALIGNED_ADDRESS);
+SAME(DriverResult::InvalidAddressSpace, CUDA_ERROR_INVALID_ADDRESS_SPACE);
+SAME(DriverResult::InvalidProgramCounter, CUDA_ERROR_INVALID_PC);
+SAME(DriverResult::LaunchFailed, CUDA_ERROR_LAUNCH_FAILED);
+SAME(DriverResult::NotPermitted, CUDA_ERROR_NOT_PERMITTED);
+SAME(DriverResult::NotSupported, CUDA_ERROR_NOT_SUPPORTED);
+SAME(DeviceAttribute::Multiprocessors,
+     CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+SAME(DeviceAttribute::CapabilityMajor,
+     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+SAME(DeviceAttribute::CapabilityMinor,
+     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+SAME(DeviceAttribute::MemoryPools, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
+SAME(PoolAttribute::ReleaseThreshold, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD);
+SAME(LoadOption::ErrorLog, CU_JIT_ERROR_LOG_BUFFER);
+SAME(LoadOption::ErrorLogBytes, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
+SAME(streamNonBlocking, CU_STREAM_NON_BLOCKING);
+SAME(eventWithoutTiming, CU_EVENT_DISABLE_TIMING);
+static_assert(std::is_same_v<DeviceNumber, CUdevice>);
+static_assert(std::is_same_v<DevicePointer, CUdeviceptr>);
+
+// The checks above are part of the compilation; this lists them as a test.
+TEST(DriverFactsTest, AgreeWithCudaHeader) {
+  EXPECT_GE(CUDA_VERSION, 11080);
+}
+} // namespace

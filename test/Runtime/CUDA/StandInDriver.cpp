@@ -1,0 +1,609 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "StandInDriver.h"
+
+#include "StandInState.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+namespace meshloom::cuda {
+
+extern "C" {
+#define MESHLOOM_DRIVER_FUNCTION(name, ...) DriverResult name(__VA_ARGS__);
+#include "../../../lib/Runtime/Backends/CUDA/DriverFunctions.def"
+#undef MESHLOOM_DRIVER_FUNCTION
+}
+
+namespace {
+
+constexpr unsigned mostThreads = 1024;
+/// Before anybody has written there, and when nobody may any more.
+constexpr int newBytes = 0xcb, oldBytes = 0xdd;
+/// Alignment of the driver's allocations.
+constexpr uint64_t alignment = 256;
+
+/// Host functions must not use the driver.
+thread_local bool inHostFunction = false;
+thread_local ContextObject *current = nullptr;
+
+std::mutex mutex;
+
+std::unique_ptr<StandIn> &instance() {
+  static std::unique_ptr<StandIn> driver;
+  if (!driver) {
+    const char *text = std::getenv("MESHLOOM_STANDIN");
+    std::optional<StandInOptions> options = readOptions(text ? text : "");
+    if (!options) {
+      fmt::print(stderr, "stand-in driver: wrong options '{}'\n", text);
+      std::abort();
+    }
+    driver = std::make_unique<StandIn>(std::move(*options));
+  }
+  return driver;
+}
+
+/// Which calls are possible.
+enum class Needs : uint8_t { Nothing, Begun, Context };
+
+/// `call(driver)`, where the driver takes the call at all.
+template <typename Call>
+DriverResult entered(const char *function, Needs needs, const Call &call) {
+  if (inHostFunction)
+    return DriverResult::NotPermitted;
+  std::lock_guard lock(mutex);
+  StandIn &driver = *instance();
+  const int count = ++driver.calls[function];
+  if (driver.options.fail && driver.options.fail->function == function &&
+      driver.options.fail->call == count)
+    return DriverResult(driver.options.fail->result);
+  if (needs != Needs::Nothing && !driver.begun)
+    return DriverResult::NotInitialized;
+  if (needs == Needs::Context) {
+    if (!current || current->users == 0)
+      return DriverResult::InvalidContext;
+    if (current->lost != DriverResult::Success)
+      return current->lost;
+  }
+  return call(driver);
+}
+
+template <typename Objects, typename Handle>
+auto find(Objects &objects, Handle handle) {
+  auto found = objects.find(handle);
+  return found == objects.end() || found->second->context != current
+             ? nullptr
+             : found->second.get();
+}
+
+/// `bytes` are of a page-locked block, or are read and written at once.
+DriverResult copyToHost(StandIn &driver, StreamObject &stream, void *to,
+                        DevicePointer from, size_t bytes) {
+  auto copy = [&driver, context = current, to, from, bytes] {
+    if (DriverResult bad =
+            driver.checkRange(context, from, bytes, "cuMemcpyDtoHAsync");
+        bad != DriverResult::Success)
+      return bad;
+    std::memcpy(to, reinterpret_cast<void *>(from), bytes);
+    return DriverResult::Success;
+  };
+  if (const void *block = driver.hostBlockOf(to, bytes)) {
+    driver.enqueue(stream, copy, {block});
+    return DriverResult::Success;
+  }
+  driver.enqueue(stream, copy);
+  driver.wait(stream.last);
+  return current->lost;
+}
+
+DriverResult copyFromHost(StandIn &driver, StreamObject &stream,
+                          DevicePointer to, const void *from, size_t bytes) {
+  const void *block = driver.hostBlockOf(from, bytes);
+  std::vector<char> now;
+  if (!block)
+    now.assign(static_cast<const char *>(from),
+               static_cast<const char *>(from) + bytes);
+  std::set<const void *> used;
+  if (block)
+    used.insert(block);
+  driver.enqueue(
+      stream,
+      [&driver, context = current, to, from, bytes, block, now] {
+        if (DriverResult bad =
+                driver.checkRange(context, to, bytes, "cuMemcpyHtoDAsync");
+            bad != DriverResult::Success)
+          return bad;
+        std::memcpy(reinterpret_cast<void *>(to), block ? from : now.data(),
+                    bytes);
+        return DriverResult::Success;
+      },
+      std::move(used));
+  return DriverResult::Success;
+}
+
+} // namespace
+
+extern "C" {
+
+DriverResult cuInit(unsigned flags) {
+  return entered("cuInit", Needs::Nothing, [&](StandIn &driver) {
+    if (flags != 0)
+      return DriverResult::InvalidValue;
+    if (driver.contexts.empty())
+      return DriverResult::NoDevice;
+    driver.begun = true;
+    return DriverResult::Success;
+  });
+}
+
+DriverResult cuDriverGetVersion(int *version) {
+  return entered("cuDriverGetVersion", Needs::Nothing, [&](StandIn &driver) {
+    *version = driver.options.driver;
+    return DriverResult::Success;
+  });
+}
+
+DriverResult cuGetErrorName(DriverResult result, const char **name) {
+  static const std::map<DriverResult, const char *> names = {
+      {DriverResult::InvalidValue, "CUDA_ERROR_INVALID_VALUE"},
+      {DriverResult::OutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY"},
+      {DriverResult::NotInitialized, "CUDA_ERROR_NOT_INITIALIZED"},
+      {DriverResult::NoDevice, "CUDA_ERROR_NO_DEVICE"},
+      {DriverResult::InvalidDevice, "CUDA_ERROR_INVALID_DEVICE"},
+      {DriverResult::InvalidContext, "CUDA_ERROR_INVALID_CONTEXT"},
+      {DriverResult::NoBinaryForGpu, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
+      {DriverResult::InvalidPtx, "CUDA_ERROR_INVALID_PTX"},
+      {DriverResult::UnsupportedPtxVersion,
+       "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"},
+      {DriverResult::InvalidHandle, "CUDA_ERROR_INVALID_HANDLE"},
+      {DriverResult::NotFound, "CUDA_ERROR_NOT_FOUND"},
+      {DriverResult::NotReady, "CUDA_ERROR_NOT_READY"},
+      {DriverResult::IllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+      {DriverResult::LaunchFailed, "CUDA_ERROR_LAUNCH_FAILED"},
+      {DriverResult::NotPermitted, "CUDA_ERROR_NOT_PERMITTED"},
+      {DriverResult::NotSupported, "CUDA_ERROR_NOT_SUPPORTED"}};
+  const auto found = names.find(result);
+  *name = found == names.end() ? nullptr : found->second;
+  return *name ? DriverResult::Success : DriverResult::InvalidValue;
+}
+
+DriverResult cuGetErrorString(DriverResult result, const char **text) {
+  const char *name = nullptr;
+  *text = nullptr;
+  if (cuGetErrorName(result, &name) != DriverResult::Success)
+    return DriverResult::InvalidValue;
+  *text = "in the stand-in driver";
+  return DriverResult::Success;
+}
+
+DriverResult cuDeviceGetCount(int *count) {
+  return entered("cuDeviceGetCount", Needs::Begun, [&](StandIn &driver) {
+    *count = int(driver.contexts.size());
+    return DriverResult::Success;
+  });
+}
+
+DriverResult cuDeviceGet(DeviceNumber *device, int number) {
+  return entered("cuDeviceGet", Needs::Begun, [&](StandIn &driver) {
+    if (number < 0 || number >= int(driver.contexts.size()))
+      return DriverResult::InvalidDevice;
+    *device = number;
+    return DriverResult::Success;
+  });
+}
+
+DriverResult cuDeviceGetName(char *name, int bytes, DeviceNumber) {
+  return entered("cuDeviceGetName", Needs::Begun, [&](StandIn &) {
+    if (bytes <= 0)
+      return DriverResult::InvalidValue;
+    std::strncpy(name, "stand-in", size_t(bytes));
+    name[bytes - 1] = 0;
+    return DriverResult::Success;
+  });
+}
+
+DriverResult cuDeviceGetAttribute(int *value, DeviceAttribute attribute,
+                                  DeviceNumber) {
+  return entered("cuDeviceGetAttribute", Needs::Begun, [&](StandIn &driver) {
+    switch (attribute) {
+    case DeviceAttribute::Multiprocessors:
+      *value = 2; // few, so that blocks go on with further results
+      return DriverResult::Success;
+    case DeviceAttribute::CapabilityMajor:
+      *value = driver.options.capability / 10;
+      return DriverResult::Success;
+    case DeviceAttribute::CapabilityMinor:
+      *value = driver.options.capability % 10;
+      return DriverResult::Success;
+    case DeviceAttribute::MemoryPools:
+      *value = 1;
+      return DriverResult::Success;
+    }
+    return DriverResult::InvalidValue;
+  });
+}
+
+DriverResult cuDeviceTotalMem_v2(size_t *bytes, DeviceNumber) {
+  return entered("cuDeviceTotalMem", Needs::Begun, [&](StandIn &driver) {
+    *bytes = driver.options.memory;
+    return DriverResult::Success;
+  });
+}
+
+DriverResult cuDeviceGetDefaultMemPool(PoolHandle *pool, DeviceNumber device) {
+  return entered(
+      "cuDeviceGetDefaultMemPool", Needs::Begun, [&](StandIn &driver) {
+        *pool =
+            reinterpret_cast<PoolHandle>(driver.contexts[size_t(device)].get());
+        return DriverResult::Success;
+      });
+}
+
+DriverResult cuMemPoolSetAttribute(PoolHandle, PoolAttribute attribute,
+                                   void *) {
+  return entered("cuMemPoolSetAttribute", Needs::Begun, [&](StandIn &) {
+    return attribute == PoolAttribute::ReleaseThreshold
+               ? DriverResult::Success
+               : DriverResult::InvalidValue;
+  });
+}
+
+DriverResult cuDevicePrimaryCtxRetain(ContextHandle *context,
+                                      DeviceNumber device) {
+  return entered("cuDevicePrimaryCtxRetain", Needs::Begun,
+                 [&](StandIn &driver) {
+                   *context = driver.contexts[size_t(device)].get();
+                   ++(*context)->users;
+                   return (*context)->lost;
+                 });
+}
+
+DriverResult cuDevicePrimaryCtxRelease_v2(DeviceNumber device) {
+  return entered("cuDevicePrimaryCtxRelease", Needs::Begun,
+                 [&](StandIn &driver) {
+                   ContextObject &context = *driver.contexts[size_t(device)];
+                   if (context.users == 0)
+                     return DriverResult::InvalidContext;
+                   --context.users;
+                   return DriverResult::Success;
+                 });
+}
+
+DriverResult cuCtxSetCurrent(ContextHandle context) {
+  return entered("cuCtxSetCurrent", Needs::Begun, [&](StandIn &) {
+    current = context;
+    return DriverResult::Success;
+  });
+}
+
+DriverResult cuStreamCreate(StreamHandle *stream, unsigned) {
+  return entered("cuStreamCreate", Needs::Context, [&](StandIn &driver) {
+    auto created = std::make_unique<StreamObject>(StreamObject{current, {}});
+    *stream = created.get();
+    driver.streams.emplace(*stream, std::move(created));
+    return DriverResult::Success;
+  });
+}
+
+DriverResult cuStreamDestroy_v2(StreamHandle stream) {
+  return entered("cuStreamDestroy", Needs::Context, [&](StandIn &driver) {
+    return driver.streams.erase(stream) ? DriverResult::Success
+                                        : DriverResult::InvalidHandle;
+  });
+}
+
+DriverResult cuStreamSynchronize(StreamHandle stream) {
+  return entered("cuStreamSynchronize", Needs::Context, [&](StandIn &driver) {
+    StreamObject *object = find(driver.streams, stream);
+    if (!object)
+      return DriverResult::InvalidHandle;
+    driver.wait(object->last);
+    return current->lost;
+  });
+}
+
+DriverResult cuStreamWaitEvent(StreamHandle stream, EventHandle event,
+                               unsigned) {
+  return entered("cuStreamWaitEvent", Needs::Context, [&](StandIn &driver) {
+    StreamObject *object = find(driver.streams, stream);
+    EventObject *awaited = find(driver.events, event);
+    if (!object || !awaited)
+      return DriverResult::InvalidHandle;
+    if (!awaited->task || awaited->task->done)
+      return DriverResult::Success;
+    driver.enqueue(*object, nullptr);
+    object->last->after.push_back(awaited->task);
+    return DriverResult::Success;
+  });
+}
+
+DriverResult cuEventCreate(EventHandle *event, unsigned) {
+  return entered("cuEventCreate", Needs::Context, [&](StandIn &driver) {
+    auto created = std::make_unique<EventObject>(EventObject{current, {}});
+    *event = created.get();
+    driver.events.emplace(*event, std::move(created));
+    return DriverResult::Success;
+  });
+}
+
+DriverResult cuEventDestroy_v2(EventHandle event) {
+  return entered("cuEventDestroy", Needs::Context, [&](StandIn &driver) {
+    return driver.events.erase(event) ? DriverResult::Success
+                                      : DriverResult::InvalidHandle;
+  });
+}
+
+DriverResult cuEventRecord(EventHandle event, StreamHandle stream) {
+  return entered("cuEventRecord", Needs::Context, [&](StandIn &driver) {
+    StreamObject *object = find(driver.streams, stream);
+    EventObject *recorded = find(driver.events, event);
+    if (!object || !recorded)
+      return DriverResult::InvalidHandle;
+    recorded->task = object->last;
+    return DriverResult::Success;
+  });
+}
+
+DriverResult cuEventQuery(EventHandle event) {
+  return entered("cuEventQuery", Needs::Context, [&](StandIn &driver) {
+    EventObject *object = find(driver.events, event);
+    if (!object)
+      return DriverResult::InvalidHandle;
+    // Who asks again and again gets there.
+    if (object->task && !object->task->done)
+      driver.runOne();
+    return !object->task || object->task->done ? DriverResult::Success
+                                               : DriverResult::NotReady;
+  });
+}
+
+DriverResult cuMemGetInfo_v2(size_t *free, size_t *total) {
+  return entered("cuMemGetInfo", Needs::Context, [&](StandIn &driver) {
+    *total = driver.options.memory;
+    *free = *total - current->used;
+    return DriverResult::Success;
+  });
+}
+
+DriverResult cuMemAllocAsync(DevicePointer *address, size_t bytes,
+                             StreamHandle stream) {
+  return entered("cuMemAllocAsync", Needs::Context, [&](StandIn &driver) {
+    StreamObject *object = find(driver.streams, stream);
+    if (!object)
+      return DriverResult::InvalidHandle;
+    if (bytes == 0)
+      return DriverResult::InvalidValue;
+    if (bytes > driver.options.memory - current->used)
+      return DriverResult::OutOfMemory;
+    auto storage = std::make_unique<char[]>(bytes + alignment);
+    char *begin = reinterpret_cast<char *>(
+        (reinterpret_cast<uint64_t>(storage.get()) + alignment - 1) /
+        alignment * alignment);
+    std::memset(begin, newBytes, bytes);
+    *address = reinterpret_cast<DevicePointer>(begin);
+    current->allocations[*address] = {bytes, false, std::move(storage)};
+    current->used += bytes;
+    driver.enqueue(*object, [context = current, begin, bytes] {
+      context->memory.add(begin, bytes);
+      return DriverResult::Success;
+    });
+    return DriverResult::Success;
+  });
+}
+
+DriverResult cuMemFreeAsync(DevicePointer address, StreamHandle stream) {
+  return entered("cuMemFreeAsync", Needs::Context, [&](StandIn &driver) {
+    StreamObject *object = find(driver.streams, stream);
+    auto found = current->allocations.find(address);
+    if (!object || found == current->allocations.end() || found->second.isFreed)
+      return DriverResult::InvalidValue;
+    found->second.isFreed = true;
+    current->used -= found->second.bytes;
+    driver.enqueue(*object, [&driver, context = current, address] {
+      auto &allocation = context->allocations[address];
+      auto *begin = reinterpret_cast<char *>(address);
+      std::memset(begin, oldBytes, allocation.bytes);
+      context->memory.remove(begin);
+      constexpr size_t mostPast = 64;
+      driver.past.push_back(std::move(allocation.storage));
+      if (driver.past.size() > mostPast)
+        driver.past.pop_front();
+      context->allocations.erase(address);
+      return DriverResult::Success;
+    });
+    return DriverResult::Success;
+  });
+}
+
+DriverResult cuMemHostAlloc(void **address, size_t bytes, unsigned) {
+  return entered("cuMemHostAlloc", Needs::Context, [&](StandIn &driver) {
+    if (bytes == 0)
+      return DriverResult::InvalidValue;
+    std::vector<char> block(bytes, char(newBytes));
+    *address = block.data();
+    driver.hostBlocks.emplace(*address, std::move(block));
+    return DriverResult::Success;
+  });
+}
+
+DriverResult cuMemFreeHost(void *address) {
+  return entered("cuMemFreeHost", Needs::Context, [&](StandIn &driver) {
+    if (!driver.hostBlocks.contains(address))
+      return DriverResult::InvalidValue;
+    for (const auto &task : driver.pending)
+      if (task->hostBlocks.contains(address))
+        return driver.lose(current, DriverResult::IllegalAddress,
+                           "memory of the host is freed that a copy still "
+                           "uses");
+    driver.hostBlocks.erase(address);
+    return DriverResult::Success;
+  });
+}
+
+DriverResult cuMemcpyHtoDAsync_v2(DevicePointer to, const void *from,
+                                  size_t bytes, StreamHandle stream) {
+  return entered("cuMemcpyHtoDAsync", Needs::Context, [&](StandIn &driver) {
+    StreamObject *object = find(driver.streams, stream);
+    return object ? copyFromHost(driver, *object, to, from, bytes)
+                  : DriverResult::InvalidHandle;
+  });
+}
+
+DriverResult cuMemcpyDtoHAsync_v2(void *to, DevicePointer from, size_t bytes,
+                                  StreamHandle stream) {
+  return entered("cuMemcpyDtoHAsync", Needs::Context, [&](StandIn &driver) {
+    StreamObject *object = find(driver.streams, stream);
+    return object ? copyToHost(driver, *object, to, from, bytes)
+                  : DriverResult::InvalidHandle;
+  });
+}
+
+DriverResult cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from,
+                                  size_t bytes, StreamHandle stream) {
+  return entered("cuMemcpyDtoDAsync", Needs::Context, [&](StandIn &driver) {
+    StreamObject *object = find(driver.streams, stream);
+    if (!object)
+      return DriverResult::InvalidHandle;
+    driver.enqueue(*object, [&driver, context = current, to, from, bytes] {
+      for (DevicePointer address : {to, from})
+        if (DriverResult bad =
+                driver.checkRange(context, address, bytes, "cuMemcpyDtoDAsync");
+            bad != DriverResult::Success)
+          return bad;
+      std::memmove(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from),
+                   bytes);
+      return DriverResult::Success;
+    });
+    return DriverResult::Success;
+  });
+}
+
+DriverResult cuModuleLoadDataEx(ModuleHandle *module, const void *image,
+                                unsigned count, LoadOption *options,
+                                void **values) {
+  return entered("cuModuleLoadDataEx", Needs::Context, [&](StandIn &driver) {
+    auto parsed = ptx::parse(static_cast<const char *>(image));
+    if (!parsed) {
+      for (unsigned i = 0; i + 1 < count; ++i)
+        if (options[i] == LoadOption::ErrorLog &&
+            options[i + 1] == LoadOption::ErrorLogBytes)
+          std::strncpy(static_cast<char *>(values[i]),
+                       parsed.error().message().c_str(),
+                       reinterpret_cast<size_t>(values[i + 1]));
+      return DriverResult::InvalidPtx;
+    }
+    auto loaded = std::make_unique<ModuleObject>(
+        ModuleObject{current, std::move(*parsed), {}});
+    *module = loaded.get();
+    driver.modules.emplace(*module, std::move(loaded));
+    return DriverResult::Success;
+  });
+}
+
+DriverResult cuModuleUnload(ModuleHandle module) {
+  return entered("cuModuleUnload", Needs::Context, [&](StandIn &driver) {
+    return driver.modules.erase(module) ? DriverResult::Success
+                                        : DriverResult::InvalidHandle;
+  });
+}
+
+DriverResult cuModuleGetFunction(FunctionHandle *function, ModuleHandle module,
+                                 const char *name) {
+  return entered("cuModuleGetFunction", Needs::Context, [&](StandIn &driver) {
+    ModuleObject *object = find(driver.modules, module);
+    if (!object)
+      return DriverResult::InvalidHandle;
+    const ptx::Kernel *kernel = object->program.find(name);
+    if (!kernel)
+      return DriverResult::NotFound;
+    std::unique_ptr<FunctionObject> &entry = object->functions[name];
+    if (!entry)
+      entry = std::make_unique<FunctionObject>(FunctionObject{object, kernel});
+    *function = entry.get();
+    return DriverResult::Success;
+  });
+}
+
+DriverResult cuLaunchKernel(FunctionHandle function, unsigned gridX,
+                            unsigned gridY, unsigned gridZ, unsigned blockX,
+                            unsigned blockY, unsigned blockZ,
+                            unsigned sharedBytes, StreamHandle stream,
+                            void **parameters, void **extra) {
+  return entered("cuLaunchKernel", Needs::Context, [&](StandIn &driver) {
+    StreamObject *object = find(driver.streams, stream);
+    if (!object || !function || function->module->context != current)
+      return DriverResult::InvalidHandle;
+    // Our kernels have grids and blocks of one dim.
+    if (gridY != 1 || gridZ != 1 || blockY != 1 || blockZ != 1 || extra ||
+        sharedBytes != 0)
+      return DriverResult::NotSupported;
+    const ptx::Kernel &kernel = *function->kernel;
+    if (gridX == 0 || gridX > 0x7fffffff || blockX == 0 ||
+        blockX > std::min(mostThreads, kernel.mostThreads) ||
+        (!parameters && kernel.parameters > 0))
+      return DriverResult::InvalidValue;
+    ptx::Launch launch{gridX, blockX, {}, unsigned(driver.random())};
+    for (unsigned i = 0; i < kernel.parameters; ++i)
+      std::memcpy(&launch.parameters.emplace_back(), parameters[i],
+                  sizeof(uint64_t));
+    driver.enqueue(*object, [&driver, context = current, function, launch] {
+      ++driver.launches;
+      Status ran = ptx::run(function->module->program, *function->kernel,
+                            launch, context->memory);
+      return ran ? DriverResult::Success
+                 : driver.lose(context, DriverResult::IllegalAddress,
+                               ran.error().message());
+    });
+    return DriverResult::Success;
+  });
+}
+
+DriverResult cuLaunchHostFunc(StreamHandle stream, HostFunction function,
+                              void *data) {
+  return entered("cuLaunchHostFunc", Needs::Context, [&](StandIn &driver) {
+    StreamObject *object = find(driver.streams, stream);
+    if (!object || !function)
+      return DriverResult::InvalidHandle;
+    driver.enqueue(*object, [function, data] {
+      inHostFunction = true;
+      function(data);
+      inHostFunction = false;
+      return DriverResult::Success;
+    });
+    return DriverResult::Success;
+  });
+}
+
+} // extern "C"
+} // namespace meshloom::cuda
+
+using namespace meshloom::cuda;
+
+bool standInBegin(const char *text) {
+  std::optional<StandInOptions> options = readOptions(text);
+  std::lock_guard lock(mutex);
+  if (options)
+    instance() = std::make_unique<StandIn>(std::move(*options));
+  current = nullptr;
+  return options.has_value();
+}
+
+const char *standInFault() {
+  std::lock_guard lock(mutex);
+  return instance()->fault.c_str();
+}
+
+int64_t standInBytes() {
+  std::lock_guard lock(mutex);
+  int64_t bytes = 0;
+  for (const auto &context : instance()->contexts)
+    bytes += int64_t(context->used);
+  for (const auto &[address, block] : instance()->hostBlocks)
+    bytes += int64_t(block.size());
+  return bytes;
+}
+
+int64_t standInLaunches() {
+  std::lock_guard lock(mutex);
+  return instance()->launches;
+}

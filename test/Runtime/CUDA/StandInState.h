@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The state of the stand-in driver: GPUs, what is on them, and the work that
+// nobody has waited for.
+#pragma once
+
+#include "../../../lib/Runtime/Backends/CUDA/DriverFacts.h"
+#include "../../Targets/CUDA/PtxMachine.h"
+
+#include <algorithm>
+#include <deque>
+#include <fmt/format.h>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace meshloom::cuda {
+
+/// A piece of work; done when nothing waits for it any more.
+struct Task {
+  ContextObject *context;
+  std::function<DriverResult()> run;
+  std::vector<std::shared_ptr<Task>> after;
+  std::set<const void *> hostBlocks; ///< that it uses
+  bool done = false;
+  bool isReady() const {
+    return std::ranges::all_of(after, [](auto &task) { return task->done; });
+  }
+};
+
+/// A GPU, and what this process has there.
+struct ContextObject {
+  int number = 0, users = 0;
+  DriverResult lost = DriverResult::Success;
+  ptx::Memory memory;
+  struct Allocation {
+    size_t bytes = 0;
+    bool isFreed = false; ///< as far as callers go
+    std::unique_ptr<char[]> storage;
+  };
+  std::map<DevicePointer, Allocation> allocations;
+  size_t used = 0;
+};
+struct StreamObject {
+  ContextObject *context;
+  std::shared_ptr<Task> last;
+};
+struct EventObject {
+  ContextObject *context;
+  std::shared_ptr<Task> task; ///< null: nothing to wait for
+};
+struct FunctionObject {
+  ModuleObject *module;
+  const ptx::Kernel *kernel;
+};
+struct ModuleObject {
+  ContextObject *context;
+  ptx::Program program;
+  std::map<std::string, std::unique_ptr<FunctionObject>> functions;
+};
+
+/// The result that a call of a function has instead of its own.
+struct WantedFailure {
+  std::string function;
+  int call = 0, result = 0;
+};
+
+struct StandInOptions {
+  int gpus = 1, driver = 12040, capability = 90;
+  size_t memory = size_t(1) << 30;
+  unsigned seed = 1;
+  std::string order = "random";
+  std::optional<WantedFailure> fail;
+};
+
+/// Nothing where they are wrong.
+std::optional<StandInOptions> readOptions(std::string_view text);
+
+struct StandIn {
+  explicit StandIn(StandInOptions wanted) : options(std::move(wanted)) {
+    random.seed(options.seed);
+    contexts.resize(size_t(std::max(options.gpus, 0)));
+    for (size_t i = 0; i < contexts.size(); ++i) {
+      contexts[i] = std::make_unique<ContextObject>();
+      contexts[i]->number = int(i);
+    }
+  }
+
+  const StandInOptions options;
+  std::mt19937 random;
+  bool begun = false;
+  std::vector<std::unique_ptr<ContextObject>> contexts;
+  std::vector<std::shared_ptr<Task>> pending;
+  std::map<void *, std::unique_ptr<StreamObject>> streams;
+  std::map<void *, std::unique_ptr<EventObject>> events;
+  std::map<void *, std::unique_ptr<ModuleObject>> modules;
+  std::map<const void *, std::vector<char>> hostBlocks;
+  /// The storage of allocations that are over, whose addresses must not come
+  /// again soon.
+  std::deque<std::unique_ptr<char[]>> past;
+  std::map<std::string, int> calls;
+  std::string fault;
+  int64_t launches = 0;
+
+  DriverResult lose(ContextObject *context, DriverResult result,
+                    const std::string &text) {
+    if (fault.empty())
+      fault = text;
+    fmt::print(stderr, "stand-in driver: {}\n", text);
+    context->lost = result;
+    return result;
+  }
+
+  void enqueue(StreamObject &stream, std::function<DriverResult()> run,
+               std::set<const void *> host = {}) {
+    auto task = std::make_shared<Task>();
+    task->context = stream.context;
+    task->run = std::move(run);
+    task->hostBlocks = std::move(host);
+    if (stream.last && !stream.last->done)
+      task->after.push_back(stream.last);
+    stream.last = task;
+    pending.push_back(std::move(task));
+  }
+
+  void runOne() {
+    std::vector<size_t> ready;
+    for (size_t i = 0; i < pending.size(); ++i)
+      if (pending[i]->isReady())
+        ready.push_back(i);
+    const size_t index = options.order == "first" ? ready.front()
+                         : options.order == "last"
+                             ? ready.back()
+                             : ready[random() % ready.size()];
+    const std::shared_ptr<Task> task = pending[index];
+    pending.erase(pending.begin() + long(index));
+    if (task->run && task->context->lost == DriverResult::Success)
+      (void)task->run();
+    task->done = true;
+    task->after.clear();
+    task->run = nullptr;
+  }
+  void wait(const std::shared_ptr<Task> &task) {
+    while (task && !task->done)
+      runOne();
+  }
+
+  /// The page-locked block that has these bytes, or null.
+  const void *hostBlockOf(const void *address, size_t bytes) const {
+    auto behind = hostBlocks.upper_bound(address);
+    if (behind == hostBlocks.begin())
+      return nullptr;
+    auto &[begin, block] = *std::prev(behind);
+    const size_t offset = size_t(static_cast<const char *>(address) -
+                                 static_cast<const char *>(begin));
+    return offset + bytes <= block.size() ? begin : nullptr;
+  }
+
+  /// Fails where the bytes are not all in one allocation that is alive.
+  DriverResult checkRange(ContextObject *context, DevicePointer address,
+                          size_t bytes, std::string_view function) {
+    if (context->memory.find(address, bytes))
+      return DriverResult::Success;
+    return lose(context, DriverResult::IllegalAddress,
+                fmt::format("{} of {} bytes at {:#x}, which are not all in one "
+                            "allocation of GPU {}",
+                            function, bytes, address, context->number));
+  }
+};
+
+} // namespace meshloom::cuda

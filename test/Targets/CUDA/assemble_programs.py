@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""NVIDIA's assembler takes the kernels of the programs of a folder, and finds registers for
+all that they hold.
+
+  python assemble_programs.py path/to/mesh-opt FOLDER
+
+The assembler is MESHLOOM_PTXAS, or ptxas of CUDA_HOME, of /usr/local/cuda, or of the PATH.
+Where there is none, the exit code is 77 (a skip, for ctest).
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ARCHITECTURE = "sm_80"
+SPILL = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
+REGISTERS = re.compile(r"Used (\d+) registers")
+# Programs of functions that have no code yet: docs/CUDA.md.
+MISSING = "the target has no code for the function"
+
+
+def assembler():
+    home = os.environ.get("CUDA_HOME", "/usr/local/cuda")
+    places = [os.environ.get("MESHLOOM_PTXAS"), os.path.join(home, "bin", "ptxas")]
+    found = [place for place in places if place and os.access(place, os.X_OK)]
+    return found[0] if found else shutil.which("ptxas")
+
+
+def assemble(ptxas, code, scratch):
+    """The registers of each kernel, and what is wrong; both may be empty."""
+    source = os.path.join(scratch, "kernels.ptx")
+    with open(source, "w") as file:
+        file.write(code)
+    done = subprocess.run([ptxas, "-v", f"-arch={ARCHITECTURE}", source,
+                           "-o", os.path.join(scratch, "kernels.cubin")],
+                          capture_output=True, text=True, timeout=300)
+    text = done.stdout + done.stderr
+    wrong = [] if done.returncode == 0 else text.splitlines()[:3]
+    wrong += [f"spills {stores} bytes" for stores, loads in SPILL.findall(text)
+              if stores != "0" or loads != "0"]
+    return [int(count) for count in REGISTERS.findall(text)], wrong
+
+
+def main():
+    tool, folder = sys.argv[1:]
+    ptxas = assembler()
+    if not ptxas:
+        print("SKIP: there is no ptxas; MESHLOOM_PTXAS names one, and NVIDIA's toolkit has it")
+        sys.exit(77)
+    registers, faults, missing = [], 0, 0
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in sorted(os.listdir(folder)):
+            path = os.path.join(folder, name)
+            if not name.endswith(".mlir") or "func.func" not in open(path).read():
+                continue
+            printed = subprocess.run([tool, "--target=cuda", path],
+                                     capture_output=True, text=True, timeout=300)
+            if printed.returncode != 0:
+                if MISSING in printed.stderr:
+                    missing += 1
+                    continue
+                found, wrong = [], printed.stderr.splitlines()[:1]
+            elif ".entry" in printed.stdout:
+                found, wrong = assemble(ptxas, printed.stdout, scratch)
+            else:
+                continue
+            registers += found
+            faults += bool(wrong)
+            for line in wrong:
+                print(f"{name}: {line}")
+    print(f"{len(registers)} kernels take up to {max(registers, default=0)} registers; "
+          f"{missing} programs have functions without code; {faults} programs are wrong")
+    sys.exit(faults > 0 or not registers)
+
+
+if __name__ == "__main__":
+    main()
