@@ -190,6 +190,65 @@ TEST(HostControlTest, Gradients) {
   });
 }
 
+// What is carried may change places, be a scalar, and have a second derivative;
+// a tape outside knows the function.
+TEST(HostControlTest, ScansSwapsAndTapesOutside) {
+  expectAsOnOneMesh([](const Meshes &meshes) {
+    const Tensor x = distribute(tensor({1.F, 2.F}), whole(meshes.first));
+    auto sums = function([&](const Tensor &x, const Tensor &factors) {
+      const auto [last, ys] = scan(
+          [&](const Tensor &c, const Tensor &factor) {
+            const Tensor there = relayout(c * factor, whole(meshes.second));
+            const Tensor next = relayout(there + 1.F, whole(meshes.first));
+            return std::pair(next, reduce_sum(next));
+          },
+          x, factors);
+      return std::vector<Tensor>{last, ys};
+    });
+    std::vector<Tensor> results = sums(x, 0.01F * range(70, DType::F32));
+    auto swap = function([&](const Tensor &x, const Tensor &count) {
+      const auto last = fori_loop(
+          0, count,
+          [&](const Tensor &, const std::array<Tensor, 2> &s) {
+            return std::array<Tensor, 2>{relayout(s[1], whole(meshes.first)),
+                                         relayout(s[0], whole(meshes.second)) +
+                                             1.F};
+          },
+          std::array<Tensor, 2>{x, relayout(x * 10.F, whole(meshes.second))});
+      return std::vector<Tensor>{last[0], last[1]};
+    });
+    for (const Tensor &value : swap(x, tensor(3)))
+      results.push_back(value);
+    auto second = function([&](const Tensor &x, const Tensor &flag) {
+      GradientTape outer;
+      outer.watch(x);
+      GradientTape inner;
+      inner.watch(x);
+      const Tensor y = cond(
+          flag, [&] { return relayout(x * x * x, whole(meshes.second)); },
+          [&] { return relayout(x, whole(meshes.second)); });
+      const Tensor slope = inner.gradient(reduce_sum(y * y), x);
+      return outer.gradient(reduce_sum(slope), x);
+    });
+    results.push_back(second(x, tensor(true)));
+    results.push_back(second(x, tensor(false)));
+    auto doubled = function([&](const Tensor &x, const Tensor &count) {
+      return fori_loop(
+          0, count,
+          [&](const Tensor &, const Tensor &y) {
+            return relayout(relayout(y * 2.F, whole(meshes.second)),
+                            whole(meshes.first));
+          },
+          x);
+    });
+    GradientTape tape;
+    tape.watch(x);
+    results.push_back(
+        tape.gradient(reduce_sum(square(doubled(x, tensor(3)))), x));
+    return results;
+  });
+}
+
 // Variables on both sets are assigned in loops and branches.
 TEST(HostControlTest, Variables) {
   expectAsOnOneMesh([](const Meshes &meshes) {
