@@ -190,7 +190,7 @@ TEST(HostControlTest, Gradients) {
   });
 }
 
-// What is carried may change places, be a scalar, and have a second derivative;
+// Carried values may change places and be scalars; there are second derivatives;
 // a tape outside knows the function.
 TEST(HostControlTest, ScansSwapsAndTapesOutside) {
   expectAsOnOneMesh([](const Meshes &meshes) {
