@@ -109,12 +109,11 @@ template <typename F> bool failsLater(const Mesh &mesh, F f) {
 
 /// Takes long enough that the next run of its function is launched; zero.
 Tensor longZero(const Tensor &x) {
-  return 0.F * reduce_sum(fori_loop(
-                   0, 100000,
-                   [](const Tensor &, const Tensor &a) {
-                     return tanh(matmul(a, a));
-                   },
-                   broadcast_to(x, {8, 8})));
+  return 0.F *
+         reduce_sum(fori_loop(
+             0, 100000,
+             [](const Tensor &, const Tensor &a) { return tanh(matmul(a, a)); },
+             broadcast_to(x, {8, 8})));
 }
 
 // A run in the background that finds no memory reports its error once, and

@@ -190,8 +190,8 @@ TEST(HostControlTest, Gradients) {
   });
 }
 
-// Carried values may change places and be scalars; there are second derivatives;
-// a tape outside knows the function.
+// Carried values may change places and be scalars; there are second
+// derivatives; a tape outside knows the function.
 TEST(HostControlTest, ScansSwapsAndTapesOutside) {
   expectAsOnOneMesh([](const Meshes &meshes) {
     const Tensor x = distribute(tensor({1.F, 2.F}), whole(meshes.first));
