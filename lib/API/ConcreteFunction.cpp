@@ -63,8 +63,8 @@ static const Executable &onlyProgram(const TracedFunction &function,
          fmt::format("expected a function on one set of devices, got '{}', "
                      "which is {} programs: call it, or make functions of its "
                      "parts",
-                     function.name, function.program->parts().size()));
-  return *function.program->parts().front().executable;
+                     function.name, function.program->programs().size()));
+  return *function.program->programs().front()->executable;
 }
 
 const Compiled &ConcreteFunction::compiled() const {
@@ -72,7 +72,7 @@ const Compiled &ConcreteFunction::compiled() const {
 }
 
 int64_t ConcreteFunction::num_programs() const {
-  return int64_t(get().program->parts().size());
+  return int64_t(get().program->programs().size());
 }
 
 namespace {
@@ -83,10 +83,10 @@ struct Asked {
 };
 std::vector<Asked> askedOf(const TracedFunction &function) {
   std::vector<Asked> asked;
-  for (const DeviceProgram::Part &part : function.program->parts()) {
+  for (const DeviceProgram::Part *part : function.program->programs()) {
     ModuleOp module =
-        part.module ? ModuleOp(part.module.get()) : *function.source->module;
-    asked.push_back({module, optionsFor(part.executable->signature().mesh,
+        part->module ? ModuleOp(part->module.get()) : *function.source->module;
+    asked.push_back({module, optionsFor(part->executable->signature().mesh,
                                         function.compiledFor)});
   }
   return asked;
@@ -158,8 +158,8 @@ FunctionStatistics detail::statisticsOf(const Executable &executable) {
 
 std::vector<CollectiveInfo> ConcreteFunction::collectives() const {
   std::vector<CollectiveInfo> infos;
-  for (const DeviceProgram::Part &part : get().program->parts())
-    llvm::append_range(infos, collectivesOf(part.executable->compiled()));
+  for (const DeviceProgram::Part *part : get().program->programs())
+    llvm::append_range(infos, collectivesOf(part->executable->compiled()));
   return infos;
 }
 
@@ -179,11 +179,11 @@ ConcreteFunction::collectives(std::string_view machine, bool refine) const {
 
 FunctionStatistics detail::statisticsOf(const DeviceProgram &program) {
   if (program.isWhole())
-    return statisticsOf(*program.parts().front().executable);
+    return statisticsOf(*program.programs().front()->executable);
   FunctionStatistics sum;
   sum.executions = program.executions();
-  for (const DeviceProgram::Part &part : program.parts()) {
-    const FunctionStatistics partStatistics = statisticsOf(*part.executable);
+  for (const DeviceProgram::Part *part : program.programs()) {
+    const FunctionStatistics partStatistics = statisticsOf(*part->executable);
     sum.last_seconds += partStatistics.last_seconds;
     sum.peak_bytes += partStatistics.peak_bytes;
     sum.peak_bytes_per_device = std::max(sum.peak_bytes_per_device,

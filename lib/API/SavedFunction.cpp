@@ -80,8 +80,8 @@ std::vector<int64_t> SavedFunction::assigned_arguments() const {
 
 std::vector<CollectiveInfo> SavedFunction::collectives() const {
   std::vector<CollectiveInfo> infos;
-  for (const DeviceProgram::Part &part : state->program->parts())
-    llvm::append_range(infos, collectivesOf(part.executable->compiled()));
+  for (const DeviceProgram::Part *part : state->program->programs())
+    llvm::append_range(infos, collectivesOf(part->executable->compiled()));
   return infos;
 }
 
@@ -142,7 +142,7 @@ SavedFunction parse_function(std::string_view bytes, std::string_view name,
     try {
       SavedProgram saved = DeviceProgram::parse(bytes, options);
       const DeviceProgram &program = *saved.program;
-      const Mesh first = program.parts().front().meshes.front();
+      const Mesh first = program.programs().front()->meshes.front();
       return SavedFunction(std::make_shared<SavedFunction::State>(
           SavedFunction::State{program.title(), saved.program,
                                std::move(saved.argumentNames), first}));

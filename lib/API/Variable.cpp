@@ -189,11 +189,10 @@ void update(const DVariable &variable, const TensorLike &by,
   }
   std::lock_guard lock(state->mutex);
   Tensor now = wrap(valueOf(*state, op), state->host);
-  state->array =
-      stored(*state,
-             laidOut(*state, combine({now, by.where}, {delta, by.where}), op,
-                     by.where),
-             op);
+  assignValue(*state,
+              laidOut(*state, combine({now, by.where}, {delta, by.where}), op,
+                      by.where),
+              op);
 }
 
 } // namespace
@@ -273,8 +272,7 @@ void assignStored(const DVariable &variable, VariableUpdate kind,
     return trace->assign(state, taken, value.where);
   Array array = laidOut(*state, taken, "assign", value.where);
   std::lock_guard lock(state->mutex);
-  state->array = stored(*state, std::move(array), "assign");
-  state->lost.clear();
+  assignValue(*state, std::move(array), "assign");
 }
 
 Tensor scattered(const Tensor &value, RowUpdate update, const Tensor &indices,

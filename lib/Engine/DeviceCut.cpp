@@ -55,6 +55,18 @@ DeviceCut::DeviceCut(ModuleOp module, ArrayRef<int64_t> ofArguments,
   for (Operation &op : block.without_terminator())
     place(&op);
   placeResults(resultSets);
+  numberShared();
+}
+
+/// Before any part is built.
+void DeviceCut::numberShared() {
+  for (size_t p = 0; p < parts.size(); ++p)
+    for (Operation *op : parts[p].ops)
+      for (Value value : usedValues(op))
+        if (Operation *source = value.getDefiningOp();
+            source && partOf.contains(source) &&
+            partOf.lookup(source) != int64_t(p))
+          (void)numberOf(value);
 }
 
 void DeviceCut::eraseUnused() {
@@ -130,7 +142,7 @@ bool DeviceCut::isTransfer(Operation *op) const {
 
 int64_t DeviceCut::positionOf(Value value) const {
   Operation *op = value.getDefiningOp();
-  if (!op || places.of(op) == ANYWHERE)
+  if (!op || (places.of(op) == ANYWHERE && !places.isHosted(op)))
     return -1; // it depends on arguments alone
   if (isTransfer(op))
     return positionOf(op->getOperand(0));
@@ -159,6 +171,8 @@ void DeviceCut::addTo(DevicePart &part, Operation *op) {
 }
 
 void DeviceCut::place(Operation *op) {
+  if (places.isHosted(op))
+    return placeHosted(op);
   int64_t set = places.of(op);
   if (set == ANYWHERE)
     return;
@@ -189,6 +203,31 @@ void DeviceCut::place(Operation *op) {
   values.push_back({op->getResult(0), set, std::nullopt, std::move(move)});
 }
 
+void DeviceCut::compute(Value value, int64_t set) {
+  Operation *op = value.getDefiningOp();
+  if (op && places.of(value) == ANYWHERE && !partOf.contains(op))
+    addTo(partFor(op, set), op);
+}
+
+void DeviceCut::placeHosted(Operation *op) {
+  if (auto loop = dyn_cast<dtensor::WhileOp>(op))
+    for (auto [init, result] :
+         llvm::zip_equal(loop.getInits(), loop.getResults()))
+      compute(init, places.of(result));
+  else
+    compute(op->getOperand(0), detail::deviceSetOf(hostMesh()));
+  // The ops that come after it in the function run after it.
+  lastPart.clear();
+  DevicePart &part =
+      parts.emplace_back(DevicePart{ANYWHERE, -1, {}, {}, {}, {}});
+  addTo(part, op);
+  for (Value result : op->getResults()) {
+    numbers[result] = values.size();
+    part.results.push_back(values.size());
+    values.push_back({result, places.of(result)});
+  }
+}
+
 void DeviceCut::placeResults(ArrayRef<int64_t> resultSets) {
   for (auto [i, value] :
        llvm::enumerate(block.getTerminator()->getOperands())) {
@@ -211,9 +250,8 @@ void DeviceCut::placeResults(ArrayRef<int64_t> resultSets) {
     }
     Operation *op = value.getDefiningOp();
     if (set == ANYWHERE && op) {
-      set = wanted == ANYWHERE ? detail::deviceSetOf(meshes.front()) : wanted;
-      if (!partOf.contains(op))
-        addTo(partFor(op, set), op);
+      compute(value, wanted == ANYWHERE ? detail::deviceSetOf(meshes.front())
+                                        : wanted);
       set = parts[size_t(partOf.lookup(op))].deviceSet;
     }
     resultNumbers.push_back(numberOf(value));
@@ -271,6 +309,106 @@ Layout DeviceCut::layoutOf(size_t number) const {
   return numbered.move->layout;
 }
 
+RankedTensorType DeviceCut::placedTypeOf(size_t number) const {
+  RankedTensorType bare = typeOf(number);
+  if (deviceSetOf(number) == ANYWHERE)
+    return bare;
+  return RankedTensorType::get(
+      bare.getShape(), bare.getElementType(),
+      dtensor::LayoutAttr::get(bare.getContext(), layoutOf(number)));
+}
+
+OwningOpRef<ModuleOp>
+DeviceCut::emptyModule(OpBuilder &b, mlir::func::FuncOp &emptyFunction) {
+  auto original = function->getParentOfType<ModuleOp>();
+  OwningOpRef<ModuleOp> module = ModuleOp::create(original.getLoc());
+  (*module)->setDiscardableAttrs(original->getDiscardableAttrDictionary());
+  b.setInsertionPointToStart(module->getBody());
+  emptyFunction = b.create<mlir::func::FuncOp>(function.getLoc(), "main",
+                                               b.getFunctionType({}, {}));
+  emptyFunction->setDiscardableAttrs(function->getDiscardableAttrDictionary());
+  b.setInsertionPointToStart(emptyFunction.addEntryBlock());
+  return module;
+}
+
+/// A function whose body is there has its type.
+static void setTypeByBody(mlir::func::FuncOp function) {
+  Block &body = function.getBody().front();
+  function.setFunctionType(
+      mlir::FunctionType::get(function.getContext(), body.getArgumentTypes(),
+                              body.getTerminator()->getOperandTypes()));
+}
+
+Operation *DeviceCut::controlOf(size_t number) const {
+  const DevicePart &part = parts[number];
+  return part.deviceSet == ANYWHERE ? part.ops.front() : nullptr;
+}
+
+SmallVector<Value, 0> DeviceCut::argumentsOf(Operation *control) const {
+  llvm::SetVector<Value> arguments;
+  // Ops on no devices are in each body instead.
+  std::function<void(Value)> add = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    if (op && places.of(value) == ANYWHERE)
+      llvm::for_each(usedValues(op), add);
+    else
+      arguments.insert(value);
+  };
+  llvm::for_each(capturedValues(control), add);
+  return arguments.takeVector();
+}
+
+void DeviceCut::useOperands(size_t number) {
+  DevicePart &part = parts[number];
+  Operation *control = part.ops.front();
+  if (isa<dtensor::WhileOp>(control))
+    for (auto [init, result] :
+         llvm::zip_equal(control->getOperands(), control->getResults()))
+      part.operands.push_back(numberOn(init, places.of(result)));
+  else
+    part.operands.push_back(numberOf(control->getOperand(0)));
+  for (Value value : argumentsOf(control))
+    part.operands.push_back(numberOf(value));
+}
+
+OwningOpRef<ModuleOp> DeviceCut::bodyOf(size_t number, Region &region) {
+  const DevicePart &part = parts[number];
+  Operation *control = part.ops.front();
+  OpBuilder b(function.getContext());
+  mlir::func::FuncOp outlined;
+  OwningOpRef<ModuleOp> module = emptyModule(b, outlined);
+  Block &body = outlined.getBody().front();
+  SmallVector<Value> sources(region.getArguments());
+  llvm::append_range(sources, argumentsOf(control));
+  mlir::IRMapping mapping;
+  const size_t skipped = part.operands.size() - sources.size(); // the index
+  for (auto [source, operand] :
+       llvm::zip_equal(sources, ArrayRef(part.operands).drop_front(skipped)))
+    mapping.map(source,
+                body.addArgument(placedTypeOf(operand), source.getLoc()));
+  std::function<void(Value)> copy = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    if (mapping.contains(value))
+      return;
+    llvm::for_each(usedValues(op), copy);
+    b.clone(*op, mapping);
+  };
+  llvm::for_each(capturedValues(control), copy);
+  for (Operation &op : region.front().without_terminator())
+    b.clone(op, mapping);
+  SmallVector<Value> results;
+  for (Value value : region.front().getTerminator()->getOperands())
+    results.push_back(mapping.lookup(value));
+  b.create<mlir::func::ReturnOp>(control->getLoc(), results);
+  setTypeByBody(outlined);
+  ArgumentAttributes attributes(outlined);
+  for (unsigned i = 0; i < body.getNumArguments(); ++i)
+    attributes.set(i, dtensor::nameAttr,
+                   b.getStringAttr(fmt::format("value{}", i)));
+  attributes.apply();
+  return module;
+}
+
 /// Builds the module of one part.
 class DeviceCut::Builder {
 public:
@@ -278,26 +416,17 @@ public:
 
   OwningOpRef<ModuleOp> build(const Mesh &mesh) {
     MLIRContext *context = cut.function.getContext();
-    auto original = cut.function->getParentOfType<ModuleOp>();
-    OwningOpRef<ModuleOp> module = ModuleOp::create(original.getLoc());
-    (*module)->setDiscardableAttrs(original->getDiscardableAttrDictionary());
-    (*module)->setAttr("dtensor.mesh", dtensor::MeshAttr::get(context, mesh));
     OpBuilder b(context);
-    b.setInsertionPointToStart(module->getBody());
-    function = b.create<mlir::func::FuncOp>(cut.function.getLoc(), "main",
-                                            b.getFunctionType({}, {}));
-    function->setDiscardableAttrs(cut.function->getDiscardableAttrDictionary());
-    body = function.addEntryBlock();
-    b.setInsertionPointToStart(body);
+    OwningOpRef<ModuleOp> module = cut.emptyModule(b, function);
+    (*module)->setAttr("dtensor.mesh", dtensor::MeshAttr::get(context, mesh));
+    body = &function.getBody().front();
     for (Operation *op : part.ops)
       clone(b, op);
     SmallVector<Value> results;
     for (size_t number : part.results)
       results.push_back(mapping.lookup(cut.values[number].value));
     b.create<mlir::func::ReturnOp>(cut.function.getLoc(), results);
-    SmallVector<Type> resultTypes(ValueRange(results).getTypes());
-    function.setFunctionType(
-        b.getFunctionType(body->getArgumentTypes(), resultTypes));
+    setTypeByBody(function);
     nameArguments();
     return module;
   }
@@ -316,12 +445,9 @@ private:
     if (op && cut.places.of(op) == ANYWHERE)
       return clone(b, op);
     const size_t number = cut.numberOn(value, part.deviceSet);
-    RankedTensorType bare = cut.typeOf(number);
-    Type type = RankedTensorType::get(
-        bare.getShape(), bare.getElementType(),
-        dtensor::LayoutAttr::get(b.getContext(), cut.layoutOf(number)));
     part.operands.push_back(number);
-    mapping.map(value, body->addArgument(type, value.getLoc()));
+    mapping.map(value,
+                body->addArgument(cut.placedTypeOf(number), value.getLoc()));
   }
 
   /// Names the arguments as the function's, and says which of the results may
@@ -359,15 +485,6 @@ private:
 };
 
 ModuleOp DeviceCut::build(size_t number, const Mesh &mesh) {
-  // The operands of later parts and moves are found before any part is built.
-  if (number == 0)
-    for (size_t p = 0; p < parts.size(); ++p)
-      for (Operation *op : parts[p].ops)
-        for (Value value : usedValues(op))
-          if (Operation *source = value.getDefiningOp();
-              source && partOf.contains(source) &&
-              partOf.lookup(source) != int64_t(p))
-            (void)numberOf(value);
   DevicePart &part = parts[number];
   part.module = Builder(*this, part).build(mesh);
   return *part.module;

@@ -17,6 +17,10 @@
 // Values that are on no devices (constants, host arguments, what is computed of
 // them) are computed in every program that uses them.
 //
+// A loop or branch that moves values between sets is a part by itself, which
+// the host runs (see HostControl.h): its bodies are functions that are cut in
+// turn. The parts behind it are all new ones.
+//
 // Rejected: one program on a mesh of all devices, in which a set is a slice of
 // an axis (see docs/Rationale.md).
 #pragma once
@@ -32,11 +36,11 @@ struct DeviceMove {
   Layout layout;    ///< else this one
 };
 
-/// A program of a cut function. Values have numbers: the function's arguments
-/// come first.
+/// A program of a cut function, or a loop or branch that the host runs. Values
+/// have numbers: the function's arguments come first.
 struct DevicePart {
-  int64_t deviceSet;
-  int64_t label; ///< see dtensor::partAttr
+  int64_t deviceSet; ///< ANYWHERE where the host runs it
+  int64_t label;     ///< see dtensor::partAttr
   SmallVector<Operation *> ops;
   SmallVector<size_t> operands, results; ///< numbers of values
   OwningOpRef<ModuleOp> module;
@@ -53,6 +57,7 @@ public:
 
   size_t partCount() const { return parts.size(); }
   const DevicePart &part(size_t number) const { return parts[number]; }
+  size_t argumentCount() const { return block.getNumArguments(); }
   size_t valueCount() const { return values.size(); }
   /// The numbers of the function's results.
   ArrayRef<size_t> results() const { return resultNumbers; }
@@ -61,7 +66,17 @@ public:
   int64_t deviceSetOf(size_t number) const { return values[number].deviceSet; }
   /// Type of a value, without a layout.
   RankedTensorType typeOf(size_t number) const;
+  /// With its layout, where it is on devices.
+  RankedTensorType placedTypeOf(size_t number) const;
 
+  /// The loop or branch that part `number` is; null: it is a program.
+  Operation *controlOf(size_t number) const;
+  /// Sets the operands of such a part: the carried values of a loop, the index
+  /// of a branch, then what the bodies use.
+  void useOperands(size_t number);
+  /// The function of such a part's body: it takes the part's operands, without
+  /// the index of a branch.
+  OwningOpRef<ModuleOp> bodyOf(size_t number, Region &region);
   /// The module of part `number`; those before it have been built, and the
   /// layouts of their results are known. `mesh`: one over its devices.
   ModuleOp build(size_t number, const Mesh &mesh);
@@ -92,6 +107,16 @@ private:
   /// of them first, so that the owner has it.
   void gatherTransferred();
   void place(Operation *op);
+  void placeHosted(Operation *op);
+  /// A value on no devices is computed by a program on `set`.
+  void compute(Value value, int64_t set);
+  /// Values that other parts use are results of their own.
+  void numberShared();
+  /// The function's name and attributes, without a body.
+  OwningOpRef<ModuleOp> emptyModule(OpBuilder &b,
+                                    mlir::func::FuncOp &emptyFunction);
+  /// The values from outside that the bodies of a part take as arguments.
+  SmallVector<Value, 0> argumentsOf(Operation *control) const;
   void placeResults(ArrayRef<int64_t> resultSets);
   bool isTransfer(Operation *op) const;
   /// The last part that a value waits for, or -1.

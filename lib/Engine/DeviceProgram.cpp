@@ -3,6 +3,7 @@
 #include "meshloom/Engine/DeviceProgram.h"
 
 #include "DeviceCut.h"
+#include "HostControl.h"
 #include "meshloom/Engine/Execution.h"
 #include "meshloom/Engine/Processes.h"
 #include "meshloom/Engine/Transfers.h"
@@ -43,57 +44,113 @@ DeviceProgram::compile(Trace &trace, const Settings &settings,
     return std::make_shared<DeviceProgram>(
         std::move(loaded.executable), trace.meshes(), loaded.compileSeconds);
   }
-  auto program = std::make_shared<DeviceProgram>();
-  program->compileParts(trace, settings, name);
-  return program;
-}
-
-void DeviceProgram::compileParts(Trace &trace, const Settings &settings,
-                                 std::string_view itsName) {
-  name = itsName;
-  context = trace.sharedContext();
   OwningOpRef<ModuleOp> module = trace.moduleOp().clone();
   mlir::PassManager passes(module->getContext());
   passes.addNestedPass<mlir::func::FuncOp>(createLiftVariables());
   if (failed(passes.run(*module)))
     fail(name, "the variables of the function could not be made values");
-
   auto function = *module->getOps<mlir::func::FuncOp>().begin();
   const std::vector<int64_t> sets = trace.argumentSets();
   std::vector<int64_t> resultSets(function.getNumResults(), ANYWHERE);
-  aliased.assign(resultSets.size(), -1);
   for (size_t i = 0; i < sets.size(); ++i)
     if (auto result = function.getArgAttrOfType<IntegerAttr>(
-            unsigned(i), dtensor::aliasAttr)) {
-      aliased[size_t(result.getInt())] = int64_t(i);
+            unsigned(i), dtensor::aliasAttr))
       resultSets[size_t(result.getInt())] = sets[i];
-    }
-  DeviceCut cut(*module, sets, resultSets, trace.meshes());
+  return compileFunction(std::move(module), trace.sharedContext(), sets,
+                         resultSets, trace.meshes(), settings, name);
+}
 
-  auto meshesOn = [&](int64_t set) {
-    std::vector<Mesh> meshes;
-    llvm::copy_if(trace.meshes(), std::back_inserter(meshes),
-                  [&](const Mesh &mesh) { return deviceSetOf(mesh) == set; });
-    if (meshes.empty())
-      meshes.push_back(meshOfDeviceSet(set));
-    return meshes;
-  };
-  // Returns the layout of a value that has devices, on them.
-  auto placedLayout = [&](size_t number) {
-    const std::vector<Mesh> meshes = meshesOn(cut.deviceSetOf(number));
-    const Layout layout = onMeshOf(meshes, cut.layoutOf(number));
-    return llvm::is_contained(meshes, layout.mesh())
-               ? layout
-               : layout.placed_on(meshes.front().assignment());
-  };
+std::shared_ptr<const DeviceProgram> DeviceProgram::compileFunction(
+    OwningOpRef<ModuleOp> module, std::shared_ptr<MLIRContext> context,
+    ArrayRef<int64_t> sets, ArrayRef<int64_t> resultSets, ArrayRef<Mesh> meshes,
+    const Settings &settings, std::string_view name) {
+  auto program = std::make_shared<DeviceProgram>();
+  program->name = name;
+  program->context = std::move(context);
+  program->aliased.assign(resultSets.size(), -1);
+  auto function = *module->getOps<mlir::func::FuncOp>().begin();
+  for (size_t i = 0; i < sets.size(); ++i)
+    if (auto result = function.getArgAttrOfType<IntegerAttr>(
+            unsigned(i), dtensor::aliasAttr))
+      program->aliased[size_t(result.getInt())] = int64_t(i);
+  DeviceCut cut(*module, sets, resultSets, meshes);
+  program->compileParts(cut, meshes, settings);
+  return program;
+}
 
+/// Returns those of `meshes` that are on a set.
+static std::vector<Mesh> meshesOn(int64_t set, ArrayRef<Mesh> meshes) {
+  std::vector<Mesh> found;
+  llvm::copy_if(meshes, std::back_inserter(found),
+                [&](const Mesh &mesh) { return deviceSetOf(mesh) == set; });
+  if (found.empty())
+    found.push_back(meshOfDeviceSet(set));
+  return found;
+}
+
+/// Returns the layout of a value that has devices, on them.
+static Layout placedLayout(const DeviceCut &cut, size_t number,
+                           ArrayRef<Mesh> meshes) {
+  const std::vector<Mesh> those = meshesOn(cut.deviceSetOf(number), meshes);
+  const Layout layout = onMeshOf(those, cut.layoutOf(number));
+  return llvm::is_contained(those, layout.mesh())
+             ? layout
+             : layout.placed_on(those.front().assignment());
+}
+
+DeviceProgram::Part
+DeviceProgram::compileControl(DeviceCut &cut, size_t number,
+                              ArrayRef<Mesh> meshes,
+                              const Settings &settings) const {
+  cut.useOperands(number);
+  const DevicePart &source = cut.part(number);
+  Part part;
+  part.operands.assign(source.operands.begin(), source.operands.end());
+  part.results.assign(source.results.begin(), source.results.end());
+  Operation *op = cut.controlOf(number);
+  const bool isLoop = isa<dtensor::WhileOp>(op);
+  std::vector<int64_t> sets, resultSets;
+  for (size_t operand : part.operands)
+    sets.push_back(cut.deviceSetOf(operand));
+  if (!isLoop) // its index
+    sets.erase(sets.begin());
+  for (size_t result : part.results)
+    resultSets.push_back(cut.deviceSetOf(result));
+  std::vector<std::shared_ptr<const DeviceProgram>> bodies;
+  for (Region &region : op->getRegions()) {
+    const bool isCondition = isLoop && bodies.empty();
+    bodies.push_back(compileFunction(
+        cut.bodyOf(number, region), context, sets,
+        isCondition ? std::vector<int64_t>{ANYWHERE} : resultSets, meshes,
+        settings, name));
+    if (bodies.back()->sends())
+      failAt(op, "expected devices of one process in the body of a loop or "
+                 "branch that moves values between devices: do so before");
+  }
+  std::vector<Layout> layouts;
+  for (size_t r = 0; r < part.results.size(); ++r) {
+    layouts.push_back(isLoop ? placedLayout(cut, part.operands[r], meshes)
+                             : bodies[0]->resultTypes()[r].layout);
+    cut.setLayout(part.results[r], layouts.back());
+  }
+  part.control = std::make_shared<const HostControl>(isLoop, std::move(bodies),
+                                                     std::move(layouts));
+  return part;
+}
+
+void DeviceProgram::compileParts(DeviceCut &cut, ArrayRef<Mesh> meshes,
+                                 const Settings &settings) {
   // Equal parts, as those of microbatches are, have one executable.
   std::map<std::pair<int64_t, std::string>, std::shared_ptr<Executable>>
       executables;
   for (size_t p = 0; p < cut.partCount(); ++p) {
+    if (cut.controlOf(p)) {
+      pieces.push_back(compileControl(cut, p, meshes, settings));
+      continue;
+    }
     const int64_t set = cut.part(p).deviceSet;
     Part part;
-    part.meshes = meshesOn(set);
+    part.meshes = meshesOn(set, meshes);
     const Mesh &mesh = part.meshes.front();
     ModuleOp partModule = cut.build(p, mesh);
     std::string text;
@@ -127,7 +184,8 @@ void DeviceProgram::compileParts(Trace &trace, const Settings &settings,
     ++uses[number];
   for (size_t number = cut.valueCount(); number-- > 0;)
     if (const DeviceMove *move = cut.moveOf(number); move && uses[number]) {
-      moves.emplace(number, Move{move->source, placedLayout(number), nullptr});
+      moves.emplace(number, Move{move->source,
+                                 placedLayout(cut, number, meshes), nullptr});
       ++uses[move->source];
     }
 
@@ -139,26 +197,26 @@ void DeviceProgram::compileParts(Trace &trace, const Settings &settings,
   };
   for (auto &[number, move] : moves)
     if (cut.deviceSetOf(move.source) != ANYWHERE)
-      if (const Layout from = placedLayout(move.source);
+      if (const Layout from = placedLayout(cut, move.source, meshes);
           needsMessages(from.mesh(), move.layout.mesh()))
         move.call = transferCall(fmt::format("'{}'", name),
                                  typeOf(move.source, from), move.layout);
   if (sends())
-    for (const Part &part : pieces)
-      describeProgram(part.executable, name, detailsOf(*part.module));
+    for (const Part *part : programs())
+      describeProgram(part->executable, name, detailsOf(*part->module));
 
-  for (size_t i = 0; i < sets.size(); ++i)
+  for (size_t i = 0; i < cut.argumentCount(); ++i)
     takes.push_back(
-        typeOf(i, sets[i] == ANYWHERE
+        typeOf(i, cut.deviceSetOf(i) == ANYWHERE
                       ? Layout::replicated(hostMesh(),
                                            unsigned(cut.typeOf(i).getRank()))
-                      : placedLayout(i)));
+                      : placedLayout(cut, i, meshes)));
   for (size_t r = 0; r < results.size(); ++r) {
     const size_t number = results[r];
     gives.push_back(aliased[r] >= 0 ? takes[size_t(aliased[r])]
                     : number < takes.size()
                         ? takes[number]
-                        : typeOf(number, placedLayout(number)));
+                        : typeOf(number, placedLayout(cut, number, meshes)));
   }
 }
 
@@ -249,7 +307,7 @@ private:
 Status
 DeviceProgram::mayExecuteParts(const std::vector<Array> &arguments) const {
   for (const Part &part : pieces) {
-    if (!llvm::all_of(part.operands, [&](size_t number) {
+    if (part.control || !llvm::all_of(part.operands, [&](size_t number) {
           return number < arguments.size() && !moves.contains(number);
         }))
       continue;
@@ -264,9 +322,23 @@ DeviceProgram::mayExecuteParts(const std::vector<Array> &arguments) const {
   return Success();
 }
 
+bool DeviceProgram::isWhole() const {
+  return pieces.size() == 1 && !pieces[0].module && !pieces[0].control;
+}
+
+std::vector<const DeviceProgram::Part *> DeviceProgram::programs() const {
+  std::vector<const Part *> found;
+  for (const Part &part : pieces)
+    if (part.control)
+      llvm::append_range(found, part.control->programs());
+    else
+      found.push_back(&part);
+  return found;
+}
+
 bool DeviceProgram::callsUser() const {
-  return llvm::any_of(pieces, [](const Part &part) {
-    const Compiled &compiled = part.executable->compiled();
+  return llvm::any_of(programs(), [](const Part *part) {
+    const Compiled &compiled = part->executable->compiled();
     return compiled.coded() && callsUserFunctions(compiled.program());
   });
 }
@@ -286,9 +358,8 @@ DeviceProgram::execute(std::vector<Array> &&arguments,
     return executeParts(std::move(arguments), accepted);
   if (runs == 0) {
     std::vector<std::shared_ptr<Executable>> executables;
-    executables.reserve(pieces.size());
-    for (const Part &part : pieces)
-      executables.push_back(part.executable);
+    for (const Part *part : programs())
+      executables.push_back(part->executable);
     if (Status ok = agreeOnParts(executables, name); !ok)
       return ok.error();
   }
@@ -332,7 +403,9 @@ Status DeviceProgram::runParts(Run &run, std::vector<Array> &arrays) const {
       operands.push_back(std::move(*operand));
     }
     Result<std::vector<Array>> outputs =
-        detail::execute(part.executable, part.meshes, std::move(operands));
+        part.control ? part.control->run(operands)
+                     : detail::execute(part.executable, part.meshes,
+                                       std::move(operands));
     if (!outputs) {
       run.putBack(part, std::move(operands));
       return outputs.error();

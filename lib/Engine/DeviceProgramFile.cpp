@@ -82,6 +82,12 @@ DeviceProgram::serialize(const Settings &settings,
   std::string code;
   Json programs = Json::array(), parts = Json::array(), moved = Json::array();
   for (const Part &part : pieces) {
+    if (part.control)
+      fail(op, Error(fmt::format("expected a function whose loops and branches "
+                                 "are each on one set of devices, got '{}': "
+                                 "move values before and after them",
+                                 name),
+                     ErrorCode::UNIMPLEMENTED));
     const auto [program, isNew] =
         numbers.emplace(part.executable.get(), numbers.size());
     if (isNew) {

@@ -128,20 +128,17 @@ static std::optional<int64_t> deviceNumberOf(Operation *op, StringRef name) {
   return number ? std::optional(number.getInt()) : std::nullopt;
 }
 
-int64_t DevicePlaces::placeOf(Operation *op) const {
-  if (isa<dtensor::AssignVariableOp>(op)) // the value comes there
-    return of(op->getOperand(0));
+void failAt(Operation *op, std::string message) {
+  if (auto position = sourcePosition(op->getLoc()))
+    message += fmt::format(" (at {})", *position);
+  fail(op->getName().stripDialect().str(), message);
+}
+
+UsedSets DevicePlaces::usedBy(Operation *op) const {
   UsedSets used;
   for (Value value : usedValues(op))
     used.add(of(value), isScalar(value));
-  const bool pins = isa<dtensor::RelayoutOp, dtensor::ConstraintOp>(op);
-  const std::optional<int64_t> pinned =
-      deviceNumberOf(op, dtensor::deviceSetAttr);
-  if (isa<dtensor::RelayoutOp>(op) && pinned)
-    return *pinned;
-  if (pins && pinned)
-    used.add(*pinned, false);
-  // The ops in a loop or branch run on one set.
+  // A loop or branch brings values where its relayouts say.
   if (isControl(op))
     op->walk([&](Operation *inner) {
       if (isa<dtensor::RelayoutOp, dtensor::ConstraintOp>(inner))
@@ -149,6 +146,20 @@ int64_t DevicePlaces::placeOf(Operation *op) const {
             deviceNumberOf(inner, dtensor::deviceSetAttr).value_or(ANYWHERE),
             false);
     });
+  return used;
+}
+
+int64_t DevicePlaces::placeOf(Operation *op) const {
+  if (isa<dtensor::AssignVariableOp>(op)) // the value comes there
+    return of(op->getOperand(0));
+  UsedSets used = usedBy(op);
+  const bool pins = isa<dtensor::RelayoutOp, dtensor::ConstraintOp>(op);
+  const std::optional<int64_t> pinned =
+      deviceNumberOf(op, dtensor::deviceSetAttr);
+  if (isa<dtensor::RelayoutOp>(op) && pinned)
+    return *pinned;
+  if (pins && pinned)
+    used.add(*pinned, false);
   if (auto common =
           commonDeviceSet(used, pins ? ANYWHERE : pinned.value_or(ANYWHERE))) {
     const bool runsOnce =
@@ -156,20 +167,11 @@ int64_t DevicePlaces::placeOf(Operation *op) const {
     return *common == ANYWHERE && runsOnce ? ofEffects : *common;
   }
   const SmallVector<int64_t> &sets = used.ofTensors;
-  std::string message = fmt::format(
-      "expected {} on the same devices, got {} and {}: bring one to the "
-      "other's devices with relayout or copy_to_mesh{}",
-      isControl(op) ? "all that the loop or branch uses" : "operands",
-      deviceSetText(sets[0], meshes), deviceSetText(sets[1], meshes),
-      isa<dtensor::WhileOp>(op)
-          ? fmt::format(", before the loop or branch; a loop of a number of "
-                        "turns that is known, and at most {}, may do so inside",
-                        mostUnrolledTurns)
-      : isControl(op) ? ", before the loop or branch"
-                      : "");
-  if (auto position = sourcePosition(op->getLoc()))
-    message += fmt::format(" (at {})", *position);
-  fail(op->getName().stripDialect().str(), message);
+  failAt(op,
+         fmt::format(
+             "expected operands on the same devices, got {} and {}: bring "
+             "one to the other's devices with relayout or copy_to_mesh",
+             deviceSetText(sets[0], meshes), deviceSetText(sets[1], meshes)));
 }
 
 /// Returns the block that an op runs once as it is written: the body of a map,
@@ -222,6 +224,78 @@ void DevicePlaces::addUnfinished(dtensor::WhileOp loop) {
   ops[loop] = commonDeviceSet(used).value_or(ANYWHERE);
 }
 
+void DevicePlaces::expectAlong(Value value, int64_t wanted,
+                               const std::string &role) const {
+  const int64_t set = of(value);
+  if (set != ANYWHERE && !comesAlong(set, isScalar(value), wanted))
+    failAt(value.getParentBlock()->getParentOp(),
+           fmt::format("expected {} on {}, got it on {}: bring it there with "
+                       "relayout at the end of the body",
+                       role, deviceSetText(wanted, meshes),
+                       deviceSetText(set, meshes)));
+}
+
+/// `sets`: where the carried values are. One that begins on no devices is where
+/// a turn makes the next one.
+void DevicePlaces::addTurns(dtensor::WhileOp loop, SmallVector<int64_t> &sets) {
+  for (bool isDone = false; !isDone;) {
+    isDone = true;
+    for (Region &region : loop->getRegions()) {
+      for (auto [argument, set] : llvm::zip_equal(region.getArguments(), sets))
+        places[argument] = set;
+      addBody(region.front());
+    }
+    for (auto [set, next] : llvm::zip_equal(
+             sets, loop.getBody().front().getTerminator()->getOperands()))
+      if (set == ANYWHERE && of(next) != ANYWHERE) {
+        set = of(next);
+        isDone = false;
+      }
+  }
+}
+
+void DevicePlaces::addHosted(Operation &op) {
+  hosted.insert(&op);
+  ops.erase(&op);
+  SmallVector<int64_t> sets(op.getNumResults(), ANYWHERE);
+  const int64_t host = deviceSetOf(hostMesh());
+  auto settle = [&] {
+    bool isChanged = false;
+    for (int64_t &set : sets)
+      if (set == ANYWHERE) {
+        set = host;
+        isChanged = true;
+      }
+    return isChanged;
+  };
+  if (auto loop = dyn_cast<dtensor::WhileOp>(op)) {
+    for (auto [set, init] : llvm::zip_equal(sets, loop.getInits()))
+      set = of(init);
+    addTurns(loop, sets);
+    if (settle())
+      addTurns(loop, sets);
+    for (auto [i, next] :
+         llvm::enumerate(loop.getBody().front().getTerminator()->getOperands()))
+      expectAlong(next, sets[i],
+                  fmt::format("carried value {} of the loop", i));
+  } else {
+    for (Region &region : op.getRegions())
+      addBody(region.front());
+    // While it is traced it has no results.
+    for (Region &region : op.getRegions())
+      for (size_t r = 0; r < sets.size(); ++r)
+        if (sets[r] == ANYWHERE)
+          sets[r] = of(region.front().getTerminator()->getOperand(unsigned(r)));
+    settle();
+    for (Region &region : op.getRegions())
+      for (size_t r = 0; r < sets.size(); ++r)
+        expectAlong(region.front().getTerminator()->getOperand(unsigned(r)),
+                    sets[r], fmt::format("result {} of the branch", r));
+  }
+  for (auto [result, set] : llvm::zip_equal(op.getResults(), sets))
+    places[result] = set;
+}
+
 void DevicePlaces::add(Operation &op) {
   if (auto loop = dyn_cast<dtensor::WhileOp>(op); loop && isBeingTraced(loop))
     return addUnfinished(loop);
@@ -247,6 +321,8 @@ void DevicePlaces::add(Operation &op) {
   // One that is traced has no results yet, and its body says where values are.
   if (isa<dtensor::MapOp>(op))
     return;
+  if (isControl(&op) && !commonDeviceSet(usedBy(&op)))
+    return addHosted(op);
   const int64_t set = placeOf(&op);
   ops[&op] = set;
   for (Value result : op.getResults())
@@ -255,7 +331,7 @@ void DevicePlaces::add(Operation &op) {
 
 void DevicePlaces::visit(Operation *last) {
   for (Operation &op : block) {
-    if (!ops.contains(&op) && !spread.contains(&op))
+    if (!ops.contains(&op) && !spread.contains(&op) && !hosted.contains(&op))
       add(op);
     if (&op == last)
       return;

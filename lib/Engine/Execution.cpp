@@ -24,6 +24,17 @@
 
 namespace meshloom::detail {
 
+/// Puts the arguments back that a failed run has left.
+static void leaveOldValues(const Signature &signature,
+                           const std::vector<Array> &results,
+                           std::vector<Array> &arguments) {
+  arguments.resize(signature.arguments.size());
+  for (size_t r = 0; r < results.size(); ++r)
+    if (const int64_t replaced = signature.results[r].aliasedArgument;
+        replaced >= 0)
+      arguments[size_t(replaced)] = results[r].oldValue();
+}
+
 /// Runs it, and waits for its results where that is asked for; an Error where
 /// memory does not suffice.
 static Result<std::vector<Array>>
@@ -36,8 +47,10 @@ executeIn(Executable &executable, std::vector<Array> &&arguments, bool waits,
       return results;
     (void)executable.statistics(); // once it has run
     for (const Array &result : *results)
-      if (Status ok = result.wait(); !ok)
+      if (Status ok = result.wait(); !ok) {
+        leaveOldValues(executable.signature(), *results, arguments);
         return ok.error();
+      }
     return results;
   } catch (const std::bad_alloc &) {
     return Error("out of memory: there is no room for the program's values",

@@ -55,13 +55,43 @@ stateOf(const DVariable &variable, std::string_view op,
   return variable.internal();
 }
 
-Array valueOf(const VariableState &variable, std::string_view op) {
+/// Gives a variable its old value back where computing the new one has failed.
+static void settle(VariableState &variable, std::string_view op) {
+  const Event event = variable.array.event();
+  if (!event.isReady())
+    return;
+  Array old = std::exchange(variable.previous, Array());
+  const Status outcome = event.wait();
+  if (outcome)
+    return;
+  if (Array replaced = variable.array.oldValue())
+    old = std::move(replaced);
+  if (!old)
+    return;
+  variable.array = std::move(old);
+  if (event.isUnreported())
+    fail(op, outcome.error());
+}
+
+Array valueOf(VariableState &variable, std::string_view op) {
   if (!variable.array)
     fail(op, fmt::format("variable '{}' has lost its value: {}", variable.name,
                          variable.lost));
+  settle(variable, op);
   return variable.home
              ? check(movedTo(variable.array, variable.type.layout), op)
              : variable.array;
+}
+
+void assignValue(VariableState &variable, Array value, std::string_view op) {
+  value = stored(variable, std::move(value), op);
+  if (value.event().isReady())
+    variable.previous = Array();
+  else if (variable.array && variable.array.event().isReady() &&
+           variable.array.event().wait())
+    variable.previous = std::move(variable.array);
+  variable.array = std::move(value);
+  variable.lost.clear();
 }
 
 Array stored(const VariableState &variable, Array value, std::string_view op) {

@@ -289,6 +289,20 @@ const std::shared_ptr<Client> &Array::client() const {
   return state->buffer->client();
 }
 
+Status Array::wait() const {
+  Status outcome = event().wait();
+  if (!outcome)
+    (void)event().isUnreported();
+  return outcome;
+}
+
+Array Array::oldValue() const {
+  // The buffer says so once the work has ended.
+  if (!event().isReady() || event().wait() || !buffer()->isOldValue())
+    return Array();
+  return Array(type(), buffer());
+}
+
 bool Array::isUnique() const {
   return isLastReference(state) && isLastReference(state->buffer);
 }

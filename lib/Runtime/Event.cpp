@@ -13,7 +13,7 @@ using namespace meshloom;
 
 struct Event::State {
   const int forks = ProcessEnd::forks();
-  std::atomic<bool> done{false};
+  std::atomic<bool> done{false}, reported{false};
   std::mutex mutex;
   std::condition_variable changed;
   std::optional<Error> error;
@@ -83,6 +83,11 @@ Status Event::wait() const {
   std::unique_lock lock(state->mutex);
   state->changed.wait(lock, [&] { return state->done.load(); });
   return state->outcome();
+}
+
+bool Event::isUnreported() const {
+  return state && state->done && state->error &&
+         !state->reported.exchange(true);
 }
 
 void Event::then(std::function<void(const Status &)> action) const {

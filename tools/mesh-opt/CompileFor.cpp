@@ -100,7 +100,7 @@ Result<Compiled> compileText(const TargetOptions &options,
   registerDialects(registry);
   registerStableHLODialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-  auto module = readProgram(text, options.input, &context);
+  auto module = readProgram(text, options.input, &context, options.function);
   if (!module)
     return module.error();
   CompileOptions compileOptions;

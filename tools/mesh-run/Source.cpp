@@ -49,7 +49,8 @@ Result<std::unique_ptr<Source>> Source::open(const Options &options) {
   Result<std::string> text = readFile(options.program);
   if (!text)
     return text.error();
-  auto module = readProgram(*text, options.program, &impl->context);
+  auto module =
+      readProgram(*text, options.program, &impl->context, options.function);
   if (!module)
     return module.error();
   impl->module = std::move(*module);

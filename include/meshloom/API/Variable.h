@@ -57,6 +57,10 @@ struct VariableOptions {
 /// Assigning updates in place where nothing else holds the old value; a tensor
 /// read before keeps what it read. May be used from any thread.
 ///
+/// A call that runs in the background and finds no memory reports its error
+/// once: a read of one of its results or variables throws it, or the next call
+/// that takes one of these variables. After that they have their old values.
+///
 /// One made without arguments, or moved from, is empty; every use of it but
 /// `defined`, `is` and printing throws.
 class DVariable {

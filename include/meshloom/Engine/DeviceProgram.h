@@ -20,6 +20,8 @@
 
 namespace meshloom::detail {
 
+class DeviceCut;
+class HostControl;
 class Trace;
 struct SavedProgram;
 
@@ -33,6 +35,8 @@ public:
     /// Its function, where that is not the whole trace.
     OwningOpRef<ModuleOp> module;
     std::vector<size_t> operands, results; ///< numbers of values
+    /// Instead of an executable: a loop or branch that the host runs.
+    std::shared_ptr<const HostControl> control = nullptr;
   };
 
   DeviceProgram() = default;
@@ -63,8 +67,19 @@ public:
   execute(std::vector<Array> &&arguments,
           const std::function<void()> &accepted = {}) const;
 
-  const std::vector<Part> &parts() const { return pieces; }
-  bool isWhole() const { return pieces.size() == 1 && !pieces[0].module; }
+  /// Compiles a function whose values are on several sets of devices, and whose
+  /// variables are values. `sets`: those that its arguments are on;
+  /// `resultSets`: those that results have to be on, ANYWHERE: where they are.
+  static std::shared_ptr<const DeviceProgram>
+  compileFunction(OwningOpRef<ModuleOp> module,
+                  std::shared_ptr<MLIRContext> context, ArrayRef<int64_t> sets,
+                  ArrayRef<int64_t> resultSets, ArrayRef<Mesh> meshes,
+                  const Settings &settings, std::string_view name);
+
+  /// The parts that have an executable, those of loops and branches that the
+  /// host runs included.
+  std::vector<const Part *> programs() const;
+  bool isWhole() const;
   /// The types of arguments and results, as the compiler decided, on the user's
   /// meshes.
   const std::vector<ArrayType> &argumentTypes() const { return takes; }
@@ -94,8 +109,10 @@ private:
   /// Returns whether the parts that take nothing but arguments would refuse
   /// them.
   Status mayExecuteParts(const std::vector<Array> &arguments) const;
-  void compileParts(Trace &trace, const Settings &settings,
-                    std::string_view name);
+  void compileParts(DeviceCut &cut, ArrayRef<Mesh> meshes,
+                    const Settings &settings);
+  Part compileControl(DeviceCut &cut, size_t number, ArrayRef<Mesh> meshes,
+                      const Settings &settings) const;
   Result<std::vector<Array>>
   executeParts(std::vector<Array> &&arguments,
                const std::function<void()> &accepted) const;

@@ -47,11 +47,13 @@ std::optional<int64_t> commonDeviceSet(const UsedSets &used,
 /// word.
 bool comesAlong(int64_t set, bool isScalar, int64_t wanted);
 /// A loop whose values are on several sets is written out where it has at most
-/// as many turns.
+/// as many turns; the host runs the turns of any other one (see HostControl.h).
 inline constexpr int64_t mostUnrolledTurns = 64;
 /// The number of turns of such a loop; nothing: it has more, or their number is
 /// not known.
 std::optional<int64_t> unrolledTurns(dtensor::WhileOp loop);
+/// Throws an error of an op, which names its line.
+[[noreturn]] void failAt(Operation *op, std::string message);
 /// The single device whose scope this thread is in, or ANYWHERE.
 int64_t deviceSetOfScope();
 
@@ -72,19 +74,26 @@ public:
   /// with a gradient of the user's) whose ops are on several sets: it stands
   /// for them.
   bool isSpread(Operation *op) const { return spread.contains(op); }
+  /// Returns whether the op is a loop or a case of several branches whose ops
+  /// are on several sets: the host runs it. Each result is on one set.
+  bool isHosted(Operation *op) const { return hosted.contains(op); }
 
 private:
+  UsedSets usedBy(Operation *op) const;
   int64_t placeOf(Operation *op) const;
   void add(Operation &op);
   void addBody(Block &body);
   void addUnfinished(dtensor::WhileOp loop);
+  void addHosted(Operation &op);
+  void addTurns(dtensor::WhileOp loop, SmallVector<int64_t> &sets);
+  void expectAlong(Value value, int64_t wanted, const std::string &role) const;
 
   Block &block;
   const ArrayRef<Mesh> meshes;
   const int64_t ofEffects;
   DenseMap<Value, int64_t> places;
   DenseMap<Operation *, int64_t> ops;
-  llvm::SmallPtrSet<Operation *, 4> spread;
+  llvm::SmallPtrSet<Operation *, 4> spread, hosted;
 };
 
 } // namespace meshloom::detail

@@ -48,6 +48,9 @@ public:
   std::mutex mutex;
   /// The value, in `type`'s layout or in `home`.
   Array array;
+  /// While `array` is not complete: the last complete value that assignments
+  /// outside of functions have replaced.
+  Array previous;
   /// Where it is while nothing uses it; see keepBetweenUses.
   std::optional<Layout> home;
   /// Why there is no value: an update in place failed half way.
@@ -65,8 +68,12 @@ const std::shared_ptr<VariableState> &
 stateOf(const DVariable &variable, std::string_view op,
         const std::source_location *where = nullptr);
 /// The value of a variable, which is locked, in its layout. Throws if an update
-/// lost it.
-Array valueOf(const VariableState &variable, std::string_view op);
+/// lost it. After an update in the background that failed and left the old
+/// value, throws once, unless the error has been reported, and is that value
+/// then.
+Array valueOf(VariableState &variable, std::string_view op);
+/// Assigns `value`, which is in the layout of a variable, outside of functions.
+void assignValue(VariableState &variable, Array value, std::string_view op);
 /// `value`, which is in the layout of a variable, as the variable keeps it.
 Array stored(const VariableState &variable, Array value, std::string_view op);
 /// The value on devices; throws if it is a value of a trace.

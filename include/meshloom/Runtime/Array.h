@@ -81,7 +81,12 @@ public:
 
   /// Completion of the work that computes the array.
   const Event &event() const;
-  Status wait() const { return event().wait(); }
+  /// Waits for it, and returns the error that it ended with, which is reported
+  /// then.
+  Status wait() const;
+  /// Returns the value that the array was to replace, where computing the array
+  /// has failed and left that value; else an empty array.
+  Array oldValue() const;
 
   /// The global value; addends of a partial value are combined. Fails where a
   /// part of it is in other processes only: see isWhollyHere.

@@ -26,6 +26,10 @@ public:
   virtual const std::shared_ptr<Client> &client() const = 0;
   /// Bytes it takes on all devices together.
   virtual int64_t bytes() const = 0;
+  /// Returns whether the run that was to compute it has failed before it
+  /// changed the argument that the array replaces: the memory is that
+  /// argument's.
+  virtual bool isOldValue() const { return false; }
 };
 
 /// One collective of an execution, as run_cases.py counts it.

@@ -27,6 +27,9 @@ public:
   bool isReady() const;
   /// Blocks until complete; the error if it failed.
   Status wait() const;
+  /// Returns true the first time that it is called for an event that has
+  /// failed: its error has to be reported once.
+  bool isUnreported() const;
   /// Calls `action` with what the event ended with: at once where it is
   /// complete, else in the thread that completes it, in the order asked for.
   /// An action must not wait for anything, nor throw.

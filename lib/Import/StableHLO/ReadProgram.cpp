@@ -79,11 +79,27 @@ Status importProgram(ModuleOp module, StringRef bytes,
   return Success();
 }
 
-Result<OwningOpRef<ModuleOp>>
-readProgram(StringRef bytes, const std::string &path, MLIRContext *context) {
+/// Makes all functions but one private: they are imported where they are
+/// called.
+static void selectFunction(ModuleOp module, StringRef name) {
+  auto selected =
+      module.lookupSymbol<mlir::func::FuncOp>(name.empty() ? "main" : name);
+  if (!selected || selected.isExternal())
+    return;
+  for (auto function : module.getOps<mlir::func::FuncOp>())
+    function.setPrivate();
+  selected.setPublic();
+}
+
+Result<OwningOpRef<ModuleOp>> readProgram(StringRef bytes,
+                                          const std::string &path,
+                                          MLIRContext *context,
+                                          StringRef function) {
   auto module = parseProgram(bytes, path, context);
   if (!module)
     return module;
+  if (holdsStableHLO(**module))
+    selectFunction(**module, function);
   if (Status imported = importProgram(**module, bytes, path); !imported)
     return imported.error();
   return module;

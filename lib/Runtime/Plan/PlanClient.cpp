@@ -222,6 +222,8 @@ std::optional<Array> PlanClient::adopt(const ArrayType &type, Array &array) {
                   const Status &outcome) {
     if (outcome)
       buffer->set(BlockBuffer::of(*from));
+    else if (from->oldValue())
+      buffer->setOldValue(BlockBuffer::of(*from));
     *from = Array();
     done.finish(outcome);
   });

@@ -175,6 +175,21 @@ std::vector<Array> PlanExecutable::launch(std::vector<Array> &&arguments,
     LaunchedRun counted;
     Work(RunExchanges exchanges, bool counts)
         : exchanges(exchanges), counted(counts) {}
+
+    /// The run has failed: arguments that it has not taken are what the results
+    /// that replace them have.
+    void leaveOldValues() {
+      const auto &declared = self->signature().results;
+      for (size_t r = 0; r < results.size(); ++r) {
+        const int64_t replaced = declared[r].aliasedArgument;
+        if (replaced < 0 || size_t(replaced) >= arguments.size())
+          continue;
+        Array &argument = arguments[size_t(replaced)];
+        if (argument && (argument.event().wait() || argument.oldValue()))
+          results[r]->setOldValue(BlockBuffer::of(argument));
+      }
+      arguments.clear();
+    }
   };
   auto work = std::make_shared<Work>(exchanges, this->exchanges());
   LaunchQueue::Launch launch;
@@ -191,13 +206,18 @@ std::vector<Array> PlanExecutable::launch(std::vector<Array> &&arguments,
   const std::vector<std::shared_ptr<BlockBuffer>> buffers = work->results;
   launch.cores = cores();
   launch.run = [work = std::move(work)]() -> Event {
+    // Their errors are reported with those of this run's results.
     for (const Array &array : work->arguments)
-      if (Status ok = array.wait(); !ok)
+      if (Status ok = array.event().wait(); !ok) {
+        work->leaveOldValues();
         return Event::failed(ok.error());
+      }
     Result<std::vector<Array>> results = work->self->runNow(
         std::move(work->arguments), std::move(work->profile), work->exchanges);
-    if (!results)
+    if (!results) {
+      work->leaveOldValues();
       return Event::failed(results.error());
+    }
     std::vector<Event> events;
     for (size_t r = 0; r < results->size(); ++r) {
       events.push_back((*results)[r].event());

@@ -16,7 +16,7 @@ module {
   // ORDERED: callback: 1
   // ORDERED-NEXT: callback: 2
   // ORDERED-NEXT: result 0
-  // UNKNOWN: error: custom call 'xla_ffi_python_cpu_callback' is callback 0 of the program, a Python function that is not in its text; a function in its place can be registered with meshloom::register_custom_call as 'xla_ffi_python_cpu_callback:0', or as 'xla_ffi_python_cpu_callback' for all callbacks
+  // UNKNOWN: error: custom call 'xla_ffi_python_cpu_callback' is callback 3 of the program, a Python function that is not in its text; a function in its place can be registered with meshloom::register_custom_call as 'xla_ffi_python_cpu_callback:3', or as 'xla_ffi_python_cpu_callback' for all callbacks
   func.func public @jax_ordered(%arg0: !stablehlo.token {jax.token = true}) -> (!stablehlo.token {jax.token = true}, tensor<f32>) {
     %a = stablehlo.constant dense<1.0> : tensor<f32>
     %0 = stablehlo.custom_call @xla_ffi_python_cpu_callback(%arg0, %a) {backend_config = "", has_side_effect = true, mhlo.backend_config = {index = 3 : ui64}, operand_layouts = [dense<> : tensor<0xindex>, dense<> : tensor<0xindex>], result_layouts = [dense<> : tensor<0xindex>]} : (!stablehlo.token, tensor<f32>) -> !stablehlo.token

@@ -13,9 +13,14 @@ namespace meshloom {
 /// Parses the text of a module, or reads a portable artifact of StableHLO
 /// (ReadArtifact.h); StableHLO is imported. `context` knows the dialects
 /// (registerDialects, registerStableHLODialects); `path` is for messages. The
-/// Error has the diagnostics with their source lines.
-Result<OwningOpRef<ModuleOp>>
-readProgram(StringRef bytes, const std::string &path, MLIRContext *context);
+/// Error has the diagnostics with their source lines. `function`: the one that
+/// is to be compiled; empty: main. Where the module has it, the public
+/// functions that it does not call are not imported, and may be on meshes of
+/// different numbers of devices.
+Result<OwningOpRef<ModuleOp>> readProgram(StringRef bytes,
+                                          const std::string &path,
+                                          MLIRContext *context,
+                                          StringRef function = "");
 
 /// The module as it is written. The Error has the diagnostics with their source
 /// lines.

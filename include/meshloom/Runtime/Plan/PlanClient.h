@@ -36,6 +36,13 @@ public:
   /// Sets the memory of the array; the work that computes it calls this before
   /// it is complete.
   void set(std::vector<Block> blocks) { memory = std::move(blocks); }
+  /// The same where the work fails, and leaves the argument that the array
+  /// replaces, whose memory this is.
+  void setOldValue(std::vector<Block> blocks) {
+    memory = std::move(blocks);
+    isOld = true;
+  }
+  bool isOldValue() const override { return isOld; }
   const std::vector<Block> &blocks() const { return memory; }
   /// Returns the blocks of an array of a PlanClient that is complete.
   static const std::vector<Block> &of(const Array &array) {
@@ -46,6 +53,7 @@ private:
   std::vector<Block> memory;
   const std::shared_ptr<Client> owner;
   const int64_t byteCount;
+  bool isOld = false;
 };
 
 /// Returns whether `array` has the only reference to its memory, so that an
