@@ -171,8 +171,8 @@ Status fromHost(const Arguments &args) {
   for (int64_t extent : extents)
     if (extent < 0)
       return Error(fmt::format("a dim of a buffer has the extent {}", extent));
-  if (!element->isToken && !tensorBytes(Shape(extents.begin(), extents.end()),
-                                        element->storage))
+  if (!element->isToken &&
+      !tensorBytes(Shape(extents.begin(), extents.end()), element->storage))
     return Error("a buffer has more bytes than any machine has");
   if (memory.device->client != &args.object<ClientObject>(Args::client))
     return Error("a buffer's device is of a different client");
@@ -269,8 +269,8 @@ Result<std::unique_ptr<BufferObject>> copyInto(MemoryObject &memory,
   auto part = buffer.part();
   if (!part)
     return part.error();
-  return std::make_unique<BufferObject>(memory, buffer.element(),
-                                        buffer.dims(), std::move(*part));
+  return std::make_unique<BufferObject>(memory, buffer.element(), buffer.dims(),
+                                        std::move(*part));
 }
 
 Status copyToDevice(const Arguments &args) {
@@ -341,8 +341,9 @@ Status readyEvent(const Arguments &args) {
   auto part = args.object<BufferObject>(Args::buffer).part();
   if (!part)
     return part.error();
-  args.give(Args::event, std::make_unique<EventObject>(
-                             part->whole ? part->whole->array.event() : Event()));
+  args.give(Args::event,
+            std::make_unique<EventObject>(
+                part->whole ? part->whole->array.event() : Event()));
   return Success();
 }
 

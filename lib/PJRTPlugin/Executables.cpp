@@ -30,9 +30,9 @@ void plugin::giveText(const Arguments &args, Arguments::Pointer holder,
   const std::string_view view = *owned;
   args.give(holder, std::move(owned));
   args.setText(bytes, size, view);
-  args.set(deleter, +[](void *object) {
-    delete static_cast<std::string *>(object);
-  });
+  args.set(
+      deleter,
+      +[](void *object) { delete static_cast<std::string *>(object); });
 }
 
 void ExecutableObject::TextList::finish() {
@@ -43,8 +43,7 @@ void ExecutableObject::TextList::finish() {
 }
 
 void ExecutableObject::LayoutList::add(size_t rank) {
-  layouts.push_back(
-      std::make_unique<MemoryLayoutObject>(rowMajorLayout(rank)));
+  layouts.push_back(std::make_unique<MemoryLayoutObject>(rowMajorLayout(rank)));
   handles.push_back(layouts.back().get());
 }
 

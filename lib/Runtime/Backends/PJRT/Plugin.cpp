@@ -297,8 +297,8 @@ Result<Attributes> pjrt::readNamedValues(std::string_view source,
   Attributes attributes;
   const char *entry = static_cast<const char *>(first);
   if (count > 0 && !entry)
-    return Error(fmt::format("{} has a null pointer for {} attributes", source,
-                             count));
+    return Error(
+        fmt::format("{} has a null pointer for {} attributes", source, count));
   for (size_t i = 0; i < count; ++i, entry += Entry::stride) {
     const auto structSize = capi::read<size_t>(entry, Entry::struct_size);
     // Some leave it out.
@@ -308,10 +308,9 @@ Result<Attributes> pjrt::readNamedValues(std::string_view source,
                                source, structSize, Entry::structSize));
     const char *nameText = capi::read<const char *>(entry, Entry::name);
     const auto size = capi::read<size_t>(entry, Entry::value_size);
-    const auto kind =
-        capi::ValueKind(capi::read<int32_t>(entry, Entry::type));
-    const bool isList = kind == capi::ValueKind::String ||
-                        kind == capi::ValueKind::Int64List;
+    const auto kind = capi::ValueKind(capi::read<int32_t>(entry, Entry::type));
+    const bool isList =
+        kind == capi::ValueKind::String || kind == capi::ValueKind::Int64List;
     if (!nameText || (isList && size > 0 &&
                       !capi::read<const void *>(entry, Entry::string_value)))
       return Error(fmt::format("{} has a null pointer for the {} of attribute "
