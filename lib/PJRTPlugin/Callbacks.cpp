@@ -46,11 +46,10 @@ struct CallValues {
       for (int64_t &stride : bytes)
         stride *= byteWidth(operand.type);
       const size_t i = values.size();
-      values.push_back({operand.data,
-                        i < types.size() ? types[i]
-                                         : pjrt::elementTypeCode(operand.type),
-                        int64_t(operand.shape.size()), operand.shape.data(),
-                        bytes.data()});
+      values.push_back(
+          {operand.data,
+           i < types.size() ? types[i] : pjrt::elementTypeCode(operand.type),
+           int64_t(operand.shape.size()), operand.shape.data(), bytes.data()});
     }
   }
 };
