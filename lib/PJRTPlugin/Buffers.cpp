@@ -4,6 +4,7 @@
 #include "FunctionTable.h"
 #include "PluginObjects.h"
 
+#include "meshloom/Core/TensorSize.h"
 #include "meshloom/Runtime/Plan/PlanClient.h"
 
 #include <cstring>
@@ -135,11 +136,19 @@ std::shared_ptr<const char> hostElements(const Arguments &args,
   const auto *data = args.get<const char *>(Args::data);
   const auto strides =
       args.list<int64_t>(Args::byte_strides, Args::num_byte_strides);
+  if (!strides.empty() && strides.size() != extents.size())
+    Error(fmt::format("the elements of a buffer of {} dims have {} strides",
+                      extents.size(), strides.size()))
+        .raise();
   const int64_t bytes = std::accumulate(extents.begin(), extents.end(), width,
                                         std::multiplies<>());
   auto copy = allocateAligned(bytes);
   if (bytes == 0)
     return copy;
+  if (!data)
+    Error(fmt::format("expected {} bytes for a buffer, got a null pointer",
+                      bytes))
+        .raise();
   if (strides.empty() || isRowMajor(extents, strides, width))
     std::memcpy(copy.get(), data, size_t(bytes));
   else
@@ -159,6 +168,14 @@ Status fromHost(const Arguments &args) {
                  ErrorCode::UNIMPLEMENTED);
   const auto extents = args.list<int64_t>(Args::dims, Args::num_dims);
   const int64_t width = element->width();
+  for (int64_t extent : extents)
+    if (extent < 0)
+      return Error(fmt::format("a dim of a buffer has the extent {}", extent));
+  if (!element->isToken &&
+      !tensorBytes(Shape(extents.begin(), extents.end()), element->storage))
+    return Error("a buffer has more bytes than any machine has");
+  if (memory.device->client != &args.object<ClientObject>(Args::client))
+    return Error("a buffer's device is of a different client");
   if (Status row = checkLayout(args.get<const void *>(Args::device_layout),
                                extents, width);
       !row)
@@ -173,15 +190,16 @@ Status fromHost(const Arguments &args) {
       return array.error();
     part.whole = std::make_shared<SharedArray>(std::move(*array));
   }
-  args.set(Args::done_with_host_buffer, handleOf(Event()));
-  args.set(Args::buffer, new BufferObject(memory, *element,
-                                          Shape(extents.begin(), extents.end()),
-                                          std::move(part)));
+  auto buffer = std::make_unique<BufferObject>(
+      memory, *element, Shape(extents.begin(), extents.end()), std::move(part));
+  args.give(Args::done_with_host_buffer,
+            std::make_unique<EventObject>(Event()));
+  args.give(Args::buffer, std::move(buffer));
   return Success();
 }
 
 Status destroy(const Arguments &args) {
-  delete args.get<BufferObject *>(capi::Buffer_Destroy_Args::buffer);
+  args.owned<BufferObject>(capi::Buffer_Destroy_Args::buffer);
   return Success();
 }
 
@@ -246,13 +264,13 @@ Status isRemoved(const Arguments &args) {
 }
 
 /// Buffers of different devices are views of one array.
-Result<BufferObject *> copyInto(MemoryObject &memory,
-                                const BufferObject &buffer) {
+Result<std::unique_ptr<BufferObject>> copyInto(MemoryObject &memory,
+                                               const BufferObject &buffer) {
   auto part = buffer.part();
   if (!part)
     return part.error();
-  return new BufferObject(memory, buffer.element(), buffer.dims(),
-                          std::move(*part));
+  return std::make_unique<BufferObject>(memory, buffer.element(), buffer.dims(),
+                                        std::move(*part));
 }
 
 Status copyToDevice(const Arguments &args) {
@@ -261,7 +279,7 @@ Status copyToDevice(const Arguments &args) {
   auto copy = copyInto(*static_cast<MemoryObject *>(device.memories.front()),
                        args.object<BufferObject>(Args::buffer));
   if (copy)
-    args.set(Args::dst_buffer, *copy);
+    args.give(Args::dst_buffer, std::move(*copy));
   return copy ? Status(Success()) : copy.error();
 }
 
@@ -270,7 +288,7 @@ Status copyToMemory(const Arguments &args) {
   auto copy = copyInto(args.object<MemoryObject>(Args::dst_memory),
                        args.object<BufferObject>(Args::buffer));
   if (copy)
-    args.set(Args::dst_buffer, *copy);
+    args.give(Args::dst_buffer, std::move(*copy));
   return copy ? Status(Success()) : copy.error();
 }
 
@@ -293,7 +311,7 @@ Status toHost(const Arguments &args) {
   if (!part)
     return part.error();
   const Event done = Event::pending();
-  args.set(Args::event, handleOf(done));
+  args.give(Args::event, std::make_unique<EventObject>(done));
   if (!part->whole) {
     done.complete();
     return Success();
@@ -323,8 +341,9 @@ Status readyEvent(const Arguments &args) {
   auto part = args.object<BufferObject>(Args::buffer).part();
   if (!part)
     return part.error();
-  args.set(Args::event,
-           handleOf(part->whole ? part->whole->array.event() : Event()));
+  args.give(Args::event,
+            std::make_unique<EventObject>(
+                part->whole ? part->whole->array.event() : Event()));
   return Success();
 }
 

@@ -23,6 +23,8 @@ std::atomic<CallbackCaller> pythonCaller{nullptr};
 struct Sets {
   std::mutex mutex;
   std::map<int64_t, std::vector<void *>> functions;
+  /// By set and callback.
+  std::map<std::pair<int64_t, int64_t>, CallbackTypes> types;
   std::set<int64_t> free;
   int64_t next = 0;
 };
@@ -36,15 +38,18 @@ struct CallValues {
   std::vector<CallbackValue> values;
   std::vector<Shape> strides;
 
-  explicit CallValues(std::span<const CustomOperand> operands) {
+  CallValues(std::span<const CustomOperand> operands,
+             std::span<const int32_t> types) {
     strides.reserve(operands.size());
     for (const CustomOperand &operand : operands) {
       Shape &bytes = strides.emplace_back(operand.strides);
       for (int64_t &stride : bytes)
         stride *= byteWidth(operand.type);
-      values.push_back({operand.data, pjrt::elementTypeCode(operand.type),
-                        int64_t(operand.shape.size()), operand.shape.data(),
-                        bytes.data()});
+      const size_t i = values.size();
+      values.push_back(
+          {operand.data,
+           i < types.size() ? types[i] : pjrt::elementTypeCode(operand.type),
+           int64_t(operand.shape.size()), operand.shape.data(), bytes.data()});
     }
   }
 };
@@ -53,11 +58,13 @@ Status callPython(int64_t set, int64_t number, bool isOrdered,
                   const CustomCall &call) {
   const CallbackCaller caller = pythonCaller;
   void *function = nullptr;
+  CallbackTypes types;
   {
     std::lock_guard lock(sets().mutex);
     const std::vector<void *> &functions = sets().functions[set];
     if (number < int64_t(functions.size()))
       function = functions[size_t(number)];
+    types = sets().types[{set, number}];
   }
   if (!caller || !function)
     return Error(fmt::format("the program's callback {} is a function of "
@@ -66,7 +73,8 @@ Status callPython(int64_t set, int64_t number, bool isOrdered,
                              "package jax_plugins.meshloom",
                              number),
                  ErrorCode::FAILED_PRECONDITION);
-  const CallValues operands(call.inputs), results(call.results);
+  const CallValues operands(call.inputs, types.operands),
+      results(call.results, types.results);
   if (const char *failure =
           caller(function, isOrdered, int64_t(operands.values.size()),
                  operands.values.data(), int64_t(results.values.size()),
@@ -93,17 +101,23 @@ Result<std::shared_ptr<CallbackSet>> CallbackSet::create() {
 CallbackSet::~CallbackSet() {
   std::lock_guard lock(sets().mutex);
   sets().functions.erase(number);
+  std::erase_if(sets().types,
+                [&](const auto &entry) { return entry.first.first == number; });
   sets().free.insert(number);
 }
 
 Result<int64_t> CallbackSet::index(const std::string &target, int64_t function,
-                                   bool isOrdered) {
+                                   bool isOrdered, CallbackTypes types) {
   if (function < 0 || function >= functionsOfSet)
     return Error(fmt::format("custom call '{}' is callback {}; a program may "
                              "have {}",
                              target, function, functionsOfSet));
   const int64_t index =
       (number * functionsOfSet + function) * 2 + int64_t(isOrdered);
+  {
+    std::lock_guard lock(sets().mutex);
+    sets().types[{number, function}] = std::move(types);
+  }
   const std::string name = fmt::format("{}:{}", target, index);
   if (find_custom_call(name))
     return index;

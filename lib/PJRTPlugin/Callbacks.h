@@ -34,6 +34,12 @@ using CallbackCaller = const char *(*)(void *function, bool isOrdered,
 /// The Python package's function, for all clients of the process.
 void setCallbackCaller(CallbackCaller caller);
 
+/// The C API's numbers of the element types of a callback, without tokens.
+/// Narrow numbers are bytes in the runtime, and Python has types for them.
+struct CallbackTypes {
+  std::vector<int32_t> operands, results;
+};
+
 /// The functions of one program. Its custom calls name the set's number and a
 /// function's number by `index`.
 class CallbackSet {
@@ -45,7 +51,7 @@ public:
   /// The number that a custom call to `target` has for the `function`-th
   /// callback of the program; a custom function is registered for it.
   Result<int64_t> index(const std::string &target, int64_t function,
-                        bool isOrdered);
+                        bool isOrdered, CallbackTypes types);
   /// The callables of the execution that begins.
   void setFunctions(std::vector<void *> functions);
 

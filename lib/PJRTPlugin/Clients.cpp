@@ -193,12 +193,12 @@ Status create(const Arguments &args) {
       object->client, std::move(options.program));
   for (int64_t i = 0; i < options.cpu.devices; ++i)
     addDevice(*object);
-  args.set(Args::client, object.release());
+  args.give(Args::client, std::move(object));
   return Success();
 }
 
 Status destroy(const Arguments &args) {
-  delete args.get<ClientObject *>(capi::Client_Destroy_Args::client);
+  args.owned<ClientObject>(capi::Client_Destroy_Args::client);
   return Success();
 }
 
@@ -268,11 +268,12 @@ Status defaultAssignment(const Arguments &args) {
                         args.get<int32_t>(Args::num_partitions);
   const auto &client = args.object<ClientObject>(Args::client);
   const auto room = args.get<size_t>(Args::default_assignment_size);
-  if (count > int64_t(client.devices.size()) || size_t(count) > room)
+  if (count < 0 || count > int64_t(client.devices.size()) ||
+      size_t(count) > room)
     return Error(fmt::format("a program of {} devices does not fit on {} "
                              "devices and in a list of {}",
                              count, client.devices.size(), room));
-  auto *ids = args.get<int32_t *>(Args::default_assignment);
+  auto *ids = args.elements<int32_t>(Args::default_assignment, size_t(count));
   for (int32_t i = 0; i < int32_t(count); ++i)
     ids[i] = i;
   return Success();

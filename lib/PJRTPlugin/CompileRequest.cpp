@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 #include <functional>
+#include <set>
 
 using namespace meshloom;
 using namespace meshloom::plugin;
@@ -168,5 +169,8 @@ plugin::readCompileRequest(std::string_view bytes,
     return Error(fmt::format("a program of {} partitions needs as many "
                              "devices, not {}",
                              request.partitions, request.devices.size()));
+  if (std::set(request.devices.begin(), request.devices.end()).size() !=
+      request.devices.size())
+    return Error("the device assignment of a program names a device twice");
   return request;
 }

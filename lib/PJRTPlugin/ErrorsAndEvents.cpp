@@ -10,15 +10,12 @@ using namespace meshloom::plugin;
 using capi::Slot;
 
 capi::Handle plugin::handleOf(Error error) {
-  return new ErrorObject{std::move(error)};
-}
-capi::Handle plugin::handleOf(Event event) {
-  return new EventObject{std::move(event)};
+  return new ErrorObject(std::move(error));
 }
 
 namespace {
 Status destroyError(const Arguments &args) {
-  delete args.get<ErrorObject *>(capi::Error_Destroy_Args::error);
+  args.owned<ErrorObject>(capi::Error_Destroy_Args::error);
   return Success();
 }
 
@@ -57,7 +54,7 @@ Status attributes(const Arguments &args) {
 }
 
 Status destroyEvent(const Arguments &args) {
-  delete args.get<EventObject *>(capi::Event_Destroy_Args::event);
+  args.owned<EventObject>(capi::Event_Destroy_Args::event);
   return Success();
 }
 

@@ -12,16 +12,19 @@
 namespace meshloom::plugin {
 
 /// A layout of a buffer in memory, as its text: "{1,0}".
-struct MemoryLayoutObject {
-  std::string text;
+struct MemoryLayoutObject : HandleObject<MemoryLayoutObject> {
+  static constexpr std::string_view kindName = "a layout";
+  explicit MemoryLayoutObject(std::string text) : text(std::move(text)) {}
+  const std::string text;
 };
 /// "{1,0}" of rank 2: all buffers are row-major.
 std::string rowMajorLayout(size_t rank);
 
 /// A program's facts in the form in which callers read them. They live as long
 /// as the handle.
-class ExecutableObject {
+class ExecutableObject : public HandleObject<ExecutableObject> {
 public:
+  static constexpr std::string_view kindName = "an executable";
   explicit ExecutableObject(std::shared_ptr<const LoadedProgram> program);
 
   const LoadedProgram &program() const { return *loaded; }
@@ -59,7 +62,8 @@ private:
   std::unique_ptr<pjrt::NamedValues> costList;
 };
 
-struct LoadedExecutableObject {
+struct LoadedExecutableObject : HandleObject<LoadedExecutableObject> {
+  static constexpr std::string_view kindName = "a loaded executable";
   std::shared_ptr<const LoadedProgram> program;
   /// The devices of the partitions.
   std::vector<DeviceObject *> devices;
@@ -71,10 +75,10 @@ struct LoadedExecutableObject {
                          std::vector<DeviceObject *> devices);
 };
 
-/// Bytes that somebody reads until he calls the deleter.
-struct OwnedText {
-  std::string text;
-  static void destroy(void *object) { delete static_cast<OwnedText *>(object); }
-};
+/// Gives the caller bytes that he reads until he calls the deleter with the
+/// holder. Throws meshloom::Error where his structure has no place for them.
+void giveText(const Arguments &args, Arguments::Pointer holder,
+              Arguments::Pointer deleter, Arguments::Pointer bytes,
+              Arguments::Count size, std::string text);
 
 } // namespace meshloom::plugin

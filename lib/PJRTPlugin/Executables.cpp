@@ -23,6 +23,18 @@ std::string plugin::rowMajorLayout(size_t rank) {
   return text + "}";
 }
 
+void plugin::giveText(const Arguments &args, Arguments::Pointer holder,
+                      Arguments::Pointer deleter, Arguments::Pointer bytes,
+                      Arguments::Count size, std::string text) {
+  auto owned = std::make_unique<std::string>(std::move(text));
+  const std::string_view view = *owned;
+  args.give(holder, std::move(owned));
+  args.setText(bytes, size, view);
+  args.set(
+      deleter,
+      +[](void *object) { delete static_cast<std::string *>(object); });
+}
+
 void ExecutableObject::TextList::finish() {
   for (const std::string &text : texts) {
     data.push_back(text.data());
@@ -31,8 +43,7 @@ void ExecutableObject::TextList::finish() {
 }
 
 void ExecutableObject::LayoutList::add(size_t rank) {
-  layouts.push_back(std::make_unique<MemoryLayoutObject>(
-      MemoryLayoutObject{rowMajorLayout(rank)}));
+  layouts.push_back(std::make_unique<MemoryLayoutObject>(rowMajorLayout(rank)));
   handles.push_back(layouts.back().get());
 }
 
@@ -152,7 +163,7 @@ loadProgram(const ClientObject &client, std::string_view code,
 
 Status compile(const Arguments &args) {
   using Args = capi::Client_Compile_Args;
-  const Arguments program(&args.object<char>(Args::program));
+  const Arguments program = args.structure(Args::program);
   const std::string_view format =
       program.text(capi::Program::format, capi::Program::format_size);
   if (format != "mlir")
@@ -166,7 +177,7 @@ Status compile(const Arguments &args) {
                   args.text(Args::compile_options, Args::compile_options_size));
   if (!loaded)
     return loaded.error();
-  args.set(Args::executable, loaded->release());
+  args.give(Args::executable, std::move(*loaded));
   return Success();
 }
 
@@ -179,15 +190,14 @@ Status serialize(const Arguments &args) {
   using Args = capi::Executable_Serialize_Args;
   const LoadedProgram &program =
       args.object<ExecutableObject>(Args::executable).program();
-  auto *owned = new OwnedText{pjrt::Message()
-                                  .number(FormatVersion, formatVersion)
-                                  .bytes(Code, program.code)
-                                  .bytes(Options, program.compileOptions)
-                                  .text};
-  args.setText(Args::serialized_bytes, Args::serialized_bytes_size,
-               owned->text);
-  args.set<void *>(Args::serialized_executable, owned);
-  args.set(Args::serialized_executable_deleter, &OwnedText::destroy);
+  giveText(args, Args::serialized_executable,
+           Args::serialized_executable_deleter, Args::serialized_bytes,
+           Args::serialized_bytes_size,
+           pjrt::Message()
+               .number(FormatVersion, formatVersion)
+               .bytes(Code, program.code)
+               .bytes(Options, program.compileOptions)
+               .text);
   return Success();
 }
 
@@ -219,19 +229,18 @@ Status deserialize(const Arguments &args) {
       loadProgram(args.object<ClientObject>(Args::client), code, options);
   if (!loaded)
     return loaded.error();
-  args.set(Args::loaded_executable, loaded->release());
+  args.give(Args::loaded_executable, std::move(*loaded));
   return Success();
 }
 
 Status destroyLoaded(const Arguments &args) {
-  delete args.get<LoadedExecutableObject *>(
+  args.owned<LoadedExecutableObject>(
       capi::LoadedExecutable_Destroy_Args::executable);
   return Success();
 }
 
 Status destroy(const Arguments &args) {
-  delete args.get<ExecutableObject *>(
-      capi::Executable_Destroy_Args::executable);
+  args.owned<ExecutableObject>(capi::Executable_Destroy_Args::executable);
   return Success();
 }
 
@@ -239,7 +248,8 @@ Status executable(const Arguments &args) {
   using Args = capi::LoadedExecutable_GetExecutable_Args;
   const auto &loaded =
       args.object<LoadedExecutableObject>(Args::loaded_executable);
-  args.set(Args::executable, new ExecutableObject(loaded.program));
+  args.give(Args::executable,
+            std::make_unique<ExecutableObject>(loaded.program));
   return Success();
 }
 
@@ -268,23 +278,20 @@ Status isDeleted(const Arguments &args) {
 Status deviceAssignment(const Arguments &args) {
   using Args = capi::LoadedExecutable_GetDeviceAssignment_Args;
   const auto &loaded = args.object<LoadedExecutableObject>(Args::executable);
-  auto *owned =
-      new OwnedText{deviceAssignmentOf(loaded.program->request.devices)};
-  args.setText(Args::serialized_bytes, Args::serialized_bytes_size,
-               owned->text);
-  args.set<void *>(Args::serialized_device_assignment, owned);
-  args.set(Args::serialized_device_assignment_deleter, &OwnedText::destroy);
+  giveText(args, Args::serialized_device_assignment,
+           Args::serialized_device_assignment_deleter, Args::serialized_bytes,
+           Args::serialized_bytes_size,
+           deviceAssignmentOf(loaded.program->request.devices));
   return Success();
 }
 
 Status compileOptions(const Arguments &args) {
   using Args = capi::Executable_GetCompileOptions_Args;
-  auto *owned = new OwnedText{
-      args.object<ExecutableObject>(Args::executable).program().compileOptions};
-  args.setText(Args::serialized_bytes, Args::serialized_bytes_size,
-               owned->text);
-  args.set<void *>(Args::serialized_compile_options, owned);
-  args.set(Args::serialized_compile_options_deleter, &OwnedText::destroy);
+  giveText(
+      args, Args::serialized_compile_options,
+      Args::serialized_compile_options_deleter, Args::serialized_bytes,
+      Args::serialized_bytes_size,
+      args.object<ExecutableObject>(Args::executable).program().compileOptions);
   return Success();
 }
 
@@ -395,7 +402,7 @@ Status fingerprint(const Arguments &args) {
 /// Called twice: for the size, and with memory of that size.
 Status optimizedProgram(const Arguments &args) {
   using Args = capi::Executable_OptimizedProgram_Args;
-  const Arguments into(&args.object<char>(Args::program));
+  const Arguments into = args.structure(Args::program);
   const LoadedProgram &program =
       args.object<ExecutableObject>(Args::executable).program();
   auto text = program.compiler->partitionedText(program);

@@ -32,6 +32,8 @@ private:
   using Args = capi::LoadedExecutable_Execute_Args;
 
   Status check() const;
+  /// The caller's list of arguments or results of one partition.
+  Handle *listOf(Arguments::Pointer lists, size_t partition) const;
   Status readBuffers();
   Status checkDonations() const;
   /// The argument as an array of the type that the program wants.
@@ -60,7 +62,7 @@ private:
 Execution::Execution(const LoadedExecutableObject &loaded,
                      const Arguments &args)
     : loaded(loaded), program(*loaded.program), args(args),
-      options(&args.object<char>(Args::options)),
+      options(args.structure(Args::options)),
       partitions(args.get<size_t>(Args::num_devices)),
       argumentCount(args.get<size_t>(Args::num_args)) {}
 
@@ -73,6 +75,9 @@ Status Execution::check() const {
                              "arguments of {}",
                              program.interface.name, loaded.devices.size(),
                              partitions));
+  if (!program.interface.results.empty())
+    for (size_t partition = 0; partition < partitions; ++partition)
+      listOf(Args::output_lists, partition);
   if (argumentCount != program.interface.arguments.size())
     return Error(fmt::format("'{}' takes {} arguments, and is called with {}",
                              program.interface.name,
@@ -82,15 +87,16 @@ Status Execution::check() const {
 }
 
 Status Execution::readBuffers() {
-  const auto *const *lists =
-      args.get<BufferObject *const *const *>(Args::argument_lists);
   for (size_t partition = 0; partition < partitions; ++partition)
     for (size_t i = 0; i < argumentCount; ++i) {
-      BufferObject *buffer = lists[partition][i];
-      if (!buffer)
-        return Error(fmt::format("argument {} of '{}' is no buffer on device "
-                                 "{}",
-                                 i, program.interface.name, partition));
+      auto *buffer = &Arguments::objectOf<BufferObject>(
+          listOf(Args::argument_lists, partition)[i]);
+      if (&buffer->device() != loaded.devices[partition])
+        return Error(fmt::format("argument {} of '{}' must be on device {}, "
+                                 "and is on device {}",
+                                 i, program.interface.name,
+                                 loaded.devices[partition]->id,
+                                 buffer->device().id));
       const ElementType &wanted = program.interface.arguments[i].element;
       // JAX has arrays without elements for tokens.
       if (!wanted.isToken && buffer->element().code != wanted.code)
@@ -212,11 +218,21 @@ Status Execution::bringCallbacks() const {
     std::lock_guard lock(context.mutex);
     for (const auto &[type, data] : context.data) {
       const auto *python = static_cast<const PythonFunctions *>(data);
-      functions.assign(python->functions, python->functions + python->count);
+      if (python && python->functions)
+        functions.assign(python->functions, python->functions + python->count);
     }
   }
   program.callbacks->setFunctions(std::move(functions));
   return Success();
+}
+
+Handle *Execution::listOf(Arguments::Pointer lists, size_t partition) const {
+  auto *list = args.elements<Handle *>(lists, partitions)[partition];
+  if (!list)
+    Error(fmt::format("'{}' is called without a list of buffers for device {}",
+                      program.interface.name, partition))
+        .raise();
+  return list;
 }
 
 void Execution::giveDonationsAway() {
@@ -227,7 +243,6 @@ void Execution::giveDonationsAway() {
 }
 
 void Execution::giveResults(const std::vector<Array> &results) {
-  auto *const *lists = args.get<Handle *const *>(Args::output_lists);
   for (size_t i = 0; i < program.interface.results.size(); ++i) {
     std::shared_ptr<const SharedArray> whole;
     if (program.resultAt[i] >= 0)
@@ -236,7 +251,7 @@ void Execution::giveResults(const std::vector<Array> &results) {
     for (size_t partition = 0; partition < partitions; ++partition) {
       auto &memory = *static_cast<MemoryObject *>(
           loaded.devices[partition]->memories.front());
-      lists[partition][i] =
+      listOf(Args::output_lists, partition)[i] =
           new BufferObject(memory, program.interface.results[i].element,
                            loaded.resultShapes[i][partition],
                            {whole, program.meshIndex(int64_t(partition))});
@@ -277,7 +292,7 @@ Status Execution::run() {
   giveResults(*results);
   if (auto *completed = args.get<Handle *>(Args::device_complete_events))
     for (size_t partition = 0; partition < partitions; ++partition)
-      completed[partition] = handleOf(done);
+      completed[partition] = new EventObject(done);
   return Success();
 }
 
@@ -288,13 +303,13 @@ Status execute(const Arguments &args) {
 }
 
 Status createContext(const Arguments &args) {
-  args.set(capi::ExecuteContext_Create_Args::context, new ExecuteContextObject);
+  args.give(capi::ExecuteContext_Create_Args::context,
+            std::make_unique<ExecuteContextObject>());
   return Success();
 }
 
 Status destroyContext(const Arguments &args) {
-  delete args.get<ExecuteContextObject *>(
-      capi::ExecuteContext_Destroy_Args::context);
+  args.owned<ExecuteContextObject>(capi::ExecuteContext_Destroy_Args::context);
   return Success();
 }
 } // namespace

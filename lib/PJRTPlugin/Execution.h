@@ -2,7 +2,8 @@
 // ExecuteContext: what a caller gives along with an execution.
 #pragma once
 
-#include <cstdint>
+#include "Arguments.h"
+
 #include <map>
 #include <mutex>
 
@@ -10,7 +11,8 @@ namespace meshloom::plugin {
 
 /// User data by the number of its type. JAX adds the functions of Python that a
 /// program calls.
-struct ExecuteContextObject {
+struct ExecuteContextObject : HandleObject<ExecuteContextObject> {
+  static constexpr std::string_view kindName = "an execute context";
   std::mutex mutex;
   std::map<int64_t, void *> data;
 };

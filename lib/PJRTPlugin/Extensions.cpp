@@ -17,41 +17,41 @@ namespace {
 // Layouts
 
 Status destroyLayout(const Arguments &args) {
-  delete args.get<MemoryLayoutObject *>(
+  args.owned<MemoryLayoutObject>(
       capi::Layouts_MemoryLayout_Destroy_Args::layout);
   return Success();
 }
 
 Status serializeLayout(const Arguments &args) {
   using Args = capi::Layouts_MemoryLayout_Serialize_Args;
-  auto *owned =
-      new OwnedText{args.object<MemoryLayoutObject>(Args::layout).text};
-  args.setText(Args::serialized_bytes, Args::serialized_bytes_size,
-               owned->text);
-  args.set<void *>(Args::serialized_layout, owned);
-  args.set(Args::serialized_layout_deleter, &OwnedText::destroy);
+  giveText(args, Args::serialized_layout, Args::serialized_layout_deleter,
+           Args::serialized_bytes, Args::serialized_bytes_size,
+           args.object<MemoryLayoutObject>(Args::layout).text);
   return Success();
+}
+
+void giveLayout(const Arguments &args, Arguments::Pointer field, size_t rank) {
+  args.give(field, std::make_unique<MemoryLayoutObject>(rowMajorLayout(rank)));
 }
 
 Status clientLayout(const Arguments &args) {
   using Args = capi::Layouts_PJRT_Client_GetDefaultLayout_Args;
-  args.set(Args::layout, new MemoryLayoutObject{
-                             rowMajorLayout(args.get<size_t>(Args::num_dims))});
+  giveLayout(args, Args::layout,
+             args.list<int64_t>(Args::dims, Args::num_dims).size());
   return Success();
 }
 
 Status topologyLayout(const Arguments &args) {
   using Args = capi::Layouts_PJRT_Topology_GetDefaultLayout_Args;
-  args.set(Args::layout, new MemoryLayoutObject{
-                             rowMajorLayout(args.get<size_t>(Args::num_dims))});
+  giveLayout(args, Args::layout,
+             args.list<int64_t>(Args::dims, Args::num_dims).size());
   return Success();
 }
 
 Status bufferLayout(const Arguments &args) {
   using Args = capi::Layouts_PJRT_Buffer_MemoryLayout_Args;
-  args.set(Args::layout,
-           new MemoryLayoutObject{rowMajorLayout(
-               args.object<BufferObject>(Args::buffer).dims().size())});
+  giveLayout(args, Args::layout,
+             args.object<BufferObject>(Args::buffer).dims().size());
   return Success();
 }
 

@@ -7,31 +7,32 @@
 // buffer is a view: an array on a mesh, and which of the mesh's devices.
 #pragma once
 
+#include "Arguments.h"
 #include "ElementTypes.h"
-
-#include "meshloom/Runtime/Backends/PJRT/Abi.h"
 #include "meshloom/Runtime/Client.h"
 
 #include <mutex>
 
 namespace meshloom::plugin {
 
-namespace capi = pjrt::capi;
-
-struct ErrorObject {
-  Error error;
+struct ErrorObject : HandleObject<ErrorObject> {
+  static constexpr std::string_view kindName = "an error";
+  explicit ErrorObject(Error error) : error(std::move(error)) {}
+  const Error error;
 };
 capi::Handle handleOf(Error error);
 
-struct EventObject {
-  Event event;
+struct EventObject : HandleObject<EventObject> {
+  static constexpr std::string_view kindName = "an event";
+  explicit EventObject(Event event) : event(std::move(event)) {}
+  const Event event;
 };
-capi::Handle handleOf(Event event);
 
 struct ClientObject;
 struct MemoryObject;
 
-struct DeviceObject {
+struct DeviceObject : HandleObject<DeviceObject> {
+  static constexpr std::string_view kindName = "a device";
   ClientObject *client = nullptr;
   int32_t id = 0;
   std::string text = {}; ///< "MeshloomDevice(id=3)"
@@ -39,7 +40,8 @@ struct DeviceObject {
 };
 
 /// A kind of memory of a device. All kinds are this process's memory.
-struct MemoryObject {
+struct MemoryObject : HandleObject<MemoryObject> {
+  static constexpr std::string_view kindName = "a memory";
   DeviceObject *device = nullptr;
   int32_t id = 0;
   int32_t kind = 0; ///< an index of `memoryKinds`
@@ -51,7 +53,8 @@ constexpr std::string_view memoryKinds[] = {"device", "pinned_host",
 
 class ProgramCompiler;
 
-struct ClientObject {
+struct ClientObject : HandleObject<ClientObject> {
+  static constexpr std::string_view kindName = "a client";
   std::shared_ptr<Client> client;
   std::shared_ptr<ProgramCompiler> compiler;
   std::vector<std::unique_ptr<DeviceObject>> devices = {};
@@ -78,8 +81,9 @@ struct ArrayPart {
 };
 
 /// One device's buffer. Safe to use from any thread.
-class BufferObject {
+class BufferObject : public HandleObject<BufferObject> {
 public:
+  static constexpr std::string_view kindName = "a buffer";
   BufferObject(MemoryObject &memory, ElementType element, Shape dims,
                ArrayPart part);
 

@@ -98,6 +98,19 @@ Result<ProgramInterface> interfaceOf(ModuleOp module) {
   return interface;
 }
 
+/// The numbers of the element types of values of a custom call.
+Result<std::vector<int32_t>> elementCodesOf(mlir::TypeRange types,
+                                            std::string_view kind) {
+  auto values = valueTypesOf(llvm::to_vector(types), kind);
+  if (!values)
+    return values.error();
+  std::vector<int32_t> codes;
+  for (const ValueType &value : *values)
+    if (!value.element.isToken)
+      codes.push_back(value.element.code);
+  return codes;
+}
+
 /// Gives each call of a Python function the number that it is registered as.
 /// Null: the program has no such call.
 Result<std::shared_ptr<CallbackSet>> numberCallbacks(ModuleOp module) {
@@ -117,8 +130,15 @@ Result<std::shared_ptr<CallbackSet>> numberCallbacks(ModuleOp module) {
       callbacks = *CallbackSet::create();
     const bool isOrdered = llvm::any_of(call.getOperandTypes(),
                                         llvm::IsaPred<stablehlo::TokenType>);
+    auto operands = elementCodesOf(call.getOperandTypes(), "callback operand");
+    auto results = elementCodesOf(call->getResultTypes(), "callback result");
+    if (!operands || !results) {
+      failure = operands ? results.error() : operands.error();
+      return mlir::WalkResult::interrupt();
+    }
     auto index = callbacks->index(
-        target.str(), int64_t(number.getValue().getZExtValue()), isOrdered);
+        target.str(), int64_t(number.getValue().getZExtValue()), isOrdered,
+        {std::move(*operands), std::move(*results)});
     if (!index) {
       failure = index.error();
       return mlir::WalkResult::interrupt();

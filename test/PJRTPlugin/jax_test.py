@@ -207,6 +207,22 @@ class Programs(unittest.TestCase):
             jax.jit(unknown)(jnp.arange(3.0))
         self.assertEqual(float(jnp.float32(1) + 1), 2)
 
+    def test_callbacks_have_numbers_of_four_bits(self):
+        x = jnp.arange(-4, 4, dtype=jnp.int4)
+
+        def negate(a):
+            self.assertEqual(a.dtype, jnp.int4)
+            return -a
+
+        y = jax.jit(lambda a: jax.pure_callback(negate, jax.ShapeDtypeStruct((8,), jnp.int4), a))(x)
+        np.testing.assert_array_equal(y.astype(jnp.int8)[1:], -np.arange(-3, 4, dtype=np.int8))
+
+    def test_the_inverse_of_one_number(self):
+        # Its loop over pivots comes to nothing when kernels are formed.
+        for _ in range(3):
+            jax.clear_caches()
+            np.testing.assert_array_equal(jnp.linalg.inv(jnp.full((1, 1), 4.0)), [[0.25]])
+
     def test_compile_options(self):
         f = jax.jit(lambda a: a + 1)
         lowered = f.lower(jnp.arange(4.0))

@@ -44,7 +44,7 @@ def expected_failures():
 
 
 def run_file(arguments, name):
-    """Returns the outcome of each test of a file: passed, failed or skipped."""
+    """Returns the outcome (passed, failed or skipped) and the error of each test of a file."""
     environment = dict(os.environ)
     environment["JAX_PLATFORMS"] = "meshloom,cpu"
     environment["MESHLOOM_PJRT_PLUGIN"] = str(Path(arguments.plugin).resolve())
@@ -63,9 +63,10 @@ def run_file(arguments, name):
         outcomes = {}
         for case in ElementTree.parse(report).iter("testcase"):
             test = f"{name}::{case.get('classname').rpartition('.')[2]}::{case.get('name')}"
-            tags = {child.tag for child in case}
-            outcomes[test] = ("failed" if tags & {"failure", "error"} else
-                              "skipped" if "skipped" in tags else "passed")
+            tags = {child.tag: child.get("message", "") for child in case}
+            error = tags.get("failure", tags.get("error"))
+            outcomes[test] = (("skipped" if "skipped" in tags else "passed", "")
+                              if error is None else ("failed", error))
         return outcomes
 
 
@@ -87,16 +88,16 @@ def main():
     wrong = 0
     for name in arguments.files:
         outcomes = run_file(arguments, name)
-        count = {kind: sum(outcome == kind for outcome in outcomes.values())
+        count = {kind: sum(outcome == kind for outcome, _ in outcomes.values())
                  for kind in ("passed", "failed", "skipped")}
         ran = count["passed"] + count["failed"]
         print(f"{name}: {count['passed']} passed, {count['failed']} failed, "
               f"{count['skipped']} skipped: {100 * count['passed'] / max(ran, 1):.1f} %", flush=True)
-        for test, outcome in outcomes.items():
+        for test, (outcome, error) in outcomes.items():
             reasons = [reason for pattern, reason in expected.items()
                        if fnmatch.fnmatchcase(test, pattern)]
             if outcome == "failed" and not reasons:
-                print(f"  FAILED {test}")
+                print(f"  FAILED {test}: {' '.join(error.split())[:200]}")
                 wrong += 1
             if outcome == "passed" and reasons:
                 print(f"  PASSED, and is in expected_failures.txt ({reasons[0]}): {test}")

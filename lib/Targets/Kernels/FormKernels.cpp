@@ -433,6 +433,8 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
       return signalPassFailure();
     findMaskedProducts(func);
     hoistConstants(func);
+    // Loops that nothing uses any more are gone, with their blocks.
+    blocks = runBlocks(func);
     // Inner blocks first: a loop in them is one call for the outer ones.
     for (Block *block : llvm::reverse(blocks)) {
       if (policy.wholeLoops)

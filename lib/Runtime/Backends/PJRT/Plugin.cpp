@@ -296,6 +296,9 @@ Result<Attributes> pjrt::readNamedValues(std::string_view source,
   using Entry = capi::NamedValue;
   Attributes attributes;
   const char *entry = static_cast<const char *>(first);
+  if (count > 0 && !entry)
+    return Error(
+        fmt::format("{} has a null pointer for {} attributes", source, count));
   for (size_t i = 0; i < count; ++i, entry += Entry::stride) {
     const auto structSize = capi::read<size_t>(entry, Entry::struct_size);
     // Some leave it out.
@@ -303,11 +306,19 @@ Result<Attributes> pjrt::readNamedValues(std::string_view source,
       return Error(fmt::format("{} has attributes of {} bytes; Meshloom knows "
                                "those of {}",
                                source, structSize, Entry::structSize));
-    std::string name(capi::read<const char *>(entry, Entry::name),
-                     capi::read<size_t>(entry, Entry::name_size));
+    const char *nameText = capi::read<const char *>(entry, Entry::name);
     const auto size = capi::read<size_t>(entry, Entry::value_size);
+    const auto kind = capi::ValueKind(capi::read<int32_t>(entry, Entry::type));
+    const bool isList =
+        kind == capi::ValueKind::String || kind == capi::ValueKind::Int64List;
+    if (!nameText || (isList && size > 0 &&
+                      !capi::read<const void *>(entry, Entry::string_value)))
+      return Error(fmt::format("{} has a null pointer for the {} of attribute "
+                               "{}",
+                               source, nameText ? "value" : "name", i));
+    std::string name(nameText, capi::read<size_t>(entry, Entry::name_size));
     AttributeValue value;
-    switch (capi::ValueKind(capi::read<int32_t>(entry, Entry::type))) {
+    switch (kind) {
     case capi::ValueKind::String:
       value = std::string(capi::read<const char *>(entry, Entry::string_value),
                           size);

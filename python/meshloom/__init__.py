@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Shows and limits what a lowered JAX program sends between devices.
+
+The functions take a jitted function with its arguments, or a lowered program: StableHLO
+as text (`jax.jit(f).lower(...).as_text()`) or as the bytes of a portable artifact. They
+compile it with Meshloom's `mesh-opt` for a machine model, and run nothing. So the
+program may be of any platform. docs/JAX.md has examples.
+"""
+
+from ._analysis import (
+    CollectivesError,
+    Collective,
+    assert_collectives,
+    collectives,
+    explain,
+    tool_path,
+)
+from ._picture import visualize
+
+__all__ = [
+    "Collective",
+    "CollectivesError",
+    "assert_collectives",
+    "collectives",
+    "explain",
+    "tool_path",
+    "visualize",
+]

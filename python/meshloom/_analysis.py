@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What a program sends between devices, by mesh-opt."""
+
+import dataclasses
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+from typing import Any
+
+_KINDS = (
+    "all_reduce",
+    "all_gather",
+    "reduce_scatter",
+    "all_to_all",
+    "permute",
+    "halo_exchange",
+)
+
+
+class CollectivesError(AssertionError):
+    """A program sends something else than a test allows."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Collective:
+    """The collectives of one kind over the same mesh axes."""
+
+    kind: str
+    axes: tuple[str, ...]
+    #: How many run in one step; None: a loop's number of turns is not known.
+    count: int | None
+    #: Bytes that each device sends in one step; None: as for `count`.
+    bytes: int | None
+
+    def __str__(self) -> str:
+        count = "any number" if self.count is None else str(self.count)
+        sent = "any number of" if self.bytes is None else str(self.bytes)
+        return f"{self.kind} over [{', '.join(self.axes)}]: {count} in a step, {sent} bytes"
+
+
+def tool_path() -> pathlib.Path:
+    """Returns the path of mesh-opt.
+
+    This is the value of MESHLOOM_OPT, or else `mesh-opt` beside this package, in the build
+    folder of a clone, or on PATH. Raises FileNotFoundError if there is none.
+    """
+    named = os.environ.get("MESHLOOM_OPT")
+    here = pathlib.Path(__file__).resolve().parent
+    found = shutil.which("mesh-opt")
+    candidates = (
+        [pathlib.Path(named)]
+        if named
+        else [here / "mesh-opt", here.parents[1] / "build" / "bin" / "mesh-opt"]
+        + ([pathlib.Path(found)] if found else [])
+    )
+    for candidate in candidates:
+        if candidate.is_file():
+            return candidate
+    raise FileNotFoundError(
+        f"Meshloom's mesh-opt is in none of these places: {', '.join(map(str, candidates))}. "
+        f"MESHLOOM_OPT can name it; in a clone, `scripts/build release mesh-opt` builds it."
+    )
+
+
+def _program(program: Any, args: tuple, kwargs: dict) -> bytes:
+    """The bytes of the StableHLO program that `program` stands for."""
+    if isinstance(program, (str, bytes)):
+        if args or kwargs:
+            raise TypeError("a lowered program takes no arguments; a jitted function does")
+        return program.encode() if isinstance(program, str) else program
+    if hasattr(program, "lower"):
+        program = program.lower(*args, **kwargs)
+    elif args or kwargs:
+        raise TypeError(f"expected a jitted function, got a {type(program).__name__}")
+    if not hasattr(program, "as_text"):
+        raise TypeError(
+            "expected a jitted function with its arguments, a lowered program, or StableHLO "
+            f"as text or bytes, got a {type(program).__name__}"
+        )
+    return program.as_text().encode()
+
+
+def _compile(program: Any, args: tuple, kwargs: dict, machine: str) -> tuple[str, dict]:
+    """Returns mesh-opt's explanation of a program, and its contract."""
+    source = _program(program, args, kwargs)
+    with tempfile.TemporaryDirectory(prefix="meshloom-") as folder:
+        path = pathlib.Path(folder) / "program.mlir"
+        path.write_bytes(source)
+        contract = pathlib.Path(folder) / "contract.json"
+        done = subprocess.run(
+            [str(tool_path()), str(path), f"--contract={contract}", "--update-contract",
+             f"--machine={machine}", "--explain"],
+            capture_output=True,
+            text=True,
+        )
+        text = done.stderr.replace(f"{path}:", "program:")
+        if done.returncode != 0:
+            raise ValueError(f"mesh-opt cannot compile the program:\n{text}")
+        return text, json.loads(contract.read_text())
+
+
+def explain(program: Any, *args: Any, machine: str = "ring", **kwargs: Any) -> str:
+    """Returns which collectives a program needs, why, their bytes and predicted times.
+
+    `program` is a jitted function, which is lowered for `args` and `kwargs`, or a lowered
+    program. `machine` is a machine model: "ring" (devices with memories of their own),
+    "shared-memory", "tpu:v5e:2x4", or the path of a JSON file. Raises ValueError where the
+    program cannot be compiled, FileNotFoundError where there is no mesh-opt.
+    """
+    return _compile(program, args, kwargs, machine)[0]
+
+
+def collectives(
+    program: Any, *args: Any, machine: str = "ring", **kwargs: Any
+) -> list[Collective]:
+    """Returns what a program sends in one step, one entry for each kind and its mesh axes.
+
+    The parameters and errors are those of explain().
+    """
+    (entries,) = _compile(program, args, kwargs, machine)[1].values()
+    return [
+        Collective(
+            entry["collective"], tuple(entry["axes"]), entry.get("count"), entry.get("bytes")
+        )
+        for entry in entries
+    ]
+
+
+def assert_collectives(
+    program: Any,
+    *args: Any,
+    machine: str = "ring",
+    max_bytes: int | None = None,
+    all_reduce: int = 0,
+    all_gather: int = 0,
+    reduce_scatter: int = 0,
+    all_to_all: int = 0,
+    permute: int = 0,
+    halo_exchange: int = 0,
+    **kwargs: Any,
+) -> None:
+    """Fails unless a program has exactly these numbers of collectives in one step.
+
+    Kinds that are not named are forbidden. `max_bytes` is what each device may send in one
+    step. Raises CollectivesError, an AssertionError that says what differs, which
+    collectives there are, and why. The other parameters and errors are those of explain().
+    """
+    expected = dict(
+        zip(
+            _KINDS,
+            (all_reduce, all_gather, reduce_scatter, all_to_all, permute, halo_exchange),
+        )
+    )
+    text, contracts = _compile(program, args, kwargs, machine)
+    (entries,) = contracts.values()
+    problems = []
+    for kind, wanted in expected.items():
+        counts = [entry.get("count") for entry in entries if entry["collective"] == kind]
+        if None in counts:
+            problems.append(f"expected {wanted} {kind}, got a number known only at run time")
+        elif sum(counts) != wanted:
+            problems.append(f"expected {wanted} {kind}, got {sum(counts)}")
+    if max_bytes is not None:
+        sent = [entry.get("bytes") for entry in entries]
+        if None in sent:
+            problems.append("the bytes that each device sends are known only at run time")
+        elif sum(sent) > max_bytes:
+            problems.append(f"each device sends {sum(sent)} bytes, more than {max_bytes}")
+    if problems:
+        raise CollectivesError("; ".join(problems) + "\n" + text)

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What programs send: text, bytes and jitted functions. Tests with JAX skip without it."""
+
+import importlib.util
+
+import meshloom
+import pytest
+
+needs_jax = pytest.mark.skipif(
+    importlib.util.find_spec("jax") is None, reason="this Python has no JAX"
+)
+
+# Rows of x are on "x"; the sum over them is one all_reduce of 16 bytes.
+SUM = """
+module {
+  sdy.mesh @mesh = <["x"=4]>
+  func.func @main(%arg0: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+      -> (tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %0 = stablehlo.reduce(%arg0 init: %zero) applies stablehlo.add across dimensions = [0]
+        : (tensor<8x4xf32>, tensor<f32>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+"""
+
+
+def test_collectives_of_text():
+    # A ring of 4 sends 2 * 3 / 4 of 16 bytes.
+    assert meshloom.collectives(SUM) == [meshloom.Collective("all_reduce", ("x",), 1, 24)]
+
+
+def test_bytes_are_the_same_as_text():
+    assert meshloom.collectives(SUM.encode()) == meshloom.collectives(SUM)
+
+
+def test_explanation_names_the_cause():
+    text = meshloom.explain(SUM)
+    assert "all_reduce sum over [x]: 16 bytes, 24 sent" in text
+    assert "at program:" in text
+
+
+def test_expected_collectives_pass():
+    meshloom.assert_collectives(SUM, all_reduce=1, max_bytes=24)
+
+
+def test_unexpected_collective_is_named_with_its_cause():
+    with pytest.raises(meshloom.CollectivesError) as error:
+        meshloom.assert_collectives(SUM, all_gather=1)
+    message = str(error.value)
+    assert "expected 0 all_reduce, got 1; expected 1 all_gather, got 0" in message
+    assert "why:" in message
+
+
+def test_bytes_are_limited():
+    with pytest.raises(AssertionError, match="each device sends 24 bytes, more than 23"):
+        meshloom.assert_collectives(SUM, all_reduce=1, max_bytes=23)
+
+
+def test_refused_program_is_an_error_with_a_line():
+    with pytest.raises(ValueError, match="program:2"):
+        meshloom.collectives("module {\n  unknown.op\n}")
+
+
+def test_unknown_machine_is_an_error():
+    with pytest.raises(ValueError, match="no-such-machine"):
+        meshloom.collectives(SUM, machine="no-such-machine")
+
+
+def test_wrong_arguments_are_type_errors():
+    with pytest.raises(TypeError, match="takes no arguments"):
+        meshloom.collectives(SUM, 1)
+    with pytest.raises(TypeError, match="got a int"):
+        meshloom.collectives(3)
+
+
+def test_missing_tool_is_named(monkeypatch):
+    monkeypatch.setenv("MESHLOOM_OPT", "/no/mesh-opt")
+    with pytest.raises(FileNotFoundError, match="/no/mesh-opt"):
+        meshloom.tool_path()
+
+
+def test_contract_is_written_and_compared(pytester, monkeypatch):
+    monkeypatch.setenv("MESHLOOM_OPT", str(meshloom.tool_path()))
+    pytester.makepyfile(f"SUM = {SUM!r}\ndef test(contract): contract('sum.json', SUM)")
+    options = ["-p", "meshloom.pytest_plugin", "-p", "no:cacheprovider"]
+    pytester.runpytest_subprocess(*options).assert_outcomes(failed=1)
+    pytester.runpytest_subprocess(*options, "--update-contracts").assert_outcomes(passed=1)
+    pytester.runpytest_subprocess(*options).assert_outcomes(passed=1)
+    contract = pytester.path / "sum.json"
+    contract.write_text(contract.read_text().replace("24 bytes", "12 bytes"))
+    result = pytester.runpytest_subprocess(*options)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*- all_reduce over *x*: 1 in a step, 12 bytes"])
+
+
+@needs_jax
+def test_jitted_function_and_picture():
+    import jax
+    import jax.numpy as jnp
+    from jax.sharding import NamedSharding, PartitionSpec
+
+    jitted = jax.jit(lambda x: jnp.sin(x).sum(0))
+    x = jnp.ones((8, 4), device=NamedSharding(jax.make_mesh((1,), ("x",)), PartitionSpec("x")))
+    meshloom.assert_collectives(jitted, x)
+    assert "[0:8, 0:4] [8, 4] on device 0" in meshloom.visualize(x)
+
+
+def test_picture_needs_a_sharding():
+    with pytest.raises(TypeError, match="got a list"):
+        meshloom.visualize([1, 2])
