@@ -4,7 +4,7 @@
 losses, MNIST's files are read plain and gzipped, and what cannot be is an error
 before anything is written.
 
-  mnist_mlp_test.py MNIST_MLP PJRT_CPU_PLUGIN
+  mnist_mlp_test.py MNIST_MLP PJRT_CPU_PLUGIN STAND_IN_DRIVER
 
 XLA's plug-in for CPUs is MESHLOOM_PJRT_CPU_PLUGIN, else the argument; where there
 is no such file, that test is skipped.
@@ -103,6 +103,10 @@ class MnistMlpTest(unittest.TestCase):
         for mesh in ("batch=8", "batch=2,model=4", "batch=3"):
             self.expect_same(mesh, "--platform", "pjrt:" + plugin)
         self.expect_error("there is no PJRT plug-in at '/nowhere.so'", "--platform=pjrt:/nowhere.so")
+
+    def test_logical_gpus_of_the_stand_in_driver(self):
+        for mesh in ("batch=8", "batch=2,model=4"):
+            self.expect_same(mesh, "--platform", "cuda:driver=" + sys.argv[3])
 
     def test_hidden_layers(self):
         _, text, losses = self.train("--hidden=700,500")
