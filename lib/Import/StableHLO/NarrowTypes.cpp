@@ -258,7 +258,7 @@ private:
          resultType = cast<RankedTensorType>(result.getType());
     const Type word = b.getIntegerType(std::max({8U, fromWidth, toWidth}),
                                        /*isSigned=*/false);
-    // Of the shape with the last dim, where bits are apart.
+    // The shape `apart` has the last dim, and `together` lacks it.
     RankedTensorType apart = (joins ? operandType : resultType).clone(word);
     RankedTensorType together = (joins ? resultType : operandType).clone(word);
 

@@ -1,4 +1,4 @@
-// RUN: mesh-run %s --print-values --verify | FileCheck %s
+// RUN: mesh-run %s --verify | FileCheck %s
 
 // Numbers of 4 and 2 bits lie along the last dim of a bitcast, lowest bits
 // first: 0x21 is [1, 2], and 0xF8 is [-8, -1].
