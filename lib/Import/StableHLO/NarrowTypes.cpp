@@ -12,6 +12,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 
+#include <numeric>
+
 using namespace meshloom;
 using namespace meshloom::importer;
 using mlir::func::FuncOp;
@@ -199,11 +201,10 @@ private:
     unsigned toWidth =
         mlir::getElementTypeOrSelf(result.getType()).getIntOrFloatBitWidth();
     bool ofBytes = fromWidth % 8 == 0 && toWidth % 8 == 0;
-    if (fromWidth != toWidth && !ofBytes)
-      return op.emitError("bitcast_convert between types of ")
-             << fromWidth << " and " << toWidth
-             << " bits is not supported: numbers of less than 8 bits have a "
-                "byte of their own";
+    if (fromWidth != toWidth && !ofBytes) {
+      castBits(op, fromWidth, toWidth);
+      return success();
+    }
     if (from && to && isa<IntegerType>(to) && from != to) {
       b.setInsertionPoint(op);
       Value same = call(unpackTarget, wide(result.getType()), operand, to);
@@ -228,6 +229,98 @@ private:
       op.erase();
     }
     return success();
+  }
+
+  Value build(Location loc, StringRef name, ValueRange operands, Type type,
+              ArrayRef<mlir::NamedAttribute> attributes = {}) {
+    OperationState state(loc, name, operands, type, attributes);
+    return b.create(state)->getResult(0);
+  }
+  Value splat(Location loc, RankedTensorType type, uint64_t value) {
+    const unsigned width = type.getElementTypeBitWidth();
+    return build(loc, "stablehlo.constant", {}, type,
+                 b.getNamedAttr("value", DenseElementsAttr::get(
+                                             type, llvm::APInt(width, value))));
+  }
+
+  /// A bitcast where one side has 2 or 4 bits and the other has more. The
+  /// numbers of fewer bits are along the last dim, lowest bits first. Works on
+  /// unsigned numbers as wide as the wider side, at least bytes.
+  void castBits(stablehlo::BitcastConvertOp op, unsigned fromWidth,
+                unsigned toWidth) {
+    b.setInsertionPoint(op);
+    Location loc = op.getLoc();
+    Value operand = op.getOperand(), result = op.getResult();
+    const bool joins = fromWidth < toWidth;
+    const unsigned fewer = std::min(fromWidth, toWidth);
+    Type to = narrowOf(result.getType());
+    auto operandType = cast<RankedTensorType>(operand.getType()),
+         resultType = cast<RankedTensorType>(result.getType());
+    const Type word = b.getIntegerType(std::max({8U, fromWidth, toWidth}),
+                                       /*isSigned=*/false);
+    // The shape `apart` has the last dim, and `together` lacks it.
+    RankedTensorType apart = (joins ? operandType : resultType).clone(word);
+    RankedTensorType together = (joins ? resultType : operandType).clone(word);
+
+    Value bits = operand;
+    if (joins || narrow.count(operand))
+      bits = build(loc, "stablehlo.convert", bits, operandType.clone(word));
+    else
+      bits = build(loc, "stablehlo.bitcast_convert", bits, together);
+    if (!joins) {
+      SmallVector<int64_t> dims(size_t(together.getRank()));
+      std::iota(dims.begin(), dims.end(), 0);
+      bits = build(
+          loc, "stablehlo.broadcast_in_dim", bits, apart,
+          b.getNamedAttr("broadcast_dimensions", b.getDenseI64ArrayAttr(dims)));
+    }
+    Value place =
+        build(loc, "stablehlo.iota", {}, apart,
+              b.getNamedAttr("iota_dimension",
+                             b.getI64IntegerAttr(apart.getRank() - 1)));
+    place = build(loc, "stablehlo.multiply", {place, splat(loc, apart, fewer)},
+                  apart);
+    Value mask = splat(loc, apart, (uint64_t(1) << fewer) - 1);
+    if (joins) {
+      bits = build(loc, "stablehlo.and", {bits, mask}, apart);
+      bits = build(loc, "stablehlo.shift_left", {bits, place}, apart);
+      bits = sumOfLastDim(loc, bits, together);
+    } else {
+      bits = build(loc, "stablehlo.shift_right_logical", {bits, place}, apart);
+      bits = build(loc, "stablehlo.and", {bits, mask}, apart);
+    }
+    Value cast = bits;
+    if (to && isa<IntegerType>(to)) {
+      auto byte = resultType.clone(b.getIntegerType(8, /*isSigned=*/false));
+      if (bits.getType() != byte)
+        bits = build(loc, "stablehlo.convert", bits, byte);
+      cast = call(unpackTarget, wide(resultType), bits, to);
+    } else if (!to && bits.getType() != resultType) {
+      cast = build(loc, "stablehlo.bitcast_convert", bits, resultType);
+    }
+    if (to)
+      narrow[cast] = to;
+    result.replaceAllUsesWith(cast);
+    op.erase();
+  }
+
+  /// No two addends have a bit in common.
+  Value sumOfLastDim(Location loc, Value value, RankedTensorType type) {
+    Type word = type.getElementType();
+    auto scalar = RankedTensorType::get({}, word);
+    OperationState state(
+        loc, "stablehlo.reduce", {value, splat(loc, scalar, 0)}, type,
+        b.getNamedAttr("dimensions", b.getDenseI64ArrayAttr({type.getRank()})));
+    Block &body = state.addRegion()->emplaceBlock();
+    body.addArguments({scalar, scalar}, {loc, loc});
+    Operation *reduce = b.create(state);
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(&reduce->getRegion(0).front());
+    Block &inside = reduce->getRegion(0).front();
+    Value sum = build(loc, "stablehlo.add", inside.getArguments(), scalar);
+    OperationState end(loc, "stablehlo.return", sum, {});
+    b.create(end);
+    return reduce->getResult(0);
   }
 
   /// The largest or the smallest of bytes that are put in order before.

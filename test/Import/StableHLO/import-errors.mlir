@@ -125,14 +125,6 @@ func.func @narrow(%a: tensor<8xi3>) -> tensor<8xi3> {
 
 // -----
 
-func.func @narrow_bits(%a: tensor<4x2xi4>) -> tensor<4xi8> {
-  // expected-error @+1 {{bitcast_convert between types of 4 and 8 bits is not supported}}
-  %0 = stablehlo.bitcast_convert %a : (tensor<4x2xi4>) -> tensor<4xi8>
-  return %0 : tensor<4xi8>
-}
-
-// -----
-
 func.func @shape(%a: tensor<8xf32>) -> tensor<9xf32> {
   // expected-error @+1 {{violates constraint}}
   %0 = "stablehlo.reshape"(%a) : (tensor<8xf32>) -> tensor<9xf32>
