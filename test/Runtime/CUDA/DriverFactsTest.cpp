@@ -16,9 +16,8 @@ constexpr bool isAlike =
     sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B>;
 template <typename Fact, typename Real> constexpr bool isSame = false;
 template <typename... A, typename... B>
-constexpr bool
-    isSame<DriverResult(A...), CUresult(B...)> = sizeof...(A) == sizeof...(B) &&
-                                                 (isAlike<A, B> && ...);
+constexpr bool isSame<DriverResult(A...), CUresult(B...)> =
+    sizeof...(A) == sizeof...(B) && (isAlike<A, B> && ...);
 
 #define MESHLOOM_DRIVER_FUNCTION(name, ...)                                    \
   static_assert(isSame<DriverResult(__VA_ARGS__), decltype(::name)>, #name);

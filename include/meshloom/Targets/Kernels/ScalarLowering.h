@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How an elementwise dtensor op is computed on scalars: by the op of MLIR's math
-// dialect that its declaration names, or by a row of the one table here.
+// How an elementwise dtensor op is computed on scalars: by the op of MLIR's
+// math dialect that its declaration names, or by a row of the one table here.
 #pragma once
 
 #include "meshloom/Dialect/DTensor/DTensor.h"

@@ -102,10 +102,9 @@ bool plan::findGrids(const DotStep &step, int64_t chunks, Work &work) {
       std::min(costs.whole[Side::Left], costs.whole[Side::Right]) <= fewRows)
     return false;
   std::vector<double> alongOne;
-  std::ranges::transform(work.candidates, std::back_inserter(alongOne),
-                         [&](unsigned loop) {
-                           return costs.of({{{loop, chunks}}});
-                         });
+  std::ranges::transform(
+      work.candidates, std::back_inserter(alongOne),
+      [&](unsigned loop) { return costs.of({{{loop, chunks}}}); });
   double least = std::ranges::min(alongOne);
   // Not even what is before or behind the product makes such cuts worth it:
   // many small products in chunks of a row or two.
