@@ -26,7 +26,7 @@ STAGES = {
     "toProgram": "meshloom::toProgram(",
     "verify program": "meshloom::Program::verify(",
     "serialize": "meshloom::Compiled::serialize[",
-    "step graph": "meshloom::cpu::buildStepGraph(",
+    "step graph": "meshloom::plan::buildStepGraph(",
     "schedule": "meshloom::cpu::schedule(",
     "place": "meshloom::cpu::place(",
     "trace and compile": "meshloom::compile(",
