@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Values on several sets of devices: one after the other, in functions and
 // under tapes, and variables that stay where they are.
-#include "Testing.h"
+#include "TwoDeviceSets.h"
 
 namespace meshloom {
 namespace {
 
-Mesh lowerFour() {
-  return create_mesh({{"low", 4}}, {"CPU:0", "CPU:1", "CPU:2", "CPU:3"});
-}
-Mesh upperFour() {
-  return create_mesh({{"high", 4}}, {"CPU:4", "CPU:5", "CPU:6", "CPU:7"});
-}
-Layout rowsOf(const Mesh &mesh) {
-  return Layout::batch_sharded(mesh, mesh.axis_names().front(), 2);
-}
 Tensor on(const Mesh &mesh, const Tensor &value) {
   return copy_to_mesh(value, mesh);
 }

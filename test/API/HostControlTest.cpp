@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loops and branches whose bodies move values between sets of devices, which
 // the host runs: they give what the same program gives on one mesh.
-#include "Testing.h"
+#include "TwoDeviceSets.h"
 
 namespace meshloom {
 namespace {
@@ -11,17 +11,13 @@ struct Meshes {
   Mesh first, second;
 };
 Meshes apart() {
-  return {create_mesh({{"low", 4}}, {"CPU:0", "CPU:1", "CPU:2", "CPU:3"}),
-          create_mesh({{"high", 4}}, {"CPU:4", "CPU:5", "CPU:6", "CPU:7"})};
+  return {lowerFour(), upperFour()};
 }
 Meshes together() {
   return {mesh8(), mesh8()};
 }
 Layout whole(const Mesh &mesh, unsigned rank = 1) {
   return Layout::replicated(mesh, rank);
-}
-Layout rowsOf(const Mesh &mesh) {
-  return Layout::batch_sharded(mesh, mesh.axis_names().front(), 2);
 }
 
 /// Runs `program(meshes)`, a list of results, in both ways.
