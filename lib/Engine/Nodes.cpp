@@ -85,11 +85,15 @@ Array valueOf(VariableState &variable, std::string_view op) {
 
 void assignValue(VariableState &variable, Array value, std::string_view op) {
   value = stored(variable, std::move(value), op);
-  if (value.event().isReady())
+  if (value.event().isReady()) {
+    // A value that could not be computed leaves the variable as it is.
+    if (Status computed = value.wait(); !computed)
+      fail(op, computed.error());
     variable.previous = Array();
-  else if (variable.array && variable.array.event().isReady() &&
-           variable.array.event().wait())
+  } else if (variable.array && variable.array.event().isReady() &&
+             variable.array.event().wait()) {
     variable.previous = std::move(variable.array);
+  }
   variable.array = std::move(value);
   variable.lost.clear();
 }

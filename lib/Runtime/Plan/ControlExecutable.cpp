@@ -389,7 +389,7 @@ bool ControlExecutable::exchanges(const List &list) const {
 /// processes must agree, in any of them.
 Result<bool> ControlExecutable::goesOn(const LoopPlan &loop,
                                        const Array &predicate) const {
-  const Result<bool> here = onAnyDevice(predicate);
+  Result<bool> here = onAnyDevice(predicate);
   if (!here || !loop.agrees)
     return here;
   int32_t any = *here;
