@@ -151,6 +151,11 @@ PlanExecutable::start(std::vector<Array> &&arguments) {
   bool ready = true;
   for (const Array &array : arguments)
     ready &= array.event().isReady();
+  // An argument may have failed since mayExecute has looked at it.
+  if (ready)
+    for (const Array &array : arguments)
+      if (Status ok = array.wait(); !ok)
+        return ok.error();
   // A check that is to find the first wrong step leaves nothing behind it.
   const bool waits = options.checkNonFinite;
   if (ready && (LaunchQueue::Working::here() ||
