@@ -434,7 +434,7 @@ Status CUDAExecutable::runActions(const Frame &frame) {
   hostRuns.reserve(calls.size());
   for (const Call &call : calls)
     hostRuns.push_back({this, &call, &failure});
-  const Status enqueued = enqueue(frame, hostRuns);
+  Status enqueued = enqueue(frame, hostRuns);
   // Host nodes use what is here, so that nothing returns before they are over.
   const Status done = card->synchronize();
   if (failure.any())
