@@ -4,6 +4,8 @@
 #include "meshloom/Runtime/PlatformProcesses.h"
 #include "meshloom/Runtime/PlatformRegistry.h"
 
+#include <algorithm>
+#include <charconv>
 #include <fmt/format.h>
 #include <map>
 #include <mutex>
@@ -68,6 +70,35 @@ private:
   std::map<std::vector<int64_t>, std::weak_ptr<Client>> clients;
 };
 } // namespace
+
+Status readPlatformOptions(
+    std::string_view argument, std::string_view expected,
+    const std::function<bool(std::string_view name,
+                             std::optional<std::string_view> value)> &take) {
+  while (!argument.empty()) {
+    const size_t comma = std::min(argument.find(','), argument.size());
+    const std::string_view option = argument.substr(0, comma);
+    argument.remove_prefix(std::min(comma + 1, argument.size()));
+    const size_t equals = option.find('=');
+    std::optional<std::string_view> value;
+    if (equals != std::string_view::npos)
+      value = option.substr(equals + 1);
+    if (!take(option.substr(0, equals), value))
+      return Error(
+          fmt::format("{} after its name, separated by commas, got '{}'",
+                      expected, option));
+  }
+  return Success();
+}
+
+bool readPlatformNumber(std::optional<std::string_view> value,
+                        int64_t &number) {
+  if (!value)
+    return false;
+  const char *last = value->data() + value->size();
+  auto [end, error] = std::from_chars(value->data(), last, number);
+  return error == std::errc() && end == last && number >= 0;
+}
 
 Result<std::shared_ptr<Platform>> virtualPlatform(const std::string &name,
                                                   const std::string &argument,

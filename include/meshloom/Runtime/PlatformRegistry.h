@@ -5,12 +5,24 @@
 #include "meshloom/Runtime/Platform.h"
 
 #include <functional>
+#include <optional>
 
 namespace meshloom {
 
 /// `name` is the whole name, `argument` what comes after its first colon.
 using PlatformFactory = Result<std::shared_ptr<Platform>> (*)(
     const std::string &name, const std::string &argument);
+
+/// Calls `take(name, value)` for each option of a platform's argument: these
+/// are separated by commas, and are "name=value" or, without a value, "name".
+/// Fails where `take` returns false, with `expected`, the options that there
+/// are.
+Status readPlatformOptions(
+    std::string_view argument, std::string_view expected,
+    const std::function<bool(std::string_view name,
+                             std::optional<std::string_view> value)> &take);
+/// Reads a whole number of at least 0; returns whether `value` is one.
+bool readPlatformNumber(std::optional<std::string_view> value, int64_t &number);
 
 /// Devices that are made as clients ask for them.
 struct VirtualDevices {

@@ -5,6 +5,8 @@
 
 #include "Library.h"
 
+#include "meshloom/Runtime/StridedRuns.h"
+
 #include <bit>
 #include <complex>
 #include <optional>
@@ -73,38 +75,6 @@ void copyElements(unsigned width, std::span<const int64_t> extent, char *to,
 /// to[i...] = 0, which is the identity of sums and of or.
 void zeroElements(unsigned width, std::span<const int64_t> extent, char *to,
                   std::span<const int64_t> toStrides);
-/// Calls body(offset of `a`, offset of `b`, run) for runs of elements one apart
-/// in both, which cover the box.
-template <typename Body>
-void forEachRun(std::span<const int64_t> extent, std::span<const int64_t> a,
-                std::span<const int64_t> b, const Body &body) {
-  int64_t run = 1;
-  size_t outer = extent.size();
-  for (int64_t e : extent)
-    if (e <= 0)
-      return;
-  while (outer > 0 && (extent[outer - 1] == 1 ||
-                       (a[outer - 1] == run && b[outer - 1] == run)))
-    run *= extent[--outer];
-  Shape index(outer, 0);
-  int64_t aOffset = 0, bOffset = 0;
-  while (true) {
-    body(aOffset, bOffset, run);
-    size_t d = outer;
-    while (d-- > 0) {
-      aOffset += a[d];
-      bOffset += b[d];
-      if (++index[d] < extent[d])
-        break;
-      aOffset -= extent[d] * a[d];
-      bOffset -= extent[d] * b[d];
-      index[d] = 0;
-    }
-    if (d == size_t(-1))
-      return;
-  }
-}
-
 template <typename Routine>
 RoutineOrError routineOf(std::unique_ptr<Routine> routine) {
   return std::unique_ptr<LibraryRoutine>(std::move(routine));

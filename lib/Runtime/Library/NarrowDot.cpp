@@ -176,7 +176,7 @@ const Product &productOf(const ProductShape &shape) {
   return entry->second;
 }
 
-/// Whether oneDNN reads such a matrix as it lies: with the strides of a
+/// Returns whether oneDNN reads such a matrix as it lies: with the strides of a
 /// row-major matrix or of a transposed one. The strides of dims of one element
 /// are changed to fit.
 bool isPlain(MatrixStrides &matrix, int64_t rows, int64_t columns) {

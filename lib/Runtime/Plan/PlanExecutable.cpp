@@ -211,7 +211,7 @@ std::vector<Array> PlanExecutable::launch(std::vector<Array> &&arguments,
   const std::vector<std::shared_ptr<BlockBuffer>> buffers = work->results;
   launch.cores = cores();
   launch.run = [work = std::move(work)]() -> Event {
-    // Their errors are reported with those of this run's results.
+    // Who reads this run's results reports the errors of its arguments.
     for (const Array &array : work->arguments)
       if (Status ok = array.event().wait(); !ok) {
         work->leaveOldValues();

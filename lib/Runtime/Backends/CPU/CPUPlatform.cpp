@@ -6,10 +6,6 @@
 #include "meshloom/Runtime/PlatformProcesses.h"
 #include "meshloom/Runtime/PlatformRegistry.h"
 
-#include <fmt/format.h>
-
-#include <charconv>
-
 namespace meshloom {
 namespace {
 
@@ -22,35 +18,21 @@ struct PlatformOptions {
 Result<PlatformOptions> parseOptions(std::string_view text) {
   PlatformOptions parsed;
   CPUOptions &options = parsed.process;
-  while (!text.empty()) {
-    const size_t comma = std::min(text.find(','), text.size());
-    std::string_view option = text.substr(0, comma);
-    text.remove_prefix(std::min(comma + 1, text.size()));
-    if (option == "private-memories") {
-      options.privateMemories = true;
-      continue;
-    }
-    const size_t equals = std::min(option.find('='), option.size());
-    const std::string_view name = option.substr(0, equals);
-    const std::string_view value =
-        option.substr(std::min(equals + 1, option.size()));
-    int64_t *number = name == "workers"        ? &options.workers
-                      : name == "memory-limit" ? &options.memoryLimit
-                      : name == "processes"    ? &parsed.threads
-                                               : nullptr;
-    if (number) {
-      auto [end, error] =
-          std::from_chars(value.data(), value.data() + value.size(), *number);
-      if (error == std::errc() && end == value.data() + value.size() &&
-          *number >= 0)
-        continue;
-    }
-    return Error(fmt::format(
-        "the platform cpu takes workers=N, "
-        "memory-limit=BYTES, processes=N and "
-        "private-memories after its name, separated by commas, got '{}'",
-        option));
-  }
+  Status read = readPlatformOptions(
+      text,
+      "the platform cpu takes workers=N, memory-limit=BYTES, processes=N and "
+      "private-memories",
+      [&](std::string_view name, std::optional<std::string_view> value) {
+        if (name == "private-memories" && !value)
+          return options.privateMemories = true;
+        int64_t *number = name == "workers"        ? &options.workers
+                          : name == "memory-limit" ? &options.memoryLimit
+                          : name == "processes"    ? &parsed.threads
+                                                   : nullptr;
+        return number && readPlatformNumber(value, *number);
+      });
+  if (!read)
+    return read.error();
   return parsed;
 }
 

@@ -9,8 +9,8 @@
 #include "meshloom/Runtime/Plan/Failure.h"
 #include "meshloom/Runtime/Plan/Offsets.h"
 #include "meshloom/Runtime/Plan/Shared/HostWork.h"
-#include "meshloom/Runtime/Plan/Shared/Runs.h"
 #include "meshloom/Runtime/Plan/Steps.h"
+#include "meshloom/Runtime/StridedRuns.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -319,8 +319,7 @@ Status CUDAExecutable::copyRuns(const Call &call, const Part &part) const {
   Status outcome = Success();
   const int64_t width =
       byteWidth(graph.buffers[call.work->accesses[0].buffer].type);
-  forEachRun(part.extents, call.elements[0].strides.data(),
-             call.elements[1].strides.data(),
+  forEachRun(part.extents, call.elements[0].strides, call.elements[1].strides,
              [&](int64_t source, int64_t target, int64_t count) {
                if (outcome)
                  outcome = card->copy(part.pointers[1] + target * width,

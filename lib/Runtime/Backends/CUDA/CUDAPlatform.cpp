@@ -6,8 +6,7 @@
 
 #include "meshloom/Runtime/PlatformRegistry.h"
 
-#include <charconv>
-#include <fmt/format.h>
+#include <mutex>
 
 namespace meshloom {
 namespace {
@@ -21,33 +20,21 @@ struct PlatformOptions {
 
 Result<PlatformOptions> parseOptions(std::string_view text) {
   PlatformOptions options;
-  while (!text.empty()) {
-    const size_t comma = std::min(text.find(','), text.size());
-    const std::string_view option = text.substr(0, comma);
-    text.remove_prefix(std::min(comma + 1, text.size()));
-    const size_t equals = std::min(option.find('='), option.size());
-    const std::string_view name = option.substr(0, equals);
-    const std::string_view value =
-        option.substr(std::min(equals + 1, option.size()));
-    if (name == "driver" && !value.empty()) {
-      options.driver = value;
-      continue;
-    }
-    int64_t *number = name == "card"           ? &options.card
-                      : name == "memory-limit" ? &options.memoryLimit
-                                               : nullptr;
-    if (number) {
-      auto [end, error] =
-          std::from_chars(value.data(), value.data() + value.size(), *number);
-      if (error == std::errc() && end == value.data() + value.size() &&
-          *number >= 0)
-        continue;
-    }
-    return Error(fmt::format("the platform cuda takes card=N, "
-                             "memory-limit=BYTES and driver=PATH after its "
-                             "name, separated by commas, got '{}'",
-                             option));
-  }
+  Status read = readPlatformOptions(
+      text,
+      "the platform cuda takes card=N, memory-limit=BYTES and driver=PATH",
+      [&](std::string_view name, std::optional<std::string_view> value) {
+        if (name == "driver" && value && !value->empty()) {
+          options.driver = *value;
+          return true;
+        }
+        int64_t *number = name == "card"           ? &options.card
+                          : name == "memory-limit" ? &options.memoryLimit
+                                                   : nullptr;
+        return number && readPlatformNumber(value, *number);
+      });
+  if (!read)
+    return read.error();
   return options;
 }
 

@@ -12,7 +12,7 @@ static DevicePointer pointerTo(const char *memory) {
   return DevicePointer(reinterpret_cast<uintptr_t>(memory));
 }
 
-/// Whether the calling thread runs a host function.
+/// Says whether the calling thread runs a host function.
 static thread_local bool inHostFunction = false;
 
 Card::HostScope::HostScope() {

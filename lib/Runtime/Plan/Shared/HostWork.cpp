@@ -2,8 +2,8 @@
 #include "meshloom/Runtime/Plan/Shared/HostWork.h"
 
 #include "meshloom/Runtime/Combine.h"
-#include "meshloom/Runtime/Plan/Shared/Runs.h"
 #include "meshloom/Runtime/Plan/Steps.h"
+#include "meshloom/Runtime/StridedRuns.h"
 
 #include <cstring>
 
@@ -44,7 +44,7 @@ Status HostWork::run(const Part &part) const {
   const std::span<const int64_t> addends =
       reduces ? work->addends[part.instance] : std::span<const int64_t>();
   std::vector<const void *> sources(addends.size());
-  forEachRun({part.extents, rank}, from, to,
+  forEachRun({part.extents, rank}, {from, rank}, {to, rank},
              [&](int64_t first, int64_t into, int64_t count) {
                const char *run = source + first * width;
                for (size_t s = 0; s < addends.size(); ++s)
