@@ -284,6 +284,12 @@ Result<Compiled> meshloom::compile(ModuleOp module,
   PartitionOptions partition;
   partition.machine = options.machine;
   partition.refine = options.refine;
+  if (options.autoLayout) {
+    partition.autoLayout = true;
+    partition.memory = options.autoLayout->memory;
+    partition.reconsider = options.autoLayout->reconsider;
+    partition.mesh = options.autoLayout->mesh;
+  }
   CompileAhead ahead(*function, **target, emitOptions, partition);
   mlir::PassManager passes(context);
   passes.enableVerifier(false);

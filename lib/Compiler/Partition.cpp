@@ -54,6 +54,14 @@ void buildPartitionPipeline(mlir::OpPassManager &pm,
   functions.addPass(mlir::createCSEPass());
   functions.addPass(createSumAfterLoops());
   functions.addPass(createSimplifyControlFlow());
+  if (options.autoLayout) {
+    AutoLayoutOptions automatic;
+    automatic.machine = options.machine;
+    automatic.memory = options.memory;
+    automatic.reconsider = options.reconsider;
+    automatic.mesh = options.mesh;
+    functions.addPass(createAutoLayout(automatic));
+  }
   if (options.refine) {
     DistributeOpsOptions distribute;
     distribute.machine = options.machine;
@@ -64,6 +72,8 @@ void buildPartitionPipeline(mlir::OpPassManager &pm,
     addStage(functions, stages.propagated);
     RefineLayoutsOptions refine;
     refine.machine = options.machine;
+    refine.byTime = options.autoLayout;
+    refine.memory = options.memory;
     functions.addPass(createRefineLayouts(refine));
     addStage(functions, stages.refined);
   }

@@ -16,6 +16,15 @@
 
 namespace meshloom {
 
+static std::string
+automaticLayoutsKey(const std::optional<AutomaticLayouts> &layouts) {
+  if (!layouts)
+    return "";
+  return " memory=" + std::to_string(layouts->memory) +
+         " reconsider=" + std::to_string(layouts->reconsider) +
+         " mesh=" + layouts->mesh;
+}
+
 std::optional<std::string> programKey(mlir::func::FuncOp function,
                                       const CompileOptions &options) {
   if (options.explain || options.afterPass || options.tightestContract)
@@ -30,7 +39,7 @@ std::optional<std::string> programKey(mlir::func::FuncOp function,
   llvm::raw_string_ostream(key)
       << StringRef(buildId()) << " LLVM " << major << "." << minor << "."
       << patch << " " << options.target << " " << (*target)->machineCode()
-      << " refine=" << options.refine
+      << " refine=" << options.refine << automaticLayoutsKey(options.autoLayout)
       << " deterministic=" << options.deterministic
       << " optimize=" << options.optimizeKernels
       << " bytes=" << options.codeAsBytes << "\n"

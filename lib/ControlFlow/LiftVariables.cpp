@@ -2,7 +2,7 @@
 // LiftVariables: reads and assignments of variables become SSA values; what is
 // left of a variable is an argument and, where it is assigned, a result.
 
-#include "ReturnTypes.h"
+#include "meshloom/ControlFlow/ReturnTypes.h"
 
 #include "meshloom/ControlFlow/ArgumentAttributes.h"
 #include "meshloom/ControlFlow/ControlFlow.h"

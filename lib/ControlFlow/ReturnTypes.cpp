@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Values and results of functions, see ReturnTypes.h.
-#include "ReturnTypes.h"
+#include "meshloom/ControlFlow/ReturnTypes.h"
 
 #include "meshloom/Dialect/DTensor/DTensor.h"
 

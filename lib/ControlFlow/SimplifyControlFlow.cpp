@@ -2,7 +2,7 @@
 // SimplifyControlFlow: canonical forms of while and case, and a note on each
 // loop of how often it runs, for when its regions can no longer be read.
 
-#include "ReturnTypes.h"
+#include "meshloom/ControlFlow/ReturnTypes.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"
 #include "meshloom/ControlFlow/Passes.h"

@@ -52,11 +52,17 @@ unsigned FunctionGraph::addValue(Value value, const OfType &tensor,
   return number;
 }
 
+unsigned FunctionGraph::argumentValue(unsigned argument) const {
+  auto join = joinOfArgument.find(argument);
+  return join == joinOfArgument.end() ? argument
+                                      : graph.ops[join->second].results[0];
+}
+
 unsigned FunctionGraph::numberOf(Value value) const {
   // They are the first ones.
   if (auto argument = dyn_cast<BlockArgument>(value);
       argument && argument.getOwner() == entry)
-    return argument.getArgNumber();
+    return argumentValue(argument.getArgNumber());
   return index.lookup(value);
 }
 
@@ -131,18 +137,19 @@ void FunctionGraph::addOp(Operation &op, unsigned kind, const Scope &scope) {
   joins.push_back(-1);
 }
 
-unsigned FunctionGraph::addJoin(Operation *op, unsigned result, size_t operands,
+unsigned FunctionGraph::addJoin(Operation *op, unsigned result, Type type,
+                                size_t operands, size_t results,
                                 const Scope &scope) {
   ShardingRule rule;
   ShardingRule::Tensor dims;
-  for (int64_t extent : dtensor::globalShape(op->getResult(result).getType())) {
+  for (int64_t extent : dtensor::globalShape(type)) {
     dims.push_back({unsigned(rule.factors.size())});
     Factor &factor = rule.factors.emplace_back();
     factor.name = "d" + std::to_string(dims.size() - 1);
     factor.size = extent;
   }
   rule.operands.assign(operands, dims);
-  rule.results.assign(isa<dtensor::WhileOp>(op) ? 2 : 1, dims);
+  rule.results.assign(results, dims);
   LayoutGraph::Op node;
   node.rule = std::make_shared<ShardingRule>(std::move(rule));
   node.flopsPerPoint = 0;
@@ -307,7 +314,34 @@ static ArrayRef<int64_t> listed(mlir::func::FuncOp function,
   return list ? list.asArrayRef() : ArrayRef<int64_t>();
 }
 
-LogicalResult FunctionGraph::build(mlir::func::FuncOp function) {
+void FunctionGraph::beginSteps(mlir::func::FuncOp function,
+                               const Scope &scope) {
+  for (BlockArgument argument : entry->getArguments()) {
+    const unsigned number = argument.getArgNumber();
+    auto alias =
+        function.getArgAttrOfType<IntegerAttr>(number, dtensor::aliasAttr);
+    // The caller's layout of the argument and the result stands.
+    if (!alias || !graph.values[number].open)
+      continue;
+    const unsigned result = unsigned(alias.getInt());
+    const unsigned op = addJoin(function, result, argument.getType(),
+                                /*operands=*/2, /*results=*/2, scope);
+    const OfType &tensor = *ofType(argument.getType());
+    for (unsigned i = 0; i < 2; ++i) {
+      graph.ops[op].results.push_back(unsigned(graph.values.size()));
+      values.push_back(argument);
+      graph.values.push_back(
+          {tensor, int(op), /*argument=*/false, scope.runs, scope.block});
+    }
+    graph.ops[op].operands = {number};
+    graph.ops[op].loop = 0;
+    graph.values[number].argument = false; // its memory is the carried value's
+    joinOfArgument[number] = op;
+    joinOfResult[result] = op;
+  }
+}
+
+LogicalResult FunctionGraph::build(mlir::func::FuncOp function, Steps steps) {
   Block &block = function.getBody().front();
   entry = &block;
   Scope scope{0, runsOnce, 0, runsOnce};
@@ -328,13 +362,28 @@ LogicalResult FunctionGraph::build(mlir::func::FuncOp function) {
   }
   for (int64_t argument : listed(function, dtensor::openArgumentsAttr))
     graph.values[size_t(argument)].open = true;
+  if (steps == Steps::Repeated)
+    beginSteps(function, scope);
+  const auto first = unsigned(ops.size());
+  if (!joinOfArgument.empty())
+    graph.loops.push_back({0, 0});
   if (failed(addBlock(block, scope)))
     return failure();
-  const size_t inner = graph.outputs.size();
-  for (Value result : block.getTerminator()->getOperands())
-    addOutput(result, *givenLayout(result.getType()), scope, /*atEnd=*/true);
+  if (!joinOfArgument.empty())
+    graph.loops[0] = {first, std::max(first, unsigned(ops.size()) - 1)};
+  llvm::SmallDenseSet<int64_t> open;
   for (int64_t result : listed(function, dtensor::openResultsAttr))
-    graph.outputs[inner + size_t(result)].open = true;
+    open.insert(result);
+  for (auto [number, result] :
+       llvm::enumerate(block.getTerminator()->getOperands())) {
+    if (auto join = joinOfResult.find(unsigned(number));
+        join != joinOfResult.end()) {
+      graph.ops[join->second].operands.push_back(numberOf(result));
+      continue;
+    }
+    addOutput(result, *givenLayout(result.getType()), scope, /*atEnd=*/true);
+    graph.outputs.back().open = open.contains(int64_t(number));
+  }
   return success();
 }
 

@@ -31,8 +31,18 @@ struct FunctionGraph {
   /// Per value. A carried value inside of its loop: the body's argument.
   std::vector<Value> values;
 
+  /// Whether a step's results are the arguments of the next step.
+  enum class Steps {
+    One,     ///< They are not: a result is laid out as the function says.
+    Repeated ///< An argument with an alias and its result are a carried value
+             ///< of a loop over the whole function.
+  };
   /// Fails, with a diagnostic, where a value has no layout or an op no rule.
-  LogicalResult build(mlir::func::FuncOp function);
+  LogicalResult build(mlir::func::FuncOp function, Steps steps = Steps::One);
+
+  /// Returns the value that is a function's argument in a step: of
+  /// `Steps::Repeated`, the carried value.
+  unsigned argumentValue(unsigned argument) const;
 
 private:
   /// A block that is being read.
@@ -49,7 +59,15 @@ private:
   LogicalResult addBranches(dtensor::CaseOp branch, const Scope &scope);
   /// An op without operands, yet, and the values it gives.
   unsigned addJoin(Operation *op, unsigned result, size_t operands,
-                   const Scope &scope);
+                   const Scope &scope) {
+    return addJoin(op, result, op->getResult(result).getType(), operands,
+                   isa<dtensor::WhileOp>(op) ? 2 : 1, scope);
+  }
+  unsigned addJoin(Operation *op, unsigned result, Type type, size_t operands,
+                   size_t results, const Scope &scope);
+  /// Makes the arguments that have an alias carried values of a loop, in which
+  /// the ops that are added next are.
+  void beginSteps(mlir::func::FuncOp function, const Scope &scope);
   unsigned addValue(Value value,
                     const std::shared_ptr<const LayoutGraph::Tensor> &tensor,
                     int producer, const Scope &scope);
@@ -84,6 +102,9 @@ private:
   Block *entry = nullptr; ///< of the function
   DenseMap<unsigned, SmallVector<OpOperand *>> joinUses;
   DenseMap<Value, unsigned> index; ///< but of the function's arguments
+  /// `Steps::Repeated` fills these: the join of an argument, and per result of
+  /// the function the join whose next value it is.
+  DenseMap<unsigned, unsigned> joinOfArgument, joinOfResult;
   unsigned blocks = 0, branches = 0;
 };
 

@@ -43,7 +43,8 @@ private:
       return failure();
     if (nodes.graph.ops.empty() || mesh->size() == 1)
       return success();
-    write(nodes, refineByTimeAndBytes(nodes.graph, model));
+    write(nodes, byTime ? findLayouts(nodes.graph, model, memory)
+                        : refineByTimeAndBytes(nodes.graph, model));
     return success();
   }
 

@@ -86,6 +86,19 @@ void explainMeshes(mlir::func::FuncOp function, raw_ostream &os) {
       os << "  not as asked: " << note.getValue() << "\n";
 }
 
+/// Prints the layouts that --dtensor-auto-layout found.
+void explainAutoLayout(mlir::func::FuncOp function, raw_ostream &os) {
+  auto lines =
+      function->getAttrOfType<mlir::ArrayAttr>(dtensor::autoLayoutAttr);
+  if (!lines)
+    return;
+  StringRef indent = "  automatic layouts: ";
+  for (auto line : lines.getAsRange<StringAttr>()) {
+    os << indent << line.getValue() << "\n";
+    indent = "    ";
+  }
+}
+
 } // namespace
 
 void explainCollectives(mlir::func::FuncOp function,
@@ -105,6 +118,7 @@ void explainCollectives(mlir::func::FuncOp function,
      << ", " << sent << " bytes sent by each device, " << formatTime(cost)
      << "\n";
   explainMeshes(function, os);
+  explainAutoLayout(function, os);
   for (auto [index, use] : llvm::enumerate(uses)) {
     os << "  " << index + 1 << ". " << name(use.first().kind);
     spmd::CollectiveOpInterface op = use.op;

@@ -17,6 +17,7 @@ namespace meshloom::test {
 /// is given up when what is settled, and the least work that other ops can have
 /// (that of a cluster of several ops counts as nothing), is no less than the
 /// best known. `bound` is the cost of a known plan that keeps to the memory.
+/// Arguments that nobody laid out come as their users take them most cheaply.
 class BranchAndBound {
 public:
   BranchAndBound(const LayoutGraph &graph, const MachineModel &machine,
@@ -25,6 +26,7 @@ public:
         state(graph, clusters, machine), limit(allowedPeak(state.peakBytes())),
         best{std::min(bound, state.total().cost), ""},
         values(graph.ops.size() + 1), finished(graph.ops.size() + 1) {
+    state.setOpenArguments(OpenArguments::Move);
     order();
     LayoutState::Change plain;
     for (const LayoutGraph::Op &op : graph.ops)

@@ -108,6 +108,9 @@ Result<Compiled> compileText(const TargetOptions &options,
   compileOptions.target = target;
   compileOptions.function = options.function;
   compileOptions.explain = options.explain ? &llvm::errs() : nullptr;
+  if (options.autoLayout)
+    compileOptions.autoLayout = {.memory = *options.autoLayout,
+                                 .mesh = options.mesh};
   // Only to be seen.
   compileOptions.optimizeKernels = false;
   if (lowered)

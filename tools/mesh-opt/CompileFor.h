@@ -5,6 +5,7 @@
 
 #include "meshloom/Core/Result.h"
 
+#include <optional>
 #include <string>
 
 namespace meshloom::opt {
@@ -18,6 +19,10 @@ struct TargetOptions {
   std::string tpuLibrary; ///< empty: see findTPULibrary
   std::string input, output;
   bool explain = false;
+  /// Bytes per device that automatic layouts may take, 0: any number; nothing:
+  /// layouts are not found automatically.
+  std::optional<int64_t> autoLayout;
+  std::string mesh; ///< of automatic layouts, where the program names none
   std::string contract; ///< the file of --contract; empty: none
   bool updateContract = false;
 };

@@ -69,6 +69,18 @@ static llvm::cl::opt<std::string> functionFlag(
     llvm::cl::desc("With --target or --contract, the function to compile; "
                    "default: main, or the only function"),
     llvm::cl::value_desc("name"));
+static llvm::cl::opt<int64_t> autoLayoutFlag(
+    "auto-layout", llvm::cl::cat(options), llvm::cl::ValueOptional,
+    llvm::cl::init(-1),
+    llvm::cl::desc("With --target or --contract, lay out the arguments that "
+                   "nobody laid out so that a step takes the least time, and "
+                   "a device holds at most so many bytes; 0: any number"),
+    llvm::cl::value_desc("bytes"));
+static llvm::cl::opt<std::string> meshFlag(
+    "mesh", llvm::cl::cat(options),
+    llvm::cl::desc("With --auto-layout, the mesh of a program that names none, "
+                   "as in x=2,y=4"),
+    llvm::cl::value_desc("axes"));
 static llvm::cl::opt<bool> timingFlag(
     "timing", llvm::cl::cat(options),
     llvm::cl::desc("With --target, print to the standard error where the time "
@@ -148,9 +160,20 @@ static meshloom::Status compileForTarget(const mlir::MlirOptMainConfig &config,
   if (updateContractFlag && contractFlag.empty())
     return meshloom::Error("--update-contract needs the file that it writes: "
                            "name it with --contract");
-  return meshloom::opt::compileFor({targetFlag, machineFlag, functionFlag,
-                                    tpuLibraryFlag, input, output, explainFlag,
-                                    contractFlag, updateContractFlag});
+  std::optional<int64_t> autoLayout;
+  if (autoLayoutFlag.getNumOccurrences())
+    autoLayout = std::max<int64_t>(autoLayoutFlag, 0);
+  return meshloom::opt::compileFor({.target = targetFlag,
+                                    .machine = machineFlag,
+                                    .function = functionFlag,
+                                    .tpuLibrary = tpuLibraryFlag,
+                                    .input = input,
+                                    .output = output,
+                                    .explain = explainFlag,
+                                    .autoLayout = autoLayout,
+                                    .mesh = meshFlag,
+                                    .contract = contractFlag,
+                                    .updateContract = updateContractFlag});
 }
 
 /// The text of a portable artifact of StableHLO, with its locations.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,10 @@ struct Options {
   bool compileOnly = false;
   bool timing = false;
   bool explain = false;
+  /// Bytes per device that automatic layouts may take, 0: any number; nothing:
+  /// layouts are not found automatically.
+  std::optional<int64_t> autoLayout;
+  std::string mesh; ///< of automatic layouts, where the program names none
   bool privateMemories = false;
   bool checkFinite = false;
   bool printCallbacks = false;

@@ -76,6 +76,9 @@ Result<Compiled> Source::compile(std::string_view target,
   CompileOptions compileOptions;
   compileOptions.machine = *machine;
   compileOptions.refine = options.refine;
+  if (options.autoLayout)
+    compileOptions.autoLayout = {.memory = *options.autoLayout,
+                                 .mesh = options.mesh};
   compileOptions.deterministic = options.deterministic;
   compileOptions.function = options.function;
   compileOptions.target = target;

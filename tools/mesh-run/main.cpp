@@ -500,6 +500,18 @@ void addOptions(CLI::App &app, Options &options) {
                  "ring-latency, TPUs as in tpu:v5e:2x4, or a JSON file");
   app.add_flag("!--no-refine", options.refine,
                "Keep the layouts that propagation chooses");
+  app.add_option(
+         "--auto-layout", options.autoLayout,
+         "Lay out the arguments that nobody laid out so that a step "
+         "takes the least time on the machine; --auto-layout=BYTES: and "
+         "a device holds at most so many bytes at a time")
+      ->expected(0, 1)
+      ->default_str("0")
+      ->allow_extra_args(false);
+  app.add_option(
+      "--mesh", options.mesh,
+      "With --auto-layout, the mesh of a program that names none, as "
+      "in x=2,y=4");
   app.add_flag(
       "--deterministic", options.deterministic,
       "Give the same bits for every mesh, layout, memory and number of "

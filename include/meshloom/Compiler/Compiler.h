@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,10 +27,23 @@ class FuncOp;
 
 namespace meshloom {
 
+/// How the layouts of arguments that nobody laid out are found.
+struct AutomaticLayouts {
+  /// Most bytes that a device may hold at a time; 0: any number.
+  int64_t memory = 0;
+  /// Layouts that arguments have are a start, and may change.
+  bool reconsider = false;
+  /// The mesh of a program that names none, as in "x=2,y=4".
+  std::string mesh = "";
+};
+
 struct CompileOptions {
   MachineModel machine;
   /// Let the machine model change layouts that no user gave.
   bool refine = true;
+  /// Lay arguments out so that a step takes the least time; nothing: as
+  /// propagation and refinement do. See docs/AutomaticLayouts.md.
+  std::optional<AutomaticLayouts> autoLayout = std::nullopt;
   /// The same bits for every mesh, layout and way of running: see
   /// docs/Threads.md. A function that says so itself (dtensor.deterministic)
   /// needs no option.

@@ -26,6 +26,25 @@ struct PartitionOptions : mlir::PassPipelineOptions<PartitionOptions> {
       llvm::cl::desc("move layouts where the machine model says "
                      "that it is cheaper"),
       llvm::cl::init(true)};
+  Option<bool> autoLayout{
+      *this, "auto-layout",
+      llvm::cl::desc("lay out arguments that nobody laid out so that a step "
+                     "takes the least time (--dtensor-auto-layout)"),
+      llvm::cl::init(false)};
+  Option<int64_t> memory{
+      *this, "memory",
+      llvm::cl::desc("with auto-layout, most bytes that a device may hold at a "
+                     "time; 0: any number"),
+      llvm::cl::init(0)};
+  Option<bool> reconsider{
+      *this, "reconsider",
+      llvm::cl::desc("with auto-layout, layouts that arguments have are a "
+                     "start and may change"),
+      llvm::cl::init(false)};
+  Option<std::string> mesh{
+      *this, "mesh",
+      llvm::cl::desc("with auto-layout, the mesh of a program that names none, "
+                     "as in x=2,y=4")};
   Option<int64_t> combineBytes{
       *this, "combine-bytes",
       llvm::cl::desc("bytes that a combined collective may have on a device; "

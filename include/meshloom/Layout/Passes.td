@@ -109,6 +109,53 @@ def DistributeOps : Pass<"dtensor-distribute-ops", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];
 }
 
+def AutoLayout : Pass<"dtensor-auto-layout", "::mlir::func::FuncOp"> {
+  let summary = "Find layouts of arguments that take the least time";
+  let description = [{
+    Arguments that nobody laid out get layouts. The pass lays them out in
+    several ways: each mesh axis cuts nothing, the inputs along their first dim,
+    the state (arguments with `dtensor.alias`) along its largest dim, or both. From each
+    of these starts it propagates layouts through a copy of the function and
+    lets the search of `--dtensor-refine-layouts` move all layouts, those of the
+    arguments as well, while that takes less time by `machine`. The layouts that
+    the cheapest plan came to become those of the function's arguments, and of
+    the results that are the arguments' next values. A step is priced as one of
+    many: what a result needs to become the next step's argument counts.
+
+    The mesh is that of the layouts in the program, or the module's
+    `dtensor.mesh`; a program of one device takes `mesh`.
+
+    With `memory`, no plan is taken whose peak is more bytes per device; it is an
+    error where none is found. Layouts of arguments that the user gave stand; with
+    `reconsider` they are one more start, so that what is found is never slower.
+
+    The function's `dtensor.auto_layout` says in words what the plan takes, and
+    lists the layouts to copy into the program.
+
+    ```mlir
+    #mesh = #dtensor.mesh<x = 8>
+    module attributes {dtensor.mesh = #mesh} {
+      func.func @f(%x: tensor<4096x512xf32>, %w: tensor<512x512xf32>) -> tensor<4096x512xf32>
+      // becomes
+      func.func @f(%x: tensor<4096x512xf32, #dtensor.layout<#mesh, [x, *]>>,
+                   %w: tensor<512x512xf32, #dtensor.layout<#mesh, [*, *]>>) -> tensor<4096x512xf32>
+    }
+    ```
+  }];
+  let options = [
+    Option<"machine", "machine", "::meshloom::MachineModel",
+           "::meshloom::MachineModel()",
+           "preset or JSON file of the machine model">,
+    Option<"memory", "memory", "int64_t", "0",
+           "most bytes that a device may hold at a time; 0: any number">,
+    Option<"reconsider", "reconsider", "bool", "false",
+           "layouts that arguments have are a start and may change">,
+    Option<"mesh", "mesh", "std::string", "\"\"",
+           "the mesh of a program that names none, as in x=2,y=4">
+  ];
+  let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];
+}
+
 def PropagateLayouts : Pass<"dtensor-propagate-layouts", "::mlir::func::FuncOp"> {
   let summary = "Give every value a layout, from those that the user gave";
   let description = [{
@@ -198,6 +245,9 @@ def RefineLayouts : Pass<"dtensor-refine-layouts", "::mlir::func::FuncOp"> {
     The function's `dtensor.refined` lists the predicted time before and after
     and each move, for `--explain`.
 
+    With `by-time` any saving is worth a move, and a plan may send more than the
+    given one and take up to `memory`: the search of `--dtensor-auto-layout`.
+
     ```mlir
     #part = #dtensor.layout<#mesh, [*, *] partial<batch: sum>>
     %dw = dtensor.dot_general %x, %dh contracting [0] x [0]
@@ -212,7 +262,12 @@ def RefineLayouts : Pass<"dtensor-refine-layouts", "::mlir::func::FuncOp"> {
   let options = [
     Option<"machine", "machine", "::meshloom::MachineModel",
            "::meshloom::MachineModel()",
-           "preset or JSON file of the machine model">
+           "preset or JSON file of the machine model">,
+    Option<"byTime", "by-time", "bool", "false",
+           "find the least time, whatever is sent and however little is saved">,
+    Option<"memory", "memory", "int64_t", "0",
+           "with by-time, most bytes that a device may hold at a time; 0: any "
+           "number">
   ];
   let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];
 }

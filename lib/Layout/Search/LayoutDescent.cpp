@@ -33,12 +33,14 @@ static void forEachOperand(const LayoutGraph::Op &op, Body body) {
 LayoutDescent::LayoutDescent(const LayoutGraph &graph,
                              const LayoutClusters &clusters,
                              const MachineModel &machine,
-                             std::shared_ptr<LayoutPrices> prices)
+                             std::shared_ptr<LayoutPrices> prices,
+                             Saving saving)
     : graph(graph), clusters(clusters),
       state(graph, clusters, machine, std::move(prices)), mesh(graph.mesh()),
-      links(!machine.sharedMemory), moves(graph, clusters, state),
-      triedMoves(state), around(clusters.clusters.size()),
-      queued(clusters.clusters.size()), isHeld(clusters.clusters.size()),
+      saving(saving), links(!machine.sharedMemory),
+      moves(graph, clusters, state), triedMoves(state),
+      around(clusters.clusters.size()), queued(clusters.clusters.size()),
+      isHeld(clusters.clusters.size()),
       leastWork(clusters.clusters.size(), std::numeric_limits<Cost>::max()),
       isSettled(clusters.clusters.size()) {
   // Producers and consumers, and ops that share an operand: what one has it
@@ -102,7 +104,8 @@ void LayoutDescent::findLeastSaved() {
   }
   for (const LayoutCluster &cluster : clusters.clusters) {
     auto [cost, count] = blockOf(cluster);
-    leastSaved.push_back(cost / (100 * count) * copies(cluster));
+    leastSaved.push_back(
+        saving == Saving::Any ? 0 : cost / (100 * count) * copies(cluster));
     carries.push_back(graph.ops[cluster.ops.front()].join);
   }
 }
@@ -209,7 +212,7 @@ Cost LayoutDescent::possibleSaving(unsigned cluster) const {
 bool LayoutDescent::promising(unsigned cluster) {
   Cost saved = possibleSaving(cluster);
   Cost touched = edgeCost(cluster) + state.workCost(cluster);
-  return saved > 0 && saved >= std::max(leastSaved[cluster], touched / 20);
+  return worthwhile(cluster, saved, touched);
 }
 
 /// Neighbours of `moved`, those that could save most first.

@@ -15,11 +15,17 @@
 
 namespace meshloom {
 
+/// How much a move must save.
+enum class Saving {
+  Clear, ///< 5 % of what it touches, and `LayoutDescent::leastSaved`
+  Any
+};
+
 class LayoutDescent {
 public:
   LayoutDescent(const LayoutGraph &graph, const LayoutClusters &clusters,
                 const MachineModel &machine,
-                std::shared_ptr<LayoutPrices> prices);
+                std::shared_ptr<LayoutPrices> prices, Saving saving);
 
   /// `peakLimit` < 0: none.
   void run(int64_t peakLimit);
@@ -49,7 +55,8 @@ private:
   /// Returns whether saving `saved` is worth moving the cluster, and others
   /// with it, where what they touch costs `touched`.
   bool worthwhile(unsigned cluster, Cost saved, Cost touched) const {
-    return saved > 0 && saved >= leastSaved[cluster] && saved >= touched / 20;
+    return saved > 0 && saved >= leastSaved[cluster] &&
+           (saving == Saving::Any || saved >= touched / 20);
   }
   bool worthwhile(unsigned cluster, const Delta &delta) const {
     return worthwhile(cluster, delta.saved(), delta.before.cost);
@@ -119,6 +126,7 @@ public:
 
 private:
   const Mesh &mesh;
+  const Saving saving;
   const bool links; ///< are between devices: they share no memory
   LayoutMoves moves;
   TriedMoves triedMoves;

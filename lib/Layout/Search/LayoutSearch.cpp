@@ -156,15 +156,18 @@ struct Plan {
 /// Searches of one graph, with prices and folds that they have in common.
 class Searches {
 public:
-  Searches(const FoldedLayouts &folded, std::shared_ptr<LayoutPrices> prices)
+  Searches(const FoldedLayouts &folded, std::shared_ptr<LayoutPrices> prices,
+           Saving saving)
       : folded(folded), clusters(findClusters(folded.graph())),
-        prices(std::move(prices)) {
+        prices(std::move(prices)), saving(saving) {
     if (folded.partsFold)
       partClusters = findClusters(folded.partsFold->graph);
   }
 
   /// The cheapest plan found in what memory it may take.
   Plan search(const MachineModel &machine) const;
+  /// In the given plan's memory, or `peak` where that is more.
+  Plan searchWithin(int64_t peak, const MachineModel &machine) const;
   /// Returns the cost of a plan by another machine.
   Cost cost(const Plan &plan, const MachineModel &machine) const;
   /// Returns the cost of the graph as it is given.
@@ -178,13 +181,12 @@ public:
 
 private:
   std::unique_ptr<LayoutDescent> begin(const MachineModel &machine) const;
-  /// In the given plan's memory, or `peak` where that is more.
-  Plan searchWithin(int64_t peak, const MachineModel &machine) const;
 
   const FoldedLayouts &folded;
   const LayoutClusters clusters;
   LayoutClusters partClusters;
   const std::shared_ptr<LayoutPrices> prices;
+  const Saving saving;
 };
 
 } // namespace
@@ -192,7 +194,7 @@ private:
 std::unique_ptr<LayoutDescent>
 Searches::begin(const MachineModel &machine) const {
   auto search = std::make_unique<LayoutDescent>(folded.graph(), clusters,
-                                                machine, prices);
+                                                machine, prices, saving);
   if (folded.planFold)
     search->state.countMemoryOf(folded.whole, *folded.usesOfWhole,
                                 *folded.planFold);
@@ -223,7 +225,7 @@ Plan Searches::searchWithin(int64_t peak, const MachineModel &machine) const {
     search->state.setOpenArguments(open);
     if (folded.partsFold) {
       LayoutDescent parts(folded.partsFold->graph, partClusters, machine,
-                          prices);
+                          prices, saving);
       if (peakLimit >= 0)
         parts.state.countMemoryOf(folded.whole, *folded.usesOfWhole,
                                   *folded.partsFold);
@@ -364,18 +366,18 @@ static Plan searchByTimeAndBytes(const Searches &searches,
 template <typename Find>
 static LayoutRefinement
 refine(const LayoutGraph &graph, const MachineModel &machine,
-       std::shared_ptr<LayoutPrices> prices, Find find) {
+       std::shared_ptr<LayoutPrices> prices, Saving saving, Find find) {
   if (!prices || !prices->fits(machine))
     prices = std::make_shared<LayoutPrices>(graph.mesh(), machine);
   {
     const FoldedLayouts folded(graph);
-    const Searches searches(folded, prices);
+    const Searches searches(folded, prices, saving);
     Plan plan = find(searches);
     if (searches.isPossible(plan))
       return searches.written(std::move(plan));
   }
   const FoldedLayouts unfolded(graph, /*isFolded=*/false);
-  const Searches searches(unfolded, prices);
+  const Searches searches(unfolded, prices, saving);
   return searches.written(find(searches));
 }
 
@@ -383,15 +385,26 @@ LayoutRefinement refineLayouts(const LayoutGraph &graph,
                                const MachineModel &machine,
                                std::shared_ptr<LayoutPrices> prices) {
   return refine(
-      graph, machine, std::move(prices),
+      graph, machine, std::move(prices), Saving::Clear,
       [&](const Searches &searches) { return searches.search(machine); });
+}
+
+LayoutRefinement findLayouts(const LayoutGraph &graph,
+                             const MachineModel &machine, int64_t memory) {
+  return refine(graph, machine, nullptr, Saving::Any,
+                [&](const Searches &searches) {
+                  constexpr int64_t any = std::numeric_limits<int64_t>::max();
+                  return searches.searchWithin(memory > 0 ? memory : any,
+                                               machine);
+                });
 }
 
 LayoutRefinement refineByTimeAndBytes(const LayoutGraph &graph,
                                       const MachineModel &machine) {
-  return refine(graph, machine, nullptr, [&](const Searches &searches) {
-    return searchByTimeAndBytes(searches, graph, machine);
-  });
+  return refine(graph, machine, nullptr, Saving::Clear,
+                [&](const Searches &searches) {
+                  return searchByTimeAndBytes(searches, graph, machine);
+                });
 }
 
 } // namespace meshloom

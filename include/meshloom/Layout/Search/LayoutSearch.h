@@ -65,6 +65,12 @@ LayoutRefinement refineLayouts(const LayoutGraph &graph,
                                const MachineModel &machine,
                                std::shared_ptr<LayoutPrices> prices = nullptr);
 
+/// The cheapest plan found from this start whose peak is at most `memory` bytes
+/// per device (0: any number), or what the start takes. Like `refineLayouts`, but any saving
+/// is worth a move.
+LayoutRefinement findLayouts(const LayoutGraph &graph,
+                             const MachineModel &machine, int64_t memory);
+
 /// The search of RefineLayouts: like `refineLayouts`, but where links count it
 /// saves little time for many bytes nowhere, and sends no more than the given
 /// layouts do.

@@ -28,6 +28,10 @@ inline constexpr llvm::StringLiteral refinedAttr = "dtensor.refined";
 /// The plan that refinement did not take, and what it would have cost.
 inline constexpr llvm::StringLiteral rejectedAttr = "dtensor.rejected";
 
+/// On a function whose layouts were found by --dtensor-auto-layout: what the
+/// plan takes, then the arguments' layouts, as lines of text.
+inline constexpr llvm::StringLiteral autoLayoutAttr = "dtensor.auto_layout";
+
 /// The name of the op that a relayout or a collective is for.
 inline constexpr llvm::StringLiteral consumerAttr = "dtensor.op";
 /// Why a relayout is there, as a text for users.

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// AutoLayout: lays the arguments of a function out in several ways, refines
+// each, and keeps the layouts that the cheapest plan came to.
+
+#include "FunctionGraph.h"
+#include "LaidOut.h"
+#include "LayoutFlow.h"
+#include "LayoutReport.h"
+
+#include "meshloom/ControlFlow/ReturnTypes.h"
+#include "meshloom/Dialect/DTensor/FunctionLayouts.h"
+#include "meshloom/Dialect/DTensor/Notes.h"
+#include "meshloom/Dialect/DTensor/OpenSignature.h"
+#include "meshloom/Layout/Passes.h"
+#include "meshloom/Layout/Search/LayoutSearch.h"
+#include "meshloom/Layout/Search/LayoutStarts.h"
+
+#include "mlir/IR/Threading.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <thread>
+
+namespace meshloom {
+#define GEN_PASS_DEF_AUTOLAYOUT
+#include "meshloom/Layout/Passes.h.inc"
+
+namespace {
+/// The plan that the search finds from one start.
+struct Plan {
+  std::vector<Layout> arguments; ///< per open one
+  Cost cost = 0;
+  int64_t peak = 0; ///< bytes per device
+};
+
+class AutoLayoutPass : public impl::AutoLayoutBase<AutoLayoutPass> {
+public:
+  using AutoLayoutBase::AutoLayoutBase;
+
+private:
+  void runOnOperation() override {
+    mlir::func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    FailureOr<Mesh> mesh = meshOf(function);
+    if (failed(mesh) || failed(expectOneBlock(function)))
+      return signalPassFailure();
+    findOpenArguments();
+    if (mesh->size() == 1 || open.empty())
+      return;
+    std::vector<Plan> plans = planFrom(startsOn(*mesh));
+    // Propagation says what is wrong with the program.
+    if (plans.empty())
+      return;
+    size_t best = bestOf(plans);
+    const Cost ofStart = plans[best].cost;
+    improve(plans[best]);
+    if (memory > 0 && plans[best].peak > memory) {
+      function.emitError("no layouts were found in which a device holds at "
+                         "most ")
+          << int64_t(memory) << " bytes; those that take least take "
+          << plans[best].peak
+          << " at the peak of a step. Use more devices, or allow more memory";
+      return signalPassFailure();
+    }
+    report(plans, best, ofStart);
+    layOut(function, plans[best].arguments);
+    matchReturnTypes(function);
+  }
+
+  /// The function's mesh, or the option's for a program of one device.
+  FailureOr<Mesh> meshOf(mlir::func::FuncOp function) {
+    FailureOr<Mesh> named = onlyMesh(function);
+    if (failed(named) || mesh.empty())
+      return named;
+    Result<Mesh> parsed = Mesh::from_string("|" + mesh + "|*CPU");
+    Result<Mesh> axes =
+        parsed ? Mesh::get({parsed->axes().begin(), parsed->axes().end()})
+               : parsed;
+    if (!axes)
+      return function.emitError("'")
+             << std::string(mesh)
+             << "' is not a mesh: " << axes.error().message();
+    if (named->size() > 1 && !(*named == *axes))
+      return function.emitError("the program is on mesh ")
+             << named->spec_string() << ", not on the mesh "
+             << axes->spec_string() << " that the option names";
+    return *axes;
+  }
+
+  void findOpenArguments() {
+    mlir::func::FuncOp function = getOperation();
+    open.clear();
+    for (BlockArgument argument : function.getArguments())
+      if (isa<RankedTensorType>(argument.getType()) &&
+          (reconsider || !givenLayout(argument.getType())))
+        open.push_back(argument.getArgNumber());
+  }
+
+  std::vector<std::vector<Layout>> startsOn(const Mesh &mesh) {
+    mlir::func::FuncOp function = getOperation();
+    std::vector<OpenArgument> arguments;
+    std::vector<Layout> asWritten;
+    bool isWritten = false;
+    for (unsigned number : open) {
+      Type type = function.getArgument(number).getType();
+      SmallVector<int64_t> shape = dtensor::globalShape(type);
+      arguments.push_back(
+          {Shape(shape.begin(), shape.end()),
+           function.getArgAttr(number, dtensor::aliasAttr) != nullptr});
+      std::optional<Layout> layout = givenLayout(type);
+      isWritten |= layout.has_value();
+      asWritten.push_back(
+          layout ? *layout : Layout::replicated(mesh, unsigned(shape.size())));
+    }
+    std::vector<std::vector<Layout>> starts = layoutStarts(mesh, arguments);
+    if (isWritten)
+      starts.insert(starts.begin(), std::move(asWritten));
+    return starts;
+  }
+
+  /// Returns what each start comes to; nothing where the program is wrong.
+  std::vector<Plan> planFrom(const std::vector<std::vector<Layout>> &starts) {
+    std::vector<std::optional<Plan>> found(starts.size());
+    mlir::parallelFor(&getContext(), 0, starts.size(), [&](size_t start) {
+      found[start] = search(starts[start]);
+    });
+    std::vector<Plan> plans;
+    for (std::optional<Plan> &plan : found) {
+      if (!plan)
+        return {};
+      plans.push_back(std::move(*plan));
+    }
+    return plans;
+  }
+
+  /// Whether `plan` is the better one: it keeps to the memory, or takes less
+  /// where neither does; then it takes less time, then less memory.
+  bool isBetter(const Plan &plan, const Plan &other) const {
+    auto excess = [&](const Plan &plan) {
+      return memory > 0 ? std::max<int64_t>(plan.peak - memory, 0) : 0;
+    };
+    return std::tuple(excess(plan), plan.cost, plan.peak) <
+           std::tuple(excess(other), other.cost, other.peak);
+  }
+
+  size_t bestOf(const std::vector<Plan> &plans) const {
+    size_t best = 0;
+    for (size_t i = 1; i < plans.size(); ++i)
+      if (isBetter(plans[i], plans[best]))
+        best = i;
+    return best;
+  }
+
+  /// Begins again with what was found, as long as that helps.
+  void improve(Plan &plan) {
+    constexpr int mostRounds = 4;
+    for (int round = 0; round < mostRounds; ++round) {
+      std::optional<Plan> next = search(plan.arguments);
+      if (!next || !isBetter(*next, plan))
+        return;
+      plan = std::move(*next);
+    }
+  }
+
+  /// Propagates `start` through a copy of the function, and searches from there
+  /// for the cheapest plan. Nothing where propagation fails.
+  std::optional<Plan> search(const std::vector<Layout> &start) {
+    mlir::func::FuncOp function = getOperation();
+    MLIRContext *context = &getContext();
+    auto module = function->getParentOfType<mlir::ModuleOp>();
+    mlir::OwningOpRef<mlir::ModuleOp> copy =
+        mlir::ModuleOp::create(function.getLoc());
+    if (module)
+      (*copy)->setDiscardableAttrs(module->getDiscardableAttrDictionary());
+    mlir::func::FuncOp trial = function.clone();
+    copy->push_back(trial);
+    layOut(trial, start);
+    mlir::ScopedDiagnosticHandler quiet(
+        context, [thread = std::this_thread::get_id()](mlir::Diagnostic &) {
+          return success(thread == std::this_thread::get_id());
+        });
+    mlir::PassManager passes(context);
+    passes.enableVerifier(false);
+    passes.addNestedPass<mlir::func::FuncOp>(createPropagateLayouts());
+    if (failed(passes.run(*copy)))
+      return std::nullopt;
+    SmallVector<int64_t> arguments(open.begin(), open.end());
+    trial->setAttr(dtensor::openArgumentsAttr,
+                   Builder(context).getDenseI64ArrayAttr(arguments));
+    FunctionGraph nodes;
+    if (failed(nodes.build(trial, FunctionGraph::Steps::Repeated)))
+      return std::nullopt;
+    LayoutRefinement found = findLayouts(nodes.graph, machine, memory);
+    Plan plan{{}, found.after.cost, found.peakAfter};
+    for (unsigned number : open)
+      plan.arguments.push_back(found.layouts[nodes.argumentValue(number)]);
+    return plan;
+  }
+
+  /// Lays open arguments out, and the results that are their next values.
+  void layOut(mlir::func::FuncOp function,
+              const std::vector<Layout> &layouts) const {
+    SmallVector<Type> results(function.getResultTypes());
+    for (auto [number, layout] : llvm::zip_equal(open, layouts)) {
+      BlockArgument argument = function.getArgument(number);
+      setLayout(argument, layout);
+      if (auto alias = function.getArgAttrOfType<IntegerAttr>(
+              number, dtensor::aliasAttr))
+        results[size_t(alias.getInt())] = argument.getType();
+    }
+    function.setFunctionType(mlir::FunctionType::get(
+        function.getContext(), function.getBody().front().getArgumentTypes(),
+        results));
+  }
+
+  /// Notes for --explain what was found.
+  void report(const std::vector<Plan> &plans, size_t best, Cost ofStart) {
+    mlir::func::FuncOp function = getOperation();
+    const Plan &plan = plans[best];
+    Cost most = ofStart;
+    for (const Plan &other : plans)
+      most = std::max(most, other.cost);
+    std::vector<NamedLayout> layouts;
+    for (auto [number, layout] : llvm::zip_equal(open, plan.arguments)) {
+      auto name =
+          function.getArgAttrOfType<StringAttr>(number, dtensor::nameAttr);
+      layouts.push_back(
+          {name ? name.str() : "#" + std::to_string(number), layout});
+    }
+    Builder builder(&getContext());
+    SmallVector<Attribute> lines{builder.getStringAttr(
+        "predicted " + formatTime(plan.cost) + " a step, " +
+        std::to_string(plan.peak) +
+        " bytes per device at the peak; the best of " +
+        std::to_string(plans.size()) + " starts, which came to up to " +
+        formatTime(most))};
+    for (const std::string &line : reportLines(layouts))
+      lines.push_back(builder.getStringAttr(line));
+    function->setAttr(dtensor::autoLayoutAttr, builder.getArrayAttr(lines));
+  }
+
+  SmallVector<unsigned> open; ///< arguments, by number
+};
+} // namespace
+} // namespace meshloom

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Layouts of many arguments as few lines, which users copy into a program.
+#pragma once
+
+#include "meshloom/Core/Layout.h"
+
+#include <string>
+#include <vector>
+
+namespace meshloom {
+
+struct NamedLayout {
+  std::string name;
+  Layout layout;
+};
+
+/// Returns a line for each name, in order of first appearance. Names that
+/// differ in numbers only share one with `*` for the numbers, if all of them
+/// have one layout: "layers.*.w1 (12 arguments): [*, model] PartitionSpec(None,
+/// 'model')  #sdy.sharding<@mesh, [{}, {"model"}]>".
+std::vector<std::string> reportLines(const std::vector<NamedLayout> &layouts);
+
+} // namespace meshloom

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The roles of mesh axes, and the layouts that follow from them.
+#include "meshloom/Layout/Search/LayoutStarts.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace meshloom {
+
+namespace {
+/// The dims that one mesh axis cuts.
+struct Role {
+  enum Dim { None, First, Last, Largest };
+  Dim inputs = None, state = None;
+  bool operator==(const Role &) const = default;
+};
+} // namespace
+
+static std::vector<Role> possibleRoles(std::span<const OpenArgument> list) {
+  const bool hasState = std::ranges::any_of(list, &OpenArgument::isState);
+  const bool hasInputs = !std::ranges::all_of(list, &OpenArgument::isState);
+  std::vector<Role> roles{{}};
+  if (hasInputs)
+    roles.push_back({Role::First, Role::None});
+  if (hasState)
+    roles.push_back({Role::None, Role::Largest});
+  if (hasState && hasInputs)
+    roles.push_back({Role::First, Role::Largest});
+  if (!hasState)
+    roles.push_back({Role::Last, Role::None});
+  return roles;
+}
+
+/// Returns which role each axis has, in each start.
+static std::vector<std::vector<Role>>
+assignments(const std::vector<Role> &roles, unsigned axes) {
+  constexpr unsigned fewAxes = 3;
+  std::vector<std::vector<Role>> list;
+  if (axes > fewAxes) {
+    for (const Role &role : roles)
+      list.emplace_back(axes, role);
+    for (unsigned axis = 0; axis < axes; ++axis)
+      for (const Role &most : roles)
+        for (const Role &role : roles)
+          if (!(role == most) && (role == roles[0] || most == roles[0])) {
+            list.emplace_back(axes, most);
+            list.back()[axis] = role;
+          }
+    return list;
+  }
+  list.emplace_back();
+  for (unsigned axis = 0; axis < axes; ++axis) {
+    std::vector<std::vector<Role>> longer;
+    for (const std::vector<Role> &shorter : list)
+      for (const Role &role : roles) {
+        longer.push_back(shorter);
+        longer.back().push_back(role);
+      }
+    list = std::move(longer);
+  }
+  return list;
+}
+
+/// Returns the dim that an axis of `size` devices cuts further, where `parts`
+/// has how many parts each dim is in.
+static std::optional<size_t> dimFor(Role::Dim wanted, const Shape &shape,
+                                    std::span<const int64_t> parts,
+                                    int64_t size) {
+  std::optional<size_t> found;
+  for (size_t dim = 0; dim < shape.size() && wanted != Role::None; ++dim) {
+    const bool divides =
+        shape[dim] > 0 && shape[dim] % (parts[dim] * size) == 0;
+    const bool better =
+        !found || wanted == Role::Last ||
+        (wanted == Role::Largest &&
+         shape[dim] / parts[dim] > shape[*found] / parts[*found]);
+    if (divides && better)
+      found = dim;
+  }
+  return found;
+}
+
+static Layout layoutBy(std::span<const Role> roles, const Mesh &mesh,
+                       const OpenArgument &argument) {
+  Layout::DimAxes dims(argument.shape.size());
+  std::vector<int64_t> parts(argument.shape.size(), 1);
+  for (unsigned axis = 0; axis < mesh.rank(); ++axis) {
+    const int64_t size = mesh.axes()[axis].size;
+    const Role::Dim wanted =
+        argument.isState ? roles[axis].state : roles[axis].inputs;
+    if (auto dim = dimFor(wanted, argument.shape, parts, size)) {
+      dims[*dim].push_back(axis);
+      parts[*dim] *= size;
+    }
+  }
+  return *Layout::get(mesh, std::move(dims));
+}
+
+std::vector<std::vector<Layout>>
+layoutStarts(const Mesh &mesh, std::span<const OpenArgument> arguments) {
+  std::vector<std::vector<Layout>> starts;
+  for (const std::vector<Role> &roles :
+       assignments(possibleRoles(arguments), mesh.rank())) {
+    std::vector<Layout> start;
+    start.reserve(arguments.size());
+    for (const OpenArgument &argument : arguments)
+      start.push_back(layoutBy(roles, mesh, argument));
+    if (std::ranges::find(starts, start) == starts.end())
+      starts.push_back(std::move(start));
+  }
+  return starts;
+}
+
+} // namespace meshloom

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Automatic layouts against the optimum on small programs (AllPrograms.h) of up
+// to 8 ops, whose arguments nobody laid out, on meshes of 4, 2 x 2, 8 and 2 x 4
+// devices. A part of them, so that it takes seconds;
+// MESHLOOM_REFINEMENT_SWEEP=<n> in the environment compares n times as many.
+#include "AllPrograms.h"
+#include "BranchAndBound.h"
+
+#include "meshloom/Layout/Search/LayoutStarts.h"
+
+#include <cstdlib>
+#include <gtest/gtest.h>
+
+using namespace meshloom;
+using namespace meshloom::test;
+
+namespace {
+
+/// A program whose arguments are open; `result` says on which dims its result
+/// is wanted, or that any layout will do.
+enum class ResultLayout { First, Last, None, Open };
+
+LayoutGraph openProgram(const Mesh &mesh, const std::vector<Step> &steps,
+                        int64_t extent, ResultLayout result,
+                        std::string *text = nullptr) {
+  constexpr unsigned none = 2;
+  const unsigned where = std::min(unsigned(result), none);
+  SmallProgram program(mesh, steps, extent, {none, none, where});
+  if (text)
+    *text = program.text;
+  LayoutGraph graph = program.graph();
+  for (LayoutGraph::Value &value : graph.values)
+    value.open = value.argument;
+  graph.outputs.front().open = result == ResultLayout::Open;
+  return graph;
+}
+
+/// The cost of the best plan that the search finds from all starts. Ops begin
+/// as the arguments suggest, as after propagation.
+Cost automaticCost(const Mesh &mesh, const std::vector<Step> &steps,
+                   int64_t extent, ResultLayout result,
+                   const MachineModel &machine) {
+  const OpenArgument argument{{extent, extent}};
+  std::optional<Cost> best;
+  for (const std::vector<Layout> &start :
+       layoutStarts(mesh, std::vector{argument, argument})) {
+    LayoutGraph graph = openProgram(mesh, steps, extent, result);
+    for (unsigned value = 0; value < start.size(); ++value)
+      graph.values[value].layOut(start[value]);
+    const Cost cost = findLayouts(graph, machine, /*memory=*/0).after.cost;
+    best = std::min(best.value_or(cost), cost);
+  }
+  return *best;
+}
+
+void compareWithOptimum(unsigned ops, bool chains, int64_t step) {
+  if (const char *sweep = std::getenv("MESHLOOM_REFINEMENT_SWEEP"))
+    step = std::max<int64_t>(1, step / std::max(1, std::atoi(sweep)));
+  const std::vector<Mesh> meshes{
+      *Mesh::get({{"x", 4}}), *Mesh::get({{"x", 2}, {"y", 2}}),
+      *Mesh::get({{"x", 8}}), *Mesh::get({{"x", 2}, {"y", 4}})};
+  const std::vector<MachineModel> machines{
+      *MachineModel::preset("ring"), *MachineModel::preset("ring-latency"),
+      *MachineModel::preset("shared-memory")};
+  int64_t next = 0, compared = 0;
+  AllPrograms(ops, chains, [&](const std::vector<Step> &steps) {
+    if (next++ % step != 0)
+      return;
+    const int64_t kind = next / step;
+    const Mesh &mesh = meshes[size_t(kind) % meshes.size()];
+    const int64_t extent = kind % 2 ? 64 : 1000;
+    const auto result = ResultLayout(kind % 3 + kind / 7 % 2);
+    for (const MachineModel &machine : machines) {
+      std::string text;
+      const LayoutGraph graph = openProgram(mesh, steps, extent, result, &text);
+      const Cost found = automaticCost(mesh, steps, extent, result, machine);
+      const Optimum best = BranchAndBound(graph, machine, found).find();
+      ++compared;
+      EXPECT_EQ(found, best.cost)
+          << text << " on " << machine.name << ", " << mesh.spec_string()
+          << "; best: " << best.layouts;
+    }
+  });
+  EXPECT_GT(compared, 0);
+}
+
+} // namespace
+
+TEST(AutoLayoutTest, ShortProgramsAreOptimal) {
+  compareWithOptimum(2, /*chains=*/false, 1);
+  compareWithOptimum(3, /*chains=*/false, 41);
+  compareWithOptimum(4, /*chains=*/false, 4003);
+}
+
+TEST(AutoLayoutTest, ChainsAreOptimal) {
+  compareWithOptimum(4, /*chains=*/true, 307);
+  compareWithOptimum(5, /*chains=*/true, 2003);
+  compareWithOptimum(6, /*chains=*/true, 20011);
+}
+
+TEST(AutoLayoutTest, EachAxisHasARoleInAStart) {
+  const Mesh mesh = *Mesh::get({{"x", 2}, {"y", 4}});
+  const std::vector<OpenArgument> arguments{{{16, 3}, /*isState=*/false},
+                                            {{4, 64}, /*isState=*/true},
+                                            {{7}, /*isState=*/true}};
+  std::vector<std::string> texts;
+  for (const std::vector<Layout> &start : layoutStarts(mesh, arguments)) {
+    std::string &text = texts.emplace_back();
+    for (const Layout &layout : start)
+      text += layout.spec_string();
+  }
+  EXPECT_EQ(texts.size(), 16u);
+  EXPECT_EQ(texts.front(), "[*, *][*, *][*]");
+  // Data parallel along x, the state cut along y; no axis divides 7.
+  EXPECT_TRUE(std::ranges::count(texts, "[x, *][*, y][*]"));
+  EXPECT_TRUE(std::ranges::count(texts, "[{x, y}, *][*, {x, y}][*]"));
+}
+
+TEST(AutoLayoutTest, ManyAxesHaveFewStarts) {
+  std::vector<MeshAxis> axes;
+  for (const char *name : {"a", "b", "c", "d", "e", "f"})
+    axes.push_back({name, 2});
+  const Mesh mesh = *Mesh::get(axes);
+  const std::vector<OpenArgument> arguments{{{64, 64}, /*isState=*/false},
+                                            {{64, 64}, /*isState=*/true}};
+  EXPECT_LE(layoutStarts(mesh, arguments).size(), 64u);
+}
