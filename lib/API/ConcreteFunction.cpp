@@ -177,6 +177,25 @@ ConcreteFunction::collectives(std::string_view machine, bool refine) const {
   return infos;
 }
 
+std::vector<ValueInfo> ConcreteFunction::auto_layout(std::string_view machine,
+                                                     int64_t memory) const {
+  Running running;
+  if (memory < 0)
+    fail("auto_layout",
+         fmt::format("expected bytes per device, or 0 for any number, got {}",
+                     memory));
+  onlyProgram(get(), "auto_layout");
+  auto [module, options] = std::move(askedOf(get()).front());
+  options.machine = check(MachineModel::preset(machine), "auto_layout");
+  options.autoLayout = {.memory = memory, .reconsider = true};
+  options.optimizeKernels = false;
+  const Compiled compiled = check(compile(module, options), "auto_layout");
+  std::vector<ValueInfo> infos = arguments();
+  for (size_t i = 0; i < infos.size(); ++i)
+    infos[i].layout = compiled.signature().arguments[i].type.layout;
+  return infos;
+}
+
 FunctionStatistics detail::statisticsOf(const DeviceProgram &program) {
   if (program.isWhole())
     return statisticsOf(*program.programs().front()->executable);

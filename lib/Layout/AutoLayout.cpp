@@ -11,6 +11,7 @@
 #include "meshloom/Dialect/DTensor/FunctionLayouts.h"
 #include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/Dialect/DTensor/OpenSignature.h"
+#include "meshloom/Dialect/DTensor/WrittenLayouts.h"
 #include "meshloom/Layout/Passes.h"
 #include "meshloom/Layout/Search/LayoutSearch.h"
 #include "meshloom/Layout/Search/LayoutStarts.h"
@@ -45,6 +46,8 @@ private:
     if (failed(mesh) || failed(expectOneBlock(function)))
       return signalPassFailure();
     findOpenArguments();
+    if (reconsider)
+      forgetLayouts(function);
     if (mesh->size() == 1 || open.empty())
       return;
     std::vector<Plan> plans = planFrom(startsOn(*mesh));
@@ -63,8 +66,25 @@ private:
       return signalPassFailure();
     }
     report(plans, best, ofStart);
+    forgetWrittenLayouts(function, plans[best].arguments);
     layOut(function, plans[best].arguments);
     matchReturnTypes(function);
+  }
+
+  /// Lets the next values of arguments be laid out as they come: a constraint
+  /// brings each of them to the layout that the argument was written with.
+  void forgetLayouts(mlir::func::FuncOp function) {
+    Operation *terminator = function.getBody().front().getTerminator();
+    for (unsigned number : open) {
+      auto alias =
+          function.getArgAttrOfType<IntegerAttr>(number, dtensor::aliasAttr);
+      if (!alias)
+        continue;
+      OpOperand &next = terminator->getOpOperand(unsigned(alias.getInt()));
+      auto constraint = next.get().getDefiningOp<dtensor::ConstraintOp>();
+      if (constraint && !dtensor::wishOf(constraint))
+        next.set(constraint.getOperand());
+    }
   }
 
   /// The function's mesh, or the option's for a program of one device.
@@ -211,6 +231,23 @@ private:
     function.setFunctionType(mlir::FunctionType::get(
         function.getContext(), function.getBody().front().getArgumentTypes(),
         results));
+  }
+
+  /// An argument that moves is no longer laid out as it was written.
+  void forgetWrittenLayouts(mlir::func::FuncOp function,
+                            const std::vector<Layout> &layouts) const {
+    for (auto [number, layout] : llvm::zip_equal(open, layouts)) {
+      std::optional<Layout> before =
+          givenLayout(function.getArgument(number).getType());
+      if (!before || *before == layout)
+        continue;
+      function.removeArgAttr(number, dtensor::writtenAttr);
+      if (auto alias = function.getArgAttrOfType<IntegerAttr>(
+              number, dtensor::aliasAttr))
+        function.removeResultAttr(
+            unsigned(alias.getInt()),
+            StringAttr::get(function.getContext(), dtensor::writtenAttr));
+    }
   }
 
   /// Notes for --explain what was found.

@@ -459,5 +459,28 @@ TEST(FunctionTest, NulloptAndNumbersOfTwoTypes) {
   expectNear(power(ones({1}), 0.f), {2});
 }
 
+// A product that needs nothing from other devices, whatever its arguments'
+// layouts were.
+TEST(FunctionTest, LayoutsOfArgumentsAreFound) {
+  const Mesh mesh = create_mesh({{"x", 8}}, virtual_cpus(8));
+  const DVariable w(
+      distribute(zeros({512, 64}), Layout({"x", UNSHARDED}, mesh)),
+      {.name = "w"});
+  auto product = function([&](const Tensor &x) { return matmul(x, w); });
+  const auto concrete = product.get_concrete_function(
+      distribute(zeros({4096, 512}), Layout({UNSHARDED, "x"}, mesh)));
+  EXPECT_FALSE(concrete.collectives("ring").empty());
+  const std::vector<ValueInfo> values = concrete.auto_layout("ring");
+  ASSERT_EQ(values.size(), 2u);
+  EXPECT_EQ(values[0].layout.spec_string(), "[x, *]");
+  EXPECT_EQ(values[1].name, "w");
+  EXPECT_EQ(values[1].layout.spec_string(), "[*, *]");
+  // The variable stays where it is.
+  EXPECT_EQ(w.layout().spec_string(), "[x, *]");
+  EXPECT_THROW(concrete.auto_layout("ring", 100), Error);
+  EXPECT_THROW(concrete.auto_layout("ring", -1), Error);
+  EXPECT_THROW(concrete.auto_layout("no machine"), Error);
+}
+
 } // namespace
 } // namespace meshloom
