@@ -56,6 +56,9 @@ struct ProgramInterface {
   std::vector<ValueType> arguments, results;
   /// Says whether the caller gives an argument's memory away.
   std::vector<bool> donated;
+  /// Arguments that may be given away to a result that the compiler chooses
+  /// among those that are no argument's yet.
+  std::vector<size_t> donors, freeResults;
 };
 
 class ProgramCompiler;
