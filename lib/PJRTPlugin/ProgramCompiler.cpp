@@ -7,6 +7,7 @@
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Import/StableHLO/ReadProgram.h"
 #include "meshloom/Support/LLVM.h"
+#include "meshloom/Targets/StableHLO/ExportStableHLO.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -378,6 +379,8 @@ ProgramCompiler::partitionedText(const LoadedProgram &program) {
       !imported)
     return imported.error();
   requireEvenSignature(**module);
+  module->get()->setAttr(describeAttr,
+                         mlir::UnitAttr::get(module->get().getContext()));
   meshloom::CompileOptions options = compilerOptionsOf(program.request.options);
   options.target = "stablehlo";
   options.explain = nullptr;

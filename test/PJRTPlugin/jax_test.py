@@ -288,6 +288,12 @@ class Programs(unittest.TestCase):
         self.assertRegex(compiled.as_text(), "all-(gather|reduce)")
         self.assertEqual(compiled.input_shardings[0][0], sharding)
 
+    def test_the_text_of_a_program_with_a_decomposition(self):
+        sharding = NamedSharding(mesh_of(2), P("x"))
+        compiled = jax.jit(jax.vmap(jnp.linalg.inv), in_shardings=sharding).lower(
+            jnp.ones((8, 3, 3))).compile()
+        self.assertRegex(compiled.as_text(), r"f32\[4,3,3\].* custom-call.*dtensor\.lu")
+
     def test_serialized_programs_and_the_cache(self):
         compiled = jax.jit(lambda a: jnp.cos(a) * 3).lower(jnp.ones(7)).compile()
         loaded = serialize_executable.deserialize_and_load(

@@ -173,10 +173,10 @@ def DivideSignature : Pass<"dtensor-divide-signature", "::mlir::func::FuncOp"> {
     Other modules stay as they are.
 
     ```mlir
-    // A mesh of a=4 and b=2 devices.
-    func.func @f(%x: tensor<4xf32, [{a, b}]>) -> tensor<4xf32, [{a, b}]>
-    // becomes
-    func.func @f(%x: tensor<4xf32, [a]>) -> tensor<4xf32, [a]>
+    // On a mesh of a=4 and b=2 devices, #both cuts the dim by a and then by b.
+    func.func @f(%x: tensor<4xf32, #both>) -> tensor<4xf32, #both>
+    // becomes, where #first cuts it by a
+    func.func @f(%x: tensor<4xf32, #first>) -> tensor<4xf32, #first>
     ```
   }];
   let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];
