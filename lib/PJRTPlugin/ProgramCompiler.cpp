@@ -2,6 +2,8 @@
 // Reading, compiling and loading programs.
 #include "ProgramCompiler.h"
 
+#include "OpShardings.h"
+
 #include "meshloom/Compiler/Compiler.h"
 #include "meshloom/Dialect/DTensor/OpenSignature.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
@@ -185,6 +187,34 @@ void requireEvenSignature(ModuleOp module) {
                   mlir::UnitAttr::get(module.getContext()));
 }
 
+/// Gives a partitioned program the tokens that its source has, and says how its
+/// arguments and results are parts of the source's.
+void addInterface(ModuleOp module, const ProgramInterface &interface,
+                  const std::vector<std::string> &argumentShardings,
+                  const std::vector<std::string> &resultShardings) {
+  auto main = *module.getOps<mlir::func::FuncOp>().begin();
+  auto token = stablehlo::TokenType::get(module.getContext());
+  for (auto [i, argument] : llvm::enumerate(interface.arguments))
+    if (argument.element.isToken)
+      main.insertArgument(unsigned(i), token, {}, main.getLoc());
+  Operation *terminator = main.getBody().front().getTerminator();
+  OpBuilder builder(terminator);
+  for (auto [i, result] : llvm::enumerate(interface.results))
+    if (result.element.isToken) {
+      main.insertResult(unsigned(i), token, {});
+      Value value = builder.create<stablehlo::AfterAllOp>(main.getLoc(), token,
+                                                          mlir::ValueRange());
+      terminator->insertOperands(unsigned(i), value);
+    }
+  SmallVector<StringRef> shardings(argumentShardings.begin(),
+                                   argumentShardings.end());
+  module->setAttr("mhlo.spmd_parameters_shardings",
+                  builder.getStrArrayAttr(shardings));
+  if (!resultShardings.empty())
+    module->setAttr("mhlo.spmd_output_sharding",
+                    builder.getStringAttr(resultShardingOf(resultShardings)));
+}
+
 /// The positions of values in a signature, which has no tokens.
 std::vector<int> positionsOf(const std::vector<ValueType> &values) {
   std::vector<int> positions;
@@ -364,8 +394,10 @@ ProgramCompiler::compile(std::string_view code,
   return program;
 }
 
-Result<std::string>
-ProgramCompiler::partitionedText(const LoadedProgram &program) {
+Result<std::string> ProgramCompiler::partitionedText(
+    const LoadedProgram &program,
+    const std::vector<std::string> &argumentShardings,
+    const std::vector<std::string> &resultShardings) {
   std::lock_guard lock(mutex);
   auto module =
       parseProgram(program.code, programPath, &freshContext().context);
@@ -388,5 +420,17 @@ ProgramCompiler::partitionedText(const LoadedProgram &program) {
   auto compiled = meshloom::compile(**module, options);
   if (!compiled)
     return compiled.error();
-  return compiled->stableHLO()->text;
+  auto partitioned = parseProgram(compiled->stableHLO()->text, programPath,
+                                  (**module).getContext());
+  if (!partitioned)
+    return partitioned.error();
+  addInterface(**partitioned, program.interface, argumentShardings,
+               resultShardings);
+  std::string printed;
+  llvm::raw_string_ostream stream(printed);
+  (*partitioned)
+      ->print(stream,
+              mlir::OpPrintingFlags().printGenericOpForm().enableDebugInfo(
+                  true, /*prettyForm=*/false));
+  return printed;
 }
