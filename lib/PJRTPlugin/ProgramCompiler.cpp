@@ -5,11 +5,11 @@
 #include "OpShardings.h"
 
 #include "meshloom/Compiler/Compiler.h"
+#include "meshloom/Dialect/DTensor/Description.h"
 #include "meshloom/Dialect/DTensor/OpenSignature.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Import/StableHLO/ReadProgram.h"
 #include "meshloom/Support/LLVM.h"
-#include "meshloom/Targets/StableHLO/ExportStableHLO.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -411,7 +411,7 @@ Result<std::string> ProgramCompiler::partitionedText(
       !imported)
     return imported.error();
   requireEvenSignature(**module);
-  module->get()->setAttr(describeAttr,
+  module->get()->setAttr(dtensor::describeAttr,
                          mlir::UnitAttr::get(module->get().getContext()));
   meshloom::CompileOptions options = compilerOptionsOf(program.request.options);
   options.target = "stablehlo";

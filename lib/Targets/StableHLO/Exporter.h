@@ -68,7 +68,7 @@ public:
   Location loc;
   const Mesh mesh;
   const int64_t devices;
-  const bool describes; ///< see describeAttr
+  const bool describes; ///< see dtensor::describeAttr
 
   //===--------------------------------------------------------------------===//
   // Building ops

@@ -4,6 +4,7 @@
 // values, and each device keeps its part).
 #include "Exporter.h"
 
+#include "meshloom/Dialect/DTensor/Description.h"
 #include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/Targets/StableHLO/ExportStableHLO.h"
 
@@ -357,7 +358,7 @@ LogicalResult exportStableHLO(ModuleOp module) {
     if (function.isExternal())
       continue;
     exporting::Exporter exporter(module.getContext(), mesh,
-                                 module->hasAttr(describeAttr));
+                                 module->hasAttr(dtensor::describeAttr));
     if (failed(exporter.exportFunction(function)))
       return failure();
   }

@@ -40,7 +40,7 @@ except ImportError as problem:
 
 jax.config.update("jax_enable_x64", True)
 
-# What mesh-opt says of decompositions that XLA's compilers do not expand.
+# mesh-opt says this of decompositions that XLA's compilers do not expand.
 NOT_IN_STABLEHLO = "cannot be exported to StableHLO: dtensor."
 DTYPES = {"bf16": ml_dtypes.bfloat16, "f16": np.float16, "f32": np.float32, "f64": np.float64,
           "i1": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,

@@ -15,10 +15,6 @@ class Pass;
 
 namespace meshloom {
 
-/// On a module: its StableHLO is for a reader, and runs nowhere. Ops that
-/// StableHLO has no word for become custom calls of their names.
-inline constexpr llvm::StringLiteral describeAttr = "dtensor.describe";
-
 /// Replaces the partitioned functions of `module` by ones on plain tensors: a
 /// device's shards, padded to the largest. Collectives name devices by their
 /// row-major number in the mesh. Arguments and results say what they are parts
