@@ -82,6 +82,7 @@ void buildPartitionPipeline(mlir::OpPassManager &pm,
 
 void buildExpansionPipeline(mlir::OpPassManager &functions,
                             const PartitionOptions &options) {
+  functions.addPass(createDivideSignature());
   InsertRelayoutsOptions insert;
   insert.machine = options.machine;
   functions.addPass(createInsertRelayouts(insert));

@@ -8,7 +8,7 @@
 #include "meshloom/Runtime/Plan/PlanClient.h"
 
 #include <cstring>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <numeric>
 
 using namespace meshloom;
@@ -95,9 +95,14 @@ Status checkLayout(const void *layout, std::span<const int64_t> extents,
     return Success();
   const Arguments fields(const_cast<void *>(layout));
   const auto kind = capi::MemoryLayoutKind(fields.get<int32_t>(Layout::type));
-  const Error refused("the plug-in has row-major buffers, and is asked for a "
-                      "different order of dims",
-                      ErrorCode::UNIMPLEMENTED);
+  auto refused = [&](std::string_view kindName,
+                     std::span<const int64_t> numbers) {
+    return Error(fmt::format("the plug-in has row-major buffers, and is asked "
+                             "for a buffer of shape [{}] with the {} [{}]",
+                             fmt::join(extents, ", "), kindName,
+                             fmt::join(numbers, ", ")),
+                 ErrorCode::UNIMPLEMENTED);
+  };
   if (kind == capi::MemoryLayoutKind::Strides) {
     const auto strides =
         fields.list<int64_t>(Layout::strides + Strides::byte_strides,
@@ -105,17 +110,17 @@ Status checkLayout(const void *layout, std::span<const int64_t> extents,
     return strides.size() == extents.size() &&
                    isRowMajor(extents, strides, width)
                ? Status(Success())
-               : refused;
+               : refused("byte strides", strides);
   }
   const auto order =
       fields.list<int64_t>(Layout::tiled + Tiled::minor_to_major,
                            Layout::tiled + Tiled::minor_to_major_size);
-  if (order.size() != extents.size())
-    return refused;
+  // JAX before 0.9 says no order for numbers of 4 bits.
+  bool isDescending = order.empty() || order.size() == extents.size();
   for (size_t i = 0; i < order.size(); ++i)
-    if (order[i] != int64_t(order.size() - 1 - i))
-      return refused;
-  return Success();
+    isDescending &= order[i] == int64_t(order.size() - 1 - i);
+  return isDescending ? Status(Success())
+                      : refused("order of dims, minor to major,", order);
 }
 
 /// The memory that a call of PJRT_Client_BufferFromHostBuffer names.

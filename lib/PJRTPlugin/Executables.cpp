@@ -403,9 +403,11 @@ Status fingerprint(const Arguments &args) {
 Status optimizedProgram(const Arguments &args) {
   using Args = capi::Executable_OptimizedProgram_Args;
   const Arguments into = args.structure(Args::program);
-  const LoadedProgram &program =
-      args.object<ExecutableObject>(Args::executable).program();
-  auto text = program.compiler->partitionedText(program);
+  const auto &executable = args.object<ExecutableObject>(Args::executable);
+  const LoadedProgram &program = executable.program();
+  auto text = program.compiler->partitionedText(
+      program, executable.argumentShardings.texts,
+      executable.resultShardings.texts);
   if (!text)
     return text.error();
   constexpr std::string_view format = "mlir";

@@ -12,7 +12,12 @@ using namespace meshloom;
 using pjrt::Message;
 
 namespace {
-enum ShardingType : uint64_t { Replicated = 0, Other = 3, Unreduced = 6 };
+enum ShardingType : uint64_t {
+  Replicated = 0,
+  Tuple = 2,
+  Other = 3,
+  Unreduced = 6
+};
 
 /// Which of the addends the device at `coords` has.
 int64_t addendOf(const Layout &layout, const std::vector<int64_t> &coords) {
@@ -67,6 +72,16 @@ std::string plugin::opShardingOf(const Layout &layout,
     sharding.number(6, 1);
   if (!furtherTypes.empty())
     sharding.packed(8, furtherTypes);
+  return sharding.text;
+}
+
+std::string plugin::resultShardingOf(const std::vector<std::string> &results) {
+  if (results.size() == 1)
+    return results.front();
+  Message sharding;
+  sharding.number(1, Tuple);
+  for (const std::string &result : results)
+    sharding.bytes(5, result);
   return sharding.text;
 }
 

@@ -14,6 +14,10 @@ namespace meshloom::plugin {
 std::string opShardingOf(const Layout &layout,
                          const std::vector<int64_t> &partitionOf);
 
+/// The bytes of the xla.OpSharding of a program's results: that of the result
+/// where there is one, else a tuple's.
+std::string resultShardingOf(const std::vector<std::string> &results);
+
 /// The bytes of the xla.DeviceAssignmentProto of one replica with these
 /// devices.
 std::string deviceAssignmentOf(const std::vector<int64_t> &devices);

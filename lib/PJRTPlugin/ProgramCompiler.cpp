@@ -2,7 +2,11 @@
 // Reading, compiling and loading programs.
 #include "ProgramCompiler.h"
 
+#include "OpShardings.h"
+
 #include "meshloom/Compiler/Compiler.h"
+#include "meshloom/Dialect/DTensor/Description.h"
+#include "meshloom/Dialect/DTensor/OpenSignature.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Import/StableHLO/ReadProgram.h"
 #include "meshloom/Support/LLVM.h"
@@ -92,9 +96,18 @@ Result<ProgramInterface> interfaceOf(ModuleOp module) {
     return results.error();
   interface.arguments = std::move(*arguments);
   interface.results = std::move(*results);
-  for (unsigned i = 0; i < main.getNumArguments(); ++i)
-    interface.donated.push_back(main.getArgAttr(i, "tf.aliasing_output") ||
-                                main.getArgAttr(i, "jax.buffer_donor"));
+  llvm::SmallDenseSet<uint64_t> taken;
+  for (unsigned i = 0; i < main.getNumArguments(); ++i) {
+    auto result = main.getArgAttrOfType<IntegerAttr>(i, "tf.aliasing_output");
+    if (result)
+      taken.insert(result.getValue().getZExtValue());
+    else if (main.getArgAttr(i, "jax.buffer_donor"))
+      interface.donors.push_back(i);
+    interface.donated.push_back(bool(result));
+  }
+  for (size_t i = 0; i < interface.results.size(); ++i)
+    if (!taken.contains(i))
+      interface.freeResults.push_back(i);
   return interface;
 }
 
@@ -168,6 +181,40 @@ meshloom::CompileOptions compilerOptionsOf(const ProgramOptions &program) {
   return options;
 }
 
+/// JAX refuses results whose shards differ in size.
+void requireEvenSignature(ModuleOp module) {
+  module->setAttr(dtensor::evenSignatureAttr,
+                  mlir::UnitAttr::get(module.getContext()));
+}
+
+/// Gives a partitioned program the tokens that its source has, and says how its
+/// arguments and results are parts of the source's.
+void addInterface(ModuleOp module, const ProgramInterface &interface,
+                  const std::vector<std::string> &argumentShardings,
+                  const std::vector<std::string> &resultShardings) {
+  auto main = *module.getOps<mlir::func::FuncOp>().begin();
+  auto token = stablehlo::TokenType::get(module.getContext());
+  for (auto [i, argument] : llvm::enumerate(interface.arguments))
+    if (argument.element.isToken)
+      main.insertArgument(unsigned(i), token, {}, main.getLoc());
+  Operation *terminator = main.getBody().front().getTerminator();
+  OpBuilder builder(terminator);
+  for (auto [i, result] : llvm::enumerate(interface.results))
+    if (result.element.isToken) {
+      main.insertResult(unsigned(i), token, {});
+      Value value = builder.create<stablehlo::AfterAllOp>(main.getLoc(), token,
+                                                          mlir::ValueRange());
+      terminator->insertOperands(unsigned(i), value);
+    }
+  SmallVector<StringRef> shardings(argumentShardings.begin(),
+                                   argumentShardings.end());
+  module->setAttr("mhlo.spmd_parameters_shardings",
+                  builder.getStrArrayAttr(shardings));
+  if (!resultShardings.empty())
+    module->setAttr("mhlo.spmd_output_sharding",
+                    builder.getStringAttr(resultShardingOf(resultShardings)));
+}
+
 /// The positions of values in a signature, which has no tokens.
 std::vector<int> positionsOf(const std::vector<ValueType> &values) {
   std::vector<int> positions;
@@ -207,6 +254,26 @@ Status checkSignature(const LoadedProgram &program) {
   return arguments ? check(program.interface.results, program.resultAt,
                            signature.results, "result")
                    : arguments;
+}
+
+/// Gives a donor's memory to the first result that needs as much on a device.
+/// Donors that no result can take stay with the caller.
+void chooseDonations(LoadedProgram &program) {
+  auto bytes = [](const ArrayType *type) {
+    return type ? elementCount(type->layout.local_shape(type->shape)) *
+                      byteWidth(type->dtype)
+                : -1;
+  };
+  ProgramInterface &interface = program.interface;
+  for (size_t donor : interface.donors) {
+    const int64_t size = bytes(program.argumentType(donor));
+    auto taker = std::ranges::find_if(interface.freeResults, [&](size_t i) {
+      return bytes(program.resultType(i)) == size;
+    });
+    interface.donated[donor] = taker != interface.freeResults.end();
+    if (interface.donated[donor])
+      interface.freeResults.erase(taker);
+  }
 }
 
 /// Says which partition each index of the program's mesh is.
@@ -279,6 +346,7 @@ ProgramCompiler::load(std::string_view code, std::string_view compileOptions,
   if (Status imported = importProgram(**module, program->code, programPath);
       !imported)
     return failed(imported.error());
+  requireEvenSignature(**module);
   auto compiled =
       meshloom::compile(**module, compilerOptionsOf(request.options));
   if (!compiled)
@@ -296,6 +364,7 @@ ProgramCompiler::load(std::string_view code, std::string_view compileOptions,
     return placed.error();
   if (Status fits = checkSignature(*program); !fits)
     return fits.error();
+  chooseDonations(*program);
   return program;
 }
 
@@ -325,8 +394,10 @@ ProgramCompiler::compile(std::string_view code,
   return program;
 }
 
-Result<std::string>
-ProgramCompiler::partitionedText(const LoadedProgram &program) {
+Result<std::string> ProgramCompiler::partitionedText(
+    const LoadedProgram &program,
+    const std::vector<std::string> &argumentShardings,
+    const std::vector<std::string> &resultShardings) {
   std::lock_guard lock(mutex);
   auto module =
       parseProgram(program.code, programPath, &freshContext().context);
@@ -339,6 +410,9 @@ ProgramCompiler::partitionedText(const LoadedProgram &program) {
   if (Status imported = importProgram(**module, program.code, programPath);
       !imported)
     return imported.error();
+  requireEvenSignature(**module);
+  module->get()->setAttr(dtensor::describeAttr,
+                         mlir::UnitAttr::get(module->get().getContext()));
   meshloom::CompileOptions options = compilerOptionsOf(program.request.options);
   options.target = "stablehlo";
   options.explain = nullptr;
@@ -346,5 +420,17 @@ ProgramCompiler::partitionedText(const LoadedProgram &program) {
   auto compiled = meshloom::compile(**module, options);
   if (!compiled)
     return compiled.error();
-  return compiled->stableHLO()->text;
+  auto partitioned = parseProgram(compiled->stableHLO()->text, programPath,
+                                  (**module).getContext());
+  if (!partitioned)
+    return partitioned.error();
+  addInterface(**partitioned, program.interface, argumentShardings,
+               resultShardings);
+  std::string printed;
+  llvm::raw_string_ostream stream(printed);
+  (*partitioned)
+      ->print(stream,
+              mlir::OpPrintingFlags().printGenericOpForm().enableDebugInfo(
+                  true, /*prettyForm=*/false));
+  return printed;
 }

@@ -56,6 +56,9 @@ struct ProgramInterface {
   std::vector<ValueType> arguments, results;
   /// Says whether the caller gives an argument's memory away.
   std::vector<bool> donated;
+  /// Arguments that may be given away to a result that the compiler chooses
+  /// among those that are no argument's yet.
+  std::vector<size_t> donors, freeResults;
 };
 
 class ProgramCompiler;
@@ -95,8 +98,13 @@ public:
   /// that they gave before, as long as somebody has that.
   Result<std::shared_ptr<const LoadedProgram>>
   compile(std::string_view code, std::string_view compileOptions);
-  /// One device's program with its collectives, as StableHLO.
-  Result<std::string> partitionedText(const LoadedProgram &program);
+  /// One device's program with its collectives, as StableHLO. The arguments
+  /// and results are those of `program`, with these shardings: before version
+  /// 0.93 of the interface callers read both off this text.
+  Result<std::string>
+  partitionedText(const LoadedProgram &program,
+                  const std::vector<std::string> &argumentShardings,
+                  const std::vector<std::string> &resultShardings);
 
 private:
   struct Context;

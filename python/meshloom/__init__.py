@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Shows and limits what a lowered JAX program sends between devices.
+"""Runs JAX on Meshloom's virtual devices, and shows what a program sends between devices.
 
-The functions take a jitted function with its arguments, or a lowered program: StableHLO
+`meshloom.use(devices=8)` makes them JAX's default platform in this process.
+
+The other functions take a jitted function with its arguments, or a lowered program: StableHLO
 as text (`jax.jit(f).lower(...).as_text()`) or as the bytes of a portable artifact. They
 compile it with Meshloom's `mesh-opt` for a machine model, and run nothing. So the
 program may be of any platform. docs/JAX.md has examples.
@@ -16,6 +18,7 @@ from ._analysis import (
     tool_path,
 )
 from ._picture import visualize
+from ._platform import use
 
 __all__ = [
     "Collective",
@@ -24,5 +27,6 @@ __all__ = [
     "collectives",
     "explain",
     "tool_path",
+    "use",
     "visualize",
 ]

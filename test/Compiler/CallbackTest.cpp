@@ -12,10 +12,12 @@
 #include "mlir/Parser/Parser.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <mutex>
+#include <thread>
 
 using namespace meshloom;
 using testing::ElementsAre;
@@ -179,5 +181,37 @@ func.func @main() -> tensor<f32> {
   ASSERT_FALSE(results);
   EXPECT_THAT(results.error().message(),
               HasSubstr("custom call 'test.refuses' failed: no more paper"));
+}
+
+// A program without results has none that say when it is done, or that it
+// failed. So the call waits, also where the client starts runs in its threads.
+TEST_F(CallbackTest, ACallWithoutResultsEndsAfterItsRun) {
+  ASSERT_TRUE(register_custom_call(
+      "test.late", {"", [](const CustomCall &call) {
+                      std::this_thread::sleep_for(std::chrono::milliseconds(9));
+                      if (Status noted = note(call); !noted)
+                        return noted;
+                      return seen.size() > 1 ? Status(Error("twice is enough"))
+                                             : Status(Success());
+                    }}));
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(R"(
+func.func @main() {
+  %a = stablehlo.constant dense<3.0> : tensor<f32>
+  stablehlo.custom_call @test.late(%a) {has_side_effect = true} : (tensor<f32>) -> ()
+  return
+})",
+                                                        &context);
+  ASSERT_TRUE(module && succeeded(importStableHLO(*module)));
+  auto compiled = compile(*module, {});
+  ASSERT_TRUE(compiled) << compiled.error().message();
+  auto client = createCPUClient({.devices = 1, .launchFrom = 0});
+  ASSERT_TRUE(client) << client.error().message();
+  auto executable = (*client)->load(*compiled);
+  ASSERT_TRUE(executable) << executable.error().message();
+  EXPECT_TRUE((*executable)->execute({}));
+  EXPECT_THAT(seen, ElementsAre(3));
+  auto failed = (*executable)->execute({});
+  ASSERT_FALSE(failed);
+  EXPECT_THAT(failed.error().message(), HasSubstr("twice is enough"));
 }
 } // namespace

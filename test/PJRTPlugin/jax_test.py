@@ -10,6 +10,7 @@ import importlib.util
 import os
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -144,6 +145,22 @@ class Devices(unittest.TestCase):
         self.assertTrue(x.is_deleted())
         np.testing.assert_array_equal(y, np.arange(16.0) + 1)
 
+    def test_an_array_that_no_result_can_take_stays(self):
+        x = jax.device_put(np.arange(16.0).reshape(8, 2), NamedSharding(mesh_of(2), P("x")))
+        jax.jit(lambda a: a @ a.T, donate_argnums=0)(x)
+        self.assertFalse(x.is_deleted())
+        jax.jit(lambda a: a + 1, donate_argnums=0)(x)
+        self.assertTrue(x.is_deleted())
+
+    def test_results_that_are_left_open_have_even_shards(self):
+        sharding = NamedSharding(mesh_of(4, 2), P(("x", "y")))
+        cut = lambda a: jax.lax.with_sharding_constraint(a, sharding)
+        four, five = jax.jit(lambda a: (cut(a[:4] * 2), cut(a[:5] * 3)))(jnp.arange(8.0))
+        self.assertEqual([shard.data.shape for shard in four.addressable_shards], [(1,)] * 8)
+        np.testing.assert_array_equal(four, np.arange(4.0) * 2)
+        self.assertEqual(five.addressable_shards[7].data.shape, (5,))
+        np.testing.assert_array_equal(five, np.arange(5.0) * 3)
+
     def test_devices_in_a_different_order(self):
         devices = np.array(jax.devices())[[3, 1, 7, 5, 0, 2, 6, 4]]
         sharding = NamedSharding(Mesh(devices, "x"), P("x"))
@@ -187,6 +204,35 @@ class Programs(unittest.TestCase):
         f(5)
         jax.effects_barrier()
         self.assertEqual(seen, [0, 1, 2, 3, 4])
+
+    def test_ordered_callbacks_of_programs_on_different_devices_keep_their_order(self):
+        seen = []
+
+        def slowly(i, x):
+            time.sleep(0.01)
+            seen.append((int(i), int(x.sum())))
+
+        def f(i, x):
+            io_callback(slowly, None, i, x, ordered=True)
+            io_callback(slowly, None, i, x + 1, ordered=True)
+
+        expected = []
+        for i in range(4):
+            mesh = Mesh(np.array(jax.devices()[i : i + 2]), "x")
+            x = jax.device_put(np.arange(2) + 10 * i, NamedSharding(mesh, P("x")))
+            for start in [x, x + 5]:
+                jax.jit(f)(i, start)
+                expected += [(i, int(start.sum())), (i, int((start + 1).sum()))]
+        jax.effects_barrier()
+        self.assertEqual(seen, expected)
+
+    def test_an_exception_of_a_callback_without_results_arrives(self):
+        def refuse(v):
+            raise ValueError("not this one")
+
+        with self.assertRaisesRegex(Exception, "not this one"):
+            jax.jit(lambda a: io_callback(refuse, None, a))(jnp.float32(1))
+            jax.effects_barrier()
 
     def test_an_exception_of_a_callback_arrives(self):
         def refuse(v):
@@ -241,6 +287,12 @@ class Programs(unittest.TestCase):
         self.assertGreater(compiled.cost_analysis()["bytes accessed"], 0)
         self.assertRegex(compiled.as_text(), "all-(gather|reduce)")
         self.assertEqual(compiled.input_shardings[0][0], sharding)
+
+    def test_the_text_of_a_program_with_a_decomposition(self):
+        sharding = NamedSharding(mesh_of(2), P("x"))
+        compiled = jax.jit(jax.vmap(jnp.linalg.inv), in_shardings=sharding).lower(
+            jnp.ones((8, 3, 3))).compile()
+        self.assertRegex(compiled.as_text(), r"f32\[4,3,3\].* custom-call.*dtensor\.lu")
 
     def test_serialized_programs_and_the_cache(self):
         compiled = jax.jit(lambda a: jnp.cos(a) * 3).lower(jnp.ones(7)).compile()

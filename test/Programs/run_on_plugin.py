@@ -24,6 +24,7 @@ KNOWN = {
     "decompositions": "cannot be exported to StableHLO: dtensor.lu",
     # A factor of what has none is nan in all places, and not in the lower half alone.
     "linear_algebra": "verify result 4 ",
+    "not_finite_matrices": "cannot be exported to StableHLO: dtensor.pivoted_qr",
     # The values that go along with equal keys of a sort that is not stable.
     "sorted_blocks": "verify result 5 ",
 }

@@ -211,6 +211,24 @@ def PropagateLayouts : Pass<"dtensor-propagate-layouts", "::mlir::func::FuncOp">
   let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];
 }
 
+def DivideSignature : Pass<"dtensor-divide-signature", "::mlir::func::FuncOp"> {
+  let summary = "Lay out arguments and results in shards of one size";
+  let description = [{
+    In a module with `dtensor.even_signature` each dim of an argument or result
+    that its axes do not divide keeps the first of them whose product does. A
+    constraint beside it gives the program the layout that was there before.
+    Other modules stay as they are.
+
+    ```mlir
+    // On a mesh of a=4 and b=2 devices, #both cuts the dim by a and then by b.
+    func.func @f(%x: tensor<4xf32, #both>) -> tensor<4xf32, #both>
+    // becomes, where #first cuts it by a
+    func.func @f(%x: tensor<4xf32, #first>) -> tensor<4xf32, #first>
+    ```
+  }];
+  let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];
+}
+
 def RefineLayouts : Pass<"dtensor-refine-layouts", "::mlir::func::FuncOp"> {
   let summary = "Move ops to layouts that the machine model finds cheaper";
   let description = [{

@@ -161,16 +161,17 @@ PlanExecutable::start(std::vector<Array> &&arguments) {
   if (ready && (LaunchQueue::Working::here() ||
                 ((!isLong || waits) && device->launches.isIdle())))
     return runNow(std::move(arguments), profileOf(), exchanges);
-  std::vector<Array> results = launch(std::move(arguments), exchanges);
-  if (waits)
-    for (const Array &array : results)
-      if (Status ok = array.wait(); !ok)
-        return ok.error();
+  Event done;
+  std::vector<Array> results = launch(std::move(arguments), exchanges, done);
+  // Only the call itself can report the error of a run without results.
+  if (waits || results.empty())
+    if (Status ok = done.wait(); !ok)
+      return ok.error();
   return results;
 }
 
 std::vector<Array> PlanExecutable::launch(std::vector<Array> &&arguments,
-                                          RunExchanges exchanges) {
+                                          RunExchanges exchanges, Event &done) {
   struct Work {
     std::shared_ptr<PlanExecutable> self;
     std::vector<Array> arguments;
@@ -231,7 +232,6 @@ std::vector<Array> PlanExecutable::launch(std::vector<Array> &&arguments,
     return Event::whenAll(events);
   };
 
-  Event done;
   {
     // Calls run in call order.
     std::lock_guard lock(launching);

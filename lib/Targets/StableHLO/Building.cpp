@@ -75,8 +75,9 @@ void Held::setDim(unsigned dim, const Held &other, unsigned otherDim) {
 // Ops
 //===----------------------------------------------------------------------===//
 
-Exporter::Exporter(MLIRContext *context, const Mesh &mesh)
-    : b(context), loc(b.getUnknownLoc()), mesh(mesh), devices(mesh.size()) {}
+Exporter::Exporter(MLIRContext *context, const Mesh &mesh, bool describes)
+    : b(context), loc(b.getUnknownLoc()), mesh(mesh), devices(mesh.size()),
+      describes(describes) {}
 
 NamedAttribute Exporter::attr(StringRef name, Attribute value) {
   return b.getNamedAttr(name, value);

@@ -62,12 +62,13 @@ using Emitted = std::optional<Values>;
 
 class Exporter {
 public:
-  Exporter(MLIRContext *context, const Mesh &mesh);
+  Exporter(MLIRContext *context, const Mesh &mesh, bool describes);
 
   OpBuilder b;
   Location loc;
   const Mesh mesh;
   const int64_t devices;
+  const bool describes; ///< see dtensor::describeAttr
 
   //===--------------------------------------------------------------------===//
   // Building ops
@@ -185,6 +186,9 @@ public:
 
 private:
   LogicalResult exportOp(Operation *op);
+  /// A custom call of the op's name on the parts that devices hold.
+  Values callByName(Operation *op, ArrayRef<Operand> operands,
+                    ArrayRef<Held> results);
   LogicalResult exportControl(Operation *op);
   /// Devices leave a loop by themselves only where nothing in it communicates,
   /// not even what runs on gathered operands here: else all ask all.

@@ -4,6 +4,7 @@
 // values, and each device keeps its part).
 #include "Exporter.h"
 
+#include "meshloom/Dialect/DTensor/Description.h"
 #include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/Targets/StableHLO/ExportStableHLO.h"
 
@@ -164,6 +165,21 @@ LogicalResult Exporter::exportControl(Operation *op) {
   return success();
 }
 
+Values Exporter::callByName(Operation *op, ArrayRef<Operand> operands,
+                            ArrayRef<Held> results) {
+  Values values;
+  SmallVector<Type> types;
+  for (const Operand &operand : operands)
+    values.push_back(operand.value);
+  for (const Held &result : results)
+    types.push_back(result.type());
+  Operation *call = this->op(
+      "custom_call", types, values,
+      {attr("call_target_name", Attribute(op->getName().getIdentifier())),
+       attr("api_version", Attribute(b.getI32IntegerAttr(1)))});
+  return Values(call->getResults());
+}
+
 LogicalResult Exporter::exportOp(Operation *op) {
   loc = op->getLoc();
   if (isa<dtensor::WhileOp, dtensor::CaseOp>(op))
@@ -192,6 +208,9 @@ LogicalResult Exporter::exportOp(Operation *op) {
     for (Type type : op->getResultTypes())
       local &= !dtensor::isShard(type) || !spmd::layoutOf(type).is_partial();
   Emitted emitted = local ? emit(op, operands, results) : std::nullopt;
+  // Nothing is sent where the program itself runs.
+  if (!emitted && describes && op->getNumRegions() == 0)
+    emitted = callByName(op, operands, results);
   if (!emitted && handlerOf(op)) {
     emitted = emitWhole(op);
     if (emitted && local)
@@ -338,7 +357,8 @@ LogicalResult exportStableHLO(ModuleOp module) {
        llvm::make_early_inc_range(module.getOps<mlir::func::FuncOp>())) {
     if (function.isExternal())
       continue;
-    exporting::Exporter exporter(module.getContext(), mesh);
+    exporting::Exporter exporter(module.getContext(), mesh,
+                                 module->hasAttr(dtensor::describeAttr));
     if (failed(exporter.exportFunction(function)))
       return failure();
   }

@@ -87,8 +87,9 @@ private:
   static Pending profileOf();
   Result<std::vector<Array>> runNow(std::vector<Array> &&arguments,
                                     Pending profile, RunExchanges exchanges);
+  /// Sets `done` to the run's event.
   std::vector<Array> launch(std::vector<Array> &&arguments,
-                            RunExchanges exchanges);
+                            RunExchanges exchanges, Event &done);
 
   std::mutex running;
   mutable std::mutex reading, launching;

@@ -24,4 +24,9 @@ inline constexpr llvm::StringLiteral openArgumentsAttr =
     "dtensor.open_arguments";
 inline constexpr llvm::StringLiteral openResultsAttr = "dtensor.open_results";
 
+/// On a module: its callers, as those of jax.jit, can only take shards of one
+/// size. See the pass `dtensor-divide-signature`.
+inline constexpr llvm::StringLiteral evenSignatureAttr =
+    "dtensor.even_signature";
+
 } // namespace meshloom::dtensor

@@ -1,0 +1,46 @@
+// Callers that take shards of one size get them: a dim keeps the axes that
+// divide it, and the program the layouts that it had.
+// RUN: mesh-opt %s --dtensor-divide-signature --split-input-file | FileCheck %s
+
+#both = #dtensor.layout<#dtensor.mesh<a = 4, b = 2>, [{a, b}]>
+
+// Of 8 shards of 4 elements half would be empty, and of 16 none is.
+// CHECK-DAG: #[[BOTH:.*]] = #dtensor.layout<#mesh, [{a, b}]>
+// CHECK-DAG: #[[FIRST:.*]] = #dtensor.layout<#mesh, [a]>
+// CHECK-LABEL: func.func @divided
+// CHECK-SAME: %arg0: tensor<4xf32, #[[FIRST]]>, %arg1: tensor<16xf32, #[[BOTH]]>) -> (tensor<4xf32, #[[FIRST]]>, tensor<16xf32, #[[BOTH]]>)
+// CHECK-NEXT: %[[IN:.*]] = dtensor.constraint %arg0 : (tensor<4xf32, #[[FIRST]]>) -> tensor<4xf32, #[[BOTH]]>
+// CHECK-NEXT: %[[TANH:.*]] = dtensor.tanh %[[IN]]
+// CHECK-NEXT: %[[OUT:.*]] = dtensor.constraint %[[TANH]] : (tensor<4xf32, #[[BOTH]]>) -> tensor<4xf32, #[[FIRST]]>
+// CHECK-NEXT: return %[[OUT]], %arg1
+module attributes {dtensor.even_signature} {
+  func.func @divided(%x: tensor<4xf32, #both>, %y: tensor<16xf32, #both>)
+      -> (tensor<4xf32, #both>, tensor<16xf32, #both>) {
+    %tanh = dtensor.tanh %x : (tensor<4xf32, #both>) -> tensor<4xf32, #both>
+    return %tanh, %y : tensor<4xf32, #both>, tensor<16xf32, #both>
+  }
+}
+
+// -----
+
+#both = #dtensor.layout<#dtensor.mesh<a = 4, b = 2>, [{a, b}]>
+
+// No axis divides 5.
+// CHECK-LABEL: func.func @replicated
+// CHECK-SAME: %arg0: tensor<5xf32, #layout_u>
+module attributes {dtensor.even_signature} {
+  func.func @replicated(%x: tensor<5xf32, #both>) -> tensor<5xf32, #both> {
+    return %x : tensor<5xf32, #both>
+  }
+}
+
+// -----
+
+#both = #dtensor.layout<#dtensor.mesh<a = 4, b = 2>, [{a, b}]>
+
+// Other callers take what there is.
+// CHECK-LABEL: func.func @uneven
+// CHECK-SAME: tensor<4xf32, #layout_ab>) -> tensor<4xf32, #layout_ab>
+func.func @uneven(%x: tensor<4xf32, #both>) -> tensor<4xf32, #both> {
+  return %x : tensor<4xf32, #both>
+}
