@@ -294,6 +294,96 @@ TEST_F(CUDATest, HostFunctionsGetAnErrorFromGPUs) {
   EXPECT_TRUE(card->allocate(8));
 }
 
+/// w - g / 2 in the memory of w, on two logical GPUs.
+constexpr const char *updateText = R"(
+#mesh = #dtensor.mesh<batch = 2>
+#rows = #dtensor.layout<#mesh, [batch, *]>
+func.func @main(%w: tensor<8x4xf32, #rows> {dtensor.alias = 0 : i64},
+                %g: tensor<8x4xf32, #rows>) -> tensor<8x4xf32, #rows> {
+  %half = dtensor.constant dense<0.5> : tensor<8x4xf32>
+  %0 = dtensor.multiply %g, %half : (tensor<8x4xf32, #rows>, tensor<8x4xf32>) -> tensor<8x4xf32, #rows>
+  %1 = dtensor.subtract %w, %0 : tensor<8x4xf32, #rows>
+  return %1 : tensor<8x4xf32, #rows>
+}
+)";
+
+/// Updates of a variable while the GPU does nothing.
+class HeldUpdates {
+public:
+  /// Fails where something cannot be set up.
+  explicit HeldUpdates(const std::shared_ptr<Client> &client) {
+    executable = client->load(compileFor("cuda", updateText)).value_or_throw();
+    for (Array *array : {&w, &g}) {
+      const std::vector<float> ones(32, 1.f);
+      *array =
+          Array::fromHost(client, executable->signature().arguments[0].type,
+                          {reinterpret_cast<const char *>(ones.data()),
+                           ones.size() * sizeof(float)})
+              .value_or_throw();
+    }
+    standInHold(true);
+  }
+  ~HeldUpdates() { standInHold(false); }
+  Status update() {
+    std::vector<Array> arguments;
+    arguments.push_back(std::move(w));
+    arguments.push_back(g);
+    auto results = executable->execute(std::move(arguments));
+    if (!results)
+      return results.error();
+    w = std::move(results->front());
+    return Success();
+  }
+
+  std::shared_ptr<Executable> executable;
+  Array w, g;
+};
+
+// A step's variables are arguments of the next one before the GPU has begun.
+TEST_F(CUDATest, CallsDoNotWaitForTheGPU) {
+  for (const char *order : {"order=first", "order=last", "seed=7"}) {
+    begin(order);
+    auto client = clientOf(platformName(), 2).value_or_throw();
+    {
+      HeldUpdates updates(client);
+      const int64_t before = client->bytesInUse();
+      for (int step = 0; step < 10; ++step) {
+        const Status asked = updates.update();
+        ASSERT_TRUE(asked) << asked.error().message();
+        EXPECT_FALSE(updates.w.event().isReady());
+      }
+      EXPECT_EQ(client->bytesInUse(), before) << "the variable has moved";
+      EXPECT_EQ(standInLaunches(), 0);
+      standInHold(false);
+      EXPECT_EQ(floats(updates.w.toHost()), std::vector<float>(32, -4.f));
+      EXPECT_TRUE(updates.w.event().isReady());
+      EXPECT_EQ(updates.executable->statistics().executions, 10);
+      EXPECT_GT(updates.executable->statistics().lastSeconds, 0);
+    }
+    EXPECT_STREQ(standInFault(), "");
+  }
+}
+
+// 700 is CUDA_ERROR_ILLEGAL_ADDRESS: the call is over by then.
+TEST_F(CUDATest, FailuresAreReportedWhenResultsAreRead) {
+  begin("fail=cuEventSynchronize:1:700");
+  auto client = clientOf(platformName(), 2).value_or_throw();
+  HeldUpdates updates(client);
+  ASSERT_TRUE(updates.update());
+  const Array first = updates.w;
+  ASSERT_TRUE(updates.update());
+  standInHold(false);
+  for (const Array &array : {first, updates.w}) {
+    auto value = array.toHost();
+    ASSERT_FALSE(value);
+    EXPECT_THAT(value.error().message(),
+                HasSubstr("in program 'main': GPU 0 (stand-in): "
+                          "cuEventSynchronize fails with "
+                          "CUDA_ERROR_ILLEGAL_ADDRESS"));
+  }
+  EXPECT_FALSE(updates.update()) << "the GPU is lost";
+}
+
 // Another error ends one call, and the next one runs.
 TEST_F(CUDATest, OtherErrorsEndOneCall) {
   begin("fail=cuLaunchKernel:2:1");

@@ -3,9 +3,12 @@
 
 #include "StandInState.h"
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <thread>
 
 namespace meshloom::cuda {
 
@@ -28,6 +31,9 @@ thread_local bool inHostFunction = false;
 thread_local ContextObject *current = nullptr;
 
 std::mutex mutex;
+/// Work is held back, and begins when that is over.
+bool isHeld = false;
+std::condition_variable released;
 
 std::unique_ptr<StandIn> &instance() {
   static std::unique_ptr<StandIn> driver;
@@ -66,6 +72,20 @@ DriverResult entered(const char *function, Needs needs, const Call &call) {
       return current->lost;
   }
   return call(driver);
+}
+
+/// The same for a call that waits for work, once that is not held back.
+template <typename Call>
+DriverResult waiting(const char *function, const Call &call) {
+  if (!inHostFunction) {
+    std::unique_lock lock(mutex);
+    constexpr std::chrono::seconds longest(20);
+    if (!released.wait_for(lock, longest, [] { return !isHeld; }))
+      instance()->lose(
+          current, DriverResult::LaunchTimeout,
+          fmt::format("{} waits for work that is held back", function));
+  }
+  return entered(function, Needs::Context, call);
 }
 
 template <typename Objects, typename Handle>
@@ -293,11 +313,21 @@ DriverResult cuStreamDestroy_v2(StreamHandle stream) {
 }
 
 DriverResult cuStreamSynchronize(StreamHandle stream) {
-  return entered("cuStreamSynchronize", Needs::Context, [&](StandIn &driver) {
+  return waiting("cuStreamSynchronize", [&](StandIn &driver) {
     StreamObject *object = find(driver.streams, stream);
     if (!object)
       return DriverResult::InvalidHandle;
     driver.wait(object->last);
+    return current->lost;
+  });
+}
+
+DriverResult cuEventSynchronize(EventHandle event) {
+  return waiting("cuEventSynchronize", [&](StandIn &driver) {
+    EventObject *object = find(driver.events, event);
+    if (!object)
+      return DriverResult::InvalidHandle;
+    driver.wait(object->task);
     return current->lost;
   });
 }
@@ -350,7 +380,7 @@ DriverResult cuEventQuery(EventHandle event) {
     if (!object)
       return DriverResult::InvalidHandle;
     // Who asks again and again gets there.
-    if (object->task && !object->task->done)
+    if (object->task && !object->task->done && !isHeld)
       driver.runOne();
     return !object->task || object->task->done ? DriverResult::Success
                                                : DriverResult::NotReady;
@@ -579,8 +609,24 @@ DriverResult cuLaunchHostFunc(StreamHandle stream, HostFunction function,
 
 using namespace meshloom::cuda;
 
+static bool isUsed() {
+  std::lock_guard lock(mutex);
+  return std::ranges::any_of(instance()->contexts, [](const auto &context) {
+    return context->users > 0;
+  });
+}
+
+void standInHold(bool isHeldBack) {
+  std::lock_guard lock(mutex);
+  isHeld = isHeldBack;
+  released.notify_all();
+}
+
 bool standInBegin(const char *text) {
   std::optional<StandInOptions> options = readOptions(text);
+  // A thread that has waited for work may still let go of the GPU.
+  for (int tries = 0; tries < 1000 && isUsed(); ++tries)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   std::lock_guard lock(mutex);
   if (options)
     instance() = std::make_unique<StandIn>(std::move(*options));

@@ -53,6 +53,7 @@ enum class Bug { None, NoEdge, UseAfterFree, TooShort, FreedStaging };
 class StandInDriverTest : public testing::Test {
 protected:
   void begin(const std::string &options = "") {
+    TearDown();
     ASSERT_TRUE(standInBegin(options.c_str()));
     ASSERT_EQ(cuInit(0), DriverResult::Success);
     DeviceNumber device = 0;
@@ -68,6 +69,11 @@ protected:
               DriverResult::Success);
     ASSERT_EQ(cuModuleGetFunction(&twice, module, "twice"),
               DriverResult::Success);
+  }
+
+  void TearDown() override {
+    if (std::exchange(context, nullptr))
+      (void)cuDevicePrimaryCtxRelease_v2(0);
   }
 
   DriverResult launch(DevicePointer array, unsigned blocks = 1,
@@ -204,6 +210,24 @@ TEST_F(StandInDriverTest, MemoryOfAnotherGPUIsOutOfReach) {
   // The other GPU goes on.
   ASSERT_EQ(cuCtxSetCurrent(other), DriverResult::Success);
   EXPECT_EQ(cuStreamSynchronize(there), DriverResult::Success);
+  EXPECT_EQ(cuDevicePrimaryCtxRelease_v2(1), DriverResult::Success);
+}
+
+TEST_F(StandInDriverTest, WorkIsHeldBackUntilItIsReleased) {
+  begin();
+  DevicePointer array = 0;
+  ASSERT_EQ(cuMemAllocAsync(&array, bytes, work), DriverResult::Success);
+  EventHandle event = nullptr;
+  ASSERT_EQ(cuEventCreate(&event, eventWithoutTiming), DriverResult::Success);
+  standInHold(true);
+  ASSERT_EQ(launch(array), DriverResult::Success);
+  ASSERT_EQ(cuEventRecord(event, work), DriverResult::Success);
+  for (int i = 0; i < 10; ++i)
+    EXPECT_EQ(cuEventQuery(event), DriverResult::NotReady);
+  EXPECT_EQ(standInLaunches(), 0);
+  standInHold(false);
+  EXPECT_EQ(cuEventSynchronize(event), DriverResult::Success);
+  EXPECT_EQ(standInLaunches(), 1);
 }
 
 TEST_F(StandInDriverTest, RefusesWhatTheRealDriverRefuses) {

@@ -38,6 +38,19 @@ CUDAClient::read(size_t, const plan::Block &block, int64_t bytes) {
   return std::shared_ptr<const char>(std::move(*staging));
 }
 
+Result<Event>
+CUDAClient::whenDone(std::function<Status(const Status &)> outcome) {
+  Result<EventHandle> mark = card->mark();
+  if (!mark)
+    return mark.error();
+  LaunchQueue::Launch wait;
+  wait.run = [card = card, mark = *mark, outcome = std::move(outcome)] {
+    const Status ended = outcome(card->wait(mark));
+    return ended ? Event() : Event::failed(ended.error());
+  };
+  return waiting.launch(std::move(wait));
+}
+
 std::optional<Array> CUDAClient::adopt(const ArrayType &type, Array &array) {
   const auto *owner = dynamic_cast<const CUDAClient *>(array.client().get());
   if (!owner || owner->card != card)

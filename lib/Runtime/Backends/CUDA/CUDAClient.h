@@ -30,6 +30,11 @@ public:
   /// Only memory of the same card.
   std::optional<Array> adopt(const ArrayType &type, Array &array) override;
 
+  /// The event of the work that the card has been asked for so far. `outcome`
+  /// says what it ends with: it gets whether the card has done the work, in a
+  /// thread that waits for the card.
+  Result<Event> whenDone(std::function<Status(const Status &)> outcome);
+
   const std::shared_ptr<Card> card;
 
 protected:
@@ -39,6 +44,7 @@ protected:
 
 private:
   std::vector<Device> deviceList;
+  LaunchQueue waiting{/*cores=*/1}; ///< for the card
 };
 
 /// A program's kernels on a card, and how they are launched.

@@ -51,7 +51,7 @@ public:
   CUDAExecutable(std::shared_ptr<CUDAClient> client,
                  std::shared_ptr<const LoadedCode> code,
                  const LoadOptions &options, BoundProgram program)
-      : StraightExecutable(client, std::move(program), options),
+      : StraightExecutable(client, std::move(program), options), gpus(*client),
         card(client->card), code(std::move(code)) {}
   Status plan();
 
@@ -62,11 +62,18 @@ private:
     std::vector<char *> pointers;
     size_t instance = 0;
   };
-  /// A host node of a run that is going on.
-  struct HostRun {
+  /// A run that is going on.
+  struct Run {
+    /// A host node of it.
+    struct HostRun {
+      Run *run;
+      const Call *call;
+    };
     const CUDAExecutable *self;
-    const Call *call;
-    Failure *failure;
+    std::vector<HostRun> hostRuns; ///< per call, where there are host nodes
+    Failure failure;
+    /// Keeps `self` alive for host nodes.
+    std::shared_ptr<const PlanExecutable> owner;
   };
 
   void order();
@@ -75,9 +82,13 @@ private:
   Status findKernel(Call &call) const;
   /// Gives the memories that a call touches places in the host's memory.
   void stage(Call &call);
-  Status runActions(const Frame &frame) override;
-  Status enqueue(const Frame &frame, std::vector<HostRun> &hostRuns);
-  Status enqueueHost(const Frame &frame, HostRun &run);
+  Result<Event> runActions(const Frame &frame) override;
+  /// Whether a host node fails is known late, and what uses its results must
+  /// not begin then.
+  bool isInOrder() const override { return !hasHostNodes(); }
+  bool hasHostNodes() const { return stagingBytes > 0; }
+  Status enqueue(const Frame &frame, Run &run);
+  Status enqueueHost(const Frame &frame, Run::HostRun &run);
   Status launch(const Call &call, Part part) const;
   Status copyRuns(const Call &call, const Part &part) const;
   void runOnHost(const Call &call, Failure &failure) const;
@@ -87,6 +98,7 @@ private:
   Status forEachPart(const Call &call, const Base &base,
                      const Body &body) const;
 
+  CUDAClient &gpus; ///< `device`, which the executable keeps alive
   const std::shared_ptr<Card> card;
   const std::shared_ptr<const LoadedCode> code;
   StepGraph graph;
@@ -378,7 +390,7 @@ void CUDAExecutable::runOnHost(const Call &call, Failure &failure) const {
   }
 }
 
-Status CUDAExecutable::enqueueHost(const Frame &frame, HostRun &run) {
+Status CUDAExecutable::enqueueHost(const Frame &frame, Run::HostRun &run) {
   const Call &call = *run.call;
   for (const Call::Staged &staged : call.staged)
     if (Status ok = card->copyToHost(
@@ -387,8 +399,8 @@ Status CUDAExecutable::enqueueHost(const Frame &frame, HostRun &run) {
         !ok)
       return ok;
   auto function = [](void *data) {
-    auto *run = static_cast<HostRun *>(data);
-    run->self->runOnHost(*run->call, *run->failure);
+    auto &[run, call] = *static_cast<Run::HostRun *>(data);
+    run->self->runOnHost(*call, run->failure);
   };
   if (Status ok = card->callHost(function, &run); !ok)
     return ok;
@@ -402,8 +414,7 @@ Status CUDAExecutable::enqueueHost(const Frame &frame, HostRun &run) {
   return Success();
 }
 
-Status CUDAExecutable::enqueue(const Frame &frame,
-                               std::vector<HostRun> &hostRuns) {
+Status CUDAExecutable::enqueue(const Frame &frame, Run &run) {
   for (const Frame::OldValue &old : frame.oldValues)
     if (Status ok = card->copy(old.to, old.from.get(), old.bytes); !ok)
       return ok;
@@ -420,30 +431,40 @@ Status CUDAExecutable::enqueue(const Frame &frame,
                                         done.error().message());
     }
     if (!call.staged.empty())
-      if (Status ok = enqueueHost(frame, hostRuns[c]); !ok)
+      if (Status ok = enqueueHost(frame, run.hostRuns[c]); !ok)
         return ok.error().withMessage(describe(loaded, call.work->step) +
                                       ok.error().message());
   }
   return Success();
 }
 
-Status CUDAExecutable::runActions(const Frame &frame) {
-  Failure failure;
-  std::vector<HostRun> hostRuns;
-  hostRuns.reserve(calls.size());
-  for (const Call &call : calls)
-    hostRuns.push_back({this, &call, &failure});
-  Status enqueued = enqueue(frame, hostRuns);
-  // Host nodes use what is here, so that nothing returns before they are over.
-  const Status done = card->synchronize();
-  if (failure.any())
-    return failure.error(loaded);
+Result<Event> CUDAExecutable::runActions(const Frame &frame) {
+  auto run = std::make_shared<Run>();
+  run->self = this;
+  if (hasHostNodes()) {
+    run->owner = shared_from_this();
+    for (const Call &call : calls)
+      run->hostRuns.push_back({run.get(), &call});
+  }
+  auto outcome = [run, name = loaded.name](const Status &done) -> Status {
+    if (run->failure.any())
+      return run->failure.error(run->self->loaded);
+    return done ? done
+                : Status(done.error().withMessage(fmt::format(
+                      "in program '{}': {}", name, done.error().message())));
+  };
+  const Status enqueued = enqueue(frame, *run);
+  Result<Event> done = gpus.whenDone(outcome);
+  // Nobody else waits for host nodes in front of what failed.
+  if (!enqueued || !done)
+    (void)card->synchronize();
   if (!enqueued)
-    return enqueued;
-  return done ? done
-              : Status(done.error().withMessage(
-                    fmt::format("in program '{}': {}", loaded.name,
-                                done.error().message())));
+    return run->failure.any() ? run->failure.error(loaded) : enqueued.error();
+  // A check that is to find the first wrong step leaves nothing behind it.
+  if (done && options.checkNonFinite)
+    if (Status ok = done->wait(); !ok)
+      return ok.error();
+  return done;
 }
 } // namespace
 

@@ -64,6 +64,11 @@ public:
   };
   /// Waits until all work has been done; fails where some of it did.
   Status synchronize();
+  /// Marks the work so far. A mark is to be waited for once.
+  Result<EventHandle> mark();
+  /// Waits until the work in front of the mark has been done; fails where some
+  /// of it did.
+  Status wait(EventHandle mark);
 
   /// Compiles PTX. Fails with what the driver's compiler says of it.
   Result<std::shared_ptr<const Kernels>> compile(const std::string &ptx);
@@ -94,8 +99,9 @@ private:
   ContextHandle context = nullptr;
   StreamHandle stream = nullptr;
   std::atomic<int64_t> used = 0;
-  std::mutex mutex; ///< of the two below
+  std::mutex mutex; ///< of what is below
   std::vector<HostBlock> freeHost;
+  std::vector<EventHandle> freeMarks;
   std::optional<Error> lost;
 };
 
