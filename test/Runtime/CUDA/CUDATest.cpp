@@ -143,9 +143,12 @@ TEST_F(CUDATest, StepsOnLogicalGPUsAreThoseOfVirtualCPUs) {
     ASSERT_TRUE(cpus);
     auto expected = runStep(*cpus, "cpu", devices);
     ASSERT_TRUE(expected) << expected.error().message();
-    for (const char *order : {"order=first", "order=last", "seed=4"}) {
+    for (auto [order, graphs] :
+         {std::pair("order=first", 1), std::pair("order=last", 1),
+          std::pair("seed=4", 1), std::pair("seed=5", 0)}) {
       begin(order);
-      auto client = clientOf(platformName(), devices);
+      auto client =
+          clientOf(platformName(fmt::format(",graphs={}", graphs)), devices);
       ASSERT_TRUE(client) << client.error().message();
       EXPECT_EQ((*client)->devices().back().name,
                 fmt::format("GPU:{}", devices - 1));
@@ -156,6 +159,8 @@ TEST_F(CUDATest, StepsOnLogicalGPUsAreThoseOfVirtualCPUs) {
         for (size_t i = 0; i < (*results)[r].size(); ++i)
           EXPECT_NEAR((*results)[r][i], (*expected)[r][i], 1e-5);
       EXPECT_GT(standInLaunches(), 0);
+      EXPECT_EQ(standInCalls("cuGraphLaunch"), 2 * graphs);
+      EXPECT_EQ(standInCalls("cuLaunchKernel") == 0, graphs == 1);
       EXPECT_STREQ(standInFault(), "");
       EXPECT_EQ((*client)->bytesInUse(), 0);
       *client = nullptr;
@@ -208,7 +213,7 @@ TEST_F(CUDATest, NoSuchGPU) {
 
 TEST_F(CUDATest, UnknownOptionsAreRefused) {
   EXPECT_EQ(failure(",cards=2"),
-            "the platform cuda takes card=N, memory-limit=BYTES and "
+            "the platform cuda takes card=N, memory-limit=BYTES, graphs=N and "
             "driver=PATH after its name, separated by commas, got 'cards=2'");
 }
 
@@ -254,18 +259,18 @@ TEST_F(CUDATest, RefusedPtxHasTheCompilersWords) {
 
 // 719 is CUDA_ERROR_LAUNCH_FAILED: the context is lost.
 TEST_F(CUDATest, LostGPUFailsEveryCallWithTheFirstError) {
-  begin("fail=cuLaunchKernel:2:719");
+  begin("fail=cuGraphLaunch:2:719");
   auto client = clientOf(platformName(), 2);
   ASSERT_TRUE(client);
   auto first = runStep(*client, "cuda", 2);
   ASSERT_FALSE(first);
   EXPECT_THAT(first.error().message(),
-              HasSubstr("cuLaunchKernel fails with CUDA_ERROR_LAUNCH_FAILED"));
+              HasSubstr("cuGraphLaunch fails with CUDA_ERROR_LAUNCH_FAILED"));
   EXPECT_THAT(first.error().message(), HasSubstr("start the program again"));
   auto second = runStep(*client, "cuda", 2);
   ASSERT_FALSE(second);
   EXPECT_THAT(second.error().message(),
-              HasSubstr("cuLaunchKernel fails with CUDA_ERROR_LAUNCH_FAILED"));
+              HasSubstr("cuGraphLaunch fails with CUDA_ERROR_LAUNCH_FAILED"));
 }
 
 // A step that the host runs, such as a custom call, is on a thread of the
@@ -364,6 +369,23 @@ TEST_F(CUDATest, CallsDoNotWaitForTheGPU) {
   }
 }
 
+// A step whose variables stay where they are changes no node of its graph.
+TEST_F(CUDATest, GraphsOfStepsStayAsTheyAre) {
+  begin();
+  auto client = clientOf(platformName(",graphs=1"), 2).value_or_throw();
+  HeldUpdates updates(client);
+  for (int step = 0; step < 3; ++step)
+    ASSERT_TRUE(updates.update());
+  const Array old = updates.w; // the next step's results lie elsewhere
+  EXPECT_EQ(standInCalls("cuGraphExecKernelNodeSetParams"), 0);
+  ASSERT_TRUE(updates.update());
+  EXPECT_EQ(standInCalls("cuGraphExecKernelNodeSetParams"), 1);
+  EXPECT_EQ(standInCalls("cuGraphInstantiate"), 1);
+  standInHold(false);
+  EXPECT_EQ(floats(old.toHost()), std::vector<float>(32, -0.5f));
+  EXPECT_EQ(floats(updates.w.toHost()), std::vector<float>(32, -1.f));
+}
+
 // 700 is CUDA_ERROR_ILLEGAL_ADDRESS: the call is over by then.
 TEST_F(CUDATest, FailuresAreReportedWhenResultsAreRead) {
   begin("fail=cuEventSynchronize:1:700");
@@ -386,13 +408,14 @@ TEST_F(CUDATest, FailuresAreReportedWhenResultsAreRead) {
 
 // Another error ends one call, and the next one runs.
 TEST_F(CUDATest, OtherErrorsEndOneCall) {
-  begin("fail=cuLaunchKernel:2:1");
+  begin("fail=cuGraphAddKernelNode:2:1");
   auto client = clientOf(platformName(), 2);
   ASSERT_TRUE(client);
   auto first = runStep(*client, "cuda", 2);
   ASSERT_FALSE(first);
   EXPECT_THAT(first.error().message(),
-              HasSubstr("cuLaunchKernel fails with CUDA_ERROR_INVALID_VALUE"));
+              HasSubstr("cuGraphAddKernelNode fails with "
+                        "CUDA_ERROR_INVALID_VALUE"));
   EXPECT_TRUE(runStep(*client, "cuda", 2));
   *client = nullptr;
   EXPECT_EQ(standInBytes(), 0);

@@ -31,6 +31,8 @@ void standInHold(bool isHeldBack);
 const char *standInFault();
 /// Returns the bytes that are allocated on all GPUs, and the page-locked ones.
 int64_t standInBytes();
+/// Returns how often a function of the driver has been called.
+int standInCalls(const char *function);
 /// Returns how many kernels have run.
 int64_t standInLaunches();
 }

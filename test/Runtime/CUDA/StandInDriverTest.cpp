@@ -213,6 +213,53 @@ TEST_F(StandInDriverTest, MemoryOfAnotherGPUIsOutOfReach) {
   EXPECT_EQ(cuDevicePrimaryCtxRelease_v2(1), DriverResult::Success);
 }
 
+// Numbers come from the host and are doubled, as a graph.
+TEST_F(StandInDriverTest, MissingEdgesOfGraphsAreFound) {
+  for (bool hasEdge : {true, false}) {
+    begin("order=last");
+    DevicePointer array = 0;
+    ASSERT_EQ(cuMemAllocAsync(&array, bytes, work), DriverResult::Success);
+    void *staging = nullptr;
+    ASSERT_EQ(cuMemHostAlloc(&staging, bytes, 0), DriverResult::Success);
+    auto *numbers = static_cast<float *>(staging);
+    GraphHandle graph = nullptr;
+    ASSERT_EQ(cuGraphCreate(&graph, 0), DriverResult::Success);
+    CopyNode copy{.fromType = MemoryType::Host,
+                  .fromHost = staging,
+                  .to = array,
+                  .bytes = bytes};
+    GraphNodeHandle first = nullptr, second = nullptr;
+    ASSERT_EQ(cuGraphAddMemcpyNode(&first, graph, nullptr, 0, &copy, context),
+              DriverResult::Success);
+    void *parameters[] = {&array};
+    const KernelNode kernel{
+        .function = twice, .blockX = count, .parameters = parameters};
+    ASSERT_EQ(
+        cuGraphAddKernelNode(&second, graph, &first, hasEdge ? 1 : 0, &kernel),
+        DriverResult::Success);
+    GraphExecutableHandle executable = nullptr;
+    ASSERT_EQ(cuGraphInstantiateWithFlags(&executable, graph, 0),
+              DriverResult::Success);
+    // The second launch has a node that is not as it was.
+    for (DevicePointer target : {array, array + bytes}) {
+      std::iota(numbers, numbers + count, 1.f);
+      copy.to = target;
+      ASSERT_EQ(
+          cuGraphExecMemcpyNodeSetParams(executable, first, &copy, context),
+          DriverResult::Success);
+      ASSERT_EQ(cuGraphLaunch(executable, work), DriverResult::Success);
+      if (target != array) {
+        EXPECT_EQ(cuStreamSynchronize(work), DriverResult::IllegalAddress);
+        break;
+      }
+      ASSERT_EQ(cuMemcpyDtoHAsync_v2(staging, array, bytes, work),
+                DriverResult::Success);
+      ASSERT_EQ(cuStreamSynchronize(work), DriverResult::Success);
+      EXPECT_EQ(numbers[3], hasEdge ? 8.f : 4.f);
+    }
+  }
+}
+
 TEST_F(StandInDriverTest, WorkIsHeldBackUntilItIsReleased) {
   begin();
   DevicePointer array = 0;

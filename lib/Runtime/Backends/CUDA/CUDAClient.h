@@ -12,7 +12,9 @@ namespace meshloom::cuda {
 
 class CUDAClient : public plan::PlanClient {
 public:
-  CUDAClient(std::shared_ptr<Card> card, const std::vector<int64_t> &numbers);
+  /// `graphsFrom`: programs of as many pieces of work are graphs; 0: none is.
+  CUDAClient(std::shared_ptr<Card> card, const std::vector<int64_t> &numbers,
+             int64_t graphsFrom);
   std::string_view platform() const override { return "cuda"; }
   std::span<const Device> devices() const override { return deviceList; }
   int64_t bytesInUse() const override { return card->bytesInUse(); }
@@ -36,6 +38,7 @@ public:
   Result<Event> whenDone(std::function<Status(const Status &)> outcome);
 
   const std::shared_ptr<Card> card;
+  const int64_t graphsFrom;
 
 protected:
   Result<std::shared_ptr<Executable>>

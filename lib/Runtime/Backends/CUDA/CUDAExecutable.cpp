@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A straight program on a card: its step graph, one piece of work after the
-// other in the card's stream. A thread of the host does work that has no kernel
-// in its turn (a host node): the card copies the memories that it touches to
-// the host first, and those that it has written back afterwards.
+// A straight program on a card: its step graph, as one of the card's graphs or
+// one piece of work after the other in the card's stream. A thread of the host
+// does work that has no kernel in its turn (a host node): the card copies the
+// memories that it touches to the host first, and those that it has written
+// back afterwards.
 #include "CUDAClient.h"
+#include "Graph.h"
 
 #include "meshloom/Runtime/NonFinite.h"
 #include "meshloom/Runtime/Plan/Failure.h"
@@ -15,6 +17,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <queue>
+#include <set>
 
 using namespace meshloom;
 using namespace meshloom::cuda;
@@ -78,6 +81,8 @@ private:
 
   void order();
   Offsets place() const;
+  /// Finds what each call comes after.
+  void findEdges(const std::vector<int64_t> &offsets);
   Result<Call> prepare(const Work &work);
   Status findKernel(Call &call) const;
   /// Gives the memories that a call touches places in the host's memory.
@@ -88,9 +93,12 @@ private:
   bool isInOrder() const override { return !hasHostNodes(); }
   bool hasHostNodes() const { return stagingBytes > 0; }
   Status enqueue(const Frame &frame, Run &run);
-  Status enqueueHost(const Frame &frame, Run::HostRun &run);
-  Status launch(const Call &call, Part part) const;
-  Status copyRuns(const Call &call, const Part &part) const;
+  Status enqueueGraph(const Frame &frame, Run &run);
+  Status enqueueCall(Commands &commands, size_t index, const Frame &frame,
+                     Run &run);
+  Status enqueueHost(Commands &commands, const Frame &frame, Run::HostRun &run);
+  Status launch(Commands &commands, const Call &call, Part part) const;
+  Status copyRuns(Commands &commands, const Call &call, const Part &part) const;
   void runOnHost(const Call &call, Failure &failure) const;
   void check(const Call &call, const Part &part, Failure &failure) const;
   /// Calls `body` for each part; `base(access)`: where its memory is.
@@ -104,6 +112,9 @@ private:
   StepGraph graph;
   std::vector<unsigned> sequence; ///< of the graph's works
   std::vector<Call> calls;        ///< in that order
+  /// Per call, the earlier ones that must have ended before it begins.
+  std::vector<std::vector<unsigned>> after;
+  std::unique_ptr<Graph> recorded; ///< null: not yet
   int64_t stagingBytes = 0;
   std::shared_ptr<char> staging; ///< of host nodes, one after the other
 };
@@ -143,6 +154,44 @@ Offsets CUDAExecutable::place() const {
   return placeByLifetime(lifetimes);
 }
 
+/// A call comes after those that the plan names, after the last users of
+/// scratch memory whose place its own has, and after the last host node, whose
+/// memory of the host its own node takes.
+void CUDAExecutable::findEdges(const std::vector<int64_t> &offsets) {
+  std::vector<unsigned> positionOf(sequence.size());
+  for (unsigned position = 0; position < sequence.size(); ++position)
+    positionOf[sequence[position]] = position;
+  std::vector<std::set<unsigned>> edges(sequence.size());
+  for (unsigned action = 0; action < sequence.size(); ++action)
+    for (unsigned next : graph.plan.successors[action])
+      edges[positionOf[next]].insert(positionOf[action]);
+  const std::vector<Memory> &memories = graph.plan.memories;
+  std::vector<std::vector<unsigned>> users(memories.size());
+  for (unsigned position = 0; position < sequence.size(); ++position)
+    for (const Access &access : graph.works[sequence[position]].accesses) {
+      const unsigned memory = graph.buffers[access.buffer].memory;
+      if (memories[memory].kind == Memory::Kind::Scratch)
+        users[memory].push_back(position);
+    }
+  for (unsigned m = 0; m < memories.size(); ++m)
+    for (unsigned n = 0; n < memories.size(); ++n)
+      if (!users[m].empty() && !users[n].empty() &&
+          users[m].back() < users[n].front() &&
+          offsets[m] < offsets[n] + memories[n].bytes &&
+          offsets[n] < offsets[m] + memories[m].bytes)
+        for (unsigned position : users[n])
+          edges[position].insert(users[m].begin(), users[m].end());
+  std::optional<unsigned> lastHost;
+  for (unsigned position = 0; position < calls.size(); ++position)
+    if (!calls[position].staged.empty()) {
+      if (lastHost)
+        edges[position].insert(*lastHost);
+      lastHost = position;
+    }
+  for (const std::set<unsigned> &earlier : edges)
+    after.emplace_back(earlier.begin(), earlier.end());
+}
+
 Status CUDAExecutable::plan() {
   Result<StepGraph> built = buildStepGraph(loaded, /*chunks=*/1);
   if (!built)
@@ -156,6 +205,7 @@ Status CUDAExecutable::plan() {
     calls.push_back(std::move(*call));
   }
   Offsets placed = place();
+  findEdges(placed.offsets);
   if (Status ok = setPlan(std::move(graph.plan), std::move(placed.offsets),
                           placed.peak);
       !ok)
@@ -277,7 +327,8 @@ Status CUDAExecutable::forEachPart(const Call &call, const Base &base,
 }
 
 /// A box of too many results is launched in halves.
-Status CUDAExecutable::launch(const Call &call, Part part) const {
+Status CUDAExecutable::launch(Commands &commands, const Call &call,
+                              Part part) const {
   const KernelShape &shape = *call.shape;
   int64_t results = 1;
   for (unsigned loop : shape.parallel)
@@ -296,9 +347,9 @@ Status CUDAExecutable::launch(const Call &call, Part part) const {
       second.pointers[a] +=
           half * call.elements[a].strides[widest] *
           int64_t(byteWidth(graph.buffers[call.work->accesses[a].buffer].type));
-    if (Status ok = launch(call, std::move(part)); !ok)
+    if (Status ok = launch(commands, call, std::move(part)); !ok)
       return ok;
-    return launch(call, std::move(second));
+    return launch(commands, call, std::move(second));
   }
   std::vector<uint64_t> parameters;
   for (const KernelParameter &parameter : shape.parameters)
@@ -323,20 +374,21 @@ Status CUDAExecutable::launch(const Call &call, Part part) const {
   const int64_t most = std::max<int64_t>(
       1, card->multiprocessors() * RESIDENT_THREADS / shape.threads());
   const int64_t blocks = std::min(shape.blocks(part.extents), most);
-  return card->launch(call.function, unsigned(blocks), shape.threads(),
-                      parameters);
+  return commands.launch(call.function, unsigned(blocks), shape.threads(),
+                         parameters);
 }
 
-Status CUDAExecutable::copyRuns(const Call &call, const Part &part) const {
+Status CUDAExecutable::copyRuns(Commands &commands, const Call &call,
+                                const Part &part) const {
   Status outcome = Success();
   const int64_t width =
       byteWidth(graph.buffers[call.work->accesses[0].buffer].type);
   forEachRun(part.extents, call.elements[0].strides, call.elements[1].strides,
              [&](int64_t source, int64_t target, int64_t count) {
                if (outcome)
-                 outcome = card->copy(part.pointers[1] + target * width,
-                                      part.pointers[0] + source * width,
-                                      count * width);
+                 outcome = commands.copy(part.pointers[1] + target * width,
+                                         part.pointers[0] + source * width,
+                                         count * width);
              });
   return outcome;
 }
@@ -390,10 +442,12 @@ void CUDAExecutable::runOnHost(const Call &call, Failure &failure) const {
   }
 }
 
-Status CUDAExecutable::enqueueHost(const Frame &frame, Run::HostRun &run) {
+Status CUDAExecutable::enqueueHost(Commands &commands, const Frame &frame,
+                                   Run::HostRun &run) {
   const Call &call = *run.call;
+  commands.join();
   for (const Call::Staged &staged : call.staged)
-    if (Status ok = card->copyToHost(
+    if (Status ok = commands.copyToHost(
             staging.get() + staged.offset, frame.address(staged.memory, 0),
             memoryPlan().memories[staged.memory].bytes);
         !ok)
@@ -402,11 +456,13 @@ Status CUDAExecutable::enqueueHost(const Frame &frame, Run::HostRun &run) {
     auto &[run, call] = *static_cast<Run::HostRun *>(data);
     run->self->runOnHost(*call, run->failure);
   };
-  if (Status ok = card->callHost(function, &run); !ok)
+  commands.join();
+  if (Status ok = commands.callHost(function, &run); !ok)
     return ok;
+  commands.join();
   for (const Call::Staged &staged : call.staged)
     if (staged.written)
-      if (Status ok = card->copyFromHost(
+      if (Status ok = commands.copyFromHost(
               frame.address(staged.memory, 0), staging.get() + staged.offset,
               memoryPlan().memories[staged.memory].bytes);
           !ok)
@@ -414,27 +470,55 @@ Status CUDAExecutable::enqueueHost(const Frame &frame, Run::HostRun &run) {
   return Success();
 }
 
+Status CUDAExecutable::enqueueCall(Commands &commands, size_t index,
+                                   const Frame &frame, Run &run) {
+  const Call &call = calls[index];
+  auto base = [&](unsigned memory) { return frame.address(memory, 0); };
+  Status done = Success();
+  if (!call.onHost)
+    done = forEachPart(call, base, [&](const Part &part) -> Status {
+      return call.shape ? launch(commands, call, part)
+                        : copyRuns(commands, call, part);
+    });
+  if (done && !call.staged.empty())
+    done = enqueueHost(commands, frame, run.hostRuns[index]);
+  return done
+             ? done
+             : Status(done.error().withMessage(
+                   describe(loaded, call.work->step) + done.error().message()));
+}
+
+/// As one launch, whose nodes the first run makes.
+Status CUDAExecutable::enqueueGraph(const Frame &frame, Run &run) {
+  if (!recorded) {
+    Result<std::unique_ptr<Graph>> created = Graph::create(card);
+    if (!created)
+      return created.error();
+    recorded = std::move(*created);
+  }
+  recorded->begin();
+  for (size_t c = 0; c < calls.size(); ++c) {
+    recorded->beginPiece(after[c]);
+    if (Status ok = enqueueCall(*recorded, c, frame, run); !ok)
+      return ok;
+    recorded->endPiece();
+  }
+  return recorded->launchAll();
+}
+
 Status CUDAExecutable::enqueue(const Frame &frame, Run &run) {
   for (const Frame::OldValue &old : frame.oldValues)
     if (Status ok = card->copy(old.to, old.from.get(), old.bytes); !ok)
       return ok;
-  auto base = [&](unsigned memory) { return frame.address(memory, 0); };
-  for (size_t c = 0; c < calls.size(); ++c) {
-    const Call &call = calls[c];
-    if (!call.onHost) {
-      const Status done =
-          forEachPart(call, base, [&](const Part &part) -> Status {
-            return call.shape ? launch(call, part) : copyRuns(call, part);
-          });
-      if (!done)
-        return done.error().withMessage(describe(loaded, call.work->step) +
-                                        done.error().message());
-    }
-    if (!call.staged.empty())
-      if (Status ok = enqueueHost(frame, run.hostRuns[c]); !ok)
-        return ok.error().withMessage(describe(loaded, call.work->step) +
-                                      ok.error().message());
+  if (gpus.graphsFrom > 0 && int64_t(calls.size()) >= gpus.graphsFrom) {
+    const Status done = enqueueGraph(frame, run);
+    if (!done)
+      recorded = nullptr; // the next run begins anew
+    return done;
   }
+  for (size_t c = 0; c < calls.size(); ++c)
+    if (Status ok = enqueueCall(*card, c, frame, run); !ok)
+      return ok;
   return Success();
 }
 
