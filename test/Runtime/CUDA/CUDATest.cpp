@@ -161,6 +161,8 @@ TEST_F(CUDATest, StepsOnLogicalGPUsAreThoseOfVirtualCPUs) {
       EXPECT_GT(standInLaunches(), 0);
       EXPECT_EQ(standInCalls("cuGraphLaunch"), 2 * graphs);
       EXPECT_EQ(standInCalls("cuLaunchKernel") == 0, graphs == 1);
+      EXPECT_EQ(standInCalls("cuGraphAddHostNode"), 0);
+      EXPECT_EQ(standInCalls("cuLaunchHostFunc"), 0);
       EXPECT_STREQ(standInFault(), "");
       EXPECT_EQ((*client)->bytesInUse(), 0);
       *client = nullptr;

@@ -34,7 +34,7 @@ struct Call {
   const Work *work;
   std::vector<AccessElements> elements; ///< per access
   std::vector<int64_t> strides;         ///< [access][loop]
-  // A kernel:
+  // A kernel or product:
   const KernelShape *shape = nullptr;
   FunctionHandle function = nullptr;
   // A host node, or what checks the values that a kernel has written:
@@ -84,6 +84,7 @@ private:
   /// Finds what each call comes after.
   void findEdges(const std::vector<int64_t> &offsets);
   Result<Call> prepare(const Work &work);
+  Result<std::string> symbolOf(const Work &work) const;
   Status findKernel(Call &call) const;
   /// Gives the memories that a call touches places in the host's memory.
   void stage(Call &call);
@@ -233,10 +234,8 @@ Result<Call> CUDAExecutable::prepare(const Work &work) {
         work.kind != Work::Kind::Copy)
       call.nonFinite.push_back(a);
   }
-  if (work.kind == Work::Kind::Kernel) {
-    if (Status ok = findKernel(call); !ok)
-      return ok.error();
-  }
+  if (Status ok = findKernel(call); !ok)
+    return ok.error();
   call.onHost = !call.shape && work.kind != Work::Kind::Copy;
   if (call.onHost) {
     auto host = HostWork::make(loaded, graph, work, code->host.get());
@@ -249,26 +248,40 @@ Result<Call> CUDAExecutable::prepare(const Work &work) {
   return call;
 }
 
-/// Looks for the code of a kernel on the card. There is none of a library
+/// The code of a kernel or product; fails where the host has to run a library
+/// function whose own function it has not.
+Result<std::string> CUDAExecutable::symbolOf(const Work &work) const {
+  if (work.kind == Work::Kind::Dot) {
+    auto kind =
+        ProductKind::of(loaded, std::get<DotStep>(loaded.steps[work.step]));
+    return kind ? kind->symbol() : "";
+  }
+  if (work.kind != Work::Kind::Kernel)
+    return std::string();
+  const KernelStep &step = std::get<KernelStep>(loaded.steps[work.step]);
+  if (step.library.empty())
+    return step.symbol;
+  if (step.symbol.empty() || code->host)
+    return std::string();
+  return Error(
+      fmt::format("{}the library function '{}' runs on the host with a "
+                  "function of the program's, which saved programs for GPUs "
+                  "do not have: compile the program again",
+                  describe(loaded, work.step), step.library),
+      ErrorCode::UNIMPLEMENTED);
+}
+
+/// Looks for the code of a call on the card. There is none of a library
 /// function, and of a kernel that the host has.
 Status CUDAExecutable::findKernel(Call &call) const {
-  const KernelStep &step = std::get<KernelStep>(loaded.steps[call.work->step]);
-  if (!step.library.empty()) {
-    if (step.symbol.empty() || code->host)
-      return Success();
-    return Error(
-        fmt::format("{}the library function '{}' runs on the host with a "
-                    "function of the program's, which saved programs for GPUs "
-                    "do not have: compile the program again",
-                    describe(loaded, call.work->step), step.library),
-        ErrorCode::UNIMPLEMENTED);
-  }
+  const Result<std::string> symbol = symbolOf(*call.work);
+  if (!symbol)
+    return symbol.error();
   const auto &shapes = code->code.kernels;
-  const auto shape =
-      std::ranges::find(shapes, step.symbol, &KernelShape::symbol);
+  const auto shape = std::ranges::find(shapes, *symbol, &KernelShape::symbol);
   if (shape == shapes.end())
     return Success();
-  Result<FunctionHandle> function = code->kernels->find(step.symbol);
+  Result<FunctionHandle> function = code->kernels->find(*symbol);
   if (!function)
     return function.error().withMessage(describe(loaded, call.work->step) +
                                         function.error().message());
