@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Device code as text, and the size of a grid.
-#include "meshloom/Core/DeviceCode.h"
+#include "LayoutEnumeration.h"
 
+#include "meshloom/Core/DeviceCode.h"
 #include "meshloom/Core/Program.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +68,7 @@ TEST(DeviceCodeTest, BlocksCoverTheParallelLoops) {
 
 // Loops are what the operands that have them say.
 TEST(DeviceCodeTest, KindOfAProduct) {
-  const Mesh mesh = Mesh::create({{"x", 2}}).value_or_throw();
+  const Mesh mesh = test::makeMesh({2});
   auto dim = [](unsigned loop) { return DimAccess{0, {{loop, 1}}}; };
   DotStep dot{{{4}, {3}, {10, true}, {5}},
               {0, {dim(0), dim(1), dim(2)}},

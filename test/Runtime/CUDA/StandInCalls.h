@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What all functions of the stand-in driver do: look whether the call is
-// possible, and find objects by their handles.
+// All functions of the stand-in driver begin alike: they look whether the call
+// is possible, and find objects by their handles.
 #pragma once
 
 #include "StandInState.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A straight program on a card: its step graph, as one of the card's graphs or
 // one piece of work after the other in the card's stream. A thread of the host
-// does work that has no kernel in its turn (a host node): the card copies the
-// memories that it touches to the host first, and those that it has written
-// back afterwards.
+// does work that has no kernel in its turn (a host node): the card copies what
+// it touches to the host first, and what it has written back afterwards.
 #include "CUDAClient.h"
 #include "Graph.h"
 
@@ -41,12 +40,15 @@ struct Call {
   bool onHost = false;
   HostWork host;
   std::vector<unsigned> nonFinite; ///< accesses to check
+  /// The bytes of a memory that the host reads and writes.
   struct Staged {
     unsigned memory;
-    int64_t offset; ///< in the host's memory
+    Interval bytes;
     bool written;
+    int64_t offset = 0; ///< in the host's memory
   };
   std::vector<Staged> staged;
+  bool hasHostNode() const { return onHost || !nonFinite.empty(); }
 };
 
 class CUDAExecutable : public StraightExecutable {
@@ -62,7 +64,8 @@ private:
   /// A box of a call's iterations, and where its first elements are.
   struct Part {
     std::vector<int64_t> begin, origin, extents;
-    std::vector<char *> pointers;
+    std::vector<int64_t> offsets; ///< per access, in bytes from its memory's
+    std::vector<char *> pointers; ///< the same as addresses
     size_t instance = 0;
   };
   /// A run that is going on.
@@ -86,13 +89,17 @@ private:
   Result<Call> prepare(const Work &work);
   Result<std::string> symbolOf(const Work &work) const;
   Status findKernel(Call &call) const;
-  /// Gives the memories that a call touches places in the host's memory.
+  /// Gives what a call touches places in the host's memory.
   void stage(Call &call);
+  /// The bytes of its memory that an access touches in a part.
+  Interval touched(const Call &call, const Part &part, size_t access) const;
   Result<Event> runActions(const Frame &frame) override;
   /// Whether a host node fails is known late, and what uses its results must
   /// not begin then.
   bool isInOrder() const override { return !hasHostNodes(); }
-  bool hasHostNodes() const { return stagingBytes > 0; }
+  bool hasHostNodes() const {
+    return std::ranges::any_of(calls, &Call::hasHostNode);
+  }
   Status enqueue(const Frame &frame, Run &run);
   Status enqueueGraph(const Frame &frame, Run &run);
   Status enqueueCall(Commands &commands, size_t index, const Frame &frame,
@@ -102,7 +109,10 @@ private:
   Status copyRuns(Commands &commands, const Call &call, const Part &part) const;
   void runOnHost(const Call &call, Failure &failure) const;
   void check(const Call &call, const Part &part, Failure &failure) const;
-  /// Calls `body` for each part; `base(access)`: where its memory is.
+  /// Calls `body` for each part, whose pointers are null.
+  template <typename Body>
+  Status forEachBox(const Call &call, const Body &body) const;
+  /// Calls `body` for each part; `base(memory)`: where a memory is.
   template <typename Base, typename Body>
   Status forEachPart(const Call &call, const Base &base,
                      const Body &body) const;
@@ -184,7 +194,7 @@ void CUDAExecutable::findEdges(const std::vector<int64_t> &offsets) {
           edges[position].insert(users[m].begin(), users[m].end());
   std::optional<unsigned> lastHost;
   for (unsigned position = 0; position < calls.size(); ++position)
-    if (!calls[position].staged.empty()) {
+    if (calls[position].hasHostNode()) {
       if (lastHost)
         edges[position].insert(*lastHost);
       lastHost = position;
@@ -243,7 +253,7 @@ Result<Call> CUDAExecutable::prepare(const Work &work) {
       return host.error();
     call.host = std::move(*host);
   }
-  if (call.onHost || !call.nonFinite.empty())
+  if (call.hasHostNode())
     stage(call);
   return call;
 }
@@ -290,24 +300,57 @@ Status CUDAExecutable::findKernel(Call &call) const {
   return Success();
 }
 
+Interval CUDAExecutable::touched(const Call &call, const Part &part,
+                                 size_t access) const {
+  const GraphBuffer &buffer = graph.buffers[call.work->accesses[access].buffer];
+  const int64_t whole = graph.plan.memories[buffer.memory].bytes;
+  if (call.work->kind == Work::Kind::Reduce) // of addends behind one another
+    return {0, whole};
+  const int64_t width = byteWidth(buffer.type);
+  Interval bytes{part.offsets[access], part.offsets[access] + width};
+  for (size_t l = 0; l < part.extents.size(); ++l) {
+    const int64_t stride = call.elements[access].strides[l] * width;
+    if (stride != 0 && part.extents[l] == 0)
+      return {0, 0};
+    const int64_t reach = stride * std::max<int64_t>(part.extents[l] - 1, 0);
+    (reach < 0 ? bytes.begin : bytes.end) += reach;
+  }
+  // Windows reach beyond their arrays. The beginning is as aligned as before.
+  constexpr int64_t alignment = 64;
+  return {std::max<int64_t>(bytes.begin, 0) / alignment * alignment,
+          std::min(bytes.end, whole)};
+}
+
 void CUDAExecutable::stage(Call &call) {
-  int64_t end = 0;
-  for (const Access &access : call.work->accesses) {
-    const unsigned memory = graph.buffers[access.buffer].memory;
-    auto found = std::ranges::find(call.staged, memory, &Call::Staged::memory);
-    if (found == call.staged.end()) {
-      call.staged.push_back({memory, end, false});
-      found = std::prev(call.staged.end());
-      end += OffsetAllocator::rounded(graph.plan.memories[memory].bytes);
+  (void)forEachBox(call, [&](const Part &part) -> Status {
+    for (size_t a = 0; a < call.work->accesses.size(); ++a) {
+      const Access &access = call.work->accesses[a];
+      const Interval bytes = touched(call, part, a);
+      if (bytes.empty())
+        continue;
+      const unsigned memory = graph.buffers[access.buffer].memory;
+      auto found =
+          std::ranges::find(call.staged, memory, &Call::Staged::memory);
+      if (found == call.staged.end()) {
+        call.staged.push_back({memory, bytes, false});
+        found = std::prev(call.staged.end());
+      }
+      found->bytes = {std::min(found->bytes.begin, bytes.begin),
+                      std::max(found->bytes.end, bytes.end)};
+      found->written |= call.onHost && access.writes;
     }
-    found->written |= call.onHost && access.writes;
+    return Success();
+  });
+  int64_t end = 0;
+  for (Call::Staged &staged : call.staged) {
+    staged.offset = end;
+    end += OffsetAllocator::rounded(staged.bytes.size());
   }
   stagingBytes = std::max(stagingBytes, end);
 }
 
-template <typename Base, typename Body>
-Status CUDAExecutable::forEachPart(const Call &call, const Base &base,
-                                   const Body &body) const {
+template <typename Body>
+Status CUDAExecutable::forEachBox(const Call &call, const Body &body) const {
   const Work &work = *call.work;
   const size_t loops = work.extents.size();
   const size_t parts = std::max<size_t>(work.instances.size(), 1);
@@ -329,14 +372,26 @@ Status CUDAExecutable::forEachPart(const Call &call, const Base &base,
       int64_t element = call.elements[a].first;
       for (size_t l = 0; l < loops; ++l)
         element += part.begin[l] * call.elements[a].strides[l];
-      part.pointers.push_back(
-          base(buffer.memory) + element * int64_t(byteWidth(buffer.type)) +
+      part.offsets.push_back(
+          element * int64_t(byteWidth(buffer.type)) +
           (instance ? instance->copy[a] * buffer.bytesPerCopy() : 0));
     }
     if (Status ok = body(part); !ok)
       return ok;
   }
   return Success();
+}
+
+template <typename Base, typename Body>
+Status CUDAExecutable::forEachPart(const Call &call, const Base &base,
+                                   const Body &body) const {
+  return forEachBox(call, [&](Part &part) {
+    for (size_t a = 0; a < part.offsets.size(); ++a)
+      part.pointers.push_back(
+          base(graph.buffers[call.work->accesses[a].buffer].memory) +
+          part.offsets[a]);
+    return body(std::as_const(part));
+  });
 }
 
 /// A box of too many results is launched in halves.
@@ -429,9 +484,10 @@ void CUDAExecutable::runOnHost(const Call &call, Failure &failure) const {
     return;
   const Card::HostScope scope;
   auto base = [&](unsigned memory) {
-    return staging.get() +
-           std::ranges::find(call.staged, memory, &Call::Staged::memory)
-               ->offset;
+    auto staged = std::ranges::find(call.staged, memory, &Call::Staged::memory);
+    return staged == call.staged.end() // it touches no byte of it
+               ? staging.get()
+               : staging.get() + staged->offset - staged->bytes.begin;
   };
   try {
     const Status done =
@@ -460,9 +516,10 @@ Status CUDAExecutable::enqueueHost(Commands &commands, const Frame &frame,
   const Call &call = *run.call;
   commands.join();
   for (const Call::Staged &staged : call.staged)
-    if (Status ok = commands.copyToHost(
-            staging.get() + staged.offset, frame.address(staged.memory, 0),
-            memoryPlan().memories[staged.memory].bytes);
+    if (Status ok = commands.copyToHost(staging.get() + staged.offset,
+                                        frame.address(staged.memory, 0) +
+                                            staged.bytes.begin,
+                                        staged.bytes.size());
         !ok)
       return ok;
   auto function = [](void *data) {
@@ -476,8 +533,8 @@ Status CUDAExecutable::enqueueHost(Commands &commands, const Frame &frame,
   for (const Call::Staged &staged : call.staged)
     if (staged.written)
       if (Status ok = commands.copyFromHost(
-              frame.address(staged.memory, 0), staging.get() + staged.offset,
-              memoryPlan().memories[staged.memory].bytes);
+              frame.address(staged.memory, 0) + staged.bytes.begin,
+              staging.get() + staged.offset, staged.bytes.size());
           !ok)
         return ok;
   return Success();
@@ -493,7 +550,7 @@ Status CUDAExecutable::enqueueCall(Commands &commands, size_t index,
       return call.shape ? launch(commands, call, part)
                         : copyRuns(commands, call, part);
     });
-  if (done && !call.staged.empty())
+  if (done && call.hasHostNode())
     done = enqueueHost(commands, frame, run.hostRuns[index]);
   return done
              ? done
@@ -501,7 +558,7 @@ Status CUDAExecutable::enqueueCall(Commands &commands, size_t index,
                    describe(loaded, call.work->step) + done.error().message()));
 }
 
-/// As one launch, whose nodes the first run makes.
+/// Launches the calls as a graph, whose nodes the first run makes.
 Status CUDAExecutable::enqueueGraph(const Frame &frame, Run &run) {
   if (!recorded) {
     Result<std::unique_ptr<Graph>> created = Graph::create(card);

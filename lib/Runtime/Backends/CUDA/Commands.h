@@ -24,7 +24,7 @@ public:
                         unsigned threads, std::span<uint64_t> parameters) = 0;
   /// Calls `function(data)`, which must not use a card: see Card::HostScope.
   virtual Status callHost(HostFunction function, void *data) = 0;
-  /// What is asked for after this begins when what was asked for before it has
+  /// Work that is asked for after this begins when all work before it has
   /// ended. In a stream that is always so.
   virtual void join() {}
 };

@@ -65,7 +65,7 @@ using GraphNodeHandle = struct GraphNodeObject *;
 using GraphExecutableHandle = struct GraphExecutableObject *;
 using HostFunction = void (*)(void *);
 
-// What the nodes of graphs do.
+// Nodes of graphs.
 struct KernelNode {
   FunctionHandle function = nullptr;
   unsigned gridX = 1, gridY = 1, gridZ = 1, blockX = 1, blockY = 1, blockZ = 1;
@@ -77,8 +77,8 @@ struct HostNode {
   void *data;
 };
 enum class MemoryType : int { Host = 1, Device = 2 };
-/// A copy of boxes of bytes, here of one row. Of the addresses of a side, its
-/// memory's type says which one counts.
+/// A copy of boxes of bytes, here of one row. The type of a side's memory says
+/// which of its addresses counts.
 struct CopyNode {
   size_t fromX = 0, fromY = 0, fromZ = 0, fromLevel = 0;
   MemoryType fromType = MemoryType::Device;

@@ -39,7 +39,7 @@ public:
   Status launchAll();
 
 private:
-  /// What a node does: the values that may change.
+  /// The values of a node that may change.
   using Values = std::vector<uint64_t>;
   struct Node {
     GraphNodeHandle handle;
