@@ -186,7 +186,7 @@ WideAngle hugeWideAngle(Scalar x) {
   radians.low = fma(size.low, 0x1.921fb54442d18p0, radians.low);
   radians.low = fma(size.high, 0x1.1a62633145c06p-54, radians.low);
   Scalar isBelow = sign.negative(), isNegative = x.bits().negative();
-  Scalar turned = (isBelow ^ isNegative);
+  Scalar turned = isBelow ^ isNegative;
   return {isNegative.select(quadrant.i(0) - quadrant, quadrant),
           {turned.select(negated(radians.high), radians.high),
            turned.select(negated(radians.low), radians.low)}};
