@@ -209,6 +209,7 @@ DriverResult cuGraphLaunch(GraphExecutableHandle executable,
     std::vector<std::shared_ptr<Task>> tasks;
     for (const GraphExecutableObject::Node &node : object->nodes) {
       std::vector<std::shared_ptr<Task>> after;
+      after.reserve(node.after.size() + 1);
       for (size_t earlier : node.after)
         after.push_back(tasks[earlier]);
       if (after.empty() && in->last && !in->last->done)
