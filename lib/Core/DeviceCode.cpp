@@ -2,6 +2,9 @@
 // Device code as text, and back.
 #include "meshloom/Core/DeviceCode.h"
 
+#include "meshloom/Core/Program.h"
+
+#include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -143,6 +146,31 @@ Result<DeviceCode> DeviceCode::parse(std::string_view text) {
   }
   code.ptx = text;
   return code;
+}
+
+std::optional<ProductKind> ProductKind::of(const Program &program,
+                                           const DotStep &step) {
+  ProductKind kind{program.buffers[step.out.buffer].type, ""};
+  if (kind.type != DType::F32 && kind.type != DType::BF16 &&
+      kind.type != DType::F16)
+    return std::nullopt;
+  for (unsigned loop = 0; loop < step.loops.size(); ++loop) {
+    auto has = [&](const Operand &operand) {
+      return std::ranges::any_of(operand.dims, [&](const DimAccess &dim) {
+        return !dim.terms.empty() && dim.terms.front().first == loop;
+      });
+    };
+    const bool inLhs = has(step.lhs), inRhs = has(step.rhs),
+               inOut = has(step.out);
+    if (inLhs + inRhs + inOut < 2)
+      return std::nullopt;
+    kind.loops += !inOut ? 'k' : !inRhs ? 'm' : !inLhs ? 'n' : 'b';
+  }
+  return kind;
+}
+
+std::string ProductKind::symbol() const {
+  return fmt::format("product_{}_{}", name(type), loops);
 }
 
 } // namespace meshloom

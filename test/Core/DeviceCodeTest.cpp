@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Device code as text, and the size of a grid.
+#include "LayoutEnumeration.h"
+
 #include "meshloom/Core/DeviceCode.h"
+#include "meshloom/Core/Program.h"
 
 #include <gtest/gtest.h>
 
@@ -61,6 +64,30 @@ TEST(DeviceCodeTest, BlocksCoverTheParallelLoops) {
   EXPECT_EQ(code.kernels[0].blocks(extents), 3); // 70 results in groups of 32
   EXPECT_EQ(code.kernels[0].blocks(none), 0);
   EXPECT_EQ(code.kernels[1].blocks({}), 1);
+}
+
+// Loops are what the operands that have them say.
+TEST(DeviceCodeTest, KindOfAProduct) {
+  const Mesh mesh = test::makeMesh({2});
+  auto dim = [](unsigned loop) { return DimAccess{0, {{loop, 1}}}; };
+  DotStep dot{{{4}, {3}, {10, true}, {5}},
+              {0, {dim(0), dim(1), dim(2)}},
+              {1, {dim(2), dim(3), dim(0)}},
+              {2, {dim(0), dim(1), dim(3)}},
+              {}};
+  Program program{.name = "main", .mesh = mesh};
+  for (const Shape &shape : {Shape{4, 3, 10}, Shape{10, 5, 4}, Shape{4, 3, 5}})
+    program.buffers.push_back(
+        {"", DType::BF16, shape, Layout::replicated(mesh, 3)});
+  auto kind = ProductKind::of(program, dot);
+  ASSERT_TRUE(kind);
+  EXPECT_EQ(kind->symbol(), "product_bf16_bmkn");
+  // A loop that one operand has is none of a product.
+  DotStep broadcast = dot;
+  broadcast.rhs.dims[1] = DimAccess{};
+  EXPECT_FALSE(ProductKind::of(program, broadcast));
+  program.buffers[2].type = DType::F64;
+  EXPECT_FALSE(ProductKind::of(program, dot));
 }
 
 } // namespace

@@ -4,21 +4,12 @@ against the reference interpreter.
 
   python run_on_cuda.py path/to/mesh-run STAND_IN_DRIVER [name ...]
 
-Work is done in another legal order for each program. Exit code 0 when every result is right
-but for those in KNOWN, which docs/CUDA.md explains.
+Work is done in another legal order for each program. Exit code 0 when every result is right.
 """
 import os
-import re
 import sys
 
 from run_on_plugin import FOLDER, failures
-
-# By program, what a line of the output must have where it fails.
-KNOWN = {
-    "batch_statistics": "no code for the function 'sin' of 'f64'",
-    "complex_gradient": "no code for the function 'cos' of 'f64'",
-    "complex_numbers": "no code for the function 'cos' of 'f64'",
-}
 
 
 def main():
@@ -32,11 +23,8 @@ def main():
                 continue
         os.environ["MESHLOOM_STANDIN"] = f"seed={seed}"
         found = failures(tool, path, f"cuda:driver={driver}")
-        expected = name in KNOWN and any(re.search(KNOWN[name], line) for line in found)
-        stale = name in KNOWN and not found
-        wrong += bool(found and not expected) or stale
-        verdict = "known" if expected else "WRONG" if found else "runs now" if stale else "ok"
-        print(name, verdict, *(line[:200] for line in found), flush=True)
+        wrong += bool(found)
+        print(name, "WRONG" if found else "ok", *(line[:200] for line in found), flush=True)
     print(f"{wrong} programs are wrong")
     sys.exit(wrong > 0)
 

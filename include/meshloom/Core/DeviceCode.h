@@ -3,15 +3,36 @@
 // blocks of threads, and how each of them is launched.
 #pragma once
 
+#include "meshloom/Core/DType.h"
 #include "meshloom/Core/Result.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace meshloom {
+
+struct DotStep;
+struct Program;
+
+/// Products of matrices that have the same code for a device: their numbers are
+/// f32, bf16 or f16, which is summed in f32.
+struct ProductKind {
+  DType type = DType::F32;
+  /// A letter for each loop of the step: b where all three operands have it, m
+  /// for rows, n for columns, k for what is summed.
+  std::string loops;
+
+  /// Nothing where a product is not of this kind.
+  static std::optional<ProductKind> of(const Program &program,
+                                       const DotStep &step);
+  /// The name of the code: product_f32_bmnk.
+  std::string symbol() const;
+  auto operator<=>(const ProductKind &) const = default;
+};
 
 /// A parameter of a kernel, 64 bits wide: see Runtime/KernelFunction.h for what
 /// operands, strides, origins and extents are.

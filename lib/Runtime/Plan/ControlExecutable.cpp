@@ -430,6 +430,10 @@ Status ControlExecutable::run(const Piece &piece, const Item &item,
     // NOLINTEND(bugprone-use-after-move)
     return results.error();
   }
+  for (const Array &result : *results)
+    if (!BlockBuffer::isUsable(result))
+      if (Status ok = result.wait(); !ok)
+        return ok;
   for (size_t r = 0; r < piece.results.size(); ++r)
     values[piece.results[r]] = std::move((*results)[r]);
   for (CollectiveRecord record : piece.part->collectives()) {

@@ -150,12 +150,13 @@ PlanExecutable::start(std::vector<Array> &&arguments) {
   RunExchanges exchanges = nextExchanges();
   bool ready = true;
   for (const Array &array : arguments)
-    ready &= array.event().isReady();
+    ready &= BlockBuffer::isUsable(array);
   // An argument may have failed since mayExecute has looked at it.
   if (ready)
     for (const Array &array : arguments)
-      if (Status ok = array.wait(); !ok)
-        return ok.error();
+      if (array.event().isReady())
+        if (Status ok = array.wait(); !ok)
+          return ok.error();
   // A check that is to find the first wrong step leaves nothing behind it.
   const bool waits = options.checkNonFinite;
   if (ready && (LaunchQueue::Working::here() ||
@@ -200,7 +201,7 @@ std::vector<Array> PlanExecutable::launch(std::vector<Array> &&arguments,
   auto work = std::make_shared<Work>(exchanges, this->exchanges());
   LaunchQueue::Launch launch;
   for (const Array &array : arguments)
-    if (!array.event().isReady())
+    if (!BlockBuffer::isUsable(array))
       launch.after.push_back(array.event());
   work->self = shared_from_this();
   work->profile = profileOf();
@@ -214,10 +215,11 @@ std::vector<Array> PlanExecutable::launch(std::vector<Array> &&arguments,
   launch.run = [work = std::move(work)]() -> Event {
     // Who reads this run's results reports the errors of its arguments.
     for (const Array &array : work->arguments)
-      if (Status ok = array.event().wait(); !ok) {
-        work->leaveOldValues();
-        return Event::failed(ok.error());
-      }
+      if (array.event().isReady())
+        if (Status ok = array.event().wait(); !ok) {
+          work->leaveOldValues();
+          return Event::failed(ok.error());
+        }
     Result<std::vector<Array>> results = work->self->runNow(
         std::move(work->arguments), std::move(work->profile), work->exchanges);
     if (!results) {
@@ -252,6 +254,12 @@ PlanExecutable::Pending PlanExecutable::profileOf() {
                   : nullptr;
 }
 
+static double secondsSince(std::chrono::steady_clock::time_point begin) {
+  const std::chrono::duration<double> spent =
+      std::chrono::steady_clock::now() - begin;
+  return spent.count();
+}
+
 Result<std::vector<Array>>
 PlanExecutable::runNow(std::vector<Array> &&arguments, Pending profile,
                        RunExchanges exchanges) {
@@ -284,16 +292,31 @@ PlanExecutable::runNow(std::vector<Array> &&arguments, Pending profile,
           ErrorCode::RESOURCE_EXHAUSTED);
     }
   }();
+  if (profiled && results)
+    for (const Array &result : *results)
+      (void)result.event().wait(); // its error is for those who read it
   if (profiled)
     recorded.profiler().add(recorded.event(ProfileEvent::Kind::Run,
                                            ProfileEvent::NONE, profileBegin));
   profiled = nullptr;
-  const std::chrono::duration<double> spent =
-      std::chrono::steady_clock::now() - begin;
-  isLong = spent.count() >= device->launchFrom;
-  std::lock_guard lock(reading);
+  isLong = secondsSince(begin) >= device->launchFrom;
+  const Event done =
+      results && !results->empty() ? results->front().event() : Event();
+  std::unique_lock lock(reading);
   ++stats.executions;
-  stats.lastSeconds = spent.count();
+  if (done.isReady()) {
+    stats.lastSeconds = secondsSince(begin);
+    return results;
+  }
+  const Event hasTime = counted = Event::pending();
+  lock.unlock();
+  done.then([weak = weak_from_this(), begin, hasTime](const Status &) {
+    if (auto self = weak.lock()) {
+      std::lock_guard lock(self->reading);
+      self->stats.lastSeconds = secondsSince(begin);
+    }
+    hasTime.complete();
+  });
   return results;
 }
 
@@ -309,6 +332,10 @@ Statistics PlanExecutable::statistics() const {
     lock.unlock();
     (void)event.wait(); // its error is for those who read its results
   }
-  std::lock_guard lock(reading);
+  std::unique_lock lock(reading);
+  const Event event = counted;
+  lock.unlock();
+  (void)event.wait();
+  lock.lock();
   return stats;
 }

@@ -231,7 +231,7 @@ void SeparateExecutable::shareFirst(const Action &action, const Frame &frame,
   });
 }
 
-Status SeparateExecutable::runActions(const Frame &frame) {
+Result<Event> SeparateExecutable::runActions(const Frame &frame) {
   for (const Frame::OldValue &old : frame.oldValues) {
     const int64_t begin = profiled ? profiled->profiler().now() : 0;
     device->copy(old.slot, old.to, old.from.get(), old.bytes);
@@ -258,5 +258,5 @@ Status SeparateExecutable::runActions(const Frame &frame) {
   }
   if (failure.any())
     return failure.error(loaded);
-  return Success();
+  return Event();
 }

@@ -129,19 +129,21 @@ StraightExecutable::run(std::vector<Array> &&arguments) {
 
   // Until here there may have been no memory; the actions overwrite values.
   const std::vector<Array> used = std::move(arguments);
-  if (Status ok = runActions(frame); !ok)
-    return ok.error();
+  const Result<Event> done = runActions(frame);
+  if (!done)
+    return done.error();
 
   std::vector<Array> results;
   results.reserve(loaded.results.size());
   for (size_t r = 0; r < loaded.results.size(); ++r) {
     const size_t m = planned.buffers[loaded.results[r].buffer].memory;
     auto first = blocks.begin() + long(m * slots);
-    results.emplace_back(signature().results[r].type,
-                         std::make_shared<BlockBuffer>(
-                             client(),
-                             std::vector<Block>(first, first + long(slots)),
-                             planned.memories[m].bytes * int64_t(slots)));
+    auto buffer = std::make_shared<BlockBuffer>(
+        client(), std::vector<Block>(first, first + long(slots)),
+        planned.memories[m].bytes * int64_t(slots));
+    if (isInOrder())
+      buffer->setInOrder();
+    results.emplace_back(signature().results[r].type, std::move(buffer), *done);
   }
   return results;
 }

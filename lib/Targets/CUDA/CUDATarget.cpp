@@ -35,16 +35,21 @@ KernelPolicy policy() {
 /// functions of library calls, which the host runs.
 struct SymbolUses {
   llvm::StringSet<> onDevice, onHost;
+  std::set<ProductKind> products;
 };
 
-void findSymbols(const std::vector<Step> &steps, SymbolUses &uses) {
+void findSymbols(const Program &program, const std::vector<Step> &steps,
+                 SymbolUses &uses) {
   for (const Step &step : steps) {
+    if (auto *dot = std::get_if<DotStep>(&step))
+      if (auto kind = ProductKind::of(program, *dot))
+        uses.products.insert(*kind);
     if (auto *kernel = std::get_if<KernelStep>(&step);
         kernel && !kernel->symbol.empty())
       (kernel->library.empty() ? uses.onDevice : uses.onHost)
           .insert(kernel->symbol);
     for (const std::vector<Step> *inner : nestedLists(step))
-      findSymbols(*inner, uses);
+      findSymbols(program, *inner, uses);
   }
 }
 
@@ -73,7 +78,7 @@ public:
     if (Status ok = lowered->program.verify(); !ok)
       return Result<Compiled>(ok.error());
     SymbolUses uses;
-    findSymbols(lowered->program.steps, uses);
+    findSymbols(lowered->program, lowered->program.steps, uses);
     std::vector<std::pair<std::string, spmd::KernelOp>> kernels;
     std::vector<std::pair<std::string, Operation *>> functions;
     for (auto &[symbol, op] : lowered->kernels) {
@@ -82,15 +87,15 @@ public:
       if (uses.onHost.contains(symbol))
         functions.emplace_back(symbol, op);
     }
-    auto compiled =
-        compileToPtx(kernels, function.getContext(), options.optimize);
+    auto compiled = compileToPtx(kernels, uses.products, function.getContext(),
+                                 options.optimize);
     if (failed(compiled))
       return failure();
     if (!*compiled)
       return Result<Compiled>(compiled->error());
     const std::string text = (*compiled)->text();
     Code code{codeFormat,
-              kernels.empty() ? "" : ptxArchitecture,
+              (*compiled)->kernels.empty() ? "" : ptxArchitecture,
               std::vector<char>(text.begin(), text.end()),
               {}};
     if (!functions.empty() && !options.asBytes) {
@@ -107,7 +112,7 @@ public:
   std::optional<Compiled> restore(Compiled compiled,
                                   const EmitOptions &options) const override {
     SymbolUses uses;
-    findSymbols(compiled.program().steps, uses);
+    findSymbols(compiled.program(), compiled.program().steps, uses);
     if (!uses.onHost.empty() && !options.asBytes)
       return std::nullopt;
     return compiled;

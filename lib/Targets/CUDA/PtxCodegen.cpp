@@ -3,6 +3,7 @@
 // back end, in this process. Nothing of NVIDIA's is needed.
 #include "PtxCodegen.h"
 
+#include "ProductEmitter.h"
 #include "ThreadEmitter.h"
 #include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/Core/Timing.h"
@@ -85,9 +86,10 @@ static void optimizeForPtx(llvm::Module &module, llvm::TargetMachine &machine,
 
 FailureOr<Result<DeviceCode>>
 meshloom::compileToPtx(ArrayRef<std::pair<std::string, spmd::KernelOp>> kernels,
+                       const std::set<ProductKind> &products,
                        MLIRContext *context, bool optimize) {
   DeviceCode code;
-  if (kernels.empty())
+  if (kernels.empty() && products.empty())
     return Result<DeviceCode>(code);
   TimedScope timed("compile kernels");
   auto machine = makePtxMachine(optimize);
@@ -97,6 +99,8 @@ meshloom::compileToPtx(ArrayRef<std::pair<std::string, spmd::KernelOp>> kernels,
       ModuleOp::create(mlir::UnknownLoc::get(context));
   for (const auto &[symbol, kernel] : kernels)
     code.kernels.push_back(emitThreads(kernel, symbol, *emitted));
+  for (const ProductKind &product : products)
+    code.kernels.push_back(emitProduct(product, *emitted));
   if (failed(KernelLowering(context, MathLibrary::None).lower(*emitted)))
     return failure();
   llvm::LLVMContext llvmContext;

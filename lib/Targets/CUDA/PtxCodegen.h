@@ -5,6 +5,7 @@
 #include "meshloom/Core/DeviceCode.h"
 #include "meshloom/Dialect/SPMD/SPMD.h"
 
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,10 +15,12 @@ namespace meshloom {
 /// The oldest GPU that the code runs on, in NVIDIA's words.
 constexpr const char *ptxArchitecture = "sm_80";
 
-/// Compiles kernels, each an spmd.kernel with the name of its entry point.
-/// Fails with diagnostics at ops that have no code on GPUs, or with an Error.
+/// Compiles kernels, each an spmd.kernel with the name of its entry point, and
+/// products. Fails with diagnostics at ops that have no code on GPUs, or with
+/// an Error.
 FailureOr<Result<DeviceCode>>
 compileToPtx(ArrayRef<std::pair<std::string, spmd::KernelOp>> kernels,
-             MLIRContext *context, bool optimize);
+             const std::set<ProductKind> &products, MLIRContext *context,
+             bool optimize);
 
 } // namespace meshloom

@@ -7,135 +7,24 @@
 // test/Targets/CPU/MathAccuracyTest.cpp holds them to their errors.
 #include "meshloom/Targets/Kernels/MathFunctions.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "DeviceMath.h"
+#include "MathScalar.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
-#include <limits>
-
 using namespace meshloom;
+using namespace meshloom::scalars;
 namespace arith = mlir::arith;
 namespace LLVM = mlir::LLVM;
 namespace math = mlir::math;
 
 namespace {
-/// Arithmetic on scalars, so that formulas read as formulas. Constants take the
-/// type of the other operand.
-struct Scalar {
-  OpBuilder *b;
-  Location loc;
-  Value v;
-
-  Scalar with(Value value) const { return {b, loc, value}; }
-  Scalar f(double value) const { // a float of this type
-    return with(
-        b->create<arith::ConstantOp>(loc, b->getFloatAttr(v.getType(), value)));
-  }
-  Scalar i(int64_t value) const { // an integer of this type
-    return with(b->create<arith::ConstantOp>(
-        loc, b->getIntegerAttr(v.getType(), value)));
-  }
-  Scalar bits() const { // as an integer of the same width
-    return with(b->create<arith::BitcastOp>(
-        loc, b->getIntegerType(v.getType().getIntOrFloatBitWidth()), v));
-  }
-  Scalar asFloat() const { // an integer's bits as a float of the same width
-    Type type = v.getType().getIntOrFloatBitWidth() == 64 ? b->getF64Type()
-                                                          : b->getF32Type();
-    return with(b->create<arith::BitcastOp>(loc, type, v));
-  }
-  Scalar toF32() const { // from i32 or f64
-    if (isa<FloatType>(v.getType()))
-      return with(b->create<arith::TruncFOp>(loc, b->getF32Type(), v));
-    return with(b->create<arith::SIToFPOp>(loc, b->getF32Type(), v));
-  }
-  Scalar toF64() const {
-    return with(b->create<arith::ExtFOp>(loc, b->getF64Type(), v));
-  }
-  Scalar less(Scalar y) const {
-    return with(
-        b->create<arith::CmpFOp>(loc, arith::CmpFPredicate::OLT, v, y.v));
-  }
-  Scalar equals(Scalar y) const {
-    return with(
-        b->create<arith::CmpFOp>(loc, arith::CmpFPredicate::OEQ, v, y.v));
-  }
-  Scalar isZero() const { // of an integer
-    return with(
-        b->create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, v, i(0).v));
-  }
-  Scalar negative() const { // of an integer
-    return with(
-        b->create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, v, i(0).v));
-  }
-  /// This condition's choice.
-  Scalar select(Scalar yes, Scalar no) const {
-    return with(b->create<arith::SelectOp>(loc, v, yes.v, no.v));
-  }
-  /// Limited to [low, high]; nan stays.
-  Scalar clamp(double low, double high) const {
-    Scalar above = less(f(low)).select(f(low), *this);
-    return f(high).less(above).select(f(high), above);
-  }
-  Scalar abs() const { return with(b->create<math::AbsFOp>(loc, v)); }
-};
-template <typename FloatOp, typename IntOp> Scalar make(Scalar x, Scalar y) {
-  if (isa<FloatType>(x.v.getType()))
-    return x.with(x.b->create<FloatOp>(x.loc, x.v, y.v));
-  return x.with(x.b->create<IntOp>(x.loc, x.v, y.v));
-}
-Scalar operator+(Scalar x, Scalar y) {
-  return make<arith::AddFOp, arith::AddIOp>(x, y);
-}
-Scalar operator-(Scalar x, Scalar y) {
-  return make<arith::SubFOp, arith::SubIOp>(x, y);
-}
-Scalar operator*(Scalar x, Scalar y) {
-  return make<arith::MulFOp, arith::MulIOp>(x, y);
-}
-Scalar operator/(Scalar x, Scalar y) {
-  return make<arith::DivFOp, arith::DivSIOp>(x, y);
-}
-Scalar operator+(Scalar x, double y) {
-  return x + x.f(y);
-}
-Scalar operator-(Scalar x, double y) {
-  return x - x.f(y);
-}
-Scalar operator*(Scalar x, double y) {
-  return x * x.f(y);
-}
-Scalar operator&(Scalar x, int64_t y) {
-  return x.with(x.b->create<arith::AndIOp>(x.loc, x.v, x.i(y).v));
-}
-Scalar operator|(Scalar x, Scalar y) {
-  return x.with(x.b->create<arith::OrIOp>(x.loc, x.v, y.v));
-}
-Scalar operator^(Scalar x, Scalar y) {
-  return x.with(x.b->create<arith::XOrIOp>(x.loc, x.v, y.v));
-}
-Scalar shiftLeft(Scalar x, int64_t by) {
-  return x.with(x.b->create<arith::ShLIOp>(x.loc, x.v, x.i(by).v));
-}
-Scalar shiftRight(Scalar x, int64_t by) { // of a signed integer
-  return x.with(x.b->create<arith::ShRSIOp>(x.loc, x.v, x.i(by).v));
-}
-
-constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double smallestNormal = 0x1p-126;
 /// Libm computes sine and cosine of larger arguments: neighbouring floats are
 /// many periods apart.
 constexpr double hugeAngle = 0x1p49;
 constexpr double ln2High = 0.693359375, ln2Low = -2.12194440e-4;
-
-/// coefficients[0] * x^n + ... + coefficients[n].
-Scalar polynomial(Scalar x, ArrayRef<double> coefficients) {
-  Scalar sum = x.f(coefficients[0]);
-  for (double coefficient : coefficients.drop_front())
-    sum = sum * x + coefficient;
-  return sum;
-}
 
 /// 2^n for an i32 n with -126 <= n <= 127.
 Scalar powerOf2(Scalar n) {
@@ -202,8 +91,7 @@ Scalar log(Scalar x) {
   // inf and nan as they are; 0 to -inf; below 0 to nan.
   result = x.less(x.f(infinite)).select(result, x);
   result = x.equals(x.f(0)).select(x.f(-infinite), result);
-  return x.less(x.f(0)).select(x.f(std::numeric_limits<double>::quiet_NaN()),
-                               result);
+  return x.less(x.f(0)).select(x.f(notANumber), result);
 }
 
 /// log(u) with u = 1 + x rounded, plus what the rounding lost.
@@ -318,6 +206,7 @@ Angle hugeAngleOf(Scalar x) {
   Scalar negative = x.less(x.f(0));
   quadrant = negative.select(quadrant.i(0) - quadrant, quadrant);
   r = negative.select(r * -1.0, r);
+  r = x.abs().less(x.f(infinite)).select(r, r.f(notANumber));
   quadrant = quadrant.with(
       b.create<arith::TruncIOp>(x.loc, b.getI32Type(), quadrant.v));
   return angleOf(quadrant, r.toF32());
@@ -390,11 +279,6 @@ Scalar cbrt(Scalar x) {
 
 /// The same in f64.
 namespace wide {
-/// 2^n for an i64 n with -1022 <= n <= 1023.
-Scalar widePowerOf2(Scalar n) {
-  return shiftLeft(n + n.i(1023), 52).asFloat();
-}
-
 /// Returns the same parts as the ExpParts of f32, with e^r - 1 by its Taylor
 /// series, which is exact to the last bit for |r| <= 1/2. `keepsSmall`: n is 0
 /// for such x.
@@ -460,8 +344,7 @@ Scalar log(Scalar x) {
   Scalar result = m + y + e * 0.693359375;
   result = x.less(x.f(infinite)).select(result, x);
   result = x.equals(x.f(0)).select(x.f(-infinite), result);
-  return x.less(x.f(0)).select(x.f(std::numeric_limits<double>::quiet_NaN()),
-                               result);
+  return x.less(x.f(0)).select(x.f(notANumber), result);
 }
 
 Scalar log1p(Scalar x) {
@@ -487,38 +370,6 @@ Scalar tanh(Scalar x) {
   // nan is not below, and far is nan then.
   Scalar value = size.less(x.f(0.625)).select(near, far);
   return x.with(x.b->create<math::CopySignOp>(x.loc, value.v, x.v));
-}
-
-/// The power of f32 numbers, in f64: it has the bits that the product, which
-/// may be as large as 104, takes from the fraction of the exponent.
-Scalar narrowPow(Scalar base, Scalar exponent) {
-  OpBuilder &b = *base.b;
-  auto floor = [&](Scalar x) {
-    return x.with(b.create<math::FloorOp>(x.loc, x.v));
-  };
-  Scalar x = base.toF64(), y = exponent.toF64();
-  Scalar size = x.abs();
-  Scalar value = exp(y * log(size));
-  // Where the product is 0 times infinity.
-  Scalar isOne = size.equals(x.f(1));
-  value = isOne.select(x.f(1), value);
-  // Negative numbers have powers of whole exponents only, odd ones' with their
-  // sign.
-  Scalar half = y * 0.5;
-  Scalar odd = floor(half).equals(half).select(x.f(0), x.f(1));
-  odd = floor(y).equals(y).select(odd, x.f(2)); // 2: no whole number
-  Scalar nan = x.f(std::numeric_limits<double>::quiet_NaN());
-  Scalar ofNegative = odd.equals(x.f(2)).select(nan, value);
-  ofNegative = size.less(x.f(infinite)).select(ofNegative, value);
-  value = x.less(x.f(0)).select(ofNegative, value);
-  Scalar negated = value * -1.0;
-  Scalar signedValue = x.bits().negative().select(negated, value);
-  value = odd.equals(x.f(1)).select(signedValue, value);
-  // nan is its own sign, and no exception but for these two.
-  value = x.equals(x).select(value, nan);
-  value = y.equals(y).select(value, nan);
-  value = x.equals(x.f(1)).select(x.f(1), value);
-  return y.equals(x.f(0)).select(x.f(1), value).toF32();
 }
 } // namespace wide
 
@@ -554,6 +405,8 @@ template <typename Op> struct MathFunction : mlir::OpRewritePattern<Op> {
       rewriter.replaceOp(op, formulas.binary(x, x.with(op->getOperand(1))).v);
     else if ((type.isF32() || type.isF64()) && library == MathLibrary::Libm)
       rewriter.replaceOp(op, call(op, rewriter));
+    else if (type.isF64())
+      rewriter.replaceOp(op, callDevice(name, op->getOperands(), rewriter).v);
     else
       return failure();
     return success();
@@ -607,51 +460,24 @@ private:
   Formulas formulas;
 };
 
-/// The remainder of floats of at most 32 bits, where no library has it: a loop
-/// subtracts |y| times the largest power of 2 that fits from |x|. In f64 each
-/// step is exact, and at least halves the value.
+/// The remainder of floats, where no library has it: that of f64, which is
+/// exact, and so is the rounding to fewer bits.
 struct Remainder : mlir::OpRewritePattern<arith::RemFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::RemFOp op,
                                 PatternRewriter &rewriter) const override {
-    Type type = op.getType();
-    if (type.getIntOrFloatBitWidth() > 32)
-      return failure();
-    Scalar x = Scalar{&rewriter, op.getLoc(), op.getLhs()}.toF64();
-    Scalar y = x.with(op.getRhs()).toF64();
-    Scalar isFinite = x.abs().less(x.f(infinite));
-    Scalar isZero = y.equals(y.f(0));
-    Scalar value = loop(isFinite.select(x.abs(), x.f(0)),
-                        isZero.select(y.f(1), y.abs()), rewriter);
-    value = x.with(rewriter.create<math::CopySignOp>(x.loc, value.v, x.v));
-    Scalar nan = x.f(std::numeric_limits<double>::quiet_NaN());
-    Scalar result = isFinite.select(isZero.select(nan, value), nan);
-    result = y.equals(y).select(result, nan);
-    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, type, result.v);
+    const bool isWide = op.getType().isF64();
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands()) {
+      Scalar x{&rewriter, op.getLoc(), operand};
+      operands.push_back(isWide ? operand : x.toF64().v);
+    }
+    Value result = callDevice("fmod", operands, rewriter).v;
+    if (isWide)
+      rewriter.replaceOp(op, result);
+    else
+      rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), result);
     return success();
-  }
-
-private:
-  /// Subtracts multiples of `y` > 0 from `size`, until it is less.
-  static Scalar loop(Scalar size, Scalar y, PatternRewriter &rewriter) {
-    OpBuilder::InsertionGuard guard(rewriter);
-    auto repeat = rewriter.create<mlir::scf::WhileOp>(
-        size.loc, TypeRange{size.v.getType()}, mlir::ValueRange{size.v},
-        [&](OpBuilder &b, Location loc, mlir::ValueRange values) {
-          Value goesOn = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OLE,
-                                                 y.v, values[0]);
-          b.create<mlir::scf::ConditionOp>(loc, goesOn, values);
-        },
-        [&](OpBuilder &b, Location loc, mlir::ValueRange values) {
-          Scalar now{&b, loc, values[0]}, divisor{&b, loc, y.v};
-          Scalar exponent =
-              shiftRight(now.bits(), 52) - shiftRight(divisor.bits(), 52);
-          Scalar multiple =
-              divisor * shiftLeft(exponent + exponent.i(1023), 52).asFloat();
-          multiple = now.less(multiple).select(multiple * 0.5, multiple);
-          b.create<mlir::scf::YieldOp>(loc, (now - multiple).v);
-        });
-    return size.with(repeat.getResult(0));
   }
 };
 } // namespace
@@ -694,6 +520,6 @@ void meshloom::populateMathFunctionPatterns(mlir::RewritePatternSet &patterns,
   add.operator()<math::Atan2Op>("atan2", {.binary = formulas::atan2});
   // libm's pow is faster than this formula where there is one.
   add.operator()<math::PowFOp>("pow", library == MathLibrary::None
-                                          ? Formulas{.binary = wide::narrowPow}
+                                          ? Formulas{.binary = narrowPower}
                                           : Formulas{});
 }

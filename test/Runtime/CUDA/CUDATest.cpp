@@ -143,9 +143,12 @@ TEST_F(CUDATest, StepsOnLogicalGPUsAreThoseOfVirtualCPUs) {
     ASSERT_TRUE(cpus);
     auto expected = runStep(*cpus, "cpu", devices);
     ASSERT_TRUE(expected) << expected.error().message();
-    for (const char *order : {"order=first", "order=last", "seed=4"}) {
+    for (auto [order, graphs] :
+         {std::pair("order=first", 1), std::pair("order=last", 1),
+          std::pair("seed=4", 1), std::pair("seed=5", 0)}) {
       begin(order);
-      auto client = clientOf(platformName(), devices);
+      auto client =
+          clientOf(platformName(fmt::format(",graphs={}", graphs)), devices);
       ASSERT_TRUE(client) << client.error().message();
       EXPECT_EQ((*client)->devices().back().name,
                 fmt::format("GPU:{}", devices - 1));
@@ -156,6 +159,10 @@ TEST_F(CUDATest, StepsOnLogicalGPUsAreThoseOfVirtualCPUs) {
         for (size_t i = 0; i < (*results)[r].size(); ++i)
           EXPECT_NEAR((*results)[r][i], (*expected)[r][i], 1e-5);
       EXPECT_GT(standInLaunches(), 0);
+      EXPECT_EQ(standInCalls("cuGraphLaunch"), 2 * graphs);
+      EXPECT_EQ(standInCalls("cuLaunchKernel") == 0, graphs == 1);
+      EXPECT_EQ(standInCalls("cuGraphAddHostNode"), 0);
+      EXPECT_EQ(standInCalls("cuLaunchHostFunc"), 0);
       EXPECT_STREQ(standInFault(), "");
       EXPECT_EQ((*client)->bytesInUse(), 0);
       *client = nullptr;
@@ -208,7 +215,7 @@ TEST_F(CUDATest, NoSuchGPU) {
 
 TEST_F(CUDATest, UnknownOptionsAreRefused) {
   EXPECT_EQ(failure(",cards=2"),
-            "the platform cuda takes card=N, memory-limit=BYTES and "
+            "the platform cuda takes card=N, memory-limit=BYTES, graphs=N and "
             "driver=PATH after its name, separated by commas, got 'cards=2'");
 }
 
@@ -254,18 +261,18 @@ TEST_F(CUDATest, RefusedPtxHasTheCompilersWords) {
 
 // 719 is CUDA_ERROR_LAUNCH_FAILED: the context is lost.
 TEST_F(CUDATest, LostGPUFailsEveryCallWithTheFirstError) {
-  begin("fail=cuLaunchKernel:2:719");
+  begin("fail=cuGraphLaunch:2:719");
   auto client = clientOf(platformName(), 2);
   ASSERT_TRUE(client);
   auto first = runStep(*client, "cuda", 2);
   ASSERT_FALSE(first);
   EXPECT_THAT(first.error().message(),
-              HasSubstr("cuLaunchKernel fails with CUDA_ERROR_LAUNCH_FAILED"));
+              HasSubstr("cuGraphLaunch fails with CUDA_ERROR_LAUNCH_FAILED"));
   EXPECT_THAT(first.error().message(), HasSubstr("start the program again"));
   auto second = runStep(*client, "cuda", 2);
   ASSERT_FALSE(second);
   EXPECT_THAT(second.error().message(),
-              HasSubstr("cuLaunchKernel fails with CUDA_ERROR_LAUNCH_FAILED"));
+              HasSubstr("cuGraphLaunch fails with CUDA_ERROR_LAUNCH_FAILED"));
 }
 
 // A step that the host runs, such as a custom call, is on a thread of the
@@ -294,15 +301,123 @@ TEST_F(CUDATest, HostFunctionsGetAnErrorFromGPUs) {
   EXPECT_TRUE(card->allocate(8));
 }
 
+/// w - g / 2 in the memory of w, on two logical GPUs.
+constexpr const char *updateText = R"(
+#mesh = #dtensor.mesh<batch = 2>
+#rows = #dtensor.layout<#mesh, [batch, *]>
+func.func @main(%w: tensor<8x4xf32, #rows> {dtensor.alias = 0 : i64},
+                %g: tensor<8x4xf32, #rows>) -> tensor<8x4xf32, #rows> {
+  %half = dtensor.constant dense<0.5> : tensor<8x4xf32>
+  %0 = dtensor.multiply %g, %half : (tensor<8x4xf32, #rows>, tensor<8x4xf32>) -> tensor<8x4xf32, #rows>
+  %1 = dtensor.subtract %w, %0 : tensor<8x4xf32, #rows>
+  return %1 : tensor<8x4xf32, #rows>
+}
+)";
+
+/// Updates of a variable while the GPU does nothing.
+class HeldUpdates {
+public:
+  /// Fails where something cannot be set up.
+  explicit HeldUpdates(const std::shared_ptr<Client> &client) {
+    executable = client->load(compileFor("cuda", updateText)).value_or_throw();
+    for (Array *array : {&w, &g}) {
+      const std::vector<float> ones(32, 1.f);
+      *array =
+          Array::fromHost(client, executable->signature().arguments[0].type,
+                          {reinterpret_cast<const char *>(ones.data()),
+                           ones.size() * sizeof(float)})
+              .value_or_throw();
+    }
+    standInHold(true);
+  }
+  ~HeldUpdates() { standInHold(false); }
+  Status update() {
+    std::vector<Array> arguments;
+    arguments.push_back(std::move(w));
+    arguments.push_back(g);
+    auto results = executable->execute(std::move(arguments));
+    if (!results)
+      return results.error();
+    w = std::move(results->front());
+    return Success();
+  }
+
+  std::shared_ptr<Executable> executable;
+  Array w, g;
+};
+
+// A step's variables are arguments of the next one before the GPU has begun.
+TEST_F(CUDATest, CallsDoNotWaitForTheGPU) {
+  for (const char *order : {"order=first", "order=last", "seed=7"}) {
+    begin(order);
+    auto client = clientOf(platformName(), 2).value_or_throw();
+    {
+      HeldUpdates updates(client);
+      const int64_t before = client->bytesInUse();
+      for (int step = 0; step < 10; ++step) {
+        const Status asked = updates.update();
+        ASSERT_TRUE(asked) << asked.error().message();
+        EXPECT_FALSE(updates.w.event().isReady());
+      }
+      EXPECT_EQ(client->bytesInUse(), before) << "the variable has moved";
+      EXPECT_EQ(standInLaunches(), 0);
+      standInHold(false);
+      EXPECT_EQ(floats(updates.w.toHost()), std::vector<float>(32, -4.f));
+      EXPECT_TRUE(updates.w.event().isReady());
+      EXPECT_EQ(updates.executable->statistics().executions, 10);
+      EXPECT_GT(updates.executable->statistics().lastSeconds, 0);
+    }
+    EXPECT_STREQ(standInFault(), "");
+  }
+}
+
+// A step whose variables stay where they are changes no node of its graph.
+TEST_F(CUDATest, GraphsOfStepsStayAsTheyAre) {
+  begin();
+  auto client = clientOf(platformName(",graphs=1"), 2).value_or_throw();
+  HeldUpdates updates(client);
+  for (int step = 0; step < 3; ++step)
+    ASSERT_TRUE(updates.update());
+  const Array old = updates.w; // the next step's results lie elsewhere
+  EXPECT_EQ(standInCalls("cuGraphExecKernelNodeSetParams"), 0);
+  ASSERT_TRUE(updates.update());
+  EXPECT_EQ(standInCalls("cuGraphExecKernelNodeSetParams"), 1);
+  EXPECT_EQ(standInCalls("cuGraphInstantiate"), 1);
+  standInHold(false);
+  EXPECT_EQ(floats(old.toHost()), std::vector<float>(32, -0.5f));
+  EXPECT_EQ(floats(updates.w.toHost()), std::vector<float>(32, -1.f));
+}
+
+// 700 is CUDA_ERROR_ILLEGAL_ADDRESS: the call is over by then.
+TEST_F(CUDATest, FailuresAreReportedWhenResultsAreRead) {
+  begin("fail=cuEventSynchronize:1:700");
+  auto client = clientOf(platformName(), 2).value_or_throw();
+  HeldUpdates updates(client);
+  ASSERT_TRUE(updates.update());
+  const Array first = updates.w;
+  ASSERT_TRUE(updates.update());
+  standInHold(false);
+  for (const Array &array : {first, updates.w}) {
+    auto value = array.toHost();
+    ASSERT_FALSE(value);
+    EXPECT_THAT(value.error().message(),
+                HasSubstr("in program 'main': GPU 0 (stand-in): "
+                          "cuEventSynchronize fails with "
+                          "CUDA_ERROR_ILLEGAL_ADDRESS"));
+  }
+  EXPECT_FALSE(updates.update()) << "the GPU is lost";
+}
+
 // Another error ends one call, and the next one runs.
 TEST_F(CUDATest, OtherErrorsEndOneCall) {
-  begin("fail=cuLaunchKernel:2:1");
+  begin("fail=cuGraphAddKernelNode:2:1");
   auto client = clientOf(platformName(), 2);
   ASSERT_TRUE(client);
   auto first = runStep(*client, "cuda", 2);
   ASSERT_FALSE(first);
   EXPECT_THAT(first.error().message(),
-              HasSubstr("cuLaunchKernel fails with CUDA_ERROR_INVALID_VALUE"));
+              HasSubstr("cuGraphAddKernelNode fails with "
+                        "CUDA_ERROR_INVALID_VALUE"));
   EXPECT_TRUE(runStep(*client, "cuda", 2));
   *client = nullptr;
   EXPECT_EQ(standInBytes(), 0);

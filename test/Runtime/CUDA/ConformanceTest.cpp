@@ -11,19 +11,17 @@ using namespace meshloom::test;
 
 namespace {
 /// A platform of its own for each client, by a limit of its own.
-std::shared_ptr<Client> makeGPUs(int64_t devices) {
+template <int graphsFrom> std::shared_ptr<Client> makeGPUs(int64_t devices) {
   static int64_t limit = 1 << 29;
-  return platform(fmt::format("cuda:driver={},memory-limit={}",
-                              MESHLOOM_STANDIN_PATH, ++limit))
+  return platform(fmt::format("cuda:driver={},memory-limit={},graphs={}",
+                              MESHLOOM_STANDIN_PATH, ++limit, graphsFrom))
       .value_or_throw()
       ->client(devices)
       .value_or_throw();
 }
 
-INSTANTIATE_TEST_SUITE_P(CUDA, Conformance,
-                         testing::Values(ClientMaker{"StandIn", makeGPUs}),
-                         ClientMaker::nameOf);
-INSTANTIATE_TEST_SUITE_P(CUDA, ClientConformance,
-                         testing::Values(ClientMaker{"StandIn", makeGPUs}),
-                         ClientMaker::nameOf);
+const auto clients = testing::Values(ClientMaker{"Graphs", makeGPUs<1>},
+                                     ClientMaker{"Stream", makeGPUs<0>});
+INSTANTIATE_TEST_SUITE_P(CUDA, Conformance, clients, ClientMaker::nameOf);
+INSTANTIATE_TEST_SUITE_P(CUDA, ClientConformance, clients, ClientMaker::nameOf);
 } // namespace

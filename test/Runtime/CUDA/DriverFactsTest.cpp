@@ -3,6 +3,7 @@
 // against NVIDIA's cuda.h. It checks as it is compiled.
 #include "../../../lib/Runtime/Backends/CUDA/DriverFacts.h"
 
+#include <cstddef>
 #include <cuda.h>
 #include <gtest/gtest.h>
 #include <type_traits>
@@ -64,6 +65,28 @@ SAME(LoadOption::ErrorLog, CU_JIT_ERROR_LOG_BUFFER);
 SAME(LoadOption::ErrorLogBytes, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
 SAME(streamNonBlocking, CU_STREAM_NON_BLOCKING);
 SAME(eventWithoutTiming, CU_EVENT_DISABLE_TIMING);
+SAME(MemoryType::Host, CU_MEMORYTYPE_HOST);
+SAME(MemoryType::Device, CU_MEMORYTYPE_DEVICE);
+// cuGraphAddKernelNode of libcuda.so takes the first version of its nodes.
+#define SAME_FIELD(fact, field, real, realField)                               \
+  static_assert(offsetof(fact, field) == offsetof(real, realField), #realField)
+static_assert(sizeof(KernelNode) == sizeof(CUDA_KERNEL_NODE_PARAMS_v1));
+SAME_FIELD(KernelNode, gridX, CUDA_KERNEL_NODE_PARAMS_v1, gridDimX);
+SAME_FIELD(KernelNode, blockX, CUDA_KERNEL_NODE_PARAMS_v1, blockDimX);
+SAME_FIELD(KernelNode, sharedBytes, CUDA_KERNEL_NODE_PARAMS_v1, sharedMemBytes);
+SAME_FIELD(KernelNode, parameters, CUDA_KERNEL_NODE_PARAMS_v1, kernelParams);
+static_assert(sizeof(HostNode) == sizeof(CUDA_HOST_NODE_PARAMS));
+SAME_FIELD(HostNode, data, CUDA_HOST_NODE_PARAMS, userData);
+static_assert(sizeof(CopyNode) == sizeof(CUDA_MEMCPY3D));
+SAME_FIELD(CopyNode, fromType, CUDA_MEMCPY3D, srcMemoryType);
+SAME_FIELD(CopyNode, fromHost, CUDA_MEMCPY3D, srcHost);
+SAME_FIELD(CopyNode, from, CUDA_MEMCPY3D, srcDevice);
+SAME_FIELD(CopyNode, toType, CUDA_MEMCPY3D, dstMemoryType);
+SAME_FIELD(CopyNode, toHost, CUDA_MEMCPY3D, dstHost);
+SAME_FIELD(CopyNode, to, CUDA_MEMCPY3D, dstDevice);
+SAME_FIELD(CopyNode, bytes, CUDA_MEMCPY3D, WidthInBytes);
+SAME_FIELD(CopyNode, rows, CUDA_MEMCPY3D, Height);
+SAME_FIELD(CopyNode, planes, CUDA_MEMCPY3D, Depth);
 static_assert(std::is_same_v<DeviceNumber, CUdevice>);
 static_assert(std::is_same_v<DevicePointer, CUdeviceptr>);
 

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "StandInDriver.h"
 
-#include "StandInState.h"
+#include "StandInCalls.h"
 
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
+#include <thread>
 
 namespace meshloom::cuda {
-
-extern "C" {
-#define MESHLOOM_DRIVER_FUNCTION(name, ...) DriverResult name(__VA_ARGS__);
-#include "../../../lib/Runtime/Backends/CUDA/DriverFunctions.def"
-#undef MESHLOOM_DRIVER_FUNCTION
-}
 
 namespace {
 
@@ -23,11 +17,51 @@ constexpr int newBytes = 0xcb, oldBytes = 0xdd;
 /// Alignment of the driver's allocations.
 constexpr uint64_t alignment = 256;
 
-/// Host functions must not use the driver.
-thread_local bool inHostFunction = false;
-thread_local ContextObject *current = nullptr;
+/// `bytes` are of a page-locked block, or are read and written at once.
+DriverResult copyToHost(StandIn &driver, StreamObject &stream, void *to,
+                        DevicePointer from, size_t bytes) {
+  auto copy = [&driver, context = current, to, from, bytes] {
+    if (DriverResult bad =
+            driver.checkRange(context, from, bytes, "cuMemcpyDtoHAsync");
+        bad != DriverResult::Success)
+      return bad;
+    std::memcpy(to, reinterpret_cast<void *>(from), bytes);
+    return DriverResult::Success;
+  };
+  if (const void *block = driver.hostBlockOf(to, bytes)) {
+    driver.enqueue(stream, {copy, {block}});
+    return DriverResult::Success;
+  }
+  driver.enqueue(stream, {copy, {}});
+  driver.wait(stream.last);
+  return current->lost;
+}
 
-std::mutex mutex;
+DriverResult copyFromHost(StandIn &driver, StreamObject &stream,
+                          DevicePointer to, const void *from, size_t bytes) {
+  const void *block = driver.hostBlockOf(from, bytes);
+  std::vector<char> now;
+  if (!block)
+    now.assign(static_cast<const char *>(from),
+               static_cast<const char *>(from) + bytes);
+  std::set<const void *> used;
+  if (block)
+    used.insert(block);
+  driver.enqueue(stream,
+                 {[&driver, context = current, to, from, bytes, block, now] {
+                    if (DriverResult bad = driver.checkRange(
+                            context, to, bytes, "cuMemcpyHtoDAsync");
+                        bad != DriverResult::Success)
+                      return bad;
+                    std::memcpy(reinterpret_cast<void *>(to),
+                                block ? from : now.data(), bytes);
+                    return DriverResult::Success;
+                  },
+                  std::move(used)});
+  return DriverResult::Success;
+}
+
+} // namespace
 
 std::unique_ptr<StandIn> &instance() {
   static std::unique_ptr<StandIn> driver;
@@ -43,85 +77,43 @@ std::unique_ptr<StandIn> &instance() {
   return driver;
 }
 
-/// Which calls are possible.
-enum class Needs : uint8_t { Nothing, Begun, Context };
-
-/// `call(driver)`, where the driver takes the call at all.
-template <typename Call>
-DriverResult entered(const char *function, Needs needs, const Call &call) {
-  if (inHostFunction)
-    return DriverResult::NotPermitted;
-  std::lock_guard lock(mutex);
-  StandIn &driver = *instance();
-  const int count = ++driver.calls[function];
-  if (driver.options.fail && driver.options.fail->function == function &&
-      driver.options.fail->call == count)
-    return DriverResult(driver.options.fail->result);
-  if (needs != Needs::Nothing && !driver.begun)
-    return DriverResult::NotInitialized;
-  if (needs == Needs::Context) {
-    if (!current || current->users == 0)
-      return DriverResult::InvalidContext;
-    if (current->lost != DriverResult::Success)
-      return current->lost;
-  }
-  return call(driver);
-}
-
-template <typename Objects, typename Handle>
-auto find(Objects &objects, Handle handle) {
-  auto found = objects.find(handle);
-  return found == objects.end() || found->second->context != current
-             ? nullptr
-             : found->second.get();
-}
-
-/// `bytes` are of a page-locked block, or are read and written at once.
-DriverResult copyToHost(StandIn &driver, StreamObject &stream, void *to,
-                        DevicePointer from, size_t bytes) {
-  auto copy = [&driver, context = current, to, from, bytes] {
-    if (DriverResult bad =
-            driver.checkRange(context, from, bytes, "cuMemcpyDtoHAsync");
-        bad != DriverResult::Success)
-      return bad;
-    std::memcpy(to, reinterpret_cast<void *>(from), bytes);
-    return DriverResult::Success;
+DriverResult makeLaunch(StandIn &driver, const KernelNode &node, Piece &piece) {
+  const FunctionHandle function = node.function;
+  if (!function || function->module->context != current)
+    return DriverResult::InvalidHandle;
+  // Our kernels have grids and blocks of one dim.
+  if (node.gridY != 1 || node.gridZ != 1 || node.blockY != 1 ||
+      node.blockZ != 1 || node.extra || node.sharedBytes != 0)
+    return DriverResult::NotSupported;
+  const ptx::Kernel &kernel = *function->kernel;
+  if (node.gridX == 0 || node.gridX > 0x7fffffff || node.blockX == 0 ||
+      node.blockX > std::min(mostThreads, kernel.mostThreads) ||
+      (!node.parameters && kernel.parameters > 0))
+    return DriverResult::InvalidValue;
+  ptx::Launch launch{node.gridX, node.blockX, {}, unsigned(driver.random())};
+  for (unsigned i = 0; i < kernel.parameters; ++i)
+    std::memcpy(&launch.parameters.emplace_back(), node.parameters[i],
+                sizeof(uint64_t));
+  piece.run = [&driver, context = current, function, launch] {
+    ++driver.launches;
+    Status ran = ptx::run(function->module->program, *function->kernel, launch,
+                          context->memory);
+    return ran ? DriverResult::Success
+               : driver.lose(context, DriverResult::IllegalAddress,
+                             ran.error().message());
   };
-  if (const void *block = driver.hostBlockOf(to, bytes)) {
-    driver.enqueue(stream, copy, {block});
-    return DriverResult::Success;
-  }
-  driver.enqueue(stream, copy);
-  driver.wait(stream.last);
-  return current->lost;
-}
-
-DriverResult copyFromHost(StandIn &driver, StreamObject &stream,
-                          DevicePointer to, const void *from, size_t bytes) {
-  const void *block = driver.hostBlockOf(from, bytes);
-  std::vector<char> now;
-  if (!block)
-    now.assign(static_cast<const char *>(from),
-               static_cast<const char *>(from) + bytes);
-  std::set<const void *> used;
-  if (block)
-    used.insert(block);
-  driver.enqueue(
-      stream,
-      [&driver, context = current, to, from, bytes, block, now] {
-        if (DriverResult bad =
-                driver.checkRange(context, to, bytes, "cuMemcpyHtoDAsync");
-            bad != DriverResult::Success)
-          return bad;
-        std::memcpy(reinterpret_cast<void *>(to), block ? from : now.data(),
-                    bytes);
-        return DriverResult::Success;
-      },
-      std::move(used));
   return DriverResult::Success;
 }
 
-} // namespace
+Piece makeHostCall(HostFunction function, void *data) {
+  return {[function, data] {
+            inHostFunction = true;
+            function(data);
+            inHostFunction = false;
+            return DriverResult::Success;
+          },
+          {}};
+}
 
 extern "C" {
 
@@ -293,11 +285,21 @@ DriverResult cuStreamDestroy_v2(StreamHandle stream) {
 }
 
 DriverResult cuStreamSynchronize(StreamHandle stream) {
-  return entered("cuStreamSynchronize", Needs::Context, [&](StandIn &driver) {
+  return waiting("cuStreamSynchronize", [&](StandIn &driver) {
     StreamObject *object = find(driver.streams, stream);
     if (!object)
       return DriverResult::InvalidHandle;
     driver.wait(object->last);
+    return current->lost;
+  });
+}
+
+DriverResult cuEventSynchronize(EventHandle event) {
+  return waiting("cuEventSynchronize", [&](StandIn &driver) {
+    EventObject *object = find(driver.events, event);
+    if (!object)
+      return DriverResult::InvalidHandle;
+    driver.wait(object->task);
     return current->lost;
   });
 }
@@ -311,7 +313,7 @@ DriverResult cuStreamWaitEvent(StreamHandle stream, EventHandle event,
       return DriverResult::InvalidHandle;
     if (!awaited->task || awaited->task->done)
       return DriverResult::Success;
-    driver.enqueue(*object, nullptr);
+    driver.enqueue(*object, {});
     object->last->after.push_back(awaited->task);
     return DriverResult::Success;
   });
@@ -350,7 +352,7 @@ DriverResult cuEventQuery(EventHandle event) {
     if (!object)
       return DriverResult::InvalidHandle;
     // Who asks again and again gets there.
-    if (object->task && !object->task->done)
+    if (object->task && !object->task->done && !isHeld)
       driver.runOne();
     return !object->task || object->task->done ? DriverResult::Success
                                                : DriverResult::NotReady;
@@ -383,10 +385,11 @@ DriverResult cuMemAllocAsync(DevicePointer *address, size_t bytes,
     *address = reinterpret_cast<DevicePointer>(begin);
     current->allocations[*address] = {bytes, false, std::move(storage)};
     current->used += bytes;
-    driver.enqueue(*object, [context = current, begin, bytes] {
-      context->memory.add(begin, bytes);
-      return DriverResult::Success;
-    });
+    driver.enqueue(*object, {[context = current, begin, bytes] {
+                               context->memory.add(begin, bytes);
+                               return DriverResult::Success;
+                             },
+                             {}});
     return DriverResult::Success;
   });
 }
@@ -399,18 +402,20 @@ DriverResult cuMemFreeAsync(DevicePointer address, StreamHandle stream) {
       return DriverResult::InvalidValue;
     found->second.isFreed = true;
     current->used -= found->second.bytes;
-    driver.enqueue(*object, [&driver, context = current, address] {
-      auto &allocation = context->allocations[address];
-      auto *begin = reinterpret_cast<char *>(address);
-      std::memset(begin, oldBytes, allocation.bytes);
-      context->memory.remove(begin);
-      constexpr size_t mostPast = 64;
-      driver.past.push_back(std::move(allocation.storage));
-      if (driver.past.size() > mostPast)
-        driver.past.pop_front();
-      context->allocations.erase(address);
-      return DriverResult::Success;
-    });
+    driver.enqueue(*object,
+                   {[&driver, context = current, address] {
+                      auto &allocation = context->allocations[address];
+                      auto *begin = reinterpret_cast<char *>(address);
+                      std::memset(begin, oldBytes, allocation.bytes);
+                      context->memory.remove(begin);
+                      constexpr size_t mostPast = 64;
+                      driver.past.push_back(std::move(allocation.storage));
+                      if (driver.past.size() > mostPast)
+                        driver.past.pop_front();
+                      context->allocations.erase(address);
+                      return DriverResult::Success;
+                    },
+                    {}});
     return DriverResult::Success;
   });
 }
@@ -431,7 +436,7 @@ DriverResult cuMemFreeHost(void *address) {
     if (!driver.hostBlocks.contains(address))
       return DriverResult::InvalidValue;
     for (const auto &task : driver.pending)
-      if (task->hostBlocks.contains(address))
+      if (task->piece.hostBlocks.contains(address))
         return driver.lose(current, DriverResult::IllegalAddress,
                            "memory of the host is freed that a copy still "
                            "uses");
@@ -464,16 +469,18 @@ DriverResult cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from,
     StreamObject *object = find(driver.streams, stream);
     if (!object)
       return DriverResult::InvalidHandle;
-    driver.enqueue(*object, [&driver, context = current, to, from, bytes] {
-      for (DevicePointer address : {to, from})
-        if (DriverResult bad =
-                driver.checkRange(context, address, bytes, "cuMemcpyDtoDAsync");
-            bad != DriverResult::Success)
-          return bad;
-      std::memmove(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from),
-                   bytes);
-      return DriverResult::Success;
-    });
+    driver.enqueue(*object,
+                   {[&driver, context = current, to, from, bytes] {
+                      for (DevicePointer address : {to, from})
+                        if (DriverResult bad = driver.checkRange(
+                                context, address, bytes, "cuMemcpyDtoDAsync");
+                            bad != DriverResult::Success)
+                          return bad;
+                      std::memmove(reinterpret_cast<void *>(to),
+                                   reinterpret_cast<void *>(from), bytes);
+                      return DriverResult::Success;
+                    },
+                    {}});
     return DriverResult::Success;
   });
 }
@@ -531,30 +538,17 @@ DriverResult cuLaunchKernel(FunctionHandle function, unsigned gridX,
                             void **parameters, void **extra) {
   return entered("cuLaunchKernel", Needs::Context, [&](StandIn &driver) {
     StreamObject *object = find(driver.streams, stream);
-    if (!object || !function || function->module->context != current)
+    if (!object)
       return DriverResult::InvalidHandle;
-    // Our kernels have grids and blocks of one dim.
-    if (gridY != 1 || gridZ != 1 || blockY != 1 || blockZ != 1 || extra ||
-        sharedBytes != 0)
-      return DriverResult::NotSupported;
-    const ptx::Kernel &kernel = *function->kernel;
-    if (gridX == 0 || gridX > 0x7fffffff || blockX == 0 ||
-        blockX > std::min(mostThreads, kernel.mostThreads) ||
-        (!parameters && kernel.parameters > 0))
-      return DriverResult::InvalidValue;
-    ptx::Launch launch{gridX, blockX, {}, unsigned(driver.random())};
-    for (unsigned i = 0; i < kernel.parameters; ++i)
-      std::memcpy(&launch.parameters.emplace_back(), parameters[i],
-                  sizeof(uint64_t));
-    driver.enqueue(*object, [&driver, context = current, function, launch] {
-      ++driver.launches;
-      Status ran = ptx::run(function->module->program, *function->kernel,
-                            launch, context->memory);
-      return ran ? DriverResult::Success
-                 : driver.lose(context, DriverResult::IllegalAddress,
-                               ran.error().message());
-    });
-    return DriverResult::Success;
+    Piece piece;
+    const DriverResult result =
+        makeLaunch(driver,
+                   {function, gridX, gridY, gridZ, blockX, blockY, blockZ,
+                    sharedBytes, parameters, extra},
+                   piece);
+    if (result == DriverResult::Success)
+      driver.enqueue(*object, std::move(piece));
+    return result;
   });
 }
 
@@ -564,12 +558,7 @@ DriverResult cuLaunchHostFunc(StreamHandle stream, HostFunction function,
     StreamObject *object = find(driver.streams, stream);
     if (!object || !function)
       return DriverResult::InvalidHandle;
-    driver.enqueue(*object, [function, data] {
-      inHostFunction = true;
-      function(data);
-      inHostFunction = false;
-      return DriverResult::Success;
-    });
+    driver.enqueue(*object, makeHostCall(function, data));
     return DriverResult::Success;
   });
 }
@@ -579,13 +568,30 @@ DriverResult cuLaunchHostFunc(StreamHandle stream, HostFunction function,
 
 using namespace meshloom::cuda;
 
+static bool isUsed() {
+  std::lock_guard lock(mutex);
+  return std::ranges::any_of(instance()->contexts, [](const auto &context) {
+    return context->users > 0;
+  });
+}
+
+void standInHold(bool isHeldBack) {
+  std::lock_guard lock(mutex);
+  isHeld = isHeldBack;
+  released.notify_all();
+}
+
 bool standInBegin(const char *text) {
   std::optional<StandInOptions> options = readOptions(text);
+  if (!options)
+    return false;
+  // A thread that has waited for work may still let go of the GPU.
+  for (int tries = 0; tries < 1000 && isUsed(); ++tries)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   std::lock_guard lock(mutex);
-  if (options)
-    instance() = std::make_unique<StandIn>(std::move(*options));
+  instance() = std::make_unique<StandIn>(std::move(*options));
   current = nullptr;
-  return options.has_value();
+  return true;
 }
 
 const char *standInFault() {
@@ -601,6 +607,13 @@ int64_t standInBytes() {
   for (const auto &[address, block] : instance()->hostBlocks)
     bytes += int64_t(block.size());
   return bytes;
+}
+
+int standInCalls(const char *function) {
+  std::lock_guard lock(mutex);
+  const auto &calls = instance()->calls;
+  const auto found = calls.find(function);
+  return found == calls.end() ? 0 : found->second;
 }
 
 int64_t standInLaunches() {

@@ -21,12 +21,18 @@ meshloom::cuda::DriverResult cuStreamWaitEvent(meshloom::cuda::StreamHandle,
                                                meshloom::cuda::EventHandle,
                                                unsigned);
 /// Forgets everything and begins anew with these options. False: they are
-/// wrong. Nobody may use the driver at that time, nor handles from before.
+/// wrong. Nobody may use the driver at that time, nor handles from before; it
+/// waits some seconds for those who still have a GPU.
 bool standInBegin(const char *options);
+/// Holds work back, or lets go of it. A call that waits for work meanwhile is a
+/// fault after 20 seconds.
+void standInHold(bool isHeldBack);
 /// Returns the first fault in words; empty: there was none.
 const char *standInFault();
 /// Returns the bytes that are allocated on all GPUs, and the page-locked ones.
 int64_t standInBytes();
+/// Returns how often a function of the driver has been called.
+int standInCalls(const char *function);
 /// Returns how many kernels have run.
 int64_t standInLaunches();
 }

@@ -53,6 +53,7 @@ enum class Bug { None, NoEdge, UseAfterFree, TooShort, FreedStaging };
 class StandInDriverTest : public testing::Test {
 protected:
   void begin(const std::string &options = "") {
+    TearDown();
     ASSERT_TRUE(standInBegin(options.c_str()));
     ASSERT_EQ(cuInit(0), DriverResult::Success);
     DeviceNumber device = 0;
@@ -68,6 +69,11 @@ protected:
               DriverResult::Success);
     ASSERT_EQ(cuModuleGetFunction(&twice, module, "twice"),
               DriverResult::Success);
+  }
+
+  void TearDown() override {
+    if (std::exchange(context, nullptr))
+      (void)cuDevicePrimaryCtxRelease_v2(0);
   }
 
   DriverResult launch(DevicePointer array, unsigned blocks = 1,
@@ -204,6 +210,71 @@ TEST_F(StandInDriverTest, MemoryOfAnotherGPUIsOutOfReach) {
   // The other GPU goes on.
   ASSERT_EQ(cuCtxSetCurrent(other), DriverResult::Success);
   EXPECT_EQ(cuStreamSynchronize(there), DriverResult::Success);
+  EXPECT_EQ(cuDevicePrimaryCtxRelease_v2(1), DriverResult::Success);
+}
+
+// Numbers come from the host and are doubled, as a graph.
+TEST_F(StandInDriverTest, MissingEdgesOfGraphsAreFound) {
+  for (bool hasEdge : {true, false}) {
+    begin("order=last");
+    DevicePointer array = 0;
+    ASSERT_EQ(cuMemAllocAsync(&array, bytes, work), DriverResult::Success);
+    void *staging = nullptr;
+    ASSERT_EQ(cuMemHostAlloc(&staging, bytes, 0), DriverResult::Success);
+    auto *numbers = static_cast<float *>(staging);
+    GraphHandle graph = nullptr;
+    ASSERT_EQ(cuGraphCreate(&graph, 0), DriverResult::Success);
+    CopyNode copy{.fromType = MemoryType::Host,
+                  .fromHost = staging,
+                  .to = array,
+                  .bytes = bytes};
+    GraphNodeHandle first = nullptr, second = nullptr;
+    ASSERT_EQ(cuGraphAddMemcpyNode(&first, graph, nullptr, 0, &copy, context),
+              DriverResult::Success);
+    void *parameters[] = {&array};
+    const KernelNode kernel{
+        .function = twice, .blockX = count, .parameters = parameters};
+    ASSERT_EQ(
+        cuGraphAddKernelNode(&second, graph, &first, hasEdge ? 1 : 0, &kernel),
+        DriverResult::Success);
+    GraphExecutableHandle executable = nullptr;
+    ASSERT_EQ(cuGraphInstantiateWithFlags(&executable, graph, 0),
+              DriverResult::Success);
+    // The second launch has a node that is not as it was.
+    for (DevicePointer target : {array, array + bytes}) {
+      std::iota(numbers, numbers + count, 1.f);
+      copy.to = target;
+      ASSERT_EQ(
+          cuGraphExecMemcpyNodeSetParams(executable, first, &copy, context),
+          DriverResult::Success);
+      ASSERT_EQ(cuGraphLaunch(executable, work), DriverResult::Success);
+      if (target != array) {
+        EXPECT_EQ(cuStreamSynchronize(work), DriverResult::IllegalAddress);
+        break;
+      }
+      ASSERT_EQ(cuMemcpyDtoHAsync_v2(staging, array, bytes, work),
+                DriverResult::Success);
+      ASSERT_EQ(cuStreamSynchronize(work), DriverResult::Success);
+      EXPECT_EQ(numbers[3], hasEdge ? 8.f : 4.f);
+    }
+  }
+}
+
+TEST_F(StandInDriverTest, WorkIsHeldBackUntilItIsReleased) {
+  begin();
+  DevicePointer array = 0;
+  ASSERT_EQ(cuMemAllocAsync(&array, bytes, work), DriverResult::Success);
+  EventHandle event = nullptr;
+  ASSERT_EQ(cuEventCreate(&event, eventWithoutTiming), DriverResult::Success);
+  standInHold(true);
+  ASSERT_EQ(launch(array), DriverResult::Success);
+  ASSERT_EQ(cuEventRecord(event, work), DriverResult::Success);
+  for (int i = 0; i < 10; ++i)
+    EXPECT_EQ(cuEventQuery(event), DriverResult::NotReady);
+  EXPECT_EQ(standInLaunches(), 0);
+  standInHold(false);
+  EXPECT_EQ(cuEventSynchronize(event), DriverResult::Success);
+  EXPECT_EQ(standInLaunches(), 1);
 }
 
 TEST_F(StandInDriverTest, RefusesWhatTheRealDriverRefuses) {

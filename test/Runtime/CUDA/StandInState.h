@@ -20,12 +20,18 @@
 
 namespace meshloom::cuda {
 
-/// A piece of work; done when nothing waits for it any more.
+/// Something to do.
+struct Piece {
+  std::function<DriverResult()> run;      ///< empty: nothing
+  std::set<const void *> hostBlocks = {}; ///< that it uses
+};
+
+/// A piece of work that has been asked for; done when nothing waits for it any
+/// more.
 struct Task {
   ContextObject *context;
-  std::function<DriverResult()> run;
+  Piece piece;
   std::vector<std::shared_ptr<Task>> after;
-  std::set<const void *> hostBlocks; ///< that it uses
   bool done = false;
   bool isReady() const {
     return std::ranges::all_of(after, [](auto &task) { return task->done; });
@@ -52,6 +58,27 @@ struct StreamObject {
 struct EventObject {
   ContextObject *context;
   std::shared_ptr<Task> task; ///< null: nothing to wait for
+};
+struct GraphObject;
+struct GraphNodeObject {
+  enum class Kind : uint8_t { Kernel, Copy, Host };
+  GraphObject *graph;
+  Kind kind;
+  Piece piece;
+  std::vector<GraphNodeObject *> after;
+};
+struct GraphObject {
+  ContextObject *context;
+  std::vector<std::unique_ptr<GraphNodeObject>> nodes; ///< later ones after
+};
+struct GraphExecutableObject {
+  ContextObject *context;
+  struct Node {
+    Piece piece;
+    std::vector<size_t> after;
+  };
+  std::vector<Node> nodes;
+  std::map<const GraphNodeObject *, size_t> numbers;
 };
 struct FunctionObject {
   ModuleObject *module;
@@ -98,6 +125,8 @@ struct StandIn {
   std::map<void *, std::unique_ptr<StreamObject>> streams;
   std::map<void *, std::unique_ptr<EventObject>> events;
   std::map<void *, std::unique_ptr<ModuleObject>> modules;
+  std::map<void *, std::unique_ptr<GraphObject>> graphs;
+  std::map<void *, std::unique_ptr<GraphExecutableObject>> graphExecutables;
   std::map<const void *, std::vector<char>> hostBlocks;
   /// The storage of allocations that are over, whose addresses must not come
   /// again soon.
@@ -115,16 +144,18 @@ struct StandIn {
     return result;
   }
 
-  void enqueue(StreamObject &stream, std::function<DriverResult()> run,
-               std::set<const void *> host = {}) {
-    auto task = std::make_shared<Task>();
-    task->context = stream.context;
-    task->run = std::move(run);
-    task->hostBlocks = std::move(host);
+  std::shared_ptr<Task> add(ContextObject *context, Piece piece,
+                            std::vector<std::shared_ptr<Task>> after) {
+    auto task = std::make_shared<Task>(
+        Task{context, std::move(piece), std::move(after)});
+    pending.push_back(task);
+    return task;
+  }
+  void enqueue(StreamObject &stream, Piece piece) {
+    std::vector<std::shared_ptr<Task>> after;
     if (stream.last && !stream.last->done)
-      task->after.push_back(stream.last);
-    stream.last = task;
-    pending.push_back(std::move(task));
+      after.push_back(stream.last);
+    stream.last = add(stream.context, std::move(piece), std::move(after));
   }
 
   void runOne() {
@@ -138,11 +169,11 @@ struct StandIn {
                              : ready[random() % ready.size()];
     const std::shared_ptr<Task> task = pending[index];
     pending.erase(pending.begin() + long(index));
-    if (task->run && task->context->lost == DriverResult::Success)
-      (void)task->run();
+    if (task->piece.run && task->context->lost == DriverResult::Success)
+      (void)task->piece.run();
     task->done = true;
     task->after.clear();
-    task->run = nullptr;
+    task->piece = {};
   }
   void wait(const std::shared_ptr<Task> &task) {
     while (task && !task->done)

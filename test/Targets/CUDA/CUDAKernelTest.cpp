@@ -377,18 +377,20 @@ TEST(CUDAKernelTest, KernelsOfThePrograms) {
   EXPECT_GT(counts.withBarriers, 20u);
 }
 
-/// f(x) or f(x, y), as PTX, of 64 f32 numbers each.
-std::vector<float> valuesOf(const std::string &op, std::vector<float> x,
-                            std::vector<float> y = {}) {
+/// f(x) or f(x, y), as PTX, of 64 numbers each: f32 or f64.
+template <typename T>
+std::vector<T> valuesOf(const std::string &op, std::vector<T> x,
+                        std::vector<T> y = {}) {
   x.resize(64);
   y.resize(64);
   mlir::DialectRegistry registry;
   registerDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  const std::string type = fmt::format("tensor<64xf{}>", 8 * sizeof(T));
   auto module = mlir::parseSourceString<mlir::ModuleOp>(
-      "func.func @f(%x: tensor<64xf32>, %y: tensor<64xf32>) -> tensor<64xf32> "
-      "{\n%0 = " +
-          op + " : tensor<64xf32>\nreturn %0 : tensor<64xf32>\n}",
+      fmt::format("func.func @f(%x: {0}, %y: {0}) -> {0} {{\n%0 = {1} : {0}\n"
+                  "return %0 : {0}\n}}",
+                  type, op),
       &context);
   CompileOptions options;
   options.machine = *MachineModel::preset("shared-memory");
@@ -403,102 +405,182 @@ std::vector<float> valuesOf(const std::string &op, std::vector<float> x,
   KernelCall call(compiled->program(),
                   std::get<KernelStep>(compiled->program().steps.front()),
                   random);
-  std::ranges::copy(x, call.data<float>(0));
+  std::ranges::copy(x, call.data<T>(0));
   const size_t output = op.find("%y") == std::string::npos ? 1 : 2;
   if (output == 2)
-    std::ranges::copy(y, call.data<float>(1));
+    std::ranges::copy(y, call.data<T>(1));
   Status ran = call.runAsPtx(*program, code->kernels.front(), 0);
   EXPECT_TRUE(ran) << ran.error().message();
-  return {call.data<float>(output), call.data<float>(output) + 64};
+  return {call.data<T>(output), call.data<T>(output) + 64};
 }
 
-void expectClose(float value, double expected, const std::string &name) {
-  if (std::isnan(expected))
+/// Within 4 units of the last place.
+template <typename T>
+void expectClose(T value, long double expected, const std::string &name) {
+  const T rounded = T(expected);
+  if (std::isnan(rounded))
     EXPECT_TRUE(std::isnan(value)) << name << " is " << value;
-  else if (std::isinf(float(expected)) || expected == 0)
-    EXPECT_EQ(value, float(expected)) << name;
+  else if (std::isinf(rounded) || rounded == 0)
+    EXPECT_EQ(value, rounded) << name;
   else
-    EXPECT_NEAR(value, expected, 4 * 0x1p-24 * std::abs(expected)) << name;
+    EXPECT_LE(std::abs(value - expected),
+              4 * std::numeric_limits<T>::epsilon() / 2 * std::abs(expected) +
+                  std::numeric_limits<T>::denorm_min())
+        << name << " is " << value << ", expected " << double(expected);
 }
 
-/// Neighbouring arguments are many periods apart.
-TEST(CUDAKernelTest, FunctionsOfHugeAngles) {
-  std::vector<float> x{0x1p49f, 0x1.8p50f, 1e22f,   -1e22f, 3.4e38f, -3.4e38f,
-                       1e30f,   0x1p127f,  6.3e19f, 1e18f,  1e25f,   -7e33f};
-  for (int exponent = 48; exponent < 97; ++exponent)
-    x.push_back(std::ldexp(1.2345678f, exponent));
+/// Arguments of all sizes, of which many are many periods apart from their
+/// neighbours, and some are close to a zero of a function.
+template <typename T> std::vector<T> angles() {
+  using Limits = std::numeric_limits<T>;
+  std::vector<T> x{T(0),
+                   T(-0.0),
+                   T(1e22),
+                   T(-1e22),
+                   Limits::max(),
+                   -Limits::max(),
+                   T(1e30),
+                   Limits::min(),
+                   T(6.3e19),
+                   T(1e18),
+                   T(1e25),
+                   T(-7e33),
+                   T(22),
+                   T(355),
+                   T(3.14159265),
+                   Limits::infinity(),
+                   Limits::quiet_NaN()};
+  const int most = Limits::max_exponent;
+  for (int i = int(x.size()); i < 64; ++i)
+    x.push_back(std::ldexp(T(i % 2 ? 1.2345678 : -1.0000001),
+                           most / 2 * (i - 20) / 22));
+  return x;
+}
+
+template <typename T> void checkAngles(const std::vector<T> &x) {
   const auto sine = valuesOf("dtensor.sine %x", x),
              cosine = valuesOf("dtensor.cosine %x", x),
              tangent = valuesOf("dtensor.tan %x", x);
   for (size_t i = 0; i < x.size(); ++i) {
-    const double angle = x[i];
-    expectClose(sine[i], std::sin(angle), fmt::format("sin {}", angle));
-    expectClose(cosine[i], std::cos(angle), fmt::format("cos {}", angle));
-    expectClose(tangent[i], std::tan(angle), fmt::format("tan {}", angle));
+    const long double angle = x[i];
+    const std::string name = fmt::format("of {}", x[i]);
+    expectClose(sine[i], std::sin(angle), "sin " + name);
+    expectClose(cosine[i], std::cos(angle), "cos " + name);
+    expectClose(tangent[i], std::tan(angle), "tan " + name);
   }
 }
 
-TEST(CUDAKernelTest, Remainders) {
-  const float infinity = std::numeric_limits<float>::infinity(),
-              nan = std::numeric_limits<float>::quiet_NaN();
-  const float special[] = {0.f,       -0.f, 1.f,      -3.5f,      infinity,
-                           0x1p-149f, nan,  0x1p127f, -0x1p-130f, 7e33f};
-  std::vector<float> x, y;
-  for (float a :
-       {special[0], special[1], special[3], special[4], special[6], special[7]})
-    for (float b : special) {
+TEST(CUDAKernelTest, FunctionsOfAngles) {
+  checkAngles(angles<float>());
+  checkAngles(angles<double>());
+}
+
+/// The f64 numbers that are closest to multiples of pi / 2.
+TEST(CUDAKernelTest, FunctionsOfAnglesCloseToAxes) {
+  std::vector<double> x{6381956970095103.0 * 0x1p797, 5.319372648326541e255};
+  for (int i = 0; x.size() < 64; ++i)
+    x.push_back(std::round(std::exp2(i * 0.7)) * 1.5707963267948966);
+  checkAngles(x);
+}
+
+TEST(CUDAKernelTest, ErrorFunctionAndCubeRoot) {
+  using Limits = std::numeric_limits<double>;
+  std::vector<double> x{0,
+                        Limits::infinity(),
+                        Limits::quiet_NaN(),
+                        Limits::max(),
+                        Limits::min(),
+                        Limits::denorm_min(),
+                        0x1p-1000,
+                        0.99999,
+                        1,
+                        1.00001,
+                        6.4,
+                        6.6};
+  while (x.size() < 63)
+    x.push_back(std::exp2(double(x.size()) / 4 - 12));
+  for (double sign : {1.0, -1.0}) {
+    for (double &value : x)
+      value = std::copysign(value, sign);
+    const auto erf = valuesOf("dtensor.erf %x", x),
+               cbrt = valuesOf("dtensor.cbrt %x", x);
+    for (size_t i = 0; i < x.size(); ++i) {
+      expectClose(erf[i], std::erf((long double)x[i]),
+                  fmt::format("erf of {}", x[i]));
+      expectClose(cbrt[i], std::cbrt((long double)x[i]),
+                  fmt::format("cbrt of {}", x[i]));
+    }
+  }
+}
+
+/// Checks a function of two numbers on all pairs of `special`, then on random
+/// numbers of 2^-scale to 2^scale.
+template <typename T>
+void checkPairs(const std::string &op,
+                long double (*expected)(long double, long double),
+                const std::array<T, 8> &special, double scale) {
+  std::vector<T> x, y;
+  for (T a : special)
+    for (T b : special) {
       x.push_back(a);
       y.push_back(b);
     }
-  const auto compare = [&] {
-    const std::vector<float> remainders =
-        valuesOf("dtensor.remainder %x, %y", x, y);
+  const auto check = [&] {
+    const std::vector<T> values = valuesOf("dtensor." + op + " %x, %y", x, y);
     for (size_t i = 0; i < x.size(); ++i) {
-      const float expected = std::fmod(x[i], y[i]);
-      if (std::isnan(expected))
-        EXPECT_TRUE(std::isnan(remainders[i])) << x[i] << " rem " << y[i];
-      else
-        EXPECT_EQ(remainders[i], expected) << x[i] << " rem " << y[i];
-      EXPECT_TRUE(std::isnan(expected) ||
-                  std::signbit(expected) == std::signbit(remainders[i]));
+      const long double exact = expected(x[i], y[i]);
+      const std::string name = fmt::format("{} of {} and {}", op, x[i], y[i]);
+      expectClose(values[i], exact, name);
+      EXPECT_TRUE(std::isnan(exact) ||
+                  std::signbit(exact) == std::signbit(values[i]))
+          << name;
     }
   };
-  compare();
+  check();
   std::mt19937 random(1);
-  std::uniform_real_distribution<float> exponent(-140, 127);
+  std::uniform_real_distribution<double> exponent(-scale, scale);
   for (size_t i = 0; i < x.size(); ++i) {
-    x[i] = std::exp2(exponent(random)) * (i % 2 ? 1.f : -1.f);
-    y[i] = std::exp2(exponent(random)) * (i % 3 ? 1.f : -1.f);
+    x[i] = T(std::exp2(exponent(random)) * (i % 2 ? 1 : -1));
+    y[i] = T(std::exp2(exponent(random)) * (i % 3 ? 1 : -1));
   }
-  compare();
+  check();
 }
 
-TEST(CUDAKernelTest, Powers) {
-  const float infinity = std::numeric_limits<float>::infinity(),
-              nan = std::numeric_limits<float>::quiet_NaN();
-  const float bases[] = {0.f,  -0.f,  1.f,      -1.f,
-                         2.5f, -2.5f, infinity, -infinity};
-  const float exponents[] = {0.f,  1.f, -3.f,     2.f,
-                             0.5f, nan, infinity, -infinity};
-  std::vector<float> x, y;
-  for (float base : bases)
-    for (float exponent : exponents) {
-      x.push_back(base);
-      y.push_back(exponent);
-    }
-  auto compare = [&](const std::vector<float> &powers) {
-    for (size_t i = 0; i < x.size(); ++i)
-      expectClose(powers[i], std::pow(double(x[i]), double(y[i])),
-                  fmt::format("{} to the power of {}", x[i], y[i]));
-  };
-  compare(valuesOf("dtensor.power %x, %y", x, y));
+template <typename T> void checkFunctionsOfTwo() {
+  using Limits = std::numeric_limits<T>;
+  const T infinity = Limits::infinity(), nan = Limits::quiet_NaN();
+  const double most = Limits::max_exponent - 1;
+  checkPairs<T>("remainder", fmodl,
+                {0, T(-0.0), T(-3.5), infinity, Limits::denorm_min(), nan,
+                 Limits::max(), -Limits::min() / 8},
+                most);
+  checkPairs<T>("atan2", atan2l,
+                {0, T(-0.0), 1, -1, infinity, -infinity, nan, Limits::max()},
+                most / 2);
+  checkPairs<T>("power", powl,
+                {0, T(-0.0), 1, -1, T(2.5), T(-3), infinity, -infinity}, 2);
+  checkPairs<T>("power", powl, {T(0.5), nan, 2, -2, 3, -infinity, 0, T(1e-30)},
+                std::log2(most) - 2);
+}
+
+TEST(CUDAKernelTest, FunctionsOfTwoNumbers) {
+  checkFunctionsOfTwo<float>();
+  checkFunctionsOfTwo<double>();
+}
+
+/// Powers whose exponents have bits that the logarithm's last one decides.
+TEST(CUDAKernelTest, LargePowers) {
   std::mt19937 random(1);
-  std::uniform_real_distribution<float> exponent(-40, 40);
-  for (size_t i = 0; i < x.size(); ++i) {
-    x[i] = std::exp2(exponent(random));
-    y[i] = exponent(random) / 12;
+  std::uniform_real_distribution<double> near(0.9999, 1.0001), wide(-40, 40);
+  std::vector<double> x, y;
+  for (int i = 0; i < 64; ++i) {
+    x.push_back(i % 2 ? near(random) : std::exp2(wide(random)));
+    y.push_back(i % 2 ? wide(random) * 1e5 : wide(random) / 2);
   }
-  compare(valuesOf("dtensor.power %x, %y", x, y));
+  const std::vector<double> powers = valuesOf("dtensor.power %x, %y", x, y);
+  for (size_t i = 0; i < x.size(); ++i)
+    expectClose(powers[i], powl(x[i], y[i]),
+                fmt::format("{} to the power of {}", x[i], y[i]));
 }
 
 } // namespace

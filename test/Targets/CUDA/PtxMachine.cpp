@@ -222,6 +222,8 @@ private:
     const size_t bytes = instruction.type.bits / 8;
     const uint64_t address =
         valueOf(thread, index, instruction.operands[0]) + instruction.offset;
+    if (instruction.space == Space::Constant)
+      return loadConstant(index, instruction, address);
     const bool isShared = instruction.space == Space::Shared;
     char *place = nullptr;
     AccessLog *log = &sharedLog;
@@ -258,18 +260,38 @@ private:
                                "barrier",
                                isLoad ? "reads" : "writes",
                                free.error().message()));
-    uint64_t value = 0;
     if (!isLoad) {
-      value = valueOf(thread, index, instruction.operands[1]);
+      const uint64_t value = valueOf(thread, index, instruction.operands[1]);
       std::memcpy(place, &value, bytes);
       return Success();
     }
+    load(thread, instruction, place);
+    return Success();
+  }
+
+  void load(Thread &thread, const Instruction &instruction,
+            const char *place) const {
+    const size_t bytes = instruction.type.bits / 8;
+    uint64_t value = 0;
     std::memcpy(&value, place, bytes);
     if (instruction.type.kind == TypeKind::Signed && bytes < 8) {
       const unsigned shift = 64 - instruction.type.bits;
       value = uint64_t(int64_t(value << shift) >> shift);
     }
     assign(thread, instruction.result, value);
+  }
+
+  Status loadConstant(unsigned index, const Instruction &instruction,
+                      uint64_t address) {
+    const size_t bytes = instruction.type.bits / 8;
+    const std::vector<char> &constants = program.constants;
+    if (address % bytes != 0 || address > constants.size() ||
+        bytes > constants.size() - address)
+      return fault(index, instruction,
+                   fmt::format("reads {} bytes outside of all constants, or at "
+                               "an odd address",
+                               bytes));
+    load(threads[index], instruction, constants.data() + address);
     return Success();
   }
 

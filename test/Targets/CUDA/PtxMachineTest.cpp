@@ -109,6 +109,28 @@ TEST_F(PtxMachineTest, RunsInAnyOrder) {
   }
 }
 
+/// Each thread adds what a table of two numbers, 2 and 1.5, has at 4 bytes.
+std::string withTable(const std::string &address) {
+  std::string text =
+      changed("ld.global.nc.f32 \t%f1, [%rd5];\n",
+              "ld.global.nc.f32 \t%f1, [%rd5];\n\tmov.u64 \t%rd8, table;\n"
+              "\tld.const.f32 \t%f2, " +
+                  address +
+                  ";\n"
+                  "\tadd.rn.f32 \t%f1, %f1, %f2;\n");
+  const std::string head = ".address_size 64\n";
+  return text.replace(text.find(head), head.size(),
+                      head + ".const .align 4 .b8 table[8] = {0, 0, 0, 64, 0, "
+                             "0, 192, 63};\n");
+}
+
+TEST_F(PtxMachineTest, ReadsConstants) {
+  Status done = run(withTable("[%rd8+4]"));
+  ASSERT_TRUE(done) << done.error().message();
+  EXPECT_EQ(sum, 64 * 65 / 2 + 64 * 1.5f);
+  expectFault(withTable("[%rd8+8]"), "outside of all constants");
+}
+
 TEST_F(PtxMachineTest, FindsAMissingBarrier) {
   expectFault(changed("bar.sync 	0;\n", "\n"),
               "reads memory of its block that nobody has written");

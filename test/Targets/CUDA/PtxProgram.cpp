@@ -148,6 +148,8 @@ private:
     if (line.starts_with(".version ") || line.starts_with(".target ") ||
         line == ".address_size 64")
       return true;
+    if (take(line, ".const .align "))
+      return readConstant(line);
     if (!take(line, ".visible .entry "))
       return false;
     kernel = &program.kernels.emplace_back();
@@ -157,22 +159,64 @@ private:
     return hasParameters || line.ends_with("()");
   }
 
-  /// `16 .b8 NAME[1024];`
-  bool readShared(std::string_view line) {
+  /// An array of bytes: `16 .b8 NAME[1024]`.
+  struct Declared {
+    std::string name;
+    unsigned align, size;
+  };
+  static std::optional<Declared> parseArray(std::string_view line) {
     const size_t name = line.find(" .b8 "), open = line.find('[');
     if (name == std::string_view::npos || open == std::string_view::npos ||
-        !line.ends_with("];"))
-      return false;
+        !line.ends_with("]"))
+      return std::nullopt;
     auto align = parseNumber<unsigned>(line.substr(0, name));
     auto size =
-        parseNumber<unsigned>(line.substr(open + 1, line.size() - open - 3));
+        parseNumber<unsigned>(line.substr(open + 1, line.size() - open - 2));
     if (!align || !size || *align == 0)
+      return std::nullopt;
+    return Declared{std::string(line.substr(name + 5, open - name - 5)), *align,
+                    *size};
+  }
+
+  /// `16 .b8 NAME[1024];`
+  bool readShared(std::string_view line) {
+    if (!line.ends_with(";"))
+      return false;
+    line.remove_suffix(1);
+    auto array = parseArray(line);
+    if (!array)
       return false;
     unsigned &bytes = kernel->sharedBytes;
-    bytes = (bytes + *align - 1) / *align * *align;
-    shared[std::string(line.substr(name + 5, open - name - 5))] = bytes;
-    bytes += *size;
+    bytes = (bytes + array->align - 1) / array->align * array->align;
+    shared[array->name] = bytes;
+    bytes += array->size;
     return true;
+  }
+
+  /// `8 .b8 NAME[2] = {0, 255};`
+  bool readConstant(std::string_view line) {
+    constexpr std::string_view begin = " = {", end = "};";
+    const size_t values = line.find(begin);
+    if (values == std::string_view::npos || !line.ends_with(end))
+      return false;
+    auto array = parseArray(line.substr(0, values));
+    if (!array)
+      return false;
+    line.remove_suffix(end.size());
+    std::vector<char> &bytes = program.constants;
+    bytes.resize((bytes.size() + array->align - 1) / array->align *
+                 array->align);
+    constants[array->name] = bytes.size();
+    unsigned count = 0;
+    for (std::string_view text :
+         split(line.substr(values + begin.size()), ',')) {
+      auto value = parseNumber<uint8_t>(text);
+      if (!value)
+        return false;
+      bytes.push_back(char(*value));
+      ++count;
+    }
+    return count == array->size;
   }
 
   bool readHead(std::string_view line) {
@@ -285,6 +329,9 @@ private:
       value = parseNumber<uint64_t>(digits, 16);
     else if (auto place = shared.find(std::string(text)); place != shared.end())
       value = place->second;
+    else if (auto constant = constants.find(std::string(text));
+             constant != constants.end())
+      value = constant->second;
     else if (auto number = parseNumber<int64_t>(text))
       value = uint64_t(*number);
     else
@@ -383,6 +430,8 @@ private:
       instruction.space = Space::Global;
     else if (words[0] == "shared")
       instruction.space = Space::Shared;
+    else if (words[0] == "const" && isLoad)
+      instruction.space = Space::Constant;
     else if (words[0] == "param" && isLoad && type && type->bits == 64)
       instruction.space = Space::Parameter;
     else
@@ -490,7 +539,8 @@ private:
   unsigned number = 0;
   Kernel *kernel = nullptr; ///< the one that is read
   bool inHead = false;
-  std::map<std::string, unsigned> shared; ///< where each variable begins
+  /// Where the arrays begin, in a kernel's shared memory and in the constants.
+  std::map<std::string, size_t> shared, constants;
   /// By prefix: the first one, and how many there are.
   std::map<std::string, std::pair<unsigned, unsigned>> registers;
   std::map<std::string, size_t> labels;

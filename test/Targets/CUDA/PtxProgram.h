@@ -31,7 +31,7 @@ enum class Op : uint8_t {
 enum class Part : uint8_t { None, Low, High, Wide };
 /// How a conversion makes a whole number.
 enum class Rounding : uint8_t { None, Nearest, Zero, Down, Up };
-enum class Space : uint8_t { Parameter, Global, Shared };
+enum class Space : uint8_t { Parameter, Global, Shared, Constant };
 /// Ordered comparisons, the same or unordered, and tests for nan.
 enum class Compare : uint8_t {
   // clang-format off
@@ -76,6 +76,7 @@ struct Kernel {
 struct Program {
   std::vector<Kernel> kernels;
   std::vector<std::string> lines;
+  std::vector<char> constants; ///< the memory of all `.const` arrays
   const Kernel *find(std::string_view name) const;
 };
 

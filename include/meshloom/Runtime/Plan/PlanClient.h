@@ -43,17 +43,26 @@ public:
     isOld = true;
   }
   bool isOldValue() const override { return isOld; }
+  /// Says that the memory is there, and that its content will be before
+  /// anything that the client is asked for later: see isUsable.
+  void setInOrder() { inOrder = true; }
   const std::vector<Block> &blocks() const { return memory; }
   /// Returns the blocks of an array of a PlanClient that is complete.
   static const std::vector<Block> &of(const Array &array) {
     return static_cast<const BlockBuffer &>(*array.buffer()).memory;
+  }
+  /// Returns whether work on an array of a PlanClient may be asked for now:
+  /// the array is complete, or its client does work in the order of the calls.
+  static bool isUsable(const Array &array) {
+    return array.event().isReady() ||
+           static_cast<const BlockBuffer &>(*array.buffer()).inOrder;
   }
 
 private:
   std::vector<Block> memory;
   const std::shared_ptr<Client> owner;
   const int64_t byteCount;
-  bool isOld = false;
+  bool isOld = false, inOrder = false;
 };
 
 /// Returns whether `array` has the only reference to its memory, so that an

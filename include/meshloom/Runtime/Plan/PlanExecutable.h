@@ -95,7 +95,8 @@ private:
   mutable std::mutex reading, launching;
   /// Whether a run takes long enough to be worth a change of threads.
   std::atomic<bool> isLong;
-  Event last; ///< of the last launch
+  Event last;    ///< of the last launch
+  Event counted; ///< `stats` has the time of the last run
   const int64_t profileId = Profiler::newProgramId();
   /// A run's entry among the calls of all processes; made when first needed.
   std::once_flag described;

@@ -49,7 +49,7 @@ protected:
   /// for profiles.
   virtual int64_t worker() const { return 0; }
 
-  Status runActions(const Frame &frame) override;
+  Result<Event> runActions(const Frame &frame) override;
   /// forEachSlot, where what is thrown fails the step.
   void onEachSlot(unsigned step, Failure &failure,
                   const std::function<void(size_t)> &body);

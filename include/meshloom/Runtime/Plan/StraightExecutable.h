@@ -60,8 +60,12 @@ protected:
   /// `begin`.
   void recordOldValue(int64_t worker, int64_t bytes, int64_t begin) const;
 
-  /// Copies the old values, then does all actions of the plan.
-  virtual Status runActions(const Frame &frame) = 0;
+  /// Copies the old values, then does all actions of the plan, or asks the
+  /// device to. The results are there when the event is complete.
+  virtual Result<Event> runActions(const Frame &frame) = 0;
+  /// Returns whether the client does work on the results after this one's by
+  /// itself, so that nobody has to wait for the event before asking for it.
+  virtual bool isInOrder() const { return false; }
 
 private:
   Result<std::vector<Array>> run(std::vector<Array> &&arguments) final;

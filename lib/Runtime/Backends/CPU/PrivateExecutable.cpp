@@ -38,10 +38,10 @@ private:
                      [&](int64_t slot) { body(size_t(slot)); });
   }
   int64_t worker() const override { return cpus.workers.index(); }
-  Status runActions(const Frame &frame) override {
-    Status status = Success();
-    cpus.workers.visit([&] { status = SeparateExecutable::runActions(frame); });
-    return status;
+  Result<Event> runActions(const Frame &frame) override {
+    Result<Event> done = Event();
+    cpus.workers.visit([&] { done = SeparateExecutable::runActions(frame); });
+    return done;
   }
 
   CPUClient &cpus; ///< `device`, which the executable keeps alive

@@ -104,7 +104,7 @@ public:
   }
 
 private:
-  Status runActions(const Frame &frame) override;
+  Result<Event> runActions(const Frame &frame) override;
   /// Returns whether all processes end a run with the first value of any of
   /// them that is not finite. Each goes on to the end, so that none waits in
   /// vain.
@@ -581,7 +581,7 @@ void SharedExecutable::copyInParallel(char *to, const char *from,
   });
 }
 
-Status SharedExecutable::runActions(const Frame &frame) {
+Result<Event> SharedExecutable::runActions(const Frame &frame) {
   Run run{
       frame.addresses.data(), exchanging->take(graph.exchanges.size()), {}, {}};
   if (profiled)
@@ -599,11 +599,14 @@ Status SharedExecutable::runActions(const Frame &frame) {
         return;
     }
   });
-  if (!run.failure.any())
-    return checksTogether()
-               ? plan::agreeOnOutcome(*cpus.communicator(), *exchanging,
-                                      run.nonFinite, loaded)
-               : Success();
+  if (!run.failure.any()) {
+    if (checksTogether())
+      if (Status ok = plan::agreeOnOutcome(*cpus.communicator(), *exchanging,
+                                           run.nonFinite, loaded);
+          !ok)
+        return ok.error();
+    return Event();
+  }
   const Error error = run.failure.error(loaded);
   if (processes.several() && !failedTogether(run))
     abandonExchanges(error);

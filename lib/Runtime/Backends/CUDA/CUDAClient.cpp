@@ -11,8 +11,8 @@ using namespace meshloom::cuda;
 static constexpr std::string_view ptxCode = "ptx";
 
 CUDAClient::CUDAClient(std::shared_ptr<Card> card,
-                       const std::vector<int64_t> &numbers)
-    : PlanClient(/*cores=*/1), card(std::move(card)) {
+                       const std::vector<int64_t> &numbers, int64_t graphsFrom)
+    : PlanClient(/*cores=*/1), card(std::move(card)), graphsFrom(graphsFrom) {
   for (int64_t number : numbers)
     deviceList.push_back({number, fmt::format("GPU:{}", number)});
 }
@@ -36,6 +36,19 @@ CUDAClient::read(size_t, const plan::Block &block, int64_t bytes) {
   if (Status ok = card->synchronize(); !ok)
     return ok.error();
   return std::shared_ptr<const char>(std::move(*staging));
+}
+
+Result<Event>
+CUDAClient::whenDone(std::function<Status(const Status &)> outcome) {
+  Result<EventHandle> mark = card->mark();
+  if (!mark)
+    return mark.error();
+  LaunchQueue::Launch wait;
+  wait.run = [card = card, mark = *mark, outcome = std::move(outcome)] {
+    const Status ended = outcome(card->wait(mark));
+    return ended ? Event() : Event::failed(ended.error());
+  };
+  return waiting.launch(std::move(wait));
 }
 
 std::optional<Array> CUDAClient::adopt(const ArrayType &type, Array &array) {

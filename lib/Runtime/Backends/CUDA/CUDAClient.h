@@ -12,7 +12,9 @@ namespace meshloom::cuda {
 
 class CUDAClient : public plan::PlanClient {
 public:
-  CUDAClient(std::shared_ptr<Card> card, const std::vector<int64_t> &numbers);
+  /// `graphsFrom`: programs of as many pieces of work are graphs; 0: none is.
+  CUDAClient(std::shared_ptr<Card> card, const std::vector<int64_t> &numbers,
+             int64_t graphsFrom);
   std::string_view platform() const override { return "cuda"; }
   std::span<const Device> devices() const override { return deviceList; }
   int64_t bytesInUse() const override { return card->bytesInUse(); }
@@ -30,7 +32,13 @@ public:
   /// Only memory of the same card.
   std::optional<Array> adopt(const ArrayType &type, Array &array) override;
 
+  /// The event of the work that the card has been asked for so far. `outcome`
+  /// says what it ends with: it gets whether the card has done the work, in a
+  /// thread that waits for the card.
+  Result<Event> whenDone(std::function<Status(const Status &)> outcome);
+
   const std::shared_ptr<Card> card;
+  const int64_t graphsFrom;
 
 protected:
   Result<std::shared_ptr<Executable>>
@@ -39,6 +47,7 @@ protected:
 
 private:
   std::vector<Device> deviceList;
+  LaunchQueue waiting{/*cores=*/1}; ///< for the card
 };
 
 /// A program's kernels on a card, and how they are launched.

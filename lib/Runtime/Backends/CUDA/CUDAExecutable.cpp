@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A straight program on a card: its step graph, one piece of work after the
-// other in the card's stream. A thread of the host does work that has no kernel
-// in its turn (a host node): the card copies the memories that it touches to
-// the host first, and those that it has written back afterwards.
+// A straight program on a card: its step graph, as one of the card's graphs or
+// one piece of work after the other in the card's stream. A thread of the host
+// does work that has no kernel in its turn (a host node): the card copies what
+// it touches to the host first, and what it has written back afterwards.
 #include "CUDAClient.h"
+#include "Graph.h"
 
 #include "meshloom/Runtime/NonFinite.h"
 #include "meshloom/Runtime/Plan/Failure.h"
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <queue>
+#include <set>
 
 using namespace meshloom;
 using namespace meshloom::cuda;
@@ -31,19 +33,22 @@ struct Call {
   const Work *work;
   std::vector<AccessElements> elements; ///< per access
   std::vector<int64_t> strides;         ///< [access][loop]
-  // A kernel:
+  // A kernel or product:
   const KernelShape *shape = nullptr;
   FunctionHandle function = nullptr;
   // A host node, or what checks the values that a kernel has written:
   bool onHost = false;
   HostWork host;
   std::vector<unsigned> nonFinite; ///< accesses to check
+  /// The bytes of a memory that the host reads and writes.
   struct Staged {
     unsigned memory;
-    int64_t offset; ///< in the host's memory
+    Interval bytes;
     bool written;
+    int64_t offset = 0; ///< in the host's memory
   };
   std::vector<Staged> staged;
+  bool hasHostNode() const { return onHost || !nonFinite.empty(); }
 };
 
 class CUDAExecutable : public StraightExecutable {
@@ -51,7 +56,7 @@ public:
   CUDAExecutable(std::shared_ptr<CUDAClient> client,
                  std::shared_ptr<const LoadedCode> code,
                  const LoadOptions &options, BoundProgram program)
-      : StraightExecutable(client, std::move(program), options),
+      : StraightExecutable(client, std::move(program), options), gpus(*client),
         card(client->card), code(std::move(code)) {}
   Status plan();
 
@@ -59,39 +64,68 @@ private:
   /// A box of a call's iterations, and where its first elements are.
   struct Part {
     std::vector<int64_t> begin, origin, extents;
-    std::vector<char *> pointers;
+    std::vector<int64_t> offsets; ///< per access, in bytes from its memory's
+    std::vector<char *> pointers; ///< the same as addresses
     size_t instance = 0;
   };
-  /// A host node of a run that is going on.
-  struct HostRun {
+  /// A run that is going on.
+  struct Run {
+    /// A host node of it.
+    struct HostRun {
+      Run *run;
+      const Call *call;
+    };
     const CUDAExecutable *self;
-    const Call *call;
-    Failure *failure;
+    std::vector<HostRun> hostRuns; ///< per call, where there are host nodes
+    Failure failure;
+    /// Keeps `self` alive for host nodes.
+    std::shared_ptr<const PlanExecutable> owner;
   };
 
   void order();
   Offsets place() const;
+  /// Finds what each call comes after.
+  void findEdges(const std::vector<int64_t> &offsets);
   Result<Call> prepare(const Work &work);
+  Result<std::string> symbolOf(const Work &work) const;
   Status findKernel(Call &call) const;
-  /// Gives the memories that a call touches places in the host's memory.
+  /// Gives what a call touches places in the host's memory.
   void stage(Call &call);
-  Status runActions(const Frame &frame) override;
-  Status enqueue(const Frame &frame, std::vector<HostRun> &hostRuns);
-  Status enqueueHost(const Frame &frame, HostRun &run);
-  Status launch(const Call &call, Part part) const;
-  Status copyRuns(const Call &call, const Part &part) const;
+  /// The bytes of its memory that an access touches in a part.
+  Interval touched(const Call &call, const Part &part, size_t access) const;
+  Result<Event> runActions(const Frame &frame) override;
+  /// Whether a host node fails is known late, and what uses its results must
+  /// not begin then.
+  bool isInOrder() const override { return !hasHostNodes(); }
+  bool hasHostNodes() const {
+    return std::ranges::any_of(calls, &Call::hasHostNode);
+  }
+  Status enqueue(const Frame &frame, Run &run);
+  Status enqueueGraph(const Frame &frame, Run &run);
+  Status enqueueCall(Commands &commands, size_t index, const Frame &frame,
+                     Run &run);
+  Status enqueueHost(Commands &commands, const Frame &frame, Run::HostRun &run);
+  Status launch(Commands &commands, const Call &call, Part part) const;
+  Status copyRuns(Commands &commands, const Call &call, const Part &part) const;
   void runOnHost(const Call &call, Failure &failure) const;
   void check(const Call &call, const Part &part, Failure &failure) const;
-  /// Calls `body` for each part; `base(access)`: where its memory is.
+  /// Calls `body` for each part, whose pointers are null.
+  template <typename Body>
+  Status forEachBox(const Call &call, const Body &body) const;
+  /// Calls `body` for each part; `base(memory)`: where a memory is.
   template <typename Base, typename Body>
   Status forEachPart(const Call &call, const Base &base,
                      const Body &body) const;
 
+  CUDAClient &gpus; ///< `device`, which the executable keeps alive
   const std::shared_ptr<Card> card;
   const std::shared_ptr<const LoadedCode> code;
   StepGraph graph;
   std::vector<unsigned> sequence; ///< of the graph's works
   std::vector<Call> calls;        ///< in that order
+  /// Per call, the earlier ones that must have ended before it begins.
+  std::vector<std::vector<unsigned>> after;
+  std::unique_ptr<Graph> recorded; ///< null: not yet
   int64_t stagingBytes = 0;
   std::shared_ptr<char> staging; ///< of host nodes, one after the other
 };
@@ -131,6 +165,44 @@ Offsets CUDAExecutable::place() const {
   return placeByLifetime(lifetimes);
 }
 
+/// A call comes after those that the plan names, after the last users of
+/// scratch memory whose place its own has, and after the last host node, whose
+/// memory of the host its own node takes.
+void CUDAExecutable::findEdges(const std::vector<int64_t> &offsets) {
+  std::vector<unsigned> positionOf(sequence.size());
+  for (unsigned position = 0; position < sequence.size(); ++position)
+    positionOf[sequence[position]] = position;
+  std::vector<std::set<unsigned>> edges(sequence.size());
+  for (unsigned action = 0; action < sequence.size(); ++action)
+    for (unsigned next : graph.plan.successors[action])
+      edges[positionOf[next]].insert(positionOf[action]);
+  const std::vector<Memory> &memories = graph.plan.memories;
+  std::vector<std::vector<unsigned>> users(memories.size());
+  for (unsigned position = 0; position < sequence.size(); ++position)
+    for (const Access &access : graph.works[sequence[position]].accesses) {
+      const unsigned memory = graph.buffers[access.buffer].memory;
+      if (memories[memory].kind == Memory::Kind::Scratch)
+        users[memory].push_back(position);
+    }
+  for (unsigned m = 0; m < memories.size(); ++m)
+    for (unsigned n = 0; n < memories.size(); ++n)
+      if (!users[m].empty() && !users[n].empty() &&
+          users[m].back() < users[n].front() &&
+          offsets[m] < offsets[n] + memories[n].bytes &&
+          offsets[n] < offsets[m] + memories[m].bytes)
+        for (unsigned position : users[n])
+          edges[position].insert(users[m].begin(), users[m].end());
+  std::optional<unsigned> lastHost;
+  for (unsigned position = 0; position < calls.size(); ++position)
+    if (calls[position].hasHostNode()) {
+      if (lastHost)
+        edges[position].insert(*lastHost);
+      lastHost = position;
+    }
+  for (const std::set<unsigned> &earlier : edges)
+    after.emplace_back(earlier.begin(), earlier.end());
+}
+
 Status CUDAExecutable::plan() {
   Result<StepGraph> built = buildStepGraph(loaded, /*chunks=*/1);
   if (!built)
@@ -144,6 +216,7 @@ Status CUDAExecutable::plan() {
     calls.push_back(std::move(*call));
   }
   Offsets placed = place();
+  findEdges(placed.offsets);
   if (Status ok = setPlan(std::move(graph.plan), std::move(placed.offsets),
                           placed.peak);
       !ok)
@@ -171,10 +244,8 @@ Result<Call> CUDAExecutable::prepare(const Work &work) {
         work.kind != Work::Kind::Copy)
       call.nonFinite.push_back(a);
   }
-  if (work.kind == Work::Kind::Kernel) {
-    if (Status ok = findKernel(call); !ok)
-      return ok.error();
-  }
+  if (Status ok = findKernel(call); !ok)
+    return ok.error();
   call.onHost = !call.shape && work.kind != Work::Kind::Copy;
   if (call.onHost) {
     auto host = HostWork::make(loaded, graph, work, code->host.get());
@@ -182,31 +253,45 @@ Result<Call> CUDAExecutable::prepare(const Work &work) {
       return host.error();
     call.host = std::move(*host);
   }
-  if (call.onHost || !call.nonFinite.empty())
+  if (call.hasHostNode())
     stage(call);
   return call;
 }
 
-/// Looks for the code of a kernel on the card. There is none of a library
+/// The code of a kernel or product; fails where the host has to run a library
+/// function whose own function it has not.
+Result<std::string> CUDAExecutable::symbolOf(const Work &work) const {
+  if (work.kind == Work::Kind::Dot) {
+    auto kind =
+        ProductKind::of(loaded, std::get<DotStep>(loaded.steps[work.step]));
+    return kind ? kind->symbol() : "";
+  }
+  if (work.kind != Work::Kind::Kernel)
+    return std::string();
+  const KernelStep &step = std::get<KernelStep>(loaded.steps[work.step]);
+  if (step.library.empty())
+    return step.symbol;
+  if (step.symbol.empty() || code->host)
+    return std::string();
+  return Error(
+      fmt::format("{}the library function '{}' runs on the host with a "
+                  "function of the program's, which saved programs for GPUs "
+                  "do not have: compile the program again",
+                  describe(loaded, work.step), step.library),
+      ErrorCode::UNIMPLEMENTED);
+}
+
+/// Looks for the code of a call on the card. There is none of a library
 /// function, and of a kernel that the host has.
 Status CUDAExecutable::findKernel(Call &call) const {
-  const KernelStep &step = std::get<KernelStep>(loaded.steps[call.work->step]);
-  if (!step.library.empty()) {
-    if (step.symbol.empty() || code->host)
-      return Success();
-    return Error(
-        fmt::format("{}the library function '{}' runs on the host with a "
-                    "function of the program's, which saved programs for GPUs "
-                    "do not have: compile the program again",
-                    describe(loaded, call.work->step), step.library),
-        ErrorCode::UNIMPLEMENTED);
-  }
+  const Result<std::string> symbol = symbolOf(*call.work);
+  if (!symbol)
+    return symbol.error();
   const auto &shapes = code->code.kernels;
-  const auto shape =
-      std::ranges::find(shapes, step.symbol, &KernelShape::symbol);
+  const auto shape = std::ranges::find(shapes, *symbol, &KernelShape::symbol);
   if (shape == shapes.end())
     return Success();
-  Result<FunctionHandle> function = code->kernels->find(step.symbol);
+  Result<FunctionHandle> function = code->kernels->find(*symbol);
   if (!function)
     return function.error().withMessage(describe(loaded, call.work->step) +
                                         function.error().message());
@@ -215,24 +300,57 @@ Status CUDAExecutable::findKernel(Call &call) const {
   return Success();
 }
 
+Interval CUDAExecutable::touched(const Call &call, const Part &part,
+                                 size_t access) const {
+  const GraphBuffer &buffer = graph.buffers[call.work->accesses[access].buffer];
+  const int64_t whole = graph.plan.memories[buffer.memory].bytes;
+  if (call.work->kind == Work::Kind::Reduce) // of addends behind one another
+    return {0, whole};
+  const int64_t width = byteWidth(buffer.type);
+  Interval bytes{part.offsets[access], part.offsets[access] + width};
+  for (size_t l = 0; l < part.extents.size(); ++l) {
+    const int64_t stride = call.elements[access].strides[l] * width;
+    if (stride != 0 && part.extents[l] == 0)
+      return {0, 0};
+    const int64_t reach = stride * std::max<int64_t>(part.extents[l] - 1, 0);
+    (reach < 0 ? bytes.begin : bytes.end) += reach;
+  }
+  // Windows reach beyond their arrays. The beginning is as aligned as before.
+  constexpr int64_t alignment = 64;
+  return {std::max<int64_t>(bytes.begin, 0) / alignment * alignment,
+          std::min(bytes.end, whole)};
+}
+
 void CUDAExecutable::stage(Call &call) {
-  int64_t end = 0;
-  for (const Access &access : call.work->accesses) {
-    const unsigned memory = graph.buffers[access.buffer].memory;
-    auto found = std::ranges::find(call.staged, memory, &Call::Staged::memory);
-    if (found == call.staged.end()) {
-      call.staged.push_back({memory, end, false});
-      found = std::prev(call.staged.end());
-      end += OffsetAllocator::rounded(graph.plan.memories[memory].bytes);
+  (void)forEachBox(call, [&](const Part &part) -> Status {
+    for (size_t a = 0; a < call.work->accesses.size(); ++a) {
+      const Access &access = call.work->accesses[a];
+      const Interval bytes = touched(call, part, a);
+      if (bytes.empty())
+        continue;
+      const unsigned memory = graph.buffers[access.buffer].memory;
+      auto found =
+          std::ranges::find(call.staged, memory, &Call::Staged::memory);
+      if (found == call.staged.end()) {
+        call.staged.push_back({memory, bytes, false});
+        found = std::prev(call.staged.end());
+      }
+      found->bytes = {std::min(found->bytes.begin, bytes.begin),
+                      std::max(found->bytes.end, bytes.end)};
+      found->written |= call.onHost && access.writes;
     }
-    found->written |= call.onHost && access.writes;
+    return Success();
+  });
+  int64_t end = 0;
+  for (Call::Staged &staged : call.staged) {
+    staged.offset = end;
+    end += OffsetAllocator::rounded(staged.bytes.size());
   }
   stagingBytes = std::max(stagingBytes, end);
 }
 
-template <typename Base, typename Body>
-Status CUDAExecutable::forEachPart(const Call &call, const Base &base,
-                                   const Body &body) const {
+template <typename Body>
+Status CUDAExecutable::forEachBox(const Call &call, const Body &body) const {
   const Work &work = *call.work;
   const size_t loops = work.extents.size();
   const size_t parts = std::max<size_t>(work.instances.size(), 1);
@@ -254,8 +372,8 @@ Status CUDAExecutable::forEachPart(const Call &call, const Base &base,
       int64_t element = call.elements[a].first;
       for (size_t l = 0; l < loops; ++l)
         element += part.begin[l] * call.elements[a].strides[l];
-      part.pointers.push_back(
-          base(buffer.memory) + element * int64_t(byteWidth(buffer.type)) +
+      part.offsets.push_back(
+          element * int64_t(byteWidth(buffer.type)) +
           (instance ? instance->copy[a] * buffer.bytesPerCopy() : 0));
     }
     if (Status ok = body(part); !ok)
@@ -264,8 +382,21 @@ Status CUDAExecutable::forEachPart(const Call &call, const Base &base,
   return Success();
 }
 
+template <typename Base, typename Body>
+Status CUDAExecutable::forEachPart(const Call &call, const Base &base,
+                                   const Body &body) const {
+  return forEachBox(call, [&](Part &part) {
+    for (size_t a = 0; a < part.offsets.size(); ++a)
+      part.pointers.push_back(
+          base(graph.buffers[call.work->accesses[a].buffer].memory) +
+          part.offsets[a]);
+    return body(std::as_const(part));
+  });
+}
+
 /// A box of too many results is launched in halves.
-Status CUDAExecutable::launch(const Call &call, Part part) const {
+Status CUDAExecutable::launch(Commands &commands, const Call &call,
+                              Part part) const {
   const KernelShape &shape = *call.shape;
   int64_t results = 1;
   for (unsigned loop : shape.parallel)
@@ -284,9 +415,9 @@ Status CUDAExecutable::launch(const Call &call, Part part) const {
       second.pointers[a] +=
           half * call.elements[a].strides[widest] *
           int64_t(byteWidth(graph.buffers[call.work->accesses[a].buffer].type));
-    if (Status ok = launch(call, std::move(part)); !ok)
+    if (Status ok = launch(commands, call, std::move(part)); !ok)
       return ok;
-    return launch(call, std::move(second));
+    return launch(commands, call, std::move(second));
   }
   std::vector<uint64_t> parameters;
   for (const KernelParameter &parameter : shape.parameters)
@@ -311,20 +442,21 @@ Status CUDAExecutable::launch(const Call &call, Part part) const {
   const int64_t most = std::max<int64_t>(
       1, card->multiprocessors() * RESIDENT_THREADS / shape.threads());
   const int64_t blocks = std::min(shape.blocks(part.extents), most);
-  return card->launch(call.function, unsigned(blocks), shape.threads(),
-                      parameters);
+  return commands.launch(call.function, unsigned(blocks), shape.threads(),
+                         parameters);
 }
 
-Status CUDAExecutable::copyRuns(const Call &call, const Part &part) const {
+Status CUDAExecutable::copyRuns(Commands &commands, const Call &call,
+                                const Part &part) const {
   Status outcome = Success();
   const int64_t width =
       byteWidth(graph.buffers[call.work->accesses[0].buffer].type);
   forEachRun(part.extents, call.elements[0].strides, call.elements[1].strides,
              [&](int64_t source, int64_t target, int64_t count) {
                if (outcome)
-                 outcome = card->copy(part.pointers[1] + target * width,
-                                      part.pointers[0] + source * width,
-                                      count * width);
+                 outcome = commands.copy(part.pointers[1] + target * width,
+                                         part.pointers[0] + source * width,
+                                         count * width);
              });
   return outcome;
 }
@@ -352,9 +484,10 @@ void CUDAExecutable::runOnHost(const Call &call, Failure &failure) const {
     return;
   const Card::HostScope scope;
   auto base = [&](unsigned memory) {
-    return staging.get() +
-           std::ranges::find(call.staged, memory, &Call::Staged::memory)
-               ->offset;
+    auto staged = std::ranges::find(call.staged, memory, &Call::Staged::memory);
+    return staged == call.staged.end() // it touches no byte of it
+               ? staging.get()
+               : staging.get() + staged->offset - staged->bytes.begin;
   };
   try {
     const Status done =
@@ -378,72 +511,114 @@ void CUDAExecutable::runOnHost(const Call &call, Failure &failure) const {
   }
 }
 
-Status CUDAExecutable::enqueueHost(const Frame &frame, HostRun &run) {
+Status CUDAExecutable::enqueueHost(Commands &commands, const Frame &frame,
+                                   Run::HostRun &run) {
   const Call &call = *run.call;
+  commands.join();
   for (const Call::Staged &staged : call.staged)
-    if (Status ok = card->copyToHost(
-            staging.get() + staged.offset, frame.address(staged.memory, 0),
-            memoryPlan().memories[staged.memory].bytes);
+    if (Status ok = commands.copyToHost(staging.get() + staged.offset,
+                                        frame.address(staged.memory, 0) +
+                                            staged.bytes.begin,
+                                        staged.bytes.size());
         !ok)
       return ok;
   auto function = [](void *data) {
-    auto *run = static_cast<HostRun *>(data);
-    run->self->runOnHost(*run->call, *run->failure);
+    auto &[run, call] = *static_cast<Run::HostRun *>(data);
+    run->self->runOnHost(*call, run->failure);
   };
-  if (Status ok = card->callHost(function, &run); !ok)
+  commands.join();
+  if (Status ok = commands.callHost(function, &run); !ok)
     return ok;
+  commands.join();
   for (const Call::Staged &staged : call.staged)
     if (staged.written)
-      if (Status ok = card->copyFromHost(
-              frame.address(staged.memory, 0), staging.get() + staged.offset,
-              memoryPlan().memories[staged.memory].bytes);
+      if (Status ok = commands.copyFromHost(
+              frame.address(staged.memory, 0) + staged.bytes.begin,
+              staging.get() + staged.offset, staged.bytes.size());
           !ok)
         return ok;
   return Success();
 }
 
-Status CUDAExecutable::enqueue(const Frame &frame,
-                               std::vector<HostRun> &hostRuns) {
+Status CUDAExecutable::enqueueCall(Commands &commands, size_t index,
+                                   const Frame &frame, Run &run) {
+  const Call &call = calls[index];
+  auto base = [&](unsigned memory) { return frame.address(memory, 0); };
+  Status done = Success();
+  if (!call.onHost)
+    done = forEachPart(call, base, [&](const Part &part) -> Status {
+      return call.shape ? launch(commands, call, part)
+                        : copyRuns(commands, call, part);
+    });
+  if (done && call.hasHostNode())
+    done = enqueueHost(commands, frame, run.hostRuns[index]);
+  return done
+             ? done
+             : Status(done.error().withMessage(
+                   describe(loaded, call.work->step) + done.error().message()));
+}
+
+/// Launches the calls as a graph, whose nodes the first run makes.
+Status CUDAExecutable::enqueueGraph(const Frame &frame, Run &run) {
+  if (!recorded) {
+    Result<std::unique_ptr<Graph>> created = Graph::create(card);
+    if (!created)
+      return created.error();
+    recorded = std::move(*created);
+  }
+  recorded->begin();
+  for (size_t c = 0; c < calls.size(); ++c) {
+    recorded->beginPiece(after[c]);
+    if (Status ok = enqueueCall(*recorded, c, frame, run); !ok)
+      return ok;
+    recorded->endPiece();
+  }
+  return recorded->launchAll();
+}
+
+Status CUDAExecutable::enqueue(const Frame &frame, Run &run) {
   for (const Frame::OldValue &old : frame.oldValues)
     if (Status ok = card->copy(old.to, old.from.get(), old.bytes); !ok)
       return ok;
-  auto base = [&](unsigned memory) { return frame.address(memory, 0); };
-  for (size_t c = 0; c < calls.size(); ++c) {
-    const Call &call = calls[c];
-    if (!call.onHost) {
-      const Status done =
-          forEachPart(call, base, [&](const Part &part) -> Status {
-            return call.shape ? launch(call, part) : copyRuns(call, part);
-          });
-      if (!done)
-        return done.error().withMessage(describe(loaded, call.work->step) +
-                                        done.error().message());
-    }
-    if (!call.staged.empty())
-      if (Status ok = enqueueHost(frame, hostRuns[c]); !ok)
-        return ok.error().withMessage(describe(loaded, call.work->step) +
-                                      ok.error().message());
+  if (gpus.graphsFrom > 0 && int64_t(calls.size()) >= gpus.graphsFrom) {
+    const Status done = enqueueGraph(frame, run);
+    if (!done)
+      recorded = nullptr; // the next run begins anew
+    return done;
   }
+  for (size_t c = 0; c < calls.size(); ++c)
+    if (Status ok = enqueueCall(*card, c, frame, run); !ok)
+      return ok;
   return Success();
 }
 
-Status CUDAExecutable::runActions(const Frame &frame) {
-  Failure failure;
-  std::vector<HostRun> hostRuns;
-  hostRuns.reserve(calls.size());
-  for (const Call &call : calls)
-    hostRuns.push_back({this, &call, &failure});
-  Status enqueued = enqueue(frame, hostRuns);
-  // Host nodes use what is here, so that nothing returns before they are over.
-  const Status done = card->synchronize();
-  if (failure.any())
-    return failure.error(loaded);
+Result<Event> CUDAExecutable::runActions(const Frame &frame) {
+  auto run = std::make_shared<Run>();
+  run->self = this;
+  if (hasHostNodes()) {
+    run->owner = shared_from_this();
+    for (const Call &call : calls)
+      run->hostRuns.push_back({run.get(), &call});
+  }
+  auto outcome = [run, name = loaded.name](const Status &done) -> Status {
+    if (run->failure.any())
+      return run->failure.error(run->self->loaded);
+    return done ? done
+                : Status(done.error().withMessage(fmt::format(
+                      "in program '{}': {}", name, done.error().message())));
+  };
+  const Status enqueued = enqueue(frame, *run);
+  Result<Event> done = gpus.whenDone(outcome);
+  // Nobody else waits for host nodes in front of what failed.
+  if (!enqueued || !done)
+    (void)card->synchronize();
   if (!enqueued)
-    return enqueued;
-  return done ? done
-              : Status(done.error().withMessage(
-                    fmt::format("in program '{}': {}", loaded.name,
-                                done.error().message())));
+    return run->failure.any() ? run->failure.error(loaded) : enqueued.error();
+  // A check that is to find the first wrong step leaves nothing behind it.
+  if (done && options.checkNonFinite)
+    if (Status ok = done->wait(); !ok)
+      return ok.error();
+  return done;
 }
 } // namespace
 

@@ -15,6 +15,7 @@ using namespace cuda;
 
 struct PlatformOptions {
   int64_t card = 0, memoryLimit = 0;
+  int64_t graphsFrom = 3; ///< fewer launches take no longer by themselves
   std::string driver = "libcuda.so.1";
 };
 
@@ -22,7 +23,8 @@ Result<PlatformOptions> parseOptions(std::string_view text) {
   PlatformOptions options;
   Status read = readPlatformOptions(
       text,
-      "the platform cuda takes card=N, memory-limit=BYTES and driver=PATH",
+      "the platform cuda takes card=N, memory-limit=BYTES, graphs=N and "
+      "driver=PATH",
       [&](std::string_view name, std::optional<std::string_view> value) {
         if (name == "driver" && value && !value->empty()) {
           options.driver = *value;
@@ -30,6 +32,7 @@ Result<PlatformOptions> parseOptions(std::string_view text) {
         }
         int64_t *number = name == "card"           ? &options.card
                           : name == "memory-limit" ? &options.memoryLimit
+                          : name == "graphs"       ? &options.graphsFrom
                                                    : nullptr;
         return number && readPlatformNumber(value, *number);
       });
@@ -70,8 +73,9 @@ Result<std::shared_ptr<Platform>> cudaPlatform(const std::string &name,
   if (!options)
     return options.error();
   auto card = std::make_shared<SharedCard>(*options);
-  auto makeClient = [card](const std::vector<int64_t> &numbers,
-                           const std::shared_ptr<PlatformProcesses> &)
+  auto makeClient = [card, graphsFrom = options->graphsFrom](
+                        const std::vector<int64_t> &numbers,
+                        const std::shared_ptr<PlatformProcesses> &)
       -> Result<std::shared_ptr<Client>> {
     if (numbers.empty())
       return Error("a client of the platform cuda needs at least one GPU");
@@ -79,7 +83,7 @@ Result<std::shared_ptr<Platform>> cudaPlatform(const std::string &name,
     if (!opened)
       return opened.error();
     return std::shared_ptr<Client>(
-        std::make_shared<CUDAClient>(std::move(*opened), numbers));
+        std::make_shared<CUDAClient>(std::move(*opened), numbers, graphsFrom));
   };
   auto listed = [card]() -> Result<std::vector<PlatformDevice>> {
     Result<std::shared_ptr<Card>> opened = card->get();

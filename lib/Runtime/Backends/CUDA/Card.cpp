@@ -106,6 +106,8 @@ Card::~Card() {
     (void)driver.cuEventDestroy_v2(block.done);
     (void)driver.cuMemFreeHost(block.data);
   }
+  for (EventHandle mark : freeMarks)
+    (void)driver.cuEventDestroy_v2(mark);
   if (stream)
     (void)driver.cuStreamDestroy_v2(stream);
   (void)driver.cuDevicePrimaryCtxRelease_v2(device);
@@ -285,6 +287,42 @@ Status Card::synchronize() {
       !ok)
     return ok;
   return enter();
+}
+
+Result<EventHandle> Card::mark() {
+  if (Status ok = enter(); !ok)
+    return ok.error();
+  EventHandle mark = nullptr;
+  {
+    std::lock_guard lock(mutex);
+    if (!freeMarks.empty()) {
+      mark = freeMarks.back();
+      freeMarks.pop_back();
+    }
+  }
+  if (!mark)
+    if (Status ok = check(driver.cuEventCreate(&mark, eventWithoutTiming),
+                          "cuEventCreate");
+        !ok)
+      return ok.error();
+  if (Status ok = check(driver.cuEventRecord(mark, stream), "cuEventRecord");
+      !ok) {
+    (void)driver.cuEventDestroy_v2(mark);
+    return ok.error();
+  }
+  return mark;
+}
+
+Status Card::wait(EventHandle mark) {
+  // On a card that is lost, too: see synchronize.
+  (void)driver.cuCtxSetCurrent(context);
+  const Status done =
+      check(driver.cuEventSynchronize(mark), "cuEventSynchronize");
+  {
+    std::lock_guard lock(mutex);
+    freeMarks.push_back(mark);
+  }
+  return done ? enter() : done;
 }
 
 Result<std::shared_ptr<const Kernels>> Card::compile(const std::string &ptx) {

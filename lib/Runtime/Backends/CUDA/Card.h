@@ -3,13 +3,13 @@
 // which it is done in the order in which it was asked for.
 #pragma once
 
+#include "Commands.h"
 #include "Driver.h"
 
 #include "meshloom/Runtime/Plan/PlanClient.h"
 
 #include <atomic>
 #include <mutex>
-#include <span>
 
 namespace meshloom::cuda {
 
@@ -20,12 +20,12 @@ class Kernels;
 /// failures (an address that does not exist, a card that is gone) a GPU does
 /// nothing for this process any more: all functions then fail with the first
 /// one. Safe to use from any thread.
-class Card : public std::enable_shared_from_this<Card> {
+class Card : public Commands, public std::enable_shared_from_this<Card> {
 public:
   /// `memoryLimit`: bytes that may be in use at once, 0: what the GPU has.
   static Result<std::shared_ptr<Card>> open(const Driver &driver, int number,
                                             int64_t memoryLimit);
-  ~Card();
+  ~Card() override;
   Card(const Card &) = delete;
   Card &operator=(const Card &) = delete;
 
@@ -44,16 +44,13 @@ public:
   /// likewise.
   Result<std::shared_ptr<char>> allocateHost(int64_t bytes);
 
-  // Work. It may be done later than these functions return: memory has to last
-  // until it is.
-  Status copyFromHost(char *to, const char *from, int64_t bytes);
-  Status copyToHost(char *to, const char *from, int64_t bytes);
-  Status copy(char *to, const char *from, int64_t bytes);
-  /// `parameters` are read at once.
+  // Work is done in the stream.
+  Status copyFromHost(char *to, const char *from, int64_t bytes) override;
+  Status copyToHost(char *to, const char *from, int64_t bytes) override;
+  Status copy(char *to, const char *from, int64_t bytes) override;
   Status launch(FunctionHandle function, unsigned blocks, unsigned threads,
-                std::span<uint64_t> parameters);
-  /// Calls `function(data)`, which must not use a card: see HostScope.
-  Status callHost(HostFunction function, void *data);
+                std::span<uint64_t> parameters) override;
+  Status callHost(HostFunction function, void *data) override;
   /// While a thread has one, cards refuse it: the driver would wait for itself.
   class HostScope {
   public:
@@ -64,11 +61,17 @@ public:
   };
   /// Waits until all work has been done; fails where some of it did.
   Status synchronize();
+  /// Marks the work so far. A mark is to be waited for once.
+  Result<EventHandle> mark();
+  /// Waits until the work in front of the mark has been done; fails where some
+  /// of it did.
+  Status wait(EventHandle mark);
 
   /// Compiles PTX. Fails with what the driver's compiler says of it.
   Result<std::shared_ptr<const Kernels>> compile(const std::string &ptx);
 
 private:
+  friend class Graph;
   friend class Kernels;
   explicit Card(const Driver &driver) : driver(driver) {}
   Status start(int number, int64_t memoryLimit);
@@ -94,8 +97,9 @@ private:
   ContextHandle context = nullptr;
   StreamHandle stream = nullptr;
   std::atomic<int64_t> used = 0;
-  std::mutex mutex; ///< of the two below
+  std::mutex mutex; ///< of what is below
   std::vector<HostBlock> freeHost;
+  std::vector<EventHandle> freeMarks;
   std::optional<Error> lost;
 };
 

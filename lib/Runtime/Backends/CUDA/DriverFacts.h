@@ -60,6 +60,39 @@ using EventHandle = struct EventObject *;
 using ModuleHandle = struct ModuleObject *;
 using FunctionHandle = struct FunctionObject *;
 using PoolHandle = struct PoolObject *;
+using GraphHandle = struct GraphObject *;
+using GraphNodeHandle = struct GraphNodeObject *;
+using GraphExecutableHandle = struct GraphExecutableObject *;
 using HostFunction = void (*)(void *);
+
+// Nodes of graphs.
+struct KernelNode {
+  FunctionHandle function = nullptr;
+  unsigned gridX = 1, gridY = 1, gridZ = 1, blockX = 1, blockY = 1, blockZ = 1;
+  unsigned sharedBytes = 0;
+  void **parameters = nullptr, **extra = nullptr;
+};
+struct HostNode {
+  HostFunction function;
+  void *data;
+};
+enum class MemoryType : int { Host = 1, Device = 2 };
+/// A copy of boxes of bytes, here of one row. The type of a side's memory says
+/// which of its addresses counts.
+struct CopyNode {
+  size_t fromX = 0, fromY = 0, fromZ = 0, fromLevel = 0;
+  MemoryType fromType = MemoryType::Device;
+  const void *fromHost = nullptr;
+  DevicePointer from = 0;
+  void *fromArray = nullptr, *fromReserved = nullptr;
+  size_t fromPitch = 0, fromHeight = 0;
+  size_t toX = 0, toY = 0, toZ = 0, toLevel = 0;
+  MemoryType toType = MemoryType::Device;
+  void *toHost = nullptr;
+  DevicePointer to = 0;
+  void *toArray = nullptr, *toReserved = nullptr;
+  size_t toPitch = 0, toHeight = 0;
+  size_t bytes = 0, rows = 1, planes = 1;
+};
 
 } // namespace meshloom::cuda

@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Each function is one function of the module, and not written where it is
+// called: code generators contract products and sums of a kernel, and the sums
+// of two floats here, which hold the bits that one float has no room for, are
+// right only without that. Polynomials are those of Cephes' double precision
+// library (S. Moshier, netlib.org/cephes) unless noted.
+// test/Targets/CUDA/CUDAKernelTest.cpp holds the functions to their errors.
+#include "DeviceMath.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace meshloom;
+using namespace meshloom::scalars;
+namespace arith = mlir::arith;
+namespace LLVM = mlir::LLVM;
+namespace math = mlir::math;
+namespace scf = mlir::scf;
+
+namespace {
+
+constexpr int64_t mantissaBits = 0xfffffffffffff;
+constexpr double smallestWideNormal = 0x1p-1022;
+
+Scalar fma(Scalar x, Scalar y, Scalar z) {
+  return x.with(x.b->create<math::FmaOp>(x.loc, x.v, y.v, z.v));
+}
+Scalar fma(Scalar x, double y, Scalar z) {
+  return fma(x, x.f(y), z);
+}
+Scalar negated(Scalar x) {
+  return x.with(x.b->create<arith::NegFOp>(x.loc, x.v));
+}
+Scalar withSignOf(Scalar x, Scalar sign) {
+  return x.with(x.b->create<math::CopySignOp>(x.loc, x.v, sign.v));
+}
+Scalar fromInteger(Scalar x) {
+  return x.with(x.b->create<arith::SIToFPOp>(x.loc, x.b->getF64Type(), x.v));
+}
+Scalar both(Scalar x, Scalar y) { // conditions
+  return x.with(x.b->create<arith::AndIOp>(x.loc, x.v, y.v));
+}
+Scalar logicalShiftRight(Scalar x, Scalar by) {
+  return x.with(x.b->create<arith::ShRUIOp>(x.loc, x.v, by.v));
+}
+Scalar logicalShiftRight(Scalar x, int64_t by) {
+  return logicalShiftRight(x, x.i(by));
+}
+Scalar shiftLeft(Scalar x, Scalar by) {
+  return x.with(x.b->create<arith::ShLIOp>(x.loc, x.v, by.v));
+}
+Scalar horner(Scalar x, ArrayRef<double> coefficients) {
+  Scalar sum = x.f(coefficients[0]);
+  for (double coefficient : coefficients.drop_front())
+    sum = fma(sum, x, x.f(coefficient));
+  return sum;
+}
+
+/// A number of more bits than an f64 has: the sum of two.
+struct Sum {
+  Scalar high, low;
+};
+
+/// x y, exactly.
+Sum product(Scalar x, Scalar y) {
+  Scalar high = x * y;
+  return {high, fma(x, y, negated(high))};
+}
+/// x + y, exactly, where x is the larger one or 0.
+Sum sum(Scalar x, Scalar y) {
+  Scalar high = x + y;
+  return {high, (x - high) + y};
+}
+
+// -- Angles --
+
+/// x is `quadrant` (an i64) quarter turns and the sum of `remainder`, which
+/// is at most an eighth of a turn.
+struct WideAngle {
+  Scalar quadrant;
+  Sum remainder;
+};
+
+/// Quarter turns are subtracted in three parts of 53 bits (W. Cody, W. Waite:
+/// Software Manual for the Elementary Functions, 1980). Right for |x| < 2^30.
+WideAngle smallWideAngle(Scalar x) {
+  Scalar magic = x.f(0x1.8p52);
+  Scalar shifted = x * 0.636619772367581343 + magic;
+  Scalar n = shifted - magic;
+  // Exact: the difference is a multiple of 2^-53, and less than 1.
+  Scalar first = fma(n, -0x1.921fb54442d18p0, x);
+  Sum second = product(n, x.f(0x1.1a62633145c06p-54));
+  // The sum of two floats, of which either may be the larger one (D. Knuth).
+  Scalar high = first - second.high;
+  Scalar taken = high - first;
+  Scalar lost = (first - (high - taken)) - (second.high + taken);
+  Scalar low = fma(n, -0x1.c1cd129024e08p-107, lost - second.low);
+  return {shifted.bits(), {high, low}};
+}
+
+/// 64 zeros, then the first bits of 2 / pi behind the point.
+constexpr uint64_t twoOverPi[] = {
+    0x0000000000000000, 0xa2f9836e4e441529, 0xfc2757d1f534ddc0,
+    0xdb6295993c439041, 0xfe5163abdebbc561, 0xb7246e3a424dd2e0,
+    0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
+    0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b,
+    0x1ff897ffde05980f, 0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7,
+    0x4f463f669e5fea2d, 0x7527bac7ebe5f17b, 0x3d0739f78a5292ea,
+    0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab};
+
+/// Entry `index` of twoOverPi, which the module gets as constant memory.
+Scalar loadTwoOverPi(Scalar index) {
+  constexpr StringRef name = "meshloom_two_over_pi";
+  constexpr unsigned constantSpace = 4;
+  OpBuilder &b = *index.b;
+  auto module =
+      b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  auto table = module.lookupSymbol<LLVM::GlobalOp>(name);
+  if (!table) {
+    OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
+    auto bits = llvm::map_to_vector(
+        twoOverPi, [](uint64_t word) { return int64_t(word); });
+    auto type = LLVM::LLVMArrayType::get(b.getI64Type(), bits.size());
+    table = top.create<LLVM::GlobalOp>(
+        index.loc, type, /*isConstant=*/true, LLVM::Linkage::Internal, name,
+        b.getI64TensorAttr(bits), /*alignment=*/8, constantSpace);
+  }
+  Value base = b.create<LLVM::AddressOfOp>(index.loc, table);
+  Value address =
+      b.create<LLVM::GEPOp>(index.loc, base.getType(), b.getI64Type(), base,
+                            ArrayRef<LLVM::GEPArg>{index.v});
+  return index.with(b.create<LLVM::LoadOp>(index.loc, b.getI64Type(), address));
+}
+
+/// The low 192 bits of m times a word of 192 bits, from the highest bits on.
+std::array<Scalar, 3> multiply(Scalar m, const std::array<Scalar, 3> &word) {
+  auto extended = [&](Scalar factor) {
+    auto both = m.b->create<arith::MulUIExtendedOp>(m.loc, m.v, factor.v);
+    return std::pair(m.with(both.getLow()), m.with(both.getHigh()));
+  };
+  auto [low, lowCarry] = extended(word[2]);
+  auto [middle, middleCarry] = extended(word[1]);
+  Scalar second = middle + lowCarry;
+  Scalar overflows = m.with(m.b->create<arith::CmpIOp>(
+      m.loc, arith::CmpIPredicate::ult, second.v, middle.v));
+  Scalar first = m * word[0] + middleCarry + overflows.select(m.i(1), m.i(0));
+  return {first, second, low};
+}
+
+/// Right for finite |x| >= 2^30 (M. Payne, R. Hanek: Radian Reduction for
+/// Trigonometric Functions, 1983): x is m 2^e with an integer m of 53 bits, and
+/// the bits of 2 / pi in front of 2^-(e - 1) add multiples of four quadrants.
+/// The first two of the 192 bits that follow, times m, are the quadrant.
+WideAngle hugeWideAngle(Scalar x) {
+  Scalar bits = x.abs().bits();
+  Scalar m = (bits & mantissaBits) | bits.i(mantissaBits + 1);
+  // Where the window begins in the table: e - 2, with e = exponent - 1075.
+  Scalar begin = shiftRight(bits, 52) - bits.i(1077 - 64);
+  Scalar word = shiftRight(begin, 6), by = begin & 63;
+  auto part = [&](int k) {
+    Scalar next = logicalShiftRight(loadTwoOverPi(word + word.i(k + 1)), 1);
+    return shiftLeft(loadTwoOverPi(word + word.i(k)), by) |
+           logicalShiftRight(next, by ^ by.i(63));
+  };
+  auto turns = multiply(m, {part(0), part(1), part(2)});
+  Scalar quadrant =
+      logicalShiftRight(turns[0] + turns[0].i(int64_t(1) << 61), 62);
+  turns[0] = turns[0] - shiftLeft(quadrant, 62);
+  // The size of the fraction, to less than its last bit; its bits add up
+  // without cancelling each other.
+  Scalar sign = shiftRight(turns[0], 63);
+  for (Scalar &word : turns)
+    word = word ^ sign;
+  Scalar first = fromInteger(turns[0]);
+  Scalar firstBits =
+      x.with(x.b->create<arith::FPToSIOp>(x.loc, x.b->getI64Type(), first.v));
+  Scalar second = fma(fromInteger(logicalShiftRight(turns[1], 1)), 0x1p-63,
+                      fromInteger(turns[0] - firstBits));
+  Sum size = sum(first, second);
+  size.low =
+      fma(fromInteger(logicalShiftRight(turns[2], 1)), 0x1p-127, size.low);
+  size = {size.high * 0x1p-62, size.low * 0x1p-62};
+  Sum radians = product(size.high, x.f(0x1.921fb54442d18p0));
+  radians.low = fma(size.low, 0x1.921fb54442d18p0, radians.low);
+  radians.low = fma(size.high, 0x1.1a62633145c06p-54, radians.low);
+  Scalar isBelow = sign.negative(), isNegative = x.bits().negative();
+  Scalar turned = isBelow ^ isNegative;
+  return {isNegative.select(quadrant.i(0) - quadrant, quadrant),
+          {turned.select(negated(radians.high), radians.high),
+           turned.select(negated(radians.low), radians.low)}};
+}
+
+WideAngle wideAngle(Scalar x) {
+  OpBuilder &b = *x.b;
+  Type i64 = b.getI64Type(), f64 = b.getF64Type();
+  Scalar isSmall = x.abs().less(x.f(0x1p30));
+  auto branch = b.create<scf::IfOp>(x.loc, TypeRange{i64, f64, f64}, isSmall.v,
+                                    /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    for (bool taken : {true, false}) {
+      b.setInsertionPointToStart(taken ? branch.thenBlock()
+                                       : branch.elseBlock());
+      WideAngle angle = taken ? smallWideAngle(x) : hugeWideAngle(x);
+      b.create<scf::YieldOp>(x.loc, ValueRange{angle.quadrant.v,
+                                               angle.remainder.high.v,
+                                               angle.remainder.low.v});
+    }
+  }
+  return {x.with(branch.getResult(0)),
+          {x.with(branch.getResult(1)), x.with(branch.getResult(2))}};
+}
+
+Scalar sineOf(Sum x) {
+  Scalar z = x.high * x.high;
+  Scalar p = horner(z, {1.58962301576546568060e-10, -2.50507477628578072866e-8,
+                        2.75573136213857245213e-6, -1.98412698295895385996e-4,
+                        8.33333333332211858878e-3, -1.66666666666666307295e-1});
+  return x.high + fma(z * x.high, p, fma(x.low, z * -0.5, x.low));
+}
+
+Scalar cosineOf(Sum x) {
+  Scalar z = x.high * x.high;
+  Scalar p = horner(z, {-1.13585365213876817300e-11, 2.08757008419747316778e-9,
+                        -2.75573141792967388112e-7, 2.48015872888517045348e-5,
+                        -1.38888888888730564116e-3, 4.16666666666665929218e-2});
+  Sum main = sum(x.high.f(1), z * -0.5);
+  return main.high + (main.low + (z * (z * p) - x.high * x.low));
+}
+
+/// `value` where x is finite, else nan; x itself where `isOdd` and x is small.
+Scalar functionOfAngle(Scalar x, Scalar value, bool isOdd) {
+  if (isOdd)
+    value = x.abs().less(x.f(0x1p-27)).select(x, value);
+  return x.abs().less(x.f(infinite)).select(value, x.f(notANumber));
+}
+
+Scalar sineOrCosine(Scalar x, bool isCosine) {
+  WideAngle angle = wideAngle(x);
+  Scalar quadrant = angle.quadrant;
+  if (isCosine)
+    quadrant = quadrant + quadrant.i(1);
+  Scalar value =
+      (quadrant & 1)
+          .isZero()
+          .select(sineOf(angle.remainder), cosineOf(angle.remainder));
+  value = (value.bits() ^ shiftLeft(quadrant & 2, 62)).asFloat();
+  return functionOfAngle(x, value, /*isOdd=*/!isCosine);
+}
+
+Scalar sine(ArrayRef<Scalar> x) {
+  return sineOrCosine(x[0], /*isCosine=*/false);
+}
+Scalar cosine(ArrayRef<Scalar> x) {
+  return sineOrCosine(x[0], /*isCosine=*/true);
+}
+
+/// sin r / cos r, in odd quadrants -cos r / sin r.
+Scalar tangent(ArrayRef<Scalar> x) {
+  WideAngle angle = wideAngle(x[0]);
+  Scalar s = sineOf(angle.remainder), c = cosineOf(angle.remainder);
+  Scalar isEven = (angle.quadrant & 1).isZero();
+  return functionOfAngle(
+      x[0], isEven.select(s, negated(c)) / isEven.select(c, s), /*isOdd=*/true);
+}
+
+// -- Other functions --
+
+/// A rational function below 1, else 1 - erfc(x), which is 1 from 6 on.
+Scalar errorFunction(ArrayRef<Scalar> arguments) {
+  Scalar x = arguments[0];
+  Scalar z = x * x;
+  Scalar near =
+      x * (horner(z, {9.60497373987051638749, 9.00260197203842689217e1,
+                      2.23200534594684319226e3, 7.00332514112805075473e3,
+                      5.55923013010394962768e4}) /
+           horner(z, {1.0, 3.35617141647503099647e1, 5.21357949780152679795e2,
+                      4.59432382970980127987e3, 2.26290000613890934246e4,
+                      4.92673942608635921086e4}));
+  Scalar size = x.abs().clamp(0, 6.5);
+  Scalar ratio =
+      horner(size, {2.46196981473530512524e-10, 5.64189564831068821977e-1,
+                    7.46321056442269912687, 4.86371970985681366614e1,
+                    1.96520832956077098242e2, 5.26445194995477358631e2,
+                    9.34528527171957607540e2, 1.02755188689515710272e3,
+                    5.57535335369399327526e2}) /
+      horner(size, {1.0, 1.32281951154744992508e1, 8.67072140885989742329e1,
+                    3.54937778887819891062e2, 9.75708501743205489753e2,
+                    1.82390916687909736289e3, 2.24633760818710981792e3,
+                    1.65666309194161350182e3, 5.57535340817727675546e2});
+  Scalar bell = x.with(x.b->create<math::ExpOp>(x.loc, negated(size * size).v));
+  Scalar far = withSignOf(x.f(1) - bell * ratio, x);
+  return x.abs().less(x.f(1)).select(near, far);
+}
+
+/// Three Halley steps from a third of the exponent.
+Scalar cubeRoot(ArrayRef<Scalar> arguments) {
+  Scalar x = arguments[0];
+  Scalar size = x.abs();
+  Scalar isTiny = size.less(x.f(0x1p-1000));
+  size = isTiny.select(size * 0x1p54, size);
+  Scalar bits = size.bits();
+  Scalar third =
+      bits.with(bits.b->create<arith::DivUIOp>(bits.loc, bits.v, bits.i(3).v));
+  Scalar root = (third + bits.i(int64_t(715094163) << 32)).asFloat();
+  Scalar quarter = size * 0.25; // sums of whole ones may be infinite
+  for (int step = 0; step < 3; ++step) {
+    Scalar cube = (root * 0.25) * root * root;
+    root = fma(root, (quarter - cube) / (quarter + cube + cube), root);
+  }
+  root = root * isTiny.select(x.f(0x1p-18), x.f(1));
+  Scalar isOrdinary = both(x.f(0).less(x.abs()), x.abs().less(x.f(infinite)));
+  return isOrdinary.select(withSignOf(root, x), x);
+}
+
+/// The angle in the first half of the first quadrant from the ratio of the
+/// sides; then the octants, as the sides' order and signs tell.
+Scalar arcTangent2(ArrayRef<Scalar> arguments) {
+  Scalar y = arguments[0], x = arguments[1];
+  Scalar a = x.abs(), b = y.abs();
+  Scalar isSteep = a.less(b);
+  Scalar small = isSteep.select(a, b), large = isSteep.select(b, a);
+  // Both 0 or both infinite.
+  Scalar ratio = (a + b).equals(x.f(0)).select(x.f(0), small / large);
+  Scalar equal = small.equals(x.f(infinite)).select(x.f(1), ratio);
+  ratio = large.equals(x.f(infinite)).select(equal, ratio);
+  Scalar isWide = x.f(0.66).less(ratio);
+  Scalar t = isWide.select((ratio - 1.0) / (ratio + 1.0), ratio);
+  Scalar z = t * t;
+  Scalar p =
+      z * (horner(z, {-8.750608600031904122785e-1, -1.615753718733365076637e1,
+                      -7.500855792314704667340e1, -1.228866684490136173410e2,
+                      -6.485021904942025371773e1}) /
+           horner(z, {1.0, 2.485846490142306297962e1, 1.650270098316988542046e2,
+                      4.328810604912902668951e2, 4.853903996359136964868e2,
+                      1.945506571482613964425e2}));
+  Scalar angle = fma(t, p, t);
+  constexpr double low = 6.123233995736765886130e-17; // of pi / 2
+  angle = isWide.select((angle + low / 2) + 0.785398163397448309616, angle);
+  angle = isSteep.select(x.f(1.57079632679489661923) - (angle - low), angle);
+  Scalar isBehind = x.bits().negative();
+  angle =
+      isBehind.select(x.f(3.14159265358979323846) - (angle - 2 * low), angle);
+  return withSignOf(angle, y);
+}
+
+// -- Powers --
+
+/// x is m 2^exponent, with m between the square roots of 1/2 and 2.
+struct Scaled {
+  Scalar m, exponent;
+};
+Scaled scaled(Scalar x) {
+  Scalar isTiny = x.less(x.f(smallestWideNormal));
+  Scalar bits = isTiny.select(x * 0x1p52, x).bits();
+  Scalar exponent = fromInteger(shiftRight(bits, 52) - bits.i(1022)) -
+                    isTiny.select(x.f(52), x.f(0));
+  Scalar m = ((bits & mantissaBits) | bits.i(0x3fe0000000000000)).asFloat();
+  Scalar isLow = m.less(m.f(0.70710678118654752440));
+  return {isLow.select(m + m, m), exponent - isLow.select(x.f(1), x.f(0))};
+}
+
+/// The logarithm of a finite x > 0, to about 2^-64 of its size: that of m is
+/// 2 artanh(s) with s = (m - 1) / (m + 1), whose series is 2 s (1 + s^2 / 3 +
+/// s^4 / 5 + ...).
+Sum preciseLog(Scalar x) {
+  auto [m, exponent] = scaled(x);
+  Scalar above = m - 1.0;
+  Sum below = sum(m.f(2), above);
+  Scalar s = above / below.high;
+  Scalar remaining =
+      fma(negated(s), below.low, fma(negated(s), below.high, above));
+  Scalar sLow = remaining / below.high;
+  Sum z = product(s, s);
+  z.low = fma(s + s, sLow, z.low);
+  SmallVector<double> inverses;
+  for (int odd = 27; odd >= 5; odd -= 2)
+    inverses.push_back(1.0 / odd);
+  Scalar others = z.high * z.high * horner(z.high, inverses);
+  Scalar third = m.f(0x1.5555555555555p-2);
+  Sum square = product(z.high, third);
+  square.low =
+      fma(z.high, 0x1.5555555555555p-56, fma(z.low, third, square.low));
+  Sum series = sum(square.high, others);
+  series.low = series.low + square.low;
+  Scalar twice = s + s, twiceLow = sLow + sLow;
+  Sum correction = product(twice, series.high);
+  correction.low =
+      fma(twiceLow, series.high, fma(twice, series.low, correction.low));
+  Sum logM = sum(twice, correction.high);
+  logM.low = logM.low + (twiceLow + correction.low);
+  // ln 2 in two parts, of which the first one times an exponent is exact.
+  Sum log = sum(exponent * 0x1.62e42fefa3800p-1, logM.high);
+  log.low = log.low + fma(exponent, 0x1.ef35793c76730p-45, logM.low);
+  return sum(log.high, log.low);
+}
+
+/// x^y, where `value` is |x|^y for ordinary numbers.
+Scalar powerWithSign(Scalar x, Scalar y, Scalar value) {
+  OpBuilder &b = *x.b;
+  auto floor = [&](Scalar number) {
+    return x.with(b.create<math::FloorOp>(x.loc, number.v));
+  };
+  Scalar size = x.abs();
+  // Where the product is 0 times infinity.
+  value = size.equals(x.f(1)).select(x.f(1), value);
+  // Negative numbers have powers of whole exponents only, odd ones' with their
+  // sign.
+  Scalar half = y * 0.5;
+  Scalar odd = floor(half).equals(half).select(x.f(0), x.f(1));
+  odd = floor(y).equals(y).select(odd, x.f(2)); // 2: no whole number
+  Scalar nan = x.f(notANumber);
+  Scalar ofNegative = odd.equals(x.f(2)).select(nan, value);
+  ofNegative = size.less(x.f(infinite)).select(ofNegative, value);
+  value = x.less(x.f(0)).select(ofNegative, value);
+  Scalar signedValue = x.bits().negative().select(value * -1.0, value);
+  value = odd.equals(x.f(1)).select(signedValue, value);
+  // nan is its own sign, and no exception but for these two.
+  value = x.equals(x).select(value, nan);
+  value = y.equals(y).select(value, nan);
+  value = x.equals(x.f(1)).select(x.f(1), value);
+  return y.equals(x.f(0)).select(x.f(1), value);
+}
+
+/// e^(y log |x|), where the product's low part l adds e^l - 1, or l.
+Scalar power(ArrayRef<Scalar> arguments) {
+  Scalar x = arguments[0], y = arguments[1];
+  Scalar size = x.abs();
+  Sum log = preciseLog(size);
+  Scalar high = size.equals(x.f(0)).select(x.f(-infinite), log.high);
+  high = size.less(x.f(infinite)).select(high, size);
+  Sum exponent = product(y, high);
+  exponent.low = fma(y, log.low, exponent.low);
+  // All powers are 0 or infinite behind these.
+  constexpr double most = 800;
+  Scalar isInRange = exponent.high.abs().less(x.f(most));
+  Scalar low = isInRange.select(exponent.low, x.f(0));
+  Scalar limited = exponent.high.clamp(-most, most);
+  Scalar value = x.with(x.b->create<math::ExpOp>(x.loc, limited.v));
+  value = value.less(x.f(infinite)).select(fma(value, low, value), value);
+  return powerWithSign(x, y, value);
+}
+
+// -- Remainders --
+
+/// A positive finite number: m 2^(exponent - 1075) with an m of 53 bits.
+struct WideParts {
+  Scalar m, exponent;
+};
+WideParts widePartsOf(Scalar x) {
+  Scalar isTiny = x.less(x.f(smallestWideNormal));
+  Scalar bits = isTiny.select(x * 0x1p54, x).bits();
+  return {(bits & mantissaBits) | bits.i(mantissaBits + 1),
+          shiftRight(bits, 52) - isTiny.select(bits.i(54), bits.i(0))};
+}
+
+/// r - m where that is not negative, else r.
+Scalar subtractWhereItFits(Scalar r, Scalar m) {
+  Scalar difference = r - m;
+  return difference.negative().select(r, difference);
+}
+
+/// m of x, doubled until its exponent is that of y, less m of y whenever that
+/// fits: at most 2,098 exact steps.
+Scalar remainder(ArrayRef<Scalar> arguments) {
+  Scalar x = arguments[0], y = arguments[1];
+  Scalar size = x.abs(), divisorSize = y.abs();
+  WideParts dividend = widePartsOf(size), divisor = widePartsOf(divisorSize);
+  Scalar first = subtractWhereItFits(dividend.m, divisor.m);
+  auto loop = x.b->create<scf::ForOp>(
+      x.loc, first.i(0).v, (dividend.exponent - divisor.exponent).v,
+      first.i(1).v, first.v,
+      [&](OpBuilder &b, Location loc, Value, ValueRange values) {
+        Scalar r{&b, loc, values[0]}, m{&b, loc, divisor.m.v};
+        b.create<scf::YieldOp>(loc, subtractWhereItFits(r + r, m).v);
+      });
+  // In two factors: one alone may be out of range.
+  Scalar exponent = divisor.exponent - first.i(1075);
+  Scalar half = shiftRight(exponent, 1);
+  Scalar value = fromInteger(x.with(loop.getResult(0))) * widePowerOf2(half) *
+                 widePowerOf2(exponent - half);
+  value = size.less(divisorSize).select(size, value);
+  Scalar isDefined = both(size.less(x.f(infinite)), x.f(0).less(divisorSize));
+  return isDefined.select(withSignOf(value, x), x.f(notANumber));
+}
+
+using DeviceFormula = Scalar (*)(ArrayRef<Scalar>);
+
+DeviceFormula formulaOf(StringRef name) {
+  return llvm::StringSwitch<DeviceFormula>(name)
+      .Case("sin", sine)
+      .Case("cos", cosine)
+      .Case("tan", tangent)
+      .Case("erf", errorFunction)
+      .Case("cbrt", cubeRoot)
+      .Case("atan2", arcTangent2)
+      .Case("pow", power)
+      .Case("fmod", remainder);
+}
+
+} // namespace
+
+Scalar meshloom::callDevice(StringRef name, ValueRange arguments,
+                            PatternRewriter &rewriter) {
+  const Location loc = arguments.front().getLoc();
+  auto module =
+      rewriter.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  const std::string symbol = ("meshloom_" + name).str();
+  auto callee = module.lookupSymbol<LLVM::LLVMFuncOp>(symbol);
+  if (!callee) {
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPointToStart(module.getBody());
+    Type f64 = rewriter.getF64Type();
+    callee = rewriter.create<LLVM::LLVMFuncOp>(
+        loc, symbol,
+        LLVM::LLVMFunctionType::get(f64,
+                                    SmallVector<Type>(arguments.size(), f64)),
+        LLVM::Linkage::Internal);
+    SmallVector<StringRef> attributes{"alwaysinline", "nounwind"};
+    callee.setPassthroughAttr(rewriter.getStrArrayAttr(attributes));
+    rewriter.setInsertionPointToStart(callee.addEntryBlock(rewriter));
+    SmallVector<Scalar> parameters;
+    for (Value parameter : callee.getArguments())
+      parameters.push_back({&rewriter, loc, parameter});
+    rewriter.create<LLVM::ReturnOp>(loc, formulaOf(name)(parameters).v);
+  }
+  return {&rewriter, loc,
+          rewriter.create<LLVM::CallOp>(loc, callee, arguments).getResult()};
+}
+
+Scalar meshloom::narrowPower(Scalar base, Scalar exponent) {
+  OpBuilder &b = *base.b;
+  Scalar x = base.toF64(), y = exponent.toF64();
+  Scalar log = x.with(b.create<math::LogOp>(x.loc, x.abs().v));
+  Scalar value = x.with(b.create<math::ExpOp>(x.loc, (y * log).v));
+  return powerWithSign(x, y, value).toF32();
+}

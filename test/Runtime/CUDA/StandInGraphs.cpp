@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The graphs of the stand-in driver: a launch is a task for each node, of which
+// any may be next whose predecessors have ended.
+#include "StandInCalls.h"
+
+#include <cstring>
+
+namespace meshloom::cuda {
+namespace {
+
+using Kind = GraphNodeObject::Kind;
+
+/// A copy between memory of the current GPU and page-locked memory, or within
+/// the GPU's.
+DriverResult makeCopy(StandIn &driver, const CopyNode &copy, Piece &piece) {
+  if (copy.fromX || copy.fromY || copy.fromZ || copy.toX || copy.toY ||
+      copy.toZ || copy.rows != 1 || copy.planes != 1)
+    return DriverResult::NotSupported;
+  if (copy.bytes == 0)
+    return DriverResult::InvalidValue;
+  const bool fromHost = copy.fromType == MemoryType::Host,
+             toHost = copy.toType == MemoryType::Host;
+  for (auto [isHost, address] : {std::pair(fromHost, copy.fromHost),
+                                 std::pair(toHost, (const void *)copy.toHost)})
+    if (isHost) {
+      // Other memory of the host may move: we have no use for it.
+      const void *block = driver.hostBlockOf(address, copy.bytes);
+      if (!block)
+        return DriverResult::NotSupported;
+      piece.hostBlocks.insert(block);
+    }
+  piece.run = [&driver, context = current, copy, fromHost, toHost] {
+    for (auto [isHost, address] :
+         {std::pair(fromHost, copy.from), std::pair(toHost, copy.to)})
+      if (!isHost)
+        if (DriverResult bad = driver.checkRange(context, address, copy.bytes,
+                                                 "a node of a graph");
+            bad != DriverResult::Success)
+          return bad;
+    std::memmove(toHost ? copy.toHost : reinterpret_cast<void *>(copy.to),
+                 fromHost ? copy.fromHost
+                          : reinterpret_cast<const void *>(copy.from),
+                 copy.bytes);
+    return DriverResult::Success;
+  };
+  return DriverResult::Success;
+}
+
+/// `make(driver, piece)`: what the new node does.
+template <typename Make>
+DriverResult addNode(const char *function, GraphNodeHandle *node,
+                     GraphHandle graph, const GraphNodeHandle *after,
+                     size_t count, Kind kind, const Make &make) {
+  return entered(function, Needs::Context, [&](StandIn &driver) {
+    GraphObject *object = find(driver.graphs, graph);
+    if (!object)
+      return DriverResult::InvalidHandle;
+    auto added = std::make_unique<GraphNodeObject>(
+        GraphNodeObject{object, kind, {}, {after, after + count}});
+    for (GraphNodeObject *earlier : added->after)
+      if (!earlier || earlier->graph != object)
+        return DriverResult::InvalidValue;
+    const DriverResult result = make(driver, added->piece);
+    if (result != DriverResult::Success)
+      return result;
+    *node = added.get();
+    object->nodes.push_back(std::move(added));
+    return result;
+  });
+}
+
+/// `make(driver, piece)`: what the node does in later launches.
+template <typename Make>
+DriverResult changeNode(const char *function, GraphExecutableHandle executable,
+                        GraphNodeHandle node, Kind kind, const Make &make) {
+  return entered(function, Needs::Context, [&](StandIn &driver) {
+    GraphExecutableObject *object = find(driver.graphExecutables, executable);
+    if (!object)
+      return DriverResult::InvalidHandle;
+    const auto number = object->numbers.find(node);
+    if (number == object->numbers.end() || node->kind != kind)
+      return DriverResult::InvalidValue;
+    Piece piece;
+    const DriverResult result = make(driver, piece);
+    if (result == DriverResult::Success)
+      object->nodes[number->second].piece = std::move(piece);
+    return result;
+  });
+}
+
+} // namespace
+
+extern "C" {
+
+DriverResult cuGraphCreate(GraphHandle *graph, unsigned flags) {
+  return entered("cuGraphCreate", Needs::Context, [&](StandIn &driver) {
+    if (flags != 0)
+      return DriverResult::InvalidValue;
+    auto created = std::make_unique<GraphObject>(GraphObject{current, {}});
+    *graph = created.get();
+    driver.graphs.emplace(*graph, std::move(created));
+    return DriverResult::Success;
+  });
+}
+
+DriverResult cuGraphDestroy(GraphHandle graph) {
+  return entered("cuGraphDestroy", Needs::Context, [&](StandIn &driver) {
+    return driver.graphs.erase(graph) ? DriverResult::Success
+                                      : DriverResult::InvalidHandle;
+  });
+}
+
+DriverResult cuGraphAddKernelNode(GraphNodeHandle *node, GraphHandle graph,
+                                  const GraphNodeHandle *after, size_t count,
+                                  const KernelNode *kernel) {
+  return addNode("cuGraphAddKernelNode", node, graph, after, count,
+                 Kind::Kernel, [&](StandIn &driver, Piece &piece) {
+                   return makeLaunch(driver, *kernel, piece);
+                 });
+}
+
+DriverResult cuGraphAddMemcpyNode(GraphNodeHandle *node, GraphHandle graph,
+                                  const GraphNodeHandle *after, size_t count,
+                                  const CopyNode *copy, ContextHandle context) {
+  return addNode("cuGraphAddMemcpyNode", node, graph, after, count, Kind::Copy,
+                 [&](StandIn &driver, Piece &piece) {
+                   return context == current ? makeCopy(driver, *copy, piece)
+                                             : DriverResult::InvalidContext;
+                 });
+}
+
+DriverResult cuGraphAddHostNode(GraphNodeHandle *node, GraphHandle graph,
+                                const GraphNodeHandle *after, size_t count,
+                                const HostNode *host) {
+  return addNode("cuGraphAddHostNode", node, graph, after, count, Kind::Host,
+                 [&](StandIn &, Piece &piece) {
+                   piece = makeHostCall(host->function, host->data);
+                   return DriverResult::Success;
+                 });
+}
+
+DriverResult cuGraphInstantiateWithFlags(GraphExecutableHandle *executable,
+                                         GraphHandle graph,
+                                         unsigned long long flags) {
+  return entered("cuGraphInstantiate", Needs::Context, [&](StandIn &driver) {
+    GraphObject *object = find(driver.graphs, graph);
+    if (!object || flags != 0)
+      return DriverResult::InvalidValue;
+    auto created = std::make_unique<GraphExecutableObject>();
+    created->context = current;
+    for (const auto &node : object->nodes) {
+      std::vector<size_t> after;
+      for (const GraphNodeObject *earlier : node->after)
+        after.push_back(created->numbers.at(earlier));
+      created->numbers.emplace(node.get(), created->nodes.size());
+      created->nodes.push_back({node->piece, std::move(after)});
+    }
+    *executable = created.get();
+    driver.graphExecutables.emplace(*executable, std::move(created));
+    return DriverResult::Success;
+  });
+}
+
+DriverResult cuGraphExecDestroy(GraphExecutableHandle executable) {
+  return entered("cuGraphExecDestroy", Needs::Context, [&](StandIn &driver) {
+    return driver.graphExecutables.erase(executable)
+               ? DriverResult::Success
+               : DriverResult::InvalidHandle;
+  });
+}
+
+DriverResult cuGraphExecKernelNodeSetParams(GraphExecutableHandle executable,
+                                            GraphNodeHandle node,
+                                            const KernelNode *kernel) {
+  return changeNode("cuGraphExecKernelNodeSetParams", executable, node,
+                    Kind::Kernel, [&](StandIn &driver, Piece &piece) {
+                      return makeLaunch(driver, *kernel, piece);
+                    });
+}
+
+DriverResult cuGraphExecMemcpyNodeSetParams(GraphExecutableHandle executable,
+                                            GraphNodeHandle node,
+                                            const CopyNode *copy,
+                                            ContextHandle context) {
+  return changeNode("cuGraphExecMemcpyNodeSetParams", executable, node,
+                    Kind::Copy, [&](StandIn &driver, Piece &piece) {
+                      return context == current ? makeCopy(driver, *copy, piece)
+                                                : DriverResult::InvalidContext;
+                    });
+}
+
+DriverResult cuGraphExecHostNodeSetParams(GraphExecutableHandle executable,
+                                          GraphNodeHandle node,
+                                          const HostNode *host) {
+  return changeNode("cuGraphExecHostNodeSetParams", executable, node,
+                    Kind::Host, [&](StandIn &, Piece &piece) {
+                      piece = makeHostCall(host->function, host->data);
+                      return DriverResult::Success;
+                    });
+}
+
+DriverResult cuGraphLaunch(GraphExecutableHandle executable,
+                           StreamHandle stream) {
+  return entered("cuGraphLaunch", Needs::Context, [&](StandIn &driver) {
+    GraphExecutableObject *object = find(driver.graphExecutables, executable);
+    StreamObject *in = find(driver.streams, stream);
+    if (!object || !in)
+      return DriverResult::InvalidHandle;
+    std::vector<std::shared_ptr<Task>> tasks;
+    for (const GraphExecutableObject::Node &node : object->nodes) {
+      std::vector<std::shared_ptr<Task>> after;
+      after.reserve(node.after.size() + 1);
+      for (size_t earlier : node.after)
+        after.push_back(tasks[earlier]);
+      if (after.empty() && in->last && !in->last->done)
+        after.push_back(in->last);
+      tasks.push_back(driver.add(current, node.piece, std::move(after)));
+    }
+    driver.enqueue(*in, {});
+    in->last->after.insert(in->last->after.end(), tasks.begin(), tasks.end());
+    return DriverResult::Success;
+  });
+}
+
+} // extern "C"
+} // namespace meshloom::cuda
