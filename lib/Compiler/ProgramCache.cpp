@@ -18,7 +18,8 @@ namespace meshloom {
 
 std::optional<std::string> programKey(mlir::func::FuncOp function,
                                       const CompileOptions &options) {
-  if (options.explain || options.afterPass || options.tightestContract)
+  if (options.explain || options.afterPass || options.tightestContract ||
+      !options.makeCode)
     return std::nullopt;
   TimedScope timed("fingerprint");
   auto target = findTarget(options.target);

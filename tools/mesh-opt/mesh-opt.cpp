@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mesh-opt: runs Meshloom's passes, and the usual upstream ones, on a .mlir
 // file. Its options are those of every mlir-opt; `mesh-opt --help` lists
-// Meshloom's first. With --target or --contract it compiles the program: see
-// CompileFor.h.
+// Meshloom's first. With --target, --contract, --predict or --what-if it
+// compiles the program: see CompileFor.h.
 
 #include "CompileFor.h"
 
@@ -60,14 +60,14 @@ static llvm::cl::opt<std::string> targetFlag(
 static llvm::cl::opt<std::string> machineFlag(
     "machine", llvm::cl::cat(options),
     llvm::cl::desc(
-        "With --target or --contract, the machine model: shared-memory, ring, "
-        "ring-latency, tpu:v5e:2x4, ..., or a JSON file. Default: "
-        "the target's"),
+        "With --target, --contract, --predict or --what-if, the machine model: "
+        "shared-memory, ring, ring-latency, gpu:h100, tpu:v5e:2x4, ..., or a "
+        "JSON file. Default: the target's"),
     llvm::cl::value_desc("name or file"));
 static llvm::cl::opt<std::string> functionFlag(
     "function", llvm::cl::cat(options),
-    llvm::cl::desc("With --target or --contract, the function to compile; "
-                   "default: main, or the only function"),
+    llvm::cl::desc("With --target, --contract, --predict or --what-if, the "
+                   "function to compile; default: main, or the only function"),
     llvm::cl::value_desc("name"));
 static llvm::cl::opt<bool> timingFlag(
     "timing", llvm::cl::cat(options),
@@ -89,6 +89,20 @@ static llvm::cl::opt<std::string> contractFlag(
 static llvm::cl::opt<bool> updateContractFlag(
     "update-contract", llvm::cl::cat(options),
     llvm::cl::desc("Write what the program sends to the file of --contract"));
+
+static llvm::cl::opt<bool> predictFlag(
+    "predict", llvm::cl::cat(options),
+    llvm::cl::desc("Compile the program for --machine, a ring unless named, "
+                   "and print its predicted memory and time. -o FILE.json "
+                   "writes everything, -o FILE.svg a picture of the memory "
+                   "over the steps"));
+static llvm::cl::opt<std::string> whatIfFlag(
+    "what-if", llvm::cl::cat(options),
+    llvm::cl::desc("Predict the program for larger meshes: AXIS=FIRST..LAST "
+                   "doubles an axis from its first size to its last one, and "
+                   "devices=FIRST..LAST the first axis, by numbers of devices. "
+                   "-o FILE.svg writes a picture of the curves"),
+    llvm::cl::value_desc("axis=first..last"));
 
 /// The head of the help: the passes and pipelines of Meshloom, and what each
 /// does. Their names are those that the command line knows as literals.
@@ -143,14 +157,22 @@ static meshloom::Status compileForTarget(const mlir::MlirOptMainConfig &config,
   mlir::PassManager passes(&context);
   if (failed(config.setupPassPipeline(passes)) || !passes.empty())
     return meshloom::Error(
-        "--target and --contract compile with passes of their own: name none "
-        "beside them");
+        "--target, --contract, --predict and --what-if compile with passes of "
+        "their own: name none beside them");
+  if ((predictFlag || !whatIfFlag.empty()) && !targetFlag.empty())
+    return meshloom::Error(
+        "--predict and --what-if compile for --machine: name "
+        "no --target beside them");
+  if (predictFlag && !whatIfFlag.empty())
+    return meshloom::Error(
+        "--what-if predicts for several meshes and --predict "
+        "for the program's own: give one of them");
   if (updateContractFlag && contractFlag.empty())
     return meshloom::Error("--update-contract needs the file that it writes: "
                            "name it with --contract");
-  return meshloom::opt::compileFor({targetFlag, machineFlag, functionFlag,
-                                    tpuLibraryFlag, input, output, explainFlag,
-                                    contractFlag, updateContractFlag});
+  return meshloom::opt::compileFor(
+      {targetFlag, machineFlag, functionFlag, tpuLibraryFlag, input, output,
+       explainFlag, contractFlag, updateContractFlag, predictFlag, whatIfFlag});
 }
 
 /// The text of a portable artifact of StableHLO, with its locations.
@@ -197,7 +219,7 @@ static int run(int argc, char **argv) {
   if (timingFlag)
     meshloom::enableTiming();
   if (targetFlag.getNumOccurrences() || contractFlag.getNumOccurrences() ||
-      updateContractFlag) {
+      updateContractFlag || predictFlag || whatIfFlag.getNumOccurrences()) {
     mlir::MLIRContext context(registry);
     meshloom::Status done =
         compileForTarget(mlir::MlirOptMainConfig::createFromCLOptions(),
