@@ -7,8 +7,11 @@
 #include "meshloom/Engine/TracedFunction.h"
 
 #include "meshloom/Compiler/Compiler.h"
+#include "meshloom/API/Predict.h"
 #include "meshloom/Core/SubAxis.h"
+#include "meshloom/Predict/Predict.h"
 #include "meshloom/Support/File.h"
+#include "meshloom/Support/MachineModelFile.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -175,6 +178,23 @@ ConcreteFunction::collectives(std::string_view machine, bool refine) const {
         infos, collectivesOf(check(compile(module, options), "collectives")));
   }
   return infos;
+}
+
+Prediction predict(const ConcreteFunction &function,
+                   const MachineModel &machine) {
+  Running running;
+  onlyProgram(function.get(), "predict");
+  auto [module, options] = askedOf(function.get()).front();
+  options.machine = machine;
+  options.target = machine.sharedMemory ? "cpu" : "cuda";
+  options.makeCode = false;
+  return check(predict(check(compile(module, options), "predict"), machine),
+               "predict");
+}
+
+Prediction predict(const ConcreteFunction &function,
+                   const std::string &machine) {
+  return predict(function, check(loadMachineModel(machine), "predict"));
 }
 
 FunctionStatistics detail::statisticsOf(const DeviceProgram &program) {

@@ -32,6 +32,44 @@ std::vector<int64_t> extentsOf(std::span<const Loop> loops, const Mesh &mesh,
   return extents;
 }
 
+/// Bytes that a step reads and writes. A library function that finds its way in
+/// an operand by indices, or updates it in place, touches no more of it than of
+/// its other operands.
+int64_t bytesTouched(const Program &program, const Step &step,
+                     std::span<const int64_t> extents) {
+  const auto *kernel = std::get_if<KernelStep>(&step);
+  const bool isLibrary = kernel && !kernel->library.empty();
+  const std::vector<Loop> &loops = *loopsOf(step);
+  auto isHeld = [&](const Operand &operand) {
+    for (const DimAccess &dim : operand.dims)
+      for (auto [loop, coefficient] : dim.terms)
+        if (loops[loop].held)
+          return true;
+    return false;
+  };
+  int64_t bytes = 0;
+  std::vector<int64_t> indexed;
+  auto add = [&](const Operand &operand, bool isUpdated) {
+    const int64_t touched =
+        touchedBytes(operand, program.buffers[operand.buffer].type, extents);
+    if (isLibrary && (isUpdated || isHeld(operand)))
+      indexed.push_back(touched);
+    else
+      bytes += touched;
+  };
+  const std::vector<const Operand *> inputs = inputsOf(step),
+                                     outputs = outputsOf(step);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    add(*inputs[i], isLibrary && std::ranges::find(kernel->inPlace, int(i)) !=
+                                     kernel->inPlace.end());
+  for (size_t o = 0; o < outputs.size(); ++o)
+    add(*outputs[o], isLibrary && kernel->inPlace[o] >= 0);
+  const int64_t direct = bytes;
+  for (int64_t touched : indexed)
+    bytes += direct > 0 ? std::min(touched, direct) : touched;
+  return bytes;
+}
+
 class TimePredictor {
 public:
   TimePredictor(const Program &program, const MachineModel &machine,
@@ -80,10 +118,7 @@ void TimePredictor::addWork(const Step &step, PredictedStep &predicted) const {
   const std::vector<int64_t> extents =
       extentsOf(*loopsOf(step), program.mesh, machine.sharedMemory);
   predicted.flops = flopsOf(step, extents);
-  for (const auto &operands : {inputsOf(step), outputsOf(step)})
-    for (const Operand *operand : operands)
-      predicted.bytes += touchedBytes(
-          *operand, program.buffers[operand->buffer].type, extents);
+  predicted.bytes = bytesTouched(program, step, extents);
   const bool isCached = predicted.bytes < machine.cacheBytes;
   const Cost work = std::max(
       timeFor(predicted.flops, rateOf(step)),

@@ -37,8 +37,10 @@ std::string memoryText(const Prediction &prediction, size_t count) {
                         prediction.fits() ? "" : ", which is TOO LITTLE");
   text += "\n";
   for (MemoryUse use : uses)
-    text += fmt::format("  {:>10}  {}s\n", bytesText(memory.bytesOf(use)),
-                        name(use));
+    text += fmt::format("  {:>10}  {}\n", bytesText(memory.bytesOf(use)),
+                        use == MemoryUse::Temporary
+                            ? "temporaries"
+                            : fmt::format("{}s", name(use)));
   text +=
       fmt::format("  {:>10}  fragmentation\n", bytesText(memory.fragmentation));
   text += fmt::format("at the peak, in step {}:\n", memory.peakStep);

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Each rate is solved for from the best time of a program in which nothing else
+// takes as long, by the formula of lib/Predict/Time.cpp.
+#include "Calibrate.h"
+
+#include "Values.h"
+#include "meshloom/Compiler/Compiler.h"
+#include "meshloom/Dialect/StableHLO/StableHLO.h"
+#include "meshloom/Import/StableHLO/ReadProgram.h"
+#include "meshloom/Predict/Predict.h"
+#include "meshloom/Runtime/Plan/PlanClient.h"
+
+#include "mlir/IR/DialectRegistry.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace meshloom::run {
+namespace {
+using Clock = std::chrono::steady_clock;
+
+/// The best time of a program, and its work.
+struct Measurement {
+  Cost time = 0;
+  int64_t flops = 0, bytes = 0;
+};
+
+class Calibration {
+public:
+  explicit Calibration(std::shared_ptr<Client> client)
+      : client(std::move(client)) {
+    mlir::DialectRegistry registry;
+    registerDialects(registry);
+    registerStableHLODialects(registry);
+    context.appendDialectRegistry(registry);
+  }
+
+  /// Runs a program for about a second, and 5 times at least.
+  Result<Measurement> measure(const std::string &text) {
+    auto module = readProgram(text, "calibration", &context);
+    if (!module)
+      return module.error();
+    Result<Compiled> compiled = compile(**module, {});
+    if (!compiled)
+      return compiled.error();
+    Result<Prediction> prediction = predict(*compiled, MachineModel());
+    if (!prediction)
+      return prediction.error();
+    auto executable = client->load(std::move(*compiled));
+    if (!executable)
+      return executable.error();
+    std::vector<Array> arguments;
+    for (const auto &argument : (*executable)->signature().arguments) {
+      auto array = Array::fromHost(
+          client, argument.type,
+          randomValue(argument.type.dtype, argument.type.shape, 0));
+      if (!array)
+        return array.error();
+      arguments.push_back(std::move(*array));
+    }
+    Measurement best{std::numeric_limits<Cost>::max(), prediction->flops,
+                     prediction->bytes};
+    const Clock::time_point begin = Clock::now();
+    for (int run = 0; run < 5 || Clock::now() - begin < std::chrono::seconds(1);
+         ++run) {
+      const Clock::time_point start = Clock::now();
+      std::vector<Array> taken = arguments;
+      auto results = (*executable)->execute(std::move(taken));
+      if (!results)
+        return results.error();
+      for (const Array &result : *results)
+        if (Status done = result.wait(); !done)
+          return done.error();
+      const auto spent = std::chrono::duration_cast<std::chrono::nanoseconds>(
+          Clock::now() - start);
+      best.time = std::min<Cost>(best.time, 1000 * spent.count());
+    }
+    return best;
+  }
+
+private:
+  const std::shared_ptr<Client> client;
+  mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
+};
+
+/// A function of one or two arguments of `type`. Its last value is %N.
+std::string programText(const std::string &type, const std::string &body,
+                        int64_t last) {
+  return fmt::format("func.func @main(%a: {0}, %b: {0}) -> {0} {{\n{1}"
+                     "  return %{2} : {0}\n}}\n",
+                     type, body, last);
+}
+
+/// %0 = a op b, %1 = %0 op b, ...: `count` steps.
+std::string chain(const std::string &type, const std::string &line,
+                  int64_t count) {
+  std::string body;
+  for (int64_t i = 0; i < count; ++i)
+    body += fmt::format(fmt::runtime("  %{0} = " + line + "\n"), i,
+                        i == 0 ? "a" : std::to_string(i - 1), type);
+  return programText(type, body, count - 1);
+}
+
+std::string products(int64_t size, int64_t count) {
+  return chain(fmt::format("tensor<{0}x{0}xf32>", size),
+               "dtensor.matmul %{1}, %b : ({2}, {2}) -> {2}", count);
+}
+std::string sums(int64_t elements, int64_t count = 1) {
+  return chain(fmt::format("tensor<{}xf32>", elements),
+               "dtensor.add %{1}, %b : {2}", count);
+}
+std::string tanhs(int64_t elements, int64_t count) {
+  return chain(fmt::format("tensor<{}xf32>", elements),
+               "dtensor.tanh %{1} : {2}", count);
+}
+
+int64_t lastLevelCache() {
+  return std::max<int64_t>(
+      {sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_SIZE), 0});
+}
+} // namespace
+
+Result<MachineModel> calibrate(const std::shared_ptr<Client> &client,
+                               int64_t workers) {
+  Calibration calibration(client);
+  std::vector<Measurement> found;
+  constexpr int64_t FEW = 64; // steps whose work is nothing
+  const int64_t cache = lastLevelCache();
+  const int64_t cached = std::clamp<int64_t>(cache / 64, 1 << 14, 1 << 20);
+  for (const std::string &text :
+       {products(8, 1), products(8, FEW + 1), products(1536, 1),
+        tanhs(cached, 4), sums(int64_t(1) << 24), sums(cached)}) {
+    Result<Measurement> measurement = calibration.measure(text);
+    if (!measurement)
+      return measurement.error();
+    found.push_back(*measurement);
+  }
+  MachineModel model;
+  model.name = "calibrated";
+  model.workers = workers;
+  model.memoryBytes = plan::machineMemory();
+  model.cacheBytes = cache;
+  model.launch = std::max<Cost>(0, (found[1].time - found[0].time) / FEW);
+  model.call = std::max<Cost>(0, found[0].time - model.launch);
+  // What is neither a launch nor the end of shared work is the work.
+  auto rate = [&](int64_t amount, const Measurement &measurement) {
+    const Cost fixed = model.launch + model.call + model.phaseBoundary;
+    const Cost work = std::max<Cost>(measurement.time - fixed, 1000);
+    return std::max<int64_t>(
+        1, int64_t(double(amount) * 1e12 / double(work * workers)));
+  };
+  model.flopsPerSecond = rate(found[2].flops, found[2]);
+  model.kernelFlopsPerSecond = rate(found[3].flops, found[3]);
+  model.memoryBytesPerSecond = rate(found[4].bytes, found[4]);
+  model.cacheBytesPerSecond = rate(found[5].bytes, found[5]);
+  return model;
+}
+
+} // namespace meshloom::run
