@@ -36,7 +36,13 @@ Status writePrediction(const TargetOptions &options, const Compiled &compiled,
 }
 
 namespace {
-/// The axis of a mesh, and the sizes that it is to have.
+/// "x" of "x" and of "x:(2)4", a part of it.
+std::string wholeName(const std::string &axis) {
+  return axis.substr(0, axis.find(":("));
+}
+
+/// The axis of a mesh, or the most minor part of one, and the sizes that it is
+/// to have.
 struct MeshRange {
   unsigned axis = 0;
   std::vector<int64_t> sizes;
@@ -59,27 +65,34 @@ Result<MeshRange> parseRange(const std::string &text, const Mesh &mesh) {
       !number(dots + 2, text.size(), last) || last < first || last > 1'000'000)
     return wrong("expected an axis and its smallest and largest size, at most "
                  "1000000, as in data=8..4096 or devices=8..4096");
+  const std::string name = text.substr(0, equals);
+  if (mesh.rank() == 0)
+    return wrong("the program has no mesh axis that could be larger: give it a "
+                 "layout over a mesh");
+  const std::string axis =
+      name == "devices" ? wholeName(mesh.axes().front().name) : name;
   MeshRange range;
-  int64_t others = 1; // devices for each member of the axis
-  const std::string axis = text.substr(0, equals);
-  const std::optional<unsigned> found = mesh.axis_index(axis);
-  if (found)
-    range.axis = *found;
-  else if (axis != "devices")
+  int64_t parts = 0, others = 1; // `others`: what a size is divided by
+  for (unsigned index = 0; index < mesh.rank(); ++index) {
+    const bool isPart = wholeName(mesh.axes()[index].name) == axis;
+    if (isPart)
+      range.axis = index;
+    if (isPart || name == "devices")
+      others *= mesh.axis_size(index);
+    parts += isPart;
+  }
+  if (parts == 0)
     return wrong(fmt::format("the program's mesh {} has no axis '{}'; "
                              "'devices' stands for its first axis",
                              mesh.spec_string(), axis));
-  else if (mesh.rank() == 0)
-    return wrong("the program has no mesh axis that could be larger: give it a "
-                 "layout over a mesh");
-  else
-    others = mesh.size() / mesh.axis_size(0);
+  others /= mesh.axis_size(range.axis);
   for (int64_t size = first; size <= last; size *= 2) {
     if (size % others)
-      return wrong(fmt::format("{} devices cannot be a mesh {} whose first "
-                               "axis alone has another size: expected a "
-                               "multiple of {}",
-                               size, mesh.spec_string(), others));
+      return wrong(
+          fmt::format("{} {} cannot be had from the mesh {} by another "
+                      "size of one axis: expected a multiple of {}",
+                      size, name == "devices" ? "devices" : "members",
+                      mesh.spec_string(), others));
     range.sizes.push_back(size / others);
   }
   return range;
@@ -91,6 +104,9 @@ Status resize(mlir::ModuleOp module, const Mesh &mesh, unsigned axis,
               int64_t size) {
   std::vector<MeshAxis> axes(mesh.axes().begin(), mesh.axes().end());
   axes[axis].size = size;
+  std::string &name = axes[axis].name;
+  if (name.find(":(") != std::string::npos)
+    name = name.substr(0, name.find(')') + 1) + std::to_string(size);
   Result<Mesh> larger = Mesh::get(std::move(axes));
   if (!larger)
     return larger.error();

@@ -475,7 +475,7 @@ Status calibrateTo(const Options &options) {
                  "default platform");
   if (Status done = writeFile(options.calibrate, "{}\n"); !done)
     return done;
-  auto client = makeClient(1, JoinedProcesses(), options);
+  auto client = makeClient(2, JoinedProcesses(), options);
   if (!client)
     return client.error();
   const int64_t workers =
@@ -564,7 +564,7 @@ void addOptions(CLI::App &app, Options &options) {
                  "Write collectives, memory and times, measured and "
                  "predicted, as JSON to this file");
   app.add_option("--calibrate", options.calibrate,
-                 "Measure this machine for some seconds instead of running a "
+                 "Measure this machine for 20 seconds instead of running a "
                  "program, and write its machine model to this file (.json), "
                  "for --machine");
   app.add_flag("--compile-only", options.compileOnly,
