@@ -32,42 +32,31 @@ std::vector<int64_t> extentsOf(std::span<const Loop> loops, const Mesh &mesh,
   return extents;
 }
 
-/// Bytes that a step reads and writes. A library function that finds its way in
-/// an operand by indices, or updates it in place, touches no more of it than of
-/// its other operands.
+/// Bytes that a step reads and writes. A library function that updates an
+/// operand in place touches no more of it than of its other operands, and one
+/// that only moves data reads no more of an operand than it writes in all.
 int64_t bytesTouched(const Program &program, const Step &step,
                      std::span<const int64_t> extents) {
-  const auto *kernel = std::get_if<KernelStep>(&step);
-  const bool isLibrary = kernel && !kernel->library.empty();
-  const std::vector<Loop> &loops = *loopsOf(step);
-  auto isHeld = [&](const Operand &operand) {
-    for (const DimAccess &dim : operand.dims)
-      for (auto [loop, coefficient] : dim.terms)
-        if (loops[loop].held)
-          return true;
-    return false;
-  };
-  int64_t bytes = 0;
-  std::vector<int64_t> indexed;
-  auto add = [&](const Operand &operand, bool isUpdated) {
-    const int64_t touched =
-        touchedBytes(operand, program.buffers[operand.buffer].type, extents);
-    if (isLibrary && (isUpdated || isHeld(operand)))
-      indexed.push_back(touched);
-    else
-      bytes += touched;
+  auto touched = [&](const Operand *operand) {
+    return touchedBytes(*operand, program.buffers[operand->buffer].type,
+                        extents);
   };
   const std::vector<const Operand *> inputs = inputsOf(step),
                                      outputs = outputsOf(step);
-  for (size_t i = 0; i < inputs.size(); ++i)
-    add(*inputs[i], isLibrary && std::ranges::find(kernel->inPlace, int(i)) !=
-                                     kernel->inPlace.end());
+  const auto *kernel = std::get_if<KernelStep>(&step);
+  const bool isLibrary = kernel && !kernel->library.empty();
+  int64_t written = 0, read = 0, updated = 0;
   for (size_t o = 0; o < outputs.size(); ++o)
-    add(*outputs[o], isLibrary && kernel->inPlace[o] >= 0);
-  const int64_t direct = bytes;
-  for (int64_t touched : indexed)
-    bytes += direct > 0 ? std::min(touched, direct) : touched;
-  return bytes;
+    (isLibrary && kernel->inPlace[o] >= 0 ? updated : written) +=
+        touched(outputs[o]);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (isLibrary &&
+        std::ranges::find(kernel->inPlace, int(i)) != kernel->inPlace.end())
+      continue; // counted with the output
+    const bool moves = isLibrary && kernel->flops == 0 && written > 0;
+    read += moves ? std::min(touched(inputs[i]), written) : touched(inputs[i]);
+  }
+  return read + written + std::min(2 * updated, 2 * (read + written));
 }
 
 class TimePredictor {
@@ -90,6 +79,7 @@ private:
   void addCollective(const CollectiveStep &step,
                      PredictedStep &predicted) const;
   int64_t rateOf(const Step &step) const;
+  Cost timeOf(int64_t flops, int64_t rate, int64_t bytes) const;
   void count(const PredictedStep &step);
 
   const Program &program;
@@ -119,16 +109,21 @@ void TimePredictor::addWork(const Step &step, PredictedStep &predicted) const {
       extentsOf(*loopsOf(step), program.mesh, machine.sharedMemory);
   predicted.flops = flopsOf(step, extents);
   predicted.bytes = bytesTouched(program, step, extents);
-  const bool isCached = predicted.bytes < machine.cacheBytes;
-  const Cost work = std::max(
-      timeFor(predicted.flops, rateOf(step)),
-      timeFor(predicted.bytes, isCached ? machine.cacheBytesPerSecond
-                                        : machine.memoryBytesPerSecond));
+  predicted.time = timeOf(predicted.flops, rateOf(step), predicted.bytes);
+}
+
+/// The roofline, and a launch.
+Cost TimePredictor::timeOf(int64_t flops, int64_t rate, int64_t bytes) const {
+  const bool isCached = bytes < machine.cacheBytes;
+  const Cost work =
+      std::max(timeFor(flops, rate),
+               timeFor(bytes, isCached ? machine.cacheBytesPerSecond
+                                       : machine.memoryBytesPerSecond));
   // Work is shared out where that is sooner over.
   const Cost shared = machine.sharedMemory
                           ? work / machine.workers + machine.phaseBoundary
                           : work;
-  predicted.time = machine.launch + std::min(work, shared);
+  return machine.launch + std::min(work, shared);
 }
 
 void TimePredictor::addCollective(const CollectiveStep &step,

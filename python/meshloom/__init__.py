@@ -13,6 +13,7 @@ from ._analysis import (
     assert_collectives,
     collectives,
     explain,
+    predict,
     tool_path,
 )
 from ._picture import visualize
@@ -23,6 +24,7 @@ __all__ = [
     "assert_collectives",
     "collectives",
     "explain",
+    "predict",
     "tool_path",
     "visualize",
 ]

@@ -19,10 +19,12 @@ import jax.numpy as jnp
 from jax.sharding import NamedSharding, PartitionSpec
 
 # name: axes of the mesh, layers, width, heads, hidden width, vocabulary, sequence, batch,
-# experts
+# experts. A model whose name ends in _sequence cuts what lives between its layers along the
+# sequence too.
 MODELS = {
     "gpt2": ({"data": 64}, 12, 768, 12, 3072, 50304, 1024, 512, 0),
     "decoder_70b": ({"data": 8, "model": 8}, 80, 8192, 64, 28672, 32000, 4096, 64, 0),
+    "decoder_70b_sequence": ({"data": 8, "model": 8}, 80, 8192, 64, 28672, 32000, 4096, 64, 0),
     "moe_64": ({"data": 8, "expert": 8}, 32, 4096, 32, 8192, 32000, 2048, 512, 64),
 }
 
@@ -84,19 +86,19 @@ def block(heads, experts, x, w, laid_out):
     scores = jnp.where(mask, scores / (width // heads) ** 0.5, -1e9)
     weights = jax.nn.softmax(scores).astype(x.dtype)
     mixed = jnp.einsum("bhst,bthd->bshd", weights, value).reshape(batch, length, width)
-    x = laid_out(x + mixed @ w["out"], "data", None, None)
+    x = laid_out(x + mixed @ w["out"], "data", "sequence", None)
     h = norm(x, w["norm2"])
     if experts:
         return x + experts_of(h, w)
     hidden = laid_out(jax.nn.gelu(h @ w["up"]), "data", None, "tensor")
-    return laid_out(x + hidden @ w["down"], "data", None, None)
+    return laid_out(x + hidden @ w["down"], "data", "sequence", None)
 
 
 def loss_of(heads, experts, laid_out, weights, tokens, targets):
     table = weights["embedding"].astype(jnp.bfloat16)
     layers = {name: value for name, value in weights.items() if name != "embedding"}
     body = jax.checkpoint(functools.partial(block, heads, experts, laid_out=laid_out))
-    x, _ = jax.lax.scan(lambda x, w: (body(x, w), None), laid_out(table[tokens], "data", None, None),
+    x, _ = jax.lax.scan(lambda x, w: (body(x, w), None), laid_out(table[tokens], "data", "sequence", None),
                         layers)
     logits = laid_out(jnp.einsum("bsd,vd->bsv", x, table), "data", None, "tensor")
     logits = logits.astype(jnp.float32)
@@ -124,7 +126,9 @@ def export(name):
 
     def laid_out(x, *names):
         """Activations: "tensor" is the axis of heads and hidden units."""
-        spec = [("expert" if experts else "model") if n == "tensor" else n for n in names]
+        tensor = "expert" if experts else "model"
+        sequence = tensor if name.endswith("_sequence") else None
+        spec = [{"tensor": tensor, "sequence": sequence}.get(n, n) for n in names]
         spec = PartitionSpec(*(axis if axis in axes else None for axis in spec))
         return jax.lax.with_sharding_constraint(x, NamedSharding(mesh, spec))
 

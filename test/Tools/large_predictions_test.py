@@ -8,6 +8,7 @@ Its output must be the block that follows it on the page; --update writes the pa
 Then each model is planned for 1,024 and 4,096 GPUs, in at most 2 GB and 10 seconds of
 processor time. Exit code 1 where anything differs.
 """
+import os
 import re
 import resource
 import subprocess
@@ -58,6 +59,7 @@ def check_scale(tool, folder):
 
 
 def main(tool, folder, page, update=""):
+    tool = os.path.abspath(tool)
     wrong = check_page(tool, folder, page, update == "--update")
     wrong += check_scale(tool, folder)
     for text in wrong:

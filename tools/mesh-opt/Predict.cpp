@@ -4,6 +4,7 @@
 #include "Targets.h"
 
 #include "meshloom/Dialect/DTensor/DTensor.h"
+#include "meshloom/Dialect/DTensor/WrittenLayouts.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Import/StableHLO/ReadProgram.h"
 #include "meshloom/Predict/Predict.h"
@@ -99,7 +100,7 @@ Result<MeshRange> parseRange(const std::string &text, const Mesh &mesh) {
 }
 
 /// Gives an axis of the program's mesh another size. Layouts name axes by their
-/// index, which stays.
+/// index, which stays. The meshes that the user wrote are forgotten.
 Status resize(mlir::ModuleOp module, const Mesh &mesh, unsigned axis,
               int64_t size) {
   std::vector<MeshAxis> axes(mesh.axes().begin(), mesh.axes().end());
@@ -110,6 +111,15 @@ Status resize(mlir::ModuleOp module, const Mesh &mesh, unsigned axis,
   Result<Mesh> larger = Mesh::get(std::move(axes));
   if (!larger)
     return larger.error();
+  for (auto function : module.getOps<mlir::func::FuncOp>()) {
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      function.removeArgAttr(i, dtensor::writtenAttr);
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      function.removeResultAttr(
+          i, mlir::StringAttr::get(module.getContext(), dtensor::writtenAttr));
+    function->removeAttr(dtensor::meshesAttr);
+    function->removeAttr(dtensor::devicesAttr);
+  }
   mlir::AttrTypeReplacer replacer;
   replacer.addReplacement(
       [&](dtensor::MeshAttr attribute) -> std::optional<mlir::Attribute> {

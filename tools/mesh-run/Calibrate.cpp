@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 /// The best time of a program, and its work.
 struct Measurement {
   Cost time = 0;
-  int64_t flops = 0, bytes = 0, launches = 0;
+  int64_t flops = 0, bytes = 0;
 };
 
 class Calibration {
@@ -42,9 +42,7 @@ public:
     auto module = readProgram(text, "calibration", &context);
     if (!module)
       return module.error();
-    CompileOptions options;
-    options.refine = false; // collectives stay
-    Result<Compiled> compiled = compile(**module, options);
+    Result<Compiled> compiled = compile(**module, {});
     if (!compiled)
       return compiled.error();
     Result<Prediction> prediction = predict(*compiled, MachineModel());
@@ -63,7 +61,7 @@ public:
       arguments.push_back(std::move(*array));
     }
     Measurement best{std::numeric_limits<Cost>::max(), prediction->flops,
-                     prediction->bytes, prediction->launches};
+                     prediction->bytes};
     const Clock::time_point begin = Clock::now();
     for (int run = 0; run < 5 || Clock::now() - begin < std::chrono::seconds(2);
          ++run) {
@@ -118,24 +116,6 @@ std::string tanhs(int64_t elements, int64_t count) {
                "dtensor.tanh %{1} : {2}", count);
 }
 
-/// Sums over two devices, each of which the next one waits for.
-std::string collectives(int64_t count) {
-  std::string body;
-  for (int64_t i = 0; i < count; ++i)
-    body += fmt::format(
-        "  %s{0} = dtensor.reduce sum %{1} dims [0] : (tensor<64xf32, #rows>) "
-        "-> tensor<f32>\n"
-        "  %t{0} = dtensor.tanh %s{0} : tensor<f32>\n"
-        "  %u{0} = dtensor.broadcast_in_dim %t{0} dims [] : (tensor<f32>) -> "
-        "tensor<64xf32>\n"
-        "  %v{0} = dtensor.add %u{0}, %u{0} : tensor<64xf32>\n"
-        "  %{0} = dtensor.constraint %v{0} : (tensor<64xf32>) -> "
-        "tensor<64xf32, #rows>\n",
-        i, i == 0 ? "a" : std::to_string(i - 1));
-  return "#rows = #dtensor.layout<#dtensor.mesh<x = 2>, [x]>\n" +
-         programText("tensor<64xf32, #rows>", body, count - 1);
-}
-
 /// Bytes of the last-level cache, as Linux tells; 0: not known.
 int64_t lastLevelCache() {
   int64_t kilobytes = 0;
@@ -153,13 +133,12 @@ Result<MachineModel> calibrate(const std::shared_ptr<Client> &client,
   Calibration calibration(client);
   std::vector<Measurement> found;
   constexpr int64_t FEW = 64; // steps whose work is nothing
-  constexpr int64_t SUMS = 16;
   const int64_t cache = lastLevelCache();
   const int64_t cached = std::clamp<int64_t>(cache / 64, 1 << 14, 1 << 20);
   for (const std::string &text :
        {products(8, 1), products(8, FEW + 1), products(512, 1),
         tanhs(cached, 4), sums(int64_t(1) << 24), sums(cached),
-        collectives(SUMS)}) {
+        tanhs(1 << 14, 4)}) {
     Result<Measurement> measurement = calibration.measure(text);
     if (!measurement)
       return measurement.error();
@@ -172,10 +151,7 @@ Result<MachineModel> calibrate(const std::shared_ptr<Client> &client,
   model.cacheBytes = cache;
   model.launch = std::max<Cost>(0, (found[1].time - found[0].time) / FEW);
   model.call = std::max<Cost>(0, found[0].time - model.launch);
-  // An all_reduce in shared memory ends two phases.
-  model.phaseBoundary = std::max<Cost>(
-      0, (found[6].time - model.call - found[6].launches * model.launch) /
-             (2 * SUMS));
+  model.phaseBoundary = 0;
   // What is neither a launch nor the end of shared work is the work.
   auto rate = [&](int64_t amount, const Measurement &measurement) {
     const Cost fixed = model.launch + model.call + model.phaseBoundary;
@@ -185,6 +161,11 @@ Result<MachineModel> calibrate(const std::shared_ptr<Client> &client,
   };
   model.flopsPerSecond = rate(found[2].flops, found[2]);
   model.kernelFlopsPerSecond = rate(found[3].flops, found[3]);
+  // What is left of a small kernel's time is what sharing out takes.
+  const Cost share =
+      timeFor(found[6].flops, model.kernelFlopsPerSecond) / workers;
+  model.phaseBoundary =
+      std::max<Cost>(0, found[6].time - model.call - model.launch - share);
   model.memoryBytesPerSecond = rate(found[4].bytes, found[4]);
   model.cacheBytesPerSecond = rate(found[5].bytes, found[5]);
   return model;

@@ -10,7 +10,7 @@ namespace meshloom::run {
 
 /// The shared-memory model with the measured rates of products, kernels, memory
 /// and cache, and the times of a step, of a call and between phases. `client`
-/// has two devices that `workers` threads work for. Takes a quarter of a
+/// has one device that `workers` threads work for. Takes a quarter of a
 /// minute. Fails where a program fails.
 Result<MachineModel> calibrate(const std::shared_ptr<Client> &client,
                                int64_t workers);

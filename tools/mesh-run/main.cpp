@@ -475,7 +475,7 @@ Status calibrateTo(const Options &options) {
                  "default platform");
   if (Status done = writeFile(options.calibrate, "{}\n"); !done)
     return done;
-  auto client = makeClient(2, JoinedProcesses(), options);
+  auto client = makeClient(1, JoinedProcesses(), options);
   if (!client)
     return client.error();
   const int64_t workers =

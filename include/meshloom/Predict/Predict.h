@@ -15,8 +15,9 @@ namespace meshloom {
 /// Memory is that of devices with a memory each, byte for byte as the runtime
 /// plans it. Time is a roofline: a step takes the longer one of its operations
 /// at the machine's rate and of its bytes at the rate of its memory or cache,
-/// and a launch; a collective takes the price that the planner of collectives
-/// pays. Fails where the compiled program has no steps (the target stablehlo),
+/// and a launch. A collective takes the price that the planner of collectives
+/// pays; where devices share memory it is a step that reads and writes, or a
+/// view. Fails where the compiled program has no steps (the target stablehlo),
 /// they contradict each other, or the machine cannot have as many devices.
 Result<Prediction> predict(const Compiled &compiled,
                            const MachineModel &machine);
