@@ -73,7 +73,7 @@ TABLE = {
         {"Core", "Runtime"},
         {"Core", "Runtime", "fmt", "system"},
     ),
-    # What a program will need, from the plans that the runtime makes of it.
+    # The needs of a program, from the plans that the runtime makes of it.
     "Predict": ({"Core"}, {"Core", "Runtime/Plan", "fmt"}),
     "Runtime/Transport": (
         {"Core", "Runtime"},

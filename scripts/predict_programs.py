@@ -89,7 +89,7 @@ def table(rows):
         text += f"| {name} | {1000 * predicted:.1f} | {1000 * measured:.1f} | {error:+.0f} % |\n"
     errors = sorted(abs(predicted / measured - 1) for _, predicted, measured in rows)
     within = sum(error <= 0.15 for error in errors)
-    return text + (f"\nOf {len(errors)} programs, {within} are within 15 %; the median error is "
+    return text + (f"\n{within} of {len(errors)} programs are within 15 %. The median error is "
                    f"{100 * errors[len(errors) // 2]:.0f} %, the largest one "
                    f"{100 * errors[-1]:.0f} %.\n")
 

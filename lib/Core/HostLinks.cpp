@@ -23,7 +23,7 @@ AxisLink HostLinks::link(const Mesh &mesh, unsigned axis) const {
         1 / double(inside.bytesPerSecond) +
         1 / (double(between.bytesPerSecond) * double(members));
     link.bytesPerSecond = std::max<int64_t>(1, int64_t(1 / slowness));
-    // Of what a member sends to each of the others, this part leaves the host.
+    // This part of the data that a member sends leaves its host.
     const double leaving = double(size - members) / double(size - 1);
     link.allToAllBytesPerSecond =
         std::max<int64_t>(1, int64_t(double(between.bytesPerSecond) / leaving));

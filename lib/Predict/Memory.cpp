@@ -158,8 +158,8 @@ Result<PredictedMemory> predictControl(const Program &program) {
   const ControlPlan plan = planControl(program);
   const BetweenPieces between(program);
   std::vector<SeparateMemory> pieces;
-  std::vector<PredictedTensor> kept; // constants of the pieces
-  int64_t keptBytes = 0, scratchBytes = 0;
+  std::vector<PredictedTensor> constants; // of the pieces
+  int64_t constantBytes = 0, scratchBytes = 0;
   for (const SubProgram &sub : plan.pieces) {
     Result<SeparateMemory> planned = planSeparateMemory(sub.program);
     if (!planned)
@@ -167,8 +167,8 @@ Result<PredictedMemory> predictControl(const Program &program) {
     scratchBytes = std::max(scratchBytes, planned->placed.peak);
     for (unsigned m = 0; m < planned->plan.memories.size(); ++m)
       if (planned->plan.memories[m].kind == Memory::Kind::Constant) {
-        kept.push_back(tensorOf(sub.program, *planned, m));
-        keptBytes += kept.back().bytes;
+        constants.push_back(tensorOf(sub.program, *planned, m));
+        constantBytes += constants.back().bytes;
       }
     pieces.push_back(std::move(*planned));
   }
@@ -182,12 +182,12 @@ Result<PredictedMemory> predictControl(const Program &program) {
         if (auto *piece = std::get_if<ControlPiece>(&item.work)) {
           const SubProgram &sub = plan.pieces[piece->index];
           timeline.addStraight(sub.program, pieces[piece->index], sub.ids,
-                               keptBytes + bytes);
+                               constantBytes + bytes);
         } else {
           auto *loop = std::get_if<ControlLoop>(&item.work);
           timeline.addMoment(loop ? loop->id
                                   : std::get<ControlBranch>(item.work).id,
-                             keptBytes + bytes);
+                             constantBytes + bytes);
         }
         if (timeline.most() != before)
           liveAtPeak = live;
@@ -195,8 +195,8 @@ Result<PredictedMemory> predictControl(const Program &program) {
   PredictedMemory memory = std::move(timeline.memory);
   for (unsigned buffer : liveAtPeak)
     memory.atPeak.push_back(between.tensor(buffer));
-  memory.atPeak.insert(memory.atPeak.end(), kept.begin(), kept.end());
-  memory.peakBytes = keptBytes + scratchBytes + mostBetween;
+  memory.atPeak.insert(memory.atPeak.end(), constants.begin(), constants.end());
+  memory.peakBytes = constantBytes + scratchBytes + mostBetween;
   return memory;
 }
 } // namespace

@@ -34,7 +34,8 @@ std::vector<int64_t> extentsOf(std::span<const Loop> loops, const Mesh &mesh,
 
 /// Bytes that a step reads and writes. A library function that updates an
 /// operand in place touches no more of it than of its other operands, and one
-/// that only moves data reads no more of an operand than it writes in all.
+/// with no more operations than bytes of results finds its way by indices, and
+/// reads no more of an operand than it writes in all.
 int64_t bytesTouched(const Program &program, const Step &step,
                      std::span<const int64_t> extents) {
   auto touched = [&](const Operand *operand) {
@@ -53,7 +54,7 @@ int64_t bytesTouched(const Program &program, const Step &step,
     if (isLibrary &&
         std::ranges::find(kernel->inPlace, int(i)) != kernel->inPlace.end())
       continue; // counted with the output
-    const bool moves = isLibrary && kernel->flops == 0 && written > 0;
+    const bool moves = isLibrary && flopsOf(step, extents) <= written;
     read += moves ? std::min(touched(inputs[i]), written) : touched(inputs[i]);
   }
   return read + written + std::min(2 * updated, 2 * (read + written));

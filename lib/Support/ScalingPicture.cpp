@@ -66,7 +66,7 @@ std::string meshloom::scalingPicture(std::span<const Prediction> predictions) {
                        "of devices</text>\n",
                        predictions.front().program, predictions.front().machine,
                        LEFT);
-  double left = LEFT;
+  double origin = LEFT;
   for (const Curve &curve : curves()) {
     double lowest = HUGE_VAL, highest = 1;
     for (const Prediction &prediction : predictions) {
@@ -76,11 +76,11 @@ std::string meshloom::scalingPicture(std::span<const Prediction> predictions) {
     const double range = std::max(std::log2(highest / lowest), 1.0);
     const double step =
         WIDTH / double(std::max<size_t>(predictions.size(), 2) - 1);
-    svg += fmt::format("<text x=\"{:.1f}\" y=\"46\">{}</text>\n", left,
+    svg += fmt::format("<text x=\"{:.1f}\" y=\"46\">{}</text>\n", origin,
                        curve.title);
     std::string points;
     for (size_t i = 0; i < predictions.size(); ++i) {
-      const double x = left + step * double(i);
+      const double x = origin + step * double(i);
       const double value = std::max(1.0, curve.value(predictions[i]));
       const double y = TOP + HEIGHT * (1 - std::log2(value / lowest) / range);
       points += fmt::format("{:.1f},{:.1f} ", x, y);
@@ -99,7 +99,7 @@ std::string meshloom::scalingPicture(std::span<const Prediction> predictions) {
     svg += fmt::format("<polyline points=\"{}\" fill=\"none\" "
                        "stroke=\"{}\"/>\n",
                        points, curve.color);
-    left += WIDTH + GAP;
+    origin += WIDTH + GAP;
   }
   return svg + "</svg>\n";
 }

@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 /// The best time of a program, and its work.
 struct Measurement {
   Cost time = 0;
-  int64_t flops = 0, bytes = 0;
+  int64_t flops = 0, bytes = 0, launches = 0;
 };
 
 class Calibration {
@@ -61,7 +61,7 @@ public:
       arguments.push_back(std::move(*array));
     }
     Measurement best{std::numeric_limits<Cost>::max(), prediction->flops,
-                     prediction->bytes};
+                     prediction->bytes, prediction->launches};
     const Clock::time_point begin = Clock::now();
     for (int run = 0; run < 5 || Clock::now() - begin < std::chrono::seconds(2);
          ++run) {
@@ -93,27 +93,36 @@ std::string programText(const std::string &type, const std::string &body,
                      type, body, last);
 }
 
-/// %0 = a op b, %1 = %0 op b, ...: `count` steps.
+/// Repeats lines that compute %{0}, of type {2}, of the value %{1} before it.
 std::string chain(const std::string &type, const std::string &line,
                   int64_t count) {
   std::string body;
   for (int64_t i = 0; i < count; ++i)
-    body += fmt::format(fmt::runtime("  %{0} = " + line + "\n"), i,
+    body += fmt::format(fmt::runtime("  " + line + "\n"), i,
                         i == 0 ? "a" : std::to_string(i - 1), type);
   return programText(type, body, count - 1);
 }
 
-std::string products(int64_t size, int64_t count) {
+std::string product(int64_t size) {
   return chain(fmt::format("tensor<{0}x{0}xf32>", size),
-               "dtensor.matmul %{1}, %b : ({2}, {2}) -> {2}", count);
+               "%{0} = dtensor.matmul %{1}, %b : ({2}, {2}) -> {2}", 1);
 }
-std::string sums(int64_t elements, int64_t count = 1) {
+/// Small kernels, each of which reads all that the one before it wrote.
+std::string kernels(int64_t count) {
+  return chain(
+      "tensor<8x8xf32>",
+      "%s{0} = dtensor.reduce sum %{1} dims [0] : ({2}) -> tensor<8xf32>\n"
+      "  %{0} = dtensor.broadcast_in_dim %s{0} dims [0] : "
+      "(tensor<8xf32>) -> {2}",
+      count);
+}
+std::string sums(int64_t elements) {
   return chain(fmt::format("tensor<{}xf32>", elements),
-               "dtensor.add %{1}, %b : {2}", count);
+               "%{0} = dtensor.add %{1}, %b : {2}", 1);
 }
 std::string tanhs(int64_t elements, int64_t count) {
   return chain(fmt::format("tensor<{}xf32>", elements),
-               "dtensor.tanh %{1} : {2}", count);
+               "%{0} = dtensor.tanh %{1} : {2}", count);
 }
 
 /// Bytes of the last-level cache, as Linux tells; 0: not known.
@@ -132,13 +141,12 @@ Result<MachineModel> calibrate(const std::shared_ptr<Client> &client,
                                int64_t workers) {
   Calibration calibration(client);
   std::vector<Measurement> found;
-  constexpr int64_t FEW = 64; // steps whose work is nothing
+  constexpr int64_t FEW = 64;
   const int64_t cache = lastLevelCache();
   const int64_t cached = std::clamp<int64_t>(cache / 64, 1 << 14, 1 << 20);
   for (const std::string &text :
-       {products(8, 1), products(8, FEW + 1), products(512, 1),
-        tanhs(cached, 4), sums(int64_t(1) << 24), sums(cached),
-        tanhs(1 << 14, 4)}) {
+       {kernels(1), kernels(FEW), product(512), tanhs(cached, 4),
+        sums(int64_t(1) << 24), sums(cached), tanhs(1 << 14, 4)}) {
     Result<Measurement> measurement = calibration.measure(text);
     if (!measurement)
       return measurement.error();
@@ -149,10 +157,13 @@ Result<MachineModel> calibrate(const std::shared_ptr<Client> &client,
   model.workers = workers;
   model.memoryBytes = plan::machineMemory();
   model.cacheBytes = cache;
-  model.launch = std::max<Cost>(0, (found[1].time - found[0].time) / FEW);
-  model.call = std::max<Cost>(0, found[0].time - model.launch);
+  const int64_t launches =
+      std::max<int64_t>(1, found[1].launches - found[0].launches);
+  model.launch = std::max<Cost>(0, (found[1].time - found[0].time) / launches);
+  model.call =
+      std::max<Cost>(0, found[0].time - found[0].launches * model.launch);
   model.phaseBoundary = 0;
-  // What is neither a launch nor the end of shared work is the work.
+  // The time beside launches is that of the work.
   auto rate = [&](int64_t amount, const Measurement &measurement) {
     const Cost fixed = model.launch + model.call + model.phaseBoundary;
     const Cost work = std::max<Cost>(measurement.time - fixed, 1000);
@@ -161,7 +172,7 @@ Result<MachineModel> calibrate(const std::shared_ptr<Client> &client,
   };
   model.flopsPerSecond = rate(found[2].flops, found[2]);
   model.kernelFlopsPerSecond = rate(found[3].flops, found[3]);
-  // What is left of a small kernel's time is what sharing out takes.
+  // The time of a small kernel beside its work is that of sharing it out.
   const Cost share =
       timeFor(found[6].flops, model.kernelFlopsPerSecond) / workers;
   model.phaseBoundary =

@@ -137,7 +137,7 @@ ControlList ControlPlanner::planList(std::span<const Step> steps,
                                      std::set<unsigned> defined,
                                      const std::vector<unsigned> &outputs) {
   const std::vector<Span> spans = spansOf(steps, firstId);
-  // What is read after each.
+  // The buffers that are read after each span.
   std::vector<std::set<unsigned>> after(spans.size());
   std::set<unsigned> needed(outputs.begin(), outputs.end());
   for (size_t i = spans.size(); i-- > 0;) {
