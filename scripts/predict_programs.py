@@ -77,7 +77,7 @@ def times(tool, machine, program, folder):
     arguments = [program, f"--machine={machine}", f"--stats={stats}"]
     run(tool, *arguments, "--repeat=3")
     first = json.loads(stats.read_text())["best_step_ms"]
-    run(tool, *arguments, f"--repeat={max(5, min(1000, int(1000 / max(first, 0.1))))}")
+    run(tool, *arguments, f"--repeat={max(20, min(1000, int(1000 / max(first, 0.1))))}")
     found = json.loads(stats.read_text())
     return found["predicted"]["step_ms"], found["best_step_ms"]
 

@@ -143,11 +143,19 @@ void TimePredictor::addCollective(const CollectiveStep &step,
   }
   predicted.bytesSent =
       bytesSent(step.kind, counted, groupSize(program.mesh, step.axes));
-  predicted.time = machine.collective(op, counted, whole);
-  // A slice is a copy where devices have a memory each, and else a view.
-  if (step.kind == CollectiveKind::Slice && !machine.sharedMemory)
+  const bool reduces = step.kind == CollectiveKind::AllReduce ||
+                       step.kind == CollectiveKind::ReduceScatter;
+  if (machine.sharedMemory) {
+    // Data that only moves is a view; addends are read, and a sum is written.
+    predicted.bytes =
+        reduces ? whole * (groupSize(program.mesh, step.axes) + 1) : 0;
     predicted.time =
-        machine.launch + timeFor(predicted.bytes, machine.memoryBytesPerSecond);
+        reduces ? timeOf(0, machine.flopsPerSecond, predicted.bytes) : 0;
+  } else if (step.kind == CollectiveKind::Slice) {
+    predicted.time = timeOf(0, machine.flopsPerSecond, predicted.bytes);
+  } else {
+    predicted.time = machine.collective(op, counted, whole);
+  }
 }
 
 PredictedStep TimePredictor::workOf(const Step &step) const {

@@ -13,7 +13,7 @@ namespace meshloom {
 namespace {
 
 TEST(PredictFunctionTest, AFunctionIsPredictedForAMachineThatIsNotThere) {
-  const Mesh mesh = create_mesh({{"batch", 4}});
+  const Mesh mesh = create_mesh({{"batch", 4}}, virtual_cpus(4));
   const Tensor x =
       distribute(ones({64, 32}), Layout::batch_sharded(mesh, "batch", 2));
   auto squares =

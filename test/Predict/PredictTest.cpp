@@ -107,6 +107,20 @@ TEST(PredictTest, ProductsOfFloatsHaveARateOfTheirOwn) {
   EXPECT_EQ(predicted(products(), model).steps[0].time, 1'002'000'000);
 }
 
+// Four addends of 4 MB are read and one sum is written; a product is that of
+// all devices, shared out to 2 workers.
+TEST(PredictTest, SharedMemoryReadsAddends) {
+  MachineModel model = machine();
+  model.sharedMemory = true;
+  model.workers = 2;
+  model.phaseBoundary = 0;
+  const Prediction prediction = predicted(products(), model);
+  EXPECT_EQ(prediction.steps[0].flops, 2'000'000'000);
+  EXPECT_EQ(prediction.steps[0].time, 1'002'000'000);
+  EXPECT_EQ(prediction.steps[1].bytes, 20'000'000);
+  EXPECT_EQ(prediction.steps[1].time, 102'000'000);
+}
+
 // Arguments of 1 MB each, a result and two partial products of 4 MB; the first
 // of those is used up before the second begins.
 TEST(PredictTest, MemoryIsThatOfThePlan) {
