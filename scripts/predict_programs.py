@@ -5,14 +5,15 @@
 usage: predict_programs.py [--tool=build/bin/mesh-run] [--machine=FILE] [--update]
 
 Calibrates this machine (unless --machine names a model of it), runs every program on virtual
-CPUs, and prints for each the predicted time of a step, the best measured one, and the
-error. --update writes the table to docs/Predictions.md. Takes two minutes on an idle
-machine; on a busy one times are too long and errors mean nothing.
+CPUs with one worker, and prints for each the predicted time of a step, the processor time
+that one took, and the error. Processor time changes little with what else the machine does.
+--update writes the table to docs/Predictions.md. Takes two minutes.
 """
 import argparse
 import json
 import os
 import pathlib
+import resource
 import subprocess
 import tempfile
 
@@ -68,18 +69,24 @@ def programs(folder):
 
 
 def run(tool, *arguments):
+    """Runs a tool, and returns the seconds of processor time that it took."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([tool, *map(str, arguments)], check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def times(tool, machine, program, folder):
-    """The predicted time of a program and the best measured one, in milliseconds."""
+    """The predicted and the measured time of a program, in milliseconds. What compiling
+    takes is in both runs, and falls out."""
     stats = folder / "stats.json"
-    arguments = [program, f"--machine={machine}", f"--stats={stats}"]
-    run(tool, *arguments, "--repeat=3")
-    first = json.loads(stats.read_text())["best_step_ms"]
-    run(tool, *arguments, f"--repeat={max(20, min(1000, int(1000 / max(first, 0.1))))}")
+    arguments = [program, "--workers=1", f"--machine={machine}"]
+    few = 3
+    short = run(tool, *arguments, f"--repeat={few}", f"--stats={stats}")
     found = json.loads(stats.read_text())
-    return found["predicted"]["step_ms"], found["best_step_ms"]
+    more = max(40, min(100000, int(1500 / max(found["best_step_ms"], 0.01))))
+    long = run(tool, *arguments, f"--repeat={few + more}")
+    return found["predicted"]["step_ms"], 1000 * (long - short) / more
 
 
 def table(rows):
@@ -105,7 +112,7 @@ def main():
         folder = pathlib.Path(name)
         machine = options.machine or folder / "machine.json"
         if not options.machine:
-            run(options.tool, f"--calibrate={machine}")
+            run(options.tool, f"--calibrate={machine}", "--workers=1")
         rows = [(label, *times(options.tool, machine, path, folder))
                 for label, path in programs(folder)]
     text = table(rows)
