@@ -13,8 +13,9 @@ namespace meshloom {
 ///
 /// Example: hosts of 8 devices and a mesh <data=16, model=8>. Members along
 /// model are in one host. Members along data are in a host each. The axis of a
-/// mesh <x=64> is in part inside of hosts and in part between them: a collective
-/// works inside, between hosts on an eighth of the data, and inside again.
+/// mesh <x=64> is in part inside of hosts and in part between them: a
+/// collective works inside, between hosts on an eighth of the data, and inside
+/// again.
 struct HostLinks {
   int64_t devices = 8; ///< in one host
   /// `latency` is that of one hop.
