@@ -6,8 +6,8 @@
 #include "meshloom/Engine/Running.h"
 #include "meshloom/Engine/TracedFunction.h"
 
-#include "meshloom/Compiler/Compiler.h"
 #include "meshloom/API/Predict.h"
+#include "meshloom/Compiler/Compiler.h"
 #include "meshloom/Core/SubAxis.h"
 #include "meshloom/Predict/Predict.h"
 #include "meshloom/Support/File.h"
