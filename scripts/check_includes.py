@@ -73,6 +73,8 @@ TABLE = {
         {"Core", "Runtime"},
         {"Core", "Runtime", "fmt", "system"},
     ),
+    # The needs of a program, from the plans that the runtime makes of it.
+    "Predict": ({"Core"}, {"Core", "Runtime/Plan", "fmt"}),
     "Runtime/Transport": (
         {"Core", "Runtime"},
         {"Core", "Runtime", "fmt", "system"},
@@ -129,7 +131,7 @@ TABLE = {
     "API": (
         {"Core"},
         DIALECTS
-        | {"Autodiff", "Compiler", "Engine", "Lanes", "Math", "Runtime"}
+        | {"Autodiff", "Compiler", "Engine", "Lanes", "Math", "Predict", "Runtime"}
         | {"Runtime/Backends/PJRT", "Cluster", "Support", "fmt"},
     ),
     "Data": (USER, USER | {"Support", "fmt", "json", "zlib", "protobuf", "system"}),

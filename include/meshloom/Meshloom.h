@@ -44,6 +44,7 @@
 #include "meshloom/API/Ops.h"
 #include "meshloom/API/PatternOps.h"
 #include "meshloom/API/Pipeline.h"
+#include "meshloom/API/Predict.h"
 #include "meshloom/API/Processes.h"
 #include "meshloom/API/Profile.h"
 #include "meshloom/API/Ragged.h"

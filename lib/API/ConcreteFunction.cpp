@@ -6,9 +6,12 @@
 #include "meshloom/Engine/Running.h"
 #include "meshloom/Engine/TracedFunction.h"
 
+#include "meshloom/API/Predict.h"
 #include "meshloom/Compiler/Compiler.h"
 #include "meshloom/Core/SubAxis.h"
+#include "meshloom/Predict/Predict.h"
 #include "meshloom/Support/File.h"
+#include "meshloom/Support/MachineModelFile.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -186,7 +189,8 @@ std::vector<ValueInfo> ConcreteFunction::auto_layout(std::string_view machine,
                      memory));
   onlyProgram(get(), "auto_layout");
   auto [module, options] = std::move(askedOf(get()).front());
-  options.machine = check(MachineModel::preset(machine), "auto_layout");
+  options.machine =
+      check(loadMachineModel(std::string(machine)), "auto_layout");
   options.autoLayout = {.memory = memory, .reconsider = true};
   options.optimizeKernels = false;
   const Compiled compiled = check(compile(module, options), "auto_layout");
@@ -194,6 +198,23 @@ std::vector<ValueInfo> ConcreteFunction::auto_layout(std::string_view machine,
   for (size_t i = 0; i < infos.size(); ++i)
     infos[i].layout = compiled.signature().arguments[i].type.layout;
   return infos;
+}
+
+Prediction predict(const ConcreteFunction &function,
+                   const MachineModel &machine) {
+  Running running;
+  onlyProgram(function.get(), "predict");
+  auto [module, options] = askedOf(function.get()).front();
+  options.machine = machine;
+  options.target = machine.sharedMemory ? "cpu" : "cuda";
+  options.makeCode = false;
+  return check(predict(check(compile(module, options), "predict"), machine),
+               "predict");
+}
+
+Prediction predict(const ConcreteFunction &function,
+                   const std::string &machine) {
+  return predict(function, check(loadMachineModel(machine), "predict"));
 }
 
 FunctionStatistics detail::statisticsOf(const DeviceProgram &program) {

@@ -23,7 +23,7 @@ CompileAhead::CompileAhead(FuncOp function, const Target &target,
                            const EmitOptions &emit,
                            const PartitionOptions &partition)
     : target(target), partition(partition) {
-  if (std::thread::hardware_concurrency() < 2 ||
+  if (!emit.makeCode || std::thread::hardware_concurrency() < 2 ||
       !function.getContext()->isMultithreadingEnabled())
     return;
   const size_t ops = function.getBody().front().getOperations().size();

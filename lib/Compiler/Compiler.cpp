@@ -263,7 +263,8 @@ Result<Compiled> meshloom::compile(ModuleOp module,
     return diagnostics.error("the program has a type that is not supported");
   TimedScope timed("compile");
   const EmitOptions emitOptions{options.optimizeKernels, options.codeAsBytes,
-                                machineModelText(options.machine)};
+                                machineModelText(options.machine),
+                                options.makeCode};
   const std::optional<std::string> key = programKey(*function, options);
   if (key)
     if (auto found = cachedProgram(*key, **target, emitOptions))

@@ -27,7 +27,8 @@ automaticLayoutsKey(const std::optional<AutomaticLayouts> &layouts) {
 
 std::optional<std::string> programKey(mlir::func::FuncOp function,
                                       const CompileOptions &options) {
-  if (options.explain || options.afterPass || options.tightestContract)
+  if (options.explain || options.afterPass || options.tightestContract ||
+      !options.makeCode)
     return std::nullopt;
   TimedScope timed("fingerprint");
   auto target = findTarget(options.target);

@@ -35,6 +35,8 @@ Result<MachineModel> MachineModel::preset(std::string_view name) {
   constexpr std::string_view tpu = "tpu:";
   if (name.starts_with(tpu))
     return tpuMachine(name.substr(tpu.size()));
+  if (name.starts_with("gpu:") || name.starts_with("cpu:"))
+    return hostMachine(name);
   MachineModel model;
   model.name = name;
   if (name == "shared-memory")
@@ -48,9 +50,10 @@ Result<MachineModel> MachineModel::preset(std::string_view name) {
     return model;
   }
   return Error(fmt::format("unknown machine model '{}': expected {}, "
-                           "tpu:TOPOLOGY (tpu:v5e:2x4), or a JSON file that "
-                           "describes one",
-                           name, fmt::join(presetNames(), ", ")));
+                           "{}, tpu:TOPOLOGY (tpu:v5e:2x4), or a JSON file "
+                           "that describes one",
+                           name, fmt::join(presetNames(), ", "),
+                           fmt::join(hostMachineNames(), ", ")));
 }
 
 std::vector<std::string> MachineModel::presetNames() {
@@ -71,16 +74,27 @@ Status MachineModel::verify() const {
       check("memory_bytes_per_second", memoryBytesPerSecond, 1),
       check("cache_bytes_per_second", cacheBytesPerSecond, 1),
       check("phase_boundary_ps", phaseBoundary, 0),
-      check("default_link.bytes_per_second", defaultLink.bytesPerSecond, 1),
-      check("default_link.latency_ps", defaultLink.latency, 0)};
-  checks.push_back(check("default_link.all_to_all_bytes_per_second",
-                         defaultLink.allToAllBytesPerSecond, 0));
-  for (const auto &[axis, link] : links) {
-    checks.push_back(check("links." + axis + ".all_to_all_bytes_per_second",
-                           link.allToAllBytesPerSecond, 0));
+      check("memory_bytes", memoryBytes, 0),
+      check("float_flops_per_second", floatFlopsPerSecond, 0),
+      check("kernel_flops_per_second", kernelFlopsPerSecond, 0),
+      check("cache_bytes", cacheBytes, 0),
+      check("launch_ps", launch, 0),
+      check("call_ps", call, 0)};
+  auto checkLink = [&](const std::string &where, const AxisLink &link) {
     checks.push_back(
-        check("links." + axis + ".bytes_per_second", link.bytesPerSecond, 1));
-    checks.push_back(check("links." + axis + ".latency_ps", link.latency, 0));
+        check(where + ".bytes_per_second", link.bytesPerSecond, 1));
+    checks.push_back(check(where + ".latency_ps", link.latency, 0));
+    checks.push_back(check(where + ".all_to_all_bytes_per_second",
+                           link.allToAllBytesPerSecond, 0));
+  };
+  checkLink("default_link", defaultLink);
+  for (const auto &[axis, link] : links)
+    checkLink("links." + axis, link);
+  if (hosts) {
+    checks.push_back(check("hosts.devices", hosts->devices, 1));
+    checks.push_back(check("hosts.latency_ps", hosts->latency, 0));
+    checkLink("hosts.inside", hosts->inside);
+    checkLink("hosts.between", hosts->between);
   }
   for (const Status &status : checks)
     if (!status)
@@ -96,6 +110,8 @@ AxisLink MachineModel::link(const Mesh &mesh, unsigned axis) const {
     found = links.find(name.substr(0, name.find(":(")));
   if (found != links.end())
     return found->second;
+  if (hosts)
+    return hosts->link(mesh, axis);
   return torus && torus->size() == mesh.size() ? torus->link(mesh, axis)
                                                : defaultLink;
 }
@@ -166,7 +182,8 @@ size_t MachineModel::hash() const {
   hash.add(name);
   for (int64_t field :
        {int64_t(sharedMemory), workers, flopsPerSecond, memoryBytesPerSecond,
-        cacheBytesPerSecond, phaseBoundary})
+        cacheBytesPerSecond, phaseBoundary, memoryBytes, floatFlopsPerSecond,
+        kernelFlopsPerSecond, cacheBytes, launch, call})
     hash.add(uint64_t(field));
   auto addLink = [&](const AxisLink &link) {
     hash.add(uint64_t(link.bytesPerSecond));
@@ -177,6 +194,12 @@ size_t MachineModel::hash() const {
   for (const auto &[axis, link] : links) {
     hash.add(axis);
     addLink(link);
+  }
+  if (hosts) {
+    hash.add(uint64_t(hosts->devices));
+    hash.add(uint64_t(hosts->latency));
+    addLink(hosts->inside);
+    addLink(hosts->between);
   }
   if (torus) {
     const Torus::Description &about = torus->description();

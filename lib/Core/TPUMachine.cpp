@@ -27,20 +27,22 @@ struct Generation {
   int64_t devicesPerChip; ///< cores that are devices of their own
   int64_t flopsPerSecond;
   int64_t memoryBytesPerSecond;
+  int64_t memoryBytes; ///< 32, 16, 95 and 32 GiB, on the same pages
   int64_t linkBytesPerSecond;
   /// A dim wraps where it is a multiple of this (and all others are): pods of
   /// v5e and v6e are 16x16, tori of v4 and v5p are made of cubes of 4x4x4.
   int64_t wrapsAt;
 };
+constexpr int64_t GIBI = int64_t(1) << 30;
 constexpr Generation generations[] = {
-    {"v4", "TPU v4", 3, 2, 275'000'000'000'000, 1'200'000'000'000,
+    {"v4", "TPU v4", 3, 2, 275'000'000'000'000, 1'200'000'000'000, 32 * GIBI,
      50'000'000'000, 4},
     {"v5e", "TPU v5 lite", 2, 1, 197'000'000'000'000, 819'000'000'000,
-     50'000'000'000, 16},
-    {"v5p", "TPU v5", 3, 1, 459'000'000'000'000, 2'765'000'000'000,
+     16 * GIBI, 50'000'000'000, 16},
+    {"v5p", "TPU v5", 3, 1, 459'000'000'000'000, 2'765'000'000'000, 95 * GIBI,
      100'000'000'000, 4},
     {"v6e", "TPU v6 lite", 2, 1, 918'000'000'000'000, 1'638'000'000'000,
-     100'000'000'000, 16},
+     32 * GIBI, 100'000'000'000, 16},
 };
 constexpr Cost hop = 1'000'000;
 
@@ -120,6 +122,7 @@ Result<MachineModel> tpuMachine(std::string_view topology,
   model.flopsPerSecond = generation->flopsPerSecond / torus.devicesPerChip;
   model.memoryBytesPerSecond =
       generation->memoryBytesPerSecond / torus.devicesPerChip;
+  model.memoryBytes = generation->memoryBytes / torus.devicesPerChip;
   // Devices of one chip meet in its memory: one writes and one reads.
   torus.chipBytesPerSecond = generation->memoryBytesPerSecond / 2;
   model.defaultLink = {generation->linkBytesPerSecond, hop};

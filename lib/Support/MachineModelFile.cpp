@@ -108,6 +108,18 @@ public:
     else
       fail(result.error().message());
   }
+  void read(const char *key, std::optional<HostLinks> &hosts) {
+    const json *found = find(key);
+    if (!found)
+      return;
+    if (!hosts)
+      hosts.emplace();
+    ObjectReader reader(*found, fmt::format("{}{}: ", where, key), error);
+    reader.read("devices", hosts->devices);
+    reader.read("inside", hosts->inside);
+    reader.read("between", hosts->between);
+    reader.read("latency_ps", hosts->latency);
+  }
   void readChips(std::vector<std::vector<int64_t>> &chips) {
     const json *found = find("chips");
     if (!found)
@@ -203,6 +215,13 @@ Result<MachineModel> parseMachineModel(std::string_view text,
     reader.read("default_link", model.defaultLink);
     reader.read("links", model.links, model.defaultLink);
     reader.read("torus", model.torus);
+    reader.read("hosts", model.hosts);
+    reader.read("memory_bytes", model.memoryBytes);
+    reader.read("float_flops_per_second", model.floatFlopsPerSecond);
+    reader.read("kernel_flops_per_second", model.kernelFlopsPerSecond);
+    reader.read("cache_bytes", model.cacheBytes);
+    reader.read("launch_ps", model.launch);
+    reader.read("call_ps", model.call);
   }
   if (!error.empty())
     return wrong(error);
@@ -213,16 +232,18 @@ Result<MachineModel> parseMachineModel(std::string_view text,
 
 Result<MachineModel> loadMachineModel(const std::string &presetOrFile) {
   std::vector<std::string> presets = MachineModel::presetNames();
-  if (presetOrFile.starts_with("tpu:") ||
+  if (presetOrFile.starts_with("tpu:") || presetOrFile.starts_with("gpu:") ||
+      presetOrFile.starts_with("cpu:") ||
       std::find(presets.begin(), presets.end(), presetOrFile) != presets.end())
     return MachineModel::preset(presetOrFile);
   if (presetOrFile.starts_with('{'))
     return parseMachineModel(presetOrFile, "given as JSON");
   Result<std::string> text = readFile(presetOrFile);
   if (!text)
-    return Error(fmt::format("unknown machine model '{}': expected {}, "
+    return Error(fmt::format("unknown machine model '{}': expected {}, {}, "
                              "tpu:TOPOLOGY, or a JSON file: {}",
                              presetOrFile, fmt::join(presets, ", "),
+                             fmt::join(hostMachineNames(), ", "),
                              text.error().message()));
   return parseMachineModel(*text, presetOrFile);
 }
@@ -247,7 +268,18 @@ std::string machineModelText(const MachineModel &model) {
             {"cache_bytes_per_second", model.cacheBytesPerSecond},
             {"phase_boundary_ps", model.phaseBoundary},
             {"default_link", link(model.defaultLink)},
-            {"links", links}};
+            {"links", links},
+            {"memory_bytes", model.memoryBytes},
+            {"float_flops_per_second", model.floatFlopsPerSecond},
+            {"kernel_flops_per_second", model.kernelFlopsPerSecond},
+            {"cache_bytes", model.cacheBytes},
+            {"launch_ps", model.launch},
+            {"call_ps", model.call}};
+  if (model.hosts)
+    text["hosts"] = {{"devices", model.hosts->devices},
+                     {"inside", link(model.hosts->inside)},
+                     {"between", link(model.hosts->between)},
+                     {"latency_ps", model.hosts->latency}};
   if (model.torus) {
     const Torus::Description &about = model.torus->description();
     text["torus"] = {{"shape", about.shape},

@@ -15,6 +15,7 @@ from ._analysis import (
     assert_collectives,
     collectives,
     explain,
+    predict,
     tool_path,
 )
 from ._picture import visualize
@@ -26,6 +27,7 @@ __all__ = [
     "assert_collectives",
     "collectives",
     "explain",
+    "predict",
     "tool_path",
     "use",
     "visualize",

@@ -83,34 +83,56 @@ def _program(program: Any, args: tuple, kwargs: dict) -> bytes:
     return program.as_text().encode()
 
 
-def _compile(program: Any, args: tuple, kwargs: dict, machine: str) -> tuple[str, dict]:
-    """Returns mesh-opt's explanation of a program, and its contract."""
+def _run(program: Any, args: tuple, kwargs: dict, flags: list[str], output: str) -> tuple[str, str]:
+    """Returns what mesh-opt prints on a program, and the content of the file `output`.
+
+    Flags name that file in the folder of the call as `{output}`.
+    """
     source = _program(program, args, kwargs)
     with tempfile.TemporaryDirectory(prefix="meshloom-") as folder:
         path = pathlib.Path(folder) / "program.mlir"
         path.write_bytes(source)
-        contract = pathlib.Path(folder) / "contract.json"
+        written = pathlib.Path(folder) / output
         done = subprocess.run(
-            [str(tool_path()), str(path), f"--contract={contract}", "--update-contract",
-             f"--machine={machine}", "--explain"],
+            [str(tool_path()), str(path), *(flag.format(output=written) for flag in flags)],
             capture_output=True,
             text=True,
         )
-        text = done.stderr.replace(f"{path}:", "program:")
+        text = (done.stderr + done.stdout).replace(f"{path}:", "program:")
         if done.returncode != 0:
             raise ValueError(f"mesh-opt cannot compile the program:\n{text}")
-        return text, json.loads(contract.read_text())
+        return text, written.read_text() if written.exists() else ""
+
+
+def _compile(program: Any, args: tuple, kwargs: dict, machine: str) -> tuple[str, dict]:
+    """Returns mesh-opt's explanation of a program, and its contract."""
+    flags = ["--contract={output}", "--update-contract", f"--machine={machine}", "--explain"]
+    text, contract = _run(program, args, kwargs, flags, "contract.json")
+    return text, json.loads(contract)
 
 
 def explain(program: Any, *args: Any, machine: str = "ring", **kwargs: Any) -> str:
-    """Returns which collectives a program needs, why, their bytes and predicted times.
+    """Returns which collectives a program needs, why, and its predicted memory and time.
 
     `program` is a jitted function, which is lowered for `args` and `kwargs`, or a lowered
     program. `machine` is a machine model: "ring" (devices with memories of their own),
-    "shared-memory", "tpu:v5e:2x4", or the path of a JSON file. Raises ValueError where the
-    program cannot be compiled, FileNotFoundError where there is no mesh-opt.
+    "shared-memory", "gpu:h100", "tpu:v5e:2x4", or the path of a JSON file. Raises ValueError
+    where the program cannot be compiled or the machine cannot have its devices,
+    FileNotFoundError where there is no mesh-opt.
     """
-    return _compile(program, args, kwargs, machine)[0]
+    flags = ["--predict", f"--machine={machine}", "--explain"]
+    return _run(program, args, kwargs, flags, "none")[0]
+
+
+def predict(program: Any, *args: Any, machine: str = "ring", **kwargs: Any) -> dict[str, Any]:
+    """Returns the predicted memory and time of one execution of a program.
+
+    The dict is the object that `mesh-opt --predict -o FILE.json` writes: "time_ps" in
+    picoseconds, "memory" with "peak_bytes" of each device and the tensors "at_peak",
+    "steps", "bytes_sent", "fits". The parameters and errors are those of explain().
+    """
+    flags = ["--predict", f"--machine={machine}", "-o", "{output}"]
+    return json.loads(_run(program, args, kwargs, flags, "prediction.json")[1])
 
 
 def collectives(

@@ -40,6 +40,26 @@ def test_explanation_names_the_cause():
     assert "at program:" in text
 
 
+def test_explanation_ends_with_the_prediction():
+    text = meshloom.explain(SUM, machine="gpu:h100")
+    assert "@main on 4 devices of gpu:h100" in text
+    assert "time of a step:" in text
+
+
+def test_prediction_has_memory_and_time():
+    prediction = meshloom.predict(SUM, machine="gpu:h100")
+    # 2 of 8 rows, the partial sums and the result.
+    assert prediction["memory"]["argument_bytes"] == 2 * 4 * 4
+    assert prediction["memory"]["result_bytes"] == 4 * 4
+    assert prediction["collectives"] == 1
+    assert prediction["fits"]
+
+
+def test_machine_that_cannot_have_the_devices_is_an_error():
+    with pytest.raises(ValueError, match="has 4 devices, and the machine tpu:v5e:2x4 has 8"):
+        meshloom.predict(SUM, machine="tpu:v5e:2x4")
+
+
 def test_expected_collectives_pass():
     meshloom.assert_collectives(SUM, all_reduce=1, max_bytes=24)
 

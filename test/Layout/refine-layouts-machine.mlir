@@ -1,6 +1,6 @@
 // A machine that does not exist is an error that lists those that do.
 // RUN: not mesh-opt %s --dtensor-refine-layouts=machine=torus 2>&1 | FileCheck %s
-// CHECK: unknown machine model 'torus': expected shared-memory, ring, ring-latency, tpu:TOPOLOGY, or a JSON file: cannot read 'torus'
+// CHECK: unknown machine model 'torus': expected shared-memory, ring, ring-latency, gpu:h100, gpu:h200, gpu:a100, cpu:tcp, tpu:TOPOLOGY, or a JSON file: cannot read 'torus'
 
 // The same where a pipeline hands it on.
 // RUN: not mesh-opt %s --dtensor-partition=machine=torus 2>&1 | FileCheck %s

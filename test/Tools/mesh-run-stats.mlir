@@ -14,6 +14,10 @@
 // CHECK: "peak_bytes_per_device": {{[1-9]}}
 // CHECK: "compile_ms":
 // CHECK: "step_ms":
+// CHECK: "predicted": {
+// CHECK-NEXT: "machine": "ring"
+// CHECK-NEXT: "peak_bytes_per_device": {{[1-9]}}
+// CHECK-NEXT: "step_ms":
 // EXPLAIN: all_reduce
 #mesh = #dtensor.mesh<x = 4>
 #rows = #dtensor.layout<#mesh, [x, *]>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// --target=cpu, --target=cuda and --target=stablehlo, and --contract.
+// --target=cpu, --target=cuda and --target=stablehlo, --contract and --predict.
 #include "Targets.h"
 
 #include "meshloom/Dialect/DTensor/FunctionContract.h"
@@ -87,15 +87,33 @@ private:
 
 } // namespace
 
+Result<MachineModel> machineOf(const TargetOptions &options,
+                               const Result<MachineModel> &machine) {
+  Result<MachineModel> model =
+      options.machine.empty() ? machine : loadMachineModel(options.machine);
+  if (!model && options.machine.empty())
+    return Error(model.error().message() + "; name one with --machine");
+  return model;
+}
+
+CompileOptions optionsToPredict(const TargetOptions &options,
+                                const MachineModel &machine) {
+  CompileOptions compileOptions;
+  compileOptions.machine = machine;
+  // Loops run as one step on CPUs where their work is small.
+  compileOptions.target = machine.sharedMemory ? "cpu" : "cuda";
+  compileOptions.function = options.function;
+  compileOptions.makeCode = false;
+  return compileOptions;
+}
+
 Result<Compiled> compileText(const TargetOptions &options,
                              const std::string &text, const std::string &target,
                              const Result<MachineModel> &machine,
                              std::string *lowered) {
-  Result<MachineModel> model =
-      options.machine.empty() ? machine : loadMachineModel(options.machine);
+  Result<MachineModel> model = machineOf(options, machine);
   if (!model)
-    return Error(model.error().message() +
-                 (options.machine.empty() ? "; name one with --machine" : ""));
+    return model.error();
   mlir::DialectRegistry registry;
   registerDialects(registry);
   registerStableHLODialects(registry);
@@ -103,10 +121,10 @@ Result<Compiled> compileText(const TargetOptions &options,
   auto module = readProgram(text, options.input, &context, options.function);
   if (!module)
     return module.error();
-  CompileOptions compileOptions;
-  compileOptions.machine = std::move(*model);
-  compileOptions.target = target;
-  compileOptions.function = options.function;
+  CompileOptions compileOptions = optionsToPredict(options, *model);
+  compileOptions.makeCode = !options.predict;
+  if (!options.predict)
+    compileOptions.target = target;
   compileOptions.explain = options.explain ? &llvm::errs() : nullptr;
   if (options.autoLayout)
     compileOptions.autoLayout = {.memory = *options.autoLayout,
@@ -139,6 +157,8 @@ Status compileFor(const TargetOptions &options) {
   const std::string text = input->getBuffer().str();
   if (StringRef(options.target).starts_with("tpu:"))
     return compileForTPU(options, text);
+  if (!options.whatIf.empty())
+    return predictRange(options, text);
   const std::string target =
       options.target.empty() ? "stablehlo" : options.target;
   const std::vector<std::string> names = targetNames();
@@ -157,6 +177,11 @@ Status compileFor(const TargetOptions &options) {
       MachineModel::preset(sharesMemory ? "shared-memory" : "ring"), &lowered);
   if (!compiled)
     return compiled.error();
+  if (options.predict) {
+    Result<MachineModel> machine = loadMachineModel(compiled->machine());
+    return machine ? writePrediction(options, *compiled, *machine)
+                   : machine.error();
+  }
   if (options.target.empty())
     return Success();
   auto output = mlir::openOutputFile(options.output, &problem);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mesh-opt --target and --contract: compile a program, instead of running
-// passes.
+// mesh-opt --target, --contract, --predict and --what-if: compile a program,
+// instead of running passes.
 #pragma once
 
-#include "meshloom/Core/Result.h"
+#include "meshloom/Core/Compiled.h"
+#include "meshloom/Core/MachineModel.h"
 
 #include <optional>
 #include <string>
@@ -25,6 +26,8 @@ struct TargetOptions {
   std::string mesh; ///< of automatic layouts, where the program names none
   std::string contract; ///< the file of --contract; empty: none
   bool updateContract = false;
+  bool predict = false;
+  std::string whatIf; ///< "AXIS=FIRST..LAST"; empty: not asked for
 };
 
 /// Reads the program in options.input, dtensor or StableHLO. For "cpu" it
@@ -33,8 +36,20 @@ struct TargetOptions {
 /// options.output. For TPUs it compiles ahead of time, prints
 /// what became of the program, and writes the executable to options.output
 /// unless that is the standard output. Without a target it compiles for
-/// devices with memories of their own, and writes nothing but the contract.
+/// devices with memories of their own, and writes nothing but the contract and
+/// the prediction.
 Status compileFor(const TargetOptions &options);
+
+/// --predict: writes the prediction of a program that is compiled for `machine`
+/// as a table, or to options.output as JSON or, where that ends in .svg, as a
+/// picture.
+Status writePrediction(const TargetOptions &options, const Compiled &compiled,
+                       const MachineModel &machine);
+
+/// --what-if: predicts the program in `text` for meshes whose axis has each
+/// size of the range that is a doubling of the first one. Prints a table, and
+/// writes a picture to options.output unless that is the standard output.
+Status predictRange(const TargetOptions &options, const std::string &text);
 
 /// The part for TPUs: `text` is the program.
 Status compileForTPU(const TargetOptions &options, const std::string &text);

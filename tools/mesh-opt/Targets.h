@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The function that both files of --target use: it compiles a program's text.
+// The functions that the files of --target use: they compile a program's text.
 #pragma once
 
 #include "CompileFor.h"
@@ -7,6 +7,15 @@
 #include "meshloom/Compiler/Compiler.h"
 
 namespace meshloom::opt {
+
+/// The model that options.machine names, or else `machine`.
+Result<MachineModel> machineOf(const TargetOptions &options,
+                               const Result<MachineModel> &machine);
+
+/// The options by which a program is compiled to be predicted: it has its steps
+/// and no code.
+CompileOptions optionsToPredict(const TargetOptions &options,
+                                const MachineModel &machine);
 
 /// `machine` is the model where the options name none. `lowered`, if not null,
 /// gets the program after the last pass.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mesh-opt: runs Meshloom's passes, and the usual upstream ones, on a .mlir
 // file. Its options are those of every mlir-opt; `mesh-opt --help` lists
-// Meshloom's first. With --target or --contract it compiles the program: see
-// CompileFor.h.
+// Meshloom's first. With --target, --contract, --predict or --what-if it
+// compiles the program: see CompileFor.h.
 
 #include "CompileFor.h"
 
@@ -60,21 +60,22 @@ static llvm::cl::opt<std::string> targetFlag(
 static llvm::cl::opt<std::string> machineFlag(
     "machine", llvm::cl::cat(options),
     llvm::cl::desc(
-        "With --target or --contract, the machine model: shared-memory, ring, "
-        "ring-latency, tpu:v5e:2x4, ..., or a JSON file. Default: "
-        "the target's"),
+        "With --target, --contract, --predict or --what-if, the machine model: "
+        "shared-memory, ring, ring-latency, gpu:h100, tpu:v5e:2x4, ..., or a "
+        "JSON file. Default: the target's"),
     llvm::cl::value_desc("name or file"));
 static llvm::cl::opt<std::string> functionFlag(
     "function", llvm::cl::cat(options),
-    llvm::cl::desc("With --target or --contract, the function to compile; "
-                   "default: main, or the only function"),
+    llvm::cl::desc("With --target, --contract, --predict or --what-if, the "
+                   "function to compile; default: main, or the only function"),
     llvm::cl::value_desc("name"));
 static llvm::cl::opt<int64_t> autoLayoutFlag(
     "auto-layout", llvm::cl::cat(options), llvm::cl::ValueOptional,
     llvm::cl::init(-1),
-    llvm::cl::desc("With --target or --contract, lay out the arguments that "
-                   "nobody laid out so that a step takes the least time, and "
-                   "a device holds at most so many bytes; 0: any number"),
+    llvm::cl::desc(
+        "With --target, --contract or --predict, lay out the arguments that "
+        "nobody laid out so that a step takes the least time, and "
+        "a device holds at most so many bytes; 0: any number"),
     llvm::cl::value_desc("bytes"));
 static llvm::cl::opt<std::string> meshFlag(
     "mesh", llvm::cl::cat(options),
@@ -101,6 +102,20 @@ static llvm::cl::opt<std::string> contractFlag(
 static llvm::cl::opt<bool> updateContractFlag(
     "update-contract", llvm::cl::cat(options),
     llvm::cl::desc("Write what the program sends to the file of --contract"));
+
+static llvm::cl::opt<bool> predictFlag(
+    "predict", llvm::cl::cat(options),
+    llvm::cl::desc("Compile the program for --machine, a ring unless named, "
+                   "and print its predicted memory and time. -o FILE.json "
+                   "writes everything, -o FILE.svg a picture of the memory "
+                   "over the steps"));
+static llvm::cl::opt<std::string> whatIfFlag(
+    "what-if", llvm::cl::cat(options),
+    llvm::cl::desc("Predict the program for larger meshes: AXIS=FIRST..LAST "
+                   "doubles an axis from its first size to its last one, and "
+                   "devices=FIRST..LAST the first axis, by numbers of devices. "
+                   "-o FILE.svg writes a picture of the curves"),
+    llvm::cl::value_desc("axis=first..last"));
 
 /// The head of the help: the passes and pipelines of Meshloom, and what each
 /// does. Their names are those that the command line knows as literals.
@@ -155,8 +170,16 @@ static meshloom::Status compileForTarget(const mlir::MlirOptMainConfig &config,
   mlir::PassManager passes(&context);
   if (failed(config.setupPassPipeline(passes)) || !passes.empty())
     return meshloom::Error(
-        "--target and --contract compile with passes of their own: name none "
-        "beside them");
+        "--target, --contract, --predict and --what-if compile with passes of "
+        "their own: name none beside them");
+  if ((predictFlag || !whatIfFlag.empty()) && !targetFlag.empty())
+    return meshloom::Error(
+        "--predict and --what-if compile for --machine: name "
+        "no --target beside them");
+  if (predictFlag && !whatIfFlag.empty())
+    return meshloom::Error(
+        "--what-if predicts for several meshes and --predict "
+        "for the program's own: give one of them");
   if (updateContractFlag && contractFlag.empty())
     return meshloom::Error("--update-contract needs the file that it writes: "
                            "name it with --contract");
@@ -173,7 +196,9 @@ static meshloom::Status compileForTarget(const mlir::MlirOptMainConfig &config,
                                     .autoLayout = autoLayout,
                                     .mesh = meshFlag,
                                     .contract = contractFlag,
-                                    .updateContract = updateContractFlag});
+                                    .updateContract = updateContractFlag,
+                                    .predict = predictFlag,
+                                    .whatIf = whatIfFlag});
 }
 
 /// The text of a portable artifact of StableHLO, with its locations.
@@ -220,7 +245,7 @@ static int run(int argc, char **argv) {
   if (timingFlag)
     meshloom::enableTiming();
   if (targetFlag.getNumOccurrences() || contractFlag.getNumOccurrences() ||
-      updateContractFlag) {
+      updateContractFlag || predictFlag || whatIfFlag.getNumOccurrences()) {
     mlir::MLIRContext context(registry);
     meshloom::Status done =
         compileForTarget(mlir::MlirOptMainConfig::createFromCLOptions(),

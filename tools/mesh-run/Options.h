@@ -20,7 +20,8 @@ struct Options {
   uint32_t seed = 0;
   std::string outputDir;
   std::string statsFile;
-  std::string profile; ///< a trace's file; "-" for a table; empty: none
+  std::string calibrate; ///< the file of a machine model; empty: none is made
+  std::string profile;   ///< a trace's file; "-" for a table; empty: none
   std::string emitProgram;
   std::string signKey; ///< file of the key that signs what is saved
   std::string

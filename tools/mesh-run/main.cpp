@@ -6,10 +6,12 @@
 #include "Values.h"
 
 #ifdef MESHLOOM_HAS_COMPILER
+#include "Calibrate.h"
 #include "Source.h"
 #endif
 #include "meshloom/Core/CustomCall.h"
 #include "meshloom/Core/Timing.h"
+#include "meshloom/Predict/Predict.h"
 #include "meshloom/Processes/Join.h"
 #include "meshloom/Runtime/DebugPrint.h"
 #include "meshloom/Runtime/Platform.h"
@@ -17,6 +19,7 @@
 #include "meshloom/Support/ContentCache.h"
 #include "meshloom/Support/ContentSignature.h"
 #include "meshloom/Support/File.h"
+#include "meshloom/Support/MachineModelFile.h"
 #include "meshloom/Support/ProfileTrace.h"
 
 #include <CLI/CLI.hpp>
@@ -329,6 +332,19 @@ Result<Measured> execute(const Loaded &loaded, std::vector<Array> arguments,
   return measured;
 }
 
+/// The prediction for the machine that the program was compiled for.
+nlohmann::ordered_json predictedStats(const Compiled &compiled) {
+  Result<MachineModel> machine = loadMachineModel(compiled.machine());
+  if (!machine)
+    return {{"error", machine.error().message()}};
+  Result<Prediction> prediction = predict(compiled, *machine);
+  if (!prediction)
+    return {{"error", prediction.error().message()}};
+  return {{"machine", prediction->machine},
+          {"peak_bytes_per_device", prediction->memory.peakBytes},
+          {"step_ms", double(prediction->time) * 1e-9}};
+}
+
 /// The format of benchmark/peers/run_cases.py, and times and memory.
 Status writeStats(const Options &options, const Loaded &loaded,
                   std::vector<double> milliseconds) {
@@ -354,6 +370,7 @@ Status writeStats(const Options &options, const Loaded &loaded,
     stats["step_ms"] = milliseconds[milliseconds.size() / 2]; // the median
     stats["best_step_ms"] = milliseconds.front();
   }
+  stats["predicted"] = predictedStats(loaded.executable->compiled());
   const CacheStatistics cache = ContentCache::process().statistics();
   stats["cache"] = {
       {"memory_hits", cache.memory_hits}, {"disk_hits", cache.disk_hits},
@@ -448,8 +465,39 @@ Status runIn(Loaded &loaded, const Options &options) {
   return Success();
 }
 
+#ifdef MESHLOOM_HAS_COMPILER
+/// Writes a model of this machine to a file.
+Status calibrateTo(const Options &options) {
+  if (!options.program.empty())
+    return Error("--calibrate runs programs of its own: name none beside it");
+  if (options.platform != Options().platform || options.privateMemories)
+    return Error("--calibrate is for virtual CPUs that share memory, the "
+                 "default platform");
+  if (Status done = writeFile(options.calibrate, "{}\n"); !done)
+    return done;
+  auto client = makeClient(1, JoinedProcesses(), options);
+  if (!client)
+    return client.error();
+  const int64_t workers =
+      options.workers ? options.workers : machinePeak().workers;
+  Result<MachineModel> model = calibrate(*client, workers);
+  if (!model)
+    return model.error();
+  const auto text = nlohmann::ordered_json::parse(machineModelText(*model));
+  return writeFile(options.calibrate, text.dump(2) + "\n");
+}
+#else
+Status calibrateTo(const Options &) {
+  return Error("this mesh-run has no compiler, which --calibrate needs");
+}
+#endif
+
 /// In the processes that mesh-launch started, or alone.
 Status run(const Options &options) {
+  if (!options.calibrate.empty())
+    return calibrateTo(options);
+  if (options.program.empty())
+    return Error("name a program, or a file with --calibrate");
   Result<ProcessGroup> group = ProcessGroup();
   if (processEnvironment("DTENSOR_NUM_CLIENTS"))
     group = processGroup();
@@ -488,8 +536,7 @@ void addOptions(CLI::App &app, Options &options) {
   app.add_option("PROGRAM", options.program,
                  "A program as text (.mlir), or a saved program (.mlprog). A "
                  "saved program holds native code, which runs when it is "
-                 "loaded: load only programs that you trust")
-      ->required();
+                 "loaded: load only programs that you trust");
   app.add_option("--function", options.function,
                  "The function to run (default: main, or the only function)");
   app.add_option("--platform", options.platform,
@@ -526,7 +573,12 @@ void addOptions(CLI::App &app, Options &options) {
   app.add_option("--output-dir", options.outputDir,
                  "Write result_0.npy, ... into this folder");
   app.add_option("--stats", options.statsFile,
-                 "Write collectives, memory and times as JSON to this file");
+                 "Write collectives, memory and times, measured and "
+                 "predicted, as JSON to this file");
+  app.add_option("--calibrate", options.calibrate,
+                 "Measure this machine for 20 seconds instead of running a "
+                 "program, and write its machine model to this file (.json), "
+                 "for --machine");
   app.add_flag("--compile-only", options.compileOnly,
                "Compile and load the program, and do not run it");
   app.add_flag("--timing", options.timing,

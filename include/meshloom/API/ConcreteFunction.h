@@ -13,6 +13,7 @@ namespace meshloom {
 class Compiled; // Core/Compiled.h
 class ConcreteFunction;
 struct MachineModel; // Core/MachineModel.h
+struct Prediction;   // Core/Prediction.h
 namespace detail {
 class TracedFunction;
 
@@ -140,6 +141,8 @@ public:
 private:
   friend std::vector<detail::CapturedValue>
   detail::capturedValues(const ConcreteFunction &function);
+  friend Prediction predict(const ConcreteFunction &function,
+                            const MachineModel &machine);
   const detail::TracedFunction &get() const;
   std::shared_ptr<detail::TracedFunction> traced;
 };

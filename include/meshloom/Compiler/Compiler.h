@@ -52,6 +52,9 @@ struct CompileOptions {
   std::string target = "cpu";
   /// Full optimisation of the kernels; false compiles several times faster.
   bool optimizeKernels = true;
+  /// False: the program has its steps and no code of their kernels, so that it
+  /// can be looked at, and not run.
+  bool makeCode = true;
   /// The result is to be saved: Code::bytes rather than Code::symbols.
   bool codeAsBytes = false;
   /// Empty: main, or the only function.

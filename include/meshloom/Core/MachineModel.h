@@ -6,6 +6,7 @@
 #include "meshloom/Core/AxisLink.h"
 #include "meshloom/Core/Collective.h"
 #include "meshloom/Core/DType.h"
+#include "meshloom/Core/HostLinks.h"
 #include "meshloom/Core/Torus.h"
 
 #include <map>
@@ -36,7 +37,11 @@ struct Work {
 ///
 /// Presets: "ring" and "ring-latency" are separate devices; "shared-memory"
 /// (the default) is virtual CPUs of one process. "tpu:v5e:2x4" is a topology of
-/// TPUs (tpuMachine).
+/// TPUs (tpuMachine), "gpu:h100" any number of hosts of 8 GPUs and
+/// "cpu:tcp" hosts in a network (hostMachine).
+///
+/// The fields from `memoryBytes` on tell predictions (meshloom/Predict) what a
+/// comparison of layouts does not need.
 struct MachineModel {
   std::string name = "shared-memory";
   bool sharedMemory = true;
@@ -50,6 +55,21 @@ struct MachineModel {
   /// Where the devices are; gives the links of meshes of its size, except those
   /// in `links`.
   std::optional<Torus> torus;
+  /// Which devices are in one host; gives the links of all meshes, except those
+  /// in `links`.
+  std::optional<HostLinks> hosts;
+
+  /// The memory of one device, of all where they share it; 0: not known.
+  int64_t memoryBytes = 0;
+  /// Products of f32; 0: `flopsPerSecond`.
+  int64_t floatFlopsPerSecond = 0;
+  /// All that is no product; 0: `flopsPerSecond`.
+  int64_t kernelFlopsPerSecond = 0;
+  /// A step whose operands take fewer bytes finds them in the last-level
+  /// cache; 0: none does.
+  int64_t cacheBytes = 0;
+  Cost launch = 0; ///< that each step takes beside its work
+  Cost call = 0;   ///< that each run of a program takes beside its steps
 
   static Result<MachineModel> preset(std::string_view name);
   static std::vector<std::string> presetNames();
@@ -84,6 +104,12 @@ struct MachineModel {
 /// are none, and on chips that are not there.
 Result<MachineModel> tpuMachine(std::string_view topology,
                                 std::vector<std::vector<int64_t>> chips = {});
+
+/// The model of hosts that `name` names: "gpu:h100", "gpu:h200", "gpu:a100" or
+/// "cpu:tcp". Fails, with the names that there are, on others.
+Result<MachineModel> hostMachine(std::string_view name);
+/// The names that hostMachine() knows.
+std::vector<std::string> hostMachineNames();
 
 /// Picoseconds that `amount` takes at `perSecond`, rounded up.
 Cost timeFor(int64_t amount, int64_t perSecond);

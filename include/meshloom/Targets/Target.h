@@ -23,6 +23,8 @@ struct EmitOptions {
   /// The machine model that the program was partitioned for, as text: part of
   /// what is compiled.
   std::string machine;
+  /// False: the program without the code of its kernels.
+  bool makeCode = true;
 };
 
 /// Code that is made while it is not yet known whether the program needs it.

@@ -8,8 +8,8 @@
 // body may update it in place; one that something else still refers to (an init
 // that is used after the loop, two carried values that swap places) is copied
 // by the update, as any argument is that the caller keeps.
-#include "SubProgram.h"
 #include "meshloom/Runtime/Communicator.h"
+#include "meshloom/Runtime/Plan/ControlPlan.h"
 #include "meshloom/Runtime/Plan/Load.h"
 #include "meshloom/Runtime/Plan/Steps.h"
 
@@ -23,270 +23,103 @@ using namespace meshloom;
 using namespace meshloom::plan;
 
 namespace {
-struct List;
-
-/// Steps that run one after the other.
-struct Piece {
-  std::shared_ptr<StraightExecutable> part;
-  std::vector<unsigned> arguments, results; ///< buffers
-  std::vector<unsigned> ids;                ///< of its steps
-};
-
-struct LoopPlan {
-  const LoopStep *step;
-  unsigned id;             ///< of the step
-  std::vector<List> lists; ///< condition, body
-  /// Where processes must go on together though each of them knows its own
-  /// predicate only.
-  bool agrees = false;
-};
-
-struct BranchPlan {
-  const BranchStep *step;
-  unsigned id; ///< of the step
-  std::vector<List> branches;
-};
-
-struct Item {
-  std::variant<Piece, LoopPlan, BranchPlan> work;
-  /// Buffers of the list that nothing needs once the item has begun (a loop's
-  /// inits), and once it is over.
-  std::vector<unsigned> dropAtStart = {}, dropAtEnd = {};
-};
-
-struct List {
-  std::vector<Item> items;
-};
+using Item = ControlItem;
+using List = ControlList;
 
 class ControlExecutable : public PlanExecutable {
 public:
   using PlanExecutable::PlanExecutable;
   Status plan(const LoadStraight &straight);
   int64_t cores() const override { return mostCores; }
-  bool exchanges() const override { return exchanges(list); }
+  bool exchanges() const override { return exchanges(planned.list); }
 
 private:
   using Values = std::vector<Array>; ///< per buffer
   Result<std::vector<Array>> run(std::vector<Array> &&arguments) override;
-  Result<List> planList(std::span<const Step> steps, unsigned firstId,
-                        std::set<unsigned> defined,
-                        const std::vector<unsigned> &outputs);
-  Result<Item> planControl(const Step &step, unsigned id);
+  Status loadPiece(SubProgram &sub, const LoadStraight &straight);
   Status makeConstants();
   Status countMemory();
+  void findAgreements(List &list);
   int64_t bytesOf(const std::vector<unsigned> &buffers) const;
-  int64_t peakOf(const List &list) const;
 
   bool exchanges(const List &list) const;
-  Result<bool> goesOn(const LoopPlan &loop, const Array &predicate) const;
+  Result<bool> goesOn(const ControlLoop &loop, const Array &predicate) const;
   void giveBack(Values &values, std::vector<Array> &arguments) const;
-  static void forgetResults(const List &list, Values &values);
+  void forgetResults(const List &list, Values &values) const;
   Status run(List &list, Values &values);
-  Status run(const Piece &piece, const Item &item, Values &values);
-  Status run(LoopPlan &loop, const Item &item, Values &values);
-  Status run(BranchPlan &branch, const Item &item, Values &values);
+  Status run(const ControlPiece &work, const Item &item, Values &values);
+  Status run(ControlLoop &loop, const Item &item, Values &values);
+  Status run(ControlBranch &branch, const Item &item, Values &values);
   Result<int32_t> scalar(const Array &array) const;
   Result<bool> onAnyDevice(const Array &predicate) const;
 
-  const LoadStraight *straight = nullptr; ///< while planning
-  List list;
+  ControlPlan planned; ///< the programs of its pieces become `parts`
   std::vector<std::pair<unsigned, Array>> constants;
   /// The pieces of all lists; one runs at a time, so that they share scratch
   /// memory.
-  std::vector<StraightExecutable *> pieces;
+  std::vector<std::shared_ptr<StraightExecutable>> parts;
   int64_t scratchBytes = 0; ///< that they share, on all devices
   int64_t keptBytes = 0;    ///< that each keeps for itself, all together
   int64_t mostCores = 1;    ///< of all pieces
   std::vector<CollectiveRecord> sent; ///< in the run that is going on
 };
 
-Status ControlExecutable::plan(const LoadStraight &loadStraight) {
-  straight = &loadStraight;
-  std::set<unsigned> defined;
-  for (const Argument &argument : loaded.arguments)
-    defined.insert(argument.buffer);
-  std::vector<unsigned> results;
-  results.reserve(loaded.results.size());
-  for (const ProgramResult &result : loaded.results)
-    results.push_back(result.buffer);
-  Result<List> planned = planList(loaded.steps, 0, std::move(defined), results);
-  straight = nullptr;
-  if (!planned)
-    return planned.error();
-  list = std::move(*planned);
+Status ControlExecutable::plan(const LoadStraight &straight) {
+  planned = planControl(loaded);
+  for (SubProgram &sub : planned.pieces)
+    if (Status ok = loadPiece(sub, straight); !ok)
+      return ok;
+  findAgreements(planned.list);
   if (Status ok = makeConstants(); !ok)
     return ok;
   return countMemory();
 }
 
-/// Adds the buffers that control steps hand around as values.
-void addHanded(const std::vector<Step> &steps, std::set<unsigned> &handed) {
-  for (const Step &step : steps) {
-    if (auto *loop = std::get_if<LoopStep>(&step)) {
-      handed.insert(loop->predicate);
-      for (const LoopStep::Carry &carry : loop->carried)
-        handed.insert({carry.init, carry.next});
-    } else if (auto *branch = std::get_if<BranchStep>(&step)) {
-      handed.insert(branch->index);
-      for (const BranchStep::Output &output : branch->outputs)
-        handed.insert(output.values.begin(), output.values.end());
-    }
-    for (const std::vector<Step> *list : nestedLists(step))
-      addHanded(*list, handed);
-  }
-}
-
-/// Makes the constants that are not splats, and those that are values by
-/// themselves: pieces have the other splats.
 Status ControlExecutable::makeConstants() {
-  std::set<unsigned> handed;
-  addHanded(loaded.steps, handed);
-  for (const ProgramResult &result : loaded.results)
-    handed.insert(result.buffer);
-  for (const ConstantData &constant : loaded.constants) {
-    if (constant.splat && !handed.contains(constant.buffer))
-      continue;
-    Result<Array> array = constantArray(constant);
+  for (unsigned c : planned.constants) {
+    Result<Array> array = constantArray(loaded.constants[c]);
     if (!array)
       return array.error();
-    constants.emplace_back(constant.buffer, std::move(*array));
+    constants.emplace_back(loaded.constants[c].buffer, std::move(*array));
   }
   return Success();
 }
 
-Result<Item> ControlExecutable::planControl(const Step &step, unsigned id) {
-  if (auto *loop = std::get_if<LoopStep>(&step)) {
-    LoopPlan plan{loop, id, {}};
-    std::set<unsigned> arguments;
-    std::vector<unsigned> next;
-    for (const LoopStep::Carry &carry : loop->carried) {
-      arguments.insert(carry.argument);
-      next.push_back(carry.next);
-    }
-    // The body needs the arguments after the condition.
-    Result<List> condition =
-        planList(loop->condition, id + 1, {}, {loop->predicate});
-    if (!condition)
-      return condition.error();
-    Result<List> body =
-        planList(loop->body, id + 1 + countSteps(loop->condition),
-                 std::move(arguments), next);
-    if (!body)
-      return body.error();
-    plan.lists.push_back(std::move(*condition));
-    plan.lists.push_back(std::move(*body));
-    plan.agrees = loaded.buffers[loop->predicate].layout.is_partial() &&
-                  std::ranges::any_of(plan.lists, [this](const List &list) {
-                    return exchanges(list);
-                  });
-    return Item{std::move(plan)};
-  }
-  const BranchStep &branch = std::get<BranchStep>(step);
-  BranchPlan plan{&branch, id, {}};
-  ++id;
-  for (size_t b = 0; b < branch.branches.size(); ++b) {
-    std::vector<unsigned> values;
-    values.reserve(branch.outputs.size());
-    for (const BranchStep::Output &output : branch.outputs)
-      values.push_back(output.values[b]);
-    Result<List> branchList = planList(branch.branches[b], id, {}, values);
-    if (!branchList)
-      return branchList.error();
-    plan.branches.push_back(std::move(*branchList));
-    id += countSteps(branch.branches[b]);
-  }
-  return Item{std::move(plan)};
+Status ControlExecutable::loadPiece(SubProgram &sub,
+                                    const LoadStraight &straight) {
+  auto part = straight({Compiled(std::move(sub.program)), assignment()});
+  if (!part)
+    return part.error();
+  const int64_t passed =
+      bytesOf(sub.arguments) + bytesOf(sub.results) + (*part)->scratchBytes();
+  keptBytes += std::max<int64_t>(0, (*part)->statistics().peakBytes - passed);
+  std::vector<StraightExecutable *> others;
+  others.reserve(parts.size());
+  for (const std::shared_ptr<StraightExecutable> &other : parts)
+    others.push_back(other.get());
+  scratchBytes = (*part)->shareScratch(others);
+  mostCores = std::max(mostCores, (*part)->cores());
+  parts.push_back(std::move(*part));
+  return Success();
 }
 
-/// `defined`: what the list may give away, besides what it defines. `outputs`:
-/// what is needed when it is over.
-Result<List> ControlExecutable::planList(std::span<const Step> steps,
-                                         unsigned firstId,
-                                         std::set<unsigned> defined,
-                                         const std::vector<unsigned> &outputs) {
-  // Runs of steps, and what is read after each.
-  struct Span {
-    size_t begin, end;
-    unsigned id;
-    StepUses uses;
-  };
-  std::vector<Span> spans;
-  for (size_t s = 0; s < steps.size(); ++s) {
-    const bool control = isControl(steps[s]);
-    if (control || spans.empty() || isControl(steps[spans.back().begin]))
-      spans.push_back({s, s, firstId, {}});
-    Span &span = spans.back();
-    span.end = s + 1;
-    StepUses uses = usesOf(steps[s]);
-    for (unsigned buffer : uses.reads)
-      if (!span.uses.writes.contains(buffer))
-        span.uses.reads.insert(buffer);
-    span.uses.writes.insert(uses.writes.begin(), uses.writes.end());
-    ++firstId;
-    for (const std::vector<Step> *inner : nestedLists(steps[s]))
-      firstId += countSteps(*inner);
-  }
-  std::vector<std::set<unsigned>> after(spans.size());
-  std::set<unsigned> needed(outputs.begin(), outputs.end());
-  for (size_t i = spans.size(); i-- > 0;) {
-    after[i] = needed;
-    needed.insert(spans[i].uses.reads.begin(), spans[i].uses.reads.end());
-  }
-
-  List list;
-  for (size_t i = 0; i < spans.size(); ++i) {
-    const Span &span = spans[i];
-    if (isControl(steps[span.begin])) {
-      Result<Item> item = planControl(steps[span.begin], span.id);
-      if (!item)
-        return item.error();
-      list.items.push_back(std::move(*item));
-    } else {
-      std::set<unsigned> results;
-      for (unsigned buffer : span.uses.writes)
-        if (after[i].contains(buffer))
-          results.insert(buffer);
-      SubProgram sub =
-          extract(loaded, steps.subspan(span.begin, span.end - span.begin),
-                  results, span.id);
-      auto part = (*straight)({Compiled(std::move(sub.program)), assignment()});
-      if (!part)
-        return part.error();
-      const int64_t passed = bytesOf(sub.arguments) + bytesOf(sub.results) +
-                             (*part)->scratchBytes();
-      const int64_t peak = (*part)->statistics().peakBytes;
-      keptBytes += std::max<int64_t>(0, peak - passed);
-      scratchBytes = (*part)->shareScratch(pieces);
-      pieces.push_back(part->get());
-      mostCores = std::max(mostCores, (*part)->cores());
-      list.items.push_back({Piece{std::move(*part), std::move(sub.arguments),
-                                  std::move(sub.results), std::move(sub.ids)}});
-    }
-    Item &item = list.items.back();
-    defined.insert(span.uses.writes.begin(), span.uses.writes.end());
-    std::set<unsigned> touched = span.uses.reads;
-    touched.insert(span.uses.writes.begin(), span.uses.writes.end());
-    // Values that the regions use stay until the end; values that only start a
-    // loop go.
-    std::set<unsigned> inside;
-    if (auto *loop = std::get_if<LoopStep>(&steps[span.begin])) {
-      LoopStep without = *loop;
-      without.carried.clear();
-      for (const LoopStep::Carry &carry : loop->carried)
-        without.carried.push_back(
-            {carry.argument, carry.argument, carry.next, carry.result});
-      inside = usesOf(Step(std::move(without))).reads;
-    }
-    for (unsigned buffer : touched) {
-      if (!defined.contains(buffer) || after[i].contains(buffer))
-        continue;
-      bool start = span.uses.reads.contains(buffer) &&
-                   std::holds_alternative<LoopPlan>(item.work) &&
-                   !inside.contains(buffer);
-      (start ? item.dropAtStart : item.dropAtEnd).push_back(buffer);
+/// Processes must go on together with a loop that exchanges data though each of
+/// them knows its own predicate only.
+void ControlExecutable::findAgreements(List &list) {
+  for (Item &item : list.items) {
+    if (auto *branch = std::get_if<ControlBranch>(&item.work)) {
+      for (List &inner : branch->branches)
+        findAgreements(inner);
+    } else if (auto *loop = std::get_if<ControlLoop>(&item.work)) {
+      loop->agrees =
+          loaded.buffers[loop->step->predicate].layout.is_partial() &&
+          std::ranges::any_of(loop->lists, [this](const List &inner) {
+            return exchanges(inner);
+          });
+      for (List &inner : loop->lists)
+        findAgreements(inner);
     }
   }
-  return list;
 }
 
 //===----------------------------------------------------------------------===//
@@ -300,48 +133,17 @@ int64_t ControlExecutable::bytesOf(const std::vector<unsigned> &buffers) const {
   return bytes * int64_t(device->slots(mesh()));
 }
 
-/// Most bytes of values that a list adds to what is there when it begins.
-int64_t ControlExecutable::peakOf(const List &list) const {
-  int64_t now = 0, peak = 0;
-  for (const Item &item : list.items) {
-    if (auto *piece = std::get_if<Piece>(&item.work)) {
-      now += bytesOf(piece->results);
-      peak = std::max(peak, now);
-    } else if (auto *loop = std::get_if<LoopPlan>(&item.work)) {
-      std::vector<unsigned> carried;
-      carried.reserve(loop->step->carried.size());
-      for (const LoopStep::Carry &carry : loop->step->carried)
-        carried.push_back(carry.argument);
-      now += bytesOf(carried);
-      peak = std::max(peak, now);
-      now -= bytesOf(item.dropAtStart);
-      for (const List &inner : loop->lists)
-        peak = std::max(peak, now + peakOf(inner));
-    } else {
-      const BranchPlan &branch = std::get<BranchPlan>(item.work);
-      for (const List &inner : branch.branches)
-        peak = std::max(peak, now + peakOf(inner));
-      std::vector<unsigned> results;
-      results.reserve(branch.step->outputs.size());
-      for (const BranchStep::Output &output : branch.step->outputs)
-        results.push_back(output.result);
-      now += bytesOf(results);
-      peak = std::max(peak, now);
-    }
-    now -= bytesOf(item.dropAtEnd);
-  }
-  return peak;
-}
-
 Status ControlExecutable::countMemory() {
-  std::vector<unsigned> always;
-  always.reserve(constants.size() + loaded.arguments.size());
+  int64_t most = 0;
   for (const auto &[buffer, array] : constants)
-    always.push_back(buffer);
+    most += bytesOf({buffer});
   for (const Argument &argument : loaded.arguments)
-    always.push_back(argument.buffer);
-  return PlanExecutable::countMemory(
-      keptBytes + scratchBytes + bytesOf(always) + peakOf(list), "", "");
+    most += bytesOf({argument.buffer});
+  planned.forEachMoment(loaded,
+                        [&](const std::vector<unsigned> &live, const Item &) {
+                          most = std::max(most, bytesOf(live));
+                        });
+  return PlanExecutable::countMemory(keptBytes + scratchBytes + most, "", "");
 }
 
 //===----------------------------------------------------------------------===//
@@ -376,18 +178,18 @@ Result<bool> ControlExecutable::onAnyDevice(const Array &predicate) const {
 
 bool ControlExecutable::exchanges(const List &list) const {
   return std::ranges::any_of(list.items, [this](const Item &item) {
-    if (auto *piece = std::get_if<Piece>(&item.work))
-      return piece->part->exchanges();
-    auto *loop = std::get_if<LoopPlan>(&item.work);
+    if (auto *piece = std::get_if<ControlPiece>(&item.work))
+      return parts[piece->index]->exchanges();
+    auto *loop = std::get_if<ControlLoop>(&item.work);
     return std::ranges::any_of(
-        loop ? loop->lists : std::get<BranchPlan>(item.work).branches,
+        loop ? loop->lists : std::get<ControlBranch>(item.work).branches,
         [this](const List &inner) { return exchanges(inner); });
   });
 }
 
 /// Returns whether there is a next iteration: on any device here or, where
 /// processes must agree, in any of them.
-Result<bool> ControlExecutable::goesOn(const LoopPlan &loop,
+Result<bool> ControlExecutable::goesOn(const ControlLoop &loop,
                                        const Array &predicate) const {
   Result<bool> here = onAnyDevice(predicate);
   if (!here || !loop.agrees)
@@ -407,8 +209,10 @@ Result<bool> ControlExecutable::goesOn(const LoopPlan &loop,
   return any != 0;
 }
 
-Status ControlExecutable::run(const Piece &piece, const Item &item,
+Status ControlExecutable::run(const ControlPiece &work, const Item &item,
                               Values &values) {
+  const SubProgram &piece = planned.pieces[work.index];
+  StraightExecutable &part = *parts[work.index];
   std::vector<Array> arguments;
   for (unsigned buffer : piece.arguments) {
     const bool last = std::find(item.dropAtEnd.begin(), item.dropAtEnd.end(),
@@ -420,7 +224,7 @@ Status ControlExecutable::run(const Piece &piece, const Item &item,
     pieceRun = *profiled;
     pieceRun->ids = &piece.ids;
   }
-  Result<std::vector<Array>> results = piece.part->runPart(
+  Result<std::vector<Array>> results = part.runPart(
       std::move(arguments), pieceRun ? &*pieceRun : nullptr, *exchanging);
   if (!results) {
     // The piece leaves what it has not begun to use.
@@ -436,7 +240,7 @@ Status ControlExecutable::run(const Piece &piece, const Item &item,
         return ok;
   for (size_t r = 0; r < piece.results.size(); ++r)
     values[piece.results[r]] = std::move((*results)[r]);
-  for (CollectiveRecord record : piece.part->collectives()) {
+  for (CollectiveRecord record : part.collectives()) {
     record.step = piece.ids[record.step];
     sent.push_back(record);
   }
@@ -444,22 +248,22 @@ Status ControlExecutable::run(const Piece &piece, const Item &item,
 }
 
 /// Values that a list inside a step has defined are gone after it.
-void ControlExecutable::forgetResults(const List &list, Values &values) {
+void ControlExecutable::forgetResults(const List &list, Values &values) const {
   for (const Item &item : list.items) {
-    if (auto *piece = std::get_if<Piece>(&item.work))
-      for (unsigned buffer : piece->results)
+    if (auto *piece = std::get_if<ControlPiece>(&item.work))
+      for (unsigned buffer : planned.pieces[piece->index].results)
         values[buffer] = Array();
-    else if (auto *loop = std::get_if<LoopPlan>(&item.work))
+    else if (auto *loop = std::get_if<ControlLoop>(&item.work))
       for (const LoopStep::Carry &carry : loop->step->carried)
         values[carry.result] = Array();
     else
       for (const BranchStep::Output &output :
-           std::get<BranchPlan>(item.work).step->outputs)
+           std::get<ControlBranch>(item.work).step->outputs)
         values[output.result] = Array();
   }
 }
 
-Status ControlExecutable::run(LoopPlan &loop, const Item &item,
+Status ControlExecutable::run(ControlLoop &loop, const Item &item,
                               Values &values) {
   for (const LoopStep::Carry &carry : loop.step->carried)
     values[carry.argument] = values[carry.init];
@@ -506,7 +310,7 @@ Status ControlExecutable::run(LoopPlan &loop, const Item &item,
   return Success();
 }
 
-Status ControlExecutable::run(BranchPlan &branch, const Item &,
+Status ControlExecutable::run(ControlBranch &branch, const Item &,
                               Values &values) {
   const int64_t last = int64_t(branch.branches.size()) - 1;
   const Result<int32_t> index = scalar(values[branch.step->index]);
@@ -566,7 +370,7 @@ ControlExecutable::run(std::vector<Array> &&arguments) {
         argument.written ? std::move(arguments[a]).as(typeOf(argument.buffer))
                          : std::move(arguments[a]);
   }
-  if (Status ok = run(list, values); !ok) {
+  if (Status ok = run(planned.list, values); !ok) {
     giveBack(values, arguments);
     return ok.error();
   }

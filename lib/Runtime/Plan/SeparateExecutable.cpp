@@ -4,6 +4,7 @@
 
 #include "meshloom/Runtime/BoxCopy.h"
 #include "meshloom/Runtime/NonFinite.h"
+#include "meshloom/Runtime/Plan/SeparateMemory.h"
 #include "meshloom/Runtime/Plan/StepProfile.h"
 
 #include <algorithm>
@@ -33,14 +34,10 @@ Status SeparateExecutable::plan() {
   devices = devicesHere(mesh());
   for (const BufferDecl &decl : loaded.buffers)
     local.push_back(decl.localShape());
-  Result<MemoryPlan> memoryPlan =
-      planMemory(loaded, {.bytes = [this](unsigned buffer) {
-                   return elementCount(local[buffer]) *
-                          int64_t(byteWidth(loaded.buffers[buffer].type));
-                 }});
-  if (!memoryPlan)
-    return memoryPlan.error();
-  for (const Action &action : memoryPlan->actions) {
+  Result<SeparateMemory> memory = planSeparateMemory(loaded);
+  if (!memory)
+    return memory.error();
+  for (const Action &action : memory->plan.actions) {
     std::unique_ptr<BoxMove> &move = moves.emplace_back();
     once.push_back(action.kind == Action::Kind::Step &&
                    happensOnce(loaded, loaded.steps[action.step]));
@@ -53,26 +50,8 @@ Status SeparateExecutable::plan() {
       move = std::make_unique<BoxMove>(loaded, step, step.moves[action.part]);
     }
   }
-
-  // Memory that is used up is reused: each action is a point in time.
-  std::vector<Lifetime> lives(memoryPlan->memories.size());
-  for (size_t m = 0; m < lives.size(); ++m)
-    lives[m].bytes = memoryPlan->memories[m].bytes;
-  for (int a = 0; a < int(memoryPlan->actions.size()); ++a) {
-    const Action &action = memoryPlan->actions[size_t(a)];
-    for (const auto *buffers : {&action.reads, &action.writes})
-      for (unsigned buffer : *buffers) {
-        const unsigned memory = memoryPlan->buffers[buffer].memory;
-        if (memoryPlan->memories[memory].kind != Memory::Kind::Scratch)
-          continue;
-        if (lives[memory].first < 0)
-          lives[memory].first = a;
-        lives[memory].last = a;
-      }
-  }
-  Offsets placed = placeByLifetime(lives);
-  return setPlan(std::move(*memoryPlan), std::move(placed.offsets),
-                 placed.peak);
+  return setPlan(std::move(memory->plan), std::move(memory->placed.offsets),
+                 memory->placed.peak);
 }
 
 DeviceCall SeparateExecutable::bind(const Action &action, size_t slot,

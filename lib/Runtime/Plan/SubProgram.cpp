@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Renumbers the buffers of steps.
-#include "SubProgram.h"
+#include "meshloom/Runtime/Plan/SubProgram.h"
 
 #include <map>
 

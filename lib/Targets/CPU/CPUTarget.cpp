@@ -106,6 +106,9 @@ public:
       return failure();
     if (Status ok = lowered->program.verify(); !ok)
       return Result<Compiled>(ok.error());
+    if (!options.makeCode)
+      return Result<Compiled>(
+          Compiled({std::move(lowered->program), Code()}, options.machine));
     std::vector<KernelToCompile> kernels = kernelsOf(*lowered);
     std::optional<KernelCompiler> localCompiler;
     KernelCompiler &compiler =

@@ -77,6 +77,9 @@ public:
       return failure();
     if (Status ok = lowered->program.verify(); !ok)
       return Result<Compiled>(ok.error());
+    if (!options.makeCode)
+      return Result<Compiled>(
+          Compiled({std::move(lowered->program), Code()}, options.machine));
     SymbolUses uses;
     findSymbols(lowered->program, lowered->program.steps, uses);
     std::vector<std::pair<std::string, spmd::KernelOp>> kernels;

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The memory and time that a function would take on a machine that need not be
+// there.
+#pragma once
+
+#include "meshloom/API/ConcreteFunction.h"
+#include "meshloom/Core/MachineModel.h"
+#include "meshloom/Core/Prediction.h"
+
+namespace meshloom {
+
+/// The prediction of one execution of `function` on another machine: peak bytes
+/// of a device with the tensors that are there then, picoseconds of each step
+/// and of all together, operations and bytes sent. Compiles again for it, with
+/// the layouts that are best there, and runs nothing. Throws meshloom::Error if
+/// the machine cannot have the devices of the function's mesh, or if the
+/// function is on several sets of devices.
+Prediction predict(const ConcreteFunction &function,
+                   const MachineModel &machine);
+/// The same on a preset ("gpu:h100", "tpu:v5e:2x4", "ring") or the machine of a
+/// JSON file; see docs/MachineModels.md. Throws meshloom::Error if there is no
+/// such machine.
+///
+///     Prediction plan = predict(step.get_concrete_function(x, y), "gpu:h100");
+///     std::cout << plan.memory.peakBytes << " bytes, " << plan.time << "
+///     ps\n";
+Prediction predict(const ConcreteFunction &function,
+                   const std::string &machine);
+
+} // namespace meshloom

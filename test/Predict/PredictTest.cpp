@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Predictions of programs that are written by hand, against numbers worked out
+// from the machine's figures.
+#include "meshloom/Predict/Predict.h"
+#include "meshloom/Support/MachineModelFile.h"
+#include "meshloom/Support/PredictionFile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace meshloom {
+namespace {
+using testing::HasSubstr;
+
+Mesh meshOf(std::vector<MeshAxis> axes) {
+  return *Mesh::get(std::move(axes));
+}
+
+/// Devices that do 10^12 operations and move 10^11 bytes a second, 10^10 over
+/// links, with 2 us for a launch and 3 us for a collective.
+MachineModel machine() {
+  MachineModel model = *MachineModel::preset("ring");
+  model.flopsPerSecond = 1'000'000'000'000;
+  model.memoryBytesPerSecond = 100'000'000'000;
+  model.launch = 2'000'000;
+  model.defaultLink = {10'000'000'000, 3'000'000};
+  return model;
+}
+
+/// [1000, 1000] x [1000, 1000] in f32 with the contraction cut over x = 4, the
+/// sum of which all devices get, beside a second product that is not sent.
+Program products() {
+  const Mesh mesh = meshOf({{"x", 4}});
+  const Shape shape = {1000, 1000};
+  const Layout columns = *Layout::get(mesh, {{}, {0}}),
+               rows = *Layout::get(mesh, {{0}, {}}),
+               whole = Layout::replicated(mesh, 2),
+               sums = *Layout::get(mesh, {{}, {}}, {{0, ReduceKind::Sum}});
+  Program program{.name = "products", .mesh = mesh};
+  auto add = [&](const char *name, const Layout &layout) {
+    program.buffers.push_back({name, DType::F32, shape, layout});
+    return unsigned(program.buffers.size() - 1);
+  };
+  const unsigned lhs = add("lhs", columns), rhs = add("rhs", rows),
+                 partial = add("partial", sums), sum = add("sum", whole),
+                 second = add("second", sums);
+  program.arguments = {{lhs, "lhs"}, {rhs, "rhs"}};
+  auto access = [](unsigned first, unsigned second) {
+    return std::vector<DimAccess>{{0, {{first, 1}}}, {0, {{second, 1}}}};
+  };
+  auto product = [&](unsigned out) {
+    DotStep dot{.loops = {{1000}, {1000}, {1000, true, {0}}},
+                .lhs = {lhs, access(0, 2)},
+                .rhs = {rhs, access(2, 1)},
+                .out = {out, access(0, 1)},
+                .note = {"model.py:3", "matmul"}};
+    program.steps.emplace_back(std::move(dot));
+  };
+  product(partial);
+  program.steps.emplace_back(
+      CollectiveStep{.kind = CollectiveKind::AllReduce,
+                     .axes = {0},
+                     .moves = {{partial, sum}},
+                     .note = {"model.py:3", "all_reduce"}});
+  product(second);
+  program.results = {{sum, -1, "sum"}};
+  return program;
+}
+
+Prediction predicted(const Program &program, const MachineModel &model) {
+  Result<Prediction> prediction = predict(Compiled(program), model);
+  EXPECT_TRUE(prediction) << (prediction ? "" : prediction.error().message());
+  return prediction ? *prediction : Prediction();
+}
+
+// A product of 500 MFLOP takes 500 us, an all_reduce of 4 MB 2 * 3/4 * 4 MB at
+// 10 GB/s.
+TEST(PredictTest, StepsTakeTheirWorkAndALaunch) {
+  const Prediction prediction = predicted(products(), machine());
+  ASSERT_EQ(prediction.steps.size(), 3U);
+  EXPECT_EQ(prediction.steps[0].flops, 500'000'000);
+  EXPECT_EQ(prediction.steps[0].bytes, 6'000'000);
+  EXPECT_EQ(prediction.steps[0].time, 502'000'000);
+  EXPECT_EQ(prediction.steps[1].bytesSent, 6'000'000);
+  EXPECT_EQ(prediction.steps[1].time, 603'000'000);
+  EXPECT_EQ(prediction.launches, 2);
+  EXPECT_EQ(prediction.collectives, 1);
+  EXPECT_EQ(prediction.collectiveTime, 603'000'000);
+}
+
+TEST(PredictTest, WorkThatDoesNotWaitOverlapsACollective) {
+  const Prediction prediction = predicted(products(), machine());
+  EXPECT_EQ(prediction.serialTime, (502 + 603 + 502) * int64_t(1'000'000));
+  EXPECT_EQ(prediction.time, (502 + 603) * int64_t(1'000'000));
+  EXPECT_EQ(prediction.steps[2].begin, 502'000'000);
+}
+
+TEST(PredictTest, SlowMemorySetsThePace) {
+  MachineModel model = machine();
+  model.memoryBytesPerSecond = 1'000'000'000; // 6 MB take 6 ms
+  EXPECT_EQ(predicted(products(), model).steps[0].time, 6'002'000'000);
+}
+
+TEST(PredictTest, ProductsOfFloatsHaveARateOfTheirOwn) {
+  MachineModel model = machine();
+  model.floatFlopsPerSecond = 500'000'000'000;
+  EXPECT_EQ(predicted(products(), model).steps[0].time, 1'002'000'000);
+}
+
+// Four addends of 4 MB are read and one sum is written; a product is that of
+// all devices, shared out to 2 workers.
+TEST(PredictTest, SharedMemoryReadsAddends) {
+  MachineModel model = machine();
+  model.sharedMemory = true;
+  model.workers = 2;
+  model.phaseBoundary = 0;
+  const Prediction prediction = predicted(products(), model);
+  EXPECT_EQ(prediction.steps[0].flops, 2'000'000'000);
+  EXPECT_EQ(prediction.steps[0].time, 1'002'000'000);
+  EXPECT_EQ(prediction.steps[1].bytes, 20'000'000);
+  EXPECT_EQ(prediction.steps[1].time, 102'000'000);
+}
+
+// Arguments of 1 MB each, a result and two partial products of 4 MB; the first
+// of those is used up before the second begins.
+TEST(PredictTest, MemoryIsThatOfThePlan) {
+  const Prediction prediction = predicted(products(), machine());
+  const PredictedMemory &memory = prediction.memory;
+  EXPECT_EQ(memory.bytesOf(MemoryUse::Argument), 2'000'000);
+  EXPECT_EQ(memory.bytesOf(MemoryUse::Result), 4'000'000);
+  EXPECT_EQ(memory.bytesOf(MemoryUse::Temporary), 4'000'000);
+  EXPECT_EQ(memory.profile.size(), 3U);
+  int64_t sum = memory.fragmentation;
+  for (const PredictedTensor &tensor : memory.atPeak)
+    sum += tensor.bytes;
+  EXPECT_EQ(sum, memory.peakBytes);
+  EXPECT_EQ(memory.atPeak.front().bytes, 4'000'000);
+}
+
+TEST(PredictTest, MemoryThatIsTooSmallIsTold) {
+  MachineModel model = machine();
+  model.memoryBytes = 9'000'000;
+  const Prediction prediction = predicted(products(), model);
+  EXPECT_FALSE(prediction.fits());
+  EXPECT_THAT(predictionText(prediction), HasSubstr("TOO LITTLE"));
+  model.memoryBytes = 11'000'000;
+  EXPECT_TRUE(predicted(products(), model).fits());
+}
+
+TEST(PredictTest, StepsOfALoopCountOnceATurn) {
+  Program program = products();
+  LoopStep loop;
+  loop.body.push_back(program.steps[2]);
+  loop.tripCount = 5;
+  program.buffers.push_back(
+      {"condition", DType::I1, {}, Layout::replicated(program.mesh, 0)});
+  loop.predicate = unsigned(program.buffers.size() - 1);
+  program.constants = {{loop.predicate, {0}, true}};
+  program.steps[2] = loop;
+  const Prediction prediction = predicted(program, machine());
+  EXPECT_EQ(prediction.launches, 1 + 5);
+  EXPECT_EQ(prediction.time, (502 + 603 + 5 * 502) * int64_t(1'000'000));
+  EXPECT_EQ(prediction.unknownLoops, 0);
+  std::get<LoopStep>(program.steps[2]).tripCount = -1;
+  EXPECT_EQ(predicted(program, machine()).unknownLoops, 1);
+}
+
+TEST(PredictTest, AProgramWithoutStepsIsAnError) {
+  const Compiled compiled(Signature{.name = "main"}, {}, StableHLOProgram());
+  EXPECT_THAT(predict(compiled, machine()).error().message(),
+              HasSubstr("compile it for the target cpu or cuda"));
+}
+
+TEST(PredictTest, MachinesThatCannotHaveTheDevicesAreErrors) {
+  const Compiled compiled(products());
+  EXPECT_THAT(
+      predict(compiled, *MachineModel::preset("tpu:v5e:2x4")).error().message(),
+      HasSubstr("has 4 devices, and the machine tpu:v5e:2x4 has 8"));
+  MachineModel model = *MachineModel::preset("gpu:h100");
+  model.hosts->devices = 3;
+  EXPECT_THAT(predict(compiled, model).error().message(),
+              HasSubstr("hosts of the machine gpu:h100 have 3 each"));
+}
+
+TEST(PredictTest, PicturesAreWholeDocuments) {
+  const Prediction prediction = predicted(products(), machine());
+  for (const std::string &picture :
+       {memoryPicture(prediction),
+        scalingPicture(std::vector<Prediction>{prediction, prediction})}) {
+    EXPECT_TRUE(picture.starts_with("<svg "));
+    EXPECT_TRUE(picture.ends_with("</svg>\n"));
+    EXPECT_THAT(picture, HasSubstr("<title>"));
+  }
+}
+
+// Hosts of 8, 100 bytes a second inside and 10 between, 1 and 5 ps a hop.
+HostLinks hosts() {
+  return {8, {100, 1}, {10, 5}, 7};
+}
+
+TEST(HostLinksTest, AnAxisInsideOfAHostHasItsLinks) {
+  const AxisLink link = hosts().link(meshOf({{"a", 16}, {"b", 8}}), 1);
+  EXPECT_EQ(link.bytesPerSecond, 100);
+  EXPECT_EQ(link.latency, 7 + 2 * 7 * 1);
+}
+
+TEST(HostLinksTest, AnAxisBetweenHostsHasTheSlowLinks) {
+  const AxisLink link = hosts().link(meshOf({{"a", 16}, {"b", 8}}), 0);
+  EXPECT_EQ(link.bytesPerSecond, 10);
+  EXPECT_EQ(link.latency, 7 + 2 * 4 * 5);
+}
+
+// 1 / (1/100 + 1/(8 * 10)) = 44.4: each of the 8 members sends an eighth.
+TEST(HostLinksTest, AnAxisOverHostsIsHierarchical) {
+  const AxisLink link = hosts().link(meshOf({{"a", 64}}), 0);
+  EXPECT_EQ(link.bytesPerSecond, 44);
+  EXPECT_EQ(link.latency, 7 + 2 * (7 * 1 + 3 * 5));
+  // 56 of the 63 others are in other hosts.
+  EXPECT_EQ(link.allToAllBytesPerSecond, 10 * 63 / 56);
+}
+
+TEST(HostLinksTest, PresetsAreReadByName) {
+  for (const std::string &name : hostMachineNames()) {
+    const Result<MachineModel> model = loadMachineModel(name);
+    ASSERT_TRUE(model) << name;
+    EXPECT_TRUE(model->verify());
+    EXPECT_GT(model->memoryBytes, 0);
+    EXPECT_EQ(machineModelText(*model), name);
+  }
+  EXPECT_THAT(loadMachineModel("gpu:b300").error().message(),
+              HasSubstr("gpu:h100, gpu:h200, gpu:a100, cpu:tcp"));
+}
+
+TEST(HostLinksTest, AFileChangesHosts) {
+  const Result<MachineModel> model = parseMachineModel(
+      R"({"preset": "gpu:h100", "name": "slow network", "launch_ps": 5,
+          "hosts": {"between": {"bytes_per_second": 1e9}}})",
+      "test");
+  ASSERT_TRUE(model) << model.error().message();
+  EXPECT_EQ(model->hosts->devices, 8);
+  EXPECT_EQ(model->hosts->between.bytesPerSecond, 1'000'000'000);
+  EXPECT_EQ(model->launch, 5);
+  EXPECT_EQ(*loadMachineModel(machineModelText(*model)), *model);
+  EXPECT_THAT(parseMachineModel(R"({"hosts": {"devices": 0}})", "test")
+                  .error()
+                  .message(),
+              HasSubstr("hosts.devices is 0, expected at least 1"));
+  EXPECT_THAT(parseMachineModel(R"({"hosts": {"number": 1}})", "test")
+                  .error()
+                  .message(),
+              HasSubstr("unknown field 'number'"));
+}
+
+} // namespace
+} // namespace meshloom
