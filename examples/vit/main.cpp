@@ -3,10 +3,8 @@
 #include "../options/Options.h"
 #include "Model.h"
 
-#include <meshloom/Data/Digits.h>
-#include <meshloom/Data/Safetensors.h>
-
 #include <iostream>
+#include <meshloom/Data/Digits.h>
 
 using namespace meshloom;
 
@@ -48,10 +46,9 @@ void run(const example::Options &options) {
   const vit::Config config = vit::Config::named(options.size);
   const int64_t batch = options.batch ? options.batch : 16;
   const Mesh mesh = options.makeMesh();
-  const vit::Model model(config, mesh);
+  const vit::ViT model = vit::makeModel(config, mesh);
   if (!options.weights.empty())
-    data::assign_by_name(model.variables(),
-                         data::load_safetensors(options.weights));
+    load_weights(model, options.weights, vit::publishedWeights());
   Images samples;
   if (options.data.empty()) {
     samples = digits(config, 8 * batch);
@@ -89,7 +86,7 @@ void run(const example::Options &options) {
     return step(x, y).item<float>();
   });
   if (!options.save.empty())
-    data::save_safetensors(options.save, model.trainable_variables());
+    save_weights(model, options.save, vit::publishedWeights());
 }
 
 } // namespace
