@@ -81,11 +81,11 @@ Program trainer(const Model &model, Loss loss, Inputs... inputs) {
           [=] { return step.get_concrete_function(inputs...); }};
 }
 
-gpt2::Config gpt2Config(const Arguments &arguments) {
-  gpt2::Config config = gpt2::Config::named(arguments.size);
+gpt2::Sizes gpt2Sizes(const Arguments &arguments) {
+  gpt2::Sizes sizes = gpt2::Sizes::named(arguments.size);
   if (arguments.layers)
-    config.layers = arguments.layers;
-  return config;
+    sizes.layers = arguments.layers;
+  return sizes;
 }
 
 /// Tokens of a sequence.
@@ -96,32 +96,32 @@ int64_t gpt2Length(const Arguments &arguments) {
 }
 
 Program gpt2Program(const Arguments &arguments, const Mesh &mesh) {
-  const gpt2::Config config = gpt2Config(arguments);
+  const gpt2::Sizes sizes = gpt2Sizes(arguments);
   const int64_t batch = arguments.batch ? arguments.batch : 4,
                 length = gpt2Length(arguments);
   Tensor x =
-      distribute(tensor(tokens(batch * (length + 1), config.vocabulary),
+      distribute(tensor(tokens(batch * (length + 1), sizes.vocabulary),
                         {batch, length + 1}),
                  Layout({example::axisOrNone(mesh, "batch"), UNSHARDED}, mesh));
-  const gpt2::GPT2 model = gpt2::makeModel(config, mesh);
+  const gpt2::GPT2 model = gpt2::makeModel(sizes, mesh);
   fillWeights(model, gpt2::publishedWeights());
   return trainer(
       model, [=](const Tensor &ids) { return gpt2::loss(model, ids); }, x);
 }
 
 Program vitProgram(const Arguments &arguments, const Mesh &mesh) {
-  vit::Config config = vit::Config::named(arguments.size);
+  vit::Sizes sizes = vit::Sizes::named(arguments.size);
   if (arguments.layers)
-    config.layers = arguments.layers;
+    sizes.layers = arguments.layers;
   const int64_t batch = arguments.batch ? arguments.batch : 16;
   const DimSpec rows = example::axisOrNone(mesh, "batch");
-  Shape shape{batch, config.image, config.image, config.channels};
+  Shape shape{batch, sizes.image, sizes.image, sizes.channels};
   Tensor x =
       distribute(tensor(peers::uniform(elementCount(shape), 1, 0, 1), shape),
                  Layout({rows, UNSHARDED, UNSHARDED, UNSHARDED}, mesh));
   Tensor y = distribute(tensor(peers::labels(batch, 2), {batch}),
                         Layout({rows}, mesh));
-  const vit::ViT model = vit::makeModel(config, mesh);
+  const vit::ViT model = vit::makeModel(sizes, mesh);
   fillWeights(model, vit::publishedWeights());
   return trainer(
       model,
@@ -133,16 +133,16 @@ Program vitProgram(const Arguments &arguments, const Mesh &mesh) {
 }
 
 Program lstmProgram(const Arguments &arguments, const Mesh &mesh) {
-  lstm::Config config = lstm::Config::named(
-      arguments.size == "small" ? "medium" : arguments.size);
+  lstm::Sizes sizes =
+      lstm::Sizes::named(arguments.size == "small" ? "medium" : arguments.size);
   const int64_t batch = arguments.batch ? arguments.batch : 20,
                 length = arguments.length ? arguments.length : 35;
   // The peers have words [length + 1, batch].
   Tensor words = transpose(tensor(
-      tokens(batch * (length + 1), config.vocabulary), {length + 1, batch}));
+      tokens(batch * (length + 1), sizes.vocabulary), {length + 1, batch}));
   Tensor x = distribute(
       words, Layout({example::axisOrNone(mesh, "batch"), UNSHARDED}, mesh));
-  const lstm::WordModel model = lstm::makeModel(config, mesh);
+  const lstm::WordModel model = lstm::makeModel(sizes, mesh);
   fillWeights(model, lstm::publishedWeights());
   return trainer(
       model, [=](const Tensor &ids) { return lstm::loss(model, ids); }, x);
@@ -151,10 +151,10 @@ Program lstmProgram(const Arguments &arguments, const Mesh &mesh) {
 /// Tokens from the middle of a cache of `length` on; each is the likeliest
 /// after the one before it.
 Program decodeProgram(const Arguments &arguments, const Mesh &mesh) {
-  const gpt2::Config config = gpt2Config(arguments);
+  const gpt2::Sizes sizes = gpt2Sizes(arguments);
   const int64_t batch = arguments.batch ? arguments.batch : 1,
                 length = gpt2Length(arguments);
-  const gpt2::GPT2 model = gpt2::makeModel(config, mesh);
+  const gpt2::GPT2 model = gpt2::makeModel(sizes, mesh);
   fillWeights(model, gpt2::publishedWeights());
   const std::vector<example::Cache> caches =
       model->makeCaches(batch, length, mesh);
@@ -164,7 +164,7 @@ Program decodeProgram(const Arguments &arguments, const Mesh &mesh) {
                      reduce_sum(reduce_max(logits, -1))};
   });
   auto token = std::make_shared<Tensor>(
-      distribute(tensor(tokens(batch, config.vocabulary), {batch}),
+      distribute(tensor(tokens(batch, sizes.vocabulary), {batch}),
                  Layout({example::axisOrNone(mesh, "batch")}, mesh)));
   auto position = std::make_shared<int32_t>(int32_t(length / 2));
   return {

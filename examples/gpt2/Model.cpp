@@ -7,7 +7,6 @@
 using namespace meshloom;
 using example::axisOrNone;
 using example::Cache;
-using example::projectionPaths;
 
 namespace gpt2 {
 namespace {
@@ -22,7 +21,7 @@ Tensor gelu(const Tensor &x) {
 
 } // namespace
 
-Config Config::named(const std::string &name) {
+Sizes Sizes::named(const std::string &name) {
   if (name == "small")
     return {};
   if (name == "tiny")
@@ -34,40 +33,43 @@ Config Config::named(const std::string &name) {
   throw Error("--size: expected small or tiny, got \"" + name + "\"");
 }
 
-GPT2Impl::GPT2Impl(const Config &config)
-    : ModelImpl("GPT2"), config(config),
-      tokens(config.vocabulary, config.width,
-             {.embeddings_initializer = normal()}),
-      positions(config.positions, config.width,
-                {.embeddings_initializer = normal()}),
-      norm({.epsilon = 1e-5}) {
-  track("tokens", tokens);
-  track("positions", positions);
-  for (int64_t i = 0; i < config.layers; ++i) {
+GPT2Impl::GPT2Impl(const Sizes &sizes)
+    : ModelImpl("GPT2"), sizes(sizes), norm({.epsilon = 1e-5}) {
+  for (int64_t i = 0; i < sizes.layers; ++i) {
     blocks.emplace_back(
-        example::TransformerBlockOptions{.width = config.width,
-                                         .heads = config.heads,
+        example::TransformerBlockOptions{.width = sizes.width,
+                                         .heads = sizes.heads,
                                          .causal = true,
                                          .epsilon = 1e-5,
                                          .activation = gelu,
-                                         .initializer = normal()});
+                                         .initializer = normal(),
+                                         .fused_projections = true});
     track("block_" + std::to_string(i), blocks.back());
   }
   track("norm", norm);
 }
 
+void GPT2Impl::build(const Shape &) {
+  tokens = add_weight("tokens", {sizes.vocabulary, sizes.width},
+                      {.initializer = normal()});
+  positions = add_weight("positions", {sizes.positions, sizes.width},
+                         {.initializer = normal()});
+}
+
 Tensor GPT2Impl::logits(const Tensor &x) const {
-  return matmul(norm(x), tokens.variable("embeddings"), {.transpose_b = true});
+  return matmul(norm(x), tokens, {.transpose_b = true});
 }
 Tensor GPT2Impl::call(const Tensor &ids, const CallOptions &) {
-  Tensor x = tokens(ids) + positions(range(ids.shape()[1]));
+  Tensor x = nn::embedding(tokens, ids) +
+             slice(positions, {0, 0}, {ids.shape()[1], sizes.width});
   for (const example::TransformerBlock &block : blocks)
     x = block(x);
   return logits(x);
 }
 Tensor GPT2Impl::next(const Tensor &token, const Tensor &position,
                       const std::vector<Cache> &caches) const {
-  Tensor x = tokens(expand_dims(token, 1)) + positions(position);
+  Tensor x = nn::embedding(tokens, expand_dims(token, 1)) +
+             dynamic_slice(positions, {position, 0}, {1, sizes.width});
   for (size_t i = 0; i < blocks.size(); ++i)
     x = blocks[i]->next(x, caches[i], position);
   return squeeze(logits(x), 1);
@@ -83,11 +85,11 @@ std::vector<Cache> GPT2Impl::makeCaches(int64_t batch, int64_t length,
   return caches;
 }
 
-GPT2 makeModel(const Config &config, const Mesh &mesh) {
+GPT2 makeModel(const Sizes &sizes, const Mesh &mesh) {
   const DefaultMeshScope scope(mesh);
   set_random_seed(1);
-  GPT2 model(config);
-  model.build_many({{{-1, config.positions}, DType::I32}});
+  GPT2 model(sizes);
+  model.build_many({{{-1, sizes.positions}, DType::I32}});
   example::cutBlocks(model, mesh);
   return model;
 }
@@ -100,13 +102,17 @@ Tensor loss(const GPT2 &model, const Tensor &ids) {
 
 WeightMap publishedWeights() {
   return WeightMap({
-      {{"wte.weight"}, {"tokens/embeddings"}},
-      {{"wpe.weight"}, {"positions/embeddings"}},
+      {{"wte.weight"}, {"tokens"}},
+      {{"wpe.weight"}, {"positions"}},
       {{"h.*.ln_1.weight"}, {"block_*/norm1/gamma"}},
       {{"h.*.ln_1.bias"}, {"block_*/norm1/beta"}},
       {{"h.*.attn.bias"}}, // the mask of the attention, which is no weight
-      {{"h.*.attn.c_attn.weight"}, projectionPaths(""), "i h d -> i (h d)", 1},
-      {{"h.*.attn.c_attn.bias"}, projectionPaths("_bias"), "h d -> (h d)"},
+      {{"h.*.attn.c_attn.weight"},
+       {"block_*/attention/query_key_value"},
+       "i part h d -> i (part h d)"},
+      {{"h.*.attn.c_attn.bias"},
+       {"block_*/attention/query_key_value_bias"},
+       "part h d -> (part h d)"},
       {{"h.*.attn.c_proj.weight"},
        {"block_*/attention/output"},
        "h d o -> (h d) o"},

@@ -12,16 +12,17 @@
 
 namespace gpt2 {
 
-struct Config {
+struct Sizes {
   int64_t vocabulary = 50257, positions = 1024, width = 768, heads = 12,
           layers = 12;
   /// "small" (124M parameters) or "tiny" (bytes as tokens). Throws
   /// meshloom::Error for another name.
-  static Config named(const std::string &name);
+  static Sizes named(const std::string &name);
 };
 
 struct GPT2Impl : meshloom::ModelImpl {
-  explicit GPT2Impl(const Config &config);
+  explicit GPT2Impl(const Sizes &sizes);
+  void build(const meshloom::Shape &input) override;
   /// tokens [batch, t] -> logits [batch, t, vocabulary].
   meshloom::Tensor call(const meshloom::Tensor &ids,
                         const meshloom::CallOptions &options) override;
@@ -35,20 +36,21 @@ struct GPT2Impl : meshloom::ModelImpl {
   std::vector<example::Cache> makeCaches(int64_t batch, int64_t length,
                                          const meshloom::Mesh &mesh) const;
 
-  const Config config;
-  meshloom::layers::Embedding tokens, positions;
+  const Sizes sizes;
+  meshloom::DVariable tokens, ///< [vocabulary, width], of the output too
+      positions;              ///< [positions, width]
   std::vector<example::TransformerBlock> blocks;
   meshloom::layers::LayerNormalization norm;
 
 private:
-  /// Products of x with the table of tokens, which input and output share.
+  /// [batch, t, width] -> [batch, t, vocabulary].
   meshloom::Tensor logits(const meshloom::Tensor &x) const;
 };
 using GPT2 = meshloom::ModelOf<GPT2Impl>;
 
 /// A built model on the mesh, whose blocks are cut over the axis "model" where
 /// the mesh has it.
-GPT2 makeModel(const Config &config, const meshloom::Mesh &mesh);
+GPT2 makeModel(const Sizes &sizes, const meshloom::Mesh &mesh);
 /// The mean loss of each token [batch, t + 1] but the first, from those before
 /// it.
 meshloom::Tensor loss(const GPT2 &model, const meshloom::Tensor &ids);

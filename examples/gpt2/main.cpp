@@ -72,17 +72,17 @@ private:
 };
 
 void run(const example::Options &options) {
-  const gpt2::Config config = gpt2::Config::named(options.size);
+  const gpt2::Sizes sizes = gpt2::Sizes::named(options.size);
   const bool isTiny = options.size == "tiny";
   const int64_t batch = options.batch ? options.batch : 4,
                 length = options.length ? options.length
                          : isTiny       ? 32
                                         : 256;
-  if (std::max(length, options.generate) > config.positions)
+  if (std::max(length, options.generate) > sizes.positions)
     throw Error("--length, --generate: this model has " +
-                std::to_string(config.positions) + " positions");
+                std::to_string(sizes.positions) + " positions");
   const Mesh mesh = options.makeMesh();
-  const gpt2::GPT2 model = gpt2::makeModel(config, mesh);
+  const gpt2::GPT2 model = gpt2::makeModel(sizes, mesh);
   if (!options.weights.empty())
     load_weights(model, options.weights, gpt2::publishedWeights());
   const optimizers::Adam adam(options.rate);

@@ -15,7 +15,7 @@ initializers::Initializer normal(double deviation) {
 
 } // namespace
 
-Config Config::named(const std::string &name) {
+Sizes Sizes::named(const std::string &name) {
   if (name == "medium")
     return {};
   if (name == "tiny")
@@ -23,15 +23,15 @@ Config Config::named(const std::string &name) {
   throw Error("--size: expected medium or tiny, got \"" + name + "\"");
 }
 
-WordModelImpl::WordModelImpl(const Config &config)
-    : ModelImpl("WordModel"), encoder(config.vocabulary, config.width,
+WordModelImpl::WordModelImpl(const Sizes &sizes)
+    : ModelImpl("WordModel"), encoder(sizes.vocabulary, sizes.width,
                                       {.embeddings_initializer = normal(0.1)}),
-      decoder(config.vocabulary, {.kernel_initializer = normal(0.1)}) {
+      decoder(sizes.vocabulary, {.kernel_initializer = normal(0.1)}) {
   track("encoder", encoder);
   const initializers::Initializer first =
-      normal(1 / std::sqrt(double(config.width)));
-  for (int64_t i = 0; i < config.layers; ++i) {
-    layers.emplace_back(config.width,
+      normal(1 / std::sqrt(double(sizes.width)));
+  for (int64_t i = 0; i < sizes.layers; ++i) {
+    layers.emplace_back(sizes.width,
                         layers::RecurrentOptions{.kernel_initializer = first,
                                                  .recurrent_initializer = first,
                                                  .unit_forget_bias = false,
@@ -48,10 +48,10 @@ Tensor WordModelImpl::call(const Tensor &words, const CallOptions &) {
   return decoder(x);
 }
 
-WordModel makeModel(const Config &config, const Mesh &mesh) {
+WordModel makeModel(const Sizes &sizes, const Mesh &mesh) {
   const DefaultMeshScope scope(mesh);
   set_random_seed(1);
-  WordModel model(config);
+  WordModel model(sizes);
   model.build_many({{{-1, 1}, DType::I32}});
   return model;
 }

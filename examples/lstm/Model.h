@@ -10,15 +10,15 @@
 
 namespace lstm {
 
-struct Config {
+struct Sizes {
   int64_t vocabulary = 10000, width = 650, layers = 2;
   /// "medium" (650 wide, 2 layers, 10,000 words) or "tiny". Throws
   /// meshloom::Error for another name.
-  static Config named(const std::string &name);
+  static Sizes named(const std::string &name);
 };
 
 struct WordModelImpl : meshloom::ModelImpl {
-  explicit WordModelImpl(const Config &config);
+  explicit WordModelImpl(const Sizes &sizes);
   /// words [batch, steps] -> logits [batch, steps, vocabulary].
   meshloom::Tensor call(const meshloom::Tensor &words,
                         const meshloom::CallOptions &options) override;
@@ -30,7 +30,7 @@ struct WordModelImpl : meshloom::ModelImpl {
 using WordModel = meshloom::ModelOf<WordModelImpl>;
 
 /// A built model, replicated on the mesh.
-WordModel makeModel(const Config &config, const meshloom::Mesh &mesh);
+WordModel makeModel(const Sizes &sizes, const meshloom::Mesh &mesh);
 /// The mean loss of each of words [batch, steps + 1] but the first, from those
 /// before it.
 meshloom::Tensor loss(const WordModel &model, const meshloom::Tensor &words);

@@ -64,16 +64,16 @@ std::vector<int32_t> numbersOf(const std::string &text, int64_t vocabulary) {
 }
 
 void run(const example::Options &options) {
-  const lstm::Config config = lstm::Config::named(options.size);
+  const lstm::Sizes sizes = lstm::Sizes::named(options.size);
   const int64_t batch = options.batch ? options.batch : 20,
                 length = options.length ? options.length : 35;
   const Mesh mesh = options.makeMesh();
-  const lstm::WordModel model = lstm::makeModel(config, mesh);
+  const lstm::WordModel model = lstm::makeModel(sizes, mesh);
   if (!options.weights.empty())
     load_weights(model, options.weights, lstm::publishedWeights());
   // The text in `batch` rows, of which each step reads the next columns.
   const std::vector<int32_t> words =
-      numbersOf(textOf(options.data), config.vocabulary);
+      numbersOf(textOf(options.data), sizes.vocabulary);
   const int64_t columns = int64_t(words.size()) / batch;
   if (columns < length + 1)
     throw Error("--data: expected at least " +

@@ -14,6 +14,7 @@ TransformerBlockImpl::TransformerBlockImpl(
       norm2({.epsilon = options.epsilon}),
       attention(options.heads, options.width / options.heads,
                 {.use_bias = options.attention_bias,
+                 .fused_projections = options.fused_projections,
                  .causal = options.causal,
                  .kernel_initializer = options.initializer}),
       up(4 * options.width, {.activation = options.activation,
@@ -53,29 +54,23 @@ void cutBlocks(const Layer &model, const Mesh &mesh) {
   if (std::ranges::find(mesh.axes(), "model", &MeshAxis::name) ==
       mesh.axes().end())
     return;
-  const Layout cut({"model"}, mesh), rows({"model", UNSHARDED}, mesh),
-      columns({UNSHARDED, "model"}, mesh),
-      heads({UNSHARDED, "model", UNSHARDED}, mesh);
-  LayoutPatterns patterns{
-      {"*/attention/query", heads},
-      {"*/attention/key", heads},
-      {"*/attention/value", heads},
-      {"*/attention/output", Layout({"model", UNSHARDED, UNSHARDED}, mesh)},
-      {"*/up/kernel", columns},
-      {"*/up/bias", cut},
-      {"*/down/kernel", rows}};
-  for (const NamedVariable &weight : model.named_variables())
-    if (weight.path.ends_with("query_bias") ||
-        weight.path.ends_with("key_bias") ||
-        weight.path.ends_with("value_bias"))
-      patterns.emplace_back(weight.path, rows);
-  set_layouts(model, patterns);
-}
-
-std::vector<std::string> projectionPaths(const std::string &suffix) {
-  const std::string attention = "block_*/attention/";
-  return {attention + "query" + suffix, attention + "key" + suffix,
-          attention + "value" + suffix};
+  const std::vector<std::pair<std::string, std::vector<DimSpec>>> cuts{
+      {"attention/query", {UNSHARDED, "model", UNSHARDED}},
+      {"attention/key", {UNSHARDED, "model", UNSHARDED}},
+      {"attention/value", {UNSHARDED, "model", UNSHARDED}},
+      {"attention/query_key_value", {UNSHARDED, UNSHARDED, "model", UNSHARDED}},
+      {"attention/query_key_value_bias", {UNSHARDED, "model", UNSHARDED}},
+      {"attention/output", {"model", UNSHARDED, UNSHARDED}},
+      {"up/kernel", {UNSHARDED, "model"}},
+      {"up/bias", {"model"}},
+      {"down/kernel", {"model", UNSHARDED}}};
+  set_layouts(model, [&](const std::string &path, const DVariable &) {
+    std::optional<Layout> layout;
+    for (const auto &[suffix, specs] : cuts)
+      if (path.ends_with("/" + suffix))
+        layout = Layout(specs, mesh);
+    return layout;
+  });
 }
 
 } // namespace example

@@ -5,8 +5,7 @@
 
 #include <meshloom/Meshloom.h>
 
-#include <string>
-#include <vector>
+#include <optional>
 
 namespace example {
 
@@ -17,7 +16,9 @@ struct TransformerBlockOptions {
   meshloom::activations::Activation activation = "gelu"; ///< of the MLP
   meshloom::initializers::Initializer initializer = "glorot_uniform";
   bool attention_bias = true; ///< whether the attention has biases
-  double dropout = 0;         ///< of what the MLP gives, in training
+  /// Whether queries, keys and values are one product.
+  bool fused_projections = false;
+  double dropout = 0; ///< of what the MLP gives, in training
 };
 
 /// The keys and values that a block has seen, as variables that a function
@@ -53,9 +54,5 @@ using TransformerBlock = meshloom::LayerOf<TransformerBlockImpl>;
 /// Cuts the blocks of a built model over the axis "model", where the mesh has
 /// it: attention by heads, the MLP by hidden features (Shoeybi et al., 2019).
 void cutBlocks(const meshloom::Layer &model, const meshloom::Mesh &mesh);
-
-/// The paths of the attention's projections to queries, keys and values in a
-/// WeightMap; `suffix`: "" or "_bias".
-std::vector<std::string> projectionPaths(const std::string &suffix);
 
 } // namespace example

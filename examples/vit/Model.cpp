@@ -3,7 +3,6 @@
 #include "Model.h"
 
 using namespace meshloom;
-using example::projectionPaths;
 
 namespace vit {
 namespace {
@@ -14,7 +13,7 @@ initializers::Initializer normal() {
 
 } // namespace
 
-Config Config::named(const std::string &name) {
+Sizes Sizes::named(const std::string &name) {
   if (name == "small")
     return {};
   if (name == "tiny")
@@ -28,20 +27,21 @@ Config Config::named(const std::string &name) {
   throw Error("--size: expected small or tiny, got \"" + name + "\"");
 }
 
-ViTImpl::ViTImpl(const Config &config)
-    : ModelImpl("ViT"), config(config),
+ViTImpl::ViTImpl(const Sizes &sizes)
+    : ModelImpl("ViT", "vit"), sizes(sizes),
       // A convolution whose windows do not overlap is a product.
-      patches("bypxqc,pqcd->byxd", {config.side(), config.side(), config.width},
+      patches("bypxqc,pqcd->byxd", {sizes.side(), sizes.side(), sizes.width},
               {.bias_axes = "d", .kernel_initializer = normal()}),
       norm({.epsilon = 1e-6}),
-      head(config.classes, {.kernel_initializer = normal()}) {
+      head(sizes.classes, {.kernel_initializer = normal()}) {
   track("patches", patches);
-  for (int64_t i = 0; i < config.layers; ++i) {
+  for (int64_t i = 0; i < sizes.layers; ++i) {
     blocks.emplace_back(
-        example::TransformerBlockOptions{.width = config.width,
-                                         .heads = config.heads,
+        example::TransformerBlockOptions{.width = sizes.width,
+                                         .heads = sizes.heads,
                                          .epsilon = 1e-6,
-                                         .initializer = normal()});
+                                         .initializer = normal(),
+                                         .fused_projections = true});
     track("block_" + std::to_string(i), blocks.back());
   }
   track("norm", norm);
@@ -49,30 +49,30 @@ ViTImpl::ViTImpl(const Config &config)
 }
 
 void ViTImpl::build(const Shape &) {
-  const int64_t tokens = config.side() * config.side() + 1;
-  classToken = add_weight("class_token", {1, 1, config.width},
-                          {.initializer = normal()});
-  positions = add_weight("positions", {1, tokens, config.width},
+  const int64_t tokens = sizes.side() * sizes.side() + 1;
+  classToken =
+      add_weight("class_token", {1, 1, sizes.width}, {.initializer = normal()});
+  positions = add_weight("positions", {1, tokens, sizes.width},
                          {.initializer = normal()});
 }
 
 Tensor ViTImpl::call(const Tensor &images, const CallOptions &) {
-  const int64_t batch = images.shape()[0], side = config.side();
-  Tensor x = patches(reshape(images, {batch, side, config.patch, side,
-                                      config.patch, config.channels}));
-  x = reshape(x, {batch, side * side, config.width});
-  Tensor first = broadcast_to(classToken, {batch, 1, config.width});
+  const int64_t batch = images.shape()[0], side = sizes.side();
+  Tensor x = patches(reshape(
+      images, {batch, side, sizes.patch, side, sizes.patch, sizes.channels}));
+  x = reshape(x, {batch, side * side, sizes.width});
+  Tensor first = broadcast_to(classToken, {batch, 1, sizes.width});
   x = concat({first, x}, 1) + positions;
   for (const example::TransformerBlock &block : blocks)
     x = block(x);
   return head(norm(x(all, 0)));
 }
 
-ViT makeModel(const Config &config, const Mesh &mesh) {
+ViT makeModel(const Sizes &sizes, const Mesh &mesh) {
   const DefaultMeshScope scope(mesh);
   set_random_seed(1);
-  ViT model(config);
-  model.build({-1, config.image, config.image, config.channels});
+  ViT model(sizes);
+  model.build({-1, sizes.image, sizes.image, sizes.channels});
   example::cutBlocks(model, mesh);
   return model;
 }
@@ -85,8 +85,12 @@ WeightMap publishedWeights() {
       {{"patch_embed.proj.bias"}, {"patches/bias"}},
       {{"blocks.*.norm1.weight"}, {"block_*/norm1/gamma"}},
       {{"blocks.*.norm1.bias"}, {"block_*/norm1/beta"}},
-      {{"blocks.*.attn.qkv.weight"}, projectionPaths(""), "i h d -> (h d) i"},
-      {{"blocks.*.attn.qkv.bias"}, projectionPaths("_bias"), "h d -> (h d)"},
+      {{"blocks.*.attn.qkv.weight"},
+       {"block_*/attention/query_key_value"},
+       "i part h d -> (part h d) i"},
+      {{"blocks.*.attn.qkv.bias"},
+       {"block_*/attention/query_key_value_bias"},
+       "part h d -> (part h d)"},
       {{"blocks.*.attn.proj.weight"},
        {"block_*/attention/output"},
        "h d o -> o (h d)"},

@@ -44,7 +44,7 @@ public:
     expectPositive("num_heads", heads);
     expectPositive("key_dim", size);
     expectPositive("num_key_value_heads", groups);
-    expectPositive("value_dim", settings.value_dim ? settings.value_dim : size);
+    expectPositive("value_dim", valueSize());
     for (int64_t dim : settings.output_shape)
       expectPositive("dims as output_shape", dim);
     if (settings.output_shape.size() > maxOutputDims)
@@ -57,6 +57,12 @@ public:
       refuse(fmt::format("expected num_key_value_heads that divide num_heads, "
                          "got {} and {}",
                          groups, heads));
+    if (settings.fused_projections && (groups != heads || valueSize() != size))
+      refuse(fmt::format("expected fused_projections to as many heads of keys "
+                         "and values as of queries, all of one size, got {} "
+                         "heads of {} for queries, {} for keys, and values of "
+                         "{}",
+                         heads, size, groups, valueSize()));
   }
   explicit MultiHeadAttentionImpl(const nn::Config &config)
       : MultiHeadAttentionImpl(config.at("num_heads").as_int(),
@@ -68,6 +74,7 @@ public:
     seedField(field, o.seed);
     field("num_key_value_heads", o.num_key_value_heads);
     field("use_bias", o.use_bias);
+    field("fused_projections", o.fused_projections);
     field("causal", o.causal);
     field("output_shape", o.output_shape);
     field("attention_axes", o.attention_axes);
@@ -105,13 +112,17 @@ public:
     };
     const Shape out = settings.output_shape.empty() ? Shape{features(0)}
                                                     : settings.output_shape;
-    Shape ofOutput{heads, settings.value_dim ? settings.value_dim : size};
+    Shape ofOutput{heads, valueSize()};
     ofOutput.insert(ofOutput.end(), out.begin(), out.end());
-    query = project("query", {features(0), heads, size}, {heads, size});
-    key = project("key", {features(2), groups, size}, {groups, size});
-    const int64_t valueSize = settings.value_dim ? settings.value_dim : size;
-    value =
-        project("value", {features(1), groups, valueSize}, {groups, valueSize});
+    if (settings.fused_projections) {
+      fused = project("query_key_value", {features(0), 3, heads, size},
+                      {3, heads, size});
+    } else {
+      query = project("query", {features(0), heads, size}, {heads, size});
+      key = project("key", {features(2), groups, size}, {groups, size});
+      value = project("value", {features(1), groups, valueSize()},
+                      {groups, valueSize()});
+    }
     output = project("output", ofOutput, out);
     if (settings.dropout > 0)
       add_seed();
@@ -124,8 +135,11 @@ public:
     expectInputs(xs.size());
     const Tensor &values = xs.size() > 1 ? xs[1] : xs[0];
     const Tensor &keys = xs.size() > 2 ? xs[2] : values;
-    const Tensor q = toHeads(xs[0], query), k = toHeads(keys, key),
-                 v = toHeads(values, value);
+    const auto [q, k, v] =
+        settings.fused_projections
+            ? fusedHeads(xs[0])
+            : Heads{toHeads(xs[0], query), toHeads(keys, key),
+                    toHeads(values, value)};
     nn::AttentionOptions attention;
     if (*options.training && settings.dropout > 0) {
       attention.dropout = settings.dropout;
@@ -154,26 +168,28 @@ public:
                            const std::optional<Layout> &layout) const {
     expectPositive("sequences", batch);
     expectPositive("positions of a cache", length);
-    if (!key.kernel.defined())
+    if (!output.kernel.defined())
       refuse("expected a layer that is built: call it, or build it with the "
              "shape of its input, before it makes a cache");
-    auto empty = [&](const Projection &projection) {
-      const Shape &kernel = projection.kernel.shape();
-      std::optional<Layout> placed = layout;
-      if (!layout && !isHostVariable(projection.kernel)) {
-        const Layout ofKernel = projection.kernel.layout();
-        placed = Layout(
-            {UNSHARDED, UNSHARDED, ofKernel.sharding_specs()[1], UNSHARDED},
-            ofKernel.mesh());
-      }
+    const DVariable &toKeys =
+        settings.fused_projections ? fused.kernel : key.kernel;
+    std::optional<Layout> placed = layout;
+    if (!layout && !isHostVariable(toKeys)) {
+      const Layout ofKernel = toKeys.layout();
+      const std::vector<DimSpec> specs = ofKernel.sharding_specs();
+      placed =
+          Layout({UNSHARDED, UNSHARDED, specs[specs.size() - 2], UNSHARDED},
+                 ofKernel.mesh());
+    }
+    auto empty = [&](int64_t features) {
       return call_with_layout(
           [&] {
-            return zeros({batch, length, kernel[1], kernel[2]},
+            return zeros({batch, length, groups, features},
                          LayerImpl::options().policy->compute_dtype());
           },
           placed);
     };
-    return {empty(key), empty(value)};
+    return {empty(size), empty(valueSize())};
   }
 
 private:
@@ -181,6 +197,13 @@ private:
     if (count > 3 && count != cachedInputs)
       refuse(
           fmt::format("expected query, value and key, got {} inputs", count));
+    if (settings.fused_projections && (count == 2 || count == 3))
+      refuse(fmt::format("expected one input, as its projections are fused, "
+                         "got {}",
+                         count));
+  }
+  int64_t valueSize() const {
+    return settings.value_dim ? settings.value_dim : size;
   }
 
   struct Projection {
@@ -204,6 +227,18 @@ private:
   static Tensor toHeads(const Tensor &x, const Projection &by) {
     Tensor y = einsum("...w,whd->...hd", x, by.kernel);
     return by.bias.defined() ? y + by.bias : y;
+  }
+  struct Heads {
+    Tensor query, key, value;
+  };
+  Heads fusedHeads(const Tensor &x) const {
+    Tensor projected = einsum("...w,wphd->...phd", x, fused.kernel);
+    if (fused.bias.defined())
+      projected = projected + fused.bias;
+    auto part = [&](int64_t index) {
+      return projected(ellipsis, index, all, all);
+    };
+    return {part(0), part(1), part(2)};
   }
   Tensor fromHeads(const Tensor &mixed) const {
     const std::string dims =
@@ -359,6 +394,7 @@ private:
   Shape attended;             ///< dims of inputs
   std::vector<int64_t> order; ///< of the dims of what has heads
   Projection query, key, value, output;
+  Projection fused; ///< instead of the first three
 };
 
 /// Attention and AdditiveAttention.

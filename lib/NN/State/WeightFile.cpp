@@ -24,6 +24,18 @@ std::vector<NamedVariable> namedWeights(const Layer &model) {
   return named;
 }
 
+std::string listed(const std::vector<std::string> &problems) {
+  constexpr size_t most = 20;
+  std::string text = fmt::format(
+      "{}",
+      fmt::join(problems.begin(),
+                problems.begin() + ptrdiff_t(std::min(most, problems.size())),
+                "; "));
+  if (problems.size() > most)
+    text += fmt::format("; and {} more", problems.size() - most);
+  return text;
+}
+
 data::NamedTensors readWeightFile(std::string_view call,
                                   const std::filesystem::path &path) {
   const std::string bytes = readFile(path.string()).value_or_throw();
@@ -45,7 +57,7 @@ void assignWeights(std::string_view call, std::string_view source,
                    const std::vector<std::string> &problems) {
   if (!problems.empty())
     Error(fmt::format("[{}] {} is not of the model '{}': {}", call, source,
-                      model.name(), fmt::join(problems, "; ")))
+                      model.name(), listed(problems)))
         .raise();
   for (const auto &[variable, value] : values)
     variable.assign(cast(value, variable.dtype()));

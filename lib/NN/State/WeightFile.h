@@ -21,6 +21,9 @@ std::vector<NamedVariable> namedWeights(const Layer &model);
 data::NamedTensors readWeightFile(std::string_view call,
                                   const std::filesystem::path &path);
 
+/// Returns the problems as one text, of which the first ones stand for many.
+std::string listed(const std::vector<std::string> &problems);
+
 /// Assigns the values, cast to the weights' types, unless there are problems:
 /// then it throws an Error that lists them. `source`: where values come from.
 void assignWeights(std::string_view call, std::string_view source,

@@ -10,7 +10,6 @@
 #include "meshloom/API/Ops.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -336,7 +335,7 @@ std::vector<WeightMap::Group> WeightMap::groups(const Layer &model) const {
                                        weight.path, group.title()));
   if (!problems.empty())
     Error(fmt::format("[WeightMap] the map does not fit the model '{}': {}",
-                      model.name(), fmt::join(problems, "; ")))
+                      model.name(), listed(problems)))
         .raise();
   return groups;
 }
@@ -359,7 +358,7 @@ data::NamedTensors WeightMap::tensors(const Layer &model, Where where) const {
       (void)group.tensorShape(problems);
     if (!problems.empty())
       Error(fmt::format("[WeightMap] the map does not fit the model '{}': {}",
-                        model.name(), fmt::join(problems, "; ")))
+                        model.name(), listed(problems)))
           .raise();
     data::NamedTensors tensors;
     for (const Group &group : allGroups)

@@ -24,7 +24,11 @@ struct MultiHeadAttentionOptions {
   /// (grouped queries); 0: as many as the query has.
   int64_t num_key_value_heads = 0;
   bool use_bias = true; ///< of the projections
-  bool causal = false;  ///< position i sees positions 0 to i only
+  /// Queries, keys and values are one product with one weight
+  /// "query_key_value" [features, 3, num_heads, key_dim], which is faster for
+  /// few positions. For self-attention (one input) whose heads are all alike.
+  bool fused_projections = false;
+  bool causal = false; ///< position i sees positions 0 to i only
   /// Dims of the result behind the steps; empty: as many features as the query
   /// has.
   Shape output_shape = {};
@@ -55,17 +59,18 @@ struct MultiHeadAttentionOptions {
 /// the axis.
 class MultiHeadAttention : public Layer {
 public:
-  /// Weights are "query" [features, num_heads, key_dim], "key", "value",
-  /// "output" [num_heads, value_dim, features], or output_shape instead of
-  /// features, and "query_bias", ... Throws meshloom::Error if a size is not
-  /// positive, or heads do not divide.
+  /// Weights are "query" [features, num_heads, key_dim], "key", "value" (see
+  /// fused_projections), "output" [num_heads, value_dim, features], or
+  /// output_shape instead of features, and "query_bias", ... Throws
+  /// meshloom::Error if a size is not positive, if heads do not divide, or if
+  /// projections are fused whose heads differ.
   MultiHeadAttention(int64_t num_heads, int64_t key_dim,
                      MultiHeadAttentionOptions options = {});
 
   /// Returns an empty cache for `length` positions of `batch` sequences.
   /// `layout` is that of keys and values; without one the heads are cut as
-  /// those of the weight "key". Throws meshloom::Error if the layer is not
-  /// built, or a size is not positive.
+  /// those of the weight that projects to keys. Throws meshloom::Error if the
+  /// layer is not built, or a size is not positive.
   AttentionCache make_cache(int64_t batch, int64_t length,
                             const std::optional<Layout> &layout = std::nullopt,
                             Where where = Where::current()) const;
