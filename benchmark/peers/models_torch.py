@@ -92,7 +92,8 @@ if args.case == "lstm":
                  for n in (f"weight_ih_l{i}", f"weight_hh_l{i}", f"bias_ih_l{i}", f"bias_hh_l{i}")]
     with torch.no_grad():
         for name in rnn_names:
-            getattr(rnn, name).copy_(p["rnn." + name])
+            # The example trains the sum of both biases.
+            getattr(rnn, name).copy_(p["rnn." + name]).requires_grad_("bias_hh" not in name)
             p["rnn." + name] = getattr(rnn, name)
 
 
@@ -141,7 +142,7 @@ else:
         ids = (hash_u32(n, 1) % np.uint32(config["vocabulary"])).astype(np.int64)
         data = (torch.from_numpy(ids.reshape((batch, -1) if args.case == "gpt2" else (-1, batch))),)
     loss = dict(gpt2=gpt2_loss, vit=vit_loss, lstm=lstm_loss)[args.case]
-    ps = list(p.values())
+    ps = [q for q in p.values() if q.requires_grad]
     ms, vs = [torch.zeros_like(q) for q in ps], [torch.zeros_like(q) for q in ps]
     clock = [0]
     if args.compile:
