@@ -337,7 +337,7 @@ private:
         std::max(planes.first + in.extent[row],
                  planes.begin + (count - 1) * dim.stride + reach);
     planes.pitch = (length + dim.stride - 1) / dim.stride * dim.stride;
-    // What several lines read stays in the cache until they are stored.
+    // The elements of several lines stay in the cache until they are stored.
     constexpr int64_t elements = 4096;
     planes.lines =
         std::clamp<int64_t>(elements / planes.pitch, 1, lines.places);

@@ -358,8 +358,8 @@ static LogicalResult dropEmptyOperands(ConcatenateOp op,
   return success();
 }
 
-/// concatenate(concatenate(x, y), z) -> concatenate(x, y, z). Of few operands:
-/// of what grows in many steps every value is needed.
+/// concatenate(concatenate(x, y), z) -> concatenate(x, y, z), for few operands:
+/// the steps of a tensor that grows in many would copy each other's operands.
 static LogicalResult mergeConcatenates(ConcatenateOp op,
                                        PatternRewriter &rewriter) {
   constexpr size_t few = 16;
