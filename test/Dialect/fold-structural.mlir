@@ -179,3 +179,39 @@ func.func @pad_of_convolution(%x: tensor<2x8x3xf32>, %w: tensor<3x3x4xf32>, %v: 
   %5 = dtensor.convolution %4, %v dims [b, 0, f] x [0, i, o] -> [b, 0, f] : (tensor<2x8x4xf32>, tensor<3x4x4xf32>) -> tensor<2x6x4xf32>
   return %1, %3, %5 : tensor<2x16x4xf32>, tensor<2x7x4xf32>, tensor<2x6x4xf32>
 }
+
+// -----
+
+// Zeros around elements and between them are the window's own where the window
+// begins with the same number.
+// CHECK-LABEL: func.func @pad_of_window
+// CHECK-SAME: (%[[X:.*]]: tensor<2x8xf32>)
+func.func @pad_of_window(%x: tensor<2x8xf32>) -> (tensor<2x16xf32>, tensor<2x16xf32>) {
+  %zero = dtensor.constant dense<0.0> : tensor<f32>
+  %one = dtensor.constant dense<1.0> : tensor<f32>
+  // CHECK-DAG: dtensor.reduce_window sum %[[X]] init %{{.*}} window [1, 2] padding [0, 0, 2, 0] base_dilations [1, 2] :
+  %0 = dtensor.pad %x, %zero low [0, 2] high [0, -1] interior [0, 1] : (tensor<2x8xf32>, tensor<f32>) -> tensor<2x16xf32>
+  %1 = dtensor.reduce_window sum %0 init %zero window [1, 2] padding [0, 0, 0, 1] : (tensor<2x16xf32>, tensor<f32>) -> tensor<2x16xf32>
+  // CHECK-DAG: %[[ONES:.*]] = dtensor.pad
+  // CHECK-DAG: dtensor.reduce_window sum %[[ONES]] init
+  %2 = dtensor.pad %x, %one low [0, 2] high [0, -1] interior [0, 1] : (tensor<2x8xf32>, tensor<f32>) -> tensor<2x16xf32>
+  %3 = dtensor.reduce_window sum %2 init %zero window [1, 2] padding [0, 0, 0, 1] : (tensor<2x16xf32>, tensor<f32>) -> tensor<2x16xf32>
+  return %1, %3 : tensor<2x16xf32>, tensor<2x16xf32>
+}
+
+// -----
+
+// What is joined in two steps is joined in one; an index that is a vector of one
+// number needs no dim.
+// CHECK-LABEL: func.func @joined_twice
+// CHECK-SAME: (%[[X:[^:]*]]: tensor<3xf32>, %[[Y:[^:]*]]: tensor<2xf32>, %[[I:[^:]*]]: tensor<2xi32>)
+func.func @joined_twice(%x: tensor<3xf32>, %y: tensor<2xf32>, %i: tensor<2xi32>) -> tensor<8xf32> {
+  // CHECK: %[[ALL:.*]] = dtensor.concatenate %[[X]], %[[Y]], %[[X]] dim 0
+  %0 = dtensor.concatenate %x, %y dim 0 : (tensor<3xf32>, tensor<2xf32>) -> tensor<5xf32>
+  %1 = dtensor.concatenate %0, %x dim 0 : (tensor<5xf32>, tensor<3xf32>) -> tensor<8xf32>
+  // CHECK: dtensor.scatter %[[ALL]] at %[[I]] with %[[Y]]
+  %2 = dtensor.broadcast_in_dim %i dims [0] : (tensor<2xi32>) -> tensor<2x1xi32>
+  %3 = dtensor.scatter %1 at %2 with %y {index_vector_dim = 1 : i64, inserted_window_dims = array<i64: 0>, scatter_dims_to_operand_dims = array<i64: 0>, kind = #dtensor.kind<sum>}
+      : (tensor<8xf32>, tensor<2x1xi32>, tensor<2xf32>) -> tensor<8xf32>
+  return %3 : tensor<8xf32>
+}

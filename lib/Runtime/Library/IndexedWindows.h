@@ -146,6 +146,28 @@ private:
   std::vector<Batching> batching;
 };
 
+/// Calls visit(i) for each window `i` of a block that has an offset. Which ones
+/// have is as random as indices are: it is no branch.
+template <typename Offset, typename Visit>
+void forEachPresent(std::span<const Offset> offsets, const Visit &visit) {
+  Offset signs = 0;
+  for (Offset offset : offsets)
+    signs |= offset;
+  if (signs >= 0) {
+    for (size_t i = 0; i < offsets.size(); ++i)
+      visit(i);
+    return;
+  }
+  uint16_t present[IndexedWindows::BLOCK];
+  size_t count = 0;
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    present[count] = uint16_t(i);
+    count += offsets[i] >= 0;
+  }
+  for (size_t p = 0; p < count; ++p)
+    visit(present[p]);
+}
+
 /// Calls body(tensor's element, array's element, run) for runs of elements that
 /// are contiguous in both, for all windows with an offset. Runs of one number
 /// go to numbers(tensor's element, array's element), which does all windows.
@@ -154,23 +176,22 @@ template <typename Offset, typename Numbers, typename Row>
 void forEachPiece(const WindowPart &part, std::span<const Offset> offsets,
                   int64_t step, bool inOrder, const Numbers &numbers,
                   const Row &row) {
-  const int64_t count = int64_t(offsets.size());
   if (inOrder) {
-    for (int64_t i = 0; i < count; ++i)
-      if (offsets[size_t(i)] >= 0)
-        forEachRun(part.extent, part.tensorStrides, part.arrayStrides,
-                   [&](int64_t t, int64_t a, int64_t run) {
-                     row(t + offsets[size_t(i)], a + i * step, run);
-                   });
+    forEachPresent(offsets, [&](size_t i) {
+      forEachRun(part.extent, part.tensorStrides, part.arrayStrides,
+                 [&](int64_t t, int64_t a, int64_t run) {
+                   row(t + offsets[i], a + int64_t(i) * step, run);
+                 });
+    });
     return;
   }
   forEachRun(part.extent, part.tensorStrides, part.arrayStrides,
              [&](int64_t t, int64_t a, int64_t run) {
                if (run == 1)
                  return numbers(t, a);
-               for (int64_t i = 0; i < count; ++i)
-                 if (offsets[size_t(i)] >= 0)
-                   row(t + offsets[size_t(i)], a + i * step, run);
+               forEachPresent(offsets, [&](size_t i) {
+                 row(t + offsets[i], a + int64_t(i) * step, run);
+               });
              });
 }
 

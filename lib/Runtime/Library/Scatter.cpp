@@ -48,9 +48,9 @@ template <ReduceKind kind> struct CombineBy {
 /// to[offsets[i]] is combined with from[i * step], in order.
 template <typename By, typename T>
 void combineWithNumbers(T *to, const T *from, int64_t step, Offsets offsets) {
-  for (size_t i = 0; i < offsets.size(); ++i)
-    if (const Offset offset = offsets[i]; offset >= 0)
-      to[offset] = By::apply(to[offset], from[int64_t(i) * step]);
+  forEachPresent(offsets, [&](size_t i) {
+    to[offsets[i]] = By::apply(to[offsets[i]], from[int64_t(i) * step]);
+  });
 }
 template <typename By, typename T>
 [[gnu::always_inline]] inline void combineRows(T *to, const T *from,
@@ -183,9 +183,9 @@ void addToSums(const WindowPart &part, std::span<const Place> offsets,
   forEachPiece(
       part, offsets, step, inOrder,
       [&](int64_t target, int64_t source) {
-        for (size_t i = 0; i < offsets.size(); ++i)
-          if (offsets[i] >= 0)
-            sums[target + offsets[i]].add(from[source + int64_t(i) * step]);
+        forEachPresent(offsets, [&](size_t i) {
+          sums[target + offsets[i]].add(from[source + int64_t(i) * step]);
+        });
       },
       [&](int64_t target, int64_t source, int64_t run) {
         addToRow(sums + target, from + source, run);
@@ -227,24 +227,27 @@ void addSums(const Shape &extent, T *to, const Shape &toStrides,
              });
 }
 
+/// `size` zeros. They lie in scratch memory, which takes no time to get;
+/// threads keep that for good, so many lie in `large`.
+template <typename T> T *temporary(std::vector<T> &large, size_t size) {
+  constexpr size_t mostScratch = size_t(4) << 20;
+  if (size * sizeof(T) > mostScratch) {
+    large.resize(size);
+    return large.data();
+  }
+  T *values = static_cast<T *>(threadScratch(0, size * sizeof(T)));
+  std::uninitialized_value_construct_n(values, size);
+  return values;
+}
+
 /// Many updates: with a sum for each element of the box.
 template <typename T> void sumEverywhere(const AlikeWindows &alike) {
   const LibraryOperand &result = alike.result;
   const Shape dense = rowMajorStrides(result.extent);
   const WindowPart part = alike.part(dense);
   const auto size = size_t(elementCount(result.extent));
-  // Threads keep scratch memory for good: no large ones.
-  constexpr size_t mostScratch = size_t(4) << 20;
   std::vector<SumOfUpdates<T>> large;
-  SumOfUpdates<T> *sums = nullptr;
-  if (size * sizeof(SumOfUpdates<T>) > mostScratch) {
-    large.resize(size);
-    sums = large.data();
-  } else {
-    sums = static_cast<SumOfUpdates<T> *>(
-        threadScratch(0, size * sizeof(SumOfUpdates<T>)));
-    std::uninitialized_value_construct_n(sums, size);
-  }
+  SumOfUpdates<T> *sums = temporary(large, size);
   const bool inOrder = alike.windows.mayOverlap();
   forEachBlock<T>(
       alike, part, dense, [&](Offsets offsets, const T *from, int64_t step) {
@@ -303,16 +306,16 @@ void sumByPlace(const AlikeWindows &alike, const Shape &placeStrides,
 template <typename T>
 uint8_t mostUpdates(const AlikeWindows &alike, const WindowPart &part,
                     const Shape &strides, int64_t places) {
-  std::vector<uint8_t> updates(size_t(places), 0);
+  std::vector<uint8_t> large;
+  uint8_t *updates = temporary(large, size_t(places));
   uint8_t most = 0;
   forEachBlock<T>(alike, part, strides,
                   [&](Offsets windowPlaces, const T *, int64_t) {
-                    for (int64_t place : windowPlaces)
-                      if (place >= 0) {
-                        uint8_t &number = updates[size_t(place)];
-                        number = uint8_t(number + (number < 255));
-                        most = std::max(most, number);
-                      }
+                    forEachPresent(windowPlaces, [&](size_t i) {
+                      uint8_t &number = updates[size_t(windowPlaces[i])];
+                      number = uint8_t(number + (number < 255));
+                      most = std::max(most, number);
+                    });
                   });
   return most;
 }
@@ -395,9 +398,11 @@ RoutineOrError Scatter::make(const LibraryStep &step) {
               &updates = step.inputs[count + 1]->shape;
   for (size_t i = 0; i < count; ++i) {
     const DType type = step.outputs[i]->type;
+    const Shape &input = step.inputs[i]->shape;
     if (step.inputs[i]->type != type ||
         step.inputs[count + 1 + i]->type != type ||
-        step.inputs[i]->shape != result || step.outputs[i]->shape != result ||
+        (input != result && !input.empty()) ||
+        step.outputs[i]->shape != result ||
         step.inputs[count + 1 + i]->shape != updates)
       return Error("its inputs, updates and results do not fit");
   }
@@ -447,7 +452,30 @@ RoutineOrError Scatter::make(const LibraryStep &step) {
   return routineOf(std::move(scatter));
 }
 
-/// The results before the first update.
+/// Fills a box with elements of T.
+template <typename T> void fillBox(const LibraryOperand &box, T value) {
+  T *data = reinterpret_cast<T *>(box.data);
+  forEachRun(box.extent, box.strides, box.strides,
+             [&](int64_t begin, int64_t, int64_t run) {
+               std::fill_n(data + begin, run, value);
+             });
+}
+
+/// Fills a box with what changes no element that it is combined with: a sum's
+/// is the negative zero, which leaves even zeros as they are.
+void fillNeutral(ReduceKind kind, const LibraryOperand &box) {
+  withElement(box.type, [&]<typename T>() {
+    T value{};
+    fillIdentity(kind, box.type, &value, 1);
+    if constexpr (isRounded<SumOf<T>>)
+      if (kind == ReduceKind::Sum)
+        value = Numbers<T>::store(-Numbers<T>::load(value));
+    fillBox(box, value);
+  });
+}
+
+/// The results before the first update. An input without dims is a number that
+/// all elements begin with.
 void Scatter::begin(const LibraryArguments &arguments) const {
   const bool first = std::ranges::all_of(reducedLoops, [&](unsigned l) {
     return arguments.origin[l] == 0 && arguments.extents[l] > 0;
@@ -455,16 +483,15 @@ void Scatter::begin(const LibraryArguments &arguments) const {
   for (size_t i = 0; i < count; ++i) {
     const LibraryOperand &input = arguments.inputs[i],
                          &result = arguments.outputs[i];
-    const unsigned width = byteWidth(result.type);
-    if (first)
-      copyElements(width, result.extent, result.data, result.strides,
-                   input.data, input.strides);
+    if (!first)
+      fillNeutral(ReduceKind(combination), result);
+    else if (input.extent.size() == result.extent.size())
+      copyElements(byteWidth(result.type), result.extent, result.data,
+                   result.strides, input.data, input.strides);
     else
-      forEachRun(result.extent, result.strides, result.strides,
-                 [&](int64_t begin, int64_t, int64_t run) {
-                   fillIdentity(ReduceKind(combination), result.type,
-                                result.data + begin * width, run);
-                 });
+      withElement(result.type, [&]<typename T>() {
+        fillBox(result, *reinterpret_cast<const T *>(input.data));
+      });
   }
 }
 

@@ -2,7 +2,9 @@
 // The library function "reduce_window". With a kind, a row of results at a
 // time: each element of the window adds a row of the operand, many of them in
 // pairs. Where rows have no window of their own, as channels have none, the
-// rows of all windows of a line are combined in registers. With a scalar
+// rows of all windows of a line are combined in registers. Where they have one,
+// as images have, the rows of a line of windows are combined first, and then
+// the columns of all these windows, as if they were one long row. With a scalar
 // function, element by element. Windows of many elements take about as long as
 // small ones (SlidingWindow.h).
 #include "Clones.h"
@@ -203,10 +205,13 @@ public:
     if (wholeRows)
       startLines(count);
     else if (sumsColumnsFirst())
-      column = static_cast<Sum *>(
-          threadScratch(1, size_t(in.extent[row]) * sizeof(Sum)));
+      startPlanes();
+    const bool hasLines = wholeRows || planes.lines > 0;
     while (true) {
-      if (wholeRows) {
+      if (planes.lines > 0) {
+        collectRows(index, 0, 0);
+        reducePlane(offset);
+      } else if (wholeRows) {
         collectRows(index, 0, 0);
         combineLineFast<kind, T>(target + offset, init, source, lines);
       } else {
@@ -214,7 +219,7 @@ public:
       }
       size_t d = rank;
       while (d-- > 0) {
-        if (d == row || (wholeRows && d == line))
+        if (d == row || (hasLines && d == line))
           continue;
         offset += out.strides[d];
         if (++index[d] < out.extent[d])
@@ -300,32 +305,81 @@ private:
   void reduceRow(const std::vector<int64_t> &index, int64_t offset,
                  int64_t count) {
     std::fill_n(sums, count, init);
-    if (column) {
-      addColumns(index);
-    } else {
-      pairs.start(count);
-      addOuter(index, 0, 0);
-      if constexpr (sumsInPairs)
-        pairs.addTo(sums);
-      addPadding(index, count);
-    }
+    pairs.start(count);
+    addOuter(index, 0, 0);
+    if constexpr (sumsInPairs)
+      pairs.addTo(sums);
+    addPadding(index, count);
     const int64_t step = rank ? out.strides[row] : 0;
     for (int64_t i = 0; i < count; ++i)
       target[offset + i * step] = Numbers<T>::store(sums[i]);
   }
 
-  /// Combines windows along a row with what their rows combine to.
-  void addColumns(const std::vector<int64_t> &place) {
-    collectRows(place, 0, 0);
-    const int64_t first = 0, both[2] = {0, 1};
-    lines = {lines.outer, &first, both, 1, 0, in.extent[row]};
-    const Sum neutral = kind == ReduceKind::Sum    ? Sum(0)
-                        : kind == ReduceKind::Prod ? Sum(1)
-                                                   : init;
-    if (lines.outer.empty())
-      return;
-    combineLineFast<kind, T>(column, neutral, source, lines);
-    addAlong(column);
+  /// Lines of windows that are reduced together: how many, how many elements of
+  /// scratch memory are between two of them, which hold the operand's elements
+  /// from `first` on, and others that change nothing; and the element that the
+  /// first window begins at.
+  struct Planes {
+    int64_t lines = 0, pitch = 0, first = 0, begin = 0;
+    Sum *columns = nullptr;
+  };
+
+  void startPlanes() {
+    startLines(in.extent[row]);
+    const WindowDim &dim = window[row];
+    const int64_t count = out.extent[row];
+    const int64_t before =
+        out.begin(row) * dim.stride - dim.low - in.begin(row);
+    planes.first = std::max<int64_t>(0, -before);
+    planes.begin = planes.first + before;
+    const int64_t reach = (dim.size - 1) * dim.dilation + 1;
+    const int64_t length =
+        std::max(planes.first + in.extent[row],
+                 planes.begin + (count - 1) * dim.stride + reach);
+    planes.pitch = (length + dim.stride - 1) / dim.stride * dim.stride;
+    // The elements of several lines stay in the cache until they are stored.
+    constexpr int64_t elements = 4096;
+    planes.lines =
+        std::clamp<int64_t>(elements / planes.pitch, 1, lines.places);
+    const int64_t size = planes.lines * planes.pitch;
+    // The last windows of a line may reach into the next one: nobody reads
+    // those.
+    planes.columns = static_cast<Sum *>(
+        threadScratch(1, size_t(size + planes.begin + reach) * sizeof(Sum)));
+    std::fill_n(planes.columns, size + planes.begin + reach, neutral());
+    sums = static_cast<Sum *>(
+        threadScratch(0, size_t(size / dim.stride) * sizeof(Sum)));
+  }
+
+  Sum neutral() const {
+    return kind == ReduceKind::Sum    ? Sum(0)
+           : kind == ReduceKind::Prod ? Sum(1)
+                                      : init;
+  }
+
+  /// Reduces the windows of a line whose outer rows are collected.
+  void reducePlane(int64_t offset) {
+    const WindowDim &dim = window[row];
+    const int64_t width = planes.pitch / dim.stride;
+    for (int64_t done = 0; done < lines.places; done += planes.lines) {
+      const int64_t count = std::min(planes.lines, lines.places - done);
+      WindowLine part = lines;
+      part.begins += done;
+      part.places = count;
+      part.step = planes.pitch;
+      combineLineFast<kind, T>(planes.columns + planes.first, neutral(), source,
+                               part);
+      std::fill_n(sums, count * width, init);
+      for (int64_t k = 0; k < dim.size; ++k)
+        combineRowFast<kind, Sum>(
+            sums, planes.columns + planes.begin + k * dim.dilation, dim.stride,
+            count * width);
+      for (int64_t l = 0; l < count; ++l) {
+        T *to = target + offset + (done + l) * lines.step;
+        for (int64_t i = 0; i < out.extent[row]; ++i)
+          to[i * out.strides[row]] = Numbers<T>::store(sums[l * width + i]);
+      }
+    }
   }
 
   static constexpr size_t rank_none = size_t(-1);
@@ -367,7 +421,7 @@ private:
 
   /// Adds the elements of a row that windows without holes have along it: each
   /// window element meets the row over a range of places.
-  template <typename Element> void addAlong(const Element *elements) {
+  void addAlong(const T *elements) {
     const WindowDim &dim = window[row];
     const int64_t first = out.begin(row), count = out.extent[row];
     for (int64_t k = 0; k < dim.size; ++k) {
@@ -383,12 +437,11 @@ private:
           std::clamp(placesBelow(in.end(row)) - first, begin, count);
       const int64_t element = (first + begin) * dim.stride + shift;
       if (begin < end)
-        combineRowFast<kind, Element>(
-            sums + begin,
-            elements + (element - in.begin(row)) * in.strides[row],
-            dim.stride * in.strides[row], end - begin);
-      if (!column)
-        addedRow();
+        combineRowFast<kind, T>(sums + begin,
+                                elements +
+                                    (element - in.begin(row)) * in.strides[row],
+                                dim.stride * in.strides[row], end - begin);
+      addedRow();
     }
   }
 
@@ -419,10 +472,11 @@ private:
   const Sum init;
   size_t rank = 0, row = rank_none, line = rank_none;
   std::vector<std::vector<Touches>> touches;
-  Sum *sums = nullptr, *column = nullptr;
+  Sum *sums = nullptr;
   PairwiseSums<Sum> pairs;
   std::vector<int64_t> rows, inner, begins;
   WindowLine lines{};
+  Planes planes;
 };
 
 //===----------------------------------------------------------------------===//

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The code of one spmd.kernel: what KernelToLLVM.cpp (functions, loops, one
-// iteration) and KernelReductions.cpp (loops that reduce) write together.
+// iteration), KernelReductions.cpp (loops that reduce) and KernelTransposes.cpp
+// (loops in tiles) write together.
 #pragma once
 
 #include "meshloom/Targets/Kernels/KernelBody.h"
@@ -61,6 +62,14 @@ private:
                       function_ref<void()> looped);
   void emitParallel(const Position &start);
 
+  int64_t bytesCopied();
+  /// Copies the elements of `side` iterations of both loops from `first` on:
+  /// `inner` goes along lines of the output, `across` along the input's.
+  void turnSquare(const Position &first, unsigned inner, unsigned across,
+                  int64_t side, Type element);
+  void emitTiles(const Position &start);
+  void emitCrossedRows(const Position &start);
+
   /// Adds the arrays and types of the states of all float sums to `running`
   /// and `types`, and their places among all states to `places`.
   void selectSums(ArrayRef<Value> arrays, SmallVectorImpl<Value> &running,
@@ -104,10 +113,13 @@ private:
 
   void emitBlockedReduction(const Position &start);
 
+  /// How many rows of terms are a block.
+  Value rowsOfBlock();
+
   /// `carried`: how many rows are in the running sums, and how many blocks of
-  /// rows were complete.
+  /// `size` rows were complete.
   SmallVector<Value> addRows(ArrayRef<unsigned> loops, const Position &position,
-                             ArrayRef<Value> carried, Value count,
+                             ArrayRef<Value> carried, Value size, Value count,
                              PairwiseSums &sums,
                              function_ref<void(const Position &)> addRow);
 

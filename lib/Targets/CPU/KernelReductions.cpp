@@ -23,6 +23,10 @@ static constexpr int64_t serialBlock = 64;
 /// The same where an inner loop is long enough for some 32 vector lanes to
 /// share its terms.
 static constexpr int64_t vectorBlock = 512, vectorLoop = 256;
+/// Terms of whole runs of an inner loop that are a block, where the loop is
+/// long enough for lanes to share the terms of a run; the fewest in a block of
+/// short runs.
+static constexpr int64_t runBlock = 1024, leastBlock = serialBlock / 2;
 
 void KernelEmitter::selectSums(ArrayRef<Value> arrays,
                                SmallVectorImpl<Value> &running,
@@ -241,10 +245,11 @@ void KernelEmitter::emitBlockedReduction(const Position &start) {
   Value size = constant(blockSize);
   SmallVector<Value> arrays = makeStateArrays(size, types);
   selectSums(arrays, running, sumTypes, places);
+  const int64_t leastTerms = order.reducesByRows ? leastBlock : serialBlock;
   std::optional<PairwiseSums> sums;
   if (!running.empty() && reductionBits(kernel) > llvm::Log2_64(serialBlock))
     sums.emplace(b, loc, running, sumTypes, blockSize,
-                 reductionBits(kernel) - llvm::Log2_64(serialBlock));
+                 reductionBits(kernel) - llvm::Log2_64(leastTerms));
   auto loadStates = [&](Value j) {
     SmallVector<Value> states;
     for (auto [array, type] : llvm::zip(arrays, types))
@@ -283,8 +288,8 @@ void KernelEmitter::emitBlockedReduction(const Position &start) {
         });
       };
       if (sums) {
-        SmallVector<Value> carried =
-            addRows(rows, block, {zero, zero}, count, *sums, addRow);
+        SmallVector<Value> carried = addRows(
+            rows, block, {zero, zero}, rowsOfBlock(), count, *sums, addRow);
         sums->finish(carried.back(), count);
       } else {
         nest(rows, block, addRow);
@@ -298,22 +303,35 @@ void KernelEmitter::emitBlockedReduction(const Position &start) {
   });
 }
 
+Value KernelEmitter::rowsOfBlock() {
+  if (!order.reducesByRows)
+    return constant(serialBlock);
+  Value run = b.create<arith::MaxSIOp>(loc, extents[order.vector], one);
+  Value isShort = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, run,
+                                          constant(serialBlock));
+  Value terms = b.create<arith::SelectOp>(loc, isShort, constant(serialBlock),
+                                          constant(runBlock));
+  return b.create<arith::MaxSIOp>(
+      loc, b.create<arith::DivUIOp>(loc, terms, run), one);
+}
+
 SmallVector<Value>
 KernelEmitter::addRows(ArrayRef<unsigned> loops, const Position &position,
-                       ArrayRef<Value> carried, Value count, PairwiseSums &sums,
+                       ArrayRef<Value> carried, Value size, Value count,
+                       PairwiseSums &sums,
                        function_ref<void(const Position &)> addRow) {
   if (!loops.empty())
     return loop(extents[loops.front()], one, carried,
                 [&](Value index, ValueRange inner) {
                   return addRows(loops.drop_front(),
                                  advance(position, loops.front(), index),
-                                 SmallVector<Value>(inner), count, sums,
+                                 SmallVector<Value>(inner), size, count, sums,
                                  addRow);
                 });
   addRow(position);
   Value rows = b.create<arith::AddIOp>(loc, carried[0], one);
-  Value complete = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, rows,
-                                           constant(serialBlock));
+  Value complete =
+      b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, rows, size);
   auto branch = b.create<scf::IfOp>(loc, TypeRange{i64, i64}, complete,
                                     /*withElse=*/true);
   OpBuilder::InsertionGuard guard(b);

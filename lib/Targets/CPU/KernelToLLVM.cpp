@@ -6,7 +6,8 @@
 // and descriptors; here extents and strides are arguments. docs/Rationale.md.)
 //
 // The inner function is one of three loop nests:
-//   no reduction       for p: store body (two of p in tiles for a transpose)
+//   no reduction       for p: store body (two of p in tiles for a transpose:
+//                      KernelTransposes.cpp)
 //   innermost reduces  for p: state = identity; for r: state = combine(state,
 //                      body); store state
 //   innermost parallel for p: for blocks of 256 of the innermost parallel loop:
@@ -36,9 +37,6 @@ using mlir::AffineMap;
 namespace arith = mlir::arith;
 namespace LLVM = mlir::LLVM;
 namespace scf = mlir::scf;
-
-/// Elements of the innermost loop in a tile: a cache line of f32.
-static constexpr int64_t tileSize = 16;
 
 void KernelEmitter::emit(StringRef symbol) {
   const bool periodic = isPeriodic();
@@ -301,51 +299,20 @@ void KernelEmitter::emitParallel(const Position &start) {
   auto fill = [&](const Position &position) {
     storeElements(position, emitBody(position));
   };
-  if (order.tiled < 0) {
-    const unsigned inner = order.parallel.empty() ? 0 : order.parallel.back();
-    return writeOutInside(
-        [&] {
-          nest(ArrayRef(order.parallel).drop_back(), start,
-               [&](const Position &row) {
-                 for (int64_t j = 0; j < order.writtenOut; ++j)
-                   fill(advance(row, inner, constant(j)));
-               });
-        },
-        [&] { nest(order.parallel, start, fill); });
-  }
-  // A cache line of the operand that is read across is used for all of a
-  // tile's rows before the next tile begins. Whole tiles have a constant
-  // extent, so that the innermost loop is unrolled and vectorised.
-  unsigned inner = order.vector, across = order.tiled;
-  SmallVector<unsigned> outer;
-  for (unsigned loop : order.parallel)
-    if (loop != inner && loop != across)
-      outer.push_back(loop);
-  Value size = constant(tileSize);
-  auto none = SmallVector<Value>();
-  nest(outer, start, [&](const Position &row) {
-    loop(extents[inner], size, {}, [&](Value first, ValueRange) {
-      Value remaining = b.create<arith::SubIOp>(loc, extents[inner], first);
-      Position tile = advance(row, inner, first);
-      auto emitTile = [&](Value count) {
-        nest(across, tile, [&](const Position &line) {
-          loop(count, one, {}, [&](Value j, ValueRange) {
-            fill(advance(line, inner, j));
-            return none;
-          });
-        });
-      };
-      Value whole = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sge,
-                                            remaining, size);
-      auto branch = b.create<scf::IfOp>(loc, whole, /*withElse=*/true);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPoint(branch.thenBlock()->getTerminator());
-      emitTile(size);
-      b.setInsertionPoint(branch.elseBlock()->getTerminator());
-      emitTile(remaining);
-      return none;
-    });
-  });
+  if (order.tiled >= 0)
+    return emitTiles(start);
+  if (order.crossed >= 0)
+    return emitCrossedRows(start);
+  const unsigned inner = order.parallel.empty() ? 0 : order.parallel.back();
+  writeOutInside(
+      [&] {
+        nest(ArrayRef(order.parallel).drop_back(), start,
+             [&](const Position &row) {
+               for (int64_t j = 0; j < order.writtenOut; ++j)
+                 fill(advance(row, inner, constant(j)));
+             });
+      },
+      [&] { nest(order.parallel, start, fill); });
 }
 
 //===----------------------------------------------------------------------===//

@@ -188,7 +188,10 @@ void LoopEmitter::emitScatter(LibraryCallOp op) {
   for (unsigned i = 0; i < count; ++i) {
     Value result = op.getOutputs()[i];
     results.push_back(resultPlace(op, i));
-    copyArray(result.getType(), results.back(), placeOf(op.getInputs()[i]));
+    ArrayPlace before = placeOf(op.getInputs()[i]);
+    if (before.strides.empty()) // one number for all elements
+      before.strides.assign(shape.size(), 0);
+    copyArray(result.getType(), results.back(), before);
     places[result] = results.back();
     updates.push_back(placeOf(op.getInputs()[count + 1 + i]));
   }

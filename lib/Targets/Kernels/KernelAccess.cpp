@@ -61,7 +61,8 @@ static void chooseShortLoops(spmd::KernelOp kernel, LoopOrder &order) {
   if (order.vector < 0 || order.parallel.empty())
     return;
   // Elements of the loop, and ops of what is written out for all of them.
-  constexpr int64_t mostWrittenOut = 16, mostRun = 512;
+  constexpr int64_t mostWrittenOut = 16;
+  constexpr uint64_t mostRun = 512;
   constexpr size_t mostOps = 128;
   const int64_t length = kernel.getExtents()[order.vector];
   const size_t ops = kernel.getBlock()->getOperations().size();
@@ -72,18 +73,54 @@ static void chooseShortLoops(spmd::KernelOp kernel, LoopOrder &order) {
   if (isOneLoop && order.tiled < 0 && length > 1 && length <= mostWrittenOut &&
       size_t(length) * ops <= mostOps)
     order.writtenOut = length;
-  // A run of terms is added one by one: sums of floats are pairwise instead.
+  // Loops behind the last parallel one are one run where they are contiguous.
+  uint64_t run = 1;
+  for (unsigned loop : order.reduction)
+    if (loop > order.parallel.back())
+      run = llvm::SaturatingMultiply(run, uint64_t(kernel.getExtents()[loop]));
   auto isFloatSum = [&](unsigned output) {
     const auto reducer =
         makeReducer(kernel, output, /*anyOrder=*/!order.deterministic);
     return reducer && reducer->isFloatSum();
   };
-  order.reducesByRows =
-      order.vectorIsReduction && order.reduction.size() > 1 &&
-      !order.deterministic && length <= mostRun &&
-      order.reduction.front() < order.parallel.back() &&
-      kernel.getExtents()[order.parallel.back()] > 1 &&
-      llvm::none_of(llvm::seq(kernel.getNumResults()), isFloatSum);
+  // A run is one part of a sum in pairs: no long one.
+  const bool sums = llvm::any_of(llvm::seq(kernel.getNumResults()), isFloatSum);
+  order.reducesByRows = order.vectorIsReduction && order.reduction.size() > 1 &&
+                        !order.deterministic &&
+                        (sums ? run : uint64_t(length)) <= mostRun &&
+                        order.reduction.front() < order.parallel.back() &&
+                        kernel.getExtents()[order.parallel.back()] > 1;
+}
+
+/// Finds the loop of an input's neighbouring rows, where rows are long and the
+/// output's neighbours are different ones.
+static void chooseCrossedRows(spmd::KernelOp kernel, LoopOrder &order) {
+  constexpr int64_t leastRow = 16, leastElements = int64_t(1) << 18;
+  if (order.tiled >= 0 || order.parallel.size() < 3 || order.writtenOut > 0 ||
+      kernel.getExtents()[order.vector] < leastRow ||
+      kernel.getNumIterations() < leastElements)
+    return;
+  const unsigned next = order.parallel[order.parallel.size() - 2];
+  for (unsigned k = 0; k < kernel.getInputs().size(); ++k) {
+    const StaticStride stride = staticStrides(kernel, k)[order.vector];
+    if (!stride.isStatic || stride.value != 1)
+      continue;
+    // The last dim but that of rows.
+    for (AffineExpr expr :
+         llvm::reverse(kernel.getInputAccess(k).getResults().drop_back())) {
+      if (isa<mlir::AffineConstantExpr>(expr))
+        continue;
+      auto dim = dyn_cast<mlir::AffineDimExpr>(expr);
+      if (!dim || dim.getPosition() == next)
+        break;
+      if (kernel.getExtents()[dim.getPosition()] == 1)
+        continue;
+      if (llvm::is_contained(order.parallel, dim.getPosition()) &&
+          int(dim.getPosition()) != order.vector)
+        order.crossed = int(dim.getPosition());
+      break;
+    }
+  }
 }
 
 LoopOrder meshloom::loopOrder(spmd::KernelOp kernel) {
@@ -142,6 +179,7 @@ LoopOrder meshloom::loopOrder(spmd::KernelOp kernel) {
         order.tiled = loop;
   }
   chooseShortLoops(kernel, order);
+  chooseCrossedRows(kernel, order);
   return order;
 }
 

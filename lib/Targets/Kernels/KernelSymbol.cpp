@@ -65,7 +65,8 @@ std::string meshloom::kernelSymbol(Operation *op) {
   os << " n" << reductionBits(kernel);
   if (order.deterministic)
     os << " deterministic";
-  os << " w" << order.writtenOut << " b" << order.reducesByRows;
+  os << " w" << order.writtenOut << " b" << order.reducesByRows << " c"
+     << order.crossed;
   for (unsigned k = 0; k < kernel.getAccesses().size(); ++k) {
     os << "\n";
     for (StaticStride stride : staticStrides(kernel, k))

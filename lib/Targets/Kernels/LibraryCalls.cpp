@@ -4,6 +4,7 @@
 // operand. The op itself names its special properties (LibraryOpInterface).
 #include "LibraryCalls.h"
 
+#include "KernelBuilder.h"
 #include "ScalarFunctions.h"
 #include "meshloom/SPMD/RunningOp.h"
 
@@ -209,6 +210,41 @@ FailureOr<LibraryCallOp> formCall(LibraryOpInterface op) {
     return failure();
   return call;
 }
+/// Lets a scatter fill its results where they begin with one number: the number
+/// is the input then, without dims.
+void fillFromSplats(LibraryCallOp scatter) {
+  SmallVector<Attribute> accesses(scatter.getAccesses().begin(),
+                                  scatter.getAccesses().end());
+  SmallVector<int32_t> overwritable(scatter.getNumResults(), -1);
+  if (std::optional<ArrayRef<int32_t>> inputs = scatter.getOverwritable())
+    overwritable = llvm::to_vector(*inputs);
+  for (unsigned i = 0; i < scatter.getNumResults(); ++i) {
+    Operation *before = scatter.getInputs()[i].getDefiningOp();
+    if (!before || !isSplat(before) ||
+        spmd::layoutOf(scatter.getInputs()[i].getType()).is_partial())
+      continue;
+    auto splat =
+        cast<mlir::SplatElementsAttr>(cast<ConstantOp>(before).getValue());
+    OpBuilder b(scatter);
+    auto type = RankedTensorType::get({}, splat.getElementType());
+    auto scalar = LayoutAttr::replicated(
+        layoutAttrOf(scatter.getInputs()[i].getType()).getMeshAttr(), 0);
+    Value number = b.create<ConstantOp>(
+        before->getLoc(), spmd::shardType({}, splat.getElementType(), scalar),
+        DenseElementsAttr::get(type, splat.getSplatValue<Attribute>()));
+    scatter.getInputsMutable()[i].assign(number);
+    accesses[i] = mlir::AffineMapAttr::get(
+        mlir::AffineMap::get(scatter.getNumLoops(), 0, b.getContext()));
+    overwritable[i] = -1;
+    if (before->use_empty())
+      before->erase();
+  }
+  scatter.setAccessesAttr(mlir::ArrayAttr::get(scatter.getContext(), accesses));
+  scatter.setOverwritable(
+      llvm::all_of(overwritable, [](int32_t input) { return input < 0; })
+          ? std::nullopt
+          : std::optional<ArrayRef<int32_t>>(overwritable));
+}
 } // namespace
 
 LogicalResult meshloom::formLibraryCalls(mlir::func::FuncOp func) {
@@ -225,6 +261,8 @@ LogicalResult meshloom::formLibraryCalls(mlir::func::FuncOp func) {
       auto call = formCall(library);
       if (failed(call))
         return failure();
+      if (isa<ScatterOp>(op))
+        fillFromSplats(*call);
       op.replaceAllUsesWith(call->getOutputs());
       op.erase();
     }

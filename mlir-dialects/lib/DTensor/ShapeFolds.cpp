@@ -65,9 +65,28 @@ static LogicalResult mergeBroadcasts(BroadcastInDimOp op,
   return success();
 }
 
+/// scatter(indices [.., 1]) -> scatter(indices [..]): where an index is a
+/// vector of one number, the dim of the vector need not be there.
+static LogicalResult dropVectorDim(ScatterOp op, PatternRewriter &rewriter) {
+  auto spread = op.getScatterIndices().getDefiningOp<BroadcastInDimOp>();
+  if (!spread || layoutAttrOf(spread.getType()) ||
+      !isIota(spread.getBroadcastDimensions()))
+    return failure();
+  auto from = globalShape(spread.getOperand().getType()),
+       to = globalShape(spread.getType());
+  if (to.size() != from.size() + 1 || to.back() != 1 ||
+      ArrayRef(to).drop_back() != ArrayRef(from) ||
+      op.getIndexVectorDim() != from.size())
+    return failure();
+  rewriter.modifyOpInPlace(
+      op, [&] { op.getScatterIndicesMutable().assign(spread.getOperand()); });
+  return success();
+}
+
 void BroadcastInDimOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                                    MLIRContext *) {
   patterns.add(mergeBroadcasts);
+  patterns.add(dropVectorDim);
 }
 
 //===----------------------------------------------------------------------===//
@@ -269,10 +288,45 @@ static LogicalResult padInConvolution(ConvolutionOp op,
   return success();
 }
 
+/// reduce_window(pad(x)) -> reduce_window(x) with that padding, and holes as
+/// its base dilation, where both pad with one number: no element of it is
+/// stored.
+static LogicalResult padInWindow(ReduceWindowOp op, PatternRewriter &rewriter) {
+  if (op.getInputs().size() != 1)
+    return failure();
+  auto pad = op.getInputs()[0].getDefiningOp<PadOp>();
+  if (!pad || !isUndecided(pad) || !isUndecided(op))
+    return failure();
+  mlir::SplatElementsAttr value, init;
+  if (!matchPattern(pad.getPaddingValue(), mlir::m_Constant(&value)) ||
+      !matchPattern(op.getInitValues()[0], mlir::m_Constant(&init)) ||
+      value != init)
+    return failure();
+  SmallVector<int64_t> base(op.getBaseDilations()), padding(op.getPadding());
+  for (auto [d, low, high, interior, extent] : llvm::enumerate(
+           pad.getEdgePaddingLow(), pad.getEdgePaddingHigh(),
+           pad.getInteriorPadding(), globalShape(pad.getOperand().getType()))) {
+    if (low == 0 && high == 0 && interior == 0)
+      continue;
+    if (base[d] != 1 || extent == 0)
+      return failure();
+    base[d] = interior + 1;
+    padding[2 * d] += low;
+    padding[2 * d + 1] += high;
+  }
+  rewriter.modifyOpInPlace(op, [&] {
+    op.getInputsMutable()[0].assign(pad.getOperand());
+    op.setPadding(padding);
+    op.setBaseDilations(base);
+  });
+  return success();
+}
+
 void PadOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                         MLIRContext *) {
   patterns.add(mergePads);
   patterns.add(padInConvolution);
+  patterns.add(padInWindow);
 }
 
 OpFoldResult ConcatenateOp::fold(FoldAdaptor adaptor) {
@@ -304,9 +358,33 @@ static LogicalResult dropEmptyOperands(ConcatenateOp op,
   return success();
 }
 
+/// concatenate(concatenate(x, y), z) -> concatenate(x, y, z), for few operands:
+/// the steps of a tensor that grows in many would copy each other's operands.
+static LogicalResult mergeConcatenates(ConcatenateOp op,
+                                       PatternRewriter &rewriter) {
+  constexpr size_t few = 16;
+  if (!isUndecided(op))
+    return failure();
+  SmallVector<Value> inputs;
+  for (Value input : op.getInputs()) {
+    auto inner = input.getDefiningOp<ConcatenateOp>();
+    if (inner && isUndecided(inner) &&
+        inner.getDimension() == op.getDimension())
+      llvm::append_range(inputs, inner.getInputs());
+    else
+      inputs.push_back(input);
+  }
+  if (inputs.size() == op.getInputs().size() || inputs.size() > few)
+    return failure();
+  rewriter.replaceOpWithNewOp<ConcatenateOp>(op, op.getType(), inputs,
+                                             op.getDimension());
+  return success();
+}
+
 void ConcatenateOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                                 MLIRContext *) {
   patterns.add(dropEmptyOperands);
+  patterns.add(mergeConcatenates);
 }
 
 OpFoldResult ReverseOp::fold(FoldAdaptor adaptor) {

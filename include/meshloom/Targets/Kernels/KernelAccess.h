@@ -29,6 +29,10 @@ struct LoopOrder {
   /// A parallel loop along which an operand has unit stride that has not along
   /// the innermost one (a transpose): both are to run in tiles. -1: none.
   int tiled = -1;
+  /// Rows are contiguous in all operands, but an input's neighbouring rows are
+  /// those of this parallel loop, not of the last one but the innermost: both
+  /// are to run in tiles. -1: none.
+  int crossed = -1;
   /// The kernel is of a deterministic function: terms are combined in the order
   /// of the reduction loops as they are numbered, whatever loop is innermost,
   /// and no other way of computing (contraction) may be chosen.

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <ranges>
 
 using namespace meshloom;
 using namespace meshloom::plan;
@@ -154,22 +155,26 @@ AddendPlan::Parts partsOf(const Program &program, const AddendPlan &plan,
   if ((!kernel && !std::holds_alternative<DotStep>(step)) || chunks < 2 ||
       program.deterministic)
     return {};
+  auto combines = [&](size_t output) {
+    return combineOf(program, *kernel, output).has_value() &&
+           kernel->inPlace[output] < 0;
+  };
   if (kernel &&
-      (!combineOf(program, *kernel, 0) ||
-       kernel->inPlace != std::vector<int>(kernel->outputs.size(), -1)))
+      !std::ranges::all_of(std::views::iota(size_t(0), kernel->outputs.size()),
+                           combines))
     return {};
   const std::optional<std::vector<Loop>> here =
       loopsHere(*loopsOf(step), processes);
   if (!here)
     return {};
   const std::vector<Loop> &loops = *here;
-  const bool scattersNumbers =
-      kernel && isScatter(*kernel) && hasShortWindows(program, *kernel);
+  // Chunks of a scatter's result would each read all indices.
+  const bool scatters = kernel && isScatter(*kernel);
   int cut = -1;
   int64_t iterations = 1, widest = 1;
   for (unsigned l = 0; l < loops.size(); ++l) {
     if (loops[l].held ||
-        (scattersNumbers && !loops[l].reduction && readsInputAnew(*kernel, l)))
+        (scatters && !loops[l].reduction && readsInputAnew(*kernel, l)))
       continue;
     iterations *= loops[l].extent;
     if (!loops[l].reduction)
@@ -184,8 +189,15 @@ AddendPlan::Parts partsOf(const Program &program, const AddendPlan &plan,
     for (const Operand *operand : operands)
       if (plan.copies[operand->buffer] != 1 || plan.perDevice[operand->buffer])
         return {};
+  // A scatter's addends are read and written at random: one for each worker,
+  // and only where they are small.
+  constexpr int64_t CHUNKS_OF_WORKER = 4, AT_RANDOM = 4;
+  const int64_t most =
+      scatters ? std::max<int64_t>(1, chunks / CHUNKS_OF_WORKER) : chunks;
   const int64_t count =
-      addendsThatPay(chunks, 1, bytesHere(program, outputsOf(step), processes),
+      addendsThatPay(most, 1,
+                     (scatters ? AT_RANDOM : 1) *
+                         bytesHere(program, outputsOf(step), processes),
                      bytesHere(program, inputsOf(step), processes));
   if (cut < 0 || count < 2 || iterations < SMALL_REDUCTION || widest >= count ||
       isCutAlongTwo(step, loops, chunks))
@@ -213,8 +225,19 @@ plan::combineOf(const Program &program, const KernelStep &step, size_t output) {
                                 : std::optional(step.combine[output]);
   // A narrow sum is kept wider than the result, which each part would round.
   const DType type = program.buffers[step.outputs[output].buffer].type;
-  return library::propertiesOf(step.library).isProduct && type != DType::BF16 &&
-                 type != DType::F16
+  const bool isNarrow = type == DType::BF16 || type == DType::F16;
+  if (isScatter(step)) {
+    const auto option = step.options.find("kind");
+    if (option == step.options.end() || type == DType::I1)
+      return std::nullopt;
+    const auto kind = parseReduceKind(std::get<std::string>(option->second));
+    // The product of a part may overflow where that of all factors does not.
+    const bool mayDiffer = kind == ReduceKind::Prod
+                               ? isFloat(type) || isComplex(type)
+                               : kind == ReduceKind::Sum && isNarrow;
+    return mayDiffer ? std::nullopt : kind;
+  }
+  return library::propertiesOf(step.library).isProduct && !isNarrow
              ? std::optional(ReduceKind::Sum)
              : std::nullopt;
 }
