@@ -20,6 +20,7 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/OptBisect.h"
+#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
@@ -94,57 +95,76 @@ static const TargetCpu &targetCpu() {
   return cpu;
 }
 
-/// The CPU features that code may use, as LLVM's options take them.
-static std::string featureOptions(bool portable) {
-  std::string options;
-  auto add = [&](const char *sign, StringRef name) {
-    options += (options.empty() ? "" : ",") + (sign + name).str();
-  };
-  if (portable) {
-    SmallVector<StringRef> names;
-    std::string text = targetCpuFeatures();
-    StringRef(text).split(names, ',', -1, /*KeepEmpty=*/false);
-    for (StringRef name : names)
-      add("+", name);
-  } else {
-    for (const auto &feature : targetCpu().features)
-      add(feature.second ? "+" : "-", feature.first());
-  }
-  // An instruction that loads or stores lanes one by one takes longer than as
-  // many loads and stores, and hides from the vectoriser that strided elements
-  // can be picked out of whole vectors.
-  if (llvm::Triple(llvm::sys::getProcessTriple()).isX86()) {
-    add("+", "prefer-no-gather");
-    add("+", "prefer-no-scatter");
-  }
-  return options;
-}
-
-void meshloom::initializeCodeGenerator() {
+/// LLVM's code generator for this process.
+static Result<const llvm::Target *> codeGenerator() {
   static std::once_flag once;
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
   });
+  std::string triple = llvm::sys::getProcessTriple(), message;
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!target)
+    return Error("no code generator for " + triple + ": " + message);
+  return target;
+}
+
+/// The features of this machine's CPU that LLVM does not know from its name, as
+/// LLVM's options take them: reading an option takes it a while.
+static std::string unusualFeatures() {
+  const TargetCpu &cpu = targetCpu();
+  auto target = codeGenerator();
+  if (!target || !cpu.problem.empty())
+    return "";
+  const std::unique_ptr<llvm::MCSubtargetInfo> usual(
+      (*target)->createMCSubtargetInfo(llvm::sys::getProcessTriple(), cpu.name,
+                                       ""));
+  std::string options;
+  for (const auto &feature : usual->getAllProcessorFeatures())
+    if (auto present = cpu.features.find(feature.Key);
+        present != cpu.features.end() &&
+        present->second != usual->getFeatureBits()[feature.Value])
+      options += (present->second ? ",+" : ",-") + std::string(feature.Key);
+  return options;
+}
+
+/// The CPU features that code may use, as LLVM's options take them.
+static const std::string &featureOptions(bool portable) {
+  static const auto &options = *new std::array<std::string, 2>([] {
+    // An instruction that loads or stores lanes one by one takes longer than as
+    // many loads and stores, and hides from the vectoriser that strided
+    // elements can be picked out of whole vectors.
+    const std::string preferences =
+        llvm::Triple(llvm::sys::getProcessTriple()).isX86()
+            ? "+prefer-no-gather,+prefer-no-scatter"
+            : "";
+    std::string common;
+    SmallVector<StringRef> names;
+    const std::string text = targetCpuFeatures();
+    StringRef(text).split(names, ',', -1, /*KeepEmpty=*/false);
+    for (StringRef name : names)
+      common += (",+" + name).str();
+    return std::array{preferences + unusualFeatures(), preferences + common};
+  }());
+  return options[portable];
 }
 
 /// For this machine; `portable`: for all that have the features which
 /// targetCpuFeatures() names.
 static Result<std::unique_ptr<llvm::TargetMachine>>
 makeTargetMachine(CodegenMode mode) {
-  initializeCodeGenerator();
   const TargetCpu &cpu = targetCpu();
   if (!cpu.problem.empty())
     return Error(cpu.problem);
-  std::string triple = llvm::sys::getProcessTriple(), message;
-  const llvm::Target *target =
-      llvm::TargetRegistry::lookupTarget(triple, message);
+  auto target = codeGenerator();
   if (!target)
-    return Error("no code generator for " + triple + ": " + message);
+    return target.error();
+  const std::string triple = llvm::sys::getProcessTriple();
   // Other architectures' levels have no names here: they get the host's.
   bool portable = mode == CodegenMode::Portable && llvm::Triple(triple).isX86();
   llvm::TargetOptions options;
-  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+  std::unique_ptr<llvm::TargetMachine> machine((*target)->createTargetMachine(
       triple, portable ? StringRef("x86-64") : StringRef(cpu.name),
       featureOptions(portable), options, llvm::Reloc::PIC_, std::nullopt,
       mode == CodegenMode::Quick ? llvm::CodeGenOptLevel::None
@@ -389,7 +409,7 @@ struct KernelCompiler::Work {
   std::set<const Kernel *> wanted;                 ///< where `finishing`
   std::deque<Kernel *> waiting;
   unsigned lowering = 0; ///< threads that bring kernels
-  unsigned idle = 0;     ///< helpers that wait for kernels
+  unsigned busy = 0;     ///< helpers that compile a kernel
   bool finishing = false;
   /// Made by a helper that has nothing else to do, for who calls `finish`.
   std::unique_ptr<CodeGenerator> spare;
@@ -405,6 +425,9 @@ struct KernelCompiler::Work {
       problem = error.message();
     changed.notify_all();
   }
+  /// Whether more kernels wait than helpers will soon begin with. Under the
+  /// lock.
+  bool needsHelp() const { return waiting.size() > helpers.size() - busy; }
   /// Under the lock.
   void startHelper() {
     if (helpers.size() + 1 < std::thread::hardware_concurrency())
@@ -462,21 +485,19 @@ void KernelCompiler::Work::lower(ArrayRef<KernelToCompile> brought, bool last) {
     }
     kernel->module = std::move(*module);
     waiting.push_back(kernel);
-    if (idle < waiting.size())
+    if (needsHelp())
       startHelper();
     changed.notify_all();
   }
 }
 
 void KernelCompiler::Work::run(const char *name) {
+  const bool isHelper = name != nullptr;
   std::optional<TimedScope> timed;
-  if (name)
-    timed.emplace(name, stage);
-  std::unique_ptr<CodeGenerator> generator;
-  {
-    std::lock_guard lock(mutex);
-    generator = std::move(spare);
-  }
+  auto beginTime = [&] {
+    if (isHelper && !timed)
+      timed.emplace(name, stage);
+  };
   auto make = [&](std::unique_ptr<CodeGenerator> &generator) {
     auto created = CodeGenerator::create(mode);
     if (!created)
@@ -484,11 +505,13 @@ void KernelCompiler::Work::run(const char *name) {
     else
       generator = std::move(*created);
   };
-  if (!generator)
+  std::unique_ptr<CodeGenerator> generator;
+  beginTime();
+  if (isHelper)
     make(generator);
   std::unique_lock lock(mutex);
   while (problem.empty()) {
-    if (waiting.empty()) {
+    if (isHelper ? waiting.empty() : !needsHelp()) {
       if (finishing && lowering == 0)
         return;
       if (!finishing && !std::exchange(triedSpare, true)) {
@@ -500,22 +523,29 @@ void KernelCompiler::Work::run(const char *name) {
         continue;
       }
       timed.reset();
-      ++idle;
       changed.wait(lock);
-      --idle;
+      continue;
+    }
+    if (!generator)
+      generator = std::move(spare);
+    if (!generator) {
+      lock.unlock();
+      make(generator);
+      lock.lock();
       continue;
     }
     Kernel *kernel = waiting.front();
     waiting.pop_front();
+    busy += isHelper;
     lock.unlock();
-    if (name && !timed)
-      timed.emplace(name, stage);
+    beginTime();
     {
       KernelModule module = std::move(kernel->module);
       kernel->object =
           generator->run(*module.module, module.mayContract, module.loops);
     }
     lock.lock();
+    busy -= isHelper;
     kernel->done = true;
     changed.notify_all();
   }
@@ -569,7 +599,7 @@ KernelCompiler::finish(ArrayRef<KernelToCompile> kernels) {
     std::erase_if(work->waiting, [&](const Work::Kernel *kernel) {
       return !work->wanted.contains(kernel);
     });
-    if (work->helpers.empty() && kernels.size() > 1)
+    if (work->helpers.empty())
       work->startHelper();
   }
   work->lowerCounted(kernels, /*last=*/true);
