@@ -19,7 +19,6 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/OptBisect.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -182,9 +181,10 @@ enum class LoopKind : uint8_t { Plain, Tiled, Whole };
 
 /// The passes that LLVM runs on a kernel's loops before its back end. The
 /// default pipeline makes the same vector loops in twice the time: the IR comes
-/// without what most of its passes look for. Loops whose extents are not known
-/// are unrolled only around tiles: else the vectoriser interleaves what gains
-/// from it, and the levels of PairwiseSums run once or twice.
+/// without what most of its passes look for. Behind the vectoriser, which
+/// interleaves what gains from it, loops are unrolled only around tiles; the
+/// levels of PairwiseSums run once or twice. The back end takes loops that have
+/// an entry of their own (loop-simplify).
 ///
 /// A loop that is compiled whole has values on the stack that are to be in
 /// registers, and inner loops of known extents: vectors are made of them before
@@ -198,27 +198,73 @@ static std::string loopPipeline(LoopKind kind) {
            "loop-vectorize,instcombine<no-verify-fixpoint>,simplifycfg,"
            "loop(loop-unroll-full),sroa<modify-cfg>,early-cse<memssa>,"
            "slp-vectorizer,instcombine<no-verify-fixpoint>,"
-           "loop-mssa(licm),simplifycfg)";
+           "loop-mssa(licm),simplifycfg,loop-simplify)";
   return std::string("function(early-cse,simplifycfg,"
                      "loop-mssa(loop-rotate,licm),"
                      "loop(loop-idiom,indvars,loop-unroll-full),"
                      "loop-vectorize,slp-vectorizer,"
                      "instcombine<no-verify-fixpoint>,early-cse,") +
-         (kind == LoopKind::Tiled ? "loop-unroll<O2>"
-                                  : "loop-unroll<O2;no-runtime>") +
-         ",sroa,loop-mssa(licm),simplifycfg)";
+         (kind == LoopKind::Tiled ? "loop-unroll<O2>," : "") +
+         "sroa,loop-mssa(licm),simplifycfg,loop-simplify)";
 }
 
 namespace {
-/// Keeps the back end from strength reduction, which takes a third of its time:
-/// vector loops have one index, which x86 addresses take as it is; without it
-/// fewer pointers are carried along and spilled.
-class BackEndGate : public llvm::OptPassGate {
+/// The back end. It leaves out LLVM's passes for what kernels do not have,
+/// which would find nothing but take a tenth of its time, and strength
+/// reduction, which takes a third: vector loops have one index, which x86
+/// addresses take as it is; without it fewer pointers are carried along and
+/// spilled.
+class BackEnd : public llvm::legacy::PassManager {
 public:
-  bool isEnabled() const override { return true; }
-  bool shouldRunPass(StringRef pass, StringRef) override {
-    return pass != "Loop Strength Reduction";
+  void add(llvm::Pass *pass) override {
+    if (llvm::is_contained(leftOut, pass->getPassName()))
+      delete pass;
+    else
+      PassManager::add(pass);
   }
+
+private:
+  static constexpr StringRef leftOut[] = {
+      // Strength reduction, and what prepares for it.
+      "Canonicalize Freeze Instructions in Loops", "Loop Strength Reduction",
+      // Integers of more than 128 bits, tiles, and vectors of given lengths.
+      "Expand large div/rem", "Expand large fp convert",
+      "Expand vector predication intrinsics", "Lower AMX intrinsics",
+      "Lower AMX type for load/store", "Tile Register Configure",
+      "Tile Register Pre-configure", "X86 Lower Tile Copy",
+      // Comparisons of memory, and library calls that become instructions.
+      "Expand memcmp() to load/stores", "Merge contiguous icmps into a memcmp",
+      "Partially inline calls to library functions",
+      "Replace intrinsics with calls to vector library",
+      // Exceptions, collected garbage, coroutines and thread-local variables.
+      "Analyze Machine Code For Garbage Collection",
+      "Contiguously Lay Out Funclets", "Exception handling preparation",
+      "Fixup Statepoint Caller Saved", "Local Dynamic TLS Access Clean-up",
+      "Lower Garbage Collection Instructions", "Shadow Stack GC Lowering",
+      "StackMap Liveness Analysis", "TLS Variable Hoist",
+      // Lifetimes of stack slots, and other architectures.
+      "Argument Stack Rebase", "Local Stack Slot Allocation",
+      "Merge disjoint stack slots", "X86 Atom pad short functions",
+      "X86 PIC Global Base Reg Initialization", "X86 insert wait instruction",
+      // Indirect branches, hardening and instrumentation.
+      "Expand indirectbr instructions",
+      "Implement the 'patchable-function' attribute",
+      "Insert KCFI indirect call checks", "Insert XRay ops",
+      "Insert fentry calls", "Insert stack protectors",
+      "Instrument function entry/exit with calls to e.g. mcount() (post "
+      "inlining)",
+      "Machine Sanitizer Binary Metadata", "Prepare callbr",
+      "Pseudo Probe Inserter", "Safe Stack instrumentation pass",
+      "X86 Discriminate Memory Operands", "X86 Indirect Branch Tracking",
+      "X86 Indirect Thunks", "X86 Insert Cache Prefetches",
+      "X86 Load Value Injection (LVI) Load Hardening",
+      "X86 Load Value Injection (LVI) Ret-Hardening", "X86 Return Thunks",
+      "X86 Speculative Execution Side Effect Suppression",
+      "X86 Windows Fixup Buffer Security Check",
+      "X86 speculative load hardening",
+      // Debug information.
+      "Live DEBUG_VALUE analysis", "Register Allocation Pass Scoring",
+      "Remove Redundant DEBUG_VALUE analysis", "Stack Frame Layout Analysis"};
 };
 
 /// Compiles kernels in one thread, one after the other.
@@ -301,7 +347,7 @@ private:
   /// Where the back end writes to: made once, it serves all kernels.
   llvm::SmallString<0> bytes;
   llvm::raw_svector_ostream object{bytes};
-  llvm::legacy::PassManager backEnd;
+  BackEnd backEnd;
 };
 
 /// A kernel in LLVM IR, in a context of its own: any thread may go on with it.
@@ -359,8 +405,6 @@ static Result<KernelModule> translate(const KernelToCompile &item,
   }
   if (failed(lowering.lower(*code)))
     return Error("a kernel did not lower to LLVM");
-  static BackEndGate &gate = *new BackEndGate; // threads may compile at exit
-  kernelModule.context->setOptPassGate(gate);
   kernelModule.module =
       mlir::translateModuleToLLVMIR(*code, *kernelModule.context, "kernels");
   if (!kernelModule.module)
