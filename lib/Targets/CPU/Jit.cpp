@@ -21,7 +21,7 @@ using namespace meshloom;
 namespace orc = llvm::orc;
 
 namespace {
-/// What loads machine code, and knows the functions of this process. No
+/// A loader loads machine code, and knows the functions of this process. No
 /// exception passes through kernels, so nobody is told of their frames.
 struct Loader {
   explicit Loader(std::unique_ptr<orc::ExecutorProcessControl> control)
@@ -38,7 +38,7 @@ Error asError(llvm::Error error) {
   return Error("loading compiled kernels: " + llvm::toString(std::move(error)));
 }
 
-/// That of this process.
+/// Returns the loader of this process.
 Result<Loader *> loader() {
   static const auto &loader = *new Result<Loader *>([]() -> Result<Loader *> {
     auto control = orc::SelfExecutorProcessControl::Create();
