@@ -9,18 +9,68 @@
 #include "meshloom/Core/Timing.h"
 
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
 
+#include <atomic>
 #include <dlfcn.h>
 #include <map>
 #include <mutex>
 
 using namespace meshloom;
 
+namespace orc = llvm::orc;
+
 namespace {
+/// A loader loads machine code, and knows the functions of this process. No
+/// exception passes through kernels, so nobody is told of their frames.
+struct Loader {
+  explicit Loader(std::unique_ptr<orc::ExecutorProcessControl> control)
+      : session(std::move(control)), objects(session),
+        process(session.createBareJITDylib("process")) {}
+
+  orc::ExecutionSession session;
+  orc::ObjectLinkingLayer objects;
+  orc::JITDylib &process;
+  std::atomic<uint64_t> numUnits = 0;
+};
+
+Error asError(llvm::Error error) {
+  return Error("loading compiled kernels: " + llvm::toString(std::move(error)));
+}
+
+/// Returns the loader of this process.
+Result<Loader *> loader() {
+  static const auto &loader = *new Result<Loader *>([]() -> Result<Loader *> {
+    auto control = orc::SelfExecutorProcessControl::Create();
+    if (!control)
+      return asError(control.takeError());
+    auto loader = std::make_unique<Loader>(std::move(*control));
+    // Where a library that was loaded locally uses Meshloom, the process does
+    // not show what that library needs.
+    (void)dlopen("libm.so.6", RTLD_LAZY | RTLD_GLOBAL);
+    auto functions = orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+        /*GlobalPrefix=*/'\0');
+    if (!functions)
+      return asError(functions.takeError());
+    loader->process.addGenerator(std::move(*functions));
+    return loader.release(); // outlives all programs
+  }());
+  return loader;
+}
+
 /// Machine code in memory.
 struct Unit {
-  std::unique_ptr<llvm::orc::LLJIT> jit;
+  explicit Unit(Loader &loader)
+      : loader(loader), code(loader.session.createBareJITDylib(
+                            std::to_string(loader.numUnits++))) {
+    code.addToLinkOrder(loader.process);
+  }
+  Unit(const Unit &) = delete;
+  Unit &operator=(const Unit &) = delete;
+  ~Unit() { llvm::consumeError(loader.session.removeJITDylib(code)); }
+
+  Loader &loader;
+  orc::JITDylib &code;
 };
 
 struct Entry {
@@ -50,32 +100,19 @@ public:
   std::vector<std::shared_ptr<Unit>> units;
 };
 
-Error asError(llvm::Error error) {
-  return Error("loading compiled kernels: " + llvm::toString(std::move(error)));
-}
-
 Result<std::shared_ptr<Unit>> load(ArrayRef<KernelObject> objects) {
   TimedScope timed("load kernels");
-  initializeCodeGenerator();
-  auto jit = llvm::orc::LLJITBuilder().create();
-  if (!jit)
-    return asError(jit.takeError());
-  // Where a library that was loaded locally uses Meshloom, the process does not
-  // show what that library needs.
-  (void)dlopen("libm.so.6", RTLD_LAZY | RTLD_GLOBAL);
-  auto libm = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
-      (*jit)->getDataLayout().getGlobalPrefix());
-  if (!libm)
-    return asError(libm.takeError());
-  (*jit)->getMainJITDylib().addGenerator(std::move(*libm));
-  auto unit = std::make_shared<Unit>();
+  auto processLoader = loader();
+  if (!processLoader)
+    return processLoader.error();
+  auto unit = std::make_shared<Unit>(**processLoader);
   for (const KernelObject &object : objects) {
     auto bytes = llvm::MemoryBuffer::getMemBuffer(
         *object, "kernel.o", /*RequiresNullTerminator=*/false);
-    if (llvm::Error error = (*jit)->addObjectFile(std::move(bytes)))
+    if (llvm::Error error =
+            unit->loader.objects.add(unit->code, std::move(bytes)))
       return asError(std::move(error));
   }
-  unit->jit = std::move(*jit);
   return unit;
 }
 
@@ -111,10 +148,10 @@ Status loadObjects(ArrayRef<std::string> symbols,
   {
     TimedScope timed("link kernels");
     for (const std::string &symbol : symbols) {
-      auto address = (*unit)->jit->lookup(symbol);
-      if (!address)
-        return asError(address.takeError());
-      library.addresses[symbol] = address->toPtr<const void *>();
+      auto found = (*unit)->loader.session.lookup({&(*unit)->code}, symbol);
+      if (!found)
+        return asError(found.takeError());
+      library.addresses[symbol] = found->getAddress().toPtr<const void *>();
     }
   }
   library.units.push_back(*unit);

@@ -19,7 +19,7 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/OptBisect.h"
+#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
@@ -94,57 +94,76 @@ static const TargetCpu &targetCpu() {
   return cpu;
 }
 
-/// The CPU features that code may use, as LLVM's options take them.
-static std::string featureOptions(bool portable) {
-  std::string options;
-  auto add = [&](const char *sign, StringRef name) {
-    options += (options.empty() ? "" : ",") + (sign + name).str();
-  };
-  if (portable) {
-    SmallVector<StringRef> names;
-    std::string text = targetCpuFeatures();
-    StringRef(text).split(names, ',', -1, /*KeepEmpty=*/false);
-    for (StringRef name : names)
-      add("+", name);
-  } else {
-    for (const auto &feature : targetCpu().features)
-      add(feature.second ? "+" : "-", feature.first());
-  }
-  // An instruction that loads or stores lanes one by one takes longer than as
-  // many loads and stores, and hides from the vectoriser that strided elements
-  // can be picked out of whole vectors.
-  if (llvm::Triple(llvm::sys::getProcessTriple()).isX86()) {
-    add("+", "prefer-no-gather");
-    add("+", "prefer-no-scatter");
-  }
-  return options;
-}
-
-void meshloom::initializeCodeGenerator() {
+/// LLVM's code generator for this process.
+static Result<const llvm::Target *> codeGenerator() {
   static std::once_flag once;
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
   });
+  std::string triple = llvm::sys::getProcessTriple(), message;
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!target)
+    return Error("no code generator for " + triple + ": " + message);
+  return target;
+}
+
+/// The features of this machine's CPU that LLVM does not know from its name, as
+/// LLVM's options take them: reading an option takes it a while.
+static std::string unusualFeatures() {
+  const TargetCpu &cpu = targetCpu();
+  auto target = codeGenerator();
+  if (!target || !cpu.problem.empty())
+    return "";
+  const std::unique_ptr<llvm::MCSubtargetInfo> usual(
+      (*target)->createMCSubtargetInfo(llvm::sys::getProcessTriple(), cpu.name,
+                                       ""));
+  std::string options;
+  for (const auto &feature : usual->getAllProcessorFeatures())
+    if (auto present = cpu.features.find(feature.Key);
+        present != cpu.features.end() &&
+        present->second != usual->getFeatureBits()[feature.Value])
+      options += (present->second ? ",+" : ",-") + std::string(feature.Key);
+  return options;
+}
+
+/// The CPU features that code may use, as LLVM's options take them.
+static const std::string &featureOptions(bool portable) {
+  static const auto &options = *new std::array<std::string, 2>([] {
+    // An instruction that loads or stores lanes one by one takes longer than as
+    // many loads and stores, and hides from the vectoriser that strided
+    // elements can be picked out of whole vectors.
+    const std::string preferences =
+        llvm::Triple(llvm::sys::getProcessTriple()).isX86()
+            ? "+prefer-no-gather,+prefer-no-scatter"
+            : "";
+    std::string common;
+    SmallVector<StringRef> names;
+    const std::string text = targetCpuFeatures();
+    StringRef(text).split(names, ',', -1, /*KeepEmpty=*/false);
+    for (StringRef name : names)
+      common += (",+" + name).str();
+    return std::array{preferences + unusualFeatures(), preferences + common};
+  }());
+  return options[portable];
 }
 
 /// For this machine; `portable`: for all that have the features which
 /// targetCpuFeatures() names.
 static Result<std::unique_ptr<llvm::TargetMachine>>
 makeTargetMachine(CodegenMode mode) {
-  initializeCodeGenerator();
   const TargetCpu &cpu = targetCpu();
   if (!cpu.problem.empty())
     return Error(cpu.problem);
-  std::string triple = llvm::sys::getProcessTriple(), message;
-  const llvm::Target *target =
-      llvm::TargetRegistry::lookupTarget(triple, message);
+  auto target = codeGenerator();
   if (!target)
-    return Error("no code generator for " + triple + ": " + message);
+    return target.error();
+  const std::string triple = llvm::sys::getProcessTriple();
   // Other architectures' levels have no names here: they get the host's.
   bool portable = mode == CodegenMode::Portable && llvm::Triple(triple).isX86();
   llvm::TargetOptions options;
-  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+  std::unique_ptr<llvm::TargetMachine> machine((*target)->createTargetMachine(
       triple, portable ? StringRef("x86-64") : StringRef(cpu.name),
       featureOptions(portable), options, llvm::Reloc::PIC_, std::nullopt,
       mode == CodegenMode::Quick ? llvm::CodeGenOptLevel::None
@@ -162,9 +181,10 @@ enum class LoopKind : uint8_t { Plain, Tiled, Whole };
 
 /// The passes that LLVM runs on a kernel's loops before its back end. The
 /// default pipeline makes the same vector loops in twice the time: the IR comes
-/// without what most of its passes look for. Loops whose extents are not known
-/// are unrolled only around tiles: else the vectoriser interleaves what gains
-/// from it, and the levels of PairwiseSums run once or twice.
+/// without what most of its passes look for. Behind the vectoriser, which
+/// interleaves what gains from it, loops are unrolled only around tiles; the
+/// levels of PairwiseSums run once or twice. The back end takes loops that have
+/// an entry of their own (loop-simplify).
 ///
 /// A loop that is compiled whole has values on the stack that are to be in
 /// registers, and inner loops of known extents: vectors are made of them before
@@ -178,27 +198,73 @@ static std::string loopPipeline(LoopKind kind) {
            "loop-vectorize,instcombine<no-verify-fixpoint>,simplifycfg,"
            "loop(loop-unroll-full),sroa<modify-cfg>,early-cse<memssa>,"
            "slp-vectorizer,instcombine<no-verify-fixpoint>,"
-           "loop-mssa(licm),simplifycfg)";
+           "loop-mssa(licm),simplifycfg,loop-simplify)";
   return std::string("function(early-cse,simplifycfg,"
                      "loop-mssa(loop-rotate,licm),"
                      "loop(loop-idiom,indvars,loop-unroll-full),"
                      "loop-vectorize,slp-vectorizer,"
                      "instcombine<no-verify-fixpoint>,early-cse,") +
-         (kind == LoopKind::Tiled ? "loop-unroll<O2>"
-                                  : "loop-unroll<O2;no-runtime>") +
-         ",sroa,loop-mssa(licm),simplifycfg)";
+         (kind == LoopKind::Tiled ? "loop-unroll<O2>," : "") +
+         "sroa,loop-mssa(licm),simplifycfg,loop-simplify)";
 }
 
 namespace {
-/// Keeps the back end from strength reduction, which takes a third of its time:
-/// vector loops have one index, which x86 addresses take as it is; without it
-/// fewer pointers are carried along and spilled.
-class BackEndGate : public llvm::OptPassGate {
+/// The back end. It leaves out LLVM's passes for what kernels do not have,
+/// which would find nothing but take a tenth of its time, and strength
+/// reduction, which takes a third: vector loops have one index, which x86
+/// addresses take as it is; without it fewer pointers are carried along and
+/// spilled.
+class BackEnd : public llvm::legacy::PassManager {
 public:
-  bool isEnabled() const override { return true; }
-  bool shouldRunPass(StringRef pass, StringRef) override {
-    return pass != "Loop Strength Reduction";
+  void add(llvm::Pass *pass) override {
+    if (llvm::is_contained(leftOut, pass->getPassName()))
+      delete pass;
+    else
+      PassManager::add(pass);
   }
+
+private:
+  static constexpr StringRef leftOut[] = {
+      // Strength reduction, and what prepares for it.
+      "Canonicalize Freeze Instructions in Loops", "Loop Strength Reduction",
+      // Integers of more than 128 bits, tiles, and vectors of given lengths.
+      "Expand large div/rem", "Expand large fp convert",
+      "Expand vector predication intrinsics", "Lower AMX intrinsics",
+      "Lower AMX type for load/store", "Tile Register Configure",
+      "Tile Register Pre-configure", "X86 Lower Tile Copy",
+      // Comparisons of memory, and library calls that become instructions.
+      "Expand memcmp() to load/stores", "Merge contiguous icmps into a memcmp",
+      "Partially inline calls to library functions",
+      "Replace intrinsics with calls to vector library",
+      // Exceptions, collected garbage, coroutines and thread-local variables.
+      "Analyze Machine Code For Garbage Collection",
+      "Contiguously Lay Out Funclets", "Exception handling preparation",
+      "Fixup Statepoint Caller Saved", "Local Dynamic TLS Access Clean-up",
+      "Lower Garbage Collection Instructions", "Shadow Stack GC Lowering",
+      "StackMap Liveness Analysis", "TLS Variable Hoist",
+      // Lifetimes of stack slots, and other architectures.
+      "Argument Stack Rebase", "Local Stack Slot Allocation",
+      "Merge disjoint stack slots", "X86 Atom pad short functions",
+      "X86 PIC Global Base Reg Initialization", "X86 insert wait instruction",
+      // Indirect branches, hardening and instrumentation.
+      "Expand indirectbr instructions",
+      "Implement the 'patchable-function' attribute",
+      "Insert KCFI indirect call checks", "Insert XRay ops",
+      "Insert fentry calls", "Insert stack protectors",
+      "Instrument function entry/exit with calls to e.g. mcount() (post "
+      "inlining)",
+      "Machine Sanitizer Binary Metadata", "Prepare callbr",
+      "Pseudo Probe Inserter", "Safe Stack instrumentation pass",
+      "X86 Discriminate Memory Operands", "X86 Indirect Branch Tracking",
+      "X86 Indirect Thunks", "X86 Insert Cache Prefetches",
+      "X86 Load Value Injection (LVI) Load Hardening",
+      "X86 Load Value Injection (LVI) Ret-Hardening", "X86 Return Thunks",
+      "X86 Speculative Execution Side Effect Suppression",
+      "X86 Windows Fixup Buffer Security Check",
+      "X86 speculative load hardening",
+      // Debug information.
+      "Live DEBUG_VALUE analysis", "Register Allocation Pass Scoring",
+      "Remove Redundant DEBUG_VALUE analysis", "Stack Frame Layout Analysis"};
 };
 
 /// Compiles kernels in one thread, one after the other.
@@ -281,7 +347,7 @@ private:
   /// Where the back end writes to: made once, it serves all kernels.
   llvm::SmallString<0> bytes;
   llvm::raw_svector_ostream object{bytes};
-  llvm::legacy::PassManager backEnd;
+  BackEnd backEnd;
 };
 
 /// A kernel in LLVM IR, in a context of its own: any thread may go on with it.
@@ -339,8 +405,6 @@ static Result<KernelModule> translate(const KernelToCompile &item,
   }
   if (failed(lowering.lower(*code)))
     return Error("a kernel did not lower to LLVM");
-  static BackEndGate &gate = *new BackEndGate; // threads may compile at exit
-  kernelModule.context->setOptPassGate(gate);
   kernelModule.module =
       mlir::translateModuleToLLVMIR(*code, *kernelModule.context, "kernels");
   if (!kernelModule.module)
@@ -389,7 +453,7 @@ struct KernelCompiler::Work {
   std::set<const Kernel *> wanted;                 ///< where `finishing`
   std::deque<Kernel *> waiting;
   unsigned lowering = 0; ///< threads that bring kernels
-  unsigned idle = 0;     ///< helpers that wait for kernels
+  unsigned busy = 0;     ///< helpers that compile a kernel
   bool finishing = false;
   /// Made by a helper that has nothing else to do, for who calls `finish`.
   std::unique_ptr<CodeGenerator> spare;
@@ -405,6 +469,9 @@ struct KernelCompiler::Work {
       problem = error.message();
     changed.notify_all();
   }
+  /// Whether more kernels wait than helpers will soon begin with. Under the
+  /// lock.
+  bool needsHelp() const { return waiting.size() > helpers.size() - busy; }
   /// Under the lock.
   void startHelper() {
     if (helpers.size() + 1 < std::thread::hardware_concurrency())
@@ -462,21 +529,19 @@ void KernelCompiler::Work::lower(ArrayRef<KernelToCompile> brought, bool last) {
     }
     kernel->module = std::move(*module);
     waiting.push_back(kernel);
-    if (idle < waiting.size())
+    if (needsHelp())
       startHelper();
     changed.notify_all();
   }
 }
 
 void KernelCompiler::Work::run(const char *name) {
+  const bool isHelper = name != nullptr;
   std::optional<TimedScope> timed;
-  if (name)
-    timed.emplace(name, stage);
-  std::unique_ptr<CodeGenerator> generator;
-  {
-    std::lock_guard lock(mutex);
-    generator = std::move(spare);
-  }
+  auto beginTime = [&] {
+    if (isHelper && !timed)
+      timed.emplace(name, stage);
+  };
   auto make = [&](std::unique_ptr<CodeGenerator> &generator) {
     auto created = CodeGenerator::create(mode);
     if (!created)
@@ -484,11 +549,13 @@ void KernelCompiler::Work::run(const char *name) {
     else
       generator = std::move(*created);
   };
-  if (!generator)
+  std::unique_ptr<CodeGenerator> generator;
+  beginTime();
+  if (isHelper)
     make(generator);
   std::unique_lock lock(mutex);
   while (problem.empty()) {
-    if (waiting.empty()) {
+    if (isHelper ? waiting.empty() : !needsHelp()) {
       if (finishing && lowering == 0)
         return;
       if (!finishing && !std::exchange(triedSpare, true)) {
@@ -500,22 +567,29 @@ void KernelCompiler::Work::run(const char *name) {
         continue;
       }
       timed.reset();
-      ++idle;
       changed.wait(lock);
-      --idle;
+      continue;
+    }
+    if (!generator)
+      generator = std::move(spare);
+    if (!generator) {
+      lock.unlock();
+      make(generator);
+      lock.lock();
       continue;
     }
     Kernel *kernel = waiting.front();
     waiting.pop_front();
+    busy += isHelper;
     lock.unlock();
-    if (name && !timed)
-      timed.emplace(name, stage);
+    beginTime();
     {
       KernelModule module = std::move(kernel->module);
       kernel->object =
           generator->run(*module.module, module.mayContract, module.loops);
     }
     lock.lock();
+    busy -= isHelper;
     kernel->done = true;
     changed.notify_all();
   }
@@ -569,7 +643,7 @@ KernelCompiler::finish(ArrayRef<KernelToCompile> kernels) {
     std::erase_if(work->waiting, [&](const Work::Kernel *kernel) {
       return !work->wanted.contains(kernel);
     });
-    if (work->helpers.empty() && kernels.size() > 1)
+    if (work->helpers.empty())
       work->startHelper();
   }
   work->lowerCounted(kernels, /*last=*/true);

@@ -54,9 +54,6 @@ private:
   std::unique_ptr<Work> work;
 };
 
-/// Makes this machine known to LLVM. Comes before code is made or loaded.
-void initializeCodeGenerator();
-
 /// All that the code of a kernel depends on beside the kernel, as text.
 std::string codegenOptions(CodegenMode mode);
 
