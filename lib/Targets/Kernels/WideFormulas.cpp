@@ -161,19 +161,21 @@ struct WideAngle {
 
 /// Invariant: r + low is x - n pi/2 to about 2^-112. pi/2 is three numbers, of
 /// 159 bits; the first difference is exact, since both terms are multiples of
-/// 2^-52, and `lost` is what the second one rounds away.
+/// 2^-52. `lost` is what the second product and difference round away; the
+/// product is an addition of zero, which is not joined with the difference.
 WideAngle wideAngleOf(Scalar x) {
   Scalar magic = x.f(0x1.8p52);
   Scalar shifted = x * 0.636619772367581343 + magic;
   Scalar n = shifted - magic;
-  auto subtract = [&](Scalar from, double part) {
-    return n.with(n.b->create<math::FmaOp>(n.loc, n.v, n.f(-part).v, from.v));
+  auto multiplyAdd = [&](double factor, Scalar to) {
+    return n.with(n.b->create<math::FmaOp>(n.loc, n.v, n.f(factor).v, to.v));
   };
   constexpr double second = 0x1.1a62633145c07p-54;
-  Scalar first = subtract(x, 0x1.921fb54442d18p0);
-  Scalar near = subtract(first, second);
-  Scalar lost = subtract(first - near, second);
-  lost = subtract(lost, -0x1.f1976b7ed8fbcp-110);
+  Scalar first = multiplyAdd(-0x1.921fb54442d18p0, x);
+  Scalar product = multiplyAdd(second, x.f(0));
+  Scalar near = first - product;
+  Scalar lost = ((first - near) - product) + multiplyAdd(-second, product);
+  lost = multiplyAdd(0x1.f1976b7ed8fbcp-110, lost);
   Scalar r = near + lost, low = (near - r) + lost;
   Scalar z = r * r;
   Scalar s =
