@@ -32,61 +32,106 @@ Value FloatMath::chebyshev(Value x, ArrayRef<double> coefficients) {
 //===----------------------------------------------------------------------===//
 
 Value FloatMath::erfc(Value x) {
-  // exp(-x^2) P(x) / Q(x) from 1 on, and R / S from 8 on; below 1, 1 - erf(x).
-  // Beyond 30 the result is 0 in every type; the polynomials would overflow.
+  // Below 1, 1 - x T(x^2) / U(x^2); exp(-x^2) P(x) / Q(x) from 1 on, and
+  // R / S from 8 on. One division serves all of them. Beyond 30 the result is 0
+  // in every type; the polynomials would overflow.
   Value whole = abs(x), isSeen = lt(whole, 30);
-  Value size = select(isSeen, whole, number(x, 1));
-  Value middle = div(
+  Value size = select(isSeen, whole, number(x, 1)), square = mul(size, size);
+  Value isNear = lt(whole, 1), isMiddle = lt(size, 8);
+  auto choose = [&](Value near, Value middle, Value far) {
+    return select(isNear, near, select(isMiddle, middle, far));
+  };
+  Value numerator = choose(
+      mul(x, polynomial(square,
+                        {9.60497373987051638749e0, 9.00260197203842689217e1,
+                         2.23200534594684319226e3, 7.00332514112805075473e3,
+                         5.55923013010394962768e4})),
       polynomial(size, {2.46196981473530512524e-10, 5.64189564831068821977e-1,
                         7.46321056442269912687e0, 4.86371970985681366614e1,
                         1.96520832956077098242e2, 5.26445194995477358631e2,
                         9.34528527171957607540e2, 1.02755188689515710272e3,
                         5.57535335369399327526e2}),
+      polynomial(size, {5.64189583547755073984e-1, 1.27536670759978104416e0,
+                        5.01905042251180477414e0, 6.16021097993053585195e0,
+                        7.40974269950448939160e0, 2.97886665372100240670e0}));
+  Value denominator = choose(
+      polynomial(square, {1.0, 3.35617141647503099647e1,
+                          5.21357949780152679795e2, 4.59432382970980127987e3,
+                          2.26290000613890934246e4, 4.92673942608635921086e4}),
       polynomial(size, {1.0, 1.32281951154744992508e1, 8.67072140885989742329e1,
                         3.54937778887819891062e2, 9.75708501743205489753e2,
                         1.82390916687909736289e3, 2.24633760818710981792e3,
-                        1.65666309194161350182e3, 5.57535340817727675546e2}));
-  Value far = div(
-      polynomial(size, {5.64189583547755073984e-1, 1.27536670759978104416e0,
-                        5.01905042251180477414e0, 6.16021097993053585195e0,
-                        7.40974269950448939160e0, 2.97886665372100240670e0}),
+                        1.65666309194161350182e3, 5.57535340817727675546e2}),
       polynomial(size, {1.0, 2.26052863220117276590e0, 9.39603524938001434673e0,
                         1.20489539808096656605e1, 1.70814450747565897222e1,
                         9.60896809063285878198e0, 3.36907645100081516050e0}));
-  Value tail = mul(exp(neg(mul(size, size))), select(lt(size, 8), middle, far));
+  Value quotient = div(numerator, denominator);
+  Value tail = mul(exp(neg(square)), quotient);
   tail = select(isSeen, tail, select(ne(x, x), x, 0.0));
   tail = select(lt(x, 0), sub(2, tail), tail);
-  return select(lt(whole, 1), sub(1, b.apply<dtensor::ErfOp>(x)), tail);
+  return select(isNear, sub(1, quotient), tail);
+}
+
+/// Giles' polynomials of double precision, with w = -log(1 - x^2):
+/// differences with 1 are exact where the logarithm is large.
+static Value wideErfInv(FloatMath &m, Value x) {
+  Value w = m.neg(m.log(m.mul(m.sub(1, x), m.add(x, 1))));
+  Value near = m.polynomial(
+      m.add(w, -3.125), {-3.6444120640178196996e-21, -1.685059138182016589e-19,
+                         1.2858480715256400167e-18,  1.115787767802518096e-17,
+                         -1.333171662854620906e-16,  2.0972767875968561637e-17,
+                         6.6376381343583238325e-15,  -4.0545662729752068639e-14,
+                         -8.1519341976054721522e-14, 2.6335093153082322977e-12,
+                         -1.2975133253453532498e-11, -5.4154120542946279317e-11,
+                         1.051212273321532285e-09,   -4.1126339803469836976e-09,
+                         -2.9070369957882005086e-08, 4.2347877827932403518e-07,
+                         -1.3654692000834678645e-06, -1.3882523362786468719e-05,
+                         0.0001867342080340571352,   -0.00074070253416626697512,
+                         -0.0060336708714301490533,  0.24015818242558961693,
+                         1.6536545626831027356});
+  Value isNear = m.lt(w, 6.25), isMiddle = m.lt(w, 16);
+  Value root = m.sqrt(m.select(isNear, m.number(x, 6.25), w));
+  Value middle = m.polynomial(
+      m.add(root, -3.25),
+      {2.2137376921775787049e-09, 9.0756561938885390979e-08,
+       -2.7517406297064545428e-07, 1.8239629214389227755e-08,
+       1.5027403968909827627e-06, -4.013867526981545969e-06,
+       2.9234449089955446044e-06, 1.2475304481671778723e-05,
+       -4.7318229009055733981e-05, 6.8284851459573175448e-05,
+       2.4031110387097893999e-05, -0.0003550375203628474796,
+       0.00095328937973738049703, -0.0016882755560235047313,
+       0.0024914420961078508066, -0.0037512085075692412107,
+       0.005370914553590063617, 1.0052589676941592334, 3.0838856104922207635});
+  Value far = m.polynomial(
+      m.add(root, -5), {-2.7109920616438573243e-11, -2.5556418169965252055e-10,
+                        1.5076572693500548083e-09, -3.7894654401267369937e-09,
+                        7.6157012080783393804e-09, -1.4960026627149240478e-08,
+                        2.9147953450901080826e-08, -6.7711997758452339498e-08,
+                        2.2900482228026654717e-07, -9.9298272942317002539e-07,
+                        4.5260625972231537039e-06, -1.9681778105531670567e-05,
+                        7.5995277030017761139e-05, -0.00021503011930044477347,
+                        -0.00013871931833623122026, 1.0103004648645343977,
+                        4.8499064014085844221});
+  return m.mul(m.select(isNear, near, m.select(isMiddle, middle, far)), x);
+}
+
+/// Giles' polynomials of single precision.
+static Value narrowErfInv(FloatMath &m, Value x) {
+  Value w = m.neg(m.log1p(m.neg(m.mul(x, x))));
+  Value near = m.polynomial(m.add(w, -2.5),
+                            {2.81022636e-08, 3.43273939e-07, -3.5233877e-06,
+                             -4.39150654e-06, 0.00021858087, -0.00125372503,
+                             -0.00417768164, 0.246640727, 1.50140941});
+  Value isNear = m.lt(w, 5);
+  Value far = m.polynomial(
+      m.add(m.sqrt(m.select(isNear, m.number(x, 5), w)), -3),
+      {-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844,
+       0.00573950773, -0.0076224613, 0.00943887047, 1.00167406, 2.83297682});
+  return m.mul(m.select(isNear, near, far), x);
 }
 
 Value FloatMath::erfInv(Value x) {
-  Value w = neg(log1p(neg(mul(x, x))));
-  Value near =
-      polynomial(add(w, -2.5), {2.81022636e-08, 3.43273939e-07, -3.5233877e-06,
-                                -4.39150654e-06, 0.00021858087, -0.00125372503,
-                                -0.00417768164, 0.246640727, 1.50140941});
-  Value isNear = lt(w, 5);
-  Value far = polynomial(add(sqrt(select(isNear, number(x, 5), w)), -3),
-                         {-0.000200214257, 0.000100950558, 0.00134934322,
-                          -0.00367342844, 0.00573950773, -0.0076224613,
-                          0.00943887047, 1.00167406, 2.83297682});
-  Value result = mul(select(isNear, near, far), x);
-  if (isF64(x)) {
-    // The above is good to single precision (less in the far tail); Halley's
-    // method does the rest: on erfc(|y|) = 1 - |x|, which is exact near 1, and
-    // on erf(|y|) = |x| near 0.
-    Value size = abs(x), wanted = sub(1, size), y = abs(result);
-    Value isSmall = lt(size, 0.5);
-    for (int i = 0; i < 4; ++i) {
-      Value slope = mul(exp(neg(mul(y, y))), -2 / std::sqrt(std::numbers::pi));
-      Value off = select(isSmall, sub(size, b.apply<dtensor::ErfOp>(y)),
-                         sub(erfc(y), wanted));
-      Value step = div(off, slope);
-      y = sub(y, div(step, add(mul(y, step), 1)));
-    }
-    result = select(lt(x, 0), neg(y), y);
-    result = select(eq(x, 0), mul(x, std::sqrt(std::numbers::pi) / 2), result);
-  }
+  Value result = isF64(x) ? wideErfInv(*this, x) : narrowErfInv(*this, x);
   Value infinite = select(lt(x, 0), number(x, -HUGE_VAL), HUGE_VAL);
   return select(eq(abs(x), 1), infinite, select(gt(abs(x), 1), NAN, result));
 }

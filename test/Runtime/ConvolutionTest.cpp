@@ -7,6 +7,7 @@
 #include "gtest/gtest.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace meshloom;
 using namespace meshloom::library;
@@ -82,6 +83,88 @@ TEST(ConvolutionTest, ProductsOfEveryTypeEqualTheSumsOfLoops) {
   expectProductsAsLoops<double>(DType::F64);
   expectProductsAsLoops<uint32_t>(DType::I32);
   expectProductsAsLoops<uint32_t>(DType::UI32);
+}
+
+/// Returns a convolution of one feature with one feature: of signals, or of
+/// images where `rows` > 1, with
+/// two groups and a batch of 2; windows begin `low` elements before.
+Convolution signal(int64_t rows, int64_t in, int64_t kernel, int64_t low,
+                   int64_t dilation, bool reversed) {
+  const int64_t out = in + low + 3 - (kernel - 1) * dilation;
+  const int64_t kernelRows = std::min<int64_t>(rows, 2);
+  Convolution c{
+      .groups = 2,
+      .batch = 2,
+      .groupStep = {2 * rows * in, kernelRows * kernel, 2 * rows * out},
+      .lhsBatchStep = rows * in,
+      .rhsInputStep = 1,
+      .rhsOutputStep = 1,
+      .outBatchStep = rows * out};
+  if (rows > 1)
+    c.dims.push_back({.in = rows,
+                      .kernel = kernelRows,
+                      .out = rows,
+                      .low = 1,
+                      .reversed = reversed,
+                      .lhsStep = in,
+                      .rhsStep = kernel,
+                      .outStep = out});
+  c.dims.push_back({.in = in,
+                    .kernel = kernel,
+                    .out = out,
+                    .low = low,
+                    .rhsDilation = dilation,
+                    .reversed = reversed,
+                    .lhsStep = 1,
+                    .rhsStep = 1,
+                    .outStep = 1});
+  return c;
+}
+
+template <typename T> void expectSignalsAsLoops(DType type) {
+  for (int64_t rows : {1, 4})
+    for (auto [in, kernel, low, dilation] :
+         std::vector<std::array<int64_t, 4>>{{200, 5, 2, 1},
+                                             {131, 7, 0, 3},
+                                             {40, 9, 8, 1},
+                                             {3, 9, 8, 1},
+                                             {90, 1, 0, 1},
+                                             {700, 600, 250, 1},
+                                             {70, 4, 5, 1}})
+      for (bool reversed : {false, true}) {
+        const Convolution c = signal(rows, in, kernel, low, dilation, reversed);
+        std::vector<T> lhs, rhs;
+        for (int64_t i = 0; i < 4 * rows * in; ++i)
+          lhs.push_back(T(int64_t(i * i % 23) - 11));
+        for (int64_t i = 0; i < 4 * kernel; ++i)
+          rhs.push_back(T(int64_t(i * 7 % 19) - 9));
+        std::vector<T> out(size_t(4 * rows * c.dims.back().out), T(1)),
+            expected = out;
+        ASSERT_TRUE(convolveSignals<T>(c, lhs.data(), rhs.data(), out.data()));
+        convolveByLoops<T>(c, lhs.data(), rhs.data(), expected.data());
+        EXPECT_EQ(out, expected) << in << " by " << kernel;
+        ASSERT_TRUE(
+            bool(convolve(c, type, lhs.data(), rhs.data(), out.data())));
+        EXPECT_EQ(out, expected) << in << " by " << kernel;
+      }
+}
+
+TEST(ConvolutionTest, SignalsOfEveryTypeEqualTheSumsOfLoops) {
+  expectSignalsAsLoops<float>(DType::F32);
+  expectSignalsAsLoops<double>(DType::F64);
+  expectSignalsAsLoops<uint32_t>(DType::I32);
+  expectSignalsAsLoops<uint64_t>(DType::I64);
+}
+
+// Numbers of the kernel that meet no element have no effect, whatever they are.
+TEST(ConvolutionTest, InfinitiesBesideASignalHaveNoEffect) {
+  const Convolution c = signal(1, 40, 3, 1, 1, /*reversed=*/false);
+  std::vector<double> lhs(160, 1), rhs(6, 1), out(size_t(4 * c.dims[0].out));
+  rhs[0] = std::numeric_limits<double>::infinity();
+  ASSERT_TRUE(
+      bool(convolve(c, DType::F64, lhs.data(), rhs.data(), out.data())));
+  EXPECT_EQ(out[0], 2);
+  EXPECT_EQ(out[1], rhs[0]);
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 // Products of every element type, in any order in memory, alone and in batches,
 // against sums in long double or of integers.
 #include "../../lib/Runtime/Library/Dot.h"
+#include "meshloom/Runtime/HalfFloats.h"
 
 #include <complex>
 #include <gtest/gtest.h>
@@ -13,7 +14,20 @@ using namespace meshloom;
 using namespace meshloom::library;
 
 namespace {
+/// A number of 16 bits.
+template <typename Format> struct HalfNumber {
+  HalfNumber(double value = 0) : bits(Format::narrow(float(value))) {}
+  float widened() const { return Format::widen(bits); }
+  bool operator==(const HalfNumber &) const = default;
+
+  uint16_t bits;
+};
+template <typename T>
+concept IsHalfNumber = requires(T value) { value.widened(); };
+
 template <typename T> constexpr DType dotType = DType::F64;
+template <> constexpr DType dotType<HalfNumber<BF16>> = DType::BF16;
+template <> constexpr DType dotType<HalfNumber<F16>> = DType::F16;
 template <> constexpr DType dotType<float> = DType::F32;
 template <> constexpr DType dotType<int32_t> = DType::I32;
 template <> constexpr DType dotType<uint32_t> = DType::UI32;
@@ -24,7 +38,7 @@ template <typename T> T dotNumberAt(int64_t i) {
   const double value = double(i * i % 1013) / 500 - 1;
   if constexpr (std::is_integral_v<T>)
     return T(int64_t(value * 2e9));
-  else if constexpr (std::is_floating_point_v<T>)
+  else if constexpr (std::is_floating_point_v<T> || IsHalfNumber<T>)
     return T(value);
   else
     return T(typename T::value_type(value),
@@ -35,8 +49,18 @@ template <typename T> T dotNumberAt(int64_t i) {
 template <typename T> auto widenedNumber(T value) {
   if constexpr (std::is_integral_v<T>)
     return uint32_t(value);
+  else if constexpr (IsHalfNumber<T>)
+    return std::complex<long double>(value.widened());
   else
     return std::complex<long double>(value);
+}
+
+/// The distance from 1 to the next number.
+template <typename T> constexpr long double epsilonOf() {
+  if constexpr (IsHalfNumber<T>)
+    return dotType<T> == DType::BF16 ? 0x1p-7L : 0x1p-10L;
+  else
+    return std::numeric_limits<decltype(std::real(T()))>::epsilon();
 }
 
 /// The strides of [batch, rows, columns] by the order of the last two dims,
@@ -84,8 +108,7 @@ void expectDot(int64_t batch, int64_t m, int64_t n, int64_t k, int64_t cut,
                        {l.data(), r.data(), o.data()}));
   long double bound = 0;
   if constexpr (!std::is_integral_v<T>)
-    bound = 10 * (long double)(k + 1) *
-            std::numeric_limits<decltype(std::real(T()))>::epsilon();
+    bound = 10 * (long double)(k + 1) * epsilonOf<T>();
   for (int64_t b = 0; b < batch; ++b)
     for (int64_t i = 0; i < m; ++i)
       for (int64_t j = 0; j < n; ++j) {
@@ -101,15 +124,16 @@ void expectDot(int64_t batch, int64_t m, int64_t n, int64_t k, int64_t cut,
         if constexpr (std::is_integral_v<T>)
           ASSERT_EQ(uint32_t(value), sum) << i << ", " << j;
         else
-          ASSERT_LE(std::abs(std::complex<long double>(value) - sum), bound)
+          ASSERT_LE(std::abs(widenedNumber(value) - sum), bound)
               << batch << " of " << m << " x " << n << " x " << k << ", order "
               << order << ", at " << i << ", " << j;
       }
 }
 
 template <typename T> class DotTest : public testing::Test {};
-using DotTypes = testing::Types<float, double, int32_t, uint32_t,
-                                std::complex<float>, std::complex<double>>;
+using DotTypes =
+    testing::Types<float, double, int32_t, uint32_t, std::complex<float>,
+                   std::complex<double>, HalfNumber<BF16>, HalfNumber<F16>>;
 TYPED_TEST_SUITE(DotTest, DotTypes);
 
 TYPED_TEST(DotTest, EveryOrderInMemory) {
@@ -120,6 +144,34 @@ TYPED_TEST(DotTest, EveryOrderInMemory) {
       expectDot<TypeParam>(3, 1, 19, 8, 1, order, deterministic);
       expectDot<TypeParam>(3, 19, 1, 40, 2, order, deterministic);
     }
+}
+
+// Batches of small matrices, whose sides fill vectors or do not, and of
+// vectors.
+TYPED_TEST(DotTest, ManySmallProducts) {
+  for (auto [m, n, k] : std::vector<std::array<int64_t, 3>>{{1, 1, 5},
+                                                            {1, 1, 70},
+                                                            {3, 3, 3},
+                                                            {4, 1, 4},
+                                                            {1, 4, 4},
+                                                            {5, 7, 6},
+                                                            {2, 9, 17},
+                                                            {16, 16, 16},
+                                                            {33, 1, 20},
+                                                            {1, 33, 7},
+                                                            {12, 20, 100},
+                                                            {2, 2, 300}})
+    for (int order = 0; order < 16; ++order)
+      for (bool deterministic : {false, true})
+        expectDot<TypeParam>(37, m, n, k, 1, order, deterministic);
+}
+
+// Vectors by matrices, whose rows or columns are contiguous.
+TYPED_TEST(DotTest, VectorsByMatrices) {
+  for (int order = 0; order < 16; ++order) {
+    expectDot<TypeParam>(1, 1, 1100, 203, 1, order, /*deterministic=*/false);
+    expectDot<TypeParam>(1, 203, 1, 1101, 1, order, /*deterministic=*/false);
+  }
 }
 
 // Contractions that are summed in blocks.

@@ -184,6 +184,8 @@ Status runProducts(const Convolution &c, DType type, const void *lhs,
   const auto *lhsData = static_cast<const T *>(lhs);
   const auto *rhsData = static_cast<const T *>(rhs);
   auto *result = static_cast<T *>(out);
+  if (convolveSignals(c, lhsData, rhsData, result))
+    return Success();
   if (c.by == Convolution::By::Products ||
       (c.by == Convolution::By::Any && c.output >= 4))
     convolveByProducts(c, type, lhsData, rhsData, result);
@@ -232,6 +234,12 @@ Status library::convolve(const Convolution &convolution, DType type,
   lhs = static_cast<const char *>(lhs) + offset * int64_t(byteWidth(type));
   switch (type) {
   case DType::F32:
+    // oneDNN pads one feature to a vector of them.
+    if (c.dims.size() == 1 &&
+        convolveSignals(c, static_cast<const float *>(lhs),
+                        static_cast<const float *>(rhs),
+                        static_cast<float *>(out)))
+      return Success();
     if (c.by == Convolution::By::Any &&
         convolveByOneDNN(c, static_cast<const float *>(lhs),
                          static_cast<const float *>(rhs),
@@ -266,7 +274,11 @@ Status library::convolve(const Convolution &convolution, DType type,
     return runProducts<uint32_t>(c, type, lhs, rhs, out);
   case DType::I64:
   case DType::UI64:
-    return run<uint64_t>(c, lhs, rhs, out);
+    return convolveSignals(c, static_cast<const uint64_t *>(lhs),
+                           static_cast<const uint64_t *>(rhs),
+                           static_cast<uint64_t *>(out))
+               ? Status(Success())
+               : run<uint64_t>(c, lhs, rhs, out);
   }
   return Error("a convolution of an unknown type");
 }

@@ -47,6 +47,13 @@ Status convolve(const Convolution &convolution, DType type, const void *lhs,
 /// By oneDNN, f32. False where it has no good implementation.
 bool convolveByOneDNN(const Convolution &convolution, const float *lhs,
                       const float *rhs, float *out);
+/// Computes a convolution of one feature with one feature, whose elements are
+/// contiguous along the last dim. Returns false for others, and where `by` asks
+/// for something else. `T`:
+/// float, double or an unsigned integer of 32 or 64 bits.
+template <typename T>
+bool convolveSignals(const Convolution &convolution, const T *lhs, const T *rhs,
+                     T *out);
 /// By our own matrix products; `type`: f32, f64 or an integer of 32 bits, which
 /// is T.
 template <typename T>

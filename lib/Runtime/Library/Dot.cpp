@@ -10,6 +10,7 @@
 #include "NarrowDot.h"
 #include "PairwiseSums.h"
 #include "PanelProduct.h"
+#include "ProductBatches.h"
 #include "ThinProduct.h"
 #include "ThreadScratch.h"
 #include "meshloom/Core/ThreadLocal.h"
@@ -103,17 +104,18 @@ void gemm(int64_t m, int64_t n, int64_t k, const T *lhs,
       }
     return;
   }
-  if constexpr (std::is_same_v<T, float>) {
+  if constexpr (std::is_floating_point_v<T>) {
     // Few columns are few rows of the transposed product.
     if (n < m && n <= THIN_ROWS && lhsStrides.columnStride == 1 &&
         rhsStrides.rowStride == 1 && result.rowStride == 1 &&
-        isThinProduct(n, m, k, 1, lhsStrides.rowStride)) {
+        isThinProduct<T>(n, m, k, 1, lhsStrides.rowStride)) {
       thinProduct(n, m, k, rhs, rhsStrides.columnStride, lhs,
                   lhsStrides.rowStride, accumulate, out, result.columnStride);
       return;
     }
     if (lhsStrides.columnStride == 1 && result.columnStride == 1 &&
-        isThinProduct(m, n, k, rhsStrides.rowStride, rhsStrides.columnStride)) {
+        isThinProduct<T>(m, n, k, rhsStrides.rowStride,
+                         rhsStrides.columnStride)) {
       thinProduct(m, n, k, lhs, lhsStrides.rowStride, rhs,
                   rhsStrides.columnStride, accumulate, out, result.rowStride);
       return;
@@ -183,27 +185,6 @@ Extent takeInner(std::vector<Extent> &loops) {
   return inner;
 }
 
-/// Returns whether all products of a batch, each of a vector with a small
-/// matrix, were computed at once: what goes before a product takes as long as
-/// one of them.
-bool runVectorProducts(const float *lhs, const float *rhs, float *out,
-                       std::span<const Extent> batch, const Contraction &c) {
-  // The operand of vectors, and the dim of the matrices that the result has.
-  const bool isLeft = c.row.count == 1;
-  const Extent &line = isLeft ? c.column : c.row;
-  const size_t vector = isLeft ? 0 : 1, matrix = 1 - vector;
-  const auto &sum = c.sum.strides;
-  if (batch.size() != 1 || !c.outer.empty() || c.terms > THIN_TERMS ||
-      (c.row.count != 1 && c.column.count != 1) || sum[vector] != 1 ||
-      !isThinProduct(1, line.count, c.terms, sum[matrix], line.strides[matrix]))
-    return false;
-  const auto &step = batch.front().strides;
-  vectorProducts({batch.front().count, line.count, c.terms, isLeft ? lhs : rhs,
-                  isLeft ? rhs : lhs, step[vector], step[matrix],
-                  line.strides[matrix], out, step[2], line.strides[2]});
-  return true;
-}
-
 /// One tile of the result, all of the contraction.
 template <typename T>
 Status runTile(const T *lhs, const T *rhs, T *out, const Contraction &c) {
@@ -214,7 +195,7 @@ Status runTile(const T *lhs, const T *rhs, T *out, const Contraction &c) {
                      (result.rowStride == column.count || row.count == 1);
   const MatrixStrides lhsStrides{row.strides[0], sum.strides[0]},
       rhsStrides{sum.strides[1], column.strides[1]};
-  const bool isThin = std::is_same_v<T, float> &&
+  const bool isThin = std::is_floating_point_v<T> &&
                       lhsStrides.columnStride == 1 &&
                       rhsStrides.rowStride == 1 &&
                       std::min(row.count, column.count) <= THIN_ROWS;
@@ -554,9 +535,13 @@ Status Dot::runAs(const T *lhs, const T *rhs, T *out, const int64_t *extents,
   outer.insert(outer.end(), n.begin(), n.end());
   const Contraction whole{row, column, sum, k, reductions};
   const std::optional<HalfPlane> read = readOf(extents, origin);
-  if constexpr (std::is_same_v<T, float>)
-    if (!read && runVectorProducts(lhs, rhs, out, outer, whole))
+  if constexpr (std::is_floating_point_v<T>)
+    if (!read && multiplyBatches(lhs, rhs, out, outer, whole))
       return Success();
+  if constexpr (std::is_same_v<T, uint16_t>)
+    if (!read)
+      if (auto ok = runNarrowBatches(type, lhs, rhs, out, outer, whole))
+        return *ok;
   return forEach(outer, {}, true, [&](std::array<int64_t, 3> offsets, bool) {
     return runParts(type, lhs + offsets[0], rhs + offsets[1], out + offsets[2],
                     whole, read, tile);

@@ -13,6 +13,38 @@ namespace {
 // cholesky
 //===----------------------------------------------------------------------===//
 
+/// Factors a small real matrix in its lower triangle, column by column, and
+/// returns whether it is positive definite. LAPACK takes longer to begin.
+template <typename T> bool factorFew(Matrix<T> &a) {
+  const int n = a.rows;
+  for (int c = 0; c < n; ++c) {
+    T *column = &a(0, c);
+    if (!(column[c] > T(0)))
+      return false;
+    column[c] = std::sqrt(column[c]);
+    const T inverse = T(1) / column[c];
+    for (int r = c + 1; r < n; ++r)
+      column[r] *= inverse;
+    for (int k = c + 1; k < n; ++k) {
+      T *target = &a(0, k);
+      const T factor = column[k];
+      for (int r = k; r < n; ++r)
+        target[r] -= factor * column[r];
+    }
+  }
+  return true;
+}
+
+/// Factors the triangle that `lower` says, in place.
+template <typename T> bool factorCholesky(Matrix<T> &a, bool lower) {
+  constexpr int few = 16;
+  if constexpr (!isComplexType<T>)
+    if (lower && a.rows <= few)
+      return factorFew(a);
+  return lapack<"potrf", T>(lower ? 'L' : 'U', a.rows, a.data(), a.stride()) ==
+         0;
+}
+
 template <typename T> struct CholeskyOf {
   static void run(const LibraryArguments &arguments, bool lower) {
     const LibraryOperand *both[] = {&arguments.inputs[0],
@@ -29,8 +61,7 @@ template <typename T> struct CholeskyOf {
                           T(0));
         a(c, c) = T(std::real(a(c, c)));
       }
-      if (!a.isFinite() ||
-          lapack<"potrf", T>(lower ? 'L' : 'U', n, a.data(), a.stride()) != 0)
+      if (!a.isFinite() || !factorCholesky(a, lower))
         for (int c = 0; c < n; ++c)
           std::ranges::fill(lower ? a.column(c).subspan(size_t(c))
                                   : a.column(c).first(size_t(c) + 1),

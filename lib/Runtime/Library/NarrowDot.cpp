@@ -8,6 +8,7 @@
 #include "Clones.h"
 #include "OneDnn.h"
 #include "PairwiseSums.h"
+#include "ProductBatches.h"
 #include "ThreadScratch.h"
 
 #include "meshloom/Core/ThreadLocal.h"
@@ -72,17 +73,39 @@ bool convertsF16() {
 }
 #endif
 
+constexpr int64_t HALF_LANES = 8; // of widenVectors and narrowVectors
+
 void widenRow(F16, const uint16_t *from, int64_t step, float *to,
               int64_t count) {
   int64_t i = step == 1 && convertsF16() ? widenVectors(from, to, count) : 0;
-  for (; i < count; ++i)
-    to[i] = F16::widen(from[i * step]);
+  if (!convertsF16())
+    for (; i < count; ++i)
+      to[i] = F16::widen(from[i * step]);
+  for (; i < count; i += HALF_LANES) {
+    const int64_t lanes = std::min(HALF_LANES, count - i);
+    uint16_t block[HALF_LANES] = {};
+    float wide[HALF_LANES];
+    for (int64_t l = 0; l < lanes; ++l)
+      block[l] = from[(i + l) * step];
+    widenVectors(block, wide, HALF_LANES);
+    std::copy_n(wide, lanes, to + i);
+  }
 }
 void narrowRow(F16, const float *from, uint16_t *to, int64_t step,
                int64_t count) {
   int64_t i = step == 1 && convertsF16() ? narrowVectors(from, to, count) : 0;
-  for (; i < count; ++i)
-    to[i * step] = F16::narrow(from[i]);
+  if (!convertsF16())
+    for (; i < count; ++i)
+      to[i * step] = F16::narrow(from[i]);
+  for (; i < count; i += HALF_LANES) {
+    const int64_t lanes = std::min(HALF_LANES, count - i);
+    float block[HALF_LANES] = {};
+    uint16_t narrow[HALF_LANES];
+    std::copy_n(from + i, lanes, block);
+    narrowVectors(block, narrow, HALF_LANES);
+    for (int64_t l = 0; l < lanes; ++l)
+      to[(i + l) * step] = narrow[l];
+  }
 }
 
 MESHLOOM_CLONES void widenRow(BF16, const uint16_t *from, int64_t step,
@@ -102,6 +125,24 @@ MESHLOOM_CLONES void narrowRow(BF16, const float *from, uint16_t *to,
   else
     for (int64_t i = 0; i < count; ++i)
       to[i * step] = BF16::narrow(from[i]);
+}
+
+/// Rows of narrow memory, whose elements are `step` apart, and dense f32 rows.
+template <typename Float>
+void widenRows(const uint16_t *from, int64_t rows, int64_t rowStep,
+               int64_t count, int64_t step, float *to) {
+  if (step == 1 && rowStep == count)
+    return widenRow(Float(), from, 1, to, rows * count);
+  for (int64_t r = 0; r < rows; ++r)
+    widenRow(Float(), from + r * rowStep, step, to + r * count, count);
+}
+template <typename Float>
+void narrowRows(const float *from, int64_t rows, int64_t count, uint16_t *to,
+                int64_t rowStep, int64_t step) {
+  if (step == 1 && rowStep == count)
+    return narrowRow(Float(), from, to, 1, rows * count);
+  for (int64_t r = 0; r < rows; ++r)
+    narrowRow(Float(), from + r * count, to + r * rowStep, step, count);
 }
 
 //===----------------------------------------------------------------------===//
@@ -244,9 +285,8 @@ bool multiplyInBlocks(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
   if (terms == 0)
     std::fill_n(tile, elements, 0.F);
   sums.addTo(tile);
-  for (int64_t r = 0; r < shape.m; ++r)
-    narrowRow(BF16(), tile + r * shape.n, out + r * result.rowStride,
-              result.columnStride, shape.n);
+  narrowRows<BF16>(tile, shape.m, shape.n, out, result.rowStride,
+                   result.columnStride);
   return true;
 }
 
@@ -307,14 +347,15 @@ Widened widen(const uint16_t *from, unsigned operand, const Extent &line,
   int64_t begin = 0;
   (void)forEach(c.outer, {}, true, [&](std::array<int64_t, 3> offsets, bool) {
     const uint16_t *block = from + offsets[operand];
-    if (along)
+    if (along && c.sum.count == c.terms)
+      widenRows<Float>(block, line.count, lineStep, c.terms, sumStep, to);
+    else if (along)
       for (int64_t l = 0; l < line.count; ++l)
         widenRow(Float(), block + l * lineStep, sumStep,
                  to + l * c.terms + begin, c.sum.count);
     else
-      for (int64_t k = 0; k < c.sum.count; ++k)
-        widenRow(Float(), block + k * sumStep, lineStep,
-                 to + (begin + k) * line.count, line.count);
+      widenRows<Float>(block, c.sum.count, sumStep, line.count, lineStep,
+                       to + begin * line.count);
     begin += c.sum.count;
     return Status(Success());
   });
@@ -341,18 +382,170 @@ Status runWidened(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
         c.terms};
     if (Status ok = runTiles<float>(lhsRows.data, right.data, tile, dense); !ok)
       return ok;
-    for (int64_t i = 0; i < row.count; ++i)
-      narrowRow(Float(), tile + i * c.column.count,
-                out + (r + i) * row.strides[2], c.column.strides[2],
-                c.column.count);
+    narrowRows<Float>(tile, row.count, c.column.count, out + r * row.strides[2],
+                      row.strides[2], c.column.strides[2]);
+  }
+  return Success();
+}
+
+/// sums += factors[0] rows[0] + ... of rows of `stride` elements.
+constexpr int64_t ROWS_AT_ONCE = 4;
+MESHLOOM_CLONES void addRows(const float *rows, int64_t stride,
+                             const float *factors, float *sums, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    sums[i] += factors[0] * rows[i] + factors[1] * rows[i + stride] +
+               factors[2] * rows[i + 2 * stride] +
+               factors[3] * rows[i + 3 * stride];
+}
+
+/// A vector by a matrix whose rows are contiguous, which is read once.
+template <typename Float>
+void runVectorByRows(const uint16_t *vector, int64_t vectorStep,
+                     const uint16_t *matrix, int64_t rowStep, int64_t terms,
+                     int64_t columns, uint16_t *out, int64_t outStep) {
+  constexpr int64_t most = 1024; // of columns, whose sums stay in cache
+  auto *factors = static_cast<float *>(threadScratch(
+      4, size_t(terms + ROWS_AT_ONCE + (1 + ROWS_AT_ONCE) * most) *
+             sizeof(float)));
+  float *sums = factors + terms + ROWS_AT_ONCE, *rows = sums + most;
+  widenRow(Float(), vector, vectorStep, factors, terms);
+  for (int64_t c = 0; c < columns; c += most) {
+    const int64_t count = std::min(most, columns - c);
+    std::fill_n(sums, count, 0.F);
+    for (int64_t k = 0; k < terms; k += ROWS_AT_ONCE) {
+      const int64_t part = std::min(ROWS_AT_ONCE, terms - k);
+      for (int64_t r = 0; r < part; ++r)
+        widenRow(Float(), matrix + (k + r) * rowStep + c, 1, rows + r * most,
+                 count);
+      if (part < ROWS_AT_ONCE) {
+        std::fill_n(factors + terms, ROWS_AT_ONCE, 0.F);
+        std::fill(rows + part * most, rows + ROWS_AT_ONCE * most, 0.F);
+      }
+      addRows(rows, most, factors + k, sums, count);
+    }
+    narrowRow(Float(), sums, out + c * outStep, outStep, count);
+  }
+}
+
+/// Returns whether the product is one of a vector by a matrix whose rows are
+/// contiguous, and was computed. oneDNN takes many times as long for it.
+template <typename Float>
+bool runVector(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
+               const Contraction &c) {
+  if (!c.outer.empty() || c.terms > DOT_BLOCK)
+    return false;
+  for (unsigned vector : {0U, 1U}) {
+    const unsigned matrix = 1 - vector;
+    const Extent &one = vector == 0 ? c.row : c.column,
+                 &columns = vector == 0 ? c.column : c.row;
+    if (one.count != 1 || columns.strides[matrix] != 1 || columns.count == 1)
+      continue;
+    runVectorByRows<Float>(vector == 0 ? lhs : rhs, c.sum.strides[vector],
+                           vector == 0 ? rhs : lhs, c.sum.strides[matrix],
+                           c.terms, columns.count, out, columns.strides[2]);
+    return true;
+  }
+  return false;
+}
+
+/// A dense f32 copy of matrices of `rows` and `columns`, `step` apart in narrow
+/// memory, as they lie.
+template <typename Float>
+MatrixStrides widenBatch(const uint16_t *from, int64_t count, int64_t step,
+                         int64_t rows, int64_t columns, MatrixStrides matrix,
+                         float *to) {
+  const bool byColumns = matrix.rowStride == 1 && matrix.columnStride != 1;
+  if (byColumns) {
+    std::swap(rows, columns);
+    std::swap(matrix.rowStride, matrix.columnStride);
+  }
+  const int64_t size = rows * columns;
+  if (matrix.columnStride == 1 && matrix.rowStride == columns && step == size)
+    widenRow(Float(), from, 1, to, count * size);
+  else
+    for (int64_t i = 0; i < count; ++i)
+      widenRows<Float>(from + i * step, rows, matrix.rowStride, columns,
+                       matrix.columnStride, to + i * size);
+  return byColumns ? MatrixStrides{1, columns} : MatrixStrides{columns, 1};
+}
+
+/// The products of a batch, as many at once as stay in cache in f32.
+template <typename Float>
+Status runWidenedBatch(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
+                       const Extent &batch, const Contraction &c) {
+  const int64_t m = c.row.count, n = c.column.count, k = c.terms;
+  constexpr int64_t inCache = 4096;
+  const int64_t most =
+      std::max<int64_t>(1, inCache / std::max({m * k, k * n, m * n}));
+  auto *wideLhs = static_cast<float *>(
+      threadScratch(5, size_t(most * (m * k + k * n + m * n)) * sizeof(float)));
+  float *wideRhs = wideLhs + most * m * k, *result = wideRhs + most * k * n;
+  for (int64_t first = 0; first < batch.count; first += most) {
+    const int64_t count = std::min(most, batch.count - first);
+    auto widenOperand = [&](const uint16_t *from, unsigned operand,
+                            int64_t rows, int64_t columns, MatrixStrides matrix,
+                            float *to) {
+      const int64_t step = batch.strides[operand];
+      return widenBatch<Float>(from + first * step, count, step, rows, columns,
+                               matrix, to);
+    };
+    const MatrixStrides l = widenOperand(
+        lhs, 0, m, k, {c.row.strides[0], c.sum.strides[0]}, wideLhs);
+    const MatrixStrides r = widenOperand(
+        rhs, 1, k, n, {c.sum.strides[1], c.column.strides[1]}, wideRhs);
+    const Contraction dense{{m, {l.rowStride, 0, n}},
+                            {n, {0, r.columnStride, 1}},
+                            {k, {l.columnStride, r.rowStride, 0}},
+                            {},
+                            k};
+    const std::array wide{Extent{count, {m * k, k * n, m * n}}};
+    if (!multiplyBatches<float>(wideLhs, wideRhs, result, wide, dense))
+      for (int64_t i = 0; i < count; ++i)
+        if (Status ok =
+                runTiles<float>(wideLhs + i * m * k, wideRhs + i * k * n,
+                                result + i * m * n, dense);
+            !ok)
+          return ok;
+    const int64_t step = batch.strides[2];
+    uint16_t *to = out + first * step;
+    if (c.column.strides[2] == 1 && c.row.strides[2] == n && step == m * n)
+      narrowRow(Float(), result, to, 1, count * m * n);
+    else
+      for (int64_t i = 0; i < count; ++i)
+        narrowRows<Float>(result + i * m * n, m, n, to + i * step,
+                          c.row.strides[2], c.column.strides[2]);
   }
   return Success();
 }
 
 } // namespace
 
+std::optional<Status> library::runNarrowBatches(DType type, const uint16_t *lhs,
+                                                const uint16_t *rhs,
+                                                uint16_t *out,
+                                                std::span<const Extent> batch,
+                                                const Contraction &c) {
+  constexpr int64_t small = int64_t(1) << 15;
+  const BatchLoops loops(batch);
+  if (loops.inner.count == 1 || !c.outer.empty() || c.terms > small ||
+      c.row.count * c.column.count > small / c.terms)
+    return std::nullopt;
+  return forEach(loops.around, {}, true,
+                 [&](std::array<int64_t, 3> offsets, bool) {
+                   auto run = [&](auto number) {
+                     return runWidenedBatch<decltype(number)>(
+                         lhs + offsets[0], rhs + offsets[1], out + offsets[2],
+                         loops.inner, c);
+                   };
+                   return type == DType::BF16 ? run(BF16()) : run(F16());
+                 });
+}
+
 Status library::runNarrow(DType type, const uint16_t *lhs, const uint16_t *rhs,
                           uint16_t *out, const Contraction &c) {
+  if (type == DType::BF16 ? runVector<BF16>(lhs, rhs, out, c)
+                          : runVector<F16>(lhs, rhs, out, c))
+    return Success();
   try {
     // Calling oneDNN takes longer than the product of small matrices.
     constexpr int64_t small = int64_t(1) << 17;

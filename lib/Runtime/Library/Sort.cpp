@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// sort, top_k and generic_reduce: work along whole dims, line by line.
+// sort and generic_reduce: work along whole dims, line by line.
 #include "LibraryArrays.h"
 #include "LibraryTable.h"
+#include "Lines.h"
 
 #include <algorithm>
 #include <array>
@@ -165,53 +166,6 @@ std::optional<Direction> parseDirection(std::string_view name) {
          : name == "GT" ? std::optional(GT)
          : name == "GE" ? std::optional(GE)
                         : std::nullopt;
-}
-
-/// The dims of `operand` but `dim`, as extents and strides.
-struct Lines {
-  Shape extent;
-  std::vector<Shape> strides; ///< per operand
-};
-
-Lines linesOf(std::span<const LibraryOperand *const> operands,
-              std::span<const int64_t> along) {
-  Lines lines;
-  for (const LibraryOperand *operand : operands) {
-    Shape &strides = lines.strides.emplace_back();
-    for (size_t d = 0; d < operand->extent.size(); ++d) {
-      if (std::ranges::count(along, int64_t(d)))
-        continue;
-      strides.push_back(operand->strides[d]);
-      if (lines.strides.size() == 1)
-        lines.extent.push_back(operand->extent[d]);
-    }
-  }
-  return lines;
-}
-
-/// Calls body(offsets), an offset an operand, for every line.
-template <typename Body>
-void forEachLine(const Lines &lines, const Body &body) {
-  for (int64_t e : lines.extent)
-    if (e <= 0)
-      return;
-  Shape index(lines.extent.size(), 0);
-  std::vector<int64_t> offsets(lines.strides.size(), 0);
-  while (true) {
-    body(offsets);
-    size_t d = index.size();
-    while (d-- > 0) {
-      const bool more = ++index[d] < lines.extent[d];
-      for (size_t k = 0; k < offsets.size(); ++k)
-        offsets[k] += more ? lines.strides[k][d]
-                           : -(lines.extent[d] - 1) * lines.strides[k][d];
-      if (more)
-        break;
-      index[d] = 0;
-    }
-    if (d == size_t(-1))
-      return;
-  }
 }
 
 void copyLine(unsigned width, int64_t count, char *to, int64_t toStride,
@@ -424,114 +378,6 @@ private:
 };
 
 //===----------------------------------------------------------------------===//
-// top_k
-//===----------------------------------------------------------------------===//
-
-/// An element as a number whose order is the total order of floats (-nan,
-/// -inf, ..., -0, 0, ..., inf, nan), or that of the integers.
-int64_t totalOrder(DType type, const char *data) {
-  auto ofBits = [](auto bits) {
-    return int64_t(
-        bits < 0
-            ? decltype(bits)(bits ^ std::numeric_limits<decltype(bits)>::max())
-            : bits);
-  };
-  switch (type) {
-  case DType::F32: {
-    int32_t bits;
-    std::memcpy(&bits, data, 4);
-    return ofBits(bits);
-  }
-  case DType::F64: {
-    int64_t bits;
-    std::memcpy(&bits, data, 8);
-    return ofBits(bits);
-  }
-  case DType::F16:
-  case DType::BF16: {
-    int16_t bits;
-    std::memcpy(&bits, data, 2);
-    return ofBits(bits);
-  }
-  case DType::UI64: {
-    uint64_t bits;
-    std::memcpy(&bits, data, 8);
-    return int64_t(bits ^ (uint64_t(1) << 63));
-  }
-  default:
-    return readIndex(type, data);
-  }
-}
-
-class TopK : public LibraryRoutine {
-public:
-  static RoutineOrError make(const LibraryStep &step) {
-    if (!step.step.options.empty() || step.inputs.size() != 1 ||
-        step.outputs.size() != 2 || step.inputs[0]->shape.empty())
-      return Error("expected one operand with a last dim, and two results");
-    auto top = std::make_unique<TopK>();
-    Shape shape = step.inputs[0]->shape;
-    const DType type = step.inputs[0]->type, index = step.outputs[1]->type;
-    top->length = shape.back();
-    if (step.outputs[0]->shape.size() == shape.size())
-      top->k = shape.back() = step.outputs[0]->shape.back();
-    if (step.outputs[0]->shape != shape || step.outputs[1]->shape != shape ||
-        top->k > top->length || step.outputs[0]->type != type ||
-        isComplex(type) || (index != DType::I32 && index != DType::I64))
-      return Error("its results do not fit its operand");
-    top->last = int64_t(shape.size()) - 1;
-    return routineOf(std::move(top));
-  }
-
-  Status run(const LibraryArguments &arguments) const override {
-    const LibraryOperand &input = arguments.inputs[0],
-                         &values = arguments.outputs[0],
-                         &indices = arguments.outputs[1];
-    if (values.empty())
-      return Success();
-    if (input.extent[size_t(last)] != length ||
-        values.extent[size_t(last)] != k)
-      return Error("a call must have whole lines");
-    const LibraryOperand *tensors[] = {&input, &values, &indices};
-    struct Item {
-      int64_t order, from;
-    };
-    std::vector<Item> items;
-    const unsigned width = byteWidth(input.type);
-    const int64_t stride = input.strides[size_t(last)] * width;
-    forEachLine(
-        linesOf(tensors, std::span(&last, 1)),
-        [&](const std::vector<int64_t> &offsets) {
-          const char *source = input.data + offsets[0] * width;
-          items.resize(size_t(length));
-          for (int64_t j = 0; j < length; ++j)
-            items[size_t(j)] = {totalOrder(input.type, source + j * stride), j};
-          std::partial_sort(items.begin(), items.begin() + k, items.end(),
-                            [](const Item &a, const Item &b) {
-                              return a.order != b.order ? a.order > b.order
-                                                        : a.from < b.from;
-                            });
-          for (int64_t j = 0; j < k; ++j) {
-            const int64_t from = items[size_t(j)].from;
-            std::memcpy(values.data +
-                            (offsets[1] + j * values.strides[size_t(last)]) *
-                                width,
-                        source + from * stride, width);
-            char *index = indices.data +
-                          (offsets[2] + j * indices.strides[size_t(last)]) *
-                              byteWidth(indices.type);
-            // Little endian: the lower half is the i32.
-            std::memcpy(index, &from, byteWidth(indices.type));
-          }
-        });
-    return Success();
-  }
-
-private:
-  int64_t last = 0, length = 0, k = 0;
-};
-
-//===----------------------------------------------------------------------===//
 // generic_reduce
 //===----------------------------------------------------------------------===//
 
@@ -620,9 +466,7 @@ private:
 namespace meshloom::library {
 LibraryRows functionsOfSort() {
   static constexpr LibraryRow rows[] = {
-      {"sort", Sort::make},
-      {"top_k", TopK::make},
-      {"generic_reduce", GenericReduce::make}};
+      {"sort", Sort::make}, {"generic_reduce", GenericReduce::make}};
   return rows;
 }
 } // namespace meshloom::library

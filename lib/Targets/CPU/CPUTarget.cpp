@@ -26,11 +26,15 @@ constexpr const char *codeFormat = "x86-64-elf";
 /// and complex numbers; all else is compiled.
 KernelPolicy policy() {
   KernelPolicy policy;
-  policy.isLibraryDot = [](Type elementType, int64_t multiplications) {
-    // Fewer are less than a call of the library.
-    constexpr int64_t few = 4096;
+  policy.isLibraryDot = [](Type elementType, const DotSize &size) {
+    // Fewer are less than a call of the library, which computes batches of
+    // small matrices of f64 at once.
+    constexpr int64_t few = 4096, batch = 16;
+    const bool isBatch = size.batch >= batch && size.rows > 1 &&
+                         size.columns > 1 && size.terms > 1;
     return elementType.isF32() || elementType.isBF16() || elementType.isF16() ||
-           (multiplications >= few &&
+           (elementType.isF64() && isBatch) ||
+           (size.multiplications() >= few &&
             (elementType.isF64() || elementType.isInteger(32) ||
              isa<mlir::ComplexType>(elementType)));
   };

@@ -16,6 +16,8 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -267,6 +269,22 @@ private:
       "Remove Redundant DEBUG_VALUE analysis", "Stack Frame Layout Analysis"};
 };
 
+/// Compares f16 numbers as f32. LLVM's passes narrow such comparisons to f16,
+/// and its code generator then compares lane by lane.
+void widenComparisons(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::instructions(function)) {
+      auto *compare = llvm::dyn_cast<llvm::FCmpInst>(&instruction);
+      llvm::Type *type = compare ? compare->getOperand(0)->getType() : nullptr;
+      if (!type || !type->getScalarType()->isHalfTy())
+        continue;
+      llvm::IRBuilder<> builder(compare);
+      llvm::Type *wide = type->getWithNewType(builder.getFloatTy());
+      for (llvm::Use &operand : compare->operands())
+        operand.set(builder.CreateFPExt(operand.get(), wide));
+    }
+}
+
 /// Compiles kernels in one thread, one after the other.
 class CodeGenerator {
 public:
@@ -301,6 +319,7 @@ public:
       graph.clear();
       modules.clear();
     }
+    widenComparisons(module);
     TimedScope timed("machine code");
     bytes.clear();
     backEnd.run(module);

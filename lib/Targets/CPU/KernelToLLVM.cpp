@@ -15,10 +15,10 @@
 //                      along memory; then store the block
 // Sums of floats are made of the sums of blocks (PairwiseSums.h).
 //
-// A kernel with sine, cosine or tangent has a second inner function, which is
-// also right for huge arguments, and slower. The first one notes whether it saw
-// any; then the second one does the call again. Where outputs overwrite inputs
-// a third one, which stores nothing, looks first.
+// A kernel with functions that lose huge arguments (MathFunctions.h) has a
+// second inner function, which is also right for those, and slower. The first
+// one notes whether it saw any; then the second one does the call again. Where
+// outputs overwrite inputs a third one, which stores nothing, looks first.
 #include "KernelToLLVM.h"
 
 #include "KernelEmitter.h"
@@ -326,7 +326,7 @@ void KernelEmitter::emitted(Operation *op) {
     op->setAttr(exactAttr, b.getUnitAttr());
   if (!notes)
     return;
-  Value size = argumentSize(b, loc, op->getOperand(0));
+  Value size = argumentSize(b, op);
   Value before = b.create<LLVM::LoadOp>(loc, b.getI32Type(), noted);
   b.create<LLVM::StoreOp>(loc, b.create<arith::MaxUIOp>(loc, before, size),
                           noted);

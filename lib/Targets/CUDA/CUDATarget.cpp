@@ -23,7 +23,7 @@ constexpr const char *codeFormat = "ptx";
 
 KernelPolicy policy() {
   KernelPolicy policy;
-  policy.isLibraryDot = [](Type elementType, int64_t) {
+  policy.isLibraryDot = [](Type elementType, const DotSize &) {
     return elementType.isF32() || elementType.isBF16() || elementType.isF16();
   };
   // A loop that one thread of the host runs fast is slow on one of a GPU.

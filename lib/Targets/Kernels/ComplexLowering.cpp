@@ -29,8 +29,11 @@ struct Real {
   OpBuilder *b;
   Location loc;
   Value v;
+  /// Says that this number, or those that it was computed of, were f32: f64 has
+  /// the squares and the quotients of all such.
+  bool isWidened = false;
 
-  Real with(Value value) const { return {b, loc, value}; }
+  Real with(Value value) const { return {b, loc, value, isWidened}; }
   Real number(double value) const {
     return with(
         b->create<arith::ConstantOp>(loc, b->getFloatAttr(v.getType(), value)));
@@ -155,8 +158,17 @@ Sizes sizesOf(Pair z) {
   return {swap.select(b, a), swap.select(a, b)};
 }
 
+Real squaredAbsolute(Pair z) {
+  return z.re * z.re + z.im * z.im;
+}
+
 /// C's hypot: infinite where a part is, whatever the other one is.
 Real absolute(Pair z) {
+  if (z.re.isWidened) {
+    Real size = sqrt(squaredAbsolute(z));
+    Real infinite = isInfinite(z.re).either(isInfinite(z.im));
+    return infinite.select(size.number(infinity), size);
+  }
   auto [large, small] = sizesOf(z);
   Real ratio = small / large;
   Real size = large * sqrt(ratio * ratio + 1.0);
@@ -165,15 +177,25 @@ Real absolute(Pair z) {
   return infinite.select(size.number(infinity), size);
 }
 
-/// By Smith's method, then what C99's Annex G recovers from nan.
-Pair divide(Pair x, Pair y) {
+/// By Smith's method, where the square of |y| may be out of range.
+Pair quotientOf(Pair x, Pair y) {
+  if (x.re.isWidened) {
+    Real inverse = y.re.number(1) / squaredAbsolute(y);
+    return {(x.re * y.re + x.im * y.im) * inverse,
+            (x.im * y.re - x.re * y.im) * inverse};
+  }
   Real c = y.re, d = y.im;
   Real wide = d.abs() < c.abs();
   Real ratio = wide.select(d, c) / wide.select(c, d);
   Real denominator = wide.select(c + d * ratio, c * ratio + d);
-  Pair quotient = {
-      wide.select(x.re + x.im * ratio, x.re * ratio + x.im) / denominator,
-      wide.select(x.im - x.re * ratio, x.im * ratio - x.re) / denominator};
+  return {wide.select(x.re + x.im * ratio, x.re * ratio + x.im) / denominator,
+          wide.select(x.im - x.re * ratio, x.im * ratio - x.re) / denominator};
+}
+
+/// The quotient, then what C99's Annex G recovers from nan.
+Pair divide(Pair x, Pair y) {
+  Real c = y.re, d = y.im;
+  Pair quotient = quotientOf(x, y);
   Real lost = isNan(quotient.re).both(isNan(quotient.im));
   Real infinite = isInfinite(x.re).either(isInfinite(x.im));
   Real divisorInfinite = isInfinite(c).either(isInfinite(d));
@@ -213,6 +235,15 @@ Real logAbsolute(Pair z) {
   auto [large, small] = sizesOf(z);
   Real near = (large * 0.5 < 1.0).both(large.number(0.5) < large);
   Real excess = (large - 1.0) * (large + 1.0) + small * small;
+  if (z.re.isWidened) {
+    // One logarithm for both, and what 1 + excess has lost of the excess. That
+    // is seen only where the sum is next to 1.
+    Real square = near.select(excess + 1.0, squaredAbsolute(z));
+    Real lost = near.select(excess - (square - 1.0), square.number(0));
+    Real result = (log(square) + lost) * 0.5;
+    Real infinite = isInfinite(z.re).either(isInfinite(z.im));
+    return infinite.select(result.number(infinity), result);
+  }
   Real ratio = equals(large, 0).select(large, small / large);
   Real far = log(large) + log1p(ratio * ratio) * 0.5;
   Real result = near.select(log1p(excess) * 0.5, far);
@@ -370,7 +401,8 @@ struct ComplexLowering {
   static bool isNarrow(Pair z) { return z.re.v.getType().isF32(); }
   Pair widen(Pair z) {
     auto wide = [&](Real v) {
-      return real(b.create<arith::ExtFOp>(loc, b.getF64Type(), v.v));
+      return Real{&b, loc, b.create<arith::ExtFOp>(loc, b.getF64Type(), v.v),
+                  /*isWidened=*/true};
     };
     return isNarrow(z) ? Pair{wide(z.re), wide(z.im)} : z;
   }

@@ -13,7 +13,7 @@
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace meshloom;
-using namespace meshloom::scalars;
+using namespace meshloom::formulas;
 namespace arith = mlir::arith;
 namespace LLVM = mlir::LLVM;
 namespace math = mlir::math;
@@ -268,33 +268,6 @@ Scalar tangent(ArrayRef<Scalar> x) {
 
 // -- Other functions --
 
-/// A rational function below 1, else 1 - erfc(x), which is 1 from 6 on.
-Scalar errorFunction(ArrayRef<Scalar> arguments) {
-  Scalar x = arguments[0];
-  Scalar z = x * x;
-  Scalar near =
-      x * (horner(z, {9.60497373987051638749, 9.00260197203842689217e1,
-                      2.23200534594684319226e3, 7.00332514112805075473e3,
-                      5.55923013010394962768e4}) /
-           horner(z, {1.0, 3.35617141647503099647e1, 5.21357949780152679795e2,
-                      4.59432382970980127987e3, 2.26290000613890934246e4,
-                      4.92673942608635921086e4}));
-  Scalar size = x.abs().clamp(0, 6.5);
-  Scalar ratio =
-      horner(size, {2.46196981473530512524e-10, 5.64189564831068821977e-1,
-                    7.46321056442269912687, 4.86371970985681366614e1,
-                    1.96520832956077098242e2, 5.26445194995477358631e2,
-                    9.34528527171957607540e2, 1.02755188689515710272e3,
-                    5.57535335369399327526e2}) /
-      horner(size, {1.0, 1.32281951154744992508e1, 8.67072140885989742329e1,
-                    3.54937778887819891062e2, 9.75708501743205489753e2,
-                    1.82390916687909736289e3, 2.24633760818710981792e3,
-                    1.65666309194161350182e3, 5.57535340817727675546e2});
-  Scalar bell = x.with(x.b->create<math::ExpOp>(x.loc, negated(size * size).v));
-  Scalar far = withSignOf(x.f(1) - bell * ratio, x);
-  return x.abs().less(x.f(1)).select(near, far);
-}
-
 /// Three Halley steps from a third of the exponent.
 Scalar cubeRoot(ArrayRef<Scalar> arguments) {
   Scalar x = arguments[0];
@@ -313,37 +286,6 @@ Scalar cubeRoot(ArrayRef<Scalar> arguments) {
   root = root * isTiny.select(x.f(0x1p-18), x.f(1));
   Scalar isOrdinary = both(x.f(0).less(x.abs()), x.abs().less(x.f(infinite)));
   return isOrdinary.select(withSignOf(root, x), x);
-}
-
-/// The angle in the first half of the first quadrant from the ratio of the
-/// sides; then the octants, as the sides' order and signs tell.
-Scalar arcTangent2(ArrayRef<Scalar> arguments) {
-  Scalar y = arguments[0], x = arguments[1];
-  Scalar a = x.abs(), b = y.abs();
-  Scalar isSteep = a.less(b);
-  Scalar small = isSteep.select(a, b), large = isSteep.select(b, a);
-  // Both 0 or both infinite.
-  Scalar ratio = (a + b).equals(x.f(0)).select(x.f(0), small / large);
-  Scalar equal = small.equals(x.f(infinite)).select(x.f(1), ratio);
-  ratio = large.equals(x.f(infinite)).select(equal, ratio);
-  Scalar isWide = x.f(0.66).less(ratio);
-  Scalar t = isWide.select((ratio - 1.0) / (ratio + 1.0), ratio);
-  Scalar z = t * t;
-  Scalar p =
-      z * (horner(z, {-8.750608600031904122785e-1, -1.615753718733365076637e1,
-                      -7.500855792314704667340e1, -1.228866684490136173410e2,
-                      -6.485021904942025371773e1}) /
-           horner(z, {1.0, 2.485846490142306297962e1, 1.650270098316988542046e2,
-                      4.328810604912902668951e2, 4.853903996359136964868e2,
-                      1.945506571482613964425e2}));
-  Scalar angle = fma(t, p, t);
-  constexpr double low = 6.123233995736765886130e-17; // of pi / 2
-  angle = isWide.select((angle + low / 2) + 0.785398163397448309616, angle);
-  angle = isSteep.select(x.f(1.57079632679489661923) - (angle - low), angle);
-  Scalar isBehind = x.bits().negative();
-  angle =
-      isBehind.select(x.f(3.14159265358979323846) - (angle - 2 * low), angle);
-  return withSignOf(angle, y);
 }
 
 // -- Powers --
@@ -493,9 +435,7 @@ DeviceFormula formulaOf(StringRef name) {
       .Case("sin", sine)
       .Case("cos", cosine)
       .Case("tan", tangent)
-      .Case("erf", errorFunction)
       .Case("cbrt", cubeRoot)
-      .Case("atan2", arcTangent2)
       .Case("pow", power)
       .Case("fmod", remainder);
 }

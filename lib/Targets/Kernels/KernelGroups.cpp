@@ -82,18 +82,20 @@ bool meshloom::isGeneratedDot(Operation *op, const KernelPolicy &policy) {
   auto dot = dyn_cast<DotGeneralOp>(op);
   if (!dot)
     return false;
-  // The product of one matrix with another: rows, columns and terms.
   auto lhs = cast<RankedTensorType>(dot.getLhs().getType()).getShape();
   auto rhs = cast<RankedTensorType>(dot.getRhs().getType()).getShape();
-  int64_t multiplications = 1;
-  for (int64_t dim : dot.getLhsFreeDimensions())
-    multiplications *= lhs[dim];
-  for (int64_t dim : dot.getRhsFreeDimensions())
-    multiplications *= rhs[dim];
-  for (int64_t dim : dot.getLhsContractingDimensions())
-    multiplications *= lhs[dim];
+  auto extentOf = [](ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
+    int64_t extent = 1;
+    for (int64_t dim : dims)
+      extent *= shape[dim];
+    return extent;
+  };
+  const DotSize size{extentOf(lhs, dot.getLhsBatchingDimensions()),
+                     extentOf(lhs, dot.getLhsFreeDimensions()),
+                     extentOf(rhs, dot.getRhsFreeDimensions()),
+                     extentOf(lhs, dot.getLhsContractingDimensions())};
   return isSmallInLoop(dot) ||
-         !policy.isLibraryDot(elementTypeOf(dot.getType()), multiplications);
+         !policy.isLibraryDot(elementTypeOf(dot.getType()), size);
 }
 
 static ShardAttr domainOf(Value value) {

@@ -5,16 +5,14 @@
 // single and double precision libraries (S. Moshier, netlib.org/cephes) unless
 // noted.
 // test/Targets/CPU/MathAccuracyTest.cpp holds them to their errors.
-#include "meshloom/Targets/Kernels/MathFunctions.h"
-
 #include "DeviceMath.h"
-#include "MathScalar.h"
+#include "WideFormulas.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace meshloom;
-using namespace meshloom::scalars;
+using namespace meshloom::formulas;
 namespace arith = mlir::arith;
 namespace LLVM = mlir::LLVM;
 namespace math = mlir::math;
@@ -24,6 +22,8 @@ constexpr double smallestNormal = 0x1p-126;
 /// Libm computes sine and cosine of larger arguments: neighbouring floats are
 /// many periods apart.
 constexpr double hugeAngle = 0x1p49;
+/// The library computes remainders of larger quotients.
+constexpr double hugeQuotient = 0x1p28;
 constexpr double ln2High = 0.693359375, ln2Low = -2.12194440e-4;
 
 /// 2^n for an i32 n with -126 <= n <= 127.
@@ -47,7 +47,7 @@ ExpParts expParts(Scalar x) {
   return {shifted.bits() - magic.bits(), p * r * r + r};
 }
 
-namespace formulas { // the names are also those of libm
+namespace narrow { // the names are also those of libm
 
 Scalar exp(Scalar x) {
   // Below ln(2^-150) the result is 0. Products that underflow on the way there
@@ -275,103 +275,7 @@ Scalar cbrt(Scalar x) {
   return ordinary.select(result, x);
 }
 
-} // namespace formulas
-
-/// The same in f64.
-namespace wide {
-/// Returns the same parts as the ExpParts of f32, with e^r - 1 by its Taylor
-/// series, which is exact to the last bit for |r| <= 1/2. `keepsSmall`: n is 0
-/// for such x.
-ExpParts wideExpParts(Scalar x, bool keepsSmall = false) {
-  Scalar magic = x.f(0x1.8p52);
-  Scalar shifted = x * 1.4426950408889634073599 + magic;
-  if (keepsSmall)
-    shifted = x.abs().less(x.f(0.5)).select(magic, shifted);
-  Scalar n = shifted - magic;
-  Scalar r = x - n * 6.93145751953125e-1;
-  r = r - n * 1.42860682030941723212e-6;
-  Scalar p =
-      polynomial(r, {7.64716373181981640551e-13, 1.14707455977297245073e-11,
-                     1.60590438368216133409e-10, 2.08767569878681001866e-09,
-                     2.50521083854417202239e-08, 2.75573192239858882758e-07,
-                     2.75573192239858925110e-06, 2.48015873015873015658e-05,
-                     1.98412698412698412526e-04, 1.38888888888888894189e-03,
-                     8.33333333333333321769e-03, 4.16666666666666643537e-02,
-                     1.66666666666666657415e-01, 5.00000000000000000000e-01});
-  return {shifted.bits() - magic.bits(), p * (r * r) + r};
-}
-
-Scalar exp(Scalar x) {
-  // Below ln(2^-1075) the result is 0.
-  Scalar vanishes = x.less(x.f(-745.14));
-  Scalar above = x.f(710.0).less(x).select(x.f(710.0), x);
-  ExpParts parts = wideExpParts(vanishes.select(x.f(0), above));
-  Scalar half = shiftRight(parts.n, 1);
-  Scalar value =
-      (parts.expm1r + 1.0) * widePowerOf2(half) * widePowerOf2(parts.n - half);
-  return vanishes.select(x.f(0), value);
-}
-
-Scalar expm1(Scalar x) {
-  ExpParts parts = wideExpParts(x.clamp(-40.0, 710.0), /*keepsSmall=*/true);
-  Scalar h = widePowerOf2(parts.n - parts.n.i(1));
-  return (h * parts.expm1r + (h - 0.5)) * 2.0;
-}
-
-Scalar log(Scalar x) {
-  Scalar tiny = x.less(x.f(0x1p-1022));
-  Scalar bits = tiny.select(x * 0x1p52, x).bits();
-  // The exponent as a float: the low bits of one that is large enough.
-  constexpr double magic = 0x1.8p52;
-  Scalar e =
-      (shiftRight(bits, 52) - bits.i(1022) + x.f(magic).bits()).asFloat() -
-      magic;
-  e = e - tiny.select(x.f(52), x.f(0));
-  Scalar m = ((bits & 0xfffffffffffff) | bits.i(0x3fe0000000000000)).asFloat();
-  Scalar low = m.less(m.f(0.70710678118654752440));
-  e = e - low.select(x.f(1), x.f(0));
-  m = low.select(m + m, m) - 1.0;
-  Scalar z = m * m;
-  Scalar p =
-      polynomial(m, {1.01875663804580931796e-4, 4.97494994976747001425e-1,
-                     4.70579119878881725854e0, 1.44989225341610930846e1,
-                     1.79368678507819816313e1, 7.70838733755885391666e0});
-  Scalar q =
-      polynomial(m, {1.0, 1.12873587189167450590e1, 4.52279145837532221105e1,
-                     8.29875266912776603211e1, 7.11544750618563894466e1,
-                     2.31251620126765340583e1});
-  Scalar y = m * (z * p / q) - e * 2.121944400546905827679e-4 - z * 0.5;
-  Scalar result = m + y + e * 0.693359375;
-  result = x.less(x.f(infinite)).select(result, x);
-  result = x.equals(x.f(0)).select(x.f(-infinite), result);
-  return x.less(x.f(0)).select(x.f(notANumber), result);
-}
-
-Scalar log1p(Scalar x) {
-  Scalar u = x + 1.0;
-  Scalar correction = (x - (u - 1.0)) / u;
-  Scalar inRange = x.abs().less(x.f(0x1p53));
-  Scalar notMinusOne = u.equals(u.f(0)).select(u.f(0), correction);
-  return log(u) + inRange.select(notMinusOne, x.f(0));
-}
-
-/// A rational function below 5/8, else 1 - 2 / (e^2x + 1).
-Scalar tanh(Scalar x) {
-  Scalar z = x * x;
-  Scalar p =
-      polynomial(z, {-9.64399179425052238628e-1, -9.92877231001918586564e1,
-                     -1.61468768441708447952e3});
-  Scalar q =
-      polynomial(z, {1.0, 1.12811678491632931402e2, 2.23548839060100448583e3,
-                     4.84406305325125486048e3});
-  Scalar near = x + x * (z * (p / q));
-  Scalar size = x.abs();
-  Scalar far = x.f(1) - x.f(2) / (exp(size + size) + 1.0);
-  // nan is not below, and far is nan then.
-  Scalar value = size.less(x.f(0.625)).select(near, far);
-  return x.with(x.b->create<math::CopySignOp>(x.loc, value.v, x.v));
-}
-} // namespace wide
+} // namespace narrow
 
 using Formula = Scalar (*)(Scalar);
 using BinaryFormula = Scalar (*)(Scalar, Scalar);
@@ -381,6 +285,7 @@ struct Formulas {
   Formula narrow = nullptr, wide = nullptr; ///< of f32 and of f64
   Formula huge = nullptr;         ///< of f32, for what `narrow` is wrong for
   BinaryFormula binary = nullptr; ///< of two f32 numbers
+  BinaryFormula wideBinary = nullptr;
 };
 
 /// Replaces a math op: by its formula where there is one, else by a call of the
@@ -396,13 +301,18 @@ template <typename Op> struct MathFunction : mlir::OpRewritePattern<Op> {
                                 PatternRewriter &rewriter) const override {
     Type type = op.getType();
     Scalar x{&rewriter, op.getLoc(), op->getOperand(0)};
-    if (formulas.narrow && type.isF32())
-      rewriter.replaceOp(op, op->hasAttr(exactAttr) ? exactly(op, x, rewriter)
-                                                    : formulas.narrow(x).v);
-    else if (formulas.wide && type.isF64())
-      rewriter.replaceOp(op, formulas.wide(x).v);
-    else if (formulas.binary && type.isF32())
-      rewriter.replaceOp(op, formulas.binary(x, x.with(op->getOperand(1))).v);
+    const Formula formula = type.isF32()   ? formulas.narrow
+                            : type.isF64() ? formulas.wide
+                                           : nullptr;
+    const BinaryFormula binary = type.isF32()   ? formulas.binary
+                                 : type.isF64() ? formulas.wideBinary
+                                                : nullptr;
+    if (formula)
+      rewriter.replaceOp(op, op->hasAttr(exactAttr)
+                                 ? exactly(op, x, formula, rewriter)
+                                 : formula(x).v);
+    else if (binary)
+      rewriter.replaceOp(op, binary(x, x.with(op->getOperand(1))).v);
     else if ((type.isF32() || type.isF64()) && library == MathLibrary::Libm)
       rewriter.replaceOp(op, call(op, rewriter));
     else if (type.isF64())
@@ -415,17 +325,18 @@ template <typename Op> struct MathFunction : mlir::OpRewritePattern<Op> {
 private:
   /// Also right for huge arguments: by the library where there is one, which
   /// vectors of arguments take both ways, else by a branch.
-  Value exactly(Op op, Scalar x, PatternRewriter &rewriter) const {
+  Value exactly(Op op, Scalar x, Formula formula,
+                PatternRewriter &rewriter) const {
     Scalar huge = x.f(hugeAngle).less(x.abs());
     if (library == MathLibrary::Libm)
-      return huge.select(x.with(call(op, rewriter)), formulas.narrow(x)).v;
+      return huge.select(x.with(call(op, rewriter)), formula(x)).v;
     auto branch = rewriter.create<mlir::scf::IfOp>(
         x.loc, TypeRange{x.v.getType()}, huge.v, /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(rewriter);
     for (bool taken : {true, false}) {
       rewriter.setInsertionPointToStart(taken ? branch.thenBlock()
                                               : branch.elseBlock());
-      Scalar value = taken ? formulas.huge(x) : formulas.narrow(x);
+      Scalar value = taken ? formulas.huge(x) : formula(x);
       rewriter.create<mlir::scf::YieldOp>(x.loc, value.v);
     }
     return branch.getResult(0);
@@ -460,6 +371,33 @@ private:
   Formulas formulas;
 };
 
+/// The remainder of f32 numbers, in f64: the quotient of two numbers of 24 bits
+/// is at least 2^-24 away from an integer that it does not equal, so that its
+/// integer part is right below 2^28. The product of that and the divisor, and
+/// the difference, are exact. An op that is to be exact for larger quotients
+/// stays for the library.
+struct SmallRemainder : mlir::OpRewritePattern<arith::RemFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::RemFOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getType().isF32() || op->hasAttr(exactAttr))
+      return failure();
+    Scalar x = Scalar{&rewriter, op.getLoc(), op.getLhs()}.toF64();
+    Scalar y = x.with(op.getRhs()).toF64();
+    Scalar whole =
+        x.with(rewriter.create<math::TruncOp>(x.loc, (x / y).v)) * -1.0;
+    Scalar value = x.with(
+        rewriter.create<math::FmaOp>(x.loc, whole.v, y.v, x.v).getResult());
+    // A finite number by an infinite one is itself.
+    Scalar isInfinite = y.abs().equals(y.f(infinite));
+    Scalar unchanged = x.abs().less(x.f(infinite)).select(x, value);
+    value = isInfinite.select(unchanged, value);
+    value = x.with(rewriter.create<math::CopySignOp>(x.loc, value.v, x.v));
+    rewriter.replaceOp(op, value.toF32().v);
+    return success();
+  }
+};
+
 /// The remainder of floats, where no library has it: that of f64, which is
 /// exact, and so is the rounding to fewer bits.
 struct Remainder : mlir::OpRewritePattern<arith::RemFOp> {
@@ -483,12 +421,20 @@ struct Remainder : mlir::OpRewritePattern<arith::RemFOp> {
 } // namespace
 
 bool meshloom::losesHugeArguments(Operation *op) {
-  return isa<math::SinOp, math::CosOp, math::TanOp>(op) &&
-         op->getResult(0).getType().isF32();
+  if (isa<arith::RemFOp>(op))
+    return op->getResult(0).getType().isF32();
+  if (!isa<math::SinOp, math::CosOp, math::TanOp>(op))
+    return false;
+  Type type = op->getResult(0).getType();
+  return type.isF32() || type.isF64();
 }
 
-Value meshloom::argumentSize(OpBuilder &builder, Location loc, Value argument) {
-  Scalar bits = Scalar{&builder, loc, argument}.bits();
+Value meshloom::argumentSize(OpBuilder &builder, Operation *op) {
+  Scalar x{&builder, op->getLoc(), op->getOperand(0)};
+  if (isa<arith::RemFOp>(op))
+    x = (x.toF64() / x.with(op->getOperand(1)).toF64()) *
+        (hugeAngle / hugeQuotient);
+  Scalar bits = (x.v.getType().isF64() ? x.toF32() : x).bits();
   return (bits + bits).v; // without the sign
 }
 
@@ -498,26 +444,36 @@ void meshloom::populateMathFunctionPatterns(mlir::RewritePatternSet &patterns,
     patterns.add<MathFunction<Op>>(patterns.getContext(), library, name,
                                    formulas);
   };
-  using namespace formulas;
-  add.operator()<math::ExpOp>("exp", {formulas::exp, wide::exp});
-  add.operator()<math::ExpM1Op>("expm1", {formulas::expm1, wide::expm1});
-  add.operator()<math::LogOp>("log", {formulas::log, wide::log});
-  add.operator()<math::Log1pOp>("log1p", {formulas::log1p, wide::log1p});
-  add.operator()<math::TanhOp>("tanh", {formulas::tanh, wide::tanh});
-  add.operator()<math::ErfOp>("erf", {formulas::erf});
-  add.operator()<math::CbrtOp>("cbrt", {formulas::cbrt});
+  using namespace narrow;
+  add.operator()<math::ExpOp>("exp", {narrow::exp, wide::exp});
+  add.operator()<math::ExpM1Op>("expm1", {narrow::expm1, wide::expm1});
+  add.operator()<math::LogOp>("log", {narrow::log, wide::log});
+  add.operator()<math::Log1pOp>("log1p", {narrow::log1p, wide::log1p});
+  add.operator()<math::TanhOp>("tanh", {narrow::tanh, wide::tanh});
+  add.operator()<math::ErfOp>("erf", {narrow::erf, wide::erf});
+  add.operator()<math::CbrtOp>("cbrt", {narrow::cbrt});
+  // The formulas of f64 have none beside them for huge arguments.
+  auto orNone = [&](Formula formula) {
+    return library == MathLibrary::Libm ? formula : nullptr;
+  };
   add.operator()<math::SinOp>(
-      "sin", {[](Scalar x) { return sinOrCos(angleOf(x), false); }, nullptr,
-              [](Scalar x) { return sinOrCos(hugeAngleOf(x), false); }});
+      "sin",
+      {[](Scalar x) { return sinOrCos(angleOf(x), false); }, orNone(wide::sin),
+       [](Scalar x) { return sinOrCos(hugeAngleOf(x), false); }});
   add.operator()<math::CosOp>(
-      "cos", {[](Scalar x) { return sinOrCos(angleOf(x), true); }, nullptr,
-              [](Scalar x) { return sinOrCos(hugeAngleOf(x), true); }});
+      "cos",
+      {[](Scalar x) { return sinOrCos(angleOf(x), true); }, orNone(wide::cos),
+       [](Scalar x) { return sinOrCos(hugeAngleOf(x), true); }});
   add.operator()<math::TanOp>(
-      "tan", {[](Scalar x) { return formulas::tan(angleOf(x)); }, nullptr,
-              [](Scalar x) { return formulas::tan(hugeAngleOf(x)); }});
+      "tan",
+      {[](Scalar x) { return narrow::tan(angleOf(x)); }, orNone(wide::tan),
+       [](Scalar x) { return narrow::tan(hugeAngleOf(x)); }});
   if (library == MathLibrary::None)
     patterns.add<Remainder>(patterns.getContext());
-  add.operator()<math::Atan2Op>("atan2", {.binary = formulas::atan2});
+  else
+    patterns.add<SmallRemainder>(patterns.getContext());
+  add.operator()<math::Atan2Op>(
+      "atan2", {.binary = narrow::atan2, .wideBinary = wide::atan2});
   // libm's pow is faster than this formula where there is one.
   add.operator()<math::PowFOp>("pow", library == MathLibrary::None
                                           ? Formulas{.binary = narrowPower}

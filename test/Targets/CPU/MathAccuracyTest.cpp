@@ -166,6 +166,15 @@ std::vector<double> wideSamples() {
                        1e4,
                        1e300,
                        36.,
+                       6.,
+                       6.01,
+                       5.99,
+                       1.5707963267948966,
+                       3.1415926535897931,
+                       0x1p48,
+                       0x1p49,
+                       0x1.8p49,
+                       1e22,
                        40.,
                        41.,
                        Limits::max(),
@@ -178,6 +187,8 @@ std::vector<double> wideSamples() {
   }
   for (int i = 0; i < 40'000; ++i)
     x.push_back(double(i - 20'000) * 0.0013);
+  for (int i = 1; i < 20'000; i += 3) // next to multiples of pi / 2
+    x.push_back(double(i) * i * 1.5707963267948966);
   return x;
 }
 
@@ -222,8 +233,113 @@ INSTANTIATE_TEST_SUITE_P(Functions, WideMathAccuracyTest,
                                          WideFunction{"expm1", std::expm1, 2},
                                          WideFunction{"log", std::log, 1.5},
                                          WideFunction{"log1p", std::log1p, 2},
-                                         WideFunction{"tanh", std::tanh, 1.5}),
+                                         WideFunction{"tanh", std::tanh, 1.5},
+                                         WideFunction{"erf", std::erf, 2.5},
+                                         WideFunction{"sine", std::sin, 1},
+                                         WideFunction{"cosine", std::cos, 1},
+                                         WideFunction{"tan", std::tan, 2}),
                          [](auto &info) { return info.param.op; });
+
+// Remainders are exact: of numbers of any size, huge quotients included, of
+// zeros, infinities and nan, and with their signs.
+TEST(RemainderTest, RemaindersEqualThoseOfLibm) {
+  using Limits = std::numeric_limits<float>;
+  std::vector<float> numbers{0.F,
+                             1.F,
+                             3.F,
+                             0.1F,
+                             16777215.F,
+                             268435456.F,
+                             1e-30F,
+                             1e30F,
+                             Limits::max(),
+                             Limits::min(),
+                             Limits::denorm_min(),
+                             Limits::infinity(),
+                             Limits::quiet_NaN()};
+  for (int i = 1; i < 60; ++i)
+    numbers.push_back(float(i) * 0.37F);
+  // Alone, so that none of the others has the call repeated.
+  const std::vector<float> usual(numbers.end() - 59, numbers.end());
+  for (const std::vector<float> &values : {usual, numbers}) {
+    std::vector<float> x, y;
+    for (float a : values)
+      for (float b : values)
+        for (float sign : {1.F, -1.F}) {
+          x.push_back(sign * a);
+          y.push_back(b);
+        }
+    const auto count = int64_t(x.size());
+    std::vector<float> remainder(x.size());
+    const std::string type = "tensor<" + std::to_string(count) + "xf32>";
+    KernelHarness kernel("func.func @f(%x: " + type + ", %y: " + type +
+                         ") -> " + type +
+                         " { %0 = dtensor.remainder %x, %y : " + type +
+                         " return %0 : " + type + " }");
+    kernel.call({rowMajor(x, {count}), rowMajor(y, {count}),
+                 rowMajor(remainder, {count})});
+    for (size_t i = 0; i < x.size(); ++i) {
+      const float expected = std::fmod(x[i], y[i]);
+      if (std::isnan(expected))
+        EXPECT_TRUE(std::isnan(remainder[i])) << x[i] << " by " << y[i];
+      else
+        EXPECT_EQ(std::bit_cast<uint32_t>(remainder[i]),
+                  std::bit_cast<uint32_t>(expected))
+            << x[i] << " by " << y[i];
+    }
+  }
+}
+
+// All quadrants and octants; sides of any size, zeros and infinities with their
+// signs, and nan.
+TEST(WideMathAccuracyTest, AnglesOfSidesAreCloseToLibm) {
+  using Limits = std::numeric_limits<double>;
+  std::vector<double> sides{0.,
+                            1.,
+                            0.66,
+                            0.65,
+                            0.67,
+                            3.,
+                            1e-300,
+                            1e300,
+                            1.7e308,
+                            Limits::max(),
+                            Limits::min(),
+                            Limits::denorm_min(),
+                            Limits::infinity(),
+                            Limits::quiet_NaN()};
+  for (int i = 1; i < 40; ++i)
+    sides.push_back(0.0371 * i);
+  std::vector<double> y, x;
+  for (double a : sides)
+    for (double b : sides)
+      for (double signA : {1., -1.})
+        for (double signB : {1., -1.}) {
+          y.push_back(std::copysign(a, signA));
+          x.push_back(std::copysign(b, signB));
+        }
+  const auto count = int64_t(x.size());
+  std::vector<double> angle(x.size());
+  const std::string type = "tensor<" + std::to_string(count) + "xf64>";
+  KernelHarness kernel("func.func @f(%y: " + type + ", %x: " + type + ") -> " +
+                       type + " { %0 = dtensor.atan2 %y, %x : " + type +
+                       " return %0 : " + type + " }");
+  kernel.call(
+      {rowMajor(y, {count}), rowMajor(x, {count}), rowMajor(angle, {count})});
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double expected = std::atan2(y[i], x[i]);
+    const std::string sidesText =
+        "atan2(" + std::to_string(y[i]) + ", " + std::to_string(x[i]) + ")";
+    if (std::isnan(expected)) {
+      EXPECT_TRUE(std::isnan(angle[i])) << sidesText;
+      continue;
+    }
+    EXPECT_EQ(std::signbit(angle[i]), std::signbit(expected)) << sidesText;
+    const double ulp = std::nextafter(std::abs(expected), Limits::infinity()) -
+                       std::abs(expected);
+    EXPECT_LE(std::abs(angle[i] - expected), 2 * ulp) << sidesText;
+  }
+}
 
 // The exponentials that a mask hides from a softmax vanish. They take as long
 // as others: no denormal is multiplied, which some processors do a hundred

@@ -6,6 +6,14 @@
 
 namespace meshloom {
 
+/// A batch of products [rows, terms] x [terms, columns].
+struct DotSize {
+  int64_t batch, rows, columns, terms;
+
+  /// Returns how many a single product takes.
+  int64_t multiplications() const { return rows * columns * terms; }
+};
+
 /// The defaults, which `--spmd-form-kernels` has by itself, are those of
 /// virtual CPUs.
 struct KernelPolicy {
@@ -23,10 +31,10 @@ struct KernelPolicy {
   /// Says whether a loop that touches little data in a turn becomes one step,
   /// whose code the target emits (LoopCalls.h).
   bool wholeLoops = true;
-  /// Whether the target's library does products of this element type, of
-  /// matrices that take so many multiplications; others become kernels.
-  bool (*isLibraryDot)(Type elementType, int64_t multiplications) =
-      [](Type elementType, int64_t) { return elementType.isF32(); };
+  /// Whether the target's library does products of this element type and size;
+  /// others become kernels.
+  bool (*isLibraryDot)(Type elementType, const DotSize &size) =
+      [](Type elementType, const DotSize &) { return elementType.isF32(); };
 };
 
 } // namespace meshloom

@@ -9,11 +9,11 @@
 namespace meshloom {
 
 /// Whether `op` is a function whose formula is wrong for huge arguments: sine,
-/// cosine, tangent in f32.
+/// cosine, tangent, and the f32 remainder of huge quotients.
 bool losesHugeArguments(Operation *op);
-/// The size of `argument` as an i32: an unsigned maximum of several tells
-/// whether one was too large for the formula.
-Value argumentSize(OpBuilder &builder, Location loc, Value argument);
+/// The size of the argument of such a function as an i32: an unsigned maximum
+/// of several tells whether one was too large for the formula.
+Value argumentSize(OpBuilder &builder, Operation *op);
 constexpr uint32_t largestArgumentSize = 2 * 0x58000000u; // of 2^49
 /// On such a function: use its formula for other arguments only.
 constexpr StringRef exactAttr = "meshloom.exact";

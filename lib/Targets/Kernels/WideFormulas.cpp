@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Polynomials are those of Cephes' double precision library (S. Moshier,
+// netlib.org/cephes) unless noted. test/Targets/CPU/MathAccuracyTest.cpp holds
+// the functions to their errors.
+#include "WideFormulas.h"
+
+namespace meshloom::formulas::wide {
+namespace {
+/// x = n ln 2 + r with |r| <= ln 2 / 2, and e^r - 1.
+struct WideExpParts {
+  Scalar n, expm1r;
+};
+
+/// The polynomials interpolate (e^r - 1 - r) / r^2 at the Chebyshev nodes of
+/// their ranges; they are off by at most a twentieth of the last bit.
+/// `keepsSmall`: n is 0 for |x| < 1/2.
+WideExpParts wideExpParts(Scalar x, bool keepsSmall = false) {
+  Scalar magic = x.f(0x1.8p52);
+  Scalar shifted = x * 1.4426950408889634073599 + magic;
+  if (keepsSmall)
+    shifted = x.abs().less(x.f(0.5)).select(magic, shifted);
+  Scalar n = shifted - magic;
+  Scalar r = x - n * 6.93145751953125e-1;
+  r = r - n * 1.42860682030941723212e-6;
+  Scalar p =
+      keepsSmall
+          ? polynomial(r, {1.6116554080595165e-10, 2.096304220500867e-9,
+                           2.5051946385757939e-8, 2.7557076150475454e-7,
+                           2.7557319434250467e-6, 2.4801587617091177e-5,
+                           1.98412698411465e-4, 1.388888888870381e-3,
+                           8.3333333333333592e-3, 4.1666666666667067e-2,
+                           1.6666666666666666e-1, 0.5})
+          : polynomial(r, {2.0914717341716378e-9, 2.5105259538448494e-8,
+                           2.755727357010214e-7, 2.7557255297969643e-6,
+                           2.4801587325605324e-5, 1.984126987490126e-4,
+                           1.388888888888373e-3, 8.333333333326112e-3,
+                           4.166666666666667e-2, 1.666666666666667e-1, 0.5});
+  return {shifted.bits() - magic.bits(), p * (r * r) + r};
+}
+
+/// e^x for |x| < 700 and nan.
+Scalar moderateExp(Scalar x) {
+  WideExpParts parts = wideExpParts(x);
+  return (parts.expm1r + 1.0) * widePowerOf2(parts.n);
+}
+} // namespace
+
+Scalar exp(Scalar x) {
+  // Below ln(2^-1075) the result is 0.
+  Scalar vanishes = x.less(x.f(-745.14));
+  Scalar above = x.f(710.0).less(x).select(x.f(710.0), x);
+  WideExpParts parts = wideExpParts(vanishes.select(x.f(0), above));
+  Scalar half = shiftRight(parts.n, 1);
+  Scalar value =
+      (parts.expm1r + 1.0) * widePowerOf2(half) * widePowerOf2(parts.n - half);
+  return vanishes.select(x.f(0), value);
+}
+
+Scalar expm1(Scalar x) {
+  WideExpParts parts = wideExpParts(x.clamp(-40.0, 710.0), /*keepsSmall=*/true);
+  Scalar h = widePowerOf2(parts.n - parts.n.i(1));
+  return (h * parts.expm1r + (h - 0.5)) * 2.0;
+}
+
+Scalar log(Scalar x) {
+  Scalar tiny = x.less(x.f(0x1p-1022));
+  Scalar bits = tiny.select(x * 0x1p52, x).bits();
+  // The exponent as a float: the low bits of one that is large enough.
+  constexpr double magic = 0x1.8p52;
+  Scalar e =
+      (shiftRight(bits, 52) - bits.i(1022) + x.f(magic).bits()).asFloat() -
+      magic;
+  e = e - tiny.select(x.f(52), x.f(0));
+  Scalar m = ((bits & 0xfffffffffffff) | bits.i(0x3fe0000000000000)).asFloat();
+  Scalar low = m.less(m.f(0.70710678118654752440));
+  e = e - low.select(x.f(1), x.f(0));
+  m = low.select(m + m, m) - 1.0;
+  Scalar z = m * m;
+  Scalar p =
+      polynomial(m, {1.01875663804580931796e-4, 4.97494994976747001425e-1,
+                     4.70579119878881725854e0, 1.44989225341610930846e1,
+                     1.79368678507819816313e1, 7.70838733755885391666e0});
+  Scalar q =
+      polynomial(m, {1.0, 1.12873587189167450590e1, 4.52279145837532221105e1,
+                     8.29875266912776603211e1, 7.11544750618563894466e1,
+                     2.31251620126765340583e1});
+  Scalar y = m * (z * p / q) - e * 2.121944400546905827679e-4 - z * 0.5;
+  Scalar result = m + y + e * 0.693359375;
+  result = x.less(x.f(infinite)).select(result, x);
+  result = x.equals(x.f(0)).select(x.f(-infinite), result);
+  return x.less(x.f(0)).select(x.f(notANumber), result);
+}
+
+Scalar log1p(Scalar x) {
+  Scalar u = x + 1.0;
+  Scalar correction = (x - (u - 1.0)) / u;
+  Scalar inRange = x.abs().less(x.f(0x1p53));
+  Scalar notMinusOne = u.equals(u.f(0)).select(u.f(0), correction);
+  return log(u) + inRange.select(notMinusOne, x.f(0));
+}
+
+Scalar tanh(Scalar x) {
+  // x + x z p / q below 5/8, else 1 - 2 / (e^2x + 1): one division for both.
+  Scalar z = x * x;
+  Scalar p =
+      polynomial(z, {-9.64399179425052238628e-1, -9.92877231001918586564e1,
+                     -1.61468768441708447952e3});
+  Scalar q =
+      polynomial(z, {1.0, 1.12811678491632931402e2, 2.23548839060100448583e3,
+                     4.84406305325125486048e3});
+  Scalar size = x.abs();
+  // nan is not below, and stays in the exponential.
+  Scalar isNear = size.less(x.f(0.625));
+  Scalar limited = x.f(20).less(size).select(x.f(20), size);
+  Scalar quotient = isNear.select(z * p, x.f(-2)) /
+                    isNear.select(q, moderateExp(limited + limited) + 1.0);
+  Scalar value = isNear.select(size + size * quotient, x.f(1) + quotient);
+  return x.with(x.b->create<math::CopySignOp>(x.loc, value.v, x.v));
+}
+
+Scalar erf(Scalar x) {
+  // x T / U up to 1, else 1 - e^-z P / Q, which is 1 from 6 on.
+  Scalar size = x.abs();
+  size = x.f(6).less(size).select(x.f(6), size);
+  Scalar z = size * size;
+  Scalar t = polynomial(z, {9.60497373987051638749e0, 9.00260197203842689217e1,
+                            2.23200534594684319226e3, 7.00332514112805075473e3,
+                            5.55923013010394962768e4});
+  Scalar u =
+      polynomial(z, {1.0, 3.35617141647503099647e1, 5.21357949780152679795e2,
+                     4.59432382970980127987e3, 2.26290000613890934246e4,
+                     4.92673942608635921086e4});
+  Scalar p =
+      polynomial(size, {2.46196981473530512524e-10, 5.64189564831068821977e-1,
+                        7.46321056442269912687e0, 4.86371970985681366614e1,
+                        1.96520832956077098242e2, 5.26445194995477358631e2,
+                        9.34528527171957607540e2, 1.02755188689515710272e3,
+                        5.57535335369399327526e2});
+  Scalar q =
+      polynomial(size, {1.0, 1.32281951154744992508e1, 8.67072140885989742329e1,
+                        3.54937778887819891062e2, 9.75708501743205489753e2,
+                        1.82390916687909736289e3, 2.24633760818710981792e3,
+                        1.65666309194161350182e3, 5.57535340817727675546e2});
+  Scalar isNear = size.less(x.f(1));
+  Scalar tail = moderateExp(z * -1.0) * p;
+  Scalar quotient = isNear.select(size * t, tail * -1.0) / isNear.select(u, q);
+  Scalar value = isNear.select(quotient, quotient + 1.0);
+  return x.with(x.b->create<math::CopySignOp>(x.loc, value.v, x.v));
+}
+
+namespace {
+/// x = n pi/2 + r, by n as an i64 and sine and cosine of r.
+struct WideAngle {
+  Scalar quadrant, sine, cosine;
+};
+
+/// Invariant: r + low is x - n pi/2 to about 2^-112. pi/2 is three numbers, of
+/// 159 bits; the first difference is exact, since both terms are multiples of
+/// 2^-52. `lost` is what the second product and difference round away; the
+/// product is an addition of zero, which is not joined with the difference.
+WideAngle wideAngleOf(Scalar x) {
+  Scalar magic = x.f(0x1.8p52);
+  Scalar shifted = x * 0.636619772367581343 + magic;
+  Scalar n = shifted - magic;
+  auto multiplyAdd = [&](double factor, Scalar to) {
+    return n.with(n.b->create<math::FmaOp>(n.loc, n.v, n.f(factor).v, to.v));
+  };
+  constexpr double second = 0x1.1a62633145c07p-54;
+  Scalar first = multiplyAdd(-0x1.921fb54442d18p0, x);
+  Scalar product = multiplyAdd(second, x.f(0));
+  Scalar near = first - product;
+  Scalar lost = ((first - near) - product) + multiplyAdd(-second, product);
+  lost = multiplyAdd(0x1.f1976b7ed8fbcp-110, lost);
+  Scalar r = near + lost, low = (near - r) + lost;
+  Scalar z = r * r;
+  Scalar s =
+      polynomial(z, {1.58962301576546568060e-10, -2.50507477628578072866e-8,
+                     2.75573136213857245213e-6, -1.98412698295895385996e-4,
+                     8.33333333332211858878e-3, -1.66666666666666307295e-1});
+  Scalar c =
+      polynomial(z, {-1.13585365213876817300e-11, 2.08757008419747316778e-9,
+                     -2.75573141792967388112e-7, 2.48015872888517045348e-5,
+                     -1.38888888888730564116e-3, 4.16666666666665929218e-2});
+  // sin(r + low) = sin r + low cos r, cos(r + low) = cos r - low sin r.
+  Scalar half = z * 0.5, one = x.f(1) - half;
+  Scalar sine = r + (s * z * r + low * one);
+  Scalar cosine = one + (((x.f(1) - one) - half) + (c * (z * z) - r * low));
+  return {shifted.bits(), sine, cosine};
+}
+
+Scalar sinOrCos(Scalar x, bool cosine) {
+  WideAngle angle = wideAngleOf(x);
+  Scalar quadrant = angle.quadrant;
+  if (cosine)
+    quadrant = quadrant + quadrant.i(1);
+  Scalar value = (quadrant & 1).isZero().select(angle.sine, angle.cosine);
+  Scalar sign = shiftLeft(quadrant & 2, 62);
+  return (value.bits() ^ sign).asFloat();
+}
+} // namespace
+
+Scalar sin(Scalar x) {
+  // The zero of the sum has lost the sign of x.
+  return x.equals(x.f(0)).select(x, sinOrCos(x, false));
+}
+
+Scalar cos(Scalar x) {
+  return sinOrCos(x, true);
+}
+
+/// sin r / cos r, in odd quadrants -cos r / sin r.
+Scalar tan(Scalar x) {
+  WideAngle angle = wideAngleOf(x);
+  Scalar even = (angle.quadrant & 1).isZero();
+  Scalar value = even.select(angle.sine, angle.cosine * -1.0) /
+                 even.select(angle.cosine, angle.sine);
+  return x.equals(x.f(0)).select(x, value);
+}
+
+/// The angle in the first half of the first quadrant from the ratio of the
+/// sides, then the octants, as the sides' order and signs tell: a multiple of
+/// pi / 4, plus or minus an angle of at most atan 0.66.
+Scalar atan2(Scalar y, Scalar x) {
+  auto both = [&](Scalar a, Scalar c) {
+    return a.with(a.b->create<arith::AndIOp>(a.loc, a.v, c.v));
+  };
+  auto multiplyAdd = [&](Scalar a, double factor, Scalar c) {
+    return a.with(a.b->create<math::FmaOp>(a.loc, a.v, a.f(factor).v, c.v));
+  };
+  Scalar a = x.abs(), b = y.abs();
+  Scalar steep = a.less(b);
+  Scalar small = steep.select(a, b), large = steep.select(b, a);
+  // Scaled so that the sum of both does not overflow, and the comparison of
+  // denormal numbers is exact.
+  Scalar up = large.less(x.f(0x1p-900)).select(x.f(0x1p100), x.f(1));
+  Scalar factor = x.f(0x1p1000).less(large).select(x.f(0x1p-60), up);
+  Scalar infinity = x.f(infinite);
+  Scalar isInfinite = large.equals(infinity);
+  Scalar areInfinite = both(isInfinite, small.equals(infinity));
+  large = isInfinite.select(x.f(1), large * factor);
+  small = isInfinite.select(areInfinite.select(x.f(1), x.f(0)), small * factor);
+  // Beyond 0.66 the angle from pi / 4 on.
+  Scalar wide = (large * 0.66).less(small);
+  Scalar across = wide.select(small - large, small);
+  Scalar along = wide.select(small + large, large);
+  Scalar t = across / along.equals(x.f(0)).select(x.f(1), along);
+  Scalar z = t * t;
+  Scalar p =
+      polynomial(z, {-8.750608600031904122785e-1, -1.615753718733365076637e1,
+                     -7.500855792314704667340e1, -1.228866684490136173410e2,
+                     -6.485021904942025371773e1});
+  Scalar q =
+      polynomial(z, {1.0, 2.485846490142306297962e1, 1.650270098316988542046e2,
+                     4.328810604912902668951e2, 4.853903996359136964868e2,
+                     1.945506571482613964425e2});
+  Scalar angle = t + t * (z * p / q);
+  Scalar eighths = wide.select(x.f(1), x.f(0));
+  Scalar behind = x.bits().negative();
+  auto reflect = [&](Scalar condition, double from) {
+    eighths = condition.select(x.f(from) - eighths, eighths);
+    angle = condition.select(angle * -1.0, angle);
+  };
+  reflect(steep, 2);
+  reflect(behind, 4);
+  angle = multiplyAdd(eighths, 0x1.921fb54442d18p-1,
+                      multiplyAdd(eighths, 0x1.1a62633145c07p-55, angle));
+  angle = both(x.equals(x), y.equals(y)).select(angle, x.f(notANumber));
+  return x.with(x.b->create<math::CopySignOp>(x.loc, angle.v, y.v));
+}
+
+} // namespace meshloom::formulas::wide
