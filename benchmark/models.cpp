@@ -38,16 +38,21 @@ struct Arguments {
   bool explain = false, profiles = false;
 };
 
-/// Weight k of a model, in its order, is uniform by seed 100 + k, as the peers
-/// make it; vectors stay as the model makes them.
-void fillWeights(const std::vector<DVariable> &variables) {
-  for (size_t k = 0; k < variables.size(); ++k)
-    if (variables[k].rank() >= 2)
-      variables[k].assign(
-          distribute(tensor(peers::uniform(elementCount(variables[k].shape()),
-                                           uint32_t(100 + k), -0.04f, 0.04f),
-                            variables[k].shape()),
-                     variables[k].layout()));
+/// Tensor k of the published file, in the order of the model's weights, is
+/// uniform by seed 100 + k, as the peers make it; vectors but the biases of
+/// queries, keys and values stay as the model makes them.
+void fillWeights(const Layer &model, const WeightMap &published) {
+  data::NamedTensors tensors = published.tensors(model);
+  uint32_t seed = 100;
+  for (const std::string &name : published.names(model)) {
+    Tensor &value = tensors.at(name);
+    if (value.rank() >= 2 || name.ends_with("attn.c_attn.bias") ||
+        name.ends_with("attn.qkv.bias"))
+      value = tensor(peers::uniform(value.size(), seed, -0.04f, 0.04f),
+                     value.shape());
+    ++seed;
+  }
+  published.assign(model, tensors);
 }
 
 std::vector<int32_t> tokens(int64_t count, int64_t vocabulary) {
@@ -66,7 +71,6 @@ struct Program {
 
 template <typename Model, typename Loss, typename... Inputs>
 Program trainer(const Model &model, Loss loss, Inputs... inputs) {
-  fillWeights(model.variables());
   auto step = function([=, adam = optimizers::Adam(1e-4)](const Inputs &...x) {
     GradientTape tape;
     Tensor value = loss(x...);
@@ -77,11 +81,11 @@ Program trainer(const Model &model, Loss loss, Inputs... inputs) {
           [=] { return step.get_concrete_function(inputs...); }};
 }
 
-gpt2::Config gpt2Config(const Arguments &arguments) {
-  gpt2::Config config = gpt2::Config::named(arguments.size);
+gpt2::Sizes gpt2Sizes(const Arguments &arguments) {
+  gpt2::Sizes sizes = gpt2::Sizes::named(arguments.size);
   if (arguments.layers)
-    config.layers = arguments.layers;
-  return config;
+    sizes.layers = arguments.layers;
+  return sizes;
 }
 
 /// Tokens of a sequence.
@@ -92,30 +96,33 @@ int64_t gpt2Length(const Arguments &arguments) {
 }
 
 Program gpt2Program(const Arguments &arguments, const Mesh &mesh) {
-  const gpt2::Config config = gpt2Config(arguments);
+  const gpt2::Sizes sizes = gpt2Sizes(arguments);
   const int64_t batch = arguments.batch ? arguments.batch : 4,
                 length = gpt2Length(arguments);
   Tensor x =
-      distribute(tensor(tokens(batch * (length + 1), config.vocabulary),
+      distribute(tensor(tokens(batch * (length + 1), sizes.vocabulary),
                         {batch, length + 1}),
                  Layout({example::axisOrNone(mesh, "batch"), UNSHARDED}, mesh));
-  gpt2::Model model(config, mesh);
-  return trainer(model, [=](const Tensor &ids) { return model.loss(ids); }, x);
+  const gpt2::GPT2 model = gpt2::makeModel(sizes, mesh);
+  fillWeights(model, gpt2::publishedWeights());
+  return trainer(
+      model, [=](const Tensor &ids) { return gpt2::loss(model, ids); }, x);
 }
 
 Program vitProgram(const Arguments &arguments, const Mesh &mesh) {
-  vit::Config config = vit::Config::named(arguments.size);
+  vit::Sizes sizes = vit::Sizes::named(arguments.size);
   if (arguments.layers)
-    config.layers = arguments.layers;
+    sizes.layers = arguments.layers;
   const int64_t batch = arguments.batch ? arguments.batch : 16;
   const DimSpec rows = example::axisOrNone(mesh, "batch");
-  Shape shape{batch, config.image, config.image, config.channels};
+  Shape shape{batch, sizes.image, sizes.image, sizes.channels};
   Tensor x =
       distribute(tensor(peers::uniform(elementCount(shape), 1, 0, 1), shape),
                  Layout({rows, UNSHARDED, UNSHARDED, UNSHARDED}, mesh));
   Tensor y = distribute(tensor(peers::labels(batch, 2), {batch}),
                         Layout({rows}, mesh));
-  vit::Model model(config, mesh);
+  const vit::ViT model = vit::makeModel(sizes, mesh);
+  fillWeights(model, vit::publishedWeights());
   return trainer(
       model,
       [=](const Tensor &images, const Tensor &labels) {
@@ -126,34 +133,38 @@ Program vitProgram(const Arguments &arguments, const Mesh &mesh) {
 }
 
 Program lstmProgram(const Arguments &arguments, const Mesh &mesh) {
-  lstm::Config config = lstm::Config::named(
-      arguments.size == "small" ? "medium" : arguments.size);
+  lstm::Sizes sizes =
+      lstm::Sizes::named(arguments.size == "small" ? "medium" : arguments.size);
   const int64_t batch = arguments.batch ? arguments.batch : 20,
                 length = arguments.length ? arguments.length : 35;
-  Tensor x =
-      distribute(tensor(tokens(batch * (length + 1), config.vocabulary),
-                        {length + 1, batch}),
-                 Layout({UNSHARDED, example::axisOrNone(mesh, "batch")}, mesh));
-  lstm::Model model(config, mesh);
-  return trainer(model, [=](const Tensor &ids) { return model.loss(ids); }, x);
+  // The peers have words [length + 1, batch].
+  Tensor words = transpose(tensor(
+      tokens(batch * (length + 1), sizes.vocabulary), {length + 1, batch}));
+  Tensor x = distribute(
+      words, Layout({example::axisOrNone(mesh, "batch"), UNSHARDED}, mesh));
+  const lstm::WordModel model = lstm::makeModel(sizes, mesh);
+  fillWeights(model, lstm::publishedWeights());
+  return trainer(
+      model, [=](const Tensor &ids) { return lstm::loss(model, ids); }, x);
 }
 
 /// Tokens from the middle of a cache of `length` on; each is the likeliest
 /// after the one before it.
 Program decodeProgram(const Arguments &arguments, const Mesh &mesh) {
-  const gpt2::Config config = gpt2Config(arguments);
+  const gpt2::Sizes sizes = gpt2Sizes(arguments);
   const int64_t batch = arguments.batch ? arguments.batch : 1,
                 length = gpt2Length(arguments);
-  gpt2::Model model(config, mesh);
-  fillWeights(model.variables());
-  std::vector<gpt2::Cache> caches = model.makeCaches(batch, length);
+  const gpt2::GPT2 model = gpt2::makeModel(sizes, mesh);
+  fillWeights(model, gpt2::publishedWeights());
+  const std::vector<example::Cache> caches =
+      model->makeCaches(batch, length, mesh);
   auto decode = function([=](const Tensor &token, const Tensor &position) {
-    Tensor logits = model.next(token, position, caches);
+    Tensor logits = model->next(token, position, caches);
     return std::pair{argmax(logits, -1, DType::I32),
                      reduce_sum(reduce_max(logits, -1))};
   });
   auto token = std::make_shared<Tensor>(
-      distribute(tensor(tokens(batch, config.vocabulary), {batch}),
+      distribute(tensor(tokens(batch, sizes.vocabulary), {batch}),
                  Layout({example::axisOrNone(mesh, "batch")}, mesh)));
   auto position = std::make_shared<int32_t>(int32_t(length / 2));
   return {

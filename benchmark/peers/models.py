@@ -64,8 +64,7 @@ def lstm(size, layers=0):
 
 
 def weights(shapes):
-    """By name. The attention's biases [3, width] are filled like matrices: they
-    have two dims in the example."""
+    """By name. The attention's biases [3, width] are filled like matrices."""
     made = {}
     for k, (name, shape) in enumerate(shapes.items()):
         if len(shape) >= 2:

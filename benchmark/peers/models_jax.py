@@ -99,7 +99,9 @@ def vit_loss(p, images, y):
 def lstm_loss(p, words):
     x = p["encoder.weight"][words[:-1]]
     for i in range(config["layers"]):
-        given = x @ p[f"rnn.weight_ih_l{i}"].T + p[f"rnn.bias_ih_l{i}"] + p[f"rnn.bias_hh_l{i}"]
+        # The example trains the sum of both biases.
+        bias = p[f"rnn.bias_ih_l{i}"] + jax.lax.stop_gradient(p[f"rnn.bias_hh_l{i}"])
+        given = x @ p[f"rnn.weight_ih_l{i}"].T + bias
         hidden = p[f"rnn.weight_hh_l{i}"]
 
         def step(carry, now, hidden=hidden):

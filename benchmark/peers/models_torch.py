@@ -92,7 +92,8 @@ if args.case == "lstm":
                  for n in (f"weight_ih_l{i}", f"weight_hh_l{i}", f"bias_ih_l{i}", f"bias_hh_l{i}")]
     with torch.no_grad():
         for name in rnn_names:
-            getattr(rnn, name).copy_(p["rnn." + name])
+            # The example trains the sum of both biases.
+            getattr(rnn, name).copy_(p["rnn." + name]).requires_grad_("bias_hh" not in name)
             p["rnn." + name] = getattr(rnn, name)
 
 

@@ -4,8 +4,6 @@
 #include "../options/Options.h"
 #include "Model.h"
 
-#include <meshloom/Data/Safetensors.h>
-
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -74,20 +72,19 @@ private:
 };
 
 void run(const example::Options &options) {
-  const gpt2::Config config = gpt2::Config::named(options.size);
+  const gpt2::Sizes sizes = gpt2::Sizes::named(options.size);
   const bool isTiny = options.size == "tiny";
   const int64_t batch = options.batch ? options.batch : 4,
                 length = options.length ? options.length
                          : isTiny       ? 32
                                         : 256;
-  if (std::max(length, options.generate) > config.positions)
+  if (std::max(length, options.generate) > sizes.positions)
     throw Error("--length, --generate: this model has " +
-                std::to_string(config.positions) + " positions");
+                std::to_string(sizes.positions) + " positions");
   const Mesh mesh = options.makeMesh();
-  const gpt2::Model model(config, mesh);
+  const gpt2::GPT2 model = gpt2::makeModel(sizes, mesh);
   if (!options.weights.empty())
-    data::assign_by_name(model.variables(),
-                         data::load_safetensors(options.weights));
+    load_weights(model, options.weights, gpt2::publishedWeights());
   const optimizers::Adam adam(options.rate);
   const Layout sequences({example::axisOrNone(mesh, "batch"), UNSHARDED}, mesh);
   Batches batches(readTokens(options.data), batch, length);
@@ -95,7 +92,7 @@ void run(const example::Options &options) {
   auto step = function(
       [&](const Tensor &tokens) {
         GradientTape tape;
-        Tensor loss = model.loss(tokens);
+        Tensor loss = gpt2::loss(model, tokens);
         adam.apply_gradients(tape.gradient(loss, model.trainable_variables()));
         return loss;
       },
@@ -104,15 +101,16 @@ void run(const example::Options &options) {
     return step(distribute(batches.next(), sequences)).item<float>();
   });
   if (!options.save.empty())
-    data::save_safetensors(options.save, model.trainable_variables());
+    save_weights(model, options.save, gpt2::publishedWeights());
   if (!options.generate)
     return;
 
   // The likeliest token each time. The caches are variables, which the function
   // updates in place.
-  const std::vector<gpt2::Cache> caches = model.makeCaches(1, options.generate);
+  const std::vector<example::Cache> caches =
+      model->makeCaches(1, options.generate, mesh);
   auto decode = function([&](const Tensor &token, const Tensor &position) {
-    return argmax(model.next(token, position, caches), -1, DType::I32);
+    return argmax(model->next(token, position, caches), -1, DType::I32);
   });
   Tensor token =
       distribute(tensor({batches.first()}, {1}), Layout::replicated(mesh, 1));

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// LSTM layers as a scan over time; see Model.h.
+// A language model of LSTM layers; see Model.h.
 #include "Model.h"
-
-#include "../options/Options.h"
-#include "../options/Weights.h"
 
 #include <cmath>
 
 using namespace meshloom;
-using example::constantWeight;
-using example::normalWeight;
 
 namespace lstm {
+namespace {
 
-Config Config::named(const std::string &name) {
+initializers::Initializer normal(double deviation) {
+  return initializers::RandomNormal({.stddev = deviation});
+}
+
+} // namespace
+
+Sizes Sizes::named(const std::string &name) {
   if (name == "medium")
     return {};
   if (name == "tiny")
@@ -21,60 +23,56 @@ Config Config::named(const std::string &name) {
   throw Error("--size: expected medium or tiny, got \"" + name + "\"");
 }
 
-Layer::Layer(int64_t index, int64_t width, const Mesh &mesh)
-    : input(normalWeight("rnn.weight_ih_l" + std::to_string(index),
-                         {4 * width, width}, Layout::replicated(mesh, 2),
-                         1 / std::sqrt(double(width)))),
-      hidden(normalWeight("rnn.weight_hh_l" + std::to_string(index),
-                          {4 * width, width}, Layout::replicated(mesh, 2),
-                          1 / std::sqrt(double(width)))),
-      inputBias(constantWeight("rnn.bias_ih_l" + std::to_string(index),
-                               {4 * width}, 0, Layout::replicated(mesh, 1))),
-      hiddenBias(constantWeight("rnn.bias_hh_l" + std::to_string(index),
-                                {4 * width}, 0, Layout::replicated(mesh, 1))) {
-  track(this, input, hidden, inputBias, hiddenBias);
+WordModelImpl::WordModelImpl(const Sizes &sizes)
+    : ModelImpl("WordModel"), encoder(sizes.vocabulary, sizes.width,
+                                      {.embeddings_initializer = normal(0.1)}),
+      decoder(sizes.vocabulary, {.kernel_initializer = normal(0.1)}) {
+  track("encoder", encoder);
+  const initializers::Initializer first =
+      normal(1 / std::sqrt(double(sizes.width)));
+  for (int64_t i = 0; i < sizes.layers; ++i) {
+    layers.emplace_back(sizes.width,
+                        layers::RecurrentOptions{.kernel_initializer = first,
+                                                 .recurrent_initializer = first,
+                                                 .unit_forget_bias = false,
+                                                 .return_sequences = true});
+    track("rnn_" + std::to_string(i), layers.back());
+  }
+  track("decoder", decoder);
 }
 
-Tensor Layer::operator()(const Tensor &x) const {
-  // The part that does not depend on the state is one product for all steps.
-  Tensor inputs =
-      matmul(x, input, {.transpose_b = true}) + inputBias + hiddenBias;
-  Tensor zero = zeros({x.shape()[1], x.shape()[2]});
-  auto step = [&](const Carry &state, const Tensor &now) {
-    Tensor gates = now + matmul(state.first, hidden, {.transpose_b = true});
-    std::vector<Tensor> part = split(gates, 4, 1);
-    Tensor cell =
-        sigmoid(part[1]) * state.second + sigmoid(part[0]) * tanh(part[2]);
-    Tensor seen = sigmoid(part[3]) * tanh(cell);
-    return std::pair{Carry{seen, cell}, seen};
-  };
-  return scan(step, Carry{zero, zero}, inputs).second;
-}
-
-Model::Model(const Config &config, const Mesh &mesh)
-    : config(config),
-      encoder(normalWeight("encoder.weight", {config.vocabulary, config.width},
-                           Layout::replicated(mesh, 2), 0.1)),
-      decoder(normalWeight("decoder.weight", {config.vocabulary, config.width},
-                           Layout::replicated(mesh, 2), 0.1)),
-      decoderBias(constantWeight("decoder.bias", {config.vocabulary}, 0,
-                                 Layout::replicated(mesh, 1))) {
-  for (int64_t i = 0; i < config.layers; ++i)
-    layers.emplace_back(i, config.width, mesh);
-  track(this, encoder, layers, decoder, decoderBias);
-}
-
-Tensor Model::operator()(const Tensor &words) const {
-  Tensor x = nn::embedding(encoder, words);
-  for (const Layer &layer : layers)
+Tensor WordModelImpl::call(const Tensor &words, const CallOptions &) {
+  Tensor x = encoder(words);
+  for (const layers::LSTM &layer : layers)
     x = layer(x);
-  return matmul(x, decoder, {.transpose_b = true}) + decoderBias;
+  return decoder(x);
 }
 
-Tensor Model::loss(const Tensor &words) const {
-  Tensor logits = (*this)(words(range(0, -1)));
+WordModel makeModel(const Sizes &sizes, const Mesh &mesh) {
+  const DefaultMeshScope scope(mesh);
+  set_random_seed(1);
+  WordModel model(sizes);
+  model.build_many({{{-1, 1}, DType::I32}});
+  return model;
+}
+
+Tensor loss(const WordModel &model, const Tensor &words) {
+  Tensor logits = model(words(all, range(0, -1)));
   return reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(
-      {.labels = words(range(1, {})), .logits = logits}));
+      {.labels = words(all, range(1, {})), .logits = logits}));
+}
+
+WeightMap publishedWeights() {
+  return WeightMap({
+      {{"encoder.weight"}, {"encoder/embeddings"}},
+      {{"rnn.weight_ih_l*"}, {"rnn_*/kernel"}, "i g -> g i"},
+      {{"rnn.weight_hh_l*"}, {"rnn_*/recurrent_kernel"}, "i g -> g i"},
+      {.names = {"rnn.bias_ih_l*", "rnn.bias_hh_l*"},
+       .paths = {"rnn_*/bias"},
+       .sum = true},
+      {{"decoder.weight"}, {"decoder/kernel"}, "i o -> o i"},
+      {{"decoder.bias"}, {"decoder/bias"}},
+  });
 }
 
 } // namespace lstm

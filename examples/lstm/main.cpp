@@ -3,8 +3,6 @@
 #include "../options/Options.h"
 #include "Model.h"
 
-#include <meshloom/Data/Safetensors.h>
-
 #include <algorithm>
 #include <fstream>
 #include <iostream>
@@ -66,19 +64,18 @@ std::vector<int32_t> numbersOf(const std::string &text, int64_t vocabulary) {
 }
 
 void run(const example::Options &options) {
-  const lstm::Config config = lstm::Config::named(options.size);
+  const lstm::Sizes sizes = lstm::Sizes::named(options.size);
   const int64_t batch = options.batch ? options.batch : 20,
                 length = options.length ? options.length : 35;
   const Mesh mesh = options.makeMesh();
-  const lstm::Model model(config, mesh);
+  const lstm::WordModel model = lstm::makeModel(sizes, mesh);
   if (!options.weights.empty())
-    data::assign_by_name(model.variables(),
-                         data::load_safetensors(options.weights));
-  // The text in `batch` columns, of which each step reads the next rows.
+    load_weights(model, options.weights, lstm::publishedWeights());
+  // The text in `batch` rows, of which each step reads the next columns.
   const std::vector<int32_t> words =
-      numbersOf(textOf(options.data), config.vocabulary);
-  const int64_t rows = int64_t(words.size()) / batch;
-  if (rows < length + 1)
+      numbersOf(textOf(options.data), sizes.vocabulary);
+  const int64_t columns = int64_t(words.size()) / batch;
+  if (columns < length + 1)
     throw Error("--data: expected at least " +
                 std::to_string(batch * (length + 1)) + " words, got " +
                 std::to_string(words.size()));
@@ -86,19 +83,20 @@ void run(const example::Options &options) {
   auto next = [&] {
     std::vector<int32_t> ids;
     ids.reserve(size_t(batch * (length + 1)));
-    for (int64_t row = begin; row <= begin + length; ++row)
-      for (int64_t column = 0; column < batch; ++column)
-        ids.push_back(words[size_t(column * rows + row)]);
-    begin = begin + 2 * length + 1 > rows ? 0 : begin + length;
-    return tensor(ids, {length + 1, batch});
+    for (int64_t row = 0; row < batch; ++row) {
+      const auto from = words.begin() + ptrdiff_t(row * columns + begin);
+      ids.insert(ids.end(), from, from + length + 1);
+    }
+    begin = begin + 2 * length + 1 > columns ? 0 : begin + length;
+    return tensor(ids, {batch, length + 1});
   };
   const optimizers::Adam adam(options.rate);
-  const Layout sequences({UNSHARDED, example::axisOrNone(mesh, "batch")}, mesh);
+  const Layout sequences({example::axisOrNone(mesh, "batch"), UNSHARDED}, mesh);
 
   auto step = function(
       [&](const Tensor &ids) {
         GradientTape tape;
-        Tensor loss = model.loss(ids);
+        Tensor loss = lstm::loss(model, ids);
         adam.apply_gradients(tape.gradient(loss, model.trainable_variables()));
         return loss;
       },
@@ -107,7 +105,7 @@ void run(const example::Options &options) {
     return step(distribute(next(), sequences)).item<float>();
   });
   if (!options.save.empty())
-    data::save_safetensors(options.save, model.trainable_variables());
+    save_weights(model, options.save, lstm::publishedWeights());
 }
 
 } // namespace

@@ -84,7 +84,7 @@ int run(int argc, char **argv) {
   transformer::Decoder model(sizes, 0.1);
   model.build_many({{{-1, length}, DType::I32}});
   if (mesh)
-    set_layouts(model, transformer::megatron(*mesh));
+    example::cutBlocks(model, *mesh);
   if (mesh && options.has("--fsdp"))
     set_layouts(model, [&](const std::string &, const DVariable &weight) {
       return weight.rank() ? std::optional(Layout::batch_sharded(
@@ -111,7 +111,7 @@ int run(int argc, char **argv) {
   for (size_t epoch = 0; epoch < history.epoch.size(); ++epoch)
     std::printf("epoch %zu: loss %#.7g\n", epoch + 1, history["loss"][epoch]);
 
-  const std::vector<transformer::Cache> caches = model->makeCaches(1);
+  const std::vector<example::Cache> caches = model->makeCaches(1);
   auto next = function([&](const Tensor &token, const Tensor &position) {
     return argmax(model->next(token, caches, position), -1, DType::I32);
   });

@@ -2,17 +2,18 @@
 // The vision transformer; see Model.h.
 #include "Model.h"
 
-#include "../options/Options.h"
-#include "../options/Weights.h"
-
 using namespace meshloom;
-using example::axisOrNone;
-using example::constantWeight;
-using example::normalWeight;
 
 namespace vit {
+namespace {
 
-Config Config::named(const std::string &name) {
+initializers::Initializer normal() {
+  return initializers::RandomNormal({.stddev = 0.02});
+}
+
+} // namespace
+
+Sizes Sizes::named(const std::string &name) {
   if (name == "small")
     return {};
   if (name == "tiny")
@@ -26,90 +27,85 @@ Config Config::named(const std::string &name) {
   throw Error("--size: expected small or tiny, got \"" + name + "\"");
 }
 
-Linear::Linear(const std::string &name, int64_t in, int64_t out,
-               const Layout &layout)
-    : weight(normalWeight(name + ".weight", {out, in}, layout)),
-      bias(constantWeight(name + ".bias", {out}, 0, layout.remove({1}))) {
-  track(this, weight, bias);
-}
-Tensor Linear::operator()(const Tensor &x) const {
-  return matmul(x, weight, {.transpose_b = true}) + bias;
-}
-
-Norm::Norm(const std::string &name, int64_t width, const Mesh &mesh)
-    : weight(constantWeight(name + ".weight", {width}, 1,
-                            Layout::replicated(mesh, 1))),
-      bias(constantWeight(name + ".bias", {width}, 0,
-                          Layout::replicated(mesh, 1))) {
-  track(this, weight, bias);
-}
-Tensor Norm::operator()(const Tensor &x) const {
-  return nn::layer_norm(x, weight, bias, 1e-6);
-}
-
-Block::Block(const std::string &name, const Config &config, const Mesh &mesh)
-    : heads(config.heads), norm1(name + ".norm1", config.width, mesh),
-      norm2(name + ".norm2", config.width, mesh),
-      // The file has [3 * width, width]; queries, keys and values apart can
-      // each be cut by heads.
-      attention(normalWeight(
-          name + ".attn.qkv.weight", {3, config.width, config.width},
-          Layout({UNSHARDED, axisOrNone(mesh, "model"), UNSHARDED}, mesh))),
-      attentionBias(
-          constantWeight(name + ".attn.qkv.bias", {3, config.width}, 0,
-                         Layout({UNSHARDED, axisOrNone(mesh, "model")}, mesh))),
-      project(name + ".attn.proj", config.width, config.width,
-              Layout({UNSHARDED, axisOrNone(mesh, "model")}, mesh)),
-      up(name + ".mlp.fc1", config.width, 4 * config.width,
-         Layout({axisOrNone(mesh, "model"), UNSHARDED}, mesh)),
-      down(name + ".mlp.fc2", 4 * config.width, config.width,
-           Layout({UNSHARDED, axisOrNone(mesh, "model")}, mesh)) {
-  track(this, norm1, attention, attentionBias, project, norm2, up, down);
+ViTImpl::ViTImpl(const Sizes &sizes)
+    : ModelImpl("ViT", "vit"), sizes(sizes),
+      // A convolution whose windows do not overlap is a product.
+      patches("bypxqc,pqcd->byxd", {sizes.side(), sizes.side(), sizes.width},
+              {.bias_axes = "d", .kernel_initializer = normal()}),
+      norm({.epsilon = 1e-6}),
+      head(sizes.classes, {.kernel_initializer = normal()}) {
+  track("patches", patches);
+  for (int64_t i = 0; i < sizes.layers; ++i) {
+    blocks.emplace_back(
+        example::TransformerBlockOptions{.width = sizes.width,
+                                         .heads = sizes.heads,
+                                         .epsilon = 1e-6,
+                                         .initializer = normal(),
+                                         .fused_projections = true});
+    track("block_" + std::to_string(i), blocks.back());
+  }
+  track("norm", norm);
+  track("head", head);
 }
 
-Tensor Block::operator()(const Tensor &x) const {
-  const Shape shape = x.shape(); // [batch, t, width]
-  Tensor qkv = einsum("btd,ced->btce", norm1(x), attention) + attentionBias;
-  auto part = [&](int64_t i) {
-    return reshape(qkv(all, all, i),
-                   {shape[0], shape[1], heads, shape[2] / heads});
-  };
-  Tensor seen = nn::attention(part(0), part(1), part(2));
-  Tensor y = x + project(reshape(seen, shape));
-  return y + down(nn::gelu(up(norm2(y))));
+void ViTImpl::build(const Shape &) {
+  const int64_t tokens = sizes.side() * sizes.side() + 1;
+  classToken =
+      add_weight("class_token", {1, 1, sizes.width}, {.initializer = normal()});
+  positions = add_weight("positions", {1, tokens, sizes.width},
+                         {.initializer = normal()});
 }
 
-Model::Model(const Config &config, const Mesh &mesh)
-    : config(config), classToken(normalWeight("cls_token", {1, 1, config.width},
-                                              Layout::replicated(mesh, 3))),
-      positions(normalWeight("pos_embed", {1, config.tokens(), config.width},
-                             Layout::replicated(mesh, 3))),
-      patches(normalWeight(
-          "patch_embed.proj.weight",
-          {config.width, config.channels, config.patch, config.patch},
-          Layout::replicated(mesh, 4))),
-      patchBias(constantWeight("patch_embed.proj.bias", {config.width}, 0,
-                               Layout::replicated(mesh, 1))),
-      norm("norm", config.width, mesh),
-      head("head", config.width, config.classes, Layout::replicated(mesh, 2)) {
-  for (int64_t i = 0; i < config.layers; ++i)
-    blocks.emplace_back("blocks." + std::to_string(i), config, mesh);
-  track(this, classToken, positions, patches, patchBias, blocks, norm, head);
-}
-
-Tensor Model::operator()(const Tensor &images) const {
-  const int64_t batch = images.shape()[0], side = config.image / config.patch;
-  // A convolution whose windows do not overlap is a product.
-  Tensor x = reshape(
-      images, {batch, side, config.patch, side, config.patch, config.channels});
-  x = reshape(einsum("bypxqc,dcpq->byxd", x, patches),
-              {batch, side * side, config.width}) +
-      patchBias;
-  Tensor first = broadcast_to(classToken, {batch, 1, config.width});
+Tensor ViTImpl::call(const Tensor &images, const CallOptions &) {
+  const int64_t batch = images.shape()[0], side = sizes.side();
+  Tensor x = patches(reshape(
+      images, {batch, side, sizes.patch, side, sizes.patch, sizes.channels}));
+  x = reshape(x, {batch, side * side, sizes.width});
+  Tensor first = broadcast_to(classToken, {batch, 1, sizes.width});
   x = concat({first, x}, 1) + positions;
-  for (const Block &block : blocks)
+  for (const example::TransformerBlock &block : blocks)
     x = block(x);
   return head(norm(x(all, 0)));
+}
+
+ViT makeModel(const Sizes &sizes, const Mesh &mesh) {
+  const DefaultMeshScope scope(mesh);
+  set_random_seed(1);
+  ViT model(sizes);
+  model.build({-1, sizes.image, sizes.image, sizes.channels});
+  example::cutBlocks(model, mesh);
+  return model;
+}
+
+WeightMap publishedWeights() {
+  return WeightMap({
+      {{"cls_token"}, {"class_token"}},
+      {{"pos_embed"}, {"positions"}},
+      {{"patch_embed.proj.weight"}, {"patches/kernel"}, "p q c d -> d c p q"},
+      {{"patch_embed.proj.bias"}, {"patches/bias"}},
+      {{"blocks.*.norm1.weight"}, {"block_*/norm1/gamma"}},
+      {{"blocks.*.norm1.bias"}, {"block_*/norm1/beta"}},
+      {{"blocks.*.attn.qkv.weight"},
+       {"block_*/attention/query_key_value"},
+       "i part h d -> (part h d) i"},
+      {{"blocks.*.attn.qkv.bias"},
+       {"block_*/attention/query_key_value_bias"},
+       "part h d -> (part h d)"},
+      {{"blocks.*.attn.proj.weight"},
+       {"block_*/attention/output"},
+       "h d o -> o (h d)"},
+      {{"blocks.*.attn.proj.bias"}, {"block_*/attention/output_bias"}},
+      {{"blocks.*.norm2.weight"}, {"block_*/norm2/gamma"}},
+      {{"blocks.*.norm2.bias"}, {"block_*/norm2/beta"}},
+      {{"blocks.*.mlp.fc1.weight"}, {"block_*/up/kernel"}, "i o -> o i"},
+      {{"blocks.*.mlp.fc1.bias"}, {"block_*/up/bias"}},
+      {{"blocks.*.mlp.fc2.weight"}, {"block_*/down/kernel"}, "i o -> o i"},
+      {{"blocks.*.mlp.fc2.bias"}, {"block_*/down/bias"}},
+      {{"norm.weight"}, {"norm/gamma"}},
+      {{"norm.bias"}, {"norm/beta"}},
+      {{"head.weight"}, {"head/kernel"}, "i o -> o i"},
+      {{"head.bias"}, {"head/bias"}},
+  });
 }
 
 } // namespace vit

@@ -3,10 +3,8 @@
 #include "../options/Options.h"
 #include "Model.h"
 
-#include <meshloom/Data/Digits.h>
-#include <meshloom/Data/Safetensors.h>
-
 #include <iostream>
+#include <meshloom/Data/Digits.h>
 
 using namespace meshloom;
 
@@ -27,34 +25,33 @@ struct Images {
 
 /// Digits as the model takes them: each dot several dots wide and of all
 /// colours.
-Images digits(const vit::Config &config, int64_t count) {
+Images digits(const vit::Sizes &sizes, int64_t count) {
   const data::Digits drawn = data::make_digits(count, 1);
-  const int64_t side = config.image, by = data::Digits::side;
-  std::vector<float> values(size_t(count * side * side * config.channels));
+  const int64_t side = sizes.image, by = data::Digits::side;
+  std::vector<float> values(size_t(count * side * side * sizes.channels));
   size_t k = 0;
   for (int64_t n = 0; n < count; ++n)
     for (int64_t y = 0; y < side; ++y)
       for (int64_t x = 0; x < side; ++x)
-        for (int64_t c = 0; c < config.channels; ++c)
+        for (int64_t c = 0; c < sizes.channels; ++c)
           values[k++] = float(drawn.images[size_t(
                             (n * by + y * by / side) * by + x * by / side)]) /
                         255.f;
-  return {tensor(values, {count, side, side, config.channels}),
+  return {tensor(values, {count, side, side, sizes.channels}),
           tensor(std::vector<int32_t>(drawn.labels.begin(), drawn.labels.end()),
                  {count})};
 }
 
 void run(const example::Options &options) {
-  const vit::Config config = vit::Config::named(options.size);
+  const vit::Sizes sizes = vit::Sizes::named(options.size);
   const int64_t batch = options.batch ? options.batch : 16;
   const Mesh mesh = options.makeMesh();
-  const vit::Model model(config, mesh);
+  const vit::ViT model = vit::makeModel(sizes, mesh);
   if (!options.weights.empty())
-    data::assign_by_name(model.variables(),
-                         data::load_safetensors(options.weights));
+    load_weights(model, options.weights, vit::publishedWeights());
   Images samples;
   if (options.data.empty()) {
-    samples = digits(config, 8 * batch);
+    samples = digits(sizes, 8 * batch);
   } else {
     data::NamedTensors file = data::load_safetensors(options.data);
     if (!file.contains("images") || !file.contains("labels"))
@@ -89,7 +86,7 @@ void run(const example::Options &options) {
     return step(x, y).item<float>();
   });
   if (!options.save.empty())
-    data::save_safetensors(options.save, model.trainable_variables());
+    save_weights(model, options.save, vit::publishedWeights());
 }
 
 } // namespace

@@ -115,6 +115,7 @@
 #include "meshloom/NN/State/ExportedFunctions.h"
 #include "meshloom/NN/State/KerasModel.h"
 #include "meshloom/NN/State/SavedModel.h"
+#include "meshloom/NN/State/WeightMap.h"
 #include "meshloom/NN/ThresholdMetrics.h"
 #include "meshloom/NN/Training/Checkpoints.h"
 #include "meshloom/NN/Training/Plot.h"

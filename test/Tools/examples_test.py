@@ -41,10 +41,11 @@ class ExamplesTest(unittest.TestCase):
         length = int.from_bytes(file.read_bytes()[:8], "little")
         header = json.loads(file.read_bytes()[8:8 + length])
         self.assertEqual(header["wte.weight"]["shape"], [256, 32])
+        self.assertEqual(header["h.0.attn.c_attn.weight"]["shape"], [32, 96])
         self.assertIn("h.1.attn.c_attn.bias", header)
         loaded = losses(run("gpt2", "--steps=2", f"--weights={file}", "--mesh=model=2"))
         self.assertLess(loaded[0], begin[0])
-        self.assertIn("no tensor for variable 'cls_token'",
+        self.assertIn("'cls_token' is missing",
                       run("vit", f"--weights={file}", ok=False))
 
     def test_resnet_names_a_file_that_is_cut_off(self):
@@ -78,7 +79,7 @@ class ExamplesTest(unittest.TestCase):
         if not program.exists():
             self.skipTest("benchmarks are not built")
         for case, first, tenth in (("gpt2", 5.5459404, 5.4582057), ("vit", 2.3223081, 2.1705890),
-                                   ("lstm", 4.6051807, 4.6048985), ("decode", 0.4038873, 0.4369895)):
+                                   ("lstm", 4.6051807, 4.6049075), ("decode", 0.4038873, 0.4369895)):
             with self.subTest(case):
                 got = json.loads(run("model_step", f"--model={case}", "--json"))
                 self.assertAlmostEqual(got["loss_1"], first, delta=2e-5)

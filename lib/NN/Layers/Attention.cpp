@@ -6,6 +6,7 @@
 
 #include "meshloom/API/Einsum.h"
 #include "meshloom/API/PatternOps.h"
+#include "meshloom/API/Shards.h"
 #include "meshloom/NN/Attention.h"
 #include "meshloom/NN/Functions.h"
 
@@ -43,7 +44,7 @@ public:
     expectPositive("num_heads", heads);
     expectPositive("key_dim", size);
     expectPositive("num_key_value_heads", groups);
-    expectPositive("value_dim", settings.value_dim ? settings.value_dim : size);
+    expectPositive("value_dim", valueSize());
     for (int64_t dim : settings.output_shape)
       expectPositive("dims as output_shape", dim);
     if (settings.output_shape.size() > maxOutputDims)
@@ -56,6 +57,12 @@ public:
       refuse(fmt::format("expected num_key_value_heads that divide num_heads, "
                          "got {} and {}",
                          groups, heads));
+    if (settings.fused_projections && (groups != heads || valueSize() != size))
+      refuse(fmt::format("expected fused_projections to as many heads of keys "
+                         "and values as of queries, all of one size, got {} "
+                         "heads of {} for queries, {} for keys, and values of "
+                         "{}",
+                         heads, size, groups, valueSize()));
   }
   explicit MultiHeadAttentionImpl(const nn::Config &config)
       : MultiHeadAttentionImpl(config.at("num_heads").as_int(),
@@ -67,6 +74,7 @@ public:
     seedField(field, o.seed);
     field("num_key_value_heads", o.num_key_value_heads);
     field("use_bias", o.use_bias);
+    field("fused_projections", o.fused_projections);
     field("causal", o.causal);
     field("output_shape", o.output_shape);
     field("attention_axes", o.attention_axes);
@@ -84,10 +92,11 @@ public:
     return config;
   }
 
-  void build_many(const std::vector<Shape> &inputs) override {
-    if (inputs.size() > 3)
-      refuse(fmt::format("expected query, value and key, got {} inputs",
-                         inputs.size()));
+  void build_many(const std::vector<Shape> &shapes) override {
+    expectInputs(shapes.size());
+    const std::vector<Shape> inputs(
+        shapes.begin(),
+        shapes.begin() + std::min<ptrdiff_t>(3, ptrdiff_t(shapes.size())));
     const auto rank = int64_t(inputs[0].size());
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (int64_t(inputs[i].size()) != rank || rank < 3 || inputs[i].back() < 0)
@@ -103,45 +112,100 @@ public:
     };
     const Shape out = settings.output_shape.empty() ? Shape{features(0)}
                                                     : settings.output_shape;
-    Shape ofOutput{heads, settings.value_dim ? settings.value_dim : size};
+    Shape ofOutput{heads, valueSize()};
     ofOutput.insert(ofOutput.end(), out.begin(), out.end());
-    query = project("query", {features(0), heads, size}, {heads, size});
-    key = project("key", {features(2), groups, size}, {groups, size});
-    const int64_t valueSize = settings.value_dim ? settings.value_dim : size;
-    value =
-        project("value", {features(1), groups, valueSize}, {groups, valueSize});
+    if (settings.fused_projections) {
+      fused = project("query_key_value", {features(0), 3, heads, size},
+                      {3, heads, size});
+    } else {
+      query = project("query", {features(0), heads, size}, {heads, size});
+      key = project("key", {features(2), groups, size}, {groups, size});
+      value = project("value", {features(1), groups, valueSize()},
+                      {groups, valueSize()});
+    }
     output = project("output", ofOutput, out);
     if (settings.dropout > 0)
       add_seed();
   }
 
+  /// With `cachedInputs` inputs, {query, value, key, cached keys, cached
+  /// values, position}, the results are {y, cached keys, cached values}.
   std::vector<Tensor> call_many(const std::vector<Tensor> &xs,
                                 const CallOptions &options) override {
+    expectInputs(xs.size());
     const Tensor &values = xs.size() > 1 ? xs[1] : xs[0];
     const Tensor &keys = xs.size() > 2 ? xs[2] : values;
-    nn::AttentionOptions attention{.mask =
-                                       seenBy(xs, values, keys, options.mask),
-                                   .causal = settings.causal};
+    const auto [q, k, v] =
+        settings.fused_projections
+            ? fusedHeads(xs[0])
+            : Heads{toHeads(xs[0], query), toHeads(keys, key),
+                    toHeads(values, value)};
+    nn::AttentionOptions attention;
     if (*options.training && settings.dropout > 0) {
       attention.dropout = settings.dropout;
       attention.seed = next_seed();
     }
-    const Tensor q = toHeads(xs[0], query), k = toHeads(keys, key),
-                 v = toHeads(values, value);
+    if (xs.size() == cachedInputs) {
+      const AttentionCache cache = updated({xs[3], xs[4]}, k, v, xs[5]);
+      attention.mask = seenInCache(xs[0], cache, xs[5], options.mask);
+      return {fromHeads(nn::attention(q, cache.key, cache.value, attention)),
+              cache.key, cache.value};
+    }
+    attention.mask = seenBy(xs, values, keys, options.mask);
+    attention.causal = settings.causal;
     // Keras regularizes the result of each projection; the layer itself adds
     // the penalty of the last one.
     if (const auto &penalty = LayerImpl::options().activity_regularizer)
       for (const Tensor &projected : {q, k, v})
         add_loss(penalty(projected) / double(projected.shape()[0]));
-    const Tensor mixed = inPlace(
-        nn::attention(inOneDim(q), inOneDim(k), inOneDim(v), attention), xs[0]);
-    const std::string dims =
-        std::string("wxyz").substr(0, size_t(output.kernel.rank()) - 2);
-    Tensor y = einsum("...hd,hd" + dims + "->..." + dims, mixed, output.kernel);
-    return {output.bias.defined() ? y + output.bias : y};
+    return {fromHeads(
+        inPlace(nn::attention(inOneDim(q), inOneDim(k), inOneDim(v), attention),
+                xs[0]))};
+  }
+
+  /// See MultiHeadAttention::make_cache.
+  AttentionCache makeCache(int64_t batch, int64_t length,
+                           const std::optional<Layout> &layout) const {
+    expectPositive("sequences", batch);
+    expectPositive("positions of a cache", length);
+    if (!output.kernel.defined())
+      refuse("expected a layer that is built: call it, or build it with the "
+             "shape of its input, before it makes a cache");
+    const DVariable &toKeys =
+        settings.fused_projections ? fused.kernel : key.kernel;
+    std::optional<Layout> placed = layout;
+    if (!layout && !isHostVariable(toKeys)) {
+      const Layout ofKernel = toKeys.layout();
+      const std::vector<DimSpec> specs = ofKernel.sharding_specs();
+      placed =
+          Layout({UNSHARDED, UNSHARDED, specs[specs.size() - 2], UNSHARDED},
+                 ofKernel.mesh());
+    }
+    auto empty = [&](int64_t features) {
+      return call_with_layout(
+          [&] {
+            return zeros({batch, length, groups, features},
+                         LayerImpl::options().policy->compute_dtype());
+          },
+          placed);
+    };
+    return {empty(size), empty(valueSize())};
   }
 
 private:
+  void expectInputs(size_t count) const {
+    if (count > 3 && count != cachedInputs)
+      refuse(
+          fmt::format("expected query, value and key, got {} inputs", count));
+    if (settings.fused_projections && (count == 2 || count == 3))
+      refuse(fmt::format("expected one input, as its projections are fused, "
+                         "got {}",
+                         count));
+  }
+  int64_t valueSize() const {
+    return settings.value_dim ? settings.value_dim : size;
+  }
+
   struct Projection {
     DVariable kernel, bias;
   };
@@ -163,6 +227,61 @@ private:
   static Tensor toHeads(const Tensor &x, const Projection &by) {
     Tensor y = einsum("...w,whd->...hd", x, by.kernel);
     return by.bias.defined() ? y + by.bias : y;
+  }
+  struct Heads {
+    Tensor query, key, value;
+  };
+  Heads fusedHeads(const Tensor &x) const {
+    Tensor projected = einsum("...w,wphd->...phd", x, fused.kernel);
+    if (fused.bias.defined())
+      projected = projected + fused.bias;
+    auto part = [&](int64_t index) {
+      return projected(ellipsis, index, all, all);
+    };
+    return {part(0), part(1), part(2)};
+  }
+  Tensor fromHeads(const Tensor &mixed) const {
+    const std::string dims =
+        std::string("wxyz").substr(0, size_t(output.kernel.rank()) - 2);
+    Tensor y = einsum("...hd,hd" + dims + "->..." + dims, mixed, output.kernel);
+    return output.bias.defined() ? y + output.bias : y;
+  }
+
+  /// The cache with the keys k and values v from `position` on.
+  AttentionCache updated(const AttentionCache &cache, const Tensor &k,
+                         const Tensor &v, const Tensor &position) const {
+    if (attended != Shape{1})
+      refuse("expected the attention_axes {1} in a call with a cache, whose "
+             "positions are steps");
+    auto update = [&](const char *part, const Tensor &cached, const Tensor &x) {
+      Shape expected = x.shape();
+      if (cached.rank() == x.rank())
+        expected[1] = std::max(expected[1], cached.shape()[1]);
+      if (cached.shape() != expected || cached.dtype() != x.dtype())
+        refuse(fmt::format("expected a cache with {} of {} {}, of at least {} "
+                           "positions, got {} {}: make_cache makes one",
+                           part, meshloom::name(x.dtype()), sizesText(expected),
+                           x.shape()[1], meshloom::name(cached.dtype()),
+                           sizesText(cached.shape())));
+      return dynamic_update_slice(cached, x, {0, position, 0, 0});
+    };
+    if (position.rank() != 0 || !isInteger(position.dtype()))
+      refuse(fmt::format("expected a position that is an integer scalar, got "
+                         "{} {}",
+                         meshloom::name(position.dtype()),
+                         sizesText(position.shape())));
+    return {update("keys", cache.key, k), update("values", cache.value, v)};
+  }
+  /// Which position of x sees which one of the cache, [..., t, length].
+  Tensor seenInCache(const Tensor &x, const AttentionCache &cache,
+                     const Tensor &position, const Tensor &asked) const {
+    const int64_t t = x.shape()[1];
+    Tensor last = cast(position, DType::I32); // the last position that is seen
+    if (t > 1)
+      last = settings.causal ? last + expand_dims(range(t), 1) : last + (t - 1);
+    const Tensor written = range(cache.key.shape()[1]) <= last;
+    return seenBy({x}, cache.value, cache.key,
+                  asked.defined() ? logical_and(asked, written) : written);
   }
 
   /// Which dims of inputs of that rank see each other, and where they go.
@@ -270,10 +389,12 @@ private:
   }
 
   static constexpr size_t maxOutputDims = 4;
+  static constexpr size_t cachedInputs = 6; ///< see call_many
   const int64_t heads, size, groups;
   Shape attended;             ///< dims of inputs
   std::vector<int64_t> order; ///< of the dims of what has heads
   Projection query, key, value, output;
+  Projection fused; ///< instead of the first three
 };
 
 /// Attention and AdditiveAttention.
@@ -372,6 +493,23 @@ MultiHeadAttention::MultiHeadAttention(int64_t num_heads, int64_t key_dim,
                                        MultiHeadAttentionOptions options)
     : Layer(makeLayer<MultiHeadAttentionImpl>(num_heads, key_dim,
                                               std::move(options))) {}
+
+AttentionCache
+MultiHeadAttention::make_cache(int64_t batch, int64_t length,
+                               const std::optional<Layout> &layout,
+                               Where where) const {
+  return atLine(where, [&] {
+    return implOf<MultiHeadAttentionImpl>(*this).makeCache(batch, length,
+                                                           layout);
+  });
+}
+std::pair<Tensor, AttentionCache> MultiHeadAttention::call_with_cache(
+    const Tensor &x, const AttentionCache &cache, const Tensor &position,
+    const CallOptions &options, Where where) const {
+  const std::vector<Tensor> results =
+      call_many({x, x, x, cache.key, cache.value, position}, options, where);
+  return {results[0], {results[1], results[2]}};
+}
 
 } // namespace meshloom::layers
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Weights that Keras wrote, by its paths; see KerasModel.h.
-#include "../Layers/LayerState.h"
+#include "../Models/Graph.h"
+#include "WeightFile.h"
+
 #include "meshloom/NN/State/KerasModel.h"
 
 #include "meshloom/API/NameScope.h"
-#include "meshloom/Data/Npz.h"
-#include "meshloom/Support/File.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -47,22 +47,6 @@ static std::string ourPath(const std::string &keras) {
   return fmt::format("{}", fmt::join(parts, "/"));
 }
 
-/// Reads either format, by the beginning of the file.
-static data::NamedTensors tensorsIn(const std::filesystem::path &path) {
-  const std::string bytes = readFile(path.string()).value_or_throw();
-  if (bytes.starts_with("\x89HDF"))
-    Error(
-        fmt::format("[load_keras_weights] '{}' is an HDF5 file, which is not "
-                    "read: write the weights with numpy.savez or safetensors, "
-                    "as the documentation of load_keras_weights shows",
-                    path.string()),
-        ErrorCode::UNIMPLEMENTED)
-        .raise();
-  return bytes.starts_with("PK")
-             ? data::parse_npz(bytes, path.string())
-             : data::parse_safetensors(bytes, path.string());
-}
-
 void load_keras_weights(const Layer &model, const std::filesystem::path &path,
                         std::source_location where) {
   return detail::atLine(where, [&]() -> void {
@@ -72,17 +56,12 @@ void load_keras_weights(const Layer &model, const std::filesystem::path &path,
     for (const NamedVariable &named : model.named_variables())
       paths.insert({named.path, prefix + named.path});
     data::NamedTensors renamed;
-    for (auto &[name, value] : tensorsIn(path))
+    for (auto &[name, value] : readWeightFile("load_keras_weights", path))
       if (name.find("seed_generator") == std::string::npos)
         renamed.emplace(paths.contains(name) ? name : ourPath(name), value);
     std::vector<std::string> problems;
     std::vector<std::pair<DVariable, Tensor>> values;
-    const std::vector<DVariable> weights = model.weights();
-    for (const NamedVariable &named : model.named_variables()) {
-      if (std::ranges::none_of(weights, [&](const DVariable &weight) {
-            return weight.is(named.variable);
-          }))
-        continue;
+    for (const NamedVariable &named : namedWeights(model)) {
       auto found = renamed.find(named.path);
       if (found == renamed.end())
         found = renamed.find(prefix + named.path);
@@ -100,13 +79,8 @@ void load_keras_weights(const Layer &model, const std::filesystem::path &path,
     }
     for (auto &[name, value] : renamed)
       problems.push_back(fmt::format("'{}' is of no weight", name));
-    if (!problems.empty())
-      Error(fmt::format("[load_keras_weights] '{}' is not of the model "
-                        "'{}': {}",
-                        path.string(), model.name(), fmt::join(problems, "; ")))
-          .raise();
-    for (auto &[variable, value] : values)
-      variable.assign(cast(value, variable.dtype()));
+    assignWeights("load_keras_weights", fmt::format("'{}'", path.string()),
+                  model, values, problems);
   });
 }
 

@@ -4,7 +4,17 @@
 
 #include "meshloom/NN/Layers/Core.h"
 
+#include <utility>
+
 namespace meshloom::layers {
+
+/// The keys [batch, length, heads, key_dim] and values [batch, length, heads,
+/// value_dim] of the positions that a MultiHeadAttention has seen; `heads` is
+/// num_key_value_heads.
+struct AttentionCache {
+  Tensor key;   ///< what the projection "key" gave
+  Tensor value; ///< what the projection "value" gave
+};
 
 /// The options of MultiHeadAttention beside heads and their size.
 struct MultiHeadAttentionOptions {
@@ -14,7 +24,11 @@ struct MultiHeadAttentionOptions {
   /// (grouped queries); 0: as many as the query has.
   int64_t num_key_value_heads = 0;
   bool use_bias = true; ///< of the projections
-  bool causal = false;  ///< position i sees positions 0 to i only
+  /// Queries, keys and values are one product with one weight
+  /// "query_key_value" [features, 3, num_heads, key_dim], which is faster for
+  /// few positions. For self-attention (one input) whose heads are all alike.
+  bool fused_projections = false;
+  bool causal = false; ///< position i sees positions 0 to i only
   /// Dims of the result behind the steps; empty: as many features as the query
   /// has.
   Shape output_shape = {};
@@ -45,12 +59,38 @@ struct MultiHeadAttentionOptions {
 /// the axis.
 class MultiHeadAttention : public Layer {
 public:
-  /// Weights are "query" [features, num_heads, key_dim], "key", "value",
-  /// "output" [num_heads, value_dim, features], or output_shape instead of
-  /// features, and "query_bias", ... Throws meshloom::Error if a size is not
-  /// positive, or heads do not divide.
+  /// Weights are "query" [features, num_heads, key_dim], "key", "value" (see
+  /// fused_projections), "output" [num_heads, value_dim, features], or
+  /// output_shape instead of features, and "query_bias", ... Throws
+  /// meshloom::Error if a size is not positive, if heads do not divide, or if
+  /// projections are fused whose heads differ.
   MultiHeadAttention(int64_t num_heads, int64_t key_dim,
                      MultiHeadAttentionOptions options = {});
+
+  /// Returns an empty cache for `length` positions of `batch` sequences.
+  /// `layout` is that of keys and values; without one the heads are cut as
+  /// those of the weight that projects to keys. Throws meshloom::Error if the
+  /// layer is not built, or a size is not positive.
+  AttentionCache make_cache(int64_t batch, int64_t length,
+                            const std::optional<Layout> &layout = std::nullopt,
+                            Where where = Where::current()) const;
+  /// Decodes: x [batch, t, features] are the positions `position` (an integer
+  /// scalar) to `position` + t - 1. Each of them attends to the positions of
+  /// the cache up to itself (up to the last of x, if the layer is not causal),
+  /// and CallOptions::mask [batch, t, length] may leave out more. Returns the
+  /// result and the cache with the keys and values of x in it. As in
+  /// dynamic_update_slice, a position above `length` - t counts as that.
+  ///
+  ///   auto [y, cache] = attention.call_with_cache(x, {keys, values},
+  ///   position); keys.assign(cache.key); // variables are updated in place
+  ///   values.assign(cache.value);
+  ///
+  /// Throws meshloom::Error if the cache does not fit the layer and x, or if
+  /// the layer has attention_axes other than the steps.
+  std::pair<Tensor, AttentionCache>
+  call_with_cache(const Tensor &x, const AttentionCache &cache,
+                  const Tensor &position, const CallOptions &options = {},
+                  Where where = Where::current()) const;
 };
 
 /// The options of Attention and AdditiveAttention.
