@@ -142,7 +142,7 @@ else:
         ids = (hash_u32(n, 1) % np.uint32(config["vocabulary"])).astype(np.int64)
         data = (torch.from_numpy(ids.reshape((batch, -1) if args.case == "gpt2" else (-1, batch))),)
     loss = dict(gpt2=gpt2_loss, vit=vit_loss, lstm=lstm_loss)[args.case]
-    ps = list(p.values())
+    ps = [q for q in p.values() if q.requires_grad]
     ms, vs = [torch.zeros_like(q) for q in ps], [torch.zeros_like(q) for q in ps]
     clock = [0]
     if args.compile:

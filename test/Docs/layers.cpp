@@ -88,6 +88,33 @@ int main() {
     Layer again = Layer::from_config(nn::Config::parse(json));
   }
   {
+    layers::MultiHeadAttention attention(2, 4, {.name = "attention"});
+    attention.build({-1, 6, 8});
+    WeightMap torch({
+        {{"in_proj_weight"}, {"query", "key", "value"}, "i h d -> (h d) i"},
+        {{"in_proj_bias"},
+         {"query_bias", "key_bias", "value_bias"},
+         "h d -> (h d)"},
+        {{"out_proj.weight"}, {"output"}, "h d o -> o (h d)"},
+        {{"out_proj.bias"}, {"output_bias"}},
+    });
+    save_weights(attention, "attention.safetensors", torch);
+    load_weights(attention, "attention.safetensors", torch);
+  }
+  {
+    layers::MultiHeadAttention attention(2, 4, {.causal = true});
+    attention.build({-1, 6, 8});
+    layers::AttentionCache empty = attention.make_cache(1, 6);
+    DVariable keys(empty.key), values(empty.value);
+    auto next = function([&](const Tensor &x, const Tensor &position) {
+      auto [y, cache] = attention.call_with_cache(x, {keys, values}, position);
+      keys.assign(cache.key);
+      values.assign(cache.value);
+      return y;
+    });
+    Tensor first = next(ones({1, 1, 8}), tensor(0));
+  }
+  {
     Mesh mesh = create_mesh({{"batch", 2}, {"model", 2}}, virtual_cpus(4));
     auto scope = default_mesh(mesh);
     Sequential model({Input({784}), layers::Dense(64), layers::Dense(10)});
