@@ -3,13 +3,13 @@
 // follows from it: the config that is saved (`toConfig`), the options that a
 // config has (`fromConfig`), and the check of their numbers (`checkFields`).
 //
-//   template <typename F> void fields(F &field, LionOptions &options) {
-//     field("beta_1", options.beta_1, Bound::Decay);
-//     field("beta_2", options.beta_2, Bound::Decay);
+//   template <typename F> void fields(F &field, GeluOptions &options) {
+//     field("approximate", options.approximate);
 //   }
 //
-// A layer has `fields` as a static member of its implementation, since several
-// layers share one type of options; see Layers/BuiltIn.h.
+// An optimizer's options have `fields` as a member (see Optimizers.h). A layer
+// has `fields` as a static member of its implementation, since several layers
+// share one type of options; see Layers/BuiltIn.h.
 #pragma once
 
 #include "Numbers.h"
@@ -46,6 +46,7 @@ template <typename Part> nn::Config configOf(const Part &part) {
 /// Writes each field into a config.
 class WriteFields {
 public:
+  using Bound = detail::Bound;
   explicit WriteFields(nn::Config &config) : config(config) {}
   template <typename T>
   void operator()(const char *key, const T &value, Bound = Bound::Any) {
@@ -74,6 +75,7 @@ private:
 /// its value. Throws meshloom::Error for an entry of a wrong type.
 class ReadFields {
 public:
+  using Bound = detail::Bound;
   /// `part`: whose options they are, for errors.
   explicit ReadFields(const nn::Config &config,
                       std::string part = "from_config")
@@ -129,6 +131,7 @@ private:
 /// Throws meshloom::Error for a number that is out of its bound.
 class CheckFields {
 public:
+  using Bound = detail::Bound;
   explicit CheckFields(std::string_view part) : part(part) {}
   template <typename T>
   void operator()(const char *option, const T &value,
