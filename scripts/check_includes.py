@@ -124,7 +124,8 @@ TABLE = {
         | MLIR,
         FLOW
         | {"API handles", "Autodiff", "Compiler", "Processes", "Runtime"}
-        | {"Runtime/Plan", "Runtime/Backends/PJRT", "Support", "fmt", "system"},
+        | {"Runtime/Library", "Runtime/Plan", "Runtime/Backends/PJRT"}
+        | {"Support", "fmt", "system"},
     ),
     "API": (
         {"Core"},

@@ -52,8 +52,6 @@ std::shared_ptr<const CustomTarget> find_custom_call(std::string_view name) {
 }
 
 bool failsTogether(const KernelStep &step) {
-  if (step.library != "callback")
-    return false;
   const auto option = step.options.find("call_target_name");
   const auto *target = option == step.options.end()
                            ? nullptr

@@ -10,8 +10,8 @@
 
 #include "meshloom/ControlFlow/Passes.h"
 #include "meshloom/Core/MeshUnification.h"
-#include "meshloom/Core/UserCalls.h"
 #include "meshloom/Dialect/DTensor/Notes.h"
+#include "meshloom/Runtime/Library/HostCall.h"
 
 #include "mlir/Pass/PassManager.h"
 
@@ -339,7 +339,7 @@ std::vector<const DeviceProgram::Part *> DeviceProgram::programs() const {
 bool DeviceProgram::callsUser() const {
   return llvm::any_of(programs(), [](const Part *part) {
     const Compiled &compiled = part->executable->compiled();
-    return compiled.coded() && callsUserFunctions(compiled.program());
+    return compiled.coded() && library::callsUserFunctions(compiled.program());
   });
 }
 

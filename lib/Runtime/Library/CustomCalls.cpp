@@ -234,8 +234,9 @@ static RoutineOrError makeCustomCall(const LibraryStep &step) {
 
 namespace meshloom::library {
 LibraryRows functionsOfCustomCalls() {
-  static constexpr LibraryRow rows[] = {{"callback", makeCallback},
-                                        {"custom_call", makeCustomCall}};
+  static constexpr LibraryRow rows[] = {
+      {"callback", makeCallback, {.callsUser = true}},
+      {"custom_call", makeCustomCall, {.callsUser = true}}};
   return rows;
 }
 } // namespace meshloom::library

@@ -2,6 +2,8 @@
 // Every library function, by the files that they are in.
 #include "LibraryTable.h"
 
+#include <algorithm>
+
 namespace meshloom::library {
 
 #define MESHLOOM_FUNCTIONS(File) LibraryRows functionsOf##File();
@@ -25,6 +27,20 @@ const LibraryRow *findLibraryFunction(std::string_view name) {
 LibraryProperties propertiesOf(std::string_view name) {
   const LibraryRow *row = name.empty() ? nullptr : findLibraryFunction(name);
   return row ? row->properties : LibraryProperties();
+}
+
+static bool anyCallsUser(const std::vector<Step> &steps) {
+  return std::ranges::any_of(steps, [](const Step &step) {
+    if (const auto *kernel = std::get_if<KernelStep>(&step))
+      return propertiesOf(kernel->library).callsUser;
+    return std::ranges::any_of(
+        nestedLists(step),
+        [](const std::vector<Step> *list) { return anyCallsUser(*list); });
+  });
+}
+
+bool callsUserFunctions(const Program &program) {
+  return anyCallsUser(program.steps);
 }
 
 } // namespace meshloom::library

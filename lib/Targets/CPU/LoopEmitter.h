@@ -69,10 +69,10 @@ private:
     ArrayPlace place;
     Type type;
     int64_t entryStride;
-    SmallVector<unsigned> dims;      ///< of the indices, but for the vector's
-    SmallVector<unsigned> batchDims; ///< of the result, or the updates
-    SmallVector<unsigned> sliceDims; ///< of the array that windows keep
-    ArrayRef<int64_t> entryDims;     ///< of the array, by entry of a vector
+    SmallVector<int64_t> dims;      ///< of the indices, but for the vector's
+    SmallVector<int64_t> batchDims; ///< of the result, or the updates
+    SmallVector<int64_t> sliceDims; ///< of the array that windows keep
+    ArrayRef<int64_t> entryDims;    ///< of the array, by entry of a vector
     ArrayRef<int64_t> arrayBatching, indexBatching;
     size_t rank; ///< of the array
   };

@@ -2,6 +2,8 @@
 // Slices, gathers and scatters in a loop that is compiled whole.
 #include "LoopEmitter.h"
 
+#include "meshloom/Dialect/DTensor/TensorBuilder.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -95,16 +97,6 @@ void LoopEmitter::emitUpdateSlice(LibraryCallOp op) {
 }
 
 namespace {
-/// The dims below `rank` that neither list has.
-SmallVector<unsigned> otherDims(size_t rank, ArrayRef<int64_t> some,
-                                ArrayRef<int64_t> more = {}) {
-  SmallVector<unsigned> dims;
-  for (unsigned dim = 0; dim < rank; ++dim)
-    if (!llvm::is_contained(some, dim) && !llvm::is_contained(more, dim))
-      dims.push_back(dim);
-  return dims;
-}
-
 template <typename List, typename Dims>
 auto pick(const List &values, const Dims &dims) {
   SmallVector<std::decay_t<decltype(values[0])>> picked;
@@ -123,13 +115,15 @@ LoopEmitter::indexVectors(LibraryCallOp op, Value indices,
   const ArrayPlace place = placeOf(indices);
   const bool isDim = vector < int64_t(place.strides.size());
   ArrayRef<int64_t> arrayBatching = list(op, names.arrayBatching);
+  SmallVector<int64_t> gone(list(op, names.collapsed));
+  llvm::append_range(gone, arrayBatching);
   return {.place = place,
           .type = elementTypeOf(indices.getType()),
           .entryStride = isDim ? place.strides[vector] : 0,
-          .dims = otherDims(place.strides.size(), {vector}),
-          .batchDims = otherDims(batchedRank, windowDims),
-          .sliceDims =
-              otherDims(rank, list(op, names.collapsed), arrayBatching),
+          .dims =
+              dtensor::remainingDims(int64_t(place.strides.size()), {vector}),
+          .batchDims = dtensor::remainingDims(int64_t(batchedRank), windowDims),
+          .sliceDims = dtensor::remainingDims(int64_t(rank), gone),
           .entryDims = list(op, names.entryDims),
           .arrayBatching = arrayBatching,
           .indexBatching = list(op, names.indexBatching),
@@ -151,8 +145,8 @@ LoopEmitter::windowStarts(const IndexVectors &vectors, ArrayRef<Value> batch,
   }
   for (auto [dim, indexDim] :
        llvm::zip_equal(vectors.arrayBatching, vectors.indexBatching))
-    starts[dim] = batch[llvm::find(vectors.dims, unsigned(indexDim)) -
-                        vectors.dims.begin()];
+    starts[dim] =
+        batch[llvm::find(vectors.dims, indexDim) - vectors.dims.begin()];
   return starts;
 }
 

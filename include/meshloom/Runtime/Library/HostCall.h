@@ -41,7 +41,8 @@ private:
   size_t loops = 0;
 };
 
-/// The properties of a library function that decide how backends cut its calls.
+/// The properties of a library function that decide how backends cut its calls,
+/// and what a run that fails leaves.
 struct LibraryProperties {
   /// Calls compute products of matrices: they want whole rows, and chunks that
   /// are not small. The results of parts of the reduction loops add up to the
@@ -54,10 +55,16 @@ struct LibraryProperties {
   /// Parts of the result along a loop that does not index the first input read
   /// all of its lines.
   bool readsLines = false;
+  /// Calls run a function of the user's, which may fail in the middle of a run.
+  bool callsUser = false;
 };
 /// Returns the properties of the function `name`, or none where the library has
 /// no such function.
 LibraryProperties propertiesOf(std::string_view name);
+/// Returns whether a step of the program, at any depth, runs a function of the
+/// user's. Values that such a program updates are copied first, so that a run
+/// that fails leaves the old values.
+bool callsUserFunctions(const Program &program);
 
 /// oneDNN's own threads are not wanted: the calling thread works alone until
 /// the object dies.
