@@ -2,7 +2,7 @@
 // See Agent.h.
 #include "Agent.h"
 
-#include "Processes.h"
+#include "ChildProcesses.h"
 #include "RankStart.h"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ namespace {
 /// Lines of the standard input stream, which another thread reads.
 class Input {
 public:
-  explicit Input(const Processes &processes)
+  explicit Input(const ChildProcesses &processes)
       : reader([this, &processes] {
           std::string line;
           while (std::getline(std::cin, line)) {
@@ -76,13 +76,13 @@ int runAgent() {
     return 2;
   }
   bool interrupted = false;
-  Result<std::unique_ptr<Processes>> created = Processes::make(
+  Result<std::unique_ptr<ChildProcesses>> created = ChildProcesses::make(
       int64_t(start.ranks.size()), [&](int) { interrupted = true; });
   if (!created) {
     std::cerr << created.error().message() << "\n";
     return 1;
   }
-  Processes &processes = **created;
+  ChildProcesses &processes = **created;
   for (size_t index = 0; index < start.ranks.size(); ++index) {
     const int64_t rank = start.ranks[index];
     Command command;
@@ -120,7 +120,7 @@ int runAgent() {
     }
     if (ended || interrupted || processes.outputClosed())
       processes.signalAll(SIGKILL);
-    processes.handle(Processes::Clock::time_point::max());
+    processes.handle(ChildProcesses::Clock::time_point::max());
   }
   processes.endLeftovers();
   processes.flush(std::chrono::milliseconds(5000));

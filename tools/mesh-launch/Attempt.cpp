@@ -21,7 +21,7 @@ namespace meshloom::launch {
 
 namespace {
 
-using Clock = Processes::Clock;
+using Clock = ChildProcesses::Clock;
 using std::chrono::milliseconds;
 
 std::string quoted(const std::string &word) {
@@ -82,7 +82,7 @@ Ending endingOf(int status) {
 
 } // namespace
 
-Attempt::Attempt(const LaunchOptions &options, Processes &processes,
+Attempt::Attempt(const LaunchOptions &options, ChildProcesses &processes,
                  std::vector<Task> tasks, int64_t number)
     : options(options), processes(processes), tasks(std::move(tasks)),
       number(number), ranks(this->tasks.size()) {}

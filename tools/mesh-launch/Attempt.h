@@ -2,8 +2,8 @@
 // One start of a program, until all of it has ended.
 #pragma once
 
+#include "ChildProcesses.h"
 #include "Launch.h"
-#include "Processes.h"
 #include "RankStart.h"
 
 #include "meshloom/Cluster/Coordination/CoordinationService.h"
@@ -17,7 +17,7 @@ namespace meshloom::launch {
 /// roles find each other by their addresses.
 class Attempt {
 public:
-  Attempt(const LaunchOptions &options, Processes &processes,
+  Attempt(const LaunchOptions &options, ChildProcesses &processes,
           std::vector<Task> tasks, int64_t number);
 
   /// The exit status.
@@ -38,8 +38,8 @@ private:
     bool lost = false;
     bool endedByUs = false; ///< its status says nothing
     std::string lastError;
-    Processes::Clock::time_point stopped =
-        Processes::Clock::time_point::max(); ///< since when
+    ChildProcesses::Clock::time_point stopped =
+        ChildProcesses::Clock::time_point::max(); ///< since when
   };
   enum class Stage {
     RUNNING,
@@ -70,13 +70,13 @@ private:
   void signalRanks(int signal);
   void noticeFailure();
   std::optional<int64_t> stoppedTooLong() const;
-  Processes::Clock::time_point nextLook() const;
+  ChildProcesses::Clock::time_point nextLook() const;
   void decide();
   void goOn();
   int exitStatus() const;
 
   const LaunchOptions &options;
-  Processes &processes;
+  ChildProcesses &processes;
   const std::vector<Task> tasks;
   const int64_t number;
   std::vector<Rank> ranks;                      ///< one for each task
@@ -86,7 +86,8 @@ private:
   std::chrono::milliseconds stopTimeout{};
   Stage stage = Stage::RUNNING;
   bool finished = false; ///< all whose work this is have done it
-  Processes::Clock::time_point deadline = Processes::Clock::time_point::max();
+  ChildProcesses::Clock::time_point deadline =
+      ChildProcesses::Clock::time_point::max();
   std::optional<int64_t> firstToFail, firstToExit, firstKilled;
   std::atomic<bool> serviceFailed = false;
   int interrupted = 0;

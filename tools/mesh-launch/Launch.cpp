@@ -65,8 +65,8 @@ Result<std::vector<Task>> nextTasks(const LaunchOptions &options,
 
 int launch(const LaunchOptions &options) {
   Attempt *current = nullptr;
-  Result<std::unique_ptr<Processes>> created =
-      Processes::make(1, [&](int signal) {
+  Result<std::unique_ptr<ChildProcesses>> created =
+      ChildProcesses::make(1, [&](int signal) {
         if (current)
           current->onSignal(signal);
       });
@@ -75,7 +75,7 @@ int launch(const LaunchOptions &options) {
                        created.error().message().c_str());
     return 1;
   }
-  Processes &processes = **created;
+  ChildProcesses &processes = **created;
   const auto say = [&](const std::string &text) {
     processes.print("mesh-launch: " + text, true);
   };

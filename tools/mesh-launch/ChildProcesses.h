@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Processes: children of this program, their output line by line, and signals,
-// in one loop of one thread.
+// ChildProcesses: children of this program, their output line by line, and
+// signals, in one loop of one thread.
 //
 // Children are in process groups of their own, so that what they start is ended
 // with them. A process that leaves its group (setsid) becomes a child of this
@@ -43,21 +43,21 @@ struct Command {
 };
 
 /// See the top of this file. Use from the thread that made it.
-class Processes {
+class ChildProcesses {
 public:
   using Clock = std::chrono::steady_clock;
 
   /// From now on signals go to `onSignal`. Comes before other threads: it
   /// forks. Fails where the system lets this program open too few files for so
   /// many children.
-  static Result<std::unique_ptr<Processes>>
+  static Result<std::unique_ptr<ChildProcesses>>
   make(int64_t children, std::function<void(int)> onSignal);
   /// Fails where there are too few for so many.
   Status expectFiles(int64_t children) const;
   /// Kills what still runs.
-  ~Processes();
-  Processes(const Processes &) = delete;
-  Processes &operator=(const Processes &) = delete;
+  ~ChildProcesses();
+  ChildProcesses(const ChildProcesses &) = delete;
+  ChildProcesses &operator=(const ChildProcesses &) = delete;
 
   /// The child's number. Fails where the program is not found.
   Result<size_t> start(Command command);
@@ -86,7 +86,7 @@ public:
   bool outputClosed() const { return closed; }
 
 private:
-  explicit Processes(std::function<void(int)> onSignal);
+  explicit ChildProcesses(std::function<void(int)> onSignal);
 
   struct Child {
     Command command;

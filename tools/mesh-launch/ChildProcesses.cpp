@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// See Processes.h.
-#include "Processes.h"
+// See ChildProcesses.h.
+#include "ChildProcesses.h"
 
 #include <fmt/format.h>
 
@@ -201,7 +201,7 @@ std::string describeStatus(int status) {
 /// and a connection to the coordination service.
 static constexpr int64_t ownFiles = 32, filesOfChild = 4;
 
-Processes::Processes(std::function<void(int)> onSignal)
+ChildProcesses::ChildProcesses(std::function<void(int)> onSignal)
     : onSignal(std::move(onSignal)),
       mark(fmt::format("MESHLOOM_LAUNCH={}.{:08x}", getpid(),
                        std::random_device()())) {
@@ -211,7 +211,7 @@ Processes::Processes(std::function<void(int)> onSignal)
   setrlimit(RLIMIT_NOFILE, &most);
 }
 
-Status Processes::expectFiles(int64_t children) const {
+Status ChildProcesses::expectFiles(int64_t children) const {
   const int64_t needed = ownFiles + filesOfChild * children;
   if (files.rlim_max == RLIM_INFINITY || int64_t(files.rlim_max) >= needed)
     return Success();
@@ -221,9 +221,10 @@ Status Processes::expectFiles(int64_t children) const {
       children, needed, files.rlim_max, needed));
 }
 
-Result<std::unique_ptr<Processes>>
-Processes::make(int64_t children, std::function<void(int)> onSignal) {
-  std::unique_ptr<Processes> processes(new Processes(std::move(onSignal)));
+Result<std::unique_ptr<ChildProcesses>>
+ChildProcesses::make(int64_t children, std::function<void(int)> onSignal) {
+  std::unique_ptr<ChildProcesses> processes(
+      new ChildProcesses(std::move(onSignal)));
   if (Status enough = processes->expectFiles(children); !enough)
     return enough.error();
   const sigset_t set = handledSignals();
@@ -240,7 +241,7 @@ Processes::make(int64_t children, std::function<void(int)> onSignal) {
   return processes;
 }
 
-Status Processes::startGuard() {
+Status ChildProcesses::startGuard() {
   std::array<int, 2> ends;
   if (pipe2(ends.data(), O_CLOEXEC) != 0)
     return Error(fmt::format("no pipe to a process: {}", std::strerror(errno)));
@@ -256,12 +257,12 @@ Status Processes::startGuard() {
   return Success();
 }
 
-void Processes::tellGuard(pid_t group) const {
+void ChildProcesses::tellGuard(pid_t group) const {
   // Atomic: far less than a pipe's least buffer.
   (void)!::write(guardPipe, &group, sizeof(group));
 }
 
-Processes::~Processes() {
+ChildProcesses::~ChildProcesses() {
   signalAll(SIGKILL);
   for (Child &child : children) {
     while (!child.ended && waitpid(child.process, nullptr, 0) < 0 &&
@@ -280,7 +281,7 @@ Processes::~Processes() {
     waitpid(guard, nullptr, 0);
 }
 
-void Processes::endLeftovers() {
+void ChildProcesses::endLeftovers() {
   // A process that is killed here may leave children, which then are ours.
   for (bool any = true; any;) {
     any = false;
@@ -294,7 +295,7 @@ void Processes::endLeftovers() {
   }
 }
 
-Result<size_t> Processes::start(Command command) {
+Result<size_t> ChildProcesses::start(Command command) {
   Result<std::string> file = findProgram(command.words.front());
   if (!file)
     return file.error();
@@ -350,19 +351,19 @@ Result<size_t> Processes::start(Command command) {
   return children.size() - 1;
 }
 
-void Processes::signal(size_t child, int number) {
+void ChildProcesses::signal(size_t child, int number) {
   // The group stays while one of it lives, and its number is not given again
   // before that.
   if (!children[child].ended)
     kill(-children[child].process, number);
 }
 
-void Processes::signalAll(int number) {
+void ChildProcesses::signalAll(int number) {
   for (size_t child = 0; child < children.size(); ++child)
     signal(child, number);
 }
 
-void Processes::write(size_t child, std::string_view text) {
+void ChildProcesses::write(size_t child, std::string_view text) {
   Child &target = children[child];
   if (target.input < 0)
     return;
@@ -380,20 +381,20 @@ void Processes::write(size_t child, std::string_view text) {
   }
 }
 
-size_t Processes::running() const {
+size_t ChildProcesses::running() const {
   size_t count = 0;
   for (const Child &child : children)
     count += child.ended ? 0 : 1;
   return count;
 }
 
-void Processes::print(std::string_view line, bool isError) {
+void ChildProcesses::print(std::string_view line, bool isError) {
   std::string &bytes = (isError ? err : out).bytes;
   bytes.append(line);
   bytes += '\n';
 }
 
-void Processes::writeSome(Output &output) {
+void ChildProcesses::writeSome(Output &output) {
   // A pipe that has room takes so much without waiting.
   const size_t count = std::min(output.bytes.size(), size_t(4096));
   const ssize_t written = ::write(output.file, output.bytes.data(), count);
@@ -406,7 +407,7 @@ void Processes::writeSome(Output &output) {
 }
 
 /// Hands on what a child has written; `isWhole` of it, however much is kept.
-void Processes::read(Child &child, int stream, bool isWhole) {
+void ChildProcesses::read(Child &child, int stream, bool isWhole) {
   std::string &pending = child.pending[stream];
   const auto line = [&](std::string_view text) {
     if (child.command.onLine)
@@ -445,7 +446,7 @@ void Processes::read(Child &child, int stream, bool isWhole) {
   }
 }
 
-void Processes::reap() {
+void ChildProcesses::reap() {
   int status = 0;
   pid_t process;
   while ((process = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0)
@@ -455,7 +456,7 @@ void Processes::reap() {
         changed(i, status);
 }
 
-void Processes::changed(size_t child, int status) {
+void ChildProcesses::changed(size_t child, int status) {
   Command &command = children[child].command;
   if (WIFSTOPPED(status) || WIFCONTINUED(status)) {
     if (command.onStop)
@@ -480,7 +481,7 @@ void Processes::changed(size_t child, int status) {
     command.onExit(status);
 }
 
-void Processes::handle(Clock::time_point deadline) {
+void ChildProcesses::handle(Clock::time_point deadline) {
   std::vector<pollfd> files;
   files.push_back({signals, POLLIN, 0});
   files.push_back({waker, POLLIN, 0});
@@ -521,12 +522,12 @@ void Processes::handle(Clock::time_point deadline) {
       onSignal(int(info.ssi_signo));
 }
 
-void Processes::wake() const {
+void ChildProcesses::wake() const {
   const uint64_t one = 1;
   (void)!::write(waker, &one, sizeof(one));
 }
 
-void Processes::flush(std::chrono::milliseconds timeout) {
+void ChildProcesses::flush(std::chrono::milliseconds timeout) {
   const Clock::time_point end = Clock::now() + timeout;
   for (Output *output : {&out, &err})
     while (!output->bytes.empty() && Clock::now() < end) {
