@@ -2,11 +2,11 @@
 // Elements inside of compiled functions: the program calls the host, which
 // takes the next one from a stream and writes its values.
 //
-// Where the values lie on devices of several processes, each process has its
-// own parts only. The program then calls the host twice: once a process to take
-// an element, on which all agree, so that the stream ends or fails in all of
-// them at the same step; and for each part of each value, on the devices that
-// have it, to write it.
+// If the values lie on devices of several processes, each process has only its
+// own parts. The program then calls the host twice: once in each process to
+// take an element, on which all processes agree, so that the stream ends or
+// fails in all of them at the same step; and once for each part of each value,
+// on the devices that have it, to write it.
 #include "InFunctions.h"
 
 #include "meshloom/API/Create.h"
@@ -32,17 +32,17 @@ namespace meshloom::data::detail {
 
 namespace {
 
-/// An element that was taken for parts to be written of it.
+/// An element whose parts are still to be written.
 struct Taken {
   int64_t ticket;
   Element element;
 };
 
-/// The streams that functions were given.
+/// The streams that are arguments of functions.
 struct Registry {
   struct Entry {
     std::weak_ptr<Stream> stream;
-    /// The last few.
+    /// The last ones, at most takenAtMost.
     std::vector<Taken> taken;
     int64_t tickets = 0;
   };
@@ -55,7 +55,7 @@ Registry &registry() {
   return registry;
 }
 
-/// Runs that follow one another may overlap.
+/// Runs that follow each other may overlap, so several elements are stored.
 constexpr size_t takenAtMost = 4;
 
 Error iteratorError(const std::string &why,
@@ -81,8 +81,8 @@ std::shared_ptr<Stream> streamOf(int64_t id) {
   return stream;
 }
 
-/// All that a program was made for: types, layouts, numbers of rows. The same
-/// in all processes.
+/// The properties of elements that a program is compiled for: types, layouts,
+/// numbers of rows. They are equal in all processes.
 std::string keyOf(const Element &element) {
   std::string text = element.typeText() + element.key();
   for (const HostArray &value : element.values)
@@ -91,7 +91,7 @@ std::string keyOf(const Element &element) {
   return text;
 }
 
-/// The same, to compare and to show: "HASH (f32 [2, 3], i32 [2])".
+/// Returns them as a text to compare and to show: "HASH (f32 [2, 3], i32 [2])".
 std::string typeOf(const Element &element) {
   StableHash hash;
   hash.add(std::string_view(keyOf(element)));
@@ -114,7 +114,8 @@ Error otherType(const Element &element, std::string_view wanted) {
                         actual, first));
 }
 
-/// Writes `from`, row-major, to a result's elements from dim `dim` on.
+/// Writes `from`, which is row-major, to the elements of a result from dim
+/// `dim` on.
 const char *write(const char *from, const CustomOperand &result, size_t dim,
                   char *to) {
   const int64_t width = byteWidth(result.type);
@@ -138,7 +139,7 @@ void write(const HostArray &value, const CustomOperand &result) {
     write(value.inMemory().data(), result, 0, to);
 }
 
-/// Runs `body`, which throws where it fails.
+/// Runs `body`, which throws if it fails.
 template <typename Body> Status statusOf(const Body &body) {
   try {
     body();
@@ -148,8 +149,8 @@ template <typename Body> Status statusOf(const Body &body) {
   return Success();
 }
 
-/// Input 0 names the stream, the configuration is what its elements must be;
-/// results are the values of the next one.
+/// Takes the next element. Input 0 names the stream, the configuration says
+/// what its elements must be, and the results are the values of the element.
 Status giveNext(const CustomCall &call) {
   return statusOf([&] {
     std::shared_ptr<Stream> stream = streamOf(numberIn(call.inputs[0]));
@@ -167,10 +168,10 @@ Status giveNext(const CustomCall &call) {
 // Over processes
 //===----------------------------------------------------------------------===//
 
-/// The outcome of a process's next element.
+/// Whether a process has a next element, or why it has not.
 enum class Outcome : int64_t { Ready, Exhausted, OtherType, Failed };
 
-/// Throws what is wrong where anything is in any process.
+/// Throws if any process has a problem; the error says which.
 void agree(Outcome outcome, const std::string &failure) {
   const auto words =
       meshloom::detail::gatherNumbers({int64_t(outcome)}, "Iterator");
@@ -179,7 +180,7 @@ void agree(Outcome outcome, const std::string &failure) {
   };
   if (std::ranges::all_of(words, isReady))
     return;
-  // All are here, and none goes on: each says why.
+  // All processes are here and none goes on, so each one says why.
   const std::vector<std::string> texts =
       meshloom::detail::gatherTexts("Iterator", failure);
   if (outcome != Outcome::Ready)
@@ -191,7 +192,7 @@ void agree(Outcome outcome, const std::string &failure) {
       .raise();
 }
 
-/// Takes the next element as giveNext does, but keeps it; the result is its
+/// Takes the next element as giveNext does, but stores it; the result is its
 /// ticket. All processes call it together.
 Status takeNext(const CustomCall &call) {
   return statusOf([&] {
@@ -226,8 +227,8 @@ Status takeNext(const CustomCall &call) {
   });
 }
 
-/// The number of a device's part among those that `layout` cuts: over the axes
-/// it uses, dim by dim.
+/// Returns the number of a device's part among the parts that `layout` cuts,
+/// counted over the axes that it uses, dim by dim.
 int64_t partOf(const Layout &layout, int64_t device) {
   const std::vector<int64_t> coords = layout.mesh().coords(device);
   int64_t part = 0;
@@ -253,9 +254,9 @@ HostArray partOf(const HostArray &value, int64_t part) {
       .raise();
 }
 
-/// Inputs: the stream, a ticket, and for each result the number of its part, or
-/// -1 for all; the configuration says which value of the element the first
-/// result is of, and so on: "0,2".
+/// Writes parts of a stored element. Inputs are the stream, a ticket, and for
+/// each result the number of its part, or -1 for the whole value. The
+/// configuration lists the value that each result belongs to: "0,2".
 Status giveParts(const CustomCall &call) {
   return statusOf([&] {
     const int64_t id = numberIn(call.inputs[0]),
@@ -304,8 +305,8 @@ constexpr char nextTarget[] = "meshloom.data.next";
 constexpr char takeTarget[] = "meshloom.data.take";
 constexpr char partsTarget[] = "meshloom.data.parts";
 
-/// Values of an element that are cut over the same axes, or are no part of a
-/// mesh over processes.
+/// The values of an element that are cut over the same axes, or that do not lie
+/// on a mesh over processes.
 struct Group {
   std::set<unsigned> axes;
   std::optional<Mesh> mesh; ///< where it spans processes
@@ -332,7 +333,7 @@ std::vector<Group> groupsOf(const Element &like) {
   return groups;
 }
 
-/// The number of the place's part, in a shard_map.
+/// Returns the number of this place's part in a shard_map.
 Tensor ownPart(const Layout &layout) {
   Tensor part = tensor(int64_t(0));
   for (const std::vector<unsigned> &axes : layout.dim_axes())
@@ -343,8 +344,8 @@ Tensor ownPart(const Layout &layout) {
   return part;
 }
 
-/// The values of a group, by one call of the host; on a mesh over processes one
-/// for each of their parts.
+/// Returns the values of a group by one call of the host, or, on a mesh over
+/// processes, by one call for each of their parts.
 std::vector<Tensor> partsInTrace(const Tensor &handle, const Tensor &ticket,
                                  const Element &like, const Group &group) {
   const std::string numbers = fmt::format("{}", fmt::join(group.values, ","));

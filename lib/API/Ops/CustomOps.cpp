@@ -24,7 +24,8 @@ template <typename F> void visitFields(const TensorType &type, F visit) {
   visit(shape);
 }
 
-/// A call of what is registered as `target`, all but its body.
+/// Returns the call of the function that is registered as `target`, which has
+/// no body yet.
 static OpCall callOfTarget(std::string_view op, std::string_view target,
                            const CustomTarget *customTarget,
                            const std::vector<Tensor> &inputs,
@@ -106,7 +107,8 @@ std::vector<Tensor> host_call(std::string_view target,
         SmallVector<Value> values;
         for (Value value : callback.getResults().drop_back())
           values.push_back(e.stopped(value));
-        // Run at once, it has a result in any case.
+        // An op outside of traces needs a result; a callback always has this
+        // one.
         values.push_back(callback.getResults().back());
         return values;
       },
@@ -127,7 +129,7 @@ Tensor custom_call(std::string_view target, const std::vector<Tensor> &inputs,
 namespace detail {
 namespace {
 
-/// A case of one branch: a region that uses what is around it.
+/// A case with one branch, whose region uses values around it.
 dtensor::CaseOp traceRegion(std::string_view op,
                             const std::function<RegionState()> &body,
                             const std::vector<Tensor> &handedThrough,

@@ -48,11 +48,12 @@ Peer::Peer(std::string name, std::string address, const Access &access)
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, pings.everyMilliseconds);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, pings.timeoutMilliseconds);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  // A server that comes back is seen before who started it sends work.
+  // A server that comes back is noticed before the program that started it
+  // sends work.
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 500);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 200);
-  // Connections of their own: one that is lost is lost for nobody else.
+  // Each has a connection of its own, so that a lost one affects nobody else.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   channel = grpc::CreateCustomChannel(dialled(this->address, arguments),
@@ -102,7 +103,7 @@ void Peer::cancel() const {
 }
 
 bool Peer::isConnected() const {
-  // Connections come and go only while somebody waits for one.
+  // Connections are made and closed only while somebody waits for one.
   constexpr auto moment = std::chrono::milliseconds(20);
   return channel->WaitForConnected(std::chrono::system_clock::now() + moment);
 }
