@@ -4,7 +4,7 @@
 #include "meshloom/NN/Activations.h"
 
 #include "Errors.h"
-#include "Parts.h"
+#include "KnownParts.h"
 
 #include "meshloom/API/Create.h"
 #include "meshloom/API/IndexOps.h"

@@ -2,7 +2,7 @@
 // Constraints that weights are brought back to, see Constraints.h.
 #include "meshloom/NN/Constraints.h"
 
-#include "Parts.h"
+#include "KnownParts.h"
 
 #include "meshloom/API/Ops.h"
 

@@ -3,7 +3,7 @@
 #include "meshloom/NN/Initializers.h"
 
 #include "Errors.h"
-#include "Parts.h"
+#include "KnownParts.h"
 
 #include "meshloom/API/Create.h"
 #include "meshloom/API/LinalgOps.h"

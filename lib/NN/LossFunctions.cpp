@@ -3,8 +3,8 @@
 #include "meshloom/NN/Losses.h"
 
 #include "Errors.h"
+#include "KnownParts.h"
 #include "Labels.h"
-#include "Parts.h"
 
 #include "meshloom/API/ControlOps.h"
 #include "meshloom/API/Create.h"

@@ -2,7 +2,7 @@
 // Rules that several metrics share, and metrics that have an id only.
 #pragma once
 
-#include "Parts.h"
+#include "KnownParts.h"
 
 #include "meshloom/NN/Metrics.h"
 

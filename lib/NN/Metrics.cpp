@@ -4,9 +4,9 @@
 #include "meshloom/NN/Metrics.h"
 
 #include "Errors.h"
+#include "KnownParts.h"
 #include "Labels.h"
 #include "MetricRules.h"
-#include "Parts.h"
 #include "Placement.h"
 
 #include "meshloom/API/RemoteVariables.h"

@@ -3,7 +3,7 @@
 #include "meshloom/NN/Regularizers.h"
 
 #include "Errors.h"
-#include "Parts.h"
+#include "KnownParts.h"
 
 #include "meshloom/API/PatternOps.h"
 

@@ -2,7 +2,7 @@
 // Learning rates that follow the step, see Schedules.h.
 #include "meshloom/NN/Schedules.h"
 
-#include "Parts.h"
+#include "KnownParts.h"
 
 #include "meshloom/API/Ops.h"
 
