@@ -95,6 +95,30 @@ TEST(AttentionCacheTest, SeesWhatTheMaskLeaves) {
              attention(x, {.mask = mask}), 1e-6);
 }
 
+// One product with the weights of three, with and without a cache.
+TEST(AttentionCacheTest, FusedProjectionsGiveWhatThreeGive) {
+  const layers::MultiHeadAttention three = causal(),
+                                   fused = causal({.fused_projections = true});
+  auto stacked = [&](const std::string &suffix, int64_t axis) {
+    std::vector<Tensor> parts;
+    for (const char *path : {"query", "key", "value"})
+      parts.push_back(expand_dims(three.variable(path + suffix), axis));
+    return concat(parts, axis);
+  };
+  fused.variable("query_key_value").assign(stacked("", 1));
+  fused.variable("query_key_value_bias").assign(stacked("_bias", 0));
+  for (const char *path : {"output", "output_bias"})
+    fused.variable(path).assign(three.variable(path));
+  const Tensor x = waves({2, 6, 8}, 0), whole = three(x);
+  expectSame(fused(x), whole, 1e-6);
+  expectSame(decoded(fused, x, {4, 5, 6}), whole, 1e-6);
+  EXPECT_ERROR(fused({x, x}),
+               HAS("expected one input, as its projections are"));
+  EXPECT_ERROR(layers::MultiHeadAttention(
+                   4, 3, {.num_key_value_heads = 2, .fused_projections = true}),
+               HAS("expected fused_projections to as many heads"));
+}
+
 TEST(AttentionCacheTest, ACacheThatDoesNotFitIsAnError) {
   const layers::MultiHeadAttention attention = causal();
   const Tensor x = waves({2, 1, 8}, 0);
