@@ -6,7 +6,6 @@
 #include "meshloom/Meshloom.h"
 
 using namespace meshloom;
-using namespace meshloom::test;
 
 namespace {
 
