@@ -26,7 +26,7 @@ struct HostKind {
 // NVLink has 900 GB/s (600 of A100) both ways together. Between hosts: DGX H100
 // and H200 have an adapter of 400 Gb/s for each GPU, DGX A100 one of 200 Gb/s:
 // NVIDIA's user guides of these systems.
-constexpr HostKind kinds[] = {
+constexpr HostKind hostKinds[] = {
     {"h100", 989, 494, 67, 80, 3350, 450, 50},
     {"h200", 989, 494, 67, 141, 4800, 450, 50},
     {"a100", 312, 156, 19, 80, 2039, 300, 25},
@@ -77,14 +77,14 @@ MachineModel tcpMachine() {
 
 std::vector<std::string> hostMachineNames() {
   std::vector<std::string> names;
-  for (const HostKind &kind : kinds)
+  for (const HostKind &kind : hostKinds)
     names.push_back(fmt::format("gpu:{}", kind.name));
   names.emplace_back("cpu:tcp");
   return names;
 }
 
 Result<MachineModel> hostMachine(std::string_view name) {
-  for (const HostKind &kind : kinds)
+  for (const HostKind &kind : hostKinds)
     if (name == fmt::format("gpu:{}", kind.name))
       return gpuMachine(kind);
   if (name == "cpu:tcp")
