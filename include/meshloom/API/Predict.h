@@ -4,10 +4,10 @@
 #pragma once
 
 #include "meshloom/API/ConcreteFunction.h"
-#include "meshloom/Core/MachineModel.h"
 #include "meshloom/Core/Prediction.h"
 
 namespace meshloom {
+struct MachineModel;
 
 /// The prediction of one execution of `function` on another machine: peak bytes
 /// of a device with the tensors that are there then, picoseconds of each step

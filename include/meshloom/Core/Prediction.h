@@ -4,8 +4,8 @@
 // it; meshloom/Support/PredictionFile.h writes it.
 #pragma once
 
-#include "meshloom/Core/AxisLink.h"
-#include "meshloom/Core/Program.h"
+#include "meshloom/Core/Mesh.h"
+#include "meshloom/Core/SourceNote.h"
 
 namespace meshloom {
 
@@ -55,8 +55,8 @@ struct PredictedStep {
   std::string kind;  ///< "kernel", "dot", "library call", "all_reduce", ...
   SourceNote note;
   int64_t runs = 1;      ///< in one execution of the program
-  Cost begin = 0;        ///< of its first run, since the execution began
-  Cost time = 0;         ///< of one run
+  int64_t begin = 0;     ///< of its first run, since the execution began
+  int64_t time = 0;      ///< of one run
   int64_t flops = 0;     ///< of one run on the busiest device
   int64_t bytes = 0;     ///< read and written in one run
   int64_t bytesSent = 0; ///< by one device in one run of a collective
@@ -72,9 +72,10 @@ struct Prediction {
   int64_t memoryLimit = 0;
   PredictedMemory memory;
   std::vector<PredictedStep> steps;
-  Cost time = 0; ///< collectives overlap with work that does not wait for them
-  Cost serialTime = 0;     ///< the same without overlap
-  Cost collectiveTime = 0; ///< the part of `serialTime` in collectives
+  int64_t time =
+      0; ///< collectives overlap with work that does not wait for them
+  int64_t serialTime = 0;     ///< the same without overlap
+  int64_t collectiveTime = 0; ///< the part of `serialTime` in collectives
   int64_t flops = 0, bytes = 0, bytesSent = 0;
   int64_t launches = 0;    ///< of kernels, products and library calls
   int64_t collectives = 0; ///< that send anything

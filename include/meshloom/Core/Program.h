@@ -10,19 +10,13 @@
 #pragma once
 
 #include "meshloom/Core/Collective.h"
+#include "meshloom/Core/SourceNote.h"
 #include "meshloom/Core/Window.h"
 
 #include <map>
 #include <variant>
 
 namespace meshloom {
-
-/// Where a step comes from, for messages: "model.cpp:12:8" or "step.mlir:7:10"
-/// and the op's name.
-struct SourceNote {
-  std::string location, op;
-  bool operator==(const SourceNote &) const = default;
-};
 
 /// A tensor value. Layouts are never "unknown" here.
 struct BufferDecl {

@@ -644,6 +644,7 @@ struct MuonOptions {
     u.variable.assign_sub(u.rate * (isTall ? transpose(x) : x) *
                           (rms_rate == 0 ? 1 : rms_rate * length));
   }
+  /// The options of Adam, by which other variables than matrices are updated.
   AdamOptions adam() const {
     return {.beta_1 = adam_beta_1, .beta_2 = adam_beta_2, .epsilon = epsilon};
   }

@@ -299,17 +299,19 @@ PlanExecutable::runNow(std::vector<Array> &&arguments, Pending profile,
     recorded.profiler().add(recorded.event(ProfileEvent::Kind::Run,
                                            ProfileEvent::NONE, profileBegin));
   profiled = nullptr;
-  isLong = secondsSince(begin) >= device->launchFrom;
-  const Event done =
-      results && !results->empty() ? results->front().event() : Event();
+  const double spent = secondsSince(begin);
+  isLong = spent >= device->launchFrom;
+  const bool isDone =
+      !results || results->empty() || results->front().event().isReady();
   std::unique_lock lock(reading);
   ++stats.executions;
-  if (done.isReady()) {
-    stats.lastSeconds = secondsSince(begin);
+  if (isDone) {
+    stats.lastSeconds = spent;
     return results;
   }
   const Event hasTime = counted = Event::pending();
   lock.unlock();
+  const Event done = results->front().event();
   done.then([weak = weak_from_this(), begin, hasTime](const Status &) {
     if (auto self = weak.lock()) {
       std::lock_guard lock(self->reading);
