@@ -14,7 +14,8 @@ from callgrind import instructions, skip_unless_possible
 BOUNDS = {
     "eager_add": 12_000,
     "eager_add_8_devices": 12_700,
-    "function_add_8_devices": 10_800,
+    # Results carry the event of their run, which may end later.
+    "function_add_8_devices": 11_100,
     # A call is asked for what it would refuse before its variables are moved.
     "function_with_variable": 9_800,
     "read_scalar": 1_000,

@@ -54,11 +54,11 @@ struct PredictedStep {
   unsigned step = 0; ///< its id
   std::string kind;  ///< "kernel", "dot", "library call", "all_reduce", ...
   SourceNote note;
-  int64_t runs = 1;      ///< in one execution of the program
-  int64_t begin = 0;     ///< of its first run, since the execution began
-  int64_t time = 0;      ///< of one run
-  int64_t flops = 0;     ///< of one run on the busiest device
-  int64_t bytes = 0;     ///< read and written in one run
+  int64_t runs = 1;  ///< in one execution of the program
+  int64_t begin = 0; ///< of its first run, picoseconds after the execution's
+  int64_t time = 0;  ///< of one run, in picoseconds
+  int64_t flops = 0; ///< of one run on the busiest device
+  int64_t bytes = 0; ///< read and written in one run
   int64_t bytesSent = 0; ///< by one device in one run of a collective
 };
 

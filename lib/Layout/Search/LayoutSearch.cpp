@@ -391,12 +391,11 @@ LayoutRefinement refineLayouts(const LayoutGraph &graph,
 
 LayoutRefinement findLayouts(const LayoutGraph &graph,
                              const MachineModel &machine, int64_t memory) {
-  return refine(graph, machine, nullptr, Saving::Any,
-                [&](const Searches &searches) {
-                  constexpr int64_t any = std::numeric_limits<int64_t>::max();
-                  return searches.searchWithin(memory > 0 ? memory : any,
-                                               machine);
-                });
+  return refine(
+      graph, machine, nullptr, Saving::Any, [&](const Searches &searches) {
+        constexpr int64_t any = std::numeric_limits<int64_t>::max();
+        return searches.searchWithin(memory > 0 ? memory : any, machine);
+      });
 }
 
 LayoutRefinement refineByTimeAndBytes(const LayoutGraph &graph,

@@ -66,8 +66,8 @@ LayoutRefinement refineLayouts(const LayoutGraph &graph,
                                std::shared_ptr<LayoutPrices> prices = nullptr);
 
 /// The cheapest plan found from this start whose peak is at most `memory` bytes
-/// per device (0: any number), or what the start takes. Like `refineLayouts`, but any saving
-/// is worth a move.
+/// per device (0: any number), or what the start takes. Like `refineLayouts`,
+/// but any saving is worth a move.
 LayoutRefinement findLayouts(const LayoutGraph &graph,
                              const MachineModel &machine, int64_t memory);
 
