@@ -159,18 +159,14 @@ bool multiplySmall(const T *lhs, const T *rhs, T *out, const Extent &batch,
       row->count * column->count * c.terms > SMALL_PRODUCT)
     return false;
   // The transposed product, where that has rows that are contiguous.
-  unsigned first = 0;
-  if (column->strides[2] != 1 && column->count > 1) {
+  const bool isTransposed = column->count > 1
+                                ? column->strides[2] != 1
+                                : row->strides[2] == 1 && row->strides[0] == 1;
+  if (isTransposed) {
     std::swap(row, column);
     std::swap(lhs, rhs);
-    first = 1;
-  } else if (column->count == 1 && row->strides[2] == 1 &&
-             row->strides[0] == 1) {
-    std::swap(row, column);
-    std::swap(lhs, rhs);
-    first = 1;
   }
-  const unsigned second = 1 - first;
+  const unsigned first = isTransposed ? 1 : 0, second = 1 - first;
   const bool isCopied = column->count > 1 && column->strides[second] != 1;
   if ((column->strides[2] != 1 && column->count > 1) ||
       (isCopied && column->count * c.terms > SMALL_COPY))

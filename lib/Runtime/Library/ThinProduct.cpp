@@ -324,12 +324,14 @@ template <typename T> void vectorProducts(const VectorProducts<T> &products) {
 #endif
 }
 
-#define MESHLOOM_THIN_INSTANCES(T)                                             \
-  template bool isThinProduct<T>(int64_t, int64_t, int64_t, int64_t, int64_t); \
-  template void thinProduct(int64_t, int64_t, int64_t, const T *, int64_t,     \
-                            const T *, int64_t, bool, T *, int64_t);           \
-  template void vectorProducts(const VectorProducts<T> &);
-MESHLOOM_THIN_INSTANCES(float)
-MESHLOOM_THIN_INSTANCES(double)
+template bool isThinProduct<float>(int64_t, int64_t, int64_t, int64_t, int64_t);
+template void thinProduct(int64_t, int64_t, int64_t, const float *, int64_t,
+                          const float *, int64_t, bool, float *, int64_t);
+template void vectorProducts(const VectorProducts<float> &);
+template bool isThinProduct<double>(int64_t, int64_t, int64_t, int64_t,
+                                    int64_t);
+template void thinProduct(int64_t, int64_t, int64_t, const double *, int64_t,
+                          const double *, int64_t, bool, double *, int64_t);
+template void vectorProducts(const VectorProducts<double> &);
 
 } // namespace meshloom::library

@@ -242,6 +242,7 @@ ControlPlan plan::planControl(const Program &program) {
 void ControlPlan::forEachMoment(const Program &program,
                                 const Moment &moment) const {
   std::vector<unsigned> live;
+  live.reserve(constants.size() + program.arguments.size());
   for (unsigned constant : constants)
     live.push_back(program.constants[constant].buffer);
   for (const Argument &argument : program.arguments)
