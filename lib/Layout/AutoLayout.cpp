@@ -19,6 +19,7 @@
 #include "mlir/IR/Threading.h"
 #include "mlir/Pass/PassManager.h"
 
+#include <algorithm>
 #include <thread>
 
 namespace meshloom {
@@ -46,29 +47,37 @@ private:
     if (failed(mesh) || failed(expectOneBlock(function)))
       return signalPassFailure();
     findOpenArguments();
-    if (reconsider)
-      forgetLayouts(function);
     if (mesh->size() == 1 || open.empty())
       return;
+    if (reconsider)
+      forgetLayouts(function);
     std::vector<Plan> plans = planFrom(startsOn(*mesh));
     // Propagation says what is wrong with the program.
     if (plans.empty())
       return;
-    size_t best = bestOf(plans);
-    const Cost ofStart = plans[best].cost;
-    improve(plans[best]);
-    if (memory > 0 && plans[best].peak > memory) {
+    const Cost most = std::ranges::max_element(plans, {}, &Plan::cost)->cost;
+    Plan best = bestOf(plans);
+    improve(best);
+    if (memory > 0 && best.peak > memory) {
       function.emitError("no layouts were found in which a device holds at "
                          "most ")
           << int64_t(memory) << " bytes; those that take least take "
-          << plans[best].peak
+          << best.peak
           << " at the peak of a step. Use more devices, or allow more memory";
       return signalPassFailure();
     }
-    report(plans, best, ofStart);
-    forgetWrittenLayouts(function, plans[best].arguments);
-    layOut(function, plans[best].arguments);
+    report(best, plans.size(), most);
+    forgetWrittenLayouts(function, best.arguments);
+    layOut(function, best.arguments);
     matchReturnTypes(function);
+  }
+
+  /// Returns the number of the result that is the argument's next value.
+  static std::optional<unsigned> nextValueOf(mlir::func::FuncOp function,
+                                             unsigned argument) {
+    auto alias =
+        function.getArgAttrOfType<IntegerAttr>(argument, dtensor::aliasAttr);
+    return alias ? std::optional(unsigned(alias.getInt())) : std::nullopt;
   }
 
   /// Lets the next values of arguments be laid out as they come: a constraint
@@ -76,11 +85,10 @@ private:
   void forgetLayouts(mlir::func::FuncOp function) {
     Operation *terminator = function.getBody().front().getTerminator();
     for (unsigned number : open) {
-      auto alias =
-          function.getArgAttrOfType<IntegerAttr>(number, dtensor::aliasAttr);
-      if (!alias)
+      std::optional<unsigned> result = nextValueOf(function, number);
+      if (!result)
         continue;
-      OpOperand &next = terminator->getOpOperand(unsigned(alias.getInt()));
+      OpOperand &next = terminator->getOpOperand(*result);
       auto constraint = next.get().getDefiningOp<dtensor::ConstraintOp>();
       if (constraint && !dtensor::wishOf(constraint))
         next.set(constraint.getOperand());
@@ -124,9 +132,8 @@ private:
     for (unsigned number : open) {
       Type type = function.getArgument(number).getType();
       SmallVector<int64_t> shape = dtensor::globalShape(type);
-      arguments.push_back(
-          {Shape(shape.begin(), shape.end()),
-           function.getArgAttr(number, dtensor::aliasAttr) != nullptr});
+      arguments.push_back({Shape(shape.begin(), shape.end()),
+                           nextValueOf(function, number).has_value()});
       std::optional<Layout> layout = givenLayout(type);
       isWritten |= layout.has_value();
       asWritten.push_back(
@@ -163,12 +170,11 @@ private:
            std::tuple(excess(other), other.cost, other.peak);
   }
 
-  size_t bestOf(const std::vector<Plan> &plans) const {
-    size_t best = 0;
-    for (size_t i = 1; i < plans.size(); ++i)
-      if (isBetter(plans[i], plans[best]))
-        best = i;
-    return best;
+  const Plan &bestOf(const std::vector<Plan> &plans) const {
+    return *std::ranges::min_element(
+        plans, [this](const Plan &plan, const Plan &other) {
+          return isBetter(plan, other);
+        });
   }
 
   /// Begins again with what was found, as long as that helps.
@@ -224,9 +230,8 @@ private:
     for (auto [number, layout] : llvm::zip_equal(open, layouts)) {
       BlockArgument argument = function.getArgument(number);
       setLayout(argument, layout);
-      if (auto alias = function.getArgAttrOfType<IntegerAttr>(
-              number, dtensor::aliasAttr))
-        results[size_t(alias.getInt())] = argument.getType();
+      if (std::optional<unsigned> result = nextValueOf(function, number))
+        results[*result] = argument.getType();
     }
     function.setFunctionType(mlir::FunctionType::get(
         function.getContext(), function.getBody().front().getArgumentTypes(),
@@ -242,21 +247,17 @@ private:
       if (!before || *before == layout)
         continue;
       function.removeArgAttr(number, dtensor::writtenAttr);
-      if (auto alias = function.getArgAttrOfType<IntegerAttr>(
-              number, dtensor::aliasAttr))
+      if (std::optional<unsigned> result = nextValueOf(function, number))
         function.removeResultAttr(
-            unsigned(alias.getInt()),
+            *result,
             StringAttr::get(function.getContext(), dtensor::writtenAttr));
     }
   }
 
-  /// Notes for --explain what was found.
-  void report(const std::vector<Plan> &plans, size_t best, Cost ofStart) {
+  /// Notes for --explain what was found. `most`: the cost of the most expensive
+  /// of the plans that the starts came to.
+  void report(const Plan &plan, size_t starts, Cost most) {
     mlir::func::FuncOp function = getOperation();
-    const Plan &plan = plans[best];
-    Cost most = ofStart;
-    for (const Plan &other : plans)
-      most = std::max(most, other.cost);
     std::vector<NamedLayout> layouts;
     for (auto [number, layout] : llvm::zip_equal(open, plan.arguments)) {
       auto name =
@@ -268,9 +269,8 @@ private:
     SmallVector<Attribute> lines{builder.getStringAttr(
         "predicted " + formatTime(plan.cost) + " a step, " +
         std::to_string(plan.peak) +
-        " bytes per device at the peak; the best of " +
-        std::to_string(plans.size()) + " starts, which came to up to " +
-        formatTime(most))};
+        " bytes per device at the peak; the best of " + std::to_string(starts) +
+        " starts, which came to up to " + formatTime(most))};
     for (const std::string &line : reportLines(layouts))
       lines.push_back(builder.getStringAttr(line));
     function->setAttr(dtensor::autoLayoutAttr, builder.getArrayAttr(lines));

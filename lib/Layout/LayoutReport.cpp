@@ -28,8 +28,8 @@ static std::string patternOf(const std::string &name) {
   return pattern;
 }
 
-/// Returns the layout's dims as a list: `open`, the dims, `close`, where a dim
-/// is written by `ofDim` from the names of its axes.
+/// Returns the layout's dims as a list with commas, where `ofDim` writes a dim
+/// from the names of its axes.
 template <typename OfDim>
 static std::string listed(const Layout &layout, OfDim ofDim) {
   std::string text;
