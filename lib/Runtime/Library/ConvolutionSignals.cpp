@@ -9,6 +9,7 @@
 #include "Convolution.h"
 #include "LaneTranspose.h"
 #include "ThreadScratch.h"
+#include "VectorWidth.h"
 #include "meshloom/Runtime/ThreadSanitizer.h"
 
 #include <algorithm>
@@ -131,14 +132,7 @@ MESHLOOM_SIGNAL_ROWS(signalRow128, 16, )
 
 template <typename T> void computeSignalRow(const SignalRow<T> &s) {
 #if defined(__x86_64__) && !defined(MESHLOOM_THREAD_SANITIZER)
-  static const int width = []() {
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
-      return 512;
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")
-               ? 256
-               : 128;
-  }();
+  const int width = vectorBits();
   if (width == 512)
     return signalRow512(s);
   if (width == 256)

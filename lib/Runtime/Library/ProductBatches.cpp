@@ -11,6 +11,7 @@
 
 #include "LaneTranspose.h"
 #include "ThinProduct.h"
+#include "VectorWidth.h"
 #include "meshloom/Runtime/ThreadSanitizer.h"
 
 #include <algorithm>
@@ -132,14 +133,7 @@ MESHLOOM_SMALL_PRODUCTS(small128, 4, )
 
 template <typename T> void multiplySmallProducts(const SmallProducts<T> &p) {
 #if defined(__x86_64__) && !defined(MESHLOOM_THREAD_SANITIZER)
-  static const int width = []() {
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
-      return 512;
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")
-               ? 256
-               : 128;
-  }();
+  const int width = vectorBits();
   if (width == 512)
     return small512(p);
   if (width == 256)
