@@ -13,12 +13,16 @@ namespace scf = mlir::scf;
 
 PairwiseSums::PairwiseSums(OpBuilder &b, Location loc, ArrayRef<Value> running,
                            ArrayRef<Type> types, int64_t width, unsigned bits)
-    : b(b), loc(loc), running(running), types(types), width(width) {
+    : b(b), loc(loc), running(running), width(width) {
+  assert(width == 1 || width % lanes == 0);
   Value size = constant((int64_t(bits) + 1) * width);
-  for (Type type : types)
+  for (Type type : types) {
     levels.push_back(b.create<LLVM::AllocaOp>(
         loc, LLVM::LLVMPointerType::get(b.getContext()), type, size,
         /*alignment=*/64));
+    elements.push_back(type);
+    groups.push_back(width == 1 ? type : mlir::VectorType::get(lanes, type));
+  }
 }
 
 Value PairwiseSums::constant(int64_t value) {
@@ -31,8 +35,9 @@ Value PairwiseSums::addressOf(Value array, Type type, Value index) {
                                /*inbounds=*/true);
 }
 
-void PairwiseSums::loop(Value extent, function_ref<void(Value)> fill) {
-  b.create<scf::ForOp>(loc, constant(0), extent, constant(1), ValueRange(),
+void PairwiseSums::loop(Value extent, int64_t step,
+                        function_ref<void(Value)> fill) {
+  b.create<scf::ForOp>(loc, constant(0), extent, constant(step), ValueRange(),
                        [&](OpBuilder &, Location, Value index, ValueRange) {
                          OpBuilder::InsertionGuard guard(b);
                          b.setInsertionPointToEnd(index.getParentBlock());
@@ -41,16 +46,31 @@ void PairwiseSums::loop(Value extent, function_ref<void(Value)> fill) {
                        });
 }
 
+void PairwiseSums::forGroups(Value count, function_ref<void(Value)> fill) {
+  if (width == 1)
+    fill(constant(0));
+  else
+    loop(count, lanes, fill);
+}
+
+Value PairwiseSums::load(Type group, Value address) {
+  return b.create<LLVM::LoadOp>(loc, group, address, alignment());
+}
+
+void PairwiseSums::store(Value group, Value address) {
+  b.create<LLVM::StoreOp>(loc, group, address, alignment());
+}
+
 void PairwiseSums::addLevel(Value level, Value count) {
   Value first = b.create<arith::MulIOp>(loc, level, constant(width));
-  for (auto [array, levelArray, type] : llvm::zip(running, levels, types)) {
-    Value from = addressOf(levelArray, type, first);
-    loop(count, [&](Value j) {
-      Value address = addressOf(array, type, j);
-      Value sum = b.create<LLVM::LoadOp>(loc, type, address);
-      Value other = b.create<LLVM::LoadOp>(loc, type, addressOf(from, type, j));
-      b.create<LLVM::StoreOp>(loc, b.create<arith::AddFOp>(loc, other, sum),
-                              address);
+  for (auto [array, levelArray, element, group] :
+       llvm::zip(running, levels, elements, groups)) {
+    Value from = addressOf(levelArray, element, first);
+    forGroups(count, [&](Value j) {
+      Value address = addressOf(array, element, j);
+      Value sum = load(group, address);
+      Value other = load(group, addressOf(from, element, j));
+      store(b.create<arith::AddFOp>(loc, other, sum), address);
     });
   }
 }
@@ -59,16 +79,16 @@ Value PairwiseSums::push(Value blocks, Value count) {
   Value now = b.create<arith::AddIOp>(loc, blocks, constant(1));
   Value level = b.create<LLVM::CountTrailingZerosOp>(loc, now.getType(), now,
                                                      /*is_zero_poison=*/true);
-  loop(level, [&](Value lower) { addLevel(lower, count); });
+  loop(level, 1, [&](Value lower) { addLevel(lower, count); });
   Value first = b.create<arith::MulIOp>(loc, level, constant(width));
-  for (auto [array, levelArray, type] : llvm::zip(running, levels, types)) {
-    Value to = addressOf(levelArray, type, first);
-    Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
-    loop(count, [&](Value j) {
-      Value address = addressOf(array, type, j);
-      b.create<LLVM::StoreOp>(loc, b.create<LLVM::LoadOp>(loc, type, address),
-                              addressOf(to, type, j));
-      b.create<LLVM::StoreOp>(loc, zero, address);
+  for (auto [array, levelArray, element, group] :
+       llvm::zip(running, levels, elements, groups)) {
+    Value to = addressOf(levelArray, element, first);
+    Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(group));
+    forGroups(count, [&](Value j) {
+      Value address = addressOf(array, element, j);
+      store(load(group, address), addressOf(to, element, j));
+      store(zero, address);
     });
   }
   return now;
@@ -79,7 +99,7 @@ void PairwiseSums::finish(Value blocks, Value count) {
       b.create<LLVM::CountLeadingZerosOp>(loc, blocks.getType(), blocks,
                                           /*is_zero_poison=*/false);
   Value bits = b.create<arith::SubIOp>(loc, constant(64), zeros);
-  loop(bits, [&](Value level) {
+  loop(bits, 1, [&](Value level) {
     Value bit = b.create<arith::ShRUIOp>(loc, blocks, level);
     Value waits = b.create<arith::TruncIOp>(loc, b.getI1Type(), bit);
     auto branch = b.create<scf::IfOp>(loc, waits, /*withElse=*/false);

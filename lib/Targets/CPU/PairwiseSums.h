@@ -16,8 +16,9 @@ namespace meshloom {
 class PairwiseSums {
 public:
   /// `running`: arrays of at least `width` elements of the given types, whose
-  /// running sums are kept here. There are at most 2^`bits` blocks. Makes the
-  /// memory of the levels at the builder's insertion point.
+  /// running sums are kept here, aligned to 64 bytes. There are at most
+  /// 2^`bits` blocks. `width` is 1 or a multiple of `lanes`. Makes the memory
+  /// of the levels at the builder's insertion point.
   PairwiseSums(OpBuilder &b, Location loc, ArrayRef<Value> running,
                ArrayRef<Type> types, int64_t width, unsigned bits);
 
@@ -29,17 +30,30 @@ public:
   /// All terms are added: makes the running sums those of all blocks.
   void finish(Value blocks, Value count);
 
+  /// Elements that are added at once where there are several side by side. The
+  /// code is vectors as it comes, and whole ones: neither is left to LLVM's
+  /// vectoriser, which takes longer to compile it than the loops that add
+  /// terms.
+  static constexpr int64_t lanes = 16;
+
 private:
   Value addressOf(Value array, Type type, Value index);
   Value constant(int64_t value);
   /// For each j in [0, count): running[j] += level[j].
   void addLevel(Value level, Value count);
-  void loop(Value extent, function_ref<void(Value)> fill);
+  void loop(Value extent, int64_t step, function_ref<void(Value)> fill);
+  /// Calls `fill` with the first element of each group of [0, count). The last
+  /// group may have elements from `count` on, which nobody reads.
+  void forGroups(Value count, function_ref<void(Value)> fill);
+  Value load(Type group, Value address);
+  void store(Value group, Value address);
+  /// Bytes that the address of a group is a multiple of; 0: what its type says.
+  unsigned alignment() const { return width == 1 ? 0 : 64; }
 
   OpBuilder &b;
   Location loc;
   SmallVector<Value> running, levels;
-  SmallVector<Type> types;
+  SmallVector<Type> elements, groups; ///< of `running`; a group is a vector
   int64_t width;
 };
 
