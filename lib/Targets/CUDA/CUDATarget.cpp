@@ -28,6 +28,8 @@ KernelPolicy policy() {
   };
   // A loop that one thread of the host runs fast is slow on one of a GPU.
   policy.wholeLoops = false;
+  // A host node would take the whole arrays to the host and back.
+  policy.picksElements = true;
   return policy;
 }
 
