@@ -309,6 +309,43 @@ func.func @main(%x: tensor<2x4x6xf32, #full>) -> tensor<2x4x6xf32, #cut> {
   EXPECT_STREQ(standInFault(), "");
 }
 
+// Addends that an argument keeps are combined by a kernel.
+TEST_F(CUDATest, SumsOfPartsAreKernels) {
+  constexpr const char *text = R"(
+#mesh = #dtensor.mesh<a = 2, b = 3>
+#parts = #dtensor.layout<#mesh, [a] partial<b: sum>>
+#full = #dtensor.layout<#mesh, [*]>
+func.func @main(%x: tensor<4xf32, #parts>) -> tensor<4xf32, #full> {
+  %0 = dtensor.relayout %x : (tensor<4xf32, #parts>) -> tensor<4xf32, #full>
+  return %0 : tensor<4xf32, #full>
+}
+)";
+  begin("seed=3");
+  auto client = clientOf(platformName(",graphs=0"), 6).value_or_throw();
+  auto executable = client->load(compileFor("cuda", text)).value_or_throw();
+  // Device (i, j) has elements 2 i and 2 i + 1 of addend j.
+  std::vector<std::vector<float>> addends;
+  std::vector<Component> components;
+  for (float i : {0.f, 1.f})
+    for (float j : {1.f, 10.f, 100.f})
+      addends.push_back({j * (2 * i + 1), j * (2 * i + 2)});
+  for (const std::vector<float> &addend : addends)
+    components.push_back(
+        {{2},
+         {reinterpret_cast<const char *>(addend.data()), 2 * sizeof(float)}});
+  std::vector<Array> arguments{
+      Array::fromComponents(client, executable->signature().arguments[0].type,
+                            components)
+          .value_or_throw()};
+  auto results = executable->execute(std::move(arguments));
+  ASSERT_TRUE(results) << results.error().message();
+  EXPECT_EQ(floats(results->front().toHost()),
+            (std::vector<float>{111, 222, 333, 444}));
+  EXPECT_EQ(standInCalls("cuLaunchHostFunc"), 0);
+  EXPECT_EQ(standInLaunches(), 1);
+  EXPECT_STREQ(standInFault(), "");
+}
+
 // The other cards do not wait for what one that is lost would have sent.
 TEST_F(CUDATest, LostGPUEndsStepsOnSeveralCards) {
   begin("gpus=2,fail=cuLaunchKernel:3:719");

@@ -100,6 +100,8 @@ private:
   /// Finds what each call comes after.
   void findEdges(const std::vector<int64_t> &offsets);
   Result<Call> prepare(const Work &work);
+  struct Addends;
+  static std::optional<int64_t> addendStep(const Work &work);
   Result<std::string> symbolOf(const Work &work) const;
   Status findKernel(Call &call) const;
   /// Gives what a call touches places in the host's memory.
@@ -126,6 +128,8 @@ private:
   }
   /// Ends a run that exchanges: other cards learn of a failure.
   Result<Event> finishTogether(Run &run, Status outcome);
+  /// The box of iterations of a call's kernel.
+  Part launched(const Call &call, Part part) const;
   Status launch(Commands &commands, const Call &call, Part part) const;
   Status copyBoxes(Commands &commands, const Call &call,
                    const Part &part) const;
@@ -320,6 +324,12 @@ Result<Call> CUDAExecutable::prepare(const Work &work) {
     return call;
   if (Status ok = findKernel(call); !ok)
     return ok.error();
+  if (call.shape && work.kind == Work::Kind::Reduce) { // a loop of addends
+    const GraphBuffer &from = graph.buffers[work.accesses[0].buffer];
+    call.elements[0].strides.push_back(*addendStep(work) *
+                                       elementCount(from.shape));
+    call.elements[1].strides.push_back(0);
+  }
   call.onHost = !call.shape && work.kind != Work::Kind::Copy;
   if (call.onHost) {
     auto host = HostWork::make(loaded, graph, work, code->host.get());
@@ -332,14 +342,45 @@ Result<Call> CUDAExecutable::prepare(const Work &work) {
   return call;
 }
 
-/// The code of a kernel or product; fails where the host has to run a library
-/// function whose own function it has not.
+/// The addends of a value: `first`, `first` + `step`, ...
+struct CUDAExecutable::Addends {
+  int64_t first, step, count;
+  static std::optional<Addends> of(std::span<const int64_t> numbers) {
+    if (numbers.empty())
+      return std::nullopt;
+    const int64_t step = numbers.size() > 1 ? numbers[1] - numbers[0] : 0;
+    for (size_t i = 1; i < numbers.size(); ++i)
+      if (numbers[i] - numbers[i - 1] != step)
+        return std::nullopt;
+    return Addends{numbers[0], step, int64_t(numbers.size())};
+  }
+};
+
+/// The step from one addend to the next, where all values that `work` makes
+/// have the same one; else the host combines them.
+std::optional<int64_t> CUDAExecutable::addendStep(const Work &work) {
+  std::optional<int64_t> step;
+  for (const std::vector<int64_t> &numbers : work.addends) {
+    const std::optional<Addends> addends = Addends::of(numbers);
+    if (!addends || (step && *step != addends->step))
+      return std::nullopt;
+    step = addends->step;
+  }
+  return step;
+}
+
+/// The code of a kernel, product or combination; fails where the host has to
+/// run a library function whose own function it has not.
 Result<std::string> CUDAExecutable::symbolOf(const Work &work) const {
   if (work.kind == Work::Kind::Dot) {
     auto kind =
         ProductKind::of(loaded, std::get<DotStep>(loaded.steps[work.step]));
     return kind ? kind->symbol() : "";
   }
+  if (work.kind == Work::Kind::Reduce && addendStep(work))
+    return CombinationKind{graph.buffers[work.accesses[0].buffer].type,
+                           work.reduce, unsigned(work.extents.size())}
+        .symbol();
   if (work.kind != Work::Kind::Kernel)
     return std::string();
   const KernelStep &step = std::get<KernelStep>(loaded.steps[work.step]);
@@ -466,6 +507,19 @@ Status CUDAExecutable::forEachPart(const Call &call, const Base &base,
           part.offsets[a]);
     return body(std::as_const(part));
   });
+}
+
+CUDAExecutable::Part CUDAExecutable::launched(const Call &call,
+                                              Part part) const {
+  if (call.work->kind != Work::Kind::Reduce)
+    return part;
+  const Addends addends = *Addends::of(call.work->addends[part.instance]);
+  part.pointers[0] +=
+      addends.first *
+      graph.buffers[call.work->accesses[0].buffer].bytesPerCopy();
+  part.extents.push_back(addends.count);
+  part.origin.push_back(0);
+  return part;
 }
 
 /// A box of too many results is launched in halves.
@@ -698,7 +752,7 @@ Status CUDAExecutable::enqueueCall(Commands &commands, size_t index,
     done = enqueueExchange(*call.work, frame, run);
   else if (!call.onHost)
     done = forEachPart(call, base, [&](const Part &part) -> Status {
-      return call.shape ? launch(commands, call, part)
+      return call.shape ? launch(commands, call, launched(call, part))
                         : copyBoxes(commands, call, part);
     });
   if (done && call.hasHostNode())
