@@ -23,17 +23,30 @@ using namespace detail;
 
 namespace {
 
-std::vector<DeviceSpec> devicesOf(const std::string &type,
-                                  std::string_view op) {
-  if (type == virtualType)
-    return list_devices(virtualType);
+int64_t logicalNumber(const PlatformDevice &device) {
+  return device.number;
+}
+int64_t physicalNumber(const PlatformDevice &device) {
+  return device.physical < 0 ? device.number : device.physical;
+}
+
+/// The devices of a type, each by the number that `number` gives it.
+std::vector<DeviceSpec>
+devicesOf(const std::string &type, std::string_view op,
+          int64_t (*number)(const PlatformDevice &) = &logicalNumber) {
+  if (type == virtualType) {
+    std::vector<DeviceSpec> cpus = list_devices(virtualType);
+    if (number == &physicalNumber)
+      std::erase_if(cpus, [](const DeviceSpec &cpu) { return cpu.index > 0; });
+    return cpus;
+  }
   std::vector<DeviceSpec> devices;
   std::shared_ptr<Platform> found = findPlatform(type, op);
   if (!found)
     return devices;
   const bool isShared = isOfSeveralProcesses(type, op);
   for (const PlatformDevice &device : check(found->devices(), op))
-    devices.push_back({type, device.number, isShared ? device.process : -1});
+    devices.push_back({type, number(device), isShared ? device.process : -1});
   return devices;
 }
 
@@ -134,11 +147,16 @@ std::vector<DeviceSpec> list_logical_devices(std::string_view type) {
 }
 
 std::vector<DeviceSpec> list_physical_devices(std::string_view type) {
-  std::vector<DeviceSpec> devices = list_logical_devices(type);
-  std::erase_if(devices, [](const DeviceSpec &device) {
-    return device.type == virtualType && device.index > 0;
-  });
-  return devices;
+  constexpr std::string_view op = "list_physical_devices";
+  std::vector<std::string> types{upperCase(type)};
+  if (type.empty())
+    types = Platforms::get().types();
+  std::vector<DeviceSpec> physical;
+  for (const std::string &connected : types)
+    for (DeviceSpec &device : devicesOf(connected, op, &physicalNumber))
+      if (std::ranges::find(physical, device) == physical.end())
+        physical.push_back(std::move(device));
+  return physical;
 }
 
 void set_client_options(const ClientOptions &options) {
@@ -161,12 +179,33 @@ void set_client_options(const ClientOptions &options) {
   Platforms::get().add(std::string(virtualType), connected, op);
 }
 
+/// Makes a device of another platform than the virtual CPUs several ones.
+static void
+configurePlatform(const DeviceSpec &device,
+                  const std::vector<LogicalDeviceConfiguration> &configurations,
+                  std::string_view op) {
+  std::vector<int64_t> limits;
+  for (const LogicalDeviceConfiguration &configuration : configurations) {
+    constexpr int64_t megabyte = int64_t(1) << 20;
+    if (configuration.memory_limit < 0 ||
+        configuration.memory_limit > (int64_t(1) << 40))
+      fail(op, fmt::format("expected a memory limit in megabytes, 0 for none, "
+                           "got {}",
+                           configuration.memory_limit));
+    limits.push_back(configuration.memory_limit * megabyte);
+  }
+  check(platformOf(device.type, op)->configure(device.index, limits), op);
+}
+
 void set_logical_device_configuration(
     const DeviceSpec &device,
     const std::vector<LogicalDeviceConfiguration> &configurations) {
   constexpr std::string_view op = "set_logical_device_configuration";
+  if (device.type != virtualType)
+    return configurePlatform(device, configurations, op);
   if (device != DeviceSpec())
-    fail(op, fmt::format("only CPU:0 can be several logical devices, got {}",
+    fail(op, fmt::format("of CPUs only CPU:0 can be several logical devices, "
+                         "got {}",
                          device.to_string()));
   for (const LogicalDeviceConfiguration &configuration : configurations)
     if (configuration.memory_limit != 0)

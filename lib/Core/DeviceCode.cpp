@@ -173,4 +173,8 @@ std::string ProductKind::symbol() const {
   return fmt::format("product_{}_{}", name(type), loops);
 }
 
+std::string CombinationKind::symbol() const {
+  return fmt::format("combination_{}_{}_{}", name(reduce), name(type), rank);
+}
+
 } // namespace meshloom

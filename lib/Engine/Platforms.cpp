@@ -95,6 +95,15 @@ std::shared_ptr<Platform> findPlatform(const std::string &type,
                              type));
       return platforms.find(type);
     }
+  if (type == gpuType) {
+    std::shared_ptr<Platform> cuda = check(platform("cuda"), op);
+    if (auto devices = cuda->devices()) {
+      platforms.add(type, cuda, op);
+      return cuda;
+    } else if (devices.error().code() != ErrorCode::NOT_FOUND) {
+      fail(op, devices.error());
+    }
+  }
   return nullptr;
 }
 

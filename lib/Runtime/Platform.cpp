@@ -33,6 +33,11 @@ Platform::client(int64_t count,
   return client(numbers, processes);
 }
 
+Status Platform::configure(int64_t, const std::vector<int64_t> &) {
+  return Error(fmt::format("a device of the platform {} is always one", name()),
+               ErrorCode::UNIMPLEMENTED);
+}
+
 namespace {
 class VirtualPlatform : public Platform {
 public:
@@ -44,6 +49,12 @@ public:
   Result<std::vector<PlatformDevice>> devices() override {
     return virtualDevices.listed ? virtualDevices.listed()
                                  : Platform::devices();
+  }
+  Status configure(int64_t physical,
+                   const std::vector<int64_t> &memoryLimits) override {
+    return virtualDevices.configure
+               ? virtualDevices.configure(physical, memoryLimits)
+               : Platform::configure(physical, memoryLimits);
   }
   bool spansProcesses() const override { return virtualDevices.spansProcesses; }
 

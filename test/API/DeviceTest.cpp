@@ -42,6 +42,8 @@ void withoutEnvironment() {
   for (const char *name : {"TPU_LIBRARY_PATH", "PJRT_NAMES_AND_LIBRARY_PATHS",
                            "MESHLOOM_FAULTY_PLUGIN"})
     unsetenv(name);
+  // This machine may have a GPU.
+  setenv("MESHLOOM_CUDA_DRIVER", "/nowhere/libcuda.so.1", 1);
 }
 
 std::vector<std::string> names(const std::vector<DeviceSpec> &devices) {
@@ -180,6 +182,87 @@ TEST_F(DeviceTest, ReferenceBackend) {
     Mesh mesh = create_mesh({{"x", 2}}, {{"REFERENCE", 0}, {"REFERENCE", 1}});
     Tensor x = distribute(tensor({1.f, 2.f, 3.f, 4.f}), Layout({"x"}, mesh));
     EXPECT_THAT(reduce_sum(x * x).to_vector<float>(), ElementsAre(30));
+  });
+}
+
+// ---- GPUs, of the stand-in for NVIDIA's driver
+
+void withTwoGPUs() {
+  setenv("MESHLOOM_CUDA_DRIVER", MESHLOOM_STANDIN_PATH, 1);
+  setenv("MESHLOOM_STANDIN", "gpus=2", 1);
+}
+
+TEST_F(DeviceTest, GPUsAreListedAndConfigured) {
+  IN_FRESH_PROCESS({
+    withTwoGPUs();
+    EXPECT_THAT(names(list_logical_devices()), ElementsAre("CPU:0"));
+    EXPECT_THAT(names(list_physical_devices("GPU")),
+                ElementsAre("GPU:0", "GPU:1"));
+    EXPECT_THAT(names(list_logical_devices("GPU")),
+                ElementsAre("GPU:0", "GPU:1"));
+    set_logical_device_configuration(
+        "GPU:1", {{.memory_limit = 64}, {.memory_limit = 64}});
+    EXPECT_THAT(names(list_physical_devices("GPU")),
+                ElementsAre("GPU:0", "GPU:1"));
+    EXPECT_THAT(names(list_physical_devices()),
+                ElementsAre("CPU:0", "GPU:0", "GPU:1"));
+    EXPECT_THAT(names(list_logical_devices("GPU")),
+                ElementsAre("GPU:0", "GPU:1", "GPU:2"));
+    EXPECT_EQ(list_logical_devices("GPU")[2].name(),
+              "/job:localhost/replica:0/task:0/device:GPU:2");
+  });
+}
+
+// A mesh is on one card or over both.
+TEST_F(DeviceTest, MeshesOfGPUs) {
+  IN_FRESH_PROCESS({
+    withTwoGPUs();
+    set_logical_device_configuration("GPU:1", {{}, {}});
+    for (const std::vector<std::string> &gpus :
+         {std::vector<std::string>{"GPU:1", "GPU:2"}, {"GPU:0", "GPU:2"}}) {
+      const Mesh mesh = create_mesh({{"x", 2}}, gpus);
+      const Tensor x =
+          distribute(tensor({1.f, 2.f, 3.f, 4.f}), Layout({"x"}, mesh));
+      EXPECT_THAT(reduce_sum(x * x).to_vector<float>(), ElementsAre(30));
+      EXPECT_THAT((x + x).to_vector<float>(), ElementsAre(2, 4, 6, 8));
+    }
+    auto scope = device("GPU:2");
+    EXPECT_THAT((ones({2}) + 1).to_vector<float>(), ElementsAre(2, 2));
+  });
+}
+
+TEST_F(DeviceTest, GPUsThatAreNotThere) {
+  IN_FRESH_PROCESS({
+    withTwoGPUs();
+    EXPECT_THAT(errorOf([] { create_mesh({{"x", 1}}, {"GPU:2"}); }),
+                HasSubstr("[create_mesh] there is no GPU:2: this machine has 2 "
+                          "GPUs, which are 2 logical ones, GPU:0 to GPU:1"));
+    EXPECT_THAT(
+        errorOf([] { set_logical_device_configuration("GPU:2", {{}}); }),
+        HasSubstr("[set_logical_device_configuration] there is no GPU:2 in "
+                  "this machine, which has 2"));
+    EXPECT_THAT(errorOf([] {
+                  set_logical_device_configuration("GPU:0",
+                                                   {{.memory_limit = -1}});
+                }),
+                HasSubstr("expected a memory limit in megabytes"));
+    auto scope = device("GPU:0");
+    const Tensor x = ones({2}) + 1;
+    EXPECT_THAT(
+        errorOf([] { set_logical_device_configuration("GPU:0", {{}, {}}); }),
+        HasSubstr("GPU:0 is in use: call it at the start of the program"));
+    EXPECT_THAT(errorOf([] { set_logical_device_configuration("CPU:1", {}); }),
+                HasSubstr("of CPUs only CPU:0 can be several"));
+  });
+}
+
+// A driver that is there and cannot be used is no machine without GPUs.
+TEST_F(DeviceTest, DriversThatAreTooOld) {
+  IN_FRESH_PROCESS({
+    withTwoGPUs();
+    setenv("MESHLOOM_STANDIN", "driver=11020", 1);
+    EXPECT_THAT(errorOf([] { list_physical_devices("GPU"); }),
+                HasSubstr("is one of CUDA 11.2"));
   });
 }
 

@@ -28,22 +28,28 @@ std::vector<DeviceSpec> connect_platform(const std::string &platform);
 /// The devices of a type that programs can run on: "CPU" are the virtual CPUs
 /// asked for so far, at least CPU:0. Empty `type`: of all connected platforms.
 /// A plug-in that PJRT_NAMES_AND_LIBRARY_PATHS names as the type in lower case
-/// ("gpu", "xla_cpu") is connected when its type is asked for. None where
-/// nothing of that type is connected.
-/// Throws meshloom::Error if a plug-in so named cannot be connected.
+/// ("gpu", "xla_cpu") is connected when its type is asked for. "GPU" without
+/// such a plug-in connects the platform "cuda", where NVIDIA's driver finds a
+/// GPU. None where nothing of that type is connected.
+/// Throws meshloom::Error if a plug-in so named cannot be connected, or the
+/// driver is too old.
 std::vector<DeviceSpec> list_logical_devices(std::string_view type = "");
 
-/// The same, but of CPUs only CPU:0: the machine that virtual CPUs share.
+/// The same, but physical devices: CPU:0 is the machine that virtual CPUs
+/// share, and GPU:0 a card, however many logical GPUs it is.
 std::vector<DeviceSpec> list_physical_devices(std::string_view type = "");
 
 /// One of the logical devices that a physical one is.
 struct LogicalDeviceConfiguration {
-  /// Megabytes; virtual CPUs have no limit of their own: 0.
+  /// Megabytes (2^20 bytes); 0: no limit of its own. Virtual CPUs have none.
   int64_t memory_limit = 0;
 };
-/// Makes `device`, CPU:0, as many virtual CPUs as there are configurations.
-/// Throws meshloom::Error if it is another device, if there are more already,
-/// or if one has a limit.
+/// Makes a physical device as many logical ones as there are configurations:
+/// CPU:0, or a GPU of the platform "cuda". Logical GPUs are numbered card by
+/// card; those of a card share its memory, and may take the sum of their
+/// limits. Throws meshloom::Error if there is no such device, if it cannot be
+/// several, if there are more virtual CPUs already or one of them has a limit,
+/// if the GPU is in use, or if only some of its logical GPUs have a limit.
 void set_logical_device_configuration(
     const DeviceSpec &device,
     const std::vector<LogicalDeviceConfiguration> &configurations);

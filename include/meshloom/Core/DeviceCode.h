@@ -4,6 +4,7 @@
 #pragma once
 
 #include "meshloom/Core/DType.h"
+#include "meshloom/Core/Layout.h"
 #include "meshloom/Core/Result.h"
 
 #include <cstdint>
@@ -32,6 +33,19 @@ struct ProductKind {
   /// The name of the code: product_f32_bmnk.
   std::string symbol() const;
   auto operator<=>(const ProductKind &) const = default;
+};
+
+/// Combinations of the addends of partial values that have the same code. Its
+/// loops are the value's dims, then the addends; operand 0 is the first addend,
+/// operand 1 the result.
+struct CombinationKind {
+  DType type = DType::F32;
+  ReduceKind reduce = ReduceKind::Sum;
+  unsigned rank = 0; ///< of the value
+
+  /// The name of the code: combination_sum_f32_2.
+  std::string symbol() const;
+  auto operator<=>(const CombinationKind &) const = default;
 };
 
 /// A parameter of a kernel, 64 bits wide: see Runtime/KernelFunction.h for what

@@ -14,6 +14,7 @@ namespace meshloom::detail {
 
 inline constexpr std::string_view virtualType = "CPU";
 inline constexpr std::string_view tpuType = "TPU";
+inline constexpr std::string_view gpuType = "GPU";
 
 /// The connected platforms by the type of their devices. Platforms last as long
 /// as the process.
@@ -43,8 +44,9 @@ private:
 /// devices. Comes before its devices are looked at.
 void joinOthers(Platform &platform, std::string_view op);
 
-/// The platform of a type, which is connected now if the environment names it;
-/// null if there is none.
+/// The platform of a type, which is connected now if the environment names it,
+/// or if it is that of GPUs and NVIDIA's driver finds one; null if there is
+/// none.
 std::shared_ptr<Platform> findPlatform(const std::string &type,
                                        std::string_view op);
 

@@ -21,6 +21,9 @@ struct PlatformDevice {
   int64_t core = 0;    ///< within its chip
   int64_t process = 0; ///< that drives it
   bool isHere = true;  ///< and that this one is
+  /// The physical device that it is, or is a part of where that is several
+  /// logical ones; -1: `number`.
+  int64_t physical = -1;
 };
 
 /// A kind of device and the way to reach it: virtual CPUs, a PJRT plug-in. One
@@ -46,6 +49,12 @@ public:
   virtual Result<std::vector<PlatformDevice>> devices() {
     return std::vector<PlatformDevice>();
   }
+  /// Makes a physical device as many logical ones as there are limits: each
+  /// says how many bytes it may take, 0: as many as there are. Fails where
+  /// there is no such device, where it is in use, and where the platform's
+  /// devices are always one.
+  virtual Status configure(int64_t physical,
+                           const std::vector<int64_t> &memoryLimits);
   /// Returns whether one program can run on devices of several processes, as
   /// many in each.
   virtual bool spansProcesses() const { return false; }

@@ -38,6 +38,10 @@ struct VirtualDevices {
   /// The devices that the platform lists, though clients may have more; null:
   /// none.
   std::function<Result<std::vector<PlatformDevice>>()> listed = nullptr;
+  /// See Platform::configure; null: devices are always one.
+  std::function<Status(int64_t physical,
+                       const std::vector<int64_t> &memoryLimits)>
+      configure = nullptr;
 };
 
 /// The platform of these devices. Fails where there is an `argument`: it takes

@@ -28,6 +28,8 @@ KernelPolicy policy() {
   };
   // A loop that one thread of the host runs fast is slow on one of a GPU.
   policy.wholeLoops = false;
+  // A host node would take the whole arrays to the host and back.
+  policy.picksElements = true;
   return policy;
 }
 
@@ -36,7 +38,34 @@ KernelPolicy policy() {
 struct SymbolUses {
   llvm::StringSet<> onDevice, onHost;
   std::set<ProductKind> products;
+  std::set<CombinationKind> combinations;
 };
+
+/// Returns whether addends of a value are kept for a caller. Others are merged,
+/// so that nothing combines them.
+bool keepsAddends(const Program &program) {
+  auto isPartial = [&](const auto &value) {
+    return program.buffers[value.buffer].layout.is_partial();
+  };
+  return std::ranges::any_of(program.arguments, isPartial) ||
+         std::ranges::any_of(program.results, isPartial);
+}
+
+/// Adds the combinations that a collective may need; the host does others.
+void findCombinations(const Program &program, const CollectiveStep &step,
+                      SymbolUses &uses) {
+  if (step.kind != CollectiveKind::AllReduce &&
+      step.kind != CollectiveKind::ReduceScatter)
+    return;
+  for (const CollectiveStep::Move &move : step.moves) {
+    const BufferDecl &target = program.buffers[move.to];
+    // Sums of bits are no additions.
+    if (target.type != DType::I1 || step.reduce == ReduceKind::And ||
+        step.reduce == ReduceKind::Or)
+      uses.combinations.insert(
+          {target.type, step.reduce, unsigned(target.shape.size())});
+  }
+}
 
 void findSymbols(const Program &program, const std::vector<Step> &steps,
                  SymbolUses &uses) {
@@ -44,6 +73,9 @@ void findSymbols(const Program &program, const std::vector<Step> &steps,
     if (auto *dot = std::get_if<DotStep>(&step))
       if (auto kind = ProductKind::of(program, *dot))
         uses.products.insert(*kind);
+    if (auto *collective = std::get_if<CollectiveStep>(&step);
+        collective && keepsAddends(program))
+      findCombinations(program, *collective, uses);
     if (auto *kernel = std::get_if<KernelStep>(&step);
         kernel && !kernel->symbol.empty())
       (kernel->library.empty() ? uses.onDevice : uses.onHost)
@@ -90,8 +122,8 @@ public:
       if (uses.onHost.contains(symbol))
         functions.emplace_back(symbol, op);
     }
-    auto compiled = compileToPtx(kernels, uses.products, function.getContext(),
-                                 options.optimize);
+    auto compiled = compileToPtx(kernels, uses.products, uses.combinations,
+                                 function.getContext(), options.optimize);
     if (failed(compiled))
       return failure();
     if (!*compiled)

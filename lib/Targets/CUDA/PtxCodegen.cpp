@@ -3,6 +3,7 @@
 // back end, in this process. Nothing of NVIDIA's is needed.
 #include "PtxCodegen.h"
 
+#include "CombinationEmitter.h"
 #include "ProductEmitter.h"
 #include "ThreadEmitter.h"
 #include "meshloom/ControlFlow/Determinism.h"
@@ -87,9 +88,10 @@ static void optimizeForPtx(llvm::Module &module, llvm::TargetMachine &machine,
 FailureOr<Result<DeviceCode>>
 meshloom::compileToPtx(ArrayRef<std::pair<std::string, spmd::KernelOp>> kernels,
                        const std::set<ProductKind> &products,
+                       const std::set<CombinationKind> &combinations,
                        MLIRContext *context, bool optimize) {
   DeviceCode code;
-  if (kernels.empty() && products.empty())
+  if (kernels.empty() && products.empty() && combinations.empty())
     return Result<DeviceCode>(code);
   TimedScope timed("compile kernels");
   auto machine = makePtxMachine(optimize);
@@ -101,6 +103,8 @@ meshloom::compileToPtx(ArrayRef<std::pair<std::string, spmd::KernelOp>> kernels,
     code.kernels.push_back(emitThreads(kernel, symbol, *emitted));
   for (const ProductKind &product : products)
     code.kernels.push_back(emitProduct(product, *emitted));
+  for (const CombinationKind &combination : combinations)
+    code.kernels.push_back(emitCombination(combination, *emitted));
   if (failed(KernelLowering(context, MathLibrary::None).lower(*emitted)))
     return failure();
   llvm::LLVMContext llvmContext;

@@ -20,7 +20,8 @@ constexpr const char *ptxArchitecture = "sm_80";
 /// an Error.
 FailureOr<Result<DeviceCode>>
 compileToPtx(ArrayRef<std::pair<std::string, spmd::KernelOp>> kernels,
-             const std::set<ProductKind> &products, MLIRContext *context,
-             bool optimize);
+             const std::set<ProductKind> &products,
+             const std::set<CombinationKind> &combinations,
+             MLIRContext *context, bool optimize);
 
 } // namespace meshloom

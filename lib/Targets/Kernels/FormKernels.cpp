@@ -13,6 +13,7 @@
 #include "MaskedProducts.h"
 #include "NumberGathers.h"
 #include "OverwriteDeadInputs.h"
+#include "PickedElements.h"
 #include "ScatterIntoSums.h"
 
 #include "meshloom/ControlFlow/BlockOrder.h"
@@ -422,6 +423,8 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
     // Inner blocks first: their kernels then tell what outer ones must store.
     DenseSet<Value> inMemory;
     for (Block *block : llvm::reverse(blocks)) {
+      if (policy.picksElements)
+        pickElements(*block);
       scatterIntoSums(*block);
       readJoinedInPlace(*block, policy);
       splitReshapes(*block, inMemory);

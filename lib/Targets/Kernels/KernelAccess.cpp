@@ -194,6 +194,24 @@ unsigned meshloom::reductionBits(spmd::KernelOp kernel) {
                       : unsigned(llvm::alignTo(llvm::Log2_64_Ceil(terms), 4));
 }
 
+spmd::Reducer meshloom::reducerOf(ReduceKind kind) {
+  switch (kind) {
+  case ReduceKind::Sum:
+    return spmd::Reducer::Sum;
+  case ReduceKind::Prod:
+    return spmd::Reducer::Prod;
+  case ReduceKind::Min:
+    return spmd::Reducer::Min;
+  case ReduceKind::Max:
+    return spmd::Reducer::Max;
+  case ReduceKind::And:
+    return spmd::Reducer::And;
+  case ReduceKind::Or:
+    return spmd::Reducer::Or;
+  }
+  llvm_unreachable("covered");
+}
+
 int64_t meshloom::flopsOf(spmd::KernelOp kernel) {
   namespace arith = mlir::arith;
   namespace math = mlir::math;

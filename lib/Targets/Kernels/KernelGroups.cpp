@@ -29,24 +29,6 @@ using namespace meshloom::dtensor;
 using spmd::Reducer;
 using spmd::ShardAttr;
 
-static Reducer reducerOf(ReduceKind kind) {
-  switch (kind) {
-  case ReduceKind::Sum:
-    return Reducer::Sum;
-  case ReduceKind::Prod:
-    return Reducer::Prod;
-  case ReduceKind::Min:
-    return Reducer::Min;
-  case ReduceKind::Max:
-    return Reducer::Max;
-  case ReduceKind::And:
-    return Reducer::And;
-  case ReduceKind::Or:
-    return Reducer::Or;
-  }
-  llvm_unreachable("covered");
-}
-
 std::optional<KernelReduction> meshloom::reductionOf(Operation *op) {
   if (auto max = dyn_cast<ArgMaxOp>(op))
     return KernelReduction{Reducer::ArgMax, {int64_t(max.getDimension())}};

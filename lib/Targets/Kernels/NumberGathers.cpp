@@ -18,7 +18,8 @@ bool meshloom::isNumberGather(Operation *op) {
   constexpr int64_t least = 4;
   auto gather = dyn_cast_or_null<GatherOp>(op);
   if (!gather || gather.getSliceSizes().empty() ||
-      gather.getSliceSizes().back() >= least ||
+      (gather.getSliceSizes().back() >= least &&
+       !gather->hasAttr(pickedAttr)) ||
       llvm::is_contained(gather.getSliceSizes(), 0) ||
       isa<mlir::ComplexType>(elementTypeOf(gather.getStartIndices().getType())))
     return false;

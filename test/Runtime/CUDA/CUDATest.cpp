@@ -205,6 +205,160 @@ TEST_F(CUDATest, PlatformListsItsCard) {
                    ->devices());
 }
 
+// Logical GPUs are numbered card by card.
+TEST_F(CUDATest, CardsAreSeveralLogicalGPUs) {
+  begin("gpus=2");
+  auto cards = platform(platformName(",memory-limit=9000000")).value_or_throw();
+  ASSERT_TRUE(cards->configure(0, {0, 0}));
+  auto devices = cards->devices();
+  ASSERT_TRUE(devices) << devices.error().message();
+  std::vector<int64_t> numbers, physical;
+  for (const PlatformDevice &device : *devices) {
+    numbers.push_back(device.number);
+    physical.push_back(device.physical);
+  }
+  EXPECT_EQ(numbers, (std::vector<int64_t>{0, 1, 2}));
+  EXPECT_EQ(physical, (std::vector<int64_t>{0, 0, 1}));
+  EXPECT_EQ(devices->back().kind, "GPU 1 (stand-in)");
+  EXPECT_TRUE(cards->client(std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(cards->client(std::vector<int64_t>{0, 1, 2}).error().message(),
+            "a program on several GPUs has as many logical GPUs on each, one "
+            "card after the other; of its 3 devices, number 0 is GPU:0 on GPU "
+            "0");
+  EXPECT_EQ(cards->client(std::vector<int64_t>{3}).error().message(),
+            "there is no GPU:3: this machine has 2 GPUs, which are 3 logical "
+            "ones, GPU:0 to GPU:2; set_logical_device_configuration says how "
+            "many each is, and so does the option logical-gpus=N of the "
+            "platform");
+}
+
+TEST_F(CUDATest, ConfigurationsThatCannotBe) {
+  begin("gpus=2");
+  auto cards = platform(platformName(",memory-limit=9000001")).value_or_throw();
+  EXPECT_EQ(cards->configure(2, {0}).error().message(),
+            "there is no GPU:2 in this machine, which has 2");
+  EXPECT_FALSE(cards->configure(0, {}));
+  EXPECT_EQ(cards->configure(0, {5, 0}).error().message(),
+            "the logical GPUs of a card share its memory: give all of them a "
+            "memory limit or none, got a limit for 1 of 2");
+  auto client = cards->client(std::vector<int64_t>{1}).value_or_throw();
+  EXPECT_EQ(cards->configure(1, {0}).error().message(),
+            "GPU:1 is in use: call it at the start of the program");
+  EXPECT_TRUE(cards->configure(0, {0}));
+}
+
+TEST_F(CUDATest, LimitsOfLogicalGPUsAreThoseOfTheirCard) {
+  begin();
+  auto cards = platform(platformName(",graphs=2")).value_or_throw();
+  ASSERT_TRUE(cards->configure(0, {1000, 1000}));
+  auto client = cards->client(std::vector<int64_t>{0, 1}).value_or_throw();
+  auto results = runStep(client, "cuda", 2);
+  ASSERT_FALSE(results);
+  EXPECT_THAT(results.error().message(), HasSubstr("2000 bytes may be used"));
+}
+
+// Cards send each other what collectives move by way of the host.
+TEST_F(CUDATest, StepsOnSeveralCardsAreThoseOfVirtualCPUs) {
+  auto expected = runStep(clientOf("cpu", 8).value_or_throw(), "cpu", 8);
+  ASSERT_TRUE(expected) << expected.error().message();
+  for (auto [order, perCard] :
+       {std::pair("gpus=2,order=last", 4), std::pair("gpus=4,seed=4", 2)}) {
+    begin(order);
+    auto client =
+        clientOf(platformName(fmt::format(",logical-gpus={}", perCard)), 8);
+    ASSERT_TRUE(client) << client.error().message();
+    EXPECT_EQ((*client)->devices().back().name, "GPU:7");
+    auto results = runStep(*client, "cuda", 8);
+    ASSERT_TRUE(results) << results.error().message();
+    ASSERT_EQ(results->size(), expected->size());
+    for (size_t r = 0; r < results->size(); ++r)
+      for (size_t i = 0; i < (*results)[r].size(); ++i)
+        EXPECT_NEAR((*results)[r][i], (*expected)[r][i], 1e-5);
+    EXPECT_STREQ(standInFault(), "");
+    EXPECT_EQ((*client)->bytesInUse(), 0);
+    *client = nullptr;
+    EXPECT_EQ(standInBytes(), 0) << "some memory is not given back";
+  }
+}
+
+// A card's part of what it has all of: columns of two matrices are one copy.
+TEST_F(CUDATest, StridedBoxesAreOneCopy) {
+  constexpr const char *text = R"(
+#mesh = #dtensor.mesh<batch = 2>
+#full = #dtensor.layout<#mesh, [*, *, *]>
+#cut = #dtensor.layout<#mesh, [*, *, batch]>
+func.func @main(%x: tensor<2x4x6xf32, #full>) -> tensor<2x4x6xf32, #cut> {
+  %0 = dtensor.constraint %x : (tensor<2x4x6xf32, #full>) -> tensor<2x4x6xf32, #cut>
+  return %0 : tensor<2x4x6xf32, #cut>
+}
+)";
+  begin("gpus=2,order=last");
+  auto client = clientOf(platformName(), 2).value_or_throw();
+  auto executable = client->load(compileFor("cuda", text)).value_or_throw();
+  const std::vector<float> values = counting(48, 1);
+  std::vector<Array> arguments{
+      Array::fromHost(client, executable->signature().arguments[0].type,
+                      {reinterpret_cast<const char *>(values.data()),
+                       values.size() * sizeof(float)})
+          .value_or_throw()};
+  auto results = executable->execute(std::move(arguments));
+  ASSERT_TRUE(results) << results.error().message();
+  EXPECT_EQ(floats(results->front().toHost()), values);
+  EXPECT_EQ(standInCalls("cuMemcpy3DAsync"), 2);
+  EXPECT_EQ(standInCalls("cuMemcpyDtoDAsync"), 0);
+  EXPECT_STREQ(standInFault(), "");
+}
+
+// Addends that an argument keeps are combined by a kernel.
+TEST_F(CUDATest, SumsOfPartsAreKernels) {
+  constexpr const char *text = R"(
+#mesh = #dtensor.mesh<a = 2, b = 3>
+#parts = #dtensor.layout<#mesh, [a] partial<b: sum>>
+#full = #dtensor.layout<#mesh, [*]>
+func.func @main(%x: tensor<4xf32, #parts>) -> tensor<4xf32, #full> {
+  %0 = dtensor.relayout %x : (tensor<4xf32, #parts>) -> tensor<4xf32, #full>
+  return %0 : tensor<4xf32, #full>
+}
+)";
+  begin("seed=3");
+  auto client = clientOf(platformName(",graphs=0"), 6).value_or_throw();
+  auto executable = client->load(compileFor("cuda", text)).value_or_throw();
+  // Device (i, j) has elements 2 i and 2 i + 1 of addend j.
+  std::vector<std::vector<float>> addends;
+  std::vector<Component> components;
+  for (float i : {0.f, 1.f})
+    for (float j : {1.f, 10.f, 100.f})
+      addends.push_back({j * (2 * i + 1), j * (2 * i + 2)});
+  for (const std::vector<float> &addend : addends)
+    components.push_back(
+        {{2},
+         {reinterpret_cast<const char *>(addend.data()), 2 * sizeof(float)}});
+  std::vector<Array> arguments{
+      Array::fromComponents(client, executable->signature().arguments[0].type,
+                            components)
+          .value_or_throw()};
+  auto results = executable->execute(std::move(arguments));
+  ASSERT_TRUE(results) << results.error().message();
+  EXPECT_EQ(floats(results->front().toHost()),
+            (std::vector<float>{111, 222, 333, 444}));
+  EXPECT_EQ(standInCalls("cuLaunchHostFunc"), 0);
+  EXPECT_EQ(standInLaunches(), 1);
+  EXPECT_STREQ(standInFault(), "");
+}
+
+// The other cards do not wait for what one that is lost would have sent.
+TEST_F(CUDATest, LostGPUEndsStepsOnSeveralCards) {
+  begin("gpus=2,fail=cuLaunchKernel:3:719");
+  auto client =
+      clientOf(platformName(",logical-gpus=1,memory-limit=9000002"), 2);
+  ASSERT_TRUE(client) << client.error().message();
+  auto results = runStep(*client, "cuda", 2);
+  ASSERT_FALSE(results);
+  EXPECT_THAT(results.error().message(),
+              HasSubstr("cuLaunchKernel fails with CUDA_ERROR_LAUNCH_FAILED"));
+  EXPECT_FALSE(runStep(*client, "cuda", 2));
+}
+
 TEST_F(CUDATest, NoSuchGPU) {
   begin("gpus=2");
   EXPECT_EQ(failure(",card=2"),
@@ -215,8 +369,9 @@ TEST_F(CUDATest, NoSuchGPU) {
 
 TEST_F(CUDATest, UnknownOptionsAreRefused) {
   EXPECT_EQ(failure(",cards=2"),
-            "the platform cuda takes card=N, memory-limit=BYTES, graphs=N and "
-            "driver=PATH after its name, separated by commas, got 'cards=2'");
+            "the platform cuda takes card=N, logical-gpus=N, "
+            "memory-limit=BYTES, graphs=N and driver=PATH after its name, "
+            "separated by commas, got 'cards=2'");
 }
 
 TEST_F(CUDATest, OlderGPUsAreRefused) {

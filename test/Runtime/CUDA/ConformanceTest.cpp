@@ -4,24 +4,40 @@
 
 #include "meshloom/Runtime/Platform.h"
 
+#include <cstdlib>
 #include <fmt/format.h>
 
 using namespace meshloom;
 using namespace meshloom::test;
 
 namespace {
+/// The stand-in driver reads it when a first client is made.
+const int twoGPUs = setenv("MESHLOOM_STANDIN", "gpus=2", /*replace=*/0);
+
 /// A platform of its own for each client, by a limit of its own.
 template <int graphsFrom> std::shared_ptr<Client> makeGPUs(int64_t devices) {
   static int64_t limit = 1 << 29;
-  return platform(fmt::format("cuda:driver={},memory-limit={},graphs={}",
+  return platform(fmt::format("cuda:driver={},card=0,memory-limit={},graphs={}",
                               MESHLOOM_STANDIN_PATH, ++limit, graphsFrom))
       .value_or_throw()
       ->client(devices)
       .value_or_throw();
 }
 
+/// Logical GPUs on two cards, where these can have as many each.
+std::shared_ptr<Client> makeCards(int64_t devices) {
+  static int64_t limit = 1 << 28;
+  return platform(fmt::format("cuda:driver={},memory-limit={},logical-gpus={}",
+                              MESHLOOM_STANDIN_PATH, ++limit,
+                              devices % 2 ? devices : devices / 2))
+      .value_or_throw()
+      ->client(devices)
+      .value_or_throw();
+}
+
 const auto clients = testing::Values(ClientMaker{"Graphs", makeGPUs<1>},
-                                     ClientMaker{"Stream", makeGPUs<0>});
+                                     ClientMaker{"Stream", makeGPUs<0>},
+                                     ClientMaker{"Cards", makeCards});
 INSTANTIATE_TEST_SUITE_P(CUDA, Conformance, clients, ClientMaker::nameOf);
 INSTANTIATE_TEST_SUITE_P(CUDA, ClientConformance, clients, ClientMaker::nameOf);
 } // namespace

@@ -79,6 +79,9 @@ auto find(Objects &objects, Handle handle) {
 /// A launch of a kernel, where the driver takes it.
 DriverResult makeLaunch(StandIn &driver, const KernelNode &kernel,
                         Piece &piece);
+/// A copy between memory of the current GPU and page-locked memory, or within
+/// the GPU's, where the driver takes it.
+DriverResult makeCopy(StandIn &driver, const CopyNode &copy, Piece &piece);
 /// Calls a function of the host.
 Piece makeHostCall(HostFunction function, void *data);
 

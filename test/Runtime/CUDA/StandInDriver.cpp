@@ -485,6 +485,19 @@ DriverResult cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from,
   });
 }
 
+DriverResult cuMemcpy3DAsync_v2(const CopyNode *copy, StreamHandle stream) {
+  return entered("cuMemcpy3DAsync", Needs::Context, [&](StandIn &driver) {
+    StreamObject *object = find(driver.streams, stream);
+    if (!object)
+      return DriverResult::InvalidHandle;
+    Piece piece;
+    const DriverResult result = makeCopy(driver, *copy, piece);
+    if (result == DriverResult::Success)
+      driver.enqueue(*object, std::move(piece));
+    return result;
+  });
+}
+
 DriverResult cuModuleLoadDataEx(ModuleHandle *module, const void *image,
                                 unsigned count, LoadOption *options,
                                 void **values) {

@@ -300,6 +300,42 @@ TEST_F(StandInDriverTest, RefusesWhatTheRealDriverRefuses) {
   EXPECT_FALSE(standInBegin("order=any"));
 }
 
+// Rows of 8 bytes, 16 apart, of two planes become rows side by side.
+TEST_F(StandInDriverTest, CopiesOfBoxesHavePitches) {
+  begin();
+  DevicePointer array = 0;
+  ASSERT_EQ(cuMemAllocAsync(&array, bytes, work), DriverResult::Success);
+  std::vector<float> values(count);
+  std::iota(values.begin(), values.end(), 0.f);
+  ASSERT_EQ(cuMemcpyHtoDAsync_v2(array, values.data(), 96, work),
+            DriverResult::Success);
+  CopyNode box{.from = array,
+               .fromPitch = 16,
+               .fromHeight = 3,
+               .to = array + 128,
+               .toPitch = 8,
+               .toHeight = 2,
+               .bytes = 8,
+               .rows = 2,
+               .planes = 2};
+  ASSERT_EQ(cuMemcpy3DAsync_v2(&box, work), DriverResult::Success);
+  ASSERT_EQ(cuMemcpyDtoHAsync_v2(values.data(), array + 128, 32, work),
+            DriverResult::Success);
+  ASSERT_EQ(cuStreamSynchronize(work), DriverResult::Success);
+  EXPECT_EQ(std::vector<float>(values.begin(), values.begin() + 8),
+            (std::vector<float>{0, 1, 4, 5, 12, 13, 16, 17}));
+  box.toHeight = 1;
+  EXPECT_EQ(cuMemcpy3DAsync_v2(&box, work), DriverResult::InvalidValue);
+  box.toHeight = 2;
+  box.toPitch = 4;
+  EXPECT_EQ(cuMemcpy3DAsync_v2(&box, work), DriverResult::InvalidValue);
+  // The last row of the source is behind the array.
+  box.toPitch = 8;
+  box.fromHeight = 20;
+  ASSERT_EQ(cuMemcpy3DAsync_v2(&box, work), DriverResult::Success);
+  EXPECT_EQ(cuStreamSynchronize(work), DriverResult::IllegalAddress);
+}
+
 TEST_F(StandInDriverTest, HostFunctionsMayNotUseTheDriver) {
   begin();
   DriverResult inside{};

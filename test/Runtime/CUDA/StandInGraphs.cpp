@@ -10,16 +10,56 @@ namespace {
 
 using Kind = GraphNodeObject::Kind;
 
-/// A copy between memory of the current GPU and page-locked memory, or within
-/// the GPU's.
+/// Where a row of one side of a copy begins, from its address.
+size_t rowOffset(size_t pitch, size_t height, size_t plane, size_t row) {
+  return pitch * (plane * height + row);
+}
+
+/// Returns whether the driver takes the pitch and height of one side.
+bool arePitched(const CopyNode &copy, size_t pitch, size_t height) {
+  return (copy.rows * copy.planes == 1 || pitch >= copy.bytes) &&
+         pitch <= size_t(mostPitch) &&
+         (copy.planes == 1 || height >= copy.rows);
+}
+
+/// Copies row by row. Fails where one is not in an allocation of the GPU.
+DriverResult copyRows(StandIn &driver, ContextObject *context,
+                      const CopyNode &copy, bool fromHost, bool toHost) {
+  for (size_t plane = 0; plane < copy.planes; ++plane)
+    for (size_t row = 0; row < copy.rows; ++row) {
+      const size_t from =
+                       rowOffset(copy.fromPitch, copy.fromHeight, plane, row),
+                   to = rowOffset(copy.toPitch, copy.toHeight, plane, row);
+      for (auto [isHost, address] : {std::pair(fromHost, copy.from + from),
+                                     std::pair(toHost, copy.to + to)})
+        if (!isHost)
+          if (DriverResult bad =
+                  driver.checkRange(context, address, copy.bytes, "a copy");
+              bad != DriverResult::Success)
+            return bad;
+      const char *source = fromHost ? static_cast<const char *>(copy.fromHost)
+                                    : reinterpret_cast<const char *>(copy.from);
+      char *target = toHost ? static_cast<char *>(copy.toHost)
+                            : reinterpret_cast<char *>(copy.to);
+      std::memmove(target + to, source + from, copy.bytes);
+    }
+  return DriverResult::Success;
+}
+} // namespace
+
 DriverResult makeCopy(StandIn &driver, const CopyNode &copy, Piece &piece) {
   if (copy.fromX || copy.fromY || copy.fromZ || copy.toX || copy.toY ||
-      copy.toZ || copy.rows != 1 || copy.planes != 1)
+      copy.toZ)
     return DriverResult::NotSupported;
-  if (copy.bytes == 0)
+  if (copy.bytes == 0 || copy.rows == 0 || copy.planes == 0 ||
+      !arePitched(copy, copy.fromPitch, copy.fromHeight) ||
+      !arePitched(copy, copy.toPitch, copy.toHeight))
     return DriverResult::InvalidValue;
   const bool fromHost = copy.fromType == MemoryType::Host,
              toHost = copy.toType == MemoryType::Host;
+  // Boxes of host memory: we have no use for them.
+  if ((fromHost || toHost) && copy.rows * copy.planes != 1)
+    return DriverResult::NotSupported;
   for (auto [isHost, address] : {std::pair(fromHost, copy.fromHost),
                                  std::pair(toHost, (const void *)copy.toHost)})
     if (isHost) {
@@ -30,22 +70,12 @@ DriverResult makeCopy(StandIn &driver, const CopyNode &copy, Piece &piece) {
       piece.hostBlocks.insert(block);
     }
   piece.run = [&driver, context = current, copy, fromHost, toHost] {
-    for (auto [isHost, address] :
-         {std::pair(fromHost, copy.from), std::pair(toHost, copy.to)})
-      if (!isHost)
-        if (DriverResult bad = driver.checkRange(context, address, copy.bytes,
-                                                 "a node of a graph");
-            bad != DriverResult::Success)
-          return bad;
-    std::memmove(toHost ? copy.toHost : reinterpret_cast<void *>(copy.to),
-                 fromHost ? copy.fromHost
-                          : reinterpret_cast<const void *>(copy.from),
-                 copy.bytes);
-    return DriverResult::Success;
+    return copyRows(driver, context, copy, fromHost, toHost);
   };
   return DriverResult::Success;
 }
 
+namespace {
 /// `make(driver, piece)`: what the new node does.
 template <typename Make>
 DriverResult addNode(const char *function, GraphNodeHandle *node,

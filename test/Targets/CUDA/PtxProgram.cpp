@@ -327,6 +327,8 @@ private:
       value = parseNumber<uint32_t>(digits, 16);
     else if (digits = text; take(digits, "0d") && digits.size() == 16)
       value = parseNumber<uint64_t>(digits, 16);
+    else if (digits = text; take(digits, "0x")) // bits of an f16 or bf16
+      value = parseNumber<uint64_t>(digits, 16);
     else if (auto place = shared.find(std::string(text)); place != shared.end())
       value = place->second;
     else if (auto constant = constants.find(std::string(text));

@@ -52,6 +52,9 @@ LoopOrder loopOrder(spmd::KernelOp kernel);
 /// differ little have the same code.
 unsigned reductionBits(spmd::KernelOp kernel);
 
+/// How a kernel reduces by `kind`.
+spmd::Reducer reducerOf(ReduceKind kind);
+
 /// Rough count of simple instructions in a body.
 int64_t flopsOf(spmd::KernelOp kernel);
 

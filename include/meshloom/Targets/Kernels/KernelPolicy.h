@@ -28,6 +28,9 @@ struct KernelPolicy {
   /// follow one another in memory: as many for one look.
   unsigned mostJoinedParts = 4;
   int64_t leastJoinedRun = 64;
+  /// Says whether kernels compute all gathers, and slices and updates at
+  /// run-time indices, element by element; else the library copies pieces.
+  bool picksElements = false;
   /// Says whether a loop that touches little data in a turn becomes one step,
   /// whose code the target emits (LoopCalls.h).
   bool wholeLoops = true;

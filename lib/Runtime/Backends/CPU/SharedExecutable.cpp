@@ -6,17 +6,16 @@
 // There is no other waiting anywhere, so any number of devices runs on any
 // number of workers.
 #include "CPUExecutable.h"
-#include "ExchangeCall.h"
 #include "Parts.h"
 #include "Placement.h"
 
-#include "meshloom/Core/CustomCall.h"
 #include "meshloom/Core/ThreadLocal.h"
 #include "meshloom/Runtime/BoxCopy.h"
 #include "meshloom/Runtime/Library/HostCall.h"
 #include "meshloom/Runtime/NonFinite.h"
 #include "meshloom/Runtime/Plan/AgreedOutcome.h"
 #include "meshloom/Runtime/Plan/Failure.h"
+#include "meshloom/Runtime/Plan/Shared/ExchangeRun.h"
 #include "meshloom/Runtime/Plan/Shared/HostWork.h"
 
 #include <cstring>
@@ -77,12 +76,10 @@ struct ReadyPhase {
 /// One run of the executable.
 struct Run {
   char *const *memory; ///< per memory of the plan
-  uint64_t tag;        ///< of its first exchange; the next ones follow
-  Failure failure;
+  ExchangeRun exchanges;
+  Failure failure = {};
   /// Where processes check together, no reason not to go on.
-  Failure nonFinite;
-  /// Exchanges that have begun and not ended.
-  std::vector<unsigned> underWay = {};
+  Failure nonFinite = {};
 };
 
 /// A worker's pointers and loop bounds for one call.
@@ -118,9 +115,7 @@ private:
   Status prepare(const Schedule &schedule);
   std::vector<int64_t> prepareExchanges();
   void runExchange(const Work &work, Run &run);
-  ExchangeCall::Memory memoryOf(unsigned exchange, const Run &run) const;
-  bool failedTogether(const Run &run);
-  void abandonExchanges(const Error &error);
+  ExchangeCall::Memory memoryOf(unsigned exchange, char *const *memory) const;
   Result<Call> prepareCall(const Item &item, int64_t cuts) const;
   /// Cuts phases whose scratch memory leaves the cache into more chunks, where
   /// that costs their products nothing.
@@ -143,7 +138,7 @@ private:
   const std::shared_ptr<const CodeSymbols> kernels;
   plan::MeshProcesses processes{loaded.mesh};
   StepGraph graph;
-  std::vector<ExchangeCall> exchangeCalls; ///< of the graph's
+  std::vector<ExchangeCall> calls; ///< of the graph's exchanges
   Placement placement;
   int64_t chunks = 1, busyCores = 1;
   std::vector<ReadyPhase> phases;
@@ -169,10 +164,9 @@ bool SharedExecutable::isProduct(const Work &work) const {
 std::vector<int64_t> SharedExecutable::prepareExchanges() {
   std::vector<int64_t> bytes;
   bytes.reserve(graph.exchanges.size());
-  exchangeCalls.clear();
-  exchangeCalls.reserve(graph.exchanges.size());
-  for (const Exchange &exchange : graph.exchanges)
-    bytes.push_back(exchangeCalls.emplace_back(graph, exchange).stagingBytes());
+  calls = exchangeCalls(graph);
+  for (const ExchangeCall &call : calls)
+    bytes.push_back(call.stagingBytes());
   return bytes;
 }
 
@@ -466,74 +460,36 @@ void SharedExecutable::runChunk(const ReadyPhase &phase, int64_t chunk,
 }
 
 ExchangeCall::Memory SharedExecutable::memoryOf(unsigned exchange,
-                                                const Run &run) const {
+                                                char *const *memory) const {
   const Exchange &exchanged = graph.exchanges[exchange];
-  auto memory = [&](unsigned buffer) {
-    return run.memory[graph.buffers[buffer].memory];
+  auto memoryOf = [&](unsigned buffer) {
+    return memory[graph.buffers[buffer].memory];
   };
-  return {exchanged.from < 0 ? nullptr : memory(unsigned(exchanged.from)),
-          memory(exchanged.to), arena(0) + placement.staging[exchange]};
+  return {exchanged.from < 0 ? nullptr : memoryOf(unsigned(exchanged.from)),
+          memoryOf(exchanged.to), arena(0) + placement.staging[exchange]};
 }
 
 /// Begins or ends one.
 void SharedExecutable::runExchange(const Work &work, Run &run) {
-  ExchangeCall &call = exchangeCalls[work.exchange];
-  const ExchangeCall::Memory memory = memoryOf(work.exchange, run);
-  Communicator &communicator = *cpus.communicator();
   const int64_t begin = profiled ? profiled->profiler().now() : 0;
-  if (work.kind == Work::Kind::Exchange) {
-    call.begin(communicator, run.tag + work.exchange, exchanging->timeout,
-               memory);
-    run.underWay.push_back(work.exchange);
-  } else {
-    std::erase(run.underWay, work.exchange);
-    if (Status ok = call.end(communicator, memory); !ok)
-      run.failure.report(
-          work.step,
-          ok.error().withMessage(fmt::format(
-              "{} between processes: {}",
-              name(std::get<CollectiveStep>(loaded.steps[work.step]).kind),
-              ok.error().message())));
-    else if (checksTogether() &&
-             isReduction(std::get<CollectiveStep>(loaded.steps[work.step])) &&
-             !call.isFinite(memory))
-      run.nonFinite.report(
-          work.step,
-          nonFiniteError(
-              graph.buffers[graph.exchanges[work.exchange].to].name));
-  }
+  if (work.kind == Work::Kind::Exchange)
+    run.exchanges.begin(work);
+  else if (Status ok = run.exchanges.end(work); !ok)
+    run.failure.report(work.step, ok.error());
+  else if (checksTogether() && !run.exchanges.isFinite(work))
+    run.nonFinite.report(
+        work.step,
+        nonFiniteError(graph.buffers[graph.exchanges[work.exchange].to].name));
   if (!profiled)
     return;
   ProfileEvent event =
       profiled->event(ProfileEvent::Kind::Step, work.step, begin);
   event.worker = cpus.workers.index();
   if (work.kind == Work::Kind::Arrival) {
-    event.bytes = call.bytes();
-    event.flops = call.combinations();
+    event.bytes = calls[work.exchange].bytes();
+    event.flops = calls[work.exchange].combinations();
   }
   profiled->profiler().add(std::move(event));
-}
-
-/// Returns whether all processes have failed at the same step, and all of them
-/// could end what they had begun to send each other.
-bool SharedExecutable::failedTogether(const Run &run) {
-  const auto *step = std::get_if<KernelStep>(&loaded.steps[run.failure.step()]);
-  return step && failsTogether(*step) &&
-         std::ranges::all_of(run.underWay, [&](unsigned exchange) {
-           const Status ended = exchangeCalls[exchange].end(
-               *cpus.communicator(), memoryOf(exchange, run));
-           return bool(ended);
-         });
-}
-
-/// Others wait for what this process does not send any more.
-void SharedExecutable::abandonExchanges(const Error &error) {
-  Communicator &communicator = *cpus.communicator();
-  communicator.abort(error.withMessage(
-      fmt::format("process {} ({}): {}", communicator.rank(),
-                  communicator.hostOf(communicator.rank()), error.message())));
-  for (const ExchangeCall &call : exchangeCalls)
-    call.abandon(communicator);
 }
 
 void SharedExecutable::runPhase(const ReadyPhase &phase, Run &run) {
@@ -582,8 +538,11 @@ void SharedExecutable::copyInParallel(char *to, const char *from,
 }
 
 Result<Event> SharedExecutable::runActions(const Frame &frame) {
-  Run run{
-      frame.addresses.data(), exchanging->take(graph.exchanges.size()), {}, {}};
+  char *const *memory = frame.addresses.data();
+  Run run{memory, ExchangeRun(loaded, calls, cpus.communicator(), *exchanging,
+                              [this, memory](unsigned exchange) {
+                                return memoryOf(exchange, memory);
+                              })};
   if (profiled)
     describeParts();
   cpus.workers.visit([&] {
@@ -608,8 +567,8 @@ Result<Event> SharedExecutable::runActions(const Frame &frame) {
     return Event();
   }
   const Error error = run.failure.error(loaded);
-  if (processes.several() && !failedTogether(run))
-    abandonExchanges(error);
+  if (processes.several())
+    run.exchanges.fail(error, run.failure);
   return error;
 }
 } // namespace

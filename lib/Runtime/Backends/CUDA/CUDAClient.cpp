@@ -11,8 +11,10 @@ using namespace meshloom::cuda;
 static constexpr std::string_view ptxCode = "ptx";
 
 CUDAClient::CUDAClient(std::shared_ptr<Card> card,
-                       const std::vector<int64_t> &numbers, int64_t graphsFrom)
-    : PlanClient(/*cores=*/1), card(std::move(card)), graphsFrom(graphsFrom) {
+                       const std::vector<int64_t> &numbers, int64_t graphsFrom,
+                       std::shared_ptr<Communicator> messages)
+    : PlanClient(/*cores=*/1), card(std::move(card)), graphsFrom(graphsFrom),
+      messages(std::move(messages)) {
   for (int64_t number : numbers)
     deviceList.push_back({number, fmt::format("GPU:{}", number)});
 }

@@ -13,8 +13,10 @@ namespace meshloom::cuda {
 class CUDAClient : public plan::PlanClient {
 public:
   /// `graphsFrom`: programs of as many pieces of work are graphs; 0: none is.
+  /// `messages`: to the other cards of a mesh; null: there are none.
   CUDAClient(std::shared_ptr<Card> card, const std::vector<int64_t> &numbers,
-             int64_t graphsFrom);
+             int64_t graphsFrom,
+             std::shared_ptr<Communicator> messages = nullptr);
   std::string_view platform() const override { return "cuda"; }
   std::span<const Device> devices() const override { return deviceList; }
   int64_t bytesInUse() const override { return card->bytesInUse(); }
@@ -25,6 +27,7 @@ public:
   }
   int64_t memoryLimit() const override { return card->memoryLimit(); }
   bool sharesMemory() const override { return true; }
+  Communicator *communicator() const override { return messages.get(); }
   Status fill(size_t slot, const plan::Block &block, int64_t bytes,
               const std::function<void(char *)> &write) override;
   Result<std::shared_ptr<const char>>
@@ -47,6 +50,7 @@ protected:
 
 private:
   std::vector<Device> deviceList;
+  const std::shared_ptr<Communicator> messages;
   LaunchQueue waiting{/*cores=*/1}; ///< for the card
 };
 

@@ -3,12 +3,18 @@
 // one piece of work after the other in the card's stream. A thread of the host
 // does work that has no kernel in its turn (a host node): the card copies what
 // it touches to the host first, and what it has written back afterwards.
+//
+// Cards of one mesh are processes of it. They exchange what collectives move
+// by way of the host, which waits for the work so far: a program that exchanges
+// is no graph, and is over when a run returns.
 #include "CUDAClient.h"
 #include "Graph.h"
 
 #include "meshloom/Runtime/NonFinite.h"
+#include "meshloom/Runtime/Plan/AgreedOutcome.h"
 #include "meshloom/Runtime/Plan/Failure.h"
 #include "meshloom/Runtime/Plan/Offsets.h"
+#include "meshloom/Runtime/Plan/Shared/ExchangeRun.h"
 #include "meshloom/Runtime/Plan/Shared/HostWork.h"
 #include "meshloom/Runtime/Plan/Steps.h"
 #include "meshloom/Runtime/StridedRuns.h"
@@ -59,6 +65,9 @@ public:
       : StraightExecutable(client, std::move(program), options), gpus(*client),
         card(client->card), code(std::move(code)) {}
   Status plan();
+  bool exchanges() const override {
+    return !graph.exchanges.empty() || checksTogether();
+  }
 
 private:
   /// A box of a call's iterations, and where its first elements are.
@@ -78,15 +87,21 @@ private:
     const CUDAExecutable *self;
     std::vector<HostRun> hostRuns; ///< per call, where there are host nodes
     Failure failure;
+    /// Where cards check together, no reason not to go on.
+    Failure nonFinite;
+    std::optional<ExchangeRun> exchanges; ///< always there once it has begun
     /// Keeps `self` alive for host nodes.
     std::shared_ptr<const PlanExecutable> owner;
   };
 
   void order();
   Offsets place() const;
+  Status placeExchanges();
   /// Finds what each call comes after.
   void findEdges(const std::vector<int64_t> &offsets);
   Result<Call> prepare(const Work &work);
+  struct Addends;
+  static std::optional<int64_t> addendStep(const Work &work);
   Result<std::string> symbolOf(const Work &work) const;
   Status findKernel(Call &call) const;
   /// Gives what a call touches places in the host's memory.
@@ -105,10 +120,21 @@ private:
   Status enqueueCall(Commands &commands, size_t index, const Frame &frame,
                      Run &run);
   Status enqueueHost(Commands &commands, const Frame &frame, Run::HostRun &run);
+  Status enqueueExchange(const Work &work, const Frame &frame, Run &run);
+  /// Returns whether all cards end a run with the first value of any of them
+  /// that is not finite. Each goes on to the end, so that none waits in vain.
+  bool checksTogether() const {
+    return options.checkNonFinite && processes.several();
+  }
+  /// Ends a run that exchanges: other cards learn of a failure.
+  Result<Event> finishTogether(Run &run, Status outcome);
+  /// The box of iterations of a call's kernel.
+  Part launched(const Call &call, Part part) const;
   Status launch(Commands &commands, const Call &call, Part part) const;
-  Status copyRuns(Commands &commands, const Call &call, const Part &part) const;
-  void runOnHost(const Call &call, Failure &failure) const;
-  void check(const Call &call, const Part &part, Failure &failure) const;
+  Status copyBoxes(Commands &commands, const Call &call,
+                   const Part &part) const;
+  void runOnHost(const Call &call, Run &run) const;
+  void check(const Call &call, const Part &part, Run &run) const;
   /// Calls `body` for each part, whose pointers are null.
   template <typename Body>
   Status forEachBox(const Call &call, const Body &body) const;
@@ -127,7 +153,12 @@ private:
   std::vector<std::vector<unsigned>> after;
   std::unique_ptr<Graph> recorded; ///< null: not yet
   int64_t stagingBytes = 0;
-  std::shared_ptr<char> staging; ///< of host nodes, one after the other
+  std::shared_ptr<char> staging;        ///< of host nodes, one after the other
+  MeshProcesses processes{loaded.mesh}; ///< a card is one
+  std::vector<ExchangeCall> exchangeCalls;
+  /// Where the arrays of each exchange are in the host's memory.
+  std::vector<ExchangeCall::Memory> exchangeMemory;
+  std::shared_ptr<char> exchangeBlock; ///< which has them
 };
 
 /// The order of the program, as far as the plan's edges allow.
@@ -203,11 +234,56 @@ void CUDAExecutable::findEdges(const std::vector<int64_t> &offsets) {
     after.emplace_back(earlier.begin(), earlier.end());
 }
 
+/// An exchange has memory of its own: others go on between its beginning and
+/// its end.
+Status CUDAExecutable::placeExchanges() {
+  exchangeCalls = plan::exchangeCalls(graph);
+  int64_t end = 0;
+  auto take = [&](int64_t bytes) {
+    const int64_t offset = end;
+    end += OffsetAllocator::rounded(bytes);
+    return offset;
+  };
+  auto takeArray = [&](unsigned buffer) {
+    const GraphBuffer &array = graph.buffers[buffer];
+    return take(array.copies * array.bytesPerCopy());
+  };
+  struct Places {
+    int64_t from, to, staging;
+  };
+  std::vector<Places> places;
+  for (size_t e = 0; e < exchangeCalls.size(); ++e) {
+    const Exchange &exchange = graph.exchanges[e];
+    places.push_back(
+        {exchange.from < 0 ? -1 : takeArray(unsigned(exchange.from)),
+         takeArray(exchange.to), take(exchangeCalls[e].stagingBytes())});
+  }
+  if (places.empty())
+    return Success();
+  Result<std::shared_ptr<char>> block = card->allocateHost(end);
+  if (!block)
+    return block.error();
+  exchangeBlock = std::move(*block);
+  char *begin = exchangeBlock.get();
+  for (const Places &place : places)
+    exchangeMemory.push_back({place.from < 0 ? nullptr : begin + place.from,
+                              begin + place.to, begin + place.staging});
+  return Success();
+}
+
 Status CUDAExecutable::plan() {
-  Result<StepGraph> built = buildStepGraph(loaded, /*chunks=*/1);
+  Result<MeshProcesses> placed = gpus.processesOf(mesh());
+  if (!placed)
+    return placed.error();
+  processes = std::move(*placed);
+  const OnOneHost onOneHost = [](int, int) { return true; };
+  Result<StepGraph> built =
+      buildStepGraph(loaded, /*chunks=*/1, processes, onOneHost);
   if (!built)
     return built.error();
   graph = std::move(*built);
+  if (Status ok = placeExchanges(); !ok)
+    return ok;
   order();
   for (unsigned index : sequence) {
     Result<Call> call = prepare(graph.works[index]);
@@ -215,10 +291,10 @@ Status CUDAExecutable::plan() {
       return call.error();
     calls.push_back(std::move(*call));
   }
-  Offsets placed = place();
-  findEdges(placed.offsets);
-  if (Status ok = setPlan(std::move(graph.plan), std::move(placed.offsets),
-                          placed.peak);
+  Offsets scratch = place();
+  findEdges(scratch.offsets);
+  if (Status ok = setPlan(std::move(graph.plan), std::move(scratch.offsets),
+                          scratch.peak);
       !ok)
     return ok;
   if (stagingBytes == 0)
@@ -241,11 +317,19 @@ Result<Call> CUDAExecutable::prepare(const Work &work) {
     call.strides.insert(call.strides.end(), strides.begin(), strides.end());
     if (options.checkNonFinite && access.writes &&
         (isFloat(buffer.type) || isComplex(buffer.type)) &&
-        work.kind != Work::Kind::Copy)
+        work.kind != Work::Kind::Copy && !work.isExchange())
       call.nonFinite.push_back(a);
   }
+  if (work.isExchange())
+    return call;
   if (Status ok = findKernel(call); !ok)
     return ok.error();
+  if (call.shape && work.kind == Work::Kind::Reduce) { // a loop of addends
+    const GraphBuffer &from = graph.buffers[work.accesses[0].buffer];
+    call.elements[0].strides.push_back(*addendStep(work) *
+                                       elementCount(from.shape));
+    call.elements[1].strides.push_back(0);
+  }
   call.onHost = !call.shape && work.kind != Work::Kind::Copy;
   if (call.onHost) {
     auto host = HostWork::make(loaded, graph, work, code->host.get());
@@ -258,14 +342,45 @@ Result<Call> CUDAExecutable::prepare(const Work &work) {
   return call;
 }
 
-/// The code of a kernel or product; fails where the host has to run a library
-/// function whose own function it has not.
+/// The addends of a value: `first`, `first` + `step`, ...
+struct CUDAExecutable::Addends {
+  int64_t first, step, count;
+  static std::optional<Addends> of(std::span<const int64_t> numbers) {
+    if (numbers.empty())
+      return std::nullopt;
+    const int64_t step = numbers.size() > 1 ? numbers[1] - numbers[0] : 0;
+    for (size_t i = 1; i < numbers.size(); ++i)
+      if (numbers[i] - numbers[i - 1] != step)
+        return std::nullopt;
+    return Addends{numbers[0], step, int64_t(numbers.size())};
+  }
+};
+
+/// The step from one addend to the next, where all values that `work` makes
+/// have the same one; else the host combines them.
+std::optional<int64_t> CUDAExecutable::addendStep(const Work &work) {
+  std::optional<int64_t> step;
+  for (const std::vector<int64_t> &numbers : work.addends) {
+    const std::optional<Addends> addends = Addends::of(numbers);
+    if (!addends || (step && *step != addends->step))
+      return std::nullopt;
+    step = addends->step;
+  }
+  return step;
+}
+
+/// The code of a kernel, product or combination; fails where the host has to
+/// run a library function whose own function it has not.
 Result<std::string> CUDAExecutable::symbolOf(const Work &work) const {
   if (work.kind == Work::Kind::Dot) {
     auto kind =
         ProductKind::of(loaded, std::get<DotStep>(loaded.steps[work.step]));
     return kind ? kind->symbol() : "";
   }
+  if (work.kind == Work::Kind::Reduce && addendStep(work))
+    return CombinationKind{graph.buffers[work.accesses[0].buffer].type,
+                           work.reduce, unsigned(work.extents.size())}
+        .symbol();
   if (work.kind != Work::Kind::Kernel)
     return std::string();
   const KernelStep &step = std::get<KernelStep>(loaded.steps[work.step]);
@@ -394,6 +509,19 @@ Status CUDAExecutable::forEachPart(const Call &call, const Base &base,
   });
 }
 
+CUDAExecutable::Part CUDAExecutable::launched(const Call &call,
+                                              Part part) const {
+  if (call.work->kind != Work::Kind::Reduce)
+    return part;
+  const Addends addends = *Addends::of(call.work->addends[part.instance]);
+  part.pointers[0] +=
+      addends.first *
+      graph.buffers[call.work->accesses[0].buffer].bytesPerCopy();
+  part.extents.push_back(addends.count);
+  part.origin.push_back(0);
+  return part;
+}
+
 /// A box of too many results is launched in halves.
 Status CUDAExecutable::launch(Commands &commands, const Call &call,
                               Part part) const {
@@ -446,23 +574,60 @@ Status CUDAExecutable::launch(Commands &commands, const Call &call,
                          parameters);
 }
 
-Status CUDAExecutable::copyRuns(Commands &commands, const Call &call,
-                                const Part &part) const {
-  Status outcome = Success();
+/// Copies runs of elements, rows of runs and planes of rows: what is left of
+/// dims is a copy each.
+Status CUDAExecutable::copyBoxes(Commands &commands, const Call &call,
+                                 const Part &part) const {
   const int64_t width =
       byteWidth(graph.buffers[call.work->accesses[0].buffer].type);
-  forEachRun(part.extents, call.elements[0].strides, call.elements[1].strides,
+  const std::span<const int64_t> extents = part.extents,
+                                 from = call.elements[0].strides,
+                                 to = call.elements[1].strides;
+  size_t outer = extents.size();
+  int64_t run = 1;
+  while (outer > 0 && (extents[outer - 1] == 1 ||
+                       (from[outer - 1] == run && to[outer - 1] == run)))
+    run *= extents[--outer];
+  CopyNode box{.bytes = size_t(run * width)};
+  auto arePitches = [&](int64_t a, int64_t b) {
+    return std::min(a, b) >= run && std::max(a, b) <= mostPitch / width;
+  };
+  if (outer > 0 && arePitches(from[outer - 1], to[outer - 1])) {
+    const int64_t fromRow = from[--outer], toRow = to[outer];
+    box.rows = size_t(extents[outer]);
+    box.fromPitch = size_t(fromRow * width);
+    box.toPitch = size_t(toRow * width);
+    auto arePlanes = [&](int64_t stride, int64_t row) {
+      return stride % row == 0 && stride / row >= extents[outer];
+    };
+    if (outer > 0 && arePlanes(from[outer - 1], fromRow) &&
+        arePlanes(to[outer - 1], toRow)) {
+      --outer;
+      box.planes = size_t(extents[outer]);
+      box.fromHeight = size_t(from[outer] / fromRow);
+      box.toHeight = size_t(to[outer] / toRow);
+    }
+  }
+  Status outcome = Success();
+  auto copyOne = [&](int64_t source, int64_t target) -> Status {
+    char *into = part.pointers[1] + target * width;
+    const char *begin = part.pointers[0] + source * width;
+    if (box.rows * box.planes == 1)
+      return commands.copy(into, begin, int64_t(box.bytes));
+    box.from = reinterpret_cast<DevicePointer>(begin);
+    box.to = reinterpret_cast<DevicePointer>(into);
+    return commands.copyBox(box);
+  };
+  forEachRun(extents.first(outer), from.first(outer), to.first(outer),
              [&](int64_t source, int64_t target, int64_t count) {
-               if (outcome)
-                 outcome = commands.copy(part.pointers[1] + target * width,
-                                         part.pointers[0] + source * width,
-                                         count * width);
+               for (int64_t i = 0; i < count && outcome; ++i)
+                 outcome = copyOne(source + i, target + i);
              });
   return outcome;
 }
 
-void CUDAExecutable::check(const Call &call, const Part &part,
-                           Failure &failure) const {
+void CUDAExecutable::check(const Call &call, const Part &part, Run &run) const {
+  Failure &failure = checksTogether() ? run.nonFinite : run.failure;
   const size_t loops = part.extents.size();
   for (unsigned a : call.nonFinite) {
     const std::vector<int64_t> &strides = call.elements[a].strides;
@@ -479,7 +644,8 @@ void CUDAExecutable::check(const Call &call, const Part &part,
 }
 
 /// In a thread of the driver, or in one that waits for the card.
-void CUDAExecutable::runOnHost(const Call &call, Failure &failure) const {
+void CUDAExecutable::runOnHost(const Call &call, Run &run) const {
+  Failure &failure = run.failure;
   if (failure.any())
     return;
   const Card::HostScope scope;
@@ -501,7 +667,7 @@ void CUDAExecutable::runOnHost(const Call &call, Failure &failure) const {
                 !ok)
               return ok;
           }
-          check(call, part, failure);
+          check(call, part, run);
           return Success();
         });
     if (!done)
@@ -524,7 +690,7 @@ Status CUDAExecutable::enqueueHost(Commands &commands, const Frame &frame,
       return ok;
   auto function = [](void *data) {
     auto &[run, call] = *static_cast<Run::HostRun *>(data);
-    run->self->runOnHost(*call, run->failure);
+    run->self->runOnHost(*call, *run);
   };
   commands.join();
   if (Status ok = commands.callHost(function, &run); !ok)
@@ -540,15 +706,54 @@ Status CUDAExecutable::enqueueHost(Commands &commands, const Frame &frame,
   return Success();
 }
 
+/// Begins or ends one.
+Status CUDAExecutable::enqueueExchange(const Work &work, const Frame &frame,
+                                       Run &run) {
+  const Exchange &exchange = graph.exchanges[work.exchange];
+  const ExchangeCall::Memory &host = exchangeMemory[work.exchange];
+  auto bytesOf = [&](unsigned buffer) {
+    const GraphBuffer &array = graph.buffers[buffer];
+    return array.copies * array.bytesPerCopy();
+  };
+  auto address = [&](unsigned buffer) {
+    return frame.address(graph.buffers[buffer].memory, 0);
+  };
+  if (work.kind == Work::Kind::Exchange) {
+    // A target has sums already, or parts that others do not send.
+    Status brought =
+        card->copyToHost(host.to, address(exchange.to), bytesOf(exchange.to));
+    if (brought && exchange.from >= 0)
+      brought = card->copyToHost(host.from, address(unsigned(exchange.from)),
+                                 bytesOf(unsigned(exchange.from)));
+    if (brought)
+      brought = card->synchronize();
+    if (!brought)
+      return brought;
+    if (run.failure.any())
+      return run.failure.error(loaded);
+    run.exchanges->begin(work);
+    return Success();
+  }
+  if (Status ended = run.exchanges->end(work); !ended)
+    return ended;
+  if (checksTogether() && !run.exchanges->isFinite(work))
+    run.nonFinite.report(work.step,
+                         nonFiniteError(graph.buffers[exchange.to].name));
+  return card->copyFromHost(address(exchange.to), host.to,
+                            bytesOf(exchange.to));
+}
+
 Status CUDAExecutable::enqueueCall(Commands &commands, size_t index,
                                    const Frame &frame, Run &run) {
   const Call &call = calls[index];
   auto base = [&](unsigned memory) { return frame.address(memory, 0); };
   Status done = Success();
-  if (!call.onHost)
+  if (call.work->isExchange())
+    done = enqueueExchange(*call.work, frame, run);
+  else if (!call.onHost)
     done = forEachPart(call, base, [&](const Part &part) -> Status {
-      return call.shape ? launch(commands, call, part)
-                        : copyRuns(commands, call, part);
+      return call.shape ? launch(commands, call, launched(call, part))
+                        : copyBoxes(commands, call, part);
     });
   if (done && call.hasHostNode())
     done = enqueueHost(commands, frame, run.hostRuns[index]);
@@ -580,7 +785,8 @@ Status CUDAExecutable::enqueue(const Frame &frame, Run &run) {
   for (const Frame::OldValue &old : frame.oldValues)
     if (Status ok = card->copy(old.to, old.from.get(), old.bytes); !ok)
       return ok;
-  if (gpus.graphsFrom > 0 && int64_t(calls.size()) >= gpus.graphsFrom) {
+  if (gpus.graphsFrom > 0 && int64_t(calls.size()) >= gpus.graphsFrom &&
+      exchangeCalls.empty()) {
     const Status done = enqueueGraph(frame, run);
     if (!done)
       recorded = nullptr; // the next run begins anew
@@ -592,9 +798,25 @@ Status CUDAExecutable::enqueue(const Frame &frame, Run &run) {
   return Success();
 }
 
+Result<Event> CUDAExecutable::finishTogether(Run &run, Status outcome) {
+  if (outcome) {
+    if (checksTogether())
+      outcome = agreeOnOutcome(*gpus.communicator(), *exchanging, run.nonFinite,
+                               loaded);
+    return outcome ? Result<Event>(Event()) : outcome.error();
+  }
+  const Error error =
+      run.failure.any() ? run.failure.error(loaded) : outcome.error();
+  run.exchanges->fail(error, run.failure);
+  return error;
+}
+
 Result<Event> CUDAExecutable::runActions(const Frame &frame) {
   auto run = std::make_shared<Run>();
   run->self = this;
+  run->exchanges.emplace(
+      loaded, exchangeCalls, gpus.communicator(), *exchanging,
+      [this](unsigned exchange) { return exchangeMemory[exchange]; });
   if (hasHostNodes()) {
     run->owner = shared_from_this();
     for (const Call &call : calls)
@@ -612,6 +834,10 @@ Result<Event> CUDAExecutable::runActions(const Frame &frame) {
   // Nobody else waits for host nodes in front of what failed.
   if (!enqueued || !done)
     (void)card->synchronize();
+  if (exchanges())
+    return finishTogether(*run, !enqueued ? enqueued
+                                : !done   ? Status(done.error())
+                                          : done->wait());
   if (!enqueued)
     return run->failure.any() ? run->failure.error(loaded) : enqueued.error();
   // A check that is to find the first wrong step leaves nothing behind it.

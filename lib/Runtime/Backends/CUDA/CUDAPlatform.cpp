@@ -1,36 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The platform "cuda": clients of logical GPUs, as many as they ask for, on one
-// card. After the name come options:
+// The platform "cuda": clients of logical GPUs, which are on one card or on
+// several. After the name come options:
 // "cuda:card=1,memory-limit=1000000,driver=/path/libcuda.so.1".
 #include "CUDAClient.h"
 
+#include "meshloom/Runtime/Communicator.h"
+#include "meshloom/Runtime/Plan/ThreadedProcesses.h"
 #include "meshloom/Runtime/PlatformRegistry.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <map>
 #include <mutex>
+#include <numeric>
 
 namespace meshloom {
 namespace {
 
 using namespace cuda;
 
+constexpr const char *driverVariable = "MESHLOOM_CUDA_DRIVER";
+
 struct PlatformOptions {
-  int64_t card = 0, memoryLimit = 0;
+  int64_t card = -1; ///< the only one that is used; -1: all of them are
+  int64_t memoryLimit = 0;
   int64_t graphsFrom = 3; ///< fewer launches take no longer by themselves
-  std::string driver = "libcuda.so.1";
+  /// The logical GPUs that each card is; 0: nobody has said it.
+  int64_t logicalGPUs = 0;
+  std::string driver;
 };
 
 Result<PlatformOptions> parseOptions(std::string_view text) {
   PlatformOptions options;
   Status read = readPlatformOptions(
       text,
-      "the platform cuda takes card=N, memory-limit=BYTES, graphs=N and "
-      "driver=PATH",
+      "the platform cuda takes card=N, logical-gpus=N, memory-limit=BYTES, "
+      "graphs=N and driver=PATH",
       [&](std::string_view name, std::optional<std::string_view> value) {
         if (name == "driver" && value && !value->empty()) {
           options.driver = *value;
           return true;
         }
         int64_t *number = name == "card"           ? &options.card
+                          : name == "logical-gpus" ? &options.logicalGPUs
                           : name == "memory-limit" ? &options.memoryLimit
                           : name == "graphs"       ? &options.graphsFrom
                                                    : nullptr;
@@ -38,32 +51,200 @@ Result<PlatformOptions> parseOptions(std::string_view text) {
       });
   if (!read)
     return read.error();
+  if (options.driver.empty()) {
+    const char *path = std::getenv(driverVariable);
+    options.driver = path && *path ? path : "libcuda.so.1";
+  }
   return options;
 }
 
-/// The card of a platform, as long as a client has it.
-class SharedCard {
+/// The cards of a platform and the logical GPUs that they are, which are
+/// numbered card by card. One card alone is as many as programs ask for, until
+/// somebody says how many.
+class Cards {
 public:
-  explicit SharedCard(PlatformOptions options) : options(std::move(options)) {}
-  Result<std::shared_ptr<Card>> get() {
-    std::lock_guard lock(mutex);
-    if (std::shared_ptr<Card> open = card.lock())
-      return open;
-    Result<const Driver *> driver = Driver::load(options.driver);
-    if (!driver)
-      return driver.error();
-    Result<std::shared_ptr<Card>> opened =
-        Card::open(**driver, int(options.card), options.memoryLimit);
-    if (opened)
-      card = *opened;
-    return opened;
-  }
+  explicit Cards(PlatformOptions options) : options(std::move(options)) {}
+  Result<std::vector<PlatformDevice>> list();
+  Status configure(int64_t physical, const std::vector<int64_t> &limits);
+  Result<std::shared_ptr<Client>> client(const std::vector<int64_t> &numbers);
 
 private:
+  /// The cards, as the driver numbers them.
+  Result<std::vector<int>> numbers();
+  int64_t logicalGPUs(int card) const;
+  bool isConfigured(int card) const {
+    return options.logicalGPUs > 0 || limitsOf.contains(card);
+  }
+  /// The card of each logical GPU.
+  Result<std::vector<int>> cardsOf(const std::vector<int64_t> &logical);
+  Result<std::shared_ptr<Card>> open(int card);
+
   const PlatformOptions options;
-  std::mutex mutex;
-  std::weak_ptr<Card> card;
+  std::mutex mutex; ///< of what is below
+  std::map<int, std::weak_ptr<Card>> cards;
+  /// The limits of the logical GPUs of cards that were configured.
+  std::map<int, std::vector<int64_t>> limitsOf;
 };
+
+Result<std::vector<int>> Cards::numbers() {
+  Result<const Driver *> driver = Driver::load(options.driver);
+  if (!driver)
+    return driver.error();
+  if (options.card >= 0) {
+    if (auto found = Card::describe(**driver, int(options.card)); !found)
+      return found.error();
+    return std::vector<int>{int(options.card)};
+  }
+  Result<int> count = Card::count(**driver);
+  if (!count)
+    return count.error();
+  std::vector<int> numbers(size_t(*count), 0);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
+int64_t Cards::logicalGPUs(int card) const {
+  const auto limits = limitsOf.find(card);
+  return limits != limitsOf.end() ? std::ssize(limits->second)
+                                  : std::max<int64_t>(options.logicalGPUs, 1);
+}
+
+Result<std::vector<PlatformDevice>> Cards::list() {
+  std::lock_guard lock(mutex);
+  Result<std::vector<int>> found = numbers();
+  if (!found)
+    return found.error();
+  const Driver &driver = *Driver::load(options.driver).value_or_throw();
+  std::vector<PlatformDevice> devices;
+  for (size_t physical = 0; physical < found->size(); ++physical) {
+    const int card = (*found)[physical];
+    Result<std::string> description = Card::describe(driver, card);
+    if (!description)
+      return description.error();
+    for (int64_t i = 0; i < logicalGPUs(card); ++i)
+      devices.push_back({.number = std::ssize(devices),
+                         .kind = *description,
+                         .physical = int64_t(physical)});
+  }
+  return devices;
+}
+
+Status Cards::configure(int64_t physical, const std::vector<int64_t> &limits) {
+  std::lock_guard lock(mutex);
+  Result<std::vector<int>> found = numbers();
+  if (!found)
+    return found.error();
+  if (physical < 0 || physical >= std::ssize(*found))
+    return Error(fmt::format("there is no GPU:{} in this machine, which has {}",
+                             physical, found->size()),
+                 ErrorCode::NOT_FOUND);
+  if (limits.empty())
+    return Error("expected the configuration of at least one logical GPU");
+  const auto limited =
+      std::ranges::count_if(limits, [](int64_t limit) { return limit > 0; });
+  if (limited != 0 && limited != std::ssize(limits))
+    return Error(fmt::format("the logical GPUs of a card share its memory: "
+                             "give all of them a memory "
+                             "limit or none, got a limit for {} of {}",
+                             limited, limits.size()));
+  const int card = (*found)[size_t(physical)];
+  if (!cards[card].expired())
+    return Error(fmt::format("GPU:{} is in use: call it at the start of the "
+                             "program",
+                             physical),
+                 ErrorCode::FAILED_PRECONDITION);
+  limitsOf[card] = limits;
+  return Success();
+}
+
+Result<std::vector<int>> Cards::cardsOf(const std::vector<int64_t> &logical) {
+  Result<std::vector<int>> found = numbers();
+  if (!found)
+    return found.error();
+  if (found->size() == 1 && !isConfigured(found->front()))
+    return std::vector<int>(logical.size(), found->front());
+  std::vector<int> cardOf; // per logical GPU that there is
+  for (int card : *found)
+    cardOf.insert(cardOf.end(), size_t(logicalGPUs(card)), card);
+  std::vector<int> result;
+  for (int64_t number : logical) {
+    if (number < 0 || number >= std::ssize(cardOf))
+      return Error(
+          fmt::format("there is no GPU:{}: this machine has {} GPUs, which are "
+                      "{} logical ones, GPU:0 to GPU:{}; "
+                      "set_logical_device_configuration says how many each is, "
+                      "and so does the option logical-gpus=N of the platform",
+                      number, found->size(), cardOf.size(), cardOf.size() - 1),
+          ErrorCode::NOT_FOUND);
+    result.push_back(cardOf[size_t(number)]);
+  }
+  return result;
+}
+
+Result<std::shared_ptr<Card>> Cards::open(int card) {
+  if (std::shared_ptr<Card> present = cards[card].lock())
+    return present;
+  int64_t limit = options.memoryLimit;
+  if (const auto limits = limitsOf.find(card); limits != limitsOf.end())
+    if (const int64_t sum = std::accumulate(limits->second.begin(),
+                                            limits->second.end(), int64_t(0));
+        sum > 0)
+      limit = limit ? std::min(limit, sum) : sum;
+  Result<const Driver *> driver = Driver::load(options.driver);
+  if (!driver)
+    return driver.error();
+  Result<std::shared_ptr<Card>> opened = Card::open(**driver, card, limit);
+  if (opened)
+    cards[card] = *opened;
+  return opened;
+}
+
+Result<std::shared_ptr<Client>>
+Cards::client(const std::vector<int64_t> &logical) {
+  if (logical.empty())
+    return Error("a client of the platform cuda needs at least one GPU");
+  std::lock_guard lock(mutex);
+  Result<std::vector<int>> owners = cardsOf(logical);
+  if (!owners)
+    return owners.error();
+  std::vector<int> used = *owners;
+  used.erase(std::unique(used.begin(), used.end()), used.end());
+  const size_t perCard = logical.size() / used.size();
+  for (size_t i = 0; i < logical.size(); ++i)
+    if (perCard * used.size() != logical.size() ||
+        (*owners)[i] != used[i / perCard] ||
+        std::ranges::count(used, used[i / perCard]) > 1)
+      return Error(fmt::format(
+          "a program on several GPUs has as many logical GPUs on each, one "
+          "card "
+          "after the other; of its {} devices, number {} is GPU:{} on GPU {}",
+          logical.size(), i, logical[i], (*owners)[i]));
+  auto make = [&](int number, const std::vector<int64_t> &devices,
+                  std::shared_ptr<Communicator> messages)
+      -> Result<std::shared_ptr<Client>> {
+    Result<std::shared_ptr<Card>> card = open(number);
+    if (!card)
+      return card.error();
+    return std::shared_ptr<Client>(std::make_shared<CUDAClient>(
+        std::move(*card), devices, options.graphsFrom, std::move(messages)));
+  };
+  Result<std::shared_ptr<Client>> alone = make(used.front(), logical, nullptr);
+  if (!alone || used.size() == 1)
+    return alone;
+  // Each card counts its own devices from 0.
+  std::vector<int64_t> inCard(perCard);
+  std::iota(inCard.begin(), inCard.end(), 0);
+  const auto transports = makeInProcessTransports(int(used.size()));
+  std::vector<std::shared_ptr<Client>> clients;
+  for (size_t i = 0; i < used.size(); ++i) {
+    auto client =
+        make(used[i], inCard, std::make_shared<Communicator>(transports[i]));
+    if (!client)
+      return client;
+    clients.push_back(std::move(*client));
+  }
+  return plan::joinProcesses(std::move(clients), std::move(*alone));
+}
 
 } // namespace
 
@@ -72,31 +253,21 @@ Result<std::shared_ptr<Platform>> cudaPlatform(const std::string &name,
   Result<PlatformOptions> options = parseOptions(argument);
   if (!options)
     return options.error();
-  auto card = std::make_shared<SharedCard>(*options);
-  auto makeClient = [card, graphsFrom = options->graphsFrom](
-                        const std::vector<int64_t> &numbers,
-                        const std::shared_ptr<PlatformProcesses> &)
-      -> Result<std::shared_ptr<Client>> {
-    if (numbers.empty())
-      return Error("a client of the platform cuda needs at least one GPU");
-    Result<std::shared_ptr<Card>> opened = card->get();
-    if (!opened)
-      return opened.error();
-    return std::shared_ptr<Client>(
-        std::make_shared<CUDAClient>(std::move(*opened), numbers, graphsFrom));
-  };
-  auto listed = [card]() -> Result<std::vector<PlatformDevice>> {
-    Result<std::shared_ptr<Card>> opened = card->get();
-    if (!opened)
-      return opened.error();
-    return std::vector<PlatformDevice>{
-        {.number = 0, .kind = (*opened)->description()}};
-  };
-  return virtualPlatform(name, "",
-                         {.type = "GPU",
-                          .target = "cuda",
-                          .makeClient = std::move(makeClient),
-                          .listed = std::move(listed)});
+  auto cards = std::make_shared<Cards>(std::move(*options));
+  return virtualPlatform(
+      name, "",
+      {.type = "GPU",
+       .target = "cuda",
+       .makeClient =
+           [cards](const std::vector<int64_t> &numbers,
+                   const std::shared_ptr<PlatformProcesses> &) {
+             return cards->client(numbers);
+           },
+       .listed = [cards] { return cards->list(); },
+       .configure =
+           [cards](int64_t physical, const std::vector<int64_t> &limits) {
+             return cards->configure(physical, limits);
+           }});
 }
 
 } // namespace meshloom

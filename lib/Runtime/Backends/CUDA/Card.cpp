@@ -30,29 +30,47 @@ Result<std::shared_ptr<Card>> Card::open(const Driver &driver, int number,
   return card;
 }
 
-Status Card::start(int number, int64_t memoryLimit) {
-  text = fmt::format("GPU {}", number);
+Result<int> Card::count(const Driver &driver) {
   int count = 0;
-  if (Status ok = check(driver.cuDeviceGetCount(&count), "cuDeviceGetCount");
-      !ok)
-    return ok;
-  if (number < 0 || number >= count)
+  if (DriverResult result = driver.cuDeviceGetCount(&count);
+      result != DriverResult::Success)
+    return Error(
+        fmt::format("cuDeviceGetCount fails with {}", driver.nameOf(result)),
+        ErrorCode::INTERNAL);
+  return count;
+}
+
+Result<std::string> Card::describe(const Driver &driver, int number) {
+  Result<int> cards = count(driver);
+  if (!cards)
+    return cards.error();
+  if (number < 0 || number >= *cards)
     return Error(fmt::format("there is no GPU {}: this machine has {}", number,
-                             count == 0   ? "none"
-                             : count == 1 ? "one, GPU 0"
-                                          : fmt::format("{}, GPU 0 to GPU {}",
-                                                        count, count - 1)),
+                             *cards == 0   ? "none"
+                             : *cards == 1 ? "one, GPU 0"
+                                           : fmt::format("{}, GPU 0 to GPU {}",
+                                                         *cards, *cards - 1)),
                  ErrorCode::NOT_FOUND);
+  DeviceNumber device = 0;
+  std::array<char, 128> name{};
+  DriverResult result = driver.cuDeviceGet(&device, number);
+  if (result == DriverResult::Success)
+    result = driver.cuDeviceGetName(name.data(), int(name.size()) - 1, device);
+  if (result != DriverResult::Success)
+    return Error(fmt::format("GPU {}: cuDeviceGetName fails with {}", number,
+                             driver.nameOf(result)),
+                 ErrorCode::INTERNAL);
+  return fmt::format("GPU {} ({})", number, name.data());
+}
+
+Status Card::start(int number, int64_t memoryLimit) {
+  Result<std::string> described = describe(driver, number);
+  if (!described)
+    return described.error();
+  text = std::move(*described);
   if (Status ok = check(driver.cuDeviceGet(&device, number), "cuDeviceGet");
       !ok)
     return ok;
-  std::array<char, 128> name{};
-  if (Status ok = check(
-          driver.cuDeviceGetName(name.data(), int(name.size()) - 1, device),
-          "cuDeviceGetName");
-      !ok)
-    return ok;
-  text = fmt::format("GPU {} ({})", number, name.data());
   int major = 0, minor = 0, pools = 0;
   for (auto [value, attribute] :
        {std::pair(&processors, DeviceAttribute::Multiprocessors),
@@ -255,6 +273,12 @@ Status Card::copy(char *to, const char *from, int64_t bytes) {
   return check(driver.cuMemcpyDtoDAsync_v2(pointerTo(to), pointerTo(from),
                                            size_t(bytes), stream),
                "cuMemcpyDtoDAsync");
+}
+
+Status Card::copyBox(const CopyNode &box) {
+  if (Status ok = enter(); !ok)
+    return ok;
+  return check(driver.cuMemcpy3DAsync_v2(&box, stream), "cuMemcpy3DAsync");
 }
 
 Status Card::launch(FunctionHandle function, unsigned blocks, unsigned threads,

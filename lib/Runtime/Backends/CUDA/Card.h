@@ -25,6 +25,11 @@ public:
   /// `memoryLimit`: bytes that may be in use at once, 0: what the GPU has.
   static Result<std::shared_ptr<Card>> open(const Driver &driver, int number,
                                             int64_t memoryLimit);
+  /// How many cards this machine has.
+  static Result<int> count(const Driver &driver);
+  /// The description of a card that may not be open. Fails where there is none
+  /// of that number.
+  static Result<std::string> describe(const Driver &driver, int number);
   ~Card() override;
   Card(const Card &) = delete;
   Card &operator=(const Card &) = delete;
@@ -48,6 +53,7 @@ public:
   Status copyFromHost(char *to, const char *from, int64_t bytes) override;
   Status copyToHost(char *to, const char *from, int64_t bytes) override;
   Status copy(char *to, const char *from, int64_t bytes) override;
+  Status copyBox(const CopyNode &box) override;
   Status launch(FunctionHandle function, unsigned blocks, unsigned threads,
                 std::span<uint64_t> parameters) override;
   Status callHost(HostFunction function, void *data) override;

@@ -19,6 +19,8 @@ public:
   virtual Status copyFromHost(char *to, const char *from, int64_t bytes) = 0;
   virtual Status copyToHost(char *to, const char *from, int64_t bytes) = 0;
   virtual Status copy(char *to, const char *from, int64_t bytes) = 0;
+  /// A copy within the card's memory.
+  virtual Status copyBox(const CopyNode &box) = 0;
   /// `parameters` are read at once.
   virtual Status launch(FunctionHandle function, unsigned blocks,
                         unsigned threads, std::span<uint64_t> parameters) = 0;

@@ -77,8 +77,10 @@ struct HostNode {
   void *data;
 };
 enum class MemoryType : int { Host = 1, Device = 2 };
-/// A copy of boxes of bytes, here of one row. The type of a side's memory says
-/// which of its addresses counts.
+/// The largest pitch, in bytes (CU_DEVICE_ATTRIBUTE_MAX_PITCH of all GPUs).
+inline constexpr int64_t mostPitch = 2147483647;
+/// A copy of a box of bytes: rows a pitch apart, in planes of `height` rows of
+/// that pitch. The type of a side's memory says which of its addresses counts.
 struct CopyNode {
   size_t fromX = 0, fromY = 0, fromZ = 0, fromLevel = 0;
   MemoryType fromType = MemoryType::Device;

@@ -98,13 +98,17 @@ Status Graph::copyBetween(MemoryType toType, char *to, MemoryType fromType,
                           const char *from, int64_t bytes) {
   if (bytes == 0)
     return Success();
-  CopyNode copy{.fromType = fromType,
-                .fromHost = from,
-                .from = reinterpret_cast<DevicePointer>(from),
-                .toType = toType,
-                .toHost = to,
-                .to = reinterpret_cast<DevicePointer>(to),
-                .bytes = size_t(bytes)};
+  return copyBox({.fromType = fromType,
+                  .fromHost = from,
+                  .from = reinterpret_cast<DevicePointer>(from),
+                  .toType = toType,
+                  .toHost = to,
+                  .to = reinterpret_cast<DevicePointer>(to),
+                  .bytes = size_t(bytes)});
+}
+
+/// The sizes of a box are the same in each run.
+Status Graph::copyBox(const CopyNode &copy) {
   return next(
       {copy.from, copy.to},
       [&](GraphNodeHandle *node) {

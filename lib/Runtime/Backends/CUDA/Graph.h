@@ -29,6 +29,7 @@ public:
   Status copyFromHost(char *to, const char *from, int64_t bytes) override;
   Status copyToHost(char *to, const char *from, int64_t bytes) override;
   Status copy(char *to, const char *from, int64_t bytes) override;
+  Status copyBox(const CopyNode &box) override;
   Status launch(FunctionHandle function, unsigned blocks, unsigned threads,
                 std::span<uint64_t> parameters) override;
   Status callHost(HostFunction function, void *data) override;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Packing, posting, unpacking and combining.
-#include "ExchangeCall.h"
+#include "meshloom/Runtime/Plan/Shared/ExchangeCall.h"
 
 #include "meshloom/Runtime/Combine.h"
 #include "meshloom/Runtime/NonFinite.h"
@@ -9,7 +9,6 @@
 #include <cstring>
 
 using namespace meshloom;
-using namespace meshloom::cpu;
 using namespace meshloom::plan;
 
 std::optional<int64_t> ExchangeCall::Array::solid(int64_t slot,

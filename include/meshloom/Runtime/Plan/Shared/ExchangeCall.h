@@ -11,11 +11,11 @@
 #include "meshloom/Runtime/BoxCopy.h"
 #include "meshloom/Runtime/Communicator.h"
 
-namespace meshloom::cpu {
+namespace meshloom::plan {
 
 class ExchangeCall {
 public:
-  ExchangeCall(const plan::StepGraph &graph, const plan::Exchange &exchange);
+  ExchangeCall(const StepGraph &graph, const Exchange &exchange);
 
   /// Bytes that it needs from its beginning to its end.
   int64_t stagingBytes() const { return staging; }
@@ -60,12 +60,11 @@ private:
   };
   int64_t stage(int64_t bytes);
   void pack(const Memory &memory) const;
-  void fill(const plan::ExchangePlan::Target &target,
-            const Memory &memory) const;
-  ArrayView sourceView(const plan::ExchangePlan::Source &source,
+  void fill(const ExchangePlan::Target &target, const Memory &memory) const;
+  ArrayView sourceView(const ExchangePlan::Source &source,
                        const Memory &memory) const;
 
-  const plan::PlannedMove move;
+  const PlannedMove move;
   const DType type;
   const ReduceKind reduce;
   Array source, target;
@@ -76,4 +75,4 @@ private:
   Event done;
 };
 
-} // namespace meshloom::cpu
+} // namespace meshloom::plan

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Ops whose results are made of elements at indices that are computed, for
+// targets whose kernels find each of them by itself
+// (KernelPolicy::picksElements): gathers, slices and updates at run-time
+// indices, windows, running reductions.
+#pragma once
+
+#include "meshloom/Support/LLVM.h"
+
+namespace meshloom {
+
+/// Marks the gathers of `block`, see isNumberGather, and makes gathers, math
+/// and reductions of those other ops. Leaves ops to the library whose elements
+/// may be on other devices, and windows with a function of their own or with
+/// base dilations.
+void pickElements(Block &block);
+
+} // namespace meshloom

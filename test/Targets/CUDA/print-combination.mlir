@@ -1,0 +1,12 @@
+// RUN: mesh-opt --target=cuda %s | FileCheck %s
+
+// Addends that an argument keeps: the kernel's last loop goes over them.
+// CHECK: // kernel combination_max_f32_2 results 256 terms 1 grid 0,1 parameters p0 p1 e0 e1 e2 s0.0 s0.2 s1.0
+// CHECK: .entry combination_max_f32_2(
+#mesh = #dtensor.mesh<x = 4>
+#parts = #dtensor.layout<#mesh, [*, *] partial<x: max>>
+#full = #dtensor.layout<#mesh, [*, *]>
+func.func @f(%x: tensor<8x9xf32, #parts>) -> tensor<8x9xf32, #full> {
+  %0 = dtensor.relayout %x : (tensor<8x9xf32, #parts>) -> tensor<8x9xf32, #full>
+  return %0 : tensor<8x9xf32, #full>
+}
