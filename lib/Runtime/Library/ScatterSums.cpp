@@ -23,15 +23,17 @@ using Offset = IndexedWindows::Offset;
 struct WindowPlaces {
   explicit WindowPlaces(const AlikeWindows &alike)
       : strides(alike.result.extent.size(), 0) {
-    const Shape &extent = alike.result.extent;
-    for (size_t d = extent.size(); d-- > 0;)
+    const LibraryOperand &result = alike.result;
+    for (size_t d = strides.size(); d-- > 0;)
       if (alike.dims.moves(d)) {
+        areOffsets &= result.strides[d] == count;
         strides[d] = count;
-        count *= extent[d];
+        count *= result.extent[d];
       }
   }
   Shape strides; ///< places per step in a dim
   int64_t count = 1;
+  bool areOffsets = true; ///< windows begin at the elements of these numbers
 };
 
 /// Adds rows of updates to sums.
@@ -203,9 +205,11 @@ void addInBlocks(const AlikeWindows &alike, const WindowPlaces &places) {
   const bool inOrder = alike.windows.mayOverlap();
   const int64_t step = alike.step();
   alike.windows.forEachBlock([&](const IndexedWindows::Block &block) {
-    Offset placeOf[IndexedWindows::BLOCK], offsets[IndexedWindows::BLOCK];
+    Offset placeOf[IndexedWindows::BLOCK], others[IndexedWindows::BLOCK];
     alike.windows.readOffsets(block, places.strides, placeOf);
-    alike.windows.readOffsets(block, result.strides, offsets);
+    if (!places.areOffsets)
+      alike.windows.readOffsets(block, result.strides, others);
+    const Offset *offsets = places.areOffsets ? placeOf : others;
     const T *from = alike.first<T>(part, block);
     size_t begin = 0;
     auto addBefore = [&](size_t end) {
