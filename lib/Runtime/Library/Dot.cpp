@@ -11,6 +11,7 @@
 #include "PairwiseSums.h"
 #include "PanelProduct.h"
 #include "ProductBatches.h"
+#include "StreamedProduct.h"
 #include "ThinProduct.h"
 #include "ThreadScratch.h"
 #include "meshloom/Core/ThreadLocal.h"
@@ -130,6 +131,9 @@ void gemm(int64_t m, int64_t n, int64_t k, const T *lhs,
     std::swap(rhsStrides.rowStride, rhsStrides.columnStride);
     std::swap(result.rowStride, result.columnStride);
   }
+  if (isStreamedProduct(m, n, k, rhsStrides.columnStride, result.columnStride))
+    return streamedProduct(m, n, k, lhs, lhsStrides, rhs, rhsStrides.rowStride,
+                           accumulate, out, result.rowStride);
   if (result.columnStride == 1 || n == 1)
     return panelProduct(m, n, k, lhs, lhsStrides, rhs, rhsStrides, accumulate,
                         out, result.rowStride);
@@ -199,7 +203,14 @@ Status runTile(const T *lhs, const T *rhs, T *out, const Contraction &c) {
                       lhsStrides.columnStride == 1 &&
                       rhsStrides.rowStride == 1 &&
                       std::min(row.count, column.count) <= THIN_ROWS;
-  const int64_t most = isThin ? THIN_TERMS : DOT_BLOCK;
+  const bool isStreamed =
+      isStreamedProduct(row.count, column.count, sum.count,
+                        rhsStrides.columnStride, result.columnStride) ||
+      isStreamedProduct(column.count, row.count, sum.count,
+                        lhsStrides.rowStride, result.rowStride);
+  const int64_t most = isThin       ? THIN_TERMS
+                       : isStreamed ? STREAMED_TERMS
+                                    : DOT_BLOCK;
   const int64_t pieces = isMatrixByVector(row.count, column.count, sum.count,
                                           lhsStrides, rhsStrides)
                              ? 1

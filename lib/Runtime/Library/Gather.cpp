@@ -18,12 +18,10 @@ struct Bytes16 {
   uint64_t halves[2];
 };
 
-using Offsets = std::span<const IndexedWindows::Offset>;
-
 /// to[i * step] = from[offsets[i]], but where there is none. `present`: there
 /// is one everywhere.
 template <typename T>
-void loadNumbers(T *to, int64_t step, const T *from, Offsets offsets,
+void loadNumbers(T *to, int64_t step, const T *from, WindowOffsets offsets,
                  bool present) {
   const int64_t count = int64_t(offsets.size());
   const IndexedWindows::Offset *offset = offsets.data();
@@ -174,15 +172,19 @@ private:
     slices.forEachBlock([&](const IndexedWindows::Block &block) {
       IndexedWindows::Offset offsets[IndexedWindows::BLOCK];
       slices.readOffsets(block, operand.strides, offsets);
-      const Offsets starts(offsets, size_t(block.count));
+      const WindowOffsets starts(offsets, size_t(block.count));
       T *to = reinterpret_cast<T *>(result.data) + part.array + block.arrays[0];
       forEachPiece(
           part, starts, step, /*inOrder=*/false,
           [&](int64_t source, int64_t target) {
             loadNumbers(to + target, step, from + source, starts, present);
           },
-          [&](int64_t source, int64_t target, int64_t run) {
-            std::memcpy(to + target, from + source, size_t(run) * sizeof(T));
+          [&](int64_t source, int64_t target, int64_t run,
+              WindowOffsets present) {
+            forEachPresent(present, [&](size_t i) {
+              std::memcpy(to + target + int64_t(i) * step,
+                          from + source + present[i], size_t(run) * sizeof(T));
+            });
           });
     });
   }

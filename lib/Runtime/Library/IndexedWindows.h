@@ -146,10 +146,13 @@ private:
   std::vector<Batching> batching;
 };
 
+using WindowOffsets = std::span<const IndexedWindows::Offset>;
+
 /// Calls visit(i) for each window `i` of a block that has an offset. Which ones
 /// have is as random as indices are: it is no branch.
 template <typename Offset, typename Visit>
-void forEachPresent(std::span<const Offset> offsets, const Visit &visit) {
+[[gnu::always_inline]] inline void
+forEachPresent(std::span<const Offset> offsets, const Visit &visit) {
   Offset signs = 0;
   for (Offset offset : offsets)
     signs |= offset;
@@ -168,19 +171,19 @@ void forEachPresent(std::span<const Offset> offsets, const Visit &visit) {
     visit(present[p]);
 }
 
-/// Calls body(tensor's element, array's element, run) for runs of elements that
-/// are contiguous in both, for all windows with an offset. Runs of one number
-/// go to numbers(tensor's element, array's element), which does all windows.
-/// `inOrder`: a window is finished before the next one begins.
-template <typename Offset, typename Numbers, typename Row>
+/// Calls rows(tensor's element, array's element, run, offsets) for runs of
+/// elements that are contiguous in both, of all windows with an offset. Runs of
+/// one number go to numbers(tensor's element, array's element), which does all
+/// windows. `inOrder`: a window is finished before the next one begins.
+template <typename Offset, typename Numbers, typename Rows>
 void forEachPiece(const WindowPart &part, std::span<const Offset> offsets,
                   int64_t step, bool inOrder, const Numbers &numbers,
-                  const Row &row) {
+                  const Rows &rows) {
   if (inOrder) {
     forEachPresent(offsets, [&](size_t i) {
       forEachRun(part.extent, part.tensorStrides, part.arrayStrides,
                  [&](int64_t t, int64_t a, int64_t run) {
-                   row(t + offsets[i], a + int64_t(i) * step, run);
+                   rows(t, a + int64_t(i) * step, run, offsets.subspan(i, 1));
                  });
     });
     return;
@@ -189,9 +192,7 @@ void forEachPiece(const WindowPart &part, std::span<const Offset> offsets,
              [&](int64_t t, int64_t a, int64_t run) {
                if (run == 1)
                  return numbers(t, a);
-               forEachPresent(offsets, [&](size_t i) {
-                 row(t + offsets[i], a + int64_t(i) * step, run);
-               });
+               rows(t, a, run, offsets);
              });
 }
 

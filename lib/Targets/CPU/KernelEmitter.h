@@ -67,7 +67,14 @@ private:
   /// `inner` goes along lines of the output, `across` along the input's.
   void turnSquare(const Position &first, unsigned inner, unsigned across,
                   int64_t side, Type element);
+  /// Emits the loops of a transpose.
+  void emitTransposed(const Position &start);
   void emitTiles(const Position &start);
+  /// The loops of a transpose of few `lines`, which are written out, along
+  /// whole lines `inner`; `otherwise` emits those for operands in which the
+  /// elements of the lines do not lie side by side.
+  void zipLines(const Position &start, unsigned lines, unsigned inner,
+                function_ref<void()> otherwise);
   void emitCrossedRows(const Position &start);
 
   /// Adds the arrays and types of the states of all float sums to `running`

@@ -300,7 +300,7 @@ void KernelEmitter::emitParallel(const Position &start) {
     storeElements(position, emitBody(position));
   };
   if (order.tiled >= 0)
-    return emitTiles(start);
+    return emitTransposed(start);
   if (order.crossed >= 0)
     return emitCrossedRows(start);
   const unsigned inner = order.parallel.empty() ? 0 : order.parallel.back();

@@ -3,7 +3,9 @@
 // transposes. They run in tiles, so that cache lines of both are used as a
 // whole. Where elements are only copied, squares of them are turned around in
 // registers: 2^n rows of 2^n elements take n steps, each of which zips row i
-// with row i + 2^(n - 1), as a perfect shuffle does.
+// with row i + 2^(n - 1), as a perfect shuffle does. A few lines whose elements
+// lie side by side (pixels of three colours) are made of vectors that hold all
+// of them, which LLVM takes apart or puts together.
 #include "KernelEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,6 +21,8 @@ namespace scf = mlir::scf;
 static constexpr int64_t lineBytes = 64;
 /// Rows in a tile of elements whose bytes are not counted.
 static constexpr int64_t tileSize = 16;
+/// Lines up to which one loop goes along all of them.
+static constexpr int64_t fewLines = 7;
 
 /// Bytes of an element that is moved as it is; 0 where bodies compute.
 int64_t KernelEmitter::bytesCopied() {
@@ -60,6 +64,60 @@ void KernelEmitter::turnSquare(const Position &first, unsigned inner,
     b.create<LLVM::StoreOp>(loc, rows[i],
                             advance(first, across, constant(i)).pointers[1],
                             alignment);
+}
+
+void KernelEmitter::zipLines(const Position &start, unsigned lines,
+                             unsigned inner, function_ref<void()> otherwise) {
+  const int64_t count = kernel.getExtents()[lines];
+  auto isCount = [&](Value value) {
+    return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, value,
+                                   constant(count));
+  };
+  SmallVector<unsigned> zipped;
+  Value areZipped = isCount(extents[lines]);
+  for (unsigned k = 0; k < strides.size(); ++k) {
+    const StaticStride stride = strideKinds[k][lines];
+    if (!stride.isStatic || stride.value != 1 || strideKinds[k][inner].isStatic)
+      continue;
+    zipped.push_back(k);
+    areZipped =
+        b.create<arith::AndIOp>(loc, areZipped, isCount(strides[k][inner]));
+  }
+  SmallVector<unsigned> outer;
+  for (unsigned loop : order.parallel)
+    if (loop != lines && loop != inner)
+      outer.push_back(loop);
+  auto branch = b.create<scf::IfOp>(loc, areZipped, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(branch.elseBlock()->getTerminator());
+  otherwise();
+  b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  const auto dynamicStrides = strides;
+  const auto dynamicKinds = strideKinds;
+  for (unsigned k : zipped) {
+    strides[k][inner] = constant(count);
+    strideKinds[k][inner] = {true, count};
+  }
+  outer.push_back(inner);
+  nest(outer, start, [&](const Position &element) {
+    for (int64_t line = 0; line < count; ++line) {
+      Position position = advance(element, lines, constant(line));
+      storeElements(position, emitBody(position));
+    }
+  });
+  strides = dynamicStrides;
+  strideKinds = dynamicKinds;
+}
+
+void KernelEmitter::emitTransposed(const Position &start) {
+  const unsigned inner = order.vector, across = order.tiled;
+  const int64_t length = kernel.getExtents()[inner],
+                lines = kernel.getExtents()[across];
+  const int64_t count = std::min(length, lines);
+  if (count < 2 || count > fewLines || mostWrittenOut > 1)
+    return emitTiles(start);
+  zipLines(start, length < lines ? inner : across,
+           length < lines ? across : inner, [&] { emitTiles(start); });
 }
 
 void KernelEmitter::emitTiles(const Position &start) {

@@ -117,7 +117,13 @@ Position KernelBody::advance(const Position &from, unsigned loop, Value index) {
     if (Value stride = strides[k][loop]) {
       bool unit =
           strideKinds[k][loop].isStatic && strideKinds[k][loop].value == 1;
-      Value offset = unit ? index : b.create<arith::MulIOp>(loc, index, stride);
+      // Vectorised code may read all that lies between elements that are
+      // `stride` apart only if their places do not wrap.
+      Value offset =
+          unit ? index
+               : b.create<arith::MulIOp>(loc, index, stride,
+                                         arith::IntegerOverflowFlags::nsw)
+                     .getResult();
       to.pointers[k] = element(to.pointers[k], storageType(elements[k]), offset,
                                !guarded[k]);
     }

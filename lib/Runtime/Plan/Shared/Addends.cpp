@@ -191,7 +191,7 @@ AddendPlan::Parts partsOf(const Program &program, const AddendPlan &plan,
         return {};
   // A scatter's addends are read and written at random: one for each worker,
   // and only where they are small.
-  constexpr int64_t CHUNKS_OF_WORKER = 4, AT_RANDOM = 4;
+  constexpr int64_t CHUNKS_OF_WORKER = 4, AT_RANDOM = 3;
   const int64_t most =
       scatters ? std::max<int64_t>(1, chunks / CHUNKS_OF_WORKER) : chunks;
   const int64_t count =

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which way to add updates is taken follows from how many there are for each
+// place of the result where a window may begin.
+#include "ScatterSums.h"
+
+#include "Clones.h"
+#include "PairwiseSums.h"
+#include "ThreadScratch.h"
+
+#include "meshloom/Runtime/BoxCopy.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+using namespace meshloom;
+using namespace meshloom::library;
+
+namespace {
+using Offset = IndexedWindows::Offset;
+
+/// The places of the result's box where windows may begin, numbered row by row.
+struct WindowPlaces {
+  explicit WindowPlaces(const AlikeWindows &alike)
+      : strides(alike.result.extent.size(), 0) {
+    const LibraryOperand &result = alike.result;
+    for (size_t d = strides.size(); d-- > 0;)
+      if (alike.dims.moves(d)) {
+        areOffsets &= result.strides[d] == count;
+        strides[d] = count;
+        count *= result.extent[d];
+      }
+  }
+  Shape strides; ///< places per step in a dim
+  int64_t count = 1;
+  bool areOffsets = true; ///< windows begin at the elements of these numbers
+};
+
+/// Adds rows of updates to sums.
+template <typename T, typename Place>
+[[gnu::always_inline]] inline void
+addTermsOfRows(SumOfUpdates<T> *sums, const T *from, int64_t step,
+               std::span<const Place> offsets, int64_t run) {
+  forEachPresent(offsets, [&](size_t i) __attribute__((always_inline)) {
+    SumOfUpdates<T> *__restrict row = sums + offsets[i];
+    const T *__restrict terms = from + int64_t(i) * step;
+    forLanes<T>(run, [&](int64_t e) __attribute__((always_inline)) {
+      row[e].add(terms[e]);
+    });
+  });
+}
+MESHLOOM_CLONES void addToRows(SumOfUpdates<float> *sums, const float *from,
+                               int64_t step, WindowOffsets offsets,
+                               int64_t run) {
+  addTermsOfRows(sums, from, step, offsets, run);
+}
+MESHLOOM_CLONES void addToRows(SumOfUpdates<BF16Element> *sums,
+                               const BF16Element *from, int64_t step,
+                               WindowOffsets offsets, int64_t run) {
+  addTermsOfRows(sums, from, step, offsets, run);
+}
+MESHLOOM_CLONES void addToRows(SumOfUpdates<BF16Element> *sums,
+                               const BF16Element *from, int64_t step,
+                               std::span<const int64_t> offsets, int64_t run) {
+  addTermsOfRows(sums, from, step, offsets, run);
+}
+template <typename T, typename Place>
+void addToRows(SumOfUpdates<T> *sums, const T *from, int64_t step,
+               std::span<const Place> offsets, int64_t run) {
+  addTermsOfRows(sums, from, step, offsets, run);
+}
+
+/// Adds updates to sums[offsets[i]].
+template <typename T, typename Place>
+void addToSums(const WindowPart &part, std::span<const Place> offsets,
+               const T *from, int64_t step, bool inOrder,
+               SumOfUpdates<T> *sums) {
+  forEachPiece(
+      part, offsets, step, inOrder,
+      [&](int64_t target, int64_t source) {
+        forEachPresent(offsets, [&](size_t i) {
+          sums[target + offsets[i]].add(from[source + int64_t(i) * step]);
+        });
+      },
+      [&](int64_t target, int64_t source, int64_t run,
+          std::span<const Place> windows) {
+        addToRows(sums + target, from + source, step, windows, run);
+      });
+}
+
+template <typename T>
+[[gnu::always_inline]] inline void
+addSumsOfRow(T *to, const SumOfUpdates<T> *sums, int64_t run) {
+  for (int64_t e = 0; e < run; ++e)
+    to[e] = sums[e].isZero() ? to[e] : sums[e].value(to[e]);
+}
+MESHLOOM_CLONES void addSumsTo(float *to, const SumOfUpdates<float> *sums,
+                               int64_t run) {
+  addSumsOfRow(to, sums, run);
+}
+MESHLOOM_CLONES void addSumsTo(double *to, const SumOfUpdates<double> *sums,
+                               int64_t run) {
+  addSumsOfRow(to, sums, run);
+}
+MESHLOOM_CLONES void
+addSumsTo(BF16Element *to, const SumOfUpdates<BF16Element> *sums, int64_t run) {
+  addSumsOfRow(to, sums, run);
+}
+template <typename T>
+void addSumsTo(T *to, const SumOfUpdates<T> *sums, int64_t run) {
+  addSumsOfRow(to, sums, run);
+}
+
+/// `size` zeros. They lie in scratch memory, which takes no time to get;
+/// threads keep that for good, so many lie in `large`.
+template <typename T> T *temporary(std::vector<T> &large, size_t size) {
+  constexpr size_t mostScratch = size_t(4) << 20;
+  if (size * sizeof(T) > mostScratch) {
+    large.resize(size);
+    return large.data();
+  }
+  T *values = static_cast<T *>(threadScratch(0, size * sizeof(T)));
+  std::uninitialized_value_construct_n(values, size);
+  return values;
+}
+
+/// Many updates: with a sum for each element of the box.
+template <typename T> void sumEverywhere(const AlikeWindows &alike) {
+  const LibraryOperand &result = alike.result;
+  const Shape dense = rowMajorStrides(result.extent);
+  const WindowPart part = alike.part(dense);
+  const auto size = size_t(elementCount(result.extent));
+  std::vector<SumOfUpdates<T>> large;
+  SumOfUpdates<T> *sums = temporary(large, size);
+  const bool inOrder = alike.windows.mayOverlap();
+  forEachBlock<T>(alike, part, dense,
+                  [&](WindowOffsets offsets, const T *from) {
+                    addToSums(part, offsets, from, alike.step(), inOrder,
+                              sums + part.tensor);
+                  });
+  addSums(result.extent, reinterpret_cast<T *>(result.data), result.strides,
+          sums, dense);
+}
+
+/// Windows of sums, for those places of the result that need any.
+template <typename T> class SumsOfPlaces {
+public:
+  SumsOfPlaces(const WindowPart &part, int64_t places)
+      : part(part), strides(rowMajorStrides(part.extent)),
+        size(elementCount(part.extent)), places(places) {}
+
+  /// Where the sums of a place's window are, which begins at element `to`.
+  int64_t offsetOf(Offset place, T *to) {
+    if (windowOf.empty())
+      windowOf.assign(size_t(places), -1);
+    int64_t &window = windowOf[size_t(place)];
+    if (window < 0) {
+      window = int64_t(begins.size());
+      begins.push_back(to);
+      sums.resize(begins.size() * size_t(size));
+    }
+    return window * size;
+  }
+  SumOfUpdates<T> *data() { return sums.data(); }
+
+  /// Moves what is in the window of a place to its sums.
+  void take(Offset place, T *to) {
+    const int64_t offset = offsetOf(place, to);
+    forEachRun(part.extent, part.tensorStrides, strides,
+               [&](int64_t target, int64_t source, int64_t run) {
+                 for (int64_t e = 0; e < run; ++e) {
+                   sums[size_t(offset + source + e)].add(to[target + e]);
+                   to[target + e] = -T(0); // leaves even zeros as they are
+                 }
+               });
+  }
+
+  /// Adds the sums to the result.
+  void finish() const {
+    for (size_t window = 0; window < begins.size(); ++window)
+      addSums(part.extent, begins[window], part.tensorStrides,
+              sums.data() + window * size_t(size), strides);
+  }
+
+private:
+  const WindowPart &part;
+  const Shape strides;
+  const int64_t size, places;
+  std::vector<int64_t> windowOf; ///< of each place, or -1
+  std::vector<T *> begins;
+  std::vector<SumOfUpdates<T>> sums;
+};
+
+/// Adds updates to the result one by one. Where a block of them has come to a
+/// place, what is there becomes a term of the place's sum.
+template <typename T>
+void addInBlocks(const AlikeWindows &alike, const WindowPlaces &places) {
+  constexpr uint8_t most = PairwiseSums<T>::BLOCK / 2;
+  const LibraryOperand &result = alike.result;
+  const WindowPart part = alike.part(result.strides);
+  T *to = reinterpret_cast<T *>(result.data) + part.tensor;
+  SumsOfPlaces<T> sums(part, places.count);
+  std::vector<uint8_t> large;
+  uint8_t *numbers = temporary(large, size_t(places.count)); // of each place
+  const bool inOrder = alike.windows.mayOverlap();
+  const int64_t step = alike.step();
+  alike.windows.forEachBlock([&](const IndexedWindows::Block &block) {
+    Offset placeOf[IndexedWindows::BLOCK], others[IndexedWindows::BLOCK];
+    alike.windows.readOffsets(block, places.strides, placeOf);
+    if (!places.areOffsets)
+      alike.windows.readOffsets(block, result.strides, others);
+    const Offset *offsets = places.areOffsets ? placeOf : others;
+    const T *from = alike.first<T>(part, block);
+    size_t begin = 0;
+    auto addBefore = [&](size_t end) {
+      combineWindows<CombineBy<ReduceKind::Sum>>(
+          part, to, from + int64_t(begin) * step, step,
+          WindowOffsets(offsets + begin, end - begin), inOrder);
+      begin = end;
+    };
+    const auto count = size_t(block.count);
+    forEachPresent(WindowOffsets(placeOf, count), [&](size_t i) {
+      uint8_t &number = numbers[placeOf[i]];
+      if (number == most) [[unlikely]] {
+        addBefore(i);
+        sums.take(placeOf[i], to + offsets[i]);
+        number = 0;
+      }
+      ++number;
+    });
+    addBefore(count);
+  });
+  sums.finish();
+}
+
+/// Whether more than one update comes to a place.
+template <typename T>
+bool doUpdatesMeet(const AlikeWindows &alike, const WindowPart &part,
+                   const WindowPlaces &places) {
+  std::vector<uint8_t> large;
+  uint8_t *isTaken = temporary(large, size_t(places.count));
+  uint8_t meet = 0;
+  forEachBlock<T>(alike, part, places.strides,
+                  [&](WindowOffsets windowPlaces, const T *) {
+                    forEachPresent(windowPlaces, [&](size_t i) {
+                      meet |= std::exchange(isTaken[windowPlaces[i]], 1);
+                    });
+                  });
+  return meet;
+}
+
+/// Few updates, some of which meet: with sums for the places that have any.
+template <typename T>
+void sumByPlace(const AlikeWindows &alike, const WindowPart &part,
+                const WindowPlaces &places) {
+  const LibraryOperand &result = alike.result;
+  T *to = reinterpret_cast<T *>(result.data) + part.tensor;
+  SumsOfPlaces<T> sums(part, places.count);
+  WindowPart inSums = part;
+  inSums.tensorStrides = rowMajorStrides(part.extent);
+  alike.windows.forEachBlock([&](const IndexedWindows::Block &block) {
+    Offset placeOf[IndexedWindows::BLOCK], begins[IndexedWindows::BLOCK];
+    alike.windows.readOffsets(block, places.strides, placeOf);
+    alike.windows.readOffsets(block, result.strides, begins);
+    const auto count = size_t(block.count);
+    int64_t offsets[IndexedWindows::BLOCK];
+    for (size_t i = 0; i < count; ++i)
+      offsets[i] =
+          placeOf[i] < 0 ? -1 : sums.offsetOf(placeOf[i], to + begins[i]);
+    addToSums(inSums, std::span<const int64_t>(offsets, count),
+              alike.first<T>(part, block), alike.step(), /*inOrder=*/false,
+              sums.data());
+  });
+  sums.finish();
+}
+} // namespace
+
+template <typename T>
+void library::addSums(const Shape &extent, T *to, const Shape &toStrides,
+                      const SumOfUpdates<T> *sums, const Shape &sumStrides) {
+  forEachRun(extent, toStrides, sumStrides,
+             [&](int64_t target, int64_t source, int64_t run) {
+               addSumsTo(to + target, sums + source, run);
+             });
+}
+
+template <typename T> void library::addUpdates(const AlikeWindows &alike) {
+  using Sum = SumOf<T>;
+  constexpr bool isNarrow = !std::is_same_v<T, Sum>;
+  // The sums of 64-bit numbers are made of two.
+  constexpr bool isLarge =
+      std::is_same_v<T, double> || std::is_same_v<T, std::complex<double>>;
+  // So many are added one by one; what is narrow is rounded once.
+  constexpr int64_t few = isNarrow ? 1 : PairwiseSums<Sum>::BLOCK / 2;
+  const int64_t updates = alike.windows.count();
+  const WindowPlaces places(alike);
+  if (updates <= few)
+    return combineInOrder<CombineBy<ReduceKind::Sum>, T>(alike);
+  if (!isLarge && updates >= places.count / 2)
+    return sumEverywhere<T>(alike);
+  if constexpr (isNarrow) {
+    const WindowPart part = alike.part(alike.result.strides);
+    if (doUpdatesMeet<T>(alike, part, places))
+      return sumByPlace<T>(alike, part, places);
+    combineInOrder<CombineBy<ReduceKind::Sum>, T>(alike);
+  } else {
+    addInBlocks<T>(alike, places);
+  }
+}
+
+#define MESHLOOM_SCATTER_SUMS(T)                                               \
+  template void library::addSums(const Shape &, T *, const Shape &,            \
+                                 const SumOfUpdates<T> *, const Shape &);      \
+  template void library::addUpdates<T>(const AlikeWindows &);
+MESHLOOM_SCATTER_SUMS(float)
+MESHLOOM_SCATTER_SUMS(double)
+MESHLOOM_SCATTER_SUMS(BF16Element)
+MESHLOOM_SCATTER_SUMS(F16Element)
+MESHLOOM_SCATTER_SUMS(std::complex<float>)
+MESHLOOM_SCATTER_SUMS(std::complex<double>)
+#undef MESHLOOM_SCATTER_SUMS

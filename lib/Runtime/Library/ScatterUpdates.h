@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How a scatter's updates are combined with the result, window after window,
+// where all windows lie in the result's box alike.
+#pragma once
+
+#include "Elements.h"
+#include "IndexedWindows.h"
+
+#include "meshloom/Runtime/Combine.h"
+
+#include <cstring>
+
+namespace meshloom::library {
+
+/// An update takes the place of what is there.
+struct Replace {
+  template <typename T> static T apply(T, T update) { return update; }
+};
+template <ReduceKind kind> struct CombineBy {
+  template <typename T> static T apply(T value, T update) {
+    return Numbers<T>::store(
+        combined<kind>(Numbers<T>::load(value), Numbers<T>::load(update)));
+  }
+};
+
+/// The windows of one array of updates, where they lie in the result's box
+/// alike.
+struct AlikeWindows {
+  const IndexedWindows &windows;
+  const IndexDims &dims;
+  const LibraryOperand &result, &updates;
+  size_t array; ///< which one of the windows' arrays the updates are
+
+  /// The part of a window that lies in the box, by `strides` of the box.
+  WindowPart part(const Shape &strides) const {
+    WindowPart cut;
+    cut.cut(windows.typicalStart(), result, strides, updates, dims.arrayDims);
+    return cut;
+  }
+  int64_t step() const { return windows.step(array); }
+  /// The first update of the first window of a block.
+  template <typename T>
+  const T *first(const WindowPart &part,
+                 const IndexedWindows::Block &block) const {
+    return reinterpret_cast<const T *>(updates.data) + part.array +
+           block.arrays[array];
+  }
+};
+
+/// Calls visit(offsets, updates) for each block of windows: where they begin by
+/// `strides`, and the first one's update.
+template <typename T, typename Visit>
+void forEachBlock(const AlikeWindows &alike, const WindowPart &part,
+                  const Shape &strides, const Visit &visit) {
+  alike.windows.forEachBlock([&](const IndexedWindows::Block &block) {
+    IndexedWindows::Offset offsets[IndexedWindows::BLOCK];
+    alike.windows.readOffsets(block, strides, offsets);
+    visit(WindowOffsets(offsets, size_t(block.count)),
+          alike.first<T>(part, block));
+  });
+}
+
+/// Calls body(i) for 0 <= i < run, a vector of constant length at a time.
+template <typename T, typename Body>
+[[gnu::always_inline]] inline void forLanes(int64_t run, const Body &body) {
+  constexpr int64_t lanes = 64 / sizeof(T);
+  int64_t i = 0;
+  for (; i + lanes <= run; i += lanes)
+    for (int64_t l = 0; l < lanes; ++l)
+      body(i + l);
+  for (; i < run; ++i)
+    body(i);
+}
+
+/// Element e of row to + offsets[i] is combined with from[i * step + e], row
+/// after row.
+template <typename By, typename T>
+[[gnu::always_inline]] inline void
+combineRows(T *to, const T *from, int64_t step, WindowOffsets offsets,
+            int64_t run) {
+  forEachPresent(offsets, [&](size_t i) __attribute__((always_inline)) {
+    T *__restrict row = to + offsets[i];
+    const T *__restrict updates = from + int64_t(i) * step;
+    forLanes<T>(run, [&](int64_t e) __attribute__((always_inline)) {
+      row[e] = By::apply(row[e], updates[e]);
+    });
+  });
+}
+// The types and kinds of training, compiled for the CPU at hand.
+void addRows(float *to, const float *from, int64_t step, WindowOffsets offsets,
+             int64_t run);
+void addRows(double *to, const double *from, int64_t step,
+             WindowOffsets offsets, int64_t run);
+void addRows(int32_t *to, const int32_t *from, int64_t step,
+             WindowOffsets offsets, int64_t run);
+void addRows(BF16Element *to, const BF16Element *from, int64_t step,
+             WindowOffsets offsets, int64_t run);
+void maxRows(float *to, const float *from, int64_t step, WindowOffsets offsets,
+             int64_t run);
+void minRows(float *to, const float *from, int64_t step, WindowOffsets offsets,
+             int64_t run);
+template <typename T>
+inline constexpr bool hasRowClones =
+    std::is_same_v<T, float> || std::is_same_v<T, double> ||
+    std::is_same_v<T, int32_t> || std::is_same_v<T, BF16Element>;
+
+template <typename By, typename T>
+void combineWithRows(T *to, const T *from, int64_t step, WindowOffsets offsets,
+                     int64_t run) {
+  if constexpr (std::is_same_v<By, Replace>)
+    forEachPresent(offsets, [&](size_t i) {
+      std::memcpy(to + offsets[i], from + int64_t(i) * step,
+                  size_t(run) * sizeof(T));
+    });
+  else if constexpr (std::is_same_v<By, CombineBy<ReduceKind::Sum>> &&
+                     hasRowClones<T>)
+    addRows(to, from, step, offsets, run);
+  else if constexpr (std::is_same_v<By, CombineBy<ReduceKind::Max>> &&
+                     std::is_same_v<T, float>)
+    maxRows(to, from, step, offsets, run);
+  else if constexpr (std::is_same_v<By, CombineBy<ReduceKind::Min>> &&
+                     std::is_same_v<T, float>)
+    minRows(to, from, step, offsets, run);
+  else
+    combineRows<By>(to, from, step, offsets, run);
+}
+
+/// Combines windows that begin at `offsets` with their updates, in order.
+template <typename By, typename T>
+void combineWindows(const WindowPart &part, T *to, const T *from, int64_t step,
+                    WindowOffsets offsets, bool inOrder) {
+  forEachPiece(
+      part, offsets, step, inOrder,
+      [&](int64_t target, int64_t source) {
+        T *numbers = to + target;
+        const T *updates = from + source;
+        forEachPresent(offsets, [&](size_t i) {
+          numbers[offsets[i]] =
+              By::apply(numbers[offsets[i]], updates[int64_t(i) * step]);
+        });
+      },
+      [&](int64_t target, int64_t source, int64_t run, WindowOffsets windows) {
+        combineWithRows<By>(to + target, from + source, step, windows, run);
+      });
+}
+
+/// Combines the result's elements with updates in the order of the indices.
+template <typename By, typename T>
+void combineInOrder(const AlikeWindows &alike) {
+  const WindowPart part = alike.part(alike.result.strides);
+  T *to = reinterpret_cast<T *>(alike.result.data) + part.tensor;
+  const bool inOrder = alike.windows.mayOverlap();
+  forEachBlock<T>(alike, part, alike.result.strides,
+                  [&](WindowOffsets offsets, const T *from) {
+                    combineWindows<By>(part, to, from, alike.step(), offsets,
+                                       inOrder);
+                  });
+}
+
+} // namespace meshloom::library
